@@ -1,0 +1,58 @@
+// Package bin reads binary sections: a cursor that knows where it is and keeps
+// its first error, and the two ways in which damage is told, Error and Problem.
+// The format packages give these types public names by aliases.
+package bin
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is damage, or something unreadable, at a known place of an input.
+type Error struct {
+	File    string // path as the user gave it; may be empty
+	Section string // ".debug_info"; empty when Offset counts from the start of the file
+	Offset  uint64 // in bytes, from the start of Section's (uncompressed) contents
+	Msg     string // what was found and what was expected, lower case
+	Err     error  // cause, if any
+}
+
+// Error prints file, section+offset, message and cause, in this order.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		b.WriteString(": ")
+	}
+	if e.Section != "" {
+		fmt.Fprintf(&b, "%s+%#x: ", e.Section, e.Offset)
+	} else if e.Offset != 0 {
+		fmt.Fprintf(&b, "offset %#x: ", e.Offset)
+	}
+	b.WriteString(e.Msg)
+	if e.Err != nil {
+		if e.Msg != "" {
+			b.WriteString(": ")
+		}
+		b.WriteString(e.Err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Problem is damage that cost one unit of an input (a compilation unit, a line
+// program, an FDE) while the rest was kept.
+type Problem struct {
+	Lost string // what was lost: "unit at 0x1c", "FDE at 0x40 for 0x1139"
+	Err  error  // where and why; mostly an *Error
+}
+
+// String prints the place, the reason and what was lost.
+func (p Problem) String() string {
+	if p.Lost == "" {
+		return p.Err.Error()
+	}
+	return p.Err.Error() + " (lost: " + p.Lost + ")"
+}

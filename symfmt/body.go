@@ -1,0 +1,366 @@
+package symfmt
+
+import (
+	"encoding/binary"
+	"iter"
+)
+
+// Body holds the INLINE and line records of one Func in packed form: two to
+// four bytes a line record instead of the 24 of a Line. A module has millions
+// of them, and every user reads them in order, function by function.
+//
+//	uvarint  number of files, number of origins
+//	4 bytes  each file's FileID, in order of first use, little-endian
+//	4 bytes  each origin's OriginID, likewise
+//	uvarint  number of inlines, length of their records in bytes
+//	...      inline records
+//	uvarint  number of lines
+//	...      line records
+//
+// Records name files and origins by their index in these two tables, so that
+// Renumber touches the tables only. Addresses are differences: an inline's
+// ranges from the end of the range before, a line's from the end of the line
+// before, the first from the Func's RVA. The zero Body has no records.
+type Body struct{ data []byte }
+
+// Arena keeps the bytes of many bodies in large chunks.
+type Arena struct{ free []byte }
+
+const arenaChunk = 256 << 10
+
+// keep returns a copy of b that lives as long as the arena.
+func (a *Arena) keep(b []byte) []byte {
+	if len(b) > len(a.free) {
+		if len(b) > arenaChunk/8 {
+			return append([]byte(nil), b...)
+		}
+		a.free = make([]byte, arenaChunk)
+	}
+	n := copy(a.free, b)
+	kept := a.free[:n:n]
+	a.free = a.free[n:]
+	return kept
+}
+
+// BodyBuilder packs the records of one Func after another. Its buffers are
+// reused. Records are kept in the order in which they come; inlines and lines
+// may be mixed.
+type BodyBuilder struct {
+	start   RVA
+	files   idTable
+	origins idTable
+	inlines []byte
+	lines   []byte
+	nInline uint64
+	nLine   uint64
+
+	inlineEnd RVA
+	lineEnd   RVA
+	lastNum   uint32
+	lastFile  uint32
+	out       []byte
+}
+
+// Reset starts the body of a Func at rva.
+func (b *BodyBuilder) Reset(rva RVA) {
+	b.start, b.inlineEnd, b.lineEnd = rva, rva, rva
+	b.files.reset()
+	b.origins.reset()
+	b.inlines, b.lines = b.inlines[:0], b.lines[:0]
+	b.nInline, b.nLine, b.lastNum, b.lastFile = 0, 0, 0, 0
+}
+
+// AddInline appends an INLINE record. It keeps nothing of in.Ranges.
+func (b *BodyBuilder) AddInline(in *Inline) {
+	p := binary.AppendUvarint(b.inlines, uint64(in.Depth))
+	p = binary.AppendUvarint(p, uint64(in.CallLine))
+	if in.NoFile {
+		p = append(p, 0)
+	} else {
+		p = binary.AppendUvarint(p, uint64(b.files.index(uint32(in.CallFile)))+1)
+	}
+	p = binary.AppendUvarint(p, uint64(b.origins.index(uint32(in.Origin))))
+	p = binary.AppendUvarint(p, uint64(len(in.Ranges)))
+	for _, r := range in.Ranges {
+		p = binary.AppendVarint(p, int64(r.RVA-b.inlineEnd))
+		p = binary.AppendUvarint(p, r.Size)
+		b.inlineEnd = r.RVA + RVA(r.Size)
+	}
+	b.inlines = p
+	b.nInline++
+}
+
+// Flags in the low bits of a line record's first number, above them its size.
+const (
+	lineMoved    = 1 << iota // an address difference follows
+	lineNewFile              // a file index follows
+	lineFlagBits = iota
+)
+
+// sizeOverflow is written in place of a size that does not fit above the
+// flags; the size itself follows.
+const sizeOverflow = 1<<(64-lineFlagBits) - 1
+
+// AddLine appends a line record.
+func (b *BodyBuilder) AddLine(l Line) {
+	file := b.lastFile
+	if len(b.files.ids) == 0 || b.files.ids[file] != uint32(l.File) {
+		file = b.files.index(uint32(l.File))
+	}
+	size := min(l.Size, sizeOverflow)
+	head := size << lineFlagBits
+	if l.RVA != b.lineEnd {
+		head |= lineMoved
+	}
+	if file != b.lastFile {
+		head |= lineNewFile
+	}
+	p := b.lines
+	if head < 0x80 {
+		p = append(p, byte(head))
+	} else {
+		p = binary.AppendUvarint(p, head)
+	}
+	if size == sizeOverflow {
+		p = binary.AppendUvarint(p, l.Size)
+	}
+	if l.RVA != b.lineEnd {
+		p = binary.AppendVarint(p, int64(l.RVA-b.lineEnd))
+	}
+	if file != b.lastFile {
+		p = binary.AppendUvarint(p, uint64(file))
+	}
+	if d := int32(l.Num - b.lastNum); -64 <= d && d < 64 {
+		p = append(p, byte(d<<1)^byte(d>>31))
+	} else {
+		p = binary.AppendVarint(p, int64(d))
+	}
+	b.lines = p
+	b.nLine++
+	b.lineEnd, b.lastNum, b.lastFile = l.RVA+RVA(l.Size), l.Num, file
+}
+
+// Finish returns the body, whose bytes live in a.
+func (b *BodyBuilder) Finish(a *Arena) Body {
+	if b.nInline == 0 && b.nLine == 0 {
+		return Body{}
+	}
+	p := binary.AppendUvarint(b.out[:0], uint64(len(b.files.ids)))
+	p = binary.AppendUvarint(p, uint64(len(b.origins.ids)))
+	for _, id := range b.files.ids {
+		p = binary.LittleEndian.AppendUint32(p, id)
+	}
+	for _, id := range b.origins.ids {
+		p = binary.LittleEndian.AppendUint32(p, id)
+	}
+	p = binary.AppendUvarint(p, b.nInline)
+	p = binary.AppendUvarint(p, uint64(len(b.inlines)))
+	p = append(p, b.inlines...)
+	p = binary.AppendUvarint(p, b.nLine)
+	p = append(p, b.lines...)
+	b.out = p
+	return Body{a.keep(p)}
+}
+
+// idTable numbers the ids of one body in order of first use. Most bodies name
+// a handful, so a scan beats a map until there are more.
+type idTable struct {
+	ids  []uint32
+	many map[uint32]uint32
+}
+
+const scanIDs = 24
+
+func (t *idTable) reset() {
+	t.ids = t.ids[:0]
+	clear(t.many)
+}
+
+func (t *idTable) index(id uint32) uint32 {
+	if len(t.ids) <= scanIDs {
+		for i := len(t.ids) - 1; i >= 0; i-- {
+			if t.ids[i] == id {
+				return uint32(i)
+			}
+		}
+	} else if i, ok := t.many[id]; ok {
+		return i
+	}
+	i := uint32(len(t.ids))
+	t.ids = append(t.ids, id)
+	if len(t.ids) > scanIDs {
+		t.remember()
+	}
+	return i
+}
+
+// remember puts the ids that the map lacks into it.
+func (t *idTable) remember() {
+	if t.many == nil {
+		t.many = make(map[uint32]uint32)
+	}
+	for i := len(t.many); i < len(t.ids); i++ {
+		t.many[t.ids[i]] = uint32(i)
+	}
+}
+
+// packed is a reader of a Body's bytes. They were packed in this process by a
+// BodyBuilder, so that no check is needed.
+type packed struct{ data []byte }
+
+func (p *packed) uvarint() uint64 {
+	if c := p.data[0]; c < 0x80 {
+		p.data = p.data[1:]
+		return uint64(c)
+	}
+	v, n := binary.Uvarint(p.data)
+	p.data = p.data[n:]
+	return v
+}
+
+func (p *packed) varint() int64 {
+	u := p.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// tables splits off the two id tables.
+func (p *packed) tables() (files, origins []byte) {
+	nf, no := p.uvarint(), p.uvarint()
+	files, origins = p.data[:4*nf], p.data[4*nf:4*(nf+no)]
+	p.data = p.data[4*(nf+no):]
+	return files, origins
+}
+
+func idAt(table []byte, i uint64) uint32 { return binary.LittleEndian.Uint32(table[4*i:]) }
+
+// Renumber replaces the FileIDs and OriginIDs in place.
+func (b Body) Renumber(file func(FileID) FileID, origin func(OriginID) OriginID) {
+	if len(b.data) == 0 {
+		return
+	}
+	p := packed{b.data}
+	files, origins := p.tables()
+	for ; len(files) > 0; files = files[4:] {
+		binary.LittleEndian.PutUint32(files, uint32(file(FileID(binary.LittleEndian.Uint32(files)))))
+	}
+	for ; len(origins) > 0; origins = origins[4:] {
+		binary.LittleEndian.PutUint32(origins, uint32(origin(OriginID(binary.LittleEndian.Uint32(origins)))))
+	}
+}
+
+// Refs calls file and origin for each file and origin that the body names, in
+// order of first use: inlines before lines.
+func (b Body) Refs(file func(FileID), origin func(OriginID)) {
+	b.Renumber(
+		func(id FileID) FileID { file(id); return id },
+		func(id OriginID) OriginID { origin(id); return id })
+}
+
+// Counts returns the number of INLINE and of line records.
+func (b Body) Counts() (inlines, lines int) {
+	if len(b.data) == 0 {
+		return 0, 0
+	}
+	p := packed{b.data}
+	p.tables()
+	ni, n := p.uvarint(), p.uvarint()
+	p.data = p.data[n:]
+	return int(ni), int(p.uvarint())
+}
+
+// Inlines yields the INLINE records in order. The Inline and its Ranges are
+// valid until the next one.
+func (f *Func) Inlines() iter.Seq[*Inline] {
+	return func(yield func(*Inline) bool) {
+		if len(f.Body.data) == 0 {
+			return
+		}
+		p := packed{f.Body.data}
+		files, origins := p.tables()
+		n := p.uvarint()
+		p.uvarint() // length
+		var in Inline
+		end := f.RVA
+		for ; n > 0; n-- {
+			in.Depth, in.CallLine = uint32(p.uvarint()), uint32(p.uvarint())
+			in.CallFile, in.NoFile = 0, true
+			if i := p.uvarint(); i > 0 {
+				in.CallFile, in.NoFile = FileID(idAt(files, i-1)), false
+			}
+			in.Origin = OriginID(idAt(origins, p.uvarint()))
+			in.Ranges = in.Ranges[:0]
+			for k := p.uvarint(); k > 0; k-- {
+				r := Range{RVA: end + RVA(p.varint())}
+				r.Size = p.uvarint()
+				end = r.RVA + RVA(r.Size)
+				in.Ranges = append(in.Ranges, r)
+			}
+			if !yield(&in) {
+				return
+			}
+		}
+	}
+}
+
+// LineReader reads the line records of a Func; for loops where an iterator's
+// calls would show.
+type LineReader struct {
+	p     packed
+	files []byte
+	left  uint64
+	file  uint64
+	end   RVA
+
+	Line Line // the record that Next read
+}
+
+// LineReader returns a reader before the first line record.
+func (f *Func) LineReader() LineReader {
+	if len(f.Body.data) == 0 {
+		return LineReader{}
+	}
+	r := LineReader{p: packed{f.Body.data}, end: f.RVA}
+	r.files, _ = r.p.tables()
+	r.p.uvarint() // number of inlines
+	n := r.p.uvarint()
+	r.p.data = r.p.data[n:]
+	r.left = r.p.uvarint()
+	if r.left > 0 {
+		r.Line.File = FileID(idAt(r.files, 0))
+	}
+	return r
+}
+
+// Next goes to the next line record, if there is one.
+func (r *LineReader) Next() bool {
+	if r.left == 0 {
+		return false
+	}
+	r.left--
+	head := r.p.uvarint()
+	size := head >> lineFlagBits
+	if size == sizeOverflow {
+		size = r.p.uvarint()
+	}
+	if head&lineMoved != 0 {
+		r.end += RVA(r.p.varint())
+	}
+	if head&lineNewFile != 0 {
+		r.Line.File = FileID(idAt(r.files, r.p.uvarint()))
+	}
+	r.Line.Num += uint32(r.p.varint())
+	r.Line.RVA, r.Line.Size = r.end, size
+	r.end += RVA(size)
+	return true
+}
+
+// Lines yields the line records in order.
+func (f *Func) Lines() iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		for r := f.LineReader(); r.Next(); {
+			if !yield(r.Line) {
+				return
+			}
+		}
+	}
+}

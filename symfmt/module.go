@@ -1,0 +1,92 @@
+package symfmt
+
+import "github.com/symtool/symtool/symfmt/arch"
+
+// RVA is an address relative to the module's load base, in bytes.
+type RVA = arch.RVA
+
+// FileID is the number of a FILE record, OriginID of an INLINE_ORIGIN record,
+// as the text has them: any value, not an index.
+type (
+	FileID   uint32
+	OriginID uint32
+)
+
+// Module is one binary and its symbols: the records of one Breakpad symbol
+// file. Slices are in the order of the file that was read; the writer puts
+// them into canonical order (order.go).
+type Module struct {
+	OS   string // "Linux", "mac", "windows", ...
+	Arch string // "x86_64", ...; arch.ByName finds its registers
+	ID   string // upper-case hexadecimal digits as written: GUID and age
+	Name string // base name; may contain spaces
+
+	Infos   []Info
+	Files   []File
+	Origins []InlineOrigin
+	Funcs   []Func
+	Publics []Public
+	Wins    []StackWin
+	CFI     CFITable
+}
+
+// Info is an INFO record, known or not. Value is the rest of the line.
+type Info struct{ Key, Value string }
+
+// File is a FILE record.
+type File struct {
+	ID   FileID
+	Name string
+}
+
+// InlineOrigin is an INLINE_ORIGIN record. HasFile is set for the old form,
+// which has a file number between number and name (-1 for none).
+type InlineOrigin struct {
+	ID      OriginID
+	Name    string
+	HasFile bool
+	File    int64
+}
+
+// Func is a FUNC record with its INLINE and line records.
+type Func struct {
+	RVA       RVA
+	Size      uint64 // in bytes
+	ParamSize uint64 // bytes of arguments on the stack
+	Name      string // source-language form
+	Multiple  bool   // "m": several symbols share this code
+	Body      Body   // INLINE and line records, packed (body.go)
+}
+
+// Public is a PUBLIC record.
+type Public struct {
+	RVA       RVA
+	ParamSize uint64
+	Name      string
+	Multiple  bool
+}
+
+// Range is a piece of code, [RVA, RVA+Size).
+type Range struct {
+	RVA  RVA
+	Size uint64
+}
+
+// Inline is an INLINE record.
+type Inline struct {
+	Depth    uint32 // nesting level; 0 is inlined into the FUNC itself
+	CallLine uint32 // line of the call
+	CallFile FileID // file of the call
+	Origin   OriginID
+	NoFile   bool    // old form without a call file
+	Ranges   []Range // never empty in a valid file
+}
+
+// Line is a line record: [RVA, RVA+Size) comes from line Num of File. Num 0
+// says that the compiler gave no line for this code.
+type Line struct {
+	RVA  RVA
+	Size uint64
+	Num  uint32
+	File FileID
+}
