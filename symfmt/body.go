@@ -9,7 +9,7 @@ import (
 // four bytes a line record instead of the 24 of a Line. A module has millions
 // of them, and every user reads them in order, function by function.
 //
-//	uvarint  number of files, number of origins
+//	uvarint  flags; number of files, number of origins
 //	4 bytes  each file's FileID, in order of first use, little-endian
 //	4 bytes  each origin's OriginID, likewise
 //	uvarint  number of inlines, length of their records in bytes
@@ -43,8 +43,8 @@ func (a *Arena) keep(b []byte) []byte {
 }
 
 // BodyBuilder packs the records of one Func after another. Its buffers are
-// reused. Records are kept in the order in which they come; inlines and lines
-// may be mixed.
+// reused. Inlines are kept in the order in which they come, and so are lines;
+// the two may be mixed.
 type BodyBuilder struct {
 	start   RVA
 	files   idTable
@@ -58,8 +58,16 @@ type BodyBuilder struct {
 	lineEnd   RVA
 	lastNum   uint32
 	lastFile  uint32
+	flags     uint64
+	mixed     bool // an inline behind a line named a new file
 	out       []byte
 }
+
+// Flags of a body: which forms of INLINE records it has.
+const (
+	bodyOldInlines = 1 << iota // without a call file
+	bodyNewInlines
+)
 
 // Reset starts the body of a Func at rva.
 func (b *BodyBuilder) Reset(rva RVA) {
@@ -68,15 +76,23 @@ func (b *BodyBuilder) Reset(rva RVA) {
 	b.origins.reset()
 	b.inlines, b.lines = b.inlines[:0], b.lines[:0]
 	b.nInline, b.nLine, b.lastNum, b.lastFile = 0, 0, 0, 0
+	b.flags, b.mixed = 0, false
 }
 
-// AddInline appends an INLINE record. It keeps nothing of in.Ranges.
+// AddInline appends an INLINE record, unless it has no ranges: that one says
+// nothing, and the text has no form for it. It keeps nothing of in.Ranges.
 func (b *BodyBuilder) AddInline(in *Inline) {
+	if len(in.Ranges) == 0 {
+		return
+	}
+	known := len(b.files.ids)
 	p := binary.AppendUvarint(b.inlines, uint64(in.Depth))
 	p = binary.AppendUvarint(p, uint64(in.CallLine))
 	if in.NoFile {
 		p = append(p, 0)
+		b.flags |= bodyOldInlines
 	} else {
+		b.flags |= bodyNewInlines
 		p = binary.AppendUvarint(p, uint64(b.files.index(uint32(in.CallFile)))+1)
 	}
 	p = binary.AppendUvarint(p, uint64(b.origins.index(uint32(in.Origin))))
@@ -88,6 +104,7 @@ func (b *BodyBuilder) AddInline(in *Inline) {
 	}
 	b.inlines = p
 	b.nInline++
+	b.mixed = b.mixed || b.nLine > 0 && len(b.files.ids) > known
 }
 
 // Flags in the low bits of a line record's first number, above them its size.
@@ -145,7 +162,16 @@ func (b *BodyBuilder) Finish(a *Arena) Body {
 	if b.nInline == 0 && b.nLine == 0 {
 		return Body{}
 	}
-	p := binary.AppendUvarint(b.out[:0], uint64(len(b.files.ids)))
+	if b.mixed {
+		b.reorder()
+	}
+	return Body{a.keep(b.pack())}
+}
+
+// pack joins tables and records.
+func (b *BodyBuilder) pack() []byte {
+	p := binary.AppendUvarint(b.out[:0], b.flags)
+	p = binary.AppendUvarint(p, uint64(len(b.files.ids)))
 	p = binary.AppendUvarint(p, uint64(len(b.origins.ids)))
 	for _, id := range b.files.ids {
 		p = binary.LittleEndian.AppendUint32(p, id)
@@ -159,7 +185,20 @@ func (b *BodyBuilder) Finish(a *Arena) Body {
 	p = binary.AppendUvarint(p, b.nLine)
 	p = append(p, b.lines...)
 	b.out = p
-	return Body{a.keep(p)}
+	return p
+}
+
+// reorder adds all records again, so that the table of files is in order of
+// first use, inlines before lines, whatever order they came in.
+func (b *BodyBuilder) reorder() {
+	f := Func{RVA: b.start, Body: Body{append([]byte(nil), b.pack()...)}}
+	b.Reset(b.start)
+	for in := range f.Inlines() {
+		b.AddInline(in)
+	}
+	for l := range f.Lines() {
+		b.AddLine(l)
+	}
 }
 
 // idTable numbers the ids of one body in order of first use. Most bodies name
@@ -171,8 +210,15 @@ type idTable struct {
 
 const scanIDs = 24
 
+// keepIDs is how large a map is cleared for the next body; a larger one, which
+// clear would walk over for each of them, is dropped.
+const keepIDs = 4096
+
 func (t *idTable) reset() {
 	t.ids = t.ids[:0]
+	if len(t.many) > keepIDs {
+		t.many = nil
+	}
 	clear(t.many)
 }
 
@@ -223,8 +269,9 @@ func (p *packed) varint() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// tables splits off the two id tables.
+// tables splits off the two id tables, and skips the flags.
 func (p *packed) tables() (files, origins []byte) {
+	p.uvarint()
 	nf, no := p.uvarint(), p.uvarint()
 	files, origins = p.data[:4*nf], p.data[4*nf:4*(nf+no)]
 	p.data = p.data[4*(nf+no):]
@@ -251,9 +298,25 @@ func (b Body) Renumber(file func(FileID) FileID, origin func(OriginID) OriginID)
 // Refs calls file and origin for each file and origin that the body names, in
 // order of first use: inlines before lines.
 func (b Body) Refs(file func(FileID), origin func(OriginID)) {
-	b.Renumber(
-		func(id FileID) FileID { file(id); return id },
-		func(id OriginID) OriginID { origin(id); return id })
+	if len(b.data) == 0 {
+		return
+	}
+	p := packed{b.data}
+	files, origins := p.tables()
+	for ; len(files) > 0; files = files[4:] {
+		file(FileID(idAt(files, 0)))
+	}
+	for ; len(origins) > 0; origins = origins[4:] {
+		origin(OriginID(idAt(origins, 0)))
+	}
+}
+
+// inlineForms tells which forms of INLINE records the body has.
+func (b Body) inlineForms() uint64 {
+	if len(b.data) == 0 {
+		return 0
+	}
+	return uint64(b.data[0]) // flags are one byte
 }
 
 // Counts returns the number of INLINE and of line records.
@@ -268,34 +331,59 @@ func (b Body) Counts() (inlines, lines int) {
 	return int(ni), int(p.uvarint())
 }
 
+// InlineReader reads the INLINE records of a Func. A copy of it goes on from
+// where it was copied, but shares Inline.Ranges.
+type InlineReader struct {
+	p       packed
+	files   []byte
+	origins []byte
+	left    uint64
+	end     RVA
+
+	Inline Inline // the record that Next read; its Ranges are valid until the next
+}
+
+// InlineReader returns a reader before the first INLINE record.
+func (f *Func) InlineReader() InlineReader {
+	if len(f.Body.data) == 0 {
+		return InlineReader{}
+	}
+	r := InlineReader{p: packed{f.Body.data}, end: f.RVA}
+	r.files, r.origins = r.p.tables()
+	r.left = r.p.uvarint()
+	r.p.uvarint() // length
+	return r
+}
+
+// Next goes to the next INLINE record, if there is one.
+func (r *InlineReader) Next() bool {
+	if r.left == 0 {
+		return false
+	}
+	r.left--
+	in := &r.Inline
+	in.Depth, in.CallLine = uint32(r.p.uvarint()), uint32(r.p.uvarint())
+	in.CallFile, in.NoFile = 0, true
+	if i := r.p.uvarint(); i > 0 {
+		in.CallFile, in.NoFile = FileID(idAt(r.files, i-1)), false
+	}
+	in.Origin = OriginID(idAt(r.origins, r.p.uvarint()))
+	in.Ranges = in.Ranges[:0]
+	for k := r.p.uvarint(); k > 0; k-- {
+		rng := Range{RVA: r.end + RVA(r.p.varint())}
+		rng.Size = r.p.uvarint()
+		r.end = rng.RVA + RVA(rng.Size)
+		in.Ranges = append(in.Ranges, rng)
+	}
+	return true
+}
+
 // Inlines yields the INLINE records in order. The Inline and its Ranges are
 // valid until the next one.
 func (f *Func) Inlines() iter.Seq[*Inline] {
 	return func(yield func(*Inline) bool) {
-		if len(f.Body.data) == 0 {
-			return
-		}
-		p := packed{f.Body.data}
-		files, origins := p.tables()
-		n := p.uvarint()
-		p.uvarint() // length
-		var in Inline
-		end := f.RVA
-		for ; n > 0; n-- {
-			in.Depth, in.CallLine = uint32(p.uvarint()), uint32(p.uvarint())
-			in.CallFile, in.NoFile = 0, true
-			if i := p.uvarint(); i > 0 {
-				in.CallFile, in.NoFile = FileID(idAt(files, i-1)), false
-			}
-			in.Origin = OriginID(idAt(origins, p.uvarint()))
-			in.Ranges = in.Ranges[:0]
-			for k := p.uvarint(); k > 0; k-- {
-				r := Range{RVA: end + RVA(p.varint())}
-				r.Size = p.uvarint()
-				end = r.RVA + RVA(r.Size)
-				in.Ranges = append(in.Ranges, r)
-			}
-			if !yield(&in) {
+		for r := f.InlineReader(); r.Next(); {
+			if !yield(&r.Inline) {
 				return
 			}
 		}
@@ -303,7 +391,7 @@ func (f *Func) Inlines() iter.Seq[*Inline] {
 }
 
 // LineReader reads the line records of a Func; for loops where an iterator's
-// calls would show.
+// calls would show. A copy of it goes on from where it was copied.
 type LineReader struct {
 	p     packed
 	files []byte
@@ -331,27 +419,58 @@ func (f *Func) LineReader() LineReader {
 	return r
 }
 
-// Next goes to the next line record, if there is one.
+// Next goes to the next line record, if there is one. It decodes in place what
+// packed.uvarint does for others: this is the loop that runs millions of times.
 func (r *LineReader) Next() bool {
 	if r.left == 0 {
 		return false
 	}
 	r.left--
-	head := r.p.uvarint()
-	size := head >> lineFlagBits
-	if size == sizeOverflow {
-		size = r.p.uvarint()
+	d := r.p.data
+	head, n := uint64(d[0]), 1
+	if head >= 0x80 {
+		head, n = binary.Uvarint(d)
 	}
-	if head&lineMoved != 0 {
-		r.end += RVA(r.p.varint())
+	size := head >> lineFlagBits
+	if head&lineMoved != 0 || size == sizeOverflow {
+		var more int
+		size, more = r.moved(head, d[n:])
+		n += more
 	}
 	if head&lineNewFile != 0 {
-		r.Line.File = FileID(idAt(r.files, r.p.uvarint()))
+		file, more := uint64(d[n]), 1
+		if file >= 0x80 {
+			file, more = binary.Uvarint(d[n:])
+		}
+		n += more
+		r.Line.File = FileID(idAt(r.files, file))
 	}
-	r.Line.Num += uint32(r.p.varint())
+	diff := uint64(d[n])
+	if n++; diff >= 0x80 {
+		var more int
+		diff, more = binary.Uvarint(d[n-1:])
+		n += more - 1
+	}
+	r.Line.Num += uint32(diff>>1) ^ -uint32(diff&1)
 	r.Line.RVA, r.Line.Size = r.end, size
 	r.end += RVA(size)
+	r.p.data = d[n:]
 	return true
+}
+
+// moved reads what is between the head of an unusual line record and its file:
+// a size that does not fit into head, the distance from the record before. It
+// returns the size, and the number of bytes read.
+func (r *LineReader) moved(head uint64, d []byte) (size uint64, n int) {
+	if size = head >> lineFlagBits; size == sizeOverflow {
+		size, n = binary.Uvarint(d)
+	}
+	if head&lineMoved != 0 {
+		diff, more := binary.Varint(d[n:])
+		r.end += RVA(diff)
+		n += more
+	}
+	return size, n
 }
 
 // Lines yields the line records in order.

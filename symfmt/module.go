@@ -34,22 +34,22 @@ type Module struct {
 type Info struct{ Key, Value string }
 
 // File is a FILE record.
-type File struct {
+type File struct { // 24 bytes
 	ID   FileID
 	Name string
 }
 
 // InlineOrigin is an INLINE_ORIGIN record. HasFile is set for the old form,
 // which has a file number between number and name (-1 for none).
-type InlineOrigin struct {
+type InlineOrigin struct { // 32 bytes
 	ID      OriginID
-	Name    string
 	HasFile bool
+	Name    string
 	File    int64
 }
 
 // Func is a FUNC record with its INLINE and line records.
-type Func struct {
+type Func struct { // 72 bytes
 	RVA       RVA
 	Size      uint64 // in bytes
 	ParamSize uint64 // bytes of arguments on the stack
@@ -59,7 +59,7 @@ type Func struct {
 }
 
 // Public is a PUBLIC record.
-type Public struct {
+type Public struct { // 40 bytes
 	RVA       RVA
 	ParamSize uint64
 	Name      string
@@ -67,24 +67,24 @@ type Public struct {
 }
 
 // Range is a piece of code, [RVA, RVA+Size).
-type Range struct {
+type Range struct { // 16 bytes
 	RVA  RVA
 	Size uint64
 }
 
 // Inline is an INLINE record.
-type Inline struct {
+type Inline struct { // 48 bytes
 	Depth    uint32 // nesting level; 0 is inlined into the FUNC itself
 	CallLine uint32 // line of the call
-	CallFile FileID // file of the call
+	CallFile FileID // file of the call; 0 if NoFile
 	Origin   OriginID
-	NoFile   bool    // old form without a call file
+	NoFile   bool    // the file of the call is not known, as in the old form
 	Ranges   []Range // never empty in a valid file
 }
 
 // Line is a line record: [RVA, RVA+Size) comes from line Num of File. Num 0
 // says that the compiler gave no line for this code.
-type Line struct {
+type Line struct { // 24 bytes
 	RVA  RVA
 	Size uint64
 	Num  uint32

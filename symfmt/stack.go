@@ -10,7 +10,7 @@ type CFITable struct {
 
 // CFIBlock is a STACK CFI INIT record and the STACK CFI records that follow it,
 // CFITable.Rows[First:First+Count].
-type CFIBlock struct {
+type CFIBlock struct { // 32 bytes
 	RVA   RVA
 	Size  uint64 // bytes of code covered by the block
 	Init  RuleID
@@ -20,7 +20,7 @@ type CFIBlock struct {
 
 // CFIRow is a STACK CFI record: from RVA on, these rules replace those of the
 // same registers.
-type CFIRow struct {
+type CFIRow struct { // 16 bytes
 	RVA   RVA
 	Rules RuleID
 }

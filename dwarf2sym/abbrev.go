@@ -1,0 +1,276 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// class is what the scan of a unit does with a DIE.
+type class uint8
+
+const (
+	classOther  class = iota // go over it, look at its children
+	classPrune               // has nothing below it: jump to the sibling where one is given
+	classScope               // a namespace or type, whose name becomes part of names below it
+	classFunc                // DW_TAG_subprogram
+	classInline              // DW_TAG_inlined_subroutine
+	classUnit                // the first DIE of a unit
+)
+
+func classOf(tag uint64) class {
+	switch tag {
+	case tagSubprogram:
+		return classFunc
+	case tagInlinedSubroutine:
+		return classInline
+	case tagClassType, tagStructureType, tagUnionType, tagInterfaceType, tagNamespace, tagModule, tagEnumerationType:
+		return classScope
+	case tagArrayType, tagSubroutineType, tagCallSite, tagGNUCallSite, tagGNUFormalParamPack:
+		return classPrune
+	case tagCompileUnit, tagPartialUnit, tagSkeletonUnit, tagTypeUnit:
+		return classUnit
+	}
+	return classOther
+}
+
+// wanted tells whether the scan needs the value of attribute at in a DIE of class c.
+func wanted(c class, at uint64) bool {
+	switch c {
+	case classFunc, classInline:
+		switch at {
+		case atName, atLinkageName, atMIPSLinkageName, atLowPC, atHighPC, atRanges,
+			atSpecification, atAbstractOrigin, atCallFile, atCallLine:
+			return true
+		}
+	case classScope:
+		return at == atName || at == atSpecification || at == atExtension
+	case classUnit:
+		switch at {
+		case atName, atCompDir, atLanguage, atLanguageName, atStmtList, atLowPC, atHighPC, atRanges,
+			atStrOffsetsBase, atAddrBase, atRnglistsBase, atGNUAddrBase, atDwoName, atGNUDwoName:
+			return true
+		}
+	}
+	return false
+}
+
+// Steps of a skip program: how to get over the attributes of a DIE.
+const (
+	opFixed  = iota // n bytes
+	opLEB           // a LEB128
+	opString        // up to and including a NUL
+	opBlock1        // a length of 1, 2, 4 bytes or ULEB128, and as many bytes
+	opBlock2
+	opBlock4
+	opBlock
+	opIndirect // a form, and a value of it
+	opTake     // attribute at of the given form is wanted
+)
+
+// step is one step of a skip program. Neighbouring attributes of fixed size
+// become one opFixed: most DIEs are gone over with one addition.
+type step struct {
+	op   uint8
+	at   uint16
+	form uint16
+	n    int64 // opFixed: bytes; opTake: the constant of DW_FORM_implicit_const
+}
+
+// decl is one abbreviation declaration, compiled for the sizes of its unit.
+type decl struct {
+	class    class
+	tag      uint16
+	children bool
+	known    bool  // the code is declared
+	bad      bool  // has a form that cannot be gone over
+	sibForm  uint8 // 4 or 8: size of the DW_AT_sibling reference at sibOff; 0: none
+	sibOff   int32 // of DW_AT_sibling from the first attribute
+	size     int32 // of all attributes, when fixed; else -1
+	badForm  uint32
+	steps    []step
+}
+
+// formSizes are the sizes on which the lengths of attribute values depend.
+type formSizes struct {
+	addr    uint8 // DW_FORM_addr
+	offset  uint8 // DW_FORM_sec_offset, strp, ...: 4 or 8 (32- or 64-bit DWARF)
+	refAddr uint8 // DW_FORM_ref_addr: like addr in DWARF 2, else like offset
+}
+
+// fixedSize returns the size of a form's value, or -1 when the value tells.
+func (s formSizes) fixedSize(form uint64) int {
+	switch form {
+	case formFlagPresent, formImplicitConst:
+		return 0
+	case formData1, formRef1, formFlag, formStrx1, formAddrx1:
+		return 1
+	case formData2, formRef2, formStrx2, formAddrx2:
+		return 2
+	case formStrx3, formAddrx3:
+		return 3
+	case formData4, formRef4, formStrx4, formAddrx4, formRefSup4:
+		return 4
+	case formData8, formRef8, formRefSig8, formRefSup8:
+		return 8
+	case formData16:
+		return 16
+	case formAddr:
+		return int(s.addr)
+	case formRefAddr:
+		return int(s.refAddr)
+	case formSecOffset, formStrp, formLineStrp, formStrpSup, formGNURefAlt, formGNUStrpAlt:
+		return int(s.offset)
+	}
+	return -1
+}
+
+// skipOp returns the step that goes over a form of variable size.
+func skipOp(form uint64) (op uint8, ok bool) {
+	switch form {
+	case formUdata, formSdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx,
+		formGNUAddrIndex, formGNUStrIndex:
+		return opLEB, true
+	case formString:
+		return opString, true
+	case formBlock1:
+		return opBlock1, true
+	case formBlock2:
+		return opBlock2, true
+	case formBlock4:
+		return opBlock4, true
+	case formBlock, formExprloc:
+		return opBlock, true
+	case formIndirect:
+		return opIndirect, true
+	}
+	return 0, false
+}
+
+// abbrevs is one table of .debug_abbrev, compiled. Codes are dense in practice:
+// low ones index a slice.
+type abbrevs struct {
+	offset uint64
+	sizes  formSizes
+	dense  []decl
+	sparse map[uint64]*decl
+	steps  []step // storage of all skip programs
+}
+
+// lookup returns the declaration of code, which is not zero.
+func (t *abbrevs) lookup(code uint64) *decl {
+	if code < uint64(len(t.dense)) {
+		return &t.dense[code]
+	}
+	if d := t.sparse[code]; d != nil {
+		return d
+	}
+	return &undeclared
+}
+
+// undeclared is what an unknown code finds. Its size sends the scan off the fast path.
+var undeclared = decl{size: -1}
+
+// maxDense bounds the slice part of a table; no compiler comes near it, and a
+// larger code in a damaged file must not size an allocation.
+const maxDense = 1 << 14
+
+// parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
+// the storage of t.
+func (t *abbrevs) parse(section []byte, offset uint64, sizes formSizes) error {
+	t.offset, t.sizes = offset, sizes
+	t.dense, t.steps = t.dense[:0], t.steps[:0]
+	clear(t.sparse)
+	if offset >= uint64(len(section)) {
+		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
+			Msg: fmt.Sprintf("table starts outside of the section's %d bytes", len(section))}
+	}
+	c := bin.NewAt(".debug_abbrev", section[offset:], offset, nil)
+	for {
+		code := c.ULEB()
+		if c.Err() != nil {
+			return c.Err()
+		}
+		if code == 0 {
+			return nil
+		}
+		d := t.parseDecl(&c)
+		if err := c.Err(); err != nil {
+			return err
+		}
+		t.add(code, d)
+	}
+}
+
+func (t *abbrevs) add(code uint64, d decl) {
+	if code >= maxDense {
+		if t.sparse == nil {
+			t.sparse = make(map[uint64]*decl)
+		}
+		t.sparse[code] = &d
+		return
+	}
+	for uint64(len(t.dense)) <= code {
+		t.dense = append(t.dense, undeclared)
+	}
+	t.dense[code] = d
+}
+
+// parseDecl reads one declaration behind its code.
+func (t *abbrevs) parseDecl(c *bin.Cursor) decl {
+	d := decl{known: true, sibOff: -1}
+	tag := c.ULEB()
+	d.class, d.tag = classOf(tag), uint16(tag)
+	d.children = c.U8() != 0
+	first := len(t.steps)
+	size, fixed := 0, true
+	for c.Err() == nil {
+		at, form := c.ULEB(), c.ULEB()
+		var constant int64
+		if form == formImplicitConst {
+			constant = c.SLEB()
+		}
+		if at == 0 && form == 0 {
+			break
+		}
+		n := t.sizes.fixedSize(form)
+		if at == atSibling && fixed && (form == formRef4 || form == formRef8) {
+			d.sibForm, d.sibOff = uint8(n), int32(size)
+		}
+		if !t.addStep(first, d.class, at, form, constant) {
+			d.bad, d.badForm = true, uint32(form)
+		}
+		if n < 0 {
+			fixed = false
+		} else {
+			size += n
+		}
+	}
+	d.steps = t.steps[first:len(t.steps):len(t.steps)]
+	d.size = -1
+	if fixed && !d.bad && size <= math.MaxInt32 {
+		d.size = int32(size)
+	}
+	return d
+}
+
+// addStep appends what goes over (or takes) one attribute to the program that
+// starts at first. It reports false for a form that it does not know.
+func (t *abbrevs) addStep(first int, c class, at, form uint64, constant int64) bool {
+	n := t.sizes.fixedSize(form)
+	op, ok := uint8(opFixed), n >= 0
+	if !ok {
+		op, ok = skipOp(form)
+	}
+	switch last := len(t.steps) - 1; {
+	case !ok:
+	case wanted(c, at):
+		t.steps = append(t.steps, step{op: opTake, at: uint16(at), form: uint16(form), n: constant})
+	case op == opFixed && last >= first && t.steps[last].op == opFixed:
+		t.steps[last].n += int64(n)
+	case op != opFixed || n > 0:
+		t.steps = append(t.steps, step{op: op, n: int64(n)})
+	}
+	return ok
+}

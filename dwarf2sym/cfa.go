@@ -1,0 +1,412 @@
+package dwarf2sym
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Call frame instructions (DWARF 5, 6.4.2 and 7.24).
+const (
+	dwCFAAdvanceLoc = 0x40 // delta in the low six bits
+	dwCFAOffset     = 0x80 // register in the low six bits
+	dwCFARestore    = 0xc0 // register in the low six bits
+
+	dwCFANop              = 0x00
+	dwCFASetLoc           = 0x01
+	dwCFAAdvanceLoc1      = 0x02
+	dwCFAAdvanceLoc2      = 0x03
+	dwCFAAdvanceLoc4      = 0x04
+	dwCFAOffsetExtended   = 0x05
+	dwCFARestoreExtended  = 0x06
+	dwCFAUndefined        = 0x07
+	dwCFASameValue        = 0x08
+	dwCFARegister         = 0x09
+	dwCFARememberState    = 0x0a
+	dwCFARestoreState     = 0x0b
+	dwCFADefCFA           = 0x0c
+	dwCFADefCFARegister   = 0x0d
+	dwCFADefCFAOffset     = 0x0e
+	dwCFADefCFAExpression = 0x0f
+	dwCFAExpression       = 0x10
+	dwCFAOffsetExtendedSF = 0x11
+	dwCFADefCFASF         = 0x12
+	dwCFADefCFAOffsetSF   = 0x13
+	dwCFAValOffset        = 0x14
+	dwCFAValOffsetSF      = 0x15
+	dwCFAValExpression    = 0x16
+
+	// Extensions: GNU as, gcc/libgcc; AADWARF64, section 4.2.
+	dwCFAMIPSAdvanceLoc8            = 0x1d
+	dwCFAAArch64NegateRAStateWithPC = 0x2c
+	dwCFAAArch64NegateRAState       = 0x2d // SPARC's GNU_window_save; refused there
+	dwCFAGNUArgsSize                = 0x2e
+	dwCFAGNUNegativeOffsetExtended  = 0x2f
+)
+
+// cfiMaxRemember bounds DW_CFA_remember_state: compilers nest two or three.
+const cfiMaxRemember = 256
+
+// cfiVM runs the instructions of one entry. Its memory is used again for the
+// next.
+type cfiVM struct {
+	r   *cfiReader
+	s   *cfiSection
+	cie *cfiCIE
+	fde *cfiFDE // nil while a CIE's instructions run
+	c   bin.Cursor
+
+	loc   uint64 // the row being built starts here
+	cur   cfiState
+	dirty cfiMask // slots touched since the writer looked last
+	stack []cfiSaved
+}
+
+// runCIE runs the initial instructions, which are the rest of c, and keeps the
+// rules in cie.
+func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
+	vm.s, vm.cie, vm.fde, vm.c = &vm.r.in.sections[cie.section], cie, nil, *c
+	vm.cur.clear()
+	vm.run()
+	vm.cur.save(&cie.initial)
+	return vm.c.Err()
+}
+
+// runFDE gives the writer each row of an FDE. Rows before damage are kept.
+func (vm *cfiVM) runFDE(f *cfiFDE) {
+	vm.s, vm.cie, vm.fde = &vm.r.in.sections[f.section], &vm.r.cies[f.cie], f
+	vm.c = bin.NewAt(vm.s.name, vm.s.data[f.insOff:f.insEnd], f.insOff, vm.r.in.order)
+	vm.cur.load(&vm.cie.initial)
+	vm.loc = f.lo
+	vm.run()
+	if err := vm.c.Err(); err != nil {
+		lost := fmt.Sprintf("FDE at %#x for %#x", f.offset, f.lo)
+		if vm.loc > f.lo {
+			lost += fmt.Sprintf(", from %#x on", min(vm.loc, f.hi))
+		}
+		vm.r.problems.add(f.cfiPlace, lost, err)
+		return
+	}
+	vm.r.w.row(vm.loc, f.hi)
+}
+
+// run executes instructions up to the end or the first that is damaged.
+func (vm *cfiVM) run() {
+	vm.stack = vm.stack[:0]
+	c := &vm.c
+	for c.Len() > 0 {
+		start := c.Pos()
+		op := c.U8()
+		switch op & 0xc0 {
+		case dwCFAAdvanceLoc:
+			vm.advance(uint64(op & 0x3f))
+		case dwCFAOffset:
+			vm.setAt(uint64(op&0x3f), c.ULEB(), 1)
+		case dwCFARestore:
+			vm.restore(uint64(op & 0x3f))
+		default:
+			vm.extended(op, start)
+		}
+		if c.Err() != nil {
+			return
+		}
+	}
+}
+
+// extended executes an instruction that has its opcode in the low six bits.
+func (vm *cfiVM) extended(op uint8, start int) {
+	c := &vm.c
+	switch op {
+	case dwCFANop:
+	case dwCFASetLoc:
+		vm.setLoc(vm.r.address(c, vm.s, vm.cie, vm.functionStart()))
+	case dwCFAAdvanceLoc1:
+		vm.advance(uint64(c.U8()))
+	case dwCFAAdvanceLoc2:
+		vm.advance(uint64(c.U16()))
+	case dwCFAAdvanceLoc4:
+		vm.advance(uint64(c.U32()))
+	case dwCFAOffsetExtended:
+		vm.setAt(c.ULEB(), c.ULEB(), 1)
+	case dwCFARestoreExtended:
+		vm.restore(c.ULEB())
+	case dwCFAUndefined:
+		vm.set(c.ULEB(), cfiRule{kind: cfiUndef})
+	case dwCFASameValue:
+		vm.set(c.ULEB(), cfiRule{kind: cfiSame})
+	case dwCFARegister:
+		vm.setRegister(c.ULEB(), c.ULEB())
+	case dwCFARememberState:
+		vm.remember()
+	case dwCFARestoreState:
+		vm.restoreState()
+	case dwCFADefCFA:
+		vm.defCFA(c.ULEB(), int64(c.ULEB()))
+	case dwCFADefCFARegister:
+		vm.defCFARegister(c.ULEB())
+	case dwCFADefCFAOffset:
+		vm.defCFAOffset(int64(c.ULEB()))
+	case dwCFADefCFAExpression:
+		vm.defCFAExpression(c.Bytes(c.ULEB()))
+	case dwCFAExpression:
+		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprAt)
+	case dwCFAOffsetExtendedSF:
+		vm.setAt(c.ULEB(), uint64(c.SLEB()), 1)
+	case dwCFADefCFASF:
+		vm.defCFA(c.ULEB(), c.SLEB()*vm.cie.dataAlign)
+	case dwCFADefCFAOffsetSF:
+		vm.defCFAOffset(c.SLEB() * vm.cie.dataAlign)
+	case dwCFAValOffset:
+		vm.setIs(c.ULEB(), int64(c.ULEB()))
+	case dwCFAValOffsetSF:
+		vm.setIs(c.ULEB(), c.SLEB())
+	case dwCFAValExpression:
+		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprIs)
+	case dwCFAMIPSAdvanceLoc8:
+		vm.advance(c.U64())
+	case dwCFAAArch64NegateRAState, dwCFAAArch64NegateRAStateWithPC:
+		if vm.r.in.arch != arch.ARM64 {
+			vm.unknown(op, start)
+		}
+	case dwCFAGNUArgsSize:
+		c.ULEB()
+	case dwCFAGNUNegativeOffsetExtended:
+		vm.setAt(c.ULEB(), c.ULEB(), -1)
+	default:
+		vm.unknown(op, start)
+	}
+}
+
+func (vm *cfiVM) unknown(op uint8, start int) {
+	vm.c.Seek(start)
+	vm.c.Fail("unknown call frame instruction %#x", op)
+}
+
+func (vm *cfiVM) functionStart() uint64 {
+	if vm.fde == nil {
+		return 0
+	}
+	return vm.fde.lo
+}
+
+// advance ends the row; the next starts delta code units later.
+func (vm *cfiVM) advance(delta uint64) {
+	if vm.fde == nil {
+		vm.c.Fail("advance in the instructions of a CIE")
+		return
+	}
+	if vm.c.Err() != nil {
+		return
+	}
+	align := vm.cie.codeAlign
+	bytes := delta * align
+	if room := vm.fde.hi - vm.loc; align != 0 && bytes/align != delta || bytes > room {
+		vm.r.w.row(vm.loc, vm.fde.hi)
+		vm.c.Fail("advance by %d units of %d bytes from %#x, past the end of the FDE at %#x", delta, align, vm.loc, vm.fde.hi)
+		vm.loc = vm.fde.hi
+		return
+	}
+	if bytes > 0 {
+		vm.r.w.row(vm.loc, vm.loc+bytes)
+		vm.loc += bytes
+	}
+}
+
+func (vm *cfiVM) setLoc(loc uint64) {
+	if vm.fde == nil {
+		vm.c.Fail("DW_CFA_set_loc in the instructions of a CIE")
+	}
+	if vm.c.Err() != nil {
+		return
+	}
+	if loc < vm.loc || loc > vm.fde.hi {
+		vm.c.Fail("DW_CFA_set_loc to %#x, want %#x to %#x", loc, vm.loc, vm.fde.hi)
+		return
+	}
+	if loc > vm.loc {
+		vm.r.w.row(vm.loc, loc)
+		vm.loc = loc
+	}
+}
+
+// slotOf returns the slot of a column; ok is false for a register without a
+// name.
+func (vm *cfiVM) slotOf(column uint64) (slot int, ok bool) {
+	if column == vm.cie.ra {
+		return cfiSlotRA, true
+	}
+	slot = vm.cie.regs.slot(column)
+	return slot, slot != 0
+}
+
+// set gives a column a rule.
+func (vm *cfiVM) set(column uint64, rule cfiRule) {
+	slot, ok := vm.slotOf(column)
+	switch {
+	case vm.c.Err() != nil:
+	case ok:
+		vm.dirty.add(slot)
+		vm.cur.put(slot, rule)
+	default:
+		vm.r.stats.Unnamed++
+	}
+}
+
+func (vm *cfiVM) setAt(column, factored uint64, sign int64) {
+	val := sign * int64(factored) * vm.cie.dataAlign
+	vm.set(column, cfiRule{kind: cfiAt, val: vm.cie.regs.wrap(val)})
+}
+
+func (vm *cfiVM) setIs(column uint64, factored int64) {
+	vm.set(column, cfiRule{kind: cfiIs, val: vm.cie.regs.wrap(factored * vm.cie.dataAlign)})
+}
+
+func (vm *cfiVM) setRegister(column, source uint64) {
+	if vm.c.Err() != nil {
+		return
+	}
+	if _, ok := vm.slotOf(column); ok && vm.cie.regs.name(source) == "" {
+		vm.lost(column, "value is in "+vm.cie.regs.describe(source)+", which has no name")
+		vm.set(column, cfiRule{kind: cfiLost})
+		return
+	}
+	rule := cfiRule{kind: cfiReg, ref: uint32(source)}
+	if column == source && column != vm.cie.ra {
+		rule = cfiRule{kind: cfiSame}
+	}
+	vm.set(column, rule)
+}
+
+func (vm *cfiVM) setExpression(column uint64, expr []byte, form cfiForm) {
+	if vm.c.Err() != nil {
+		return
+	}
+	if _, ok := vm.slotOf(column); !ok {
+		vm.r.stats.Unnamed++
+		return
+	}
+	rule, err := vm.r.eval.rule(vm.cie.regs, expr, form)
+	if err != nil {
+		vm.lost(column, err.Error())
+	}
+	vm.set(column, rule)
+}
+
+// restore gives a column the rule that the CIE's instructions gave it.
+func (vm *cfiVM) restore(column uint64) {
+	slot, ok := vm.slotOf(column)
+	if vm.c.Err() != nil || !ok {
+		return
+	}
+	vm.dirty.add(slot)
+	if vm.fde == nil {
+		vm.cur.put(slot, cfiRule{})
+		return
+	}
+	vm.cur.put(slot, vm.cie.initial.rule(slot))
+}
+
+func (vm *cfiVM) remember() {
+	if len(vm.stack) == cfiMaxRemember {
+		vm.c.Fail("%d DW_CFA_remember_state, one in the other", cfiMaxRemember+1)
+		return
+	}
+	if n := len(vm.stack); n < cap(vm.stack) {
+		vm.stack = vm.stack[:n+1]
+	} else {
+		vm.stack = append(vm.stack, cfiSaved{})
+	}
+	vm.cur.save(&vm.stack[len(vm.stack)-1])
+}
+
+// restoreState also restores the CFA, as GCC, LLVM and gdb do (DWARF 5,
+// 6.4.2.4: all rules).
+func (vm *cfiVM) restoreState() {
+	n := len(vm.stack)
+	if n == 0 {
+		vm.c.Fail("DW_CFA_restore_state without DW_CFA_remember_state")
+		return
+	}
+	vm.dirty = vm.dirty.with(vm.cur.set)
+	vm.cur.load(&vm.stack[n-1])
+	vm.dirty = vm.dirty.with(vm.cur.set)
+	vm.stack = vm.stack[:n-1]
+}
+
+func (vm *cfiVM) defCFA(column uint64, offset int64) {
+	if vm.c.Err() != nil {
+		return
+	}
+	if vm.cie.regs.name(column) == "" {
+		vm.lostCFA("it is relative to " + vm.cie.regs.describe(column) + ", which has no name")
+	}
+	// A column beyond all numbers stays without a name.
+	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(min(column, 1<<32-1)), val: vm.cie.regs.wrap(offset)}
+}
+
+// defCFARegister keeps the offset. It is 0 where there is no CFA yet: the CIEs
+// that GNU as writes for MIPS and RISC-V begin with it.
+func (vm *cfiVM) defCFARegister(column uint64) {
+	if k := vm.cur.cfa.kind; k != cfiReg && k != cfiNone {
+		vm.c.Fail("DW_CFA_def_cfa_register where the CFA is no register and offset")
+		return
+	}
+	vm.defCFA(column, vm.cur.cfa.val)
+}
+
+func (vm *cfiVM) defCFAOffset(offset int64) {
+	if vm.cur.cfa.kind != cfiReg {
+		vm.c.Fail("DW_CFA_def_cfa_offset where the CFA is no register and offset")
+		return
+	}
+	if vm.c.Err() == nil {
+		vm.cur.cfa.val = vm.cie.regs.wrap(offset)
+	}
+}
+
+func (vm *cfiVM) defCFAExpression(expr []byte) {
+	if vm.c.Err() != nil {
+		return
+	}
+	rule, err := vm.r.eval.rule(vm.cie.regs, expr, cfiExprCFA)
+	if err != nil {
+		vm.lostCFA(err.Error())
+	}
+	vm.cur.cfa = rule
+}
+
+// lost reports a rule that has no postfix form.
+func (vm *cfiVM) lost(column uint64, why string) {
+	vm.r.stats.LostRules++
+	name := vm.cie.regs.describe(column)
+	if column == vm.cie.ra {
+		name = ".ra"
+	}
+	vm.report("rule of "+name, why)
+}
+
+func (vm *cfiVM) lostCFA(why string) {
+	vm.r.stats.LostCFA++
+	vm.report("CFA", why)
+}
+
+// lostAt reports an expression that depends on the pc and has no postfix form
+// for one of them.
+func (vm *cfiVM) lostAt(form cfiForm, err error) {
+	if form == cfiExprCFA {
+		vm.lostCFA(err.Error())
+		return
+	}
+	vm.r.stats.LostRules++
+	vm.report("rule", err.Error())
+}
+
+func (vm *cfiVM) report(what, why string) {
+	place, lost := vm.cie.cfiPlace, fmt.Sprintf("%s in CIE at %#x", what, vm.cie.offset)
+	if vm.fde != nil {
+		place = vm.fde.cfiPlace
+		lost = fmt.Sprintf("%s from %#x on in FDE at %#x for %#x", what, vm.loc, vm.fde.offset, vm.fde.lo)
+	}
+	vm.r.problems.add(place, lost, cfiErrorf(vm.s.name, vm.c.Offset(), "no postfix: %s", why))
+}

@@ -1,0 +1,197 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Which FDE speaks for an address:
+//
+//   - one of .eh_frame before one of .debug_frame: the former is what the
+//     process itself unwinds with. Where an FDE of .eh_frame is damaged, or its
+//     CFA has no postfix form, .debug_frame fills the gap.
+//   - within a section kind, the one that starts last at or before the address:
+//     it is the one that a look-up in .eh_frame_hdr finds. Behind its end the
+//     one around it goes on.
+//   - of those with equal start, the first of the section; a longer one speaks
+//     for what is left.
+
+// merge writes the blocks of all FDEs.
+func (r *cfiReader) merge() {
+	slices.SortFunc(r.fdes, func(a, b cfiFDE) int {
+		switch {
+		case a.eh != b.eh:
+			if a.eh {
+				return -1
+			}
+			return 1
+		case a.lo != b.lo:
+			return cmp.Compare(a.lo, b.lo)
+		case a.section != b.section:
+			return cmp.Compare(a.section, b.section)
+		}
+		return cmp.Compare(a.offset, b.offset)
+	})
+	first := 0
+	for first < len(r.fdes) && r.fdes[first].eh {
+		first++
+	}
+	r.write(r.pieces(0, first))
+	r.write(r.uncovered(r.pieces(first, len(r.fdes)), r.sortBlocks()))
+	r.sortBlocks()
+}
+
+// sortBlocks sorts the blocks and returns them.
+func (r *cfiReader) sortBlocks() []symfmt.CFIBlock {
+	blocks := r.w.table.Blocks
+	byRVA := func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) }
+	if !slices.IsSortedFunc(blocks, byRVA) {
+		slices.SortFunc(blocks, byRVA)
+	}
+	return blocks
+}
+
+// pieces cuts overlaps of r.fdes[from:to], which are sorted by start. The result
+// is ordered by FDE, then address.
+func (r *cfiReader) pieces(from, to int) []cfiPiece {
+	pieces := make([]cfiPiece, 0, to-from)
+	add := func(lo, hi uint64, i int) {
+		if lo < hi {
+			pieces = append(pieces, cfiPiece{lo, hi, int32(i)})
+		}
+	}
+	var open []int // FDEs around the current address; the last one speaks
+	var at uint64
+	// advance writes what is spoken up to an address.
+	advance := func(limit uint64) {
+		for len(open) > 0 && at < limit {
+			i := open[len(open)-1]
+			end := min(limit, r.fdes[i].hi)
+			add(at, end, i)
+			at = max(at, end)
+			if r.fdes[i].hi <= at {
+				open = open[:len(open)-1]
+			}
+		}
+		at = limit
+	}
+	for i := from; i < to; {
+		advance(r.fdes[i].lo)
+		next := i + 1
+		for next < to && r.fdes[next].lo == r.fdes[i].lo {
+			next++
+		}
+		for j := next - 1; j >= i; j-- { // the first of equal start on top
+			open = append(open, j)
+		}
+		i = next
+	}
+	advance(^uint64(0))
+	slices.SortFunc(pieces, func(a, b cfiPiece) int {
+		if a.fde != b.fde {
+			return cmp.Compare(a.fde, b.fde)
+		}
+		return cmp.Compare(a.lo, b.lo)
+	})
+	r.countCuts(pieces, from, to)
+	return pieces
+}
+
+// countCuts counts FDEs of which nothing or only parts are left.
+func (r *cfiReader) countCuts(pieces []cfiPiece, from, to int) {
+	k := 0
+	for i := from; i < to; i++ {
+		var left uint64
+		for ; k < len(pieces) && int(pieces[k].fde) == i; k++ {
+			left += pieces[k].hi - pieces[k].lo
+		}
+		switch {
+		case left == 0:
+			r.stats.Duplicates++
+		case left < r.fdes[i].hi-r.fdes[i].lo:
+			r.stats.Cut++
+		}
+	}
+}
+
+// uncovered takes away from pieces what blocks, sorted, describe.
+func (r *cfiReader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
+	if len(blocks) == 0 {
+		return pieces
+	}
+	var out []cfiPiece
+	for k := 0; k < len(pieces); {
+		fde := pieces[k].fde
+		var had, left uint64
+		for ; k < len(pieces) && pieces[k].fde == fde; k++ {
+			n := len(out)
+			out = r.subtract(out, pieces[k], blocks)
+			had += pieces[k].hi - pieces[k].lo
+			for _, p := range out[n:] {
+				left += p.hi - p.lo
+			}
+		}
+		switch {
+		case left == 0:
+			r.stats.Duplicates++
+		case left < had:
+			r.stats.Cut++
+		}
+	}
+	return out
+}
+
+// subtract appends what is left of a piece.
+func (r *cfiReader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
+	base := r.in.base
+	i, found := slices.BinarySearchFunc(blocks, symfmt.RVA(p.lo-base), func(b symfmt.CFIBlock, rva symfmt.RVA) int {
+		return cmp.Compare(b.RVA, rva)
+	})
+	if !found && i > 0 {
+		i-- // it may reach into p
+	}
+	for ; i < len(blocks) && p.lo < p.hi; i++ {
+		lo := uint64(blocks[i].RVA) + base
+		hi := lo + blocks[i].Size
+		if lo >= p.hi {
+			break
+		}
+		if hi <= p.lo {
+			continue
+		}
+		if p.lo < lo {
+			out = append(out, cfiPiece{p.lo, lo, p.fde})
+		}
+		p.lo = hi
+	}
+	if p.lo < p.hi {
+		out = append(out, p)
+	}
+	return out
+}
+
+// write runs the FDEs that have pieces. Those of an FDE follow each other.
+func (r *cfiReader) write(pieces []cfiPiece) {
+	r.w.table.Blocks = slices.Grow(r.w.table.Blocks, len(pieces))
+	for k := 0; k < len(pieces); {
+		end := k + 1
+		for end < len(pieces) && pieces[end].fde == pieces[k].fde {
+			end++
+		}
+		if k&1023 == 0 && r.ctx.Err() != nil {
+			return
+		}
+		f := &r.fdes[pieces[k].fde]
+		r.w.start(pieces[k:end])
+		r.vm.runFDE(f)
+		r.w.close()
+		if r.cies[f.cie].signal {
+			for _, p := range pieces[k:end] {
+				r.stats.Signal = append(r.stats.Signal, symfmt.Range{RVA: symfmt.RVA(p.lo - r.in.base), Size: p.hi - p.lo})
+			}
+		}
+		k = end
+	}
+}

@@ -1,0 +1,221 @@
+package dwarf2sym
+
+import (
+	"debug/elf"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+func cfiErrorf(section string, offset uint64, format string, args ...any) *bin.Error {
+	return &bin.Error{Section: section, Offset: offset, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Rules are kept for the registers that Breakpad has a name for, in slots. Slot
+// 0 is the return address; the others are in the order of DWARF numbers.
+const (
+	cfiSlots  = 128
+	cfiSlotRA = 0
+)
+
+// cfiMask is a set of slots.
+type cfiMask [2]uint64
+
+func (m *cfiMask) add(slot int)     { m[slot>>6] |= 1 << (slot & 63) }
+func (m *cfiMask) remove(slot int)  { m[slot>>6] &^= 1 << (slot & 63) }
+func (m cfiMask) has(slot int) bool { return m[slot>>6]>>(slot&63)&1 != 0 }
+func (m cfiMask) empty() bool       { return m[0]|m[1] == 0 }
+func (m cfiMask) with(o cfiMask) cfiMask {
+	return cfiMask{m[0] | o[0], m[1] | o[1]}
+}
+
+// pop removes and returns the lowest slot; the mask must not be empty.
+func (m *cfiMask) pop() int {
+	if m[0] != 0 {
+		i := bits.TrailingZeros64(m[0])
+		m[0] &= m[0] - 1
+		return i
+	}
+	i := bits.TrailingZeros64(m[1])
+	m[1] &= m[1] - 1
+	return 64 + i
+}
+
+// cfiKind is a kind of rule (DWARF 5, 6.4.1).
+type cfiKind uint8
+
+const (
+	cfiNone  cfiKind = iota // no rule: what the calling convention says
+	cfiSame                 // unchanged
+	cfiUndef                // not recoverable
+	cfiAt                   // saved at CFA + val
+	cfiIs                   // is CFA + val
+	cfiReg                  // is register ref + val; also for the CFA itself
+	cfiText                 // is what postfix text ref says
+	cfiPC                   // as expression ref says, which depends on the pc
+	cfiLost                 // not expressible in postfix
+	cfiEnd                  // return address of the outermost frame
+)
+
+// cfiRule is a register's rule, or the CFA's. Rules of equal effect are equal
+// values.
+type cfiRule struct {
+	kind cfiKind
+	ref  uint32
+	val  int64
+}
+
+// cfiState is a row: the CFA's rule and those of all slots. Slots that are not
+// in set have the zero rule.
+type cfiState struct {
+	cfa   cfiRule
+	set   cfiMask
+	perPC cfiMask // slots with rules that depend on the pc
+	regs  [cfiSlots]cfiRule
+}
+
+func (s *cfiState) put(slot int, r cfiRule) {
+	if s.regs[slot].kind == cfiPC {
+		s.perPC.remove(slot)
+	}
+	s.regs[slot] = r
+	switch r.kind {
+	case cfiNone:
+		s.set.remove(slot)
+		return
+	case cfiPC:
+		s.perPC.add(slot)
+	}
+	s.set.add(slot)
+}
+
+// clear takes away all rules.
+func (s *cfiState) clear() {
+	for m := s.set; !m.empty(); {
+		s.regs[m.pop()] = cfiRule{}
+	}
+	s.set, s.perPC, s.cfa = cfiMask{}, cfiMask{}, cfiRule{}
+}
+
+// cfiSaved is a state with only the rules that are set, for CIEs and
+// DW_CFA_remember_state.
+type cfiSaved struct {
+	cfa   cfiRule
+	rules []cfiSlotRule
+}
+
+type cfiSlotRule struct {
+	slot uint8
+	rule cfiRule
+}
+
+// save writes the state into c, whose memory is used again.
+func (s *cfiState) save(c *cfiSaved) {
+	c.cfa, c.rules = s.cfa, c.rules[:0]
+	for m := s.set; !m.empty(); {
+		i := m.pop()
+		c.rules = append(c.rules, cfiSlotRule{uint8(i), s.regs[i]})
+	}
+}
+
+func (s *cfiState) load(c *cfiSaved) {
+	s.clear()
+	s.cfa = c.cfa
+	for _, r := range c.rules {
+		s.put(int(r.slot), r.rule)
+	}
+}
+
+func (c *cfiSaved) rule(slot int) cfiRule {
+	for _, r := range c.rules {
+		if int(r.slot) == slot {
+			return r.rule
+		}
+	}
+	return cfiRule{}
+}
+
+// cfiRegs is what the decoder asks about a CPU and one numbering of its
+// registers.
+type cfiRegs struct {
+	id      uint32   // tells the numberings of a CPU apart
+	names   []string // by slot; that of slot 0 is ".ra"
+	columns []uint32 // by slot
+	slots   []uint8  // by DWARF number; 0 is none
+	saved   cfiMask  // callee-saved
+	sp      int      // slot, -1 if none
+	pc      int      // slot, -1 if none
+	bits    uint     // of a word
+	spIsCFA bool     // the caller's stack pointer is the CFA
+}
+
+// cfiMaxColumn is above all DWARF numbers of registers with a name.
+const cfiMaxColumn = 2048
+
+// newCFIRegs returns the register numbers of CIEs whose return-address column
+// is ra.
+func newCFIRegs(a *arch.Arch, ra uint64, id uint32) *cfiRegs {
+	r := &cfiRegs{
+		id: id, sp: -1, pc: -1, bits: 8 * uint(a.PtrSize),
+		names: []string{".ra"}, columns: []uint32{0},
+		slots: make([]uint8, cfiMaxColumn),
+		// On z/Architecture the CFA is 160 bytes above the stack pointer
+		// (s390x ELF ABI supplement, "Stack frame").
+		spIsCFA: a.Machine != elf.EM_S390,
+	}
+	for n := range uint64(cfiMaxColumn) {
+		name, ok := a.CIERegName(ra, n)
+		if !ok || len(r.names) == cfiSlots {
+			continue
+		}
+		slot := len(r.names)
+		r.names, r.columns = append(r.names, name), append(r.columns, uint32(n))
+		r.slots[n] = uint8(slot)
+		switch {
+		case name == a.SP:
+			r.sp = slot
+		case name == a.PC:
+			r.pc = slot
+		case slices.Contains(a.CalleeSaved, name):
+			r.saved.add(slot)
+		}
+	}
+	return r
+}
+
+// slot returns the slot of a DWARF register number, 0 if Breakpad has no name
+// for it.
+func (r *cfiRegs) slot(column uint64) int {
+	if column < uint64(len(r.slots)) {
+		return int(r.slots[column])
+	}
+	return 0
+}
+
+// name returns Breakpad's name of a DWARF register number, or "".
+func (r *cfiRegs) name(column uint64) string {
+	if s := r.slot(column); s != 0 {
+		return r.names[s]
+	}
+	return ""
+}
+
+// describe names a register in a message.
+func (r *cfiRegs) describe(column uint64) string {
+	if name := r.name(column); name != "" {
+		return name
+	}
+	return "DWARF register " + strconv.FormatUint(column, 10)
+}
+
+// wrap reduces v to a word, sign-extended.
+func (r *cfiRegs) wrap(v int64) int64 {
+	if r.bits == 32 {
+		return int64(int32(v))
+	}
+	return v
+}

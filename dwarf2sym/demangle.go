@@ -1,0 +1,130 @@
+package dwarf2sym
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Names longer than this stay as they are, mangled or demangled: nested
+// substitutions let a name of n bytes stand for 2^n, and nobody reads 64 KiB.
+// The longest demangled name in LLVM and boost programs is about 20 KiB.
+const (
+	maxMangled   = 32 << 10
+	maxDemangled = 1 << demangledPow
+	demangledPow = 16
+)
+
+// demangleOptions make C++ names equal to c++filt's, which prints standard
+// substitutions in full (std::basic_string<char, ...>). Rust hashes are left
+// out in any case.
+var demangleOptions = []demangle.Option{demangle.Verbose, demangle.MaxLength(demangledPow)}
+
+// demangleName returns the source form of a symbol's name, or raw without full.
+//
+//   - C++ (Itanium ABI, section 5.1) as c++filt prints it, clone suffixes as
+//     "f(int) [clone .cold]";
+//   - Rust, legacy and v0 (RFC 2603), without the hash that tells crates and
+//     instances apart, and without LLVM's suffix;
+//   - "global constructors keyed to x" for _GLOBAL__I_x.
+//
+// Anything else, and what does not follow the grammar of its mangling to the
+// end, stays raw. No result contains a control character.
+func demangleName(raw string, full bool) string {
+	if !full || len(raw) < 4 || len(raw) > maxMangled || raw[0] != '_' && raw[0] != '.' {
+		return printable(raw)
+	}
+	if name, ok := demangleAny(raw); ok {
+		return printable(name)
+	}
+	return printable(raw)
+}
+
+func demangleAny(raw string) (string, bool) {
+	switch {
+	case raw[1] == 'Z' || raw[1] == 'R':
+		return demangleMangled(raw)
+	case raw[0] == '.' && raw[1] == '_':
+		// The code of a function on 64-bit PowerPC, whose plain name is that
+		// of its descriptor.
+		name, ok := demangleMangled(raw[1:])
+		return "." + name, ok
+	case strings.HasPrefix(raw, globalKeyed):
+		return demangleKeyed(raw)
+	}
+	return "", false
+}
+
+// demangleMangled wants a name that begins with _Z or _R. A panic of the
+// demangler leaves the name raw.
+func demangleMangled(raw string) (name string, ok bool) {
+	if len(raw) < 4 || raw[1] != 'Z' && raw[1] != 'R' {
+		return "", false
+	}
+	defer func() {
+		if recover() != nil {
+			name, ok = "", false
+		}
+	}()
+	name, err := demangle.ToString(raw, demangleOptions...)
+	return name, err == nil && name != "" && len(name) < maxDemangled
+}
+
+const globalKeyed = "_GLOBAL_"
+
+// demangleKeyed reads _GLOBAL__I_ and _GLOBAL__D_, which name the constructors
+// and destructors of a file by the first global symbol in it (GCC,
+// get_file_function_name).
+func demangleKeyed(raw string) (string, bool) {
+	rest := raw[len(globalKeyed):]
+	if len(rest) < 4 || !strings.ContainsRune("._$", rune(rest[0])) || rest[2] != '_' {
+		return "", false
+	}
+	kind := ""
+	switch rest[1] {
+	case 'I':
+		kind = "constructors"
+	case 'D':
+		kind = "destructors"
+	default:
+		return "", false
+	}
+	key := rest[3:]
+	if strings.HasPrefix(key, "_Z") {
+		name, ok := demangleMangled(key)
+		if !ok {
+			return "", false
+		}
+		key = name
+	}
+	return "global " + kind + " keyed to " + key, true
+}
+
+// printable replaces what would break a line of a symbol file, or the terminal
+// that it is shown on, by '?': C0 and C1 control characters and Unicode's two
+// line separators. Other bytes stay, valid UTF-8 or not.
+func printable(name string) string {
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c < ' ' || c >= 0x7f {
+			return replaceControls(name)
+		}
+	}
+	return name
+}
+
+func replaceControls(name string) string {
+	var b strings.Builder
+	b.Grow(len(name))
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRuneInString(name[i:])
+		switch {
+		case r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029':
+			b.WriteByte('?')
+		default:
+			b.WriteString(name[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}

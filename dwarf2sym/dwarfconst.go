@@ -1,0 +1,177 @@
+package dwarf2sym
+
+// The constants of DWARF 2 to 5 (DWARF 5, section 7) and of the GNU and LLVM
+// extensions that this package reads.
+
+// Unit types (7.5.1).
+const (
+	utCompile      = 1
+	utType         = 2
+	utPartial      = 3
+	utSkeleton     = 4
+	utSplitCompile = 5
+	utSplitType    = 6
+)
+
+// Tags (7.5.3).
+const (
+	tagArrayType          = 0x01
+	tagClassType          = 0x02
+	tagEnumerationType    = 0x04
+	tagCompileUnit        = 0x11
+	tagStructureType      = 0x13
+	tagSubroutineType     = 0x15
+	tagUnionType          = 0x17
+	tagInlinedSubroutine  = 0x1d
+	tagModule             = 0x1e
+	tagSubprogram         = 0x2e
+	tagInterfaceType      = 0x38
+	tagNamespace          = 0x39
+	tagPartialUnit        = 0x3c
+	tagTypeUnit           = 0x41
+	tagCallSite           = 0x48
+	tagSkeletonUnit       = 0x4a
+	tagMIPSLoop           = 0x4081
+	tagGNUCallSite        = 0x4109
+	tagGNUCallSiteParam   = 0x410a
+	tagGNUFormalParamPack = 0x4108
+)
+
+// Attributes (7.5.4).
+const (
+	atSibling         = 0x01
+	atName            = 0x03
+	atStmtList        = 0x10
+	atLowPC           = 0x11
+	atHighPC          = 0x12
+	atLanguage        = 0x13
+	atCompDir         = 0x1b
+	atAbstractOrigin  = 0x31
+	atSpecification   = 0x47
+	atExtension       = 0x54
+	atRanges          = 0x55
+	atCallFile        = 0x58
+	atCallLine        = 0x59
+	atLinkageName     = 0x6e
+	atStrOffsetsBase  = 0x72
+	atAddrBase        = 0x73
+	atRnglistsBase    = 0x74
+	atDwoName         = 0x76
+	atLanguageName    = 0x90 // DWARF 6 draft, written by LLVM
+	atMIPSLinkageName = 0x2007
+	atGNUDwoName      = 0x2130
+	atGNUAddrBase     = 0x2133
+)
+
+// Forms (7.5.6).
+const (
+	formAddr          = 0x01
+	formBlock2        = 0x03
+	formBlock4        = 0x04
+	formData2         = 0x05
+	formData4         = 0x06
+	formData8         = 0x07
+	formString        = 0x08
+	formBlock         = 0x09
+	formBlock1        = 0x0a
+	formData1         = 0x0b
+	formFlag          = 0x0c
+	formSdata         = 0x0d
+	formStrp          = 0x0e
+	formUdata         = 0x0f
+	formRefAddr       = 0x10
+	formRef1          = 0x11
+	formRef2          = 0x12
+	formRef4          = 0x13
+	formRef8          = 0x14
+	formRefUdata      = 0x15
+	formIndirect      = 0x16
+	formSecOffset     = 0x17
+	formExprloc       = 0x18
+	formFlagPresent   = 0x19
+	formStrx          = 0x1a
+	formAddrx         = 0x1b
+	formRefSup4       = 0x1c
+	formStrpSup       = 0x1d
+	formData16        = 0x1e
+	formLineStrp      = 0x1f
+	formRefSig8       = 0x20
+	formImplicitConst = 0x21
+	formLoclistx      = 0x22
+	formRnglistx      = 0x23
+	formRefSup8       = 0x24
+	formStrx1         = 0x25
+	formStrx2         = 0x26
+	formStrx3         = 0x27
+	formStrx4         = 0x28
+	formAddrx1        = 0x29
+	formAddrx2        = 0x2a
+	formAddrx3        = 0x2b
+	formAddrx4        = 0x2c
+	formGNUAddrIndex  = 0x1f01
+	formGNUStrIndex   = 0x1f02
+	formGNURefAlt     = 0x1f20
+	formGNUStrpAlt    = 0x1f21
+	formLLVMAddrxOff  = 0x2001
+)
+
+// Range list entries (7.25).
+const (
+	rleEndOfList    = 0
+	rleBaseAddressx = 1
+	rleStartxEndx   = 2
+	rleStartxLength = 3
+	rleOffsetPair   = 4
+	rleBaseAddress  = 5
+	rleStartEnd     = 6
+	rleStartLength  = 7
+)
+
+// Line number program (7.22).
+const (
+	lnsCopy             = 1
+	lnsAdvancePC        = 2
+	lnsAdvanceLine      = 3
+	lnsSetFile          = 4
+	lnsSetColumn        = 5
+	lnsNegateStmt       = 6
+	lnsSetBasicBlock    = 7
+	lnsConstAddPC       = 8
+	lnsFixedAdvancePC   = 9
+	lnsSetPrologueEnd   = 10
+	lnsSetEpilogueBegin = 11
+	lnsSetISA           = 12
+
+	lneEndSequence = 1
+	lneSetAddress  = 2
+	lneDefineFile  = 3
+
+	lnctPath           = 1
+	lnctDirectoryIndex = 2
+)
+
+// Languages (7.12) that decide how names are built and what can be skipped.
+const (
+	langC89      = 0x01
+	langC        = 0x02
+	langAda83    = 0x03
+	langCPlus    = 0x04
+	langC99      = 0x0c
+	langGo       = 0x16
+	langDLang    = 0x13
+	langCPP03    = 0x19
+	langCPP11    = 0x1a
+	langRust     = 0x1c
+	langC11      = 0x1d
+	langSwift    = 0x1e
+	langCPP14    = 0x21
+	langZig      = 0x27
+	langCPP17    = 0x2a
+	langCPP20    = 0x2b
+	langC17      = 0x2c
+	langCPP23    = 0x3a
+	langC23      = 0x3e
+	langMipsAsm  = 0x8001
+	langAssembly = 0x31
+	langObjCPP   = 0x11
+)

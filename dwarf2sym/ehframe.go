@@ -1,0 +1,401 @@
+package dwarf2sym
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Pointer encodings (LSB 5.0 core, 10.5.1).
+const (
+	ehAbsPtr  = 0x00
+	ehULEB    = 0x01
+	ehUData2  = 0x02
+	ehUData4  = 0x03
+	ehUData8  = 0x04
+	ehSLEB    = 0x09
+	ehSData2  = 0x0a
+	ehSData4  = 0x0b
+	ehSData8  = 0x0c
+	ehFormat  = 0x0f
+	ehPCRel   = 0x10
+	ehTextRel = 0x20
+	ehDataRel = 0x30
+	ehFuncRel = 0x40
+	ehAligned = 0x50
+	ehBase    = 0x70
+	ehInd     = 0x80
+	ehOmit    = 0xff
+)
+
+// cfiCIE is a common information entry (DWARF 5, 6.4.1).
+type cfiCIE struct {
+	cfiPlace
+	codeAlign uint64
+	dataAlign int64
+	ra        uint64 // return-address column
+	regs      *cfiRegs
+	ptrSize   int
+	segSize   int
+	encoding  uint8 // of code addresses
+	augmented bool  // FDEs have augmentation data (z)
+	signal    bool  // S
+	initial   cfiSaved
+}
+
+// cfiFDE is a frame description entry; addresses are those of the ELF file.
+type cfiFDE struct {
+	cfiPlace
+	lo, hi uint64
+	insOff uint64 // instructions, from the start of the section
+	insEnd uint64
+	cie    int32
+	eh     bool
+}
+
+// cfiPending is an FDE that comes before its CIE.
+type cfiPending struct {
+	cfiPlace
+	cie      uint64
+	pos, end uint64 // what follows the CIE pointer
+}
+
+// walk reads the entries of a section. Each has its length in front, so damage
+// inside of one does not spread; a length that cannot be ends the section.
+func (r *cfiReader) walk(section int) {
+	s := &r.in.sections[section]
+	c := bin.New(s.name, s.data, r.in.order)
+	for c.Len() >= 4 {
+		place := cfiPlace{section, c.Offset()}
+		length, wide := uint64(c.U32()), false
+		if length == 0xffffffff {
+			length, wide = c.U64(), true
+		}
+		switch {
+		case c.Err() != nil:
+		case length == 0:
+			r.stats.Terminators++
+			continue
+		case !wide && length >= 0xfffffff0:
+			c.Fail("length %#x is reserved", length)
+		case length > uint64(c.Len()):
+			c.Fail("entry of %d bytes, %d left", length, c.Len())
+		}
+		if err := c.Err(); err != nil {
+			r.problems.add(place, "the rest of the section", err)
+			return
+		}
+		end := c.Offset() + length
+		r.entry(s, place, c.Offset(), end, wide)
+		c.Skip(length)
+	}
+	if rest := c.Bytes(uint64(c.Len())); !allZero(rest) {
+		place := cfiPlace{section, uint64(len(s.data) - len(rest))}
+		r.problems.add(place, "", cfiErrorf(s.name, place.offset, "%d bytes after the last entry", len(rest)))
+	}
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// entry reads the CIE or FDE whose id field is at pos.
+func (r *cfiReader) entry(s *cfiSection, place cfiPlace, pos, end uint64, wide bool) {
+	c := bin.NewAt(s.name, s.data[pos:end], pos, r.in.order)
+	size, cieID := 4, uint64(0)
+	if !s.eh {
+		cieID = 0xffffffff
+		if wide {
+			size, cieID = 8, ^uint64(0)
+		}
+	}
+	id := c.Uint(size)
+	switch {
+	case c.Err() != nil:
+		r.problems.add(place, fmt.Sprintf("entry at %#x", place.offset), c.Err())
+	case id == cieID:
+		r.addCIE(&c, s, place)
+	case s.eh && id > pos:
+		r.stats.FDEs++
+		r.problems.add(place, fmt.Sprintf("FDE at %#x", place.offset),
+			cfiErrorf(s.name, pos, "CIE pointer %#x leads before the section", id))
+	default:
+		r.stats.FDEs++
+		cie := id
+		if s.eh {
+			cie = pos - id
+		}
+		r.fdeOf(cfiPending{place, cie, c.Offset(), end}, false)
+	}
+}
+
+// fdeOf reads an FDE whose CIE is known, and keeps it for later otherwise.
+func (r *cfiReader) fdeOf(p cfiPending, last bool) {
+	key := cfiPlace{p.section, p.cie}
+	cie, ok := r.lastCIE(key)
+	switch {
+	case ok && cie >= 0:
+		r.addFDE(p, cie)
+	case ok:
+		r.broken[key]++
+	case !last:
+		r.later = append(r.later, p)
+	default:
+		r.problems.add(p.cfiPlace, fmt.Sprintf("FDE at %#x", p.offset),
+			cfiErrorf(r.in.sections[p.section].name, p.offset, "no CIE at %#x, where the CIE pointer leads", p.cie))
+	}
+}
+
+// lastCIE looks up a CIE; FDEs of one CIE follow each other.
+func (r *cfiReader) lastCIE(key cfiPlace) (int32, bool) {
+	if n := len(r.cies); n > 0 && r.cies[n-1].cfiPlace == key {
+		return int32(n - 1), true
+	}
+	i, ok := r.byOff[key]
+	return i, ok
+}
+
+// resolveLater reads the FDEs that came before their CIE.
+func (r *cfiReader) resolveLater() {
+	for _, p := range r.later {
+		r.fdeOf(p, true)
+	}
+	r.later = nil
+}
+
+// reportBroken adds to the problem of each refused CIE the number of FDEs that
+// went with it.
+func (r *cfiReader) reportBroken() {
+	for i := range r.problems.list {
+		p := &r.problems.list[i]
+		if n := r.broken[p.cfiPlace]; n > 0 {
+			p.Lost = fmt.Sprintf("%s and its %d FDEs", p.Lost, n)
+		}
+	}
+}
+
+// addCIE reads a CIE behind its id and runs its instructions.
+func (r *cfiReader) addCIE(c *bin.Cursor, s *cfiSection, place cfiPlace) {
+	r.stats.CIEs++
+	cie := cfiCIE{cfiPlace: place, ptrSize: r.in.ptrSize}
+	cie.read(c, s.name, r.in)
+	err := c.Err()
+	if err == nil {
+		cie.regs = r.regs[0]
+		if alt := r.in.arch.Alt; alt != nil && cie.ra == alt.ReturnAddress {
+			cie.regs = r.regs[1]
+		}
+		err = r.vm.runCIE(c, &cie)
+	}
+	if err != nil {
+		r.byOff[place] = -1
+		r.problems.add(place, fmt.Sprintf("CIE at %#x", place.offset), err)
+		return
+	}
+	r.byOff[place] = int32(len(r.cies))
+	r.cies = append(r.cies, cie)
+}
+
+// maxAugmentation bounds the augmentation string; known ones have up to eight
+// letters.
+const maxAugmentation = 32
+
+// read reads the fields up to the initial instructions. What is wrong is the
+// cursor's error.
+func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
+	version := c.U8()
+	if c.Err() == nil && version != 1 && version != 3 && version != 4 {
+		c.Fail("CIE version %d, want 1, 3 or 4", version)
+		return
+	}
+	aug := c.CStr()
+	if len(aug) > maxAugmentation {
+		c.Fail("augmentation of %d letters", len(aug))
+		return
+	}
+	if string(aug) == "eh" { // GCC 2: address of exception data
+		c.Skip(uint64(in.ptrSize))
+		aug = nil
+	}
+	if version == 4 {
+		cie.ptrSize, cie.segSize = int(c.U8()), int(c.U8())
+		if c.Err() == nil && (!isFieldSize(cie.ptrSize) || cie.segSize != 0 && !isFieldSize(cie.segSize)) {
+			c.Fail("address of %d bytes, segment selector of %d", cie.ptrSize, cie.segSize)
+		}
+	}
+	cie.codeAlign, cie.dataAlign = c.ULEB(), c.SLEB()
+	if version == 1 {
+		cie.ra = uint64(c.U8())
+	} else {
+		cie.ra = c.ULEB()
+	}
+	cie.augmentation(c, section, string(aug), in)
+}
+
+func isFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
+
+// augmentation reads what the augmentation string announces (LSB 10.6.1.1).
+// Unknown letters after "z" are passed over by the length; without "z" nobody
+// can tell where the instructions start.
+func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *cfiInput) {
+	data := *c
+	if len(aug) > 0 && aug[0] == 'z' {
+		cie.augmented = true
+		n := c.ULEB()
+		at := c.Offset()
+		b := c.Bytes(n)
+		if c.Err() != nil {
+			return
+		}
+		data = bin.NewAt(section, b, at, c.Order())
+		aug = aug[1:]
+	}
+	for _, letter := range []byte(aug) {
+		switch letter {
+		case 'S':
+			cie.signal = true
+		case 'B', 'G': // arm64: key B signs return addresses; stack memory is tagged
+		case 'R':
+			cie.encoding = data.U8()
+		case 'L':
+			data.U8()
+		case 'P':
+			cie.skipPersonality(&data, in)
+		default:
+			if !cie.augmented {
+				c.Fail("unknown augmentation %q", aug)
+			}
+			return
+		}
+	}
+	if err := data.Err(); err != nil {
+		c.Fail("augmentation data: %s", err.(*bin.Error).Msg)
+	}
+	if !cie.augmented {
+		*c = data
+	}
+}
+
+// skipPersonality passes over the address of the personality routine.
+func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *cfiInput) {
+	enc := c.U8()
+	if enc == ehOmit {
+		return
+	}
+	if enc&ehBase == ehAligned {
+		// The section is aligned to a pointer, so offsets do as addresses.
+		if over := c.Offset() % uint64(in.ptrSize); over != 0 {
+			c.Skip(uint64(in.ptrSize) - over)
+		}
+	}
+	cfiEncoded(c, enc, cie.ptrSize)
+}
+
+// cfiEncoded reads a value of a DW_EH_PE format, sign-extended where it says so.
+func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
+	switch enc & ehFormat {
+	case ehAbsPtr:
+		return c.Uint(ptrSize)
+	case ehULEB:
+		return c.ULEB()
+	case ehUData2:
+		return uint64(c.U16())
+	case ehUData4:
+		return uint64(c.U32())
+	case ehUData8, ehSData8:
+		return c.U64()
+	case ehSLEB:
+		return uint64(c.SLEB())
+	case ehSData2:
+		return uint64(int16(c.U16()))
+	case ehSData4:
+		return uint64(int32(c.U32()))
+	}
+	c.Fail("pointer encoding %#x has an unknown format", enc)
+	return 0
+}
+
+// address reads an encoded code address; fn is the start of the function. A
+// pcrel, textrel or datarel zero is the null pointer.
+func (r *cfiReader) address(c *bin.Cursor, s *cfiSection, cie *cfiCIE, fn uint64) uint64 {
+	enc := cie.encoding
+	if enc == ehOmit || enc&ehInd != 0 {
+		c.Fail("code address with encoding %#x", enc)
+		return 0
+	}
+	place := s.addr + c.Offset()
+	if enc&ehBase == ehAligned {
+		size := uint64(r.in.ptrSize)
+		c.Skip((size - place%size) % size)
+		return c.Uint(r.in.ptrSize)
+	}
+	v := cfiEncoded(c, enc, cie.ptrSize)
+	if v == 0 || c.Err() != nil {
+		return 0
+	}
+	switch enc & ehBase {
+	case 0:
+	case ehPCRel:
+		v += place
+	case ehTextRel:
+		v += r.in.textAddr
+	case ehDataRel:
+		v += r.in.dataAddr
+	case ehFuncRel:
+		v += fn
+	default:
+		c.Fail("pointer encoding %#x has an unknown base", enc)
+	}
+	return v & r.mask
+}
+
+// addFDE reads what follows an FDE's CIE pointer, up to the instructions.
+func (r *cfiReader) addFDE(p cfiPending, index int32) {
+	s, cie := &r.in.sections[p.section], &r.cies[index]
+	c := bin.NewAt(s.name, s.data[p.pos:p.end], p.pos, r.in.order)
+	c.Skip(uint64(cie.segSize))
+	if cie.encoding&ehBase == ehFuncRel {
+		c.Fail("start of a function, relative to itself")
+	}
+	lo := r.address(&c, s, cie, 0)
+	// The size has the format of the address, but counts from nothing.
+	size := cfiEncoded(&c, cie.encoding, cie.ptrSize) & r.mask
+	if cie.augmented {
+		c.Skip(c.ULEB())
+	}
+	if err := c.Err(); err != nil {
+		r.problems.add(p.cfiPlace, fmt.Sprintf("FDE at %#x", p.offset), err)
+		return
+	}
+	lo &^= r.in.arch.ISABit
+	f := cfiFDE{cfiPlace: p.cfiPlace, lo: lo, hi: lo + size, insOff: c.Offset(), insEnd: p.end, cie: index, eh: s.eh}
+	if r.wanted(&f, size) {
+		r.fdes = append(r.fdes, f)
+	}
+}
+
+// wanted tells whether an FDE describes code of this module, and counts it if
+// not. Linkers mark the FDEs of dropped functions with an address of 0, -1 or
+// -2.
+func (r *cfiReader) wanted(f *cfiFDE, size uint64) bool {
+	switch {
+	case f.lo == r.mask || f.lo == r.mask-1, r.in.exec == nil && f.lo == 0, f.lo < r.in.base:
+		r.stats.Dead++
+	case size == 0:
+		r.stats.Empty++
+	case size > r.mask-f.lo:
+		s := &r.in.sections[f.section]
+		r.problems.add(f.cfiPlace, fmt.Sprintf("FDE at %#x for %#x", f.offset, f.lo),
+			cfiErrorf(s.name, f.offset, "%#x bytes of code at %#x pass the end of the address space", size, f.lo))
+	case r.in.exec != nil && !r.in.exec(f.lo, f.lo+1):
+		r.stats.Dead++
+	default:
+		return true
+	}
+	return false
+}

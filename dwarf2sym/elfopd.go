@@ -1,0 +1,49 @@
+package dwarf2sym
+
+import (
+	"debug/elf"
+
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// opdTable resolves the function descriptors of 64-bit PowerPC, ELFv1 (64-bit
+// PowerPC ELF ABI Supplement 1.9, section 3.2.5): three doublewords, of which
+// the first is the address of the code. The linker writes the addresses into
+// the file even where a relocation will replace them.
+type opdTable struct {
+	addr uint64
+	data []byte
+}
+
+// opdOf returns the table of the first file that has its bytes, nil for other
+// ABIs. A debug file has an .opd without bytes, so its symbols need the
+// binary's.
+func opdOf(files []*elfobj.File) *opdTable {
+	for _, f := range files {
+		if f == nil || f.Machine != elf.EM_PPC64 {
+			continue
+		}
+		s := f.Section(".opd")
+		if s == nil || !s.HasData() {
+			continue
+		}
+		if data, err := s.Data(); err == nil {
+			return &opdTable{s.Addr, data}
+		}
+	}
+	return nil
+}
+
+// code returns the address of a symbol's code, and whether the symbol does name
+// code.
+func (o *opdTable) code(f *elfobj.File, s *elfobj.Symbol) (uint64, bool) {
+	off := s.Value - o.addr
+	if s.Section.Flags&elf.SHF_EXECINSTR != 0 || off >= uint64(len(o.data)) {
+		return s.Value, inCode(s.Section, s.Value)
+	}
+	if uint64(len(o.data))-off < 8 {
+		return 0, false
+	}
+	addr := f.Order.Uint64(o.data[off:])
+	return addr, f.Executable(addr)
+}

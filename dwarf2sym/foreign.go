@@ -1,0 +1,128 @@
+package dwarf2sym
+
+// Names may be in other units: after LTO and dwz most are, else hardly any.
+// A unit that others refer to is opened once a worker: its header, bases and
+// abbreviations are kept, its DIEs are read one by one where they are needed.
+
+// foreignUnits is how many units a worker keeps open for references.
+const foreignUnits = 256
+
+// peekSize is how much of a unit is read for one DIE at first.
+const peekSize = 512
+
+// foreign is a unit opened for references into it.
+type foreign struct {
+	unit
+	abbrevs abbrevs
+	buf     []byte
+	scopes  []scope
+	scanned bool // scopes are filled in
+}
+
+// peek reads the attributes of the DIE at off of .debug_info into a. The
+// strings of the unit that it returns are good until the next peek.
+func (w *worker) peek(off uint64, a *dieAttrs) (*unit, bool) {
+	if u := &w.u; off >= u.off+uint64(u.headSize) && off < u.off+u.size {
+		return u, u.takeAt(int(off-u.off), a)
+	}
+	f := w.openForeign(off)
+	if f == nil {
+		return nil, false
+	}
+	rest := f.off + f.size - off
+	for _, size := range []uint64{peekSize, 128 * peekSize, rest} {
+		size = min(size, rest)
+		b, err := w.d.info.Bytes(int64(off), int64(size), f.buf)
+		if err != nil {
+			return nil, false
+		}
+		if cap(b) > cap(f.buf) {
+			f.buf = b[:0]
+		}
+		f.data = b
+		if f.takeAt(0, a) {
+			return &f.unit, true
+		}
+		if size == rest {
+			break
+		}
+	}
+	return nil, false
+}
+
+// takeAt reads the attributes of the DIE at pos of the unit's data, if it is
+// of a kind that has a name to look for.
+func (u *unit) takeAt(pos int, a *dieAttrs) bool {
+	code, pos := uleb(u.data, pos)
+	if pos < 0 || code == 0 {
+		return false
+	}
+	d := u.abbrevs.lookup(code)
+	if !d.known || d.bad {
+		return false
+	}
+	return u.take(d, pos, a) >= 0
+}
+
+// openForeign returns the unit that holds off, or nil.
+func (w *worker) openForeign(off uint64) *foreign {
+	i, ok := w.d.unitAt(off)
+	if !ok || off < w.d.units[i].off+uint64(w.d.units[i].headSize) {
+		return nil
+	}
+	if f, ok := w.foreign[i]; ok {
+		return f
+	}
+	if len(w.foreign) >= foreignUnits {
+		clear(w.foreign)
+	}
+	f := &foreign{}
+	if w.beginForeign(f, &w.d.units[i]) != nil {
+		f = nil
+	}
+	w.foreign[i] = f
+	return f
+}
+
+// beginForeign reads the unit's own DIE, from as few bytes as hold it.
+func (w *worker) beginForeign(f *foreign, h *unitHeader) error {
+	if err := f.abbrevs.parse(w.d.abbrev, h.abbrev, h.sizes()); err != nil {
+		return err
+	}
+	for size := uint64(peekSize); ; size *= 16 {
+		size = min(size, h.size)
+		b, err := w.d.info.Bytes(int64(h.off), int64(size), nil)
+		if err != nil {
+			return err
+		}
+		err = f.begin(w.d, h, b, &f.abbrevs)
+		if err == nil || size == h.size {
+			return err
+		}
+	}
+}
+
+// foreignScopes returns the scopes of a unit that is not the current one.
+func (w *worker) foreignScopes(u *unit) []scope {
+	i, ok := w.d.unitAt(u.off)
+	f := w.foreign[i]
+	if !ok || f == nil || &f.unit != u {
+		return nil
+	}
+	if f.scanned {
+		return f.scopes
+	}
+	f.scanned = true
+	data, err := w.d.info.Bytes(int64(f.off), int64(f.size), nil)
+	if err != nil {
+		return nil
+	}
+	// A second worker, for the scopes only: without code there is nothing else
+	// that it could produce.
+	scan := worker{d: w.d, namesOnly: true}
+	if scan.u.begin(w.d, &f.unitHeader, data, &f.abbrevs) == nil {
+		scan.scan() // what it found before any damage is what can be had
+		f.scopes = scan.scopes
+	}
+	return f.scopes
+}

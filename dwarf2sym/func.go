@@ -1,0 +1,201 @@
+package dwarf2sym
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// openFunc is a function whose DIE was entered and not yet left.
+type openFunc struct {
+	die   uint64 // offset of the DIE
+	attrs dieAttrs
+	spans []span
+
+	inlines     []inlineDIE
+	inlineSpans []span
+}
+
+// inlineDIE is an inlined subroutine of an openFunc.
+type inlineDIE struct {
+	parent   int32 // index of the one around it, or -1
+	callLine uint32
+	callFile uint64
+	origin   uint32 // worker's OriginID
+	first    int32  // of its spans in inlineSpans
+	last     int32
+}
+
+// pendingName is a name to be found when the unit's scopes are known: of an
+// inline origin, or of functions.
+type pendingName struct {
+	die   uint64
+	attrs dieAttrs
+	fn    int32 // first funcRecord that wants it, or -1
+	count int32
+	id    uint32 // OriginID, when fn < 0
+}
+
+// enterFunc opens a function if it has code.
+func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) error {
+	f.fn, f.inl = -1, -1
+	if w.namesOnly || a.low.kind == vNone && a.ranges.kind == vNone {
+		return nil
+	}
+	u := &w.u
+	die := u.off + uint64(start)
+	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
+	w.spans = spans
+	if err != nil {
+		w.problem(die, fmt.Sprintf("code of the function at %#x", die), err)
+	}
+	n := len(spans)
+	spans = w.code.keep(spans)
+	w.stats.DeadFuncs += btoi(n > 0 && len(spans) == 0)
+	if len(spans) == 0 {
+		return nil
+	}
+	fn := w.newOpenFunc()
+	fn.die, fn.attrs = die, *a
+	fn.spans = append(fn.spans[:0], tidy(spans)...)
+	w.open = append(w.open, fn)
+	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
+	return nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (w *worker) newOpenFunc() *openFunc {
+	if n := len(w.spare); n > 0 {
+		fn := w.spare[n-1]
+		w.spare = w.spare[:n-1]
+		fn.inlines, fn.inlineSpans = fn.inlines[:0], fn.inlineSpans[:0]
+		return fn
+	}
+	return &openFunc{}
+}
+
+// enterInline records an inlined subroutine of the open function.
+func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) error {
+	if f.fn < 0 || w.opts.NoInlines {
+		return nil
+	}
+	fn, u := w.open[f.fn], &w.u
+	die := u.off + uint64(start)
+	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
+	w.spans = spans
+	if err != nil {
+		w.problem(die, fmt.Sprintf("code of the inlined function at %#x", die), err)
+	}
+	in := inlineDIE{parent: f.inl, callFile: a.callFile.u, first: int32(len(fn.inlineSpans))}
+	if a.callLine.kind == vConst && a.callLine.u <= 1<<32-1 {
+		in.callLine = uint32(a.callLine.u)
+	}
+	if a.callFile.kind != vConst {
+		in.callFile = ^uint64(0)
+	}
+	in.origin = w.originOf(a, die)
+	fn.inlineSpans = append(fn.inlineSpans, tidy(spans)...)
+	in.last = int32(len(fn.inlineSpans))
+	fn.inlines = append(fn.inlines, in)
+	f.inl = int32(len(fn.inlines) - 1)
+	return nil
+}
+
+// originOf returns the number of the inlined function. Its name is looked for
+// at the end of the unit.
+func (w *worker) originOf(a *dieAttrs, die uint64) uint32 {
+	key, ok := a.next()
+	if !ok {
+		key = die
+	}
+	if id, ok := w.seen[key]; ok {
+		return id
+	}
+	id := uint32(len(w.origins))
+	w.origins = append(w.origins, 0)
+	w.seen[key] = id
+	w.pending = append(w.pending, pendingName{die: die, attrs: *a, fn: -1, id: id})
+	return id
+}
+
+// closeFunc makes the records of the function that was opened last: one for
+// each contiguous piece of its code.
+func (w *worker) closeFunc() {
+	n := len(w.open) - 1
+	fn := w.open[n]
+	w.open = w.open[:n]
+	w.needLines()
+	first := len(w.funcs)
+	for _, s := range fn.spans {
+		w.funcs = append(w.funcs, funcRecord{addr: s.lo, size: s.hi - s.lo, key: fn.die, label: w.u.assembly(), body: w.body(fn, s)})
+	}
+	w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(fn.spans))})
+	w.spare = append(w.spare, fn)
+}
+
+// body packs the inlines and lines of one piece of a function.
+func (w *worker) body(fn *openFunc, s span) symfmt.Body {
+	b := &w.builder
+	b.Reset(w.code.rva(s.lo))
+	if len(fn.inlines) > 0 {
+		w.addInlines(fn, s)
+	}
+	w.addLines(s)
+	return b.Finish(&w.arena)
+}
+
+// addLines adds the line records of s. Neighbours of the same line are one;
+// line 0 stays, and says that the compiler gave no line.
+func (w *worker) addLines(s span) {
+	var open symfmt.Line
+	w.lines.rowsIn(s.lo, s.hi, func(lo, hi uint64, r *row) {
+		rva, file := w.code.rva(lo), symfmt.FileID(w.fileID(uint64(r.file)))
+		if open.Size > 0 {
+			if open.RVA+symfmt.RVA(open.Size) == rva && open.Num == r.num && open.File == file {
+				open.Size += hi - lo
+				return
+			}
+			w.builder.AddLine(open)
+		}
+		open = symfmt.Line{RVA: rva, Size: hi - lo, Num: r.num, File: file}
+	})
+	if open.Size > 0 {
+		w.builder.AddLine(open)
+	}
+}
+
+// resolveNames finds the names that had to wait for the end of the unit.
+func (w *worker) resolveNames() {
+	for i := range w.pending {
+		p := &w.pending[i]
+		name, ok := w.nameOf(&w.u, p.die, &p.attrs)
+		if p.fn < 0 {
+			if !ok {
+				name = w.names.intern([]byte(noName))
+			}
+			w.origins[p.id] = name
+			continue
+		}
+		for k := p.fn; k < p.fn+p.count; k++ {
+			w.funcs[k].name, w.funcs[k].named = name, ok
+		}
+	}
+	w.pending = w.pending[:0]
+	w.forgetOrigins()
+}
+
+// forgetOrigins empties seen. Clearing costs as much as the map once held, so
+// that one large unit would slow down all small ones behind it.
+func (w *worker) forgetOrigins() {
+	if len(w.seen) > 1<<10 {
+		w.seen = make(map[uint64]uint32)
+		return
+	}
+	clear(w.seen)
+}

@@ -1,0 +1,215 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// inlineTree clips the inlined subroutines of a function to one piece of it.
+//
+// The format wants the ranges of an INLINE inside those of its parent, and
+// siblings must not overlap, or readers disagree. Compilers mostly keep to
+// that. Where they do not, the DIE that comes last owns the code, as in LLVM's
+// DWARFUnit::updateAddressDieMap, and what owns a piece of code
+// extends all those around it.
+type inlineTree struct {
+	spans  []span // clipped, node by node
+	nodes  []node
+	ends   []uint64 // by depth: end of the last span, while they come in order
+	byAddr []levelSpan
+	events []edge
+	active activeNodes
+	ranges []symfmt.Range
+}
+
+// node is an inlined subroutine with its clipped code, spans[first:last].
+type node struct {
+	parent      int32
+	depth       uint32
+	first, last int32
+}
+
+type levelSpan struct {
+	depth uint32
+	span
+}
+
+// clip fills the tree with what of fn's inlines lies in s. It reports false
+// when nothing does.
+func (t *inlineTree) clip(fn *openFunc, s span) bool {
+	t.spans, t.nodes = t.spans[:0], t.nodes[:0]
+	for i := range fn.inlines {
+		in := &fn.inlines[i]
+		n := node{parent: in.parent, first: int32(len(t.spans))}
+		if in.parent >= 0 {
+			n.depth = t.nodes[in.parent].depth + 1
+		}
+		for _, r := range fn.inlineSpans[in.first:in.last] {
+			if r.lo, r.hi = max(r.lo, s.lo), min(r.hi, s.hi); r.lo < r.hi {
+				t.spans = append(t.spans, r)
+			}
+		}
+		n.last = int32(len(t.spans))
+		t.nodes = append(t.nodes, n)
+	}
+	return len(t.spans) > 0
+}
+
+func (t *inlineTree) of(n *node) []span { return t.spans[n.first:n.last] }
+
+// nested tells whether each node lies inside its parent and apart from others
+// of its depth.
+func (t *inlineTree) nested() bool {
+	inOrder := true
+	t.ends = t.ends[:0]
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if n.parent >= 0 && !inside(t.of(n), t.of(&t.nodes[n.parent])) {
+			return false
+		}
+		for int(n.depth) >= len(t.ends) {
+			t.ends = append(t.ends, 0)
+		}
+		for _, r := range t.of(n) {
+			inOrder = inOrder && r.lo >= t.ends[n.depth]
+			t.ends[n.depth] = r.hi
+		}
+	}
+	return inOrder || t.apart()
+}
+
+// inside tells whether each of the sorted spans in lies within one of out.
+func inside(in, out []span) bool {
+	k := 0
+	for _, r := range in {
+		for k < len(out) && out[k].hi < r.hi {
+			k++
+		}
+		if k == len(out) || r.lo < out[k].lo {
+			return false
+		}
+	}
+	return true
+}
+
+// apart tells whether no two spans of one depth overlap.
+func (t *inlineTree) apart() bool {
+	t.byAddr = t.byAddr[:0]
+	for i := range t.nodes {
+		for _, r := range t.of(&t.nodes[i]) {
+			t.byAddr = append(t.byAddr, levelSpan{t.nodes[i].depth, r})
+		}
+	}
+	slices.SortFunc(t.byAddr, func(a, b levelSpan) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.lo, b.lo))
+	})
+	for i := 1; i < len(t.byAddr); i++ {
+		if a, b := &t.byAddr[i-1], &t.byAddr[i]; a.depth == b.depth && b.lo < a.hi {
+			return false
+		}
+	}
+	return true
+}
+
+// edge is where a node's code starts or ends.
+type edge struct {
+	addr  uint64
+	node  int32
+	start bool
+}
+
+// activeNodes is a heap of the nodes that cover the code at hand, the last
+// node on top. Ended nodes are taken out when they come up.
+type activeNodes []int32
+
+func (a activeNodes) Len() int           { return len(a) }
+func (a activeNodes) Less(i, j int) bool { return a[i] > a[j] }
+func (a activeNodes) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *activeNodes) Push(x any)        { *a = append(*a, x.(int32)) }
+func (a *activeNodes) Pop() any {
+	last := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
+	return last
+}
+
+// paint gives each piece of code to the last node that claims it and to the
+// nodes around that one.
+func (t *inlineTree) paint() {
+	t.events = t.events[:0]
+	for i := range t.nodes {
+		for _, r := range t.of(&t.nodes[i]) {
+			t.events = append(t.events, edge{r.lo, int32(i), true}, edge{r.hi, int32(i), false})
+		}
+	}
+	slices.SortFunc(t.events, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), btoi(a.start)-btoi(b.start))
+	})
+	owned := make([][]span, len(t.nodes))
+	live := make([]bool, len(t.nodes))
+	t.active = t.active[:0]
+	for i := 0; i < len(t.events); {
+		at := t.events[i].addr
+		for ; i < len(t.events) && t.events[i].addr == at; i++ {
+			e := t.events[i]
+			live[e.node] = e.start
+			if e.start {
+				heap.Push(&t.active, e.node)
+			}
+		}
+		for len(t.active) > 0 && !live[t.active[0]] {
+			heap.Pop(&t.active)
+		}
+		if len(t.active) == 0 || i == len(t.events) {
+			continue
+		}
+		for n := t.active[0]; n >= 0; n = t.nodes[n].parent {
+			owned[n] = appendSpan(owned[n], span{at, t.events[i].addr})
+		}
+	}
+	t.spans = t.spans[:0]
+	for i, spans := range owned {
+		t.nodes[i].first = int32(len(t.spans))
+		t.spans = append(t.spans, spans...)
+		t.nodes[i].last = int32(len(t.spans))
+	}
+}
+
+// appendSpan appends s, joined with the last span where they touch.
+func appendSpan(spans []span, s span) []span {
+	if n := len(spans) - 1; n >= 0 && spans[n].hi == s.lo {
+		spans[n].hi = s.hi
+		return spans
+	}
+	return append(spans, s)
+}
+
+// addInlines adds the INLINE records of fn in s, in the order of their DIEs:
+// each behind the one that it is nested in.
+func (w *worker) addInlines(fn *openFunc, s span) {
+	t := &w.inlines
+	if !t.clip(fn, s) {
+		return
+	}
+	if !t.nested() {
+		t.paint()
+		w.stats.RepairedInlines++
+	}
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		if n.first == n.last {
+			continue
+		}
+		t.ranges = t.ranges[:0]
+		for _, r := range t.of(n) {
+			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.rva(r.lo), Size: r.hi - r.lo})
+		}
+		in := &fn.inlines[i]
+		w.builder.AddInline(&symfmt.Inline{
+			Depth: n.depth, CallLine: in.callLine, CallFile: symfmt.FileID(w.fileID(in.callFile)),
+			Origin: symfmt.OriginID(in.origin), Ranges: t.ranges,
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package dwarf2sym
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// identify fills in MODULE and INFO.
+func (r *reader) identify() error {
+	m, o := &r.module, r.opts
+	cpu := arch.ByELF(r.file.Machine, r.file.Class)
+	m.Arch = "unknown"
+	if cpu != nil {
+		m.Arch = cpu.Name
+	}
+	m.OS, m.Name = o.OS, o.Name
+	if m.OS == "" {
+		m.OS = "Linux"
+	}
+	if m.Name == "" {
+		m.Name = moduleName(r.file.Path)
+	}
+	id := r.file.BuildID()
+	if id == nil && r.debug != nil {
+		id = r.debug.BuildID()
+	}
+	code := id
+	if id == nil {
+		id = r.file.TextHash()
+	}
+	if m.ID = o.ID; m.ID == "" {
+		m.ID = moduleID(id, r.file.Order)
+	}
+	if code != nil {
+		m.Infos = append(m.Infos, symfmt.Info{Key: "CODE_ID", Value: fmt.Sprintf("%X", code)})
+	}
+	if o.Generator != "" {
+		m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: o.Generator})
+	}
+	return nil
+}
+
+// moduleName is the base name of the file; that of FILE.debug's partner.
+func moduleName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), ".debug")
+}
+
+// moduleID writes a build id as Breakpad does: its first 16 bytes as a GUID,
+// whose first three fields are numbers in the file's byte order, and age 0.
+// Short ids are filled up with zeros (Breakpad, src/common/linux/file_id.cc).
+func moduleID(id []byte, order binary.ByteOrder) string {
+	var b [16]byte
+	copy(b[:], id)
+	return fmt.Sprintf("%08X%04X%04X%X0", order.Uint32(b[:]), order.Uint16(b[4:]), order.Uint16(b[6:]), b[8:])
+}
+
+// readSymbols collects the function symbols of the file with the better table.
+func (r *reader) readSymbols() {
+	var problems []bin.Problem
+	r.symbols, problems = elfPublics(r.code.base, r.file, r.debug)
+	for _, p := range problems {
+		r.problem(problemFile, p.Lost, p.Err)
+	}
+}
+
+// readCFI reads STACK CFI, and returns what puts it into the module: it runs
+// beside the functions.
+func (r *reader) readCFI(ctx context.Context) (finish func()) {
+	cpu := arch.ByELF(r.file.Machine, r.file.Class)
+	if r.opts.NoCFI {
+		return func() {}
+	}
+	if cpu == nil {
+		return func() {
+			r.problem(problemCFI, "STACK CFI", &bin.Error{File: r.file.Path,
+				Msg: fmt.Sprintf("the registers of %v are not known", r.file.Machine)})
+		}
+	}
+	in, problems := newCFIInput(cpu, r.file, r.debug)
+	table, stats, more := readCFI(ctx, in)
+	return func() {
+		r.module.CFI = table
+		r.report.Stats.countCFI(&table, &stats)
+		for _, p := range append(problems, more...) {
+			r.problem(problemCFI, p.Lost, p.Err)
+		}
+	}
+}
+
+// openDebugData finds the debug sections; nil when there are none.
+func (r *reader) openDebugData() *debugData {
+	f := r.file
+	if r.debug != nil && r.debug.HasDWARF() {
+		f = r.debug
+	}
+	if !f.HasDWARF() {
+		return nil
+	}
+	d := &debugData{file: f.Path, order: f.Order == binary.ByteOrder(binary.BigEndian)}
+	info := f.Section(".debug_info")
+	src, err := info.Open()
+	if err != nil {
+		r.problem(problemFile, "all functions", err)
+		return nil
+	}
+	d.info = src
+	for _, s := range []struct {
+		name string
+		data *[]byte
+	}{
+		{".debug_abbrev", &d.abbrev}, {".debug_str", &d.str}, {".debug_line_str", &d.lineStr},
+		{".debug_str_offsets", &d.strOffsets}, {".debug_addr", &d.addr},
+		{".debug_rnglists", &d.rnglists}, {".debug_ranges", &d.ranges},
+	} {
+		*s.data = r.sectionData(f, s.name)
+	}
+	if s := f.Section(".debug_line"); s != nil && s.HasData() {
+		if d.line, err = s.Open(); err != nil {
+			r.problem(problemFile, "all lines", err)
+		}
+	}
+	return d
+}
+
+// sectionData returns a section's contents; empty, with a problem, when it is damaged.
+func (r *reader) sectionData(f *elfobj.File, name string) []byte {
+	s := f.Section(name)
+	if s == nil || !s.HasData() {
+		return nil
+	}
+	data, err := s.Data()
+	if err != nil {
+		r.problem(problemFile, "what needs "+name, err)
+	}
+	return data
+}

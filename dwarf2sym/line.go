@@ -1,0 +1,469 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// row is a row of a line table, valid up to the next row of its sequence.
+type row struct {
+	addr uint64
+	file uint32 // as the line program numbers it
+	num  uint32 // line; 0: none
+}
+
+// sequence is rows[first:last] of increasing address; the code ends at hi.
+type sequence struct {
+	lo, hi      uint64
+	first, last int
+}
+
+// lineTable is a line number program (DWARF 5, 6.2) and the rows that it makes.
+// One is reused from unit to unit.
+type lineTable struct {
+	data    []byte // the program with its header
+	off     uint64 // in .debug_line
+	version uint16
+	prog    int // where the instructions start in data
+
+	minInst   uint64
+	maxOps    uint64
+	lineBase  int64
+	lineRange uint64
+	opBase    uint8
+	lengths   []byte
+	addrSize  uint8
+
+	dirs  []string
+	files []fileEntry
+	rows  []row
+	seqs  []sequence
+}
+
+// fileEntry is an entry of the program's file table.
+type fileEntry struct {
+	name string
+	dir  uint64
+}
+
+// read decodes the line program of u and sorts its sequences. A damaged
+// program keeps the sequences that were whole.
+func (t *lineTable) read(u *unit, w *window) error {
+	t.rows, t.seqs = t.rows[:0], t.seqs[:0]
+	t.dirs, t.files = t.dirs[:0], t.files[:0]
+	t.version = 0
+	if err := t.load(u, w); err != nil {
+		return err
+	}
+	if err := t.header(u); err != nil {
+		return err
+	}
+	err := t.run(u)
+	slices.SortStableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
+	return err
+}
+
+func (t *lineTable) errorf(u *unit, pos int, format string, args ...any) error {
+	return &bin.Error{File: u.d.file, Section: ".debug_line", Offset: t.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
+}
+
+// load finds the bytes of the unit's program.
+func (t *lineTable) load(u *unit, w *window) error {
+	t.off = u.stmtList.u
+	if w == nil || t.off >= uint64(w.size()) {
+		return t.errorf(u, 0, "line program starts outside of the section")
+	}
+	total := uint64(w.size())
+	head, err := w.bytes(t.off, min(12, total-t.off))
+	if err != nil {
+		return err
+	}
+	if len(head) < 4 {
+		return t.errorf(u, 0, "line program of %d bytes", len(head))
+	}
+	length, size := uint64(u.order.u32(head)), uint64(4)
+	if length == 0xffffffff {
+		if len(head) < 12 {
+			return t.errorf(u, 0, "line program of %d bytes", len(head))
+		}
+		length, size = u.order.u64(head[4:]), 12
+	}
+	if length > total-t.off-size {
+		return t.errorf(u, 0, "line program of %d bytes, %d left in the section", length, total-t.off-size)
+	}
+	t.data, err = w.bytes(t.off, length+size)
+	return err
+}
+
+// header reads the program's header (DWARF 5, 6.2.4).
+func (t *lineTable) header(u *unit) error {
+	c := bin.NewAt(".debug_line", t.data, t.off, u.order.byteOrder())
+	offsetSize := 4
+	if c.U32() == 0xffffffff {
+		c.Skip(8)
+		offsetSize = 8
+	}
+	t.version = c.U16()
+	if t.version < 2 || t.version > 5 {
+		return t.errorf(u, 0, "line program version %d, want 2 to 5", t.version)
+	}
+	t.addrSize = u.addrSize
+	if t.version >= 5 {
+		t.addrSize = c.U8()
+		c.U8() // segment selector size
+	}
+	length := c.Uint(offsetSize)
+	if length > uint64(c.Len()) {
+		return t.errorf(u, c.Pos(), "header of %d bytes, %d left in the program", length, c.Len())
+	}
+	t.prog = c.Pos() + int(length)
+	t.minInst, t.maxOps = uint64(c.U8()), 1
+	if t.version >= 4 {
+		t.maxOps = max(uint64(c.U8()), 1)
+	}
+	c.U8() // default_is_stmt
+	t.lineBase, t.lineRange, t.opBase = int64(int8(c.U8())), uint64(c.U8()), c.U8()
+	t.lengths = c.Bytes(uint64(max(t.opBase, 1) - 1))
+	if t.version >= 5 {
+		t.entryTables(u, &c, offsetSize)
+	} else {
+		t.oldTables(&c)
+	}
+	if err := c.Err(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// oldTables reads the directory and file tables of versions 2 to 4. Numbers
+// start at 1; entry 0 stands for the compilation directory and, for files, for
+// nothing.
+func (t *lineTable) oldTables(c *bin.Cursor) {
+	t.dirs = append(t.dirs, "")
+	for c.Err() == nil {
+		dir := c.CStr()
+		if len(dir) == 0 {
+			break
+		}
+		t.dirs = append(t.dirs, string(dir))
+	}
+	t.files = append(t.files, fileEntry{})
+	for c.Err() == nil {
+		name := c.CStr()
+		if len(name) == 0 {
+			break
+		}
+		t.files = append(t.files, fileEntry{string(name), c.ULEB()})
+		c.ULEB() // time
+		c.ULEB() // length
+	}
+}
+
+// entryTables reads the tables of version 5, which tell the form of each field.
+func (t *lineTable) entryTables(u *unit, c *bin.Cursor, offsetSize int) {
+	for _, files := range []bool{false, true} {
+		var formats [255][2]uint64
+		n := int(c.U8())
+		for i := range n {
+			formats[i] = [2]uint64{c.ULEB(), c.ULEB()}
+		}
+		count := c.ULEB()
+		if n == 0 && count > 0 {
+			c.Fail("%d entries without a format", count)
+		}
+		for ; count > 0 && c.Err() == nil; count-- {
+			var e fileEntry
+			before := c.Pos()
+			for _, f := range formats[:n] {
+				t.entryField(u, c, offsetSize, f, &e)
+			}
+			if c.Pos() == before {
+				c.Fail("%d entries of no bytes", count)
+			}
+			if files {
+				t.files = append(t.files, e)
+			} else {
+				t.dirs = append(t.dirs, e.name)
+			}
+		}
+	}
+}
+
+// entryField reads one field, of a form that 6.2.4.1 allows or any other whose
+// size is known.
+func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
+	kind, form := format[0], format[1]
+	var num uint64
+	var text []byte
+	switch form {
+	case formString:
+		text = c.CStr()
+	case formStrp, formLineStrp, formStrpSup:
+		num = c.Uint(offsetSize)
+		section, data := ".debug_str", u.d.str
+		if form == formLineStrp {
+			section, data = ".debug_line_str", u.d.lineStr
+		}
+		var ok bool
+		if text, ok = cstring(data, num); !ok && form != formStrpSup && kind == lnctPath {
+			c.Fail("no string at %s+%#x", section, num)
+		}
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4:
+		if form == formStrx {
+			num = c.ULEB()
+		} else {
+			num = c.Uint(int(form-formStrx1) + 1)
+		}
+		text, _ = u.text(value{vStrx, num})
+	case formUdata:
+		num = c.ULEB()
+	case formData1, formData2, formData4, formData8:
+		num = c.Uint(u.sizes().fixedSize(form))
+	case formData16:
+		c.Skip(16)
+	case formBlock:
+		c.Skip(c.ULEB())
+	case formBlock1:
+		c.Skip(uint64(c.U8()))
+	case formBlock2:
+		c.Skip(uint64(c.U16()))
+	case formBlock4:
+		c.Skip(uint64(c.U32()))
+	case formSdata:
+		c.SLEB()
+	default:
+		c.Fail("entry with unknown form %#x", form)
+	}
+	switch kind {
+	case lnctPath:
+		e.name = string(text)
+	case lnctDirectoryIndex:
+		e.dir = num
+	}
+}
+
+// lineState is the line number state machine (6.2.2).
+type lineState struct {
+	addr  uint64
+	op    uint64 // op_index, of VLIW machines
+	file  uint64
+	num   int64
+	first int // first row of the open sequence
+	last  row // last row of it, for merging
+}
+
+// run executes the program. Rows that only repeat the line of the row before
+// are not kept, and of several rows at one address the last one counts.
+func (t *lineTable) run(u *unit) error {
+	special := t.specials()
+	s := lineState{file: 1, num: 1}
+	data, pos := t.data, t.prog
+	if t.lineRange == 0 && t.opBase != 0 {
+		return t.errorf(u, 0, "line range 0")
+	}
+	for pos < len(data) {
+		op := data[pos]
+		if op >= t.opBase {
+			pos++
+			if t.maxOps == 1 {
+				s.addr += special[op].addr
+			} else {
+				t.advance(&s, special[op].addr)
+			}
+			s.num += int64(special[op].num)
+			t.emit(&s)
+			continue
+		}
+		next := t.standard(u, &s, op, pos+1)
+		if next < 0 {
+			return t.errorf(u, pos, "line program ends within opcode %d", op)
+		}
+		pos = next
+	}
+	if len(t.rows) > s.first {
+		t.rows = t.rows[:s.first]
+		return t.errorf(u, len(data), "line program ends within a sequence")
+	}
+	return nil
+}
+
+// specialOp is what a special opcode adds: bytes (operations on VLIW machines)
+// and lines.
+type specialOp struct {
+	addr uint64
+	num  int32
+}
+
+func (t *lineTable) specials() (ops [256]specialOp) {
+	if t.lineRange == 0 {
+		return ops
+	}
+	for op := uint64(t.opBase); op < 256; op++ {
+		adj := op - uint64(t.opBase)
+		ops[op].addr = adj / t.lineRange
+		if t.maxOps == 1 {
+			ops[op].addr *= t.minInst
+		}
+		ops[op].num = int32(t.lineBase + int64(adj%t.lineRange))
+	}
+	return ops
+}
+
+// advance moves by n operations (6.2.5.1).
+func (t *lineTable) advance(s *lineState, n uint64) {
+	if t.maxOps == 1 {
+		s.addr += t.minInst * n
+		return
+	}
+	s.addr += t.minInst * ((s.op + n) / t.maxOps)
+	s.op = (s.op + n) % t.maxOps
+}
+
+// emit appends the row that the state describes.
+func (t *lineTable) emit(s *lineState) {
+	r := row{addr: s.addr, file: uint32(s.file), num: uint32(s.num)}
+	if n := len(t.rows); n > s.first {
+		last := &t.rows[n-1]
+		if last.addr == r.addr {
+			*last = r
+			return
+		}
+		if last.num == r.num && last.file == r.file && last.addr < r.addr {
+			return
+		}
+	}
+	t.rows = append(t.rows, r)
+}
+
+// endSequence closes the open sequence at the state's address.
+func (t *lineTable) endSequence(s *lineState) {
+	rows := t.rows[s.first:]
+	switch {
+	case len(rows) == 0:
+	case !slices.IsSortedFunc(rows, byAddr):
+		// Not allowed (6.2.5), but seen; addresses in order are worth more.
+		slices.SortStableFunc(rows, byAddr)
+		fallthrough
+	default:
+		if lo := rows[0].addr; lo < s.addr {
+			t.seqs = append(t.seqs, sequence{lo: lo, hi: s.addr, first: s.first, last: len(t.rows)})
+		}
+	}
+	*s = lineState{file: 1, num: 1, first: len(t.rows)}
+}
+
+func byAddr(a, b row) int { return cmp.Compare(a.addr, b.addr) }
+
+// standard executes a standard or extended opcode whose operands are at pos; it
+// returns -1 when the program ends within them.
+func (t *lineTable) standard(u *unit, s *lineState, op byte, pos int) int {
+	var n uint64
+	switch op {
+	case 0:
+		return t.extended(u, s, pos)
+	case lnsCopy:
+		t.emit(s)
+	case lnsAdvancePC:
+		if n, pos = uleb(t.data, pos); pos >= 0 {
+			t.advance(s, n)
+		}
+	case lnsAdvanceLine:
+		var d int64
+		d, pos = sleb(t.data, pos)
+		s.num += d
+	case lnsSetFile:
+		n, pos = uleb(t.data, pos)
+		s.file = min(n, math.MaxUint32)
+	case lnsConstAddPC:
+		if t.lineRange != 0 {
+			t.advance(s, (255-uint64(t.opBase))/t.lineRange)
+		}
+	case lnsFixedAdvancePC:
+		if len(t.data)-pos < 2 {
+			return -1
+		}
+		s.addr += uint64(u.order.u16(t.data[pos:]))
+		s.op = 0
+		pos += 2
+	case lnsNegateStmt, lnsSetBasicBlock, lnsSetPrologueEnd, lnsSetEpilogueBegin:
+	case lnsSetColumn, lnsSetISA:
+		_, pos = uleb(t.data, pos)
+	default:
+		for k := t.lengths[op-1]; k > 0 && pos >= 0; k-- {
+			_, pos = uleb(t.data, pos)
+		}
+	}
+	return pos
+}
+
+// extended executes an extended opcode, whose length comes first.
+func (t *lineTable) extended(u *unit, s *lineState, pos int) int {
+	size, pos := uleb(t.data, pos)
+	if pos < 0 || size == 0 || size > uint64(len(t.data)-pos) {
+		return -1
+	}
+	arg := t.data[pos+1 : pos+int(size)]
+	switch t.data[pos] {
+	case lneEndSequence:
+		t.endSequence(s)
+	case lneSetAddress:
+		switch len(arg) {
+		case 1, 2, 4, 8:
+			s.addr, s.op = u.order.uint(arg), 0
+		default:
+			return -1
+		}
+	case lneDefineFile:
+		c := bin.New(".debug_line", arg, nil)
+		e := fileEntry{string(c.CStr()), c.ULEB()}
+		if c.Err() == nil {
+			t.files = append(t.files, e)
+		}
+	}
+	return pos + int(size)
+}
+
+// sequencesIn returns the first sequence that may reach into code from lo on.
+// Sequences are in order of their start; they overlap in damaged files only.
+func (t *lineTable) sequencesIn(lo uint64) []sequence {
+	i, _ := slices.BinarySearchFunc(t.seqs, lo, func(s sequence, lo uint64) int { return cmp.Compare(s.lo, lo) })
+	for i > 0 && t.seqs[i-1].hi > lo {
+		i--
+	}
+	return t.seqs[i:]
+}
+
+// rowsIn calls emit for each piece of [lo, hi) that one row covers, in order of
+// address. Code between sequences is not covered. Where sequences overlap, the
+// one that starts later counts.
+func (t *lineTable) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *row)) {
+	seqs := t.sequencesIn(lo)
+	for i := range seqs {
+		s := &seqs[i]
+		if s.lo >= hi {
+			return
+		}
+		end := min(hi, s.hi)
+		if i+1 < len(seqs) && seqs[i+1].lo < end {
+			end = max(seqs[i+1].lo, lo)
+		}
+		rows := t.rows[s.first:s.last]
+		k, exact := slices.BinarySearchFunc(rows, lo, func(r row, lo uint64) int { return cmp.Compare(r.addr, lo) })
+		if !exact && k > 0 {
+			k--
+		}
+		for ; k < len(rows) && rows[k].addr < end; k++ {
+			to := end
+			if k+1 < len(rows) {
+				to = min(end, rows[k+1].addr)
+			}
+			if from := max(lo, rows[k].addr); from < to {
+				emit(from, to, &rows[k])
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// merger joins the records of all workers. They are sorted by address and by
+// the place of their DIE, conflicts are settled, and only then are names, files
+// and origins numbered: nothing depends on which worker read which unit.
+type merger struct {
+	code    *codeMap
+	symbols []elfPub
+	workers []*worker
+	names   *nameJoin
+	stats   *Stats
+
+	funcs   []funcRecord
+	multi   []bool // funcs[i] stands for several functions of the same code
+	arena   symfmt.Arena
+	builder symfmt.BodyBuilder
+}
+
+func compareFuncs(a, b funcRecord) int {
+	return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.key, b.key), cmp.Compare(a.size, b.size))
+}
+
+// join returns the FUNC records in order of address, without overlaps.
+func (m *merger) join() []symfmt.Func {
+	m.collect()
+	m.fold()
+	m.cut()
+	out := make([]symfmt.Func, len(m.funcs))
+	for i := range m.funcs {
+		f := &m.funcs[i]
+		out[i] = symfmt.Func{
+			RVA: m.code.rva(f.addr), Size: f.size, Name: m.funcName(f), Multiple: m.multi[i], Body: f.body,
+		}
+	}
+	return out
+}
+
+func (m *merger) collect() {
+	total := 0
+	for _, w := range m.workers {
+		total += len(w.funcs)
+	}
+	m.funcs = make([]funcRecord, 0, total)
+	for i, w := range m.workers {
+		for _, f := range w.funcs {
+			f.worker = uint16(i)
+			f.name = m.names.global(i, f.name)
+			m.funcs = append(m.funcs, f)
+		}
+		w.funcs = nil
+	}
+	slices.SortFunc(m.funcs, compareFuncs)
+}
+
+// fold leaves one function at each address. Functions of equal address and
+// size under several names were folded by the linker: the DIE that comes first
+// names them, and the record gets its m (the labels of an assembly function
+// are no such names). Where sizes differ, one of them is not
+// there any more (a dropped function whose address became that of code that
+// really lives at 0): the ELF symbol at the address decides, then the order.
+func (m *merger) fold() {
+	n := 0
+	m.multi = make([]bool, 0, len(m.funcs))
+	for i := 0; i < len(m.funcs); {
+		k := i + 1
+		for k < len(m.funcs) && m.funcs[k].addr == m.funcs[i].addr {
+			k++
+		}
+		best := i
+		if k > i+1 {
+			best = m.best(i, k)
+		}
+		multi := false
+		for j := i; j < k; j++ {
+			multi = multi || foldedFuncs(&m.funcs[j], &m.funcs[best])
+		}
+		m.stats.FoldedFuncs += k - i - 1
+		m.funcs[n] = m.funcs[best]
+		m.multi = append(m.multi, multi)
+		n++
+		i = k
+	}
+	m.funcs = m.funcs[:n]
+}
+
+// foldedFuncs tells whether a and b, at one address, are different functions.
+func foldedFuncs(a, b *funcRecord) bool {
+	return a.size == b.size && a.name != b.name && a.named && b.named && !a.label && !b.label
+}
+
+// best returns which of funcs[i:k], all at one address, is there.
+func (m *merger) best(i, k int) int {
+	sym := findSymbol(m.symbols, m.code.rva(m.funcs[i].addr))
+	best, bestScore := i, -1
+	for j := i; j < k; j++ {
+		f := &m.funcs[j]
+		score := 0
+		if sym != nil && sym.Size == f.size {
+			score += 2
+		}
+		if sym != nil && f.named && m.names.raw[f.name] == sym.Name {
+			score++
+		}
+		if score > bestScore {
+			best, bestScore = j, score
+		}
+	}
+	return best
+}
+
+// cut settles overlaps: at each address the function that starts last counts,
+// and what the others have left on either side stays theirs.
+func (m *merger) cut() {
+	if !m.overlaps() {
+		return
+	}
+	in, multi := m.funcs, m.multi
+	m.funcs, m.multi = nil, nil
+	var open []int // functions whose end is not reached, the innermost last
+	at := uint64(0)
+	// upTo gives the code up to addr to the open functions.
+	upTo := func(addr uint64) {
+		for len(open) > 0 {
+			f := &in[open[len(open)-1]]
+			end := f.addr + f.size
+			if lo, hi := max(at, f.addr), min(end, addr); lo < hi {
+				m.piece(f, multi[open[len(open)-1]], lo, hi)
+				at = hi
+			}
+			if end > addr {
+				return
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	for i := range in {
+		upTo(in[i].addr)
+		at = in[i].addr
+		open = append(open, i)
+	}
+	upTo(^uint64(0))
+}
+
+func (m *merger) overlaps() bool {
+	for i := 1; i < len(m.funcs); i++ {
+		if p := &m.funcs[i-1]; p.addr+p.size > m.funcs[i].addr {
+			return true
+		}
+	}
+	return false
+}
+
+// piece appends the part [lo, hi) of f.
+func (m *merger) piece(f *funcRecord, multi bool, lo, hi uint64) {
+	part := *f
+	if lo != f.addr || hi != f.addr+f.size {
+		m.stats.CutFuncs++
+		part.addr, part.size = lo, hi-lo
+		part.body = m.clipBody(f, lo, hi)
+	}
+	m.funcs = append(m.funcs, part)
+	m.multi = append(m.multi, multi)
+}
+
+// clipBody packs what of f's records lies in [lo, hi).
+func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
+	whole := symfmt.Func{RVA: m.code.rva(f.addr), Size: f.size, Body: f.body}
+	from, to := m.code.rva(lo), m.code.rva(hi)
+	clip := func(rva symfmt.RVA, size uint64) (symfmt.Range, bool) {
+		a, b := max(rva, from), min(rva+symfmt.RVA(size), to)
+		return symfmt.Range{RVA: a, Size: uint64(b - a)}, a < b
+	}
+	m.builder.Reset(from)
+	for in := range whole.Inlines() {
+		kept := in.Ranges[:0]
+		for _, r := range in.Ranges {
+			if r, ok := clip(r.RVA, r.Size); ok {
+				kept = append(kept, r)
+			}
+		}
+		if in.Ranges = kept; len(kept) > 0 {
+			m.builder.AddInline(in)
+		}
+	}
+	for l := range whole.Lines() {
+		if r, ok := clip(l.RVA, l.Size); ok {
+			l.RVA, l.Size = r.RVA, r.Size
+			m.builder.AddLine(l)
+		}
+	}
+	return m.builder.Finish(&m.arena)
+}
+
+// funcName is the name to write: the debug information's, else the ELF
+// symbol's at the same address.
+func (m *merger) funcName(f *funcRecord) string {
+	if f.named {
+		return m.names.final[f.name]
+	}
+	if sym := findSymbol(m.symbols, m.code.rva(f.addr)); sym != nil {
+		return m.names.other(sym.Name)
+	}
+	return noName
+}

@@ -1,0 +1,226 @@
+package dwarf2sym
+
+import "strings"
+
+// noName stands for a function that the debug information does not name; the
+// same words as the peers use, so that users find it with the same search.
+const noName = "<name omitted>"
+
+// maxChain bounds how many DIEs a name is looked for in: concrete instance ->
+// abstract instance -> declaration is 3. Cycles occur in shipped files.
+const maxChain = 16
+
+// nameID is an index into a worker's nameTable.
+type nameID uint32
+
+// nameTable interns names as the debug information has them. Names at one
+// place of .debug_str are found without looking at their bytes.
+type nameTable struct {
+	list   []string
+	ids    map[string]nameID
+	places map[uint64]nameID // by offset in .debug_str
+}
+
+func newNameTable() nameTable {
+	return nameTable{ids: make(map[string]nameID), places: make(map[uint64]nameID)}
+}
+
+// intern returns the number of name. The table keeps name's bytes when held is
+// set: they must then outlive it.
+func (t *nameTable) intern(name []byte) nameID {
+	if id, ok := t.ids[string(name)]; ok {
+		return id
+	}
+	id := nameID(len(t.list))
+	s := string(name)
+	t.list = append(t.list, s)
+	t.ids[s] = id
+	return id
+}
+
+// scope is a namespace or type with DIEs below it.
+type scope struct {
+	start, end uint64 // offsets in .debug_info: of the DIE, and of the end of its children
+	parent     int32  // index of the scope around it, or -1
+	tag        uint16
+	name       value
+	next       uint64 // the DIE that it completes
+	refers     bool   // next is set
+}
+
+// foundName is what a chain of DIEs says about a function's name.
+type foundName struct {
+	linkage []byte
+	plain   []byte
+	die     uint64 // the last DIE of the chain: its scopes are the function's
+	u       *unit  // where that is
+}
+
+// nameOf returns the name of the DIE at off with attributes a: its linkage
+// name, else its plain name with its scopes.
+func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, bool) {
+	if a.linkage.kind == vStrp {
+		return w.internPlace(a.linkage.u)
+	}
+	if _, more := a.next(); !more && a.name.kind == vStrp && !u.scoped() && a.linkage.kind == vNone {
+		return w.internPlace(a.name.u)
+	}
+	found := w.chase(u, off, a)
+	switch {
+	case len(found.linkage) > 0:
+		return w.names.intern(found.linkage), true
+	case len(found.plain) == 0:
+		return 0, false
+	case !found.u.scoped():
+		return w.names.intern(found.plain), true
+	}
+	w.nameBuf = w.appendScopes(w.nameBuf[:0], found.u, found.die)
+	w.nameBuf = append(w.nameBuf, found.plain...)
+	return w.names.intern(w.nameBuf), true
+}
+
+// internPlace interns the name at an offset of .debug_str.
+func (w *worker) internPlace(off uint64) (nameID, bool) {
+	if id, ok := w.names.places[off]; ok {
+		return id, true
+	}
+	name, ok := cstring(w.d.str, off)
+	if !ok || len(name) == 0 {
+		return 0, false
+	}
+	id := w.names.intern(name)
+	w.names.places[off] = id
+	return id, true
+}
+
+// chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
+func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
+	attrs := *a
+	for range maxChain {
+		found.die, found.u = off, u
+		if name, ok := u.text(attrs.linkage); ok && len(name) > 0 {
+			found.linkage = name
+			return found
+		}
+		if len(found.plain) == 0 {
+			// A copy: the next peek may reuse the bytes.
+			name, _ := u.text(attrs.name)
+			w.plainBuf = append(w.plainBuf[:0], name...)
+			found.plain = w.plainBuf[:len(name):len(name)]
+		}
+		next, ok := attrs.next()
+		if !ok {
+			return found
+		}
+		if u, ok = w.peek(next, &attrs); !ok {
+			return found
+		}
+		off = next
+	}
+	return found
+}
+
+// appendScopes appends "ns::Class::" for the scopes around the DIE at off.
+func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
+	scopes := w.scopes
+	if u != &w.u {
+		scopes = w.foreignScopes(u)
+	}
+	// Scopes are in order of their start: the last one before off, or one
+	// around it, holds off.
+	i := int32(searchScopes(scopes, off))
+	for i >= 0 && off >= scopes[i].end {
+		i = scopes[i].parent
+	}
+	var chain [64]int32
+	n := 0
+	for ; i >= 0 && n < len(chain); i = scopes[i].parent {
+		chain[n] = i
+		n++
+	}
+	for n--; n >= 0; n-- {
+		b = w.appendScope(b, u, &scopes[chain[n]])
+		b = append(b, "::"...)
+	}
+	return b
+}
+
+// searchScopes returns the index of the last scope that starts before off, or -1.
+func searchScopes(scopes []scope, off uint64) int {
+	lo, hi := 0, len(scopes)
+	for lo < hi {
+		if mid := (lo + hi) / 2; scopes[mid].start < off {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo - 1
+}
+
+// appendScope appends the name of one scope. A type that is completed outside
+// of its scope is named by what it refers to.
+func (w *worker) appendScope(b []byte, u *unit, s *scope) []byte {
+	name, _ := u.text(s.name)
+	if len(name) == 0 && s.refers {
+		var a dieAttrs
+		if target, ok := w.peek(s.next, &a); ok {
+			name, _ = target.text(a.name)
+		}
+	}
+	if len(name) > 0 {
+		return append(b, name...)
+	}
+	switch s.tag {
+	case tagNamespace:
+		return append(b, "(anonymous namespace)"...)
+	case tagUnionType:
+		return append(b, "(anonymous union)"...)
+	case tagEnumerationType:
+		return append(b, "(anonymous enum)"...)
+	case tagClassType:
+		return append(b, "(anonymous class)"...)
+	}
+	return append(b, "(anonymous struct)"...)
+}
+
+// fileName returns the number of an entry of the unit's file table. Files that
+// the debug information does not name share one.
+func (w *worker) fileID(file uint64) uint32 {
+	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {
+		return w.fileIDs[file] - 1
+	}
+	name, ok := w.lines.path(&w.u, file)
+	if !ok {
+		return w.files.intern(unknownFile)
+	}
+	id := w.files.intern(name)
+	for uint64(len(w.fileIDs)) < uint64(len(w.lines.files)) {
+		w.fileIDs = append(w.fileIDs, 0)
+	}
+	w.fileIDs[file] = id + 1
+	return id
+}
+
+// unknownFile is the name of a file that is not known, as addr2line prints it.
+const unknownFile = "??"
+
+// pathTable interns the paths of a worker.
+type pathTable struct {
+	list []string
+	ids  map[string]uint32
+}
+
+func (t *pathTable) intern(path string) uint32 {
+	if id, ok := t.ids[path]; ok {
+		return id
+	}
+	if t.ids == nil {
+		t.ids = make(map[string]uint32)
+	}
+	id := uint32(len(t.list))
+	path = strings.Clone(path)
+	t.list = append(t.list, path)
+	t.ids[path] = id
+	return id
+}

@@ -1,0 +1,211 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// span is a piece of code, [lo, hi), in addresses as the file has them.
+type span struct{ lo, hi uint64 }
+
+// rangeEntriesPerByte bounds the range list entries that the DIEs of a unit may
+// name, per byte of the unit: a damaged file may name one long list from every
+// DIE. The largest share seen in real files is below 1.
+const rangeEntriesPerByte = 64
+
+// spans appends the code that a DIE with these attributes covers to out: its
+// range list, else [low_pc, high_pc). Empty pieces are left out.
+func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
+	switch ranges.kind {
+	case vNone:
+		lo, ok := u.address(low)
+		if !ok {
+			if low.kind == vAddrx {
+				return out, u.errorf(u.firstDIE, "address index %d outside of .debug_addr", low.u)
+			}
+			return out, nil
+		}
+		hi, ok := u.address(high)
+		if !ok && high.kind == vConst {
+			hi, ok = lo+high.u, true
+		}
+		if ok && lo < hi {
+			out = append(out, span{lo, hi})
+		}
+		return out, nil
+	case vConst, vSecOff:
+		if u.version < 5 {
+			return u.rangeList(ranges.u, out)
+		}
+		return u.rngList(ranges.u, out)
+	case vRnglistx:
+		size := u.offsetSize()
+		off, ok := tableEntry(u.rnglistsBase, ranges.u, size, uint64(len(u.d.rnglists)))
+		if !ok {
+			return out, u.errorf(u.firstDIE, "range list index %d outside of .debug_rnglists", ranges.u)
+		}
+		return u.rngList(u.rnglistsBase+u.order.uint(u.d.rnglists[off:off+size]), out)
+	}
+	return out, nil
+}
+
+// rangeList reads a list of .debug_ranges (DWARF 4, 2.17.3).
+func (u *unit) rangeList(off uint64, out []span) ([]span, error) {
+	base, size := u.lowPC, uint64(u.addrSize)
+	data := u.d.ranges
+	most := ^uint64(0) >> (64 - 8*size)
+	for first := true; ; first = false {
+		if off > uint64(len(data)) || uint64(len(data))-off < 2*size {
+			return out, u.listError(".debug_ranges", off, first)
+		}
+		lo, hi := u.order.uint(data[off:off+size]), u.order.uint(data[off+size:off+2*size])
+		off += 2 * size
+		switch {
+		case lo == 0 && hi == 0:
+			return out, nil
+		case lo == most:
+			base = hi
+		case lo < hi:
+			var err error
+			if out, err = u.addSpan(out, (base+lo)&most, (base+hi)&most); err != nil {
+				return out, err
+			}
+		}
+	}
+}
+
+func (u *unit) listError(section string, off uint64, first bool) error {
+	msg := "range list without an end"
+	if first {
+		msg = "range list starts outside of the section"
+	}
+	return &bin.Error{File: u.d.file, Section: section, Offset: off, Msg: msg}
+}
+
+func (u *unit) addSpan(out []span, lo, hi uint64) ([]span, error) {
+	if u.entries++; u.entries > u.size*rangeEntriesPerByte {
+		return out, u.errorf(u.firstDIE, "over %d range list entries for a unit of %d bytes", u.entries-1, u.size)
+	}
+	if lo < hi {
+		out = append(out, span{lo, hi})
+	}
+	return out, nil
+}
+
+// rngList reads a list of .debug_rnglists (DWARF 5, 2.17.3 and 7.25).
+func (u *unit) rngList(off uint64, out []span) ([]span, error) {
+	data := u.d.rnglists
+	if off >= uint64(len(data)) {
+		return out, u.listError(".debug_rnglists", off, true)
+	}
+	base, pos := u.lowPC, int(off)
+	for {
+		if pos < 0 || pos >= len(data) {
+			return out, u.listError(".debug_rnglists", off, false)
+		}
+		kind := data[pos]
+		if kind == rleEndOfList {
+			return out, nil
+		}
+		a, b, next, err := u.rngEntry(kind, pos+1)
+		if err != nil {
+			return out, err
+		}
+		pos = next
+		switch kind {
+		case rleBaseAddressx, rleBaseAddress:
+			base = a
+			continue
+		case rleOffsetPair:
+			a, b = a+base, b+base
+		case rleStartxLength, rleStartLength:
+			b += a
+		}
+		if out, err = u.addSpan(out, a, b); err != nil {
+			return out, err
+		}
+	}
+}
+
+// rngEntry reads the one or two operands of an entry.
+func (u *unit) rngEntry(kind uint8, pos int) (a, b uint64, next int, err error) {
+	switch kind {
+	case rleBaseAddressx:
+		a, pos, err = u.rngAddrx(pos)
+	case rleStartxEndx:
+		if a, pos, err = u.rngAddrx(pos); err == nil {
+			b, pos, err = u.rngAddrx(pos)
+		}
+	case rleStartxLength:
+		if a, pos, err = u.rngAddrx(pos); err == nil {
+			b, pos = uleb(u.d.rnglists, pos)
+		}
+	case rleOffsetPair:
+		if a, pos = uleb(u.d.rnglists, pos); pos >= 0 {
+			b, pos = uleb(u.d.rnglists, pos)
+		}
+	case rleBaseAddress:
+		a, pos = u.rngAddr(pos)
+	case rleStartEnd:
+		if a, pos = u.rngAddr(pos); pos >= 0 {
+			b, pos = u.rngAddr(pos)
+		}
+	case rleStartLength:
+		if a, pos = u.rngAddr(pos); pos >= 0 {
+			b, pos = uleb(u.d.rnglists, pos)
+		}
+	default:
+		err = &bin.Error{File: u.d.file, Section: ".debug_rnglists", Offset: uint64(pos - 1), Msg: "unknown range list entry"}
+	}
+	return a, b, pos, err
+}
+
+func (u *unit) rngAddrx(pos int) (uint64, int, error) {
+	i, next := uleb(u.d.rnglists, pos)
+	if next < 0 {
+		return 0, -1, nil
+	}
+	a, ok := u.addrx(i)
+	if !ok {
+		return 0, -1, &bin.Error{File: u.d.file, Section: ".debug_rnglists", Offset: uint64(pos), Msg: "address index outside of .debug_addr"}
+	}
+	return a, next, nil
+}
+
+func (u *unit) rngAddr(pos int) (uint64, int) {
+	size := int(u.addrSize)
+	if len(u.d.rnglists)-pos < size {
+		return 0, -1
+	}
+	return u.order.uint(u.d.rnglists[pos : pos+size]), pos + size
+}
+
+// tidy sorts spans and joins those that touch or overlap.
+func tidy(s []span) []span {
+	if len(s) < 2 {
+		return s
+	}
+	sorted := true
+	for i := 1; i < len(s); i++ {
+		if s[i].lo <= s[i-1].hi {
+			sorted = false
+			break
+		}
+	}
+	if sorted {
+		return s
+	}
+	slices.SortFunc(s, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	n := 0
+	for _, r := range s[1:] {
+		if r.lo <= s[n].hi {
+			s[n].hi = max(s[n].hi, r.hi)
+		} else {
+			n++
+			s[n] = r
+		}
+	}
+	return s[:n+1]
+}

@@ -1,0 +1,273 @@
+// Package dwarf2sym turns ELF files into symfmt modules: functions, inlines and
+// lines from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame, PUBLIC
+// records from the ELF symbols.
+//
+// References such as "6.2.4" are to sections of the DWARF 5 standard.
+//
+// # How it works
+//
+// The units of .debug_info are independent: workers read them piece by piece,
+// each byte once, and keep compact records only. When the last unit is done the
+// records are sorted by address and by the place of their DIE, conflicts are
+// settled, and only then FILE and INLINE_ORIGIN are numbered, so that the
+// result is the same for any number of workers.
+//
+// # Rules
+//
+//   - A FUNC is one contiguous piece of code. A function in several pieces
+//     (hot and cold parts) gives one FUNC for each, with the inlines and lines
+//     that lie in it.
+//   - Functions whose code does not start in an executable section were dropped
+//     by the linker, and are left out.
+//   - At one address stands one FUNC. Of several with the same size the one
+//     whose DIE comes first names it, and gets the m. Of several sizes the one
+//     that agrees with the ELF symbol counts.
+//   - Where functions overlap otherwise, the code belongs to the one that starts
+//     last; the other keeps what is left on either side.
+//   - A unit with lines but no functions (assembly, missing .dwo) gets its
+//     functions from the ELF symbols.
+//   - Names are linkage names, demangled, else plain names behind their
+//     namespaces and classes.
+//   - Line 0 is kept: it says that the compiler gave no line for the code.
+//   - PUBLIC is left out where a FUNC starts.
+//   - Addresses are relative to the page of the lowest PT_LOAD.
+package dwarf2sym
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Options say what a dump contains.
+type Options struct {
+	Jobs      int  // workers; 0 or less: as many as GOMAXPROCS
+	NoInlines bool // leave out INLINE and INLINE_ORIGIN
+	NoCFI     bool // leave out STACK CFI
+	CFIOnly   bool // MODULE, INFO and STACK CFI alone
+
+	// MODULE's fields, where they are not to come from the file.
+	Name, ID, OS string
+
+	// PrefixMap replaces the beginnings of FILE names; the last entry that
+	// matches counts, as with GCC's -ffile-prefix-map.
+	PrefixMap []PrefixMap
+
+	Demangle  bool   // false: names as they are in the file
+	Generator string // value of INFO GENERATOR; empty: no record
+
+	// Progress, if not nil, is told how many bytes of .debug_info are done, and
+	// of how many; by several goroutines at once.
+	Progress func(done, total int64)
+}
+
+// PrefixMap is a replacement for the beginning of file names.
+type PrefixMap struct{ Old, New string }
+
+// Report tells what was lost and what was written.
+type Report struct {
+	NoDebugInfo bool          // neither file has .debug_info
+	Problems    []bin.Problem // in order of sections and offsets
+	Stats       Stats
+}
+
+// Read returns the symbols of the file and, if not nil, of the separate debug
+// file that belongs to it. An error means that nothing could be read; damage
+// that cost a part is in the Report.
+func Read(ctx context.Context, file, debug *elfobj.File, o Options) (*symfmt.Module, *Report, error) {
+	r := &reader{opts: &o, file: file, debug: debug, jobs: par.Jobs(o.Jobs)}
+	if err := r.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	r.report.Problems = r.sortedProblems()
+	return &r.module, &r.report, nil
+}
+
+// reader is one call of Read.
+type reader struct {
+	opts        *Options
+	file, debug *elfobj.File
+	jobs        int
+
+	module   symfmt.Module
+	report   Report
+	problems []placedProblem
+	code     *codeMap
+	symbols  []elfPub
+	workers  []*worker
+}
+
+func (r *reader) read(ctx context.Context) error {
+	if err := r.identify(); err != nil {
+		return err
+	}
+	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
+	cfi := make(chan func(), 1)
+	go func() { cfi <- r.readCFI(ctx) }()
+	err := r.readFunctions(ctx)
+	(<-cfi)()
+	return cmp.Or(err, ctx.Err())
+}
+
+// readFunctions fills in everything but STACK CFI.
+func (r *reader) readFunctions(ctx context.Context) error {
+	if r.opts.CFIOnly {
+		return nil
+	}
+	// Addresses and symbols of the file that has the debug information: a
+	// separate one may have been made before its partner was prelinked.
+	from := r.file
+	if r.debug != nil && (r.debug.HasDWARF() || r.debug.HasSymtab()) {
+		from = r.debug
+	}
+	r.code = newCodeMap(from)
+	r.readSymbols()
+	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
+	if d := r.openDebugData(); d != nil {
+		if err := r.readUnits(ctx, d); err != nil {
+			return err
+		}
+	}
+	return r.join(ctx)
+}
+
+// join makes the module's records from those of the workers.
+func (r *reader) join(ctx context.Context) error {
+	names, err := joinNames(ctx, r.workers, r.symbols, r.opts.Demangle, r.jobs)
+	if err != nil {
+		return err
+	}
+	m, stats := &r.module, &r.report.Stats
+	files, origins := joinRefs(m, r.workers, names, r.mapPath)
+	renumber(r.workers, files, origins)
+	for _, w := range r.workers {
+		stats.add(&w.stats)
+		r.problems = append(r.problems, w.problems...)
+	}
+	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, names: names, stats: stats}
+	m.Funcs = join.join()
+	r.workers = nil
+	r.addPublics(names)
+	m.Canonicalize()
+	stats.count(m)
+	return nil
+}
+
+// mapPath applies the prefix map.
+func (r *reader) mapPath(path string) string {
+	for i := len(r.opts.PrefixMap) - 1; i >= 0; i-- {
+		if p := r.opts.PrefixMap[i]; strings.HasPrefix(path, p.Old) {
+			return p.New + path[len(p.Old):]
+		}
+	}
+	return path
+}
+
+// addPublics adds the ELF symbols where no FUNC starts.
+func (r *reader) addPublics(names *nameJoin) {
+	m := &r.module
+	k := 0
+	for i := range r.symbols {
+		s := &r.symbols[i]
+		for k < len(m.Funcs) && m.Funcs[k].RVA < s.RVA {
+			k++
+		}
+		if k < len(m.Funcs) && m.Funcs[k].RVA == s.RVA {
+			continue
+		}
+		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.other(s.Name), Multiple: s.Multiple})
+	}
+}
+
+// problem records damage outside of units. section orders it among the others.
+func (r *reader) problem(section int, lost string, err error) {
+	r.problems = append(r.problems, placedProblem{section: section, Problem: bin.Problem{Lost: lost, Err: err}})
+}
+
+// Order of problems by where they come from.
+const (
+	problemUnits = iota
+	problemFile  = iota - 2
+	problemCFI   = iota
+)
+
+func (r *reader) sortedProblems() []bin.Problem {
+	slices.SortStableFunc(r.problems, func(a, b placedProblem) int {
+		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
+	})
+	var out []bin.Problem
+	for _, p := range r.problems {
+		out = append(out, p.Problem)
+	}
+	return out
+}
+
+// batchSize is how much of .debug_info a worker reads at once. A unit is never
+// divided, so that a larger one makes a larger batch.
+const batchSize = 1 << 20
+
+// batch is units[first:last] of debugData.
+type batch struct{ first, last int }
+
+func (d *debugData) batches() (out []batch) {
+	for i := 0; i < len(d.units); {
+		k, start := i+1, d.units[i].off
+		for k < len(d.units) && d.units[k].off+d.units[k].size-start <= batchSize {
+			k++
+		}
+		out = append(out, batch{i, k})
+		i = k
+	}
+	return out
+}
+
+// readUnits lets the workers read all units.
+func (r *reader) readUnits(ctx context.Context, d *debugData) error {
+	for i, p := range d.readUnitHeaders() {
+		r.problems = append(r.problems, placedProblem{off: uint64(i), section: problemUnits, Problem: p})
+	}
+	batches := d.batches()
+	for range min(r.jobs, max(len(batches), 1)) {
+		w := newWorker(d, r.code, r.opts)
+		w.symbols = r.symbols
+		r.workers = append(r.workers, w)
+	}
+	var done atomic.Int64
+	total := d.info.Size()
+	return par.Each(ctx, len(r.workers), len(batches), func(_ context.Context, worker, i int) error {
+		n := r.workers[worker].batch(batches[i])
+		if sum := done.Add(n); r.opts.Progress != nil {
+			r.opts.Progress(sum, total)
+		}
+		return nil
+	})
+}
+
+// batch reads a batch of units; it returns their size in bytes.
+func (w *worker) batch(b batch) int64 {
+	units := w.d.units[b.first:b.last]
+	start := units[0].off
+	size := units[len(units)-1].off + units[len(units)-1].size - start
+	data, err := w.d.info.Bytes(int64(start), int64(size), w.info)
+	if err != nil {
+		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
+		return int64(size)
+	}
+	if cap(data) > cap(w.info) {
+		w.info = data[:0]
+	}
+	for i := range units {
+		h := &units[i]
+		from := h.off - start
+		w.unit(h, data[from:from+h.size:from+h.size])
+	}
+	return int64(size)
+}

@@ -1,0 +1,258 @@
+package dwarf2sym
+
+// scanFrame is an open DIE: what a DIE below it belongs to.
+type scanFrame struct {
+	fn    int32 // index of the open function, or -1
+	inl   int32 // index of the enclosing inlined subroutine in it, or -1
+	scope int32 // innermost scope, or -1
+	opens uint8 // what ends with this DIE
+}
+
+const (
+	opensFunc  = 1 << iota // the function fn
+	opensScope             // the scope
+)
+
+// maxDepth bounds the nesting of DIEs. Compilers stay below 200; beyond it the
+// unit is taken for damaged.
+const maxDepth = 4096
+
+// scan goes over the DIEs of the unit once. Functions are closed at their end;
+// what an error cuts short is closed with what it has.
+func (w *worker) scan() error {
+	u := &w.u
+	data, pos, dense := u.data, u.children, u.abbrevs.dense
+	stack := append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
+	defer func() {
+		for i := len(stack) - 1; i >= 0; i-- {
+			w.leave(&stack[i], len(data))
+		}
+		w.stack = stack[:0]
+	}()
+	for pos < len(data) {
+		start := pos
+		code := uint64(data[pos])
+		pos++
+		if code >= 0x80 {
+			if code, pos = uleb(data, start); pos < 0 {
+				return u.errorf(start, "unit ends within an abbreviation code")
+			}
+		}
+		if code == 0 {
+			w.leave(&stack[len(stack)-1], start)
+			stack = stack[:len(stack)-1]
+			if len(stack) == 0 {
+				return nil
+			}
+			continue
+		}
+		var d *decl
+		if code < uint64(len(dense)) {
+			d = &dense[code]
+		} else {
+			d = u.abbrevs.lookup(code)
+		}
+		// Most DIEs end here: parameters, variables, types, members.
+		if d.class == classOther && d.size >= 0 {
+			pos += int(d.size)
+			if d.children {
+				top := stack[len(stack)-1]
+				top.opens = 0
+				stack = append(stack, top)
+			}
+			continue
+		}
+		frame, next, err := w.die(d, start, pos, &stack[len(stack)-1])
+		if err != nil {
+			return err
+		}
+		pos = next
+		if frame.opens&opensNothing != 0 {
+			continue
+		}
+		if stack = append(stack, frame); len(stack) > maxDepth {
+			return u.errorf(start, "DIEs nested over %d deep", maxDepth)
+		}
+	}
+	if pos > len(data) {
+		return u.errorf(len(data), "unit ends within a DIE")
+	}
+	// Some producers leave out the closing zeros of the last DIEs.
+	return nil
+}
+
+// opensNothing marks the frame of a DIE whose children were not entered.
+const opensNothing = 1 << 7
+
+// die handles a DIE that is more than passed over. It returns the frame of its
+// children, and where to go on.
+func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next int, err error) {
+	f = *top
+	f.opens = 0
+	u := &w.u
+	switch {
+	case !d.known:
+		return f, 0, u.errorf(start, "abbreviation is not declared at .debug_abbrev+%#x", u.abbrevs.offset)
+	case d.bad:
+		return f, 0, u.errorf(start, "attribute with unknown form %#x", d.badForm)
+	}
+	jump := -1
+	if d.children && d.sibForm != 0 {
+		jump = w.sibling(d, pos)
+	}
+	switch d.class {
+	case classFunc, classInline:
+		a := &w.attrs
+		if next = u.take(d, pos, a); next < 0 {
+			return f, 0, u.errorf(start, "unit ends within a DIE")
+		}
+		if d.class == classInline {
+			err = w.enterInline(a, start, &f)
+		} else {
+			err = w.enterFunc(a, start, &f)
+			if f.fn < 0 && u.flat() && jump > 0 {
+				next, f.opens = jump, opensNothing
+			}
+		}
+	case classScope:
+		if u.flat() && jump > 0 {
+			return scanFrame{opens: opensNothing}, jump, nil
+		}
+		next = w.enterScope(d, start, pos, &f)
+	case classPrune:
+		if jump > 0 {
+			return scanFrame{opens: opensNothing}, jump, nil
+		}
+		fallthrough
+	default:
+		next = u.over(d, pos)
+	}
+	if next < 0 {
+		return f, 0, u.errorf(start, "unit ends within a DIE")
+	}
+	if !d.children {
+		w.leave(&f, next)
+		f.opens = opensNothing
+	}
+	return f, next, err
+}
+
+// sibling returns where the DIE's next sibling is, or -1 when the reference is
+// no sane one.
+func (w *worker) sibling(d *decl, pos int) int {
+	at := pos + int(d.sibOff)
+	size := int(d.sibForm)
+	if at < 0 || at+size > len(w.u.data) {
+		return -1
+	}
+	to := w.u.order.uint(w.u.data[at : at+size])
+	if to <= uint64(at) || to > uint64(len(w.u.data)) {
+		return -1
+	}
+	return int(to)
+}
+
+// over goes over all attributes of a DIE.
+func (u *unit) over(d *decl, pos int) int {
+	if d.size >= 0 {
+		return pos + int(d.size)
+	}
+	for i := range d.steps {
+		if pos = u.skip(&d.steps[i], pos); pos < 0 {
+			return -1
+		}
+	}
+	return pos
+}
+
+// leave ends what a DIE opened; end is where its children end.
+func (w *worker) leave(f *scanFrame, end int) {
+	if f.opens&opensFunc != 0 {
+		w.closeFunc()
+	}
+	if f.opens&opensScope != 0 {
+		w.scopes[f.scope].end = w.u.off + uint64(end)
+	}
+	f.opens = 0
+}
+
+// dieAttrs are the attributes of functions and inlined subroutines.
+type dieAttrs struct {
+	name, linkage     value
+	low, high, ranges value
+	spec, origin      value
+	callFile          value
+	callLine          value
+}
+
+// take reads the wanted attributes of a DIE; it returns where they end, or -1.
+func (u *unit) take(d *decl, pos int, a *dieAttrs) int {
+	*a = dieAttrs{}
+	for i := range d.steps {
+		s := &d.steps[i]
+		if s.op == opFixed {
+			if pos += int(s.n); pos > len(u.data) {
+				return -1
+			}
+			continue
+		}
+		if s.op != opTake {
+			if pos = u.skip(s, pos); pos < 0 {
+				return -1
+			}
+			continue
+		}
+		v, next := u.value(uint64(s.form), s.n, pos)
+		if next < 0 {
+			return -1
+		}
+		pos = next
+		switch s.at {
+		case atName:
+			a.name = v
+		case atLinkageName, atMIPSLinkageName:
+			a.linkage = v
+		case atLowPC:
+			a.low = v
+		case atHighPC:
+			a.high = v
+		case atRanges:
+			a.ranges = v
+		case atSpecification, atExtension:
+			a.spec = v
+		case atAbstractOrigin:
+			a.origin = v
+		case atCallFile:
+			a.callFile = v
+		case atCallLine:
+			a.callLine = v
+		}
+	}
+	return pos
+}
+
+// next returns the DIE that completes this one: where its name may be.
+func (a *dieAttrs) next() (uint64, bool) {
+	if a.origin.kind == vRef {
+		return a.origin.u, true
+	}
+	return a.spec.u, a.spec.kind == vRef
+}
+
+// enterScope records a namespace or type whose name functions below it carry.
+func (w *worker) enterScope(d *decl, start, pos int, f *scanFrame) int {
+	u := &w.u
+	if !d.children || !u.scoped() {
+		return u.over(d, pos)
+	}
+	var a dieAttrs
+	next := u.take(d, pos, &a)
+	if next < 0 {
+		return -1
+	}
+	s := scope{start: u.off + uint64(start), end: u.off + u.size, parent: f.scope, name: a.name, tag: d.tag}
+	s.next, s.refers = a.next()
+	w.scopes = append(w.scopes, s)
+	f.scope, f.opens = int32(len(w.scopes)-1), opensScope
+	return next
+}

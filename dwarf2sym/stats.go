@@ -1,0 +1,60 @@
+package dwarf2sym
+
+import "github.com/symtool/symtool/symfmt"
+
+// Stats counts what was read, written and lost. The names of the JSON fields
+// are part of the command's interface: they may be added to, not changed.
+type Stats struct {
+	Units    int `json:"units"`     // units of .debug_info, type units left out
+	LineRows int `json:"line_rows"` // rows of their line tables, repetitions left out
+
+	Funcs   int `json:"functions"` // FUNC records
+	Inlines int `json:"inlines"`   // INLINE records
+	Lines   int `json:"lines"`     // line records
+	Files   int `json:"files"`     // FILE records
+	Origins int `json:"origins"`   // INLINE_ORIGIN records
+	Publics int `json:"publics"`   // PUBLIC records
+
+	DeadFuncs       int    `json:"dead_functions"`   // dropped by the linker
+	FoldedFuncs     int    `json:"folded_functions"` // at an address that another one names
+	CutFuncs        int    `json:"cut_functions"`    // parts of functions that overlap others
+	SymbolFuncs     int    `json:"symbol_functions"` // FUNC records made from ELF symbols and lines
+	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
+	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file
+
+	CFIBlocks    int    `json:"cfi_blocks"`         // STACK CFI INIT records
+	CFIRows      int    `json:"cfi_rows"`           // STACK CFI records
+	CFIBytes     uint64 `json:"cfi_bytes"`          // bytes of code that they cover
+	CFIDead      int    `json:"cfi_dead"`           // FDEs of code that the linker dropped
+	CFILostRules int    `json:"cfi_lost_rules"`     // rules that the format cannot express
+	CFILostRegs  int    `json:"cfi_lost_registers"` // rules of registers that Breakpad does not name
+	SignalFrames int    `json:"signal_frames"`      // FDEs of signal handlers' frames
+}
+
+// add sums up what workers count.
+func (s *Stats) add(w *Stats) {
+	s.Units += w.Units
+	s.LineRows += w.LineRows
+	s.DeadFuncs += w.DeadFuncs
+	s.SymbolFuncs += w.SymbolFuncs
+	s.RepairedInlines += w.RepairedInlines
+}
+
+// count counts the records of the finished module.
+func (s *Stats) count(m *symfmt.Module) {
+	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
+	for i := range m.Funcs {
+		inlines, lines := m.Funcs[i].Body.Counts()
+		s.Inlines += inlines
+		s.Lines += lines
+	}
+}
+
+func (s *Stats) countCFI(t *symfmt.CFITable, c *cfiStats) {
+	s.CFIBlocks, s.CFIRows = len(t.Blocks), len(t.Rows)
+	for i := range t.Blocks {
+		s.CFIBytes += t.Blocks[i].Size
+	}
+	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.Dead, c.LostCFA+c.LostRules, c.Unnamed
+	s.SignalFrames = len(c.Signal)
+}

@@ -1,0 +1,315 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// debugData is the debug information of one ELF file. .debug_info and
+// .debug_line are read piece by piece, each piece once; the sections that are
+// read at random places are held whole.
+type debugData struct {
+	file  string
+	order order
+	info  elfobj.Source
+	line  elfobj.Source // nil without .debug_line
+
+	abbrev     []byte
+	str        []byte
+	lineStr    []byte
+	strOffsets []byte
+	addr       []byte
+	rnglists   []byte
+	ranges     []byte
+
+	units []unitHeader // in order of their offset
+}
+
+// unitHeader is what a unit's header says (DWARF 5, 7.5.1).
+type unitHeader struct {
+	off      uint64 // of the header in .debug_info
+	size     uint64 // of the whole unit, the header and its length field included
+	abbrev   uint64 // offset of its table in .debug_abbrev
+	headSize uint8
+	version  uint8
+	typ      uint8
+	addrSize uint8
+	dwarf64  bool
+}
+
+func (h *unitHeader) offsetSize() uint64 {
+	if h.dwarf64 {
+		return 8
+	}
+	return 4
+}
+
+func (h *unitHeader) sizes() formSizes {
+	s := formSizes{addr: h.addrSize, offset: uint8(h.offsetSize())}
+	s.refAddr = s.offset
+	if h.version <= 2 {
+		s.refAddr = s.addr
+	}
+	return s
+}
+
+// maxUnitHeader is the size of the longest header: a DWARF 5 type unit in
+// 64-bit DWARF.
+const maxUnitHeader = 40
+
+// readUnitHeaders walks .debug_info from header to header. A header that cannot
+// be read costs its unit; a length that leaves the section ends the walk.
+func (d *debugData) readUnitHeaders() (problems []bin.Problem) {
+	total := uint64(d.info.Size())
+	var buf []byte
+	for off := uint64(0); off < total; {
+		n := min(maxUnitHeader, total-off)
+		b, err := d.info.Bytes(int64(off), int64(n), buf)
+		if err != nil {
+			return append(problems, bin.Problem{Lost: fmt.Sprintf("units from %#x on", off), Err: err})
+		}
+		buf = b
+		h, err := d.parseUnitHeader(b, off, total)
+		if err != nil {
+			problems = append(problems, bin.Problem{Lost: fmt.Sprintf("unit at %#x", off), Err: err})
+		}
+		if h.size == 0 {
+			return problems
+		}
+		if err == nil {
+			d.units = append(d.units, h)
+		}
+		off += h.size
+	}
+	return problems
+}
+
+// parseUnitHeader decodes the header at off, of which b holds the first bytes.
+// With an error, size is set when the next header can still be found.
+func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (unitHeader, error) {
+	c := bin.NewAt(".debug_info", b, off, d.order.byteOrder())
+	h := unitHeader{off: off, typ: utCompile}
+	length := uint64(c.U32())
+	if length == 0xffffffff {
+		h.dwarf64 = true
+		length = c.U64()
+	}
+	fail := func(format string, args ...any) (unitHeader, error) {
+		return h, &bin.Error{File: d.file, Section: ".debug_info", Offset: off, Msg: fmt.Sprintf(format, args...)}
+	}
+	if c.Err() != nil || !h.dwarf64 && length >= 0xfffffff0 {
+		return fail("unit length %#x is none", length)
+	}
+	if rest := total - off - uint64(c.Pos()); length > rest {
+		return fail("unit of %d bytes, %d left in the section", length, rest)
+	}
+	h.size = length + uint64(c.Pos())
+	version := c.U16()
+	if version < 2 || version > 5 {
+		return fail("DWARF version %d, want 2 to 5", version)
+	}
+	h.version = uint8(version)
+	if version >= 5 {
+		h.typ, h.addrSize = c.U8(), c.U8()
+		h.abbrev = c.Uint(int(h.offsetSize()))
+		switch h.typ {
+		case utSkeleton, utSplitCompile:
+			c.Skip(8) // unit id
+		case utType, utSplitType:
+			c.Skip(8 + h.offsetSize()) // signature, type offset
+		}
+	} else {
+		h.abbrev = c.Uint(int(h.offsetSize()))
+		h.addrSize = c.U8()
+	}
+	h.headSize = uint8(c.Pos())
+	if c.Err() != nil || uint64(c.Pos()) > h.size {
+		return fail("unit of %d bytes ends within its header", h.size)
+	}
+	switch h.addrSize {
+	case 2, 4, 8:
+		return h, nil
+	}
+	return fail("addresses of %d bytes, want 2, 4 or 8", h.addrSize)
+}
+
+// unitAt returns the index of the unit that holds offset off of .debug_info.
+func (d *debugData) unitAt(off uint64) (int, bool) {
+	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].off > off }) - 1
+	if i < 0 || off >= d.units[i].off+d.units[i].size {
+		return 0, false
+	}
+	return i, true
+}
+
+// unit is a unit whose bytes are at hand, with the attributes of its first DIE.
+type unit struct {
+	unitHeader
+	order
+	d       *debugData
+	data    []byte // from the header on; maybe only a part of the unit (peek)
+	abbrevs *abbrevs
+
+	firstDIE int // of the unit's own DIE, in data
+	children int // of what follows it; len(data) when it has no children
+
+	lang     uint64
+	name     string
+	compDir  string
+	dwoName  string
+	stmtList value
+	low      value
+	high     value
+	ranges   value
+
+	lowPC          uint64 // base of range lists; 0 when there is none
+	strOffsetsBase uint64
+	addrBase       uint64
+	rnglistsBase   uint64
+
+	entries uint64 // range list entries read so far
+}
+
+// begin prepares u for a unit whose bytes are data.
+func (u *unit) begin(d *debugData, h *unitHeader, data []byte, t *abbrevs) error {
+	*u = unit{unitHeader: *h, order: d.order, d: d, data: data, abbrevs: t, firstDIE: int(h.headSize)}
+	u.children = len(data)
+	if h.version >= 5 {
+		// Without the attribute, the table behind the header of the first contribution.
+		u.strOffsetsBase, u.addrBase = 2*u.offsetSize(), 2*u.offsetSize()
+		u.rnglistsBase = 12
+		if h.dwarf64 {
+			u.rnglistsBase = 20
+		}
+	}
+	pos := u.firstDIE
+	code, pos := uleb(data, pos)
+	if pos < 0 || code == 0 {
+		return u.errorf(u.firstDIE, "unit without a DIE")
+	}
+	dc := t.lookup(code)
+	if !dc.known || dc.class != classUnit {
+		return u.errorf(u.firstDIE, "first DIE is no unit (abbreviation %d)", code)
+	}
+	var attrs [24]unitAttr
+	taken, pos, err := u.takeUnit(dc, pos, attrs[:0])
+	if err != nil {
+		return err
+	}
+	// Bases first: an attribute may come before the base that it needs.
+	for _, a := range taken {
+		u.setBase(a.at, a.value)
+	}
+	for _, a := range taken {
+		u.setAttr(a.at, a.value)
+	}
+	if v, ok := u.address(u.low); ok {
+		u.lowPC = v
+	}
+	if dc.children {
+		u.children = pos
+	}
+	return nil
+}
+
+type unitAttr struct {
+	at    uint16
+	value value
+}
+
+// takeUnit reads the wanted attributes of the unit's DIE.
+func (u *unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, error) {
+	if dc.bad {
+		return nil, 0, u.errorf(pos, "unknown form %#x", dc.badForm)
+	}
+	for i := range dc.steps {
+		s := &dc.steps[i]
+		if s.op != opTake {
+			if pos = u.skip(s, pos); pos < 0 {
+				return nil, 0, u.errorf(u.firstDIE, "unit ends within its first DIE")
+			}
+			continue
+		}
+		v, next := u.value(uint64(s.form), s.n, pos)
+		if next < 0 {
+			return nil, 0, u.errorf(pos, "unit ends within attribute %#x of its first DIE", s.at)
+		}
+		attrs = append(attrs, unitAttr{s.at, v})
+		pos = next
+	}
+	return attrs, pos, nil
+}
+
+func (u *unit) setBase(at uint16, v value) {
+	switch at {
+	case atStrOffsetsBase:
+		u.strOffsetsBase = v.u
+	case atAddrBase, atGNUAddrBase:
+		u.addrBase = v.u
+	case atRnglistsBase:
+		u.rnglistsBase = v.u
+	}
+}
+
+func (u *unit) setAttr(at uint16, v value) {
+	switch at {
+	case atName:
+		u.name = u.str(v)
+	case atCompDir:
+		u.compDir = u.str(v)
+	case atDwoName, atGNUDwoName:
+		u.dwoName = u.str(v)
+	case atLanguage:
+		u.lang = v.u
+	case atStmtList:
+		u.stmtList = v
+	case atLowPC:
+		u.low = v
+	case atHighPC:
+		u.high = v
+	case atRanges:
+		u.ranges = v
+	}
+}
+
+func (u *unit) str(v value) string {
+	b, _ := u.text(v)
+	return string(b)
+}
+
+// scoped tells whether the language has named scopes that belong to the names
+// of functions. Go's and C's names are whole as they are.
+func (u *unit) scoped() bool {
+	switch u.lang {
+	case langCPlus, langCPP03, langCPP11, langCPP14, langCPP17, langCPP20, langCPP23, langObjCPP,
+		langRust, langDLang, langSwift, langZig:
+		return true
+	}
+	return false
+}
+
+// flat tells whether no function can be below a type or below a function
+// without code, so that those may be jumped over. A GNU C nested function that
+// is missed this way has no code of its own.
+func (u *unit) flat() bool {
+	switch u.lang {
+	case langC89, langC, langC99, langC11, langC17, langC23:
+		return true
+	}
+	return false
+}
+
+// assembly tells whether the unit was written in assembly: several labels at
+// one address are then one function's, not functions that were folded.
+func (u *unit) assembly() bool { return u.lang == langMipsAsm || u.lang == langAssembly }
+
+// ownName is how messages name the unit.
+func (u *unit) ownName() string {
+	if u.name == "" {
+		return fmt.Sprintf("unit at %#x", u.off)
+	}
+	return fmt.Sprintf("unit at %#x, %s", u.off, u.name)
+}

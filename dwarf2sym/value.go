@@ -1,0 +1,336 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// valueKind says how a value's number is to be read.
+type valueKind uint8
+
+const (
+	vNone      valueKind = iota
+	vConst               // a constant, or a flag
+	vAddr                // an address
+	vAddrx               // an index into .debug_addr
+	vSecOff              // an offset into another section
+	vRnglistx            // an index into the unit's range list offsets
+	vRef                 // a DIE, by its offset in .debug_info
+	vStrp                // an offset into .debug_str
+	vLineStrp            // an offset into .debug_line_str
+	vStrx                // an index into .debug_str_offsets
+	vInline              // a string in the unit itself, by its offset there
+	vElsewhere           // in a supplementary file, a type unit, or a block: not followed
+)
+
+// value is an attribute's value as the DIE has it: what it needs from other
+// sections is looked up only when it is used.
+type value struct {
+	kind valueKind
+	u    uint64
+}
+
+// order reads fixed-size numbers; a bool costs less in the hot loops than the
+// calls through binary.ByteOrder.
+type order bool // true: big-endian
+
+func (o order) u16(b []byte) uint16 {
+	if o {
+		return binary.BigEndian.Uint16(b)
+	}
+	return binary.LittleEndian.Uint16(b)
+}
+
+func (o order) u32(b []byte) uint32 {
+	if o {
+		return binary.BigEndian.Uint32(b)
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+func (o order) u64(b []byte) uint64 {
+	if o {
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// uint reads a number of as many bytes as b has: 1, 2, 3, 4 or 8.
+func (o order) uint(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(o.u16(b))
+	case 4:
+		return uint64(o.u32(b))
+	case 8:
+		return o.u64(b)
+	}
+	var v uint64
+	for i := range b {
+		if o {
+			v = v<<8 | uint64(b[i])
+		} else {
+			v |= uint64(b[i]) << (8 * i)
+		}
+	}
+	return v
+}
+
+func (o order) byteOrder() binary.ByteOrder {
+	if o {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// uleb decodes an unsigned LEB128 at pos; next is -1 when data ends within it.
+func uleb(data []byte, pos int) (v uint64, next int) {
+	for shift := uint(0); pos < len(data); shift += 7 {
+		b := data[pos]
+		pos++
+		if shift < 64 {
+			v |= uint64(b&0x7f) << shift
+		}
+		if b < 0x80 {
+			return v, pos
+		}
+	}
+	return 0, -1
+}
+
+// sleb decodes a signed LEB128 at pos; next is -1 when data ends within it.
+func sleb(data []byte, pos int) (v int64, next int) {
+	for shift := uint(0); pos < len(data); shift += 7 {
+		b := data[pos]
+		pos++
+		if shift < 64 {
+			v |= int64(b&0x7f) << shift
+		}
+		if b < 0x80 {
+			if shift < 57 && b&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v, pos
+		}
+	}
+	return 0, -1
+}
+
+// skip goes over the bytes that one step of a skip program stands for, from pos;
+// it returns -1 when the unit ends within them.
+func (u *unit) skip(s *step, pos int) int {
+	n := uint64(s.n)
+	data := u.data
+	switch s.op {
+	case opFixed:
+	case opLEB:
+		for pos < len(data) {
+			pos++
+			if data[pos-1] < 0x80 {
+				return pos
+			}
+		}
+		return -1
+	case opString:
+		i := bytes.IndexByte(data[pos:], 0)
+		if i < 0 {
+			return -1
+		}
+		return pos + i + 1
+	case opBlock1, opBlock2, opBlock4:
+		size := 1 << (s.op - opBlock1)
+		if len(data)-pos < size {
+			return -1
+		}
+		n = u.order.uint(data[pos : pos+size])
+		pos += size
+	case opBlock:
+		if n, pos = uleb(data, pos); pos < 0 {
+			return -1
+		}
+	case opTake:
+		_, next := u.value(uint64(s.form), s.n, pos)
+		return next
+	case opIndirect:
+		_, next := u.value(formIndirect, 0, pos)
+		return next
+	}
+	if n > uint64(len(data)-pos) {
+		return -1
+	}
+	return pos + int(n)
+}
+
+// value reads a value of the given form at pos; next is -1 when the unit ends
+// within it or the form is unknown.
+func (u *unit) value(form uint64, constant int64, pos int) (v value, next int) {
+	n := u.sizes().fixedSize(form)
+	var num uint64
+	if n >= 0 && n <= 8 {
+		if len(u.data)-pos < n {
+			return v, -1
+		}
+		num, next = u.order.uint(u.data[pos:pos+n]), pos+n
+	}
+	switch form {
+	case formData1, formData2, formData4, formData8, formFlag:
+		// DWARF 2 and 3 have no sec_offset: data4 and data8 serve (DWARF 3, 7.5.4).
+		return value{vConst, num}, next
+	case formFlagPresent:
+		return value{vConst, 1}, next
+	case formImplicitConst:
+		return value{vConst, uint64(constant)}, next
+	case formAddr:
+		return value{vAddr, num}, next
+	case formSecOffset:
+		return value{vSecOff, num}, next
+	case formRef1, formRef2, formRef4, formRef8:
+		return value{vRef, u.off + num}, next
+	case formRefAddr:
+		return value{vRef, num}, next
+	case formStrp:
+		return value{vStrp, num}, next
+	case formLineStrp:
+		return value{vLineStrp, num}, next
+	case formStrx1, formStrx2, formStrx3, formStrx4:
+		return value{vStrx, num}, next
+	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
+		return value{vAddrx, num}, next
+	case formData16, formRefSig8, formRefSup4, formRefSup8, formStrpSup, formGNURefAlt, formGNUStrpAlt:
+		if len(u.data)-pos < n {
+			return v, -1
+		}
+		return value{vElsewhere, num}, pos + n
+	}
+	return u.variableValue(form, pos)
+}
+
+// maxIndirect bounds forms that name DW_FORM_indirect again.
+const maxIndirect = 8
+
+// variableValue is value for the forms whose size the value tells.
+func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
+	switch form {
+	case formSdata:
+		s, next := sleb(u.data, pos)
+		return value{vConst, uint64(s)}, next
+	case formString:
+		i := bytes.IndexByte(u.data[pos:], 0)
+		if i < 0 {
+			return v, -1
+		}
+		return value{vInline, uint64(pos)}, pos + i + 1
+	case formIndirect:
+		real := uint64(formIndirect)
+		for steps := 0; real == formIndirect; steps++ {
+			if real, pos = uleb(u.data, pos); pos < 0 || steps == maxIndirect {
+				return v, -1
+			}
+		}
+		if real == formImplicitConst {
+			return v, -1 // its constant would be in the abbreviation
+		}
+		return u.value(real, 0, pos)
+	}
+	op, ok := skipOp(form)
+	if !ok {
+		return v, -1
+	}
+	if op != opLEB {
+		return value{vElsewhere, 0}, u.skip(&step{op: op}, pos)
+	}
+	num, next := uleb(u.data, pos)
+	switch form {
+	case formUdata:
+		v = value{vConst, num}
+	case formRefUdata:
+		v = value{vRef, u.off + num}
+	case formStrx, formGNUStrIndex:
+		v = value{vStrx, num}
+	case formAddrx, formGNUAddrIndex:
+		v = value{vAddrx, num}
+	case formRnglistx:
+		v = value{vRnglistx, num}
+	default:
+		v = value{vElsewhere, num}
+	}
+	return v, next
+}
+
+// address resolves a value of class address.
+func (u *unit) address(v value) (uint64, bool) {
+	switch v.kind {
+	case vAddr:
+		return v.u, true
+	case vAddrx:
+		return u.addrx(v.u)
+	}
+	return 0, false
+}
+
+// addrx reads entry i of the unit's part of .debug_addr (DWARF 5, 7.27).
+func (u *unit) addrx(i uint64) (uint64, bool) {
+	size := uint64(u.addrSize)
+	off, ok := tableEntry(u.addrBase, i, size, uint64(len(u.d.addr)))
+	if !ok {
+		return 0, false
+	}
+	return u.order.uint(u.d.addr[off : off+size]), true
+}
+
+// tableEntry returns the offset of entry i of a table of equal entries at base,
+// if all of it lies below limit.
+func tableEntry(base, i, size, limit uint64) (uint64, bool) {
+	if base > limit || i >= (limit-base)/size {
+		return 0, false
+	}
+	return base + i*size, true
+}
+
+// text returns the bytes of a value of class string.
+func (u *unit) text(v value) ([]byte, bool) {
+	switch v.kind {
+	case vStrp:
+		return cstring(u.d.str, v.u)
+	case vLineStrp:
+		return cstring(u.d.lineStr, v.u)
+	case vInline:
+		return cstring(u.data, v.u)
+	case vStrx:
+		if off, ok := u.strx(v.u); ok {
+			return cstring(u.d.str, off)
+		}
+	}
+	return nil, false
+}
+
+// strx reads entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
+func (u *unit) strx(i uint64) (uint64, bool) {
+	size := u.offsetSize()
+	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.d.strOffsets)))
+	if !ok {
+		return 0, false
+	}
+	return u.order.uint(u.d.strOffsets[off : off+size]), true
+}
+
+func cstring(section []byte, off uint64) ([]byte, bool) {
+	if off >= uint64(len(section)) {
+		return nil, false
+	}
+	n := bytes.IndexByte(section[off:], 0)
+	if n < 0 {
+		return nil, false
+	}
+	return section[off : off+uint64(n)], true
+}
+
+// errorf is an error at pos of the unit.
+func (u *unit) errorf(pos int, format string, args ...any) *bin.Error {
+	return &bin.Error{File: u.d.file, Section: ".debug_info", Offset: u.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
+}

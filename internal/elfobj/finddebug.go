@@ -1,0 +1,156 @@
+package elfobj
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// FindDebug looks for the separate debug file of f (GDB manual, "Separate Debug
+// Files"): by build-id, at DIR/.build-id/xx/yyyy.debug for each DIR of dirs;
+// then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
+// followed by the file's absolute folder. A file found by build-id must have
+// that id, one found by link the CRC-32 that the link tells.
+//
+// tried has a line for each place that was refused: path and reason. Without a
+// find the File is nil; err is then nil too, unless a file was the right one
+// but cannot be read.
+func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []string, err error) {
+	s := debugSearch{f: f, dirs: dirs, lim: lim}
+	if s.byBuildID() || s.byLink() {
+		return s.found, s.tried, nil
+	}
+	return nil, s.tried, s.damage
+}
+
+type debugSearch struct {
+	f      *File
+	dirs   []string
+	lim    Limits
+	found  *File
+	tried  []string
+	damage error
+}
+
+func (s *debugSearch) refuse(path, format string, args ...any) bool {
+	s.tried = append(s.tried, path+": "+fmt.Sprintf(format, args...))
+	return false
+}
+
+func (s *debugSearch) byBuildID() bool {
+	id := s.f.BuildID()
+	if len(id) < 2 {
+		return false
+	}
+	name := filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug")
+	for _, dir := range s.dirs {
+		if s.tryID(filepath.Join(dir, name), id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *debugSearch) tryID(path string, id []byte) bool {
+	debug := s.open(path)
+	if debug == nil {
+		return false
+	}
+	if got := debug.BuildID(); !bytes.Equal(got, id) {
+		debug.Close()
+		return s.refuse(path, "build-id %x, want %x", got, id)
+	}
+	s.found = debug
+	return true
+}
+
+func (s *debugSearch) open(path string) *File {
+	st, err := os.Stat(path)
+	if err != nil {
+		s.refuse(path, "%v", bareError(err))
+		return nil
+	}
+	if self, err := os.Stat(s.f.Path); err == nil && os.SameFile(st, self) {
+		s.refuse(path, "is the file itself")
+		return nil
+	}
+	debug, err := Open(path, s.lim)
+	if err != nil {
+		if s.damage == nil {
+			s.damage = err
+		}
+		s.refuse(path, "%s", strings.TrimPrefix(err.Error(), path+": "))
+		return nil
+	}
+	return debug
+}
+
+func (s *debugSearch) byLink() bool {
+	name, crc, ok := s.f.DebugLink()
+	if !ok {
+		return false
+	}
+	if name != filepath.Base(name) || name == "." || name == ".." || name == string(filepath.Separator) {
+		return s.refuse(name, "in .gnu_debuglink is not the name of a file without its folder")
+	}
+	for _, folder := range s.linkFolders() {
+		if s.tryCRC(filepath.Join(folder, name), crc) {
+			return true
+		}
+	}
+	return false
+}
+
+// linkFolders lists where a linked file may be. The file's folder is taken as
+// given and with symbolic links resolved: packages install below either.
+func (s *debugSearch) linkFolders() []string {
+	if s.f.Path == "" {
+		return nil
+	}
+	own := []string{filepath.Dir(s.f.Path)}
+	if real, err := filepath.EvalSymlinks(s.f.Path); err == nil && filepath.Dir(real) != own[0] {
+		own = append(own, filepath.Dir(real))
+	}
+	var out []string
+	for _, dir := range own {
+		out = append(out, dir, filepath.Join(dir, ".debug"))
+	}
+	for _, root := range s.dirs {
+		for _, dir := range own {
+			if abs, err := filepath.Abs(dir); err == nil {
+				out = append(out, filepath.Join(root, abs))
+			}
+		}
+	}
+	return out
+}
+
+func (s *debugSearch) tryCRC(path string, want uint32) bool {
+	debug := s.open(path)
+	if debug == nil {
+		return false
+	}
+	got, err := debug.CRC32()
+	if err != nil {
+		debug.Close()
+		return s.refuse(path, "%v", err)
+	}
+	if got != want {
+		debug.Close()
+		return s.refuse(path, "CRC-32 %08x, want %08x", got, want)
+	}
+	s.found = debug
+	return true
+}
+
+// CRC32 is the checksum of the whole file that .gnu_debuglink holds.
+func (f *File) CRC32() (uint32, error) {
+	sum := crc32.NewIEEE()
+	_, err := io.Copy(sum, io.NewSectionReader(f.r, 0, f.Size))
+	return sum.Sum32(), err
+}

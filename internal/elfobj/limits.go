@@ -1,0 +1,67 @@
+package elfobj
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// Limits bounds what a file may cost. The zero value allows nothing to be read;
+// start from DefaultLimits.
+type Limits struct {
+	// Base is what the sections of any file, however small, may take, in bytes.
+	Base int64
+	// HeldRatio bounds the bytes of sections that are in memory at one time,
+	// inflated or not: Base + HeldRatio times the file's size.
+	HeldRatio int64
+	// DiskRatio bounds the bytes in temporary files likewise.
+	DiskRatio int64
+	// SpillOver is the inflated size in bytes above which Section.Open puts a
+	// compressed section into a temporary file.
+	SpillOver int64
+	// TempDir is the folder of temporary files; empty for os.TempDir.
+	TempDir string
+	// Core accepts core dumps.
+	Core bool
+}
+
+// DefaultLimits returns the limits for files from anywhere.
+//
+// A compressed debug section inflates 2 to 20 fold, but a whole file seldom
+// over 4 fold, because code and the less compressible sections dilute it; and
+// sections over 64 MiB are read from a temporary file and are not held. So 4
+// times the file plus 64 MiB, which lets small files have any ratio, never
+// stops an honest file, while 500 KB of zeros that would inflate to gigabytes
+// (zlib: 1032 fold, zstd: 30,000 fold) end in an error before the first byte
+// is inflated. Disk is cheaper: 32 fold.
+func DefaultLimits() Limits {
+	return Limits{Base: 64 << 20, HeldRatio: 4, DiskRatio: 32, SpillOver: 64 << 20}
+}
+
+func (l Limits) heldBytes(size int64) int64 { return addMul(l.Base, l.HeldRatio, size) }
+func (l Limits) diskBytes(size int64) int64 { return addMul(l.Base, l.DiskRatio, size) }
+
+// addMul is base + ratio*size, at most MaxInt64. Nothing is negative.
+func addMul(base, ratio, size int64) int64 {
+	base, ratio, size = max(base, 0), max(ratio, 0), max(size, 0)
+	if ratio > 0 && size > (math.MaxInt64-base)/ratio {
+		return math.MaxInt64
+	}
+	return base + ratio*size
+}
+
+// budget is a number of bytes that several goroutines take from.
+type budget struct{ left atomic.Int64 }
+
+func (b *budget) take(n int64) bool {
+	for {
+		left := b.left.Load()
+		if n > left {
+			return false
+		}
+		if b.left.CompareAndSwap(left, left-n) {
+			return true
+		}
+	}
+}
+
+func (b *budget) give(n int64) { b.left.Add(n) }

@@ -1,0 +1,70 @@
+package elfobj
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+// sniffLen is enough for every magic number below and for the ELF header.
+const sniffLen = 512
+
+// magics are files that users give by mistake, by their first bytes.
+var magics = []struct{ magic, what string }{
+	{"\x1f\x8b", "gzip data"},
+	{"\x28\xb5\x2f\xfd", "zstd data"},
+	{"\xfd7zXZ\x00", "xz data"},
+	{"BZh", "bzip2 data"},
+	{"!<arch>\n", "an ar archive (a static library or a .deb); extract its members first"},
+	{"!<thin>\n", "a thin ar archive"},
+	{"PK\x03\x04", "a zip archive"},
+	{"\xed\xab\xee\xdb", "an RPM package"},
+	{"MDMP", "a minidump"},
+	{"MODULE ", "a Breakpad symbol file"},
+	{"\xfe\xed\xfa\xce", "a Mach-O file"},
+	{"\xfe\xed\xfa\xcf", "a Mach-O file"},
+	{"\xce\xfa\xed\xfe", "a Mach-O file"},
+	{"\xcf\xfa\xed\xfe", "a Mach-O file"},
+	{"\xca\xfe\xba\xbe", "a Mach-O universal file or a Java class"},
+	{"MZ", "a PE or DOS file"},
+	{"Microsoft C/C++ MSF", "a PDB file"},
+	{"BC\xc0\xde", "LLVM bitcode"},
+	{"\x00asm", "WebAssembly"},
+	{"#!", "a script"},
+}
+
+// notELF says what a file that begins with head is, and "" for ELF.
+func notELF(head []byte) string {
+	const elfMagic = "\x7fELF"
+	switch {
+	case len(head) == 0:
+		return "empty"
+	case bytes.HasPrefix(head, []byte(elfMagic)):
+		return ""
+	}
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.magic)) {
+			return m.what
+		}
+	}
+	if isText(head) {
+		return "text"
+	}
+	return fmt.Sprintf("begins with % x, want % x", head[:min(4, len(head))], elfMagic)
+}
+
+// isText tells whether head is UTF-8 without control characters. The last
+// rune may be cut off.
+func isText(head []byte) bool {
+	for len(head) > 0 {
+		r, n := utf8.DecodeRune(head)
+		if r == utf8.RuneError && n == 1 {
+			return !utf8.FullRune(head)
+		}
+		if r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' || r == 0x7f {
+			return false
+		}
+		head = head[n:]
+	}
+	return true
+}

@@ -1,0 +1,145 @@
+package elfobj
+
+import (
+	"debug/elf"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+const (
+	ntGNUBuildID = 3
+	ownerGNU     = "GNU\x00"
+)
+
+// maxNotes bounds the bytes that are searched for a build-id note, per section
+// or segment. Notes of programs take some hundred bytes; only cores have more.
+const maxNotes = 1 << 20
+
+// BuildID returns the contents of the NT_GNU_BUILD_ID note whose owner is
+// "GNU", or nil. Sections are searched before segments: a debug file keeps the
+// program headers of the binary, whose offsets mean nothing in it.
+func (f *File) BuildID() []byte {
+	left := max(f.Size, maxNotes) // reached only when notes overlap
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_NOTE && s.HasData() && s.bad == nil && s.comp == stored {
+			if id := f.noteAt(s.Offset, s.FileSize, s.Align, &left); id != nil {
+				return id
+			}
+		}
+	}
+	for i := range f.Segments {
+		if p := &f.Segments[i]; p.Type == elf.PT_NOTE {
+			if id := f.noteAt(p.Offset, p.FileSize, p.Align, &left); id != nil {
+				return id
+			}
+		}
+	}
+	return nil
+}
+
+// noteAt searches size bytes at off of the file.
+func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
+	if off >= uint64(f.Size) {
+		return nil
+	}
+	size = min(size, uint64(f.Size)-off, maxNotes)
+	if *left -= int64(size); *left < 0 {
+		return nil
+	}
+	data := make([]byte, size)
+	if f.readAt(data, int64(off)) != nil {
+		return nil
+	}
+	// Notes are padded to 4 bytes, by some linkers to 8 where the alignment is
+	// 8 (gABI chapter 5, "Note section"; Linux ABI, .note.gnu.property).
+	first, second := uint64(4), uint64(8)
+	if align == 8 {
+		first, second = second, first
+	}
+	if id := f.findBuildID(data, first); id != nil {
+		return id
+	}
+	return f.findBuildID(data, second)
+}
+
+func (f *File) findBuildID(data []byte, align uint64) []byte {
+	c := bin.New("", data, f.Order)
+	pad := func() { c.Skip(min(-uint64(c.Pos())&(align-1), uint64(c.Len()))) }
+	for c.Len() >= 12 && c.Err() == nil {
+		nameSize, descSize, kind := c.U32(), c.U32(), c.U32()
+		name := c.Bytes(uint64(nameSize))
+		pad()
+		desc := c.Bytes(uint64(descSize))
+		pad()
+		if c.Err() == nil && kind == ntGNUBuildID && string(name) == ownerGNU && len(desc) > 0 {
+			return desc
+		}
+	}
+	return nil
+}
+
+// DebugLink returns the file name and CRC-32 in .gnu_debuglink (GDB manual,
+// "Separate Debug Files"): name, NUL, padding to 4 bytes, CRC.
+func (f *File) DebugLink() (name string, crc uint32, ok bool) {
+	data, ok := f.linkData(".gnu_debuglink")
+	if !ok {
+		return "", 0, false
+	}
+	c := bin.New(".gnu_debuglink", data, f.Order)
+	file := c.CStr()
+	c.Skip(-uint64(c.Pos()) & 3)
+	crc = c.U32()
+	return string(file), crc, c.Err() == nil && len(file) > 0
+}
+
+// AltLink returns the file name and build-id in .gnu_debugaltlink (dwz): name,
+// NUL, build-id.
+func (f *File) AltLink() (name string, buildID []byte, ok bool) {
+	data, ok := f.linkData(".gnu_debugaltlink")
+	if !ok {
+		return "", nil, false
+	}
+	c := bin.New(".gnu_debugaltlink", data, f.Order)
+	file := c.CStr()
+	id := c.Bytes(uint64(c.Len()))
+	return string(file), id, c.Err() == nil && len(file) > 0 && len(id) > 0
+}
+
+func (f *File) linkData(section string) ([]byte, bool) {
+	s := f.Section(section)
+	if s == nil || !s.HasData() {
+		return nil, false
+	}
+	data, err := s.Data()
+	return data, err == nil
+}
+
+const (
+	textHashed = 4096 // bytes of .text that are hashed
+	guidSize   = 16
+)
+
+// TextHash is the id that Breakpad gives a file without a build-id: the first
+// 4096 bytes of .text, or of "text", XORed in steps of 16 bytes. When the
+// section's size is no multiple of 16, the last step goes beyond its end, as
+// it does in Breakpad. nil without such a section. (Breakpad,
+// src/common/linux/file_id.cc, HashElfTextSection.)
+func (f *File) TextHash() []byte {
+	for _, name := range []string{".text", "text"} {
+		s := f.named(name)
+		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.bad != nil {
+			continue
+		}
+		n := (min(s.FileSize, textHashed) + guidSize - 1) &^ (guidSize - 1)
+		data := make([]byte, min(n, uint64(f.Size)-s.Offset))
+		if f.readAt(data, int64(s.Offset)) != nil {
+			return nil
+		}
+		id := make([]byte, guidSize)
+		for i, b := range data {
+			id[i%guidSize] ^= b
+		}
+		return id
+	}
+	return nil
+}

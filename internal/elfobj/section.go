@@ -1,0 +1,158 @@
+package elfobj
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Section is a section header and the way to the section's contents.
+type Section struct {
+	Index int
+	Name  string // "" when the file has no name for it
+	Type  elf.SectionType
+	Flags elf.SectionFlag
+
+	Addr     uint64 // sh_addr
+	Offset   uint64 // sh_offset, from the start of the file
+	FileSize uint64 // sh_size: bytes in the file, compressed or not; for SHT_NOBITS in memory
+	Link     uint32
+	Info     uint32
+	Align    uint64 // sh_addralign of the section header, even when it is compressed
+	Entsize  uint64
+
+	file    *File
+	nameOff uint32
+	comp    compression
+	skip    int64 // length of the compression header
+	size    int64 // of the contents, uncompressed, as declared
+	bad     error // why the contents cannot be had
+
+	mu    sync.Mutex
+	data  []byte   // contents, when loaded
+	spill *os.File // contents, when inflated to a temporary file
+}
+
+// HasData tells whether the file claims to hold bytes for the section. It is
+// false for SHT_NOBITS, which is what debug files have in place of code.
+func (s *Section) HasData() bool {
+	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && s.FileSize > 0
+}
+
+// Size is the number of bytes that Data returns, uncompressed; 0 without data.
+func (s *Section) Size() int64 { return s.size }
+
+// Compressed tells whether the contents have to be inflated.
+func (s *Section) Compressed() bool { return s.comp != stored }
+
+// label names the section in messages.
+func (s *Section) label() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return fmt.Sprintf("section %d", s.Index)
+}
+
+// errorf makes an error at an offset of the uncompressed contents.
+func (s *Section) errorf(offset uint64, format string, args ...any) *bin.Error {
+	return s.wrap(offset, nil, format, args...)
+}
+
+func (s *Section) wrap(offset uint64, cause error, format string, args ...any) *bin.Error {
+	return &bin.Error{File: s.file.Path, Section: s.label(), Offset: offset,
+		Msg: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// inspect checks the section's place in the file and reads its compression
+// header.
+func (s *Section) inspect() {
+	if s.size != 0 || s.bad != nil || !s.HasData() {
+		return
+	}
+	size := uint64(s.file.Size)
+	if s.Offset > size || s.FileSize > size-s.Offset {
+		s.bad = s.errorf(0, "%d bytes at offset %#x do not fit into the file of %d bytes", s.FileSize, s.Offset, size)
+		return
+	}
+	s.size = int64(s.FileSize)
+	if err := s.readCompression(); err != nil {
+		s.size, s.bad = 0, err
+	}
+}
+
+// Data returns the contents, uncompressed. They are kept until Release and must
+// not be changed. A section without bytes gives an error, one of size 0 does
+// not. Errors are *bin.Error.
+func (s *Section) Data() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.data != nil || s.Type == elf.SHT_NULL {
+		return s.data, nil
+	}
+	if s.Type == elf.SHT_NOBITS {
+		return nil, s.errorf(0, "has no bytes in this file (SHT_NOBITS)")
+	}
+	if s.bad != nil {
+		return nil, s.bad
+	}
+	if !s.file.held.take(s.size) {
+		return nil, s.errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
+			s.size, s.file.lim.heldBytes(s.file.Size), s.file.Size)
+	}
+	data, err := s.load()
+	if err != nil {
+		s.file.held.give(s.size)
+		return nil, err
+	}
+	s.data = data
+	return data, nil
+}
+
+// plainRatio is the ratio up to which a declared size is believed, because
+// honest debug sections reach it.
+const plainRatio = 16
+
+// load reads or inflates the contents. The declared size is within the budget,
+// but a file may declare it and not have it: a size that no compiler's output
+// would reach is inflated once for nothing before memory is taken for it.
+func (s *Section) load() ([]byte, error) {
+	if s.comp == stored {
+		data := make([]byte, s.size)
+		return data, s.readAt(data, 0)
+	}
+	if s.size > inflateChunk && uint64(s.size)/plainRatio > s.FileSize {
+		if err := s.inflate(func([]byte) error { return nil }); err != nil {
+			return nil, err
+		}
+	}
+	data := make([]byte, 0, s.size)
+	err := s.inflate(func(b []byte) error { data = append(data, b...); return nil })
+	return data, err
+}
+
+// readAt fills buf from offset off of the bytes in the file.
+func (s *Section) readAt(buf []byte, off int64) error {
+	if err := s.file.readAt(buf, int64(s.Offset)+off); err != nil {
+		return s.wrap(uint64(off), err.(*bin.Error).Err, "reading %d bytes", len(buf))
+	}
+	return nil
+}
+
+// Release drops the contents that Data and Open keep. Slices that were handed
+// out stay valid; a Source does not.
+func (s *Section) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.data != nil {
+		s.file.held.give(s.size)
+		s.data = nil
+	}
+	if s.spill != nil {
+		s.file.disk.give(s.size)
+		s.spill.Close()
+		s.spill = nil
+	}
+}

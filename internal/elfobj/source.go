@@ -1,0 +1,148 @@
+package elfobj
+
+import (
+	"debug/elf"
+	"io"
+	"os"
+)
+
+// Source gives pieces of a section's contents, uncompressed. It may be used
+// from several goroutines, each with its own buf.
+type Source interface {
+	// Size is the number of bytes of the contents.
+	Size() int64
+	// Bytes returns n bytes at off. They are in buf, which is replaced when it
+	// is too small, or in memory that the Source holds. The result may be the
+	// buf of the next call to this Source, but of no other, and must not be
+	// changed. Errors are *bin.Error.
+	Bytes(off, n int64, buf []byte) ([]byte, error)
+}
+
+// Open returns the contents for reading piece by piece. An uncompressed section
+// is read from the file with pread, so that it never counts as memory; a
+// compressed one is inflated, into memory, or, over Limits.SpillOver, into a
+// temporary file that has no name. The Source is valid until Release or Close.
+func (s *Section) Open() (Source, error) {
+	switch {
+	case s.Type == elf.SHT_NOBITS:
+		return nil, s.errorf(0, "has no bytes in this file (SHT_NOBITS)")
+	case s.bad != nil:
+		return nil, s.bad
+	case s.comp == stored:
+		return &readerSource{s, s.file.r, int64(s.Offset)}, nil
+	case s.size > s.file.lim.SpillOver:
+		return s.openSpilled()
+	}
+	return s.openHeld()
+}
+
+func (s *Section) openHeld() (Source, error) {
+	data, err := s.Data()
+	if err != nil {
+		return nil, err
+	}
+	return &heldSource{s, data}, nil
+}
+
+// openSpilled inflates into a temporary file. Where there is none to be had,
+// memory must do.
+func (s *Section) openSpilled() (Source, error) {
+	s.mu.Lock()
+	if s.spill == nil && s.data == nil {
+		tmp, err := s.tempFile()
+		if err != nil {
+			s.mu.Unlock()
+			return s.openHeld()
+		}
+		if err := s.spillTo(tmp); err != nil {
+			tmp.Close()
+			s.mu.Unlock()
+			return nil, err
+		}
+		s.spill = tmp
+	}
+	defer s.mu.Unlock()
+	if s.data != nil {
+		return &heldSource{s, s.data}, nil
+	}
+	return &readerSource{s, s.spill, 0}, nil
+}
+
+// tempFile returns a file without a name: the system takes it back however the
+// process ends.
+func (s *Section) tempFile() (*os.File, error) {
+	tmp, err := os.CreateTemp(s.file.lim.TempDir, "symtool-section-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(tmp.Name()); err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	return tmp, nil
+}
+
+func (s *Section) spillTo(tmp *os.File) error {
+	if !s.file.disk.take(s.size) {
+		return s.errorf(0, "%d bytes of contents would exceed the limit of %d bytes in temporary files for a file of %d bytes",
+			s.size, s.file.lim.diskBytes(s.file.Size), s.file.Size)
+	}
+	err := s.inflate(func(b []byte) error {
+		if _, err := tmp.Write(b); err != nil {
+			return s.wrap(0, err, "temporary file for %d bytes", s.size)
+		}
+		return nil
+	})
+	if err != nil {
+		s.file.disk.give(s.size)
+	}
+	return err
+}
+
+// heldSource is a section in memory.
+type heldSource struct {
+	s    *Section
+	data []byte
+}
+
+func (h *heldSource) Size() int64 { return int64(len(h.data)) }
+
+func (h *heldSource) Bytes(off, n int64, _ []byte) ([]byte, error) {
+	if err := h.s.checkPiece(off, n); err != nil {
+		return nil, err
+	}
+	return h.data[off : off+n : off+n], nil
+}
+
+// readerSource is a section at an offset of a file.
+type readerSource struct {
+	s    *Section
+	r    io.ReaderAt
+	base int64
+}
+
+func (p *readerSource) Size() int64 { return p.s.size }
+
+func (p *readerSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+	if err := p.s.checkPiece(off, n); err != nil {
+		return nil, err
+	}
+	if int64(cap(buf)) < n {
+		buf = make([]byte, n)
+	}
+	buf = buf[:n]
+	if got, err := p.r.ReadAt(buf, p.base+off); int64(got) != n {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, p.s.wrap(uint64(off)+uint64(got), bareError(err), "reading %d bytes", n)
+	}
+	return buf, nil
+}
+
+func (s *Section) checkPiece(off, n int64) error {
+	if off < 0 || n < 0 || off > s.size || n > s.size-off {
+		return s.errorf(uint64(off), "%d bytes wanted, the section has %d", n, s.size)
+	}
+	return nil
+}

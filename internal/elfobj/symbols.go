@@ -1,0 +1,161 @@
+package elfobj
+
+import (
+	"bytes"
+	"debug/elf"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// SymTable is one of the two symbol tables of a file.
+type SymTable int
+
+const (
+	SymTab SymTable = iota // .symtab: all symbols, unless stripped
+	DynSym                 // .dynsym: those for the dynamic linker
+)
+
+// Symbol is an entry of a symbol table (gABI chapter 4).
+type Symbol struct {
+	Name    []byte // as written, with a version after '@' if any; not a copy
+	Value   uint64 // st_value: an address, or in ET_REL an offset in Section
+	Size    uint64 // st_size, in bytes
+	Type    elf.SymType
+	Bind    elf.SymBind
+	Vis     elf.SymVis
+	Other   uint8    // st_other, whose upper bits some processors use
+	Shndx   uint16   // st_shndx as written: SHN_UNDEF, SHN_ABS, ...
+	Section *Section // where it is defined; nil for none and for a bad number
+}
+
+// Symbols calls fn for each symbol of a table but the first, which is null, in
+// the order of the table. The Symbol is reused; its Name stays valid. A missing
+// table has no symbols. Entries with bad names are left out, and the first of
+// them is the error that comes back at the end. Errors are *bin.Error.
+func (f *File) Symbols(which SymTable, fn func(*Symbol)) error {
+	kind := elf.SHT_SYMTAB
+	if which == DynSym {
+		kind = elf.SHT_DYNSYM
+	}
+	tab := f.sectionOfType(kind)
+	if tab == nil || !tab.HasData() {
+		return nil
+	}
+	w, err := f.newSymWalk(tab)
+	if err != nil {
+		return err
+	}
+	return w.run(fn)
+}
+
+// symWalk holds the parts of a symbol table.
+type symWalk struct {
+	f       *File
+	tab     *Section
+	data    []byte
+	names   []byte
+	ext     []byte // SHT_SYMTAB_SHNDX: section numbers over 16 bits
+	entsize int
+	bad     *bin.Error
+}
+
+func (f *File) newSymWalk(tab *Section) (*symWalk, error) {
+	w := &symWalk{f: f, tab: tab, entsize: int(f.pick(elf.Sym32Size, elf.Sym64Size))}
+	if tab.Entsize != 0 && tab.Entsize != uint64(w.entsize) {
+		return nil, tab.errorf(0, "entries of %d bytes, want %d", tab.Entsize, w.entsize)
+	}
+	if uint64(tab.Link) >= uint64(len(f.Sections)) {
+		return nil, tab.errorf(0, "string table is section %d of %d", tab.Link, len(f.Sections))
+	}
+	var err error
+	if w.data, err = tab.Data(); err != nil {
+		return nil, err
+	}
+	if w.names, err = f.Sections[tab.Link].Data(); err != nil {
+		return nil, err
+	}
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_SYMTAB_SHNDX && int64(s.Link) == int64(tab.Index) {
+			if w.ext, err = s.Data(); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return w, nil
+}
+
+func (w *symWalk) run(fn func(*Symbol)) error {
+	var sym Symbol
+	for off := w.entsize; off+w.entsize <= len(w.data); off += w.entsize {
+		if w.decode(&sym, off) {
+			fn(&sym)
+		}
+	}
+	if rest := len(w.data) % w.entsize; rest != 0 {
+		w.fail(len(w.data)-rest, "symbol of %d bytes, want %d", rest, w.entsize)
+	}
+	if w.bad != nil {
+		return w.bad
+	}
+	return nil
+}
+
+func (w *symWalk) fail(off int, format string, args ...any) {
+	if w.bad == nil {
+		w.bad = w.tab.errorf(uint64(off), format, args...)
+	}
+}
+
+// decode fills sym from the entry at off. The order of fields differs between
+// the classes, for alignment.
+func (w *symWalk) decode(sym *Symbol, off int) bool {
+	b, order := w.data[off:off+w.entsize], w.f.Order
+	var info byte
+	if w.f.Class == elf.ELFCLASS64 {
+		info, sym.Other, sym.Shndx = b[4], b[5], order.Uint16(b[6:])
+		sym.Value, sym.Size = order.Uint64(b[8:]), order.Uint64(b[16:])
+	} else {
+		sym.Value, sym.Size = uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:]))
+		info, sym.Other, sym.Shndx = b[12], b[13], order.Uint16(b[14:])
+	}
+	sym.Type, sym.Bind, sym.Vis = elf.ST_TYPE(info), elf.ST_BIND(info), elf.ST_VISIBILITY(sym.Other)
+	sym.Section = w.section(sym.Shndx, off)
+	return w.name(sym, order.Uint32(b), off)
+}
+
+func (w *symWalk) section(shndx uint16, off int) *Section {
+	i := uint32(shndx)
+	switch {
+	case elf.SectionIndex(shndx) == elf.SHN_XINDEX:
+		at := off / w.entsize * 4
+		if at+4 > len(w.ext) {
+			return nil
+		}
+		i = w.f.Order.Uint32(w.ext[at:])
+	case elf.SectionIndex(shndx) >= elf.SHN_LORESERVE:
+		return nil
+	}
+	if i == 0 || uint64(i) >= uint64(len(w.f.Sections)) {
+		return nil
+	}
+	return w.f.Sections[i]
+}
+
+func (w *symWalk) name(sym *Symbol, at uint32, off int) bool {
+	if uint64(at) >= uint64(len(w.names)) {
+		if at == 0 {
+			sym.Name = nil
+			return true
+		}
+		w.fail(off, "name at %#x, the string table has %d bytes", at, len(w.names))
+		return false
+	}
+	n := bytes.IndexByte(w.names[at:], 0)
+	if n < 0 {
+		w.fail(off, "name at %#x has no end", at)
+		return false
+	}
+	sym.Name = w.names[at : int(at)+n : int(at)+n]
+	return true
+}

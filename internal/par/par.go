@@ -1,0 +1,192 @@
+// Package par runs work in parallel and hands over the results in the order of
+// the input, so that output does not depend on the number of workers.
+//
+// Items are started in order. The failure that is returned is that of the
+// lowest item that failed: it, too, is the same for any number of workers. A
+// panic in an item becomes a *PanicError of this item, here and nowhere else.
+// No goroutine outlives the call.
+package par
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Jobs is the number of workers that a user's number asks for: n, or
+// GOMAXPROCS when n is not positive.
+func Jobs(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// PanicError is a panic in the work on one item.
+type PanicError struct {
+	Item  int
+	Value any
+	Stack []byte // as debug.Stack prints it
+}
+
+// Error prints the panic's value, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the panic's value if it was an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// waiting is how many items per worker may be done, or under way, ahead of the
+// first that is not handed over yet. It bounds the memory held by results that
+// wait behind a slow item.
+const waiting = 4
+
+// Ordered calls work for the items 0 to n-1 from up to jobs goroutines (see
+// Jobs), and done with each result, in order, one at a time, in the caller's
+// goroutine. worker is below the number of workers and belongs to one
+// goroutine at a time: it selects scratch space.
+//
+// After a failure of work or done, or when ctx ends, no further item is
+// started; those under way are waited for, with a ctx that has ended. done is
+// not called for an item that failed, nor for those after it.
+func Ordered[T any](ctx context.Context, jobs, n int,
+	work func(ctx context.Context, worker, item int) (T, error),
+	done func(item int, result T) error,
+) error {
+	if n <= 0 {
+		return context.Cause(ctx)
+	}
+	p := newPool(ctx, min(Jobs(jobs), n), n, work)
+	defer p.close()
+	for item := range n {
+		r, err := p.result(ctx, item)
+		if err != nil {
+			return err
+		}
+		if err := done(item, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Map returns the results of work for the items 0 to n-1, as Ordered.
+func Map[T any](ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) (T, error)) ([]T, error) {
+	all := make([]T, 0, max(n, 0))
+	err := Ordered(ctx, jobs, n, work, func(_ int, r T) error {
+		all = append(all, r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Each calls work for the items 0 to n-1, as Ordered.
+func Each(ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) error) error {
+	type none struct{}
+	return Ordered(ctx, jobs, n,
+		func(ctx context.Context, worker, item int) (none, error) { return none{}, work(ctx, worker, item) },
+		func(int, none) error { return nil })
+}
+
+type outcome[T any] struct {
+	result T
+	err    error
+}
+
+// pool is one call of Ordered. A worker takes a token before it takes an item,
+// and the consumer gives the token back: so at most cap(tokens) items are
+// between start and handing over, and no two of them share a slot.
+type pool[T any] struct {
+	n      int
+	work   func(ctx context.Context, worker, item int) (T, error)
+	next   atomic.Int64
+	tokens chan struct{}
+	slots  []chan outcome[T]
+	failed chan struct{} // closed: start nothing more
+	once   sync.Once
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+func newPool[T any](ctx context.Context, jobs, n int, work func(context.Context, int, int) (T, error)) *pool[T] {
+	window := min(jobs*waiting, n)
+	p := &pool[T]{
+		n:      n,
+		work:   work,
+		tokens: make(chan struct{}, window),
+		slots:  make([]chan outcome[T], window),
+		failed: make(chan struct{}),
+	}
+	for i := range p.slots {
+		p.slots[i] = make(chan outcome[T], 1)
+	}
+	ctx, p.cancel = context.WithCancel(ctx)
+	for worker := range jobs {
+		p.wg.Go(func() { p.run(ctx, worker) })
+	}
+	return p
+}
+
+// run takes one item after another. It does not look at ctx where failed is
+// closed: items below the one that failed are all under way already.
+func (p *pool[T]) run(ctx context.Context, worker int) {
+	for {
+		select {
+		case <-p.failed:
+			return
+		case <-ctx.Done():
+			return
+		case p.tokens <- struct{}{}:
+		}
+		item := int(p.next.Add(1)) - 1
+		if item >= p.n {
+			return
+		}
+		o := p.item(ctx, worker, item)
+		if o.err != nil {
+			p.stop()
+		}
+		p.slots[item%len(p.slots)] <- o
+	}
+}
+
+// item is the one place where a panic ends.
+func (p *pool[T]) item(ctx context.Context, worker, item int) (o outcome[T]) {
+	defer func() {
+		if v := recover(); v != nil {
+			o.err = &PanicError{Item: item, Value: v, Stack: debug.Stack()}
+		}
+	}()
+	o.result, o.err = p.work(ctx, worker, item)
+	return o
+}
+
+// result waits for one item.
+func (p *pool[T]) result(ctx context.Context, item int) (T, error) {
+	var o outcome[T]
+	select {
+	case o = <-p.slots[item%len(p.slots)]:
+		<-p.tokens
+	case <-ctx.Done():
+		o.err = context.Cause(ctx)
+	}
+	return o.result, o.err
+}
+
+func (p *pool[T]) stop() { p.once.Do(func() { close(p.failed) }) }
+
+// close ends the workers. Only now is their ctx cancelled: earlier, an item
+// below the one that failed could fail for that reason alone.
+func (p *pool[T]) close() {
+	p.stop()
+	p.cancel()
+	p.wg.Wait()
+}

@@ -1,0 +1,288 @@
+package par
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var workers = []int{1, 2, 3, 8, 64}
+
+// noLeak fails the test when goroutines that it started are left.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 100 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	})
+}
+
+// later makes items finish out of order.
+func later(item int) { time.Sleep(time.Duration((item*7919)%5) * 200 * time.Microsecond) }
+
+func TestOrderedKeepsOrder(t *testing.T) {
+	for _, jobs := range workers {
+		for _, n := range []int{0, 1, 2, 7, 100} {
+			t.Run(fmt.Sprintf("jobs%d/n%d", jobs, n), func(t *testing.T) {
+				noLeak(t)
+				var got []int
+				err := Ordered(t.Context(), jobs, n,
+					func(_ context.Context, worker, item int) (int, error) {
+						if worker < 0 || worker >= jobs {
+							t.Errorf("worker %d of %d", worker, jobs)
+						}
+						later(item)
+						return item * item, nil
+					},
+					func(item, result int) error {
+						if result != item*item {
+							t.Errorf("item %d: result %d, want %d", item, result, item*item)
+						}
+						got = append(got, item)
+						return nil
+					})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got) != n || !slices.IsSorted(got) {
+					t.Errorf("handed over: %v", got)
+				}
+			})
+		}
+	}
+}
+
+// A worker's number is never used by two goroutines at once.
+func TestWorkerIsExclusive(t *testing.T) {
+	const jobs = 8
+	var busy [jobs]atomic.Bool
+	err := Each(t.Context(), jobs, 500, func(_ context.Context, worker, item int) error {
+		if busy[worker].Swap(true) {
+			t.Errorf("item %d: worker %d is busy", item, worker)
+		}
+		later(item)
+		busy[worker].Store(false)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Items 30 and up fail, and 30 is slow: still its failure is the one returned,
+// and everything before it is handed over.
+func TestLowestFailureWins(t *testing.T) {
+	for _, jobs := range workers {
+		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
+			noLeak(t)
+			last := -1
+			err := Ordered(t.Context(), jobs, 1000,
+				func(_ context.Context, _, item int) (int, error) {
+					if item == 30 {
+						time.Sleep(5 * time.Millisecond)
+					}
+					if item >= 30 {
+						return 0, fmt.Errorf("item %d", item)
+					}
+					return item, nil
+				},
+				func(item, _ int) error { last = item; return nil })
+			if err == nil || err.Error() != "item 30" {
+				t.Errorf("error %v, want that of item 30", err)
+			}
+			if last != 29 {
+				t.Errorf("last item handed over: %d, want 29", last)
+			}
+		})
+	}
+}
+
+// An item below the one that failed does not see its ctx end.
+func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
+	var fast = make(chan struct{})
+	err := Each(t.Context(), 2, 2, func(ctx context.Context, _, item int) error {
+		if item == 1 {
+			close(fast)
+			return errors.New("item 1")
+		}
+		<-fast
+		time.Sleep(5 * time.Millisecond)
+		return ctx.Err()
+	})
+	if err == nil || err.Error() != "item 1" {
+		t.Errorf("error %v, want that of item 1", err)
+	}
+}
+
+// An item above the one that failed does see it.
+func TestFailureEndsLaterItems(t *testing.T) {
+	noLeak(t)
+	started := make(chan struct{})
+	err := Each(t.Context(), 2, 2, func(ctx context.Context, _, item int) error {
+		if item == 0 {
+			<-started
+			return errors.New("item 0")
+		}
+		close(started)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err == nil || err.Error() != "item 0" {
+		t.Errorf("error %v, want that of item 0", err)
+	}
+}
+
+func TestFailureStartsNothingMore(t *testing.T) {
+	var started atomic.Int64
+	_ = Each(t.Context(), 2, 1_000_000, func(context.Context, int, int) error {
+		started.Add(1)
+		return errors.New("no")
+	})
+	if n := started.Load(); n > 2*waiting {
+		t.Errorf("%d items started", n)
+	}
+}
+
+func TestDoneFails(t *testing.T) {
+	noLeak(t)
+	want := errors.New("full")
+	err := Ordered(t.Context(), 4, 100,
+		func(_ context.Context, _, item int) (int, error) { return item, nil },
+		func(item, _ int) error {
+			if item == 10 {
+				return want
+			}
+			return nil
+		})
+	if err != want {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	for _, jobs := range workers {
+		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
+			noLeak(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			want := errors.New("signal")
+			var started atomic.Int64
+			err := Each(ctx, jobs, 1_000_000, func(ctx context.Context, _, item int) error {
+				started.Add(1)
+				if item == 5 {
+					cancel(want)
+				}
+				later(item)
+				return nil
+			})
+			if err != want {
+				t.Errorf("error %v, want the cause of ctx", err)
+			}
+			if n := started.Load(); n > int64(5+2*jobs*waiting) {
+				t.Errorf("%d items started", n)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Each(ctx, 1, 0, nil); err != context.Canceled {
+		t.Errorf("no items, ctx ended: %v", err)
+	}
+}
+
+func TestPanicBecomesError(t *testing.T) {
+	noLeak(t)
+	for name, value := range map[string]any{"text": "bad", "error": context.DeadlineExceeded} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Map(t.Context(), 3, 50, func(_ context.Context, _, item int) (int, error) {
+				if item >= 20 {
+					panic(value)
+				}
+				return item, nil
+			})
+			var p *PanicError
+			if !errors.As(err, &p) {
+				t.Fatalf("error %v, want a PanicError", err)
+			}
+			if p.Item != 20 || p.Value != value || !strings.Contains(string(p.Stack), "par_test.go") {
+				t.Errorf("item %d, value %v, stack\n%s", p.Item, p.Value, p.Stack)
+			}
+			if asError, ok := value.(error); ok && !errors.Is(err, asError) {
+				t.Errorf("%v does not wrap %v", err, asError)
+			}
+			if want := fmt.Sprintf("panic: %v", value); err.Error() != want {
+				t.Errorf("message %q, want %q", err.Error(), want)
+			}
+		})
+	}
+}
+
+// Results behind a slow item are bounded.
+func TestWindow(t *testing.T) {
+	const jobs = 4
+	var ahead atomic.Int64
+	release := make(chan struct{})
+	err := Each(t.Context(), jobs, 1000, func(_ context.Context, _, item int) error {
+		if item == 0 {
+			<-release
+			return nil
+		}
+		if n := ahead.Add(1); n == jobs*waiting-1 {
+			time.AfterFunc(20*time.Millisecond, func() {
+				if n := ahead.Load(); n != jobs*waiting-1 {
+					t.Errorf("%d items went ahead of the first, want %d", n, jobs*waiting-1)
+				}
+				close(release)
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMap(t *testing.T) {
+	got, err := Map(t.Context(), 0, 100, func(_ context.Context, _, item int) (string, error) {
+		later(item)
+		return fmt.Sprint(item), nil
+	})
+	if err != nil || len(got) != 100 {
+		t.Fatalf("%d results, %v", len(got), err)
+	}
+	for i, s := range got {
+		if s != fmt.Sprint(i) {
+			t.Errorf("result %d: %q", i, s)
+		}
+	}
+}
+
+func TestJobs(t *testing.T) {
+	for in, want := range map[int]int{-1: runtime.GOMAXPROCS(0), 0: runtime.GOMAXPROCS(0), 1: 1, 7: 7} {
+		if got := Jobs(in); got != want {
+			t.Errorf("Jobs(%d) = %d, want %d", in, got, want)
+		}
+	}
+}
+
+func BenchmarkOrdered(b *testing.B) {
+	for _, jobs := range []int{1, 2} {
+		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
+			err := Each(b.Context(), jobs, b.N, func(context.Context, int, int) error { return nil })
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,191 @@
+// Package testenv is for tests only: golden files, the tools that serve as
+// oracles, and the folders with test data. What a machine does not have makes
+// a test skip with the sentence that tells how to get it.
+package testenv
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/sebdah/goldie/v2"
+)
+
+// Environment variables that tests read, beside goldie's own GOLDIE_UPDATE.
+const (
+	oracleVar = "SYMTOOL_ORACLE" // 1: run the tests that compare with other tools
+	sharedVar = "SYMTOOL_SHARED" // folder with the shared test data
+)
+
+// Root returns the repository's folder: the nearest one, from the test's
+// folder upwards, that holds go.mod.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var root = sync.OnceValues(func() (string, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := wd; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New(wd + ": no go.mod here or above")
+		}
+	}
+})
+
+// Golden returns the golden files of the test's package, golden/<package>/;
+// names include their extension. GOLDIE_UPDATE=1 writes them.
+func Golden(t testing.TB) *goldie.Goldie {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg, err := filepath.Rel(Root(t), wd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return goldie.New(t,
+		goldie.WithFixtureDir(filepath.Join(Root(t), "golden", pkg)),
+		goldie.WithNameSuffix(""),
+		goldie.WithDiffEngine(goldie.ColoredDiff))
+}
+
+// Updating tells whether golden files are to be written.
+func Updating() bool {
+	switch os.Getenv("GOLDIE_UPDATE") {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
+}
+
+// Input returns the path of a small shared input, golden/input/<path>. It is
+// part of the repository: without it the test fails.
+func Input(t testing.TB, path ...string) string {
+	t.Helper()
+	p := filepath.Join(append([]string{Root(t), "golden", "input"}, path...)...)
+	if _, err := os.Stat(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Shared returns a path in the shared test data, which SYMTOOL_SHARED names
+// (../shared beside the repository if it is not set).
+func Shared(t testing.TB, path ...string) string {
+	t.Helper()
+	dir := os.Getenv(sharedVar)
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(Root(t)), "shared")
+	}
+	p := filepath.Join(append([]string{dir}, path...)...)
+	if _, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is absent: set %s to the folder with the shared test data", p, sharedVar)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Oracle skips a test that compares with other tools, unless SYMTOOL_ORACLE=1.
+func Oracle(t testing.TB) {
+	t.Helper()
+	if os.Getenv(oracleVar) != "1" {
+		t.Skipf("compares with other tools: runs with %s=1, as `make oracle` does", oracleVar)
+	}
+}
+
+// Tool returns the path of a program. Without it the test is skipped; under
+// SYMTOOL_ORACLE=1, where everything is to be installed, it fails.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
+	}
+	where := "it is in no Debian package that this test knows"
+	if pkg, ok := packages[name]; ok {
+		where = "Debian has it in the package " + pkg + ": apt-get install " + pkg
+	}
+	if os.Getenv(oracleVar) == "1" {
+		t.Fatalf("no program %s; %s", name, where)
+	}
+	t.Skipf("no program %s; %s", name, where)
+	return ""
+}
+
+// File is Tool for a file that a Debian package installs.
+func File(t testing.TB, path, pkg string) string {
+	t.Helper()
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	where := "Debian has it in the package " + pkg + ": apt-get install " + pkg
+	if os.Getenv(oracleVar) == "1" {
+		t.Fatalf("no file %s; %s", path, where)
+	}
+	t.Skipf("no file %s; %s", path, where)
+	return ""
+}
+
+// packages names the Debian 12 package of each program that tests call.
+var packages = map[string]string{
+	"addr2line": "binutils",
+	"as":        "binutils",
+	"c++filt":   "binutils",
+	"ld":        "binutils",
+	"nm":        "binutils",
+	"objcopy":   "binutils",
+	"objdump":   "binutils",
+	"readelf":   "binutils",
+	"strip":     "binutils",
+
+	"clang-22":           "clang-22",
+	"clang++-22":         "clang-22",
+	"ld.lld-22":          "lld-22",
+	"llvm-dwarfdump-22":  "llvm-22",
+	"llvm-gsymutil-22":   "llvm-22",
+	"llvm-objcopy-22":    "llvm-22",
+	"llvm-readelf-22":    "llvm-22",
+	"llvm-symbolizer-22": "llvm-22",
+
+	"cc":            "gcc",
+	"gcc":           "gcc",
+	"g++":           "g++",
+	"dwz":           "dwz",
+	"eu-addr2line":  "elfutils",
+	"eu-readelf":    "elfutils",
+	"eu-unstrip":    "elfutils",
+	"gdb":           "gdb",
+	"gdb-multiarch": "gdb-multiarch",
+	"hyperfine":     "hyperfine",
+	"jq":            "jq",
+	"make":          "make",
+	"rustc":         "rustc",
+	"zstd":          "zstd",
+
+	"aarch64-linux-gnu-gcc":     "gcc-aarch64-linux-gnu",
+	"arm-linux-gnueabihf-gcc":   "gcc-arm-linux-gnueabihf",
+	"i686-linux-gnu-gcc":        "gcc-i686-linux-gnu",
+	"mips-linux-gnu-gcc":        "gcc-mips-linux-gnu",
+	"mips64-linux-gnuabi64-gcc": "gcc-mips64-linux-gnuabi64",
+	"powerpc-linux-gnu-gcc":     "gcc-powerpc-linux-gnu",
+	"powerpc64-linux-gnu-gcc":   "gcc-powerpc64-linux-gnu",
+	"riscv64-linux-gnu-gcc":     "gcc-riscv64-linux-gnu",
+	"s390x-linux-gnu-gcc":       "gcc-s390x-linux-gnu",
+}

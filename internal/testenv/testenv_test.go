@@ -1,0 +1,132 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// recorder is a testing.TB whose Skip and Fatal end the function under test
+// and keep their message.
+type recorder struct {
+	testing.TB
+	skipped, failed string
+}
+
+func (r *recorder) Helper() {}
+func (r *recorder) Skipf(format string, args ...any) {
+	r.skipped = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.failed = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+func (r *recorder) Fatal(args ...any) {
+	r.failed = fmt.Sprint(args...)
+	runtime.Goexit()
+}
+
+// record runs f as a test of its own would.
+func record(t *testing.T, f func(testing.TB)) *recorder {
+	r := &recorder{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(r)
+	}()
+	<-done
+	return r
+}
+
+func TestRoot(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(Root(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(mod), "module github.com/symtool/symtool\n") {
+		t.Errorf("%s is not this module's", Root(t))
+	}
+}
+
+func TestToolThatIsMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv(oracleVar, "")
+	r := record(t, func(t testing.TB) { Tool(t, "llvm-symbolizer-22") })
+	want := "no program llvm-symbolizer-22; Debian has it in the package llvm-22: apt-get install llvm-22"
+	if r.skipped != want || r.failed != "" {
+		t.Errorf("skipped %q, failed %q", r.skipped, r.failed)
+	}
+	t.Setenv(oracleVar, "1")
+	r = record(t, func(t testing.TB) { Tool(t, "llvm-symbolizer-22") })
+	if r.failed != want {
+		t.Errorf("failed %q, want %q", r.failed, want)
+	}
+}
+
+func TestToolThatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	prog := filepath.Join(dir, "eu-readelf")
+	if err := os.WriteFile(prog, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	if got := Tool(t, "eu-readelf"); got != prog {
+		t.Errorf("got %q, want %q", got, prog)
+	}
+}
+
+func TestFile(t *testing.T) {
+	t.Setenv(oracleVar, "")
+	here := filepath.Join(Root(t), "go.mod")
+	if got := File(t, here, "x"); got != here {
+		t.Errorf("got %q, want %q", got, here)
+	}
+	r := record(t, func(t testing.TB) { File(t, "/nonexistent/x", "libx-dbg") })
+	if want := "no file /nonexistent/x; Debian has it in the package libx-dbg: apt-get install libx-dbg"; r.skipped != want {
+		t.Errorf("skipped %q, want %q", r.skipped, want)
+	}
+}
+
+func TestShared(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(sharedVar, dir)
+	r := record(t, func(t testing.TB) { Shared(t, "data", "x") })
+	if !strings.Contains(r.skipped, sharedVar) || !strings.Contains(r.skipped, filepath.Join(dir, "data", "x")) {
+		t.Errorf("skipped %q", r.skipped)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "y"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := Shared(t, "y"); got != filepath.Join(dir, "y") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestInputThatIsMissing(t *testing.T) {
+	r := record(t, func(t testing.TB) { Input(t, "no such input") })
+	if !strings.Contains(r.failed, "no such input") {
+		t.Errorf("failed %q", r.failed)
+	}
+}
+
+func TestOracle(t *testing.T) {
+	t.Setenv(oracleVar, "1")
+	if r := record(t, Oracle); r.skipped != "" {
+		t.Errorf("skipped %q", r.skipped)
+	}
+	t.Setenv(oracleVar, "0")
+	if r := record(t, Oracle); !strings.Contains(r.skipped, oracleVar+"=1") {
+		t.Errorf("skipped %q", r.skipped)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	got := Golden(t).GoldenFileName(t, "case.txt")
+	if want := filepath.Join(Root(t), "golden", "internal", "testenv", "case.txt"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

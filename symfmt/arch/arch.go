@@ -1,0 +1,220 @@
+// Package arch describes CPUs as values: the name that a MODULE record has, the
+// registers as Breakpad's STACK CFI rules name them, their DWARF numbers, and
+// what the calling convention says. One file holds one family of CPUs. Code
+// asks the value; it never switches over the ELF machine.
+//
+// Names of registers and MODULE names are Breakpad's where it has them:
+// src/common/dwarf_cfi_to_module.cc (RegisterNames), src/common/linux/
+// dump_symbols.cc (ElfArchitecture) and src/processor/stackwalker_*.cc.
+// DWARF numbers are those of each processor supplement (psABI), named in the
+// CPU's file, which GNU as, readelf and LLVM share. On ELF, .eh_frame and
+// .debug_frame use the same numbers on all these CPUs but PowerPC, where a
+// second numbering is in use (Arch.Alt). The exchange of esp and ebp in
+// .eh_frame is Darwin's, not ELF's.
+//
+// # Where we differ
+//
+//   - Breakpad writes "mips" and "riscv" for the 64-bit CPUs too, and "s390";
+//     we write mips64, riscv64, s390x, so that a reader knows the word size
+//     (TestByName).
+//   - MIPS: Breakpad numbers $lo 32, $hi 33, $pc 34, $f0 35 and leaves $f1 out;
+//     GCC has $f0 to $f31 from 32 on, $hi 64, $lo 65 (TestKnownNumbers).
+//   - RISC-V: Breakpad calls number 0 "pc"; it is the register that is always
+//     zero. pc has no number (TestReadelfNames).
+//   - ARM: Breakpad has no name for d0 to d31 (256 to 287), which compilers
+//     save; the obsolete numbers 16 to 25 (f0, fps, cpsr) have none with us
+//     (TestLLVMNames).
+//   - Names without a precedent in Breakpad: all of PowerPC and s390x, AArch64's
+//     pc and vg, x86-64's registers from AVX-512 and APX (TestKnownNumbers).
+package arch
+
+import "debug/elf"
+
+// Arch is a CPU. The values are in All; nobody changes them.
+type Arch struct {
+	Name    string   // MODULE record's name
+	Aliases []string // other names of MODULE records for this CPU
+	PtrSize int      // bytes of an address and of a stack word
+
+	Machine elf.Machine
+	Class   elf.Class
+
+	PC string // program counter
+	SP string // stack pointer
+	FP string // frame pointer by convention
+	RA string // register that holds the return address at a function's entry; "" if it is on the stack
+
+	// ReturnAddress is the return address column of the usual CIE: RA's DWARF
+	// number, or that of PC where the return address is on the stack.
+	ReturnAddress uint64
+
+	// CalleeSaved are the general registers that a function restores before it
+	// returns, without SP: a frame without a rule for one has the caller's
+	// value in it.
+	CalleeSaved []string
+
+	// ISABit is the bit of a function symbol's value that tells the
+	// instruction set and is no part of the address; 0 if there is none.
+	ISABit uint64
+
+	// Regs are the registers, ordered by DWARF number, those without one last.
+	Regs []Reg
+
+	// Alt is a second numbering that some CIEs use; nil on most CPUs.
+	Alt *Numbering
+
+	names   []string // by DWARF number
+	numbers map[string]uint64
+	index   map[string]int
+}
+
+// Reg is a register. Names are unique within an Arch.
+type Reg struct {
+	Name  string
+	DWARF uint64 // NoDWARF if it has no number
+}
+
+// NoDWARF is the DWARF number of a register that has none.
+const NoDWARF = ^uint64(0)
+
+// Numbering is a set of register numbers for CIEs whose return address column
+// is ReturnAddress.
+type Numbering struct {
+	ReturnAddress uint64
+	names         []string // by number
+}
+
+// All are the CPUs, ordered by name.
+var All = []*Arch{ARM, ARM64, MIPS, MIPS64, PPC, PPC64, RISCV, RISCV64, S390X, X86, X86_64}
+
+// ByName returns the CPU with MODULE name name, or nil. A module of an old
+// Breakpad for a 64-bit MIPS or RISC-V gives the 32-bit CPU: the name is all
+// that the file tells.
+func ByName(name string) *Arch {
+	for _, a := range All {
+		if a.Name == name {
+			return a
+		}
+	}
+	for _, a := range All {
+		for _, s := range a.Aliases {
+			if s == name {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// ByELF returns the CPU of an ELF file with this header, or nil.
+func ByELF(machine elf.Machine, class elf.Class) *Arch {
+	for _, a := range All {
+		if a.Machine == machine && a.Class == class {
+			return a
+		}
+	}
+	return nil
+}
+
+// RegName returns the name of the register with a DWARF number.
+func (a *Arch) RegName(dwarf uint64) (string, bool) { return lookup(a.names, dwarf) }
+
+// CIERegName is RegName within a CIE whose return address column is ra: that
+// decides between Alt and the usual numbers.
+func (a *Arch) CIERegName(ra, dwarf uint64) (string, bool) {
+	if a.Alt != nil && ra == a.Alt.ReturnAddress {
+		return lookup(a.Alt.names, dwarf)
+	}
+	return lookup(a.names, dwarf)
+}
+
+func lookup(names []string, n uint64) (string, bool) {
+	if n >= uint64(len(names)) || names[n] == "" {
+		return "", false
+	}
+	return names[n], true
+}
+
+// RegNumber returns the DWARF number of a register, if it has one.
+func (a *Arch) RegNumber(name string) (uint64, bool) {
+	n, ok := a.numbers[name]
+	return n, ok
+}
+
+// RegIndex returns a register's place in Regs.
+func (a *Arch) RegIndex(name string) (int, bool) {
+	i, ok := a.index[name]
+	return i, ok
+}
+
+// finish fills the look-up tables.
+func finish(a *Arch) *Arch {
+	a.numbers = make(map[string]uint64, len(a.Regs))
+	a.index = make(map[string]int, len(a.Regs))
+	for i, r := range a.Regs {
+		a.index[r.Name] = i
+		if r.DWARF != NoDWARF {
+			a.numbers[r.Name] = r.DWARF
+		}
+	}
+	a.names = byNumber(a.Regs)
+	return a
+}
+
+func byNumber(regs []Reg) []string {
+	var names []string
+	for _, r := range regs {
+		if r.DWARF == NoDWARF {
+			continue
+		}
+		for uint64(len(names)) <= r.DWARF {
+			names = append(names, "")
+		}
+		names[r.DWARF] = r.Name
+	}
+	return names
+}
+
+// run numbers names from first on.
+func run(first uint64, names ...string) []Reg {
+	regs := make([]Reg, len(names))
+	for i, name := range names {
+		regs[i] = Reg{name, first + uint64(i)}
+	}
+	return regs
+}
+
+// series numbers prefix0, prefix1, ... from first on.
+func series(first uint64, prefix string, n int) []Reg {
+	return run(first, indexed(prefix, 0, n)...)
+}
+
+// indexed returns prefix followed by from, from+1, ..., to-1.
+func indexed(prefix string, from, to int) []string {
+	var names []string
+	for i := from; i < to; i++ {
+		if i < 10 {
+			names = append(names, prefix+string(rune('0'+i)))
+		} else {
+			names = append(names, prefix+string(rune('0'+i/10))+string(rune('0'+i%10)))
+		}
+	}
+	return names
+}
+
+// unnumbered are registers without a DWARF number.
+func unnumbered(names ...string) []Reg {
+	regs := make([]Reg, len(names))
+	for i, name := range names {
+		regs[i] = Reg{name, NoDWARF}
+	}
+	return regs
+}
+
+func join(parts ...[]Reg) []Reg {
+	var regs []Reg
+	for _, p := range parts {
+		regs = append(regs, p...)
+	}
+	return regs
+}

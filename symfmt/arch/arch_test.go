@@ -1,0 +1,248 @@
+package arch
+
+import (
+	"debug/elf"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/dwarf/regnum"
+)
+
+// TestComplete says what a CPU lacks.
+func TestComplete(t *testing.T) {
+	if !slices.IsSortedFunc(All, func(a, b *Arch) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("All is not ordered by name")
+	}
+	names := map[string]bool{}
+	headers := map[string]string{}
+	for _, a := range All {
+		t.Run(a.Name, func(t *testing.T) {
+			for _, n := range append([]string{a.Name}, a.Aliases...) {
+				if names[n] || n == "" {
+					t.Errorf("MODULE name %q is empty or used twice", n)
+				}
+				names[n] = true
+			}
+			h := fmt.Sprint(a.Machine, a.Class)
+			if other := headers[h]; other != "" {
+				t.Errorf("%s is also %s", h, other)
+			}
+			headers[h] = a.Name
+			checkValue(t, a)
+			checkRegs(t, a)
+		})
+	}
+}
+
+func checkValue(t *testing.T, a *Arch) {
+	if want := map[elf.Class]int{elf.ELFCLASS32: 4, elf.ELFCLASS64: 8}[a.Class]; a.PtrSize != want {
+		t.Errorf("PtrSize %d, want %d for %v", a.PtrSize, want, a.Class)
+	}
+	for what, name := range map[string]string{"PC": a.PC, "SP": a.SP, "FP": a.FP} {
+		if _, ok := a.RegIndex(name); !ok {
+			t.Errorf("%s %q is not in Regs", what, name)
+		}
+	}
+	home := a.RA
+	if home == "" {
+		home = a.PC
+	}
+	if n, ok := a.RegNumber(home); !ok || n != a.ReturnAddress {
+		t.Errorf("return address column %d, want that of %s, %d", a.ReturnAddress, home, n)
+	}
+	if len(a.CalleeSaved) == 0 {
+		t.Error("no CalleeSaved")
+	}
+	for i, name := range a.CalleeSaved {
+		if _, ok := a.RegIndex(name); !ok {
+			t.Errorf("CalleeSaved %q is not in Regs", name)
+		}
+		if name == a.SP || name == a.PC || name == a.RA || slices.Contains(a.CalleeSaved[:i], name) {
+			t.Errorf("CalleeSaved has %q, or twice", name)
+		}
+	}
+	if !slices.Contains(a.CalleeSaved, a.FP) {
+		t.Errorf("frame pointer %s is not callee-saved", a.FP)
+	}
+}
+
+func checkRegs(t *testing.T, a *Arch) {
+	seen := map[string]bool{}
+	for i, r := range a.Regs {
+		if seen[r.Name] || r.Name == "" || strings.ContainsAny(r.Name, ": \t") {
+			t.Errorf("register name %q is bad or used twice", r.Name)
+		}
+		seen[r.Name] = true
+		if i > 0 && a.Regs[i-1].DWARF >= r.DWARF && r.DWARF != NoDWARF {
+			t.Errorf("%s: number %d after %d", r.Name, r.DWARF, a.Regs[i-1].DWARF)
+		}
+		if j, ok := a.RegIndex(r.Name); !ok || i != j {
+			t.Errorf("RegIndex(%q) = %d, %v, want %d", r.Name, j, ok, i)
+		}
+		n, ok := a.RegNumber(r.Name)
+		if r.DWARF == NoDWARF {
+			if ok {
+				t.Errorf("%s has number %d, want none", r.Name, n)
+			}
+			continue
+		}
+		if name, ok2 := a.RegName(n); !ok || !ok2 || name != r.Name || n != r.DWARF {
+			t.Errorf("%s: number %d, %v; its name %q, %v", r.Name, n, ok, name, ok2)
+		}
+		if name, ok := a.CIERegName(a.ReturnAddress, n); !ok || name != r.Name {
+			t.Errorf("CIERegName(%d) = %q, %v, want %s", n, name, ok, r.Name)
+		}
+	}
+	for _, n := range []uint64{1 << 20, NoDWARF, NoDWARF - 1} {
+		if name, ok := a.RegName(n); ok || name != "" {
+			t.Errorf("RegName(%#x) = %q, want none", n, name)
+		}
+	}
+	if _, ok := a.RegNumber("no such register"); ok {
+		t.Error("a register that does not exist has a number")
+	}
+	if a.Alt == nil {
+		return
+	}
+	for n, name := range a.Alt.names {
+		if name == "" {
+			continue
+		}
+		if got, ok := a.CIERegName(a.Alt.ReturnAddress, uint64(n)); !ok || got != name {
+			t.Errorf("other numbering: %d is %q, want %q", n, got, name)
+		}
+	}
+	if name, _ := a.CIERegName(a.Alt.ReturnAddress, a.Alt.ReturnAddress); name != a.RA {
+		t.Errorf("other numbering: return address column is %q, want %q", name, a.RA)
+	}
+}
+
+func TestByName(t *testing.T) {
+	for name, want := range map[string]*Arch{
+		"x86": X86, "x86_64": X86_64, "x86_64h": X86_64, "arm": ARM, "arm64": ARM64, "arm64e": ARM64,
+		"mips": MIPS, "mips64": MIPS64, "ppc": PPC, "ppc64": PPC64, "riscv": RISCV, "riscv64": RISCV64,
+		"s390x": S390X, "s390": S390X, "": nil, "unknown": nil, "X86": nil,
+	} {
+		if got := ByName(name); got != want {
+			t.Errorf("ByName(%q) = %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestByELF(t *testing.T) {
+	for _, a := range All {
+		if got := ByELF(a.Machine, a.Class); got != a {
+			t.Errorf("%s: ByELF gives %v", a.Name, got)
+		}
+	}
+	for _, c := range []struct {
+		m elf.Machine
+		c elf.Class
+	}{{elf.EM_X86_64, elf.ELFCLASS32}, {elf.EM_S390, elf.ELFCLASS32}, {elf.EM_SPARC, elf.ELFCLASS32}, {elf.EM_386, elf.ELFCLASSNONE}} {
+		if got := ByELF(c.m, c.c); got != nil {
+			t.Errorf("ByELF(%v, %v) = %s, want none", c.m, c.c, got.Name)
+		}
+	}
+}
+
+// TestKnownNumbers pins one number of each group, from the supplements' tables.
+func TestKnownNumbers(t *testing.T) {
+	for _, c := range []struct {
+		a      *Arch
+		number uint64
+		name   string
+	}{
+		{X86, 4, "$esp"}, {X86, 5, "$ebp"}, {X86, 8, "$eip"}, {X86, 21, "$xmm0"}, {X86, 49, "$ldtr"},
+		{X86_64, 1, "$rdx"}, {X86_64, 7, "$rsp"}, {X86_64, 16, "$rip"}, {X86_64, 32, "$xmm15"}, {X86_64, 66, "$fsw"},
+		{X86_64, 82, "$xmm31"}, {X86_64, 145, "$r31"},
+		{ARM, 13, "sp"}, {ARM, 80, "s16"}, {ARM, 264, "d8"},
+		{ARM64, 29, "x29"}, {ARM64, 31, "sp"}, {ARM64, 46, "vg"}, {ARM64, 72, "v8"},
+		{MIPS, 30, "$fp"}, {MIPS, 33, "$f1"}, {MIPS64, 65, "$lo"},
+		{PPC, 65, "lr"}, {PPC64, 108, "v31"}, {PPC64, 70, "cr2"},
+		{RISCV, 8, "s0"}, {RISCV64, 0, "zero"}, {RISCV64, 27, "s11"}, {RISCV64, 63, "f31"},
+		{S390X, 15, "r15"}, {S390X, 17, "f2"}, {S390X, 65, "pswa"}, {S390X, 83, "v31"},
+	} {
+		if name, ok := c.a.RegName(c.number); !ok || name != c.name {
+			t.Errorf("%s: %d is %q, want %q", c.a.Name, c.number, name, c.name)
+		}
+	}
+	for n, want := range map[uint64]string{108: "lr", 109: "ctr", 64: "cr", 1124: "v0", 1155: "v31", 31: "r31", 65: "fpscr"} {
+		if name, _ := PPC64.CIERegName(108, n); name != want {
+			t.Errorf("ppc64 with return address column 108: %d is %q, want %q", n, name, want)
+		}
+	}
+}
+
+// TestDelve compares with the numbers that delve has. Where delve gives no
+// name, or another CPU's, there is nothing to compare.
+func TestDelve(t *testing.T) {
+	number := func(prefix string, skip map[string]bool, of func(uint64) string) func(Reg) (string, bool) {
+		return func(r Reg) (string, bool) {
+			name := strings.ToLower(of(r.DWARF))
+			return prefix + strings.NewReplacer("(", "", ")", "", "_", ".").Replace(name),
+				!strings.HasPrefix(name, "unknown") && !skip[r.Name]
+		}
+	}
+	riscv := func(n uint64) string { // delve has x0 to x31, and prints the number of an f register, not its index
+		if n < 32 {
+			name, _ := RISCV64.RegName(n)
+			if got, ok := regnum.RISCV64NameToDwarf[fmt.Sprintf("x%d", n)]; !ok || uint64(got) != n {
+				return "x?"
+			}
+			return name
+		}
+		if n < 64 {
+			for i := range 32 {
+				if regnum.RISCV64NameToDwarf[fmt.Sprintf("f%d", i)] == int(n) {
+					return fmt.Sprintf("f%d", i)
+				}
+			}
+		}
+		return "unknown"
+	}
+	// delve calls $fcw and $fsw CW and SW; ppc64's r1 SP, and r12 PC, which is wrong.
+	for _, c := range []struct {
+		a    *Arch
+		min  int
+		name func(Reg) (string, bool)
+	}{
+		{X86, 32, number("$", nil, regnum.I386ToName)},
+		{X86_64, 75, number("$", map[string]bool{"$fcw": true, "$fsw": true}, regnum.AMD64ToName)},
+		{ARM64, 65, number("", nil, regnum.ARM64ToName)},
+		{RISCV64, 64, number("", nil, riscv)},
+		{PPC64, 94, number("", map[string]bool{"r1": true, "r12": true, "r31": true}, regnum.PPC64LEToName)},
+	} {
+		compared := 0
+		for _, r := range c.a.Regs {
+			want, ok := c.name(r)
+			if r.DWARF == NoDWARF || !ok {
+				continue
+			}
+			compared++
+			if r.Name != want {
+				t.Errorf("%s: %d is %s, delve has %s", c.a.Name, r.DWARF, r.Name, want)
+			}
+		}
+		if compared < c.min {
+			t.Errorf("%s: %d registers compared, want at least %d", c.a.Name, compared, c.min)
+		}
+	}
+}
+
+func TestLookupAllocatesNothing(t *testing.T) {
+	n := testing.AllocsPerRun(100, func() {
+		for _, a := range All {
+			a.RegName(3)
+			a.CIERegName(108, 108)
+			a.RegNumber("$rbp")
+			a.RegIndex("x29")
+		}
+		ByName("x86_64")
+		ByELF(elf.EM_AARCH64, elf.ELFCLASS64)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}

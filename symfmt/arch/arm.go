@@ -1,0 +1,29 @@
+package arch
+
+import "debug/elf"
+
+// ARM is the 32-bit ARM, AArch32. DWARF numbers: DWARF for the Arm
+// Architecture (AADWARF32), section 4.1; s0 to s31 are the VFPv2 numbers that
+// it calls legacy. The numbers 16 to 63 are obsolete there.
+var ARM = finish(&Arch{
+	Name:          "arm",
+	Aliases:       []string{"armv6", "armv7", "armv7k", "armv7s"},
+	PtrSize:       4,
+	Machine:       elf.EM_ARM,
+	Class:         elf.ELFCLASS32,
+	PC:            "pc",
+	SP:            "sp",
+	FP:            "r11",
+	RA:            "lr",
+	ReturnAddress: 14,
+	CalleeSaved:   []string{"r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11"},
+	ISABit:        1, // Thumb
+	Regs: join(
+		series(0, "r", 13),
+		run(13, "sp", "lr", "pc"),
+		series(64, "s", 32),
+		series(96, "f", 8),
+		series(256, "d", 32),
+		unnumbered("cpsr"),
+	),
+})

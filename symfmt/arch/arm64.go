@@ -1,0 +1,26 @@
+package arch
+
+import "debug/elf"
+
+// ARM64 is AArch64. DWARF numbers: DWARF for the Arm 64-bit Architecture
+// (AADWARF64), section 4.1. RA_SIGN_STATE (34) is no register and has no name;
+// z0 to z31 (96 to 127) are longer than any rule's value.
+var ARM64 = finish(&Arch{
+	Name:          "arm64",
+	Aliases:       []string{"aarch64", "arm64e"},
+	PtrSize:       8,
+	Machine:       elf.EM_AARCH64,
+	Class:         elf.ELFCLASS64,
+	PC:            "pc",
+	SP:            "sp",
+	FP:            "x29",
+	RA:            "x30",
+	ReturnAddress: 30,
+	CalleeSaved:   []string{"x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
+	Regs: join(
+		series(0, "x", 31),
+		run(31, "sp", "pc"),
+		run(46, "vg"), // 8-byte granules in an SVE vector; frames of SVE code have it in their CFA
+		series(64, "v", 32),
+	),
+})

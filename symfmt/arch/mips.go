@@ -1,0 +1,47 @@
+package arch
+
+import "debug/elf"
+
+// mipsRegs are numbered as GCC (gcc/config/mips/mips.h, GP_DBX_FIRST,
+// FP_DBX_FIRST, MD_DBX_FIRST), GNU as and LLVM number them; the MIPS
+// supplements give no table. The names are those of the o32 ABI, also on
+// mips64: Breakpad has one table for both.
+var mipsRegs = join(
+	run(0, "$zero", "$at", "$v0", "$v1", "$a0", "$a1", "$a2", "$a3"),
+	series(8, "$t", 8),
+	series(16, "$s", 8),
+	run(24, "$t8", "$t9", "$k0", "$k1", "$gp", "$sp", "$fp", "$ra"),
+	series(32, "$f", 32),
+	run(64, "$hi", "$lo"),
+	unnumbered("$pc", "$fcsr", "$fir"),
+)
+
+// MIPS is the 32-bit MIPS with the o32 ABI, of either byte order.
+var MIPS = finish(&Arch{
+	Name:          "mips",
+	PtrSize:       4,
+	Machine:       elf.EM_MIPS,
+	Class:         elf.ELFCLASS32,
+	PC:            "$pc",
+	SP:            "$sp",
+	FP:            "$fp",
+	RA:            "$ra",
+	ReturnAddress: 31,
+	CalleeSaved:   []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$fp"},
+	Regs:          mipsRegs,
+})
+
+// MIPS64 is the 64-bit MIPS with the n64 ABI, where a function restores $gp.
+var MIPS64 = finish(&Arch{
+	Name:          "mips64",
+	PtrSize:       8,
+	Machine:       elf.EM_MIPS,
+	Class:         elf.ELFCLASS64,
+	PC:            "$pc",
+	SP:            "$sp",
+	FP:            "$fp",
+	RA:            "$ra",
+	ReturnAddress: 31,
+	CalleeSaved:   []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$gp", "$fp"},
+	Regs:          mipsRegs,
+})

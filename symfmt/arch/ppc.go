@@ -1,0 +1,72 @@
+package arch
+
+import "debug/elf"
+
+// PowerPC has two numberings. That of GCC, GNU as and LLVM on Linux, in
+// .eh_frame and .debug_frame alike, is the one that the 64-bit ELF V2 ABI,
+// section 2.4, took over: lr is 65. The older supplements (System V PowerPC,
+// table 3-48; 64-bit ELF 1.9, section 3.6), which other compilers follow in
+// .debug_frame, have lr at 108, which is v31 in the first. The return address
+// column of a CIE tells which one it has.
+//
+// Breakpad's PowerPC walker uses no CFI. The names are those of rust-minidump's
+// context (minidump/src/context.rs: srr0, r0, cr, xer, lr, ctr, vrsave) and the
+// ABI's for the rest.
+var ppcRegs = join(
+	series(0, "r", 32),
+	series(32, "f", 32),
+	run(65, "lr", "ctr"),
+	run(68, "cr0", "cr1", "cr2", "cr3", "cr4", "cr5", "cr6", "cr7"), // fields of cr; a saved cr2 is a saved cr
+	run(76, "xer"),
+	series(77, "v", 32),
+	run(109, "vrsave", "vscr"),
+	unnumbered("srr0", "cr"),
+)
+
+var ppcAlt = &Numbering{
+	ReturnAddress: 108,
+	names: byNumber(join(
+		series(0, "r", 32),
+		series(32, "f", 32),
+		run(64, "cr", "fpscr", "msr"),
+		run(101, "xer"),
+		run(108, "lr", "ctr"),
+		series(1124, "v", 32),
+	)),
+}
+
+// The conventions of the 32-bit and both 64-bit ABIs agree in these.
+var ppcSaved = indexed("r", 14, 32)
+
+// PPC is the 32-bit PowerPC.
+var PPC = finish(&Arch{
+	Name:          "ppc",
+	PtrSize:       4,
+	Machine:       elf.EM_PPC,
+	Class:         elf.ELFCLASS32,
+	PC:            "srr0",
+	SP:            "r1",
+	FP:            "r31",
+	RA:            "lr",
+	ReturnAddress: 65,
+	CalleeSaved:   ppcSaved,
+	Regs:          ppcRegs,
+	Alt:           ppcAlt,
+})
+
+// PPC64 is the 64-bit PowerPC of either byte order.
+var PPC64 = finish(&Arch{
+	Name:          "ppc64",
+	Aliases:       []string{"ppc64le"},
+	PtrSize:       8,
+	Machine:       elf.EM_PPC64,
+	Class:         elf.ELFCLASS64,
+	PC:            "srr0",
+	SP:            "r1",
+	FP:            "r31",
+	RA:            "lr",
+	ReturnAddress: 65,
+	CalleeSaved:   ppcSaved,
+	Regs:          ppcRegs,
+	Alt:           ppcAlt,
+})

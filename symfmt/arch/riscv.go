@@ -1,0 +1,48 @@
+package arch
+
+import "debug/elf"
+
+// riscvRegs are numbered by the RISC-V ELF psABI, "DWARF register numbers".
+// Breakpad calls the floating-point registers f0 to f31, not ft0, fs0, fa0.
+var riscvRegs = join(
+	run(0, "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"),
+	series(10, "a", 8),
+	run(18, indexed("s", 2, 12)...),
+	run(28, "t3", "t4", "t5", "t6"),
+	series(32, "f", 32),
+	series(96, "v", 32),
+	unnumbered("pc"),
+)
+
+var riscvSaved = indexed("s", 0, 12)
+
+// RISCV is the 32-bit RISC-V.
+var RISCV = finish(&Arch{
+	Name:          "riscv",
+	Aliases:       []string{"riscv32"},
+	PtrSize:       4,
+	Machine:       elf.EM_RISCV,
+	Class:         elf.ELFCLASS32,
+	PC:            "pc",
+	SP:            "sp",
+	FP:            "s0",
+	RA:            "ra",
+	ReturnAddress: 1,
+	CalleeSaved:   riscvSaved,
+	Regs:          riscvRegs,
+})
+
+// RISCV64 is the 64-bit RISC-V.
+var RISCV64 = finish(&Arch{
+	Name:          "riscv64",
+	PtrSize:       8,
+	Machine:       elf.EM_RISCV,
+	Class:         elf.ELFCLASS64,
+	PC:            "pc",
+	SP:            "sp",
+	FP:            "s0",
+	RA:            "ra",
+	ReturnAddress: 1,
+	CalleeSaved:   riscvSaved,
+	Regs:          riscvRegs,
+})

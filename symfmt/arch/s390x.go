@@ -1,0 +1,31 @@
+package arch
+
+import "debug/elf"
+
+// S390X is the 64-bit z/Architecture. DWARF numbers: zSeries ELF ABI
+// supplement, table "DWARF register number mapping", and for v16 to v31 the
+// s390x supplement 1.6. Breakpad walks no s390x; the names are those that
+// binutils and elfutils print, which are the ABI's.
+var S390X = finish(&Arch{
+	Name:          "s390x",
+	Aliases:       []string{"s390"},
+	PtrSize:       8,
+	Machine:       elf.EM_S390,
+	Class:         elf.ELFCLASS64,
+	PC:            "pswa",
+	SP:            "r15",
+	FP:            "r11",
+	RA:            "r14",
+	ReturnAddress: 14,
+	CalleeSaved:   []string{"r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13"},
+	Regs: join(
+		series(0, "r", 16),
+		run(16, "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7"),
+		run(24, "f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15"),
+		series(32, "cr", 16),
+		series(48, "a", 16),
+		run(64, "pswm", "pswa"),
+		run(68, "v16", "v18", "v20", "v22", "v17", "v19", "v21", "v23"),
+		run(76, "v24", "v26", "v28", "v30", "v25", "v27", "v29", "v31"),
+	),
+})

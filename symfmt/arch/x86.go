@@ -1,0 +1,28 @@
+package arch
+
+import "debug/elf"
+
+// X86 is the 32-bit x86. DWARF numbers: System V ABI, Intel386 supplement,
+// table 2.14.
+var X86 = finish(&Arch{
+	Name:          "x86",
+	Aliases:       []string{"i386", "i686"},
+	PtrSize:       4,
+	Machine:       elf.EM_386,
+	Class:         elf.ELFCLASS32,
+	PC:            "$eip",
+	SP:            "$esp",
+	FP:            "$ebp",
+	ReturnAddress: 8,
+	CalleeSaved:   []string{"$ebx", "$ebp", "$esi", "$edi"},
+	Regs: join(
+		run(0, "$eax", "$ecx", "$edx", "$ebx", "$esp", "$ebp", "$esi", "$edi", "$eip", "$eflags"),
+		series(11, "$st", 8),
+		series(21, "$xmm", 8),
+		series(29, "$mm", 8),
+		run(37, "$fcw", "$fsw", "$mxcsr"),
+		run(40, "$es", "$cs", "$ss", "$ds", "$fs", "$gs"),
+		run(48, "$tr", "$ldtr"),
+		series(93, "$k", 8),
+	),
+})

@@ -1,0 +1,32 @@
+package arch
+
+import "debug/elf"
+
+// X86_64 is the 64-bit x86 with 64-bit addresses; x32 (ELFCLASS32) is none of
+// ours. DWARF numbers: System V ABI, AMD64 supplement, figure 3.36.
+var X86_64 = finish(&Arch{
+	Name:          "x86_64",
+	Aliases:       []string{"amd64", "x86_64h"},
+	PtrSize:       8,
+	Machine:       elf.EM_X86_64,
+	Class:         elf.ELFCLASS64,
+	PC:            "$rip",
+	SP:            "$rsp",
+	FP:            "$rbp",
+	ReturnAddress: 16,
+	CalleeSaved:   []string{"$rbx", "$rbp", "$r12", "$r13", "$r14", "$r15"},
+	Regs: join(
+		run(0, "$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp"),
+		run(8, indexed("$r", 8, 16)...),
+		run(16, "$rip"),
+		series(17, "$xmm", 16),
+		series(33, "$st", 8),
+		series(41, "$mm", 8),
+		run(49, "$rflags", "$es", "$cs", "$ss", "$ds", "$fs", "$gs"),
+		run(58, "$fs.base", "$gs.base"),
+		run(62, "$tr", "$ldtr", "$mxcsr", "$fcw", "$fsw"),
+		run(67, indexed("$xmm", 16, 32)...),
+		series(118, "$k", 8),
+		run(130, indexed("$r", 16, 32)...),
+	),
+})

@@ -1,0 +1,75 @@
+// Package cfi holds the rules of STACK CFI records and the program strings of
+// STACK WIN records: parsed once into compact programs, printed, compared by
+// effect, and evaluated without allocation.
+//
+// A rule set is a list of "register: expression" pairs (specification:
+// breakpad-symbol-files, "STACK CFI records"). An expression is postfix; its
+// tokens are separated by blanks:
+//
+//	8, -8      a decimal constant
+//	$rsp, x29  a register's value in the callee, whatever other rules say
+//	.cfa       the frame address: the value of the .cfa rule in force
+//	+ - *      modulo the word size of the CPU
+//	/ %        unsigned
+//	@          a b @ is a rounded down to a multiple of b
+//	^          the word in memory at an address
+//	.undef     the register cannot be recovered
+//	=          in program strings only: name value =
+//
+// A register's name in front of an expression ends with a colon; .cfa and .ra,
+// the return address, have to be there. What one register's expression does
+// wrong costs that register only, so that ParseRules finds fault only with the
+// form of the set, and everything else is the evaluation's matter; Expr.Check
+// tells it beforehand.
+//
+// # Where we differ
+//
+// From Breakpad (processor/postfix_evaluator-inl.h, cfi_frame_info.cc,
+// stackwalker_*.cc):
+//
+//   - Division by zero is an error; there it is undefined behaviour (TestEval).
+//   - @ with anything but a power of two is an error, as in rust-minidump;
+//     there it masks with nonsense, and gives 0 for 0 (TestEval).
+//   - = in a STACK CFI rule is an error, as in rust-minidump (TestEval).
+//   - A callee-saved register whose rule is .undef, or fails, is unknown in the
+//     caller. There, and in rust-minidump, it keeps the callee's value
+//     (TestCallerLosesFailedRegisters).
+//   - The stack of an expression has at most MaxDepth entries and a rule set at
+//     most MaxTokens tokens; there nothing is limited (TestLimits).
+//
+// From rust-minidump (breakpad-symbols/src/sym_file/walker.rs):
+//
+//   - Words of 32 bits are computed in 32 bits, as in Breakpad, in STACK CFI
+//     too; there all is 64 bits and cut at the end, so that / and % differ
+//     (TestEval).
+//   - Register names need no dollar sign: ARM, AArch64 and RISC-V have none
+//     (TestRules).
+//   - Constants are any that fit the word as unsigned, with or without a
+//     minus, as in Breakpad; there they are limited to i64 and i32 (TestEval).
+//   - A program that leaves values on the stack fails, as in Breakpad
+//     (TestProgramErrors); so does one that uses .undef; there .undef deletes a
+//     variable.
+//   - Only variables with a dollar sign can be assigned, as in Breakpad; there
+//     also those with a dot (TestProgramErrors).
+//   - "=$eip" is = and $eip, as in Breakpad: compilers wrote it (TestProgram).
+package cfi
+
+import "github.com/symtool/symtool/symfmt/arch"
+
+// RVA is an address relative to the module's load base, in bytes.
+type RVA = arch.RVA
+
+// MaxTokens is the most tokens that a rule set or program string may have.
+// Expressions have no loops, so that it also bounds the steps of an evaluation.
+// A rule set that recovers all registers of a signal frame has under 300, the
+// longest program strings of compilers about 60. Parsing more is an error.
+const MaxTokens = 4096
+
+// MaxDepth is the most values that an evaluation holds at a time; they are in
+// an array, so that evaluation allocates nothing. Rules of compilers need 3,
+// translated DWARF expressions (the PLT's) 4. One more value is an error.
+const MaxDepth = 32
+
+// MaxNames is the most names that a Names may hold beyond those of its CPU: a
+// module has a handful. Parsing yet another is an error.
+const MaxNames = 1 << 20

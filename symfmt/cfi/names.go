@@ -1,0 +1,130 @@
+package cfi
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Reg is a register or variable of a Names: for those of the CPU the index in
+// arch.Arch.Regs, then other names in order of first use.
+type Reg int32
+
+// Pseudo-registers.
+const (
+	CFA   Reg = -1 // .cfa
+	RA    Reg = -2 // .ra
+	NoReg Reg = -3
+)
+
+// Names numbers the registers and variables that rules name. Expressions of
+// one module share a Names; only those can be compared. Parsing adds names, so
+// that it must not run at the same time as anything else that uses the Names;
+// what only evaluates, compares and prints may run in parallel.
+type Names struct {
+	arch   *arch.Arch
+	wide   bool // words of 64 bits
+	mask   uint64
+	sp, pc Reg
+	saved  []Reg // the callee-saved registers
+	known  int   // registers of arch
+	others []string
+	index  map[string]Reg
+	words  []uint32 // scratch of the parser
+}
+
+// NewNames returns the names of a CPU's registers. For a module of an unknown
+// CPU, a is nil: words have 64 bits, and no register has a special meaning.
+func NewNames(a *arch.Arch) *Names {
+	n := &Names{arch: a, wide: true, mask: ^uint64(0), sp: NoReg, pc: NoReg}
+	if a == nil {
+		return n
+	}
+	if a.PtrSize == 4 {
+		n.wide, n.mask = false, 1<<32-1
+	}
+	n.known = len(a.Regs)
+	n.sp, n.pc = n.Lookup(a.SP), n.Lookup(a.PC)
+	for _, name := range a.CalleeSaved {
+		n.saved = append(n.saved, n.Lookup(name))
+	}
+	return n
+}
+
+// Arch returns the CPU; it may be nil.
+func (n *Names) Arch() *arch.Arch { return n.arch }
+
+// Len is the number of registers and variables; each Reg is below it.
+func (n *Names) Len() int { return n.known + len(n.others) }
+
+// Known tells whether r is a register of the CPU, .cfa or .ra.
+func (n *Names) Known(r Reg) bool { return r > NoReg && int(r) < n.known }
+
+// Lookup returns the register with a name, or NoReg.
+func (n *Names) Lookup(name string) Reg {
+	switch name {
+	case ".cfa":
+		return CFA
+	case ".ra":
+		return RA
+	}
+	if n.arch != nil {
+		if i, ok := n.arch.RegIndex(name); ok {
+			return Reg(i)
+		}
+	}
+	if r, ok := n.index[name]; ok {
+		return r
+	}
+	return NoReg
+}
+
+// intern is Lookup that adds a name which is new, or returns NoReg when there
+// are MaxNames.
+func (n *Names) intern(name string) Reg {
+	if r := n.Lookup(name); r != NoReg {
+		return r
+	}
+	return n.internOther(name)
+}
+
+// internOther is intern for a name that is none of the CPU's.
+func (n *Names) internOther(name string) Reg {
+	if r, ok := n.index[name]; ok {
+		return r
+	}
+	if len(n.others) >= MaxNames {
+		return NoReg
+	}
+	if n.index == nil {
+		n.index = make(map[string]Reg)
+	}
+	name = strings.Clone(name) // or it would keep the whole input in memory
+	r := Reg(n.known + len(n.others))
+	n.others = append(n.others, name)
+	n.index[name] = r
+	return r
+}
+
+// Name returns the name of a register.
+func (n *Names) Name(r Reg) string {
+	switch {
+	case r == CFA:
+		return ".cfa"
+	case r == RA:
+		return ".ra"
+	case r < 0 || int(r) >= n.Len():
+		return "?"
+	case int(r) < n.known:
+		return n.arch.Regs[r].Name
+	}
+	return n.others[int(r)-n.known]
+}
+
+// wrap cuts v to the word and extends its sign: the form of constants.
+func (n *Names) wrap(v uint64) uint64 {
+	if n.wide {
+		return v
+	}
+	return uint64(int64(int32(v)))
+}

@@ -1,0 +1,79 @@
+package cfi
+
+import "slices"
+
+// Regs are the values of registers or variables, each known or not.
+type Regs struct {
+	names    *Names
+	values   []uint64
+	known    []uint64 // bit set by Reg
+	assigned []uint64 // bit set: assigned by a Program since Reset
+}
+
+// NewRegs returns a set of registers that are all unknown.
+func (n *Names) NewRegs() *Regs {
+	r := &Regs{names: n}
+	r.fit()
+	return r
+}
+
+// fit makes place for all names that there are by now.
+func (r *Regs) fit() {
+	if n := r.names.Len(); n > len(r.values) {
+		r.values = append(r.values, make([]uint64, n-len(r.values))...)
+		sets := (n + 63) / 64
+		r.known = append(r.known, make([]uint64, sets-len(r.known))...)
+		r.assigned = append(r.assigned, make([]uint64, sets-len(r.assigned))...)
+	}
+}
+
+// Names returns the names of the registers.
+func (r *Regs) Names() *Names { return r.names }
+
+// Get returns the value of a register, if it is known.
+func (r *Regs) Get(reg Reg) (uint64, bool) {
+	if uint(reg) >= uint(len(r.values)) || r.known[reg>>6]>>(reg&63)&1 == 0 {
+		return 0, false
+	}
+	return r.values[reg], true
+}
+
+// Set gives a register a value, which is cut to the CPU's word.
+func (r *Regs) Set(reg Reg, value uint64) {
+	if reg < 0 || int(reg) >= r.names.Len() {
+		return
+	}
+	if int(reg) >= len(r.values) {
+		r.fit()
+	}
+	r.values[reg] = value & r.names.mask
+	r.known[reg>>6] |= 1 << (reg & 63)
+}
+
+// Forget makes a register unknown.
+func (r *Regs) Forget(reg Reg) {
+	if uint(reg) < uint(len(r.values)) {
+		r.known[reg>>6] &^= 1 << (reg & 63)
+	}
+}
+
+// Assigned tells whether a Program assigned a variable.
+func (r *Regs) Assigned(reg Reg) bool {
+	return uint(reg) < uint(len(r.values)) && r.assigned[reg>>6]>>(reg&63)&1 != 0
+}
+
+func (r *Regs) assign(reg Reg, value uint64) {
+	r.Set(reg, value)
+	r.assigned[reg>>6] |= 1 << (reg & 63)
+}
+
+// Reset makes all registers unknown and unassigned.
+func (r *Regs) Reset() {
+	clear(r.known)
+	clear(r.assigned)
+}
+
+// Clone returns a copy.
+func (r *Regs) Clone() *Regs {
+	return &Regs{r.names, slices.Clone(r.values), slices.Clone(r.known), slices.Clone(r.assigned)}
+}

@@ -1,0 +1,168 @@
+package cfi
+
+import "slices"
+
+// Row is the rules in force from RVA up to the next row.
+type Row struct {
+	RVA  RVA    // first instruction, relative to the module's load base
+	CFA  Expr   // the zero Expr if there is no rule
+	RA   Expr   // likewise
+	Regs []Rule // the other registers' rules, ordered by Reg
+}
+
+// Reset empties the row and keeps its memory.
+func (r *Row) Reset() { *r = Row{Regs: r.Regs[:0]} }
+
+// Apply lets rules replace those of the same registers: a STACK CFI record on
+// top of STACK CFI INIT and earlier ones. Of two rules for a register the later
+// one counts.
+func (r *Row) Apply(rules Rules) {
+	for _, rule := range rules {
+		switch rule.Reg {
+		case CFA:
+			r.CFA = rule.Expr
+		case RA:
+			r.RA = rule.Expr
+		default:
+			i, found := r.find(rule.Reg)
+			if !found {
+				r.Regs = slices.Insert(r.Regs, i, rule)
+			}
+			r.Regs[i] = rule
+		}
+	}
+}
+
+// find returns the place of reg's rule in Regs, or where it would be.
+func (r *Row) find(reg Reg) (int, bool) {
+	return slices.BinarySearchFunc(r.Regs, reg, func(rule Rule, reg Reg) int { return int(rule.Reg) - int(reg) })
+}
+
+// Rule returns the rule of a register; it is the zero Expr if there is none.
+func (r *Row) Rule(reg Reg) Expr {
+	switch reg {
+	case CFA:
+		return r.CFA
+	case RA:
+		return r.RA
+	}
+	if i, found := r.find(reg); found {
+		return r.Regs[i].Expr
+	}
+	return Expr{}
+}
+
+// String returns the row's rules: .cfa, .ra, the others ordered by Reg.
+func (r *Row) String() string { return string(r.Append(nil)) }
+
+// Append appends the text of the row's rules in the order of String.
+func (r *Row) Append(dst []byte) []byte {
+	start := len(dst)
+	for _, rule := range [...]Rule{{CFA, r.CFA}, {RA, r.RA}} {
+		if len(dst) > start && !rule.Expr.IsZero() {
+			dst = append(dst, ' ')
+		}
+		dst = appendRule(dst, rule)
+	}
+	if len(dst) > start && len(r.Regs) > 0 {
+		dst = append(dst, ' ')
+	}
+	return Rules(r.Regs).Append(dst)
+}
+
+// Caller computes the caller's registers from the callee's, and puts them into
+// caller, which must be another Regs of the same Names:
+//
+//   - PC is what its rule gives; without one, or when it fails, .ra;
+//   - SP is what its rule gives; without one, or when it fails, .cfa;
+//   - any other register is what its rule gives; without a rule a callee-saved
+//     one is as in the callee, and others are unknown.
+//
+// Any other register whose rule fails is unknown. When .cfa or .ra fails, or has no
+// rule, that is the error, an *Error; Undefined for .ra marks the outermost
+// frame.
+func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
+	n := callee.names
+	caller.fit()
+	caller.Reset()
+	if r.CFA.IsZero() {
+		return &Error{Kind: NoCFARule}
+	}
+	if r.RA.IsZero() {
+		return &Error{Kind: NoRARule}
+	}
+	cfa, f := r.CFA.eval(callee, mem, 0, false)
+	if f.kind != 0 {
+		return f.error(n, CFA, r.CFA.code)
+	}
+	ra, f := r.RA.eval(callee, mem, cfa, true)
+	if f.kind != 0 {
+		return f.error(n, RA, r.RA.code)
+	}
+	for _, reg := range n.saved {
+		if v, ok := callee.Get(reg); ok {
+			caller.Set(reg, v)
+		}
+	}
+	caller.Set(n.sp, cfa)
+	caller.Set(n.pc, ra)
+	for _, rule := range r.Regs {
+		v, f := rule.Expr.eval(callee, mem, cfa, true)
+		switch {
+		case f.kind == 0:
+			caller.Set(rule.Reg, v)
+		case rule.Reg != n.pc && rule.Reg != n.sp:
+			caller.Forget(rule.Reg)
+		}
+	}
+	return nil
+}
+
+// Equal tells whether two rows of one Names have the same rules by effect, as
+// far as Expr.Equal knows it and the calling convention implies it: "$rbx:
+// $rbx" is what a callee-saved register does without a rule, "$rsp: .cfa" what
+// the stack pointer does, and .undef what any other does. The RVAs do not
+// count.
+func (r *Row) Equal(o *Row) bool {
+	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) {
+		return false
+	}
+	a, b := r.Regs, o.Regs
+	for len(a) > 0 || len(b) > 0 {
+		var x, y Expr
+		var reg Reg
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Reg < b[0].Reg:
+			reg, x, a = a[0].Reg, a[0].Expr, a[1:]
+		case len(a) == 0 || b[0].Reg < a[0].Reg:
+			reg, y, b = b[0].Reg, b[0].Expr, b[1:]
+		default:
+			reg, x, y = a[0].Reg, a[0].Expr, b[0].Expr
+			a, b = a[1:], b[1:]
+		}
+		if !r.explicit(reg, x, y).Equal(o.explicit(reg, y, x)) {
+			return false
+		}
+	}
+	return true
+}
+
+// explicit returns e, the rule of reg, or if there is none, the one with its
+// effect. One of e and other is not the zero Expr.
+func (r *Row) explicit(reg Reg, e, other Expr) Expr {
+	n := e.names
+	if n == nil {
+		n = other.names
+	}
+	switch {
+	case reg == n.sp && (e.IsZero() || e.IsUndef()):
+		return n.Offset(CFA, 0)
+	case reg == n.pc && (e.IsZero() || e.IsUndef()):
+		return r.RA
+	case !e.IsZero():
+		return e
+	case slices.Contains(n.saved, reg):
+		return n.Offset(reg, 0)
+	}
+	return n.Undef()
+}

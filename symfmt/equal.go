@@ -1,0 +1,63 @@
+package symfmt
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Equal reports whether m and o have the same records in the same order. How
+// bodies are packed and rules are numbered does not count.
+func (m *Module) Equal(o *Module) bool {
+	return m.OS == o.OS && m.Arch == o.Arch && m.ID == o.ID && m.Name == o.Name &&
+		slices.Equal(m.Infos, o.Infos) &&
+		slices.Equal(m.Files, o.Files) &&
+		slices.Equal(m.Origins, o.Origins) &&
+		slices.EqualFunc(m.Funcs, o.Funcs, func(a, b Func) bool { return a.Equal(&b) }) &&
+		slices.Equal(m.Publics, o.Publics) &&
+		slices.Equal(m.Wins, o.Wins) &&
+		m.CFI.equal(&o.CFI)
+}
+
+// Equal reports whether f and o are the same record with the same INLINE and
+// line records.
+func (f *Func) Equal(o *Func) bool {
+	if f.RVA != o.RVA || f.Size != o.Size || f.ParamSize != o.ParamSize || f.Name != o.Name || f.Multiple != o.Multiple {
+		return false
+	}
+	return bytes.Equal(f.Body.data, o.Body.data) || f.equalInlines(o) && f.equalLines(o)
+}
+
+func (f *Func) equalInlines(o *Func) bool {
+	a, b := f.InlineReader(), o.InlineReader()
+	for a.Next() {
+		if !b.Next() || !a.Inline.Equal(&b.Inline) {
+			return false
+		}
+	}
+	return !b.Next()
+}
+
+func (f *Func) equalLines(o *Func) bool {
+	a, b := f.LineReader(), o.LineReader()
+	for a.Next() {
+		if !b.Next() || a.Line != b.Line {
+			return false
+		}
+	}
+	return !b.Next()
+}
+
+// Equal reports whether in and o are the same record.
+func (in *Inline) Equal(o *Inline) bool {
+	return in.Depth == o.Depth && in.CallLine == o.CallLine && in.NoFile == o.NoFile &&
+		(in.NoFile || in.CallFile == o.CallFile) && in.Origin == o.Origin && slices.Equal(in.Ranges, o.Ranges)
+}
+
+func (t *CFITable) equal(o *CFITable) bool {
+	return slices.EqualFunc(t.Blocks, o.Blocks, func(a, b CFIBlock) bool {
+		return a.RVA == b.RVA && a.Size == b.Size && t.Rules.Text(a.Init) == o.Rules.Text(b.Init) &&
+			slices.EqualFunc(t.Rows[a.First:a.First+a.Count], o.Rows[b.First:b.First+b.Count], func(x, y CFIRow) bool {
+				return x.RVA == y.RVA && t.Rules.Text(x.Rules) == o.Rules.Text(y.Rules)
+			})
+	})
+}

@@ -1,0 +1,51 @@
+package symfmt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// SyntaxError is a bad record of a symbol file, or a record that does not fit
+// the ones before it.
+type SyntaxError struct {
+	File   string // path as the user gave it; may be empty
+	Line   int    // from 1
+	Col    int    // in bytes, from 1; of the field that is wrong
+	Record string // "FUNC", "STACK CFI INIT", "line record"; empty when the line is none
+	Msg    string // what was found and what was expected, lower case
+}
+
+// Error prints "a.sym:812:6: INLINE: origin 40 is not declared".
+func (e *SyntaxError) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		b.WriteByte(':')
+	}
+	b.WriteString(strconv.Itoa(e.Line))
+	b.WriteByte(':')
+	b.WriteString(strconv.Itoa(e.Col))
+	b.WriteString(": ")
+	if e.Record != "" {
+		b.WriteString(e.Record)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Msg)
+	return b.String()
+}
+
+// maxQuoted is how much of a bad field a message repeats: enough to find it,
+// and no megabytes of damage on a terminal.
+const maxQuoted = 40
+
+// quoted prints text as a message shows it: shortened, control characters
+// escaped.
+type quoted []byte
+
+func (q quoted) String() string {
+	if len(q) > maxQuoted {
+		return fmt.Sprintf("%q...", []byte(q[:maxQuoted]))
+	}
+	return fmt.Sprintf("%q", []byte(q))
+}

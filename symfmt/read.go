@@ -1,0 +1,350 @@
+package symfmt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Read reads the symbol file r, which may be compressed with gzip or zstd. The
+// slices of the Module are in the order of the file.
+//
+// Without opts.Tolerant, the first bad record ends the reading with a
+// *SyntaxError. With it, a bad record costs itself (and a bad FUNC or STACK CFI
+// INIT the records that belong to it) and is a problem of the Report; the error
+// then says that nothing was usable, or that r failed. A file that the strict
+// reader takes has no problems in the tolerant one, and the other way round.
+//
+// Memory is bounded by the bytes of text read: no number in the text, be it a
+// count or an id, sizes anything.
+func Read(r io.Reader, opts ReadOptions) (*Module, Report, error) {
+	b := builder{rd: NewReader(r, opts), m: &Module{}}
+	err := b.run()
+	if err == nil {
+		err = b.finish()
+	}
+	report := b.rd.Report()
+	if err != nil {
+		return nil, report, err
+	}
+	return b.m, report, nil
+}
+
+// builder puts records together to a Module.
+type builder struct {
+	rd    *Reader
+	m     *Module
+	names texts
+
+	records  int  // good ones
+	module   bool // a MODULE was there, good or bad
+	noModule bool // its absence is reported
+
+	inFunc bool // a FUNC is open: the last of m.Funcs
+	body   BodyBuilder
+	arena  Arena
+	lostIn orphans // records that belong to no FUNC
+
+	inBlock bool // a STACK CFI INIT is open: the last of m.CFI.Blocks
+	lastRow RVA
+	lostCFI orphans // rows that belong to no block
+
+	files   references
+	origins references
+	forms   inlineForms
+
+	programs map[string]string // of STACK WIN: few different ones
+	rules    []byte
+}
+
+func (b *builder) run() error {
+	for {
+		rec, bad, err := b.rd.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && bad != nil {
+			err = b.damaged(rec != nil, bad)
+		}
+		if err == nil && rec != nil {
+			b.records++
+			err = b.add(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add puts one record into the module. The error is that of a strict reader.
+func (b *builder) add(rec *Record) error {
+	if rec.Kind == KindLine {
+		return b.addLine(rec)
+	}
+	if !b.module && rec.Kind != KindModule {
+		if err := b.missingModule(rec); err != nil {
+			return err
+		}
+	}
+	switch rec.Kind {
+	case KindModule:
+		return b.addModule(rec)
+	case KindInfo:
+		b.m.Infos = append(b.m.Infos, Info{b.names.keep(rec.Key), b.names.keep(rec.Name)})
+	case KindFile:
+		return b.addFile(rec)
+	case KindInlineOrigin:
+		return b.addOrigin(rec)
+	case KindFunc:
+		b.addFunc(rec)
+	case KindInline:
+		return b.addInline(rec)
+	case KindPublic:
+		b.m.Publics = append(b.m.Publics, Public{
+			RVA: rec.RVA, ParamSize: rec.ParamSize, Name: b.names.keep(rec.Name), Multiple: rec.Multiple,
+		})
+	case KindStackWin:
+		b.addWin(rec)
+	case KindCFIInit:
+		return b.addBlock(rec)
+	case KindCFI:
+		return b.addRow(rec)
+	}
+	return nil
+}
+
+// damaged reports a bad record. What belongs to a lost FUNC must not go to the
+// one before it.
+func (b *builder) damaged(usable bool, bad *SyntaxError) error {
+	kind := b.rd.rec.Kind
+	b.module = b.module || kind == KindModule
+	switch {
+	case usable:
+		return b.rd.problem(bad, "")
+	case kind == KindFunc:
+		b.endFunc()
+		return b.lostIn.start(b.rd, bad, "FUNC")
+	case kind == KindCFIInit:
+		b.endBlock()
+		return b.lostCFI.start(b.rd, bad, "STACK CFI INIT")
+	}
+	return b.rd.problem(bad, kind.String())
+}
+
+func (b *builder) missingModule(rec *Record) error {
+	if b.noModule {
+		return nil
+	}
+	b.noModule = true
+	return b.bad(rec, 0, "", "no MODULE record before it")
+}
+
+func (b *builder) addModule(rec *Record) error {
+	if b.m.OS != "" {
+		return b.bad(rec, 0, "MODULE", "second MODULE record")
+	}
+	b.module = true
+	b.m.OS, b.m.Arch = string(rec.OS), string(rec.Arch)
+	b.m.ID, b.m.Name = string(rec.DebugID), string(rec.Name)
+	return nil
+}
+
+func (b *builder) addFile(rec *Record) error {
+	if !b.files.declared.add(rec.ID) {
+		return b.bad(rec, 1, "FILE", "number %d is taken by a FILE before", rec.ID)
+	}
+	b.m.Files = append(b.m.Files, File{ID: FileID(rec.ID), Name: b.names.keep(rec.Name)})
+	return nil
+}
+
+func (b *builder) addOrigin(rec *Record) error {
+	if !b.origins.declared.add(rec.ID) {
+		return b.bad(rec, 1, "INLINE_ORIGIN", "number %d is taken by an INLINE_ORIGIN before", rec.ID)
+	}
+	b.forms.origin(rec, len(b.m.Origins))
+	b.m.Origins = append(b.m.Origins, InlineOrigin{ID: OriginID(rec.ID), Name: b.names.keep(rec.Name)})
+	return nil
+}
+
+func (b *builder) addFunc(rec *Record) {
+	b.endFunc()
+	b.inFunc = true
+	b.body.Reset(rec.RVA)
+	b.m.Funcs = append(b.m.Funcs, Func{
+		RVA: rec.RVA, Size: rec.Size, ParamSize: rec.ParamSize,
+		Name: b.names.keep(rec.Name), Multiple: rec.Multiple,
+	})
+}
+
+// endFunc closes the FUNC that is open.
+func (b *builder) endFunc() {
+	b.lostIn.end(b.rd)
+	if b.inFunc {
+		b.m.Funcs[len(b.m.Funcs)-1].Body = b.body.Finish(&b.arena)
+		b.inFunc = false
+	}
+}
+
+func (b *builder) addLine(rec *Record) error {
+	if !b.inFunc {
+		return b.lostIn.add(b.rd, rec, "no FUNC before it")
+	}
+	b.body.AddLine(rec.Line)
+	if id := uint32(rec.Line.File); !b.files.known(id) {
+		return b.undeclaredFile(rec, id, 3)
+	}
+	return nil
+}
+
+func (b *builder) addInline(rec *Record) error {
+	if !b.inFunc {
+		return b.lostIn.add(b.rd, rec, "no FUNC before it")
+	}
+	in := &rec.Inline
+	b.body.AddInline(in)
+	if err := b.forms.inline(b, rec); err != nil {
+		return err
+	}
+	field := 4
+	if rec.OldForm {
+		field = 3
+	}
+	if id := uint32(in.Origin); !b.origins.known(id) {
+		b.origins.note(rec, field, id, "origin %d is not declared")
+	}
+	if id := uint32(in.CallFile); !in.NoFile && !b.files.known(id) {
+		return b.undeclaredFile(rec, id, 3)
+	}
+	return nil
+}
+
+// undeclaredFile ends a strict reader at the first use of a file that no "prior
+// FILE record" (specification, "Line records") declares.
+func (b *builder) undeclaredFile(rec *Record, id uint32, field int) error {
+	if !b.rd.opts.Tolerant {
+		return b.bad(rec, field, "", "file %d is not declared", id)
+	}
+	b.files.note(rec, field, id, "file %d is not declared")
+	return nil
+}
+
+func (b *builder) addWin(rec *Record) {
+	win := rec.Win
+	if win.HasProgram {
+		program, ok := b.programs[string(rec.Name)]
+		if !ok {
+			program = string(rec.Name)
+			if b.programs == nil {
+				b.programs = make(map[string]string)
+			}
+			b.programs[program] = program
+		}
+		win.Program = program
+	}
+	b.m.Wins = append(b.m.Wins, win)
+}
+
+func (b *builder) addBlock(rec *Record) error {
+	b.endBlock()
+	b.inBlock, b.lastRow = true, rec.RVA
+	cfi := &b.m.CFI
+	if len(cfi.Rows) >= math.MaxUint32 {
+		return rec.Errorf(0, "more than %d STACK CFI records before it", uint32(math.MaxUint32))
+	}
+	cfi.Blocks = append(cfi.Blocks, CFIBlock{
+		RVA: rec.RVA, Size: rec.Size, Init: b.intern(rec.Name), First: uint32(len(cfi.Rows)),
+	})
+	return nil
+}
+
+func (b *builder) endBlock() {
+	b.lostCFI.end(b.rd)
+	b.inBlock = false
+}
+
+func (b *builder) addRow(rec *Record) error {
+	if !b.inBlock {
+		return b.lostCFI.add(b.rd, rec, "no STACK CFI INIT before it")
+	}
+	cfi := &b.m.CFI
+	block := &cfi.Blocks[len(cfi.Blocks)-1]
+	if rec.RVA < block.RVA || uint64(rec.RVA-block.RVA) >= block.Size {
+		return b.bad(rec, 2, "STACK CFI", "address %x is outside of its STACK CFI INIT, %x bytes from %x",
+			rec.RVA, block.Size, block.RVA)
+	}
+	if len(cfi.Rows) >= math.MaxUint32 {
+		return rec.Errorf(0, "more than %d of them before it", uint32(math.MaxUint32))
+	}
+	last := b.lastRow
+	b.lastRow = rec.RVA
+	cfi.Rows = append(cfi.Rows, CFIRow{RVA: rec.RVA, Rules: b.intern(rec.Name)})
+	block.Count++
+	if rec.RVA <= last {
+		return b.bad(rec, 2, "", "address %x is not above that of the record before, %x", rec.RVA, last)
+	}
+	return nil
+}
+
+// intern interns rules with one space between words.
+func (b *builder) intern(rules []byte) RuleID {
+	b.rules = b.rules[:0]
+	for i := 0; i < len(rules); i++ {
+		if isBlank(rules[i]) {
+			i = skipBlanks(rules, i) - 1
+			b.rules = append(b.rules, ' ')
+			continue
+		}
+		b.rules = append(b.rules, rules[i])
+	}
+	return b.m.CFI.Rules.Intern(b.rules)
+}
+
+// finish closes what is open and judges what only the whole file tells.
+func (b *builder) finish() error {
+	b.endFunc()
+	b.endBlock()
+	if b.records == 0 {
+		return &SyntaxError{
+			File: b.rd.opts.File, Line: 1, Col: 1,
+			Msg: fmt.Sprintf("not a symbol file: no record in %d lines, want MODULE first", b.rd.report.Lines),
+		}
+	}
+	if err := b.forms.resolve(b); err != nil {
+		return err
+	}
+	if err := b.files.report(b.rd, false); err != nil {
+		return err
+	}
+	if err := b.origins.report(b.rd, true); err != nil {
+		return err
+	}
+	b.sortProblems()
+	return nil
+}
+
+// sortProblems puts what was found at the end of the file to its place.
+func (b *builder) sortProblems() {
+	place := func(p bin.Problem) Pos {
+		var syntax *SyntaxError
+		if errors.As(p.Err, &syntax) {
+			return Pos{syntax.Line, syntax.Col}
+		}
+		return Pos{Line: math.MaxInt}
+	}
+	slices.SortStableFunc(b.rd.report.Problems, func(x, y bin.Problem) int {
+		return comparePos(place(x), place(y))
+	})
+}
+
+// bad is a fault of rec at field number field.
+func (b *builder) bad(rec *Record, field int, lost, format string, args ...any) error {
+	if b.rd.quiet() {
+		b.rd.report.Dropped++
+		return nil
+	}
+	return b.rd.problem(rec.Errorf(field, format, args...), lost)
+}

@@ -1,0 +1,370 @@
+package symfmt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// MaxLine is the longest line that is read, in bytes. The longest known lines
+// are demangled names of some hundred kilobytes and INLINE records of some
+// thousand ranges. A longer line is damage; it is skipped without being held.
+const MaxLine = 16 << 20
+
+// DefaultMaxProblems is how many problems a tolerant reader keeps: more than
+// anyone reads, and no memory to speak of. The others are counted.
+const DefaultMaxProblems = 1000
+
+// bufferSize is what a Reader asks for at once.
+const bufferSize = 256 << 10
+
+// ReadOptions say how a symbol file is read.
+type ReadOptions struct {
+	File        string // name for messages
+	Tolerant    bool   // go on after bad records, and report them
+	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
+}
+
+// Report tells what was met while reading.
+type Report struct {
+	Problems    []bin.Problem // each holds a *SyntaxError, or the end of damaged compressed data
+	Dropped     int           // problems that are not in Problems
+	Compression string        // "gzip", "zstd" or ""
+	Lines       int           // lines read
+	Bytes       int64         // bytes of text read, after decompression
+}
+
+// Reader reads one record after another, without judging how they fit together.
+type Reader struct {
+	opts ReadOptions
+	in   io.Reader
+	src  *source // nil before the first read
+
+	// buf[pos:end] is read but not used. buf[end] is '\n', so that a scan of
+	// the line needs no look at end.
+	buf      []byte
+	pos, end int
+	eof      bool
+	err      error // what ended the text; io.EOF after its last line
+
+	rec    Record
+	report Report
+	used   int64 // bytes of text before buf[0]
+}
+
+// NewReader returns a Reader of the symbol file r, which may be compressed with
+// gzip or zstd.
+func NewReader(r io.Reader, opts ReadOptions) *Reader {
+	if opts.MaxProblems <= 0 {
+		opts.MaxProblems = DefaultMaxProblems
+	}
+	rd := &Reader{opts: opts, in: r, buf: []byte{'\n'}}
+	rd.rec.file = opts.File
+	return rd
+}
+
+// Next reads the next record, which is valid until the call after this. At the
+// end it returns io.EOF. A strict reader ends with a *SyntaxError at the first
+// bad record; a tolerant one reports it as a problem and goes on. Of a record
+// whose only fault is an empty name, it returns what there is.
+func (r *Reader) Next() (*Record, error) {
+	for {
+		rec, bad, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if bad != nil {
+			lost := bad.Record
+			if rec != nil {
+				lost = ""
+			}
+			if err := r.problem(bad, lost); err != nil {
+				return nil, err
+			}
+		}
+		if rec != nil {
+			return rec, nil
+		}
+	}
+}
+
+// Report tells what was met so far.
+func (r *Reader) Report() Report {
+	r.report.Bytes = r.used + int64(r.pos)
+	return r.report
+}
+
+// problem ends a strict reader with err, and adds it to the problems of a
+// tolerant one.
+func (r *Reader) problem(err error, lost string) error {
+	if !r.opts.Tolerant {
+		r.err = err
+		return err
+	}
+	if r.full() {
+		r.report.Dropped++
+		return nil
+	}
+	r.report.Problems = append(r.report.Problems, bin.Problem{Lost: lost, Err: err})
+	return nil
+}
+
+// full says that no further problem will be kept.
+func (r *Reader) full() bool { return len(r.report.Problems) >= r.opts.MaxProblems }
+
+// quiet says that a problem would only be counted: it need not be worded.
+func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
+
+// next reads a record, a *SyntaxError, or both when the record can be used all
+// the same. r.rec.Kind is set even if no record is returned.
+func (r *Reader) next() (*Record, *SyntaxError, error) {
+	for {
+		if r.fastLine() {
+			return &r.rec, nil, nil
+		}
+		text, err := r.line()
+		if err != nil {
+			return nil, nil, err
+		}
+		r.rec.line = r.report.Lines
+		if text == nil {
+			return nil, r.tooLong(), nil
+		}
+		for len(text) > 0 && text[len(text)-1] == '\r' {
+			text = text[:len(text)-1]
+		}
+		if skipBlanks(text, 0) == len(text) {
+			continue
+		}
+		if rec, bad := r.parse(text); rec != nil || bad != nil {
+			return rec, bad, nil
+		}
+	}
+}
+
+// fastLine reads the next line if it is a plain line record, which most are,
+// all of it in the buffer. Whatever is unusual is left to parse.
+func (r *Reader) fastLine() bool {
+	b := r.buf[r.pos : r.end+1]
+	rva, i, ok := fastHex(b, 0)
+	if !ok {
+		return false
+	}
+	size, i, ok := fastHex(b, i)
+	if !ok {
+		return false
+	}
+	num, i := fastDec(b, i)
+	if b[i] != ' ' {
+		return false
+	}
+	id, i := fastDec(b, i+1)
+	stop := i
+	if b[i] == '\r' {
+		i++ // not the last byte, which is '\n'
+	}
+	if b[i] != '\n' || i == len(b)-1 || num|id > maxID || size != 0 && rva+(size-1) < rva {
+		return false
+	}
+	r.report.Lines++
+	r.pos += i + 1
+	r.rec.Kind = KindLine
+	r.rec.line = r.report.Lines
+	r.rec.text = b[:stop]
+	r.rec.Line = Line{RVA: RVA(rva), Size: size, Num: uint32(num), File: FileID(id)}
+	return true
+}
+
+// fastHex reads a number and the space after it. b ends in '\n'.
+func fastHex(b []byte, i int) (v uint64, next int, ok bool) {
+	start := i
+	for {
+		d := hexDigit[b[i]]
+		if d == notHex {
+			break
+		}
+		v = v<<4 | uint64(d)
+		i++
+	}
+	return v, i + 1, b[i] == ' ' && uint(i-start-1) < 16
+}
+
+// fastDec reads a number of up to 10 digits; it returns one above maxID if
+// there is none, or if it is longer. b ends in '\n'.
+func fastDec(b []byte, i int) (v uint64, next int) {
+	start := i
+	for {
+		d := b[i] - '0'
+		if d > 9 {
+			break
+		}
+		v = v*10 + uint64(d)
+		i++
+	}
+	if uint(i-start-1) >= 10 {
+		v = 1 << 63
+	}
+	return v, i
+}
+
+// line returns the next line without its '\n', or nil if it is too long.
+func (r *Reader) line() ([]byte, error) {
+	seen := 0
+	for r.err == nil {
+		if n := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); n >= 0 {
+			text := r.buf[r.pos : r.pos+seen+n]
+			r.pos += seen + n + 1
+			r.report.Lines++
+			if len(text) > MaxLine {
+				r.rec.Kind = kindOf(text)
+				return nil, nil
+			}
+			return text, nil
+		}
+		seen = r.end - r.pos
+		if r.eof {
+			if seen == 0 {
+				r.err = io.EOF
+				break
+			}
+			text := r.buf[r.pos:r.end]
+			r.pos = r.end
+			r.report.Lines++
+			return text, nil
+		}
+		if seen > MaxLine {
+			r.rec.Kind = kindOf(r.buf[r.pos:r.end])
+			r.report.Lines++
+			return nil, r.skipLine()
+		}
+		r.fill()
+	}
+	return nil, r.err
+}
+
+// skipLine drops the rest of a line.
+func (r *Reader) skipLine() error {
+	for {
+		if n := bytes.IndexByte(r.buf[r.pos:r.end], '\n'); n >= 0 {
+			r.pos += n + 1
+			return nil
+		}
+		r.pos = r.end
+		if r.eof {
+			return nil
+		}
+		r.fill()
+		if r.err != nil {
+			return r.err
+		}
+	}
+}
+
+// fill reads more text behind what is in the buffer.
+func (r *Reader) fill() {
+	if r.src == nil && !r.start() {
+		return
+	}
+	if r.pos > 0 {
+		copy(r.buf, r.buf[r.pos:r.end])
+		r.used += int64(r.pos)
+		r.end -= r.pos
+		r.pos = 0
+	}
+	if r.end > (len(r.buf)-1)/2 {
+		bigger := make([]byte, 2*len(r.buf))
+		copy(bigger, r.buf[:r.end])
+		r.buf = bigger
+	}
+	n, err := readSome(r.src, r.buf[r.end:len(r.buf)-1])
+	r.end += n
+	r.buf[r.end] = '\n'
+	if err == io.EOF {
+		r.eof = true
+	} else if err != nil {
+		r.fail(err)
+	}
+}
+
+// maxEmptyReads is how often a file may give nothing before it counts as broken.
+const maxEmptyReads = 100
+
+func readSome(r io.Reader, p []byte) (int, error) {
+	for range maxEmptyReads {
+		if n, err := r.Read(p); n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, io.ErrNoProgress
+}
+
+// fail ends the text. Damage of compressed data costs a tolerant reader what
+// is behind it; a failing file ends any reader.
+func (r *Reader) fail(err error) {
+	var damaged *errDamaged
+	tolerable := errors.As(err, &damaged)
+	if r.report.Lines > 0 {
+		err = fmt.Errorf("after line %d: %w", r.report.Lines, err)
+	}
+	if r.opts.File != "" {
+		err = fmt.Errorf("%s: %w", r.opts.File, err)
+	}
+	if tolerable && r.opts.Tolerant {
+		r.problem(err, "the rest of the file")
+		err = io.EOF
+	}
+	r.err = err
+}
+
+// start opens the file and looks at its encoding.
+func (r *Reader) start() bool {
+	src, err := open(r.in)
+	if src != nil {
+		r.report.Compression = src.compression
+	}
+	if err != nil {
+		r.fail(err)
+		return false
+	}
+	r.src = src
+	r.buf = make([]byte, bufferSize)
+	for r.end < utf16Probe && err == nil {
+		var n int
+		n, err = readSome(src, r.buf[r.end:len(r.buf)-1])
+		r.end += n
+	}
+	r.buf[r.end] = '\n'
+	bom, encoding := bomLength(r.buf[:r.end])
+	if encoding != nil {
+		r.err = &SyntaxError{File: r.opts.File, Line: 1, Col: 1, Msg: encoding.Error()}
+		return false
+	}
+	r.pos = bom
+	if err == io.EOF {
+		r.eof = true
+	} else if err != nil {
+		r.fail(err)
+	}
+	return false // what is there comes first
+}
+
+// kindOf tells the kind of a record by its first words alone.
+func kindOf(text []byte) Kind {
+	for k, word := range kindNames {
+		if len(word) > 0 && len(word) < len(text) && string(text[:len(word)]) == word && isBlank(text[len(word)]) {
+			return Kind(k)
+		}
+	}
+	return KindNone
+}
+
+func (r *Reader) tooLong() *SyntaxError {
+	r.rec.text = nil
+	return &SyntaxError{
+		File: r.opts.File, Line: r.report.Lines, Col: MaxLine + 1,
+		Record: r.rec.Kind.String(), Msg: fmt.Sprintf("line is over %d bytes long", MaxLine),
+	}
+}

@@ -1,0 +1,85 @@
+package symfmt
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shared is the folder of test data, "" where it is absent.
+func shared(t testing.TB) string {
+	dir := os.Getenv("SYMTOOL_SHARED")
+	if dir == "" {
+		dir = "../../shared"
+	} else if !filepath.IsAbs(dir) {
+		dir = filepath.Join("..", dir) // relative to the repository's root
+	}
+	dir = filepath.Join(dir, "data")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no test data: %v (set SYMTOOL_SHARED)", err)
+	}
+	return dir
+}
+
+// symbolFiles are the real symbol files, by path below the test data.
+func symbolFiles(t testing.TB) map[string][]byte {
+	dir := shared(t)
+	files := make(map[string][]byte)
+	for _, sub := range []string{"symfiles", "minidumps"} {
+		err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".sym") {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			name, _ := filepath.Rel(dir, path)
+			files[filepath.ToSlash(name)] = data
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files) < 10 {
+		t.Fatalf("%d symbol files below %s, want 10 or more", len(files), dir)
+	}
+	return files
+}
+
+func mustRead(t testing.TB, text []byte) *Module {
+	t.Helper()
+	m, report, err := Read(bytes.NewReader(text), ReadOptions{File: "t.sym"})
+	if err != nil {
+		t.Fatalf("read: %v", err)
+	}
+	if len(report.Problems) != 0 || report.Dropped != 0 {
+		t.Fatalf("strict reader reports %v", report)
+	}
+	return m
+}
+
+func mustWrite(t testing.TB, m *Module, jobs int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, m, WriteOptions{Jobs: jobs}); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+	return b.Bytes()
+}
+
+func TestRealFiles(t *testing.T) {
+	for name, text := range symbolFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			m := mustRead(t, text)
+			w := mustWrite(t, m, 2)
+			if again := mustWrite(t, mustRead(t, w), 1); !bytes.Equal(again, w) {
+				t.Error("write(read(w)) differs from w = write(read(b))")
+			}
+			t.Log(bytes.Equal(w, text))
+			os.MkdirAll("/tmp/symw", 0o755)
+			os.WriteFile("/tmp/symw/"+filepath.Base(name), w, 0o644)
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package symfmt
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxZstdWindow bounds what the zstd decoder may hold: 128 MiB is the most
+// that zstd itself accepts without being asked (zstd --long=27). A file with a
+// larger window is refused.
+const maxZstdWindow = 128 << 20
+
+// source is the text of a symbol file: decompressed, without a byte order mark.
+type source struct {
+	in          *input
+	text        io.Reader
+	compression string // "gzip", "zstd" or ""
+}
+
+// input remembers a failure of the file itself, to tell it from damage of the
+// compressed data.
+type input struct {
+	r   io.Reader
+	err error
+}
+
+func (in *input) Read(p []byte) (int, error) {
+	n, err := in.r.Read(p)
+	if err != nil && err != io.EOF {
+		in.err = err
+	}
+	return n, err
+}
+
+// errDamaged marks compressed data that ends or breaks in the middle.
+type errDamaged struct {
+	format string
+	err    error
+}
+
+func (e *errDamaged) Error() string { return e.format + " data: " + e.err.Error() }
+func (e *errDamaged) Unwrap() error { return e.err }
+
+// open looks at the first bytes of r.
+func open(r io.Reader) (*source, error) {
+	s := &source{in: &input{r: r}}
+	head := bufio.NewReaderSize(s.in, 64<<10)
+	magic, err := head.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		s.compression = "gzip"
+		z, err := gzip.NewReader(head)
+		if err != nil {
+			return s, s.failure(err)
+		}
+		s.text = z
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		s.compression = "zstd"
+		// One decoder at a time: it then runs in the caller's goroutine, and
+		// nothing is left behind when the text is not read to its end.
+		z, err := zstd.NewReader(head, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderMaxMemory(1<<63))
+		if err != nil {
+			return s, s.failure(err)
+		}
+		s.text = z
+	default:
+		s.text = head
+	}
+	return s, nil
+}
+
+// Read reads text.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.text.Read(p)
+	if err != nil && err != io.EOF {
+		err = s.failure(err)
+	}
+	return n, err
+}
+
+// failure tells a failing file from damaged data.
+func (s *source) failure(err error) error {
+	if s.in.err != nil {
+		return s.in.err
+	}
+	if s.compression == "" {
+		return err
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return &errDamaged{s.compression, err}
+}
+
+// utf16Probe is how many bytes the look at the encoding takes.
+const utf16Probe = 64
+
+// bomLength tells the length of a UTF-8 byte order mark at the start of text,
+// and refuses UTF-16: by its mark, or by every second byte being NUL, which no
+// symbol file has. Windows shells write both when output is redirected.
+func bomLength(head []byte) (int, error) {
+	if bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}) {
+		return 3, nil
+	}
+	order := ""
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || nulsAt(head, 1):
+		order = "LE"
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}) || nulsAt(head, 0):
+		order = "BE"
+	default:
+		return 0, nil
+	}
+	return 0, fmt.Errorf("text in UTF-16%s, want UTF-8: convert it, for example with iconv -f UTF-16%s -t UTF-8", order, order)
+}
+
+// nulsAt reports whether, of each pair of bytes, the one at i is NUL and the
+// other is not.
+func nulsAt(head []byte, i int) bool {
+	if len(head) < 8 {
+		return false
+	}
+	for p := 0; p+1 < min(len(head), utf16Probe); p += 2 {
+		if head[p+i] != 0 || head[p+1-i] == 0 {
+			return false
+		}
+	}
+	return true
+}

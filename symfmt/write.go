@@ -1,0 +1,309 @@
+package symfmt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/symtool/symtool/internal/par"
+)
+
+// WriteOptions say how a module is written.
+type WriteOptions struct {
+	Jobs int // goroutines that format; GOMAXPROCS if not positive. The text is the same for any number
+}
+
+// Write writes m as Breakpad text in canonical form and order (order.go). It
+// does not change m: what is out of order is written in order. Numbers are
+// written as they are (Canonicalize makes new ones); of two FILEs or
+// INLINE_ORIGINs with one number, the first is written. Names are written as
+// CleanName makes them, so that every text can be read again.
+//
+// Memory: a few pieces of text of about chunkText bytes for each job.
+func Write(w io.Writer, m *Module, opts WriteOptions) error {
+	t := newWriter(m)
+	var written int64
+	err := par.Ordered(context.Background(), opts.Jobs, len(t.pieces),
+		func(_ context.Context, _, item int) (*[]byte, error) {
+			buf := buffers.Get().(*[]byte)
+			*buf = t.append((*buf)[:0], &t.pieces[item])
+			return buf, nil
+		},
+		func(_ int, buf *[]byte) error {
+			n, err := w.Write(*buf)
+			written += int64(n)
+			if err == nil && n < len(*buf) {
+				err = io.ErrShortWrite
+			}
+			buffers.Put(buf)
+			return err
+		})
+	if err != nil {
+		return fmt.Errorf("symbols of %s: write after %d bytes: %w", CleanName(m.Name, noModule), written, err)
+	}
+	return nil
+}
+
+// chunkText is about how much text is formatted at once: enough that handing
+// it over costs nothing, and little enough to stay in a processor's cache.
+const chunkText = 256 << 10
+
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, chunkText*5/4)
+	return &b
+}}
+
+// writer is one call of Write. It is not changed once the pieces are known.
+type writer struct {
+	m       *Module
+	old     bool   // INLINE and INLINE_ORIGIN have the old form
+	noFile  FileID // stands for call files that are not known
+	funcs   order
+	files   order
+	origins order
+	publics order
+	wins    order
+	blocks  order
+	rules   []string // cleaned, by RuleID
+	pieces  []piece
+}
+
+// piece is a part of the text that is formatted at once: records [from, to) of
+// one kind, in the order of the text. A huge FUNC is cut into its head, INLINEs
+// and lines, n of each.
+type piece struct {
+	kind     Kind
+	from, to int
+	inlines  *InlineReader
+	lines    *LineReader
+	n        int
+}
+
+func newWriter(m *Module) *writer {
+	t := &writer{
+		m:       m,
+		funcs:   orderOf(m.Funcs, compareFuncs),
+		files:   orderOf(m.Files, compareFiles),
+		origins: orderOf(m.Origins, compareOrigins),
+		publics: orderOf(m.Publics, comparePublics),
+		wins:    orderOf(m.Wins, compareWins),
+		blocks:  orderOf(m.CFI.Blocks, compareBlocks),
+	}
+	for _, text := range m.CFI.Rules.texts {
+		t.rules = append(t.rules, cleanRules(text))
+	}
+	t.plan()
+	return t
+}
+
+// Guesses of the length of a record without its name, to make pieces of about
+// chunkText.
+const (
+	numberedText = 20
+	funcText     = 30
+	winText      = 100
+	rowText      = 60
+	packedText   = 7 // for a byte of a packed body
+)
+
+// plan cuts the text into pieces.
+func (t *writer) plan() {
+	m := t.m
+	t.pieces = append(t.pieces, piece{kind: KindModule})
+	t.cut(KindFile, len(m.Files), func(i int) int { return numberedText + len(m.Files[i].Name) })
+	t.planForms()
+	t.cut(KindInlineOrigin, len(m.Origins), func(i int) int { return numberedText + len(m.Origins[i].Name) })
+	t.planFuncs()
+	t.cut(KindPublic, len(m.Publics), func(i int) int { return funcText + len(m.Publics[i].Name) })
+	t.cut(KindStackWin, len(m.Wins), func(i int) int { return winText })
+	t.cut(KindCFIInit, len(m.CFI.Blocks), func(i int) int { return rowText * (1 + int(m.CFI.Blocks[i].Count)) })
+}
+
+// planForms picks the form of INLINE records, and declares the file that stands
+// for unknown call files if the new form needs one.
+func (t *writer) planForms() {
+	forms := t.m.inlineForms()
+	t.old = forms == bodyOldInlines
+	if forms == bodyOldInlines|bodyNewInlines {
+		t.noFile = t.m.freeFileID()
+		t.pieces = append(t.pieces, piece{kind: KindNone})
+	}
+}
+
+// cut makes pieces of n records; size guesses the length of one's text.
+func (t *writer) cut(kind Kind, n int, size func(i int) int) {
+	from, text := 0, 0
+	for i := range n {
+		if text += size(i); text >= chunkText {
+			t.pieces = append(t.pieces, piece{kind: kind, from: from, to: i + 1})
+			from, text = i+1, 0
+		}
+	}
+	if from < n {
+		t.pieces = append(t.pieces, piece{kind: kind, from: from, to: n})
+	}
+}
+
+// hugeBody is the packed size from which a FUNC is cut: some megabytes of text.
+const hugeBody = 4 * chunkText / packedText
+
+func (t *writer) planFuncs() {
+	from, text := 0, 0
+	flush := func(to int) {
+		if from < to {
+			t.pieces = append(t.pieces, piece{kind: KindFunc, from: from, to: to})
+		}
+		from, text = to, 0
+	}
+	for i := range t.m.Funcs {
+		f := &t.m.Funcs[t.funcs.at(i)]
+		if len(f.Body.data) > hugeBody {
+			flush(i)
+			t.planHuge(f, i)
+			from = i + 1
+			continue
+		}
+		if text += funcText + len(f.Name) + packedText*len(f.Body.data); text >= chunkText {
+			flush(i + 1)
+		}
+	}
+	flush(len(t.m.Funcs))
+}
+
+// Records in a piece of a huge FUNC. An INLINE may have many ranges.
+const (
+	hugeInlines = 1024
+	hugeLines   = 16 << 10
+)
+
+// planHuge cuts the FUNC at place i of the order.
+func (t *writer) planHuge(f *Func, i int) {
+	t.pieces = append(t.pieces, piece{kind: KindFunc, from: i, n: -1})
+	inlines, lines := f.Body.Counts()
+	ins := f.InlineReader()
+	for ; inlines > 0; inlines -= hugeInlines {
+		at := ins
+		at.Inline.Ranges = nil // a piece is read by another goroutine
+		t.pieces = append(t.pieces, piece{kind: KindInline, inlines: &at, n: min(inlines, hugeInlines)})
+		for range min(inlines, hugeInlines) {
+			ins.Next()
+		}
+	}
+	ls := f.LineReader()
+	for ; lines > 0; lines -= hugeLines {
+		at := ls
+		t.pieces = append(t.pieces, piece{kind: KindLine, lines: &at, n: min(lines, hugeLines)})
+		for range min(lines, hugeLines) {
+			ls.Next()
+		}
+	}
+}
+
+// append formats a piece.
+func (t *writer) append(dst []byte, p *piece) []byte {
+	m := t.m
+	switch p.kind {
+	case KindModule:
+		dst = appendModule(dst, m)
+		for i := range m.Infos {
+			dst = appendInfo(dst, &m.Infos[i])
+		}
+	case KindFile:
+		dst = t.appendFiles(dst, p)
+	case KindNone:
+		dst = appendFile(dst, &File{ID: t.noFile, Name: NoFile})
+	case KindInlineOrigin:
+		dst = t.appendOrigins(dst, p)
+	case KindFunc:
+		dst = t.appendFuncs(dst, p)
+	case KindInline:
+		r := *p.inlines
+		dst = t.appendInlines(dst, &r, p.n)
+	case KindLine:
+		r := *p.lines
+		dst = appendLines(dst, &r, p.n)
+	case KindPublic:
+		for i := p.from; i < p.to; i++ {
+			dst = appendPublic(dst, &m.Publics[t.publics.at(i)])
+		}
+	case KindStackWin:
+		for i := p.from; i < p.to; i++ {
+			if w := &m.Wins[t.wins.at(i)]; !w.saysNothing() {
+				dst = appendWin(dst, w)
+			}
+		}
+	case KindCFIInit:
+		dst = t.appendBlocks(dst, p)
+	}
+	return dst
+}
+
+func (t *writer) appendFiles(dst []byte, p *piece) []byte {
+	for i := p.from; i < p.to; i++ {
+		f := &t.m.Files[t.files.at(i)]
+		if i == 0 || t.m.Files[t.files.at(i-1)].ID != f.ID {
+			dst = appendFile(dst, f)
+		}
+	}
+	return dst
+}
+
+func (t *writer) appendOrigins(dst []byte, p *piece) []byte {
+	for i := p.from; i < p.to; i++ {
+		o := &t.m.Origins[t.origins.at(i)]
+		if i == 0 || t.m.Origins[t.origins.at(i-1)].ID != o.ID {
+			dst = appendOrigin(dst, o, t.old)
+		}
+	}
+	return dst
+}
+
+func (t *writer) appendFuncs(dst []byte, p *piece) []byte {
+	if p.n < 0 {
+		return appendFunc(dst, &t.m.Funcs[t.funcs.at(p.from)])
+	}
+	var ranges []Range
+	for i := p.from; i < p.to; i++ {
+		f := &t.m.Funcs[t.funcs.at(i)]
+		dst = appendFunc(dst, f)
+		ins := f.InlineReader()
+		ins.Inline.Ranges = ranges[:0]
+		dst = t.appendInlines(dst, &ins, math.MaxInt)
+		ranges = ins.Inline.Ranges
+		lines := f.LineReader()
+		dst = appendLines(dst, &lines, math.MaxInt)
+	}
+	return dst
+}
+
+func (t *writer) appendInlines(dst []byte, r *InlineReader, n int) []byte {
+	for ; n > 0 && r.Next(); n-- {
+		dst = appendInline(dst, &r.Inline, t.old, t.noFile)
+	}
+	return dst
+}
+
+func appendLines(dst []byte, r *LineReader, n int) []byte {
+	for ; n > 0 && r.Next(); n-- {
+		dst = appendLine(dst, &r.Line)
+	}
+	return dst
+}
+
+func (t *writer) appendBlocks(dst []byte, p *piece) []byte {
+	cfi := &t.m.CFI
+	for i := p.from; i < p.to; i++ {
+		b := &cfi.Blocks[t.blocks.at(i)]
+		dst = appendBlock(dst, b, t.rules[b.Init])
+		rows := cfi.Rows[b.First : b.First+b.Count]
+		o := orderOf(rows, compareRows)
+		for j := range rows {
+			if row := &rows[o.at(j)]; t.rules[row.Rules] != "" {
+				dst = appendRow(dst, row, t.rules[row.Rules])
+			}
+		}
+	}
+	return dst
+}
