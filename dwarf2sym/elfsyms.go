@@ -254,7 +254,7 @@ func underscores(name []byte) int {
 	return n
 }
 
-func isMangledName(name []byte) bool {
+func isMangledName[S string | []byte](name S) bool {
 	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
 }
 

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -39,6 +40,9 @@ type pendingName struct {
 // enterFunc opens a function if it has code.
 func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) error {
 	f.fn, f.inl = -1, -1
+	if start <= math.MaxInt32 {
+		f.outer = int32(start)
+	}
 	if w.namesOnly || a.low.kind == vNone && a.ranges.kind == vNone {
 		return nil
 	}
@@ -174,16 +178,16 @@ func (w *worker) addLines(s span) {
 func (w *worker) resolveNames() {
 	for i := range w.pending {
 		p := &w.pending[i]
-		name, ok := w.nameOf(&w.u, p.die, &p.attrs)
+		name, how := w.nameOf(&w.u, p.die, &p.attrs)
 		if p.fn < 0 {
-			if !ok {
+			if how == nameless {
 				name = w.names.intern([]byte(noName))
 			}
 			w.origins[p.id] = name
 			continue
 		}
 		for k := p.fn; k < p.fn+p.count; k++ {
-			w.funcs[k].name, w.funcs[k].named = name, ok
+			w.funcs[k].name, w.funcs[k].named = name, how
 		}
 	}
 	w.pending = w.pending[:0]

@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -92,7 +93,7 @@ func (m *merger) fold() {
 
 // foldedFuncs tells whether a and b, at one address, are different functions.
 func foldedFuncs(a, b *funcRecord) bool {
-	return a.size == b.size && a.name != b.name && a.named && b.named && !a.label && !b.label
+	return a.size == b.size && a.name != b.name && a.named != nameless && b.named != nameless && !a.label && !b.label
 }
 
 // best returns which of funcs[i:k], all at one address, is there.
@@ -105,7 +106,7 @@ func (m *merger) best(i, k int) int {
 		if sym != nil && sym.Size == f.size {
 			score += 2
 		}
-		if sym != nil && f.named && m.names.raw[f.name] == sym.Name {
+		if sym != nil && f.named != nameless && m.names.raw[f.name] == sym.Name {
 			score++
 		}
 		if score > bestScore {
@@ -198,13 +199,23 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 	return m.builder.Finish(&m.arena)
 }
 
-// funcName is the name to write: the debug information's, else the ELF
-// symbol's at the same address.
+// funcName is the name to write: the debug information's linkage name, else the
+// mangled ELF symbol at the address, which tells more than a name put together
+// from scopes, else that name, else any symbol's.
 func (m *merger) funcName(f *funcRecord) string {
-	if f.named {
+	if f.named == named {
 		return m.names.final[f.name]
 	}
-	if sym := findSymbol(m.symbols, m.code.rva(f.addr)); sym != nil {
+	sym := findSymbol(m.symbols, m.code.rva(f.addr))
+	switch {
+	case f.named == scoped:
+		if sym != nil && isMangledName(sym.Name) && !sym.Multiple {
+			// Without ".cold" and the like, which linkage names do not have either.
+			linkage, _, _ := strings.Cut(sym.Name, ".")
+			return m.names.other(linkage)
+		}
+		return m.names.final[f.name]
+	case sym != nil:
 		return m.names.other(sym.Name)
 	}
 	return noName

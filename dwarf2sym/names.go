@@ -42,6 +42,7 @@ func (t *nameTable) intern(name []byte) nameID {
 type scope struct {
 	start, end uint64 // offsets in .debug_info: of the DIE, and of the end of its children
 	parent     int32  // index of the scope around it, or -1
+	outer      int32  // position of the function around it, inside of parent; 0: none
 	tag        uint16
 	name       value
 	next       uint64 // the DIE that it completes
@@ -56,9 +57,18 @@ type foundName struct {
 	u       *unit  // where that is
 }
 
+// naming says where a function's name comes from.
+type naming uint8
+
+const (
+	nameless naming = iota
+	named           // a linkage name, or a name that is whole as it is
+	scoped          // a plain name behind its scopes, without parameters
+)
+
 // nameOf returns the name of the DIE at off with attributes a: its linkage
 // name, else its plain name with its scopes.
-func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, bool) {
+func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
 	if a.linkage.kind == vStrp {
 		return w.internPlace(a.linkage.u)
 	}
@@ -68,29 +78,31 @@ func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, bool) {
 	found := w.chase(u, off, a)
 	switch {
 	case len(found.linkage) > 0:
-		return w.names.intern(found.linkage), true
+		return w.names.intern(found.linkage), named
 	case len(found.plain) == 0:
-		return 0, false
+		return 0, nameless
 	case !found.u.scoped():
-		return w.names.intern(found.plain), true
+		return w.names.intern(found.plain), named
 	}
-	w.nameBuf = w.appendScopes(w.nameBuf[:0], found.u, found.die)
-	w.nameBuf = append(w.nameBuf, found.plain...)
-	return w.names.intern(w.nameBuf), true
+	plain := found.plain
+	w.plainBuf = nil // scopes are named by chains too
+	w.nameBuf = append(w.appendScopes(w.nameBuf[:0], found.u, found.die), plain...)
+	w.plainBuf = plain
+	return w.names.intern(w.nameBuf), scoped
 }
 
 // internPlace interns the name at an offset of .debug_str.
-func (w *worker) internPlace(off uint64) (nameID, bool) {
+func (w *worker) internPlace(off uint64) (nameID, naming) {
 	if id, ok := w.names.places[off]; ok {
-		return id, true
+		return id, named
 	}
 	name, ok := cstring(w.d.str, off)
 	if !ok || len(name) == 0 {
-		return 0, false
+		return 0, nameless
 	}
 	id := w.names.intern(name)
 	w.names.places[off] = id
-	return id, true
+	return id, named
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
@@ -137,9 +149,34 @@ func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
 	for ; i >= 0 && n < len(chain); i = scopes[i].parent {
 		chain[n] = i
 		n++
+		if scopes[i].outer != 0 {
+			break // a local type: the function's name has its own scopes
+		}
 	}
 	for n--; n >= 0; n-- {
-		b = w.appendScope(b, u, &scopes[chain[n]])
+		s := &scopes[chain[n]]
+		if s.outer != 0 {
+			b = w.appendOuter(b, u, u.off+uint64(s.outer))
+		}
+		b = w.appendScope(b, u, s)
+		b = append(b, "::"...)
+	}
+	return b
+}
+
+// appendOuter appends "f(int)::" for the function at off, around a local type.
+func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
+	var a dieAttrs
+	if u, ok := w.peek(off, &a); ok {
+		found := w.chase(u, off, &a)
+		switch {
+		case len(found.linkage) > 0:
+			b = append(b, demangleName(string(found.linkage), w.opts.Demangle)...)
+		case len(found.plain) > 0:
+			b = append(b, found.plain...)
+		default:
+			return b
+		}
 		b = append(b, "::"...)
 	}
 	return b

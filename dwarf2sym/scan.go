@@ -5,6 +5,7 @@ type scanFrame struct {
 	fn    int32 // index of the open function, or -1
 	inl   int32 // index of the enclosing inlined subroutine in it, or -1
 	scope int32 // innermost scope, or -1
+	outer int32 // position in the unit of the function around it, up to the innermost scope; 0: none
 	opens uint8 // what ends with this DIE
 }
 
@@ -250,9 +251,9 @@ func (w *worker) enterScope(d *decl, start, pos int, f *scanFrame) int {
 	if next < 0 {
 		return -1
 	}
-	s := scope{start: u.off + uint64(start), end: u.off + u.size, parent: f.scope, name: a.name, tag: d.tag}
+	s := scope{start: u.off + uint64(start), end: u.off + u.size, parent: f.scope, outer: f.outer, name: a.name, tag: d.tag}
 	s.next, s.refers = a.next()
 	w.scopes = append(w.scopes, s)
-	f.scope, f.opens = int32(len(w.scopes)-1), opensScope
+	f.scope, f.outer, f.opens = int32(len(w.scopes)-1), 0, opensScope
 	return next
 }

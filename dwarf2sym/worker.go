@@ -57,7 +57,7 @@ type funcRecord struct {
 	key    uint64 // offset of its DIE: orders what has the same address
 	name   nameID
 	worker uint16
-	named  bool
+	named  naming
 	label  bool // of an assembly unit
 	body   symfmt.Body
 }

@@ -1,9 +1,13 @@
 package symfmt
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // canonicalize sorts blocks and rows, and makes the rows of a block follow
-// those of the block before it.
+// those of the block before it. A row at the address of the record before it
+// is joined with it: the specification wants addresses that grow.
 func (t *CFITable) canonicalize() {
 	t.cleanRules()
 	if t.inOrder() {
@@ -16,13 +20,47 @@ func (t *CFITable) canonicalize() {
 		own := sorted(t.Rows[b.First:b.First+b.Count], compareRows)
 		b.First = uint32(len(rows))
 		for _, row := range own {
-			if t.Rules.Text(row.Rules) != "" {
+			switch {
+			case t.Rules.Text(row.Rules) == "":
+			case len(rows) > int(b.First) && rows[len(rows)-1].RVA == row.RVA:
+				last := &rows[len(rows)-1]
+				last.Rules = t.join(last.Rules, row.Rules)
+			case len(rows) == int(b.First) && row.RVA == b.RVA:
+				b.Init = t.join(b.Init, row.Rules)
+			default:
 				rows = append(rows, row)
 			}
 		}
 		b.Count = uint32(len(rows)) - b.First
 	}
 	t.Blocks, t.Rows = blocks, rows
+}
+
+// join interns the rules that hold after a and then b: b's replace those that a
+// has for the same registers. A rule runs up to the next word that ends in a
+// colon.
+func (t *CFITable) join(a, b RuleID) RuleID {
+	var names []string
+	rules := make(map[string][]string)
+	for _, text := range []string{t.Rules.Text(a), t.Rules.Text(b)} {
+		name := ""
+		for word := range strings.FieldsSeq(text) {
+			if !strings.HasSuffix(word, ":") {
+				rules[name] = append(rules[name], word)
+				continue
+			}
+			name = word
+			if _, ok := rules[name]; !ok {
+				names = append(names, name)
+			}
+			rules[name] = nil
+		}
+	}
+	var words []string
+	for _, name := range names {
+		words = append(append(words, name), rules[name]...)
+	}
+	return t.Rules.Intern([]byte(strings.Join(words, " ")))
 }
 
 // cleanRules makes the rule texts as they are written. A block without rules
@@ -44,7 +82,7 @@ func (t *CFITable) cleanRules() {
 	}
 }
 
-// inOrder reports whether canonicalize has nothing to move or drop.
+// inOrder reports whether canonicalize has nothing to move, join or drop.
 func (t *CFITable) inOrder() bool {
 	var next uint32
 	for i := range t.Blocks {
@@ -53,11 +91,12 @@ func (t *CFITable) inOrder() bool {
 			return false
 		}
 		next += b.Count
-		rows := t.Rows[b.First:next]
-		for j := range rows {
-			if j > 0 && rows[j-1].RVA > rows[j].RVA || t.Rules.Text(rows[j].Rules) == "" {
+		last := b.RVA
+		for _, row := range t.Rows[b.First:next] {
+			if row.RVA <= last || t.Rules.Text(row.Rules) == "" {
 				return false
 			}
+			last = row.RVA
 		}
 	}
 	return int(next) == len(t.Rows)

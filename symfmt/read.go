@@ -132,7 +132,7 @@ func (b *builder) damaged(usable bool, bad *SyntaxError) error {
 		b.endBlock()
 		return b.lostCFI.start(b.rd, bad, "STACK CFI INIT")
 	}
-	return b.rd.problem(bad, kind.String())
+	return b.rd.problem(bad, kind.lost())
 }
 
 func (b *builder) missingModule(rec *Record) error {

@@ -43,8 +43,8 @@ type Reader struct {
 	in   io.Reader
 	src  *source // nil before the first read
 
-	// buf[pos:end] is read but not used. buf[end] is '\n', so that a scan of
-	// the line needs no look at end.
+	// buf[pos:end] is read but not used. buf[end] is '\n', so that fastLine
+	// needs no look at end.
 	buf      []byte
 	pos, end int
 	eof      bool
@@ -77,9 +77,9 @@ func (r *Reader) Next() (*Record, error) {
 			return nil, err
 		}
 		if bad != nil {
-			lost := bad.Record
-			if rec != nil {
-				lost = ""
+			lost := ""
+			if rec == nil {
+				lost = r.rec.Kind.lost()
 			}
 			if err := r.problem(bad, lost); err != nil {
 				return nil, err
@@ -143,71 +143,6 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 			return rec, bad, nil
 		}
 	}
-}
-
-// fastLine reads the next line if it is a plain line record, which most are,
-// all of it in the buffer. Whatever is unusual is left to parse.
-func (r *Reader) fastLine() bool {
-	b := r.buf[r.pos : r.end+1]
-	rva, i, ok := fastHex(b, 0)
-	if !ok {
-		return false
-	}
-	size, i, ok := fastHex(b, i)
-	if !ok {
-		return false
-	}
-	num, i := fastDec(b, i)
-	if b[i] != ' ' {
-		return false
-	}
-	id, i := fastDec(b, i+1)
-	stop := i
-	if b[i] == '\r' {
-		i++ // not the last byte, which is '\n'
-	}
-	if b[i] != '\n' || i == len(b)-1 || num|id > maxID || size != 0 && rva+(size-1) < rva {
-		return false
-	}
-	r.report.Lines++
-	r.pos += i + 1
-	r.rec.Kind = KindLine
-	r.rec.line = r.report.Lines
-	r.rec.text = b[:stop]
-	r.rec.Line = Line{RVA: RVA(rva), Size: size, Num: uint32(num), File: FileID(id)}
-	return true
-}
-
-// fastHex reads a number and the space after it. b ends in '\n'.
-func fastHex(b []byte, i int) (v uint64, next int, ok bool) {
-	start := i
-	for {
-		d := hexDigit[b[i]]
-		if d == notHex {
-			break
-		}
-		v = v<<4 | uint64(d)
-		i++
-	}
-	return v, i + 1, b[i] == ' ' && uint(i-start-1) < 16
-}
-
-// fastDec reads a number of up to 10 digits; it returns one above maxID if
-// there is none, or if it is longer. b ends in '\n'.
-func fastDec(b []byte, i int) (v uint64, next int) {
-	start := i
-	for {
-		d := b[i] - '0'
-		if d > 9 {
-			break
-		}
-		v = v*10 + uint64(d)
-		i++
-	}
-	if uint(i-start-1) >= 10 {
-		v = 1 << 63
-	}
-	return v, i
 }
 
 // line returns the next line without its '\n', or nil if it is too long.
@@ -274,7 +209,7 @@ func (r *Reader) fill() {
 		r.end -= r.pos
 		r.pos = 0
 	}
-	if r.end > (len(r.buf)-1)/2 {
+	if r.end > len(r.buf)/2 {
 		bigger := make([]byte, 2*len(r.buf))
 		copy(bigger, r.buf[:r.end])
 		r.buf = bigger

@@ -28,6 +28,14 @@ var kindNames = [...]string{
 // String is the record's word in the text, or "line record", which has none.
 func (k Kind) String() string { return kindNames[k] }
 
+// lost says what a bad record of this kind costs.
+func (k Kind) lost() string {
+	if k == KindNone {
+		return "line"
+	}
+	return k.String()
+}
+
 // Record is one record as a Reader reads it. Its slices point into the Reader's
 // buffer: they, and the Record, are valid until the next record is read. Only
 // the fields of its Kind have a meaning; the others hold leftovers.

@@ -11,9 +11,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxZstdWindow bounds what the zstd decoder may hold: 128 MiB is the most
-// that zstd itself accepts without being asked (zstd --long=27). A file with a
-// larger window is refused.
+// maxZstdWindow bounds what the zstd decoder may hold, which a frame's header
+// asks for (RFC 8878, 3.1.1.1.2): 128 MiB is what zstd -22 and --long write, and
+// the most that zstd reads without being asked. A larger window is refused.
 const maxZstdWindow = 128 << 20
 
 // source is the text of a symbol file: decompressed, without a byte order mark.

@@ -32,26 +32,31 @@
 //     there it masks with nonsense, and gives 0 for 0 (TestEval).
 //   - = in a STACK CFI rule is an error, as in rust-minidump (TestEval).
 //   - A callee-saved register whose rule is .undef, or fails, is unknown in the
-//     caller. There, and in rust-minidump, it keeps the callee's value
+//     caller, as in rust-minidump; there it keeps the callee's value
 //     (TestCallerLosesFailedRegisters).
+//   - On MIPS the program counter is .ra, as in rust-minidump, and $ra and $sp
+//     follow their rules; there .ra goes to $ra, less two words to the program
+//     counter, and $sp is .cfa always (TestCaller).
 //   - The stack of an expression has at most MaxDepth entries and a rule set at
 //     most MaxTokens tokens; there nothing is limited (TestLimits).
 //
-// From rust-minidump (breakpad-symbols/src/sym_file/walker.rs):
+// From rust-minidump (breakpad-symbols/src/sym_file/walker.rs,
+// minidump-unwind/src/lib.rs):
 //
-//   - Words of 32 bits are computed in 32 bits, as in Breakpad, in STACK CFI
-//     too; there all is 64 bits and cut at the end, so that / and % differ
-//     (TestEval).
-//   - Register names need no dollar sign: ARM, AArch64 and RISC-V have none
-//     (TestRules).
+//   - STACK CFI of a 32-bit CPU is computed in 32 bits, as in Breakpad; there in
+//     64, so that / and % differ and what does not fit is lost (TestEval,
+//     TestCaller).
+//   - A name is written as the CPU has it, as in Breakpad; there "rax" is "$rax"
+//     (TestNamesAreExact).
 //   - Constants are any that fit the word as unsigned, with or without a
-//     minus, as in Breakpad; there they are limited to i64 and i32 (TestEval).
-//   - A program that leaves values on the stack fails, as in Breakpad
-//     (TestProgramErrors); so does one that uses .undef; there .undef deletes a
-//     variable.
+//     minus, as in Breakpad; there those of i64, in programs of i32 (TestEval).
+//   - Rules for the stack pointer and program counter that fail leave .cfa and
+//     .ra in force, as in Breakpad; there the register is lost (TestCaller).
+//   - A program that leaves values on the stack fails, as in Breakpad, and so
+//     does one that uses .undef; there the first is well, and .undef deletes a
+//     variable (TestProgramErrors).
 //   - Only variables with a dollar sign can be assigned, as in Breakpad; there
 //     also those with a dot (TestProgramErrors).
-//   - "=$eip" is = and $eip, as in Breakpad: compilers wrote it (TestProgram).
 package cfi
 
 import "github.com/symtool/symtool/symfmt/arch"

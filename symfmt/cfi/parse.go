@@ -118,12 +118,12 @@ func (p *parser) expression(program bool) error {
 			return nil
 		}
 		t := p.token
-		for t != "" && t[0] == '=' { // "=$eip" is "= $eip"
+		for len(t) > 1 && t[0] == '=' { // "=$eip" is "= $eip"
 			p.code = append(p.code, opAssign)
 			t = t[1:]
-		}
-		if t == "" {
-			continue
+			if p.count++; p.count > MaxTokens {
+				return p.fail(TooLong)
+			}
 		}
 		if err := p.compile(t, program); err != nil {
 			return err

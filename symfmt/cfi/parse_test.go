@@ -110,6 +110,9 @@ func TestLimits(t *testing.T) {
 	if _, err := n.ParseProgram(strings.Repeat("$a 1 = ", MaxTokens)); !errors.Is(err, TooLong) {
 		t.Errorf("program: %v, want %v", err, TooLong)
 	}
+	if _, err := n.ParseProgram(strings.Repeat("=", MaxTokens+1)); !errors.Is(err, TooLong) {
+		t.Errorf("program of one word: %v, want %v", err, TooLong)
+	}
 	deep := strings.Repeat("1 ", MaxDepth) + strings.Repeat("+ ", MaxDepth-1)
 	for extra, want := range map[string]Kind{"": 0, "1 ": Overflow} {
 		e, err := n.ParseExpr(extra + deep + strings.Repeat("+", len(extra)/2))
@@ -157,6 +160,18 @@ func TestNames(t *testing.T) {
 		if _, ok := regs.Get(r); ok || regs.Assigned(r) {
 			t.Errorf("register %d has a value", r)
 		}
+	}
+}
+
+func TestNamesAreExact(t *testing.T) {
+	n := NewNames(arch.X86_64)
+	rules, err := n.ParseRules("rax: rbx")
+	if err != nil || n.Known(rules[0].Reg) {
+		t.Errorf("%v: rax is a register of x86-64", err)
+	}
+	regs := set(t, n.NewRegs(), map[string]uint64{"$rbx": 1})
+	if _, err := rules[0].Expr.Eval(regs, nil); !errors.Is(err, Unknown) {
+		t.Errorf("rbx: %v, want %v", err, Unknown)
 	}
 }
 

@@ -138,6 +138,16 @@ func TestCaller(t *testing.T) {
 			callee:  map[string]uint64{"sp": 0xffff_f000, "r4": 1, "r5": 5},
 			want:    map[string]uint64{"sp": 0x1000, "pc": 0x400123, "r4": 0x1000, "r5": 5},
 		}, {
+			name: "32 bits divide", arch: arch.ARM,
+			records: []string{".cfa: sp .ra: 0 r5 - 16 / r4: 1 r5 -"},
+			callee:  map[string]uint64{"sp": 0x1000, "r5": 16},
+			want:    map[string]uint64{"sp": 0x1000, "pc": 0x0fff_ffff, "r4": 0xffff_fff1, "r5": 16},
+		}, {
+			name: "MIPS", arch: arch.MIPS,
+			records: []string{".cfa: $sp 16 + .ra: $ra $sp: .cfa 8 +"},
+			callee:  map[string]uint64{"$sp": 0x1000, "$ra": 0x4444, "$gp": 1, "$s0": 2},
+			want:    map[string]uint64{"$sp": 0x1018, "$pc": 0x4444, "$s0": 2},
+		}, {
 			name: "names of nobody", arch: arch.X86_64,
 			records: []string{".cfa: $rsp 8 + .ra: .cfa -8 + ^ unnamed_register77: 5"},
 			callee:  map[string]uint64{"$rsp": 0x1000},

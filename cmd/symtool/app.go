@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit statuses. With several inputs the highest counts.
+const (
+	statusOK       = 0 // done and clean
+	statusFindings = 1 // done, with findings
+	statusUsage    = 2
+	statusInput    = 3 // an input was unreadable or damaged; what could be kept was written
+	statusOutput   = 4 // the output could not be written
+)
+
+// statusError ends a command with a status. Without err, everything has been
+// said already.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e *statusError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *statusError) Unwrap() error { return e.err }
+
+// usageError is an error in how a command was called, which is "" for the
+// program itself.
+type usageError struct {
+	command string
+	msg     string
+}
+
+func (e *usageError) Error() string { return e.msg }
+
+func usagef(command, format string, args ...any) error {
+	return &usageError{command, fmt.Sprintf(format, args...)}
+}
+
+// newApp returns the program with its commands. msgs is the error stream.
+func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
+	app := &cli.App{
+		Name:      "symtool",
+		Usage:     "symbol files for crash reports",
+		Reader:    stdin,
+		Writer:    stdout,
+		ErrWriter: msgs,
+		Commands: []*cli.Command{
+			dumpCommand(msgs),
+			versionCommand(),
+			helpCommand(),
+		},
+		Action:          rootAction,
+		Flags:           []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
+		HideHelp:        true, // permute finds --help anywhere
+		HideVersion:     true, // -v is --verbose
+		HideHelpCommand: true,
+		// A comma is part of a folder's name.
+		DisableSliceFlagSeparator: true,
+		OnUsageError:              onUsageError,
+		ExitErrHandler:            func(*cli.Context, error) {},
+	}
+	for _, c := range app.Commands {
+		c.HideHelp, c.HideHelpCommand = true, true
+		c.OnUsageError = onUsageError
+	}
+	return app
+}
+
+func onUsageError(c *cli.Context, err error, isCommand bool) error {
+	if isCommand {
+		return usagef(c.Command.Name, "%v", err)
+	}
+	return usagef("", "%v", err)
+}
+
+// rootAction runs where no command of this name exists.
+func rootAction(c *cli.Context) error {
+	switch {
+	case c.Bool("version"):
+		return printVersion(c)
+	case c.Args().Present():
+		return usagef("", "unknown command %q", c.Args().First())
+	}
+	return usagef("", "no command")
+}
+
+// exitStatus tells the error, once, and turns it into a status.
+func exitStatus(ctx context.Context, app *cli.App, err error) int {
+	if ctx.Err() != nil {
+		return signalStatus(ctx)
+	}
+	var (
+		help   *helpRequest
+		usage  *usageError
+		status *statusError
+		msgs   = app.ErrWriter.(*messages)
+	)
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.As(err, &help):
+		return tell(msgs, writeText(app.Writer, help.text))
+	case errors.As(err, &usage):
+		name := app.Name
+		if usage.command != "" {
+			name += " " + usage.command
+		}
+		msgs.printf("%s: %s (%s --help tells how it is called)", name, usage.msg, name)
+		return statusUsage
+	case errors.As(err, &status):
+		return tell(msgs, err)
+	}
+	return tell(msgs, &statusError{statusInput, err})
+}
+
+func tell(msgs *messages, err error) int {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return statusOK
+	}
+	if status.err != nil {
+		msgs.printf("symtool: %v", status.err)
+	}
+	return status.status
+}
+
+// writeText writes a whole answer to standard output.
+func writeText(w io.Writer, text string) error {
+	out := newStdout(w)
+	_, err := io.WriteString(out, text)
+	if err == nil {
+		err = out.Commit()
+	}
+	return outputError(out.Name(), err)
+}

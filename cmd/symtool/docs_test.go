@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// readFile returns a file of the repository.
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(testenv.Root(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// jsonFields lists the names of all JSON fields of v's type and of those in it.
+func jsonFields(t *testing.T, v any) []string {
+	t.Helper()
+	var names []string
+	var walk func(reflect.Type)
+	walk = func(typ reflect.Type) {
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+			typ = typ.Elem()
+		}
+		if typ.Kind() != reflect.Struct {
+			return
+		}
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			if !f.IsExported() {
+				continue
+			}
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "" {
+				t.Errorf("%s.%s has no JSON name", typ, f.Name)
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			walk(f.Type)
+		}
+	}
+	walk(reflect.TypeOf(v))
+	return names
+}
+
+func TestFlagsAreDocumented(t *testing.T) {
+	readme := readFile(t, "README.md")
+	for _, c := range newApp(nil, nil, newMessages(nil)).Commands {
+		if !strings.Contains(readme, "symtool "+c.Name) {
+			t.Errorf("the README does not mention `symtool %s`", c.Name)
+		}
+		for _, f := range c.Flags {
+			if !strings.Contains(readme, "`--"+f.Names()[0]) {
+				t.Errorf("the README does not document --%s of %s: add a row to its table of flags", f.Names()[0], c.Name)
+			}
+		}
+	}
+}
+
+// The README documents each field of the summary.
+func TestSummaryIsDocumented(t *testing.T) {
+	readme := readFile(t, "README.md")
+	for _, field := range jsonFields(t, dumpSummary{}) {
+		if !strings.Contains(readme, "`"+field+"`") {
+			t.Errorf("the README does not document the field %s of the summary", field)
+		}
+	}
+}

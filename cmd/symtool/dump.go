@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/par"
+)
+
+const dumpDescription = `
+FILE is an ELF executable or shared library. Its debug information comes from
+FILE itself, from DEBUGFILE, or from a separate file that is found by build-id
+below --debug-dir or by .gnu_debuglink. The symbol file goes to standard output,
+to --output, or to NAME/ID/NAME.sym below --store, which takes many FILEs.
+A file that is written appears whole or not at all, and has the same bytes for
+any --jobs.
+`
+
+// The formats of the summary.
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
+
+func dumpCommand(msgs *messages) *cli.Command {
+	return &cli.Command{
+		Name:        "dump",
+		Usage:       "write the Breakpad symbol file of an ELF binary",
+		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...",
+		Description: dumpDescription,
+		Flags:       dumpFlags(),
+		Action: func(c *cli.Context) error {
+			cfg, err := newDumpConfig(c)
+			if err != nil {
+				return err
+			}
+			d := &dumper{dumpConfig: cfg, stdout: c.App.Writer, msgs: msgs}
+			return d.run(c.Context)
+		},
+	}
+}
+
+func dumpFlags() []cli.Flag {
+	return []cli.Flag{
+		outputFlag(),
+		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
+		jobsFlag(),
+		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
+		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI"},
+		&cli.BoolFlag{Name: "cfi-only", Usage: "write MODULE, INFO and STACK CFI only"},
+		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of FILE's"},
+		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
+		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
+		&cli.StringSliceFlag{Name: "prefix-map", Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+		&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"},
+		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},
+		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
+		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
+		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
+		verboseFlag(),
+		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+		&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText},
+	}
+}
+
+func outputFlag() cli.Flag {
+	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for standard output"}
+}
+
+func jobsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "work with `N` threads, 1 to 1024; all processors without it"}
+}
+
+func verboseFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, what was written and where"}
+}
+
+// maxJobs is far above any machine: a number above it is a slip.
+const maxJobs = 1024
+
+// dumpConfig is a call of dump, checked.
+type dumpConfig struct {
+	options   dwarf2sym.Options // for every file; Jobs and Progress are set for each
+	files     []string
+	debugFile string // for the only file
+	debugDirs []string
+	output    string
+	store     string
+	jobs      int
+	gzip      bool
+	checkCFI  bool
+	verbose   bool
+	quiet     bool
+	json      bool
+}
+
+// noValue lists the flags whose value may not be empty.
+var noValue = []string{"output", "store", "name", "id", "os"}
+
+// excluded lists the pairs of flags that contradict each other.
+var excluded = [][2]string{
+	{"output", "store"},
+	{"cfi-only", "no-cfi"},
+	{"check-cfi", "no-cfi"},
+	{"verbose", "quiet"},
+}
+
+func newDumpConfig(c *cli.Context) (*dumpConfig, error) {
+	if err := checkFlags(c); err != nil {
+		return nil, usagef("dump", "%v", err)
+	}
+	prefixes, err := prefixMap(c.StringSlice("prefix-map"))
+	if err != nil {
+		return nil, usagef("dump", "%v", err)
+	}
+	cfg := &dumpConfig{
+		options: dwarf2sym.Options{
+			NoInlines: c.Bool("no-inlines"),
+			NoCFI:     c.Bool("no-cfi"),
+			CFIOnly:   c.Bool("cfi-only"),
+			Name:      c.String("name"),
+			ID:        strings.ToUpper(c.String("id")),
+			OS:        c.String("os"),
+			PrefixMap: prefixes,
+			Demangle:  c.String("demangle") == "full",
+			Generator: generator,
+		},
+		debugDirs: c.StringSlice("debug-dir"),
+		output:    c.String("output"),
+		store:     c.String("store"),
+		jobs:      par.Jobs(c.Int("jobs")),
+		gzip:      c.Bool("gzip"),
+		checkCFI:  c.Bool("check-cfi"),
+		verbose:   c.Bool("verbose"),
+		quiet:     c.Bool("quiet"),
+		json:      c.String("format") == formatJSON,
+	}
+	if c.Bool("no-generator") {
+		cfg.options.Generator = ""
+	}
+	if !c.IsSet("debug-dir") {
+		cfg.debugDirs = []string{"/usr/lib/debug"}
+	}
+	if cfg.output == "" && cfg.store == "" {
+		cfg.output = "-"
+	}
+	if err := cfg.operands(c.Args().Slice()); err != nil {
+		return nil, usagef("dump", "%v", err)
+	}
+	return cfg, nil
+}
+
+var (
+	idForm = regexp.MustCompile(`^[0-9A-Fa-f]{33,40}$`)
+	osForm = regexp.MustCompile(`^[0-9A-Za-z_.-]+$`)
+)
+
+// checkFlags checks the flags, each by itself and pairs.
+func checkFlags(c *cli.Context) error {
+	for _, name := range noValue {
+		if c.IsSet(name) && c.String(name) == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	for _, pair := range excluded {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > maxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)
+	}
+	if err := oneOf(c, "demangle", "full", "none"); err != nil {
+		return err
+	}
+	if err := oneOf(c, "format", formatText, formatJSON); err != nil {
+		return err
+	}
+	return checkModuleFlags(c)
+}
+
+// checkModuleFlags checks what goes into the MODULE record: its fields are
+// separated by blanks, and only the last may contain one.
+func checkModuleFlags(c *cli.Context) error {
+	if id := c.String("id"); id != "" && !idForm.MatchString(id) {
+		return fmt.Errorf("--id is %q, want 33 to 40 hexadecimal digits", id)
+	}
+	if system := c.String("os"); system != "" && !osForm.MatchString(system) {
+		return fmt.Errorf("--os is %q, want one word such as Linux", system)
+	}
+	if name := c.String("name"); strings.ContainsAny(name, `/\`) || !isPrintable(name) || name != strings.TrimSpace(name) {
+		return fmt.Errorf("--name is %q, want the name of a file without its folder", name)
+	}
+	return nil
+}
+
+func oneOf(c *cli.Context, flag string, values ...string) error {
+	for _, v := range values {
+		if c.String(flag) == v {
+			return nil
+		}
+	}
+	return fmt.Errorf("--%s is %q, want %s", flag, c.String(flag), strings.Join(values, " or "))
+}
+
+// prefixMap reads OLD=NEW; OLD ends at the first "=", as in GCC.
+func prefixMap(args []string) ([]dwarf2sym.PrefixMap, error) {
+	var all []dwarf2sym.PrefixMap
+	for _, arg := range args {
+		old, replacement, ok := strings.Cut(arg, "=")
+		if !ok || old == "" {
+			return nil, fmt.Errorf("--prefix-map is %q, want OLD=NEW", arg)
+		}
+		all = append(all, dwarf2sym.PrefixMap{Old: old, New: replacement})
+	}
+	return all, nil
+}
+
+// operands takes the names of the inputs.
+func (cfg *dumpConfig) operands(args []string) error {
+	for _, arg := range args {
+		switch arg {
+		case "":
+			return fmt.Errorf("the name of a file is empty")
+		case "-":
+			return fmt.Errorf("a binary cannot be read from standard input: it is not read from front to back")
+		}
+	}
+	cfg.files = args
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("no FILE")
+	case cfg.store != "" && len(args) > 1 && cfg.options.Name+cfg.options.ID != "":
+		return fmt.Errorf("--name and --id are for one file, not for %d", len(args))
+	case cfg.store == "" && len(args) > 2:
+		return fmt.Errorf("%d files: one symbol file has one FILE and one DEBUGFILE, --store takes more", len(args))
+	case cfg.store == "" && len(args) == 2:
+		cfg.files, cfg.debugFile = args[:1], args[1]
+	}
+	return cfg.checkTarget(args)
+}
+
+// checkTarget keeps an input from being overwritten.
+func (cfg *dumpConfig) checkTarget(args []string) error {
+	target, err := os.Stat(cfg.output)
+	if err != nil {
+		return nil // what is not there cannot be an input
+	}
+	for _, arg := range args {
+		if st, err := os.Stat(arg); err == nil && os.SameFile(st, target) {
+			return fmt.Errorf("--output is %s, which is an input", cfg.output)
+		}
+	}
+	return nil
+}

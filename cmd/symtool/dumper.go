@@ -1,0 +1,343 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// dumper is one call of dump.
+type dumper struct {
+	*dumpConfig
+	stdout io.Writer
+	msgs   *messages
+
+	progress *progress // nil without a bar
+	single   output    // nil with --store
+	results  []*dumpResult
+	placed   map[string]*dumpResult // with --store, by path
+}
+
+// dumpResult is what became of one file.
+type dumpResult struct {
+	fileSummary
+	pending *wholeFile // with --store: complete, but not under its name yet
+	stack   []byte     // of a panic
+}
+
+// note adds something that the user should know.
+func (r *dumpResult) note(status int, format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+	r.Status = max(r.Status, status)
+}
+
+func (r *dumpResult) problem(p bin.Problem) {
+	r.Problems = append(r.Problems, newProblemSummary(p))
+	r.lines = append(r.lines, named(r.File, p.Err, p.String()))
+	r.Status = max(r.Status, statusInput)
+}
+
+// fail ends the work on the file.
+func (r *dumpResult) fail(err error) {
+	status := &statusError{statusInput, err}
+	errors.As(err, &status)
+	r.Status = max(r.Status, status.status)
+	r.Error, r.Output = status.Error(), ""
+	var panicked *par.PanicError
+	if errors.As(err, &panicked) {
+		r.stack = panicked.Stack
+		r.Error = named(r.File, nil, "internal error, please report it with the file: "+err.Error())
+	}
+}
+
+// inputError gives err the name of the file, unless it has it.
+func inputError(file string, err error) error {
+	return &statusError{statusInput, errors.New(named(file, err, err.Error()))}
+}
+
+// named puts the file in front of a message about err, unless err names one.
+func named(file string, err error, msg string) string {
+	var (
+		binErr  *bin.Error
+		pathErr *fs.PathError
+	)
+	if errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) {
+		return msg
+	}
+	return file + ": " + msg
+}
+
+// run dumps all files and prints what there is to say, in the order of the
+// operands.
+func (d *dumper) run(ctx context.Context) error {
+	d.placed = map[string]*dumpResult{}
+	for _, file := range d.files {
+		d.results = append(d.results, &dumpResult{fileSummary: fileSummary{File: file}})
+	}
+	if err := d.openSingle(); err != nil {
+		return err
+	}
+	defer d.abort()
+	stop := d.startProgress()
+	workers := min(d.jobs, len(d.files))
+	err := par.Ordered(ctx, workers, len(d.files),
+		func(ctx context.Context, worker, i int) (*dumpResult, error) {
+			defer d.progress.finish(i)
+			return d.guarded(ctx, i, share(d.jobs, workers, worker)), context.Cause(ctx)
+		},
+		func(_ int, r *dumpResult) error {
+			d.place(r)
+			d.report(r)
+			return nil
+		})
+	stop()
+	if err != nil {
+		return err
+	}
+	return d.finish()
+}
+
+// share is the number of threads for one of several workers.
+func share(jobs, workers, worker int) int {
+	n := jobs / workers
+	if worker < jobs%workers {
+		n++
+	}
+	return n
+}
+
+// openSingle opens the output that is not in a store. It comes first: a mistake
+// in its name is told before the work, not after it.
+func (d *dumper) openSingle() error {
+	if d.store != "" {
+		return nil
+	}
+	if d.gzip && d.toStdout() && isTerminal(d.stdout) {
+		return usagef("dump", "--gzip writes no compressed data to a terminal: name a file with --output")
+	}
+	out, err := createOutput(d.output, d.stdout)
+	if err != nil {
+		return outputError(d.output, err)
+	}
+	d.single = out
+	return nil
+}
+
+func (d *dumper) toStdout() bool { return d.output == "-" }
+
+// abort removes what is not complete.
+func (d *dumper) abort() {
+	if d.single != nil {
+		d.single.Abort()
+	}
+	for _, r := range d.results {
+		if r.pending != nil {
+			r.pending.Abort()
+		}
+	}
+}
+
+func (d *dumper) startProgress() (stop func()) {
+	w := d.msgs.w
+	if !isTerminal(w) || d.quiet || d.toStdout() && isTerminal(d.stdout) {
+		return func() {}
+	}
+	sizes := make([]int64, len(d.files))
+	for i, file := range d.files {
+		if st, err := os.Stat(file); err == nil {
+			sizes[i] = st.Size()
+		}
+	}
+	p, stop := startProgress(w, d.msgs, sizes, progressDelay)
+	d.progress = p
+	return stop
+}
+
+// guarded dumps one file. Damage, and even a panic, is this file's alone.
+func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
+	r := d.results[i]
+	options := d.options
+	options.Jobs = jobs
+	options.Progress = d.progress.file(i)
+	err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
+		return d.dump(ctx, r, options)
+	})
+	if err != nil {
+		r.fail(err)
+	}
+	return r
+}
+
+func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Options) error {
+	binary, err := elfobj.Open(r.File, elfobj.DefaultLimits())
+	if err != nil {
+		return inputError(r.File, err)
+	}
+	defer binary.Close()
+	debug, err := d.openDebug(r, binary)
+	if err != nil {
+		return err
+	}
+	if debug != nil {
+		r.DebugFile = debug.Path
+		defer debug.Close()
+	}
+	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
+	if err != nil {
+		return inputError(r.File, err)
+	}
+	r.Module = &moduleSummary{m.OS, m.Arch, m.ID, m.Name}
+	r.Stats = &report.Stats
+	for _, p := range report.Problems {
+		r.problem(p)
+	}
+	d.judge(r, m, report)
+	return d.write(ctx, r, m, options.Jobs)
+}
+
+// openDebug opens the separate debug file, or returns nil if there is none.
+func (d *dumper) openDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, error) {
+	if d.debugFile == "" {
+		return d.findDebug(r, binary)
+	}
+	debug, err := elfobj.Open(d.debugFile, elfobj.DefaultLimits())
+	if err != nil {
+		return nil, inputError(d.debugFile, err)
+	}
+	want, got := binary.BuildID(), debug.BuildID()
+	if len(want) > 0 && len(got) > 0 && string(want) != string(got) {
+		debug.Close()
+		return nil, inputError(d.debugFile, fmt.Errorf("build-id %x, want %x of %s", got, want, r.File))
+	}
+	return debug, nil
+}
+
+func (d *dumper) findDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, error) {
+	if binary.HasDWARF() {
+		return nil, nil
+	}
+	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, elfobj.DefaultLimits())
+	if err != nil {
+		r.problem(bin.Problem{Lost: "separate debug file", Err: err})
+	}
+	r.tried = tried
+	return debug, nil
+}
+
+// judge says what a user would not expect of the result.
+func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report) {
+	if report.NoDebugInfo {
+		r.note(statusFindings, "%s: no debug information: no functions and lines", r.File)
+		r.Looked = r.tried
+	}
+	if d.checkCFI {
+		r.CFICheck = checkCFI(m, &report.Stats)
+		if what := r.CFICheck.finding(); what != "" {
+			r.note(statusFindings, "%s: %s", r.File, what)
+		}
+	}
+}
+
+// write writes the symbol file, to the single output or into the store.
+func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, jobs int) error {
+	if d.store == "" {
+		r.Output = d.output
+		err := d.writeTo(ctx, d.single, m, jobs)
+		if err == nil {
+			err = d.single.Commit()
+		}
+		return outputError(d.single.Name(), err)
+	}
+	path, err := store.Path(m, d.extension())
+	if err != nil {
+		return &statusError{statusOutput, fmt.Errorf("%s: %w", r.File, err)}
+	}
+	path = filepath.Join(d.store, path)
+	r.Output = path
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return outputError(filepath.Dir(path), err)
+	}
+	out, err := newWholeFile(path, path)
+	if err != nil {
+		return outputError(path, err)
+	}
+	r.pending = out
+	if err = d.writeTo(ctx, out, m, jobs); err == nil {
+		err = out.finish()
+	}
+	return outputError(out.Name(), err)
+}
+
+func (d *dumper) extension() string {
+	if d.gzip {
+		return ".sym.gz"
+	}
+	return ".sym"
+}
+
+func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, jobs int) error {
+	out = contextWriter{ctx, out}
+	if !d.gzip {
+		return symfmt.Write(out, m, symfmt.WriteOptions{Jobs: jobs})
+	}
+	// No time and no name: the same symbols give the same bytes.
+	z := gzip.NewWriter(out)
+	z.ModTime = time.Unix(0, 0)
+	if err := symfmt.Write(z, m, symfmt.WriteOptions{Jobs: jobs}); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// place gives a file in the store its name. It is called in the order of the
+// operands, so that of two with one path the first one wins, always.
+func (d *dumper) place(r *dumpResult) {
+	out := r.pending
+	if out == nil || r.Error != "" {
+		return
+	}
+	first := d.placed[r.Output]
+	if first == nil {
+		d.placed[r.Output] = r
+		if err := out.rename(); err != nil {
+			r.fail(outputError(out.Name(), err))
+		}
+		return
+	}
+	same, err := sameContents(out.f.Name(), r.Output)
+	out.Abort()
+	if err != nil || !same {
+		r.fail(&statusError{statusOutput, fmt.Errorf("%s: holds the symbols of %s, those of %s differ", r.Output, first.File, r.File)})
+	}
+}
+
+// finish prints the summary and returns the status of all files.
+func (d *dumper) finish() error {
+	status := statusOK
+	for _, r := range d.results {
+		status = max(status, r.Status)
+	}
+	if d.json {
+		if err := d.printJSON(status); err != nil {
+			return err
+		}
+	}
+	if status == statusOK {
+		return nil
+	}
+	return &statusError{status, nil}
+}

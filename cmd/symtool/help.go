@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+func helpCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "help",
+		Usage:     "print the help of a command",
+		UsageText: "symtool help [COMMAND]",
+		Action: func(c *cli.Context) error {
+			switch c.NArg() {
+			case 0:
+				return writeText(c.App.Writer, appHelp(c.App))
+			case 1:
+				if command := c.App.Command(c.Args().First()); command != nil {
+					return writeText(c.App.Writer, commandHelp(c.App, command))
+				}
+				return usagef("help", "unknown command %q", c.Args().First())
+			}
+			return usagef("help", "%d operands, want at most one", c.NArg())
+		},
+	}
+}
+
+const exitStatusHelp = `Exit status:
+  0  done and clean
+  1  done, with findings: no debug information, or --check-cfi found gaps
+  2  wrong usage
+  3  an input was unreadable or damaged; what could be kept was written
+  4  the output could not be written
+  128 and the signal's number after SIGINT, SIGTERM or SIGHUP
+With several inputs the highest counts.
+`
+
+// appHelp is the text of `symtool help`.
+func appHelp(app *cli.App) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %s COMMAND [flags] [operands]\n\nCommands:\n", app.Name, app.Usage, app.Name)
+	for _, c := range app.Commands {
+		fmt.Fprintf(&b, "  %-9s %s\n", c.Name, c.Usage)
+	}
+	fmt.Fprintf(&b, "\n%s COMMAND --help prints the flags of a command, %s --version the version.\n\n%s",
+		app.Name, app.Name, exitStatusHelp)
+	return b.String()
+}
+
+// commandHelp is the text of `symtool COMMAND --help`.
+func commandHelp(app *cli.App, c *cli.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %s\n\nUsage:\n", app.Name, c.Name, c.Usage)
+	for line := range strings.Lines(c.UsageText) {
+		fmt.Fprintf(&b, "  %s", line)
+	}
+	b.WriteString("\n")
+	if c.Description != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Description))
+	}
+	if len(c.Flags) > 0 {
+		b.WriteString("\nFlags:\n")
+	}
+	for _, f := range c.Flags {
+		writeFlag(&b, f.(cli.DocGenerationFlag))
+	}
+	if len(c.Flags) > 0 {
+		writeFlag(&b, &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this"})
+		fmt.Fprintf(&b, "\n%s", exitStatusHelp)
+	}
+	return b.String()
+}
+
+// helpColumn is where a flag's text begins.
+const helpColumn = 27
+
+// writeFlag prints one flag. A word in backquotes in its usage names its value.
+func writeFlag(b *strings.Builder, f cli.DocGenerationFlag) {
+	text := f.GetUsage()
+	var value string
+	if before, after, ok := strings.Cut(text, "`"); ok {
+		var rest string
+		value, rest, _ = strings.Cut(after, "`")
+		text = before + value + rest
+	}
+	head := "      "
+	names := f.(cli.Flag).Names()
+	if len(names) > 1 {
+		head = "  -" + names[1] + ", "
+	}
+	head += "--" + names[0]
+	if value != "" {
+		head += " " + value
+	}
+	if len(head) > helpColumn-2 {
+		fmt.Fprintln(b, head)
+		head = ""
+	}
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(b, "%-*s%s", helpColumn, head, line)
+		head = ""
+	}
+	b.WriteString("\n")
+}

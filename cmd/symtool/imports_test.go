@@ -1,0 +1,276 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+const module = "github.com/symtool/symtool"
+
+// layers lists every package of the module. A package imports packages of lower
+// layers only. A new package is a decision about the design: it gets a place here.
+var layers = [][]string{
+	1: {"internal/bin", "internal/par", "internal/testenv", "symfmt/arch"},
+	2: {"internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
+	3: {"symfmt", "walk/minidump", "walk/elfcore"},
+	4: {"symfmt/gsym", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
+	5: {"dwarf2sym"},
+	6: {"lint", "resolve"},
+	7: {"walk"},
+	8: {"cmd/symtool"},
+}
+
+// rule forbids an import to the packages for which from is true.
+type rule struct {
+	imports string // a path or, with "/..." at its end, all below it
+	from    func(pkg string, isTest bool) bool
+	why     string
+}
+
+func except(packages ...string) func(string, bool) bool {
+	return func(pkg string, _ bool) bool { return !slices.Contains(packages, pkg) }
+}
+
+func productExcept(packages ...string) func(string, bool) bool {
+	return func(pkg string, isTest bool) bool { return !isTest && !slices.Contains(packages, pkg) }
+}
+
+func only(pkg string) func(string, bool) bool {
+	return func(p string, _ bool) bool { return p == pkg }
+}
+
+// below is true for pkg and the packages under it.
+func below(pkg string) func(string, bool) bool {
+	return func(p string, _ bool) bool { return p == pkg || strings.HasPrefix(p, pkg+"/") }
+}
+
+const delve = "github.com/go-delve/delve/pkg/dwarf/"
+
+var importRules = []rule{
+	{module + "/dwarf2sym", only("lint"), "a reader that lints its own output agrees with its own mistakes: take the facts from internal/elfobj"},
+	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
+	{module + "/symfmt/...", only("walk/dump"), "walk/dump knows nothing of symbols"},
+	{module + "/internal/testenv", productExcept(), "internal/testenv is for tests"},
+	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
+	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
+	{"github.com/schollz/progressbar/v3/...", except("cmd/symtool"), "the terminal belongs to cmd/symtool"},
+	{"github.com/ianlancetaylor/demangle/...", except("dwarf2sym"), "names are demangled in dwarf2sym"},
+	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
+	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
+	{delve + "reader", productExcept(), "delve's DIE reader is a second opinion for tests"},
+	{delve + "godwarf", productExcept(), "delve's DIE reader is a second opinion for tests"},
+	{delve + "dwarfbuilder", productExcept(), "dwarfbuilder makes input for tests"},
+}
+
+// useRules forbids names of imported packages outside of the tests.
+var useRules = []struct {
+	pkg, name string
+	from      func(pkg string, isTest bool) bool
+	why       string
+}{
+	{"debug/elf", "Open", productExcept("internal/elfobj"), "ELF is opened through internal/elfobj"},
+	{"debug/elf", "NewFile", productExcept("internal/elfobj"), "ELF is opened through internal/elfobj"},
+	{"os", "Exit", productExcept("cmd/symtool"), "a library returns an error"},
+	{"os", "Stderr", productExcept("cmd/symtool"), "a library returns an error or a Problem"},
+	{"os", "Stdout", productExcept("cmd/symtool"), "a library writes to an io.Writer that it is given"},
+	{"os", "Getenv", productExcept("cmd/symtool", "internal/testenv"), "a library gets its options from the caller"},
+	{"os", "LookupEnv", productExcept("cmd/symtool", "internal/testenv"), "a library gets its options from the caller"},
+}
+
+// matches tells whether an import path is the one, or below the one, of a rule.
+func matches(pattern, imported string) bool {
+	base, all := strings.CutSuffix(pattern, "/...")
+	return imported == base || all && strings.HasPrefix(imported, base+"/")
+}
+
+func layer(pkg string) int {
+	for i, packages := range layers {
+		if slices.Contains(packages, pkg) {
+			return i
+		}
+	}
+	return 0
+}
+
+// checkImport returns what is wrong with an import, or "".
+func checkImport(pkg, imported string, isTest bool) string {
+	if pkg == "sframe" && !isTest && strings.HasPrefix(imported, module+"/") && imported != module+"/internal/bin" {
+		return "sframe imports internal/bin only, to be usable alone"
+	}
+	for _, r := range importRules {
+		if matches(r.imports, imported) && r.from(pkg, isTest) {
+			return r.why
+		}
+	}
+	other, ours := strings.CutPrefix(imported, module+"/")
+	if !ours || isTest && other == pkg {
+		return ""
+	}
+	switch from, to := layer(pkg), layer(other); {
+	case to == 0:
+		return other + " is not in the table: add it to layers in imports_test.go, at the layer it belongs to"
+	case to >= from && (!isTest || other != "internal/testenv"):
+		return "layer " + strconv.Itoa(from) + " imports layer " + strconv.Itoa(to) + ": only lower layers may be imported"
+	}
+	return ""
+}
+
+// checkUses returns what is wrong with the names that a file uses.
+func checkUses(pkg string, f *ast.File, isTest bool) []string {
+	imports := map[string]string{} // name in the file -> path
+	for _, spec := range f.Imports {
+		p, _ := strconv.Unquote(spec.Path.Value)
+		name := path.Base(p)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		imports[name] = p
+	}
+	var wrong []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		x, ok := sel.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		for _, r := range useRules {
+			if imports[x.Name] == r.pkg && sel.Sel.Name == r.name && r.from(pkg, isTest) {
+				wrong = append(wrong, "uses "+r.pkg+"."+r.name+": "+r.why)
+			}
+		}
+		return true
+	})
+	return wrong
+}
+
+// sourceFiles calls fn for each Go file of the module.
+func sourceFiles(t *testing.T, fn func(pkg, file string)) {
+	root := testenv.Root(t)
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "golden") && p != root {
+			return filepath.SkipDir
+		}
+		if !d.IsDir() && strings.HasSuffix(p, ".go") {
+			rel, err := filepath.Rel(root, p)
+			if err != nil {
+				return err
+			}
+			fn(filepath.ToSlash(filepath.Dir(rel)), p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	sourceFiles(t, func(pkg, file string) {
+		if !seen[pkg] && layer(pkg) == 0 {
+			t.Errorf("package %s is not in the table: add it to layers in imports_test.go, at the layer it belongs to", pkg)
+		}
+		seen[pkg] = true
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		isTest := strings.HasSuffix(file, "_test.go")
+		for _, spec := range f.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Error(err)
+			}
+			if why := checkImport(pkg, imported, isTest); why != "" {
+				t.Errorf("%s imports %s: %s", file, imported, why)
+			}
+		}
+		for _, why := range checkUses(pkg, f, isTest) {
+			t.Errorf("%s %s", file, why)
+		}
+	})
+	if !seen["cmd/symtool"] || !seen["internal/bin"] {
+		t.Errorf("looked at %d packages only", len(seen))
+	}
+}
+
+// Each rule stops what it is for.
+func TestImportRules(t *testing.T) {
+	for _, c := range []struct {
+		pkg, imported string
+		isTest        bool
+		want          string // part of the message; empty: allowed
+	}{
+		{"internal/bin", module + "/symfmt", false, "layer 1 imports layer 3"},
+		{"symfmt", module + "/internal/bin", false, ""},
+		{"symfmt", module + "/symfmt/store", false, "layer 3 imports layer 4"},
+		{"symfmt", module + "/walk/minidump", false, "layer 3 imports layer 3"},
+		{"symfmt", module + "/new", false, "not in the table"},
+		{"lint", module + "/dwarf2sym", false, "agrees with its own mistakes"},
+		{"dwarf2sym", module + "/walk", false, "knows nothing of walking"},
+		{"dwarf2sym", module + "/walk/dump", false, "knows nothing of walking"},
+		{"walk/dump", module + "/symfmt/arch", false, "knows nothing of symbols"},
+		{"sframe", module + "/symfmt/arch", false, "usable alone"},
+		{"sframe", module + "/internal/bin", false, ""},
+		{"sframe", module + "/internal/testenv", true, ""},
+		{"internal/par", module + "/internal/testenv", true, ""},
+		{"symfmt", module + "/internal/testenv", false, "for tests"},
+		{"symfmt", "github.com/sebdah/goldie/v2", false, "for tests"},
+		{"internal/testenv", "github.com/sebdah/goldie/v2", false, ""},
+		{"dwarf2sym", "github.com/urfave/cli/v2", false, "flags end in cmd/symtool"},
+		{"cmd/symtool", "github.com/urfave/cli/v2", false, ""},
+		{"symfmt", "github.com/ianlancetaylor/demangle", false, "demangled in dwarf2sym"},
+		{"dwarf2sym", "github.com/ianlancetaylor/demangle", false, ""},
+		{"dwarf2sym", delve + "frame", false, "second opinion"},
+		{"dwarf2sym", delve + "frame", true, ""},
+		{"dwarf2sym", delve + "regnum", false, ""},
+		{"symfmt", "debug/elf", false, ""},
+	} {
+		got := checkImport(c.pkg, c.imported, c.isTest)
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s imports %s (test: %v): %q, want %q", c.pkg, c.imported, c.isTest, got, c.want)
+		}
+	}
+}
+
+func TestUseRules(t *testing.T) {
+	const source = `package x
+import (
+	e "debug/elf"
+	"os"
+)
+var _, _ = e.NewFile(nil)
+func f() { os.Exit(1) }
+var machine = e.EM_386
+`
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pkg    string
+		isTest bool
+		want   int
+	}{{"symfmt", false, 2}, {"cmd/symtool", false, 1}, {"internal/elfobj", false, 1}, {"symfmt", true, 0}} {
+		if got := checkUses(c.pkg, f, c.isTest); len(got) != c.want {
+			t.Errorf("%s (test: %v): %q, want %d", c.pkg, c.isTest, got, c.want)
+		}
+	}
+}

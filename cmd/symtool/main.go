@@ -1,0 +1,44 @@
+// Command symtool makes and checks symbol files for crash reports.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+
+// signalGrace is how long the work may take to end after a signal. It ends at
+// once, unless it waits for the reader of a pipe.
+const signalGrace = time.Second
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, args, stdin, stdout, stderr) }()
+	select {
+	case status := <-done:
+		return status
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(signalGrace):
+		temporaries.removeAll()
+	}
+	return signalStatus(ctx)
+}
+
+// execute parses args and runs the command.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	app := newApp(stdin, stdout, newMessages(stderr))
+	args, err := permute(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, args)
+	}
+	return exitStatus(ctx, app, err)
+}

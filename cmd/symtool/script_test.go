@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"symtool": main})
+}
+
+// TestScript runs testdata/script/<command>_<case>.txtar. Beside the commands
+// of testscript there is
+//
+//	status N COMMAND...   COMMAND must end with exit status N
+//	same FILE FILE        two files hold the same bytes
+//	absent GLOB...        nothing matches
+//
+// and $GOLDEN is the folder with small binaries, golden/input.
+func TestScript(t *testing.T) {
+	input := testenv.Input(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       testenv.Updating(),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GOLDEN", input)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status": status,
+			"same":   same,
+			"absent": absent,
+		},
+	})
+}
+
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("status %d, want %d", got, want)
+	}
+}
+
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] same FILE FILE")
+	}
+	equal, err := sameContents(ts.MkAbs(args[0]), ts.MkAbs(args[1]))
+	ts.Check(err)
+	if equal == neg {
+		ts.Fatalf("%s and %s: same is %v", args[0], args[1], equal)
+	}
+}
+
+func absent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: absent GLOB...")
+	}
+	for _, glob := range args {
+		found, err := filepath.Glob(ts.MkAbs(glob))
+		ts.Check(err)
+		if len(found) > 0 {
+			ts.Fatalf("%q: want nothing", found)
+		}
+	}
+}
+
+// Every script belongs to a command.
+func TestScriptNames(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join("testdata", "script"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := newApp(nil, nil, newMessages(nil))
+	for _, f := range files {
+		command := strings.FieldsFunc(f.Name(), func(r rune) bool { return r == '_' || r == '.' })[0]
+		if app.Command(command) == nil && command != "symtool" {
+			t.Errorf("%s: its first word is no command", f.Name())
+		}
+	}
+}

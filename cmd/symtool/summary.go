@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// summarySchema is the version of the summary. Fields may be added; none is
+// renamed or gets another unit without a new number.
+const summarySchema = 1
+
+// dumpSummary is the document that dump --format json prints. The README
+// documents its fields.
+type dumpSummary struct {
+	Schema    int            `json:"schema"`
+	Generator string         `json:"generator"`
+	Status    int            `json:"status"`
+	Files     []*fileSummary `json:"files"`
+}
+
+type fileSummary struct {
+	File      string           `json:"file"`
+	DebugFile string           `json:"debug_file,omitempty"`
+	Output    string           `json:"output,omitempty"`
+	Status    int              `json:"status"`
+	Error     string           `json:"error,omitempty"`
+	Module    *moduleSummary   `json:"module,omitempty"`
+	Stats     *dwarf2sym.Stats `json:"stats,omitempty"`
+	CFICheck  *cfiCheck        `json:"cfi_check,omitempty"` // with --check-cfi
+	Notes     []string         `json:"notes,omitempty"`
+	Looked    []string         `json:"looked,omitempty"` // for debug information, in vain
+	Problems  []problemSummary `json:"problems,omitempty"`
+
+	lines []string // Problems as text
+	tried []string // as elfobj.FindDebug tells
+}
+
+type moduleSummary struct {
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type problemSummary struct {
+	File    string `json:"file,omitempty"`
+	Section string `json:"section,omitempty"`
+	Offset  string `json:"offset,omitempty"` // hexadecimal, in the section or the file
+	Message string `json:"message"`
+	Lost    string `json:"lost,omitempty"`
+}
+
+func newProblemSummary(p bin.Problem) problemSummary {
+	s := problemSummary{Message: p.Err.Error(), Lost: p.Lost}
+	var e *bin.Error
+	if errors.As(p.Err, &e) {
+		s.File, s.Section, s.Offset = e.File, e.Section, "0x"+strconv.FormatUint(e.Offset, 16)
+		s.Message = (&bin.Error{Msg: e.Msg, Err: e.Err}).Error()
+	}
+	return s
+}
+
+// shownProblems is how many problems of one file are printed without --verbose.
+// A damaged file can have one for each of a million units.
+const shownProblems = 10
+
+// report prints what there is to say about one file.
+func (d *dumper) report(r *dumpResult) {
+	if d.json && d.toStdout() {
+		return // standard error holds the document alone
+	}
+	if !d.quiet {
+		d.reportProblems(r.lines)
+		for _, note := range r.Notes {
+			d.msgs.printf("symtool: %s", note)
+		}
+		if d.verbose {
+			d.reportLooked(r)
+		}
+	}
+	if r.Error != "" {
+		d.msgs.printf("symtool: %s", r.Error)
+		if d.verbose && r.stack != nil {
+			for line := range strings.Lines(string(r.stack)) {
+				d.msgs.printf("%s", strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    "))
+			}
+		}
+		return
+	}
+	if d.verbose && !d.json {
+		d.reportWritten(r)
+	}
+}
+
+func (d *dumper) reportProblems(lines []string) {
+	for i, line := range lines {
+		if i == shownProblems && !d.verbose {
+			d.msgs.printf("symtool: and %s, which --verbose shows", count(len(lines)-i, "more problem"))
+			return
+		}
+		d.msgs.printf("symtool: %s", line)
+	}
+}
+
+func (d *dumper) reportLooked(r *dumpResult) {
+	for _, place := range r.Looked {
+		d.msgs.printf("symtool: looked for debug information at %s", place)
+	}
+}
+
+func (d *dumper) reportWritten(r *dumpResult) {
+	if r.DebugFile != "" {
+		d.msgs.printf("symtool: %s: debug information from %s", r.File, r.DebugFile)
+	}
+	d.msgs.printf("symtool: %s: %s", r.File, statsLine(r.Stats))
+	if r.Output != "-" {
+		d.msgs.printf("symtool: wrote %s", r.Output)
+	}
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// statsLine says what was written, then what was lost.
+func statsLine(s *dwarf2sym.Stats) string {
+	line := strings.Join([]string{
+		count(s.Funcs, "function"), count(s.Inlines, "inline"), count(s.Lines, "line"), count(s.Files, "file"),
+		count(s.Publics, "public symbol"), count(s.CFIBlocks, "CFI block"), count(s.CFIRows, "CFI row"),
+	}, ", ")
+	for _, lost := range []struct {
+		n    int
+		what string
+	}{
+		{s.DeadFuncs, "dead function"},
+		{s.CFIDead, "dead FDE"},
+		{s.CFILostRules, "inexpressible CFI rule"},
+		{s.CFILostRegs, "unnamed CFI register"},
+	} {
+		if lost.n > 0 {
+			line += "; left out: " + count(lost.n, lost.what)
+		}
+	}
+	return line
+}
+
+// printJSON prints the summary where the symbol file does not go.
+func (d *dumper) printJSON(status int) error {
+	doc := dumpSummary{Schema: summarySchema, Generator: generator, Status: status}
+	for _, r := range d.results {
+		doc.Files = append(doc.Files, &r.fileSummary)
+	}
+	text, err := encodeJSON(doc)
+	if err != nil {
+		return err
+	}
+	if d.toStdout() {
+		_, _ = d.msgs.Write(text)
+		return nil
+	}
+	if err := writeText(d.stdout, string(text)); err != nil {
+		return err
+	}
+	return nil
+}
+
+// encodeJSON is v as indented JSON, with everything that printable would
+// change in \u form.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	var out strings.Builder
+	for _, r := range b.String() {
+		if r == '\n' || strconv.IsPrint(r) {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&out, `\u%04x`, unit)
+		}
+	}
+	return []byte(out.String()), nil
+}
+
+// sameContents compares two files.
+func sameContents(a, b string) (bool, error) {
+	fa, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer fa.Close()
+	fb, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer fb.Close()
+	return sameBytes(fa, fb)
+}
+
+func sameBytes(a, b io.Reader) (bool, error) {
+	bufA, bufB := make([]byte, outputBuffer), make([]byte, outputBuffer)
+	for {
+		na, errA := io.ReadFull(a, bufA)
+		nb, errB := io.ReadFull(b, bufB)
+		if !bytes.Equal(bufA[:na], bufB[:nb]) {
+			return false, nil
+		}
+		ended := errors.Is(errA, io.EOF) || errors.Is(errA, io.ErrUnexpectedEOF)
+		if ended && (errors.Is(errB, io.EOF) || errors.Is(errB, io.ErrUnexpectedEOF)) {
+			return true, nil
+		}
+		if err := errors.Join(errA, errB); err != nil {
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,209 @@
+#!/bin/sh
+# Builds every fixture of this folder again, from src/ to *.elf and *.debug.
+#
+#   ./build.sh          all of them
+#   ./build.sh NAME...  these (the words after "want" below)
+#
+# Debian packages (bookworm, versions as checked in):
+#   gcc g++ binutils                       gcc 12.2, binutils 2.40
+#   clang-22 lld-22 llvm-22                22 from apt.llvm.org
+#   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
+#   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-s390x-linux-gnu
+#   rustc: 1.95 (rustup, stable; nightly for legacy mangling)
+#
+# The build runs in a copy of src/, whose path is mapped to /src; the last step refuses a binary that names this machine's folders.
+set -eu
+export LC_ALL=C SOURCE_DATE_EPOCH=0
+here=$(cd "$(dirname "$0")" && pwd -P)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$here"/src/* "$work"
+cd "$work"
+
+wanted="$*"
+out=
+
+# want NAME: true when this fixture is to be built; sets $out.
+want() {
+	out=$1.elf
+	test -z "$wanted" && return 0
+	for w in $wanted; do test "$w" = "$1" && return 0; done
+	return 1
+}
+
+map="-ffile-prefix-map=$work=/src"
+gflags="-g -gno-record-gcc-switches $map -frandom-seed=0"
+link="-nostdlib -Wl,--build-id=sha1 -Wl,-z,noseparate-code -Wl,-z,max-page-size=4096 -Wl,--hash-style=gnu"
+so="-shared -fPIC $link"
+exe="-static -no-pie $link"
+cexe="-static $link"
+
+lld=$(command -v ld.lld-22)
+
+# The compilers, with what all fixtures have in common. A later flag wins.
+GCC="gcc $gflags -O2"
+GXX="g++ $gflags -O2 -std=c++17"
+CLANG="clang-22 -g $map -O2 --ld-path=$lld -fdebug-compilation-dir=/src -no-canonical-prefixes"
+CLANGXX="clang++-22 -g $map -O2 -std=c++17 --ld-path=$lld -fdebug-compilation-dir=/src"
+nest="nest.c second.c"
+
+
+# cross TRIPLET: a cross compiler with the same flags.
+cross() { t=$1; shift; "$t-gcc" $gflags -O2 -fasynchronous-unwind-tables "$@"; }
+
+# --- DWARF versions -------------------------------------------------------
+for v in 2 3 4 5; do
+	if want gcc-dwarf$v; then $GCC -gdwarf-$v -gstrict-dwarf $so $nest -o $out; fi
+done
+# GNU extensions of version 4: DW_TAG_GNU_call_site and its kin.
+if want gcc-dwarf4-gnu; then $GCC -gdwarf-4 $so $nest -o $out; fi
+if want gcc-dwarf5-types; then $GXX -gdwarf-5 -fdebug-types-section $so scopes.cc -o $out; fi
+if want gcc-dwarf4-types; then $GXX -gdwarf-4 -fdebug-types-section $so scopes.cc -o $out; fi
+for v in 4 5; do
+	if want clang-dwarf$v; then $CLANG -gdwarf-$v $so $nest -o $out; fi
+done
+if want gcc-dwarf64; then $GCC -gdwarf-5 -gdwarf64 $so $nest -o $out; fi
+if want gcc-dwarf64-v4; then $GCC -gdwarf-4 -gdwarf64 $so $nest -o $out; fi
+if want clang-dwarf64; then $CLANG -gdwarf-5 -gdwarf64 $so $nest -o $out; fi
+if want gcc-O0; then $GCC -O0 $so $nest -o $out; fi
+
+# --- ranges ---------------------------------------------------------------
+if want hotcold-gcc4; then $GCC -gdwarf-4 $so hotcold.c sink.c -o $out; fi
+if want hotcold-gcc5; then $GCC -gdwarf-5 $so hotcold.c sink.c -o $out; fi
+if want hotcold-clang5; then $CLANG -gdwarf-5 -ffunction-sections -fPIC -mllvm -enable-split-machine-functions -mllvm -hot-cold-split $so hotcold.c sink.c -o $out; fi
+
+# --- names ----------------------------------------------------------------
+if want scopes-gcc5; then $GXX -gdwarf-5 $so scopes.cc -o $out; fi
+if want scopes-gcc4; then $GXX -gdwarf-4 -O0 $so scopes.cc -o $out; fi
+if want scopes-clang5; then $CLANGXX -gdwarf-5 $so scopes.cc -o $out; fi
+# DW_AT_MIPS_linkage_name, as before DWARF 4.
+if want scopes-mips-gcc3; then $GXX -gdwarf-3 -gstrict-dwarf $so scopes.cc -o $out; fi
+# Linkage names for inlined functions only, and for none.
+if want scopes-abstract-clang5; then $CLANGXX -gdwarf-5 -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out; fi
+if want scopes-nolink-clang5; then $CLANGXX -O0 -gdwarf-5 -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out; fi
+if want nestedfn; then $GCC $so nestedfn.c -o $out; fi
+if want lto-gcc; then $GXX -flto -flto-partition=none $so lto_a.cc lto_b.cc -o $out; fi
+if want lto-clang; then $CLANGXX -flto $so lto_a.cc lto_b.cc -o $out; fi
+
+# --- what the linker does -------------------------------------------------
+gc="-ffunction-sections -Wl,--gc-sections"
+for v in 4 5; do
+	if want dead-bfd-v$v; then $GCC -gdwarf-$v $exe $gc dead.c -o $out; fi
+	if want dead-lld-v$v; then $CLANG -gdwarf-$v $cexe $gc dead.c -o $out; fi
+done
+if want dead-lld-minus1; then $CLANG -gdwarf-5 $cexe $gc -Wl,-z,dead-reloc-in-nonalloc='.debug_*=0xffffffffffffffff' dead.c -o $out; fi
+if want dead-lld-minus2; then $CLANG -gdwarf-4 $cexe $gc -Wl,-z,dead-reloc-in-nonalloc='.debug_*=0xfffffffffffffffe' dead.c -o $out; fi
+if want zero-x86_64; then $GCC $exe -Wl,-Ttext=0 $nest start.c -o $out; fi
+if want zero-arm; then cross arm-linux-gnueabihf -fno-asynchronous-unwind-tables -fno-unwind-tables -mthumb $exe -Wl,-Ttext=0 $nest start.c -o $out; fi
+# Code at 0 and dropped functions, whose addresses the linker made 0 as well.
+if want zero-dead; then $GCC -gdwarf-4 $exe $gc -Wl,-Ttext=0 dead.c -o $out; fi
+if want icf-lld; then $CLANG $cexe -ffunction-sections -Wl,--icf=all icf.c -o $out; fi
+if want emit-relocs; then $GCC $exe -Wl,--emit-relocs $nest start.c -o $out; fi
+if want exec-high; then $GCC $exe -Wl,-Ttext-segment=0x40000000 $nest start.c -o $out; fi
+if want xen-note; then
+	as xennote.s -o xennote.o
+	$GCC $exe -Wl,-T,notes.ld xennote.o $nest start.c -o $out
+fi
+if want no-build-id; then $GCC $so -Wl,--build-id=none $nest -o $out; fi
+if want symver; then $GCC $so -Wl,--version-script=symver.map symver.c -o $out; fi
+if want nodebug; then $GCC -g0 $so $nest -o $out; fi
+if want nodebug-dynsym; then $GCC -g0 -s $so $nest -o $out; fi
+
+# --- compression, separate file -------------------------------------------
+for z in zlib zlib-gnu zstd; do
+	if want compressed-$z; then
+		$GCC $so $nest -o plain.elf
+		objcopy --compress-debug-sections=$z plain.elf $out
+	fi
+done
+if want pair; then
+	$GXX $so scopes.cc -o plain.elf
+	objcopy --only-keep-debug plain.elf pair.debug
+	objcopy --strip-all --add-gnu-debuglink=pair.debug plain.elf $out
+fi
+
+# --- CPUs -----------------------------------------------------------------
+cpu() { if want cpu-$1; then t=$2; shift 2; cross $t $so "$@" $nest hotcold.c -o $out; fi; }
+cpu i686 i686-linux-gnu
+cpu arm arm-linux-gnueabihf -marm
+cpu thumb arm-linux-gnueabihf -mthumb
+cpu arm64 aarch64-linux-gnu
+cpu arm64-pac aarch64-linux-gnu -mbranch-protection=standard
+cpu arm64-bkey aarch64-linux-gnu -mbranch-protection=pac-ret+b-key+leaf
+cpu riscv64 riscv64-linux-gnu
+cpu mips mips-linux-gnu
+cpu mips64 mips64-linux-gnuabi64
+cpu ppc powerpc-linux-gnu
+cpu ppc64 powerpc64-linux-gnu
+cpu s390x s390x-linux-gnu
+
+# --- line tables ----------------------------------------------------------
+if want line0; then $CLANG -gdwarf-5 $so line0.c -o $out; fi
+if want embed-source; then $CLANG -gdwarf-5 -gembed-source $so $nest -o $out; fi
+# unit NAME SOURCE FLAGS...: an assembly unit on its own.
+unit() {
+	name=$1 src=$2; shift 2
+	if want "$name"; then
+		as --debug-prefix-map "$work=/src" "$@" $src -o unit.o
+		ld -shared -z noseparate-code -z max-page-size=4096 --build-id=sha1 unit.o -o $out
+	fi
+}
+unit line-v2 line_v2.s
+unit line-v4-vliw line_v4_vliw.s
+unit line-v5-forms line_v5.s
+unit line-view locview.s
+unit asm-gas2 asm.s -gdwarf-2
+unit asm-gas4 asm.s -gdwarf-4
+unit asm-gas5 asm.s -gdwarf-5
+# A unit with labels, and no functions.
+if want asm-clang5; then $CLANG -gdwarf-5 $so asm.s -o $out; fi
+# A unit with lines and neither labels nor functions.
+if want asm-notype; then
+	sed '/\.type/d' asm.s >asm_notype.s
+	as -gdwarf-4 --debug-prefix-map "$work=/src" asm_notype.s -o unit.o
+	ld -shared -z noseparate-code -z max-page-size=4096 --build-id=sha1 unit.o -o $out
+fi
+
+# --- units that compilers do not write ------------------------------------
+unit forms forms.s
+unit bad-form badform.s
+unit bad-cycle cycle.s
+
+# --- call frame information -----------------------------------------------
+unit eh eh.s 2>/dev/null # ld says that it cannot make a table for it
+unit frame-both-cie1 frame_both.s --gdwarf-cie-version=1
+unit frame-both-cie3 frame_both.s --gdwarf-cie-version=3
+unit frame-both-cie4 frame_both.s --gdwarf-cie-version=4
+unit debug-frame debug_frame.s
+if want debug-frame-only; then $GCC -fno-asynchronous-unwind-tables $so $nest -o $out; fi
+if want eh-encodings; then
+	as encodings.s -o unit.o
+	ld -static -z noseparate-code --no-ld-generated-unwind-info --build-id=sha1 -Ttext=0x4002f0 -e text_base unit.o -o $out 2>/dev/null
+fi
+if want except; then $GXX -fexceptions $so except.cc -o $out; fi
+if want realign-x86_64; then $GCC $so realign.c -o $out; fi
+if want realign-i686; then cross i686-linux-gnu $so realign.c -o $out; fi
+
+# --- Rust -----------------------------------------------------------------
+rust() {
+	name=$1; shift
+	if want "$name"; then
+		rustc "$@" -g -O -C panic=abort --crate-type=lib --crate-name=fixture --emit=obj --remap-path-prefix "$work=/src" lib.rs -o unit.o
+		ld -shared -z noseparate-code -z max-page-size=4096 --build-id=sha1 --gc-sections unit.o -o $out
+	fi
+}
+rust rust-legacy +nightly -Zunstable-options -C symbol-mangling-version=legacy
+rust rust-v0 +stable -C symbol-mangling-version=v0
+
+# --- install --------------------------------------------------------------
+for f in *.elf *.debug; do
+	test "$f" = plain.elf && continue
+	test -e "$f" || continue
+	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then
+		echo "$f: names a folder of this machine" >&2
+		grep -aoE "[[:print:]]*($work|$here|/root/|/home/|/tmp/)[[:print:]]*" "$f" | head -3 >&2
+		exit 1
+	fi
+	chmod 644 "$f"
+	cmp -s "$f" "$here/$f" || cp "$f" "$here/$f"
+done

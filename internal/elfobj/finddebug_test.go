@@ -1,0 +1,174 @@
+package elfobj
+
+import (
+	"bytes"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// debugPair makes a binary with a build-id and a debuglink, and a debug file.
+func debugPair(id string, link string) (binary, debug []byte) {
+	e := kinds[0].e
+	e.secs = []testSec{
+		{name: ".note.gnu.build-id", typ: stNote, data: e.note("GNU\x00", 3, []byte(id), 4)},
+		{name: ".debug_info", typ: stProgbits, data: []byte("dwarf")},
+	}
+	if id == "" {
+		e.secs = e.secs[1:]
+	}
+	debug = e.build()
+	data := []byte(link + "\x00")
+	for len(data)%4 != 0 {
+		data = append(data, 0)
+	}
+	b := bytes.NewBuffer(data)
+	e.u32(b, crc32.ChecksumIEEE(debug))
+	e.secs = e.secs[:len(e.secs)-1]
+	if link != "" {
+		e.secs = append(e.secs, testSec{name: ".gnu_debuglink", typ: stProgbits, data: b.Bytes()})
+	}
+	return e.build(), debug
+}
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindDebug(t *testing.T) {
+	const id = "\xab\xcd\xef\x01"
+	const byID = ".build-id/ab/cdef01.debug"
+	binary, debug := debugPair(id, "prog.debug")
+	_, other := debugPair("\xab\xcd\xef\x02", "")
+	damaged := append([]byte("\x7fELF\x09"), debug[5:]...)
+	cases := map[string]struct {
+		files map[string][]byte // below the test's folder; the binary is bin/prog
+		want  string            // path found, "" none
+		tried []string          // parts of the lines of refusals, in order
+		err   string
+	}{
+		"nothing": {want: "", tried: []string{"/one/" + byID + ": no such file", "/two/" + byID + ": no such file",
+			"/bin/prog.debug: no such file", "/bin/.debug/prog.debug: no such file", "/one/", "/two/"}},
+		"build-id":           {files: map[string][]byte{"two/" + byID: debug, "bin/prog.debug": debug}, want: "two/" + byID, tried: []string{"/one/" + byID}},
+		"wrong id":           {files: map[string][]byte{"one/" + byID: other, "two/" + byID: debug}, want: "two/" + byID, tried: []string{"build-id abcdef02, want abcdef01"}},
+		"beside":             {files: map[string][]byte{"bin/prog.debug": debug}, want: "bin/prog.debug", tried: []string{"one", "two"}},
+		"in .debug":          {files: map[string][]byte{"bin/.debug/prog.debug": debug}, want: "bin/.debug/prog.debug", tried: []string{"", "", ""}},
+		"CRC":                {files: map[string][]byte{"bin/prog.debug": other, "bin/.debug/prog.debug": debug}, want: "bin/.debug/prog.debug", tried: []string{"", "", "CRC-32 "}},
+		"below the root":     {files: map[string][]byte{"two/ROOT/bin/prog.debug": debug}, want: "two/ROOT/bin/prog.debug", tried: make([]string, 5)},
+		"damaged":            {files: map[string][]byte{"one/" + byID: damaged}, tried: []string{"offset 0x4: ELF class 9", "", "", "", "", ""}, err: "ELF class 9"},
+		"damaged, then good": {files: map[string][]byte{"one/" + byID: damaged, "bin/prog.debug": debug}, want: "bin/prog.debug", tried: []string{"ELF class 9", ""}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			place := func(p string) string { return filepath.Join(dir, strings.Replace(p, "ROOT", dir, 1)) }
+			writeFile(t, place("bin/prog"), binary)
+			for p, data := range c.files {
+				writeFile(t, place(p), data)
+			}
+			f, err := Open(place("bin/prog"), DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			got, tried, err := FindDebug(f, []string{place("one"), place("two")}, DefaultLimits())
+			if got != nil {
+				defer got.Close()
+			}
+			checkFound(t, got, c.want, place)
+			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			if len(tried) != len(c.tried) {
+				t.Fatalf("tried:\n%s\nwant %q", strings.Join(tried, "\n"), c.tried)
+			}
+			for i := range tried {
+				if !strings.Contains(tried[i], c.tried[i]) {
+					t.Errorf("tried %q, want %q", tried[i], c.tried[i])
+				}
+			}
+		})
+	}
+}
+
+func checkFound(t *testing.T, got *File, want string, place func(string) string) {
+	t.Helper()
+	switch {
+	case got == nil && want != "":
+		t.Errorf("not found, want %s", want)
+	case got != nil && want == "":
+		t.Errorf("found %s", got.Path)
+	case got != nil && got.Path != place(want):
+		t.Errorf("found %s, want %s", got.Path, place(want))
+	case got != nil && !got.HasDWARF():
+		t.Error("found no DWARF")
+	}
+}
+
+func TestFindDebugRefusesFoldersInLinks(t *testing.T) {
+	for _, link := range []string{"../prog.debug", "/etc/passwd", "..", "a/b"} {
+		dir := t.TempDir()
+		binary, debug := debugPair("", link)
+		writeFile(t, filepath.Join(dir, "bin/prog"), binary)
+		writeFile(t, filepath.Join(dir, "prog.debug"), debug)
+		f, err := Open(filepath.Join(dir, "bin/prog"), DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, tried, err := FindDebug(f, nil, DefaultLimits())
+		if got != nil || err != nil || len(tried) != 1 || !strings.Contains(tried[0], "is not the name of a file") {
+			t.Errorf("%s: %v, %q, %v", link, got, tried, err)
+		}
+		f.Close()
+	}
+}
+
+func TestFindDebugIsNotTheFileItself(t *testing.T) {
+	dir := t.TempDir()
+	binary, _ := debugPair("", "prog")
+	writeFile(t, filepath.Join(dir, "prog"), binary)
+	f, err := Open(filepath.Join(dir, "prog"), DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, tried, err := FindDebug(f, nil, DefaultLimits())
+	if got != nil || err != nil || len(tried) != 2 || !strings.Contains(tried[0], "is the file itself") {
+		t.Errorf("%v, %q, %v", got, tried, err)
+	}
+}
+
+// TestFindDebugOfLibc finds the distribution's.
+func TestFindDebugOfLibc(t *testing.T) {
+	libc := testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
+	testenv.File(t, "/usr/lib/debug/.build-id", "libc6-dbg")
+	f, err := Open(libc, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	debug, tried, err := FindDebug(f, []string{"/usr/lib/debug"}, DefaultLimits())
+	if err != nil || debug == nil {
+		t.Skipf("libc6-dbg of another version: %v, %q", err, tried)
+	}
+	defer debug.Close()
+	if !debug.HasDWARF() || !debug.HasSymtab() || debug.Section(".text").HasData() {
+		t.Errorf("%s: DWARF %v, symtab %v", debug.Path, debug.HasDWARF(), debug.HasSymtab())
+	}
+	if debug.LoadBase() != f.LoadBase() || len(debug.ExecRanges()) != len(f.ExecRanges()) {
+		t.Errorf("base %#x, ranges %x", debug.LoadBase(), debug.ExecRanges())
+	}
+}

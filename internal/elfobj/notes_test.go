@@ -1,0 +1,312 @@
+package elfobj
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func TestBuildID(t *testing.T) {
+	id := []byte{0xde, 0xad, 0xbe, 0xef, 1, 2, 3}
+	type mk func(e *testELF) []byte
+	gnu := func(align int) mk { return func(e *testELF) []byte { return e.note("GNU\x00", 3, id, align) } }
+	xen := func(e *testELF) []byte { return e.note("Xen\x00", 3, []byte("2.6\x00"), 4) }
+	join := func(parts ...mk) mk {
+		return func(e *testELF) []byte {
+			var b []byte
+			for _, p := range parts {
+				b = append(b, p(e)...)
+			}
+			return b
+		}
+	}
+	cases := map[string]struct {
+		data  mk
+		align uint64
+		typ   uint32
+		want  []byte
+	}{
+		"plain":             {gnu(4), 4, stNote, id},
+		"aligned to 8":      {join(func(e *testELF) []byte { return e.note("GNU\x00", 5, []byte("12345678"), 8) }, gnu(8)), 8, stNote, id},
+		"8 but padded to 4": {join(func(e *testELF) []byte { return e.note("GNU\x00", 1, []byte("1234"), 4) }, gnu(4)), 8, stNote, id},
+		"after a Xen note":  {join(xen, gnu(4)), 4, stNote, id},
+		"only Xen":          {xen, 4, stNote, nil},
+		"Go's":              {func(e *testELF) []byte { return e.note("Go\x00\x00", 4, id, 4) }, 4, stNote, nil},
+		"type 1":            {func(e *testELF) []byte { return e.note("GNU\x00", 1, id, 4) }, 4, stNote, nil},
+		"empty":             {func(e *testELF) []byte { return e.note("GNU\x00", 3, nil, 4) }, 4, stNote, nil},
+		"cut":               {func(e *testELF) []byte { return gnu(4)(e)[:18] }, 4, stNote, nil},
+		"sizes lie":         {func(e *testELF) []byte { return bytes.Repeat([]byte{0xff}, 64) }, 4, stNote, nil},
+		"nobits":            {gnu(4), 4, stNobits, nil},
+		"unpadded last":     {func(e *testELF) []byte { return gnu(4)(e)[:16+len(id)] }, 4, stNote, id},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, e *testELF) {
+				e.secs = []testSec{
+					{name: ".note.broken", typ: stNote, data: []byte("x"), off: 1 << 29},
+					{name: ".note", typ: c.typ, data: c.data(e), align: c.align, size: uint64(len(c.data(e)))},
+				}
+				if got := openBytes(t, e.build()).BuildID(); !bytes.Equal(got, c.want) {
+					t.Errorf("build-id %x, want %x", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestBuildIDLikeReadelf reads those of this machine.
+func TestBuildIDLikeReadelf(t *testing.T) {
+	readelf := testenv.Tool(t, "readelf")
+	for _, path := range systemFiles(t) {
+		out, err := exec.Command(readelf, "-nW", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if _, after, ok := strings.Cut(string(out), "Build ID: "); ok {
+			want = strings.Fields(after)[0]
+		}
+		f, err := Open(path, DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := hexOf(f.BuildID()); got != want {
+			t.Errorf("%s: build-id %s, readelf %s", path, got, want)
+		}
+		f.Close()
+	}
+}
+
+func hexOf(b []byte) string {
+	const digits = "0123456789abcdef"
+	var s strings.Builder
+	for _, c := range b {
+		s.WriteByte(digits[c>>4])
+		s.WriteByte(digits[c&15])
+	}
+	return s.String()
+}
+
+func TestManyOverlappingNotes(t *testing.T) {
+	e := kinds[0].e
+	big := bytes.Repeat(e.note("GNU\x00", 5, make([]byte, 4), 4), 50000)
+	e.secs = []testSec{{name: ".n", typ: stNote, data: big}}
+	for range 20000 {
+		e.secs = append(e.secs, testSec{typ: stNote, off: 64, size: uint64(len(big))})
+	}
+	f := openBytes(t, e.build())
+	grown, took := cost(func() {
+		if f.BuildID() != nil {
+			t.Error("a build-id")
+		}
+	})
+	if grown > 2*f.Size+2*maxNotes || took.Seconds() > 1 {
+		t.Errorf("%d bytes, %v", grown, took)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		link := new(bytes.Buffer)
+		link.WriteString("prog.debug\x00\x00")
+		e.u32(link, 0xcafef00d)
+		e.secs = []testSec{
+			{name: ".gnu_debuglink", typ: stProgbits, data: link.Bytes()},
+			{name: ".gnu_debugaltlink", typ: stProgbits, data: []byte("../dwz/all.debug\x00\x01\x02\x03")},
+		}
+		f := openBytes(t, e.build())
+		if name, crc, ok := f.DebugLink(); name != "prog.debug" || crc != 0xcafef00d || !ok {
+			t.Errorf("debuglink %q %#x %v", name, crc, ok)
+		}
+		if name, id, ok := f.AltLink(); name != "../dwz/all.debug" || hexOf(id) != "010203" || !ok {
+			t.Errorf("altlink %q %x %v", name, id, ok)
+		}
+	})
+	for name, data := range map[string]string{"no NUL": "prog", "no CRC": "prog\x00\x00\x00\x00\x01", "no name": "\x00\x00\x00\x00\x01\x02\x03\x04"} {
+		e := kinds[0].e
+		e.secs = []testSec{{name: ".gnu_debuglink", typ: stProgbits, data: []byte(data)}, {name: ".gnu_debugaltlink", typ: stProgbits, data: []byte("x\x00")}}
+		f := openBytes(t, e.build())
+		if _, _, ok := f.DebugLink(); ok {
+			t.Errorf("%s: ok", name)
+		}
+		if _, _, ok := f.AltLink(); ok {
+			t.Errorf("%s: altlink without id is ok", name)
+		}
+	}
+}
+
+func TestTextHash(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		code := make([]byte, 5000)
+		for i := range code {
+			code[i] = byte(i * i >> 3)
+		}
+		want := make([]byte, 16)
+		for i := range 4096 {
+			want[i&15] ^= code[i]
+		}
+		e.secs = []testSec{{name: ".text", typ: stProgbits, data: code}}
+		if got := openBytes(t, e.build()).TextHash(); !bytes.Equal(got, want) {
+			t.Errorf("hash %x, want %x", got, want)
+		}
+		// 20 bytes: the second step takes 12 bytes of what follows.
+		e.secs = []testSec{{name: "text", typ: stProgbits, data: code[100:120]}, {name: ".next", typ: stProgbits, data: bytes.Repeat([]byte{0x55}, 64)}}
+		got := openBytes(t, e.build()).TextHash()
+		padded := append(bytes.Clone(code[100:120]), 0, 0, 0, 0, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55)
+		for i := range 16 {
+			want[i] = padded[i] ^ padded[i+16]
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("short: hash %x, want %x", got, want)
+		}
+		e.secs = []testSec{{name: ".text", typ: stNobits, size: 100}}
+		if got := openBytes(t, e.build()).TextHash(); got != nil {
+			t.Errorf("debug file: hash %x", got)
+		}
+	})
+}
+
+func TestLayout(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		e.segs = []testSeg{
+			{typ: 1, flags: 4, addr: 0x20000, mem: 0x1000, align: 0x10000},
+			{typ: 1, flags: 5, addr: 0x1f123, mem: 0x100, align: 0x200000},
+			{typ: 1, addr: 0x100, mem: 0},
+			{typ: 6, addr: 0x40, mem: 0x100},
+		}
+		e.secs = []testSec{
+			{name: ".b", typ: stProgbits, flags: 6, addr: 0x2000, data: make([]byte, 0x10)},
+			{name: ".a", typ: stProgbits, flags: 6, addr: 0x1000, data: make([]byte, 0x20)},
+			{name: ".c", typ: stNobits, flags: 6, addr: 0x2010, size: 0x10},
+			{name: ".d", typ: stProgbits, flags: 4, addr: 0x3000, data: make([]byte, 0x10)},
+			{name: ".e", typ: stProgbits, flags: 2, addr: 0x4000, data: make([]byte, 0x10)},
+		}
+		f := openBytes(t, e.build())
+		if f.LoadBase() != 0x1f000 {
+			t.Errorf("base %#x", f.LoadBase())
+		}
+		want := []Range{{0x1000, 0x1020}, {0x2000, 0x2020}}
+		if got := f.ExecRanges(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+			t.Errorf("ranges %x, want %x", got, want)
+		}
+		for addr, want := range map[uint64]bool{0xfff: false, 0x1000: true, 0x101f: true, 0x1020: false, 0x1fff: false,
+			0x2000: true, 0x201f: true, 0x2020: false, 0x3000: false, 0x4000: false, 0: false, 1<<64 - 1: false} {
+			if f.Executable(addr) != want {
+				t.Errorf("executable %#x: %v", addr, !want)
+			}
+		}
+	})
+	e := kinds[0].e
+	e.secs = []testSec{{name: ".top", typ: stNobits, flags: 6, addr: 1<<64 - 16, size: 1 << 40}}
+	f := openBytes(t, e.build())
+	if f.LoadBase() != 0 || !f.Executable(1<<64-2) || f.Executable(0) {
+		t.Errorf("top of memory: %x", f.ExecRanges())
+	}
+}
+
+func TestSymbols(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		names := "\x00main\x00data\x00"
+		tab := bytes.Join([][]byte{
+			e.symbol(0, 0, 0, 0, 0, 0),
+			e.symbol(1, 0x12, 2, 1, 0x1000, 0x20),       // global function, hidden
+			e.symbol(6, 0x01, 0, 0xffff, 0x2000, 4),     // local object, extended section number
+			e.symbol(6, 0x20, 0, 0xfff1, 0x3000, 0),     // weak, absolute
+			e.symbol(0x7777, 0x12, 0, 1, 0x4000, 0),     // bad name
+			e.symbol(0, 0x03, 0, 0x1234, 0, 0),          // no name, bad section
+			e.symbol(uint32(len(names)), 0, 0, 1, 0, 0), // name just beyond
+		}, nil)
+		ext := new(bytes.Buffer)
+		for _, v := range []uint32{0, 0, 2, 0, 0, 0, 0} {
+			e.u32(ext, v)
+		}
+		ents := uint64(24)
+		if e.bits == 32 {
+			ents = 16
+		}
+		e.secs = []testSec{
+			{name: ".text", typ: stProgbits, data: []byte("c")},
+			{name: ".data", typ: stProgbits, data: []byte("d")},
+			{name: ".symtab", typ: stSymtab, data: append(tab, 1, 2, 3), link: 4, ents: ents},
+			{name: ".strtab", typ: stStrtab, data: []byte(names)},
+			{name: ".symtab_shndx", typ: 18, data: ext.Bytes(), link: 3},
+		}
+		f := openBytes(t, e.build())
+		var got []Symbol
+		err := f.Symbols(SymTab, func(s *Symbol) { got = append(got, *s) })
+		if err == nil || !strings.Contains(err.Error(), "mem: .symtab+0x") || !strings.Contains(err.Error(), "name at 0x7777, the string table has 11 bytes") {
+			t.Errorf("error %v", err)
+		}
+		if len(got) != 4 {
+			t.Fatalf("%d symbols: %+v", len(got), got)
+		}
+		m := got[0]
+		if string(m.Name) != "main" || m.Value != 0x1000 || m.Size != 0x20 || m.Type != 2 || m.Bind != 1 || m.Vis != 2 || m.Other != 2 || m.Section != f.Sections[1] {
+			t.Errorf("main: %+v", m)
+		}
+		if d := got[1]; string(d.Name) != "data" || d.Type != 1 || d.Bind != 0 || d.Section != f.Sections[2] {
+			t.Errorf("data: %+v", d)
+		}
+		if a := got[2]; a.Section != nil || a.Shndx != 0xfff1 || a.Bind != 2 {
+			t.Errorf("absolute: %+v", a)
+		}
+		if n := got[3]; n.Section != nil || len(n.Name) != 0 {
+			t.Errorf("nameless: %+v", n)
+		}
+		if err := f.Symbols(DynSym, func(*Symbol) { t.Error("a dynamic symbol") }); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSymbolsDamage(t *testing.T) {
+	for name, c := range map[string]struct {
+		sec  testSec
+		want string
+	}{
+		"link":    {testSec{link: 99, ents: 24}, ".symtab+0x0: string table is section 99 of 3"},
+		"entsize": {testSec{link: 2, ents: 7}, ".symtab+0x0: entries of 7 bytes, want 24"},
+		"far":     {testSec{link: 2, ents: 24, off: 1 << 40}, "do not fit into the file"},
+		"self":    {testSec{link: 1, ents: 24}, ".symtab+0x30: name at 0x5c has no end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := kinds[0].e
+			c.sec.name, c.sec.typ, c.sec.data = ".symtab", stSymtab, bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 9)
+			if name == "self" { // names end where the table ends, without a NUL
+				c.sec.data = bytes.Repeat([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 9)
+				c.sec.data = append(c.sec.data, bytes.Repeat([]byte{72, 0, 0, 0, 9, 9, 9, 9}, 3)...)
+				c.sec.data[73], c.sec.data[74], c.sec.data[75] = 9, 9, 9
+				c.sec.data[48] = 92
+			}
+			e.secs = []testSec{c.sec}
+			err := openBytes(t, e.build()).Symbols(SymTab, func(*Symbol) {})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestSymbolsAllocateNothing: a kernel has 180,000 symbols.
+func TestSymbolsAllocateNothing(t *testing.T) {
+	path := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
+	f, err := Open(path, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	count := func() {
+		if err := f.Symbols(DynSym, func(s *Symbol) { n += len(s.Name) & 1 }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count()
+	if a := testing.AllocsPerRun(3, count); a > 5 {
+		t.Errorf("%v allocations a walk of %s", a, filepath.Base(path))
+	}
+}
