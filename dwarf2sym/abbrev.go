@@ -45,7 +45,7 @@ func wanted(c class, at uint64) bool {
 			return true
 		}
 	case classScope:
-		return at == atName || at == atSpecification || at == atExtension
+		return at == atName || at == atSpecification || at == atAbstractOrigin || at == atExtension
 	case classUnit:
 		switch at {
 		case atName, atCompDir, atLanguage, atLanguageName, atStmtList, atLowPC, atHighPC, atRanges,

@@ -96,6 +96,7 @@ func (w *worker) beginForeign(f *foreign, h *unitHeader) error {
 			return err
 		}
 		err = f.begin(w.d, h, b, &f.abbrevs)
+		f.owner = f
 		if err == nil || size == h.size {
 			return err
 		}
@@ -104,11 +105,7 @@ func (w *worker) beginForeign(f *foreign, h *unitHeader) error {
 
 // foreignScopes returns the scopes of a unit that is not the current one.
 func (w *worker) foreignScopes(u *unit) []scope {
-	i, ok := w.d.unitAt(u.off)
-	f := w.foreign[i]
-	if !ok || f == nil || &f.unit != u {
-		return nil
-	}
+	f := u.owner
 	if f.scanned {
 		return f.scopes
 	}
@@ -122,6 +119,10 @@ func (w *worker) foreignScopes(u *unit) []scope {
 	scan := worker{d: w.d, namesOnly: true}
 	if scan.u.begin(w.d, &f.unitHeader, data, &f.abbrevs) == nil {
 		scan.scan() // what it found before any damage is what can be had
+		for i := range scan.scopes {
+			s := &scan.scopes[i]
+			s.text, s.name = scan.u.str(s.name), value{}
+		}
 		f.scopes = scan.scopes
 	}
 	return f.scopes

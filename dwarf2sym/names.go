@@ -1,6 +1,9 @@
 package dwarf2sym
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // noName stands for a function that the debug information does not name; the
 // same words as the peers use, so that users find it with the same search.
@@ -45,6 +48,7 @@ type scope struct {
 	outer      int32  // position of the function around it, inside of parent; 0: none
 	tag        uint16
 	name       value
+	text       string // the name, where the unit's bytes are not kept
 	next       uint64 // the DIE that it completes
 	refers     bool   // next is set
 }
@@ -67,12 +71,13 @@ const (
 )
 
 // nameOf returns the name of the DIE at off with attributes a: its linkage
-// name, else its plain name with its scopes.
+// name, else its plain name with its scopes. In C it is the other way round: a
+// linkage name is what an asm label made of it (__GI_abort for abort).
 func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
-	if a.linkage.kind == vStrp {
+	if a.linkage.kind == vStrp && !u.flat() {
 		return w.internPlace(a.linkage.u)
 	}
-	if _, more := a.next(); !more && a.name.kind == vStrp && !u.scoped() && a.linkage.kind == vNone {
+	if a.name.kind == vStrp && u.flat() {
 		return w.internPlace(a.name.u)
 	}
 	found := w.chase(u, off, a)
@@ -111,14 +116,20 @@ func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
 	for range maxChain {
 		found.die, found.u = off, u
 		if name, ok := u.text(attrs.linkage); ok && len(name) > 0 {
-			found.linkage = name
-			return found
+			if found.linkage = name; !u.flat() {
+				return found
+			}
+			found.linkage = bytes.Clone(name) // as below
 		}
 		if len(found.plain) == 0 {
 			// A copy: the next peek may reuse the bytes.
 			name, _ := u.text(attrs.name)
 			w.plainBuf = append(w.plainBuf[:0], name...)
 			found.plain = w.plainBuf[:len(name):len(name)]
+		}
+		if len(found.plain) > 0 && u.flat() {
+			found.linkage = nil
+			return found
 		}
 		next, ok := attrs.next()
 		if !ok {
@@ -198,11 +209,16 @@ func searchScopes(scopes []scope, off uint64) int {
 // appendScope appends the name of one scope. A type that is completed outside
 // of its scope is named by what it refers to.
 func (w *worker) appendScope(b []byte, u *unit, s *scope) []byte {
-	name, _ := u.text(s.name)
-	if len(name) == 0 && s.refers {
+	name := []byte(s.text)
+	if len(name) == 0 {
+		name, _ = u.text(s.name)
+	}
+	next, more := s.next, s.refers
+	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
 		var a dieAttrs
-		if target, ok := w.peek(s.next, &a); ok {
-			name, _ = target.text(a.name)
+		if u, more = w.peek(next, &a); more {
+			name, _ = u.text(a.name)
+			next, more = a.next()
 		}
 	}
 	if len(name) > 0 {

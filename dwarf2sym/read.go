@@ -27,7 +27,8 @@
 //   - A unit with lines but no functions (assembly, missing .dwo) gets its
 //     functions from the ELF symbols.
 //   - Names are linkage names, demangled, else plain names behind their
-//     namespaces and classes.
+//     namespaces and classes. In C the plain name is the name: linkage names
+//     there are asm labels (__GI_abort).
 //   - Line 0 is kept: it says that the compiler gave no line for the code.
 //   - PUBLIC is left out where a FUNC starts.
 //   - Addresses are relative to the page of the lowest PT_LOAD.

@@ -170,7 +170,8 @@ type unit struct {
 	addrBase       uint64
 	rnglistsBase   uint64
 
-	entries uint64 // range list entries read so far
+	owner   *foreign // of a unit that is opened for references only
+	entries uint64   // range list entries read so far
 }
 
 // begin prepares u for a unit whose bytes are data.

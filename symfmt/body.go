@@ -59,7 +59,7 @@ type BodyBuilder struct {
 	lastNum   uint32
 	lastFile  uint32
 	flags     uint64
-	mixed     bool // an inline behind a line named a new file
+	mixed     bool // an inline behind a line names a file
 	out       []byte
 }
 
@@ -85,7 +85,6 @@ func (b *BodyBuilder) AddInline(in *Inline) {
 	if len(in.Ranges) == 0 {
 		return
 	}
-	known := len(b.files.ids)
 	p := binary.AppendUvarint(b.inlines, uint64(in.Depth))
 	p = binary.AppendUvarint(p, uint64(in.CallLine))
 	if in.NoFile {
@@ -104,7 +103,7 @@ func (b *BodyBuilder) AddInline(in *Inline) {
 	}
 	b.inlines = p
 	b.nInline++
-	b.mixed = b.mixed || b.nLine > 0 && len(b.files.ids) > known
+	b.mixed = b.mixed || b.nLine > 0 && !in.NoFile
 }
 
 // Flags in the low bits of a line record's first number, above them its size.

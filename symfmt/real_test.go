@@ -68,18 +68,3 @@ func mustWrite(t testing.TB, m *Module, jobs int) []byte {
 	}
 	return b.Bytes()
 }
-
-func TestRealFiles(t *testing.T) {
-	for name, text := range symbolFiles(t) {
-		t.Run(name, func(t *testing.T) {
-			m := mustRead(t, text)
-			w := mustWrite(t, m, 2)
-			if again := mustWrite(t, mustRead(t, w), 1); !bytes.Equal(again, w) {
-				t.Error("write(read(w)) differs from w = write(read(b))")
-			}
-			t.Log(bytes.Equal(w, text))
-			os.MkdirAll("/tmp/symw", 0o755)
-			os.WriteFile("/tmp/symw/"+filepath.Base(name), w, 0o644)
-		})
-	}
-}

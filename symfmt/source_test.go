@@ -221,7 +221,7 @@ func TestZstdWindow(t *testing.T) {
 		if windowLog > 27 && err == nil {
 			t.Errorf("window 2^%d: no error", windowLog)
 		}
-		if grown > min(1<<windowLog, maxZstdWindow)+16<<20 {
+		if grown > min(int64(1)<<windowLog, maxZstdWindow)+16<<20 {
 			t.Errorf("window 2^%d: %d bytes used for %d bytes of input", windowLog, grown, len(data))
 		}
 	}

@@ -32,6 +32,9 @@ func zstandarded(b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
+// zeroMiB is 1 MiB of zeros, deflated. Streams may follow each other.
+var zeroMiB = sync.OnceValue(func() []byte { return deflated(make([]byte, 1<<20)) })
+
 func gnuHead(size uint64, b []byte) []byte {
 	head := []byte("ZLIB")
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -63,8 +66,9 @@ func TestInflate(t *testing.T) {
 			{name: ".debug_frames", typ: 1, flags: 0x800, data: e.chdr(2, uint64(len(want)), append(zstandarded(want[:half]), zstandarded(want[half:])...))},
 			{name: ".zdebug_gnu", typ: 1, data: gnuHead(uint64(len(want)), deflated(want))},
 			{name: ".zdebug_joined", typ: 1, data: gnuHead(uint64(len(want)), joined)},
+			{name: ".zdebug_padded", typ: 1, data: gnuHead(uint64(len(want)), append(deflated(want), 0, 0, 0))},
 			{name: ".zdebug_plain", typ: 1, data: want},
-			{name: ".debug_zeros", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(zeros)), deflated(zeros))},
+			{name: ".debug_zeros", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(zeros)), bytes.Repeat(zeroMiB(), 5))},
 			{name: ".debug_empty", typ: 1, flags: 0x800, data: e.chdr(1, 0, deflated(nil))},
 		}
 		f := openBytes(t, e.build())
@@ -128,11 +132,8 @@ func TestInflateDamage(t *testing.T) {
 // TestBombs: what inflates to gigabytes ends in an error, fast, and in bounded
 // memory, whichever header it is in.
 func TestBombs(t *testing.T) {
-	zeros := make([]byte, 64<<20)
-	lump := deflated(zeros) // 65 KB for 64 MiB
-	frame := zstandarded(zeros)
-	many := bytes.Repeat(lump, 8)     // .zdebug takes joined streams
-	frames := bytes.Repeat(frame, 40) // 2.5 GiB
+	many := bytes.Repeat(zeroMiB(), 512)                            // 530 KB
+	frames := bytes.Repeat(zstandarded(make([]byte, 4<<20)), 10*64) // 2.5 GiB
 	bombs := map[string]func(e *testELF) []testSec{
 		"declared": func(e *testELF) []testSec {
 			return []testSec{{name: ".debug_info", typ: 1, flags: 0x800, data: e.chdr(1, 3<<30, many)}}
@@ -141,7 +142,7 @@ func TestBombs(t *testing.T) {
 			return []testSec{{name: ".debug_info", typ: 1, flags: 0x800, data: e.chdr(1, 1000, many)}}
 		},
 		"gnu": func(e *testELF) []testSec {
-			return []testSec{{name: ".zdebug_info", typ: 1, data: gnuHead(8*64<<20, many)}}
+			return []testSec{{name: ".zdebug_info", typ: 1, data: gnuHead(512<<20, many)}}
 		},
 		"zstd": func(e *testELF) []testSec {
 			return []testSec{{name: ".debug_info", typ: 1, flags: 0x800, data: e.chdr(2, 40*64<<20, frames)}}
@@ -184,7 +185,7 @@ func TestBombs(t *testing.T) {
 // TestCompressedNameTable is the file that costs debug/elf 2.6 GB: a
 // compressed .shstrtab.
 func TestCompressedNameTable(t *testing.T) {
-	lump := bytes.Repeat(deflated(make([]byte, 64<<20)), 8)
+	lump := bytes.Repeat(zeroMiB(), 512)
 	e := kinds[0].e
 	e.secs = []testSec{{name: ".a", typ: stProgbits, data: []byte("good")}}
 	e.strtab = func([]byte) testSec {
@@ -214,7 +215,7 @@ func cost(fn func()) (int64, time.Duration) {
 }
 
 func TestOverlappingSectionsShareTheBudget(t *testing.T) {
-	lump := deflated(make([]byte, 30<<20))
+	lump := bytes.Repeat(zeroMiB(), 30)
 	e := kinds[0].e
 	data := e.chdr(1, 30<<20, lump)
 	e.secs = []testSec{{name: ".s0", typ: 1, flags: 0x800, data: data}}

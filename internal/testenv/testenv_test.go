@@ -56,7 +56,7 @@ func TestToolThatIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(oracleVar, "")
 	r := record(t, func(t testing.TB) { Tool(t, "llvm-symbolizer-22") })
-	want := "no program llvm-symbolizer-22; Debian has it in the package llvm-22: apt-get install llvm-22"
+	want := "no program llvm-symbolizer-22: apt-get install llvm-22"
 	if r.skipped != want || r.failed != "" {
 		t.Errorf("skipped %q, failed %q", r.skipped, r.failed)
 	}
@@ -64,6 +64,26 @@ func TestToolThatIsMissing(t *testing.T) {
 	r = record(t, func(t testing.TB) { Tool(t, "llvm-symbolizer-22") })
 	if r.failed != want {
 		t.Errorf("failed %q, want %q", r.failed, want)
+	}
+	r = record(t, func(t testing.TB) { Tool(t, "rustc") })
+	if want := "no program rustc: apt-get install rustc"; r.skipped != want {
+		t.Errorf("skipped %q, failed %q; want it skipped: %q", r.skipped, r.failed, want)
+	}
+	r = record(t, func(t testing.TB) { Tool(t, "no-such-program") })
+	if want := "no program no-such-program"; r.skipped != want {
+		t.Errorf("skipped %q, want %q", r.skipped, want)
+	}
+}
+
+// make oracle installs what the tests insist on.
+func TestOraclePackages(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(Root(t), "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := "\nORACLE_PACKAGES = " + strings.Join(oraclePackages, " ") + "\n"
+	if !strings.Contains(string(makefile), line) {
+		t.Errorf("the Makefile does not have the line%s", line)
 	}
 }
 
@@ -86,7 +106,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("got %q, want %q", got, here)
 	}
 	r := record(t, func(t testing.TB) { File(t, "/nonexistent/x", "libx-dbg") })
-	if want := "no file /nonexistent/x; Debian has it in the package libx-dbg: apt-get install libx-dbg"; r.skipped != want {
+	if want := "no file /nonexistent/x: apt-get install libx-dbg"; r.skipped != want {
 		t.Errorf("skipped %q, want %q", r.skipped, want)
 	}
 }

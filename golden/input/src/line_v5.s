@@ -145,7 +145,7 @@ program:
 	.uleb128 0
 	.byte 14+12*2+4
 	.byte 2
-	.uleb128 24
-	.byte 0, 1, 1            # ends beyond f1, in f2
+	.uleb128 16
+	.byte 0, 1, 1            # ends before f1 does
 line_end:
 	.section .note.GNU-stack,"",@progbits

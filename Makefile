@@ -1,0 +1,52 @@
+# `make help` lists the targets.
+
+GO          ?= go
+STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME    ?= 30s
+
+# What the comparisons with other tools need, by Debian package. A test keeps
+# this in step with internal/testenv.
+ORACLE_PACKAGES = binutils clang-22 dwz elfutils g++ gcc libc6-dbg libc6-dev lld-22 llvm-22 zstd
+
+.DEFAULT_GOAL := build
+.PHONY: build run test oracle bench fuzz golden lint help
+
+build: ## build/symtool
+	CGO_ENABLED=0 $(GO) build -trimpath -o build/symtool ./cmd/symtool
+
+run: build ## build, and dump a real binary: symtool itself
+	build/symtool dump -v -o build/symtool.sym build/symtool
+	@echo; echo "build/symtool.sym begins with"; head -n 12 build/symtool.sym | cut -c 1-120
+	@echo; echo "and has a function such as"
+	@sed -n '/^FUNC .* main\.run$$/,/^FUNC .* main\.[^r]/p' build/symtool.sym | head -n 10
+	@echo; ls -l build/symtool build/symtool.sym | awk '{print $$5, $$9}'
+
+test: ## every test that needs nothing but Go
+	$(GO) test ./...
+
+oracle: ## every test, with other tools' answers to compare with; installs them as root
+	.ci/packages $(ORACLE_PACKAGES)
+	SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m ./...
+
+bench: ## Go's benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	@set -e; for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime=1x $$package; \
+		done; \
+	done
+
+golden: ## write the golden files and scripts anew; read the difference
+	GOLDIE_UPDATE=1 $(GO) test -count=1 ./...
+
+lint: ## gofmt, vet, staticcheck
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+		if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,151 @@
+package symfmt
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const generated = 3000
+
+// TestRoundTripGenerated: read(write(m)) is m for canonical m, write(read(b))
+// is b for canonical b, and the number of jobs does not show.
+func TestRoundTripGenerated(t *testing.T) {
+	for seed := range uint64(generated) {
+		m := newGenerator(seed).module()
+		m.Canonicalize()
+		text := mustWrite(t, m, 1)
+		again := mustRead(t, text)
+		if !again.Equal(m) {
+			t.Fatalf("seed %d: read(write(m)) is\n%swant\n%s", seed, show(again), show(m))
+		}
+		if w := mustWrite(t, again, 3); !bytes.Equal(w, text) {
+			t.Fatalf("seed %d: write(read(b)) is\n%swant\n%s", seed, w, text)
+		}
+		again.Canonicalize()
+		if !again.Equal(m) {
+			t.Fatalf("seed %d: Canonicalize changes a canonical module to\n%swant\n%s", seed, show(again), show(m))
+		}
+	}
+}
+
+// TestWriteLeavesModule: Write orders what it writes, not what it is given; and
+// any module's text can be read.
+func TestWriteLeavesModule(t *testing.T) {
+	for seed := range uint64(generated / 3) {
+		m, copied := newGenerator(seed).module(), newGenerator(seed).module()
+		text := mustWrite(t, m, 2)
+		if !reflect.DeepEqual(m, copied) {
+			t.Fatalf("seed %d: Write changed the module", seed)
+		}
+		read, report, err := Read(bytes.NewReader(text), ReadOptions{Tolerant: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range report.Problems {
+			if msg := p.Err.Error(); !strings.Contains(msg, "is not declared") && !strings.Contains(msg, "is not above that") {
+				t.Fatalf("seed %d: %v in\n%s", seed, p, text)
+			}
+		}
+		if len(read.Funcs) != len(m.Funcs) || len(read.Publics) != len(m.Publics) || len(read.CFI.Blocks) != len(m.CFI.Blocks) {
+			t.Fatalf("seed %d: records are lost", seed)
+		}
+	}
+}
+
+// meaning lists what a module says of each FUNC, in names instead of numbers.
+func meaning(m *Module) []string {
+	files, origins := m.FileNames(), m.OriginNames()
+	file := func(id FileID) string {
+		name, ok := files.Name(id)
+		if !ok {
+			return NoFile
+		}
+		return CleanName(name, NoFile)
+	}
+	var all []string
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		var b strings.Builder
+		fmt.Fprintf(&b, "%x %x %x %q %v\n", f.RVA, f.Size, f.ParamSize, CleanName(f.Name, NoName), f.Multiple)
+		for in := range f.Inlines() {
+			call, origin := NoFile, NoName
+			if !in.NoFile {
+				call = file(in.CallFile)
+			}
+			if name, ok := origins.Name(in.Origin); ok {
+				origin = CleanName(name, NoName)
+			}
+			fmt.Fprintf(&b, "  %d %d %q %q %v\n", in.Depth, in.CallLine, call, origin, in.Ranges)
+		}
+		for l := range f.Lines() {
+			fmt.Fprintf(&b, "  %x %x %d %q\n", l.RVA, l.Size, l.Num, file(l.File))
+		}
+		all = append(all, b.String())
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestCanonicalizeKeepsMeaning(t *testing.T) {
+	for seed := range uint64(generated / 3) {
+		m := newGenerator(seed).module()
+		want := meaning(m)
+		m.Canonicalize()
+		if got := meaning(m); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %q\nwant %q", seed, got, want)
+		}
+	}
+}
+
+// TestRealFiles: write(read(b)) for real files differs from b in the order of
+// records, blanks around names and the end of the last line, and in nothing else.
+func TestRealFiles(t *testing.T) {
+	for name, text := range symbolFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			m := mustRead(t, text)
+			once := mustWrite(t, m, 2)
+			if again := mustWrite(t, mustRead(t, once), 1); !bytes.Equal(again, once) {
+				t.Error("write(read(write(read(b)))) differs from write(read(b))")
+			}
+			if got, want := sortedLines(once), sortedLines(text); !slices.Equal(got, want) {
+				t.Errorf("%d lines, want %d: more than the order changed", len(got), len(want))
+			}
+			want := meaning(m)
+			m.Canonicalize()
+			if got := meaning(m); !slices.Equal(got, want) {
+				t.Error("Canonicalize changes the meaning")
+			}
+			canonical := mustWrite(t, m, 2)
+			if !mustRead(t, canonical).Equal(m) {
+				t.Error("read(write(m)) differs from canonical m")
+			}
+		})
+	}
+}
+
+// sortedLines are the lines of text, without blanks at their ends, sorted.
+func sortedLines(text []byte) []string {
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// TestCanonicalRealFiles names the real files that are canonical as they are.
+func TestCanonicalRealFiles(t *testing.T) {
+	files := symbolFiles(t)
+	for _, name := range []string{
+		"minidumps/breakpad/symbols/linux_inline/BBA6FA10B8AAB33D00000000000000000/linux_inline.old.sym",
+		"minidumps/breakpad/symbols/ld-2.13.so/C32AD7E235EA6112E02A5B9D6219C4850/ld-2.13.so.sym",
+	} {
+		if got := mustWrite(t, mustRead(t, files[name]), 1); !bytes.Equal(got, files[name]) {
+			t.Errorf("%s: write(read(b)) differs from b, which is in order", name)
+		}
+	}
+}
