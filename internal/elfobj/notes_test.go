@@ -257,6 +257,12 @@ func TestSymbols(t *testing.T) {
 		if n := got[3]; n.Section != nil || len(n.Name) != 0 {
 			t.Errorf("nameless: %+v", n)
 		}
+		if tab, err := f.StringTable(SymTab); err != nil || string(tab) != names || m.NameOff != 1 {
+			t.Errorf("string table %q, %v; main at %d", tab, err, m.NameOff)
+		}
+		if tab, err := f.StringTable(DynSym); tab != nil || err != nil {
+			t.Errorf("dynamic string table %q, %v", tab, err)
+		}
 		if err := f.Symbols(DynSym, func(*Symbol) { t.Error("a dynamic symbol") }); err != nil {
 			t.Error(err)
 		}

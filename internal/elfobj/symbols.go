@@ -18,6 +18,7 @@ const (
 // Symbol is an entry of a symbol table (gABI chapter 4).
 type Symbol struct {
 	Name    []byte // as written, with a version after '@' if any; not a copy
+	NameOff uint32 // where Name begins in the table's StringTable
 	Value   uint64 // st_value: an address, or in ET_REL an offset in Section
 	Size    uint64 // st_size, in bytes
 	Type    elf.SymType
@@ -33,20 +34,26 @@ type Symbol struct {
 // table has no symbols. Entries with bad names are left out, and the first of
 // them is the error that comes back at the end. Errors are *bin.Error.
 func (f *File) Symbols(which SymTable, fn func(*Symbol)) error {
-	kind := elf.SHT_SYMTAB
-	if which == DynSym {
-		kind = elf.SHT_DYNSYM
-	}
-	tab := f.sectionOfType(kind)
-	if tab == nil || !tab.HasData() {
-		return nil
-	}
-	w, err := f.newSymWalk(tab)
-	if err != nil {
+	w, err := f.newSymWalk(which)
+	if w == nil || err != nil {
 		return err
 	}
 	return w.run(fn)
 }
+
+// StringTable returns the names of a symbol table, nil without one.
+func (f *File) StringTable(which SymTable) ([]byte, error) {
+	w, err := f.newSymWalk(which)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	return w.names, nil
+}
+
+// maxSymbolName is the length of the longest name that is looked at. C++ reaches
+// some 10 KiB. Without a limit, symbols that all name the begin of one long
+// string would cost a scan of it each.
+const maxSymbolName = 256 << 10
 
 // symWalk holds the parts of a symbol table.
 type symWalk struct {
@@ -59,7 +66,16 @@ type symWalk struct {
 	bad     *bin.Error
 }
 
-func (f *File) newSymWalk(tab *Section) (*symWalk, error) {
+// newSymWalk returns nil for a table that is not there.
+func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
+	kind := elf.SHT_SYMTAB
+	if which == DynSym {
+		kind = elf.SHT_DYNSYM
+	}
+	tab := f.sectionOfType(kind)
+	if tab == nil || !tab.HasData() {
+		return nil, nil
+	}
 	w := &symWalk{f: f, tab: tab, entsize: int(f.pick(elf.Sym32Size, elf.Sym64Size))}
 	if tab.Entsize != 0 && tab.Entsize != uint64(w.entsize) {
 		return nil, tab.errorf(0, "entries of %d bytes, want %d", tab.Entsize, w.entsize)
@@ -143,6 +159,7 @@ func (w *symWalk) section(shndx uint16, off int) *Section {
 }
 
 func (w *symWalk) name(sym *Symbol, at uint32, off int) bool {
+	sym.NameOff = at
 	if uint64(at) >= uint64(len(w.names)) {
 		if at == 0 {
 			sym.Name = nil
@@ -151,9 +168,10 @@ func (w *symWalk) name(sym *Symbol, at uint32, off int) bool {
 		w.fail(off, "name at %#x, the string table has %d bytes", at, len(w.names))
 		return false
 	}
-	n := bytes.IndexByte(w.names[at:], 0)
+	rest := w.names[at:]
+	n := bytes.IndexByte(rest[:min(len(rest), maxSymbolName)], 0)
 	if n < 0 {
-		w.fail(off, "name at %#x has no end", at)
+		w.fail(off, "name at %#x has no end in %d bytes", at, min(len(rest), maxSymbolName))
 		return false
 	}
 	sym.Name = w.names[at : int(at)+n : int(at)+n]
