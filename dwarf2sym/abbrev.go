@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -48,7 +49,7 @@ func wanted(c class, at uint64) bool {
 		return at == atName || at == atSpecification || at == atAbstractOrigin || at == atExtension
 	case classUnit:
 		switch at {
-		case atName, atCompDir, atLanguage, atLanguageName, atStmtList, atLowPC, atHighPC, atRanges,
+		case atName, atCompDir, atLanguage, atStmtList, atLowPC, atHighPC, atRanges,
 			atStrOffsetsBase, atAddrBase, atRnglistsBase, atGNUAddrBase, atDwoName, atGNUDwoName:
 			return true
 		}
@@ -156,6 +157,11 @@ type abbrevs struct {
 	dense  []decl
 	sparse map[uint64]*decl
 	steps  []step // storage of all skip programs
+}
+
+// cost is about the memory that the table takes, in bytes.
+func (t *abbrevs) cost() uint64 {
+	return uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
 }
 
 // lookup returns the declaration of code, which is not zero.

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"sort"
+	"unsafe"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -15,10 +16,14 @@ func (w *worker) funcsFromSymbols() {
 	w.needLines()
 	empty := openFunc{die: w.u.off}
 	for _, seq := range w.lines.seqs {
-		if !w.code.holds(seq.lo, seq.hi) {
+		code, ok := w.code.at(seq.lo)
+		if !ok || seq.lo < w.code.base || w.tired {
 			continue
 		}
-		for _, s := range w.symbolSpans(seq.lo, seq.hi) {
+		for _, s := range w.symbolSpans(seq.lo, min(seq.hi, code.End)) {
+			if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+				return
+			}
 			w.funcs = append(w.funcs, funcRecord{
 				addr: s.lo, size: s.hi - s.lo, key: w.u.off, label: true, body: w.body(&empty, s),
 			})
@@ -33,6 +38,8 @@ func (w *worker) funcsFromSymbols() {
 func (w *worker) symbolSpans(lo, hi uint64) (out []span) {
 	to := w.code.rva(hi)
 	i := searchSymbols(w.symbols, w.code.rva(lo))
+	first := i
+	defer func() { w.spend(uint64(i-first) * spanCost) }()
 	for i < len(w.symbols) && w.symbols[i].RVA < to {
 		s := &w.symbols[i]
 		end := to

@@ -47,12 +47,6 @@ func (m *codeMap) keep(spans []span) []span {
 	return spans[:n]
 }
 
-// holds tells whether [lo, hi) starts in code.
-func (m *codeMap) holds(lo, hi uint64) bool {
-	_, ok := m.at(lo)
-	return ok
-}
-
 // size is the number of bytes of code.
 func (m *codeMap) size() (n uint64) {
 	for _, r := range m.exec {

@@ -9,17 +9,22 @@ import (
 
 // Names longer than this stay as they are, mangled or demangled: nested
 // substitutions let a name of n bytes stand for 2^n, and nobody reads 64 KiB.
-// The longest demangled name in LLVM and boost programs is about 20 KiB.
 const (
-	maxMangled   = 32 << 10
+	maxMangled   = 16 << 10
 	maxDemangled = 1 << demangledPow
 	demangledPow = 16
 )
 
+// maxNesting is the length of the longest run of bytes without a digit that is
+// demangled. Nested operators ("PPPP...") have none, and cost the demangler the
+// square of their number; identifiers have one before them. c++filt gives up on
+// them too, at 2048.
+const maxNesting = 1024
+
 // demangleOptions make C++ names equal to c++filt's, which prints standard
-// substitutions in full (std::basic_string<char, ...>). Rust hashes are left
-// out in any case.
-var demangleOptions = []demangle.Option{demangle.Verbose, demangle.MaxLength(demangledPow)}
+// substitutions in full (std::basic_string<char, ...>). Rust names do not get
+// that far.
+var demangleOptions = []demangle.Option{demangle.Verbose, demangle.NoRust, demangle.MaxLength(demangledPow)}
 
 // demangleName returns the source form of a symbol's name, or raw without full.
 //
@@ -67,8 +72,30 @@ func demangleMangled(raw string) (name string, ok bool) {
 			name, ok = "", false
 		}
 	}()
+	if raw[1] == 'R' {
+		return demangleRust(raw)
+	}
+	if rest, ok := isRustLegacy(raw); ok {
+		if name, ok := demangleLegacy(rest); ok {
+			return name, true
+		}
+	}
+	if len(raw) > maxNesting && longestRun(raw) > maxNesting {
+		return "", false
+	}
 	name, err := demangle.ToString(raw, demangleOptions...)
 	return name, err == nil && name != "" && len(name) < maxDemangled
+}
+
+// longestRun is the length of the longest piece without a digit.
+func longestRun(name string) int {
+	longest, start := 0, 0
+	for i := 0; i < len(name); i++ {
+		if isDigitByte(name[i]) {
+			longest, start = max(longest, i-start), i+1
+		}
+	}
+	return max(longest, len(name)-start)
 }
 
 const globalKeyed = "_GLOBAL_"

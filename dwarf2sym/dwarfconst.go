@@ -57,7 +57,6 @@ const (
 	atAddrBase        = 0x73
 	atRnglistsBase    = 0x74
 	atDwoName         = 0x76
-	atLanguageName    = 0x90 // DWARF 6 draft, written by LLVM
 	atMIPSLinkageName = 0x2007
 	atGNUDwoName      = 0x2130
 	atGNUAddrBase     = 0x2133

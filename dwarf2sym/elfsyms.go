@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,53 +50,68 @@ type elfPub struct {
 // identical code folding makes (TestElfPublicsMultiple).
 func elfPublics(base uint64, files ...*elfobj.File) ([]elfPub, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
-	for _, table := range []elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
+	for _, which := range []elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
 		for _, f := range files {
 			if f != nil {
-				c.collect(f, table)
+				c.collect(f, which)
 			}
 		}
-		if len(c.best) > 0 {
+		if len(c.best.all) > 0 {
 			break
 		}
 	}
-	return pickPubs(c.best), c.problems
+	pubs := c.best.pick(&c.problems)
+	return pubs, c.problems
 }
 
-// pubCandidate is a symbol that may become an elfPub.
+// pubCandidate is a symbol that may become an elfPub. It holds no pointer: a
+// program has hundreds of thousands, and they are sorted.
 type pubCandidate struct {
-	rva   symfmt.RVA
-	size  uint64
-	name  []byte
-	bind  uint8 // 0 global, 1 weak, 2 local
-	typed bool
+	rva     symfmt.RVA
+	size    uint64
+	name    uint32 // offset in pubTable.names
+	nameLen uint32
+	bind    uint8 // 0 global, 1 weak, 2 local
+	typed   bool
 }
+
+// pubTable holds the candidates of one symbol table.
+type pubTable struct {
+	file  string
+	names []byte
+	all   []pubCandidate
+}
+
+func (t *pubTable) name(p *pubCandidate) []byte { return t.names[p.name:][:p.nameLen] }
 
 type pubCollector struct {
 	base     uint64
 	opd      *opdTable
-	best     []pubCandidate // of the richest table yet
+	best     pubTable // the richest yet
 	problems []bin.Problem
 }
 
 // collect replaces best by the symbols of one table, if it has more.
-func (c *pubCollector) collect(f *elfobj.File, table elfobj.SymTable) {
-	var found []pubCandidate
-	err := f.Symbols(table, func(s *elfobj.Symbol) {
-		if p, ok := c.candidate(f, s); ok {
-			found = append(found, p)
-		}
-	})
+func (c *pubCollector) collect(f *elfobj.File, which elfobj.SymTable) {
+	found := pubTable{file: f.Path}
+	var err error
+	if found.names, err = f.StringTable(which); err == nil {
+		err = f.Symbols(which, func(s *elfobj.Symbol) {
+			if p, ok := c.candidate(f, s); ok {
+				found.all = append(found.all, p)
+			}
+		})
+	}
 	if err != nil {
 		c.problems = append(c.problems, bin.Problem{Lost: "ELF symbols", Err: err})
 	}
-	if len(found) > len(c.best) {
+	if len(found.all) > len(c.best.all) {
 		c.best = found
 	}
 }
 
 func (c *pubCollector) candidate(f *elfobj.File, s *elfobj.Symbol) (pubCandidate, bool) {
-	var p pubCandidate
+	p := pubCandidate{size: s.Size, name: s.NameOff, bind: bindRank(s.Bind)}
 	switch s.Type {
 	case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 		p.typed = true
@@ -111,13 +127,15 @@ func (c *pubCollector) candidate(f *elfobj.File, s *elfobj.Symbol) (pubCandidate
 	if s.Section == nil || len(s.Name) == 0 || !p.typed && isLabel(s.Name, f.Machine) {
 		return p, false
 	}
-	p.name, p.size, p.bind = stripVersion(s.Name), s.Size, bindRank(s.Bind)
-	if c.opd != nil {
-		p.name = bytes.TrimPrefix(p.name, []byte("."))
+	name := stripVersion(s.Name)
+	if c.opd != nil && name[0] == '.' {
+		name = name[1:]
+		p.name++
 	}
+	p.nameLen = uint32(len(name))
 	addr, ok := c.place(f, s)
 	p.rva = symfmt.RVA(addr - c.base)
-	return p, ok && addr >= c.base && len(p.name) > 0
+	return p, ok && addr >= c.base && len(name) > 0
 }
 
 // place returns the address of a symbol's code, and whether there can be code.
@@ -188,37 +206,67 @@ func stripVersion(name []byte) []byte {
 	return name
 }
 
-// pickPubs leaves one candidate for each address, in order of address.
-func pickPubs(all []pubCandidate) []elfPub {
-	slices.SortFunc(all, comparePubs)
-	groups, names := 0, 0
-	for i := range all {
-		if i == 0 || all[i].rva != all[i-1].rva {
-			groups++
-			names += len(all[i].name)
-		}
-	}
-	out := make([]elfPub, 0, groups)
-	var text strings.Builder // one allocation for all names
-	text.Grow(names)
-	for len(all) > 0 {
+// Symbols may share names, or ends of names, but a file in which each of a
+// million symbols has a name of a megabyte was made to exhaust memory. Names
+// together may take maxShared times their string table, and minNames.
+const (
+	maxShared = 16
+	minNames  = 1 << 20
+)
+
+// pick leaves one candidate for each address, in order of address.
+func (t *pubTable) pick(problems *[]bin.Problem) []elfPub {
+	slices.SortFunc(t.all, t.compare)
+	out := make([]elfPub, 0, t.addresses())
+	var text strings.Builder // few allocations for all names
+	text.Grow(min(len(t.names), t.winnerBytes()))
+	limit := maxShared*len(t.names) + minNames
+	for rest := t.all; len(rest) > 0; {
 		n := 1
-		for n < len(all) && all[n].rva == all[0].rva {
+		for n < len(rest) && rest[n].rva == rest[0].rva {
 			n++
 		}
 		start := text.Len()
-		text.Write(all[0].name)
-		p := joinPubs(all[:n])
+		if start+int(rest[0].nameLen) > limit {
+			*problems = append(*problems, bin.Problem{Lost: "ELF symbols", Err: &bin.Error{File: t.file,
+				Msg: fmt.Sprintf("names of symbols take more than %d bytes, their string table %d", limit, len(t.names))}})
+			break
+		}
+		text.Write(t.name(&rest[0]))
+		p := t.join(rest[:n])
 		p.Name = text.String()[start:]
 		out = append(out, p)
-		all = all[n:]
+		rest = rest[n:]
 	}
 	return out
 }
 
-func comparePubs(a, b pubCandidate) int {
-	if c := cmp.Compare(a.rva, b.rva); c != 0 {
-		return c
+// addresses counts the different addresses; all is sorted.
+func (t *pubTable) addresses() int {
+	n := 0
+	for i := range t.all {
+		if i == 0 || t.all[i].rva != t.all[i-1].rva {
+			n++
+		}
+	}
+	return n
+}
+
+// winnerBytes is the length of the names that pick takes.
+func (t *pubTable) winnerBytes() int {
+	n := 0
+	for i := range t.all {
+		if i == 0 || t.all[i].rva != t.all[i-1].rva {
+			n += int(t.all[i].nameLen)
+		}
+	}
+	return n
+}
+
+// compare sorts by address, and of one address the best name first.
+func (t *pubTable) compare(a, b pubCandidate) int {
+	if a.rva != b.rva {
+		return cmp.Compare(a.rva, b.rva)
 	}
 	if a.typed != b.typed {
 		if a.typed {
@@ -229,16 +277,12 @@ func comparePubs(a, b pubCandidate) int {
 	if c := cmp.Compare(a.bind, b.bind); c != 0 {
 		return c
 	}
-	if c := cmp.Compare(underscores(a.name), underscores(b.name)); c != 0 {
-		return c
-	}
-	if c := cmp.Compare(len(a.name), len(b.name)); c != 0 {
-		return c
-	}
-	if c := bytes.Compare(a.name, b.name); c != 0 {
-		return c
-	}
-	return cmp.Compare(b.size, a.size)
+	x, y := t.name(&a), t.name(&b)
+	return cmp.Or(
+		cmp.Compare(underscores(x), underscores(y)),
+		cmp.Compare(len(x), len(y)),
+		bytes.Compare(x, y),
+		cmp.Compare(b.size, a.size))
 }
 
 // underscores counts those that a name begins with. The one of a mangled name
@@ -258,23 +302,25 @@ func isMangledName[S string | []byte](name S) bool {
 	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
 }
 
-// joinPubs makes one of the symbols of an address, the first being the best. A
+// join makes one of the symbols of an address, the first being the best. A
 // size is taken from the others when the first has none.
-func joinPubs(group []pubCandidate) elfPub {
+func (t *pubTable) join(group []pubCandidate) elfPub {
 	best := group[0]
 	p := elfPub{RVA: best.rva, Size: best.size, Func: best.typed}
 	for i := 1; i < len(group); i++ {
 		if best.size == 0 && group[i].typed {
 			p.Size = max(p.Size, group[i].size)
 		}
-		p.Multiple = p.Multiple || folded(best, group[i])
+		if best.typed && group[i].typed && folded(t.name(&best), t.name(&group[i])) {
+			p.Multiple = true
+		}
 	}
 	return p
 }
 
-// folded tells whether two symbols of one address are different functions.
-func folded(a, b pubCandidate) bool {
-	return a.typed && b.typed && isMangledName(a.name) && isMangledName(b.name) && !sameStructor(a.name, b.name)
+// folded tells whether two names of one address are of different functions.
+func folded(a, b []byte) bool {
+	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
 }
 
 // sameStructor tells whether two names are equal or differ in the variant of a

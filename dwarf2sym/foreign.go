@@ -1,46 +1,62 @@
 package dwarf2sym
 
+import (
+	"cmp"
+	"errors"
+)
+
 // Names may be in other units: after LTO and dwz most are, else hardly any.
-// A unit that others refer to is opened once a worker: its header, bases and
+// A unit that others refer to is opened once a batch: its header, bases and
 // abbreviations are kept, its DIEs are read one by one where they are needed.
 
 // foreignUnits is how many units a worker keeps open for references.
 const foreignUnits = 256
 
-// peekSize is how much of a unit is read for one DIE at first.
-const peekSize = 512
+// peekSize is how much of a unit is read for one DIE at first, peekMost what a
+// DIE may take: beyond it the reference is to no DIE.
+const (
+	peekSize = 512
+	peekMost = 64 << 10
+)
 
 // foreign is a unit opened for references into it.
 type foreign struct {
 	unit
-	abbrevs abbrevs
 	buf     []byte
 	scopes  []scope
 	scanned bool // scopes are filled in
+}
+
+// tableKey tells abbreviation tables apart.
+type tableKey struct {
+	offset uint64
+	sizes  formSizes
 }
 
 // peek reads the attributes of the DIE at off of .debug_info into a. The
 // strings of the unit that it returns are good until the next peek.
 func (w *worker) peek(off uint64, a *dieAttrs) (*unit, bool) {
 	if u := &w.u; off >= u.off+uint64(u.headSize) && off < u.off+u.size {
-		return u, u.takeAt(int(off-u.off), a)
+		pos := int(off - u.off)
+		n := u.takeAt(pos, a) - pos
+		return u, n > 0 && w.spend(uint64(n))
 	}
 	f := w.openForeign(off)
 	if f == nil {
 		return nil, false
 	}
 	rest := f.off + f.size - off
-	for _, size := range []uint64{peekSize, 128 * peekSize, rest} {
+	for _, size := range []uint64{peekSize, peekMost} {
 		size = min(size, rest)
 		b, err := w.d.info.Bytes(int64(off), int64(size), f.buf)
-		if err != nil {
+		if err != nil || !w.spend(size) {
 			return nil, false
 		}
 		if cap(b) > cap(f.buf) {
 			f.buf = b[:0]
 		}
 		f.data = b
-		if f.takeAt(0, a) {
+		if f.takeAt(0, a) >= 0 {
 			return &f.unit, true
 		}
 		if size == rest {
@@ -51,17 +67,17 @@ func (w *worker) peek(off uint64, a *dieAttrs) (*unit, bool) {
 }
 
 // takeAt reads the attributes of the DIE at pos of the unit's data, if it is
-// of a kind that has a name to look for.
-func (u *unit) takeAt(pos int, a *dieAttrs) bool {
+// of a kind that has a name to look for. It returns where they end, or -1.
+func (u *unit) takeAt(pos int, a *dieAttrs) int {
 	code, pos := uleb(u.data, pos)
 	if pos < 0 || code == 0 {
-		return false
+		return -1
 	}
 	d := u.abbrevs.lookup(code)
 	if !d.known || d.bad {
-		return false
+		return -1
 	}
-	return u.take(d, pos, a) >= 0
+	return u.take(d, pos, a)
 }
 
 // openForeign returns the unit that holds off, or nil.
@@ -74,7 +90,7 @@ func (w *worker) openForeign(off uint64) *foreign {
 		return f
 	}
 	if len(w.foreign) >= foreignUnits {
-		clear(w.foreign)
+		w.closeForeign()
 	}
 	f := &foreign{}
 	if w.beginForeign(f, &w.d.units[i]) != nil {
@@ -84,18 +100,43 @@ func (w *worker) openForeign(off uint64) *foreign {
 	return f
 }
 
+// closeForeign forgets the units that are open for references.
+func (w *worker) closeForeign() {
+	clear(w.foreign)
+	clear(w.shared)
+}
+
+// sharedTable returns a foreign unit's abbreviations, or nil.
+func (w *worker) sharedTable(h *unitHeader) (*abbrevs, error) {
+	key := tableKey{h.abbrev, h.sizes()}
+	if t, ok := w.shared[key]; ok {
+		return t, nil
+	}
+	t := &abbrevs{}
+	err := t.parse(w.d.abbrev, key.offset, key.sizes)
+	if !w.spend(t.cost()) || err != nil {
+		return nil, cmp.Or(err, errTired)
+	}
+	w.shared[key] = t
+	return t, nil
+}
+
+// errTired ends work whose result is thrown away.
+var errTired = errors.New("too much work")
+
 // beginForeign reads the unit's own DIE, from as few bytes as hold it.
 func (w *worker) beginForeign(f *foreign, h *unitHeader) error {
-	if err := f.abbrevs.parse(w.d.abbrev, h.abbrev, h.sizes()); err != nil {
+	t, err := w.sharedTable(h)
+	if err != nil {
 		return err
 	}
 	for size := uint64(peekSize); ; size *= 16 {
 		size = min(size, h.size)
 		b, err := w.d.info.Bytes(int64(h.off), int64(size), nil)
-		if err != nil {
-			return err
+		if err != nil || !w.spend(size) {
+			return cmp.Or(err, errTired)
 		}
-		err = f.begin(w.d, h, b, &f.abbrevs)
+		err = f.begin(w.d, h, b, t)
 		f.owner = f
 		if err == nil || size == h.size {
 			return err
@@ -111,17 +152,18 @@ func (w *worker) foreignScopes(u *unit) []scope {
 	}
 	f.scanned = true
 	data, err := w.d.info.Bytes(int64(f.off), int64(f.size), nil)
-	if err != nil {
+	if err != nil || !w.spend(f.size) {
 		return nil
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
 	scan := worker{d: w.d, namesOnly: true}
-	if scan.u.begin(w.d, &f.unitHeader, data, &f.abbrevs) == nil {
+	if scan.u.begin(w.d, &f.unitHeader, data, f.abbrevs) == nil {
 		scan.scan() // what it found before any damage is what can be had
 		for i := range scan.scopes {
-			s := &scan.scopes[i]
-			s.text, s.name = scan.u.str(s.name), value{}
+			if s := &scan.scopes[i]; s.name.kind == vInline {
+				s.text, s.name = scan.u.str(s.name), value{}
+			}
 		}
 		f.scopes = scan.scopes
 	}

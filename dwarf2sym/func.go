@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -48,14 +49,13 @@ func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) error {
 	}
 	u := &w.u
 	die := u.off + uint64(start)
-	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
-	w.spans = spans
+	spans, err := w.spansOf(a)
 	if err != nil {
 		w.problem(die, fmt.Sprintf("code of the function at %#x", die), err)
 	}
 	n := len(spans)
 	spans = w.code.keep(spans)
-	w.stats.DeadFuncs += btoi(n > 0 && len(spans) == 0)
+	w.unitDead += btoi(n > 0 && len(spans) == 0)
 	if len(spans) == 0 {
 		return nil
 	}
@@ -65,6 +65,16 @@ func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) error {
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
 	return nil
+}
+
+// spansOf returns the code of a DIE; it is valid until the next call.
+func (w *worker) spansOf(a *dieAttrs) ([]span, error) {
+	u := &w.u
+	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
+	w.spans = spans
+	w.spend(u.work)
+	u.work = 0
+	return spans, err
 }
 
 func btoi(b bool) int {
@@ -91,8 +101,7 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) error {
 	}
 	fn, u := w.open[f.fn], &w.u
 	die := u.off + uint64(start)
-	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
-	w.spans = spans
+	spans, err := w.spansOf(a)
 	if err != nil {
 		w.problem(die, fmt.Sprintf("code of the inlined function at %#x", die), err)
 	}
@@ -137,9 +146,12 @@ func (w *worker) closeFunc() {
 	w.needLines()
 	first := len(w.funcs)
 	for _, s := range fn.spans {
+		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+			break
+		}
 		w.funcs = append(w.funcs, funcRecord{addr: s.lo, size: s.hi - s.lo, key: fn.die, label: w.u.assembly(), body: w.body(fn, s)})
 	}
-	w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(fn.spans))})
+	w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
 	w.spare = append(w.spare, fn)
 }
 
@@ -158,7 +170,9 @@ func (w *worker) body(fn *openFunc, s span) symfmt.Body {
 // line 0 stays, and says that the compiler gave no line.
 func (w *worker) addLines(s span) {
 	var open symfmt.Line
-	w.lines.rowsIn(s.lo, s.hi, func(lo, hi uint64, r *row) {
+	rows := 0
+	looked := w.lines.rowsIn(s.lo, s.hi, func(lo, hi uint64, r *row) {
+		rows++
 		rva, file := w.code.rva(lo), symfmt.FileID(w.fileID(uint64(r.file)))
 		if open.Size > 0 {
 			if open.RVA+symfmt.RVA(open.Size) == rva && open.Num == r.num && open.File == file {
@@ -172,13 +186,20 @@ func (w *worker) addLines(s span) {
 	if open.Size > 0 {
 		w.builder.AddLine(open)
 	}
+	w.spend(uint64(rows)*lineCost + uint64(looked)*spanCost)
 }
+
+// lineCost is the work that a line record counts for: about the memory of it.
+const lineCost = 4
 
 // resolveNames finds the names that had to wait for the end of the unit.
 func (w *worker) resolveNames() {
 	for i := range w.pending {
 		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
+		if how != nameless && !w.spend(uint64(len(w.names.list[name]))) {
+			break
+		}
 		if p.fn < 0 {
 			if how == nameless {
 				name = w.names.intern([]byte(noName))

@@ -2,8 +2,8 @@ package dwarf2sym
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
+	"sort"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -20,8 +20,7 @@ type inlineTree struct {
 	nodes  []node
 	ends   []uint64 // by depth: end of the last span, while they come in order
 	byAddr []levelSpan
-	events []edge
-	active activeNodes
+	sweep  sweep
 	ranges []symfmt.Range
 }
 
@@ -83,14 +82,12 @@ func (t *inlineTree) nested() bool {
 
 // inside tells whether each of the sorted spans in lies within one of out.
 func inside(in, out []span) bool {
-	k := 0
 	for _, r := range in {
-		for k < len(out) && out[k].hi < r.hi {
-			k++
-		}
+		k := sort.Search(len(out), func(i int) bool { return out[i].hi >= r.hi })
 		if k == len(out) || r.lo < out[k].lo {
 			return false
 		}
+		out = out[k:]
 	}
 	return true
 }
@@ -114,67 +111,31 @@ func (t *inlineTree) apart() bool {
 	return true
 }
 
-// edge is where a node's code starts or ends.
-type edge struct {
-	addr  uint64
-	node  int32
-	start bool
-}
-
-// activeNodes is a heap of the nodes that cover the code at hand, the last
-// node on top. Ended nodes are taken out when they come up.
-type activeNodes []int32
-
-func (a activeNodes) Len() int           { return len(a) }
-func (a activeNodes) Less(i, j int) bool { return a[i] > a[j] }
-func (a activeNodes) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-func (a *activeNodes) Push(x any)        { *a = append(*a, x.(int32)) }
-func (a *activeNodes) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
-	return last
-}
-
 // paint gives each piece of code to the last node that claims it and to the
-// nodes around that one.
-func (t *inlineTree) paint() {
-	t.events = t.events[:0]
+// nodes around that one. It returns how much work that was, and gives up over
+// limit.
+func (t *inlineTree) paint(limit uint64) (work uint64) {
+	t.sweep.reset(len(t.nodes))
 	for i := range t.nodes {
 		for _, r := range t.of(&t.nodes[i]) {
-			t.events = append(t.events, edge{r.lo, int32(i), true}, edge{r.hi, int32(i), false})
+			t.sweep.claim(i, r.lo, r.hi)
 		}
 	}
-	slices.SortFunc(t.events, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), btoi(a.start)-btoi(b.start))
-	})
 	owned := make([][]span, len(t.nodes))
-	live := make([]bool, len(t.nodes))
-	t.active = t.active[:0]
-	for i := 0; i < len(t.events); {
-		at := t.events[i].addr
-		for ; i < len(t.events) && t.events[i].addr == at; i++ {
-			e := t.events[i]
-			live[e.node] = e.start
-			if e.start {
-				heap.Push(&t.active, e.node)
-			}
+	t.sweep.each(func(owner int32, lo, hi uint64) bool {
+		for n := owner; n >= 0; n = t.nodes[n].parent {
+			owned[n] = appendSpan(owned[n], span{lo, hi})
+			work += spanCost
 		}
-		for len(t.active) > 0 && !live[t.active[0]] {
-			heap.Pop(&t.active)
-		}
-		if len(t.active) == 0 || i == len(t.events) {
-			continue
-		}
-		for n := t.active[0]; n >= 0; n = t.nodes[n].parent {
-			owned[n] = appendSpan(owned[n], span{at, t.events[i].addr})
-		}
-	}
+		return work <= limit
+	})
 	t.spans = t.spans[:0]
 	for i, spans := range owned {
 		t.nodes[i].first = int32(len(t.spans))
 		t.spans = append(t.spans, spans...)
 		t.nodes[i].last = int32(len(t.spans))
 	}
+	return work
 }
 
 // appendSpan appends s, joined with the last span where they touch.
@@ -190,11 +151,13 @@ func appendSpan(spans []span, s span) []span {
 // each behind the one that it is nested in.
 func (w *worker) addInlines(fn *openFunc, s span) {
 	t := &w.inlines
-	if !t.clip(fn, s) {
+	if !w.spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*spanCost) || !t.clip(fn, s) {
 		return
 	}
 	if !t.nested() {
-		t.paint()
+		if !w.spend(t.paint(w.d.effort.limit)) {
+			return
+		}
 		w.stats.RepairedInlines++
 	}
 	for i := range t.nodes {

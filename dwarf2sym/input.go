@@ -1,6 +1,7 @@
 package dwarf2sym
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -122,12 +123,19 @@ func (r *reader) openDebugData() *debugData {
 	} {
 		*s.data = r.sectionData(f, s.name)
 	}
+	d.str, d.lineStr = wholeStrings(d.str), wholeStrings(d.lineStr)
 	if s := f.Section(".debug_line"); s != nil && s.HasData() {
 		if d.line, err = s.Open(); err != nil {
 			r.problem(problemFile, "all lines", err)
 		}
 	}
 	return d
+}
+
+// wholeStrings leaves out a last string that has no end, so that every offset
+// into the section finds one without a search to the section's end.
+func wholeStrings(section []byte) []byte {
+	return section[:bytes.LastIndexByte(section, 0)+1]
 }
 
 // sectionData returns a section's contents; empty, with a problem, when it is damaged.

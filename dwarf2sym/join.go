@@ -79,9 +79,8 @@ func (j *nameJoin) other(name string) string {
 	return demangleName(name, j.full)
 }
 
-// joinFiles and joinOrigins number the workers' files and origins together,
-// and put the common numbers into the bodies. Numbers in order of first use
-// come later, with symfmt's Canonicalize.
+// joinRefs numbers the workers' files and origins together. Numbers in order of
+// first use come later, with symfmt's Canonicalize.
 func joinRefs(m *symfmt.Module, workers []*worker, names *nameJoin, mapPath func(string) string) (files, origins [][]uint32) {
 	fileIDs := make(map[string]uint32)
 	originIDs := make(map[nameID]uint32)
@@ -99,7 +98,9 @@ func joinRefs(m *symfmt.Module, workers []*worker, names *nameJoin, mapPath func
 		}
 		originOf := make([]uint32, len(w.origins))
 		for k, name := range w.origins {
-			name = names.global(i, name)
+			if name = names.global(i, name); int(name) >= len(names.final) {
+				continue // of a unit that was given up before its names were found
+			}
 			id, ok := originIDs[name]
 			if !ok {
 				id = uint32(len(m.Origins))

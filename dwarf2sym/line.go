@@ -38,24 +38,28 @@ type lineTable struct {
 	lengths   []byte
 	addrSize  uint8
 
-	dirs  []string
+	dirs  []value // names; of those in the program itself (vInline) the offset in data
 	files []fileEntry
 	rows  []row
 	seqs  []sequence
+
+	// Where sequences overlap:
+	reach []uint64 // the highest end of the sequences up to each
+	byFit []*sequence
+	sweep sweep
 }
 
-// fileEntry is an entry of the program's file table.
+// fileEntry is an entry of the program's file table. Its name is looked up when
+// a record uses it: most are there for types only.
 type fileEntry struct {
-	name string
+	name value
 	dir  uint64
 }
 
 // read decodes the line program of u and sorts its sequences. A damaged
 // program keeps the sequences that were whole.
 func (t *lineTable) read(u *unit, w *window) error {
-	t.rows, t.seqs = t.rows[:0], t.seqs[:0]
-	t.dirs, t.files = t.dirs[:0], t.files[:0]
-	t.version = 0
+	t.clear()
 	if err := t.load(u, w); err != nil {
 		return err
 	}
@@ -63,8 +67,15 @@ func (t *lineTable) read(u *unit, w *window) error {
 		return err
 	}
 	err := t.run(u)
-	slices.SortStableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
+	t.sortSequences()
 	return err
+}
+
+// clear makes the table empty.
+func (t *lineTable) clear() {
+	t.data, t.version = nil, 0
+	t.dirs, t.files = t.dirs[:0], t.files[:0]
+	t.rows, t.seqs, t.reach = t.rows[:0], t.seqs[:0], t.reach[:0]
 }
 
 func (t *lineTable) errorf(u *unit, pos int, format string, args ...any) error {
@@ -143,21 +154,21 @@ func (t *lineTable) header(u *unit) error {
 // start at 1; entry 0 stands for the compilation directory and, for files, for
 // nothing.
 func (t *lineTable) oldTables(c *bin.Cursor) {
-	t.dirs = append(t.dirs, "")
+	t.dirs = append(t.dirs, value{})
 	for c.Err() == nil {
-		dir := c.CStr()
-		if len(dir) == 0 {
+		at := c.Pos()
+		if len(c.CStr()) == 0 {
 			break
 		}
-		t.dirs = append(t.dirs, string(dir))
+		t.dirs = append(t.dirs, value{vInline, uint64(at)})
 	}
 	t.files = append(t.files, fileEntry{})
 	for c.Err() == nil {
-		name := c.CStr()
-		if len(name) == 0 {
+		at := c.Pos()
+		if len(c.CStr()) == 0 {
 			break
 		}
-		t.files = append(t.files, fileEntry{string(name), c.ULEB()})
+		t.files = append(t.files, fileEntry{value{vInline, uint64(at)}, c.ULEB()})
 		c.ULEB() // time
 		c.ULEB() // length
 	}
@@ -198,27 +209,21 @@ func (t *lineTable) entryTables(u *unit, c *bin.Cursor, offsetSize int) {
 func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
 	kind, form := format[0], format[1]
 	var num uint64
-	var text []byte
+	var text value
 	switch form {
 	case formString:
-		text = c.CStr()
-	case formStrp, formLineStrp, formStrpSup:
-		num = c.Uint(offsetSize)
-		section, data := ".debug_str", u.d.str
-		if form == formLineStrp {
-			section, data = ".debug_line_str", u.d.lineStr
-		}
-		var ok bool
-		if text, ok = cstring(data, num); !ok && form != formStrpSup && kind == lnctPath {
-			c.Fail("no string at %s+%#x", section, num)
-		}
-	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4:
-		if form == formStrx {
-			num = c.ULEB()
-		} else {
-			num = c.Uint(int(form-formStrx1) + 1)
-		}
-		text, _ = u.text(value{vStrx, num})
+		text = value{vInline, uint64(c.Pos())}
+		c.CStr()
+	case formStrp:
+		text = value{vStrp, c.Uint(offsetSize)}
+	case formLineStrp:
+		text = value{vLineStrp, c.Uint(offsetSize)}
+	case formStrpSup:
+		c.Uint(offsetSize)
+	case formStrx:
+		text = value{vStrx, c.ULEB()}
+	case formStrx1, formStrx2, formStrx3, formStrx4:
+		text = value{vStrx, c.Uint(int(form-formStrx1) + 1)}
 	case formUdata:
 		num = c.ULEB()
 	case formData1, formData2, formData4, formData8:
@@ -240,7 +245,9 @@ func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2
 	}
 	switch kind {
 	case lnctPath:
-		e.name = string(text)
+		if e.name = text; !u.inString(text) {
+			c.Fail("name outside of its string section, at %#x", text.u)
+		}
 	case lnctDirectoryIndex:
 		e.dir = num
 	}
@@ -419,51 +426,11 @@ func (t *lineTable) extended(u *unit, s *lineState, pos int) int {
 		}
 	case lneDefineFile:
 		c := bin.New(".debug_line", arg, nil)
-		e := fileEntry{string(c.CStr()), c.ULEB()}
+		c.CStr()
+		e := fileEntry{value{vInline, uint64(pos + 1)}, c.ULEB()}
 		if c.Err() == nil {
 			t.files = append(t.files, e)
 		}
 	}
 	return pos + int(size)
-}
-
-// sequencesIn returns the first sequence that may reach into code from lo on.
-// Sequences are in order of their start; they overlap in damaged files only.
-func (t *lineTable) sequencesIn(lo uint64) []sequence {
-	i, _ := slices.BinarySearchFunc(t.seqs, lo, func(s sequence, lo uint64) int { return cmp.Compare(s.lo, lo) })
-	for i > 0 && t.seqs[i-1].hi > lo {
-		i--
-	}
-	return t.seqs[i:]
-}
-
-// rowsIn calls emit for each piece of [lo, hi) that one row covers, in order of
-// address. Code between sequences is not covered. Where sequences overlap, the
-// one that starts later counts.
-func (t *lineTable) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *row)) {
-	seqs := t.sequencesIn(lo)
-	for i := range seqs {
-		s := &seqs[i]
-		if s.lo >= hi {
-			return
-		}
-		end := min(hi, s.hi)
-		if i+1 < len(seqs) && seqs[i+1].lo < end {
-			end = max(seqs[i+1].lo, lo)
-		}
-		rows := t.rows[s.first:s.last]
-		k, exact := slices.BinarySearchFunc(rows, lo, func(r row, lo uint64) int { return cmp.Compare(r.addr, lo) })
-		if !exact && k > 0 {
-			k--
-		}
-		for ; k < len(rows) && rows[k].addr < end; k++ {
-			to := end
-			if k+1 < len(rows) {
-				to = min(end, rows[k+1].addr)
-			}
-			if from := max(lo, rows[k].addr); from < to {
-				emit(from, to, &rows[k])
-			}
-		}
-	}
 }

@@ -22,6 +22,7 @@ type merger struct {
 	multi   []bool // funcs[i] stands for several functions of the same code
 	arena   symfmt.Arena
 	builder symfmt.BodyBuilder
+	clips   int // records that clipBody may still look at
 }
 
 func compareFuncs(a, b funcRecord) int {
@@ -122,6 +123,7 @@ func (m *merger) cut() {
 	if !m.overlaps() {
 		return
 	}
+	m.allowClips()
 	in, multi := m.funcs, m.multi
 	m.funcs, m.multi = nil, nil
 	var open []int // functions whose end is not reached, the innermost last
@@ -170,8 +172,24 @@ func (m *merger) piece(f *funcRecord, multi bool, lo, hi uint64) {
 	m.multi = append(m.multi, multi)
 }
 
+// allowClips bounds the work on functions that are cut: in a damaged file each
+// of many functions may lie inside one with all lines. Nested functions of real
+// programs leave two or three pieces of one function.
+func (m *merger) allowClips() {
+	m.clips = 1 << 20
+	for i := range m.funcs {
+		inlines, lines := m.funcs[i].body.Counts()
+		m.clips += 16 * (inlines + lines)
+	}
+}
+
 // clipBody packs what of f's records lies in [lo, hi).
 func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
+	inlines, lines := f.body.Counts()
+	if m.clips -= inlines + lines; m.clips < 0 {
+		m.stats.LostBodies++
+		return symfmt.Body{}
+	}
 	whole := symfmt.Func{RVA: m.code.rva(f.addr), Size: f.size, Body: f.body}
 	from, to := m.code.rva(lo), m.code.rva(hi)
 	clip := func(rva symfmt.RVA, size uint64) (symfmt.Range, bool) {

@@ -74,11 +74,14 @@ const (
 // name, else its plain name with its scopes. In C it is the other way round: a
 // linkage name is what an asm label made of it (__GI_abort for abort).
 func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
-	if a.linkage.kind == vStrp && !u.flat() {
-		return w.internPlace(a.linkage.u)
+	first := a.linkage
+	if u.flat() {
+		first = a.name
 	}
-	if a.name.kind == vStrp && u.flat() {
-		return w.internPlace(a.name.u)
+	if first.kind == vStrp {
+		if id, how := w.internPlace(first.u); how != nameless {
+			return id, how
+		}
 	}
 	found := w.chase(u, off, a)
 	switch {
@@ -116,6 +119,7 @@ func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
 	for range maxChain {
 		found.die, found.u = off, u
 		if name, ok := u.text(attrs.linkage); ok && len(name) > 0 {
+			w.spend(uint64(len(name)))
 			if found.linkage = name; !u.flat() {
 				return found
 			}
@@ -124,6 +128,7 @@ func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
 		if len(found.plain) == 0 {
 			// A copy: the next peek may reuse the bytes.
 			name, _ := u.text(attrs.name)
+			w.spend(uint64(len(name)))
 			w.plainBuf = append(w.plainBuf[:0], name...)
 			found.plain = w.plainBuf[:len(name):len(name)]
 		}
@@ -184,7 +189,13 @@ func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
 		case len(found.linkage) > 0:
 			b = append(b, demangleName(string(found.linkage), w.opts.Demangle)...)
 		case len(found.plain) > 0:
-			b = append(b, found.plain...)
+			plain := bytes.Clone(found.plain) // the scopes are named by chains too
+			if w.outers < maxChain {
+				w.outers++
+				b = w.appendScopes(b, found.u, found.die)
+				w.outers--
+			}
+			b = append(b, plain...)
 		default:
 			return b
 		}
@@ -244,7 +255,7 @@ func (w *worker) fileID(file uint64) uint32 {
 		return w.fileIDs[file] - 1
 	}
 	name, ok := w.lines.path(&w.u, file)
-	if !ok {
+	if !ok || !w.spend(uint64(len(name))) {
 		return w.files.intern(unknownFile)
 	}
 	id := w.files.intern(name)

@@ -8,21 +8,33 @@ import "strings"
 // (6.2.4) makes directory 0 the compilation directory, which is then not
 // joined once more: GCC's relative ones would double.
 func (t *lineTable) path(u *unit, file uint64) (string, bool) {
-	if file >= uint64(len(t.files)) || t.files[file].name == "" {
+	if file >= uint64(len(t.files)) {
 		return "", false
 	}
 	e := &t.files[file]
-	if isAbs(e.name) {
-		return e.name, true
+	name := t.text(u, e.name)
+	if name == "" || isAbs(name) {
+		return name, name != ""
 	}
 	dir := ""
 	if e.dir < uint64(len(t.dirs)) {
-		dir = t.dirs[e.dir]
+		dir = t.text(u, t.dirs[e.dir])
 	}
 	if (t.version < 5 || e.dir != 0) && !isAbs(dir) {
 		dir = join(u.compDir, dir)
 	}
-	return join(dir, e.name), true
+	return join(dir, name), true
+}
+
+// text returns a name of the file tables.
+func (t *lineTable) text(u *unit, v value) string {
+	var b []byte
+	if v.kind == vInline {
+		b, _ = cstring(t.data, v.u)
+	} else {
+		b, _ = u.text(v)
+	}
+	return string(b)
 }
 
 // isAbs tells whether a path is absolute on the system it was made on.

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -10,10 +11,9 @@ import (
 // span is a piece of code, [lo, hi), in addresses as the file has them.
 type span struct{ lo, hi uint64 }
 
-// rangeEntriesPerByte bounds the range list entries that the DIEs of a unit may
-// name, per byte of the unit: a damaged file may name one long list from every
-// DIE. The largest share seen in real files is below 1.
-const rangeEntriesPerByte = 64
+// spanCost is the work that an entry of a range list counts for: about the
+// memory of what it becomes.
+const spanCost = 16
 
 // spans appends the code that a DIE with these attributes covers to out: its
 // range list, else [low_pc, high_pc). Empty pieces are left out.
@@ -28,8 +28,13 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 			return out, nil
 		}
 		hi, ok := u.address(high)
-		if !ok && high.kind == vConst {
+		switch {
+		case ok:
+			hi = u.endOf(lo, hi)
+		case high.kind == vConst:
 			hi, ok = lo+high.u, true
+		case high.kind == vAddrx:
+			return out, u.errorf(u.firstDIE, "address index %d outside of .debug_addr", high.u)
 		}
 		if ok && lo < hi {
 			out = append(out, span{lo, hi})
@@ -51,27 +56,39 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 	return out, nil
 }
 
+// mostAddr is the highest address of the unit's address size.
+func (u *unit) mostAddr() uint64 { return ^uint64(0) >> (64 - 8*uint64(u.addrSize)) }
+
+// endOf returns the end of what starts at lo and ends before hi, where hi may
+// have wrapped around to 0: code can reach to the end of 32-bit address space.
+func (u *unit) endOf(lo, hi uint64) uint64 {
+	if hi == 0 && lo > 0 && u.addrSize < 8 {
+		return u.mostAddr() + 1
+	}
+	return hi
+}
+
 // rangeList reads a list of .debug_ranges (DWARF 4, 2.17.3).
 func (u *unit) rangeList(off uint64, out []span) ([]span, error) {
 	base, size := u.lowPC, uint64(u.addrSize)
 	data := u.d.ranges
-	most := ^uint64(0) >> (64 - 8*size)
+	most := u.mostAddr()
 	for first := true; ; first = false {
 		if off > uint64(len(data)) || uint64(len(data))-off < 2*size {
 			return out, u.listError(".debug_ranges", off, first)
 		}
 		lo, hi := u.order.uint(data[off:off+size]), u.order.uint(data[off+size:off+2*size])
 		off += 2 * size
+		if err := u.countSpan(); err != nil {
+			return out, err
+		}
 		switch {
 		case lo == 0 && hi == 0:
 			return out, nil
 		case lo == most:
 			base = hi
 		case lo < hi:
-			var err error
-			if out, err = u.addSpan(out, (base+lo)&most, (base+hi)&most); err != nil {
-				return out, err
-			}
+			out = u.addSpan(out, (base+lo)&most, (base+hi)&most)
 		}
 	}
 }
@@ -84,14 +101,19 @@ func (u *unit) listError(section string, off uint64, first bool) error {
 	return &bin.Error{File: u.d.file, Section: section, Offset: off, Msg: msg}
 }
 
-func (u *unit) addSpan(out []span, lo, hi uint64) ([]span, error) {
-	if u.entries++; u.entries > u.size*rangeEntriesPerByte {
-		return out, u.errorf(u.firstDIE, "over %d range list entries for a unit of %d bytes", u.entries-1, u.size)
+// countSpan counts the work on an entry of a range list.
+func (u *unit) countSpan() error {
+	if u.work += spanCost; u.work > u.d.effort.limit {
+		return u.errorf(u.firstDIE, "range lists of over %d bytes", u.d.effort.limit)
 	}
-	if lo < hi {
+	return nil
+}
+
+func (u *unit) addSpan(out []span, lo, hi uint64) []span {
+	if hi = u.endOf(lo, hi); lo < hi {
 		out = append(out, span{lo, hi})
 	}
-	return out, nil
+	return out
 }
 
 // rngList reads a list of .debug_rnglists (DWARF 5, 2.17.3 and 7.25).
@@ -100,7 +122,7 @@ func (u *unit) rngList(off uint64, out []span) ([]span, error) {
 	if off >= uint64(len(data)) {
 		return out, u.listError(".debug_rnglists", off, true)
 	}
-	base, pos := u.lowPC, int(off)
+	base, pos, most := u.lowPC, int(off), u.mostAddr()
 	for {
 		if pos < 0 || pos >= len(data) {
 			return out, u.listError(".debug_rnglists", off, false)
@@ -113,19 +135,23 @@ func (u *unit) rngList(off uint64, out []span) ([]span, error) {
 		if err != nil {
 			return out, err
 		}
+		if err := u.countSpan(); err != nil {
+			return out, err
+		}
 		pos = next
 		switch kind {
 		case rleBaseAddressx, rleBaseAddress:
 			base = a
 			continue
 		case rleOffsetPair:
-			a, b = a+base, b+base
+			if a >= b {
+				continue
+			}
+			a, b = (a+base)&most, (b+base)&most
 		case rleStartxLength, rleStartLength:
 			b += a
 		}
-		if out, err = u.addSpan(out, a, b); err != nil {
-			return out, err
-		}
+		out = u.addSpan(out, a, b)
 	}
 }
 
@@ -157,7 +183,8 @@ func (u *unit) rngEntry(kind uint8, pos int) (a, b uint64, next int, err error) 
 			b, pos = uleb(u.d.rnglists, pos)
 		}
 	default:
-		err = &bin.Error{File: u.d.file, Section: ".debug_rnglists", Offset: uint64(pos - 1), Msg: "unknown range list entry"}
+		err = &bin.Error{File: u.d.file, Section: ".debug_rnglists", Offset: uint64(pos - 1),
+			Msg: fmt.Sprintf("range list entry of kind %d, want 0 to 7", kind)}
 	}
 	return a, b, pos, err
 }

@@ -38,7 +38,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -101,6 +100,7 @@ type reader struct {
 	module   symfmt.Module
 	report   Report
 	problems []placedProblem
+	dropped  int // problems in units that are not told
 	code     *codeMap
 	symbols  []elfPub
 	workers  []*worker
@@ -151,10 +151,14 @@ func (r *reader) join(ctx context.Context) error {
 	renumber(r.workers, files, origins)
 	for _, w := range r.workers {
 		stats.add(&w.stats)
-		r.problems = append(r.problems, w.problems...)
+		r.addProblems(&w.problems)
 	}
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, names: names, stats: stats}
 	m.Funcs = join.join()
+	if n := stats.LostBodies; n > 0 {
+		r.problem(problemUnits, fmt.Sprintf("lines and inlines of %d parts of functions", n), &bin.Error{
+			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
+	}
 	r.workers = nil
 	r.addPublics(names)
 	m.Canonicalize()
@@ -188,29 +192,6 @@ func (r *reader) addPublics(names *nameJoin) {
 	}
 }
 
-// problem records damage outside of units. section orders it among the others.
-func (r *reader) problem(section int, lost string, err error) {
-	r.problems = append(r.problems, placedProblem{section: section, Problem: bin.Problem{Lost: lost, Err: err}})
-}
-
-// Order of problems by where they come from.
-const (
-	problemUnits = iota
-	problemFile  = iota - 2
-	problemCFI   = iota
-)
-
-func (r *reader) sortedProblems() []bin.Problem {
-	slices.SortStableFunc(r.problems, func(a, b placedProblem) int {
-		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
-	})
-	var out []bin.Problem
-	for _, p := range r.problems {
-		out = append(out, p.Problem)
-	}
-	return out
-}
-
 // batchSize is how much of .debug_info a worker reads at once. A unit is never
 // divided, so that a larger one makes a larger batch.
 const batchSize = 1 << 20
@@ -219,9 +200,10 @@ const batchSize = 1 << 20
 type batch struct{ first, last int }
 
 func (d *debugData) batches() (out []batch) {
+	most := cmp.Or(d.batch, batchSize)
 	for i := 0; i < len(d.units); {
 		k, start := i+1, d.units[i].off
-		for k < len(d.units) && d.units[k].off+d.units[k].size-start <= batchSize {
+		for k < len(d.units) && d.units[k].off+d.units[k].size-start <= most {
 			k++
 		}
 		out = append(out, batch{i, k})
@@ -232,9 +214,9 @@ func (d *debugData) batches() (out []batch) {
 
 // readUnits lets the workers read all units.
 func (r *reader) readUnits(ctx context.Context, d *debugData) error {
-	for i, p := range d.readUnitHeaders() {
-		r.problems = append(r.problems, placedProblem{off: uint64(i), section: problemUnits, Problem: p})
-	}
+	problems := d.readUnitHeaders()
+	r.addProblems(&problems)
+	d.allow()
 	batches := d.batches()
 	for range min(r.jobs, max(len(batches), 1)) {
 		w := newWorker(d, r.code, r.opts)
@@ -243,13 +225,17 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	}
 	var done atomic.Int64
 	total := d.info.Size()
-	return par.Each(ctx, len(r.workers), len(batches), func(_ context.Context, worker, i int) error {
+	err := par.Each(ctx, len(r.workers), len(batches), func(_ context.Context, worker, i int) error {
 		n := r.workers[worker].batch(batches[i])
 		if sum := done.Add(n); r.opts.Progress != nil {
 			r.opts.Progress(sum, total)
 		}
 		return nil
 	})
+	if d.effort.over() {
+		r.giveUp(d)
+	}
+	return err
 }
 
 // batch reads a batch of units; it returns their size in bytes.
@@ -257,8 +243,13 @@ func (w *worker) batch(b batch) int64 {
 	units := w.d.units[b.first:b.last]
 	start := units[0].off
 	size := units[len(units)-1].off + units[len(units)-1].size - start
+	// What is kept from unit to unit must not depend on which worker reads them.
+	w.tables.reset()
+	w.closeForeign()
+	defer w.tell()
 	data, err := w.d.info.Bytes(int64(start), int64(size), w.info)
 	if err != nil {
+		w.problems.next()
 		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
 		return int64(size)
 	}
@@ -266,6 +257,9 @@ func (w *worker) batch(b batch) int64 {
 		w.info = data[:0]
 	}
 	for i := range units {
+		if w.tired {
+			break
+		}
 		h := &units[i]
 		from := h.off - start
 		w.unit(h, data[from:from+h.size:from+h.size])

@@ -59,7 +59,9 @@ func (w *worker) scan() error {
 			if d.children {
 				top := stack[len(stack)-1]
 				top.opens = 0
-				stack = append(stack, top)
+				if stack = append(stack, top); len(stack) > maxDepth {
+					return u.errorf(start, "DIEs nested over %d deep", maxDepth)
+				}
 			}
 			continue
 		}
@@ -111,9 +113,6 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 			err = w.enterInline(a, start, &f)
 		} else {
 			err = w.enterFunc(a, start, &f)
-			if f.fn < 0 && u.flat() && jump > 0 {
-				next, f.opens = jump, opensNothing
-			}
 		}
 	case classScope:
 		if u.flat() && jump > 0 {

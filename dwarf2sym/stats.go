@@ -18,6 +18,7 @@ type Stats struct {
 	DeadFuncs       int    `json:"dead_functions"`   // dropped by the linker
 	FoldedFuncs     int    `json:"folded_functions"` // at an address that another one names
 	CutFuncs        int    `json:"cut_functions"`    // parts of functions that overlap others
+	LostBodies      int    `json:"-"`                // of these, parts whose lines were not looked for
 	SymbolFuncs     int    `json:"symbol_functions"` // FUNC records made from ELF symbols and lines
 	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
 	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file

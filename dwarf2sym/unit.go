@@ -26,6 +26,9 @@ type debugData struct {
 	ranges     []byte
 
 	units []unitHeader // in order of their offset
+	batch uint64       // bytes of .debug_info that a worker reads at once; 0: batchSize
+
+	effort effort
 }
 
 // unitHeader is what a unit's header says (DWARF 5, 7.5.1).
@@ -62,19 +65,21 @@ const maxUnitHeader = 40
 
 // readUnitHeaders walks .debug_info from header to header. A header that cannot
 // be read costs its unit; a length that leaves the section ends the walk.
-func (d *debugData) readUnitHeaders() (problems []bin.Problem) {
+func (d *debugData) readUnitHeaders() (problems problemList) {
 	total := uint64(d.info.Size())
 	var buf []byte
 	for off := uint64(0); off < total; {
 		n := min(maxUnitHeader, total-off)
 		b, err := d.info.Bytes(int64(off), int64(n), buf)
 		if err != nil {
-			return append(problems, bin.Problem{Lost: fmt.Sprintf("units from %#x on", off), Err: err})
+			problems.add(off, fmt.Sprintf("units from %#x on", off), err)
+			return problems
 		}
 		buf = b
 		h, err := d.parseUnitHeader(b, off, total)
 		if err != nil {
-			problems = append(problems, bin.Problem{Lost: fmt.Sprintf("unit at %#x", off), Err: err})
+			problems.next()
+			problems.add(off, fmt.Sprintf("unit at %#x", off), err)
 		}
 		if h.size == 0 {
 			return problems
@@ -156,6 +161,7 @@ type unit struct {
 	firstDIE int // of the unit's own DIE, in data
 	children int // of what follows it; len(data) when it has no children
 
+	partial  bool // a partial unit: what several units share
 	lang     uint64
 	name     string
 	compDir  string
@@ -170,8 +176,8 @@ type unit struct {
 	addrBase       uint64
 	rnglistsBase   uint64
 
-	owner   *foreign // of a unit that is opened for references only
-	entries uint64   // range list entries read so far
+	owner *foreign // of a unit that is opened for references only
+	work  uint64   // bytes of range lists and what they give, since it was last counted
 }
 
 // begin prepares u for a unit whose bytes are data.
@@ -200,6 +206,7 @@ func (u *unit) begin(d *debugData, h *unitHeader, data []byte, t *abbrevs) error
 	if err != nil {
 		return err
 	}
+	u.partial = dc.tag == tagPartialUnit
 	// Bases first: an attribute may come before the base that it needs.
 	for _, a := range taken {
 		u.setBase(a.at, a.value)
@@ -282,9 +289,12 @@ func (u *unit) str(v value) string {
 }
 
 // scoped tells whether the language has named scopes that belong to the names
-// of functions. Go's and C's names are whole as they are.
+// of functions. Go's and C's names are whole as they are. dwz does not tell the
+// language of the units that it makes.
 func (u *unit) scoped() bool {
 	switch u.lang {
+	case 0:
+		return u.partial
 	case langCPlus, langCPP03, langCPP11, langCPP14, langCPP17, langCPP20, langCPP23, langObjCPP,
 		langRust, langDLang, langSwift, langZig:
 		return true
@@ -292,9 +302,9 @@ func (u *unit) scoped() bool {
 	return false
 }
 
-// flat tells whether no function can be below a type or below a function
-// without code, so that those may be jumped over. A GNU C nested function that
-// is missed this way has no code of its own.
+// flat tells whether no function can be below a type, so that types may be
+// jumped over. Functions without code may not: what is nested in a GNU C
+// function that was inlined everywhere has code of its own.
 func (u *unit) flat() bool {
 	switch u.lang {
 	case langC89, langC, langC99, langC11, langC17, langC23:

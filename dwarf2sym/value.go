@@ -309,6 +309,18 @@ func (u *unit) text(v value) ([]byte, bool) {
 	return nil, false
 }
 
+// inString tells whether a value of class string lies in the section that it
+// names; without following indices.
+func (u *unit) inString(v value) bool {
+	switch v.kind {
+	case vStrp:
+		return v.u < uint64(len(u.d.str))
+	case vLineStrp:
+		return v.u < uint64(len(u.d.lineStr))
+	}
+	return true
+}
+
 // strx reads entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
 func (u *unit) strx(i uint64) (uint64, bool) {
 	size := u.offsetSize()

@@ -21,8 +21,10 @@ type worker struct {
 	origins  []nameID // by the OriginID in this worker's bodies
 	funcs    []funcRecord
 	arena    symfmt.Arena
-	problems []placedProblem
+	problems problemList
 	stats    Stats
+	spent    uint64 // work since the last tell
+	tired    bool   // there was too much of it
 
 	// The unit at hand, and storage that is reused from unit to unit.
 	u         unit
@@ -32,7 +34,6 @@ type worker struct {
 	lineWin   *window
 	lines     lineTable
 	haveLines bool // lines was read for this unit
-	unitBad   int  // problems of this unit
 	fileIDs   []uint32
 	scopes    []scope
 	stack     []scanFrame
@@ -43,11 +44,14 @@ type worker struct {
 	pending   []pendingName
 	seen      map[uint64]uint32 // origin DIE -> OriginID
 	unitFuncs int               // index in funcs of the unit's first
+	unitDead  int               // functions of the unit that the linker dropped
 	builder   symfmt.BodyBuilder
 	inlines   inlineTree
 	nameBuf   []byte
 	plainBuf  []byte
+	outers    int // functions around functions, while a name is put together
 	foreign   map[int]*foreign
+	shared    map[tableKey]*abbrevs // tables of foreign units
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -62,13 +66,6 @@ type funcRecord struct {
 	body   symfmt.Body
 }
 
-// placedProblem is a problem with what orders it for any number of workers.
-type placedProblem struct {
-	section int // order of sections
-	off     uint64
-	bin.Problem
-}
-
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 	return &worker{
 		d: d, code: code, opts: opts,
@@ -76,19 +73,16 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 		lineWin: newWindow(d.line),
 		seen:    make(map[uint64]uint32),
 		foreign: make(map[int]*foreign),
+		shared:  make(map[tableKey]*abbrevs),
 	}
 }
 
-// unitProblems bounds the problems that are told one by one for a unit: when its
-// data is garbage, the first ones say all.
-const unitProblems = 16
-
 // problem records damage at off of .debug_info.
 func (w *worker) problem(off uint64, lost string, err error) {
-	if w.unitBad++; w.unitBad > unitProblems {
-		return
+	if e, ok := err.(*bin.Error); ok && e.File == "" {
+		e.File = w.d.file
 	}
-	w.problems = append(w.problems, placedProblem{off: off, Problem: bin.Problem{Lost: lost, Err: err}})
+	w.problems.add(off, lost, err)
 }
 
 // unit reads one unit, whose bytes are data. Whatever is wrong with it becomes
@@ -105,8 +99,11 @@ func (w *worker) unit(h *unitHeader, data []byte) {
 		return // types have no code, and share another unit's line table
 	}
 	w.stats.Units++
-	w.unitBad = 0
-	t, err := w.tables.get(w.d.abbrev, h)
+	w.problems.next()
+	w.unitFuncs, w.unitDead, w.haveLines = len(w.funcs), 0, false
+	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
+	t, cost, err := w.tables.get(w.d.abbrev, h)
+	w.spend(cost)
 	if err == nil {
 		err = w.u.begin(w.d, h, data, t)
 	}
@@ -114,21 +111,17 @@ func (w *worker) unit(h *unitHeader, data []byte) {
 		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
 		return
 	}
-	w.unitFuncs, w.haveLines = len(w.funcs), false
-	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
 	if w.u.dwoName != "" {
 		w.problem(h.off, w.u.ownName(), w.u.errorf(w.u.firstDIE, "the unit's functions are in %s, which is not read", w.u.dwoName))
 	}
 	if err := w.scan(); err != nil {
 		w.problem(h.off, w.u.ownName()+" from there on", err)
 	}
+	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
-	if len(w.funcs) == w.unitFuncs {
+	// Partial units have the line table of another, without functions of it.
+	if len(w.funcs) == w.unitFuncs && w.unitDead == 0 && !w.u.partial {
 		w.funcsFromSymbols()
-	}
-	if more := w.unitBad - unitProblems; more > 0 {
-		w.unitBad = 0
-		w.problem(h.off, "", w.u.errorf(0, "%d more problems in this unit", more))
 	}
 }
 
@@ -145,14 +138,14 @@ func (w *worker) needLines() {
 		return
 	}
 	w.haveLines = true
-	w.lines.rows, w.lines.seqs = w.lines.rows[:0], w.lines.seqs[:0]
-	w.lines.files = w.lines.files[:0]
-	if w.u.stmtList.kind != vSecOff && w.u.stmtList.kind != vConst {
+	w.lines.clear()
+	if w.tired || w.u.stmtList.kind != vSecOff && w.u.stmtList.kind != vConst {
 		return
 	}
 	if err := w.lines.read(&w.u, w.lineWin); err != nil {
 		w.problem(w.u.off, "lines of "+w.u.ownName(), err)
 	}
+	w.spend(uint64(len(w.lines.data)))
 	w.stats.LineRows += len(w.lines.rows)
 }
 
@@ -164,11 +157,20 @@ type abbrevCache struct {
 
 const recentTables = 4
 
-func (c *abbrevCache) get(section []byte, h *unitHeader) (*abbrevs, error) {
+// reset forgets the tables, but not their storage.
+func (c *abbrevCache) reset() {
+	for _, t := range c.recent {
+		t.sizes = formSizes{} // matches no unit
+	}
+	c.next = 0
+}
+
+// get returns the unit's table, and what it cost to make it.
+func (c *abbrevCache) get(section []byte, h *unitHeader) (*abbrevs, uint64, error) {
 	sizes := h.sizes()
 	for _, t := range c.recent {
 		if t.offset == h.abbrev && t.sizes == sizes {
-			return t, nil
+			return t, 0, nil
 		}
 	}
 	if len(c.recent) < recentTables {
@@ -177,9 +179,10 @@ func (c *abbrevCache) get(section []byte, h *unitHeader) (*abbrevs, error) {
 	}
 	t := c.recent[c.next]
 	c.next = (c.next + 1) % recentTables
-	if err := t.parse(section, h.abbrev, sizes); err != nil {
-		t.sizes = formSizes{} // matches no unit
-		return nil, err
+	err := t.parse(section, h.abbrev, sizes)
+	if err != nil {
+		t.sizes = formSizes{}
+		return nil, t.cost(), err
 	}
-	return t, nil
+	return t, t.cost(), nil
 }

@@ -14,12 +14,18 @@ import (
 )
 
 // bigText is a symbol text of a large C program, in the proportions of a Linux
-// kernel: 52 MB, 45,000 FUNCs, 310,000 INLINEs, 2.2 million lines, 350,000 CFI
-// rows. It is written without our writer.
-var bigText = sync.OnceValue(func() []byte {
+// kernel: 79 MB, 45,000 FUNCs, 315,000 INLINEs, 2.2 million lines, 315,000 CFI
+// rows.
+var bigText = sync.OnceValue(func() []byte { return makeText(45_000) })
+
+// mediumText is a tenth of it, for tests.
+var mediumText = sync.OnceValue(func() []byte { return makeText(4_500) })
+
+// makeText writes a symbol text without our writer.
+func makeText(funcs int) []byte {
 	var b bytes.Buffer
 	rnd := rand.New(rand.NewPCG(1, 2))
-	const funcs, files, origins = 45_000, 4_000, 20_000
+	const files, origins = 4_000, 20_000
 	b.WriteString("MODULE Linux x86_64 D3096ED481217FD4C16B29CD9BC208BA0 vmlinux\nINFO CODE_ID 84D60E9D1248D47FC16B29CD9BC208BA\n")
 	for i := range files {
 		fmt.Fprintf(&b, "FILE %d /build/linux-6.1/drivers/subsystem-%d/source_%d.c\n", i, i%97, i)
@@ -43,7 +49,7 @@ var bigText = sync.OnceValue(func() []byte {
 		}
 	}
 	return b.Bytes()
-})
+}
 
 func bigFunc(b *bytes.Buffer, rnd *rand.Rand, rva uint64, i, files, origins int) uint64 {
 	lines := 20 + rnd.IntN(60)
@@ -136,21 +142,51 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-func BenchmarkAppendLine(b *testing.B) {
+// benchLines runs the loop over all lines of the generated text.
+func benchLines(b *testing.B, run func(f *Func) (lines int)) {
 	m := mustRead(b, bigText())
 	lines := 0
 	before := cpuTime(b)
-	buf := make([]byte, 0, 1<<20)
 	for b.Loop() {
 		for i := range m.Funcs {
-			buf = buf[:0]
-			for r := m.Funcs[i].LineReader(); r.Next(); lines++ {
-				buf = appendLine(buf, &r.Line)
-			}
+			lines += run(&m.Funcs[i])
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(lines), "ns/line")
 	b.ReportMetric(float64(cpuTime(b)-before)/float64(lines), "cpu-ns/line")
+}
+
+func BenchmarkLineReader(b *testing.B) {
+	benchLines(b, func(f *Func) (lines int) {
+		for r := f.LineReader(); r.Next(); {
+			lines++
+		}
+		return lines
+	})
+}
+
+func BenchmarkAppendLines(b *testing.B) {
+	buf := make([]byte, 0, 1<<20)
+	benchLines(b, func(f *Func) (lines int) {
+		buf = buf[:0]
+		for r := f.LineReader(); r.Next(); lines++ {
+			buf = appendLine(buf, &r.Line)
+		}
+		return lines
+	})
+}
+
+func BenchmarkAddLine(b *testing.B) {
+	var body BodyBuilder
+	var arena Arena
+	benchLines(b, func(f *Func) (lines int) {
+		body.Reset(f.RVA)
+		for r := f.LineReader(); r.Next(); lines++ {
+			body.AddLine(r.Line)
+		}
+		body.Finish(&arena)
+		return lines
+	})
 }
 
 // cpuTime is what the process used of its processors: on a machine that others

@@ -20,7 +20,8 @@ import (
 // Records name files and origins by their index in these two tables, so that
 // Renumber touches the tables only. Addresses are differences: an inline's
 // ranges from the end of the range before, a line's from the end of the line
-// before, the first from the Func's RVA. The zero Body has no records.
+// before, the first from the Func's RVA. The zero Body has no records. Each Func
+// has a Body of its own: Renumber changes it in place.
 type Body struct{ data []byte }
 
 // Arena keeps the bytes of many bodies in large chunks.

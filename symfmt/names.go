@@ -20,12 +20,14 @@ const maxName = MaxLine - 1024
 
 // CleanName returns name as it is written, where a record is a line and its
 // name ends it: each run of control characters (C0, DEL, C1) and of Unicode's
-// line and paragraph separators is one space, there are no blanks at either
-// end, and an empty name is instead. All else, invalid UTF-8 too, stays.
+// line and paragraph separators is one space, each run of bytes that are not
+// UTF-8 is one U+FFFD (rust-minidump rejects a file for one such byte), there
+// are no blanks at either end, and an empty name is instead.
 func CleanName(name, instead string) string {
 	if clean(name) {
 		return name
 	}
+	name = strings.ToValidUTF8(name, "\ufffd")
 	if name = strings.Trim(replaceControls(name), " "); name == "" {
 		return instead
 	}
@@ -35,55 +37,40 @@ func CleanName(name, instead string) string {
 	return name
 }
 
-// suspect marks the bytes that are, or may begin, a control character.
-var suspect = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = true
-	}
-	t[0x7f], t[0xc2], t[0xe2] = true, true, true
-	return t
-}()
-
 // clean reports whether CleanName has nothing to do.
 func clean(name string) bool {
 	if name == "" || name[0] == ' ' || name[len(name)-1] == ' ' || len(name) > maxName {
 		return false
 	}
 	for i := range len(name) {
-		if suspect[name[i]] && controlLen(name[i:]) > 0 {
-			return false
+		if name[i] < 0x20 || name[i] >= 0x7f {
+			return cleanUTF8(name[i:])
 		}
 	}
 	return true
 }
 
-// controlLen is the length of the control character or separator at the start
-// of s, 0 if there is none.
-func controlLen(s string) int {
-	r, n := utf8.DecodeRuneInString(s)
-	if r < 0x20 || 0x7f <= r && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-		return n
-	}
-	return 0
+func cleanUTF8(name string) bool {
+	return utf8.ValidString(name) && strings.IndexFunc(name, isControl) < 0
+}
+
+func isControl(r rune) bool {
+	return r < 0x20 || 0x7f <= r && r < 0xa0 || r == '\u2028' || r == '\u2029'
 }
 
 func replaceControls(s string) string {
-	var b strings.Builder
 	run := false
-	for i := 0; i < len(s); {
-		if n := controlLen(s[i:]); n > 0 {
-			if !run {
-				b.WriteByte(' ')
-			}
-			run = true
-			i += n
-			continue
+	return strings.Map(func(r rune) rune {
+		before := run
+		run = isControl(r)
+		switch {
+		case !run:
+			return r
+		case before:
+			return -1
 		}
-		run = false
-		b.WriteByte(s[i])
-		i++
-	}
-	return b.String()
+		return ' '
+	}, s)
 }
 
 // cleanWord is CleanName for a field that something follows: a blank in it

@@ -15,7 +15,7 @@ func compareFuncs(a, b *Func) int {
 	if a.RVA != b.RVA {
 		return cmp.Compare(a.RVA, b.RVA)
 	}
-	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Name, b.Name),
+	return cmp.Or(cmp.Compare(a.Size, b.Size), compareNames(a.Name, b.Name),
 		cmp.Compare(a.ParamSize, b.ParamSize), compareBools(a.Multiple, b.Multiple))
 }
 
@@ -23,8 +23,17 @@ func comparePublics(a, b *Public) int {
 	if a.RVA != b.RVA {
 		return cmp.Compare(a.RVA, b.RVA)
 	}
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ParamSize, b.ParamSize),
+	return cmp.Or(compareNames(a.Name, b.Name), cmp.Compare(a.ParamSize, b.ParamSize),
 		compareBools(a.Multiple, b.Multiple))
+}
+
+// compareNames compares names as they are written, so that the order of a text
+// does not change when it is read and written again.
+func compareNames(a, b string) int {
+	if a == b {
+		return 0
+	}
+	return cmp.Compare(CleanName(a, NoName), CleanName(b, NoName))
 }
 
 func compareBools(a, b bool) int {
@@ -108,7 +117,8 @@ func sorted[T any](s []T, compare func(a, b *T) int) []T {
 //   - names are as CleanName makes them, and records that have no text (a STACK
 //     WIN without its program, a STACK CFI without rules) are gone.
 //
-// It touches the tables of the bodies only, unless call files are missing.
+// Of the bodies, it changes the tables only, in place, unless call files are
+// missing.
 func (m *Module) Canonicalize() {
 	m.cleanNames()
 	m.Funcs = sorted(m.Funcs, compareFuncs)

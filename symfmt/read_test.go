@@ -200,3 +200,32 @@ func TestReadMemory(t *testing.T) {
 		t.Errorf("%d bytes for a text of %d", got.AllocedBytesPerOp(), len(text))
 	}
 }
+
+// tolerant reads text with the tolerant reader.
+func tolerant(t testing.TB, text string) (*Module, Report) {
+	t.Helper()
+	m, report, err := Read(strings.NewReader(text), ReadOptions{Tolerant: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, report
+}
+
+// TestLinesBehindPublic: "the function described by the last preceding FUNC
+// record" (specification, "Line records").
+func TestLinesBehindPublic(t *testing.T) {
+	m := mustRead(t, []byte(head+"FUNC 1 9 0 f\n1 1 1 0\nPUBLIC 20 0 p\nINFO A b\n2 1 2 0\n"))
+	if _, lines := m.Funcs[0].Body.Counts(); lines != 2 || len(m.Publics) != 1 {
+		t.Errorf("%d lines, want 2", lines)
+	}
+}
+
+func TestLoneCR(t *testing.T) {
+	m := mustRead(t, []byte(head+"FUNC 1 9 0 f\rg\r\n"))
+	if m.Funcs[0].Name != "f\rg" {
+		t.Errorf("name %q, want it whole", m.Funcs[0].Name)
+	}
+	if text := mustWrite(t, m, 1); !strings.HasSuffix(string(text), "FUNC 1 9 0 f g\n") {
+		t.Errorf("written as %q", text)
+	}
+}

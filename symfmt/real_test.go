@@ -9,19 +9,29 @@ import (
 	"testing"
 )
 
-// shared is the folder of test data, "" where it is absent.
-func shared(t testing.TB) string {
+// sharedData is where the test data is, if it is there.
+func sharedData() string {
 	dir := os.Getenv("SYMTOOL_SHARED")
 	if dir == "" {
-		dir = "../../shared"
-	} else if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", dir) // relative to the repository's root
+		dir = "../shared"
 	}
-	dir = filepath.Join(dir, "data")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join("..", dir) // it is relative to the repository's root
+	}
+	return filepath.Join(dir, "data")
+}
+
+// shared is the folder of test data; the test is skipped where it is absent.
+func shared(t testing.TB) string {
+	dir := sharedData()
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("no test data: %v (set SYMTOOL_SHARED)", err)
 	}
 	return dir
+}
+
+func readShared(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(sharedData(), name))
 }
 
 // symbolFiles are the real symbol files, by path below the test data.

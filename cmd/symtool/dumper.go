@@ -221,7 +221,7 @@ func (d *dumper) openDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, er
 	want, got := binary.BuildID(), debug.BuildID()
 	if len(want) > 0 && len(got) > 0 && string(want) != string(got) {
 		debug.Close()
-		return nil, inputError(d.debugFile, fmt.Errorf("build-id %x, want %x of %s", got, want, r.File))
+		return nil, inputError(d.debugFile, fmt.Errorf("build-id %x, want %x of %s; with --store both are dumped", got, want, r.File))
 	}
 	return debug, nil
 }

@@ -49,11 +49,6 @@ func only(pkg string) func(string, bool) bool {
 	return func(p string, _ bool) bool { return p == pkg }
 }
 
-// below is true for pkg and the packages under it.
-func below(pkg string) func(string, bool) bool {
-	return func(p string, _ bool) bool { return p == pkg || strings.HasPrefix(p, pkg+"/") }
-}
-
 const delve = "github.com/go-delve/delve/pkg/dwarf/"
 
 var importRules = []rule{

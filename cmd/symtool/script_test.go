@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 //	same FILE FILE        two files hold the same bytes
 //	absent GLOB...        nothing matches
 //
-// and $GOLDEN is the folder with small binaries, golden/input.
+// and $GOLDEN is the folder with small binaries, golden/input, $README the
+// README.
 func TestScript(t *testing.T) {
 	input := testenv.Input(t)
 	testscript.Run(t, testscript.Params{
@@ -35,6 +36,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOLDEN", input)
+			env.Setenv("README", filepath.Join(testenv.Root(t), "README.md"))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

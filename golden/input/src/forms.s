@@ -25,9 +25,9 @@ ab5:
 	.uleb128 0x03, 0x28, 0x11, 0x2c, 0x12, 0x21
 	.sleb128 16
 	.uleb128 0x1c, 0x1e, 0, 0
-	.uleb128 5, 0x1d         # origin ref1, pc by indirect, call_line sdata, call_file implicit_const
+	.uleb128 5, 0x1d         # origin ref1, pc by indirect, call_line data2, call_file implicit_const
 	.byte 0
-	.uleb128 0x31, 0x11, 0x11, 0x16, 0x12, 0x16, 0x59, 0x0d, 0x58, 0x21
+	.uleb128 0x31, 0x11, 0x11, 0x16, 0x12, 0x16, 0x59, 0x05, 0x58, 0x21
 	.sleb128 1
 	.uleb128 0, 0
 	.uleb128 6, 0x2e         # inline, with every block
@@ -66,9 +66,9 @@ unit5:
 	.byte origin-unit5
 	.uleb128 0x01            # indirect: addr
 	.quad fa+4
-	.uleb128 0x0d            # indirect: sdata
-	.sleb128 8
-	.sleb128 77
+	.uleb128 0x0f            # indirect: udata
+	.uleb128 8
+	.short 77
 	.byte 0                  # end of fa's children
 	.uleb128 3
 	.byte 2, 0, 0

@@ -1,0 +1,144 @@
+package dwarf2sym
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// benchFile is a large binary with debug information: $SYMTOOL_BENCH, else
+// libc's debug file, else the test's own program.
+func benchFile(b *testing.B) *elfobj.File {
+	b.Helper()
+	path := os.Getenv("SYMTOOL_BENCH")
+	if path == "" {
+		path = libcDebug()
+	}
+	if path == "" {
+		self, err := os.Executable()
+		if err != nil {
+			b.Fatal(err)
+		}
+		path = self
+	}
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	if !f.HasDWARF() {
+		b.Skip(path + " has no debug information")
+	}
+	b.SetBytes(f.Section(".debug_info").Size())
+	return f
+}
+
+// libcDebug returns the path of libc's debug file, or "".
+func libcDebug() string {
+	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6"} {
+		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		if debug, _, _ := elfobj.FindDebug(f, []string{"/usr/lib/debug"}, elfobj.DefaultLimits()); debug != nil {
+			defer debug.Close()
+			return debug.Path
+		}
+	}
+	return ""
+}
+
+// benchReader is a call of Read up to the units.
+func benchReader(b *testing.B, f *elfobj.File, o Options) (*reader, *debugData) {
+	b.Helper()
+	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f)}
+	r.readSymbols()
+	d := r.openDebugData()
+	if d == nil {
+		b.Fatal(r.problems)
+	}
+	return r, d
+}
+
+// BenchmarkScan goes over all DIEs, and does nothing with functions.
+func BenchmarkScan(b *testing.B) {
+	r, d := benchReader(b, benchFile(b), Options{})
+	d.readUnitHeaders()
+	b.ReportAllocs()
+	for b.Loop() {
+		w := newWorker(d, r.code, r.opts)
+		w.namesOnly = true
+		for _, part := range d.batches() {
+			w.batch(part)
+		}
+	}
+}
+
+// BenchmarkUnits is all that workers do: scan, lines, names.
+func BenchmarkUnits(b *testing.B) {
+	r, d := benchReader(b, benchFile(b), Options{})
+	b.ReportAllocs()
+	for b.Loop() {
+		r.workers, d.units = nil, nil
+		if err := r.readUnits(context.Background(), d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLines runs the line programs of all units.
+func BenchmarkLines(b *testing.B) {
+	f := benchFile(b)
+	r, d := benchReader(b, f, Options{})
+	d.readUnitHeaders()
+	b.SetBytes(f.Section(".debug_line").Size())
+	b.ReportAllocs()
+	for b.Loop() {
+		w := newWorker(d, r.code, r.opts)
+		for i := range d.units {
+			h := &d.units[i]
+			data, err := d.info.Bytes(int64(h.off), int64(h.size), w.info)
+			if err != nil {
+				b.Fatal(err)
+			}
+			w.info = data[:0]
+			t, _, err := w.tables.get(d.abbrev, h)
+			if err != nil || w.u.begin(d, h, data, t) != nil {
+				continue
+			}
+			w.haveLines = false
+			w.needLines()
+		}
+	}
+}
+
+// BenchmarkMerge joins what the workers found: names, files, order.
+func BenchmarkMerge(b *testing.B) {
+	r, d := benchReader(b, benchFile(b), Options{Demangle: true, Jobs: 2})
+	for b.Loop() {
+		b.StopTimer()
+		again := &reader{opts: r.opts, file: r.file, jobs: r.jobs, code: r.code, symbols: r.symbols}
+		d.units = nil
+		if err := again.readUnits(context.Background(), d); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if err := again.join(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRead is the whole, with call frame information.
+func BenchmarkRead(b *testing.B) {
+	f := benchFile(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := Read(context.Background(), f, nil, Options{Demangle: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

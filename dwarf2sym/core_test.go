@@ -1,0 +1,158 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+)
+
+func rvaOf(addr uint64) symfmt.RVA { return symfmt.RVA(addr) }
+
+// memSource is a section in memory. A copying one gives pieces in the caller's
+// buffer, as a file does, after it has spoiled what was in it.
+type memSource struct {
+	data []byte
+	copy bool
+}
+
+func (s *memSource) Size() int64 { return int64(len(s.data)) }
+
+func (s *memSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+	if off < 0 || n < 0 || off+n > int64(len(s.data)) {
+		return nil, &bin.Error{Msg: fmt.Sprintf("%d bytes at %#x of %d", n, off, len(s.data))}
+	}
+	if !s.copy {
+		return s.data[off : off+n : off+n], nil
+	}
+	buf = buf[:cap(buf)]
+	for i := range buf {
+		buf[i] = 0xa5
+	}
+	if int64(len(buf)) < n {
+		buf = make([]byte, n)
+	}
+	return buf[:copy(buf, s.data[off:off+n])], nil
+}
+
+// core is debug information without an ELF file around it.
+type core struct {
+	order    binary.ByteOrder
+	sections map[string][]byte
+	code     []elfobj.Range
+	symbols  []elfPub
+}
+
+// coreOf makes one of a text. Code is at 0x1000 to 0x100000 unless the text says
+// otherwise.
+func coreOf(t testing.TB, text string) *core {
+	t.Helper()
+	a := assemble(t, text)
+	c := &core{order: a.order, sections: a.secs, symbols: a.symbols}
+	for _, r := range a.code {
+		c.code = append(c.code, elfobj.Range{Start: r[0], End: r[1]})
+	}
+	if c.code == nil {
+		c.code = []elfobj.Range{{Start: 0x1000, End: 0x100000}}
+	}
+	return c
+}
+
+func (c *core) debugData(copying bool) *debugData {
+	d := &debugData{
+		file: "test", order: c.order == binary.ByteOrder(binary.BigEndian),
+		abbrev: c.sections[".debug_abbrev"], str: wholeStrings(c.sections[".debug_str"]),
+		lineStr: wholeStrings(c.sections[".debug_line_str"]), strOffsets: c.sections[".debug_str_offsets"],
+		addr: c.sections[".debug_addr"], rnglists: c.sections[".debug_rnglists"], ranges: c.sections[".debug_ranges"],
+		info: &memSource{c.sections[".debug_info"], copying},
+	}
+	if line, ok := c.sections[".debug_line"]; ok {
+		d.line = &memSource{line, copying}
+	}
+	return d
+}
+
+// coreRun says how a core is read.
+type coreRun struct {
+	jobs    int
+	batch   uint64
+	copying bool
+}
+
+func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
+	o.Jobs = run.jobs
+	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: c.symbols, file: &elfobj.File{Path: "test"}}
+	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
+	d := c.debugData(run.copying)
+	d.batch = run.batch
+	if err := r.readUnits(context.Background(), d); err != nil {
+		return nil, nil, err
+	}
+	if err := r.join(context.Background()); err != nil {
+		return nil, nil, err
+	}
+	r.report.Problems = r.sortedProblems()
+	return &r.module, &r.report, nil
+}
+
+// text is what a core gives: its records but MODULE, and its problems, which
+// begin with "!".
+func (c *core) text(t testing.TB, o Options, run coreRun) string {
+	t.Helper()
+	m, rep, err := c.read(o, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := symfmt.Write(&b, m, symfmt.WriteOptions{Jobs: 1}); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(b.String(), "\n")
+	for _, p := range rep.Problems {
+		text += "! " + p.String() + "\n"
+	}
+	return text
+}
+
+// coreRuns are the ways to read a core that must all give the same.
+var coreRuns = []coreRun{{jobs: 1}, {jobs: 1, copying: true}, {1, 1, true}, {2, 1, false}, {3, 1, true}, {8, 1, true}}
+
+// coreCase is a text, and what it gives.
+type coreCase struct {
+	name string
+	opts Options
+	in   string
+	want string
+}
+
+func runCoreCases(t *testing.T, cases []coreCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			want := dedent(c.want)
+			in := coreOf(t, c.in)
+			for _, run := range coreRuns {
+				if got := in.text(t, c.opts, run); got != want {
+					t.Fatalf("%+v:\ngot:\n%swant:\n%s", run, got, want)
+				}
+			}
+		})
+	}
+}
+
+// dedent takes the indentation and the blank lines off a text.
+func dedent(s string) string {
+	var b strings.Builder
+	for _, line := range strings.Split(s, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,38 @@
+package dwarf2sym
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzDemangleName(f *testing.F) {
+	for _, s := range []string{
+		"_ZN4llvm4yaml7yamlizeIbEENSt9enable_ifIXsr16has_ScalarTraitsIT_EE5valueEvE4typeERNS0_2IOERS3_bRNS0_12EmptyContextE",
+		"_ZZ3foovENKUlvE_clEv.cold", "_GLOBAL__I__Z3foov", "._Z3foov",
+		"_RINvC1a1fFG0_RL1_hRL0_tEuDG_INtC1b1TL0_Ep1OhEL_E", "_RINvC1a1fKo10000000000000000_Kan5_Kb1_Kc41_Kca_KpE",
+		"_RNvC1au8gdel_5qa", "_RNCNCNvCs1_1a4main00B5_.llvm.1", "_RNvXCs_1aNtB2_1SNtB2_1T1f",
+		"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		start := time.Now()
+		name := demangleName(raw, true)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%v for %d bytes", took, len(raw))
+		}
+		if strings.ContainsAny(name, "\n\r\x00\x1b\u2028") {
+			t.Errorf("control character in %q", name)
+		}
+		if len(name) > max(maxDemangled, len(raw)) {
+			t.Errorf("%d bytes from %d", len(name), len(raw))
+		}
+		if raw != "" && name == "" {
+			t.Errorf("%q has become empty", raw)
+		}
+		if plain := demangleName(raw, false); len(plain) > len(raw) {
+			t.Errorf("%q grows to %q", raw, plain)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// The bytes of a section that are read from front to back bound the work on
+// them. What they refer to is not bounded so: a damaged file may name one long
+// line program from each of its units, one range list or one string from each
+// DIE, or describe all code in each of its functions. Such work is counted, in
+// bytes that are read again or that are kept, and the sum over all units has a
+// limit. It is the same in any order of the units, so that what is lost is the
+// same for any number of workers: all of it.
+//
+// The largest share that real files reach is 2 times their debug sections
+// (TestEffortOfRealFiles).
+const (
+	effortBase  = 64 << 20
+	effortRatio = 16 // bytes of work for a byte of debug sections
+)
+
+// effort is the work on the units of one file.
+type effort struct {
+	limit uint64
+	spent atomic.Uint64
+}
+
+// allow sets the limit for the sections of d.
+func (d *debugData) allow() {
+	total := d.info.Size()
+	if d.line != nil {
+		total += d.line.Size()
+	}
+	for _, s := range [][]byte{d.abbrev, d.str, d.lineStr, d.strOffsets, d.addr, d.rnglists, d.ranges} {
+		total += int64(len(s))
+	}
+	d.effort.limit = effortBase + effortRatio*uint64(total)
+	d.effort.spent.Store(0)
+}
+
+// over tells whether the limit was passed.
+func (e *effort) over() bool { return e.spent.Load() > e.limit }
+
+// effortStep is how much a worker does before it tells the others.
+const effortStep = 1 << 20
+
+// spend counts work. It reports false when there was too much of it: whatever
+// the worker makes from then on is thrown away.
+func (w *worker) spend(n uint64) bool {
+	if w.spent += n; w.spent >= effortStep {
+		w.tell()
+	}
+	return !w.tired
+}
+
+// tell adds what this worker did to the sum.
+func (w *worker) tell() {
+	if w.d.effort.spent.Add(w.spent) > w.d.effort.limit {
+		w.tired = true
+	}
+	w.spent = 0
+}
+
+// giveUp drops what the workers found when there was too much work.
+func (r *reader) giveUp(d *debugData) {
+	r.workers = nil
+	r.problem(problemUnits, "all functions", &bin.Error{File: d.file, Section: ".debug_info", Msg: fmt.Sprintf(
+		"its units share tables, lists and strings so often that they stand for over %d bytes", d.effort.limit)})
+}

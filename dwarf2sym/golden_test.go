@@ -1,0 +1,108 @@
+package dwarf2sym_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// fixture is a binary in golden/input, with its separate debug file if it has
+// one; README.md there says what each is for.
+type fixture struct{ name, file, debug string }
+
+func fixtures(t *testing.T) (all []fixture) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("golden/input: %d fixtures: %v", len(files), err)
+	}
+	for _, file := range files {
+		f := fixture{name: strings.TrimSuffix(filepath.Base(file), ".elf"), file: file}
+		debug := strings.TrimSuffix(file, ".elf") + ".debug"
+		if _, err := os.Stat(debug); err == nil {
+			f.debug = debug
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// The symbol file of each fixture, and the problems met, are as in
+// golden/dwarf2sym; with one worker and with several.
+func TestGolden(t *testing.T) {
+	for _, c := range fixtures(t) {
+		t.Run(c.name, func(t *testing.T) {
+			text := dumpText(t, c, 1)
+			testenv.Golden(t).Assert(t, c.name+".sym", text)
+			if again := dumpText(t, c, 4); !bytes.Equal(again, text) {
+				t.Error("4 workers write something else than one")
+			}
+		})
+	}
+}
+
+// Every fixture is described, and every golden file belongs to one.
+func TestFixturesAreListed(t *testing.T) {
+	readme, err := os.ReadFile(testenv.Input(t, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, c := range fixtures(t) {
+		known[c.name] = true
+		if !bytes.Contains(readme, []byte("`"+c.name+"`")) {
+			t.Errorf("golden/input/README.md does not say what %s is for", c.name)
+		}
+	}
+	goldens, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range goldens {
+		if name := strings.TrimSuffix(filepath.Base(path), ".sym"); !known[name] {
+			t.Errorf("%s: golden/input has no %s.elf", path, name)
+		}
+	}
+}
+
+// dumpText returns the symbol file of a fixture, followed by the problems as
+// comment lines.
+func dumpText(t *testing.T, c fixture, jobs int) []byte {
+	t.Helper()
+	file := openELF(t, c.file)
+	var debug *elfobj.File
+	if c.debug != "" {
+		debug = openELF(t, c.debug)
+	}
+	m, report, err := dwarf2sym.Read(context.Background(), file, debug, dwarf2sym.Options{Jobs: jobs, Demangle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := symfmt.Write(&out, m, symfmt.WriteOptions{Jobs: jobs}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		fmt.Fprintf(&out, "# %s\n", strings.ReplaceAll(fmt.Sprint(p), filepath.Dir(c.file)+"/", ""))
+	}
+	return out.Bytes()
+}
+
+func openELF(t *testing.T, path string) *elfobj.File {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}

@@ -1,0 +1,290 @@
+package dwarf2sym_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"debug/elf"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// What symtool dump writes agrees with llvm-symbolizer: at every address where
+// a row of the line table or a range of a function or inlined function starts
+// or ends, the functions there, inlined into each other, and the file and line
+// of each. Rules (oracle_rules_test.go) say where the two may differ.
+func TestOracleLines(t *testing.T) {
+	testenv.Oracle(t)
+	for _, tool := range []string{"llvm-symbolizer-22", "llvm-dwarfdump-22", "c++filt"} {
+		testenv.Tool(t, tool)
+	}
+	symtool := symtoolBinary(t)
+	t.Run("libc", func(t *testing.T) {
+		libc, debug := libcFiles(t)
+		compareLines(t, symtool, libc, debug, large)
+	})
+	t.Run("go", func(t *testing.T) { compareLines(t, symtool, symtool, "", large) })
+	t.Run("templates", func(t *testing.T) { compareLines(t, symtool, templatesBinary(t), "", large) })
+	for _, c := range fixtures(t) {
+		t.Run(c.name, func(t *testing.T) {
+			if why, ok := notCompared[c.name]; ok {
+				t.Skip(why)
+			}
+			compareLines(t, symtool, c.file, c.debug, 1)
+		})
+	}
+}
+
+// large is how many rows a real program has at least: a comparison of fewer
+// would not mean something.
+const large = 10_000
+
+// notCompared lists the fixtures that have nothing to compare, or that llvm
+// does not read.
+var notCompared = map[string]string{
+	"nodebug":             noDebugInfo,
+	"nodebug-dynsym":      noDebugInfo,
+	"eh":                  noDebugInfo,
+	"eh-encodings":        noDebugInfo,
+	"debug-frame":         noDebugInfo,
+	"frame-both-cie1":     noDebugInfo,
+	"frame-both-cie3":     noDebugInfo,
+	"frame-both-cie4":     noDebugInfo,
+	"zero-dead":           "llvm takes dropped functions, whose addresses are 0, for the code that is there",
+	"bad-form":            "llvm and debug/dwarf do not read it, and it has no line table",
+	"bad-cycle":           "no line table",
+	"compressed-zlib-gnu": "llvm no longer reads .zdebug sections",
+}
+
+const noDebugInfo = "no debug information"
+
+// rowsOnly lists the fixtures that debug/dwarf does not read.
+var rowsOnly = []string{"forms", "clang-dwarf64"}
+
+// symtoolBinary builds the program. SYMTOOL_BINARY names one that is built.
+func symtoolBinary(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv("SYMTOOL_BINARY"); path != "" {
+		return path
+	}
+	out := filepath.Join(t.TempDir(), "symtool")
+	cmd := exec.Command("go", "build", "-o", out, "./cmd/symtool")
+	cmd.Dir = testenv.Root(t)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	return out
+}
+
+// libcFiles returns this machine's libc and its separate debug file.
+func libcFiles(t *testing.T) (libc, debug string) {
+	t.Helper()
+	found, _ := filepath.Glob("/lib/*-linux-gnu*/libc.so.6")
+	if len(found) == 0 {
+		t.Skip("no /lib/*-linux-gnu*/libc.so.6")
+	}
+	libc = found[0]
+	f, err := elf.Open(libc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	note, err := f.Section(".note.gnu.build-id").Data()
+	if err != nil || len(note) < 17 {
+		t.Fatalf("%s: build-id of %d bytes: %v", libc, len(note), err)
+	}
+	id := hex.EncodeToString(note[16:])
+	debug = testenv.File(t, filepath.Join("/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), "libc6-dbg")
+	return libc, debug
+}
+
+// templatesBinary compiles the C++ program.
+func templatesBinary(t *testing.T) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "templates")
+	src := testenv.Input(t, "src", "templates.cc")
+	run(t, testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-gdwarf-5", "-pthread", src, "-o", out)
+	return out
+}
+
+// compareLines compares the symbol file of one binary.
+func compareLines(t *testing.T, symtool, file, debug string, least int) {
+	start := time.Now()
+	args := []string{"dump", "--no-cfi", file}
+	obj := file
+	if debug != "" {
+		obj = debug
+		args = append(args, debug)
+	}
+	text := run(t, symtool, args...)
+	dumped := time.Now()
+	c, err := compareText(t, text, file, obj)
+	if err != nil {
+		t.Fatalf("symtool %s: %v", strings.Join(args, " "), err)
+	}
+	t.Logf("%d rows, %d ends of ranges: %d addresses, %d frames; %d addresses agree", c.rows, c.edges, c.addresses, c.frames, c.agree)
+	t.Logf("symtool %v, the others and the comparison %v", dumped.Sub(start).Round(time.Millisecond), time.Since(dumped).Round(time.Millisecond))
+	if c.rows < least {
+		t.Errorf("%d rows, want %d or more", c.rows, least)
+	}
+	c.report(t)
+}
+
+// compareText compares a symbol file with what is in obj, the binary that has
+// the debug information; file is the one that runs.
+func compareText(t *testing.T, text []byte, file, obj string) (*comparison, error) {
+	t.Helper()
+	sym, err := readSymFile(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	rows, dies := lineRows(t, obj), &dieFacts{}
+	if name, _ := strings.CutSuffix(filepath.Base(file), ".elf"); !slices.Contains(rowsOnly, name) {
+		dies = readDIEs(t, obj)
+	}
+	base := loadBase(t, file)
+	addrs := slices.Concat(rows, dies.edges, sym.edges(base))
+	slices.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
+	c := &comparison{
+		sym: sym, base: base, code: codeOf(t, file), names: demangled(t, theirs), symbols: elfNames(t, obj), dies: dies,
+		rows: len(rows), edges: len(dies.edges), addresses: len(addrs), counts: map[string]int{}, kinds: map[string]bool{},
+	}
+	for i, addr := range addrs {
+		c.at(addr, theirs[i])
+	}
+	return c, nil
+}
+
+// comparison counts what agrees, and what a rule explains.
+type comparison struct {
+	sym     *symFile
+	base    uint64
+	code    [][2]uint64
+	names   map[string]string // linkage name -> as c++filt prints it
+	dies    *dieFacts
+	symbols map[uint64][]string // the ELF symbols at an address, as c++filt prints them
+
+	rows, edges, addresses int
+	frames, agree          int            // frames of llvm; addresses without a difference
+	counts                 map[string]int // rule -> frames
+	unexplained            int
+	kinds                  map[string]bool // of the differences in examples: one of each
+	examples               []string
+}
+
+// at compares one address.
+func (c *comparison) at(addr uint64, llvm []frame) {
+	d := &difference{c: c, addr: addr, rva: addr - c.base, raw: llvm}
+	d.theirs = make([]frame, len(llvm))
+	for i, f := range llvm {
+		f.name = c.names[f.name]
+		d.theirs[i] = f
+	}
+	if len(d.theirs) == 1 && d.theirs[0] == (frame{}) {
+		d.theirs = nil // its way to say that nothing is there
+	}
+	var err error
+	d.ours, err = c.sym.resolve(d.rva)
+	c.frames += len(llvm)
+	if err == nil && slices.Equal(d.ours, d.theirs) {
+		c.agree++
+		return
+	}
+	if err == nil {
+		if used := d.explain(); used != nil {
+			for _, rule := range used {
+				c.counts[rule]++
+			}
+			return
+		}
+	}
+	c.unexplained++
+	if text, kind := d.text(err), d.kind(err); !c.kinds[kind] && len(c.examples) < maxExamples {
+		c.kinds[kind] = true
+		c.examples = append(c.examples, text)
+	}
+}
+
+const maxExamples = 20
+
+// report prints the rules' counts, and fails with what no rule explains.
+func (c *comparison) report(t *testing.T) {
+	for _, r := range slices.Concat(addressRules, frameRules) {
+		if n := c.counts[r.name]; n > 0 {
+			t.Logf("rule %s, %d frames: %s", r.name, n, r.why)
+		}
+	}
+	if c.agree == 0 {
+		t.Error("no address agrees")
+	}
+	if c.unexplained == 0 {
+		return
+	}
+	t.Errorf("%d addresses differ, and no rule says why; %d kinds of them:", c.unexplained, len(c.examples))
+	for _, e := range c.examples {
+		t.Error(e)
+	}
+}
+
+// difference is an address where the two disagree.
+type difference struct {
+	c      *comparison
+	addr   uint64
+	rva    uint64
+	ours   []frame
+	theirs []frame // names demangled
+	raw    []frame // as llvm-symbolizer gave them
+}
+
+// kind is the same for differences that look alike.
+func (d *difference) kind(err error) string {
+	if err != nil || len(d.ours) != len(d.theirs) {
+		return fmt.Sprint(err != nil, len(d.ours)-len(d.theirs), d.addr>>10)
+	}
+	kind := ""
+	for i := range d.ours {
+		if d.left(i) {
+			kind += d.ours[i].name + "\n" + d.theirs[i].name + "\n"
+		}
+	}
+	return kind
+}
+
+// left tells whether frame i differs without a rule.
+func (d *difference) left(i int) bool {
+	return i >= len(d.ours) || i >= len(d.theirs) || d.ours[i] != d.theirs[i] && (len(d.ours) != len(d.theirs) || d.explainFrame(i) == "")
+}
+
+// text shows the frames that no rule explains, counted from the innermost one.
+func (d *difference) text(err error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "address %#x, RVA %x: symtool has %d frames, llvm %d", d.addr, d.rva, len(d.ours), len(d.theirs))
+	if err != nil {
+		fmt.Fprintf(&b, "\n  symtool: %v", err)
+	}
+	for i := range max(len(d.ours), len(d.theirs)) {
+		if d.left(i) {
+			b.WriteString(frameText("symtool", d.ours, i))
+			b.WriteString(frameText("llvm", d.theirs, i))
+		}
+	}
+	return b.String()
+}
+
+func frameText(who string, frames []frame, i int) string {
+	if i >= len(frames) {
+		return ""
+	}
+	f := frames[i]
+	return fmt.Sprintf("\n  %-8s%d  %s\n            %s:%d", who, i, f.name, f.file, f.line)
+}

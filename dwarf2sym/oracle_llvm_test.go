@@ -1,0 +1,293 @@
+package dwarf2sym_test
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// lineRows returns the address of each row of the line tables, as
+// llvm-dwarfdump prints them.
+func lineRows(t *testing.T, obj string) []uint64 {
+	t.Helper()
+	cmd := exec.Command(testenv.Tool(t, "llvm-dwarfdump-22"), "--debug-line", obj)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var rows []uint64
+	for in := bufio.NewScanner(out); in.Scan(); {
+		field, _, _ := bytes.Cut(in.Bytes(), []byte(" "))
+		if hex, ok := bytes.CutPrefix(field, []byte("0x")); ok {
+			addr, err := strconv.ParseUint(string(hex), 16, 64)
+			if err != nil {
+				t.Fatalf("llvm-dwarfdump: %q: %v", in.Text(), err)
+			}
+			rows = append(rows, addr)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("llvm-dwarfdump %s: %v", obj, err)
+	}
+	return rows
+}
+
+// loadBase returns the page of the lowest PT_LOAD.
+func loadBase(t *testing.T, path string) uint64 {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	base := ^uint64(0)
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			base = min(base, p.Vaddr&^0xfff)
+		}
+	}
+	return base
+}
+
+// codeOf returns the executable sections of obj as [start, end).
+func codeOf(t *testing.T, obj string) (code [][2]uint64) {
+	t.Helper()
+	f, err := elf.Open(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && s.Flags&elf.SHF_EXECINSTR != 0 {
+			code = append(code, [2]uint64{s.Addr, s.Addr + s.Size})
+		}
+	}
+	return code
+}
+
+// withoutSymbols returns a copy of obj whose symbol tables are sections of
+// another type. llvm-symbolizer lets them override the names of functions in
+// the debug information, and has no option against it.
+func withoutSymbols(t *testing.T, obj string) string {
+	t.Helper()
+	data, err := os.ReadFile(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// e_shoff and e_shentsize; sh_type follows sh_name in both classes.
+	table, size := uint64(f.ByteOrder.Uint32(data[0x20:])), f.ByteOrder.Uint16(data[0x2e:])
+	if f.Class == elf.ELFCLASS64 {
+		table, size = f.ByteOrder.Uint64(data[0x28:]), f.ByteOrder.Uint16(data[0x3a:])
+	}
+	for i, s := range f.Sections {
+		if s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM {
+			f.ByteOrder.PutUint32(data[table+uint64(i)*uint64(size)+4:], uint32(elf.SHT_PROGBITS))
+		}
+	}
+	out := filepath.Join(t.TempDir(), "no-symbols")
+	if err := os.WriteFile(out, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func run(t *testing.T, name string, args ...string) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(append([]string{filepath.Base(name)}, args...), " "), err, stderr.Bytes())
+	}
+	return out
+}
+
+// llvmAnswer is a line of llvm-symbolizer's JSON.
+type llvmAnswer struct {
+	Address string
+	Error   *struct{ Message string }
+	Symbol  []struct {
+		FunctionName string
+		FileName     string
+		Line         int
+	}
+}
+
+// llvmFrames asks llvm-symbolizer for the frames at each of addrs. Names are
+// linkage names, or plain names where there is none, all as they are in the
+// file.
+func llvmFrames(t *testing.T, obj string, addrs []uint64) [][]frame {
+	t.Helper()
+	tool := testenv.Tool(t, "llvm-symbolizer-22")
+	out := make([][]frame, len(addrs))
+	const workers = 2
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		from, to := i*len(addrs)/workers, (i+1)*len(addrs)/workers
+		wg.Go(func() { errs[i] = askLLVM(tool, obj, addrs[from:to], out[from:to]) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func askLLVM(tool, obj string, addrs []uint64, out [][]frame) error {
+	cmd := exec.Command(tool, "--output-style=JSON", "--no-demangle", "--functions=linkage", "--inlines", "--no-debuginfod", "-e", obj)
+	var questions []byte
+	for _, a := range addrs {
+		questions = append(strconv.AppendUint(append(questions, "0x"...), a, 16), '\n')
+	}
+	cmd.Stdin = bytes.NewReader(questions)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := readAnswers(pipe, addrs, out); err != nil {
+		cmd.Process.Kill()
+		cmd.Wait()
+		return err
+	}
+	return cmd.Wait()
+}
+
+func readAnswers(r io.Reader, addrs []uint64, out [][]frame) error {
+	texts := map[string]string{} // one copy of each name
+	keep := func(s string) string {
+		if have, ok := texts[s]; ok {
+			return have
+		}
+		s = strings.Clone(s)
+		texts[s] = s
+		return s
+	}
+	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
+	for i := range addrs {
+		var a llvmAnswer
+		if err := dec.Decode(&a); err != nil {
+			return fmt.Errorf("llvm-symbolizer: answer %d of %d: %w", i, len(addrs), err)
+		}
+		if a.Error != nil {
+			return fmt.Errorf("llvm-symbolizer: %s: %s", a.Address, a.Error.Message)
+		}
+		if got, err := strconv.ParseUint(a.Address, 0, 64); err != nil || got != addrs[i] {
+			return fmt.Errorf("llvm-symbolizer: answer for %s, want one for %#x", a.Address, addrs[i])
+		}
+		for _, s := range a.Symbol {
+			out[i] = append(out[i], frame{name: keep(s.FunctionName), file: keep(s.FileName), line: s.Line})
+		}
+	}
+	return nil
+}
+
+// demangled returns the names of all frames as c++filt prints them.
+func demangled(t *testing.T, all [][]frame) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	for _, frames := range all {
+		for _, f := range frames {
+			names[f.name] = f.name
+		}
+	}
+	filter(t, names)
+	return names
+}
+
+// filter replaces the values of names by what c++filt makes of the keys.
+func filter(t *testing.T, names map[string]string) {
+	t.Helper()
+	var mangled []string
+	for name := range names {
+		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "_GLOBAL_") {
+			mangled = append(mangled, name)
+		}
+	}
+	slices.Sort(mangled)
+	cmd := exec.Command(testenv.Tool(t, "c++filt"))
+	cmd.Stdin = strings.NewReader(strings.Join(mangled, "\n") + "\n")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("c++filt: %v", err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(mangled) > 0 && len(lines) != len(mangled) {
+		t.Fatalf("c++filt: %d lines for %d names", len(lines), len(mangled))
+	}
+	for i, name := range mangled {
+		names[name] = lines[i]
+		if strings.HasPrefix(name, "_R") || rustHash.MatchString(lines[i]) {
+			names[name] = withoutHashes(lines[i])
+		}
+	}
+}
+
+// What c++filt prints of Rust's names and symtool does not: the hash of the
+// function or of the crate, and the types of constants.
+var (
+	rustHash      = regexp.MustCompile(`::h[0-9a-f]{16}$`)
+	rustCrate     = regexp.MustCompile(`\[[0-9a-f]{6,16}\]`)
+	rustConstType = regexp.MustCompile(`: ([iu](8|16|32|64|128|size)|bool|char)\b`)
+)
+
+func withoutHashes(name string) string {
+	name = rustHash.ReplaceAllString(name, "")
+	return rustConstType.ReplaceAllString(rustCrate.ReplaceAllString(name, ""), "")
+}
+
+// elfNames returns the symbols of a file by address, as c++filt prints them.
+func elfNames(t *testing.T, path string) map[uint64][]string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []elf.Symbol
+	for _, read := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
+		syms, err := read()
+		if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+			t.Fatal(err)
+		}
+		all = append(all, syms...)
+	}
+	names := map[string]string{}
+	for _, s := range all {
+		names[s.Name] = s.Name
+	}
+	filter(t, names)
+	out := map[uint64][]string{}
+	for _, s := range all {
+		if s.Section != elf.SHN_UNDEF {
+			out[s.Value] = append(out[s.Value], names[s.Name])
+		}
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package dwarf2sym_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// oracleRule says where symtool and llvm-symbolizer may differ.
+type oracleRule struct {
+	name string
+	why  string
+	// address tells whether the rule explains everything at an address; frame,
+	// whether it explains what differs in frame i.
+	address func(d *difference) bool
+	frame   func(d *difference, i int) bool
+}
+
+var addressRules = []oracleRule{
+	{
+		name: "no-function",
+		why:  "code of a line table outside of all functions (padding): a line record needs a FUNC",
+		address: func(d *difference) bool {
+			return d.ours == nil && len(d.theirs) == 1 && d.theirs[0].name == ""
+		},
+	},
+	{
+		name: "dead-code",
+		why:  "functions that the linker dropped: their addresses lie outside of the code",
+		address: func(d *difference) bool {
+			return d.ours == nil && !slices.ContainsFunc(d.c.code, func(r [2]uint64) bool { return r[0] <= d.addr && d.addr < r[1] })
+		},
+	},
+}
+
+var frameRules = []oracleRule{
+	{
+		name: "unknown-file",
+		why:  "the file is not in the line table: symtool writes ?? and keeps the line, llvm drops both",
+		frame: func(d *difference, i int) bool {
+			a, b := &d.ours[i], &d.theirs[i]
+			return a.name == b.name && a.file == "??" && b.file == "" && b.line == 0
+		},
+	},
+	{
+		name: "inherited-constructor",
+		why:  "c++filt names it after the base class (Itanium ABI 5.1.4.3), symtool after its own",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && inheritedConstructor.MatchString(d.raw[i].name)
+		},
+	},
+	{
+		name: "lambda-argument",
+		why:  "c++filt counts the substitutions behind a lambda otherwise than g++ does: symtool's parameter is the one in the source",
+		frame: func(d *difference, i int) bool {
+			ours, _, cut := strings.Cut(d.ours[i].name, "()#1}>(")
+			theirs, _, _ := strings.Cut(d.theirs[i].name, "()#1}>(")
+			return d.namesOnly(i) && cut && ours == theirs && strings.Contains(d.raw[i].name, "UlvE_EERS")
+		},
+	},
+	{
+		name: "closing-brackets",
+		why:  "c++filt now and then puts no space between closing angle brackets",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && tight(d.ours[i].name) == tight(d.theirs[i].name)
+		},
+	},
+	{
+		name: "asm-label",
+		why:  "a linkage name that is not mangled is what an asm label made of a C function (__GI_abort): symtool takes the plain name",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && d.plain(i) && d.ours[i].name == d.c.dies.plain[d.raw[i].name]
+		},
+	},
+	{
+		name: "several-names",
+		why:  "functions of the same code (labels of assembly): symtool takes the one that comes first, llvm the last; both are ELF symbols there",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && d.outermost(i) && d.symbol(d.ours[i].name) && d.symbol(d.theirs[i].name)
+		},
+	},
+	{
+		name: "no-linkage-name",
+		why:  "llvm gives the plain name of a function without linkage name; symtool puts its namespaces and types before it",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && d.plain(i) && slices.Contains(d.c.dies.scoped[d.raw[i].name], d.ours[i].name)
+		},
+	},
+	{
+		name: "name-from-symbol",
+		why:  "llvm gives the plain name of a function without linkage name; symtool takes the ELF symbol's, without a clone's suffix",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && d.plain(i) && d.outermost(i) &&
+				(d.symbol(d.ours[i].name) || d.clone(d.ours[i].name))
+		},
+	},
+}
+
+func tight(name string) string { return strings.ReplaceAll(name, "> >", ">>") }
+
+var inheritedConstructor = regexp.MustCompile(`CI[1245]`)
+
+// namesOnly tells whether nothing but the names of frame i differs.
+func (d *difference) namesOnly(i int) bool {
+	return d.ours[i].file == d.theirs[i].file && d.ours[i].line == d.theirs[i].line
+}
+
+// outermost tells whether frame i is the function itself, not inlined.
+func (d *difference) outermost(i int) bool { return i == len(d.ours)-1 }
+
+// plain tells whether llvm found no linkage name for frame i.
+func (d *difference) plain(i int) bool { return !strings.HasPrefix(d.raw[i].name, "_Z") }
+
+// clone tells whether an ELF symbol where the FUNC starts is a clone of name.
+func (d *difference) clone(name string) bool {
+	f := d.c.sym.funcAt(d.rva)
+	return slices.ContainsFunc(d.c.symbols[f.lo+d.c.base], func(s string) bool { return strings.HasPrefix(s, name+" [clone ") })
+}
+
+// symbol tells whether an ELF symbol where the FUNC starts has the name.
+func (d *difference) symbol(name string) bool {
+	f := d.c.sym.funcAt(d.rva)
+	return slices.Contains(d.c.symbols[f.lo+d.c.base], name)
+}
+
+// explain returns the rules that account for the difference, nil if something
+// is left.
+func (d *difference) explain() []string {
+	for _, r := range addressRules {
+		if r.address(d) {
+			return []string{r.name}
+		}
+	}
+	if len(d.ours) != len(d.theirs) {
+		return nil
+	}
+	var used []string
+	for i := range d.ours {
+		if d.ours[i] == d.theirs[i] {
+			continue
+		}
+		rule := d.explainFrame(i)
+		if rule == "" {
+			return nil
+		}
+		used = append(used, rule)
+	}
+	return used
+}
+
+func (d *difference) explainFrame(i int) string {
+	for _, r := range frameRules {
+		if r.frame(d, i) {
+			return r.name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package dwarf2sym
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// legacyHash is the length of the last part of a name that rustc mangled before
+// v0: "17h", 16 hexadecimal digits, "E".
+const legacyHash = 20
+
+// isRustLegacy tells whether a name has the form of rustc's old mangling, which
+// is C++'s with a hash as its last part. As for c++filt, a hash has five
+// different digits or more, so that C++ names are not taken for it. rest is the
+// name without "_ZN", hash and suffix.
+func isRustLegacy(raw string) (rest string, ok bool) {
+	raw, ok = strings.CutPrefix(raw, "_ZN")
+	if !ok {
+		return "", false
+	}
+	if i := strings.LastIndex(raw, "E."); i >= 0 {
+		raw = raw[:i+1]
+	}
+	n := len(raw) - legacyHash
+	if n <= 0 || raw[n:n+3] != "17h" || raw[len(raw)-1] != 'E' {
+		return "", false
+	}
+	seen := uint16(0)
+	for _, c := range []byte(raw[n+3 : len(raw)-1]) {
+		switch {
+		case isDigitByte(c):
+			seen |= 1 << (c - '0')
+		case 'a' <= c && c <= 'f':
+			seen |= 1 << (c - 'a' + 10)
+		default:
+			return "", false
+		}
+	}
+	return raw[:n], bits.OnesCount16(seen) >= 5
+}
+
+// demangleLegacy wants what isRustLegacy returns: parts, each with its length
+// before it. The demangle package is not used because it takes an underscore
+// off "__rust_begin_short_backtrace", which is in most Rust stacks.
+func demangleLegacy(rest string) (string, bool) {
+	var b strings.Builder
+	b.Grow(len(rest))
+	for first := true; rest != ""; first = false {
+		digits := 0
+		for digits < len(rest) && isDigitByte(rest[digits]) {
+			digits++
+		}
+		n, err := strconv.Atoi(rest[:digits])
+		if err != nil || n == 0 || n > len(rest)-digits {
+			return "", false
+		}
+		if !first {
+			b.WriteString("::")
+		}
+		writeLegacyPart(&b, rest[digits:digits+n])
+		rest = rest[digits+n:]
+	}
+	return b.String(), true
+}
+
+// writeLegacyPart undoes the escapes of rustc's old mangling (rustc_symbol_mangling,
+// legacy). An unknown one leaves the rest of the part as it is.
+func writeLegacyPart(b *strings.Builder, part string) {
+	if strings.HasPrefix(part, "_$") {
+		part = part[1:] // a part must not begin with an escape
+	}
+	for part != "" {
+		i := strings.IndexAny(part, "$.")
+		if i < 0 {
+			break
+		}
+		b.WriteString(part[:i])
+		part = part[i:]
+		switch {
+		case strings.HasPrefix(part, ".."):
+			b.WriteString("::")
+			part = part[2:]
+		case part[0] == '.':
+			b.WriteByte('.')
+			part = part[1:]
+		default:
+			end := strings.IndexByte(part[1:], '$')
+			if end < 0 {
+				b.WriteString(part)
+				return
+			}
+			s, ok := legacyEscape(part[1 : 1+end])
+			if !ok {
+				b.WriteString(part)
+				return
+			}
+			b.WriteString(s)
+			part = part[end+2:]
+		}
+	}
+	b.WriteString(part)
+}
+
+func legacyEscape(code string) (string, bool) {
+	switch code {
+	case "SP":
+		return "@", true
+	case "BP":
+		return "*", true
+	case "RF":
+		return "&", true
+	case "LT":
+		return "<", true
+	case "GT":
+		return ">", true
+	case "LP":
+		return "(", true
+	case "RP":
+		return ")", true
+	case "C":
+		return ",", true
+	}
+	hex, ok := strings.CutPrefix(code, "u")
+	if !ok {
+		return "", false
+	}
+	v, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil || v > unicode.MaxRune || !utf8.ValidRune(rune(v)) || unicode.IsControl(rune(v)) {
+		return "", false
+	}
+	return string(rune(v)), true
+}

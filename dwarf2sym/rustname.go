@@ -1,0 +1,290 @@
+package dwarf2sym
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Rust's v0 mangling (RFC 2603; the rustc book, "v0 Symbol Format", whose names
+// of productions are used here). The demangle package misreads it: it takes the
+// empty names of two nested closures, "00", for one number, so that every
+// nested closure of a Rust program comes out wrong or not at all. Names are
+// printed as LLVM does, in rustc-demangle's form without hashes.
+
+// Limits of a v0 name: nesting, as rustc-demangle has it, and steps, so that
+// back references to back references end.
+const (
+	rustMaxDepth = 500
+	rustMaxSteps = 1 << 17
+)
+
+var errRust = errors.New("not a Rust v0 name")
+
+// rustName reads one v0 name. The first failure ends it by a panic with
+// errRust, which demangleRust recovers.
+type rustName struct {
+	in     string // after "_R", without suffix
+	pos    int
+	out    strings.Builder
+	mute   int // > 0: parse, print nothing
+	depth  int
+	steps  int
+	bounds uint64 // lifetimes of the binders around
+}
+
+// demangleRust wants a name that begins with _R. What follows a '.' or '$' was
+// added behind rustc (".llvm.1234") and is dropped, as c++filt does.
+func demangleRust(raw string) (name string, ok bool) {
+	in := raw[len("_R"):]
+	if i := strings.IndexAny(in, ".$"); i >= 0 {
+		in = in[:i]
+	}
+	r := rustName{in: in}
+	defer func() {
+		if e := recover(); e == errRust {
+			name, ok = "", false
+		} else if e != nil {
+			panic(e)
+		}
+	}()
+	r.path(true)
+	if r.pos < len(r.in) { // the crate that instantiated it
+		r.mute++
+		r.path(false)
+	}
+	return r.out.String(), r.pos == len(r.in)
+}
+
+func (r *rustName) fail() { panic(errRust) }
+
+func (r *rustName) peek() byte {
+	if r.pos < len(r.in) {
+		return r.in[r.pos]
+	}
+	return 0
+}
+
+func (r *rustName) next() byte {
+	c := r.peek()
+	if c == 0 {
+		r.fail()
+	}
+	r.pos++
+	return c
+}
+
+// eat goes over c, if it is next.
+func (r *rustName) eat(c byte) bool {
+	if r.peek() != c {
+		return false
+	}
+	r.pos++
+	return true
+}
+
+func (r *rustName) print(s string) {
+	if r.mute == 0 {
+		if r.out.Len()+len(s) > maxDemangled {
+			r.fail()
+		}
+		r.out.WriteString(s)
+	}
+}
+
+// enter counts a production that others nest in; leave ends it.
+func (r *rustName) enter() {
+	r.depth++
+	r.steps++
+	if r.depth > rustMaxDepth || r.steps > rustMaxSteps {
+		r.fail()
+	}
+}
+
+func (r *rustName) leave() { r.depth-- }
+
+// base62 reads {<0-9a-zA-Z>} "_": "_" is 0, "0_" is 1.
+func (r *rustName) base62() uint64 {
+	if r.eat('_') {
+		return 0
+	}
+	var v uint64
+	for {
+		c := r.next()
+		var d byte
+		switch {
+		case '0' <= c && c <= '9':
+			d = c - '0'
+		case 'a' <= c && c <= 'z':
+			d = c - 'a' + 10
+		case 'A' <= c && c <= 'Z':
+			d = c - 'A' + 36
+		case c == '_':
+			return v + 1
+		default:
+			r.fail()
+		}
+		// Two are added yet: one for "_" being 0, one for no number being 0.
+		if v > (math.MaxUint64-2-uint64(d))/62 {
+			r.fail()
+		}
+		v = v*62 + uint64(d)
+	}
+}
+
+// decimal has no leading zeros: "00" is two numbers.
+func (r *rustName) decimal() int {
+	c := r.next()
+	if c < '0' || c > '9' {
+		r.fail()
+	}
+	v := int(c - '0')
+	if v == 0 {
+		return 0
+	}
+	for isDigitByte(r.peek()) {
+		if v = v*10 + int(r.next()-'0'); v > len(r.in) {
+			r.fail()
+		}
+	}
+	return v
+}
+
+// optional reads tag and a base-62 number, counted from 1; 0 without tag.
+func (r *rustName) optional(tag byte) uint64 {
+	if !r.eat(tag) {
+		return 0
+	}
+	return r.base62() + 1
+}
+
+// ident reads an undisambiguated-identifier.
+func (r *rustName) ident() string {
+	puny := r.eat('u')
+	n := r.decimal()
+	r.eat('_')
+	if n > len(r.in)-r.pos {
+		r.fail()
+	}
+	s := r.in[r.pos : r.pos+n]
+	r.pos += n
+	if !puny {
+		return s
+	}
+	s, ok := rustPunycode(s)
+	if !ok {
+		r.fail()
+	}
+	return s
+}
+
+// path prints a path; in a value's, generic arguments follow "::".
+func (r *rustName) path(value bool) {
+	r.enter()
+	defer r.leave()
+	switch c := r.next(); c {
+	case 'C':
+		r.optional('s')
+		r.print(r.ident())
+	case 'M':
+		r.implPath()
+		r.enclosed("<", ">", r.typ)
+	case 'X':
+		r.implPath()
+		r.asTrait()
+	case 'Y':
+		r.asTrait()
+	case 'N':
+		r.nested(value)
+	case 'I':
+		r.path(value)
+		if value {
+			r.print("::")
+		}
+		r.enclosed("<", ">", func() { r.list(r.genericArg) })
+	case 'B':
+		r.backref(func() { r.path(value) })
+	default:
+		r.fail()
+	}
+}
+
+func (r *rustName) enclosed(open, shut string, fn func()) {
+	r.print(open)
+	fn()
+	r.print(shut)
+}
+
+func (r *rustName) asTrait() {
+	r.enclosed("<", ">", func() {
+		r.typ()
+		r.print(" as ")
+		r.path(false)
+	})
+}
+
+// implPath tells where an impl block is; it is not printed.
+func (r *rustName) implPath() {
+	r.optional('s')
+	r.mute++
+	r.path(false)
+	r.mute--
+}
+
+func (r *rustName) nested(value bool) {
+	space := r.next()
+	lower := 'a' <= space && space <= 'z'
+	if !lower && (space < 'A' || space > 'Z') {
+		r.fail()
+	}
+	r.path(value)
+	number := r.optional('s')
+	name := r.ident()
+	if lower {
+		if name != "" {
+			r.print("::" + name)
+		}
+		return
+	}
+	kind := string(space)
+	switch space {
+	case 'C':
+		kind = "closure"
+	case 'S':
+		kind = "shim"
+	}
+	if name != "" {
+		kind += ":" + name
+	}
+	r.print("::{" + kind + "#" + strconv.FormatUint(number, 10) + "}")
+}
+
+// list prints what item reads, separated by commas, up to "E".
+func (r *rustName) list(item func()) int {
+	n := 0
+	for ; !r.eat('E'); n++ {
+		if n > 0 {
+			r.print(", ")
+		}
+		item()
+	}
+	return n
+}
+
+// backref reads a position and calls fn there. It must be before the "B", so
+// that references cannot be circular.
+func (r *rustName) backref(fn func()) {
+	start := r.pos - 1
+	to := r.base62()
+	if to >= uint64(start) {
+		r.fail()
+	}
+	if r.mute > 0 {
+		return
+	}
+	back := r.pos
+	r.pos = int(to)
+	fn()
+	r.pos = back
+}

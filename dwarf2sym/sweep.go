@@ -1,0 +1,72 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// sweep finds out which of several things that claim pieces of code owns each
+// piece: the one with the highest number.
+type sweep struct {
+	edges  []edge
+	live   []bool
+	active activeHeap
+}
+
+// edge is where a claim starts or ends.
+type edge struct {
+	addr  uint64
+	owner int32
+	start bool
+}
+
+// activeHeap has the owners of the code at hand, the highest on top. Claims
+// that ended are taken out when they come up.
+type activeHeap []int32
+
+func (a activeHeap) Len() int           { return len(a) }
+func (a activeHeap) Less(i, j int) bool { return a[i] > a[j] }
+func (a activeHeap) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *activeHeap) Push(x any)        { *a = append(*a, x.(int32)) }
+func (a *activeHeap) Pop() any {
+	last := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
+	return last
+}
+
+// reset prepares for owners below n.
+func (w *sweep) reset(n int) {
+	w.edges, w.active = w.edges[:0], w.active[:0]
+	w.live = slices.Grow(w.live[:0], n)[:n]
+	clear(w.live)
+}
+
+// claim adds [lo, hi), which is not empty. The claims of one owner do not touch.
+func (w *sweep) claim(owner int, lo, hi uint64) {
+	w.edges = append(w.edges, edge{lo, int32(owner), true}, edge{hi, int32(owner), false})
+}
+
+// each calls piece for the pieces of code, in order of address, until it
+// returns false.
+func (w *sweep) each(piece func(owner int32, lo, hi uint64) bool) {
+	slices.SortFunc(w.edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), btoi(a.start)-btoi(b.start))
+	})
+	for i := 0; i < len(w.edges); {
+		at := w.edges[i].addr
+		for ; i < len(w.edges) && w.edges[i].addr == at; i++ {
+			e := w.edges[i]
+			w.live[e.owner] = e.start
+			if e.start {
+				heap.Push(&w.active, e.owner)
+			}
+		}
+		for len(w.active) > 0 && !w.live[w.active[0]] {
+			heap.Pop(&w.active)
+		}
+		if len(w.active) > 0 && i < len(w.edges) && !piece(w.active[0], at, w.edges[i].addr) {
+			return
+		}
+	}
+}
