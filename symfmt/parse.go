@@ -1,5 +1,7 @@
 package symfmt
 
+import "bytes"
+
 // parse reads the record in text, a line that is not blank. A record that is
 // returned beside an error lacks only its name.
 func (r *Reader) parse(text []byte) (*Record, *SyntaxError) {
@@ -202,7 +204,24 @@ func (rec *Record) parseCFI(f *fields) {
 		f.fail("rules are missing")
 	} else if register == 1 || rec.Name[register-1] != ':' {
 		f.fail("rule %s: want a register and a colon first", quoted(rec.Name))
+	} else if i := controlAt(rec.Name); i >= 0 {
+		f.at += i
+		f.fail("rules with a control character: %s", quoted(rec.Name[i:]))
 	}
+}
+
+// controlAt finds a control character other than a tab in text, which is a
+// fault in rules: it is no blank to this reader, but may be one to others.
+func controlAt(text []byte) int {
+	for i, c := range text {
+		if c < 0x20 && c != '\t' {
+			return i
+		}
+		if c >= 0x7f {
+			return bytes.IndexFunc(text, func(r rune) bool { return r != '\t' && isControl(r) })
+		}
+	}
+	return -1
 }
 
 // parseWin reads: STACK WIN type rva code_size prologue_size epilogue_size

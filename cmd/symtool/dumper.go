@@ -241,7 +241,7 @@ func (d *dumper) findDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, er
 // judge says what a user would not expect of the result.
 func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report) {
 	if report.NoDebugInfo {
-		r.note(statusFindings, "%s: no debug information: no functions and lines", r.File)
+		r.note(statusInput, "%s: no debug information: no functions and lines", r.File)
 		r.Looked = r.tried
 	}
 	if d.checkCFI {

@@ -29,9 +29,10 @@ func helpCommand() *cli.Command {
 
 const exitStatusHelp = `Exit status:
   0  done and clean
-  1  done, with findings: no debug information, or --check-cfi found gaps
+  1  done, with findings: --check-cfi found gaps
   2  wrong usage
-  3  an input was unreadable or damaged; what could be kept was written
+  3  an input was unreadable, damaged or without debug information; what could
+     be kept was written
   4  the output could not be written
   128 and the signal's number after SIGINT, SIGTERM or SIGHUP
 With several inputs the highest counts.
