@@ -69,7 +69,8 @@ type cfiSection struct {
 	name string
 	addr uint64
 	data []byte
-	eh   bool // .eh_frame's rules, otherwise .debug_frame's
+	eh   bool   // .eh_frame's rules, otherwise .debug_frame's
+	file string // path, for messages
 }
 
 // cfiStats counts what was found and what could not be kept.
@@ -203,11 +204,15 @@ func (p *cfiProblems) sorted(sections []cfiSection) []bin.Problem {
 	})
 	var out []bin.Problem
 	for _, q := range p.list {
+		if e, ok := q.Err.(*bin.Error); ok {
+			e.File = sections[q.section].file
+		}
 		out = append(out, q.Problem)
 	}
 	if p.dropped > 0 {
-		out = append(out, bin.Problem{Err: cfiErrorf(sections[0].name, 0,
-			"and %d more problems in call frame information", p.dropped)})
+		e := cfiErrorf(sections[0].name, 0, "and %d more problems in call frame information", p.dropped)
+		e.File = sections[0].file
+		out = append(out, bin.Problem{Err: e})
 	}
 	return out
 }

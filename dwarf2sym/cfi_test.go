@@ -3,11 +3,13 @@ package dwarf2sym
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -31,7 +33,17 @@ func cfiOpen(t testing.TB, path string) (*cfiInput, *elfobj.File) {
 	return in, f
 }
 
-// cfiTable is the text of a table.
+func cfiLibc(t testing.TB) string {
+	return testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
+}
+
+func cfiLoader(t testing.TB) string { return testenv.File(t, "/lib64/ld-linux-x86-64.so.2", "libc6") }
+
+func cfiLibstdcxx(t testing.TB) string {
+	return testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
+}
+
+// cfiTableText is the text of a table.
 func cfiTableText(t *symfmt.CFITable) string {
 	var b strings.Builder
 	for _, k := range t.Blocks {
@@ -41,6 +53,32 @@ func cfiTableText(t *symfmt.CFITable) string {
 		}
 	}
 	return b.String()
+}
+
+// TestCFISeparateDebugFile joins a stripped binary and its debug file, in which
+// .eh_frame is empty.
+func TestCFISeparateDebugFile(t *testing.T) {
+	for _, tables := range []string{"-fasynchronous-unwind-tables", "-fno-asynchronous-unwind-tables"} {
+		whole := cfiCompile(t, "gcc", "-O2", tables)
+		debug, stripped := whole+".debug", whole+".stripped"
+		for _, args := range [][]string{
+			{"--only-keep-debug", whole, debug},
+			{"--strip-debug", whole, stripped},
+		} {
+			if out, err := exec.Command(testenv.Tool(t, "objcopy"), args...).CombinedOutput(); err != nil {
+				t.Fatalf("objcopy: %v\n%s", err, out)
+			}
+		}
+		in, f := cfiOpen(t, whole)
+		want, _, _ := cfiRead(in)
+		_, b := cfiOpen(t, stripped)
+		_, d := cfiOpen(t, debug)
+		joined, problems := newCFIInput(in.arch, b, d)
+		got, _, _ := cfiRead(joined)
+		if len(problems) > 0 || len(got.Blocks) < 15 || cfiTableText(&got) != cfiTableText(&want) {
+			t.Errorf("%s: %d blocks, want %d; %v", f.Path, len(got.Blocks), len(want.Blocks), problems)
+		}
+	}
 }
 
 func cfiRead(in *cfiInput) (symfmt.CFITable, cfiStats, []bin.Problem) {

@@ -1,13 +1,12 @@
 package dwarf2sym
 
 import (
+	"debug/elf"
 	"encoding/binary"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
-
-	"debug/elf"
 )
 
 // newCFIInput collects the call frame information of a binary and its separate
@@ -22,15 +21,15 @@ func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem)
 		fixed:   f.Type == elf.ET_EXEC,
 		exec:    func(lo, _ uint64) bool { return f.Executable(lo) },
 	}
-	in.textAddr = sectionAddr(f, ".text")
-	if in.dataAddr = sectionAddr(f, ".got"); in.dataAddr == 0 {
-		in.dataAddr = sectionAddr(f, ".got.plt")
+	in.textAddr = cfiSectionAddr(f, ".text")
+	if in.dataAddr = cfiSectionAddr(f, ".got"); in.dataAddr == 0 {
+		in.dataAddr = cfiSectionAddr(f, ".got.plt")
 	}
 	var problems []bin.Problem
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
-		s := f.Section(name)
+		s, file := f.Section(name), f.Path
 		if (s == nil || !s.HasData()) && debug != nil {
-			s = debug.Section(name)
+			s, file = debug.Section(name), debug.Path
 		}
 		if s == nil || !s.HasData() {
 			continue
@@ -40,12 +39,12 @@ func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem)
 			problems = append(problems, bin.Problem{Lost: name, Err: err})
 			continue
 		}
-		in.sections = append(in.sections, cfiSection{name, s.Addr, data, name == ".eh_frame"})
+		in.sections = append(in.sections, cfiSection{name, s.Addr, data, name == ".eh_frame", file})
 	}
 	return in, problems
 }
 
-func sectionAddr(f *elfobj.File, name string) uint64 {
+func cfiSectionAddr(f *elfobj.File, name string) uint64 {
 	if s := f.Section(name); s != nil {
 		return s.Addr
 	}

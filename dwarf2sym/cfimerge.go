@@ -20,27 +20,47 @@ import (
 
 // merge writes the blocks of all FDEs.
 func (r *cfiReader) merge() {
-	slices.SortFunc(r.fdes, func(a, b cfiFDE) int {
+	first := r.sortFDEs()
+	r.write(r.pieces(0, first))
+	r.write(r.uncovered(r.pieces(first, len(r.fdes)), r.sortBlocks()))
+	r.sortBlocks()
+}
+
+// sortFDEs orders FDEs by kind of section, start, and place in the input; it
+// returns the number of those of .eh_frame, which come first.
+func (r *cfiReader) sortFDEs() (eh int) {
+	type key struct { // much smaller than an FDE
+		lo    uint64
+		index int32
+		debug bool
+	}
+	keys := make([]key, len(r.fdes))
+	for i := range r.fdes {
+		f := &r.fdes[i]
+		keys[i] = key{f.lo, int32(i), !f.eh}
+		if f.eh {
+			eh++
+		}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
 		switch {
-		case a.eh != b.eh:
-			if a.eh {
+		case a.debug != b.debug:
+			if b.debug {
 				return -1
 			}
 			return 1
 		case a.lo != b.lo:
 			return cmp.Compare(a.lo, b.lo)
-		case a.section != b.section:
-			return cmp.Compare(a.section, b.section)
 		}
-		return cmp.Compare(a.offset, b.offset)
+		x, y := &r.fdes[a.index].cfiPlace, &r.fdes[b.index].cfiPlace
+		return cmp.Or(cmp.Compare(x.section, y.section), cmp.Compare(x.offset, y.offset))
 	})
-	first := 0
-	for first < len(r.fdes) && r.fdes[first].eh {
-		first++
+	sorted := make([]cfiFDE, len(keys))
+	for i, k := range keys {
+		sorted[i] = r.fdes[k.index]
 	}
-	r.write(r.pieces(0, first))
-	r.write(r.uncovered(r.pieces(first, len(r.fdes)), r.sortBlocks()))
-	r.sortBlocks()
+	r.fdes = sorted
+	return eh
 }
 
 // sortBlocks sorts the blocks and returns them.

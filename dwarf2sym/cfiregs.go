@@ -33,18 +33,6 @@ func (m cfiMask) with(o cfiMask) cfiMask {
 	return cfiMask{m[0] | o[0], m[1] | o[1]}
 }
 
-// pop removes and returns the lowest slot; the mask must not be empty.
-func (m *cfiMask) pop() int {
-	if m[0] != 0 {
-		i := bits.TrailingZeros64(m[0])
-		m[0] &= m[0] - 1
-		return i
-	}
-	i := bits.TrailingZeros64(m[1])
-	m[1] &= m[1] - 1
-	return 64 + i
-}
-
 // cfiKind is a kind of rule (DWARF 5, 6.4.1).
 type cfiKind uint8
 
@@ -95,8 +83,10 @@ func (s *cfiState) put(slot int, r cfiRule) {
 
 // clear takes away all rules.
 func (s *cfiState) clear() {
-	for m := s.set; !m.empty(); {
-		s.regs[m.pop()] = cfiRule{}
+	for w, m := range s.set {
+		for ; m != 0; m &= m - 1 {
+			s.regs[64*w+bits.TrailingZeros64(m)] = cfiRule{}
+		}
 	}
 	s.set, s.perPC, s.cfa = cfiMask{}, cfiMask{}, cfiRule{}
 }
@@ -116,9 +106,11 @@ type cfiSlotRule struct {
 // save writes the state into c, whose memory is used again.
 func (s *cfiState) save(c *cfiSaved) {
 	c.cfa, c.rules = s.cfa, c.rules[:0]
-	for m := s.set; !m.empty(); {
-		i := m.pop()
-		c.rules = append(c.rules, cfiSlotRule{uint8(i), s.regs[i]})
+	for w, m := range s.set {
+		for ; m != 0; m &= m - 1 {
+			i := 64*w + bits.TrailingZeros64(m)
+			c.rules = append(c.rules, cfiSlotRule{uint8(i), s.regs[i]})
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
@@ -13,8 +14,10 @@ import (
 type cfiWriter struct {
 	r     *cfiReader
 	table symfmt.CFITable
-	texts map[string]symfmt.RuleID // by key
-	key   []byte
+	texts map[string]cfiInterned // by key
+	near  [1024]cfiInterned      // the last ones by hash, in front of texts
+	key   []byte                 // describes the record being made
+	hash  uint64                 // of key
 	text  []byte
 	room  int // bytes of rule texts that are left
 	toPC  int // addresses left at which expressions may be evaluated
@@ -28,6 +31,12 @@ type cfiWriter struct {
 	full   bool       // a limit ended this FDE
 }
 
+// cfiInterned is a rule set that has a number.
+type cfiInterned struct {
+	key string
+	id  symfmt.RuleID
+}
+
 // cfiPiece is a part of an FDE's code that no better FDE describes.
 type cfiPiece struct {
 	lo, hi uint64
@@ -36,7 +45,7 @@ type cfiPiece struct {
 
 func (w *cfiWriter) init(r *cfiReader, size int) {
 	w.r = r
-	w.texts = make(map[string]symfmt.RuleID)
+	w.texts = make(map[string]cfiInterned)
 	w.room = 1<<16 + cfiTextFactor*size
 	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers need 7 to 9 bytes for a row
 	w.toPC = cfiMaxPC
@@ -109,16 +118,18 @@ func (w *cfiWriter) emit(hi uint64) {
 			changed.add(vm.cie.regs.sp)
 		}
 	}
-	w.key = append(w.key[:0], byte(vm.cie.regs.id))
+	w.key, w.hash = append(w.key[:0], byte(vm.cie.regs.id)), 0
 	if cfa != w.said.cfa {
 		w.said.cfa = cfa
 		w.addKey(0xff, cfa)
 	}
-	for changed != (cfiMask{}) {
-		slot := changed.pop()
-		if rule := w.effect(slot); rule != w.said.regs[slot] {
-			w.said.put(slot, rule)
-			w.addKey(slot, rule)
+	for i, m := range changed {
+		for ; m != 0; m &= m - 1 {
+			slot := 64*i + bits.TrailingZeros64(m)
+			if rule := w.effect(slot); rule != w.said.regs[slot] {
+				w.said.put(slot, rule)
+				w.addKey(slot, rule)
+			}
 		}
 	}
 	vm.dirty = cfiMask{}
@@ -136,7 +147,7 @@ func (w *cfiWriter) emit(hi uint64) {
 func (w *cfiWriter) writable(cfa cfiRule) bool {
 	switch cfa.kind {
 	case cfiReg:
-		return w.r.vm.cie.regs.name(uint64(cfa.ref)) != ""
+		return w.r.vm.cie.regs.slot(uint64(cfa.ref)) != 0
 	case cfiText:
 		return true
 	}
@@ -163,7 +174,7 @@ func (w *cfiWriter) effect(slot int) cfiRule {
 	cie := w.r.vm.cie
 	rule, said := w.resolve(w.r.vm.cur.regs[slot]), w.said.regs[slot].kind != cfiNone
 	if slot == cfiSlotRA {
-		return returnAddress(cie, rule)
+		return cfiReturnAddress(cie, rule)
 	}
 	cfaIsSP := slot == cie.regs.sp && cie.regs.spIsCFA
 	switch rule.kind {
@@ -187,8 +198,8 @@ func (w *cfiWriter) effect(slot int) cfiRule {
 	return rule
 }
 
-// returnAddress is the effect of the return-address column's rule.
-func returnAddress(cie *cfiCIE, rule cfiRule) cfiRule {
+// cfiReturnAddress is the effect of the return-address column's rule.
+func cfiReturnAddress(cie *cfiCIE, rule cfiRule) cfiRule {
 	switch rule.kind {
 	case cfiNone, cfiSame:
 		if slot := cie.regs.slot(cie.ra); slot != 0 && slot != cie.regs.pc {
@@ -202,15 +213,31 @@ func returnAddress(cie *cfiCIE, rule cfiRule) cfiRule {
 }
 
 func (w *cfiWriter) addKey(slot int, rule cfiRule) {
-	w.key = binary.LittleEndian.AppendUint64(w.key, uint64(rule.ref)<<16|uint64(rule.kind)<<8|uint64(slot))
+	head := uint64(rule.ref)<<16 | uint64(rule.kind)<<8 | uint64(slot)
+	w.key = binary.LittleEndian.AppendUint64(w.key, head)
 	w.key = binary.LittleEndian.AppendUint64(w.key, uint64(rule.val))
+	w.hash = (w.hash ^ head ^ uint64(rule.val)<<32) * 0x9e3779b97f4a7c15
+	w.hash ^= w.hash >> 32
 }
 
 // rules returns the number of the rule set that w.key describes.
 func (w *cfiWriter) rules() (symfmt.RuleID, bool) {
-	if id, ok := w.texts[string(w.key)]; ok {
-		return id, true
+	near := &w.near[w.hash%uint64(len(w.near))]
+	if near.key == string(w.key) {
+		return near.id, true
 	}
+	known, ok := w.texts[string(w.key)]
+	if !ok {
+		if known, ok = w.intern(); !ok {
+			return 0, false
+		}
+	}
+	*near = known
+	return known.id, true
+}
+
+// intern prints a new rule set.
+func (w *cfiWriter) intern() (cfiInterned, bool) {
 	w.text = w.text[:0]
 	for k := w.key[1:]; len(k) > 0; k = k[16:] {
 		head, val := binary.LittleEndian.Uint64(k), int64(binary.LittleEndian.Uint64(k[8:]))
@@ -218,11 +245,11 @@ func (w *cfiWriter) rules() (symfmt.RuleID, bool) {
 	}
 	if w.room -= len(w.text); w.room < 0 {
 		w.stop("rule sets of more than %d times the size of the sections", cfiTextFactor)
-		return 0, false
+		return cfiInterned{}, false
 	}
-	id := w.table.Rules.Intern(w.text)
-	w.texts[string(w.key)] = id
-	return id, true
+	known := cfiInterned{string(w.key), w.table.Rules.Intern(w.text)}
+	w.texts[known.key] = known
+	return known, true
 }
 
 // print appends "name: expression".

@@ -89,13 +89,13 @@ func (r *cfiReader) walk(section int) {
 		r.entry(s, place, c.Offset(), end, wide)
 		c.Skip(length)
 	}
-	if rest := c.Bytes(uint64(c.Len())); !allZero(rest) {
+	if rest := c.Bytes(uint64(c.Len())); !cfiAllZero(rest) {
 		place := cfiPlace{section, uint64(len(s.data) - len(rest))}
 		r.problems.add(place, "", cfiErrorf(s.name, place.offset, "%d bytes after the last entry", len(rest)))
 	}
 }
 
-func allZero(b []byte) bool {
+func cfiAllZero(b []byte) bool {
 	for _, x := range b {
 		if x != 0 {
 			return false
@@ -120,15 +120,11 @@ func (r *cfiReader) entry(s *cfiSection, place cfiPlace, pos, end uint64, wide b
 		r.problems.add(place, fmt.Sprintf("entry at %#x", place.offset), c.Err())
 	case id == cieID:
 		r.addCIE(&c, s, place)
-	case s.eh && id > pos:
-		r.stats.FDEs++
-		r.problems.add(place, fmt.Sprintf("FDE at %#x", place.offset),
-			cfiErrorf(s.name, pos, "CIE pointer %#x leads before the section", id))
 	default:
 		r.stats.FDEs++
 		cie := id
-		if s.eh {
-			cie = pos - id
+		if s.eh { // counts back from itself; a later CIE makes it wrap
+			cie = pos&^0xffffffff | uint64(uint32(pos)-uint32(id))
 		}
 		r.fdeOf(cfiPending{place, cie, c.Offset(), end}, false)
 	}
@@ -201,9 +197,9 @@ func (r *cfiReader) addCIE(c *bin.Cursor, s *cfiSection, place cfiPlace) {
 	r.cies = append(r.cies, cie)
 }
 
-// maxAugmentation bounds the augmentation string; known ones have up to eight
+// cfiMaxAugmentation bounds the augmentation string; known ones have up to eight
 // letters.
-const maxAugmentation = 32
+const cfiMaxAugmentation = 32
 
 // read reads the fields up to the initial instructions. What is wrong is the
 // cursor's error.
@@ -214,7 +210,7 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
 		return
 	}
 	aug := c.CStr()
-	if len(aug) > maxAugmentation {
+	if len(aug) > cfiMaxAugmentation {
 		c.Fail("augmentation of %d letters", len(aug))
 		return
 	}
@@ -224,7 +220,7 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
 	}
 	if version == 4 {
 		cie.ptrSize, cie.segSize = int(c.U8()), int(c.U8())
-		if c.Err() == nil && (!isFieldSize(cie.ptrSize) || cie.segSize != 0 && !isFieldSize(cie.segSize)) {
+		if c.Err() == nil && (!cfiIsFieldSize(cie.ptrSize) || cie.segSize != 0 && !cfiIsFieldSize(cie.segSize)) {
 			c.Fail("address of %d bytes, segment selector of %d", cie.ptrSize, cie.segSize)
 		}
 	}
@@ -237,7 +233,7 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
 	cie.augmentation(c, section, string(aug), in)
 }
 
-func isFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
+func cfiIsFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 
 // augmentation reads what the augmentation string announces (LSB 10.6.1.1).
 // Unknown letters after "z" are passed over by the length; without "z" nobody

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"strconv"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -69,6 +68,7 @@ type cfiEval struct {
 	form  cfiForm
 	known bool // the pc is known
 	pc    uint64
+	used  uint8 // how many of its lowest bits were made use of
 
 	work  int // operations that are left
 	terms []cfiTerm
@@ -88,7 +88,8 @@ type cfiPCExpr struct {
 	regs  *cfiRegs
 	form  cfiForm
 	data  []byte
-	cache map[uint64]cfiRule // by what is known of the pc
+	bits  uint8              // the lowest bits of the pc that results depended on
+	cache map[uint64]cfiRule // by these
 	err   error              // the first, until it is reported
 	bad   bool               // had an error
 }
@@ -127,28 +128,26 @@ func (e *cfiEval) rule(regs *cfiRegs, data []byte, form cfiForm) (cfiRule, error
 // at gives the rule of an expression that depends on the pc, for one pc.
 func (e *cfiEval) at(ref uint32, pc uint64) cfiRule {
 	x := &e.byPC[ref]
-	key := pc
-	if !e.fixed {
-		key &= 1<<cfiPageBits - 1
-	} else if len(x.cache) >= 1<<cfiPageBits {
-		clear(x.cache)
+	if rule, ok := x.cache[pc&cfiLowMask(x.bits)]; ok {
+		return rule
 	}
-	rule, ok := x.cache[key]
-	if !ok {
-		var err error
-		if rule, err = e.translate(x.regs, x.data, x.form, pc, true); err != nil {
-			rule = cfiRule{kind: cfiLost}
-			if !x.bad {
-				x.bad, x.err = true, fmt.Errorf("%w: %s", err, cfiPrintExpr(x.data, e.order, x.regs))
-			}
+	rule, err := e.translate(x.regs, x.data, x.form, pc, true)
+	if err != nil {
+		rule = cfiRule{kind: cfiLost}
+		if !x.bad {
+			x.bad, x.err = true, fmt.Errorf("%w: %s", err, cfiPrintExpr(x.data, e.order, x.regs))
 		}
-		x.cache[key] = rule
 	}
+	if e.used > x.bits || len(x.cache) >= 1<<cfiPageBits {
+		clear(x.cache)
+		x.bits = max(x.bits, e.used)
+	}
+	x.cache[pc&cfiLowMask(x.bits)] = rule
 	return rule
 }
 
 func (e *cfiEval) translate(regs *cfiRegs, data []byte, form cfiForm, pc uint64, known bool) (cfiRule, error) {
-	e.regs, e.form, e.pc, e.known = regs, form, pc, known
+	e.regs, e.form, e.pc, e.known, e.used = regs, form, pc, known, 0
 	e.terms, e.stack = e.terms[:0], e.stack[:0]
 	if form != cfiExprCFA {
 		e.push(e.term(cfiTerm{op: 'c'}))
@@ -241,229 +240,6 @@ func (e *cfiEval) plus(val uint64) {
 		e.word(strconv.FormatInt(v, 10))
 		e.word("+")
 	}
-}
-
-// Terms.
-
-func (e *cfiEval) mask() uint64 { return ^uint64(0) >> (64 - e.regs.bits) }
-
-// term adds a term. What is known of all its bits makes it a constant.
-func (e *cfiEval) term(t cfiTerm) int32 {
-	if t.op == 'k' {
-		t.val &= e.mask()
-		t.max, t.low, t.know = t.val, t.val, uint8(e.regs.bits)
-	} else if uint(t.know) >= e.regs.bits {
-		return e.term(cfiTerm{op: 'k', val: t.low, pc: t.pc})
-	}
-	if t.max == 0 && t.op != 'k' {
-		t.max = e.mask()
-	}
-	t.val &= e.mask()
-	t.low &= lowMask(t.know)
-	e.terms = append(e.terms, t)
-	return int32(len(e.terms) - 1)
-}
-
-func lowMask(n uint8) uint64 {
-	if n >= 64 {
-		return ^uint64(0)
-	}
-	return 1<<n - 1
-}
-
-func (e *cfiEval) constant(v uint64) int32 { return e.term(cfiTerm{op: 'k', val: v}) }
-
-// isConst returns the value of a constant term.
-func (e *cfiEval) isConst(i int32) (uint64, bool) {
-	t := &e.terms[i]
-	return t.val, t.op == 'k'
-}
-
-// register is the value of a register plus an offset.
-func (e *cfiEval) register(reg uint64, offset int64) (int32, error) {
-	slot := e.regs.slot(reg)
-	if slot == 0 {
-		return 0, fmt.Errorf("uses %s, which has no name", e.regs.describe(reg))
-	}
-	t := cfiTerm{op: 'r', reg: uint32(reg), val: uint64(offset), pc: slot == e.regs.pc}
-	if t.pc && e.known {
-		t.low, t.know = e.pc+uint64(offset), cfiPageBits
-		if e.fixed {
-			t.know = uint8(e.regs.bits)
-		}
-	}
-	return e.term(t), nil
-}
-
-// binary makes a term of an operator; folding has been done.
-func (e *cfiEval) binary(op byte, a, b int32, t cfiTerm) int32 {
-	t.op, t.a, t.b = op, a, b
-	t.pc = e.terms[a].pc || e.terms[b].pc
-	return e.term(t)
-}
-
-// no says why an operator cannot be written: perhaps it can once the pc is
-// known.
-func (e *cfiEval) no(name string, operands ...int32) error {
-	if !e.known {
-		for _, i := range operands {
-			if e.terms[i].pc {
-				return errCFINeedPC
-			}
-		}
-	}
-	return errors.New("cannot write " + name)
-}
-
-func (e *cfiEval) add(a, b int32) int32 {
-	x, y := e.terms[a], e.terms[b]
-	if x.op == 'k' {
-		a, b, x, y = b, a, y, x
-	}
-	know := min(x.know, y.know)
-	low := (x.low + y.low) & lowMask(know)
-	pc := x.pc || y.pc
-	if y.op == 'k' {
-		switch {
-		case x.op == 'k':
-			return e.term(cfiTerm{op: 'k', val: x.val + y.val, pc: pc})
-		case y.val == 0:
-			return a
-		case x.op == 'r' || x.op == 'c':
-			x.val, x.low, x.know = x.val+y.val, low, know
-			return e.term(x)
-		case x.op == '+':
-			if k, ok := e.isConst(x.b); ok {
-				return e.add(x.a, e.constant(k+y.val))
-			}
-		}
-	}
-	t := cfiTerm{low: low, know: know}
-	if sum, carry := bits.Add64(x.max, y.max, 0); carry == 0 && sum <= e.mask() {
-		t.max = sum
-	}
-	return e.binary('+', a, b, t)
-}
-
-func (e *cfiEval) sub(a, b int32) int32 {
-	if k, ok := e.isConst(b); ok {
-		return e.add(a, e.constant(-k))
-	}
-	x, y := &e.terms[a], &e.terms[b]
-	know := min(x.know, y.know)
-	return e.binary('-', a, b, cfiTerm{low: x.low - y.low, know: know})
-}
-
-func (e *cfiEval) mul(a, b int32) int32 {
-	x, y := e.terms[a], e.terms[b]
-	if x.op == 'k' {
-		a, b, x, y = b, a, y, x
-	}
-	t := cfiTerm{low: x.low * y.low, know: min(x.know, y.know)}
-	if y.op == 'k' {
-		switch {
-		case x.op == 'k':
-			return e.term(cfiTerm{op: 'k', val: x.val * y.val, pc: x.pc || y.pc})
-		case y.val == 1:
-			return a
-		case y.val == 0:
-			return e.constant(0)
-		}
-		t.know = uint8(min(uint(x.know)+uint(bits.TrailingZeros64(y.val)), e.regs.bits))
-		t.low = x.low * y.val
-	}
-	if hi, lo := bits.Mul64(x.max, y.max); hi == 0 && lo <= e.mask() {
-		t.max = lo
-	}
-	return e.binary('*', a, b, t)
-}
-
-// divide is unsigned division by a constant that is not 0.
-func (e *cfiEval) divide(a int32, k uint64) int32 {
-	if v, ok := e.isConst(a); ok {
-		return e.term(cfiTerm{op: 'k', val: v / k, pc: e.terms[a].pc})
-	}
-	if k == 1 {
-		return a
-	}
-	t := cfiTerm{max: e.terms[a].max / k}
-	if n := bits.TrailingZeros64(k); k&(k-1) == 0 && int(e.terms[a].know) > n {
-		t.know, t.low = e.terms[a].know-uint8(n), e.terms[a].low>>n
-	}
-	if t.max == 0 {
-		return e.constant(0)
-	}
-	return e.binary('/', a, e.constant(k), t)
-}
-
-// modulo is the unsigned remainder by a constant that is not 0.
-func (e *cfiEval) modulo(a int32, k uint64) int32 {
-	if v, ok := e.isConst(a); ok {
-		return e.term(cfiTerm{op: 'k', val: v % k, pc: e.terms[a].pc})
-	}
-	x := &e.terms[a]
-	switch {
-	case k == 1:
-		return e.constant(0)
-	case x.max < k:
-		return a
-	case k&(k-1) == 0 && bits.TrailingZeros64(k) <= int(x.know):
-		return e.term(cfiTerm{op: 'k', val: x.low % k, pc: x.pc})
-	}
-	return e.binary('%', a, e.constant(k), cfiTerm{max: min(x.max, k-1)})
-}
-
-// alignDown clears the bits below 2^n.
-func (e *cfiEval) alignDown(a int32, n int) int32 {
-	if n == 0 {
-		return a
-	}
-	x := &e.terms[a]
-	t := cfiTerm{max: x.max, know: max(x.know, uint8(n)), low: x.low &^ (1<<n - 1)}
-	return e.binary('@', a, e.constant(1<<n), t)
-}
-
-// and can be written for masks of one run of bits.
-func (e *cfiEval) and(a, b int32) (int32, error) {
-	if _, ok := e.isConst(a); ok {
-		a, b = b, a
-	}
-	m, ok := e.isConst(b)
-	if !ok {
-		return 0, e.no("DW_OP_and", a, b)
-	}
-	x := &e.terms[a]
-	from, to := bits.TrailingZeros64(m), bits.Len64(m)
-	switch {
-	case m == 0:
-		return e.constant(0), nil
-	case x.op == 'k':
-		return e.term(cfiTerm{op: 'k', val: x.val & m, pc: x.pc}), nil
-	case int(x.know) >= to:
-		return e.term(cfiTerm{op: 'k', val: x.low & m, pc: x.pc}), nil
-	case bits.OnesCount64(m) != to-from:
-		return 0, e.no("DW_OP_and", a)
-	}
-	if uint(to) < e.regs.bits {
-		a = e.modulo(a, 1<<to)
-	}
-	return e.alignDown(a, from), nil
-}
-
-// word loads a word, load a smaller integer out of one.
-func (e *cfiEval) load(a int32, size uint64) (int32, error) {
-	word := uint64(e.regs.bits / 8)
-	if size == 0 || size > word {
-		return 0, fmt.Errorf("cannot load %d bytes", size)
-	}
-	i := e.term(cfiTerm{op: '^', a: a, pc: e.terms[a].pc})
-	if size == word {
-		return i, nil
-	}
-	if e.order == binary.ByteOrder(binary.BigEndian) {
-		return e.divide(i, 1<<(8*(word-size))), nil
-	}
-	return e.modulo(i, 1<<(8*size)), nil
 }
 
 func (e *cfiEval) push(i int32) { e.stack = append(e.stack, i) }

@@ -1,0 +1,119 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// TestCFIDelve compares with delve's frame package on every row of ours: .cfa, .ra
+// and the callee-saved registers. It does not tell undefined registers from
+// those without a rule, and expressions are only looked at for being one.
+func TestCFIDelve(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		path func(testing.TB) string
+	}{
+		{"libc", cfiLibc},
+		{"libstdc++", cfiLibstdcxx},
+		{"go", cfiGoProgram},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all, _ := cfiOpen(t, c.path(t))
+			for _, s := range all.sections {
+				in := *all
+				in.sections = []cfiSection{s}
+				table, _, _ := cfiRead(&in)
+				d := &cfiDelve{in: &in, t: t}
+				d.compare(cfiFlatten(&table, in.base))
+				t.Logf("%s: %d rows equal, %d different, delve failed on %d", s.name, d.equal, d.wrong, d.failed)
+				if d.equal == 0 || d.failed > 0 {
+					t.Errorf("%d rows compared, delve failed on %d", d.equal, d.failed)
+				}
+			}
+		})
+	}
+}
+
+type cfiDelve struct {
+	t                    *testing.T
+	in                   *cfiInput
+	equal, wrong, failed int
+}
+
+func (d *cfiDelve) compare(ours []cfiOurs) {
+	s := d.in.sections[0]
+	addr := s.addr
+	if !s.eh {
+		addr = 0
+	}
+	fdes, err := frame.Parse(s.data, d.in.order, 0, d.in.ptrSize, addr)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	fdes = frame.FrameDescriptionEntries(nil).Append(fdes) // sorted
+	for _, o := range ours {
+		theirs, err := cfiDelveRow(fdes, o.addr, d.in.arch)
+		if err != nil {
+			d.failed++
+			continue
+		}
+		bad := ""
+		for _, name := range append([]string{".cfa", ".ra"}, d.in.arch.CalleeSaved...) {
+			got, want := o.forms[name], theirs[name]
+			if got == "same" || got == "undefined" {
+				got = ""
+			}
+			if got != want && want != "expr" {
+				bad += fmt.Sprintf(" %s is %q here, %q there", name, got, want)
+			}
+		}
+		if bad == "" {
+			d.equal++
+		} else if d.wrong++; d.wrong <= 5 {
+			d.t.Errorf("%#x:%s", o.addr, bad)
+		}
+	}
+}
+
+// cfiDelveRow asks delve for the rules at pc.
+func cfiDelveRow(fdes frame.FrameDescriptionEntries, pc uint64, a *arch.Arch) (forms cfiForms, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("delve panicked: %v", r)
+		}
+	}()
+	fde, err := fdes.FDEForPC(pc)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fde.EstablishFrame(pc)
+	if err != nil {
+		return nil, err
+	}
+	forms = cfiForms{".cfa": "expr"}
+	if f.CFA.Rule == frame.RuleCFA {
+		name, _ := a.RegName(f.CFA.Reg)
+		forms[".cfa"] = fmt.Sprintf("%s%+d", name, f.CFA.Offset)
+	}
+	for col, r := range f.Regs {
+		name, _ := a.RegName(col)
+		if col == f.RetAddrReg {
+			name = ".ra"
+		}
+		switch r.Rule {
+		case frame.RuleOffset:
+			forms[name] = fmt.Sprintf("[CFA%+d]", r.Offset)
+		case frame.RuleValOffset:
+			forms[name] = fmt.Sprintf("CFA%+d", r.Offset)
+		case frame.RuleRegister:
+			forms[name], _ = a.RegName(r.Reg)
+		case frame.RuleExpression, frame.RuleValExpression:
+			forms[name] = "expr"
+		}
+	}
+	return forms, nil
+}

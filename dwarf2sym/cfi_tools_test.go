@@ -1,0 +1,275 @@
+package dwarf2sym
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// cfiReadelf runs readelf for one section.
+func cfiReadelf(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE {
+	out, err := exec.Command(testenv.Tool(t, "readelf"), "-W", "-wFN", path).Output()
+	if err != nil {
+		t.Fatalf("readelf: %v", err)
+	}
+	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
+	var header []string
+	in := false
+	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
+		line := s.Text()
+		f := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "Contents of the "):
+			in = f[3] == section
+		case !in || len(f) < 2 || f[1] == "ZERO":
+		case len(f) > 5 && f[3] == "FDE":
+			x.head(f, "..")
+		case len(f) > 3 && f[3] == "CIE":
+			x.cie(f[0])
+			x.ra(strings.TrimPrefix(f[len(f)-1], "ra="))
+		case f[0] == "LOC":
+			header = f
+		default:
+			row := cfiForms{}
+			for i, cell := range cfiCells(f[1:]) {
+				if name := cfiReadelfName(a, header[i+1]); name != "" {
+					row[name] = cfiReadelfForm(a, name, cell)
+				}
+			}
+			x.row(cfiHex(f[0]), row)
+		}
+	}
+	return x.done()
+}
+
+// cfiCells joins "r1 (rdx)" into "rdx".
+func cfiCells(f []string) (out []string) {
+	for _, s := range f {
+		if s[0] == '(' {
+			out[len(out)-1] = strings.Trim(s, "()")
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func cfiHex(s string) uint64 {
+	v, _ := strconv.ParseUint(s, 16, 64)
+	return v
+}
+
+var cfiRISCVFloat = regexp.MustCompile(`^f([ats])(\d+)$`)
+
+var cfiNumbered = regexp.MustCompile(`^r(\d+)$`)
+
+// cfiReadelfName translates a column's head: readelf has names for some CPUs and
+// numbers for others. "" is a register without a name.
+func cfiReadelfName(a *arch.Arch, s string) string {
+	switch s {
+	case "CFA":
+		return ".cfa"
+	case "ra":
+		return ".ra"
+	}
+	return cfiReadelfReg(a, s)
+}
+
+func cfiReadelfReg(a *arch.Arch, s string) string {
+	s = strings.TrimPrefix(s, "%")
+	for _, name := range []string{s, "$" + s} {
+		if _, ok := a.RegNumber(name); ok && (a != arch.ARM && a != arch.MIPS && a != arch.MIPS64) {
+			return name
+		}
+	}
+	if m := cfiRISCVFloat.FindStringSubmatch(s); m != nil && (a == arch.RISCV || a == arch.RISCV64) {
+		n := cfiAtoi(m[2])
+		switch {
+		case m[1] == "a":
+			n += 10
+		case m[1] == "s" && n < 2:
+			n += 8
+		case m[1] == "s":
+			n += 16
+		case n > 7:
+			n += 20
+		}
+		return fmt.Sprintf("f%d", n)
+	}
+	if m := cfiNumbered.FindStringSubmatch(s); m != nil {
+		name, _ := a.RegName(uint64(cfiAtoi(m[1])))
+		return name
+	}
+	return ""
+}
+
+func cfiReadelfForm(a *arch.Arch, name, cell string) string {
+	switch {
+	case cell == "u":
+		return "?"
+	case cell == "s":
+		return "same"
+	case cell == "exp", cell == "vexp":
+		return "expr"
+	case name == ".cfa":
+		i := strings.LastIndexAny(cell, "+-")
+		if i < 0 {
+			return cell
+		}
+		return cfiReadelfReg(a, cell[:i]) + cell[i:]
+	case strings.HasPrefix(cell, "c+"), strings.HasPrefix(cell, "c-"):
+		return "[CFA" + cell[1:] + "]"
+	case strings.HasPrefix(cell, "v+"), strings.HasPrefix(cell, "v-"):
+		return "CFA" + cell[1:]
+	case cfiReadelfReg(a, cell) == name:
+		return "same"
+	}
+	return cfiReadelfReg(a, cell)
+}
+
+// cfiLLVM runs llvm-dwarfdump.
+func cfiLLVM(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE {
+	flag := "--eh-frame"
+	if section == ".debug_frame" {
+		flag = "--debug-frame"
+	}
+	out, err := exec.Command(testenv.Tool(t, "llvm-dwarfdump-22"), flag, path).Output()
+	if err != nil {
+		t.Fatalf("llvm-dwarfdump: %v", err)
+	}
+	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
+	cie, in := false, false
+	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
+		line := s.Text()
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 2 && f[1] == "contents:":
+			in = f[0] == section
+		case !in:
+		case len(f) > 5 && f[3] == "FDE":
+			cie = false
+			x.head(f, "...")
+		case len(f) > 3 && f[3] == "CIE":
+			cie = true
+			x.cie(f[0])
+		case strings.HasPrefix(line, "  Return address column:"):
+			x.ra(f[3])
+		case cie && strings.HasPrefix(line, "  CFA="):
+			x.row(0, cfiLLVMForms(a, strings.TrimSpace(line)))
+		case !cie && strings.HasPrefix(line, "  0x"):
+			addr, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			x.row(cfiHex(addr[2:]), cfiLLVMForms(a, rest))
+		}
+	}
+	return x.done()
+}
+
+// cfiLLVMForms parses "CFA=RSP+8: RIP=[CFA-8], RBX=[CFA-16]".
+func cfiLLVMForms(a *arch.Arch, s string) cfiForms {
+	forms := cfiForms{}
+	s = strings.TrimPrefix(s, "CFA=")
+	cfa, rest, _ := strings.Cut(s, ": ")
+	if strings.Contains(cfa, "DW_OP") {
+		forms[".cfa"] = "expr"
+		// An expression's register has a colon nowhere; rules follow the last.
+	} else {
+		base, off := cfa, "+0"
+		if i := strings.LastIndexAny(cfa, "+-"); i > 0 {
+			base, off = cfa[:i], cfa[i:]
+		}
+		forms[".cfa"] = cfiLLVMReg(a, base) + off
+	}
+	for _, rule := range cfiSplitLLVM(rest) {
+		reg, text, _ := strings.Cut(rule, "=")
+		name := cfiLLVMReg(a, reg)
+		if n, ok := a.RegNumber(name); ok && n == a.ReturnAddress {
+			name = ".ra"
+		}
+		if name == "" {
+			continue
+		}
+		switch {
+		case strings.Contains(text, "DW_OP"):
+			text = "expr"
+		case text == "[CFA]":
+			text = "[CFA+0]"
+		case text == "CFA":
+			text = "CFA+0"
+		case text == "unspecified":
+			text = ""
+		case text == "same", text == "undefined", strings.Contains(text, "CFA"):
+		default:
+			text = cfiLLVMReg(a, text)
+		}
+		forms[name] = text
+	}
+	return forms
+}
+
+// cfiSplitLLVM splits at commas outside of brackets.
+func cfiSplitLLVM(s string) (out []string) {
+	depth, start := 0, 0
+	for i, c := range s {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			out = append(out, strings.TrimSpace(s[start:i]))
+			start = i + 1
+		}
+	}
+	if start < len(s) {
+		out = append(out, strings.TrimSpace(s[start:]))
+	}
+	return out
+}
+
+var cfiLLVMNames = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`^(\w+)_64$`), "$1"}, // MIPS n64
+	{regexp.MustCompile(`^d(\d+)_64$`), "f$1"},
+	{regexp.MustCompile(`^w(\d+)$`), "x$1"}, // AArch64
+	{regexp.MustCompile(`^wsp$`), "sp"},
+	{regexp.MustCompile(`^[bd](\d+)$`), "v$1"},
+	{regexp.MustCompile(`^r(\d+)[dl]$`), "r$1"}, // s390x
+	{regexp.MustCompile(`^f(\d+)_?[dsfh]$`), "f$1"},
+	{regexp.MustCompile(`^x(\d+)$`), "r$1"}, // PowerPC
+	{regexp.MustCompile(`^lr8$`), "lr"},
+}
+
+// cfiLLVMReg translates LLVM's name for a register.
+func cfiLLVMReg(a *arch.Arch, s string) string {
+	s = strings.ToLower(s)
+	tries := []string{s}
+	for _, r := range cfiLLVMNames {
+		tries = append(tries, r.from.ReplaceAllString(s, r.to))
+	}
+	if a == arch.RISCV64 && s[0] == 'x' {
+		name, _ := a.RegName(uint64(cfiAtoi(s[1:])))
+		return name
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(s, "reg")); err == nil {
+		name, _ := a.RegName(uint64(n))
+		return name
+	}
+	for _, try := range tries {
+		for _, name := range []string{try, "$" + try} {
+			if _, ok := a.RegNumber(name); ok {
+				return name
+			}
+		}
+	}
+	return ""
+}
