@@ -67,6 +67,7 @@ const (
 	opBlock4
 	opBlock
 	opIndirect // a form, and a value of it
+	opLEB4     // a LEB128, and 4 bytes
 	opTake     // attribute at of the given form is wanted
 )
 
@@ -145,6 +146,8 @@ func skipOp(form uint64) (op uint8, ok bool) {
 		return opBlock, true
 	case formIndirect:
 		return opIndirect, true
+	case formLLVMAddrxOff:
+		return opLEB4, true
 	}
 	return 0, false
 }

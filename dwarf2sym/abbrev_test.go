@@ -79,7 +79,7 @@ func TestUnknownForms(t *testing.T) {
 			want: `
 				FUNC 1000 10 0 f
 				FUNC 1200 10 0 h
-				! test: .debug_info+0x1f: attribute with unknown form 0x2d (lost: unit at 0x0, a.c from there on)`},
+				! test: .debug_info+0x1e: attribute with unknown form 0x2d (lost: unit at 0x0, a.c from there on)`},
 		{name: "a declaration that is not used may have any form",
 			in: `
 			.debug_abbrev
@@ -119,8 +119,8 @@ func TestUnknownForms(t *testing.T) {
 						variable decl_line/0x16=<16 16 16 16 16 16 16 16 16 16 16 16>`,
 			want: `
 				FUNC 1000 10 0 f
-				! test: .debug_info+0x1a: unit ends within a DIE (lost: unit at 0x0 from there on)
-				! test: .debug_info+0x2b: unit ends within a DIE (lost: unit at 0x1e from there on)`},
+				! test: .debug_info+0x19: unit ends within a DIE (lost: unit at 0x0 from there on)
+				! test: .debug_info+0x29: unit ends within a DIE (lost: unit at 0x1c from there on)`},
 	})
 }
 
@@ -171,11 +171,11 @@ func TestAbbrevTables(t *testing.T) {
 					u8 16`,
 			want: "FUNC 1000 10 0 f\nFUNC 1100 10 0 g"},
 		{name: "the table ends with its section", in: table + unit,
-			want: `! test: .debug_abbrev+0x18: need 1 bytes, 0 left (lost: unit at 0x0)`},
+			want: `! test: .debug_abbrev+0x14: ULEB128 without its last byte (lost: unit at 0x0)`},
 		{name: "the table ends within a declaration", in: table + "\nuleb 3 0x34" + unit,
-			want: `! test: .debug_abbrev+0x1a: need 1 bytes, 0 left (lost: unit at 0x0)`},
+			want: `! test: .debug_abbrev+0x16: need 1 bytes, 0 left (lost: unit at 0x0)`},
 		{name: "a code over 64 bits", in: table + "\n<ff ff ff ff ff ff ff ff ff 7f>" + unit,
-			want: `! test: .debug_abbrev+0x18: ULEB128 over 64 bits (lost: unit at 0x0)`},
+			want: `! test: .debug_abbrev+0x14: ULEB128 over 64 bits (lost: unit at 0x0)`},
 		{name: "whole", in: table + "\nu8 0" + unit, want: "FUNC 1000 10 0 f"},
 	})
 }
@@ -188,24 +188,12 @@ func TestSiblings(t *testing.T) {
 			.debug_info
 				unit 4
 					compile_unit language/data1=2
-						structure_type name/string="s" sibling/%[1]s
+						structure_type name/strp="s" sibling/%[1]s
 							member name/string="m"
 						next: subroutine_type sibling/%[1]s
 							formal_parameter
 						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=16`,
 				sibling))
-			if strings.Contains(sibling, "&") {
-				// The second one points backwards: it must not be followed.
-				c = coreOf(t, strings.Replace(fmt.Sprintf(`
-			.debug_info
-				unit 4
-					compile_unit language/data1=2
-						structure_type name/string="s" sibling/%[1]s
-							member name/string="m"
-						next: subroutine_type sibling/%[1]s
-							formal_parameter
-						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=16`, sibling), "", "", 0))
-			}
 			if got := c.text(t, Options{}, coreRuns[0]); got != "FUNC 1000 10 0 f\n" {
 				t.Error(got)
 			}
@@ -216,7 +204,7 @@ func TestSiblings(t *testing.T) {
 			.debug_info
 				unit 4
 					compile_unit language/data1=2
-						structure_type name/string="s" sibling/ref4=&next
+						structure_type name/strp="s" sibling/ref4=&next
 							member name/string="m"
 							<77 77>
 						next: subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=16`)
@@ -267,7 +255,7 @@ func TestStepsAreMerged(t *testing.T) {
 	if err := tab.parse(a.secs[".debug_abbrev"], 0, formSizes{8, 4, 4}); err != nil {
 		t.Fatal(err)
 	}
-	if d := tab.lookup(2); d.size != -1 || !slices.Equal(d.steps, []step{{op: opFixed, n: 7}, {op: opBlock, n: -1}}) && len(d.steps) != 2 {
+	if d := tab.lookup(2); d.size != -1 || !slices.Equal(d.steps, []step{{op: opFixed, n: 7}, {op: opBlock, n: -1}}) {
 		t.Errorf("%+v", d)
 	}
 	if d := tab.lookup(3); d.size != 7 {

@@ -49,6 +49,7 @@ func (w *worker) symbolSpans(lo, hi uint64) (out []span) {
 		for i++; i < len(w.symbols) && w.symbols[i].RVA < end; i++ {
 			if s.Size == 0 || w.symbols[i].Func {
 				end = w.symbols[i].RVA
+				break
 			}
 		}
 		if s.RVA < end {

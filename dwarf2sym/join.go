@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // nameJoin numbers the names of all workers once, and demangles each once.
@@ -77,50 +76,4 @@ func (j *nameJoin) other(name string) string {
 		return j.final[id]
 	}
 	return demangleName(name, j.full)
-}
-
-// joinRefs numbers the workers' files and origins together. Numbers in order of
-// first use come later, with symfmt's Canonicalize.
-func joinRefs(m *symfmt.Module, workers []*worker, names *nameJoin, mapPath func(string) string) (files, origins [][]uint32) {
-	fileIDs := make(map[string]uint32)
-	originIDs := make(map[nameID]uint32)
-	for i, w := range workers {
-		fileOf := make([]uint32, len(w.files.list))
-		for k, path := range w.files.list {
-			path = mapPath(path)
-			id, ok := fileIDs[path]
-			if !ok {
-				id = uint32(len(m.Files))
-				fileIDs[path] = id
-				m.Files = append(m.Files, symfmt.File{ID: symfmt.FileID(id), Name: path})
-			}
-			fileOf[k] = id
-		}
-		originOf := make([]uint32, len(w.origins))
-		for k, name := range w.origins {
-			if name = names.global(i, name); int(name) >= len(names.final) {
-				continue // of a unit that was given up before its names were found
-			}
-			id, ok := originIDs[name]
-			if !ok {
-				id = uint32(len(m.Origins))
-				originIDs[name] = id
-				m.Origins = append(m.Origins, symfmt.InlineOrigin{ID: symfmt.OriginID(id), Name: names.final[name]})
-			}
-			originOf[k] = id
-		}
-		files, origins = append(files, fileOf), append(origins, originOf)
-	}
-	return files, origins
-}
-
-// renumber puts the common numbers into the workers' bodies.
-func renumber(workers []*worker, files, origins [][]uint32) {
-	for i, w := range workers {
-		for k := range w.funcs {
-			w.funcs[k].body.Renumber(
-				func(id symfmt.FileID) symfmt.FileID { return symfmt.FileID(files[i][id]) },
-				func(id symfmt.OriginID) symfmt.OriginID { return symfmt.OriginID(origins[i][id]) })
-		}
-	}
 }

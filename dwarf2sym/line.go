@@ -260,7 +260,6 @@ type lineState struct {
 	file  uint64
 	num   int64
 	first int // first row of the open sequence
-	last  row // last row of it, for merging
 }
 
 // run executes the program. Rows that only repeat the line of the row before

@@ -30,15 +30,20 @@ func compareFuncs(a, b funcRecord) int {
 }
 
 // join returns the FUNC records in order of address, without overlaps.
-func (m *merger) join() []symfmt.Func {
+func (m *merger) join(n *numbering) []symfmt.Func {
 	m.collect()
 	m.fold()
 	m.cut()
 	out := make([]symfmt.Func, len(m.funcs))
 	for i := range m.funcs {
 		f := &m.funcs[i]
+		n.number(f)
+		rva := m.code.rva(f.addr)
+		// The linker may have dropped the DIEs of functions that it folded.
+		sym := findSymbol(m.symbols, rva)
 		out[i] = symfmt.Func{
-			RVA: m.code.rva(f.addr), Size: f.size, Name: m.funcName(f), Multiple: m.multi[i], Body: f.body,
+			RVA: rva, Size: f.size, Name: m.funcName(f, sym),
+			Multiple: m.multi[i] || sym != nil && sym.Multiple, Body: f.body,
 		}
 	}
 	return out
@@ -103,12 +108,12 @@ func (m *merger) best(i, k int) int {
 	best, bestScore := i, -1
 	for j := i; j < k; j++ {
 		f := &m.funcs[j]
-		score := 0
+		score := btoi(f.named != nameless)
 		if sym != nil && sym.Size == f.size {
-			score += 2
+			score += 4
 		}
 		if sym != nil && f.named != nameless && m.names.raw[f.name] == sym.Name {
-			score++
+			score += 2
 		}
 		if score > bestScore {
 			best, bestScore = j, score
@@ -220,11 +225,10 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 // funcName is the name to write: the debug information's linkage name, else the
 // mangled ELF symbol at the address, which tells more than a name put together
 // from scopes, else that name, else any symbol's.
-func (m *merger) funcName(f *funcRecord) string {
+func (m *merger) funcName(f *funcRecord, sym *elfPub) string {
 	if f.named == named {
 		return m.names.final[f.name]
 	}
-	sym := findSymbol(m.symbols, m.code.rva(f.addr))
 	switch {
 	case f.named == scoped:
 		if sym != nil && isMangledName(sym.Name) && !sym.Multiple {

@@ -159,6 +159,7 @@ func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
 	i := int32(searchScopes(scopes, off))
 	for i >= 0 && off >= scopes[i].end {
 		i = scopes[i].parent
+		w.spend(1)
 	}
 	var chain [64]int32
 	n := 0
@@ -233,6 +234,9 @@ func (w *worker) appendScope(b []byte, u *unit, s *scope) []byte {
 		}
 	}
 	if len(name) > 0 {
+		if !w.spend(uint64(len(name))) {
+			return b
+		}
 		return append(b, name...)
 	}
 	switch s.tag {
@@ -258,7 +262,7 @@ func (w *worker) fileID(file uint64) uint32 {
 	if !ok || !w.spend(uint64(len(name))) {
 		return w.files.intern(unknownFile)
 	}
-	id := w.files.intern(name)
+	id := w.files.intern(w.opts.mapPath(name))
 	for uint64(len(w.fileIDs)) < uint64(len(w.lines.files)) {
 		w.fileIDs = append(w.fileIDs, 0)
 	}

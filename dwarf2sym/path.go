@@ -37,6 +37,16 @@ func (t *lineTable) text(u *unit, v value) string {
 	return string(b)
 }
 
+// mapPath applies the prefix map.
+func (o *Options) mapPath(path string) string {
+	for i := len(o.PrefixMap) - 1; i >= 0; i-- {
+		if p := o.PrefixMap[i]; strings.HasPrefix(path, p.Old) {
+			return p.New + path[len(p.Old):]
+		}
+	}
+	return path
+}
+
 // isAbs tells whether a path is absolute on the system it was made on.
 func isAbs(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) || isDrive(p)

@@ -22,21 +22,18 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 	case vNone:
 		lo, ok := u.address(low)
 		if !ok {
-			if low.kind == vAddrx {
-				return out, u.errorf(u.firstDIE, "address index %d outside of .debug_addr", low.u)
-			}
-			return out, nil
+			return out, u.indexError(low)
 		}
 		hi, ok := u.address(high)
 		switch {
 		case ok:
 			hi = u.endOf(lo, hi)
 		case high.kind == vConst:
-			hi, ok = lo+high.u, true
-		case high.kind == vAddrx:
-			return out, u.errorf(u.firstDIE, "address index %d outside of .debug_addr", high.u)
+			hi = lo + high.u
+		default:
+			return out, u.indexError(high)
 		}
-		if ok && lo < hi {
+		if lo < hi {
 			out = append(out, span{lo, hi})
 		}
 		return out, nil
@@ -54,6 +51,18 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 		return u.rngList(u.rnglistsBase+u.order.uint(u.d.rnglists[off:off+size]), out)
 	}
 	return out, nil
+}
+
+// indexError tells why v is no address; nil where there is no attribute, or one
+// of another class.
+func (u *unit) indexError(v value) error {
+	switch v.kind {
+	case vAddrx:
+		return u.errorf(u.firstDIE, "address index %d outside of .debug_addr", v.u)
+	case vAddrxOff:
+		return u.errorf(u.firstDIE, "address index %d outside of .debug_addr", v.u>>32)
+	}
+	return nil
 }
 
 // mostAddr is the highest address of the unit's address size.

@@ -38,7 +38,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -147,33 +146,20 @@ func (r *reader) join(ctx context.Context) error {
 		return err
 	}
 	m, stats := &r.module, &r.report.Stats
-	files, origins := joinRefs(m, r.workers, names, r.mapPath)
-	renumber(r.workers, files, origins)
 	for _, w := range r.workers {
 		stats.add(&w.stats)
 		r.addProblems(&w.problems)
 	}
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, names: names, stats: stats}
-	m.Funcs = join.join()
+	m.Funcs = join.join(newNumbering(m, names, r.workers))
 	if n := stats.LostBodies; n > 0 {
 		r.problem(problemUnits, fmt.Sprintf("lines and inlines of %d parts of functions", n), &bin.Error{
 			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
 	}
 	r.workers = nil
 	r.addPublics(names)
-	m.Canonicalize()
 	stats.count(m)
 	return nil
-}
-
-// mapPath applies the prefix map.
-func (r *reader) mapPath(path string) string {
-	for i := len(r.opts.PrefixMap) - 1; i >= 0; i-- {
-		if p := r.opts.PrefixMap[i]; strings.HasPrefix(path, p.Old) {
-			return p.New + path[len(p.Old):]
-		}
-	}
-	return path
 }
 
 // addPublics adds the ELF symbols where no FUNC starts.

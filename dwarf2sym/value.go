@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -16,6 +17,7 @@ const (
 	vConst               // a constant, or a flag
 	vAddr                // an address
 	vAddrx               // an index into .debug_addr
+	vAddrxOff            // the same in the upper 32 bits, below them an offset to add
 	vSecOff              // an offset into another section
 	vRnglistx            // an index into the unit's range list offsets
 	vRef                 // a DIE, by its offset in .debug_info
@@ -142,6 +144,9 @@ func (u *unit) skip(s *step, pos int) int {
 			return -1
 		}
 		return pos + i + 1
+	case opLEB4:
+		_, next := u.addrxOffset(pos)
+		return next
 	case opBlock1, opBlock2, opBlock4:
 		size := 1 << (s.op - opBlock1)
 		if len(data)-pos < size {
@@ -236,6 +241,8 @@ func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
 			return v, -1 // its constant would be in the abbreviation
 		}
 		return u.value(real, 0, pos)
+	case formLLVMAddrxOff:
+		return u.addrxOffset(pos)
 	}
 	op, ok := skipOp(form)
 	if !ok {
@@ -262,9 +269,26 @@ func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
 	return v, next
 }
 
+// addrxOffset reads a DW_FORM_LLVM_addrx_offset (LLVM, "-minimize-addr-in-v5"):
+// an index into .debug_addr and what to add, so that few entries do for a unit.
+func (u *unit) addrxOffset(pos int) (v value, next int) {
+	index, pos := uleb(u.data, pos)
+	if pos < 0 || len(u.data)-pos < 4 {
+		return v, -1
+	}
+	off := u.order.u32(u.data[pos:])
+	if index > math.MaxUint32 {
+		return value{vAddrx, index}, pos + 4 // outside of any table
+	}
+	return value{vAddrxOff, index<<32 | uint64(off)}, pos + 4
+}
+
 // address resolves a value of class address.
 func (u *unit) address(v value) (uint64, bool) {
 	switch v.kind {
+	case vAddrxOff:
+		a, ok := u.addrx(v.u >> 32)
+		return a + v.u&math.MaxUint32, ok
 	case vAddr:
 		return v.u, true
 	case vAddrx:

@@ -285,7 +285,7 @@ func (b Body) Renumber(file func(FileID) FileID, origin func(OriginID) OriginID)
 	if len(b.data) == 0 {
 		return
 	}
-	p := packed{b.data}
+	p := packed(b)
 	files, origins := p.tables()
 	for ; len(files) > 0; files = files[4:] {
 		binary.LittleEndian.PutUint32(files, uint32(file(FileID(binary.LittleEndian.Uint32(files)))))
@@ -301,7 +301,7 @@ func (b Body) Refs(file func(FileID), origin func(OriginID)) {
 	if len(b.data) == 0 {
 		return
 	}
-	p := packed{b.data}
+	p := packed(b)
 	files, origins := p.tables()
 	for ; len(files) > 0; files = files[4:] {
 		file(FileID(idAt(files, 0)))
@@ -324,7 +324,7 @@ func (b Body) Counts() (inlines, lines int) {
 	if len(b.data) == 0 {
 		return 0, 0
 	}
-	p := packed{b.data}
+	p := packed(b)
 	p.tables()
 	ni, n := p.uvarint(), p.uvarint()
 	p.data = p.data[n:]
@@ -396,7 +396,6 @@ type LineReader struct {
 	p     packed
 	files []byte
 	left  uint64
-	file  uint64
 	end   RVA
 
 	Line Line // the record that Next read

@@ -63,7 +63,7 @@ func appendReg(code []uint32, r Reg) []uint32 {
 	if r == CFA {
 		return append(code, opCFA)
 	}
-	return append(code, uint32(r)<<opBits|opReg)
+	return append(code, opReg+uint32(r)<<opBits)
 }
 
 // IsZero tells whether e is no expression.

@@ -1,0 +1,160 @@
+package dwarf2sym
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Real files need a small part of the work that is allowed.
+func TestEffortOfRealFiles(t *testing.T) {
+	files := make(map[string]string)
+	for _, path := range fixtures(t) {
+		files[filepath.Base(path)] = path
+	}
+	if !testing.Short() {
+		for name, path := range largeFiles(t) {
+			files[name] = path
+		}
+	}
+	most, where := 0.0, ""
+	for name, path := range files {
+		f := openELF(t, path)
+		if !f.HasDWARF() {
+			continue
+		}
+		r := &reader{opts: &Options{}, file: f, jobs: 2, code: newCodeMap(f)}
+		r.readSymbols()
+		d := r.openDebugData()
+		if d == nil {
+			t.Fatal(name, r.problems)
+		}
+		if err := r.readUnits(context.Background(), d); err != nil {
+			t.Fatal(name, err)
+		}
+		if share := float64(d.effort.spent.Load()) / (float64(d.effort.limit-effortBase) / effortRatio); share > most {
+			most, where = share, name
+		}
+		if strings.Contains(fmt.Sprint(r.problems), "stand for over") {
+			t.Errorf("%s: given up", name)
+		}
+	}
+	t.Logf("%s: %.2f bytes of work for each byte of debug sections", where, most)
+	if most > effortRatio/4 {
+		t.Errorf("%s: %.2f of %d allowed", where, most, effortRatio)
+	}
+}
+
+// What a damaged file makes its units share does not take time and memory
+// beyond reason, and what is lost is the same for any number of workers.
+func TestEffortIsBounded(t *testing.T) {
+	lines := func(n int) string {
+		var b strings.Builder
+		b.WriteString("\t.debug_line\n\tprogram 4\n\tfile \"x.c\" 0\n\tset_address 0x1000\n")
+		for range n {
+			b.WriteString("\tspecial 0x21\n\tspecial 0x1f\n")
+		}
+		return b.String() + "\tadvance_pc 1\n\tend_sequence\n"
+	}
+	repeat := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			if strings.Contains(format, "%") {
+				fmt.Fprintf(&b, format, i)
+			} else {
+				b.WriteString(format)
+			}
+		}
+		return b.String()
+	}
+	const unit = "\t.debug_info\n\tunit 4\n\t\tcompile_unit language/data1=4 stmt_list/sec_offset=0\n"
+	for _, c := range []struct {
+		name, in string
+		lost     bool // all functions
+	}{
+		{"one line program for 20,000 units",
+			"\t.debug_info\n" + repeat(20000, "\tunit 4 abbrev=0\n\t\t<01 00 00 00 00 02>\n\t\taddr 0x1000\n\t\tu8 1\n") + lines(20000) +
+				"\t.debug_abbrev\n\t<01 11 01 10 17 00 00 02 2e 00 11 01 12 0b 00 00 00>", true},
+		{"one abbreviation table for 20,000 units, each from another place on",
+			"\t.debug_info\n" + repeat(20000, "\tbegin\n\tu16 4\n\tu32 %d\n\tu8 8 1\n\tend\n") +
+				"\t.debug_abbrev\n\t<" + strings.Repeat("01 11 01 00 00 ", 40000) + ">", true},
+		{"one range list for 20,000 functions",
+			unit + repeat(20000, "\t\t\tsubprogram ranges/data4=0\n") + "\t.debug_ranges\n\taddr " + repeat(20000, "0x%d000 0x1000 "), true},
+		{"one range list of nothing but bases",
+			unit + repeat(20000, "\t\t\tsubprogram ranges/data4=0\n") + "\t.debug_ranges\n\taddr " + strings.Repeat("-1 0x1000 ", 20000), true},
+		{"all lines for each of 20,000 functions",
+			unit + repeat(20000, "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=%d\n") + lines(20000), true},
+		{"one long string, from another place on for each of 20,000 functions",
+			unit + repeat(20000, "\t\t\tsubprogram name/strp=%d low_pc/addr=0x1000 high_pc/data4=1\n") + "\t.debug_str\n\t\"" + strings.Repeat("a", 100000) + "\"", true},
+		{"one long string of many places for each file",
+			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=200000\n\t.debug_str\n\t\"" + strings.Repeat("a", 100000) + "\"\n\t.debug_line\n\tprogram 5\n\tdirs path/string\n\tdir \"/\"\n\tfiles path/strp\n" +
+				repeat(20000, "\tfile %d\n") + "\tset_address 0x1000\n" + repeat(20000, "\tset_file %d\n\tspecial 0x22\n") + "\tend_sequence\n", true},
+		{"a chain of origins with long names",
+			unit + "\t\t\td: subprogram linkage_name/strp=0 call_line/string=\"" + strings.Repeat("x", 50000) + "\"\n" +
+				repeat(20000, "\t\t\tsubprogram specification/ref4=&d low_pc/addr=0x1000 high_pc/data4=%d\n") + "\t.debug_str\n\t\"f\"", true},
+		{"many pieces, many inlines",
+			unit + "\t\t\tsubprogram ranges/data4=0\n" + repeat(20000, "\t\t\t\tinlined_subroutine low_pc/addr=0x1000 high_pc/data4=0xffff\n") +
+				"\t.debug_ranges\n\taddr " + repeat(9000, "0x%d0 0x%[1]d8 ") + "0 0", true},
+		{"deep inlines that do not nest",
+			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=0xffff\n" + nestedInlines(3000, 40000), false},
+		{"references into many units in turn",
+			"\t.debug_info\n" + repeat(2000, "\tunit 4 abbrev=0\n\t\t<01 04 00 00 00 00>\n\tf%d:\n\t<02 66 00 00>\n") +
+				"\tunit 4 abbrev=0\n\t\t<01 04 00 00 00 00>\n" + repeat(50000, "\t\t<03>\n\t\tu32 &f%d\n\t\taddr 0x1000\n\t\t<01>\n") +
+				"\t.debug_abbrev\n\t<01 11 01 13 0b 10 17 00 00 02 2e 00 03 08 00 00 03 2e 00 47 10 11 01 12 0b 00 00" + strings.Repeat("04 11 01 00 00 ", 20000) + "00>", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if strings.Contains(c.in, "&f49999") { // the labels that there are
+				for i := 2000; i < 50000; i++ {
+					c.in = strings.Replace(c.in, fmt.Sprintf("&f%d\n", i), fmt.Sprintf("&f%d\n", i%2000), 1)
+				}
+			}
+			in := coreOf(t, c.in)
+			size := 0
+			for _, s := range in.sections {
+				size += len(s)
+			}
+			var want string
+			for _, run := range []coreRun{{jobs: 1}, {jobs: 2, batch: 1000}, {jobs: 3}} {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				start := time.Now()
+				got := in.text(t, Options{}, run)
+				took := time.Since(start)
+				runtime.ReadMemStats(&after)
+				if took > 20*time.Second {
+					t.Errorf("%+v: took %v", run, took)
+				}
+				if mem := after.TotalAlloc - before.TotalAlloc; mem > 8*(effortBase+effortRatio*uint64(size)) {
+					t.Errorf("%+v: allocated %d bytes for %d", run, mem, size)
+				}
+				t.Logf("%d bytes: %v, %d MB allocated", size, took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)
+				if lost := strings.HasSuffix(got, "bytes (lost: all functions)\n") && strings.Contains(got, "stand for over"); lost != c.lost {
+					t.Errorf("%+v: lost %v: %.300s", run, lost, got)
+				}
+				if want == "" {
+					want = got
+				}
+				if run.batch == 0 && got != want {
+					t.Errorf("%+v: other records", run)
+				}
+			}
+		})
+	}
+}
+
+// nestedInlines are lines of inlined subroutines, deep ones inside each other
+// and then many side by side, which overlap.
+func nestedInlines(deep, wide int) string {
+	var b strings.Builder
+	for i := range deep {
+		fmt.Fprintf(&b, "%sinlined_subroutine low_pc/addr=0x1000 high_pc/data4=0xffff\n", strings.Repeat("\t", 4+i))
+	}
+	for i := range wide {
+		fmt.Fprintf(&b, "%sinlined_subroutine low_pc/addr=%d high_pc/data4=2\n", strings.Repeat("\t", 4+deep), 0x1000+i)
+	}
+	return b.String()
+}

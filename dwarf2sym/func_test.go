@@ -1,0 +1,309 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestFuncs(t *testing.T) {
+	runCoreCases(t, []coreCase{
+		{name: "sorted by address, over all units",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="d" low_pc/addr=0x4000 high_pc/data1=1
+						subprogram name/string="b" low_pc/addr=0x2000 high_pc/data1=1
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="a" low_pc/addr=0x1000 high_pc/data1=1
+						subprogram name/string="c" low_pc/addr=0x3000 high_pc/data1=1`,
+			want: "FUNC 1000 1 0 a\nFUNC 2000 1 0 b\nFUNC 3000 1 0 c\nFUNC 4000 1 0 d"},
+		{name: "declarations and abstract instances have no code",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=4
+						subprogram name/string="a" declaration/flag_present
+						subprogram name/string="b" inline/data1=3
+						subprogram name/string="c" low_pc/addr=0x1000
+						subprogram name/string="d" high_pc/data1=3
+						subprogram name/string="e" entry_pc/addr=0x1000`,
+			want: ``},
+		{name: "dropped by the linker: 0, -1, -2, 1, data, behind the code",
+			in: `
+			.code 0x1000 0x2000
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="zero" low_pc/addr=0 high_pc/data1=16
+						subprogram name/string="one" low_pc/addr=1 high_pc/data1=16
+						subprogram name/string="minus1" low_pc/addr=-1 high_pc/data1=16
+						subprogram name/string="minus2" low_pc/addr=-2 high_pc/data1=16
+						subprogram name/string="data" low_pc/addr=0x8000 high_pc/data1=16
+						subprogram name/string="before" low_pc/addr=0xff8 high_pc/data1=16
+						subprogram name/string="end" low_pc/addr=0x2000 high_pc/data1=16
+						subprogram name/string="over" low_pc/addr=0x1ff8 high_pc/data1=16
+						subprogram name/string="live" low_pc/addr=0x1000 high_pc/data1=16`,
+			want: "FUNC 1000 10 0 live\nFUNC 1ff8 8 0 over"},
+		{name: "4-byte -1 and -2",
+			in: `
+			addrsize 4
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="minus1" low_pc/addr=-1 high_pc/data1=16
+						subprogram name/string="minus2" low_pc/addr=-2 high_pc/addr=14
+						subprogram name/string="live" low_pc/addr=0x1000 high_pc/data1=16`,
+			want: "FUNC 1000 10 0 live"},
+		{name: "code that is at 0",
+			in: `
+			.code 0 0x1000
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="reset" low_pc/addr=0 high_pc/data1=16`,
+			want: "FUNC 0 10 0 reset"},
+		{name: "code at 0, and dropped functions there: the ELF symbol's size decides",
+			in: `
+			.code 0 0x1000
+			.symbol 0 0x10 reset
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="dead" low_pc/addr=0 high_pc/data1=24
+						subprogram name/string="dead10" low_pc/addr=0 high_pc/data1=16
+						subprogram name/string="reset" low_pc/addr=0 high_pc/data1=16
+						subprogram name/string="next" low_pc/addr=0x10 high_pc/data1=16`,
+			want: "FUNC m 0 10 0 reset\nFUNC 10 10 0 next"},
+		{name: "hot and cold: a FUNC for each part, with its own lines",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=2 stmt_list/sec_offset=0 comp_dir/string="/s"
+						subprogram name/string="f" ranges/sec_offset=0
+			.debug_ranges
+				addr 0x1000 0x1010 0x2000 0x2008 0 0
+			.debug_line
+				program 4
+				file "x.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 0x10
+				end_sequence
+				set_address 0x1ff0
+				advance_line 6
+				copy
+				advance_pc 0x14
+				advance_line 1
+				copy
+				advance_pc 0x14
+				end_sequence`,
+			want: `
+				FILE 0 /s/x.c
+				FUNC 1000 10 0 f
+				1000 10 1 0
+				FUNC 2000 8 0 f
+				2000 4 7 0
+				2004 4 8 0`},
+		{name: "folded: equal code gives one FUNC with m, the first DIE names it",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="zz" low_pc/addr=0x1000 high_pc/data1=16
+						subprogram name/string="same" low_pc/addr=0x2000 high_pc/data1=16
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="aa" low_pc/addr=0x1000 high_pc/data1=16
+						subprogram name/string="same" low_pc/addr=0x2000 high_pc/data1=16
+						subprogram low_pc/addr=0x3000 high_pc/data1=16
+						subprogram name/string="named" low_pc/addr=0x3000 high_pc/data1=16`,
+			want: "FUNC m 1000 10 0 zz\nFUNC 2000 10 0 same\nFUNC 3000 10 0 named"},
+		{name: "a folded function takes the name of the ELF symbol",
+			in: `
+			.symbol 0x1000 0x10 aa
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						subprogram name/string="zz" low_pc/addr=0x1000 high_pc/data1=16
+						subprogram name/string="aa" low_pc/addr=0x1000 high_pc/data1=16`,
+			want: "FUNC m 1000 10 0 aa"},
+		{name: "labels of one address in assembly are no folded functions",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data2=0x8001
+						subprogram name/string="memcpy" low_pc/addr=0x1000 high_pc/data1=16
+						subprogram name/string="__memcpy" low_pc/addr=0x1000 high_pc/data1=16`,
+			want: "FUNC 1000 10 0 memcpy"},
+		{name: "overlaps: the code belongs to the one that starts last",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=2 stmt_list/sec_offset=0 comp_dir/string="/s"
+						i: subprogram name/string="i" inline/data1=1
+						subprogram name/string="outer" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&i low_pc/addr=0x1008 high_pc/data1=0x70
+							subprogram name/string="inner" low_pc/addr=0x1020 high_pc/data1=0x20
+								inlined_subroutine abstract_origin/ref4=&i low_pc/addr=0x1024 high_pc/data1=4
+						subprogram name/string="across" low_pc/addr=0x1070 high_pc/data1=0x20
+			.debug_line
+				program 4
+				file "x.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 0x10
+				special 0x13
+				advance_pc 0x80
+				end_sequence`,
+			want: `
+				FILE 0 ??
+				FILE 1 /s/x.c
+				INLINE_ORIGIN 0 i
+				FUNC 1000 20 0 outer
+				INLINE 0 0 0 0 1008 18
+				1000 10 1 1
+				1010 10 2 1
+				FUNC 1020 20 0 inner
+				INLINE 0 0 0 0 1024 4
+				1020 20 2 1
+				FUNC 1040 30 0 outer
+				INLINE 0 0 0 0 1040 30
+				1040 30 2 1
+				FUNC 1070 20 0 across
+				1070 20 2 1`},
+		{name: "nested in a C function without code of its own",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=0x0c
+						subprogram name/strp="outer" sibling/ref4=&next inline/data1=3
+							subprogram name/string="inner" low_pc/addr=0x1000 high_pc/data1=0x20
+						next: subprogram name/string="f" low_pc/addr=0x2000 high_pc/data1=0x20`,
+			want: "FUNC 1000 20 0 inner\nFUNC 2000 20 0 f"},
+		{name: "below types and functions without code in C++",
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=4
+						structure_type name/strp="S" sibling/ref4=&n1
+							subprogram name/string="m" low_pc/addr=0x1000 high_pc/data1=0x20
+						n1: subprogram name/strp="outer" sibling/ref4=&n2
+							structure_type name/strp="L"
+								subprogram name/string="op" low_pc/addr=0x2000 high_pc/data1=0x20
+						n2: subprogram name/string="f" low_pc/addr=0x3000 high_pc/data1=0x20`,
+			want: "FUNC 1000 20 0 S::m\nFUNC 2000 20 0 outer::L::op\nFUNC 3000 20 0 f"},
+	})
+}
+
+// Each piece of the functions goes to the one that starts last: checked against
+// a simple model that looks at each address.
+func TestCutModel(t *testing.T) {
+	rng := newRand(99)
+	for round := range 300 {
+		var b strings.Builder
+		b.WriteString("\t.debug_info\n\tunit 4\n\t\tcompile_unit language/data1=2\n")
+		type fn struct{ lo, size int }
+		var funcs []fn
+		for i := range 1 + rng(10) {
+			f := fn{0x1000 + rng(48), 1 + rng(32)}
+			if i > 0 && rng(6) == 0 {
+				f.lo = funcs[i-1].lo
+			}
+			funcs = append(funcs, f)
+			fmt.Fprintf(&b, "\t\t\tsubprogram name/string=\"f%d\" low_pc/addr=%d high_pc/data1=%d\n", i, f.lo, f.size)
+		}
+		m, _, err := coreOf(t, b.String()).read(Options{}, coreRuns[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[int]string)
+		for _, f := range m.Funcs {
+			for a := int(f.RVA); a < int(f.RVA)+int(f.Size); a++ {
+				if got[a] != "" {
+					t.Fatalf("round %d: %#x belongs to %s and %s", round, a, got[a], f.Name)
+				}
+				got[a] = f.Name
+			}
+		}
+		for a := 0x1000; a < 0x1100; a++ {
+			best, start := "", -1
+			for i, f := range funcs {
+				first := true // of those that start there
+				for _, e := range funcs[:i] {
+					first = first && e.lo != f.lo
+				}
+				if first && f.lo <= a && a < f.lo+f.size && f.lo > start {
+					best, start = fmt.Sprintf("f%d", i), f.lo
+				}
+			}
+			if got[a] != best {
+				t.Fatalf("round %d, %#x: %q, want %q\n%s", round, a, got[a], best, b.String())
+			}
+		}
+	}
+}
+
+func TestFuncsFromSymbols(t *testing.T) {
+	const lines = `
+			.debug_line
+				program 4
+				file "x.s" 0
+				set_address 0x1000
+				copy
+				advance_pc 0x10
+				special 0x13
+				advance_pc 0x30
+				end_sequence`
+	runCoreCases(t, []coreCase{
+		{name: "a unit without functions",
+			in: `
+			.symbol 0x0ff0 0x10 before
+			.symbol 0x1000 0x10 sized
+			.label 0x1004 label
+			.symbol 0x1010 0 unsized
+			.symbol 0x1020 0 unsized2
+			.symbol 0x1038 0x100 over
+			.symbol 0x1040 0x10 behind
+			.debug_info
+				unit 4
+					compile_unit language/data2=0x8001 stmt_list/sec_offset=0 comp_dir/string="/s"` + lines,
+			want: `
+				FILE 0 /s/x.s
+				FUNC 1000 10 0 sized
+				1000 10 1 0
+				FUNC 1010 10 0 unsized
+				1010 10 2 0
+				FUNC 1020 18 0 unsized2
+				1020 18 2 0
+				FUNC 1038 8 0 over
+				1038 8 2 0
+				PUBLIC ff0 0 before
+				PUBLIC 1004 0 label
+				PUBLIC 1040 0 behind`},
+		{name: "not of partial units, nor where the functions were dropped, nor in data",
+			in: `
+			.code 0x1000 0x1010
+			.symbol 0x1000 0x40 f
+			.debug_info
+				unit 4
+					partial_unit stmt_list/sec_offset=0 comp_dir/string="/s"
+				unit 4
+					compile_unit language/data1=2 stmt_list/sec_offset=0 comp_dir/string="/s"
+						subprogram name/string="dead" low_pc/addr=0 high_pc/data1=4` + lines,
+			want: `PUBLIC 1000 0 f`},
+		{name: "cut to the code",
+			in: `
+			.code 0x1000 0x1010
+			.symbol 0x1000 0x40 f
+			.debug_info
+				unit 4
+					compile_unit language/data2=0x8001 stmt_list/sec_offset=0 comp_dir/string="/s"` + lines,
+			want: `
+				FILE 0 /s/x.s
+				FUNC 1000 10 0 f
+				1000 10 1 0`},
+	})
+}

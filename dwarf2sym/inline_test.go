@@ -1,0 +1,243 @@
+package dwarf2sym
+
+import "testing"
+
+func TestInlines(t *testing.T) {
+	const head = `
+			.debug_info
+				unit 5
+					compile_unit language/data1=2 comp_dir/string="/s" stmt_list/sec_offset=0 low_pc/addr=0
+						a: subprogram name/string="a" inline/data1=1
+						b: subprogram name/string="b" inline/data1=1
+						c: subprogram name/string="c" inline/data1=1
+`
+	const tail = `
+			.debug_line
+				program 5
+				dirs path/string
+				dir "/s"
+				files path/string
+				file "x.c"
+				file "y.c"
+				end_sequence
+			.debug_ranges
+				u8 0`
+	runCoreCases(t, []coreCase{
+		{name: "nested, with call sites of every form",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x40 call_file/data1=0 call_line/udata=300
+								lexical_block
+									inlined_subroutine abstract_origin/ref_udata=&b low_pc/addr=0x1020 high_pc/data1=0x10 call_file/implicit_const=1 call_line/data2=7000
+										inlined_subroutine abstract_origin/ref_addr=&c low_pc/addr=0x1028 high_pc/data1=8 call_file/data1=9 call_line/sdata=-1
+								inlined_subroutine abstract_origin/ref1=&b low_pc/addr=0x1040 high_pc/data1=0x10 call_file/data1=1
+							inlined_subroutine abstract_origin/ref8=&a low_pc/addr=0x1060 high_pc/data1=0x20 call_line/data1=5 call_file/data1=1` + tail,
+			want: `
+				FILE 0 /s/x.c
+				FILE 1 /s/y.c
+				FILE 2 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 b
+				INLINE_ORIGIN 2 c
+				FUNC 1000 80 0 f
+				INLINE 0 300 0 0 1010 40
+				INLINE 1 7000 1 1 1020 10
+				INLINE 2 0 2 2 1028 8
+				INLINE 1 0 1 1 1040 10
+				INLINE 0 5 1 0 1060 20`},
+		{name: "several ranges, clipped to the parts of the function",
+			in: head + `
+						subprogram name/string="f" ranges/sec_offset=&parts
+							inlined_subroutine abstract_origin/ref4=&a ranges/sec_offset=&split
+								inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x2010 high_pc/data1=0x10
+							inlined_subroutine abstract_origin/ref4=&c low_pc/addr=0x1ff0 high_pc/data1=0x18
+			.debug_rnglists
+				parts: u8 6
+				addr 0x1000 0x1080
+				u8 6
+				addr 0x2000 0x2040
+				u8 0
+				split: u8 6
+				addr 0x1010 0x1020
+				u8 6
+				addr 0x1030 0x1040
+				u8 6
+				addr 0x2008 0x2030
+				u8 0` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 b
+				INLINE_ORIGIN 2 c
+				FUNC 1000 80 0 f
+				INLINE 0 0 0 0 1010 10 1030 10
+				FUNC 2000 40 0 f
+				INLINE 0 0 0 0 2008 28
+				INLINE 1 0 0 1 2010 10
+				INLINE 0 0 0 2 2000 8`},
+		{name: "outside of the function, and of its parent",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1070 high_pc/data1=0x40
+							inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x3000 high_pc/data1=0x40
+							inlined_subroutine abstract_origin/ref4=&c
+							inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1010 high_pc/data1=0x10
+								inlined_subroutine abstract_origin/ref4=&c low_pc/addr=0x1018 high_pc/data1=0x10` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 b
+				INLINE_ORIGIN 2 c
+				FUNC 1000 80 0 f
+				INLINE 0 0 0 0 1070 10
+				INLINE 0 0 0 1 1010 18
+				INLINE 1 0 0 2 1018 10`},
+		{name: "a parent without code of its own",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a
+								inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1010 high_pc/data1=0x10
+								inlined_subroutine abstract_origin/ref4=&c low_pc/addr=0x1020 high_pc/data1=0x10` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 b
+				INLINE_ORIGIN 2 c
+				FUNC 1000 80 0 f
+				INLINE 0 0 0 0 1010 20
+				INLINE 1 0 0 1 1010 10
+				INLINE 1 0 0 2 1020 10`},
+		{name: "siblings that overlap: the last one owns the code",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x30
+								inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1018 high_pc/data1=0x10
+							inlined_subroutine abstract_origin/ref4=&c low_pc/addr=0x1020 high_pc/data1=0x10
+							inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1020 high_pc/data1=4` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 b
+				INLINE_ORIGIN 2 c
+				FUNC 1000 80 0 f
+				INLINE 0 0 0 0 1010 10 1030 10
+				INLINE 1 0 0 1 1018 8
+				INLINE 0 0 0 2 1024 c
+				INLINE 0 0 0 1 1020 4`},
+		{name: "one that others cover altogether is gone",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x10
+							inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1008 high_pc/data1=0x20` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 b
+				FUNC 1000 80 0 f
+				INLINE 0 0 0 0 1008 20`},
+		{name: "nested functions have their own",
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x40
+								subprogram name/string="g" low_pc/addr=0x2000 high_pc/data1=0x80
+									inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x2010 high_pc/data1=0x10
+								inlined_subroutine abstract_origin/ref4=&c low_pc/addr=0x1020 high_pc/data1=0x10
+								subprogram name/string="h"
+									inlined_subroutine abstract_origin/ref4=&b low_pc/addr=0x1030 high_pc/data1=4` + tail,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 a
+				INLINE_ORIGIN 1 c
+				INLINE_ORIGIN 2 b
+				FUNC 1000 80 0 f
+				INLINE 0 0 0 0 1010 40
+				INLINE 1 0 0 1 1020 10
+				FUNC 2000 80 0 g
+				INLINE 0 0 0 2 2010 10`},
+		{name: "left out",
+			opts: Options{NoInlines: true},
+			in: head + `
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=0x80
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x30` + tail,
+			want: `FUNC 1000 80 0 f`},
+		{name: "outside of any function",
+			in: head + `
+						inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x30
+						lexical_block
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x30` + tail,
+			want: ``},
+	})
+}
+
+// Whatever inlines a function has, the records nest: painting is checked
+// against a simple model that looks at each address.
+func TestPaintModel(t *testing.T) {
+	rng := newRand(7)
+	for round := range 400 {
+		fn := &openFunc{}
+		n := 1 + rng(12)
+		for i := range n {
+			in := inlineDIE{parent: int32(rng(i+1)) - 1, first: int32(len(fn.inlineSpans))}
+			var spans []span
+			for range 1 + rng(3) {
+				lo := uint64(rng(40))
+				spans = append(spans, span{lo, lo + 1 + uint64(rng(20))})
+			}
+			fn.inlineSpans = append(fn.inlineSpans, tidy(spans)...)
+			in.last = int32(len(fn.inlineSpans))
+			fn.inlines = append(fn.inlines, in)
+		}
+		piece := span{uint64(rng(10)), uint64(20 + rng(40))}
+		var tree inlineTree
+		if !tree.clip(fn, piece) {
+			continue
+		}
+		if !tree.nested() {
+			tree.paint(1 << 30)
+		}
+		if !tree.nested() {
+			t.Fatalf("round %d: not nested after painting", round)
+		}
+		checkPainted(t, &tree, fn, piece)
+	}
+}
+
+// checkPainted compares, at each address, the chain of inlines with the one of
+// the last DIE that claims it.
+func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, piece span) {
+	t.Helper()
+	holds := func(spans []span, a uint64) bool {
+		for _, s := range spans {
+			if s.lo <= a && a < s.hi {
+				return true
+			}
+		}
+		return false
+	}
+	for a := piece.lo; a < piece.hi; a++ {
+		want := make([]bool, len(fn.inlines))
+		last := -1
+		for i, in := range fn.inlines {
+			if holds(fn.inlineSpans[in.first:in.last], a) {
+				last = i
+			}
+		}
+		for ; last >= 0; last = int(fn.inlines[last].parent) {
+			want[last] = true
+		}
+		for i := range tree.nodes {
+			if got := holds(tree.of(&tree.nodes[i]), a); got != want[i] {
+				t.Fatalf("address %d, inline %d: %v, want %v", a, i, got, want[i])
+			}
+		}
+	}
+}
+
+// newRand returns a generator of numbers below n, the same in each run.
+func newRand(seed uint64) func(n int) int {
+	return func(n int) int {
+		seed ^= seed << 13
+		seed ^= seed >> 7
+		seed ^= seed << 17
+		return int(seed>>11) % n
+	}
+}

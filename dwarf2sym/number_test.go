@@ -1,0 +1,45 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// A dump is canonical as it is: putting it into canonical order changes no byte.
+func TestDumpIsCanonical(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "*.elf"))
+	if err != nil || len(paths) < 50 {
+		t.Fatalf("%d fixtures, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".elf"), func(t *testing.T) {
+			f, err := elfobj.Open(path, elfobj.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			m, _, err := Read(context.Background(), f, nil, Options{Jobs: 2, Demangle: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before, after bytes.Buffer
+			if err := symfmt.Write(&before, m, symfmt.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			m.Canonicalize()
+			if err := symfmt.Write(&after, m, symfmt.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(before.Bytes(), after.Bytes()) {
+				t.Errorf("as dumped:\n%s\ncanonical:\n%s", before.Bytes(), after.Bytes())
+			}
+		})
+	}
+}
