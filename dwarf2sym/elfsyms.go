@@ -319,7 +319,10 @@ func (t *pubTable) join(group []pubCandidate) elfPub {
 }
 
 // folded tells whether two names of one address are of different functions.
+// GCC's suffixes (.localalias, .part.0) do not make one.
 func folded(a, b []byte) bool {
+	a, _, _ = bytes.Cut(a, []byte{'.'})
+	b, _, _ = bytes.Cut(b, []byte{'.'})
 	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
 }
 

@@ -331,13 +331,17 @@ alias1:
 alias2: nop
 _Z3foov:
 foo:	nop
+	.type _Z3barv, @function
+	.type _Z3barv.localalias, @function
+_Z3barv:
+_Z3barv.localalias: nop
 `
 	pubs, _ := elfPublics(0, openELF(t, assembled(t, source)))
 	got := map[string]bool{}
 	for _, p := range pubs {
 		got[p.Name] = p.Multiple
 	}
-	want := map[string]bool{"_ZN1AC1Ev": false, "_ZN1AD0Ev": true, "alias1": false, "foo": false}
+	want := map[string]bool{"_ZN1AC1Ev": false, "_ZN1AD0Ev": true, "alias1": false, "foo": false, "_Z3barv": false}
 	for name, m := range want {
 		if v, ok := got[name]; !ok || v != m {
 			t.Errorf("%s: %v, %v, want %v (all: %v)", name, v, ok, m, got)
