@@ -2,18 +2,23 @@
 // size is checked against the file before anything is allocated for it, and a
 // section that is damaged costs that section only.
 //
+// debug/elf reads the header, the sections and the segments. It is not hardened:
+// it refuses a whole file for one bad section name, offset or compression
+// header, and inflates a compressed section name table without a limit. So the
+// tables are checked first, and it gets a view of the file in which what it
+// would stumble over is blank; the sections that are blank there are told here
+// as they are in the file. Contents, symbols and notes are read from the bytes.
 // The layouts are those of the System V gABI, chapters 4 (object files) and 5
-// (program loading); constants come from debug/elf. The headers are decoded
-// here and not by debug/elf's NewFile, because that refuses a whole file for
-// one bad section name, offset or compression header, inflates a compressed
-// section name table without a limit, and hides e_flags. Tests compare both on
-// real files.
+// (program loading).
 //
 // # Where we differ
 //
 //   - from debug/elf: a section that lies outside the file or has a bad name
 //     gives an entry of File.Problems, and an error when its bytes are asked
-//     for (TestDamageCostsTheSection);
+//     for (TestDamageCostsTheSection). A version other than EV_CURRENT, a name
+//     table of another type, extended numbers that were not needed, and more
+//     than 65,535 segments are read (TestWhatDebugELFRefuses,
+//     TestManySegments). Align of a compressed section is sh_addralign;
 //   - from Breakpad: a build-id note counts only when its owner is "GNU"; a
 //     Linux vmlinux begins with a Xen note of the same type number
 //     (TestBuildID).
@@ -63,7 +68,8 @@ type File struct {
 	exec     []Range
 }
 
-// Segment is a program header; sizes and addresses in bytes.
+// Segment is a program header; sizes and addresses in bytes. An Offset or
+// FileSize beyond MaxInt64, so beyond any file, is told as MaxInt64.
 type Segment struct {
 	Type     elf.ProgType
 	Flags    elf.ProgFlag

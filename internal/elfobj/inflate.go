@@ -9,8 +9,6 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/symtool/symtool/internal/bin"
 )
 
 type compression uint8
@@ -55,7 +53,7 @@ func (s *Section) readChdr() error {
 	if s.Flags&elf.SHF_ALLOC != 0 {
 		return s.errorf(0, "SHF_COMPRESSED together with SHF_ALLOC")
 	}
-	skip := s.file.pick(12, 24)
+	skip := chdrForm.size(s.file)
 	if s.FileSize < skip {
 		return s.errorf(0, "compression header of %d bytes, want %d", s.FileSize, skip)
 	}
@@ -63,19 +61,14 @@ func (s *Section) readChdr() error {
 	if err := s.readAt(head, 0); err != nil {
 		return err
 	}
-	c := bin.New(s.label(), head, s.file.Order)
-	kind := elf.CompressionType(c.U32())
-	if s.file.Class == elf.ELFCLASS64 {
-		c.U32() // ch_reserved
-	}
-	size := s.file.word(&c)
-	switch kind {
+	h := chdrForm.decode(s.file, head)
+	switch elf.CompressionType(h.Type) {
 	case elf.COMPRESS_ZLIB:
-		return s.setCompression(zlibbed, int64(skip), size)
+		return s.setCompression(zlibbed, int64(skip), h.Size)
 	case elf.COMPRESS_ZSTD:
-		return s.setCompression(zstandard, int64(skip), size)
+		return s.setCompression(zstandard, int64(skip), h.Size)
 	}
-	return s.errorf(0, "compression type %d, want 1 (zlib) or 2 (zstd)", uint32(kind))
+	return s.errorf(0, "compression type %d, want 1 (zlib) or 2 (zstd)", h.Type)
 }
 
 func (s *Section) setCompression(comp compression, skip int64, size uint64) error {

@@ -24,16 +24,22 @@ type Section struct {
 	Align    uint64 // sh_addralign of the section header, even when it is compressed
 	Entsize  uint64
 
-	file    *File
-	nameOff uint32
-	comp    compression
-	skip    int64 // length of the compression header
-	size    int64 // of the contents, uncompressed, as declared
-	bad     error // why the contents cannot be had
+	file *File
+	comp compression
+	skip int64 // length of the compression header
+	size int64 // of the contents, uncompressed, as declared
+	bad  error // why the contents cannot be had
 
 	mu    sync.Mutex
 	data  []byte   // contents, when loaded
 	spill *os.File // contents, when inflated to a temporary file
+}
+
+func newSection(f *File, index int, h elf.SectionHeader) *Section {
+	return &Section{
+		Index: index, Name: h.Name, Type: h.Type, Flags: h.Flags, Addr: h.Addr, Offset: h.Offset, FileSize: h.FileSize,
+		Link: h.Link, Info: h.Info, Align: h.Addralign, Entsize: h.Entsize, file: f,
+	}
 }
 
 // HasData tells whether the file claims to hold bytes for the section. It is

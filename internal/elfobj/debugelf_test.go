@@ -1,0 +1,144 @@
+package elfobj
+
+import (
+	"bytes"
+	"debug/elf"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestWhatDebugELFRefuses has one cause of refusal in each image. The sections
+// keep the fields that they have in the file, and the good ones their contents.
+func TestWhatDebugELFRefuses(t *testing.T) {
+	big := uint64(1<<63 + 5)
+	for name, c := range map[string]struct {
+		is64     bool // needs 64-bit fields
+		sec      testSec
+		change   func(e *testELF)
+		patch    func(image []byte)
+		problems int
+	}{
+		"ident version":         {patch: func(b []byte) { b[6] = 0 }},
+		"header version":        {patch: func(b []byte) { clear(b[20:24]) }},
+		"offset":                {is64: true, sec: testSec{typ: stProgbits, off: big, size: 9}, problems: 1},
+		"size":                  {is64: true, sec: testSec{typ: stProgbits, size: big}, problems: 1},
+		"size without bytes":    {is64: true, sec: testSec{typ: stNobits, size: big}},
+		"cut chdr":              {sec: testSec{typ: stProgbits, flags: 0x800, size: 3}, problems: 1},
+		"far chdr":              {sec: testSec{typ: stProgbits, flags: 0x800, off: 1 << 30, size: 99}, problems: 1},
+		"chdr without bytes":    {sec: testSec{typ: stNobits, flags: 0x800, off: 1 << 30, size: 99}},
+		"chdr of null":          {sec: testSec{flags: 0x800, off: 1 << 30, size: 99}},
+		"name table's type":     {change: func(e *testELF) { e.strtab = func(n []byte) testSec { return testSec{typ: stProgbits, data: n} } }},
+		"needless extended num": {change: func(e *testELF) { e.shnum, e.sec0.size = new(uint16), 4 }},
+		"type of section 0":     {change: func(e *testELF) { e.shnum, e.sec0.size, e.sec0.typ = new(uint16), 4, stNobits }},
+		"name table elsewhere":  {change: func(e *testELF) { e.shstrndx = new(uint16); *e.shstrndx = 99 }, problems: 1},
+		"segment":               {is64: true, change: func(e *testELF) { e.segs = []testSeg{{typ: 1, off: big, filesz: big, mem: 8}} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, e *testELF) {
+				if c.is64 && e.bits == 32 {
+					t.Skip("no such number in ELF32")
+				}
+				odd := c.sec
+				odd.name, odd.addr, odd.link, odd.info, odd.align, odd.ents = ".odd", 0x77, 2, 3, 16, 5
+				e.secs = []testSec{odd, {name: ".good", typ: stProgbits, data: []byte("good")}}
+				if c.change != nil {
+					c.change(e)
+				}
+				image := e.build()
+				if c.patch != nil {
+					c.patch(image)
+				}
+				if _, err := elf.NewFile(bytes.NewReader(image)); err == nil {
+					t.Error("debug/elf takes it")
+				}
+				f := openBytes(t, image)
+				if len(f.Problems) != c.problems || len(f.Sections) != 4 {
+					t.Fatalf("%d sections, problems %v, want 4, %d", len(f.Sections), f.Problems, c.problems)
+				}
+				s := f.Sections[1]
+				if uint32(s.Type) != odd.typ || uint64(s.Flags) != odd.flags || s.Addr != 0x77 || s.Link != 2 || s.Info != 3 ||
+					s.Align != 16 || s.Entsize != 5 || s.FileSize != odd.size || odd.off != 0 && s.Offset != odd.off {
+					t.Errorf("section %+v, want %+v", s, odd)
+				}
+				if d, err := f.Sections[2].Data(); err != nil || string(d) != "good" {
+					t.Errorf("contents %q, %v", d, err)
+				}
+				if f.Sections[3].Type == elf.SHT_NULL || f.Sections[3].FileSize < 10 {
+					t.Errorf("name table %+v", f.Sections[3])
+				}
+				if name != "name table elsewhere" && (s.Name != ".odd" || f.Sections[3].Name != ".shstrtab") {
+					t.Errorf("names %q, %q", s.Name, f.Sections[3].Name)
+				}
+				for _, p := range f.Segments {
+					if p.Type != elf.PT_LOAD || p.Offset != math.MaxInt64 || p.FileSize != math.MaxInt64 || p.MemSize != 8 {
+						t.Errorf("segment %+v", p)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestManySegments has more segments than e_phnum can tell, as a core may.
+func TestManySegments(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		const n = 65535 + 7
+		e.segs = make([]testSeg, n)
+		for i := range e.segs {
+			e.segs[i] = testSeg{typ: 1, addr: uint64(i) << 12, mem: 1}
+		}
+		e.secs = []testSec{{name: ".good", typ: stProgbits, data: []byte("good")}}
+		e.phnum, e.sec0.info = new(uint16), n
+		*e.phnum = 0xffff
+		f := openBytes(t, e.build())
+		if len(f.Segments) != n || len(f.Sections) != 3 {
+			t.Fatalf("%d segments, %d sections", len(f.Segments), len(f.Sections))
+		}
+		for i, p := range f.Segments {
+			if p.Addr != uint64(i)<<12 || p.Type != elf.PT_LOAD {
+				t.Fatalf("segment %d: %+v", i, p)
+			}
+		}
+	})
+}
+
+// TestSharedNames has many sections of one long name, whose copies are not to
+// take more memory than the file's size bounds.
+func TestSharedNames(t *testing.T) {
+	e := kinds[0].e
+	e.secs = make([]testSec, 50000)
+	for i := range e.secs {
+		e.secs[i].typ = stNobits
+	}
+	e.strtab = func([]byte) testSec {
+		return testSec{typ: stStrtab, data: []byte(strings.Repeat("x", 4000) + "\x00")}
+	}
+	image := e.build()
+	var f *File
+	grown, _ := cost(func() { f = openBytes(t, image) })
+	if limit := 20 * int64(len(image)); grown > limit {
+		t.Errorf("%d bytes allocated, want at most %d", grown, limit)
+	}
+	if len(f.Sections[1].Name) != 4000 || f.Sections[50000].Name != "" {
+		t.Errorf("names of %d and %d bytes", len(f.Sections[1].Name), len(f.Sections[50000].Name))
+	}
+	if len(f.Problems) == 0 || !strings.Contains(f.Problems[0].Err.Error(), "names of sections take more bytes than the file") {
+		t.Errorf("problems %d", len(f.Problems))
+	}
+}
+
+// TestCompressedSectionKeepsItsAlignment: debug/elf tells that of the contents.
+func TestCompressedSectionKeepsItsAlignment(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		e.secs = []testSec{{name: ".z", typ: stProgbits, flags: 0x800, align: 8, data: e.chdr(1, 4, deflated([]byte("good")))}}
+		f := openBytes(t, e.build())
+		s := f.Section(".z")
+		if s.Align != 8 || s.Flags != elf.SHF_COMPRESSED {
+			t.Errorf("section %+v", s)
+		}
+		if d, err := s.Data(); err != nil || string(d) != "good" {
+			t.Errorf("contents %q, %v", d, err)
+		}
+	})
+}
