@@ -3,13 +3,16 @@
 GO          ?= go
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    ?= 30s
+HOSTILE_RUNS ?= 300
+COUNT       ?= 1
+BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
 ORACLE_PACKAGES = binutils clang-22 dwz elfutils g++ gcc libc6-dbg libc6-dev lld-22 llvm-22 zstd
 
 .DEFAULT_GOAL := build
-.PHONY: build run test oracle bench fuzz golden lint help
+.PHONY: build run test oracle bench bench-go fuzz hostile golden lint help
 
 build: ## build/symtool
 	CGO_ENABLED=0 $(GO) build -trimpath -o build/symtool ./cmd/symtool
@@ -28,8 +31,13 @@ oracle: ## every test, with other tools' answers to compare with; installs them 
 	.ci/packages $(ORACLE_PACKAGES)
 	SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m ./...
 
-bench: ## Go's benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## time and memory on large binaries, beside other tools; installs them as root
+	.ci/bench
+
+# For benchstat: make bench-go COUNT=10 SYMTOOL_BENCH_FILE=... >new.txt
+bench-go: build ## Go's benchmarks of each stage, COUNT times, on SYMTOOL_BENCH_FILE (symtool)
+	SYMTOOL_BENCH_FILE='$(abspath $(BENCH_FILE))' SYMTOOL_BENCH='$(abspath $(BENCH_FILE))' \
+		$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 1h ./...
 
 fuzz: ## every fuzz target for FUZZTIME (30s)
 	@set -e; for package in $$($(GO) list ./...); do \
@@ -38,6 +46,9 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime=1x $$package; \
 		done; \
 	done
+
+hostile: ## the program over thousands of damaged files, each within limits of memory and time
+	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^TestHostile$$' -v -count=1 -timeout 60m ./cmd/symtool
 
 golden: ## write the golden files and scripts anew; read the difference
 	GOLDIE_UPDATE=1 $(GO) test -count=1 ./...
@@ -49,4 +60,4 @@ lint: ## gofmt, vet, staticcheck
 	$(GO) run $(STATICCHECK) ./...
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile

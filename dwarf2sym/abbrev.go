@@ -160,11 +160,12 @@ type abbrevs struct {
 	dense  []decl
 	sparse map[uint64]*decl
 	steps  []step // storage of all skip programs
+	length int    // of the table in the section
 }
 
-// cost is about the memory that the table takes, in bytes.
+// cost is about the work to make the table, and the memory that it takes.
 func (t *abbrevs) cost() uint64 {
-	return uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
+	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
 }
 
 // lookup returns the declaration of code, which is not zero.
@@ -188,7 +189,7 @@ const maxDense = 1 << 14
 // parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
 // the storage of t.
 func (t *abbrevs) parse(section []byte, offset uint64, sizes formSizes) error {
-	t.offset, t.sizes = offset, sizes
+	t.offset, t.sizes, t.length = offset, sizes, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
 	clear(t.sparse)
 	if offset >= uint64(len(section)) {
@@ -196,6 +197,7 @@ func (t *abbrevs) parse(section []byte, offset uint64, sizes formSizes) error {
 			Msg: fmt.Sprintf("table starts outside of the section's %d bytes", len(section))}
 	}
 	c := bin.NewAt(".debug_abbrev", section[offset:], offset, nil)
+	defer func() { t.length = c.Pos() }()
 	for {
 		code := c.ULEB()
 		if c.Err() != nil {
@@ -217,7 +219,8 @@ func (t *abbrevs) add(code uint64, d decl) {
 		if t.sparse == nil {
 			t.sparse = make(map[uint64]*decl)
 		}
-		t.sparse[code] = &d
+		sparse := d // not &d, or each d would be allocated
+		t.sparse[code] = &sparse
 		return
 	}
 	for uint64(len(t.dense)) <= code {

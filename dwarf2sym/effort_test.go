@@ -21,6 +21,7 @@ func TestEffortOfRealFiles(t *testing.T) {
 			files[name] = path
 		}
 	}
+	const large = 1 << 20 // smaller ones have effortBase
 	most, where := 0.0, ""
 	for name, path := range files {
 		f := openELF(t, path)
@@ -36,14 +37,15 @@ func TestEffortOfRealFiles(t *testing.T) {
 		if err := r.readUnits(context.Background(), d); err != nil {
 			t.Fatal(name, err)
 		}
-		if share := float64(d.effort.spent.Load()) / (float64(d.effort.limit-effortBase) / effortRatio); share > most {
+		spent, size := d.effort.spent.Load(), (d.effort.limit-effortBase)/effortRatio
+		if share := float64(spent) / float64(size); share > most && size > large {
 			most, where = share, name
 		}
-		if strings.Contains(fmt.Sprint(r.problems), "stand for over") {
-			t.Errorf("%s: given up", name)
+		if spent > d.effort.limit/4 {
+			t.Errorf("%s: %d of %d", name, spent, d.effort.limit)
 		}
 	}
-	t.Logf("%s: %.2f bytes of work for each byte of debug sections", where, most)
+	t.Logf("%s: at most %.2f bytes of work for each byte of debug sections", where, most)
 	if most > effortRatio/4 {
 		t.Errorf("%s: %.2f of %d allowed", where, most, effortRatio)
 	}
@@ -60,17 +62,18 @@ func TestEffortIsBounded(t *testing.T) {
 		}
 		return b.String() + "\tadvance_pc 1\n\tend_sequence\n"
 	}
-	repeat := func(n int, format string) string {
+	// repeat writes the numbers from 0 on, modulo mod, into the format.
+	repeatMod := func(n, mod int, format string) string {
+		if !strings.Contains(format, "%") {
+			return strings.Repeat(format, n)
+		}
 		var b strings.Builder
 		for i := range n {
-			if strings.Contains(format, "%") {
-				fmt.Fprintf(&b, format, i)
-			} else {
-				b.WriteString(format)
-			}
+			fmt.Fprintf(&b, format, i%mod)
 		}
 		return b.String()
 	}
+	repeat := func(n int, format string) string { return repeatMod(n, n, format) }
 	const unit = "\t.debug_info\n\tunit 4\n\t\tcompile_unit language/data1=4 stmt_list/sec_offset=0\n"
 	for _, c := range []struct {
 		name, in string
@@ -100,18 +103,21 @@ func TestEffortIsBounded(t *testing.T) {
 			unit + "\t\t\tsubprogram ranges/data4=0\n" + repeat(20000, "\t\t\t\tinlined_subroutine low_pc/addr=0x1000 high_pc/data4=0xffff\n") +
 				"\t.debug_ranges\n\taddr " + repeat(9000, "0x%d0 0x%[1]d8 ") + "0 0", true},
 		{"deep inlines that do not nest",
-			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=0xffff\n" + nestedInlines(3000, 40000), false},
-		{"references into many units in turn",
-			"\t.debug_info\n" + repeat(2000, "\tunit 4 abbrev=0\n\t\t<01 04 00 00 00 00>\n\tf%d:\n\t<02 66 00 00>\n") +
-				"\tunit 4 abbrev=0\n\t\t<01 04 00 00 00 00>\n" + repeat(50000, "\t\t<03>\n\t\tu32 &f%d\n\t\taddr 0x1000\n\t\t<01>\n") +
-				"\t.debug_abbrev\n\t<01 11 01 13 0b 10 17 00 00 02 2e 00 03 08 00 00 03 2e 00 47 10 11 01 12 0b 00 00" + strings.Repeat("04 11 01 00 00 ", 20000) + "00>", true},
+			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=0xffff\n" + nestedInlines(3000, 5000), true},
+		{"inlines that do not nest, within reason",
+			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=0xffff\n" + nestedInlines(100, 5000), false},
+		{"references into many units in turn, of one table",
+			"\t.debug_info\n" + repeat(2000, "\tunit 4 abbrev=0\n\t\t<01 04>\n\tf%d:\n\t<02 66 00 00>\n") +
+				"\tunit 4 abbrev=0\n\t\t<01 04>\n" + repeatMod(50000, 2000, "\t\t<03>\n\t\tu32 &f%d\n\t\taddr 0x1000\n\t\t<01>\n") +
+				"\t.debug_abbrev\n\t<01 11 01 13 0b 00 00 02 2e 00 03 08 00 00 03 2e 00 47 10 11 01 12 0b 00 00 " + strings.Repeat("04 11 01 00 00 ", 1000) + "00>", false},
+		{"references into many units in turn, each of another table",
+			"\t.debug_info\n" + repeat(2000, "\tunit 4 abbrev=%d0\n\t\t<01>\n\tf%[1]d:\n\t<02 00>\n") +
+				"\tunit 4 abbrev=20000\n\t\t<01>\n" + repeatMod(50000, 2000, "\t\t<03>\n\t\tu32 &f%d\n\t\taddr 0x1000\n\t\t<01>\n") +
+				"\t.debug_abbrev\n\t<" + strings.Repeat("01 11 01 00 00 ", 4001) + "02 2e 00 00 00 03 2e 00 47 10 11 01 12 0b 00 00 " + strings.Repeat("04 11 01 00 00 ", 100000) + "00>", true},
+		{"functions inside of one with all lines",
+			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=40002\n" + insideFuncs(20000) + lines(20000), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if strings.Contains(c.in, "&f49999") { // the labels that there are
-				for i := 2000; i < 50000; i++ {
-					c.in = strings.Replace(c.in, fmt.Sprintf("&f%d\n", i), fmt.Sprintf("&f%d\n", i%2000), 1)
-				}
-			}
 			in := coreOf(t, c.in)
 			size := 0
 			for _, s := range in.sections {
@@ -144,6 +150,15 @@ func TestEffortIsBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// insideFuncs are lines of n functions of one byte, at every second address.
+func insideFuncs(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "\t\t\tsubprogram name/string=\"f\" low_pc/addr=%d high_pc/data4=1\n", 0x1001+2*i)
+	}
+	return b.String()
 }
 
 // nestedInlines are lines of inlined subroutines, deep ones inside each other

@@ -118,7 +118,8 @@ func within(r symfmt.Range, out []symfmt.Range) bool {
 	return false
 }
 
-// strictText writes m, reads that strictly, and checks that it is the same.
+// strictText writes m, reads that strictly, and checks that it is written as the
+// same text again.
 func strictText(m *symfmt.Module) ([]byte, error) {
 	var b bytes.Buffer
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
@@ -128,7 +129,11 @@ func strictText(m *symfmt.Module) ([]byte, error) {
 	if err != nil {
 		return b.Bytes(), err
 	}
-	if !m.Equal(again) {
+	var second bytes.Buffer
+	if err := symfmt.Write(&second, again, symfmt.WriteOptions{}); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(b.Bytes(), second.Bytes()) {
 		return b.Bytes(), fmt.Errorf("what was written is read as something else")
 	}
 	return b.Bytes(), nil

@@ -258,6 +258,9 @@ func (w *worker) fileID(file uint64) uint32 {
 	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {
 		return w.fileIDs[file] - 1
 	}
+	if w.tired {
+		return w.files.intern(unknownFile)
+	}
 	name, ok := w.lines.path(&w.u, file)
 	if !ok || !w.spend(uint64(len(name))) {
 		return w.files.intern(unknownFile)

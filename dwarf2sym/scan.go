@@ -21,15 +21,20 @@ const maxDepth = 4096
 // scan goes over the DIEs of the unit once. Functions are closed at their end;
 // what an error cuts short is closed with what it has.
 func (w *worker) scan() error {
+	err := w.walk()
+	for i := len(w.stack) - 1; i >= 0; i-- {
+		w.leave(&w.stack[i], len(w.u.data))
+	}
+	return err
+}
+
+// walk is scan up to the end of the DIEs or an error. It leaves what is open in
+// w.stack.
+func (w *worker) walk() error {
 	u := &w.u
 	data, pos, dense := u.data, u.children, u.abbrevs.dense
 	stack := append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
-	defer func() {
-		for i := len(stack) - 1; i >= 0; i-- {
-			w.leave(&stack[i], len(data))
-		}
-		w.stack = stack[:0]
-	}()
+	defer func() { w.stack = stack }()
 	for pos < len(data) {
 		start := pos
 		code := uint64(data[pos])
@@ -98,6 +103,8 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 		return f, 0, u.errorf(start, "abbreviation is not declared at .debug_abbrev+%#x", u.abbrevs.offset)
 	case d.bad:
 		return f, 0, u.errorf(start, "attribute with unknown form %#x", d.badForm)
+	case w.tired:
+		return f, 0, errTired
 	}
 	jump := -1
 	if d.children && d.sibForm != 0 {

@@ -35,6 +35,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // execute parses args and runs the command.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	tuneCollector()
 	app := newApp(stdin, stdout, newMessages(stderr))
 	args, err := permute(app, args)
 	if err == nil {

@@ -133,7 +133,8 @@ func (s *Section) copyExactly(r io.Reader, emit func([]byte) error) error {
 func (s *Section) decoder(in *bufio.Reader) (io.ReadCloser, error) {
 	if s.comp == zstandard {
 		window := uint64(min(max(s.size, minWindow), maxWindow))
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
 			return nil, err
 		}

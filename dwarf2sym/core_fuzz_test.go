@@ -1,0 +1,211 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// The debug sections of a file in one piece of bytes, so that a fuzzer's changes
+// reach what is behind the ELF headers: a byte that is 1 for big-endian, then
+// parts. A part is a byte, its index in packedParts, a length of 4 bytes,
+// little-endian, and as many bytes. ".code" has pairs of addresses of 8 bytes,
+// ".symbols" has address and size of 8 bytes, a byte for the name's length, the
+// name.
+var packedParts = []string{
+	".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets",
+	".debug_addr", ".debug_rnglists", ".debug_ranges", ".code", ".symbols",
+}
+
+func (c *core) pack() []byte {
+	out := []byte{byte(btoi(c.order == binary.ByteOrder(binary.BigEndian)))}
+	var code, symbols []byte
+	for _, r := range c.code {
+		code = binary.LittleEndian.AppendUint64(code, r.Start)
+		code = binary.LittleEndian.AppendUint64(code, r.End)
+	}
+	for _, s := range c.symbols {
+		symbols = binary.LittleEndian.AppendUint64(symbols, uint64(s.RVA))
+		symbols = binary.LittleEndian.AppendUint64(symbols, s.Size)
+		name := s.Name[:min(len(s.Name), 255)]
+		symbols = append(append(symbols, byte(len(name))), name...)
+	}
+	for i, name := range packedParts {
+		data := map[string][]byte{".code": code, ".symbols": symbols}[name]
+		if data == nil {
+			data = c.sections[name]
+		}
+		if len(data) > 0 {
+			out = binary.LittleEndian.AppendUint32(append(out, byte(i)), uint32(len(data)))
+			out = append(out, data...)
+		}
+	}
+	return out
+}
+
+// unpackCore is the inverse of pack; it takes any bytes.
+func unpackCore(data []byte) *core {
+	c := &core{order: binary.LittleEndian, sections: make(map[string][]byte)}
+	if len(data) > 0 && data[0]&1 != 0 {
+		c.order = binary.BigEndian
+	}
+	for data = data[min(1, len(data)):]; len(data) >= 5; {
+		name, n := packedParts[int(data[0])%len(packedParts)], binary.LittleEndian.Uint32(data[1:])
+		data = data[5:]
+		part := data[:min(uint64(n), uint64(len(data)))]
+		data = data[len(part):]
+		switch name {
+		case ".code":
+			c.unpackCode(part)
+		case ".symbols":
+			c.unpackSymbols(part)
+		default:
+			c.sections[name] = part
+		}
+	}
+	return c
+}
+
+// unpackCode keeps what elfobj promises: ranges are sorted and do not touch.
+func (c *core) unpackCode(part []byte) {
+	at := uint64(0)
+	for ; len(part) >= 16; part = part[16:] {
+		r := elfobj.Range{Start: binary.LittleEndian.Uint64(part), End: binary.LittleEndian.Uint64(part[8:])}
+		if r.Start < r.End && (r.Start > at || len(c.code) == 0) {
+			c.code = append(c.code, r)
+			at = r.End
+		}
+	}
+}
+
+// unpackSymbols keeps what elfPublics promises: one for each address, sorted.
+func (c *core) unpackSymbols(part []byte) {
+	for len(part) > 17 {
+		s := elfPub{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
+		n := min(int(part[16]), len(part)-17)
+		s.Name, part = string(part[17:17+n]), part[17+n:]
+		if n > 0 && (len(c.symbols) == 0 || s.RVA > c.symbols[len(c.symbols)-1].RVA) {
+			c.symbols = append(c.symbols, s)
+		}
+	}
+}
+
+// coreOfELF takes the debug sections out of a file.
+func coreOfELF(t testing.TB, path string) *core {
+	t.Helper()
+	f := openELF(t, path)
+	c := &core{order: f.Order, sections: make(map[string][]byte), code: f.ExecRanges()}
+	c.symbols, _ = elfPublics(0, f)
+	for _, name := range packedParts {
+		s := f.Section(name)
+		if s == nil || !s.HasData() {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.sections[name] = data
+	}
+	return c
+}
+
+// The container loses nothing: what is read from it is what the file gives.
+func TestPackedCore(t *testing.T) {
+	for _, path := range fixtures(t) {
+		c := coreOfELF(t, path)
+		want := c.text(t, Options{}, coreRuns[0])
+		if got := unpackCore(c.pack()).text(t, Options{}, coreRuns[0]); got != want {
+			t.Errorf("%s: other records", path)
+		}
+	}
+}
+
+// Any bytes as debug sections give a module that keeps the rules, that can be
+// read again, and that is the same for any number of workers.
+func FuzzUnits(f *testing.F) {
+	for _, path := range fixtures(f) {
+		f.Add(coreOfELF(f, path).pack())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 64<<10 {
+			t.Skip("longer than any seed")
+		}
+		c := unpackCore(data)
+		m, rep, err := c.read(Options{Demangle: true}, coreRun{jobs: 1, copying: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range rep.Problems {
+			if strings.Contains(p.String(), "internal error") {
+				t.Fatal(p)
+			}
+		}
+		if err := checkModule(m); err != nil {
+			t.Fatal(err)
+		}
+		one, err := strictText(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, err = c.read(Options{Demangle: true}, coreRun{jobs: 2, batch: 64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := strictText(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one, two) {
+			t.Fatalf("one worker:\n%s\ntwo workers:\n%s", one, two)
+		}
+	})
+}
+
+// Any bytes as a line program give sequences in order, and each address at most
+// one row.
+func FuzzLines(f *testing.F) {
+	for _, path := range fixtures(f) {
+		c := coreOfELF(f, path)
+		if line := c.sections[".debug_line"]; len(line) > 0 {
+			f.Add(line, c.sections[".debug_line_str"], uint64(c.code[0].Start), c.order == binary.ByteOrder(binary.BigEndian), uint8(8))
+		}
+	}
+	f.Fuzz(func(t *testing.T, line, lineStr []byte, lo uint64, big bool, addrSize uint8) {
+		d := &debugData{order: order(big), line: &memSource{data: line}, lineStr: wholeStrings(lineStr)}
+		d.effort.limit = 1 << 30
+		u := &unit{unitHeader: unitHeader{version: 5, addrSize: []uint8{2, 4, 8}[addrSize%3]}, order: d.order, d: d, compDir: "/src"}
+		u.stmtList = value{kind: vSecOff}
+		var tab lineTable
+		_ = tab.read(u, newWindow(d.line)) // what was whole is kept
+		for i, s := range tab.seqs {
+			if s.lo >= s.hi || i > 0 && s.lo < tab.seqs[i-1].lo || s.first >= s.last || s.last > len(tab.rows) {
+				t.Fatalf("sequence %d: %+v", i, s)
+			}
+		}
+		for _, code := range []span{{lo, lo + 100}, {0, ^uint64(0)}, {lo + 7, lo + 8}} {
+			checkRows(t, &tab, u, code)
+		}
+	})
+}
+
+func checkRows(t *testing.T, tab *lineTable, u *unit, code span) {
+	t.Helper()
+	if code.lo >= code.hi {
+		return
+	}
+	at := code.lo
+	tab.rowsIn(code.lo, code.hi, func(lo, hi uint64, r *row) {
+		if lo < at || lo >= hi || hi > code.hi {
+			t.Fatalf("row %+v at [%#x, %#x) behind %#x in %+v", r, lo, hi, at, code)
+		}
+		at = hi
+		if name, ok := tab.path(u, uint64(r.file)); ok && name == "" {
+			t.Fatalf("file %d has no name", r.file)
+		}
+	})
+}

@@ -1,0 +1,227 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// The first three fields of a GUID are numbers in the file's byte order.
+func TestModuleID(t *testing.T) {
+	id := []byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x12, 0x34, 0x56, 0x78}
+	for _, c := range []struct {
+		n     int
+		order binary.ByteOrder
+		want  string
+	}{
+		{20, binary.LittleEndian, "33221100554477668899AABBCCDDEEFF0"},
+		{20, binary.BigEndian, "00112233445566778899AABBCCDDEEFF0"},
+		{16, binary.LittleEndian, "33221100554477668899AABBCCDDEEFF0"},
+		{8, binary.LittleEndian, "332211005544776600000000000000000"},
+		{8, binary.BigEndian, "001122334455667700000000000000000"},
+		{1, binary.LittleEndian, "000000000000000000000000000000000"},
+		{0, binary.LittleEndian, "000000000000000000000000000000000"},
+	} {
+		if got := moduleID(id[:c.n], c.order); got != c.want {
+			t.Errorf("%d bytes, %v: %s, want %s", c.n, c.order, got, c.want)
+		}
+	}
+}
+
+func TestModuleName(t *testing.T) {
+	for path, want := range map[string]string{
+		"libc.so.6": "libc.so.6", "/usr/lib/debug/libc.so.6.debug": "libc.so.6", "a b": "a b", "x/.debug": "", "/x.debug/y": "y",
+	} {
+		if got := moduleName(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// readFixture reads a small binary.
+func readFixture(t *testing.T, name string, o Options) (*symfmt.Module, *Report) {
+	t.Helper()
+	m, rep, err := Read(context.Background(), openELF(t, testenv.Input(t, name)), nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, rep
+}
+
+// readelf -n shows the ids; those without are hashes of the code.
+func TestIdentify(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		o    Options
+		head string
+	}{
+		{"gcc-dwarf5.elf", Options{}, "MODULE Linux x86_64 * gcc-dwarf5.elf\nINFO CODE_ID *\n"},
+		{"cpu-s390x.elf", Options{Generator: "tool 1"}, "MODULE Linux s390x * cpu-s390x.elf\nINFO CODE_ID *\nINFO GENERATOR tool 1\n"},
+		{"no-build-id.elf", Options{}, "MODULE Linux x86_64 * no-build-id.elf\n"},
+		{"gcc-dwarf5.elf", Options{Name: "other name", ID: "ABC0", OS: "solaris"}, "MODULE solaris x86_64 ABC0 other name\nINFO CODE_ID *\n"},
+		{"cpu-thumb.elf", Options{}, "MODULE Linux arm * cpu-thumb.elf\nINFO CODE_ID *\n"},
+	} {
+		c.o.NoCFI = true
+		f := openELF(t, testenv.Input(t, c.file))
+		m, _ := readFixture(t, c.file, c.o)
+		m.Funcs, m.Publics, m.Files, m.Origins = nil, nil, nil, nil
+		var b bytes.Buffer
+		if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		id := f.BuildID()
+		code := strings.ToUpper(hexOf(id))
+		if id == nil {
+			id = f.TextHash()
+		}
+		want := strings.Replace(c.head, "*", moduleID(id, f.Order), 1)
+		if want = strings.Replace(want, "*", code, 1); c.o.ID != "" {
+			want = strings.Replace(c.head, "*", code, 1)
+		}
+		if b.String() != want {
+			t.Errorf("%s: got\n%swant\n%s", c.file, b.String(), want)
+		}
+	}
+}
+
+func hexOf(b []byte) string {
+	const digits = "0123456789abcdef"
+	var s strings.Builder
+	for _, c := range b {
+		s.WriteByte(digits[c>>4])
+		s.WriteByte(digits[c&15])
+	}
+	return s.String()
+}
+
+func TestReadOptions(t *testing.T) {
+	all, rep := readFixture(t, "gcc-dwarf5.elf", Options{})
+	if len(all.Funcs) == 0 || len(all.CFI.Blocks) == 0 || len(all.Origins) == 0 || len(all.Files) == 0 || rep.NoDebugInfo {
+		t.Fatalf("%+v", rep)
+	}
+	if m, _ := readFixture(t, "gcc-dwarf5.elf", Options{NoInlines: true}); len(m.Origins) != 0 || len(m.Funcs) != len(all.Funcs) {
+		t.Errorf("NoInlines: %d origins, %d functions", len(m.Origins), len(m.Funcs))
+	}
+	if m, _ := readFixture(t, "gcc-dwarf5.elf", Options{NoCFI: true}); len(m.CFI.Blocks) != 0 || len(m.Funcs) != len(all.Funcs) {
+		t.Errorf("NoCFI: %d blocks", len(m.CFI.Blocks))
+	}
+	m, _ := readFixture(t, "gcc-dwarf5.elf", Options{CFIOnly: true})
+	if len(m.Funcs)+len(m.Publics)+len(m.Files)+len(m.Origins) != 0 || len(m.CFI.Blocks) != len(all.CFI.Blocks) {
+		t.Errorf("CFIOnly: %d functions, %d publics, %d blocks", len(m.Funcs), len(m.Publics), len(m.CFI.Blocks))
+	}
+	m, rep = readFixture(t, "nodebug.elf", Options{})
+	if !rep.NoDebugInfo || len(m.Funcs) != 0 || len(m.Publics) == 0 || len(m.CFI.Blocks) == 0 {
+		t.Errorf("nodebug: %+v, %d functions, %d publics", rep, len(m.Funcs), len(m.Publics))
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var mu sync.Mutex
+	var most, total int64
+	f := openELF(t, testenv.Input(t, "lto-gcc.elf"))
+	_, _, err := Read(context.Background(), f, nil, Options{Progress: func(done, of int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		most, total = max(most, done), of
+	}})
+	if err != nil || most != total || total != f.Section(".debug_info").Size() {
+		t.Errorf("%v: %d of %d", err, most, total)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, _, err := Read(ctx, openELF(t, testenv.Input(t, "gcc-dwarf5.elf")), nil, Options{})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// The binary and its debug file together give what the whole file gave.
+func TestSeparateDebugFile(t *testing.T) {
+	bin, debug := openELF(t, testenv.Input(t, "pair.elf")), openELF(t, testenv.Input(t, "pair.debug"))
+	if alone, rep, err := Read(context.Background(), bin, nil, Options{}); err != nil || len(alone.Funcs) != 0 || !rep.NoDebugInfo {
+		t.Errorf("alone: %v, %d functions", err, len(alone.Funcs))
+	}
+	m, rep, err := Read(context.Background(), bin, debug, Options{Demangle: true})
+	if err != nil || len(rep.Problems) > 0 || rep.NoDebugInfo {
+		t.Fatal(err, rep)
+	}
+	if len(m.Funcs) < 10 || len(m.CFI.Blocks) < 10 || m.Name != "pair.elf" {
+		t.Errorf("%d functions, %d blocks, %s", len(m.Funcs), len(m.CFI.Blocks), m.Name)
+	}
+	if err := checkModule(m); err != nil {
+		t.Error(err)
+	}
+}
+
+// panicSource is a section that breaks the reader from some place on.
+type panicSource struct {
+	elfobj.Source
+	from int64
+}
+
+func (s panicSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+	if off >= s.from {
+		panic("injected")
+	}
+	return s.Source.Bytes(off, n, buf)
+}
+
+// A panic in a unit costs that unit, and is told.
+func TestPanicCostsTheUnit(t *testing.T) {
+	c := coreOf(t, `
+	.debug_info
+		unit 4
+			compile_unit language/data1=2 stmt_list/sec_offset=0
+				subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=16
+		unit 4
+			compile_unit language/data1=2 stmt_list/sec_offset=300000
+				subprogram name/string="lost" low_pc/addr=0x2000 high_pc/data1=16
+					inlined_subroutine low_pc/addr=0x2000 high_pc/data1=16
+		unit 4
+			compile_unit language/data1=2 stmt_list/sec_offset=0
+				subprogram name/string="g" low_pc/addr=0x3000 high_pc/data1=16
+	.debug_line
+		program 4
+			file "x.c" 0
+			set_address 0x1000
+			copy
+			advance_pc 16
+			end_sequence`)
+	c.sections[".debug_line"] = append(c.sections[".debug_line"], make([]byte, 300000)...)
+	for _, batch := range []uint64{0, 1} {
+		for _, jobs := range []int{1, 2} {
+			r := &reader{opts: &Options{}, jobs: jobs, code: &codeMap{exec: c.code}, file: &elfobj.File{Path: "test"}}
+			d := c.debugData(false)
+			d.batch = batch
+			d.line = panicSource{d.line, 300000}
+			if err := r.readUnits(context.Background(), d); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.join(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, f := range r.module.Funcs {
+				names = append(names, f.Name)
+			}
+			if got := strings.Join(names, " "); got != "f g" {
+				t.Errorf("functions %q", got)
+			}
+			problems := r.sortedProblems()
+			if len(problems) != 1 || problems[0].String() != "test: .debug_info+0x1e: internal error: injected (lost: unit at 0x1e)" {
+				t.Errorf("%v", problems)
+			}
+		}
+	}
+}

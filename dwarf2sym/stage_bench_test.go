@@ -1,0 +1,190 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// BenchmarkStage measures what comes after the units (BenchmarkScan and
+// BenchmarkLines), each stage by itself and on one processor. The file is
+// $SYMTOOL_BENCH_FILE, else symtool itself, which the go command builds: name a
+// file to compare two commits. MB are of the section
+// or text that the stage reads, or of the text that it writes.
+func BenchmarkStage(b *testing.B) {
+	f := stageFile(b)
+	b.Run("cfi", func(b *testing.B) { stageCFI(b, f) })
+	names := stageNames(b, f)
+	b.Run("demangle", func(b *testing.B) { stageDemangle(b, names) })
+	b.Run("merge", func(b *testing.B) { stageMerge(b, f) })
+	m, _, err := Read(context.Background(), f, nil, Options{Demangle: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("write", func(b *testing.B) { stageWrite(b, m, text.Len()) })
+	b.Run("text", func(b *testing.B) { stageText(b, text.Bytes()) })
+}
+
+// stageFile opens the file to measure.
+func stageFile(b *testing.B) *elfobj.File {
+	b.Helper()
+	path := os.Getenv("SYMTOOL_BENCH_FILE")
+	if path == "" {
+		path = filepath.Join(b.TempDir(), "symtool")
+		// The test's own program has no debug information: go test leaves it out.
+		build := exec.Command("go", "build", "-trimpath", "-o", path, "./cmd/symtool")
+		build.Dir = testenv.Root(b)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %v\n%s", build, err, out)
+		}
+	}
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	if !f.HasDWARF() {
+		b.Fatalf("%s has no debug information", path)
+	}
+	return f
+}
+
+// stageUnits is a reader that has read all units, up to join.
+func stageUnits(b *testing.B, f *elfobj.File) *reader {
+	b.Helper()
+	r, d := benchReader(b, f, Options{Jobs: 1})
+	if err := r.readUnits(context.Background(), d); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+func stageCFI(b *testing.B, f *elfobj.File) {
+	cpu := arch.ByELF(f.Machine, f.Class)
+	if cpu == nil {
+		b.Skipf("the registers of %v are not known", f.Machine)
+	}
+	in, problems := newCFIInput(cpu, f, nil)
+	if len(problems) > 0 {
+		b.Fatal(problems)
+	}
+	if len(in.sections) == 0 {
+		b.Skip("no .eh_frame and no .debug_frame")
+	}
+	benchmarkCFI(b, in)
+}
+
+// stageNames are the mangled names of the file. One without, of C or Go, takes
+// those of fixtures.
+func stageNames(b *testing.B, f *elfobj.File) []string {
+	names := mangledNames(b, f)
+	for _, fixture := range []string{"scopes-gcc5.elf", "scopes-clang5.elf", "lto-gcc.elf", "rust-legacy.elf", "rust-v0.elf"} {
+		if len(names) >= 100 {
+			break
+		}
+		small, err := elfobj.Open(testenv.Input(b, fixture), elfobj.DefaultLimits())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer small.Close()
+		names = append(names, mangledNames(b, small)...)
+	}
+	return names
+}
+
+// stageDemangle demangles each name once, as a dump does.
+func stageDemangle(b *testing.B, names []string) {
+	size, changed := 0, 0
+	for _, name := range names {
+		size += len(name)
+		if demangleName(name, true) != name {
+			changed++
+		}
+	}
+	if changed < len(names)/2 {
+		b.Fatalf("%d of %d names were demangled", changed, len(names))
+	}
+	stageLoop(b, size, func() error {
+		for _, name := range names {
+			demangleName(name, true)
+		}
+		return nil
+	})
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(names)), "ns/name")
+}
+
+// stageLoop measures run, which goes over size bytes, also in processor time:
+// the clock says little on a machine with other work.
+func stageLoop(b *testing.B, size int, run func() error) {
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	before := cfiUserTime()
+	for b.Loop() {
+		if err := run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	cpu := float64(cfiUserTime()-before) / 1e9
+	b.ReportMetric(float64(size)*float64(b.N)/1e6/cpu, "MB/cpu-s")
+}
+
+func mangledNames(b *testing.B, f *elfobj.File) (mangled []string) {
+	r := stageUnits(b, f)
+	names, err := joinNames(context.Background(), r.workers, r.symbols, false, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range names.raw {
+		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") {
+			mangled = append(mangled, name)
+		}
+	}
+	return mangled
+}
+
+// stageMerge sorts the workers' records, settles their conflicts and numbers
+// them; names stay as they are. MB are of .debug_info.
+func stageMerge(b *testing.B, f *elfobj.File) {
+	b.SetBytes(f.Section(".debug_info").Size())
+	b.ReportAllocs()
+	funcs := 0
+	for b.Loop() {
+		b.StopTimer()
+		r := stageUnits(b, f)
+		b.StartTimer()
+		if err := r.join(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		funcs = len(r.module.Funcs)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*cmp.Or(funcs, 1)), "ns/func")
+}
+
+func stageWrite(b *testing.B, m *symfmt.Module, size int) {
+	stageLoop(b, size, func() error {
+		return symfmt.Write(io.Discard, m, symfmt.WriteOptions{Jobs: 1})
+	})
+}
+
+func stageText(b *testing.B, text []byte) {
+	stageLoop(b, len(text), func() error {
+		_, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{})
+		return err
+	})
+}
