@@ -7,39 +7,78 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// funcsFromSymbols makes functions for a unit that describes none, from the
-// ELF symbols in its line table: assembly, and units whose .dwo is missing.
+// funcsFromSymbols makes functions of the ELF symbols for code that the unit has
+// lines for, but none of its functions: assembly, units with line tables only
+// (clang's -g1 describes no functions but those with inlines), a missing .dwo,
+// what damage cost.
 func (w *worker) funcsFromSymbols() {
-	if w.namesOnly || len(w.symbols) == 0 || w.u.stmtList.kind == vNone {
+	// Partial units have the line table of another.
+	if w.namesOnly || len(w.symbols) == 0 || w.u.stmtList.kind == vNone || w.u.partial {
+		return
+	}
+	own := w.funcs[w.unitFuncs:]
+	if len(own) == 0 && w.unitDead > 0 {
 		return
 	}
 	w.needLines()
-	empty := openFunc{die: w.u.off}
-	for _, seq := range w.lines.seqs {
-		code, ok := w.code.at(seq.lo)
-		if !ok || seq.lo < w.code.base || w.tired {
-			continue
-		}
-		for _, s := range w.symbolSpans(seq.lo, min(seq.hi, code.End)) {
-			if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
-				return
-			}
-			w.funcs = append(w.funcs, funcRecord{
-				addr: s.lo, size: s.hi - s.lo, key: w.u.off, label: true, body: w.body(&empty, s),
-			})
-			w.stats.SymbolFuncs++
+	labels := len(own) == 0 || w.u.assembly()
+	covered := w.spans[:0]
+	for i := range own {
+		covered = append(covered, span{own[i].addr, own[i].addr + own[i].size})
+	}
+	w.spans = covered
+	covered = tidy(covered)
+	for i := range w.lines.seqs {
+		// Functions that were dropped have their sequences at 0, too.
+		if s := &w.lines.seqs[i]; s.lo > 0 || w.unitDead == 0 {
+			w.fillSequence(s, covered, labels)
 		}
 	}
 }
 
-// symbolSpans returns the code of the function symbols in [lo, hi). A symbol
-// without a size reaches up to the next one; labels within a function of known
-// size are none of their own.
-func (w *worker) symbolSpans(lo, hi uint64) (out []span) {
+// fillSequence makes functions for the code of a sequence outside of covered.
+func (w *worker) fillSequence(s *sequence, covered []span, labels bool) {
+	code, ok := w.code.at(s.lo)
+	if !ok || s.lo < w.code.base || w.tired {
+		return
+	}
+	lo, hi := s.lo, min(s.hi, code.End)
+	first := sort.Search(len(covered), func(i int) bool { return covered[i].hi > lo })
+	for _, c := range covered[first:] {
+		if c.lo >= hi {
+			break
+		}
+		if lo < c.lo {
+			w.symbolFuncs(lo, c.lo, labels)
+		}
+		lo = c.hi
+	}
+	if lo < hi {
+		w.symbolFuncs(lo, hi, labels)
+	}
+}
+
+// symbolFuncs makes functions of the symbols in [lo, hi).
+func (w *worker) symbolFuncs(lo, hi uint64, labels bool) {
+	empty := openFunc{die: w.u.off}
+	for _, s := range w.symbolSpans(lo, hi, labels) {
+		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+			return
+		}
+		w.funcs = append(w.funcs, funcRecord{
+			addr: s.lo, size: s.hi - s.lo, key: w.u.off, label: true, body: w.body(&empty, s),
+		})
+		w.stats.SymbolFuncs++
+	}
+}
+
+// symbolSpans returns the code of the function symbols in [lo, hi), with labels
+// that of untyped ones too. A symbol without a size reaches up to the next one;
+// labels within a function of known size are none of their own.
+func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []span) {
 	to := w.code.rva(hi)
-	i := searchSymbols(w.symbols, w.code.rva(lo))
-	first := i
-	defer func() { w.spend(uint64(i-first) * spanCost) }()
+	first := searchSymbols(w.symbols, w.code.rva(lo))
+	i := first
 	for i < len(w.symbols) && w.symbols[i].RVA < to {
 		s := &w.symbols[i]
 		end := to
@@ -47,15 +86,16 @@ func (w *worker) symbolSpans(lo, hi uint64) (out []span) {
 			end = min(to, s.RVA+symfmt.RVA(s.Size))
 		}
 		for i++; i < len(w.symbols) && w.symbols[i].RVA < end; i++ {
-			if s.Size == 0 || w.symbols[i].Func {
+			if w.symbols[i].Func || labels && s.Size == 0 {
 				end = w.symbols[i].RVA
 				break
 			}
 		}
-		if s.RVA < end {
+		if s.RVA < end && (s.Func || labels) {
 			out = append(out, span{w.code.addr(s.RVA), w.code.addr(end)})
 		}
 	}
+	w.spend(uint64(i-first) * spanCost)
 	return out
 }
 

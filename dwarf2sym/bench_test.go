@@ -67,6 +67,7 @@ func benchReader(b *testing.B, f *elfobj.File, o Options) (*reader, *debugData) 
 func BenchmarkScan(b *testing.B) {
 	r, d := benchReader(b, benchFile(b), Options{})
 	d.readUnitHeaders()
+	d.allow(effortBase)
 	b.ReportAllocs()
 	for b.Loop() {
 		w := newWorker(d, r.code, r.opts)
@@ -94,6 +95,7 @@ func BenchmarkLines(b *testing.B) {
 	f := benchFile(b)
 	r, d := benchReader(b, f, Options{})
 	d.readUnitHeaders()
+	d.allow(effortBase)
 	b.SetBytes(f.Section(".debug_line").Size())
 	b.ReportAllocs()
 	for b.Loop() {

@@ -83,6 +83,7 @@ type coreRun struct {
 	jobs    int
 	batch   uint64
 	copying bool
+	base    uint64 // effortBase
 }
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
@@ -90,7 +91,7 @@ func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
 	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: c.symbols, file: &elfobj.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
-	d.batch = run.batch
+	d.batch, r.effortBase = run.batch, run.base
 	if err := r.readUnits(context.Background(), d); err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +122,7 @@ func (c *core) text(t testing.TB, o Options, run coreRun) string {
 }
 
 // coreRuns are the ways to read a core that must all give the same.
-var coreRuns = []coreRun{{jobs: 1}, {jobs: 1, copying: true}, {1, 1, true}, {2, 1, false}, {3, 1, true}, {8, 1, true}}
+var coreRuns = []coreRun{{jobs: 1}, {jobs: 1, copying: true}, {1, 1, true, 0}, {2, 1, false, 0}, {3, 1, true, 0}, {8, 1, true, 0}}
 
 // coreCase is a text, and what it gives.
 type coreCase struct {

@@ -28,8 +28,8 @@ type effort struct {
 	spent atomic.Uint64
 }
 
-// allow sets the limit for the sections of d.
-func (d *debugData) allow() {
+// allow sets the limit for the sections of d: base, and what their size allows.
+func (d *debugData) allow(base uint64) {
 	total := d.info.Size()
 	if d.line != nil {
 		total += d.line.Size()
@@ -37,7 +37,7 @@ func (d *debugData) allow() {
 	for _, s := range [][]byte{d.abbrev, d.str, d.lineStr, d.strOffsets, d.addr, d.rnglists, d.ranges} {
 		total += int64(len(s))
 	}
-	d.effort.limit = effortBase + effortRatio*uint64(total)
+	d.effort.limit = base + effortRatio*uint64(total)
 	d.effort.spent.Store(0)
 }
 

@@ -283,6 +283,68 @@ func TestFuncsFromSymbols(t *testing.T) {
 				PUBLIC ff0 0 before
 				PUBLIC 1004 0 label
 				PUBLIC 1040 0 behind`},
+		{name: "what the functions of a C unit leave: typed symbols only",
+			in: `
+			.symbol 0x1000 0x08 before
+			.symbol 0x1008 0x08 described
+			.label 0x1010 label
+			.symbol 0x1018 0x08 behind
+			.symbol 0x1024 0x08 unsized
+			.debug_info
+				unit 4
+					compile_unit language/data1=0x0c stmt_list/sec_offset=0 comp_dir/string="/s"
+						subprogram name/string="f" low_pc/addr=0x1008 high_pc/data1=8` + lines,
+			want: `
+				FILE 0 /s/x.s
+				FUNC 1000 8 0 before
+				1000 8 1 0
+				FUNC 1008 8 0 f
+				1008 8 1 0
+				FUNC 1018 8 0 behind
+				1018 8 2 0
+				FUNC 1024 8 0 unsized
+				1024 8 2 0
+				PUBLIC 1010 0 label`},
+		{name: "dropped functions have sequences at 0, where other code is",
+			in: `
+			.code 0 0x2000
+			.symbol 0 0x20 asm
+			.symbol 0x1008 0x08 left
+			.debug_info
+				unit 4
+					compile_unit language/data1=0x0c stmt_list/sec_offset=&c comp_dir/string="/s"
+						subprogram name/string="dead" ranges/data4=0
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=8
+				unit 4
+					compile_unit language/data2=0x8001 stmt_list/sec_offset=&asm comp_dir/string="/s"
+			.debug_ranges
+				addr -1 0x5000 8 9 0 0
+			.debug_line
+				c: program 4
+				file "c.c" 0
+				set_address 0
+				copy
+				advance_pc 0x20
+				end_sequence
+				set_address 0x1000
+				copy
+				advance_pc 0x10
+				end_sequence
+				asm: program 4
+				file "x.s" 0
+				set_address 0
+				copy
+				advance_pc 0x20
+				end_sequence`,
+			want: `
+				FILE 0 /s/x.s
+				FILE 1 /s/c.c
+				FUNC 0 20 0 asm
+				0 20 1 0
+				FUNC 1000 8 0 f
+				1000 8 1 1
+				FUNC 1008 8 0 left
+				1008 8 1 1`},
 		{name: "not of partial units, nor where the functions were dropped, nor in data",
 			in: `
 			.code 0x1000 0x1010

@@ -24,8 +24,8 @@
 //     that agrees with the ELF symbol counts.
 //   - Where functions overlap otherwise, the code belongs to the one that starts
 //     last; the other keeps what is left on either side.
-//   - A unit with lines but no functions (assembly, missing .dwo) gets its
-//     functions from the ELF symbols.
+//   - Code that a unit has lines for, but no function (assembly, -g1, a missing
+//     .dwo), gets its functions from the ELF symbols.
 //   - Names are linkage names, demangled, else plain names behind their
 //     namespaces and classes. In C the plain name is the name: linkage names
 //     there are asm labels (__GI_abort).
@@ -100,9 +100,11 @@ type reader struct {
 	report   Report
 	problems []placedProblem
 	dropped  int // problems in units that are not told
-	code     *codeMap
-	symbols  []elfPub
-	workers  []*worker
+
+	effortBase uint64 // another than the constant; for tests
+	code       *codeMap
+	symbols    []elfPub
+	workers    []*worker
 }
 
 func (r *reader) read(ctx context.Context) error {
@@ -202,7 +204,7 @@ func (d *debugData) batches() (out []batch) {
 func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	problems := d.readUnitHeaders()
 	r.addProblems(&problems)
-	d.allow()
+	d.allow(cmp.Or(r.effortBase, effortBase))
 	batches := d.batches()
 	for range min(r.jobs, max(len(batches), 1)) {
 		w := newWorker(d, r.code, r.opts)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -223,5 +225,78 @@ func TestPanicCostsTheUnit(t *testing.T) {
 				t.Errorf("%v", problems)
 			}
 		}
+	}
+}
+
+// failSource is a section that cannot be read from some place on.
+type failSource struct {
+	elfobj.Source
+	from int64
+}
+
+func (s failSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+	if off+n > s.from {
+		return nil, &bin.Error{File: "test", Section: "section", Offset: uint64(off), Msg: "disk error"}
+	}
+	return s.Source.Bytes(off, n, buf)
+}
+
+// What cannot be read costs what is there, and is told.
+func TestReadErrors(t *testing.T) {
+	c := coreOf(t, `
+	.debug_info
+		unit 4
+			compile_unit language/data1=2 stmt_list/sec_offset=0
+				subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=16
+		unit 4
+			compile_unit language/data1=2 stmt_list/sec_offset=0
+				subprogram specification/ref_addr=&far low_pc/addr=0x2000 high_pc/data1=16
+		unit 4
+			compile_unit language/data1=2 stmt_list/sec_offset=0
+				far: subprogram name/string="g" low_pc/addr=0x3000 high_pc/data1=16
+	.debug_line
+		program 4
+			file "x.c" 0
+			set_address 0x1000
+			copy
+			advance_pc 16
+			end_sequence`)
+	size := int64(len(c.sections[".debug_info"]))
+	for _, x := range []struct {
+		name       string
+		info, line int64 // where it fails
+		want       string
+	}{
+		{"headers", 0x2a, size, "! test: section+0x1e: disk error (lost: units from 0x1e on)\nf 10"},
+		{"third unit", size - 2, 1000, "! test: section+0x3e: disk error (lost: units from 0x3e on)\nf 10 <name omitted> 0"},
+		{"lines", size, 10, "! test: section+0x0: disk error (lost: lines of unit at 0x0)\n! test: section+0x0: disk error (lost: lines of unit at 0x1e)\n! test: section+0x0: disk error (lost: lines of unit at 0x3e)\nf 0 g 0 g 0"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			r := &reader{opts: &Options{}, jobs: 2, code: &codeMap{exec: c.code}, file: &elfobj.File{Path: "test"}}
+			d := c.debugData(true)
+			d.batch = 1
+			d.info, d.line = failSource{d.info, x.info}, failSource{d.line, x.line}
+			if err := r.readUnits(context.Background(), d); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.join(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for _, p := range r.sortedProblems() {
+				got.WriteString("! " + p.String() + "\n")
+			}
+			for i := range r.module.Funcs {
+				f := &r.module.Funcs[i]
+				covered := uint64(0)
+				for l := range f.Lines() {
+					covered += l.Size
+				}
+				fmt.Fprintf(&got, "%s %x ", f.Name, covered)
+			}
+			if strings.TrimSpace(got.String()) != x.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got.String(), x.want)
+			}
+		})
 	}
 }

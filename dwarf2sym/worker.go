@@ -119,10 +119,7 @@ func (w *worker) unit(h *unitHeader, data []byte) {
 	}
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
-	// Partial units have the line table of another, without functions of it.
-	if len(w.funcs) == w.unitFuncs && w.unitDead == 0 && !w.u.partial {
-		w.funcsFromSymbols()
-	}
+	w.funcsFromSymbols()
 }
 
 // abandon drops what a unit left open.
