@@ -108,7 +108,7 @@ func debugPlaces(t *testing.T, path string) (places [][2]int) {
 
 // damagedBytes is what reading a damaged file of some KB may allocate at most.
 // The tests run in parallel, so that it stands for several files.
-const damagedBytes = 2 << 30
+const damagedBytes = 512 << 20
 
 // readDamaged opens, reads and writes a damaged file: it must end soon, in an
 // error or in a text that can be read again, without a panic anywhere.

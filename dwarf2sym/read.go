@@ -29,6 +29,8 @@
 //   - Names are linkage names, demangled, else plain names behind their
 //     namespaces and classes. In C the plain name is the name: linkage names
 //     there are asm labels (__GI_abort).
+//   - Where sequences of a line table overlap (functions that were dropped have
+//     theirs at 0, too) the one that fits the function best counts.
 //   - Line 0 is kept: it says that the compiler gave no line for the code.
 //   - PUBLIC is left out where a FUNC starts.
 //   - Addresses are relative to the page of the lowest PT_LOAD.
