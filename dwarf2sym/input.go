@@ -15,7 +15,7 @@ import (
 )
 
 // identify fills in MODULE and INFO.
-func (r *reader) identify() error {
+func (r *reader) identify() {
 	m, o := &r.module, r.opts
 	cpu := arch.ByELF(r.file.Machine, r.file.Class)
 	m.Arch = "unknown"
@@ -46,7 +46,6 @@ func (r *reader) identify() error {
 	if o.Generator != "" {
 		m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: o.Generator})
 	}
-	return nil
 }
 
 // moduleName is the base name of the file; that of FILE.debug's partner.
@@ -96,6 +95,19 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
+// tellSupplement reports a supplementary file, where dwz puts what several
+// files share: what is named there cannot be had.
+func (r *reader) tellSupplement(f *elfobj.File) {
+	for _, section := range []string{".gnu_debugaltlink", ".debug_sup"} {
+		if s := f.Section(section); s == nil || !s.HasData() {
+			continue
+		}
+		name, _, _ := f.AltLink()
+		r.problem(problemFile, "names in it", &bin.Error{File: f.Path, Section: section,
+			Msg: fmt.Sprintf("the supplementary file %q is not read", name)})
+	}
+}
+
 // openDebugData finds the debug sections; nil when there are none.
 func (r *reader) openDebugData() *debugData {
 	f := r.file
@@ -105,6 +117,7 @@ func (r *reader) openDebugData() *debugData {
 	if !f.HasDWARF() {
 		return nil
 	}
+	r.tellSupplement(f)
 	d := &debugData{file: f.Path, order: f.Order == binary.ByteOrder(binary.BigEndian)}
 	info := f.Section(".debug_info")
 	src, err := info.Open()

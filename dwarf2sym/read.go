@@ -39,6 +39,7 @@ package dwarf2sym
 import (
 	"cmp"
 	"context"
+	"debug/elf"
 	"fmt"
 	"sync/atomic"
 
@@ -110,9 +111,10 @@ type reader struct {
 }
 
 func (r *reader) read(ctx context.Context) error {
-	if err := r.identify(); err != nil {
-		return err
+	if r.file.Type == elf.ET_REL {
+		return &bin.Error{File: r.file.Path, Offset: 16, Msg: "a relocatable object (ET_REL), whose addresses are not final: link it first"}
 	}
+	r.identify()
 	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
 	cfi := make(chan func(), 1)
 	go func() { cfi <- r.readCFI(ctx) }()

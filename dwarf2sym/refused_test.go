@@ -1,0 +1,42 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// What is not read yet says so: no result, or a problem that names what is lost.
+func TestSaysWhatIsNotRead(t *testing.T) {
+	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(data []byte) *elfobj.File {
+		f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "a.out", elfobj.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+
+	object := bytes.Clone(data)
+	binary.LittleEndian.PutUint16(object[16:], uint16(elf.ET_REL))
+	if _, _, err := Read(context.Background(), open(object), nil, Options{}); err == nil || !strings.Contains(err.Error(), "a.out: offset 0x10: a relocatable object") {
+		t.Errorf("relocatable object: error %v", err)
+	}
+
+	// A section's name becomes that of dwz's link; it has the same length.
+	linked := bytes.Replace(data, []byte(".note.gnu.build-id\x00"), []byte(".gnu_debugaltlink\x00\x00"), 1)
+	_, rep, err := Read(context.Background(), open(linked), nil, Options{})
+	if err != nil || len(rep.Problems) == 0 || !strings.Contains(rep.Problems[0].String(), "a.out: .gnu_debugaltlink+0x0: the supplementary file") {
+		t.Errorf("supplementary file: error %v, report %v", err, rep)
+	}
+}
