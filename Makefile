@@ -12,7 +12,7 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 ORACLE_PACKAGES = binutils clang-22 dwz elfutils g++ gcc libc6-dbg libc6-dev lld-22 llvm-22 zstd
 
 .DEFAULT_GOAL := build
-.PHONY: build run test oracle bench bench-go fuzz hostile golden lint help
+.PHONY: build run test oracle oracle-full bench bench-go fuzz hostile golden lint help
 
 build: ## build/symtool
 	CGO_ENABLED=0 $(GO) build -trimpath -o build/symtool ./cmd/symtool
@@ -30,6 +30,10 @@ test: ## every test that needs nothing but Go
 oracle: ## every test, with other tools' answers to compare with; installs them as root
 	.ci/packages $(ORACLE_PACKAGES)
 	SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m ./...
+
+oracle-full: ## lines, functions and inlines of every compiler and option beside llvm's, as a table: 10 minutes
+	.ci/packages $(ORACLE_PACKAGES)
+	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 40m -v -run '^TestOracle(Lines|NameRules|FindsDamage)$$' ./dwarf2sym
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench
@@ -60,4 +64,4 @@ lint: ## gofmt, vet, staticcheck
 	$(GO) run $(STATICCHECK) ./...
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile

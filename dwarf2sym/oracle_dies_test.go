@@ -27,16 +27,17 @@ type dieFacts struct {
 type scopeDIE struct {
 	text string       // of a namespace or type: its name and "::"
 	fn   *dwarf.Entry // a function
-	at   int          // index in dieFacts.nested of the function's own name
 }
 
 // scopedName is a name behind its scopes, which begin with a function or with
 // nothing.
 type scopedName struct {
-	plain   string // the name alone
-	linkage string // of the function around it
-	outer   int    // without linkage: index of that function in nested, or -1
-	rest    string // scopes below that function, and the name
+	at      dwarf.Offset
+	plain   string       // the name alone
+	linkage string       // of the function around it
+	outer   dwarf.Offset // without linkage: that function's DIE with a name, or 0
+	rest    string       // scopes below that function, and the name
+	full    string       // all of it, once known
 }
 
 func readDIEs(t *testing.T, obj string) *dieFacts {
@@ -71,7 +72,7 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 }
 
 func (facts *dieFacts) add(e *dwarf.Entry) error {
-	scope := scopeDIE{text: scopeName(e), at: -1}
+	scope := scopeDIE{text: scopeName(e)}
 	if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 		ranges, err := facts.d.Ranges(e)
 		if err != nil {
@@ -83,8 +84,7 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 	}
 	if e.Tag == dwarf.TagSubprogram {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok {
-			facts.nested = append(facts.nested, facts.behindScopes(name))
-			scope.at = len(facts.nested) - 1
+			facts.nested = append(facts.nested, facts.behindScopes(e.Offset, name))
 			if linkage, ok := e.Val(dwarf.AttrLinkageName).(string); ok {
 				facts.plain[linkage] = name
 			}
@@ -99,13 +99,13 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 
 // behindScopes puts the open scopes before a function's name, back to the
 // function around them.
-func (facts *dieFacts) behindScopes(name string) scopedName {
-	s := scopedName{plain: name, outer: -1, rest: name}
+func (facts *dieFacts) behindScopes(at dwarf.Offset, name string) scopedName {
+	s := scopedName{at: at, plain: name, rest: name}
 	for i := len(facts.open) - 1; i >= 0; i-- {
 		o := &facts.open[i]
 		s.rest = o.text + s.rest
 		if o.fn != nil {
-			s.linkage, s.outer = facts.functionName(o)
+			s.linkage, s.outer = facts.functionName(o.fn)
 			return s
 		}
 	}
@@ -115,18 +115,17 @@ func (facts *dieFacts) behindScopes(name string) scopedName {
 // attrMIPSLinkageName is what DWARF 2 and 3 have for DW_AT_linkage_name.
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
-// functionName finds the linkage name of a function around others, or its
-// index in nested.
-func (facts *dieFacts) functionName(o *scopeDIE) (linkage string, at int) {
-	at = o.at
-	for e, n := o.fn, 0; e != nil && n < 8; n++ {
+// functionName finds the linkage name of a function around others, or its DIE
+// that has a name.
+func (facts *dieFacts) functionName(e *dwarf.Entry) (linkage string, named dwarf.Offset) {
+	for n := 0; e != nil && n < 8; n++ {
 		for _, attr := range []dwarf.Attr{dwarf.AttrLinkageName, attrMIPSLinkageName} {
 			if name, ok := e.Val(attr).(string); ok {
-				return name, -1
+				return name, 0
 			}
 		}
-		if name, ok := e.Val(dwarf.AttrName).(string); ok && at < 0 {
-			at = slices.IndexFunc(facts.nested, func(s scopedName) bool { return s.plain == name })
+		if _, ok := e.Val(dwarf.AttrName).(string); ok {
+			named = e.Offset
 		}
 		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 		if !ok {
@@ -138,30 +137,40 @@ func (facts *dieFacts) functionName(o *scopeDIE) (linkage string, at int) {
 		facts.refs.Seek(next)
 		e, _ = facts.refs.Next()
 	}
-	return "", at
+	return "", named
 }
 
 // assemble fills scoped.
 func (facts *dieFacts) assemble(t *testing.T) {
-	names := map[string]string{}
-	for _, s := range facts.nested {
+	names, at := map[string]string{}, map[dwarf.Offset]int{}
+	for i, s := range facts.nested {
+		at[s.at] = i
 		if s.linkage != "" {
 			names[s.linkage] = s.linkage
 		}
 	}
 	filter(t, names)
-	full := make([]string, len(facts.nested))
-	for i, s := range facts.nested {
-		full[i] = s.rest
-		if s.linkage != "" {
-			full[i] = names[s.linkage] + "::" + s.rest
-		} else if s.outer >= 0 {
-			full[i] = full[s.outer] + "::" + s.rest
-		}
-		if !slices.Contains(facts.scoped[s.plain], full[i]) {
-			facts.scoped[s.plain] = append(facts.scoped[s.plain], full[i])
+	for i := range facts.nested {
+		s := &facts.nested[i]
+		if full := facts.full(s, names, at); !slices.Contains(facts.scoped[s.plain], full) {
+			facts.scoped[s.plain] = append(facts.scoped[s.plain], full)
 		}
 	}
+}
+
+// full puts the names of the functions around it before a name; one
+// that contains itself, in a damaged file, ends it.
+func (facts *dieFacts) full(s *scopedName, names map[string]string, at map[dwarf.Offset]int) string {
+	if s.full != "" {
+		return s.full
+	}
+	s.full = s.rest
+	if s.linkage != "" {
+		s.full = names[s.linkage] + "::" + s.rest
+	} else if i, ok := at[s.outer]; ok {
+		s.full = facts.full(&facts.nested[i], names, at) + "::" + s.rest
+	}
+	return s.full
 }
 
 // scopeName returns what a namespace or type puts before the names below it.

@@ -2,6 +2,7 @@ package dwarf2sym_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -15,32 +16,53 @@ import (
 	"debug/elf"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // What symtool dump writes agrees with llvm-symbolizer: at every address where
 // a row of the line table or a range of a function or inlined function starts
 // or ends, the functions there, inlined into each other, and the file and line
-// of each. Rules (oracle_rules_test.go) say where the two may differ.
+// of each. Rules (oracle_rules_test.go) say where the two may differ. And it
+// is a symbol file for the grammar (oracle_grammar_test.go) and for symfmt.
 func TestOracleLines(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"llvm-symbolizer-22", "llvm-dwarfdump-22", "c++filt"} {
 		testenv.Tool(t, tool)
 	}
 	symtool := symtoolBinary(t)
-	t.Run("libc", func(t *testing.T) {
-		libc, debug := libcFiles(t)
-		compareLines(t, symtool, libc, debug, large)
-	})
-	t.Run("go", func(t *testing.T) { compareLines(t, symtool, symtool, "", large) })
-	t.Run("templates", func(t *testing.T) { compareLines(t, symtool, templatesBinary(t), "", large) })
-	for _, c := range fixtures(t) {
-		t.Run(c.name, func(t *testing.T) {
-			if why, ok := notCompared[c.name]; ok {
-				t.Skip(why)
+	table := &agreement{}
+	// A group of its own: it ends when its parallel tests have.
+	t.Run("of", func(t *testing.T) {
+		compare := func(name string, of func(t *testing.T) subject) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				table.add(name, compareLines(t, symtool, of(t)))
+			})
+		}
+		compare("libc", libcFiles)
+		compare("go", func(*testing.T) subject { return subject{file: symtool, least: large} })
+		for _, b := range matrix {
+			if b.fast || testenv.OracleFull() {
+				compare(b.name, b.build)
 			}
-			compareLines(t, symtool, c.file, c.debug, 1)
-		})
-	}
+		}
+		for _, c := range fixtures(t) {
+			compare(c.name, func(t *testing.T) subject {
+				if why, ok := notCompared[c.name]; ok {
+					t.Skip(why)
+				}
+				return subject{file: c.file, debug: c.debug, rowsOnly: slices.Contains(rowsOnly, c.name), least: 1}
+			})
+		}
+	})
+	t.Logf("\n%s", table)
+}
+
+// subject is a binary to compare.
+type subject struct {
+	file, debug string // debug: the separate debug file, or ""
+	rowsOnly    bool   // debug/dwarf does not read it
+	least       int    // rows that it has
 }
 
 // large is how many rows a real program has at least: a comparison of fewer
@@ -85,13 +107,13 @@ func symtoolBinary(t *testing.T) string {
 }
 
 // libcFiles returns this machine's libc and its separate debug file.
-func libcFiles(t *testing.T) (libc, debug string) {
+func libcFiles(t *testing.T) subject {
 	t.Helper()
 	found, _ := filepath.Glob("/lib/*-linux-gnu*/libc.so.6")
 	if len(found) == 0 {
 		t.Skip("no /lib/*-linux-gnu*/libc.so.6")
 	}
-	libc = found[0]
+	libc := found[0]
 	f, err := elf.Open(libc)
 	if err != nil {
 		t.Fatal(err)
@@ -102,61 +124,63 @@ func libcFiles(t *testing.T) (libc, debug string) {
 		t.Fatalf("%s: build-id of %d bytes: %v", libc, len(note), err)
 	}
 	id := hex.EncodeToString(note[16:])
-	debug = testenv.File(t, filepath.Join("/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), "libc6-dbg")
-	return libc, debug
-}
-
-// templatesBinary compiles the C++ program.
-func templatesBinary(t *testing.T) string {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), "templates")
-	src := testenv.Input(t, "src", "templates.cc")
-	run(t, testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-gdwarf-5", "-pthread", src, "-o", out)
-	return out
+	debug := testenv.File(t, filepath.Join("/usr/lib/debug/.build-id", id[:2], id[2:]+".debug"), "libc6-dbg")
+	return subject{file: libc, debug: debug, least: large}
 }
 
 // compareLines compares the symbol file of one binary.
-func compareLines(t *testing.T, symtool, file, debug string, least int) {
+func compareLines(t *testing.T, symtool string, of subject) *comparison {
 	start := time.Now()
-	args := []string{"dump", "--no-cfi", file}
-	obj := file
-	if debug != "" {
-		obj = debug
-		args = append(args, debug)
+	args := []string{"dump", of.file}
+	if of.debug != "" {
+		args = append(args, of.debug)
 	}
 	text := run(t, symtool, args...)
 	dumped := time.Now()
-	c, err := compareText(t, text, file, obj)
+	accepted(t, text)
+	c, err := compareText(t, text, of)
 	if err != nil {
 		t.Fatalf("symtool %s: %v", strings.Join(args, " "), err)
 	}
 	t.Logf("%d rows, %d ends of ranges: %d addresses, %d frames; %d addresses agree", c.rows, c.edges, c.addresses, c.frames, c.agree)
 	t.Logf("symtool %v, the others and the comparison %v", dumped.Sub(start).Round(time.Millisecond), time.Since(dumped).Round(time.Millisecond))
-	if c.rows < least {
-		t.Errorf("%d rows, want %d or more", c.rows, least)
+	if c.rows < of.least {
+		t.Errorf("%d rows, want %d or more", c.rows, of.least)
 	}
 	c.report(t)
+	return c
 }
 
-// compareText compares a symbol file with what is in obj, the binary that has
-// the debug information; file is the one that runs.
-func compareText(t *testing.T, text []byte, file, obj string) (*comparison, error) {
+// accepted tells whether the readers of symbol files take a text as it is.
+func accepted(t *testing.T, text []byte) {
+	t.Helper()
+	if err := checkGrammar(bytes.NewReader(text)); err != nil {
+		t.Errorf("the grammar: %v", err)
+	}
+	if _, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{}); err != nil {
+		t.Errorf("symfmt: %v", err)
+	}
+}
+
+// compareText compares a symbol file with what is in the binary.
+func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	t.Helper()
 	sym, err := readSymFile(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
+	obj := cmp.Or(of.debug, of.file)
 	rows, dies := lineRows(t, obj), &dieFacts{}
-	if name, _ := strings.CutSuffix(filepath.Base(file), ".elf"); !slices.Contains(rowsOnly, name) {
+	if !of.rowsOnly {
 		dies = readDIEs(t, obj)
 	}
-	base := loadBase(t, file)
+	base := loadBase(t, of.file)
 	addrs := slices.Concat(rows, dies.edges, sym.edges(base))
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)
 	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
 	c := &comparison{
-		sym: sym, base: base, code: codeOf(t, file), names: demangled(t, theirs), symbols: elfNames(t, obj), dies: dies,
+		sym: sym, base: base, code: codeOf(t, of.file), names: demangled(t, theirs), symbols: elfNames(t, obj), dies: dies,
 		rows: len(rows), edges: len(dies.edges), addresses: len(addrs), counts: map[string]int{}, kinds: map[string]bool{},
 	}
 	for i, addr := range addrs {
@@ -170,9 +194,9 @@ type comparison struct {
 	sym     *symFile
 	base    uint64
 	code    [][2]uint64
-	names   map[string]string // linkage name -> as c++filt prints it
+	names   map[string]*mangled // by linkage name
 	dies    *dieFacts
-	symbols map[uint64][]string // the ELF symbols at an address, as c++filt prints them
+	symbols map[uint64][]*mangled // the ELF symbols at an address
 
 	rows, edges, addresses int
 	frames, agree          int            // frames of llvm; addresses without a difference
@@ -187,7 +211,7 @@ func (c *comparison) at(addr uint64, llvm []frame) {
 	d := &difference{c: c, addr: addr, rva: addr - c.base, raw: llvm}
 	d.theirs = make([]frame, len(llvm))
 	for i, f := range llvm {
-		f.name = c.names[f.name]
+		f.name = c.names[f.name].gnu
 		d.theirs[i] = f
 	}
 	if len(d.theirs) == 1 && d.theirs[0] == (frame{}) {

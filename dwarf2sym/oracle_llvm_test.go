@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -141,17 +141,8 @@ type llvmAnswer struct {
 // file.
 func llvmFrames(t *testing.T, obj string, addrs []uint64) [][]frame {
 	t.Helper()
-	tool := testenv.Tool(t, "llvm-symbolizer-22")
 	out := make([][]frame, len(addrs))
-	const workers = 2
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for i := range workers {
-		from, to := i*len(addrs)/workers, (i+1)*len(addrs)/workers
-		wg.Go(func() { errs[i] = askLLVM(tool, obj, addrs[from:to], out[from:to]) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := askLLVM(testenv.Tool(t, "llvm-symbolizer-22"), obj, addrs, out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -208,17 +199,16 @@ func readAnswers(r io.Reader, addrs []uint64, out [][]frame) error {
 	return nil
 }
 
-// demangled returns the names of all frames as c++filt prints them.
-func demangled(t *testing.T, all [][]frame) map[string]string {
+// demangled returns the names of all frames as other tools read them.
+func demangled(t *testing.T, all [][]frame) map[string]*mangled {
 	t.Helper()
-	names := map[string]string{}
+	seen := map[string]bool{}
 	for _, frames := range all {
 		for _, f := range frames {
-			names[f.name] = f.name
+			seen[f.name] = true
 		}
 	}
-	filter(t, names)
-	return names
+	return readNames(t, slices.Collect(maps.Keys(seen)))
 }
 
 // filter replaces the values of names by what c++filt makes of the keys.
@@ -231,16 +221,7 @@ func filter(t *testing.T, names map[string]string) {
 		}
 	}
 	slices.Sort(mangled)
-	cmd := exec.Command(testenv.Tool(t, "c++filt"))
-	cmd.Stdin = strings.NewReader(strings.Join(mangled, "\n") + "\n")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("c++filt: %v", err)
-	}
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(mangled) > 0 && len(lines) != len(mangled) {
-		t.Fatalf("c++filt: %d lines for %d names", len(lines), len(mangled))
-	}
+	lines := pipe(t, "c++filt", mangled)
 	for i, name := range mangled {
 		names[name] = lines[i]
 		if strings.HasPrefix(name, "_R") || rustHash.MatchString(lines[i]) {
@@ -262,8 +243,8 @@ func withoutHashes(name string) string {
 	return rustConstType.ReplaceAllString(rustCrate.ReplaceAllString(name, ""), "")
 }
 
-// elfNames returns the symbols of a file by address, as c++filt prints them.
-func elfNames(t *testing.T, path string) map[uint64][]string {
+// elfNames returns the symbols of a file by address, as other tools read them.
+func elfNames(t *testing.T, path string) map[uint64][]*mangled {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
@@ -278,12 +259,12 @@ func elfNames(t *testing.T, path string) map[uint64][]string {
 		}
 		all = append(all, syms...)
 	}
-	names := map[string]string{}
-	for _, s := range all {
-		names[s.Name] = s.Name
+	raw := make([]string, len(all))
+	for i, s := range all {
+		raw[i] = s.Name
 	}
-	filter(t, names)
-	out := map[uint64][]string{}
+	names := readNames(t, raw)
+	out := map[uint64][]*mangled{}
 	for _, s := range all {
 		if s.Section != elf.SHN_UNDEF {
 			out[s.Value] = append(out[s.Value], names[s.Name])

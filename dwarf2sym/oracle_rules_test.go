@@ -1,7 +1,6 @@
 package dwarf2sym_test
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -33,36 +32,13 @@ var addressRules = []oracleRule{
 	},
 }
 
-var frameRules = []oracleRule{
+var frameRules = slices.Concat(ofNames(), []oracleRule{
 	{
 		name: "unknown-file",
 		why:  "the file is not in the line table: symtool writes ?? and keeps the line, llvm drops both",
 		frame: func(d *difference, i int) bool {
 			a, b := &d.ours[i], &d.theirs[i]
 			return a.name == b.name && a.file == "??" && b.file == "" && b.line == 0
-		},
-	},
-	{
-		name: "inherited-constructor",
-		why:  "c++filt names it after the base class (Itanium ABI 5.1.4.3), symtool after its own",
-		frame: func(d *difference, i int) bool {
-			return d.namesOnly(i) && inheritedConstructor.MatchString(d.raw[i].name)
-		},
-	},
-	{
-		name: "lambda-argument",
-		why:  "c++filt counts the substitutions behind a lambda otherwise than g++ does: symtool's parameter is the one in the source",
-		frame: func(d *difference, i int) bool {
-			ours, _, cut := strings.Cut(d.ours[i].name, "()#1}>(")
-			theirs, _, _ := strings.Cut(d.theirs[i].name, "()#1}>(")
-			return d.namesOnly(i) && cut && ours == theirs && strings.Contains(d.raw[i].name, "UlvE_EERS")
-		},
-	},
-	{
-		name: "closing-brackets",
-		why:  "c++filt now and then puts no space between closing angle brackets",
-		frame: func(d *difference, i int) bool {
-			return d.namesOnly(i) && tight(d.ours[i].name) == tight(d.theirs[i].name)
 		},
 	},
 	{
@@ -101,11 +77,18 @@ var frameRules = []oracleRule{
 				(d.symbol(d.ours[i].name) || d.clone(d.ours[i].name))
 		},
 	},
+})
+
+// ofNames makes rules for frames of those for names.
+func ofNames() (rules []oracleRule) {
+	for _, r := range nameRules {
+		rules = append(rules, oracleRule{name: r.name, why: r.why, frame: func(d *difference, i int) bool {
+			rule, _ := sameName(d.ours[i].name, d.c.names[d.raw[i].name])
+			return d.namesOnly(i) && rule == r.name
+		}})
+	}
+	return rules
 }
-
-func tight(name string) string { return strings.ReplaceAll(name, "> >", ">>") }
-
-var inheritedConstructor = regexp.MustCompile(`CI[1245]`)
 
 // namesOnly tells whether nothing but the names of frame i differs.
 func (d *difference) namesOnly(i int) bool {
@@ -120,18 +103,22 @@ func (d *difference) plain(i int) bool { return !strings.HasPrefix(d.raw[i].name
 
 // clone tells whether an ELF symbol where the FUNC starts is a clone of name.
 func (d *difference) clone(name string) bool {
-	f := d.c.sym.funcAt(d.rva)
-	return slices.ContainsFunc(d.c.symbols[f.lo+d.c.base], func(s string) bool { return strings.HasPrefix(s, name+" [clone ") })
+	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool { return strings.HasPrefix(s.gnu, name+" [clone ") })
 }
 
 // symbol tells whether an ELF symbol where the FUNC starts has the name, with or
 // without a version.
 func (d *difference) symbol(name string) bool {
-	f := d.c.sym.funcAt(d.rva)
-	return slices.ContainsFunc(d.c.symbols[f.lo+d.c.base], func(s string) bool {
-		s, _, _ = strings.Cut(s, "@")
-		return s == name
+	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool {
+		plain, _, versioned := strings.Cut(s.gnu, "@")
+		_, same := sameName(name, s)
+		return same || versioned && plain == name
 	})
+}
+
+// symbols returns the ELF symbols where the FUNC starts.
+func (d *difference) symbols() []*mangled {
+	return d.c.symbols[d.c.sym.funcAt(d.rva).lo+d.c.base]
 }
 
 // explain returns the rules that account for the difference, nil if something

@@ -49,7 +49,7 @@ func TestOracleFindsDamage(t *testing.T) {
 // disagrees tells whether the comparison finds anything, and what.
 func disagrees(t *testing.T, text []byte, file string) (bool, string) {
 	t.Helper()
-	c, err := compareText(t, text, file, file)
+	c, err := compareText(t, text, subject{file: file})
 	if err != nil {
 		return true, err.Error()
 	}
@@ -70,4 +70,36 @@ func replaceFirst(t *testing.T, text []byte, pattern, by string) []byte {
 		t.Fatal("nothing is changed")
 	}
 	return out
+}
+
+// The rules for names take symtool's reading of a name, and no other.
+func TestOracleNameRules(t *testing.T) {
+	testenv.Oracle(t)
+	for _, c := range []struct{ raw, ours, wrong, rule string }{
+		{"_ZN1AC1Ei", "A::A(int)", "A::A(long)", ""},
+		{"_ZN1BCI21AEi", "B::B(int)", "", "inherited-constructor"},
+		{
+			"_ZNSt8__detail5__modImTnT_Lm4294967296ETnS1_Lm1ETnS1_Lm0EEES1_S1_",
+			"unsigned long std::__detail::__mod<unsigned long, 4294967296ul, 1ul, 0ul>(unsigned long)",
+			"unsigned long std::__detail::__mod<unsigned long, 4294967296ul, 1ul, 0ul>(unsigned int)", "llvm-cxxfilt",
+		},
+		{
+			"_ZNKSt6ranges9take_viewI1AE4baseEvQ18copy_constructibleIT_E",
+			"std::ranges::take_view<A>::base() const requires copy_constructible<T>", "std::ranges::take_view<A>::base() requires copy_constructible<T>", "llvm-cxxfilt",
+		},
+		{
+			"_ZSt14__relocate_a_1IccENSt9enable_ifIXsr3std24__is_bitwise_relocatableIT_EE5valueEPS1_E4typeES2_S2_S2_RSaIT0_E",
+			"std::enable_if<std::__is_bitwise_relocatable<char>::value, __is_bitwise_relocatable*>::type std::__relocate_a_1<char, char>(char, char, char, std::allocator<char>&)",
+			"std::enable_if<std::__is_bitwise_relocatable<char>::value, char*>::type std::__relocate_b_1<char, char>(char*, char*, char*, std::allocator<char>&)",
+			"dependent-name",
+		},
+	} {
+		n := readNames(t, []string{c.raw})[c.raw]
+		if rule, same := sameName(c.ours, n); c.ours != "" && (!same || rule != c.rule) {
+			t.Errorf("%s: rule %q, %v, want %q", c.ours, rule, same, c.rule)
+		}
+		if rule, same := sameName(c.wrong, n); c.wrong != "" && same {
+			t.Errorf("%s: taken for %s, by rule %s", c.wrong, c.raw, rule)
+		}
+	}
 }

@@ -18,7 +18,7 @@ import (
 
 // Environment variables that tests read, beside goldie's own GOLDIE_UPDATE.
 const (
-	oracleVar = "SYMTOOL_ORACLE" // 1: run the tests that compare with other tools
+	oracleVar = "SYMTOOL_ORACLE" // 1: run the tests that compare with other tools; full: also the long ones
 	sharedVar = "SYMTOOL_SHARED" // folder with the shared test data
 )
 
@@ -103,16 +103,23 @@ func Shared(t testing.TB, path ...string) string {
 	return p
 }
 
-// Oracle skips a test that compares with other tools, unless SYMTOOL_ORACLE=1.
+// Oracle skips a test that compares with other tools, unless SYMTOOL_ORACLE is
+// 1 or full.
 func Oracle(t testing.TB) {
 	t.Helper()
-	if os.Getenv(oracleVar) != "1" {
+	if !oracle() {
 		t.Skipf("compares with other tools: runs with %s=1, as `make oracle` does", oracleVar)
 	}
 }
 
+func oracle() bool { return os.Getenv(oracleVar) == "1" || OracleFull() }
+
+// OracleFull tells whether a test that compares with other tools is to do all
+// of it, minutes of work: `make oracle-full`.
+func OracleFull() bool { return os.Getenv(oracleVar) == "full" }
+
 // Tool returns the path of a program. Without it the test is skipped; under
-// SYMTOOL_ORACLE=1 it fails, if the program is one that `make oracle` installs.
+// SYMTOOL_ORACLE it fails, if the program is one that `make oracle` installs.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -139,7 +146,7 @@ func missing(t testing.TB, what, pkg string) {
 	if pkg == "" {
 		t.Skipf("no %s", what)
 	}
-	if os.Getenv(oracleVar) == "1" && slices.Contains(oraclePackages, pkg) {
+	if oracle() && slices.Contains(oraclePackages, pkg) {
 		t.Fatalf("no %s: apt-get install %s", what, pkg)
 	}
 	t.Skipf("no %s: apt-get install %s", what, pkg)
@@ -166,6 +173,7 @@ var packages = map[string]string{
 	"clang-22":           "clang-22",
 	"clang++-22":         "clang-22",
 	"ld.lld-22":          "lld-22",
+	"llvm-cxxfilt-22":    "llvm-22",
 	"llvm-dwarfdump-22":  "llvm-22",
 	"llvm-gsymutil-22":   "llvm-22",
 	"llvm-objcopy-22":    "llvm-22",

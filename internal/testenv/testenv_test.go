@@ -138,8 +138,15 @@ func TestOracle(t *testing.T) {
 	if r := record(t, Oracle); r.skipped != "" {
 		t.Errorf("skipped %q", r.skipped)
 	}
+	if OracleFull() {
+		t.Error("1 is full")
+	}
+	t.Setenv(oracleVar, "full")
+	if r := record(t, Oracle); r.skipped != "" || !OracleFull() {
+		t.Errorf("full: skipped %q, full %v", r.skipped, OracleFull())
+	}
 	t.Setenv(oracleVar, "0")
-	if r := record(t, Oracle); !strings.Contains(r.skipped, oracleVar+"=1") {
+	if r := record(t, Oracle); !strings.Contains(r.skipped, oracleVar+"=1") || OracleFull() {
 		t.Errorf("skipped %q", r.skipped)
 	}
 }
