@@ -44,8 +44,9 @@ bench-go: build ## Go's benchmarks of each stage, COUNT times, on SYMTOOL_BENCH_
 		$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 1h ./...
 
 fuzz: ## every fuzz target for FUZZTIME (30s)
-	@set -e; for package in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	@set -e; packages=$$($(GO) list ./...); for package in $$packages; do \
+		listed=$$($(GO) test -list '^Fuzz' $$package); \
+		for target in $$(echo "$$listed" | grep '^Fuzz' || true); do \
 			echo "$$package $$target"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime=1x $$package; \
 		done; \

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -156,9 +157,9 @@ func TestStandardOutputIsTerminal(t *testing.T) {
 	if err := writeText(terminal, "a\x1b[31mb\n"); err != nil {
 		t.Fatal(err)
 	}
-	buf := make([]byte, 100)
-	n, err := master.Read(buf)
-	if got, want := string(buf[:n]), `a\x1b[31mb`+"\r\n"; got != want || err != nil {
+	// The terminal may hand over the line in several pieces.
+	got, err := bufio.NewReader(master).ReadString('\n')
+	if want := `a\x1b[31mb` + "\r\n"; got != want || err != nil {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
