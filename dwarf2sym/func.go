@@ -39,42 +39,41 @@ type pendingName struct {
 }
 
 // enterFunc opens a function if it has code.
-func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) error {
+func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) {
 	f.fn, f.inl = -1, -1
 	if start <= math.MaxInt32 {
 		f.outer = int32(start)
 	}
 	if w.namesOnly || a.low.kind == vNone && a.ranges.kind == vNone {
-		return nil
+		return
 	}
-	u := &w.u
-	die := u.off + uint64(start)
-	spans, err := w.spansOf(a)
-	if err != nil {
-		w.problem(die, fmt.Sprintf("code of the function at %#x", die), err)
-	}
+	die := w.u.off + uint64(start)
+	spans := w.spansOf(a, "function", die)
 	n := len(spans)
 	spans = w.code.keep(spans)
 	w.unitDead += btoi(n > 0 && len(spans) == 0)
 	if len(spans) == 0 {
-		return nil
+		return
 	}
 	fn := w.newOpenFunc()
 	fn.die, fn.attrs = die, *a
 	fn.spans = append(fn.spans[:0], tidy(spans)...)
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
-	return nil
 }
 
-// spansOf returns the code of a DIE; it is valid until the next call.
-func (w *worker) spansOf(a *dieAttrs) ([]span, error) {
+// spansOf returns the code of the DIE at die, which what names in a problem; it
+// is valid until the next call.
+func (w *worker) spansOf(a *dieAttrs, what string, die uint64) []span {
 	u := &w.u
 	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
 	w.spans = spans
 	w.spend(u.work)
 	u.work = 0
-	return spans, err
+	if err != nil {
+		w.problem(die, fmt.Sprintf("code of the %s at %#x", what, die), err)
+	}
+	return spans
 }
 
 func btoi(b bool) int {
@@ -95,16 +94,12 @@ func (w *worker) newOpenFunc() *openFunc {
 }
 
 // enterInline records an inlined subroutine of the open function.
-func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) error {
+func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
 	if f.fn < 0 || w.opts.NoInlines {
-		return nil
+		return
 	}
-	fn, u := w.open[f.fn], &w.u
-	die := u.off + uint64(start)
-	spans, err := w.spansOf(a)
-	if err != nil {
-		w.problem(die, fmt.Sprintf("code of the inlined function at %#x", die), err)
-	}
+	fn, die := w.open[f.fn], w.u.off+uint64(start)
+	spans := w.spansOf(a, "inlined function", die)
 	in := inlineDIE{parent: f.inl, callFile: a.callFile.u, first: int32(len(fn.inlineSpans))}
 	if a.callLine.kind == vConst && a.callLine.u <= 1<<32-1 {
 		in.callLine = uint32(a.callLine.u)
@@ -117,7 +112,6 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) error {
 	in.last = int32(len(fn.inlineSpans))
 	fn.inlines = append(fn.inlines, in)
 	f.inl = int32(len(fn.inlines) - 1)
-	return nil
 }
 
 // originOf returns the number of the inlined function. Its name is looked for

@@ -117,9 +117,9 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 			return f, 0, u.errorf(start, "unit ends within a DIE")
 		}
 		if d.class == classInline {
-			err = w.enterInline(a, start, &f)
+			w.enterInline(a, start, &f)
 		} else {
-			err = w.enterFunc(a, start, &f)
+			w.enterFunc(a, start, &f)
 		}
 	case classScope:
 		if u.flat() && jump > 0 {
@@ -141,7 +141,7 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 		w.leave(&f, next)
 		f.opens = opensNothing
 	}
-	return f, next, err
+	return f, next, nil
 }
 
 // sibling returns where the DIE's next sibling is, or -1 when the reference is
