@@ -40,8 +40,7 @@ bench: ## time and memory on large binaries, beside other tools; installs them a
 
 # For benchstat: make bench-go COUNT=10 SYMTOOL_BENCH_FILE=... >new.txt
 bench-go: build ## Go's benchmarks of each stage, COUNT times, on SYMTOOL_BENCH_FILE (symtool)
-	SYMTOOL_BENCH_FILE='$(abspath $(BENCH_FILE))' SYMTOOL_BENCH='$(abspath $(BENCH_FILE))' \
-		$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 1h ./...
+	SYMTOOL_BENCH_FILE='$(abspath $(BENCH_FILE))' $(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 1h ./...
 
 fuzz: ## every fuzz target for FUZZTIME (30s)
 	@set -e; packages=$$($(GO) list ./...); for package in $$packages; do \

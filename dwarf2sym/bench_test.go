@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// benchFile is a large binary with debug information: $SYMTOOL_BENCH, else
+// benchFile is a large binary with debug information: $SYMTOOL_BENCH_FILE, else
 // libc's debug file, else the test's own program.
 func benchFile(b *testing.B) *elfobj.File {
 	b.Helper()
-	path := os.Getenv("SYMTOOL_BENCH")
+	path := os.Getenv("SYMTOOL_BENCH_FILE")
 	if path == "" {
 		path = libcDebug()
 	}
