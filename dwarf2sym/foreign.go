@@ -82,6 +82,9 @@ func (u *unit) takeAt(pos int, a *dieAttrs) int {
 
 // openForeign returns the unit that holds off, or nil.
 func (w *worker) openForeign(off uint64) *foreign {
+	if w.tired {
+		return nil
+	}
 	i, ok := w.d.unitAt(off)
 	if !ok || off < w.d.units[i].off+uint64(w.d.units[i].headSize) {
 		return nil

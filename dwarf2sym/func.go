@@ -189,6 +189,9 @@ const lineCost = 4
 // resolveNames finds the names that had to wait for the end of the unit.
 func (w *worker) resolveNames() {
 	for i := range w.pending {
+		if w.tired {
+			break
+		}
 		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
 		if how != nameless && !w.spend(uint64(len(w.names.list[name]))) {

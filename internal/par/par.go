@@ -48,7 +48,7 @@ const waiting = 4
 
 // Ordered calls work for the items 0 to n-1 from up to jobs goroutines (see
 // Jobs), and done with each result, in order, one at a time, in the caller's
-// goroutine. worker is below the number of workers and belongs to one
+// goroutine; with one job, that is where work is called, too. worker is below the number of workers and belongs to one
 // goroutine at a time: it selects scratch space.
 //
 // After a failure of work or done, or when ctx ends, no further item is
@@ -61,6 +61,9 @@ func Ordered[T any](ctx context.Context, jobs, n int,
 	if n <= 0 {
 		return context.Cause(ctx)
 	}
+	if Jobs(jobs) == 1 {
+		return inline(ctx, n, work, done)
+	}
 	p := newPool(ctx, min(Jobs(jobs), n), n, work)
 	defer p.close()
 	for item := range n {
@@ -69,6 +72,27 @@ func Ordered[T any](ctx context.Context, jobs, n int,
 			return err
 		}
 		if err := done(item, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inline is Ordered in the caller's goroutine: who asks for one job may have
+// one processor only.
+func inline[T any](ctx context.Context, n int,
+	work func(ctx context.Context, worker, item int) (T, error),
+	done func(item int, result T) error,
+) error {
+	for item := range n {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		o := attempt(ctx, work, 0, item)
+		if o.err != nil {
+			return o.err
+		}
+		if err := done(item, o.result); err != nil {
 			return err
 		}
 	}
@@ -150,7 +174,7 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 		if item >= p.n {
 			return
 		}
-		o := p.item(ctx, worker, item)
+		o := attempt(ctx, p.work, worker, item)
 		if o.err != nil {
 			p.stop()
 		}
@@ -158,14 +182,14 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 	}
 }
 
-// item is the one place where a panic ends.
-func (p *pool[T]) item(ctx context.Context, worker, item int) (o outcome[T]) {
+// attempt is the one place where a panic ends.
+func attempt[T any](ctx context.Context, work func(context.Context, int, int) (T, error), worker, item int) (o outcome[T]) {
 	defer func() {
 		if v := recover(); v != nil {
 			o.err = &PanicError{Item: item, Value: v, Stack: debug.Stack()}
 		}
 	}()
-	o.result, o.err = p.work(ctx, worker, item)
+	o.result, o.err = work(ctx, worker, item)
 	return o
 }
 

@@ -1,0 +1,61 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The table agrees with a map and a list, whatever the order and however the
+// strings come, and keeps nothing of the bytes that it is given.
+func TestStringTable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var table stringTable
+	if _, ok := table.find("a"); ok {
+		t.Error("the empty table has a string")
+	}
+	want := map[string]uint32{}
+	var list []string
+	buf := make([]byte, 0, 64<<10)
+	for i := range 50_000 {
+		s := fmt.Sprintf("name%d", rng.IntN(20_000))
+		if i%9999 == 7 {
+			s = strings.Repeat(s, textChunk/4) // more than a chunk
+		}
+		id, known := want[s]
+		if got, ok := table.find(s); ok != known || got != id {
+			t.Fatalf("find(%.20q) is %d, %v; want %d, %v", s, got, ok, id, known)
+		}
+		if !known {
+			id = uint32(len(list))
+			want[s], list = id, append(list, s)
+		}
+		var got uint32
+		if i%2 == 0 {
+			buf = append(buf[:0], s...)
+			got = table.intern(buf)
+			clear(buf)
+		} else {
+			got = table.internString(s)
+		}
+		if got != id {
+			t.Fatalf("number of %.20q is %d, want %d", s, got, id)
+		}
+		if i == 1000 {
+			table.expect(30_000)
+		}
+	}
+	for i, s := range list {
+		if table.list[i] != s {
+			t.Fatalf("string %d is %.20q, want %.20q", i, table.list[i], s)
+		}
+	}
+}
+
+func TestStringTableEmptyString(t *testing.T) {
+	var table stringTable
+	if a, b := table.intern(nil), table.internString(""); a != 0 || b != 0 || len(table.list) != 1 {
+		t.Errorf("the empty string is %d and %d of %d", a, b, len(table.list))
+	}
+}
