@@ -33,7 +33,7 @@ oracle: ## every test, with other tools' answers to compare with; installs them 
 
 oracle-full: ## lines, functions and inlines of every compiler and option beside llvm's, as a table: 10 minutes
 	.ci/packages $(ORACLE_PACKAGES)
-	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 40m -v -run '^TestOracle(Lines|NameRules|FindsDamage)$$' ./dwarf2sym
+	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 40m -v -run '^TestOracle(Lines|NameRules|FindsDamage|Supplement)$$' ./dwarf2sym
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench

@@ -46,7 +46,10 @@ func wanted(c class, at uint64) bool {
 			return true
 		}
 	case classScope:
-		return at == atName || at == atSpecification || at == atAbstractOrigin || at == atExtension
+		switch at {
+		case atName, atSpecification, atAbstractOrigin, atExtension, atSignature:
+			return true
+		}
 	case classUnit:
 		switch at {
 		case atName, atCompDir, atLanguage, atStmtList, atLowPC, atHighPC, atRanges,

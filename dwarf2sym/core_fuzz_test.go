@@ -177,7 +177,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line, lineStr []byte, lo uint64, big bool, addrSize uint8) {
 		d := &debugData{order: order(big), line: &memSource{data: line}, lineStr: wholeStrings(lineStr)}
-		d.effort.limit = 1 << 30
+		d.effort = &effort{limit: 1 << 30}
 		u := &unit{unitHeader: unitHeader{version: 5, addrSize: []uint8{2, 4, 8}[addrSize%3]}, order: d.order, d: d, compDir: "/src"}
 		u.stmtList = value{kind: vSecOff}
 		var tab lineTable

@@ -48,6 +48,7 @@ const (
 	atCompDir         = 0x1b
 	atAbstractOrigin  = 0x31
 	atSpecification   = 0x47
+	atSignature       = 0x69
 	atExtension       = 0x54
 	atRanges          = 0x55
 	atCallFile        = 0x58

@@ -28,8 +28,22 @@ type effort struct {
 	spent atomic.Uint64
 }
 
-// allow sets the limit for the sections of d: base, and what their size allows.
+// allow sets the limit for d and the files that it refers to: base, and what
+// their size allows.
 func (d *debugData) allow(base uint64) {
+	e := &effort{}
+	var total int64
+	for _, d := range []*debugData{d, d.sup, d.types.old} {
+		if d != nil {
+			total += d.size()
+			d.effort = e
+		}
+	}
+	e.limit = base + effortRatio*uint64(total)
+}
+
+// size is that of all sections.
+func (d *debugData) size() int64 {
 	total := d.info.Size()
 	if d.line != nil {
 		total += d.line.Size()
@@ -37,8 +51,7 @@ func (d *debugData) allow(base uint64) {
 	for _, s := range [][]byte{d.abbrev, d.str, d.lineStr, d.strOffsets, d.addr, d.rnglists, d.ranges} {
 		total += int64(len(s))
 	}
-	d.effort.limit = base + effortRatio*uint64(total)
-	d.effort.spent.Store(0)
+	return total
 }
 
 // over tells whether the limit was passed.

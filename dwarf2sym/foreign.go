@@ -27,43 +27,67 @@ type foreign struct {
 	scanned bool // scopes are filled in
 }
 
+// foreignKey is units[index] of d.
+type foreignKey struct {
+	d     *debugData
+	index int
+}
+
 // tableKey tells abbreviation tables apart.
 type tableKey struct {
+	d      *debugData
 	offset uint64
 	sizes  formSizes
 }
 
-// peek reads the attributes of the DIE at off of .debug_info into a. The
-// strings of the unit that it returns are good until the next peek.
-func (w *worker) peek(off uint64, a *dieAttrs) (*unit, bool) {
-	if u := &w.u; off >= u.off+uint64(u.headSize) && off < u.off+u.size {
+// locate returns the debugData and the offset there of the DIE that u refers to.
+func (u *unit) locate(ref value) (*debugData, uint64, bool) {
+	switch ref.kind {
+	case vRef:
+		return u.d, ref.u, true
+	case vRefSup:
+		return u.d.sup, ref.u, u.d.sup != nil
+	case vRefSig:
+		return u.d.typeOf(ref.u)
+	}
+	return nil, 0, false
+}
+
+// peek reads the attributes of the DIE that u refers to into a. It returns its
+// unit and its offset there; the unit's strings are good until the next peek.
+func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
+	d, off, ok := u.locate(ref)
+	if !ok {
+		return nil, 0, false
+	}
+	if u := &w.u; d == u.d && off >= u.off+uint64(u.headSize) && off < u.off+u.size {
 		pos := int(off - u.off)
 		n := u.takeAt(pos, a) - pos
-		return u, n > 0 && w.spend(uint64(n))
+		return u, off, n > 0 && w.spend(uint64(n))
 	}
-	f := w.openForeign(off)
+	f := w.openForeign(d, off)
 	if f == nil {
-		return nil, false
+		return nil, 0, false
 	}
 	rest := f.off + f.size - off
 	for _, size := range []uint64{peekSize, peekMost} {
 		size = min(size, rest)
-		b, err := w.d.info.Bytes(int64(off), int64(size), f.buf)
+		b, err := d.info.Bytes(int64(off), int64(size), f.buf)
 		if err != nil || !w.spend(size) {
-			return nil, false
+			return nil, 0, false
 		}
 		if cap(b) > cap(f.buf) {
 			f.buf = b[:0]
 		}
 		f.data = b
 		if f.takeAt(0, a) >= 0 {
-			return &f.unit, true
+			return &f.unit, off, true
 		}
 		if size == rest {
 			break
 		}
 	}
-	return nil, false
+	return nil, 0, false
 }
 
 // takeAt reads the attributes of the DIE at pos of the unit's data, if it is
@@ -80,26 +104,27 @@ func (u *unit) takeAt(pos int, a *dieAttrs) int {
 	return u.take(d, pos, a)
 }
 
-// openForeign returns the unit that holds off, or nil.
-func (w *worker) openForeign(off uint64) *foreign {
+// openForeign returns the unit of d that holds off, or nil.
+func (w *worker) openForeign(d *debugData, off uint64) *foreign {
 	if w.tired {
 		return nil
 	}
-	i, ok := w.d.unitAt(off)
-	if !ok || off < w.d.units[i].off+uint64(w.d.units[i].headSize) {
+	i, ok := d.unitAt(off)
+	if !ok || off < d.units[i].off+uint64(d.units[i].headSize) {
 		return nil
 	}
-	if f, ok := w.foreign[i]; ok {
+	key := foreignKey{d, i}
+	if f, ok := w.foreign[key]; ok {
 		return f
 	}
 	if len(w.foreign) >= foreignUnits {
 		w.closeForeign()
 	}
 	f := &foreign{}
-	if w.beginForeign(f, &w.d.units[i]) != nil {
+	if w.beginForeign(f, d, &d.units[i]) != nil {
 		f = nil
 	}
-	w.foreign[i] = f
+	w.foreign[key] = f
 	return f
 }
 
@@ -110,13 +135,13 @@ func (w *worker) closeForeign() {
 }
 
 // sharedTable returns a foreign unit's abbreviations, or nil.
-func (w *worker) sharedTable(h *unitHeader) (*abbrevs, error) {
-	key := tableKey{h.abbrev, h.sizes()}
+func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
+	key := tableKey{d, h.abbrev, h.sizes()}
 	if t, ok := w.shared[key]; ok {
 		return t, nil
 	}
 	t := &abbrevs{}
-	err := t.parse(w.d.abbrev, key.offset, key.sizes)
+	err := t.parse(d.abbrev, key.offset, key.sizes)
 	if !w.spend(t.cost()) || err != nil {
 		return nil, cmp.Or(err, errTired)
 	}
@@ -128,18 +153,18 @@ func (w *worker) sharedTable(h *unitHeader) (*abbrevs, error) {
 var errTired = errors.New("too much work")
 
 // beginForeign reads the unit's own DIE, from as few bytes as hold it.
-func (w *worker) beginForeign(f *foreign, h *unitHeader) error {
-	t, err := w.sharedTable(h)
+func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
+	t, err := w.sharedTable(d, h)
 	if err != nil {
 		return err
 	}
 	for size := uint64(peekSize); ; size *= 16 {
 		size = min(size, h.size)
-		b, err := w.d.info.Bytes(int64(h.off), int64(size), nil)
+		b, err := d.info.Bytes(int64(h.off), int64(size), nil)
 		if err != nil || !w.spend(size) {
 			return cmp.Or(err, errTired)
 		}
-		err = f.begin(w.d, h, b, t)
+		err = f.begin(d, h, b, t)
 		f.owner = f
 		if err == nil || size == h.size {
 			return err
@@ -154,14 +179,14 @@ func (w *worker) foreignScopes(u *unit) []scope {
 		return f.scopes
 	}
 	f.scanned = true
-	data, err := w.d.info.Bytes(int64(f.off), int64(f.size), nil)
+	data, err := f.d.info.Bytes(int64(f.off), int64(f.size), nil)
 	if err != nil || !w.spend(f.size) {
 		return nil
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
-	scan := worker{d: w.d, namesOnly: true}
-	if scan.u.begin(w.d, &f.unitHeader, data, f.abbrevs) == nil {
+	scan := worker{d: f.d, namesOnly: true}
+	if scan.u.begin(f.d, &f.unitHeader, data, f.abbrevs) == nil {
 		scan.scan() // what it found before any damage is what can be had
 		for i := range scan.scopes {
 			if s := &scan.scopes[i]; s.name.kind == vInline {

@@ -117,9 +117,12 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
 // originOf returns the number of the inlined function. Its name is looked for
 // at the end of the unit.
 func (w *worker) originOf(a *dieAttrs, die uint64) uint32 {
-	key, ok := a.next()
-	if !ok {
-		key = die
+	key := die
+	switch ref, _ := a.next(); ref.kind {
+	case vRef:
+		key = ref.u
+	case vRefSup:
+		key = supTag | ref.u
 	}
 	if id, ok := w.seen[key]; ok {
 		return id

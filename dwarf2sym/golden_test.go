@@ -83,7 +83,8 @@ func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	if c.debug != "" {
 		debug = openELF(t, c.debug)
 	}
-	m, report, err := dwarf2sym.Read(context.Background(), file, debug, dwarf2sym.Options{Jobs: jobs, Demangle: true})
+	o := dwarf2sym.Options{Jobs: jobs, Demangle: true, Supplement: openSupplement(t, file)}
+	m, report, err := dwarf2sym.Read(context.Background(), file, debug, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +96,21 @@ func dumpText(t *testing.T, c fixture, jobs int) []byte {
 		fmt.Fprintf(&out, "# %s\n", strings.ReplaceAll(fmt.Sprint(p), filepath.Dir(c.file)+"/", ""))
 	}
 	return out.Bytes()
+}
+
+// openSupplement opens what file has a link to; nil without one.
+func openSupplement(t *testing.T, file *elfobj.File) *elfobj.File {
+	t.Helper()
+	link, err := file.SupLink()
+	if link == nil || err != nil {
+		return nil // read on as far as it goes
+	}
+	sup, tried, err := elfobj.FindSupplement(file, link, nil, elfobj.DefaultLimits())
+	if sup == nil {
+		t.Fatalf("no supplementary file: %v, %v", tried, err)
+	}
+	t.Cleanup(func() { sup.Close() })
+	return sup
 }
 
 func openELF(t *testing.T, path string) *elfobj.File {

@@ -95,19 +95,6 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
-// tellSupplement reports a supplementary file, where dwz puts what several
-// files share: what is named there cannot be had.
-func (r *reader) tellSupplement(f *elfobj.File) {
-	for _, section := range []string{".gnu_debugaltlink", ".debug_sup"} {
-		if s := f.Section(section); s == nil || !s.HasData() {
-			continue
-		}
-		name, _, _ := f.AltLink()
-		r.problem(problemFile, "names in it", &bin.Error{File: f.Path, Section: section,
-			Msg: fmt.Sprintf("the supplementary file %q is not read", name)})
-	}
-}
-
 // openDebugData finds the debug sections; nil when there are none.
 func (r *reader) openDebugData() *debugData {
 	f := r.file
@@ -117,12 +104,60 @@ func (r *reader) openDebugData() *debugData {
 	if !f.HasDWARF() {
 		return nil
 	}
-	r.tellSupplement(f)
+	d := r.openDWARF(f, "all functions")
+	if d == nil {
+		return nil
+	}
+	r.openSupplement(f, d)
+	if s := f.Section(".debug_types"); s != nil && s.HasData() {
+		info, err := s.Open()
+		if err != nil {
+			r.problem(problemFile, "names of types", err)
+		} else {
+			d.types.old = d.oldTypesData(info)
+		}
+	}
+	var err error
+	if s := f.Section(".debug_line"); s != nil && s.HasData() {
+		if d.line, err = s.Open(); err != nil {
+			r.problem(problemFile, "all lines", err)
+		}
+	}
+	return d
+}
+
+// openSupplement opens the supplementary file of f, where dwz puts what several
+// files share: names of functions, of types and of units.
+func (r *reader) openSupplement(f *elfobj.File, d *debugData) {
+	link, err := f.SupLink()
+	if err != nil {
+		r.problem(problemFile, "names in the supplementary file", err)
+	}
+	if link == nil {
+		return
+	}
+	if r.opts.Supplement == nil {
+		r.problem(problemFile, "names in it", &bin.Error{File: f.Path, Section: link.Section,
+			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name)})
+		return
+	}
+	if d.sup = r.openDWARF(r.opts.Supplement, "names in it"); d.sup != nil {
+		d.sup.tag = supTag
+	}
+}
+
+// openDWARF opens the debug sections of one file but .debug_line; lost is what
+// is lost without them.
+func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
 	d := &debugData{file: f.Path, order: f.Order == binary.ByteOrder(binary.BigEndian)}
 	info := f.Section(".debug_info")
+	if info == nil || !info.HasData() {
+		r.problem(problemFile, lost, &bin.Error{File: f.Path, Msg: "no .debug_info"})
+		return nil
+	}
 	src, err := info.Open()
 	if err != nil {
-		r.problem(problemFile, "all functions", err)
+		r.problem(problemFile, lost, err)
 		return nil
 	}
 	d.info = src
@@ -137,11 +172,6 @@ func (r *reader) openDebugData() *debugData {
 		*s.data = r.sectionData(f, s.name)
 	}
 	d.str, d.lineStr = wholeStrings(d.str), wholeStrings(d.lineStr)
-	if s := f.Section(".debug_line"); s != nil && s.HasData() {
-		if d.line, err = s.Open(); err != nil {
-			r.problem(problemFile, "all lines", err)
-		}
-	}
 	return d
 }
 

@@ -219,7 +219,7 @@ func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2
 	case formLineStrp:
 		text = value{vLineStrp, c.Uint(offsetSize)}
 	case formStrpSup:
-		c.Uint(offsetSize)
+		text = value{vStrpSup, c.Uint(offsetSize)}
 	case formStrx:
 		text = value{vStrx, c.ULEB()}
 	case formStrx1, formStrx2, formStrx3, formStrx4:

@@ -17,7 +17,7 @@ type nameID uint32
 // place of .debug_str are found without looking at their bytes.
 type nameTable struct {
 	stringTable
-	places map[uint64]nameID // by offset in .debug_str
+	places map[uint64]nameID // by offset in .debug_str, with the tag of its debugData
 }
 
 func newNameTable() nameTable { return nameTable{places: make(map[uint64]nameID)} }
@@ -32,8 +32,7 @@ type scope struct {
 	tag        uint16
 	name       value
 	text       string // the name, where the unit's bytes are not kept
-	next       uint64 // the DIE that it completes
-	refers     bool   // next is set
+	next       value  // the DIE that it completes, or that completes it; or nothing
 }
 
 // foundName is what a chain of DIEs says about a function's name.
@@ -85,33 +84,39 @@ func (w *worker) placedName(u *unit, a *dieAttrs) (nameID, bool) {
 		if u.flat() {
 			first = attrs.name
 		}
-		if first.kind == vStrp {
-			id, how := w.internPlace(first.u)
-			return id, how != nameless
+		switch first.kind {
+		case vStrp:
+			return w.internPlace(u.d, first.u)
+		case vStrpSup:
+			return w.internPlace(u.d.sup, first.u)
 		}
 		next, ok := attrs.next()
 		if !ok || first.kind != vNone {
 			return 0, false
 		}
-		if u, ok = w.peek(next, &attrs); !ok {
+		if u, _, ok = w.peek(u, next, &attrs); !ok {
 			return 0, false
 		}
 	}
 	return 0, false
 }
 
-// internPlace interns the name at an offset of .debug_str.
-func (w *worker) internPlace(off uint64) (nameID, naming) {
-	if id, ok := w.names.places[off]; ok {
-		return id, named
+// internPlace interns the name at an offset of d's .debug_str.
+func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
+	if d == nil {
+		return 0, false
 	}
-	name, ok := cstring(w.d.str, off)
+	place := d.tag | off
+	if id, ok := w.names.places[place]; ok {
+		return id, true
+	}
+	name, ok := cstring(d.str, off)
 	if !ok || len(name) == 0 {
-		return 0, nameless
+		return 0, false
 	}
 	id := w.names.intern(name)
-	w.names.places[off] = id
-	return id, named
+	w.names.places[place] = id
+	return id, true
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
@@ -141,10 +146,9 @@ func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
 		if !ok {
 			return found
 		}
-		if u, ok = w.peek(next, &attrs); !ok {
+		if u, off, ok = w.peek(u, next, &attrs); !ok {
 			return found
 		}
-		off = next
 	}
 	return found
 }
@@ -185,7 +189,7 @@ func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
 // appendOuter appends "f(int)::" for the function at off, around a local type.
 func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
 	var a dieAttrs
-	if u, ok := w.peek(off, &a); ok {
+	if u, off, ok := w.peek(u, value{vRef, off}, &a); ok {
 		found := w.chase(u, off, &a)
 		switch {
 		case len(found.linkage) > 0:
@@ -226,10 +230,10 @@ func (w *worker) appendScope(b []byte, u *unit, s *scope) []byte {
 	if len(name) == 0 {
 		name, _ = u.text(s.name)
 	}
-	next, more := s.next, s.refers
+	next, more := s.next, s.next.isRef()
 	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
 		var a dieAttrs
-		if u, more = w.peek(next, &a); more {
+		if u, _, more = w.peek(u, next, &a); more {
 			name, _ = u.text(a.name)
 			next, more = a.next()
 		}

@@ -63,6 +63,10 @@ type Options struct {
 	// matches counts, as with GCC's -ffile-prefix-map.
 	PrefixMap []PrefixMap
 
+	// Supplement is the file that dwz made of what several debug files share
+	// (DWARF 5, 7.3.6), if the debug information has a link to one.
+	Supplement *elfobj.File
+
 	Demangle  bool   // false: names as they are in the file
 	Generator string // value of INFO GENERATOR; empty: no record
 
@@ -220,8 +224,12 @@ func (d *debugData) batches() (out []batch) {
 
 // readUnits lets the workers read all units.
 func (r *reader) readUnits(ctx context.Context, d *debugData) error {
-	problems := d.readUnitHeaders()
-	r.addProblems(&problems)
+	for _, d := range []*debugData{d.sup, d} {
+		if d != nil {
+			problems := d.readUnitHeaders()
+			r.addProblems(&problems)
+		}
+	}
 	d.allow(cmp.Or(r.effortBase, effortBase))
 	batches := d.batches()
 	for range min(r.jobs, max(len(batches), 1)) {
@@ -238,6 +246,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		}
 		return nil
 	})
+	r.addProblems(&d.types.problems)
 	if d.effort.over() {
 		r.giveUp(d)
 	}

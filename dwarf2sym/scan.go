@@ -225,7 +225,7 @@ func (u *unit) take(d *decl, pos int, a *dieAttrs) int {
 			a.high = v
 		case atRanges:
 			a.ranges = v
-		case atSpecification, atExtension:
+		case atSpecification, atExtension, atSignature:
 			a.spec = v
 		case atAbstractOrigin:
 			a.origin = v
@@ -239,12 +239,14 @@ func (u *unit) take(d *decl, pos int, a *dieAttrs) int {
 }
 
 // next returns the DIE that completes this one: where its name may be.
-func (a *dieAttrs) next() (uint64, bool) {
-	if a.origin.kind == vRef {
-		return a.origin.u, true
+func (a *dieAttrs) next() (value, bool) {
+	if a.origin.isRef() {
+		return a.origin, true
 	}
-	return a.spec.u, a.spec.kind == vRef
+	return a.spec, a.spec.isRef()
 }
+
+func (v value) isRef() bool { return v.kind == vRef || v.kind == vRefSup || v.kind == vRefSig }
 
 // enterScope records a namespace or type whose name functions below it carry.
 func (w *worker) enterScope(d *decl, start, pos int, f *scanFrame) int {
@@ -258,7 +260,7 @@ func (w *worker) enterScope(d *decl, start, pos int, f *scanFrame) int {
 		return -1
 	}
 	s := scope{start: u.off + uint64(start), end: u.off + u.size, parent: f.scope, outer: f.outer, name: a.name, tag: d.tag}
-	s.next, s.refers = a.next()
+	s.next, _ = a.next()
 	w.scopes = append(w.scopes, s)
 	f.scope, f.outer, f.opens = int32(len(w.scopes)-1), 0, opensScope
 	return next

@@ -14,6 +14,7 @@ import (
 type debugData struct {
 	file  string
 	order order
+	tag   uint64 // supTag in the supplementary file
 	info  elfobj.Source
 	line  elfobj.Source // nil without .debug_line
 
@@ -28,8 +29,17 @@ type debugData struct {
 	units []unitHeader // in order of their offset
 	batch uint64       // bytes of .debug_info that a worker reads at once; 0: batchSize
 
-	effort effort
+	oldTypes bool // the units are those of .debug_types (DWARF 4)
+
+	sup   *debugData // the supplementary file, which only references lead to
+	types typeUnits
+
+	effort *effort // of all files together
 }
+
+// supTag tells offsets in the sections of a supplementary file from those in the
+// file's own: no section is that large.
+const supTag = 1 << 63
 
 // unitHeader is what a unit's header says (DWARF 5, 7.5.1).
 type unitHeader struct {
@@ -41,6 +51,12 @@ type unitHeader struct {
 	typ      uint8
 	addrSize uint8
 	dwarf64  bool
+}
+
+// typeHeader is what follows in the header of a type unit.
+type typeHeader struct {
+	signature uint64
+	offset    uint64 // of the type's DIE in the unit
 }
 
 func (h *unitHeader) offsetSize() uint64 {
@@ -76,7 +92,7 @@ func (d *debugData) readUnitHeaders() (problems problemList) {
 			return problems
 		}
 		buf = b
-		h, err := d.parseUnitHeader(b, off, total)
+		h, _, err := d.parseUnitHeader(b, off, total)
 		if err != nil {
 			problems.next()
 			problems.add(off, fmt.Sprintf("unit at %#x", off), err)
@@ -94,16 +110,16 @@ func (d *debugData) readUnitHeaders() (problems problemList) {
 
 // parseUnitHeader decodes the header at off, of which b holds the first bytes.
 // With an error, size is set when the next header can still be found.
-func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (unitHeader, error) {
-	c := bin.NewAt(".debug_info", b, off, d.order.byteOrder())
-	h := unitHeader{off: off, typ: utCompile}
+func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, t typeHeader, err error) {
+	c := bin.NewAt(d.section(), b, off, d.order.byteOrder())
+	h = unitHeader{off: off, typ: utCompile}
 	length := uint64(c.U32())
 	if length == 0xffffffff {
 		h.dwarf64 = true
 		length = c.U64()
 	}
-	fail := func(format string, args ...any) (unitHeader, error) {
-		return h, &bin.Error{File: d.file, Section: ".debug_info", Offset: off, Msg: fmt.Sprintf(format, args...)}
+	fail := func(format string, args ...any) (unitHeader, typeHeader, error) {
+		return h, t, &bin.Error{File: d.file, Section: d.section(), Offset: off, Msg: fmt.Sprintf(format, args...)}
 	}
 	if c.Err() != nil || !h.dwarf64 && length >= 0xfffffff0 {
 		return fail("unit length %#x is none", length)
@@ -120,15 +136,18 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (unitHeader, er
 	if version >= 5 {
 		h.typ, h.addrSize = c.U8(), c.U8()
 		h.abbrev = c.Uint(int(h.offsetSize()))
-		switch h.typ {
-		case utSkeleton, utSplitCompile:
-			c.Skip(8) // unit id
-		case utType, utSplitType:
-			c.Skip(8 + h.offsetSize()) // signature, type offset
-		}
 	} else {
 		h.abbrev = c.Uint(int(h.offsetSize()))
 		h.addrSize = c.U8()
+		if d.oldTypes {
+			h.typ = utType
+		}
+	}
+	switch h.typ {
+	case utSkeleton, utSplitCompile:
+		c.Skip(8) // unit id
+	case utType, utSplitType:
+		t = typeHeader{c.U64(), c.Uint(int(h.offsetSize()))}
 	}
 	h.headSize = uint8(c.Pos())
 	if c.Err() != nil || uint64(c.Pos()) > h.size {
@@ -136,9 +155,17 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (unitHeader, er
 	}
 	switch h.addrSize {
 	case 2, 4, 8:
-		return h, nil
+		return h, t, nil
 	}
 	return fail("addresses of %d bytes, want 2, 4 or 8", h.addrSize)
+}
+
+// section is the name of the section with the units.
+func (d *debugData) section() string {
+	if d.oldTypes {
+		return ".debug_types"
+	}
+	return ".debug_info"
 }
 
 // unitAt returns the index of the unit that holds offset off of .debug_info.

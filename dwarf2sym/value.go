@@ -21,11 +21,14 @@ const (
 	vSecOff              // an offset into another section
 	vRnglistx            // an index into the unit's range list offsets
 	vRef                 // a DIE, by its offset in .debug_info
+	vRefSup              // a DIE of the supplementary file, likewise
+	vRefSig              // a DIE of a type unit, by the type's signature
 	vStrp                // an offset into .debug_str
+	vStrpSup             // an offset into the supplementary file's .debug_str
 	vLineStrp            // an offset into .debug_line_str
 	vStrx                // an index into .debug_str_offsets
 	vInline              // a string in the unit itself, by its offset there
-	vElsewhere           // in a supplementary file, a type unit, or a block: not followed
+	vElsewhere           // a block, or what only debuggers follow
 )
 
 // value is an attribute's value as the DIE has it: what it needs from other
@@ -206,7 +209,13 @@ func (u *unit) value(form uint64, constant int64, pos int) (v value, next int) {
 		return value{vStrx, num}, next
 	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
 		return value{vAddrx, num}, next
-	case formData16, formRefSig8, formRefSup4, formRefSup8, formStrpSup, formGNURefAlt, formGNUStrpAlt:
+	case formRefSup4, formRefSup8, formGNURefAlt:
+		return value{vRefSup, num}, next
+	case formStrpSup, formGNUStrpAlt:
+		return value{vStrpSup, num}, next
+	case formRefSig8:
+		return value{vRefSig, num}, next
+	case formData16:
 		if len(u.data)-pos < n {
 			return v, -1
 		}
@@ -321,6 +330,10 @@ func (u *unit) text(v value) ([]byte, bool) {
 	switch v.kind {
 	case vStrp:
 		return cstring(u.d.str, v.u)
+	case vStrpSup:
+		if u.d.sup != nil {
+			return cstring(u.d.sup.str, v.u)
+		}
 	case vLineStrp:
 		return cstring(u.d.lineStr, v.u)
 	case vInline:

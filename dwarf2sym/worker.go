@@ -50,7 +50,7 @@ type worker struct {
 	nameBuf   []byte
 	plainBuf  []byte
 	outers    int // functions around functions, while a name is put together
-	foreign   map[int]*foreign
+	foreign   map[foreignKey]*foreign
 	shared    map[tableKey]*abbrevs // tables of foreign units
 }
 
@@ -72,7 +72,7 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 		names:   newNameTable(),
 		lineWin: newWindow(d.line),
 		seen:    make(map[uint64]uint32),
-		foreign: make(map[int]*foreign),
+		foreign: make(map[foreignKey]*foreign),
 		shared:  make(map[tableKey]*abbrevs),
 	}
 }

@@ -196,6 +196,9 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 		r.DebugFile = debug.Path
 		defer debug.Close()
 	}
+	if options.Supplement = d.findSupplement(r, binary, debug); options.Supplement != nil {
+		defer options.Supplement.Close()
+	}
 	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
 	if err != nil {
 		return inputError(r.File, err)
@@ -236,6 +239,27 @@ func (d *dumper) findDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, er
 	}
 	r.tried = tried
 	return debug, nil
+}
+
+// findSupplement opens the supplementary file of the debug information, if it
+// has one. That it is not there is told with what is lost.
+func (d *dumper) findSupplement(r *dumpResult, binary, debug *elfobj.File) *elfobj.File {
+	if debug != nil && debug.HasDWARF() {
+		binary = debug
+	}
+	link, err := binary.SupLink()
+	if link == nil || err != nil || d.options.CFIOnly {
+		return nil // damage is told by the reader
+	}
+	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, elfobj.DefaultLimits())
+	if err != nil {
+		r.problem(bin.Problem{Lost: "names in the supplementary file", Err: err})
+	}
+	if sup == nil {
+		r.tried = append(r.tried, tried...)
+		r.Looked = r.tried
+	}
+	return sup
 }
 
 // judge says what a user would not expect of the result.

@@ -7,6 +7,7 @@
 # Debian packages (bookworm, versions as checked in):
 #   gcc g++ binutils                       gcc 12.2, binutils 2.40
 #   clang-22 lld-22 llvm-22                22 from apt.llvm.org
+#   dwz                                    0.15
 #   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
 #   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-s390x-linux-gnu
 #   rustc: 1.95 (rustup, stable; nightly for legacy mangling)
@@ -81,6 +82,13 @@ if want scopes-mips-gcc3; then $GXX -gdwarf-3 -gstrict-dwarf $so scopes.cc -o $o
 # Linkage names for inlined functions only, and for none.
 if want scopes-abstract-clang5; then $CLANGXX -gdwarf-5 -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out; fi
 if want scopes-nolink-clang5; then $CLANGXX -O0 -gdwarf-5 -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out; fi
+# Classes that the unit itself only declares, without a name: it is in the type units. No symbol tells the names, either.
+for v in 4 5; do
+	if want types-nolink-clang$v; then
+		$CLANGXX -O0 -gdwarf-$v -fdebug-types-section -fvisibility=hidden -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out
+		objcopy --wildcard --strip-symbol='*' $out
+	fi
+done
 if want nestedfn; then $GCC $so nestedfn.c -o $out; fi
 if want lto-gcc; then $GXX -flto -flto-partition=none $so lto_a.cc lto_b.cc -o $out; fi
 if want lto-clang; then $CLANGXX -flto $so lto_a.cc lto_b.cc -o $out; fi
@@ -121,6 +129,19 @@ if want pair; then
 	objcopy --only-keep-debug plain.elf pair.debug
 	objcopy --strip-all --add-gnu-debuglink=pair.debug plain.elf $out
 fi
+
+# What scopes.cc gives in two programs moves to a file of its own; DWARF 5 has other forms for it. Before that they are scopes-gccN.
+dwz_pair() {
+	v=$1 opt=$2; shift 2
+	if want dwz$v; then
+		$GXX -gdwarf-$v $opt $so scopes.cc -o $out
+		$GXX -gdwarf-$v $opt $so scopes.cc except.cc -o other.elf
+		dwz "$@" -m dwz$v-common.debug -M dwz$v-common.debug $out other.elf
+		rm other.elf
+	fi
+}
+dwz_pair 4 -O0
+dwz_pair 5 -O2 --dwarf-5
 
 # --- CPUs -----------------------------------------------------------------
 cpu() { if want cpu-$1; then t=$2; shift 2; cross $t $so "$@" $nest hotcold.c -o $out; fi; }

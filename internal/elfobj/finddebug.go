@@ -106,9 +106,9 @@ func (s *debugSearch) byLink() bool {
 	return false
 }
 
-// linkFolders lists where a linked file may be. The file's folder is taken as
-// given and with symbolic links resolved: packages install below either.
-func (s *debugSearch) linkFolders() []string {
+// ownFolders are the folder of the file as given and with symbolic links
+// resolved: packages install below either.
+func (s *debugSearch) ownFolders() []string {
 	if s.f.Path == "" {
 		return nil
 	}
@@ -116,6 +116,12 @@ func (s *debugSearch) linkFolders() []string {
 	if real, err := filepath.EvalSymlinks(s.f.Path); err == nil && filepath.Dir(real) != own[0] {
 		own = append(own, filepath.Dir(real))
 	}
+	return own
+}
+
+// linkFolders lists where a linked file may be.
+func (s *debugSearch) linkFolders() []string {
+	own := s.ownFolders()
 	var out []string
 	for _, dir := range own {
 		out = append(out, dir, filepath.Join(dir, ".debug"))

@@ -92,19 +92,6 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	return string(file), crc, c.Err() == nil && len(file) > 0
 }
 
-// AltLink returns the file name and build-id in .gnu_debugaltlink (dwz): name,
-// NUL, build-id.
-func (f *File) AltLink() (name string, buildID []byte, ok bool) {
-	data, ok := f.linkData(".gnu_debugaltlink")
-	if !ok {
-		return "", nil, false
-	}
-	c := bin.New(".gnu_debugaltlink", data, f.Order)
-	file := c.CStr()
-	id := c.Bytes(uint64(c.Len()))
-	return string(file), id, c.Err() == nil && len(file) > 0 && len(id) > 0
-}
-
 func (f *File) linkData(section string) ([]byte, bool) {
 	s := f.Section(section)
 	if s == nil || !s.HasData() {

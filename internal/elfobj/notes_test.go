@@ -122,8 +122,8 @@ func TestLinks(t *testing.T) {
 		if name, crc, ok := f.DebugLink(); name != "prog.debug" || crc != 0xcafef00d || !ok {
 			t.Errorf("debuglink %q %#x %v", name, crc, ok)
 		}
-		if name, id, ok := f.AltLink(); name != "../dwz/all.debug" || hexOf(id) != "010203" || !ok {
-			t.Errorf("altlink %q %x %v", name, id, ok)
+		if l, err := f.SupLink(); err != nil || l.Name != "../dwz/all.debug" || hexOf(l.ID) != "010203" {
+			t.Errorf("link to a supplementary file %v, %v", l, err)
 		}
 	})
 	for name, data := range map[string]string{"no NUL": "prog", "no CRC": "prog\x00\x00\x00\x00\x01", "no name": "\x00\x00\x00\x00\x01\x02\x03\x04"} {
@@ -133,8 +133,8 @@ func TestLinks(t *testing.T) {
 		if _, _, ok := f.DebugLink(); ok {
 			t.Errorf("%s: ok", name)
 		}
-		if _, _, ok := f.AltLink(); ok {
-			t.Errorf("%s: altlink without id is ok", name)
+		if l, err := f.SupLink(); err == nil || l != nil {
+			t.Errorf("%s: link without id is %v", name, l)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func useAll(t testing.TB, image []byte) int {
 	}
 	f.BuildID()
 	f.DebugLink()
-	f.AltLink()
+	f.SupLink()
 	f.TextHash()
 	f.LoadBase()
 	for i, r := range f.ExecRanges() {

@@ -1,0 +1,103 @@
+package dwarf2sym_test
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// dwz moves what several files share; with the file that it goes to, the symbols
+// are those of before: for every DWARF version and all of its forms.
+func TestOracleSupplement(t *testing.T) {
+	testenv.Oracle(t)
+	if !testenv.OracleFull() {
+		t.Skip("minutes of compiling: make oracle-full")
+	}
+	gxx, dwz := testenv.Tool(t, "g++"), testenv.Tool(t, "dwz")
+	for _, c := range []struct {
+		name, version string
+		args          []string
+	}{
+		{"DWARF 4", "-gdwarf-4", nil},
+		{"DWARF 5, GNU forms", "-gdwarf-5", nil},
+		{"DWARF 5", "-gdwarf-5", []string{"--dwarf-5"}},
+		{"DWARF 4 with type units", "-gdwarf-4 -fdebug-types-section", nil},
+		{"one dictionary, no optimization", "-gdwarf-4 -O0", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			one, two := filepath.Join(dir, "one.so"), filepath.Join(dir, "two.so")
+			for file, sources := range map[string][]string{one: {"templates.cc", "scopes.cc"}, two: {"templates.cc"}} {
+				args := append([]string{"-w", "-O2", "-std=c++20", "-shared", "-fPIC", "-o", file}, strings.Fields(c.version)...)
+				for _, source := range sources {
+					args = append(args, testenv.Input(t, "src", source))
+				}
+				run(t, gxx, args...)
+			}
+			want := dumpOf(t, one)
+			run(t, dwz, append(c.args, "-m", filepath.Join(dir, "common.debug"), "-M", "common.debug", one, two)...)
+			got := dumpOf(t, one)
+			if !bytes.Equal(got, want) {
+				t.Error("other symbols than before dwz")
+			}
+			link, err := openELF(t, one).SupLink()
+			if err != nil || link == nil {
+				t.Errorf("no link after dwz: %v", err)
+			}
+			t.Logf("%d records, %v", bytes.Count(got, []byte("\n")), link)
+		})
+	}
+}
+
+// The same, on a program that is small enough to be checked in both ways.
+func TestSupplementKeepsAll(t *testing.T) {
+	for _, v := range []string{"4", "5"} {
+		want := dumpOf(t, testenv.Input(t, "scopes-gcc"+v+".elf"))
+		got := dumpOf(t, testenv.Input(t, "dwz"+v+".elf"))
+		if !bytes.Equal(got, want) {
+			t.Errorf("dwz%s.elf: other symbols than before dwz:\n%s\nwant\n%s", v, got, want)
+		}
+	}
+}
+
+// dumpOf is the symbol file of a library without its ids, which must be complete.
+func dumpOf(t *testing.T, path string) []byte {
+	t.Helper()
+	file := openELF(t, path)
+	m, rep, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{Name: "lib", ID: "0", Supplement: openSupplement(t, file)})
+	if err != nil || len(rep.Problems) > 0 {
+		t.Fatalf("%v, %v", err, rep)
+	}
+	m.Infos = nil
+	var b bytes.Buffer
+	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Without the file its names are missing, and that is said; the addresses stay.
+func TestNoSupplement(t *testing.T) {
+	for _, name := range []string{"dwz4.elf", "dwz5.elf"} {
+		file := openELF(t, testenv.Input(t, name))
+		m, rep, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{})
+		if err != nil || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0].String(), "the supplementary file") {
+			t.Errorf("%s: %v, %v", name, err, rep)
+		}
+		whole, _, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{Supplement: openSupplement(t, file)})
+		if err != nil || len(whole.Funcs) != len(m.Funcs) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i := range m.Funcs {
+			if a, b := &m.Funcs[i], &whole.Funcs[i]; a.RVA != b.RVA || a.Size != b.Size {
+				t.Errorf("%s: function %d at %#x, want %#x", name, i, a.RVA, b.RVA)
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package elfobj
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// SupLink names the supplementary file of a file: what dwz moved debug
+// information to that several files share.
+type SupLink struct {
+	Section string // .gnu_debugaltlink or .debug_sup
+	Name    string // path, relative to the folder of the file
+	ID      []byte // build-id of the supplementary file, or the checksum in its .debug_sup
+}
+
+// SupLink returns the link to the file's supplementary file, nil without one.
+// It is in .gnu_debugaltlink (name, NUL, build-id) or, for DWARF 5, in
+// .debug_sup (7.3.6). A supplementary file itself has no link.
+func (f *File) SupLink() (*SupLink, error) {
+	if s := f.Section(".gnu_debugaltlink"); s != nil && s.HasData() {
+		data, err := s.Data()
+		if err != nil {
+			return nil, err
+		}
+		c := bin.New(s.Name, data, f.Order)
+		name := c.CStr()
+		id := c.Bytes(uint64(c.Len()))
+		return f.checkLink(&c, &SupLink{s.Name, string(name), id})
+	}
+	l, supplementary, err := f.debugSup()
+	if supplementary {
+		return nil, nil
+	}
+	return l, err
+}
+
+// debugSup decodes .debug_sup.
+func (f *File) debugSup() (l *SupLink, supplementary bool, err error) {
+	s := f.Section(".debug_sup")
+	if s == nil || !s.HasData() {
+		return nil, false, nil
+	}
+	data, err := s.Data()
+	if err != nil {
+		return nil, false, err
+	}
+	c := bin.New(s.Name, data, f.Order)
+	if v := c.U16(); c.Err() == nil && v != 5 {
+		c.Fail("version %d, want 5", v)
+	}
+	supplementary = c.U8() != 0
+	name := c.CStr()
+	id := c.Bytes(c.ULEB())
+	l, err = f.checkLink(&c, &SupLink{s.Name, string(name), id})
+	return l, supplementary, err
+}
+
+func (f *File) checkLink(c *bin.Cursor, l *SupLink) (*SupLink, error) {
+	if err := c.Err(); err != nil {
+		if e, ok := err.(*bin.Error); ok {
+			e.File = f.Path
+		}
+		return nil, err
+	}
+	if l.ID == nil || len(l.ID) == 0 {
+		return nil, &bin.Error{File: f.Path, Section: l.Section, Msg: "link to a supplementary file without an id"}
+	}
+	return l, nil
+}
+
+// FindSupplement looks for the supplementary file that l, a link of f, names: at
+// its path, seen from the folder of f as given and with symbolic links
+// resolved, then by build-id at DIR/.build-id/xx/yyyy.debug for each DIR of
+// dirs. It must have the id of the link.
+//
+// What is returned is as for FindDebug.
+func FindSupplement(f *File, l *SupLink, dirs []string, lim Limits) (sup *File, tried []string, err error) {
+	s := debugSearch{f: f, dirs: dirs, lim: lim}
+	for _, path := range s.supplementPaths(l) {
+		if s.trySupplement(path, l) {
+			return s.found, s.tried, nil
+		}
+	}
+	return nil, s.tried, s.damage
+}
+
+func (s *debugSearch) supplementPaths(l *SupLink) (paths []string) {
+	switch {
+	case l.Name == "" || strings.ContainsRune(l.Name, 0):
+	case filepath.IsAbs(l.Name):
+		paths = append(paths, l.Name)
+	default:
+		for _, dir := range s.ownFolders() {
+			paths = append(paths, filepath.Join(dir, l.Name))
+		}
+	}
+	if len(l.ID) < 2 {
+		return paths
+	}
+	name := filepath.Join(".build-id", hex.EncodeToString(l.ID[:1]), hex.EncodeToString(l.ID[1:])+".debug")
+	for _, dir := range s.dirs {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}
+
+func (s *debugSearch) trySupplement(path string, l *SupLink) bool {
+	sup := s.open(path)
+	if sup == nil {
+		return false
+	}
+	if id := sup.BuildID(); bytes.Equal(id, l.ID) {
+		s.found = sup
+		return true
+	}
+	own, supplementary, _ := sup.debugSup()
+	if own != nil && supplementary && bytes.Equal(own.ID, l.ID) {
+		s.found = sup
+		return true
+	}
+	sup.Close()
+	return s.refuse(path, "not the supplementary file with the id %x", l.ID)
+}
+
+// String tells where the link leads.
+func (l *SupLink) String() string { return fmt.Sprintf("%s (%x)", l.Name, l.ID) }
