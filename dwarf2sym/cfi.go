@@ -59,6 +59,10 @@ type cfiInput struct {
 
 	sections []cfiSection
 
+	// codeBytes is how much code the file has, or 0: expressions that depend on
+	// the pc are evaluated at no more addresses.
+	codeBytes uint64
+
 	// exec tells whether [lo, hi) lies in an executable section; an FDE that
 	// starts elsewhere is dead. If nil, one that starts at 0 is.
 	exec func(lo, hi uint64) bool
@@ -101,7 +105,7 @@ const (
 	cfiMaxProblems = 1000
 
 	// cfiMaxPC bounds the addresses at which expressions that depend on the pc
-	// are evaluated: a PLT of 130,000 entries.
+	// are evaluated: a PLT of 130,000 entries. Files with less code have less.
 	cfiMaxPC = 1 << 21
 
 	// cfiTextFactor bounds the text of rule sets, as a multiple of the

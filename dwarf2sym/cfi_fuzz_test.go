@@ -157,6 +157,17 @@ func TestCFIBounds(t *testing.T) {
 	}
 }
 
+// A file does not ask for more evaluations than it has code.
+func TestCFIPerPCIsBoundedByCode(t *testing.T) {
+	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+	data := x.assemble(t, "cie\n def_cfa 7 8\n offset 16 1\nfde 0x1000 0x40000000\n val_expression 3 breg16:0 lit1 and lit1 ge")
+	in := &cfiInput{arch: x.arch, order: x.order, ptrSize: 8, codeBytes: 1000, sections: []cfiSection{{".debug_frame", 0, data, false, ""}}}
+	table, stats, problems := cfiRead(in)
+	if stats.PerPC != 1000 || len(table.Rows) > 1000 || len(problems) != 1 || !strings.Contains(problems[0].String(), "1000 addresses with expressions") {
+		t.Errorf("evaluated at %d addresses, %d rows, problems %v", stats.PerPC, len(table.Rows), problems)
+	}
+}
+
 // cfiLongRules makes rule sets whose texts are many times longer than what they
 // come from.
 func cfiLongRules() string {
@@ -199,7 +210,7 @@ func FuzzCFI(f *testing.F) {
 		if b[0]&2 != 0 {
 			order = binary.BigEndian
 		}
-		in := &cfiInput{arch: a, order: order, ptrSize: a.PtrSize, fixed: b[0]&4 != 0, base: 0x400,
+		in := &cfiInput{arch: a, order: order, ptrSize: a.PtrSize, fixed: b[0]&4 != 0, base: 0x400, codeBytes: 1 << 12,
 			sections: []cfiSection{{"s", 0x100000, b[1:], b[0]&1 != 0, ""}, {"t", 0, b[1+len(b[1:])/2:], b[0]&1 == 0, ""}}}
 		table, _, _ := cfiRead(in)
 		if err := cfiCheckTable(a, &table); err != nil {

@@ -20,6 +20,8 @@ func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem)
 		base:    f.LoadBase(),
 		fixed:   f.Type == elf.ET_EXEC,
 		exec:    func(lo, _ uint64) bool { return f.Executable(lo) },
+
+		codeBytes: newCodeMap(f).size(),
 	}
 	in.textAddr = cfiSectionAddr(f, ".text")
 	if in.dataAddr = cfiSectionAddr(f, ".got"); in.dataAddr == 0 {

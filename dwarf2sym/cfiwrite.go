@@ -12,15 +12,16 @@ import (
 // cfiWriter turns rows into blocks and records. Rule texts are looked up by the
 // rules that changed, so that most rows cost one look-up and no printing.
 type cfiWriter struct {
-	r     *cfiReader
-	table symfmt.CFITable
-	texts map[string]cfiInterned // by key
-	near  [1024]cfiInterned      // the last ones by hash, in front of texts
-	key   []byte                 // describes the record being made
-	hash  uint64                 // of key
-	text  []byte
-	room  int // bytes of rule texts that are left
-	toPC  int // addresses left at which expressions may be evaluated
+	r      *cfiReader
+	table  symfmt.CFITable
+	texts  map[string]cfiInterned // by key
+	near   [1024]cfiInterned      // the last ones by hash, in front of texts
+	key    []byte                 // describes the record being made
+	hash   uint64                 // of key
+	text   []byte
+	room   int // bytes of rule texts that are left
+	toPC   int // addresses left at which expressions may be evaluated
+	mostPC int // of how many
 
 	pieces []cfiPiece // what the FDE may cover, ascending
 	open   bool       // there is a block to continue
@@ -49,6 +50,10 @@ func (w *cfiWriter) init(r *cfiReader, size int) {
 	w.room = 1<<16 + cfiTextFactor*size
 	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers need 7 to 9 bytes for a row
 	w.toPC = cfiMaxPC
+	if n := r.in.codeBytes; n > 0 && n < cfiMaxPC {
+		w.toPC = int(n)
+	}
+	w.mostPC = w.toPC
 }
 
 // start begins an FDE.
@@ -89,7 +94,7 @@ func (w *cfiWriter) cover(lo, hi uint64) {
 	}
 	for ; w.pc < hi; w.pc++ {
 		if w.toPC == 0 {
-			w.stop("%d addresses with expressions that depend on the pc", cfiMaxPC)
+			w.stop("%d addresses with expressions that depend on the pc", w.mostPC)
 			return
 		}
 		w.toPC--
