@@ -41,6 +41,7 @@ type foundName struct {
 	plain   []byte
 	die     uint64 // the last DIE of the chain: its scopes are the function's
 	u       *unit  // where that is
+	flat    bool   // its language has no scopes
 }
 
 // naming says where a function's name comes from.
@@ -65,7 +66,7 @@ func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
 		return w.names.intern(found.linkage), named
 	case len(found.plain) == 0:
 		return 0, nameless
-	case !found.u.scoped():
+	case found.flat || !found.u.scoped():
 		return w.names.intern(found.plain), named
 	}
 	plain := found.plain
@@ -79,9 +80,10 @@ func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
 // nearly all do: their bytes are looked at once.
 func (w *worker) placedName(u *unit, a *dieAttrs) (nameID, bool) {
 	attrs := *a
+	flat := false
 	for range maxChain {
 		first := attrs.linkage
-		if u.flat() {
+		if flat = u.flatBehind(flat); flat {
 			first = attrs.name
 		}
 		switch first.kind {
@@ -123,10 +125,10 @@ func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
 	attrs := *a
 	for range maxChain {
-		found.die, found.u = off, u
+		found.die, found.u, found.flat = off, u, u.flatBehind(found.flat)
 		if name, ok := u.text(attrs.linkage); ok && len(name) > 0 {
 			w.spend(uint64(len(name)))
-			if found.linkage = name; !u.flat() {
+			if found.linkage = name; !found.flat {
 				return found
 			}
 			found.linkage = bytes.Clone(name) // as below
@@ -138,7 +140,7 @@ func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
 			w.plainBuf = append(w.plainBuf[:0], name...)
 			found.plain = w.plainBuf[:len(name):len(name)]
 		}
-		if len(found.plain) > 0 && u.flat() {
+		if len(found.plain) > 0 && found.flat {
 			found.linkage = nil
 			return found
 		}

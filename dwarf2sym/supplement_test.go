@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -53,6 +54,32 @@ func TestOracleSupplement(t *testing.T) {
 			t.Logf("%d records, %v", bytes.Count(got, []byte("\n")), link)
 		})
 	}
+}
+
+// The same on libc's debug file, which is C: two copies of it share all of their
+// types and inline functions.
+func TestOracleSupplementOfLibc(t *testing.T) {
+	testenv.Oracle(t)
+	objcopy, dwz := testenv.Tool(t, "objcopy"), testenv.Tool(t, "dwz")
+	libc := openELF(t, testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6"))
+	debug, tried, err := elfobj.FindDebug(libc, []string{"/usr/lib/debug"}, elfobj.DefaultLimits())
+	if debug == nil {
+		t.Fatalf("no debug file of libc: %v, %v; install libc6-dbg", tried, err)
+	}
+	defer debug.Close()
+	one, two := filepath.Join(t.TempDir(), "one.debug"), filepath.Join(t.TempDir(), "two.debug")
+	common := filepath.Join(t.TempDir(), "common.debug")
+	run(t, objcopy, "--decompress-debug-sections", debug.Path, one)
+	run(t, objcopy, "--decompress-debug-sections", debug.Path, two)
+	want := dumpOf(t, one)
+	run(t, dwz, "-m", common, "-M", common, one, two)
+	if link, err := openELF(t, one).SupLink(); link == nil {
+		t.Fatalf("no link after dwz: %v", err)
+	}
+	if got := dumpOf(t, one); !bytes.Equal(got, want) {
+		t.Error("other symbols than before dwz")
+	}
+	t.Logf("%d records", bytes.Count(want, []byte("\n")))
 }
 
 // The same, on a program that is small enough to be checked in both ways.

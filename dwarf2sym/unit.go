@@ -340,6 +340,10 @@ func (u *unit) flat() bool {
 	return false
 }
 
+// flatBehind is flat for a unit that another one refers to, which is flat or
+// not: dwz does not tell the language of the units that it makes.
+func (u *unit) flatBehind(from bool) bool { return u.flat() || from && u.lang == 0 && u.partial }
+
 // assembly tells whether the unit was written in assembly: several labels at
 // one address are then one function's, not functions that were folded.
 func (u *unit) assembly() bool { return u.lang == langMipsAsm || u.lang == langAssembly }
