@@ -43,6 +43,8 @@ var unreadByGo = map[string]string{
 	"clang-dwarf64": "ends with \"underflow\" in .debug_str",
 	"forms":         "does not know DW_FORM_GNU_*, nor indirect ones",
 	"line-v2":       "refuses a file whose directory is not there",
+	"dwz4":          "knows no supplementary files",
+	"dwz5":          "knows no supplementary files",
 	"line-v5-forms": "ends with \"underflow\" in .debug_line_str",
 }
 
