@@ -57,6 +57,8 @@ type cfiVM struct {
 	fde *cfiFDE // nil while a CIE's instructions run
 	c   bin.Cursor
 
+	what string // "FDE", or "entry" of an index table
+
 	loc   uint64 // the row being built starts here
 	cur   cfiState
 	dirty cfiMask // slots touched since the writer looked last
@@ -75,13 +77,13 @@ func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
 
 // runFDE gives the writer each row of an FDE. Rows before damage are kept.
 func (vm *cfiVM) runFDE(f *cfiFDE) {
-	vm.s, vm.cie, vm.fde = &vm.r.in.sections[f.section], &vm.r.cies[f.cie], f
+	vm.s, vm.cie, vm.fde, vm.what = &vm.r.in.sections[f.section], &vm.r.cies[f.cie], f, "FDE"
 	vm.c = bin.NewAt(vm.s.name, vm.s.data[f.insOff:f.insEnd], f.insOff, vm.r.in.order)
 	vm.cur.load(&vm.cie.initial)
 	vm.loc = f.lo
 	vm.run()
 	if err := vm.c.Err(); err != nil {
-		lost := fmt.Sprintf("FDE at %#x for %#x", f.offset, f.lo)
+		lost := vm.entry()
 		if vm.loc > f.lo {
 			lost += fmt.Sprintf(", from %#x on", min(vm.loc, f.hi))
 		}
@@ -181,6 +183,11 @@ func (vm *cfiVM) extended(op uint8, start int) {
 func (vm *cfiVM) unknown(op uint8, start int) {
 	vm.c.Seek(start)
 	vm.c.Fail("unknown call frame instruction %#x", op)
+}
+
+// entry names what is being run in a message.
+func (vm *cfiVM) entry() string {
+	return fmt.Sprintf("%s at %#x for %#x", vm.what, vm.fde.offset, vm.fde.lo)
 }
 
 func (vm *cfiVM) functionStart() uint64 {
@@ -406,7 +413,7 @@ func (vm *cfiVM) report(what, why string) {
 	place, lost := vm.cie.cfiPlace, fmt.Sprintf("%s in CIE at %#x", what, vm.cie.offset)
 	if vm.fde != nil {
 		place = vm.fde.cfiPlace
-		lost = fmt.Sprintf("%s from %#x on in FDE at %#x for %#x", what, vm.loc, vm.fde.offset, vm.fde.lo)
+		lost = fmt.Sprintf("%s from %#x on in %s", what, vm.loc, vm.entry())
 	}
 	vm.r.problems.add(place, lost, cfiErrorf(vm.s.name, vm.c.Offset(), "no postfix: %s", why))
 }

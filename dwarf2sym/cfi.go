@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -10,11 +11,12 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Call frame information: .eh_frame and .debug_frame -> STACK CFI.
+// Call frame information: .eh_frame, .debug_frame and .ARM.exidx -> STACK CFI.
 //
 // ehframe.go reads CIEs and FDEs, cfa.go runs their instructions, expr.go turns
 // DWARF expressions into postfix, cfimerge.go decides which FDE speaks for an
-// address, cfiwrite.go writes blocks and rows. Formats: DWARF 5, 6.4; LSB 5.0
+// address, cfiwrite.go writes blocks and rows, exidx.go reads what ARM has in
+// place of .eh_frame. Formats: DWARF 5, 6.4; LSB 5.0
 // core, 10.6 (.eh_frame); Breakpad's symbol files, "STACK CFI records".
 //
 // Rules that the formats leave open:
@@ -63,6 +65,12 @@ type cfiInput struct {
 	// the pc are evaluated at no more addresses.
 	codeBytes uint64
 
+	// ARM's index tables. tables returns the section with the data at an
+	// address, codeEnd the end of the section with the code at one.
+	index   []cfiSection
+	tables  func(addr uint64) (cfiSection, bool)
+	codeEnd func(addr uint64) (uint64, bool)
+
 	// exec tells whether [lo, hi) lies in an executable section; an FDE that
 	// starts elsewhere is dead. If nil, one that starts at 0 is.
 	exec func(lo, hi uint64) bool
@@ -84,10 +92,13 @@ type cfiStats struct {
 	Rows        int // STACK CFI records
 	Terminators int // zero lengths in .eh_frame
 
-	Dead       int // FDEs of code that the linker dropped
-	Empty      int // FDEs of no code
-	Duplicates int // FDEs whose code others describe entirely
-	Cut        int // FDEs of which others describe a part
+	IndexEntries int // of .ARM.exidx
+	CantUnwind   int // of these, ones that forbid it
+
+	Dead       int // FDEs and entries of code that the linker dropped
+	Empty      int // FDEs and entries of no code
+	Duplicates int // FDEs and entries whose code others describe entirely
+	Cut        int // FDEs and entries of which others describe a part
 
 	LostCFA   int // rules for the CFA that have no postfix form
 	LostRules int // rules for registers that have none
@@ -144,10 +155,11 @@ func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bi
 	r.resolveLater()
 	r.reportBroken()
 	r.merge()
+	r.readIndex()
 	table := r.w.table
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), len(table.Rows)
 	sort.Slice(r.stats.Signal, func(i, j int) bool { return r.stats.Signal[i].RVA < r.stats.Signal[j].RVA })
-	return table, r.stats, r.problems.sorted(in.sections)
+	return table, r.stats, r.problems.sorted(slices.Concat(in.sections, in.index))
 }
 
 func newCFIReader(ctx context.Context, in *cfiInput) *cfiReader {
@@ -165,9 +177,12 @@ func newCFIReader(ctx context.Context, in *cfiInput) *cfiReader {
 	for _, s := range in.sections {
 		size += len(s.data)
 	}
+	r.fdes = make([]cfiFDE, 0, size/48) // compilers need 40 to 60 bytes for an FDE
+	for _, s := range in.index {
+		size += 2 * len(s.data) // with what is in .ARM.extab
+	}
 	r.eval.init(in)
 	r.vm.r = r
-	r.fdes = make([]cfiFDE, 0, size/48) // compilers need 40 to 60 bytes for an FDE
 	r.w.init(r, size)
 	return r
 }

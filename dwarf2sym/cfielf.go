@@ -1,8 +1,10 @@
 package dwarf2sym
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
@@ -43,7 +45,7 @@ func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem)
 		}
 		in.sections = append(in.sections, cfiSection{name, s.Addr, data, name == ".eh_frame", file})
 	}
-	return in, problems
+	return in, append(problems, in.addIndex(f, debug)...)
 }
 
 func cfiSectionAddr(f *elfobj.File, name string) uint64 {
@@ -51,4 +53,90 @@ func cfiSectionAddr(f *elfobj.File, name string) uint64 {
 		return s.Addr
 	}
 	return 0
+}
+
+// shtARMExidx is SHT_ARM_EXIDX; other processors have the number, too.
+const shtARMExidx = elf.SHT_LOPROC + 1
+
+// addIndex adds ARM's index tables, of which a kernel has several.
+func (in *cfiInput) addIndex(f, debug *elfobj.File) (problems []bin.Problem) {
+	if in.arch != arch.ARM {
+		return nil
+	}
+	for _, file := range []*elfobj.File{f, debug} {
+		if file == nil {
+			continue
+		}
+		for _, s := range file.Sections {
+			if s.Type != shtARMExidx || !s.HasData() {
+				continue
+			}
+			data, err := s.Data()
+			if err != nil {
+				problems = append(problems, bin.Problem{Lost: s.Name, Err: err})
+				continue
+			}
+			in.index = append(in.index, cfiSection{s.Name, s.Addr, data, false, file.Path})
+		}
+		if len(in.index) > 0 {
+			in.tables, in.codeEnd = cfiDataOf(file), cfiCodeOf(f)
+			break
+		}
+	}
+	return problems
+}
+
+// cfiDataOf returns a function that finds the section that is in memory at an
+// address.
+func cfiDataOf(f *elfobj.File) func(addr uint64) (cfiSection, bool) {
+	in := cfiSectionsBy(f, func(s *elfobj.Section) bool { return s.Flags&elf.SHF_ALLOC != 0 && s.HasData() })
+	return func(addr uint64) (cfiSection, bool) {
+		if s := in.at(addr); s != nil {
+			if data, err := s.Data(); err == nil {
+				return cfiSection{s.Name, s.Addr, data, false, f.Path}, true
+			}
+		}
+		return cfiSection{}, false
+	}
+}
+
+// cfiCodeOf returns a function that finds the end of the section with the code
+// at an address.
+func cfiCodeOf(f *elfobj.File) func(addr uint64) (uint64, bool) {
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	in := cfiSectionsBy(f, func(s *elfobj.Section) bool { return s.Flags&code == code && s.Type != elf.SHT_NULL })
+	return func(addr uint64) (uint64, bool) {
+		if s := in.at(addr); s != nil {
+			return s.Addr + s.FileSize, true
+		}
+		return 0, false
+	}
+}
+
+// cfiSections are sections in order of address.
+type cfiSections []*elfobj.Section
+
+func cfiSectionsBy(f *elfobj.File, want func(*elfobj.Section) bool) (list cfiSections) {
+	for _, s := range f.Sections {
+		if s.FileSize > 0 && want(s) {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *elfobj.Section) int { return cmp.Compare(a.Addr, b.Addr) })
+	return list
+}
+
+// at returns the section that an address is in; where sections overlap, which no
+// linker makes, that is the last one or none.
+func (l cfiSections) at(addr uint64) *elfobj.Section {
+	i, _ := slices.BinarySearchFunc(l, addr, func(s *elfobj.Section, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || addr-l[i-1].Addr >= l[i-1].FileSize {
+		return nil
+	}
+	return l[i-1]
 }

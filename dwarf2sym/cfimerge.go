@@ -16,7 +16,8 @@ import (
 //     it is the one that a look-up in .eh_frame_hdr finds. Behind its end the
 //     one around it goes on.
 //   - of those with equal start, the first of the section; a longer one speaks
-//     for what is left.
+//     for what is left;
+//   - an entry of .ARM.exidx where nothing of these gave a rule.
 
 // merge writes the blocks of all FDEs.
 func (r *cfiReader) merge() {

@@ -325,6 +325,6 @@ func (w *cfiWriter) stop(format string, args ...any) {
 	}
 	w.full = true
 	vm := &w.r.vm
-	w.r.problems.add(vm.fde.cfiPlace, fmt.Sprintf("FDE at %#x for %#x, from %#x on", vm.fde.offset, vm.fde.lo, w.pc),
+	w.r.problems.add(vm.fde.cfiPlace, fmt.Sprintf("%s, from %#x on", vm.entry(), w.pc),
 		cfiErrorf(vm.s.name, vm.fde.offset, format, args...))
 }

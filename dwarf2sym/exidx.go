@@ -1,0 +1,298 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// ARM's exception index tables -> STACK CFI. .ARM.exidx has two words for a
+// function: where it starts, and either its unwind instructions or where they
+// are, mostly in .ARM.extab (Exception Handling ABI for the Arm Architecture,
+// IHI 0038, sections 6 and 7). exidxop.go runs the instructions (10.3 there, 9.3
+// in old editions).
+//
+// Rules that the format leaves open, or that differ from other readers:
+//
+//   - An entry describes the body of a function: after its prologue, before its
+//     epilogue. There is nothing about these, so that a function is one STACK
+//     CFI INIT record without rows, which holds wherever the function calls
+//     another one. A crash in the prologue itself is walked wrongly.
+//   - So DWARF comes first: an entry speaks only where neither .eh_frame nor
+//     .debug_frame has given a rule, address by address.
+//   - An entry reaches up to the next one, and at most to the end of the section
+//     that it starts in: the table tells no sizes. Alignment, and functions of
+//     assembly without an entry, belong to the function before them; unwinders
+//     read it the same way.
+//   - The table need not be sorted. Of entries with equal start the last one
+//     counts; the others are of functions without code.
+//   - "cantunwind" and "refuse to unwind" give no STACK CFI at all. They say that
+//     no exception passes, not that the stack ends: compilers write cantunwind
+//     for leaf functions of C and for what throws nothing, linkers write it for
+//     assembly, memcpy among it. ".ra: 0" would cut the stack of every crash
+//     there; without a record walkers go on by other means.
+//   - Generic model: whatever the personality routine is, the next word has a
+//     count in its first byte, and the unwind instructions begin behind that.
+//     The ABI leaves this to the routine, but GNU as and LLVM, which write the
+//     instructions, know no other layout, and those of C, C++, Objective-C, Rust
+//     and Go are read by the same code of libgcc. Whose routine it is cannot be
+//     told: mostly the address is that of a PLT entry. Breakpad leaves all these
+//     functions out: in C++ each that has something to destroy or to catch.
+//   - Reserved and spare instructions, and those of registers that must not be
+//     used, cost the entry and are reported.
+//   - The return address: r15 if it was popped, else r14, else lr as it is.
+//   - What is said of the code that authenticates a return address (PACBTI) moves
+//     the stack pointer and has no other effect: lr itself is not signed.
+//   - Numbers are in the data's byte order, for BE8 too, in which code is
+//     little-endian; instructions run from a word's most significant byte.
+//   - Bit 0 of a function's address (Thumb) is ignored.
+
+// exidxReader reads the index tables of a file.
+type exidxReader struct {
+	r       *cfiReader
+	entries []exidxEntry
+	cie     cfiCIE // stands for what FDEs have from theirs
+	fde     cfiFDE
+	words   []byte // a table's, in the order of execution
+	frame   exidxFrame
+	known   map[string]exidxRules // by instructions
+	work    int                   // instruction bytes that may still be run
+}
+
+// exidxEntry is an entry of .ARM.exidx; CPUs that have it have addresses of 32
+// bits.
+type exidxEntry struct {
+	section int32 // of cfiInput.index
+	offset  uint32
+	lo      uint32
+	word    uint32 // the second one
+}
+
+// exidxRules is what instructions lead to.
+type exidxRules struct {
+	rules   cfiSaved
+	unnamed int // registers without a name
+	refused bool
+}
+
+const (
+	exidxEntrySize  = 8
+	exidxCantUnwind = 1
+	exidxHigh       = 1 << 31
+
+	// Entries may share their tables: exidxWork bounds the instructions that are
+	// run for a byte of the index, beyond exidxMinWork. Real tables need 1.
+	exidxWork    = 16
+	exidxMinWork = 1 << 20
+)
+
+// readIndex writes blocks where DWARF has left code without.
+func (r *cfiReader) readIndex() {
+	if len(r.in.index) == 0 {
+		return
+	}
+	x := exidxReader{r: r, work: exidxMinWork, known: make(map[string]exidxRules)}
+	x.cie = cfiCIE{ra: r.in.arch.ReturnAddress, regs: r.regs[0]}
+	for i := range r.in.index {
+		x.walk(i)
+	}
+	x.write(r.uncovered(x.pieces(), r.sortBlocks()))
+	r.sortBlocks()
+}
+
+// place orders problems: behind those of the other sections.
+func (x *exidxReader) place(section int, offset uint64) cfiPlace {
+	return cfiPlace{len(x.r.in.sections) + section, offset}
+}
+
+// walk reads the entries of a section.
+func (x *exidxReader) walk(section int) {
+	s := &x.r.in.index[section]
+	x.work += exidxWork * len(s.data)
+	x.entries = slices.Grow(x.entries, len(s.data)/exidxEntrySize)
+	c := bin.New(s.name, s.data, x.r.in.order)
+	for c.Len() >= exidxEntrySize && c.Offset() < 1<<32 {
+		at := c.Offset()
+		first, word := c.U32(), c.U32()
+		x.r.stats.IndexEntries++
+		if first&exidxHigh != 0 {
+			x.r.problems.add(x.place(section, at), fmt.Sprintf("entry at %#x", at),
+				cfiErrorf(s.name, at, "word %#x for a function's start, whose highest bit must be 0", first))
+			continue
+		}
+		lo := prel31(first, s.addr+at) &^ uint32(x.r.in.arch.ISABit)
+		x.entries = append(x.entries, exidxEntry{int32(section), uint32(at), lo, word})
+	}
+	if n := c.Len(); n > 0 {
+		x.r.problems.add(x.place(section, c.Offset()), "", cfiErrorf(s.name, c.Offset(), "%d bytes after the last entry", n))
+	}
+}
+
+// prel31 is the address that a word at place refers to, relative to itself.
+func prel31(word uint32, place uint64) uint32 {
+	return uint32(int32(word<<1)>>1) + uint32(place)
+}
+
+// pieces sorts the entries and returns the code of those that may have rules.
+func (x *exidxReader) pieces() []cfiPiece {
+	r := x.r
+	slices.SortStableFunc(x.entries, func(a, b exidxEntry) int { return cmp.Compare(a.lo, b.lo) })
+	pieces := make([]cfiPiece, 0, len(x.entries))
+	for i := range x.entries {
+		e := &x.entries[i]
+		lo := uint64(e.lo)
+		hi, ok := r.in.codeEnd(lo)
+		if i+1 < len(x.entries) {
+			hi = min(hi, uint64(x.entries[i+1].lo))
+		}
+		switch {
+		case e.word == exidxCantUnwind: // of no code, too: linkers end tables with one
+			r.stats.CantUnwind++
+		case !ok || lo < r.in.base:
+			r.stats.Dead++
+		case lo == hi:
+			r.stats.Empty++
+		default:
+			pieces = append(pieces, cfiPiece{lo, hi, int32(i)})
+		}
+	}
+	return pieces
+}
+
+// write writes the blocks of entries; the pieces of one follow each other.
+func (x *exidxReader) write(pieces []cfiPiece) {
+	w := &x.r.w
+	for k := 0; k < len(pieces); {
+		end := k + 1
+		for end < len(pieces) && pieces[end].fde == pieces[k].fde {
+			end++
+		}
+		if k&1023 == 0 && x.r.ctx.Err() != nil {
+			return
+		}
+		if x.setRules(&x.entries[pieces[k].fde]) {
+			w.start(pieces[k:end])
+			w.row(pieces[k].lo, pieces[end-1].hi)
+			w.close()
+		}
+		k = end
+	}
+}
+
+// setRules makes the rules of an entry those of the VM. It returns false for an
+// entry that gives none.
+func (x *exidxReader) setRules(e *exidxEntry) bool {
+	vm, s := &x.r.vm, &x.r.in.index[e.section]
+	x.fde = cfiFDE{cfiPlace: x.place(int(e.section), uint64(e.offset)), lo: uint64(e.lo)}
+	vm.s, vm.cie, vm.fde, vm.what = s, &x.cie, &x.fde, "entry"
+	vm.cur.clear()
+	vm.dirty = cfiMask{}
+	code, err := x.code(e)
+	if err == nil {
+		err = x.run(&code)
+	}
+	if err != nil {
+		x.r.problems.add(x.fde.cfiPlace, vm.entry(), err)
+		return false
+	}
+	return vm.cur.cfa.kind != cfiNone
+}
+
+// run translates instructions, once for all entries with the same ones.
+func (x *exidxReader) run(code *exidxCode) error {
+	vm := &x.r.vm
+	ops := code.ops
+	for len(ops) > 0 && ops[len(ops)-1] == exidxFinish {
+		ops = ops[:len(ops)-1]
+	}
+	known, ok := x.known[string(ops)]
+	if !ok {
+		refused, err := x.frame.run(code)
+		if err != nil {
+			return err
+		}
+		known.refused, known.unnamed = refused, x.frame.unnamed
+		if !refused && !x.frame.rules(vm, code) {
+			return nil
+		}
+		vm.cur.save(&known.rules)
+		x.known[string(ops)] = known
+	}
+	x.r.stats.Unnamed += known.unnamed
+	if known.refused {
+		x.r.stats.CantUnwind++
+	}
+	vm.cur.load(&known.rules)
+	return nil
+}
+
+// exidxCode is where unwind instructions are.
+type exidxCode struct {
+	section string
+	offset  uint64 // of the first word with instructions
+	skip    int    // bytes of that which are none
+	ops     []byte
+}
+
+// errorf makes an error for the word that has instruction byte i.
+func (c *exidxCode) errorf(i int, format string, args ...any) error {
+	return cfiErrorf(c.section, c.offset+uint64(c.skip+i)&^3, format, args...)
+}
+
+// code finds the instructions of an entry.
+func (x *exidxReader) code(e *exidxEntry) (exidxCode, error) {
+	s := &x.r.in.index[e.section]
+	at := uint64(e.offset) + 4
+	if e.word&exidxHigh != 0 {
+		c := bin.NewAt(s.name, s.data[at:at+4], at, x.r.in.order)
+		return x.table(s.name, c)
+	}
+	addr := uint64(prel31(e.word, s.addr+at))
+	t, ok := x.r.in.tables(addr)
+	if !ok || addr < t.addr || addr-t.addr >= uint64(len(t.data)) {
+		return exidxCode{}, cfiErrorf(s.name, at, "unwind instructions at %#x, where the file has no data", addr)
+	}
+	c := bin.New(t.name, t.data, x.r.in.order)
+	c.Skip(addr - t.addr)
+	return x.table(t.name, c)
+}
+
+// table reads an exception-handling table entry, up to the last instruction.
+func (x *exidxReader) table(section string, c bin.Cursor) (exidxCode, error) {
+	code := exidxCode{section: section, offset: c.Offset(), skip: 1}
+	x.words = x.words[:0]
+	word := x.word(&c)
+	more := 0
+	switch model := word >> 24; {
+	case c.Err() != nil:
+	case word&exidxHigh == 0: // generic: the address of a personality routine
+		code.offset = c.Offset()
+		x.words = x.words[:0]
+		more = int(x.word(&c) >> 24)
+	case model == 0x80: // __aeabi_unwind_cpp_pr0
+	case model == 0x81, model == 0x82: // __aeabi_unwind_cpp_pr1 and pr2
+		more, code.skip = int(word>>16&0xff), 2
+	default:
+		return code, code.errorf(0, "personality routine %#x is reserved", model&0x7f)
+	}
+	for range more {
+		x.word(&c)
+	}
+	if err := c.Err(); err != nil {
+		return code, err
+	}
+	code.ops = x.words[code.skip:]
+	if x.work -= len(code.ops); x.work < 0 {
+		return code, code.errorf(0, "entries share their tables so often that they have too many instructions")
+	}
+	return code, nil
+}
+
+// word reads a word and keeps its bytes, the most significant one first.
+func (x *exidxReader) word(c *bin.Cursor) uint32 {
+	w := c.U32()
+	x.words = append(x.words, byte(w>>24), byte(w>>16), byte(w>>8), byte(w))
+	return w
+}
