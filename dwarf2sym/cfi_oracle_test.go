@@ -287,9 +287,14 @@ void *frame(int n) { return n ? (char *)__builtin_frame_address(0) + ext(0) : __
 
 // cfiCompile builds cfiSource.
 func cfiCompile(t testing.TB, compiler string, flags ...string) string {
+	return cfiCompileSource(t, "f.c", cfiSource, compiler, flags...)
+}
+
+// cfiCompileSource builds a shared library from a text.
+func cfiCompileSource(t testing.TB, name, text, compiler string, flags ...string) string {
 	dir := t.TempDir()
-	src, out := filepath.Join(dir, "f.c"), filepath.Join(dir, "f.so")
-	if err := os.WriteFile(src, []byte(cfiSource), 0o644); err != nil {
+	src, out := filepath.Join(dir, name), filepath.Join(dir, "f.so")
+	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"-g", "-ffreestanding", "-fPIC", "-shared", "-nostdlib", "-o", out, src}, flags...)

@@ -8,7 +8,7 @@
 #   gcc g++ binutils                       gcc 12.2, binutils 2.40
 #   clang-22 lld-22 llvm-22                22 from apt.llvm.org
 #   dwz                                    0.15
-#   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
+#   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
 #   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-s390x-linux-gnu
 #   rustc: 1.95 (rustup, stable; nightly for legacy mangling)
 #
@@ -204,6 +204,19 @@ fi
 if want except; then $GXX -fexceptions $so except.cc -o $out; fi
 if want realign-x86_64; then $GCC $so realign.c -o $out; fi
 if want realign-i686; then cross i686-linux-gnu $so realign.c -o $out; fi
+
+# --- exception index tables of ARM -----------------------------------------
+# exidx NAME FLAG-OF-AS FLAG-OF-LD
+exidx() {
+	if want "$1"; then
+		arm-linux-gnueabihf-as $2 exidx.s -o unit.o
+		arm-linux-gnueabihf-ld $2 $3 -shared -z noseparate-code -z max-page-size=4096 --build-id=sha1 unit.o -o $out
+	fi
+}
+exidx exidx -EL ""
+exidx exidx-be8 -EB --be8
+if want exidx-cxx; then arm-linux-gnueabihf-g++ $gflags -g0 -O2 -mthumb $so exidx.cc -o $out; fi
+if want exidx-lld; then $CLANGXX --target=armv7a-linux-gnueabihf -g0 -marm -fexceptions -no-canonical-prefixes $so exidx.cc -o $out; fi
 
 # --- Rust -----------------------------------------------------------------
 rust() {

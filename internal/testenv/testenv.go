@@ -155,7 +155,8 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "clang-22", "dwz", "elfutils", "g++", "gcc", "libc6-dbg", "libc6-dev", "lld-22", "llvm-22", "zstd",
+	"binutils", "clang-22", "dwz", "elfutils", "g++", "gcc", "libc6-armhf-cross", "libc6-dbg", "libc6-dev",
+	"libstdc++6-armhf-cross", "lld-22", "llvm-22", "zstd",
 }
 
 // packages names the Debian 12 package of each program that tests call.
@@ -177,6 +178,7 @@ var packages = map[string]string{
 	"llvm-dwarfdump-22":  "llvm-22",
 	"llvm-gsymutil-22":   "llvm-22",
 	"llvm-objcopy-22":    "llvm-22",
+	"llvm-objdump-22":    "llvm-22",
 	"llvm-readelf-22":    "llvm-22",
 	"llvm-symbolizer-22": "llvm-22",
 
@@ -196,6 +198,7 @@ var packages = map[string]string{
 	"zstd":          "zstd",
 
 	"aarch64-linux-gnu-gcc":     "gcc-aarch64-linux-gnu",
+	"arm-linux-gnueabihf-g++":   "g++-arm-linux-gnueabihf",
 	"arm-linux-gnueabihf-gcc":   "gcc-arm-linux-gnueabihf",
 	"i686-linux-gnu-gcc":        "gcc-i686-linux-gnu",
 	"mips-linux-gnu-gcc":        "gcc-mips-linux-gnu",
