@@ -37,8 +37,9 @@ const (
 	dwCFAValOffsetSF      = 0x15
 	dwCFAValExpression    = 0x16
 
-	// Extensions: GNU as, gcc/libgcc; AADWARF64, section 4.2.
+	// Extensions: GNU as, gcc/libgcc; AADWARF64 2025Q4, "Call frame instructions".
 	dwCFAMIPSAdvanceLoc8            = 0x1d
+	dwCFAAArch64SetRAState          = 0x2b
 	dwCFAAArch64NegateRAStateWithPC = 0x2c
 	dwCFAAArch64NegateRAState       = 0x2d // SPARC's GNU_window_save; refused there
 	dwCFAGNUArgsSize                = 0x2e
@@ -167,6 +168,13 @@ func (vm *cfiVM) extended(op uint8, start int) {
 		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprIs)
 	case dwCFAMIPSAdvanceLoc8:
 		vm.advance(c.U64())
+	case dwCFAAArch64SetRAState:
+		if vm.r.in.arch != arch.ARM64 {
+			vm.unknown(op, start)
+			return
+		}
+		c.ULEB() // state
+		c.SLEB() // where it was signed
 	case dwCFAAArch64NegateRAState, dwCFAAArch64NegateRAStateWithPC:
 		if vm.r.in.arch != arch.ARM64 {
 			vm.unknown(op, start)

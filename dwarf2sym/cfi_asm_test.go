@@ -39,7 +39,7 @@ var cfiAsmOps = map[string]string{ // opcode and operands: u ULEB, s SLEB, 1 2 4
 	"def_cfa_register": "0d u", "def_cfa_offset": "0e u", "def_cfa_expression": "0f x", "expression": "10 u x",
 	"offset_extended_sf": "11 u s", "def_cfa_sf": "12 u s", "def_cfa_offset_sf": "13 s", "val_offset": "14 u u",
 	"val_offset_sf": "15 u s", "val_expression": "16 u x", "mips_advance_loc8": "1d 8",
-	"negate_ra_state_with_pc": "2c", "negate_ra_state": "2d", "gnu_args_size": "2e u",
+	"set_ra_state": "2b u s", "negate_ra_state_with_pc": "2c", "negate_ra_state": "2d", "gnu_args_size": "2e u",
 	"gnu_negative_offset_extended": "2f u u",
 }
 

@@ -254,10 +254,13 @@ func TestCFIArch(t *testing.T) {
 			 restore 29
 			 def_cfa_offset 0
 			 advance_loc 1
-			 negate_ra_state_with_pc`, `
+			 negate_ra_state_with_pc
+			 set_ra_state 2 -4
+			 offset 30 1`, `
 			STACK CFI INIT 1000 20 .cfa: sp 0 + .ra: x30
 			STACK CFI 1004 .cfa: sp 32 + .ra: .cfa -24 + ^ x29: .cfa -32 + ^ v8: .cfa -16 + ^
-			STACK CFI 1018 .cfa: sp 0 + .ra: x30 x29: x29`},
+			STACK CFI 1018 .cfa: sp 0 + .ra: x30 x29: x29
+			STACK CFI 101c .ra: .cfa -8 + ^`},
 		{arch.ARM, le, `cie v=1 code=2 data=-4 ra=14
 			 def_cfa 13 0
 			fde 0x1001 0x20

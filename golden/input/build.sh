@@ -113,6 +113,14 @@ if want xen-note; then
 	$GCC $exe -Wl,-T,notes.ld xennote.o $nest start.c -o $out
 fi
 if want no-build-id; then $GCC $so -Wl,--build-id=none $nest -o $out; fi
+# Relocations in Android's packed forms, and the same without; all have .text at one address.
+for p in none android+relr; do
+	for t in arm64=aarch64-linux-android29 arm=armv7a-linux-androideabi29; do
+		if want "pack-${p%+*}-${t%=*}"; then
+			$CLANG --target=${t#*=} $so -Wl,--hash-style=sysv -Wl,--pack-dyn-relocs=$p -Wl,-Ttext=0x10000 relocs.c -o $out
+		fi
+	done
+done
 if want symver; then $GCC $so -Wl,--version-script=symver.map symver.c -o $out; fi
 if want nodebug; then $GCC -g0 $so $nest -o $out; fi
 if want nodebug-dynsym; then $GCC -g0 -s $so $nest -o $out; fi
@@ -151,6 +159,10 @@ cpu thumb arm-linux-gnueabihf -mthumb
 cpu arm64 aarch64-linux-gnu
 cpu arm64-pac aarch64-linux-gnu -mbranch-protection=standard
 cpu arm64-bkey aarch64-linux-gnu -mbranch-protection=pac-ret+b-key+leaf
+# aarch64 NAME TRIPLE FLAGS...: what only clang knows.
+aarch64() { if want $1; then t=$2; shift 2; $CLANG --target=$t "$@" $so $nest hotcold.c -o $out; fi; }
+aarch64 cpu-arm64-pac-pc aarch64-linux-gnu -march=armv9.5-a+pauth-lr -mbranch-protection=pac-ret+pc+leaf
+aarch64 cpu-arm64-mte aarch64-linux-android29 -march=armv8.5-a+memtag -fsanitize=memtag-stack -mbranch-protection=pac-ret+b-key
 cpu riscv64 riscv64-linux-gnu
 cpu mips mips-linux-gnu
 cpu mips64 mips64-linux-gnuabi64
