@@ -363,6 +363,9 @@ func TestCFIReadelf(t *testing.T) {
 // TestCFILLVM compares with llvm-dwarfdump.
 func TestCFILLVM(t *testing.T) {
 	testenv.Oracle(t)
+	for _, name := range []string{"cpu-arm64-pac.elf", "cpu-arm64-bkey.elf", "cpu-arm64-pac-pc.elf", "cpu-arm64-mte.elf"} {
+		t.Run(name, func(t *testing.T) { cfiAgainst(t, testenv.Input(t, name), "llvm-dwarfdump", cfiLLVM) })
+	}
 	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAgainst(t, path, "llvm-dwarfdump", cfiLLVM) })
 }
 
@@ -373,7 +376,7 @@ func cfiAgainst(t *testing.T, path, tool string, read func(*testing.T, *arch.Arc
 	}
 	for _, s := range all.sections {
 		in := *all
-		in.sections = []cfiSection{s}
+		in.sections, in.index = []cfiSection{s}, nil
 		table, _, problems := cfiRead(&in)
 		for _, p := range problems {
 			t.Log(p)

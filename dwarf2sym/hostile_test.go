@@ -23,6 +23,7 @@ import (
 var hostileFiles = []string{
 	"gcc-dwarf5.elf", "gcc-dwarf2.elf", "clang-dwarf5.elf", "cpu-i686.elf", "cpu-mips.elf", "cpu-s390x.elf",
 	"compressed-zlib.elf", "compressed-zstd.elf", "rust-v0.elf", "scopes-gcc5.elf", "scopes-gcc4.elf", "lto-gcc.elf",
+	"exidx.elf", "exidx-cxx.elf",
 }
 
 // hostileVariants is how many damaged copies of a file are read; SYMTOOL_HOSTILE
@@ -99,7 +100,7 @@ func readFile(t *testing.T, path string) []byte {
 // debugPlaces returns where the sections that are read lie in the file.
 func debugPlaces(t *testing.T, path string) (places [][2]int) {
 	for _, s := range openELF(t, path).Sections {
-		if s.HasData() && (strings.HasPrefix(s.Name, ".debug_") || s.Name == ".eh_frame" || s.Name == ".symtab") {
+		if s.HasData() && (strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".ARM.ex") || s.Name == ".eh_frame" || s.Name == ".symtab") {
 			places = append(places, [2]int{int(s.Offset), int(s.Offset + s.FileSize)})
 		}
 	}
