@@ -11,8 +11,8 @@ import (
 // ARM's exception index tables -> STACK CFI. .ARM.exidx has two words for a
 // function: where it starts, and either its unwind instructions or where they
 // are, mostly in .ARM.extab (Exception Handling ABI for the Arm Architecture,
-// IHI 0038, sections 6 and 7). exidxop.go runs the instructions (10.3 there, 9.3
-// in old editions).
+// IHI 0038, "Index table entries", "The generic model", "The compact model").
+// exidxop.go runs the instructions.
 //
 // Rules that the format leaves open, or that differ from other readers:
 //
