@@ -31,8 +31,9 @@ import (
 //   - "cantunwind" and "refuse to unwind" give no STACK CFI at all. They say that
 //     no exception passes, not that the stack ends: compilers write cantunwind
 //     for leaf functions of C and for what throws nothing, linkers write it for
-//     assembly, memcpy among it. ".ra: 0" would cut the stack of every crash
-//     there; without a record walkers go on by other means.
+//     assembly, memcpy among it: 2801 of 3521 functions of Debian 12's libc for
+//     armhf. ".ra: 0" would cut the stack of every crash there; without a record
+//     walkers go on by other means.
 //   - Generic model: whatever the personality routine is, the next word has a
 //     count in its first byte, and the unwind instructions begin behind that.
 //     The ABI leaves this to the routine, but GNU as and LLVM, which write the
