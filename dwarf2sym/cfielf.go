@@ -31,19 +31,18 @@ func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem)
 	}
 	var problems []bin.Problem
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
-		s, file := f.Section(name), f.Path
-		if (s == nil || !s.HasData()) && debug != nil {
-			s, file = debug.Section(name), debug.Path
+		sections, file := f.SectionsNamed(name), f.Path
+		if len(sections) == 0 && debug != nil {
+			sections, file = debug.SectionsNamed(name), debug.Path
 		}
-		if s == nil || !s.HasData() {
-			continue
+		for _, s := range sections {
+			data, err := s.Data()
+			if err != nil {
+				problems = append(problems, bin.Problem{Lost: name, Err: err})
+				continue
+			}
+			in.sections = append(in.sections, cfiSection{name, s.Addr, data, name == ".eh_frame", file})
 		}
-		data, err := s.Data()
-		if err != nil {
-			problems = append(problems, bin.Problem{Lost: name, Err: err})
-			continue
-		}
-		in.sections = append(in.sections, cfiSection{name, s.Addr, data, name == ".eh_frame", file})
 	}
 	return in, append(problems, in.addIndex(f, debug)...)
 }

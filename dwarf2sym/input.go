@@ -71,6 +71,18 @@ func (r *reader) readSymbols() {
 	}
 }
 
+// tellRelocations reports what a relocatable file's relocations did not tell.
+func (r *reader) tellRelocations() {
+	for _, f := range []*elfobj.File{r.file, r.debug} {
+		if f == nil {
+			continue
+		}
+		for _, p := range f.RelocationProblems() {
+			r.problem(problemFile, p.Lost, p.Err)
+		}
+	}
+}
+
 // readCFI reads STACK CFI, and returns what puts it into the module: it runs
 // beside the functions.
 func (r *reader) readCFI(ctx context.Context) (finish func()) {

@@ -33,7 +33,9 @@
 //     theirs at 0, too) the one that fits the function best counts.
 //   - Line 0 is kept: it says that the compiler gave no line for the code.
 //   - PUBLIC is left out where a FUNC starts.
-//   - Addresses are relative to the page of the lowest PT_LOAD.
+//   - Addresses are relative to the page of the lowest PT_LOAD. Relocatable files
+//     (.o, .ko) have no addresses: internal/elfobj gives each section one, code
+//     first, .text at RVA 0 (place.go there has the rule and the reason).
 package dwarf2sym
 
 import (
@@ -115,9 +117,10 @@ type reader struct {
 }
 
 func (r *reader) read(ctx context.Context) error {
-	if r.file.Type == elf.ET_REL {
-		return &bin.Error{File: r.file.Path, Offset: 16, Msg: "a relocatable object (ET_REL), whose addresses are not final: link it first"}
+	if err := r.checkTypes(); err != nil {
+		return err
 	}
+	defer r.tellRelocations()
 	r.identify()
 	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
 	if r.jobs == 1 {
@@ -130,6 +133,16 @@ func (r *reader) read(ctx context.Context) error {
 	err := r.readFunctions(ctx)
 	(<-cfi)()
 	return cmp.Or(err, ctx.Err())
+}
+
+// checkTypes refuses a relocatable file and its debug file when not both are:
+// their addresses have nothing to do with each other.
+func (r *reader) checkTypes() error {
+	if r.debug != nil && (r.file.Type == elf.ET_REL) != (r.debug.Type == elf.ET_REL) {
+		return &bin.Error{File: r.debug.Path, Offset: 16, Msg: fmt.Sprintf("debug information of type %v for %s of type %v",
+			r.debug.Type, r.file.Path, r.file.Type)}
+	}
+	return nil
 }
 
 // readFunctions fills in everything but STACK CFI.

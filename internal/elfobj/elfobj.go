@@ -64,6 +64,13 @@ type File struct {
 	disk   budget // bytes of sections in temporary files
 	byName map[string]int32
 
+	// In relocatable files:
+	joined     map[string]*Section // sections that were joined, by name
+	unplaced   []bin.Problem       // of sections that have no address
+	valuesOnce sync.Once
+	values     []uint64 // addresses of symbols, by number
+	valuesErr  error
+
 	execOnce sync.Once
 	exec     []Range
 }
@@ -171,6 +178,9 @@ func (f *File) Section(name string) *Section {
 }
 
 func (f *File) named(name string) *Section {
+	if s := f.joined[name]; s != nil {
+		return s
+	}
 	if i, ok := f.byName[name]; ok {
 		return f.Sections[i]
 	}

@@ -51,6 +51,10 @@ func (f *File) readHeaders() error {
 		s.inspect()
 	}
 	f.indexNames()
+	if f.Type == elf.ET_REL {
+		f.place()
+		f.findRelocations()
+	}
 	return nil
 }
 

@@ -15,8 +15,11 @@ const loadPage = 4096
 // LoadBase is the address that RVAs count from: the lowest p_vaddr of the
 // PT_LOAD segments, rounded down to its page; of ET_EXEC files too, because a
 // minidump tells a module by the address of its first mapping. It is 0 without
-// PT_LOAD, so for ET_REL.
+// PT_LOAD, and objectBase for ET_REL.
 func (f *File) LoadBase() uint64 {
+	if f.Type == elf.ET_REL {
+		return objectBase
+	}
 	base, found := uint64(math.MaxUint64), false
 	for i := range f.Segments {
 		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.MemSize > 0 {
@@ -39,7 +42,7 @@ type Range struct{ Start, End uint64 }
 func (f *File) ExecRanges() []Range {
 	f.execOnce.Do(func() {
 		f.exec = merge(f.execSections())
-		if len(f.exec) == 0 {
+		if len(f.exec) == 0 && f.Type != elf.ET_REL {
 			f.exec = merge(f.execSegments())
 		}
 	})
@@ -50,7 +53,7 @@ func (f *File) execSections() []Range {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	var out []Range
 	for _, s := range f.Sections {
-		if s.Flags&code == code && s.Type != elf.SHT_NULL {
+		if s.Flags&code == code && s.Type != elf.SHT_NULL && !s.unplaced {
 			out = append(out, rangeOf(s.Addr, s.FileSize))
 		}
 	}

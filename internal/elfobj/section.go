@@ -16,7 +16,7 @@ type Section struct {
 	Type  elf.SectionType
 	Flags elf.SectionFlag
 
-	Addr     uint64 // sh_addr
+	Addr     uint64 // sh_addr; in relocatable files what place.go says
 	Offset   uint64 // sh_offset, from the start of the file
 	FileSize uint64 // sh_size: bytes in the file, compressed or not; for SHT_NOBITS in memory
 	Link     uint32
@@ -24,7 +24,11 @@ type Section struct {
 	Align    uint64 // sh_addralign of the section header, even when it is compressed
 	Entsize  uint64
 
-	file *File
+	file     *File
+	reloc    *relocations // to be applied; nil in other than relocatable files
+	parts    []*Section   // which hold the contents, when several were joined
+	unplaced bool         // there is no place for it among addresses
+
 	comp compression
 	skip int64 // length of the compression header
 	size int64 // of the contents, uncompressed, as declared
@@ -89,7 +93,7 @@ func (s *Section) inspect() {
 	}
 }
 
-// Data returns the contents, uncompressed. They are kept until Release and must
+// Data returns the contents, uncompressed and relocated. They are kept until Release and must
 // not be changed. A section without bytes gives an error, one of size 0 does
 // not. Errors are *bin.Error.
 func (s *Section) Data() ([]byte, error) {
@@ -109,6 +113,11 @@ func (s *Section) Data() ([]byte, error) {
 			s.size, s.file.lim.heldBytes(s.file.Size), s.file.Size)
 	}
 	data, err := s.load()
+	if err == nil && s.reloc != nil {
+		if err = s.reloc.prepare(); err == nil {
+			err = s.reloc.apply(data, 0, nil)
+		}
+	}
 	if err != nil {
 		s.file.held.give(s.size)
 		return nil, err
@@ -125,6 +134,9 @@ const plainRatio = 16
 // but a file may declare it and not have it: a size that no compiler's output
 // would reach is inflated once for nothing before memory is taken for it.
 func (s *Section) load() ([]byte, error) {
+	if s.parts != nil {
+		return s.loadParts(make([]byte, 0, s.size))
+	}
 	if s.comp == stored {
 		data := make([]byte, s.size)
 		return data, s.readAt(data, 0)

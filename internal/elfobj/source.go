@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Source gives pieces of a section's contents, uncompressed. It may be used
+// Source gives pieces of a section's contents, uncompressed and relocated. It may be used
 // from several goroutines, each with its own buf.
 type Source interface {
 	// Size is the number of bytes of the contents.
@@ -28,8 +28,10 @@ func (s *Section) Open() (Source, error) {
 		return nil, s.errorf(0, "has no bytes in this file (SHT_NOBITS)")
 	case s.bad != nil:
 		return nil, s.bad
+	case s.parts != nil:
+		return s.openParts()
 	case s.comp == stored:
-		return &readerSource{s, s.file.r, int64(s.Offset)}, nil
+		return s.reader(readerSource{s, s.file.r, int64(s.Offset)})
 	case s.size > s.file.lim.SpillOver:
 		return s.openSpilled()
 	}
@@ -65,7 +67,7 @@ func (s *Section) openSpilled() (Source, error) {
 	if s.data != nil {
 		return &heldSource{s, s.data}, nil
 	}
-	return &readerSource{s, s.spill, 0}, nil
+	return s.reader(readerSource{s, s.spill, 0})
 }
 
 // tempFile returns a file without a name: the system takes it back however the

@@ -19,7 +19,7 @@ const (
 type Symbol struct {
 	Name    []byte // as written, with a version after '@' if any; not a copy
 	NameOff uint32 // where Name begins in the table's StringTable
-	Value   uint64 // st_value: an address, or in ET_REL an offset in Section
+	Value   uint64 // st_value, in ET_REL Section.Addr more: an address
 	Size    uint64 // st_size, in bytes
 	Type    elf.SymType
 	Bind    elf.SymBind
@@ -68,6 +68,21 @@ type symWalk struct {
 
 // newSymWalk returns nil for a table that is not there.
 func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
+	w, err := f.newSymEntries(which)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	if uint64(w.tab.Link) >= uint64(len(f.Sections)) {
+		return nil, w.tab.errorf(0, "string table is section %d of %d", w.tab.Link, len(f.Sections))
+	}
+	if w.names, err = f.Sections[w.tab.Link].Data(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// newSymEntries is newSymWalk without the names.
+func (f *File) newSymEntries(which SymTable) (*symWalk, error) {
 	kind := elf.SHT_SYMTAB
 	if which == DynSym {
 		kind = elf.SHT_DYNSYM
@@ -80,14 +95,8 @@ func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
 	if tab.Entsize != 0 && tab.Entsize != uint64(w.entsize) {
 		return nil, tab.errorf(0, "entries of %d bytes, want %d", tab.Entsize, w.entsize)
 	}
-	if uint64(tab.Link) >= uint64(len(f.Sections)) {
-		return nil, tab.errorf(0, "string table is section %d of %d", tab.Link, len(f.Sections))
-	}
 	var err error
 	if w.data, err = tab.Data(); err != nil {
-		return nil, err
-	}
-	if w.names, err = f.Sections[tab.Link].Data(); err != nil {
 		return nil, err
 	}
 	for _, s := range f.Sections {
@@ -123,9 +132,15 @@ func (w *symWalk) fail(off int, format string, args ...any) {
 	}
 }
 
-// decode fills sym from the entry at off. The order of fields differs between
-// the classes, for alignment.
+// decode fills sym from the entry at off.
 func (w *symWalk) decode(sym *Symbol, off int) bool {
+	w.fields(sym, off)
+	return w.name(sym, w.f.Order.Uint32(w.data[off:]), off)
+}
+
+// fields fills all but the name. The order of fields differs between the classes,
+// for alignment.
+func (w *symWalk) fields(sym *Symbol, off int) {
 	b, order := w.data[off:off+w.entsize], w.f.Order
 	var info byte
 	if w.f.Class == elf.ELFCLASS64 {
@@ -137,7 +152,9 @@ func (w *symWalk) decode(sym *Symbol, off int) bool {
 	}
 	sym.Type, sym.Bind, sym.Vis = elf.ST_TYPE(info), elf.ST_BIND(info), elf.ST_VISIBILITY(sym.Other)
 	sym.Section = w.section(sym.Shndx, off)
-	return w.name(sym, order.Uint32(b), off)
+	if w.f.Type == elf.ET_REL && sym.Section != nil {
+		sym.Value += sym.Section.Addr
+	}
 }
 
 func (w *symWalk) section(shndx uint16, off int) *Section {
@@ -155,7 +172,10 @@ func (w *symWalk) section(shndx uint16, off int) *Section {
 	if i == 0 || uint64(i) >= uint64(len(w.f.Sections)) {
 		return nil
 	}
-	return w.f.Sections[i]
+	if s := w.f.Sections[i]; !s.unplaced {
+		return s
+	}
+	return nil
 }
 
 func (w *symWalk) name(sym *Symbol, at uint32, off int) bool {

@@ -1,0 +1,222 @@
+package elfobj
+
+import (
+	"debug/elf"
+	"math"
+	"sort"
+	"strings"
+)
+
+// Sections of a relocatable file (ET_REL: .o, .ko) have no addresses yet, and a
+// link or the kernel's module loader gives them some. To say where a function
+// is, one rule places the allocated sections (SHF_ALLOC) one behind the other,
+// each at the next multiple of its sh_addralign, from RVA 0 on:
+//
+//  1. those with instructions (SHF_EXECINSTR), in order of the section header
+//     table, but not those whose name begins with ".init";
+//  2. those with instructions whose name begins with ".init";
+//  3. all others, in order of the table.
+//
+// So the first .text of an object is at RVA 0, and every RVA is the address that
+// Linux gives the code of a module (kernel/module/main.c, layout_sections),
+// relative to where it loads the module: the address in /proc/modules, which is
+// that of the first executable section in /sys/module/NAME/sections. Init code
+// lies elsewhere, and is freed soon: from an address in it subtract that of its
+// section, and add the section's RVA (symtool's PUBLIC init_module, for one).
+//
+// Sections without SHF_ALLOC have offsets in place of addresses. Of several with
+// one name (the .debug_info of type units in groups) File.Section gives all, one
+// behind the other without a gap, as a link joins them.
+//
+// # Addresses
+//
+// Section.Addr is RVA + objectBase, and LoadBase is objectBase. That is not 0,
+// because a place that no relocation fills holds 0: "ld -r" leaves it so in the
+// debug information of functions that it dropped, and nothing must be there.
+// Nor can two addresses of a range list be 0 now, which ends the list.
+
+// objectBase is the address of RVA 0 in relocatable files.
+const objectBase = 0x10000
+
+// place gives the sections of a relocatable file their addresses.
+func (f *File) place() {
+	p := placer{f: f, at: 0, end: f.pick(math.MaxUint32, math.MaxInt64) - objectBase}
+	for _, wanted := range []func(*Section) bool{
+		func(s *Section) bool { return s.isCode() && !strings.HasPrefix(s.Name, ".init") },
+		func(s *Section) bool { return s.isCode() && strings.HasPrefix(s.Name, ".init") },
+		func(s *Section) bool { return !s.isCode() },
+	} {
+		for _, s := range f.Sections {
+			if s.Flags&elf.SHF_ALLOC == 0 {
+				s.Addr = 0
+				continue
+			}
+			if s.Type != elf.SHT_NULL && wanted(s) {
+				p.put(s)
+			}
+		}
+	}
+	f.joinSections()
+}
+
+func (s *Section) isCode() bool { return s.Flags&elf.SHF_EXECINSTR != 0 }
+
+// placer puts sections one behind the other.
+type placer struct {
+	f       *File
+	at, end uint64 // RVAs
+}
+
+// put places s. What does not fit into the address space has the address 0, and
+// with it no code.
+func (p *placer) put(s *Section) {
+	align := max(s.Align, 1)
+	at, over := p.at, p.at%align
+	if over != 0 {
+		if align-over > p.end-at {
+			p.refuse(s)
+			return
+		}
+		at += align - over
+	}
+	if s.FileSize > p.end-at {
+		p.refuse(s)
+		return
+	}
+	s.Addr = objectBase + at
+	p.at = at + s.FileSize
+}
+
+func (p *placer) refuse(s *Section) {
+	s.Addr, s.unplaced = 0, true
+	p.f.placeProblem("what lies in "+s.label(), s.errorf(0, "%d bytes with alignment %#x do not fit behind the %d bytes of sections before it",
+		s.FileSize, s.Align, p.at))
+}
+
+func (f *File) placeProblem(lost string, err error) {
+	f.problem(lost, err)
+	f.unplaced = append(f.unplaced, f.Problems[len(f.Problems)-1])
+}
+
+// joinSections makes one of the sections that are not loaded and share a name.
+// Together they may be no longer than the file, which sections that do not share
+// bytes never are.
+func (f *File) joinSections() {
+	parts := map[string][]*Section{}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC == 0 && s.HasData() && s.bad == nil && isDebugName(s.Name) {
+			parts[s.Name] = append(parts[s.Name], s)
+		}
+	}
+	f.joined = map[string]*Section{}
+	for name, all := range parts {
+		if len(all) > 1 {
+			f.joined[name] = f.join(all)
+		}
+	}
+}
+
+func isDebugName(name string) bool {
+	return strings.HasPrefix(name, ".debug_") || strings.HasPrefix(name, ".zdebug_")
+}
+
+// join returns a section that holds the contents of parts.
+func (f *File) join(parts []*Section) *Section {
+	first := parts[0]
+	j := newSection(f, first.Index, elf.SectionHeader{
+		Name: first.Name, Type: first.Type, Flags: first.Flags &^ elf.SHF_COMPRESSED, Link: first.Link, Addralign: 1,
+	})
+	for _, s := range parts {
+		if j.FileSize += s.FileSize; j.FileSize > uint64(f.Size) || s.size > math.MaxInt64-j.size {
+			f.placeProblem("all sections of this name but the first", first.errorf(0, "%d sections of this name hold more bytes than the file", len(parts)))
+			return first
+		}
+		s.Addr = uint64(j.size)
+		j.size += s.size
+	}
+	j.parts = parts
+	return j
+}
+
+// loadParts appends the contents of all parts to data.
+func (s *Section) loadParts(data []byte) ([]byte, error) {
+	for _, part := range s.parts {
+		b, err := part.Data()
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, b...)
+		part.Release()
+	}
+	return data, nil
+}
+
+// openParts returns a Source over all parts.
+func (s *Section) openParts() (Source, error) {
+	j := &joinedSource{s: s}
+	for _, part := range s.parts {
+		src, err := part.Open()
+		if err != nil {
+			return nil, err
+		}
+		j.parts = append(j.parts, src)
+	}
+	return j, nil
+}
+
+// joinedSource is several sections one behind the other.
+type joinedSource struct {
+	s     *Section
+	parts []Source
+}
+
+func (j *joinedSource) Size() int64 { return j.s.size }
+
+func (j *joinedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+	if err := j.s.checkPiece(off, n); err != nil {
+		return nil, err
+	}
+	var out []byte
+	first := sort.Search(len(j.parts), func(i int) bool { return int64(j.s.parts[i].Addr)+j.parts[i].Size() > off })
+	for i := first; i < len(j.parts); i++ {
+		src, start := j.parts[i], int64(j.s.parts[i].Addr)
+		from, to := max(off, start), min(off+n, start+src.Size())
+		switch {
+		case from >= to:
+			return out, nil
+		case to-from == n:
+			return src.Bytes(from-start, n, buf)
+		default:
+			if out == nil {
+				out = make([]byte, 0, n)
+			}
+			b, err := src.Bytes(from-start, to-from, buf)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, b...)
+		}
+	}
+	return out, nil
+}
+
+// SectionsNamed returns all sections called name that are loaded and have bytes,
+// which may be several in a relocatable file; in any other the one that Section
+// returns. Together they are no longer than the file.
+func (f *File) SectionsNamed(name string) (all []*Section) {
+	s := f.Section(name)
+	if s == nil || !s.HasData() {
+		return nil
+	}
+	if f.Type != elf.ET_REL || s.Flags&elf.SHF_ALLOC == 0 {
+		return []*Section{s}
+	}
+	size := uint64(0)
+	for _, s := range f.Sections {
+		if s.Name == name && s.Flags&elf.SHF_ALLOC != 0 && s.HasData() && s.bad == nil && size+s.FileSize <= uint64(f.Size) {
+			size += s.FileSize
+			all = append(all, s)
+		}
+	}
+	return all
+}

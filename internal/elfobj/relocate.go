@@ -1,0 +1,517 @@
+package elfobj
+
+import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// In a relocatable file (ET_REL) the contents of a section are complete only
+// with its relocations (gABI chapter 4, "Relocation"), which Section.Data and
+// Section.Open apply. In any other file the linker has applied them: what
+// --emit-relocs left there is never looked at.
+//
+// A relocation section is as long as twice what it is for, so it is read piece
+// by piece, with pread, for the piece of the contents that is wanted. For that it
+// has to be in order of r_offset, as assemblers and "ld -r" write it; one that is
+// not is sorted in memory, which counts as such.
+
+const (
+	// maxField is the most bytes that a relocation changes: a ULEB128.
+	maxField = 10
+	// maxAtPlace is how many relocations may be for one byte. RISC-V has two,
+	// an addition and a subtraction; more would only be work without end.
+	maxAtPlace = 8
+	// maxTables is how many relocation sections may be for one section: one with
+	// addends and one without.
+	maxTables = 2
+	// blockRelocs is how many relocations are read at once.
+	blockRelocs = 1024
+	// relocProblems is how many bad relocations of a section are told.
+	relocProblems = 16
+)
+
+// relocation is an entry of a relocation section.
+type relocation struct {
+	off    uint64 // r_offset: in the contents, uncompressed
+	addend uint64 // r_addend, sign-extended
+	sym    uint32
+	typ    uint32
+}
+
+// relocations are those of one section.
+type relocations struct {
+	target *Section
+	from   []*Section // relocation sections; most have one
+
+	once   sync.Once
+	err    error
+	types  *relocTypes
+	values []uint64 // of symbols, by number
+	tables []*relocTable
+
+	problems []bin.Problem
+	more     int // problems that are not in the list
+}
+
+// findRelocations notes for each section its relocation sections.
+func (f *File) findRelocations() {
+	for _, r := range f.Sections {
+		if r.Type != elf.SHT_REL && r.Type != elf.SHT_RELA && r.Type != shtCREL {
+			continue
+		}
+		if uint64(r.Info) >= uint64(len(f.Sections)) {
+			continue
+		}
+		t := f.Sections[r.Info]
+		switch t.Type {
+		case elf.SHT_NULL, elf.SHT_NOBITS, elf.SHT_SYMTAB, elf.SHT_STRTAB, elf.SHT_REL, elf.SHT_RELA, elf.SHT_SYMTAB_SHNDX, elf.SHT_GROUP, shtCREL:
+			continue
+		}
+		if t.reloc == nil {
+			t.reloc = &relocations{target: t}
+		}
+		t.reloc.from = append(t.reloc.from, r)
+	}
+}
+
+// shtCREL is SHT_CREL: relocations of variable length, which LLVM writes when told to.
+const shtCREL elf.SectionType = 0x40000014
+
+// RelocationProblems tells which relocations of the sections that were read so
+// far could not be applied, in order of sections and offsets; and which sections
+// have no place.
+func (f *File) RelocationProblems() []bin.Problem {
+	out := slices.Clone(f.unplaced)
+	for _, s := range f.Sections {
+		if r := s.reloc; r != nil {
+			out = append(out, r.told()...)
+		}
+	}
+	return out
+}
+
+func (r *relocations) told() []bin.Problem {
+	out := r.problems
+	if r.more > 0 {
+		out = append(slices.Clone(out), bin.Problem{Err: r.target.errorf(0, "and %d more relocations that could not be applied", r.more)})
+	}
+	return out
+}
+
+func (r *relocations) problem(err error) {
+	if len(r.problems) >= relocProblems {
+		r.more++
+		return
+	}
+	r.problems = append(r.problems, bin.Problem{Lost: "the value there", Err: err})
+}
+
+// prepare reads what apply needs. After an error the contents are of no use.
+func (r *relocations) prepare() error {
+	r.once.Do(func() {
+		r.err = r.target.file.guard(r.target.label(), r.open)
+	})
+	return r.err
+}
+
+func (r *relocations) open() error {
+	f := r.target.file
+	if r.types = newRelocTypes(f); r.types == nil {
+		return r.target.errorf(0, "has relocations of %v, which are not known", f.Machine)
+	}
+	if len(r.from) > maxTables {
+		return r.target.errorf(0, "has %d relocation sections, want at most %d", len(r.from), maxTables)
+	}
+	var err error
+	if r.values, err = f.symbolValues(); err != nil {
+		return err
+	}
+	for _, s := range r.from {
+		t := &relocTable{of: r, s: s, rela: s.Type == elf.SHT_RELA}
+		if err := t.open(); err != nil {
+			return err
+		}
+		r.tables = append(r.tables, t)
+	}
+	return nil
+}
+
+// symbolValues returns the address of each symbol, or 0 without one.
+func (f *File) symbolValues() ([]uint64, error) {
+	f.valuesOnce.Do(func() { f.values, f.valuesErr = f.readSymbolValues() })
+	return f.values, f.valuesErr
+}
+
+func (f *File) readSymbolValues() ([]uint64, error) {
+	// Without the names: those may be in a section that has relocations itself.
+	w, err := f.newSymEntries(SymTab)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	n := len(w.data) / w.entsize
+	if !f.held.take(8 * int64(n)) {
+		return nil, w.tab.errorf(0, "the values of %d symbols would exceed the limit of memory", n)
+	}
+	values := make([]uint64, n)
+	var sym Symbol
+	for i := 1; i < n; i++ {
+		w.fields(&sym, i*w.entsize)
+		if sym.Section != nil || elf.SectionIndex(sym.Shndx) == elf.SHN_ABS {
+			values[i] = sym.Value
+		}
+	}
+	return values, nil
+}
+
+// relocTable is one relocation section.
+type relocTable struct {
+	of      *relocations
+	s       *Section
+	src     Source
+	rela    bool
+	entsize int64
+	n       int64
+	firsts  []uint64     // r_offset of each blockRelocs-th entry
+	sorted  []relocation // all of them, when the section is not in order
+}
+
+// open checks the whole section.
+func (t *relocTable) open() error {
+	f, s := t.s.file, t.s
+	if s.Type == shtCREL {
+		return s.errorf(0, "relocations of type SHT_CREL, of which nothing is read, for %s", t.of.target.label())
+	}
+	t.entsize = int64(f.pick(8, 16))
+	if t.rela {
+		t.entsize = int64(f.pick(12, 24))
+	}
+	if s.Entsize != 0 && s.Entsize != uint64(t.entsize) {
+		return s.errorf(0, "entries of %d bytes, want %d", s.Entsize, t.entsize)
+	}
+	if tab := f.sectionOfType(elf.SHT_SYMTAB); tab != nil && uint64(s.Link) != uint64(tab.Index) {
+		return s.errorf(0, "symbol table is section %d, want %d", s.Link, tab.Index)
+	}
+	if !s.HasData() {
+		return nil
+	}
+	var err error
+	if t.src, err = s.Open(); err != nil {
+		return err
+	}
+	t.n = t.src.Size() / t.entsize
+	if rest := t.src.Size() % t.entsize; rest != 0 {
+		t.of.problem(s.errorf(uint64(t.n*t.entsize), "relocation of %d bytes, want %d", rest, t.entsize))
+	}
+	return t.check()
+}
+
+// check finds out whether the entries are in order, and tells those that cannot
+// be applied.
+func (t *relocTable) check() error {
+	ordered, last := true, uint64(0)
+	err := t.scan(0, t.n, func(i int64, r *relocation) bool {
+		if i%blockRelocs == 0 {
+			t.firsts = append(t.firsts, r.off)
+		}
+		ordered = ordered && r.off >= last
+		last = r.off
+		t.judge(i, r)
+		return true
+	})
+	if err == nil && !ordered {
+		err = t.sort()
+	}
+	if err != nil {
+		return err
+	}
+	return t.checkCrowd()
+}
+
+// judge tells of a relocation that cannot be applied.
+func (t *relocTable) judge(i int64, r *relocation) {
+	target := t.of.target
+	k := t.of.types.kind(r.typ)
+	switch {
+	case k.op == relocUnknown:
+		t.of.problem(target.errorf(r.off, "relocation of type %d of %v, which is not known", r.typ, t.s.file.Machine))
+	case k.op == relocIgnored:
+	case r.off >= uint64(target.size) || uint64(k.size) > uint64(target.size)-r.off:
+		t.of.problem(t.s.errorf(uint64(i*t.entsize), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.size))
+	case uint64(r.sym) >= uint64(max(len(t.of.values), 1)):
+		t.of.problem(target.errorf(r.off, "relocation with symbol %d of %d", r.sym, len(t.of.values)))
+	}
+}
+
+// sort takes all entries into memory.
+func (t *relocTable) sort() error {
+	const size = 24 // bytes of a relocation
+	if !t.s.file.held.take(size * t.n) {
+		return t.s.errorf(0, "%d relocations that are not in order would exceed the limit of memory", t.n)
+	}
+	t.sorted = make([]relocation, 0, t.n)
+	err := t.scan(0, t.n, func(_ int64, r *relocation) bool {
+		t.sorted = append(t.sorted, *r)
+		return true
+	})
+	slices.SortStableFunc(t.sorted, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
+	return err
+}
+
+// checkCrowd refuses too many relocations for one byte.
+func (t *relocTable) checkCrowd() (err error) {
+	at, n := uint64(0), 0
+	scanErr := t.each(0, math.MaxUint64, func(r *relocation) bool {
+		if r.off != at {
+			at, n = r.off, 0
+		}
+		if n++; n > maxAtPlace {
+			err = t.s.errorf(0, "more than %d relocations for the byte at %#x of %s", maxAtPlace, at, t.of.target.label())
+		}
+		return err == nil
+	})
+	return cmp.Or(scanErr, err)
+}
+
+// scan calls fn for entries first to last-1 as they are in the section, until it returns false.
+func (t *relocTable) scan(first, last int64, fn func(i int64, r *relocation) bool) error {
+	if first >= last {
+		return nil
+	}
+	buf := relocBuffers.Get().(*[]byte)
+	defer relocBuffers.Put(buf)
+	var r relocation
+	for i := first; i < last; {
+		n := min(blockRelocs, last-i)
+		data, err := t.src.Bytes(i*t.entsize, n*t.entsize, *buf)
+		if err != nil {
+			return err
+		}
+		for ; len(data) > 0; data = data[t.entsize:] {
+			t.decode(data, &r)
+			if !fn(i, &r) {
+				return nil
+			}
+			i++
+		}
+	}
+	return nil
+}
+
+var relocBuffers = sync.Pool{New: func() any {
+	b := make([]byte, blockRelocs*24)
+	return &b
+}}
+
+// decode reads the entry at the begin of b.
+func (t *relocTable) decode(b []byte, r *relocation) {
+	f := t.s.file
+	if f.Class != elf.ELFCLASS64 {
+		info := f.Order.Uint32(b[4:])
+		*r = relocation{off: uint64(f.Order.Uint32(b)), sym: info >> 8, typ: info & 0xff}
+		if t.rela {
+			r.addend = uint64(int64(int32(f.Order.Uint32(b[8:]))))
+		}
+		return
+	}
+	r.off = f.Order.Uint64(b)
+	if t.of.types.mips64 {
+		// r_sym, r_ssym, r_type3, r_type2, r_type: fields, not a number. A second
+		// symbol is a type that nobody knows.
+		r.sym, r.typ = f.Order.Uint32(b[8:]), uint32(b[15])|uint32(b[14])<<8|uint32(b[13])<<16|uint32(b[12])<<24
+	} else {
+		info := f.Order.Uint64(b[8:])
+		r.sym, r.typ = uint32(info>>32), uint32(info)
+	}
+	r.addend = 0
+	if t.rela {
+		r.addend = f.Order.Uint64(b[16:])
+	}
+}
+
+// each calls fn for the entries with lo <= r_offset < hi in order of r_offset,
+// until it returns false.
+func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
+	if t.sorted != nil {
+		first := sort.Search(len(t.sorted), func(i int) bool { return t.sorted[i].off >= lo })
+		for i := first; i < len(t.sorted) && t.sorted[i].off < hi && fn(&t.sorted[i]); i++ {
+		}
+		return nil
+	}
+	// The block before the first one that begins at lo or behind it.
+	first := sort.Search(len(t.firsts), func(i int) bool { return t.firsts[i] >= lo })
+	return t.scan(int64(max(first-1, 0))*blockRelocs, t.n, func(_ int64, r *relocation) bool {
+		return r.off < hi && (r.off < lo || fn(r))
+	})
+}
+
+// apply changes data, the contents from off on, as the relocations say. raw
+// gives the contents around data as they are in the file; nil when data is all.
+func (r *relocations) apply(data []byte, off uint64, raw Source) error {
+	lo, hi := off, off+uint64(len(data))
+	from := lo - min(lo, maxField)
+	for _, t := range r.tables {
+		edge := fieldEdge{raw: raw}
+		var err error
+		scanErr := t.each(from, hi, func(x *relocation) bool {
+			k := r.types.kind(x.typ)
+			if k.op <= relocIgnored || x.off >= uint64(r.target.size) || uint64(x.sym) >= uint64(max(len(r.values), 1)) {
+				return true
+			}
+			if x.off >= lo && hi-x.off >= maxField || raw == nil {
+				r.change(data[x.off-lo:], k, x, t.rela)
+				return true
+			}
+			err = edge.change(r, k, x, t.rela, data, lo)
+			return err == nil
+		})
+		if err = cmp.Or(scanErr, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldEdge applies relocations to fields that may begin before or end behind the
+// piece that is wanted. It keeps the field between several relocations for it.
+type fieldEdge struct {
+	raw   Source
+	off   uint64
+	field []byte
+	buf   [maxField]byte
+}
+
+func (e *fieldEdge) change(r *relocations, k relocKind, x *relocation, rela bool, data []byte, lo uint64) error {
+	if e.field == nil || e.off != x.off {
+		b, err := e.raw.Bytes(int64(x.off), int64(min(maxField, uint64(r.target.size)-x.off)), e.buf[:])
+		if err != nil {
+			return err
+		}
+		e.off, e.field = x.off, b
+	}
+	r.change(e.field, k, x, rela)
+	width := len(e.field)
+	if k.size > 0 {
+		width = min(width, int(k.size))
+	}
+	field, to := e.field[:width], data
+	if x.off < lo {
+		field = field[min(lo-x.off, uint64(len(field))):]
+	} else {
+		to = data[x.off-lo:]
+	}
+	copy(to, field)
+	return nil
+}
+
+// change applies one relocation to the field at the begin of b.
+func (r *relocations) change(b []byte, k relocKind, x *relocation, rela bool) {
+	if len(b) < int(k.size) {
+		return
+	}
+	order, size := r.target.file.Order, int(k.size)
+	value := x.addend
+	if uint64(x.sym) < uint64(len(r.values)) {
+		value += r.values[x.sym]
+	}
+	switch k.op {
+	case relocSetULEB, relocSubULEB:
+		changeULEB(b, k.op == relocSubULEB, value)
+		return
+	}
+	old := getField(order, b, size)
+	if !rela && k.op != relocAdd && k.op != relocSub {
+		value += old
+	}
+	switch k.op {
+	case relocPC:
+		value -= r.target.Addr + x.off
+	case relocPC31:
+		value = (value-r.target.Addr-x.off)&0x7fffffff | old&0x80000000
+	case relocAdd:
+		value = old + value
+	case relocSub:
+		value = old - value
+	case relocSet6:
+		value = old&^0x3f | value&0x3f
+	case relocSub6:
+		value = old&^0x3f | (old-value)&0x3f
+	}
+	putField(order, b, size, value)
+}
+
+// changeULEB replaces the ULEB128 at the begin of b by one of its length: what is too
+// large for it is cut off, as a subtraction will follow that makes it fit.
+func changeULEB(b []byte, sub bool, value uint64) {
+	n, old := 0, uint64(0)
+	for {
+		if n == len(b) || n == maxField {
+			return
+		}
+		old |= uint64(b[n]&0x7f) << (7 * n)
+		n++
+		if b[n-1]&0x80 == 0 {
+			break
+		}
+	}
+	if sub {
+		value = old - value
+	}
+	for i := range b[:n] {
+		b[i] = b[i]&0x80 | byte(value)&0x7f
+		value >>= 7
+	}
+}
+
+func getField(order binary.ByteOrder, b []byte, size int) uint64 {
+	switch size {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(order.Uint16(b))
+	case 4:
+		return uint64(order.Uint32(b))
+	}
+	return order.Uint64(b)
+}
+
+func putField(order binary.ByteOrder, b []byte, size int, v uint64) {
+	switch size {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		order.PutUint16(b, uint16(v))
+	case 4:
+		order.PutUint32(b, uint32(v))
+	default:
+		order.PutUint64(b, v)
+	}
+}
+
+// relocatedSource is a section whose relocations are applied to what is read.
+type relocatedSource struct{ readerSource }
+
+func (p *relocatedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+	b, err := p.readerSource.Bytes(off, n, buf)
+	if err != nil {
+		return nil, err
+	}
+	return b, p.s.reloc.apply(b, uint64(off), &p.readerSource)
+}
+
+// reader returns a Source of the contents at base of r.
+func (s *Section) reader(p readerSource) (Source, error) {
+	if s.reloc == nil {
+		return &p, nil
+	}
+	if err := s.reloc.prepare(); err != nil {
+		return nil, err
+	}
+	return &relocatedSource{p}, nil
+}
