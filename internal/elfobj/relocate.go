@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
-	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -216,22 +215,51 @@ func (t *relocTable) open() error {
 // be applied.
 func (t *relocTable) check() error {
 	ordered, last := true, uint64(0)
+	var crowd crowd
 	err := t.scan(0, t.n, func(i int64, r *relocation) bool {
 		if i%blockRelocs == 0 {
 			t.firsts = append(t.firsts, r.off)
 		}
 		ordered = ordered && r.off >= last
 		last = r.off
+		crowd.add(r.off)
 		t.judge(i, r)
 		return true
 	})
 	if err == nil && !ordered {
-		err = t.sort()
+		if err = t.sort(); err != nil {
+			return err
+		}
+		crowd = t.sortedCrowd()
 	}
-	if err != nil {
-		return err
+	if err == nil && crowd.most > maxAtPlace {
+		err = t.s.errorf(0, "%d relocations for the byte at %#x of %s, want at most %d", crowd.most, crowd.where, t.of.target.label(), maxAtPlace)
 	}
-	return t.checkCrowd()
+	return err
+}
+
+// crowd finds the place with the most relocations, which come in order.
+type crowd struct {
+	at    uint64
+	n     int
+	where uint64
+	most  int
+}
+
+func (c *crowd) add(off uint64) {
+	if off != c.at {
+		c.at, c.n = off, 0
+	}
+	if c.n++; c.n > c.most {
+		c.where, c.most = off, c.n
+	}
+}
+
+func (t *relocTable) sortedCrowd() (c crowd) {
+	for i := range t.sorted {
+		c.add(t.sorted[i].off)
+	}
+	return c
 }
 
 // judge tells of a relocation that cannot be applied.
@@ -262,21 +290,6 @@ func (t *relocTable) sort() error {
 	})
 	slices.SortStableFunc(t.sorted, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
 	return err
-}
-
-// checkCrowd refuses too many relocations for one byte.
-func (t *relocTable) checkCrowd() (err error) {
-	at, n := uint64(0), 0
-	scanErr := t.each(0, math.MaxUint64, func(r *relocation) bool {
-		if r.off != at {
-			at, n = r.off, 0
-		}
-		if n++; n > maxAtPlace {
-			err = t.s.errorf(0, "more than %d relocations for the byte at %#x of %s", maxAtPlace, at, t.of.target.label())
-		}
-		return err == nil
-	})
-	return cmp.Or(scanErr, err)
 }
 
 // scan calls fn for entries first to last-1 as they are in the section, until it returns false.
