@@ -90,6 +90,8 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	if r.opts.NoCFI {
 		return func() {}
 	}
+	orc := r.file.Section(".orc_unwind")
+	r.report.ORC = orc != nil && orc.HasData()
 	if cpu == nil {
 		return func() {
 			r.problem(problemCFI, "STACK CFI", &bin.Error{File: r.file.Path,

@@ -83,6 +83,7 @@ type PrefixMap struct{ Old, New string }
 // Report tells what was lost and what was written.
 type Report struct {
 	NoDebugInfo bool          // neither file has .debug_info
+	ORC         bool          // there is .orc_unwind, the Linux kernel's unwind information, which is not read
 	Problems    []bin.Problem // in order of sections and offsets
 	Stats       Stats
 }

@@ -29,8 +29,9 @@ func TestSaysWhatIsNotRead(t *testing.T) {
 
 	object := bytes.Clone(data)
 	binary.LittleEndian.PutUint16(object[16:], uint16(elf.ET_REL))
-	if _, _, err := Read(context.Background(), open(object), nil, Options{}); err == nil || !strings.Contains(err.Error(), "a.out: offset 0x10: a relocatable object") {
-		t.Errorf("relocatable object: error %v", err)
+	const want = "a.out: offset 0x10: debug information of type ET_REL for a.out of type ET_DYN"
+	if _, _, err := Read(context.Background(), open(data), open(object), Options{}); err == nil || err.Error() != want {
+		t.Errorf("a relocatable debug file: error %v, want %s", err, want)
 	}
 
 	// A section's name becomes that of dwz's link; it has the same length.

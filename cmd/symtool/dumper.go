@@ -45,6 +45,11 @@ func (r *dumpResult) note(status int, format string, args ...any) {
 	r.Status = max(r.Status, status)
 }
 
+// remark is note for what most users need not know: --verbose shows it.
+func (r *dumpResult) remark(format string, args ...any) {
+	r.remarks = append(r.remarks, fmt.Sprintf(format, args...))
+}
+
 func (r *dumpResult) problem(p bin.Problem) {
 	r.Problems = append(r.Problems, newProblemSummary(p))
 	r.lines = append(r.lines, named(r.File, p.Err, p.String()))
@@ -268,12 +273,23 @@ func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report
 		r.note(statusInput, "%s: no debug information: no functions and lines", r.File)
 		r.Looked = r.tried
 	}
+	if report.ORC {
+		r.remark("%s: .orc_unwind is not read: %s", r.File, cfiSource(&report.Stats))
+	}
 	if d.checkCFI {
 		r.CFICheck = checkCFI(m, &report.Stats)
 		if what := r.CFICheck.finding(); what != "" {
 			r.note(statusFindings, "%s: %s", r.File, what)
 		}
 	}
+}
+
+// cfiSource tells where STACK CFI comes from in a file that has .orc_unwind.
+func cfiSource(s *dwarf2sym.Stats) string {
+	if s.CFIBlocks == 0 {
+		return "no STACK CFI"
+	}
+	return "STACK CFI is from DWARF alone"
 }
 
 // write writes the symbol file, to the single output or into the store.

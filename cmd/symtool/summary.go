@@ -41,8 +41,9 @@ type fileSummary struct {
 	Looked    []string         `json:"looked,omitempty"` // for debug information, in vain
 	Problems  []problemSummary `json:"problems,omitempty"`
 
-	lines []string // Problems as text
-	tried []string // as elfobj.FindDebug tells
+	lines   []string // Problems as text
+	remarks []string // notes that --verbose shows
+	tried   []string // as elfobj.FindDebug tells
 }
 
 type moduleSummary struct {
@@ -86,6 +87,9 @@ func (d *dumper) report(r *dumpResult) {
 		}
 		if d.verbose {
 			d.reportLooked(r)
+			for _, remark := range r.remarks {
+				d.msgs.printf("symtool: %s", remark)
+			}
 		}
 	}
 	if r.Error != "" {
@@ -162,6 +166,7 @@ func statsLine(s *dwarf2sym.Stats) string {
 func (d *dumper) printJSON(status int) error {
 	doc := dumpSummary{Schema: summarySchema, Generator: generator, Status: status}
 	for _, r := range d.results {
+		r.Notes = append(r.Notes, r.remarks...)
 		doc.Files = append(doc.Files, &r.fileSummary)
 	}
 	text, err := encodeJSON(doc)

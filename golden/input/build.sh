@@ -241,6 +241,33 @@ rust() {
 rust rust-legacy +nightly -Zunstable-options -C symbol-mangling-version=legacy
 rust rust-v0 +stable -C symbol-mangling-version=v0
 
+# --- relocatable files ----------------------------------------------------
+# COMDAT groups, and a .debug_info for each type in one of its own.
+if want object-gcc5-types; then $GXX -gdwarf-5 -fdebug-types-section -ffunction-sections -c scopes.cc -o $out; fi
+if want object-gcc4-gz; then $GXX -gdwarf-4 -gz=zlib -c scopes.cc -o $out; fi
+if want object-clang5; then $CLANG -Wno-unused-command-line-argument -gdwarf-5 -ffunction-sections -c hotcold.c -o $out; fi
+# Functions of the second unit that "ld -r" dropped, since the first has them.
+if want object-ld-r; then
+	for u in 1 2; do $GXX -O0 -DPART=$u -c comdat.cc -o comdat$u.o; done
+	ld -r comdat1.o comdat2.o -o $out
+fi
+object() { if want object-$1; then t=$2; shift 2; cross $t "$@" -c nest.c -o $out; fi; }
+object i686 i686-linux-gnu
+object arm arm-linux-gnueabihf
+object arm64 aarch64-linux-gnu
+object mips mips-linux-gnu
+object mips64 mips64-linux-gnuabi64
+object ppc powerpc-linux-gnu
+object ppc64 powerpc64-linux-gnu
+object s390x s390x-linux-gnu
+object riscv64 riscv64-linux-gnu
+# Differences as ULEB128, which the linker is to calculate.
+if want object-riscv64-clang; then $CLANG -Wno-unused-command-line-argument --target=riscv64-linux-gnu -mrelax -gdwarf-5 -ffreestanding -ffunction-sections -c nest.c -o $out; fi
+if want module; then
+	$GCC -mcmodel=kernel -fno-pic -fno-asynchronous-unwind-tables -c module.c -o unit.o
+	ld -r --build-id=sha1 unit.o -o $out
+fi
+
 # --- install --------------------------------------------------------------
 for f in *.elf *.debug; do
 	test "$f" = plain.elf && continue

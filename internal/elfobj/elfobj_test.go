@@ -63,7 +63,7 @@ func TestNotELF(t *testing.T) {
 		"empty":   {"", "not an ELF file: empty"},
 		"gzip":    {"\x1f\x8b\x08\x00zzzz", "not an ELF file: gzip data"},
 		"zstd":    {"\x28\xb5\x2f\xfdzzzz", "zstd data"},
-		"ar":      {"!<arch>\nfoo.o/", "an ar archive"},
+		"ar":      {"!<arch>\nfoo.o/", "an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
 		"macho":   {"\xcf\xfa\xed\xfe\x07\x00\x00\x01", "a Mach-O file"},
 		"pe":      {"MZ\x90\x00", "a PE or DOS file"},
 		"text":    {"hello, wörld\n", "not an ELF file: text"},

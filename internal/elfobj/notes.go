@@ -110,11 +110,16 @@ const (
 // 4096 bytes of .text, or of "text", XORed in steps of 16 bytes. When the
 // section's size is no multiple of 16, the last step goes beyond its end, as
 // it does in Breakpad. nil without such a section. (Breakpad,
-// src/common/linux/file_id.cc, HashElfTextSection.)
+// src/common/linux/file_id.cc, HashElfTextSection.) Of a relocatable file whose
+// .text is empty, since each function has a section of its own, it is the first of
+// these; the bytes are those in the file, without relocations.
 func (f *File) TextHash() []byte {
-	for _, name := range []string{".text", "text"} {
-		s := f.named(name)
-		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.bad != nil {
+	sections := []*Section{f.named(".text"), f.named("text")}
+	if f.Type == elf.ET_REL {
+		sections = append(sections, f.Sections...)
+	}
+	for i, s := range sections {
+		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.bad != nil || i >= 2 && !s.isCode() {
 			continue
 		}
 		n := (min(s.FileSize, textHashed) + guidSize - 1) &^ (guidSize - 1)

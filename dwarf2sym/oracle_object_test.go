@@ -1,0 +1,225 @@
+package dwarf2sym_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// objectBuild is a way to make a relocatable file out of golden/input/src.
+type objectBuild struct {
+	name   string
+	tool   string
+	args   []string
+	linker string
+	rows   int // of its line table, at least
+}
+
+// fast tells whether the build is one of the short run.
+func (b *objectBuild) fast() bool { return b.rows < large || b.name == "cxx-gcc5-gz-types" }
+
+// rowsOnly tells whether debug/dwarf does not read the linked file.
+func (b *objectBuild) rowsOnly() bool {
+	return b.tool == clang && strings.Contains(b.name, "-linux-")
+}
+
+const lld, ld = "ld.lld-22", "ld"
+
+func objectBuilds() (all []objectBuild) {
+	add := func(name, tool, linker string, rows int, args ...string) {
+		all = append(all, objectBuild{name, tool, append([]string{"-g"}, args...), linker, rows})
+	}
+	templates := func(flags ...string) []string { return append(flags, "-std=c++20", "templates.cc") }
+	for _, version := range []string{"2", "3", "4", "5"} {
+		add("c-gcc"+version, gcc, ld, 200, "-O2", "-gdwarf-"+version, "program_json.c")
+	}
+	add("cxx-gcc5-O0-sections", gxx, ld, large, templates("-O0", sections)...)
+	add("cxx-gcc5-gz-types", gxx, ld, large, templates("-O2", "-gz=zlib", "-fdebug-types-section")...)
+	add("cxx-gcc4-dwarf64-pic", gxx, ld, large, templates("-O2", "-gdwarf-4", "-gdwarf64", "-fPIC")...)
+	add("cxx-clang4", clxx, lld, large, templates("-O2", "-gdwarf-4")...)
+	add("cxx-clang5-gz-sections", clxx, lld, large, templates("-O2", "-gdwarf-5", "-gz=zstd", sections)...)
+	add("c-clang5-bbsections", clang, lld, 200, "-O2", "-gdwarf-5", "-fbasic-block-sections=all", "program_json.c")
+	for _, target := range []string{"i686-linux-gnu", "arm-linux-gnueabihf", "aarch64-linux-gnu", "mips-linux-gnu", "mipsel-linux-gnu",
+		"mips64-linux-gnuabi64", "mips64el-linux-gnuabi64", "powerpc-linux-gnu", "powerpc64-linux-gnu", "powerpc64le-linux-gnu",
+		"riscv64-linux-gnu", "s390x-linux-gnu"} {
+		args := []string{"-O2", "-ffreestanding", "-fasynchronous-unwind-tables", "nest.c"}
+		add("clang-"+target, clang, lld, 30, append(args, "--target="+target)...)
+		add(target, target+"-gcc", target+"-ld", 30, args...)
+	}
+	return all
+}
+
+// What is written of a relocatable file is, byte for byte behind the MODULE
+// record, what is written of the same file after a linker gave its sections the
+// addresses that place.go documents. And llvm-symbolizer agrees with it on every
+// address of the linked file.
+func TestOracleObjects(t *testing.T) {
+	testenv.Oracle(t)
+	for _, b := range objectBuilds() {
+		if !b.fast() && !testenv.OracleFull() {
+			continue
+		}
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			object := filepath.Join(t.TempDir(), "object.o")
+			cmd := exec.Command(testenv.Tool(t, b.tool), append(b.args, "-c", "-o", object)...)
+			cmd.Dir = testenv.Input(t, "src")
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v\n%s", cmd, err, text)
+			}
+			compareLinked(t, object, b.linker, b.rows, b.rowsOnly())
+		})
+	}
+	for _, c := range fixtures(t) {
+		if _, ok := isObject(t, c.file); !ok {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			linker := lld
+			if f, _ := isObject(t, c.file); f.Machine == elf.EM_X86_64 {
+				linker = ld
+			}
+			compareLinked(t, c.file, linker, 1, false)
+		})
+	}
+}
+
+// isObject tells whether path is relocatable, and its header.
+func isObject(t *testing.T, path string) (elf.FileHeader, bool) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return f.FileHeader, f.Type == elf.ET_REL
+}
+
+// compareLinked compares an object with what the linker makes of it.
+func compareLinked(t *testing.T, object, linker string, rows int, rowsOnly bool) {
+	linked := linkObject(t, object, linker)
+	ours := dumpText(t, fixture{file: object}, 4)
+	theirs := dumpText(t, fixture{file: linked}, 4)
+	if got, want := recordsOf(ours), recordsOf(theirs); !bytes.Equal(got, want) {
+		t.Errorf("the object's records differ from those of the linked file: %s", firstDifference(got, want))
+	}
+	c, err := compareText(t, ours, subject{file: linked, rowsOnly: rowsOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.rows < rows {
+		t.Errorf("%d rows, want %d or more", c.rows, rows)
+	}
+	t.Logf("%d lines equal; %d addresses, %d by rules, %d unexplained", bytes.Count(ours, []byte("\n")), c.addresses, c.addresses-c.agree-c.unexplained, c.unexplained)
+	c.report(t)
+}
+
+// recordsOf is a symbol file without what tells which file it is of.
+func recordsOf(text []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if !bytes.HasPrefix(line, []byte("MODULE ")) && !bytes.HasPrefix(line, []byte("INFO ")) {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+func firstDifference(a, b []byte) string {
+	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
+	n := 0
+	for n < min(len(x), len(y))-1 && x[n] == y[n] {
+		n++
+	}
+	return fmt.Sprintf("record %d of %d and %d: %q, %q", n, len(x), len(y), x[n], y[n])
+}
+
+// linkObject links one object without any library. Undefined symbols are at 0.
+func linkObject(t *testing.T, object, linker string) string {
+	t.Helper()
+	dir := t.TempDir()
+	script, out := filepath.Join(dir, "script.ld"), filepath.Join(dir, "linked.elf")
+	if err := os.WriteFile(script, linkScript(t, object), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-e", "0", "--defsym", "__dso_handle=0", "--unresolved-symbols=ignore-all", "--no-relax", "--no-warnings", "-T", script, "-o", out, object}
+	if linker == lld {
+		args = append(args, "-z", "norelro")
+	}
+	if text, err := exec.Command(testenv.Tool(t, linker), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", linker, err, text)
+	}
+	return out
+}
+
+// linkScript places each section with code where the documented rule has it, by
+// debug/elf's section headers.
+func linkScript(t *testing.T, object string) []byte {
+	t.Helper()
+	f, err := elf.Open(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var code, init, rest []*elf.Section
+	for _, s := range f.Sections {
+		switch {
+		case s.Flags&elf.SHF_ALLOC == 0:
+		case s.Flags&elf.SHF_EXECINSTR == 0:
+			rest = append(rest, s)
+		case strings.HasPrefix(s.Name, ".init"):
+			init = append(init, s)
+		default:
+			code = append(code, s)
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "SECTIONS {")
+	at, seen := uint64(0), map[string]bool{}
+	for _, s := range slices.Concat(code, init) {
+		align := max(s.Addralign, 1)
+		at = (at + align - 1) / align * align
+		fmt.Fprintf(&b, "  %s %#x : { *(%s) }\n", s.Name, at, s.Name)
+		at += s.Size
+	}
+	fmt.Fprintln(&b, "  . = ALIGN(0x10000);")
+	for _, s := range rest {
+		if !seen[s.Name] {
+			fmt.Fprintf(&b, "  %s : { *(%s) }\n", s.Name, s.Name)
+		}
+		seen[s.Name] = true
+	}
+	fmt.Fprintln(&b, "}")
+	return b.Bytes()
+}
+
+// A linked file that kept its relocations (--emit-relocs) gives what it gives
+// without them: they were applied by the linker.
+func TestOracleKeptRelocations(t *testing.T) {
+	testenv.Oracle(t)
+	for _, flags := range [][]string{{"-no-pie"}, {"-shared", "-fPIC"}} {
+		var texts [2][]byte
+		for i, keep := range []string{"-Wl,--no-undefined", "-Wl,--emit-relocs"} {
+			out := filepath.Join(t.TempDir(), "linked")
+			args := slices.Concat([]string{"-g", "-O2", "-nostdlib", keep, "nest.c", "second.c", "start.c", "-Wl,-e,0", "-o", out}, flags)
+			cmd := exec.Command(testenv.Tool(t, gcc), args...)
+			cmd.Dir = testenv.Input(t, "src")
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v\n%s", cmd, err, text)
+			}
+			texts[i] = dumpText(t, fixture{file: out}, 2)
+		}
+		if a, b := recordsOf(texts[0]), recordsOf(texts[1]); !bytes.Equal(a, b) || !bytes.Contains(a, []byte("\nSTACK CFI")) {
+			t.Errorf("%v: relocations that were kept change the dump: %s", flags, firstDifference(a, b))
+		}
+	}
+}
