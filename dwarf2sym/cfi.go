@@ -60,6 +60,7 @@ type cfiInput struct {
 	fixed bool
 
 	sections []cfiSection
+	moved    []uint64 // by section: what to add to absolute addresses in it; nil for nothing
 
 	// codeBytes is how much code the file has, or 0: expressions that depend on
 	// the pc are evaluated at no more addresses.
@@ -79,7 +80,7 @@ type cfiInput struct {
 // cfiSection is a section's contents, uncompressed and relocated.
 type cfiSection struct {
 	name string
-	addr uint64
+	addr uint64 // in the binary
 	data []byte
 	eh   bool   // .eh_frame's rules, otherwise .debug_frame's
 	file string // path, for messages

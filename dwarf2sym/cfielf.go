@@ -11,10 +11,11 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// newCFIInput collects the call frame information of a binary and its separate
-// debug file, which may be nil. Each section comes from the first file that has
+// companionCFI collects the call frame information of a binary, the first of
+// files, and of those with it. Each section comes from the first file that has
 // bytes for it: "objcopy --only-keep-debug" leaves an empty .eh_frame.
-func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem) {
+func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
+	f := files[0]
 	in := &cfiInput{
 		arch:    a,
 		order:   binary.ByteOrder(f.Order),
@@ -25,26 +26,35 @@ func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem)
 
 		codeBytes: newCodeMap(f).size(),
 	}
-	in.textAddr = cfiSectionAddr(f, ".text")
-	if in.dataAddr = cfiSectionAddr(f, ".got"); in.dataAddr == 0 {
-		in.dataAddr = cfiSectionAddr(f, ".got.plt")
+	in.textAddr = cfiSectionAddr(f.File, ".text")
+	if in.dataAddr = cfiSectionAddr(f.File, ".got"); in.dataAddr == 0 {
+		in.dataAddr = cfiSectionAddr(f.File, ".got.plt")
 	}
 	var problems []bin.Problem
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
-		sections, file := f.SectionsNamed(name), f.Path
-		if len(sections) == 0 && debug != nil {
-			sections, file = debug.SectionsNamed(name), debug.Path
-		}
+		sections, from := firstWithData(files, name)
 		for _, s := range sections {
 			data, err := s.Data()
 			if err != nil {
 				problems = append(problems, bin.Problem{Lost: name, Err: err})
 				continue
 			}
-			in.sections = append(in.sections, cfiSection{name, s.Addr, data, name == ".eh_frame", file})
+			in.sections = append(in.sections, cfiSection{name, s.Addr + from.moved, data, name == ".eh_frame", from.Path})
+			in.moved = append(in.moved, from.moved)
 		}
 	}
-	return in, append(problems, in.addIndex(f, debug)...)
+	return in, append(problems, in.addIndex(files)...)
+}
+
+// firstWithData returns the named sections of the first file that has bytes for
+// them, and that file; none without one.
+func firstWithData(files []companion, name string) ([]*elfobj.Section, companion) {
+	for _, f := range files {
+		if all := f.SectionsNamed(name); len(all) > 0 {
+			return all, f
+		}
+	}
+	return nil, companion{}
 }
 
 func cfiSectionAddr(f *elfobj.File, name string) uint64 {
@@ -58,13 +68,13 @@ func cfiSectionAddr(f *elfobj.File, name string) uint64 {
 const shtARMExidx = elf.SHT_LOPROC + 1
 
 // addIndex adds ARM's index tables, of which a kernel has several.
-func (in *cfiInput) addIndex(f, debug *elfobj.File) (problems []bin.Problem) {
+func (in *cfiInput) addIndex(files []companion) (problems []bin.Problem) {
 	if in.arch != arch.ARM {
 		return nil
 	}
-	for _, file := range []*elfobj.File{f, debug} {
-		if file == nil {
-			continue
+	for _, file := range files {
+		if file.moved != 0 {
+			continue // its tables lead to where the code was
 		}
 		for _, s := range file.Sections {
 			if s.Type != shtARMExidx || !s.HasData() {
@@ -78,7 +88,7 @@ func (in *cfiInput) addIndex(f, debug *elfobj.File) (problems []bin.Problem) {
 			in.index = append(in.index, cfiSection{s.Name, s.Addr, data, false, file.Path})
 		}
 		if len(in.index) > 0 {
-			in.tables, in.codeEnd = cfiDataOf(file), cfiCodeOf(f)
+			in.tables, in.codeEnd = cfiDataOf(file.File), cfiCodeOf(files[0].File)
 			break
 		}
 	}

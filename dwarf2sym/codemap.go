@@ -11,12 +11,12 @@ import (
 // by the linker, which leaves 0, -1, -2 or (in .debug_ranges) 1 as its address.
 // Code may really live at 0: then an executable section covers it.
 type codeMap struct {
-	base uint64 // address of RVA 0
+	base uint64 // address of RVA 0, modulo 2^64: it may lie below all addresses
 	exec []elfobj.Range
 }
 
 func newCodeMap(f *elfobj.File) *codeMap {
-	return &codeMap{base: f.LoadBase(), exec: f.ExecRanges()}
+	return newCompanionMap(companion{File: f}, f.LoadBase())
 }
 
 // rva converts an address of the file.
@@ -39,7 +39,7 @@ func (m *codeMap) at(addr uint64) (elfobj.Range, bool) {
 func (m *codeMap) keep(spans []span) []span {
 	n := 0
 	for _, s := range spans {
-		if r, ok := m.at(s.lo); ok && s.lo >= m.base {
+		if r, ok := m.at(s.lo); ok {
 			spans[n] = span{s.lo, min(s.hi, r.End)}
 			n++
 		}

@@ -336,6 +336,7 @@ func (r *cfiReader) address(c *bin.Cursor, s *cfiSection, cie *cfiCIE, fn uint64
 	}
 	switch enc & ehBase {
 	case 0:
+		v = r.moved(v, cie.section)
 	case ehPCRel:
 		v += place
 	case ehTextRel:
@@ -348,6 +349,15 @@ func (r *cfiReader) address(c *bin.Cursor, s *cfiSection, cie *cfiCIE, fn uint64
 		c.Fail("pointer encoding %#x has an unknown base", enc)
 	}
 	return v & r.mask
+}
+
+// moved turns an absolute address into one of the binary. What linkers write for
+// code that they dropped stays as it is.
+func (r *cfiReader) moved(addr uint64, section int) uint64 {
+	if r.in.moved == nil || addr >= r.mask-1 {
+		return addr
+	}
+	return addr + r.in.moved[section]
 }
 
 // addFDE reads what follows an FDE's CIE pointer, up to the instructions.

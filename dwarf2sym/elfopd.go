@@ -11,6 +11,7 @@ import (
 // the first is the address of the code. The linker writes the addresses into
 // the file even where a relocation will replace them.
 type opdTable struct {
+	file companion
 	addr uint64
 	data []byte
 }
@@ -18,9 +19,9 @@ type opdTable struct {
 // opdOf returns the table of the first file that has its bytes, nil for other
 // ABIs. A debug file has an .opd without bytes, so its symbols need the
 // binary's.
-func opdOf(files []*elfobj.File) *opdTable {
+func opdOf(files []companion) *opdTable {
 	for _, f := range files {
-		if f == nil || f.Machine != elf.EM_PPC64 {
+		if f.Machine != elf.EM_PPC64 {
 			continue
 		}
 		s := f.Section(".opd")
@@ -28,22 +29,22 @@ func opdOf(files []*elfobj.File) *opdTable {
 			continue
 		}
 		if data, err := s.Data(); err == nil {
-			return &opdTable{s.Addr, data}
+			return &opdTable{f, s.Addr, data}
 		}
 	}
 	return nil
 }
 
-// code returns the address of a symbol's code, and whether the symbol does name
-// code.
-func (o *opdTable) code(f *elfobj.File, s *elfobj.Symbol) (uint64, bool) {
-	off := s.Value - o.addr
+// code returns the address of a symbol's code in the binary, and whether the
+// symbol does name code. A descriptor moves as the code does.
+func (o *opdTable) code(f companion, s *elfobj.Symbol) (uint64, bool) {
+	off := s.Value + f.moved - (o.addr + o.file.moved)
 	if s.Section.Flags&elf.SHF_EXECINSTR != 0 || off >= uint64(len(o.data)) {
-		return s.Value, inCode(s.Section, s.Value)
+		return s.Value + f.moved, inCode(s.Section, s.Value)
 	}
 	if uint64(len(o.data))-off < 8 {
 		return 0, false
 	}
-	addr := f.Order.Uint64(o.data[off:])
-	return addr, f.Executable(addr)
+	addr := o.file.Order.Uint64(o.data[off:])
+	return addr + o.file.moved, o.file.Executable(addr)
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,12 +23,12 @@ type elfPub struct {
 	Multiple bool   // several functions were folded into this code
 }
 
-// elfPublics returns the functions and untyped text symbols of a module, one
-// for each address, sorted by it. files are the binary and its debug file, in
-// any order; nil ones are skipped. base is the load base.
+// companionPublics returns the functions and untyped text symbols of a binary,
+// one for each address, sorted by it. base is the binary's load base.
 //
-// They come from the .symtab with the most of them, and where no file has one
-// from the .dynsym. Left out are names of sections, files, data and TLS;
+// They come from the .symtab with the most of them. Where neither the binary nor
+// its debug file has one they come from the .dynsym and from the .symtab of
+// .gnu_debugdata, together: what made that left out what .dynsym has. Left out are names of sections, files, data and TLS;
 // undefined, absolute and common symbols; what lies outside executable
 // sections, their ends included (_etext); local labels (.L) and the mapping
 // symbols of ARM, AArch64, C-SKY and RISC-V ($a $d $t $x, each processor's ELF
@@ -48,16 +49,21 @@ type elfPub struct {
 // is the same function. Multiple is set here where two mangled names differ by
 // more than the variant of a constructor or destructor, which the linker's
 // identical code folding makes (TestElfPublicsMultiple).
-func elfPublics(base uint64, files ...*elfobj.File) ([]elfPub, []bin.Problem) {
+func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
 	for _, which := range []elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
 		for _, f := range files {
-			if f != nil {
-				c.collect(f, which)
+			if !f.mini {
+				c.best.replace(c.collect(f, which))
 			}
 		}
-		if len(c.best.all) > 0 {
+		if len(c.best.all) > 0 && which == elfobj.SymTab {
 			break
+		}
+	}
+	for _, f := range files {
+		if f.mini {
+			c.best.add(c.collect(f, elfobj.SymTab))
 		}
 	}
 	pubs := c.best.pick(&c.problems)
@@ -91,8 +97,8 @@ type pubCollector struct {
 	problems []bin.Problem
 }
 
-// collect replaces best by the symbols of one table, if it has more.
-func (c *pubCollector) collect(f *elfobj.File, which elfobj.SymTable) {
+// collect returns the symbols of one table.
+func (c *pubCollector) collect(f companion, which elfobj.SymTable) pubTable {
 	found := pubTable{file: f.Path}
 	var err error
 	if found.names, err = f.StringTable(which); err == nil {
@@ -105,12 +111,33 @@ func (c *pubCollector) collect(f *elfobj.File, which elfobj.SymTable) {
 	if err != nil {
 		c.problems = append(c.problems, bin.Problem{Lost: "ELF symbols", Err: err})
 	}
-	if len(found.all) > len(c.best.all) {
-		c.best = found
+	return found
+}
+
+// replace takes the symbols of other instead, if it has more.
+func (t *pubTable) replace(other pubTable) {
+	if len(other.all) > len(t.all) {
+		*t = other
 	}
 }
 
-func (c *pubCollector) candidate(f *elfobj.File, s *elfobj.Symbol) (pubCandidate, bool) {
+// add takes the symbols of other, too.
+func (t *pubTable) add(other pubTable) {
+	switch {
+	case len(t.all) == 0:
+		*t = other
+		return
+	case len(other.all) == 0 || len(t.names)+len(other.names) > math.MaxUint32:
+		return
+	}
+	for _, p := range other.all {
+		p.name += uint32(len(t.names))
+		t.all = append(t.all, p)
+	}
+	t.names = slices.Concat(t.names, other.names)
+}
+
+func (c *pubCollector) candidate(f companion, s *elfobj.Symbol) (pubCandidate, bool) {
 	p := pubCandidate{size: s.Size, name: s.NameOff, bind: bindRank(s.Bind)}
 	switch s.Type {
 	case elf.STT_FUNC, elf.STT_GNU_IFUNC:
@@ -138,15 +165,16 @@ func (c *pubCollector) candidate(f *elfobj.File, s *elfobj.Symbol) (pubCandidate
 	return p, ok && addr >= c.base && len(name) > 0
 }
 
-// place returns the address of a symbol's code, and whether there can be code.
-func (c *pubCollector) place(f *elfobj.File, s *elfobj.Symbol) (uint64, bool) {
+// place returns the address of a symbol's code in the binary, and whether there
+// can be code.
+func (c *pubCollector) place(f companion, s *elfobj.Symbol) (uint64, bool) {
 	switch {
 	case c.opd != nil:
 		return c.opd.code(f, s)
 	case f.Machine == elf.EM_ARM || f.Machine == elf.EM_MIPS:
-		return s.Value &^ 1, inCode(s.Section, s.Value&^1)
+		return s.Value&^1 + f.moved, inCode(s.Section, s.Value&^1)
 	}
-	return s.Value, inCode(s.Section, s.Value)
+	return s.Value + f.moved, inCode(s.Section, s.Value)
 }
 
 // inCode tells whether addr is in s and s holds instructions. The end of the

@@ -65,7 +65,7 @@ func moduleID(id []byte, order binary.ByteOrder) string {
 // readSymbols collects the function symbols of the file with the better table.
 func (r *reader) readSymbols() {
 	var problems []bin.Problem
-	r.symbols, problems = elfPublics(r.code.base, r.file, r.debug)
+	r.symbols, problems = companionPublics(r.file.LoadBase(), r.companions)
 	for _, p := range problems {
 		r.problem(problemFile, p.Lost, p.Err)
 	}
@@ -98,7 +98,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 				Msg: fmt.Sprintf("the registers of %v are not known", r.file.Machine)})
 		}
 	}
-	in, problems := newCFIInput(cpu, r.file, r.debug)
+	in, problems := companionCFI(cpu, r.companions)
 	table, stats, more := readCFI(ctx, in)
 	return func() {
 		r.module.CFI = table

@@ -33,9 +33,11 @@
 //     theirs at 0, too) the one that fits the function best counts.
 //   - Line 0 is kept: it says that the compiler gave no line for the code.
 //   - PUBLIC is left out where a FUNC starts.
-//   - Addresses are relative to the page of the lowest PT_LOAD. Relocatable files
-//     (.o, .ko) have no addresses: internal/elfobj gives each section one, code
-//     first, .text at RVA 0 (place.go there has the rule and the reason).
+//   - Addresses are relative to the page of the lowest PT_LOAD of the binary.
+//     Where it was moved after its debug file was made (prelink), the addresses
+//     of the debug file are moved by as much. Relocatable files (.o, .ko) have no
+//     addresses: internal/elfobj gives each section one, code first, .text at
+//     RVA 0 (place.go there has the rule and the reason).
 package dwarf2sym
 
 import (
@@ -104,6 +106,7 @@ func Read(ctx context.Context, file, debug *elfobj.File, o Options) (*symfmt.Mod
 type reader struct {
 	opts        *Options
 	file, debug *elfobj.File
+	companions  []companion // the binary first
 	jobs        int
 
 	module   symfmt.Module
@@ -122,6 +125,9 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	defer r.tellRelocations()
+	if err := r.findCompanions(); err != nil {
+		return err
+	}
 	r.identify()
 	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
 	if r.jobs == 1 {
@@ -151,13 +157,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 	if r.opts.CFIOnly {
 		return nil
 	}
-	// Addresses and symbols of the file that has the debug information: a
-	// separate one may have been made before its partner was prelinked.
-	from := r.file
-	if r.debug != nil && (r.debug.HasDWARF() || r.debug.HasSymtab()) {
-		from = r.debug
-	}
-	r.code = newCodeMap(from)
+	r.code = newCompanionMap(r.described(), r.file.LoadBase())
 	r.readSymbols()
 	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
 	if d := r.openDebugData(); d != nil {

@@ -14,15 +14,17 @@ import (
 // FindDebug looks for the separate debug file of f (GDB manual, "Separate Debug
 // Files"): by build-id, at DIR/.build-id/xx/yyyy.debug for each DIR of dirs;
 // then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
-// followed by the file's absolute folder. A file found by build-id must have
-// that id, one found by link the CRC-32 that the link tells.
+// followed by the file's absolute folder; then as FILE.debug in the same places.
+// A file found by build-id or by name must have that id, one found by link the
+// CRC-32 that the link tells. Any must fit to the file (CheckPair), and have
+// debug information or symbols.
 //
 // tried has a line for each place that was refused: path and reason. Without a
 // find the File is nil; err is then nil too, unless a file was the right one
 // but cannot be read.
 func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []string, err error) {
 	s := debugSearch{f: f, dirs: dirs, lim: lim}
-	if s.byBuildID() || s.byLink() {
+	if s.byBuildID() || s.byLink() || s.byName() {
 		return s.found, s.tried, nil
 	}
 	return nil, s.tried, s.damage
@@ -64,6 +66,19 @@ func (s *debugSearch) tryID(path string, id []byte) bool {
 	if got := debug.BuildID(); !bytes.Equal(got, id) {
 		debug.Close()
 		return s.refuse(path, "build-id %x, want %x", got, id)
+	}
+	return s.take(debug)
+}
+
+// take takes debug if it is good for something.
+func (s *debugSearch) take(debug *File) bool {
+	err := CheckPair(s.f, debug)
+	if err == nil && !debug.HasDWARF() && !debug.HasSymtab() {
+		err = debug.errorf(0, "has neither debug information nor symbols")
+	}
+	if err != nil {
+		debug.Close()
+		return s.refuse(debug.Path, "%s", strings.TrimPrefix(err.Error(), debug.Path+": "))
 	}
 	s.found = debug
 	return true
@@ -150,8 +165,26 @@ func (s *debugSearch) tryCRC(path string, want uint32) bool {
 		debug.Close()
 		return s.refuse(path, "CRC-32 %08x, want %08x", got, want)
 	}
-	s.found = debug
-	return true
+	return s.take(debug)
+}
+
+// byName looks for FILE.debug. Nothing in FILE names it, so that only the
+// build-id can tell that it is the one.
+func (s *debugSearch) byName() bool {
+	id := s.f.BuildID()
+	if len(id) == 0 || s.f.Path == "" {
+		return false
+	}
+	name := filepath.Base(s.f.Path) + ".debug"
+	if link, _, ok := s.f.DebugLink(); ok && link == name {
+		return false // looked for
+	}
+	for _, folder := range s.linkFolders() {
+		if s.tryID(filepath.Join(folder, name), id) {
+			return true
+		}
+	}
+	return false
 }
 
 // CRC32 is the checksum of the whole file that .gnu_debuglink holds.

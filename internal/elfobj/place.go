@@ -59,8 +59,6 @@ func (f *File) place() {
 	f.joinSections()
 }
 
-func (s *Section) isCode() bool { return s.Flags&elf.SHF_EXECINSTR != 0 }
-
 // placer puts sections one behind the other.
 type placer struct {
 	f       *File

@@ -1,0 +1,102 @@
+package elfobj
+
+import (
+	"bytes"
+	"debug/elf"
+)
+
+// CheckPair tells why debug cannot be the separate debug file of f: it is for
+// another processor, it has another build-id, or, where one of them has no
+// build-id, its code has another size. It returns nil or a *bin.Error about
+// debug.
+func CheckPair(f, debug *File) error {
+	if err := checkKind(f, debug); err != nil {
+		return err
+	}
+	want, got := f.BuildID(), debug.BuildID()
+	same := len(want) > 0 && bytes.Equal(want, got)
+	if len(want) > 0 && len(got) > 0 && !same {
+		return debug.errorf(0, "build-id %x, want %x", got, want)
+	}
+	for _, p := range codePairs(f, debug) {
+		if !same && p.f.FileSize != p.debug.FileSize {
+			return debug.errorf(0, "its %s has %d bytes, want %d", p.debug.label(), p.debug.FileSize, p.f.FileSize)
+		}
+	}
+	_, err := Moved(f, debug)
+	return err
+}
+
+// checkKind compares what the two headers say about the processor.
+func checkKind(f, debug *File) error {
+	if f.Machine == debug.Machine && f.Class == debug.Class && f.Order == debug.Order {
+		return nil
+	}
+	return debug.errorf(0, "for %v (%v, %v), want %v (%v, %v)",
+		debug.Machine, debug.Class, debug.Order, f.Machine, f.Class, f.Order)
+}
+
+// Moved returns what has to be added, modulo 2^64, to an address in debug to
+// get the address in f of the same code. It is 0 unless one of the two was
+// moved when they were apart: by prelink, or by "objcopy --change-addresses".
+// Sections with code tell it, and where there are none in common, the segments.
+// Code that moved by different amounts is an error, a *bin.Error about debug.
+func Moved(f, debug *File) (uint64, error) {
+	var first *codePair
+	for _, p := range codePairs(f, debug) {
+		if first == nil {
+			first = &p
+		}
+		if want := first.delta(); p.delta() != want {
+			return 0, debug.errorf(0, "its code does not lie as in %s: %s by %#x and %s by %#x bytes further",
+				f.Path, first.debug.label(), want, p.debug.label(), p.delta())
+		}
+	}
+	if first != nil {
+		return first.delta(), nil
+	}
+	a, b := f.codeSegment(), debug.codeSegment()
+	if a == nil || b == nil || a.Offset != b.Offset {
+		return 0, nil
+	}
+	return a.Addr - b.Addr, nil
+}
+
+// codePair is a section with code, in both files.
+type codePair struct{ f, debug *Section }
+
+func (p codePair) delta() uint64 { return p.f.Addr - p.debug.Addr }
+
+// codePairs pairs the sections with code by their names; the second section of
+// a name goes with the second one.
+func codePairs(f, debug *File) (out []codePair) {
+	byName := map[string][]*Section{}
+	for _, s := range debug.Sections {
+		if s.isCode() {
+			byName[s.Name] = append(byName[s.Name], s)
+		}
+	}
+	for _, s := range f.Sections {
+		if others := byName[s.Name]; s.isCode() && len(others) > 0 {
+			out = append(out, codePair{s, others[0]})
+			byName[s.Name] = others[1:]
+		}
+	}
+	return out
+}
+
+// isCode tells whether the section is code in memory, here or in its partner.
+func (s *Section) isCode() bool {
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	return s.Flags&code == code && s.Type != elf.SHT_NULL
+}
+
+// codeSegment returns the first segment with code, nil without one.
+func (f *File) codeSegment() *Segment {
+	for i := range f.Segments {
+		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			return p
+		}
+	}
+	return nil
+}
