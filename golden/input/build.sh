@@ -6,6 +6,7 @@
 #
 # Debian packages (bookworm, versions as checked in):
 #   gcc g++ binutils                       gcc 12.2, binutils 2.40
+#   elfutils xz-utils                      0.188, 5.4
 #   clang-22 lld-22 llvm-22                22 from apt.llvm.org
 #   dwz                                    0.15
 #   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
@@ -136,6 +137,35 @@ if want pair; then
 	$GXX $so scopes.cc -o plain.elf
 	objcopy --only-keep-debug plain.elf pair.debug
 	objcopy --strip-all --add-gnu-debuglink=pair.debug plain.elf $out
+fi
+if want minidebug; then
+	# As RPM's find-debuginfo makes it: what .dynsym does not have, and .debug_frame.
+	$GXX -fno-asynchronous-unwind-tables -fno-exceptions -fvisibility-inlines-hidden $so scopes.cc -o plain.elf
+	nm -D plain.elf --format=posix --defined-only | cut -d ' ' -f 1 | sort >dynsyms
+	nm plain.elf --format=posix --defined-only | awk '$2 == "T" || $2 == "t" { print $1 }' | sort | comm -13 dynsyms - >keep
+	objcopy --only-keep-debug plain.elf plain.debug
+	objcopy -S --keep-symbols=keep --keep-section=.debug_frame --remove-section .comment plain.debug mini
+	xz -k -f mini
+	objcopy --strip-all --add-section .gnu_debugdata=mini.xz plain.elf $out
+fi
+# Moved after they were parted, as prelink does; .debug_frame is in the debug file.
+if want moved; then
+	$GCC -fno-asynchronous-unwind-tables $so $nest -o plain.elf
+	objcopy --only-keep-debug plain.elf moved.debug
+	objcopy --strip-all --add-gnu-debuglink=moved.debug plain.elf unmoved.elf
+	objcopy --change-addresses=0x33000000 unmoved.elf $out
+	rm unmoved.elf
+fi
+# The debug file is the one that lies elsewhere: two links of the same objects.
+if want moved-exec; then
+	$GCC -fno-asynchronous-unwind-tables $exe -Wl,--build-id=0x6d6f766564,-Ttext-segment=0x40000000 $nest start.c -o plain.elf
+	objcopy --only-keep-debug plain.elf moved-exec.debug
+	$GCC -fno-asynchronous-unwind-tables $exe -Wl,--build-id=0x6d6f766564,-Ttext-segment=0x400000 $nest start.c -o plain.elf
+	objcopy --strip-all plain.elf $out
+fi
+if want eu-strip; then
+	$GXX $so scopes.cc -o $out
+	eu-strip --reloc-debug-sections -f eu-strip.debug $out 2>/dev/null || eu-strip -f eu-strip.debug $out
 fi
 
 # What scopes.cc gives in two programs moves to a file of its own; DWARF 5 has other forms for it. Before that they are scopes-gccN.
@@ -270,7 +300,7 @@ fi
 
 # --- install --------------------------------------------------------------
 for f in *.elf *.debug; do
-	test "$f" = plain.elf && continue
+	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then
 		echo "$f: names a folder of this machine" >&2
