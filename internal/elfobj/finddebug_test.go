@@ -172,3 +172,57 @@ func TestFindDebugOfLibc(t *testing.T) {
 		t.Errorf("base %#x, ranges %x", debug.LoadBase(), debug.ExecRanges())
 	}
 }
+
+// FILE.debug is looked for where nothing names a debug file; the build-id must
+// tell that it is the one.
+func TestFindDebugByName(t *testing.T) {
+	const id = "\xab\xcd\xef\x01"
+	binary, debug := debugPair(id, "")
+	linked, linkedDebug := debugPair(id, "other.debug")
+	_, wrong := debugPair("\xab\xcd\xef\x02", "")
+	noID, _ := debugPair("", "")
+	for name, c := range map[string]struct {
+		binary []byte
+		files  map[string][]byte
+		want   string
+		tried  string // a part of the last line
+		lines  int
+	}{
+		"beside":           {binary, map[string][]byte{"bin/prog.debug": debug}, "bin/prog.debug", "", 1},
+		"in .debug":        {binary, map[string][]byte{"bin/.debug/prog.debug": debug}, "bin/.debug/prog.debug", "bin/prog.debug: no such file", 2},
+		"below the root":   {binary, map[string][]byte{"one/ROOT/bin/prog.debug": debug}, "one/ROOT/bin/prog.debug", "", 3},
+		"another":          {binary, map[string][]byte{"bin/prog.debug": wrong, "bin/.debug/prog.debug": debug}, "bin/.debug/prog.debug", "build-id abcdef02, want abcdef01", 2},
+		"without build-id": {noID, map[string][]byte{"bin/prog.debug": debug}, "", "", 0},
+		"the link first":   {linked, map[string][]byte{"bin/prog.debug": linkedDebug, "bin/other.debug": linkedDebug}, "bin/other.debug", "", 1},
+		"after the link":   {linked, map[string][]byte{"bin/prog.debug": linkedDebug}, "bin/prog.debug", "", 4},
+		"nothing in it":    {binary, map[string][]byte{"bin/prog.debug": binary}, "", "/one/", 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			place := func(p string) string { return filepath.Join(dir, strings.Replace(p, "ROOT", dir, 1)) }
+			writeFile(t, place("bin/prog"), c.binary)
+			for p, data := range c.files {
+				writeFile(t, place(p), data)
+			}
+			f, err := Open(place("bin/prog"), DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			got, tried, err := FindDebug(f, []string{place("one")}, DefaultLimits())
+			if got != nil {
+				defer got.Close()
+			}
+			checkFound(t, got, c.want, place)
+			if err != nil || len(tried) != c.lines || c.lines > 0 && !strings.Contains(tried[c.lines-1], c.tried) {
+				t.Errorf("%v, tried:\n%s\nwant %d, the last with %q", err, strings.Join(tried, "\n"), c.lines, c.tried)
+			}
+			if name == "nothing in it" && !strings.Contains(tried[1], "has neither debug information nor symbols") {
+				t.Errorf("tried %q", tried[1])
+			}
+		})
+	}
+}
