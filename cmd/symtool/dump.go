@@ -9,14 +9,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
 )
 
 const dumpDescription = `
 FILE is an ELF executable or shared library. Its debug information comes from
 FILE itself, from DEBUGFILE, or from a separate file that is found by build-id
-below --debug-dir or by .gnu_debuglink. The symbol file goes to standard output,
-to --output, or to NAME/ID/NAME.sym below --store, which takes many FILEs.
+below --debug-dir, by .gnu_debuglink or as FILE.debug, or is fetched from a
+debuginfod server. The symbol file goes to standard output, to --output, or to
+NAME/ID/NAME.sym below --store, which takes many FILEs.
 A file that is written appears whole or not at all, and has the same bytes for
 any --jobs.
 `
@@ -31,11 +33,11 @@ func dumpCommand(msgs *messages) *cli.Command {
 	return &cli.Command{
 		Name:        "dump",
 		Usage:       "write the Breakpad symbol file of an ELF binary",
-		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...",
+		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...\nsymtool dump [flags] --build-id HEX",
 		Description: dumpDescription,
 		Flags:       dumpFlags(),
 		Action: func(c *cli.Context) error {
-			cfg, err := newDumpConfig(c)
+			cfg, err := newDumpConfig(c, msgs)
 			if err != nil {
 				return err
 			}
@@ -62,6 +64,9 @@ func dumpFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
 		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
+		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
+		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and MODULE's name is HEX without --name"},
 		verboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 		&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText},
@@ -89,6 +94,8 @@ type dumpConfig struct {
 	files     []string
 	debugFile string // for the only file
 	debugDirs []string
+	client    *debuginfod.Client // nil: no servers
+	buildID   []byte             // in place of files
 	output    string
 	store     string
 	jobs      int
@@ -100,7 +107,7 @@ type dumpConfig struct {
 }
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"output", "store", "name", "id", "os"}
+var noValue = []string{"output", "store", "name", "id", "os", "build-id"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -108,9 +115,10 @@ var excluded = [][2]string{
 	{"cfi-only", "no-cfi"},
 	{"check-cfi", "no-cfi"},
 	{"verbose", "quiet"},
+	{"debuginfod", "no-debuginfod"},
 }
 
-func newDumpConfig(c *cli.Context) (*dumpConfig, error) {
+func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 	if err := checkFlags(c); err != nil {
 		return nil, usagef("dump", "%v", err)
 	}
@@ -149,7 +157,16 @@ func newDumpConfig(c *cli.Context) (*dumpConfig, error) {
 	if cfg.output == "" && cfg.store == "" {
 		cfg.output = "-"
 	}
-	if err := cfg.operands(c.Args().Slice()); err != nil {
+	if cfg.client, err = newDebuginfod(c, msgs); err != nil {
+		return nil, usagef("dump", "%v", err)
+	}
+	args := c.Args().Slice()
+	if id := c.String("build-id"); id != "" {
+		err = cfg.checkBuildID(id, args)
+	} else {
+		err = cfg.operands(args)
+	}
+	if err != nil {
 		return nil, usagef("dump", "%v", err)
 	}
 	return cfg, nil

@@ -188,12 +188,12 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 }
 
 func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Options) error {
-	binary, err := elfobj.Open(r.File, elfobj.DefaultLimits())
+	binary, err := d.openBinary(ctx, r)
 	if err != nil {
-		return inputError(r.File, err)
+		return err
 	}
 	defer binary.Close()
-	debug, err := d.openDebug(r, binary)
+	debug, err := d.openDebug(ctx, r, binary)
 	if err != nil {
 		return err
 	}
@@ -218,32 +218,48 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 }
 
 // openDebug opens the separate debug file, or returns nil if there is none.
-func (d *dumper) openDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, error) {
+func (d *dumper) openDebug(ctx context.Context, r *dumpResult, binary *elfobj.File) (*elfobj.File, error) {
 	if d.debugFile == "" {
-		return d.findDebug(r, binary)
+		return d.findDebug(ctx, r, binary), nil
 	}
 	debug, err := elfobj.Open(d.debugFile, elfobj.DefaultLimits())
 	if err != nil {
 		return nil, inputError(d.debugFile, err)
 	}
-	want, got := binary.BuildID(), debug.BuildID()
-	if len(want) > 0 && len(got) > 0 && string(want) != string(got) {
+	if err := elfobj.CheckPair(binary, debug); err != nil {
 		debug.Close()
-		return nil, inputError(d.debugFile, fmt.Errorf("build-id %x, want %x of %s; with --store both are dumped", got, want, r.File))
+		return nil, inputError(d.debugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
 	}
 	return debug, nil
 }
 
-func (d *dumper) findDebug(r *dumpResult, binary *elfobj.File) (*elfobj.File, error) {
+// findDebug finds the separate debug file here, or has it fetched.
+func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.File) *elfobj.File {
 	if binary.HasDWARF() {
-		return nil, nil
+		return nil
 	}
 	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, elfobj.DefaultLimits())
 	if err != nil {
 		r.problem(bin.Problem{Lost: "separate debug file", Err: err})
 	}
-	r.tried = tried
-	return debug, nil
+	r.tried = append(r.tried, tried...)
+	if d.options.CFIOnly || debug != nil && debug.HasDWARF() {
+		return debug
+	}
+	const what = "separate debug file"
+	fetched := d.fetchDebug(ctx, r, binary.BuildID(), what)
+	if fetched == nil {
+		return debug
+	}
+	if err := elfobj.CheckPair(binary, fetched); err != nil {
+		r.problem(bin.Problem{Lost: what, Err: err})
+		fetched.Close()
+		return debug
+	}
+	if debug != nil {
+		debug.Close()
+	}
+	return fetched
 }
 
 // findSupplement opens the supplementary file of the debug information, if it

@@ -22,7 +22,7 @@ const module = "github.com/symtool/symtool"
 var layers = [][]string{
 	1: {"internal/bin", "internal/par", "internal/testenv", "symfmt/arch"},
 	2: {"internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
-	3: {"symfmt", "walk/minidump", "walk/elfcore"},
+	3: {"internal/debuginfod", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
 	5: {"dwarf2sym"},
 	6: {"lint", "resolve"},

@@ -1,0 +1,135 @@
+package debuginfod
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config says where files come from, where they are kept, and what a server may
+// cost.
+type Config struct {
+	URLs  []string // of servers, asked in this order
+	Cache string   // folder; it is made when something is fetched
+
+	// Timeout is the time in which a server must give 100 KiB, or else the whole
+	// of what is left; 0 is none.
+	Timeout time.Duration
+	// MaxTime is the time that one file may take; 0 is none.
+	MaxTime time.Duration
+	// MaxSize is the size of the largest file, in bytes; 0 is none.
+	MaxSize int64
+
+	UserAgent string
+	// Tell, if not nil, is called before each request; by several goroutines at
+	// once.
+	Tell func(url string)
+}
+
+// Defaults. elfutils has no limit of the size; a disk has one.
+const (
+	defaultTimeout = 90 * time.Second
+	defaultMaxSize = 16 << 30
+)
+
+// Variables of the environment that elfutils documents in
+// debuginfod-client-config(7).
+const (
+	urlsVar    = "DEBUGINFOD_URLS"
+	cacheVar   = "DEBUGINFOD_CACHE_PATH"
+	timeoutVar = "DEBUGINFOD_TIMEOUT"
+	maxTimeVar = "DEBUGINFOD_MAXTIME"
+	maxSizeVar = "DEBUGINFOD_MAXSIZE"
+)
+
+// FromEnv returns what the environment says, as elfutils' client understands it.
+// An error names the variable.
+func FromEnv(getenv func(string) string) (Config, error) {
+	c := Config{URLs: strings.Fields(getenv(urlsVar)), Cache: cacheFolder(getenv)}
+	var err error
+	if c.URLs, err = withoutIMA(c.URLs); err != nil {
+		return c, err
+	}
+	if c.Timeout, err = seconds(getenv, timeoutVar, defaultTimeout); err != nil {
+		return c, err
+	}
+	if c.MaxTime, err = seconds(getenv, maxTimeVar, 0); err != nil {
+		return c, err
+	}
+	c.MaxSize = defaultMaxSize
+	if text := getenv(maxSizeVar); text != "" {
+		c.MaxSize, err = strconv.ParseInt(text, 10, 64)
+		if err != nil || c.MaxSize < 0 {
+			return c, fmt.Errorf("%s is %q, want a number of bytes", maxSizeVar, text)
+		}
+	}
+	return c, nil
+}
+
+// withoutIMA leaves out the words that tell elfutils how to check signatures in
+// RPM packages. Only what demands a signature cannot be done.
+func withoutIMA(words []string) (urls []string, err error) {
+	for _, w := range words {
+		switch {
+		case w == "ima:enforcing":
+			return nil, fmt.Errorf("%s has %q: signatures of files are not checked by symtool", urlsVar, w)
+		case !strings.HasPrefix(w, "ima:"):
+			urls = append(urls, w)
+		}
+	}
+	return urls, nil
+}
+
+// seconds reads a time-out; zero and less are none.
+func seconds(getenv func(string) string, name string, without time.Duration) (time.Duration, error) {
+	text := getenv(name)
+	if text == "" {
+		return without, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n > math.MaxInt64/int64(time.Second) {
+		return 0, fmt.Errorf("%s is %q, want a number of seconds", name, text)
+	}
+	return time.Duration(max(n, 0)) * time.Second, nil
+}
+
+// cacheFolder is where elfutils keeps its files, "" when nothing tells.
+func cacheFolder(getenv func(string) string) string {
+	const name = "debuginfod_client"
+	if dir := getenv(cacheVar); dir != "" {
+		return dir
+	}
+	home := getenv("HOME")
+	if old := filepath.Join(home, ".debuginfod_client_cache"); home != "" {
+		if st, err := os.Stat(old); err == nil && st.IsDir() {
+			return old
+		}
+	}
+	if dir := getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, name)
+	}
+	if home != "" {
+		return filepath.Join(home, ".cache", name)
+	}
+	return ""
+}
+
+// parseURL checks the address of a server.
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL", text)
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%q is no http: or https: URL", u.Redacted())
+	case u.Host == "":
+		return nil, fmt.Errorf("%q names no server", u.Redacted())
+	}
+	return u, nil
+}
