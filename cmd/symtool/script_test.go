@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 //	status N COMMAND...   COMMAND must end with exit status N
 //	same FILE FILE        two files hold the same bytes
 //	absent GLOB...        nothing matches
+//	serve VARIABLE WHAT   starts an HTTP server (serve_test.go)
 //
 // and $GOLDEN is the folder with small binaries, golden/input, $README the
 // README.
@@ -43,6 +44,7 @@ func TestScript(t *testing.T) {
 			"status": status,
 			"same":   same,
 			"absent": absent,
+			"serve":  serve,
 		},
 	})
 }
