@@ -9,7 +9,7 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
-ORACLE_PACKAGES = binutils clang-22 dwz elfutils g++ gcc libc6-armhf-cross libc6-dbg libc6-dev libstdc++6-armhf-cross lld-22 llvm-22 zstd
+ORACLE_PACKAGES = binutils clang-22 debuginfod dwz elfutils g++ gcc libc6-armhf-cross libc6-dbg libc6-dev libstdc++6-armhf-cross lld-22 llvm-22 xz-utils zstd
 
 .DEFAULT_GOAL := build
 .PHONY: build run test oracle oracle-full bench bench-go fuzz hostile golden lint help

@@ -24,7 +24,7 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 		fixed:   f.Type == elf.ET_EXEC,
 		exec:    func(lo, _ uint64) bool { return f.Executable(lo) },
 
-		codeBytes: newCodeMap(f).size(),
+		codeBytes: newCodeMap(f.File).size(),
 	}
 	in.textAddr = cfiSectionAddr(f.File, ".text")
 	if in.dataAddr = cfiSectionAddr(f.File, ".got"); in.dataAddr == 0 {

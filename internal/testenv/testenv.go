@@ -155,8 +155,8 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "clang-22", "dwz", "elfutils", "g++", "gcc", "libc6-armhf-cross", "libc6-dbg", "libc6-dev",
-	"libstdc++6-armhf-cross", "lld-22", "llvm-22", "zstd",
+	"binutils", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "libc6-armhf-cross", "libc6-dbg", "libc6-dev",
+	"libstdc++6-armhf-cross", "lld-22", "llvm-22", "xz-utils", "zstd",
 }
 
 // packages names the Debian 12 package of each program that tests call.
@@ -197,6 +197,10 @@ var packages = map[string]string{
 	"qemu-arm-static": "qemu-user-static",
 	"rustc":           "rustc",
 	"zstd":            "zstd",
+	"debuginfod":      "debuginfod",
+	"debuginfod-find": "debuginfod",
+	"eu-strip":        "elfutils",
+	"xz":              "xz-utils",
 
 	"aarch64-linux-gnu-gcc":     "gcc-aarch64-linux-gnu",
 	"arm-linux-gnueabihf-g++":   "g++-arm-linux-gnueabihf",

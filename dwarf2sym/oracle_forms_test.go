@@ -1,0 +1,368 @@
+package dwarf2sym_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// form is a way to part a program from its debug information, or to strip it.
+// The commands run in a folder that has the program as full; they leave file,
+// and a debug file where it is looked for.
+type form struct {
+	name  string
+	steps string // a shell script; $ID is the build-id, as a path below a debug folder
+	lost  bool   // the debug information: PUBLIC and STACK CFI are left
+}
+
+// forms that tools make. In each but the last ones the symbol file is, byte for
+// byte, that of the program.
+var forms = []form{
+	{name: "objcopy", steps: `objcopy --only-keep-debug full x.debug; strip -s full -o file; objcopy --add-gnu-debuglink=x.debug file`},
+	{name: "objcopy strip -g", steps: `objcopy --only-keep-debug full x.debug; strip -g full -o file; objcopy --add-gnu-debuglink=x.debug file`},
+	{name: "objcopy zstd", steps: `objcopy --only-keep-debug --compress-debug-sections=zstd full x.debug; strip -s full -o file; objcopy --add-gnu-debuglink=x.debug file`},
+	{name: "llvm-objcopy", steps: `llvm-objcopy-22 --only-keep-debug full x.debug; llvm-objcopy-22 --strip-all --add-gnu-debuglink=x.debug full file`},
+	{name: "eu-strip", steps: `eu-strip -f file.debug -o file full`},
+	{name: "eu-strip -g", steps: `eu-strip -g -f file.debug -o file full`},
+	{name: "eu-strip permissive", steps: `eu-strip --remove-comment --permissive -f file.debug -o file full`},
+	{name: "FILE.debug", steps: `objcopy --only-keep-debug full file.debug; strip -s full -o file`},
+	{name: ".debug", steps: `mkdir .debug; objcopy --only-keep-debug full .debug/x.debug; strip -s full -o file; objcopy --add-gnu-debuglink=.debug/x.debug file`},
+	{name: "build-id", steps: `mkdir -p $(dirname lib/$ID); objcopy --only-keep-debug full lib/$ID.debug; strip -s full -o file`},
+	{name: "whole copy", steps: `mkdir -p $(dirname lib/$ID); cp full lib/$ID.debug; strip -s full -o file`},
+	{name: "moved", steps: `objcopy --only-keep-debug full x.debug; strip -s full -o file; objcopy --add-gnu-debuglink=x.debug file; objcopy --change-addresses=0x7000000 file`},
+	{name: "moved strip -g", steps: `eu-strip -g -f x.debug -o file full; objcopy --change-addresses=0x7000000 file`},
+	{name: "strip -g", steps: `strip -g full -o file`, lost: true},
+	{name: "strip -s", steps: `strip -s full -o file`, lost: true},
+	{name: "minidebug", steps: minidebug + `strip -s full -o file; objcopy --add-section .gnu_debugdata=mini.xz file`, lost: true},
+	{name: "minidebug moved", steps: minidebug + `strip -s full -o file; objcopy --add-section .gnu_debugdata=mini.xz file; objcopy --change-addresses=0x7000000 file`, lost: true},
+}
+
+// minidebug makes what RPM's find-debuginfo puts into .gnu_debugdata.
+const minidebug = `
+nm -D full --format=posix --defined-only | cut -d ' ' -f 1 | sort >dynsyms
+nm full --format=posix --defined-only | awk '$2 ~ /[TtD]/ { print $1 }' | sort | comm -13 dynsyms - >keep
+objcopy --only-keep-debug full mini.debug
+objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols=keep mini.debug mini
+xz mini
+`
+
+// formBuilds are the programs that are parted. eu-addr2line finds no units
+// without .debug_aranges, which clang writes only when it is told to.
+var formBuilds = []matrixBuild{
+	cxxBuild("forms-gcc", gxx, "-O2", "-Wl,--build-id").quick(),
+	cxxBuild("forms-clang", clxx, "-O2", "-gdwarf-aranges", "-Wl,--build-id"),
+	cxxBuild("forms-static-pie", gxx, "-O2", "-static-pie", "-Wl,--build-id"),
+	cBuild("forms-no-pie", gcc, "-O2", "-no-pie", "-Wl,--build-id"),
+	cBuild("forms-debug-frame", gcc, "-O2", "-fno-asynchronous-unwind-tables", "-Wl,--build-id").quick(),
+	cBuild("forms-clang-no-pie", clang, "-O2", "-gdwarf-aranges", "-no-pie", "-Wl,--build-id").quick(),
+}
+
+// Every form of a program gives the symbols of the program: all of them where
+// the debug information is in another file, and else those that nm and
+// eu-readelf find, at each of their addresses.
+func TestOracleForms(t *testing.T) {
+	testenv.Oracle(t)
+	for _, tool := range []string{"objcopy", "strip", "nm", "llvm-objcopy-22", "eu-strip", "eu-readelf", "eu-addr2line", "xz"} {
+		testenv.Tool(t, tool)
+	}
+	symtool := symtoolBinary(t)
+	for _, b := range formBuilds {
+		if !b.fast && !testenv.OracleFull() {
+			continue
+		}
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			compareForms(t, symtool, b.build(t).file)
+		})
+	}
+	t.Run("libc", func(t *testing.T) {
+		t.Parallel()
+		of := libcFiles(t)
+		full := filepath.Join(t.TempDir(), "libc")
+		run(t, testenv.Tool(t, "eu-unstrip"), "-o", full, of.file, of.debug)
+		pair := dumpNamed(t, symtool, of.file)
+		if whole := dumpNamed(t, symtool, full); !bytes.Equal(pair, whole) {
+			t.Errorf("the pair and eu-unstrip's file of both differ: %s", firstDifference(pair, whole))
+		}
+		t.Logf("%d lines are the same in the pair and in eu-unstrip's file of both", bytes.Count(pair, []byte("\n")))
+		compareForms(t, symtool, full)
+	})
+}
+
+// dumpNamed dumps a file under one name. Nothing is to be fetched or found
+// beside what a form has.
+func dumpNamed(t *testing.T, symtool, file string, args ...string) []byte {
+	t.Helper()
+	if len(args) == 0 {
+		args = []string{"--debug-dir", "/usr/lib/debug"}
+	}
+	return run(t, symtool, append([]string{"dump", "--name", "program", "--no-debuginfod", file}, args...)...)
+}
+
+func firstDifference(a, b []byte) string {
+	x, y := bytes.Split(a, []byte("\n")), bytes.Split(b, []byte("\n"))
+	for i := range min(len(x), len(y)) {
+		if !bytes.Equal(x[i], y[i]) {
+			return fmt.Sprintf("line %d: %q, %q", i+1, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d and %d lines", len(x), len(y))
+}
+
+func compareForms(t *testing.T, symtool, full string) {
+	whole := dumpNamed(t, symtool, full)
+	if n := bytes.Count(whole, []byte("\nFUNC ")); n < 10 {
+		t.Fatalf("%d functions", n)
+	}
+	for _, f := range forms {
+		t.Run(f.name, func(t *testing.T) {
+			dir := t.TempDir()
+			copyFile(t, full, filepath.Join(dir, "full"))
+			cmd := exec.Command("sh", "-euc", f.steps)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "LC_ALL=C", "ID="+buildIDPath(t, full))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			file := filepath.Join(dir, "file")
+			if f.lost {
+				compareStripped(t, symtool, file, whole)
+				return
+			}
+			text := dumpNamed(t, symtool, file, "--debug-dir", filepath.Join(dir, "lib"))
+			if !bytes.Equal(text, whole) {
+				t.Errorf("differs from the program: %s", firstDifference(text, whole))
+			}
+			if strings.HasPrefix(f.name, "moved") {
+				compareAddr2line(t, file, text)
+			}
+		})
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// buildIDPath is where a debug folder has the debug file, without its ending.
+func buildIDPath(t *testing.T, path string) string {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	id := hex.EncodeToString(f.BuildID())
+	if id == "" {
+		t.Fatalf("%s: no build-id", path)
+	}
+	return ".build-id/" + id[:2] + "/" + id[2:]
+}
+
+// compareAddr2line asks eu-addr2line, which finds the debug file by itself, for
+// the file and line at each line record of a moved program.
+func compareAddr2line(t *testing.T, file string, text []byte) {
+	sym, err := readSymFile(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := loadBase(t, file)
+	var questions strings.Builder
+	var want []string
+	for _, f := range sym.funcs {
+		for _, l := range f.lines {
+			if l.line > 0 && sym.files[l.file] != "??" {
+				fmt.Fprintf(&questions, "%#x\n", base+l.lo)
+				want = append(want, fmt.Sprintf("%s:%d", filepath.Base(sym.files[l.file]), l.line))
+			}
+		}
+	}
+	cmd := exec.Command(testenv.Tool(t, "eu-addr2line"), "-e", file)
+	cmd.Stdin = strings.NewReader(questions.String())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("eu-addr2line: %d answers for %d addresses", len(got), len(want))
+	}
+	wrong := 0
+	for i := range got {
+		place := strings.Split(filepath.Base(got[i]), ":")
+		if len(place) < 2 || place[0]+":"+place[1] != want[i] {
+			if wrong++; wrong < 5 {
+				t.Errorf("address %d: %s, eu-addr2line %s", i, want[i], got[i])
+			}
+		}
+	}
+	t.Logf("%d addresses compared with eu-addr2line, %d differ", len(want), wrong)
+	if wrong > 0 || len(want) < 100 {
+		t.Errorf("%d of %d differ", wrong, len(want))
+	}
+}
+
+// compareStripped checks what is left of a stripped program: the STACK records
+// of the whole one, or those that .debug_frame had not, and one PUBLIC with a
+// right name at each address that nm or eu-readelf tell to be of code.
+func compareStripped(t *testing.T, symtool, file string, whole []byte) {
+	cmd := exec.Command(symtool, "dump", "--name", "program", "--no-debuginfod", "--debug-dir", "none", file)
+	text, err := cmd.Output()
+	if cmd.ProcessState.ExitCode() != 3 {
+		t.Fatalf("status %d, want 3 for no debug information: %v", cmd.ProcessState.ExitCode(), err)
+	}
+	var publics, stack []string
+	for line := range strings.Lines(string(text)) {
+		switch kind, _, _ := strings.Cut(line, " "); kind {
+		case "PUBLIC":
+			publics = append(publics, line)
+		case "STACK":
+			stack = append(stack, line)
+		case "MODULE", "INFO":
+		default:
+			t.Fatalf("unexpected record %q", line)
+		}
+	}
+	compareStack(t, stack, whole)
+	comparePublics(t, file, publics)
+}
+
+func compareStack(t *testing.T, stack []string, whole []byte) {
+	var all []string
+	for line := range strings.Lines(string(whole)) {
+		if strings.HasPrefix(line, "STACK ") {
+			all = append(all, line)
+		}
+	}
+	if slices.Equal(stack, all) {
+		t.Logf("%d STACK records, all of the program's", len(all))
+		return
+	}
+	known := map[string]bool{}
+	for _, line := range all {
+		known[line] = true
+	}
+	for _, line := range stack {
+		if !known[line] {
+			t.Errorf("the program has no record %q", line)
+		}
+	}
+	t.Logf("%d of %d STACK records: the others were in .debug_frame", len(stack), len(all))
+	if !strings.Contains(t.Name(), "debug-frame") && !strings.Contains(t.Name(), "libc") {
+		t.Errorf("%d of %d STACK records", len(stack), len(all))
+	}
+}
+
+// comparePublics compares PUBLIC records with the symbols that other tools
+// find.
+func comparePublics(t *testing.T, file string, publics []string) {
+	t.Helper()
+	base, code := loadBase(t, file), codeOf(t, file)
+	delta := miniDelta(t, file)
+	raw := map[uint64][]string{}
+	for _, s := range symbolsOf(t, file, delta) {
+		if slices.ContainsFunc(code, func(r [2]uint64) bool { return r[0] <= s.addr && s.addr < r[1] }) {
+			name, _, _ := strings.Cut(s.name, "@")
+			raw[s.addr] = append(raw[s.addr], name)
+		}
+	}
+	names := readNames(t, slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Values(raw))...)))))
+	seen := map[uint64]bool{}
+	for _, line := range publics {
+		p := strings.SplitN(strings.TrimSuffix(strings.Replace(line, "PUBLIC m ", "PUBLIC ", 1), "\n"), " ", 4)
+		rva, err := strconv.ParseUint(p[1], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[rva] = true
+		if !slices.ContainsFunc(raw[base+rva], func(s string) bool {
+			_, same := sameName(p[3], names[s])
+			return same || s == p[3] || names[s].gnu == p[3]
+		}) {
+			t.Errorf("%q: other tools have %q there", line, raw[base+rva])
+		}
+	}
+	missing := 0
+	for addr := range raw {
+		if !seen[addr-base] {
+			if missing++; missing < 5 {
+				t.Errorf("no PUBLIC at %#x, where others have %q", addr, raw[addr])
+			}
+		}
+	}
+	t.Logf("%d PUBLIC records, %d addresses with symbols, %d missing", len(publics), len(raw), missing)
+}
+
+type namedAddr struct {
+	addr uint64
+	name string
+}
+
+// miniDelta is what to add to addresses in .gnu_debugdata.
+func miniDelta(t *testing.T, file string) uint64 {
+	if strings.HasSuffix(t.Name(), "moved") {
+		return 0x7000000
+	}
+	return 0
+}
+
+// symbolsOf lists the symbols of functions and the untyped ones of code: of
+// .symtab as nm tells them; without one of .dynsym, and of .gnu_debugdata as
+// eu-readelf tells them.
+func symbolsOf(t *testing.T, file string, delta uint64) (out []namedAddr) {
+	t.Helper()
+	nm := func(args ...string) {
+		for line := range strings.Lines(string(run(t, "nm", append(args, "--defined-only", "--format=posix", file)...))) {
+			p := strings.Fields(line)
+			if len(p) < 3 || !strings.Contains("TtWwi", p[1]) {
+				continue
+			}
+			addr, err := strconv.ParseUint(p[2], 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, namedAddr{addr, p[0]})
+		}
+	}
+	nm("--quiet")
+	if len(out) > 0 {
+		return out
+	}
+	nm("-D", "--quiet")
+	cmd := exec.Command(testenv.Tool(t, "eu-readelf"), "-s", "--elf-section=.gnu_debugdata", file)
+	text, err := cmd.Output()
+	if err != nil && len(text) == 0 {
+		return out // no such section
+	}
+	// Num: Value Size Type Bind Vis Ndx Name
+	for line := range strings.Lines(string(text)) {
+		p := strings.Fields(line)
+		if len(p) < 8 || p[3] != "FUNC" && p[3] != "NOTYPE" && p[3] != "GNU_IFUNC" || p[6] == "UNDEF" || p[6] == "ABS" {
+			continue
+		}
+		addr, err := strconv.ParseUint(p[1], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, namedAddr{addr + delta, cmp.Or(p[7], "?")})
+	}
+	return out
+}
