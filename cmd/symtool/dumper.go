@@ -201,7 +201,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 		r.DebugFile = debug.Path
 		defer debug.Close()
 	}
-	if options.Supplement = d.findSupplement(r, binary, debug); options.Supplement != nil {
+	if options.Supplement = d.findSupplement(ctx, r, binary, debug); options.Supplement != nil {
 		defer options.Supplement.Close()
 	}
 	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
@@ -262,9 +262,9 @@ func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	return fetched
 }
 
-// findSupplement opens the supplementary file of the debug information, if it
-// has one. That it is not there is told with what is lost.
-func (d *dumper) findSupplement(r *dumpResult, binary, debug *elfobj.File) *elfobj.File {
+// findSupplement finds the supplementary file of the debug information, if it
+// has one, or has it fetched. That it is not there is told with what is lost.
+func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debug *elfobj.File) *elfobj.File {
 	if debug != nil && debug.HasDWARF() {
 		binary = debug
 	}
@@ -276,8 +276,11 @@ func (d *dumper) findSupplement(r *dumpResult, binary, debug *elfobj.File) *elfo
 	if err != nil {
 		r.problem(bin.Problem{Lost: "names in the supplementary file", Err: err})
 	}
-	if sup == nil {
-		r.tried = append(r.tried, tried...)
+	if sup != nil {
+		return sup
+	}
+	r.tried = append(r.tried, tried...)
+	if sup = d.fetchDebug(ctx, r, link.ID, "names in the supplementary file"); sup == nil {
 		r.Looked = r.tried
 	}
 	return sup
