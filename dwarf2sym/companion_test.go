@@ -1,8 +1,13 @@
 package dwarf2sym
 
 import (
+	"debug/elf"
+	"testing"
+
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -24,4 +29,73 @@ func companionsOf(files ...*elfobj.File) (out []companion) {
 		}
 	}
 	return out
+}
+
+// Code of a file that was moved has the RVAs of the binary; what lies below the
+// binary's segments has none.
+func TestCompanionMap(t *testing.T) {
+	const code = elf.PF_X | elf.PF_R
+	for _, c := range []struct {
+		name       string
+		base       uint64 // of the binary
+		moved      uint64
+		addr, size uint64 // of the code, in the companion
+		lo, hi     symfmt.RVA
+	}{
+		{"at its place", 0x400000, 0, 0x401000, 0x10, 0x1000, 0x1010},
+		{"binary moved up", 0x33000000, 0x33000000, 0x1000, 0x10, 0x1000, 0x1010},
+		{"binary moved down", 0x1000, 1<<64 - 0x400000, 0x402000, 0x10, 0x1000, 0x1010},
+		{"binary grew at its start", 0x3ff000, 0, 0x401000, 0x10, 0x2000, 0x2010},
+		{"grew and moved", 0x5000, 0x8000, 0, 0x10, 0x3000, 0x3010},
+		{"at the end of the addresses", 1<<64 - 0x2000, 1<<64 - 0x2000, 0x1000, 0xfff, 0x1000, 0x1fff},
+		{"partly below", 0x400008, 0, 0x400000, 0x10, 0, 8},
+		{"all below", 0x400010, 0, 0x400000, 0x10, 0, 0},
+	} {
+		f := &elfobj.File{Segments: []elfobj.Segment{{Type: elf.PT_LOAD, Flags: code, Addr: c.addr, MemSize: c.size}}}
+		m := newCompanionMap(companion{File: f, moved: c.moved}, c.base)
+		if c.lo == c.hi {
+			if len(m.exec) > 0 {
+				t.Errorf("%s: code at %x, want none", c.name, m.exec)
+			}
+			continue
+		}
+		if len(m.exec) != 1 || m.rva(m.exec[0].Start) != c.lo || m.rva(m.exec[0].End) != c.hi || m.addr(c.lo) != m.exec[0].Start {
+			t.Errorf("%s: base %#x, code %x, want RVA %x to %x", c.name, m.base, m.exec, c.lo, c.hi)
+		}
+		spans := m.keep([]span{{c.addr - 1, c.addr + 1}, {c.addr + c.size - 1, c.addr + c.size + 5}})
+		if len(spans) != 1 || m.rva(spans[0].hi) != c.hi {
+			t.Errorf("%s: kept %x", c.name, spans)
+		}
+	}
+}
+
+// Symbols of .gnu_debugdata are added to those of .dynsym; not where there is a
+// .symtab.
+func TestMiniDebugPublics(t *testing.T) {
+	f := openELF(t, testenv.Input(t, "minidebug.elf"))
+	dyn, _ := companionPublics(f.LoadBase(), companionsOf(f))
+	r := &reader{opts: &Options{}, file: f}
+	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || len(r.problems) > 0 {
+		t.Fatalf("%d files, %v, %v", len(r.companions), err, r.problems)
+	}
+	both, problems := companionPublics(f.LoadBase(), r.companions)
+	mini, _ := companionPublics(f.LoadBase(), []companion{r.companions[1]})
+	names := map[symfmt.RVA][]string{}
+	for _, p := range append(dyn, mini...) {
+		names[p.RVA] = append(names[p.RVA], p.Name)
+	}
+	if len(problems) > 0 || len(dyn) < 10 || len(mini) < 10 || len(both) != len(names) {
+		t.Errorf("%d of .dynsym and %d of .gnu_debugdata make %d, want %d: %v", len(dyn), len(mini), len(both), len(names), problems)
+	}
+	for _, p := range both {
+		// Of two names at an address that of .dynsym is the global one.
+		if names[p.RVA][0] != p.Name {
+			t.Errorf("%x is %q, want one of %q", p.RVA, p.Name, names[p.RVA])
+		}
+	}
+	symtab := &elfobj.File{Sections: []*elfobj.Section{{Type: elf.SHT_SYMTAB, FileSize: 24}}}
+	r = &reader{opts: &Options{}, file: f, debug: symtab}
+	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || r.companions[1].mini {
+		t.Errorf("beside a .symtab: %d files, %v", len(r.companions), err)
+	}
 }

@@ -234,3 +234,27 @@ func withIndex(packed []byte, plain uint64) []byte {
 	binary.LittleEndian.PutUint32(end, crc32.ChecksumIEEE(end[4:10]))
 	return bytes.Join([][]byte{packed[:start], index, end}, nil)
 }
+
+// Nothing in .gnu_debugdata makes a panic, or a file over the limits.
+func FuzzMiniDebug(f *testing.F) {
+	k := kinds[0]
+	inner := innerELF(k.e)
+	good := packXZ(f, inner, 0)
+	for _, seed := range [][]byte{good, good[:40], packXZ(f, inner, 100), withIndex(good, 1<<40), withDict(good, 40), bytes.Repeat(good, 3)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		file := mustOpen(t, outerELF(k.e, packed))
+		mini, err := file.MiniDebug()
+		if err != nil && strings.Contains(err.Error(), "panicked") {
+			t.Fatal(err)
+		}
+		if mini == nil {
+			return
+		}
+		if limit := file.lim.heldBytes(file.Size); mini.Size > limit {
+			t.Fatalf("%d bytes, over the limit of %d", mini.Size, limit)
+		}
+		_ = mini.Symbols(SymTab, func(*Symbol) {})
+	})
+}
