@@ -39,7 +39,8 @@ func checkKind(f, debug *File) error {
 // Moved returns what has to be added, modulo 2^64, to an address in debug to
 // get the address in f of the same code. It is 0 unless one of the two was
 // moved when they were apart: by prelink, or by "objcopy --change-addresses".
-// Sections with code tell it, and where there are none in common, the segments.
+// Sections with code tell it, and where there are none in common, the first
+// segments with code, if they have one size.
 // Code that moved by different amounts is an error, a *bin.Error about debug.
 func Moved(f, debug *File) (uint64, error) {
 	var first *codePair
@@ -56,7 +57,7 @@ func Moved(f, debug *File) (uint64, error) {
 		return first.delta(), nil
 	}
 	a, b := f.codeSegment(), debug.codeSegment()
-	if a == nil || b == nil || a.Offset != b.Offset {
+	if a == nil || b == nil || a.MemSize != b.MemSize {
 		return 0, nil
 	}
 	return a.Addr - b.Addr, nil

@@ -27,10 +27,10 @@ func TestCheckPair(t *testing.T) {
 	initMoved := testSec{name: ".init", addr: 0x33000900, size: 0x10}
 	other := codeELF("id", text)
 	other.mach++
-	segments := func(addr, off uint64) testELF {
+	segments := func(addr, size uint64) testELF {
 		e := kinds[0].e
 		e.noSecs = true
-		e.segs = []testSeg{{typ: 1, flags: 4, mem: 0x10}, {typ: 1, flags: 5, addr: addr, off: off, mem: 0x100}}
+		e.segs = []testSeg{{typ: 1, flags: 4, mem: 0x10}, {typ: 1, flags: 5, addr: addr, mem: size}}
 		return e
 	}
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestCheckPair(t *testing.T) {
 		"by different amounts": {codeELF("id", moved, initMoved), codeELF("id", text, init), 0,
 			"debug: its code does not lie as in prog: .text by 0x33000000 and .init by 0x33000100 bytes further"},
 		"segments":                      {segments(0x5000, 0x1000), segments(0x1000, 0x1000), 0x4000, ""},
-		"segments of other offsets":     {segments(0x5000, 0x1000), segments(0x1000, 0), 0, ""},
+		"segments of other sizes":       {segments(0x5000, 0x1000), segments(0x1000, 0x1001), 0, ""},
 		"no sections in one of the two": {segments(0x5000, 0x1000), codeELF("", text), 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
