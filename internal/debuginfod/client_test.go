@@ -291,7 +291,7 @@ func TestTLS(t *testing.T) {
 func TestSeveralServers(t *testing.T) {
 	data, id := sample(t)
 	var asked atomic.Int32
-	missing := serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); http.Error(w, "", 404) })
+	missing := serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); http.Error(w, "", http.StatusNotFound) })
 	good := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
 	away := closedPort(t)
 
@@ -329,7 +329,7 @@ func TestMisses(t *testing.T) {
 	asked, found := 0, false
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked++; !found {
-			http.Error(w, "", 404)
+			http.Error(w, "", http.StatusNotFound)
 			return
 		}
 		w.Write(data)
@@ -465,7 +465,7 @@ func TestFetchFails(t *testing.T) {
 func TestPassword(t *testing.T) {
 	_, id := sample(t)
 	var user, word string
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) { user, word, _ = r.BasicAuth(); http.Error(w, "", 401) })
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) { user, word, _ = r.BasicAuth(); http.Error(w, "", http.StatusUnauthorized) })
 	_, tried, err := newClient(t, Config{URLs: []string{strings.Replace(url, "//", "//me:secret@", 1)}}).Fetch(context.Background(), Debuginfo, id)
 	if user != "me" || word != "secret" || err == nil || strings.Contains(err.Error()+strings.Join(tried, ""), "secret") {
 		t.Errorf("%s %s: %v, %q", user, word, err, tried)
