@@ -135,15 +135,6 @@ func recordsOf(text []byte) []byte {
 	return out
 }
 
-func firstDifference(a, b []byte) string {
-	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
-	n := 0
-	for n < min(len(x), len(y))-1 && x[n] == y[n] {
-		n++
-	}
-	return fmt.Sprintf("record %d of %d and %d: %q, %q", n, len(x), len(y), x[n], y[n])
-}
-
 // linkObject links one object without any library. Undefined symbols are at 0.
 func linkObject(t *testing.T, object, linker string) string {
 	t.Helper()
