@@ -65,9 +65,7 @@ func (w *worker) symbolFuncs(lo, hi uint64, labels bool) {
 		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			return
 		}
-		w.funcs = append(w.funcs, funcRecord{
-			addr: s.lo, size: s.hi - s.lo, key: w.u.off, label: true, body: w.body(&empty, s),
-		})
+		w.funcs = append(w.funcs, w.record(&empty, s, true))
 		w.stats.SymbolFuncs++
 	}
 }

@@ -146,10 +146,19 @@ func (w *worker) closeFunc() {
 		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			break
 		}
-		w.funcs = append(w.funcs, funcRecord{addr: s.lo, size: s.hi - s.lo, key: fn.die, label: w.u.assembly(), body: w.body(fn, s)})
+		w.funcs = append(w.funcs, w.record(fn, s, w.u.assembly()))
 	}
 	w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
 	w.spare = append(w.spare, fn)
+}
+
+// record is the FUNC of one piece of a function.
+func (w *worker) record(fn *openFunc, s span, label bool) funcRecord {
+	f := funcRecord{addr: s.lo, size: s.hi - s.lo, key: fn.die, label: label, body: w.body(fn, s)}
+	if w.skeleton != nil {
+		f.key, f.sub = w.skeleton.off, fn.die
+	}
+	return f
 }
 
 // body packs the inlines and lines of one piece of a function.

@@ -32,6 +32,8 @@ func compareFuncs(a, b funcRecord) int {
 		return cmp.Compare(a.addr, b.addr)
 	case a.key != b.key:
 		return cmp.Compare(a.key, b.key)
+	case a.sub != b.sub:
+		return cmp.Compare(a.sub, b.sub)
 	}
 	return cmp.Compare(a.size, b.size)
 }

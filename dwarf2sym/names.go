@@ -268,7 +268,7 @@ func (w *worker) fileID(file uint64) uint32 {
 	if w.tired {
 		return w.files.internString(unknownFile)
 	}
-	name, ok := w.lines.path(&w.u, file)
+	name, ok := w.lines.path(w.lineUnit(), file)
 	if !ok || !w.spend(uint64(len(name))) {
 		return w.files.internString(unknownFile)
 	}

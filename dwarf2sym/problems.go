@@ -19,6 +19,7 @@ type placedProblem struct {
 const (
 	problemFile = iota
 	problemUnits
+	problemSplit // what skeletons stand for
 	problemCFI
 )
 
@@ -36,6 +37,7 @@ type problemList struct {
 	dropped int
 	unit    int  // problems of the unit at hand
 	full    bool // only count
+	split   bool // of what skeletons stand for
 }
 
 // next begins a unit.
@@ -49,7 +51,11 @@ func (l *problemList) add(off uint64, lost string, err error) {
 		l.dropped++
 		return
 	}
-	l.kept = append(l.kept, placedProblem{section: problemUnits, off: off, Problem: bin.Problem{Lost: lost, Err: err}})
+	section := problemUnits
+	if l.split {
+		section = problemSplit
+	}
+	l.kept = append(l.kept, placedProblem{section: section, off: off, Problem: bin.Problem{Lost: lost, Err: err}})
 }
 
 // problem records damage outside of units. section orders it among the others.
@@ -73,13 +79,13 @@ func (r *reader) sortedProblems() []bin.Problem {
 	units := 0
 	for i := range r.problems {
 		p := &r.problems[i]
-		if p.section == problemUnits {
+		if p.section == problemUnits || p.section == problemSplit {
 			if units++; units > allProblems {
 				r.dropped++
 				continue
 			}
 		}
-		if p.section > problemUnits {
+		if p.section > problemSplit {
 			out = r.addDropped(out)
 		}
 		out = append(out, p.Problem)

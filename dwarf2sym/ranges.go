@@ -39,7 +39,7 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 		return out, nil
 	case vConst, vSecOff:
 		if u.version < 5 {
-			return u.rangeList(ranges.u, out)
+			return u.rangeList(u.rangesBase+ranges.u, out)
 		}
 		return u.rngList(ranges.u, out)
 	case vRnglistx:

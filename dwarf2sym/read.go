@@ -71,6 +71,11 @@ type Options struct {
 	// (DWARF 5, 7.3.6), if the debug information has a link to one.
 	Supplement *elfobj.File
 
+	// DwoDirs are folders with .dwo files, beside those that the file names.
+	DwoDirs []string
+	// Package is a .dwp file; empty: the file's name with .dwp behind it.
+	Package string
+
 	Demangle  bool   // false: names as they are in the file
 	Generator string // value of INFO GENERATOR; empty: no record
 
@@ -187,6 +192,7 @@ func (r *reader) join(ctx context.Context) error {
 	for _, w := range r.workers {
 		stats.add(&w.stats)
 		r.addProblems(&w.problems)
+		r.addProblems(&w.elsewhere)
 	}
 	m.Funcs = join.join(names, newNumbering(m, names, r.workers))
 	if n := stats.LostBodies; n > 0 {
@@ -245,16 +251,24 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		}
 	}
 	d.allow(cmp.Or(r.effortBase, effortBase))
+	split := r.findSplit(d)
+	defer split.close()
 	batches := d.batches()
-	for range min(r.jobs, max(len(batches), 1)) {
+	items := len(batches) + len(split.jobs)
+	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
-		w.symbols = r.symbols
+		w.symbols, w.split = r.symbols, split
 		r.workers = append(r.workers, w)
 	}
 	var done atomic.Int64
-	total := d.info.Size()
-	err := par.Each(ctx, len(r.workers), len(batches), func(_ context.Context, worker, i int) error {
-		n := r.workers[worker].batch(batches[i])
+	total := d.info.Size() + split.size
+	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {
+		var n int64
+		if i < len(batches) {
+			n = r.workers[worker].batch(batches[i])
+		} else {
+			n = r.workers[worker].otherHalves(&split.jobs[i-len(batches)])
+		}
 		if sum := done.Add(n); r.opts.Progress != nil {
 			r.opts.Progress(sum, total)
 		}
@@ -290,6 +304,9 @@ func (w *worker) batch(b batch) int64 {
 			break
 		}
 		h := &units[i]
+		if h.split {
+			continue // otherHalves
+		}
 		from := h.off - start
 		w.unit(h, data[from:from+h.size:from+h.size])
 	}

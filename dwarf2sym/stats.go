@@ -5,8 +5,9 @@ import "github.com/symtool/symtool/symfmt"
 // Stats counts what was read, written and lost. The names of the JSON fields
 // are part of the command's interface: they may be added to, not changed.
 type Stats struct {
-	Units    int `json:"units"`     // units of .debug_info, type units left out
-	LineRows int `json:"line_rows"` // rows of their line tables, repetitions left out
+	Units      int `json:"units"`       // units of .debug_info, type units left out
+	SplitUnits int `json:"split_units"` // of these, read from .dwo files and packages
+	LineRows   int `json:"line_rows"`   // rows of their line tables, repetitions left out
 
 	Funcs   int `json:"functions"` // FUNC records
 	Inlines int `json:"inlines"`   // INLINE records
@@ -35,6 +36,7 @@ type Stats struct {
 // add sums up what workers count.
 func (s *Stats) add(w *Stats) {
 	s.Units += w.Units
+	s.SplitUnits += w.SplitUnits
 	s.LineRows += w.LineRows
 	s.DeadFuncs += w.DeadFuncs
 	s.SymbolFuncs += w.SymbolFuncs

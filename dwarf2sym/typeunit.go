@@ -11,7 +11,8 @@ import (
 // Only names of scopes that a unit declares and does not name need them, so that
 // the index is made when the first one is met.
 type typeUnits struct {
-	old *debugData // .debug_types (DWARF 4); nil without it
+	old  *debugData   // .debug_types (DWARF 4); nil without it
+	more []*debugData // other sections of a .dwo file
 
 	once     sync.Once
 	places   map[uint64]typePlace
@@ -41,6 +42,12 @@ func (d *debugData) typeOf(signature uint64) (*debugData, uint64, bool) {
 		if t.old != nil {
 			t.problems = t.old.readUnitHeaders()
 			t.add(t.old)
+		}
+		for _, d := range t.more {
+			if d.units == nil {
+				d.readUnitHeaders()
+			}
+			t.add(d)
 		}
 		t.add(d)
 	})

@@ -35,6 +35,7 @@ type debugData struct {
 	types typeUnits
 
 	effort *effort // of all files together
+	half   *half   // of what is in a .dwo file or a package; nil in the file with the code
 }
 
 // supTag tells offsets in the sections of a supplementary file from those in the
@@ -46,11 +47,13 @@ type unitHeader struct {
 	off      uint64 // of the header in .debug_info
 	size     uint64 // of the whole unit, the header and its length field included
 	abbrev   uint64 // offset of its table in .debug_abbrev
+	id       uint64 // of a skeleton and its other half (DWARF 5)
 	headSize uint8
 	version  uint8
 	typ      uint8
 	addrSize uint8
 	dwarf64  bool
+	split    bool // a skeleton whose other half is read in its place
 }
 
 // typeHeader is what follows in the header of a type unit.
@@ -82,9 +85,13 @@ const maxUnitHeader = 40
 // readUnitHeaders walks .debug_info from header to header. A header that cannot
 // be read costs its unit; a length that leaves the section ends the walk.
 func (d *debugData) readUnitHeaders() (problems problemList) {
-	total := uint64(d.info.Size())
+	return d.walkUnits(0, uint64(d.info.Size()))
+}
+
+// walkUnits is readUnitHeaders for the bytes from off up to total.
+func (d *debugData) walkUnits(off, total uint64) (problems problemList) {
 	var buf []byte
-	for off := uint64(0); off < total; {
+	for off < total {
 		n := min(maxUnitHeader, total-off)
 		b, err := d.info.Bytes(int64(off), int64(n), buf)
 		if err != nil {
@@ -145,7 +152,7 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, 
 	}
 	switch h.typ {
 	case utSkeleton, utSplitCompile:
-		c.Skip(8) // unit id
+		h.id = c.U64()
 	case utType, utSplitType:
 		t = typeHeader{c.U64(), c.Uint(int(h.offsetSize()))}
 	}
@@ -198,10 +205,14 @@ type unit struct {
 	high     value
 	ranges   value
 
+	dwoID uint64 // DWARF 4: as a unit's id
+
 	lowPC          uint64 // base of range lists; 0 when there is none
 	strOffsetsBase uint64
 	addrBase       uint64
 	rnglistsBase   uint64
+	gnuRangesBase  uint64 // of a skeleton: what the other half's DW_AT_ranges count from
+	rangesBase     uint64 // what DW_AT_ranges count from in .debug_ranges
 
 	owner *foreign // of a unit that is opened for references only
 	work  uint64   // bytes of range lists and what they give, since it was last counted
@@ -286,6 +297,8 @@ func (u *unit) setBase(at uint16, v value) {
 		u.addrBase = v.u
 	case atRnglistsBase:
 		u.rnglistsBase = v.u
+	case atGNURangesBase:
+		u.gnuRangesBase = v.u
 	}
 }
 
@@ -297,6 +310,8 @@ func (u *unit) setAttr(at uint16, v value) {
 		u.compDir = u.str(v)
 	case atDwoName, atGNUDwoName:
 		u.dwoName = u.str(v)
+	case atGNUDwoID:
+		u.dwoID = v.u
 	case atLanguage:
 		u.lang = v.u
 	case atStmtList:

@@ -64,7 +64,7 @@ func TestUnitHeaders(t *testing.T) {
 						subprogram name/string="f" low_pc/addr=0x2000 high_pc/data1=9`,
 			want: `
 				FUNC 2000 9 0 f
-				! test: .debug_info+0x58: the unit's functions are in a.dwo, which is not read (lost: unit at 0x44)`},
+				! test: .debug_info+0x58: the unit's functions are in a.dwo, which is not found: looked for a.dwo (lost: unit at 0x44)`},
 		{name: "bad headers cost their unit",
 			in: `
 			.debug_info

@@ -16,15 +16,16 @@ type worker struct {
 
 	symbols []elfPub // of the whole file
 
-	names    nameTable
-	files    stringTable
-	origins  []nameID // by the OriginID in this worker's bodies
-	funcs    []funcRecord
-	arena    symfmt.Arena
-	problems problemList
-	stats    Stats
-	spent    uint64 // work since the last tell
-	tired    bool   // there was too much of it
+	names     nameTable
+	files     stringTable
+	origins   []nameID // by the OriginID in this worker's bodies
+	funcs     []funcRecord
+	arena     symfmt.Arena
+	problems  problemList
+	elsewhere problemList // in what skeletons stand for
+	stats     Stats
+	spent     uint64 // work since the last tell
+	tired     bool   // there was too much of it
 
 	// The unit at hand, and storage that is reused from unit to unit.
 	u         unit
@@ -52,6 +53,12 @@ type worker struct {
 	outers    int // functions around functions, while a name is put together
 	foreign   map[foreignKey]*foreign
 	shared    map[tableKey]*abbrevs // tables of foreign units
+
+	split    *splitter // nil where nothing is split
+	skeleton *unit     // of the unit at hand, when that is the other half
+	job      *splitJob // nil in the file with the code
+	told     bool      // why the skeleton at hand has no other half
+	pools    map[*dwp]map[uint64]nameID
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -59,6 +66,7 @@ type funcRecord struct {
 	addr   uint64 // as the file has it
 	size   uint64
 	key    uint64 // offset of its DIE: orders what has the same address
+	sub    uint64 // where key is that of a skeleton: offset of the DIE in the other half
 	name   nameID
 	worker uint16
 	named  naming
@@ -74,6 +82,8 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 		seen:    make(map[uint64]uint32),
 		foreign: make(map[foreignKey]*foreign),
 		shared:  make(map[tableKey]*abbrevs),
+
+		elsewhere: problemList{split: true},
 	}
 }
 
@@ -82,12 +92,28 @@ func (w *worker) problem(off uint64, lost string, err error) {
 	if e, ok := err.(*bin.Error); ok && e.File == "" {
 		e.File = w.d.file
 	}
-	w.problems.add(off, lost, err)
+	if w.job == nil {
+		w.problems.add(off, lost, err)
+		return
+	}
+	if e, ok := err.(*bin.Error); ok && w.d.half != nil {
+		w.d.half.locate(e)
+	}
+	w.elsewhere.add(w.job.place, lost, err)
+}
+
+// damage is the list that problems go to.
+func (w *worker) damage() *problemList {
+	if w.job != nil {
+		return &w.elsewhere
+	}
+	return &w.problems
 }
 
 // unit reads one unit, whose bytes are data. Whatever is wrong with it becomes
-// a problem; the records that were complete are kept.
-func (w *worker) unit(h *unitHeader, data []byte) {
+// a problem; the records that were complete are kept. It reports false when
+// the unit could not even be begun.
+func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.abandon()
@@ -96,10 +122,12 @@ func (w *worker) unit(h *unitHeader, data []byte) {
 		}
 	}()
 	if h.typ == utType || h.typ == utSplitType {
-		return // types have no code, and share another unit's line table
+		return false // types have no code, and share another unit's line table
 	}
-	w.stats.Units++
-	w.problems.next()
+	if w.skeleton == nil {
+		w.stats.Units++
+	}
+	w.damage().next()
 	w.unitFuncs, w.unitDead, w.haveLines = len(w.funcs), 0, false
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
 	t, cost, err := w.tables.get(w.d.abbrev, h)
@@ -109,10 +137,13 @@ func (w *worker) unit(h *unitHeader, data []byte) {
 	}
 	if err != nil {
 		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
-		return
+		return false
 	}
-	if w.u.dwoName != "" {
-		w.problem(h.off, w.u.ownName(), w.u.errorf(w.u.firstDIE, "the unit's functions are in %s, which is not read", w.u.dwoName))
+	switch {
+	case w.skeleton != nil:
+		w.u.join(w.skeleton)
+	case w.u.dwoName != "" && !w.told:
+		w.tellMissing()
 	}
 	if err := w.scan(); err != nil {
 		w.problem(h.off, w.u.ownName()+" from there on", err)
@@ -120,6 +151,7 @@ func (w *worker) unit(h *unitHeader, data []byte) {
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
 	w.funcsFromSymbols()
+	return true
 }
 
 // abandon drops what a unit left open.
@@ -139,7 +171,7 @@ func (w *worker) needLines() {
 	if w.tired || w.u.stmtList.kind != vSecOff && w.u.stmtList.kind != vConst {
 		return
 	}
-	if err := w.lines.read(&w.u, w.lineWin); err != nil {
+	if err := w.lines.read(w.lineUnit(), w.lineWin); err != nil {
 		w.problem(w.u.off, "lines of "+w.u.ownName(), err)
 	}
 	w.spend(uint64(len(w.lines.data)))

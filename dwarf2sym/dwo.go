@@ -1,0 +1,279 @@
+package dwarf2sym
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// dwoPlaces says where .dwo files are looked for.
+type dwoPlaces struct {
+	beside []string // folders of the binary and of its debug file
+	dirs   []string // Options.DwoDirs
+}
+
+func newDwoPlaces(r *reader) dwoPlaces {
+	p := dwoPlaces{dirs: r.opts.DwoDirs}
+	for _, f := range []*elfobj.File{r.file, r.debug} {
+		if f == nil || f.Path == "" {
+			continue
+		}
+		if dir := filepath.Dir(f.Path); !slices.Contains(p.beside, dir) {
+			p.beside = append(p.beside, dir)
+		}
+	}
+	return p
+}
+
+// maxPath is the longest path that Linux takes; a longer name names no file.
+const maxPath = 4096
+
+// of lists where a .dwo file may be: where the skeleton says (DWARF 5, 3.1.2),
+// beside the binary, and in the folders that the user named; there and beside
+// the binary also without its own folders.
+func (p *dwoPlaces) of(key dwoKey) (paths []string) {
+	if len(key.dir)+len(key.name) >= maxPath {
+		return nil
+	}
+	add := func(dir, name string) {
+		if path := filepath.Join(dir, name); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	abs, base := filepath.IsAbs(key.name), filepath.Base(key.name)
+	if abs {
+		add("", key.name)
+	} else if key.dir != "" {
+		add(key.dir, key.name)
+	}
+	for _, dir := range p.beside {
+		if !abs {
+			add(dir, key.name)
+		}
+		add(dir, base)
+	}
+	for _, dir := range p.dirs {
+		add(dir, key.name)
+		add(dir, base)
+	}
+	return paths
+}
+
+// clip shortens a name from a file for a message.
+func clip(name string) string {
+	const most = 256
+	if len(name) > most {
+		return strings.ToValidUTF8(name[:most], "") + "..."
+	}
+	return name
+}
+
+// notFound tells that there is no .dwo file for u, and where it was looked for.
+func (s *splitter) notFound(u *unit) string {
+	paths := s.places.of(dwoKey{u.compDir, u.dwoName})
+	if len(paths) == 0 {
+		return fmt.Sprintf("is no name of a file (%d bytes)", len(u.dwoName)+len(u.compDir))
+	}
+	for i := range paths {
+		paths[i] = clip(paths[i])
+	}
+	for _, p := range s.packages {
+		paths = append(paths, p.file.Path)
+	}
+	return "is not found: looked for " + strings.Join(paths, ", ")
+}
+
+// regularSize returns the size of the file at path, if it is one.
+func regularSize(path string) (int64, bool) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return 0, false
+	}
+	return st.Size(), true
+}
+
+// halvesInFiles reads other halves in the first .dwo file that has them.
+func (w *worker) halvesInFiles(j *splitJob) {
+	left := j.skeletons
+	var refused []string
+	for _, path := range j.paths {
+		if len(left) == 0 || w.tired {
+			return
+		}
+		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				refused = append(refused, err.Error())
+			}
+			continue
+		}
+		before := len(left)
+		ids, err := []uint64(nil), error(nil)
+		left, ids, err = w.halvesInFile(f, left)
+		f.Close()
+		switch {
+		case err != nil:
+			refused = append(refused, err.Error())
+		case len(left) == before && len(ids) == 0:
+			refused = append(refused, path+" has no units of split DWARF")
+		case len(left) > 0:
+			refused = append(refused, fmt.Sprintf("%s is stale, its dwo id is %s", path, idList(ids)))
+		}
+	}
+	for i := range left {
+		if w.tired {
+			return
+		}
+		h := &w.d.units[left[i].unit]
+		w.damage().next()
+		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), &bin.Error{File: w.d.file, Section: ".debug_info", Offset: h.off,
+			Msg: fmt.Sprintf("the unit's functions are in %s with the dwo id %#x: %s", clip(j.name), left[i].id, strings.Join(refused, "; "))})
+		w.skeletonAlone(&left[i])
+	}
+}
+
+// idList is some ids for a message.
+func idList(ids []uint64) string {
+	const most = 3
+	var out []string
+	for i, id := range ids {
+		if i == most {
+			out = append(out, fmt.Sprintf("or %d others", len(ids)-most))
+			break
+		}
+		out = append(out, fmt.Sprintf("%#x", id))
+	}
+	return strings.Join(out, ", ")
+}
+
+// halvesInFile reads the other halves that f has. It returns the skeletons
+// whose halves are not there, and the ids that are.
+func (w *worker) halvesInFile(f *elfobj.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
+	all, err := openDwo(f, w.d)
+	if err != nil {
+		return want, nil, err
+	}
+	places := make(map[uint64]nameID) // all of f share one .debug_str.dwo
+	left = want
+	for i, d := range all {
+		if i == 0 && !w.spend(uint64(len(d.str)+len(d.abbrev)+len(d.strOffsets)+len(d.rnglists))) {
+			return left, ids, nil
+		}
+		s := newFileState(d)
+		s.places = places
+		main := w.turnTo(s)
+		units, problems := w.splitUnits()
+		s = w.turnTo(main)
+		for _, p := range problems {
+			w.damage().next()
+			w.problem(p.off, p.Lost, p.Err)
+		}
+		for id := range units {
+			ids = append(ids, id)
+		}
+		rest := make([]skeleton, 0, len(left))
+		for k := range left {
+			sk := &left[k]
+			h := units[sk.id]
+			switch {
+			case h == nil:
+				rest = append(rest, *sk)
+			case !w.halfOf(sk, h, &s):
+				w.skeletonAlone(sk)
+			}
+		}
+		left = rest
+	}
+	slices.Sort(ids)
+	return left, ids, nil
+}
+
+// splitUnits returns the compilation units of the .dwo file at hand by id.
+func (w *worker) splitUnits() (map[uint64]*unitHeader, []placedProblem) {
+	d := w.d
+	problems := d.readUnitHeaders()
+	units := make(map[uint64]*unitHeader)
+	for i := range d.units {
+		h := &d.units[i]
+		id := h.id
+		if h.typ == utType || h.typ == utSplitType || !w.spend(maxUnitHeader) {
+			continue
+		}
+		if h.version < 5 {
+			f, ok := w.skeletonAt(h)
+			if !ok {
+				continue
+			}
+			id = f.dwoID
+		}
+		if units[id] == nil {
+			units[id] = h
+		}
+	}
+	return units, problems.kept
+}
+
+// openDwo returns the debug information of a .dwo file: several where type units
+// have a .debug_info.dwo each. What the skeletons have comes from main.
+func openDwo(f *elfobj.File, main *debugData) (all []*debugData, err error) {
+	big := order(f.Order == binary.ByteOrder(binary.BigEndian))
+	if big != main.order {
+		return nil, &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
+	}
+	var abbrev, str, strOffsets, rnglists []byte
+	for _, s := range []struct {
+		name string
+		data *[]byte
+	}{
+		{".debug_abbrev.dwo", &abbrev}, {".debug_str.dwo", &str},
+		{".debug_str_offsets.dwo", &strOffsets}, {".debug_rnglists.dwo", &rnglists},
+	} {
+		if *s.data, err = wholeSection(f, s.name); err != nil {
+			return nil, err
+		}
+	}
+	var types []*debugData
+	for _, s := range f.Sections {
+		name := strings.Replace(s.Name, ".zdebug_", ".debug_", 1)
+		if name != ".debug_info.dwo" && name != ".debug_types.dwo" || !s.HasData() {
+			continue
+		}
+		info, err := s.Open()
+		if err != nil {
+			return nil, err
+		}
+		d := &debugData{
+			file: f.Path, order: big, effort: main.effort, half: &half{file: main.file}, info: info,
+			abbrev: abbrev, str: wholeStrings(str), strOffsets: strOffsets, rnglists: rnglists,
+			addr: main.addr, ranges: main.ranges, oldTypes: name == ".debug_types.dwo",
+		}
+		types = append(types, d)
+		if !d.oldTypes {
+			all = append(all, d)
+		}
+	}
+	if len(all) == 0 {
+		return nil, &bin.Error{File: f.Path, Msg: "has no .debug_info.dwo"}
+	}
+	for _, d := range all {
+		d.types.more = slices.DeleteFunc(slices.Clone(types), func(o *debugData) bool { return o == d })
+	}
+	return all, nil
+}
+
+// wholeSection returns the contents of a section; nothing without one.
+func wholeSection(f *elfobj.File, name string) ([]byte, error) {
+	s := f.Section(name)
+	if s == nil || !s.HasData() {
+		return nil, nil
+	}
+	return s.Data()
+}

@@ -1,0 +1,328 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Split DWARF (DWARF 5, 3.1.2 and 7.3.2; before it, GNU's extension of
+// version 4): the binary has a skeleton of each unit, with its addresses, lines
+// and, in version 4, range lists. The DIEs are the skeleton's other half: a unit
+// in a .dwo file, or in a package of them, a .dwp file (dwo.go, dwp.go). Both
+// halves have the same id. Skeletons whose other half is there to be read are
+// left out of the batches, and become jobs of their own: one for each .dwo
+// file, however many units it has, and one for about a batch of a package.
+
+// half tells where a unit's other sections are, for messages.
+type half struct {
+	file string // with the skeleton
+	// What the offsets in messages lack: where the unit's contributions start.
+	abbrev, strOffsets, rnglists uint64
+}
+
+// locate corrects an error whose section and offset are those of a file that
+// is not split.
+func (h *half) locate(e *bin.Error) {
+	switch e.Section {
+	case ".debug_ranges", ".debug_addr":
+		e.File = h.file
+		return
+	case ".debug_abbrev":
+		e.Offset += h.abbrev
+	case ".debug_rnglists":
+		e.Offset += h.rnglists
+	case ".debug_str_offsets":
+		e.Offset += h.strOffsets
+	case ".debug_info":
+	default:
+		return
+	}
+	e.Section += ".dwo"
+}
+
+// skeleton is a unit of the file with the code whose other half is elsewhere.
+type skeleton struct {
+	unit int // index in debugData.units
+	id   uint64
+	row  int // of the package's index
+}
+
+// splitJob is what a worker reads at once: other halves in one .dwo file, or
+// in a package.
+type splitJob struct {
+	place     uint64   // offset of the first skeleton: orders problems
+	paths     []string // where the .dwo file may be
+	name      string   // as the skeletons have it
+	pkg       *dwp     // nil: a .dwo file
+	skeletons []skeleton
+	size      int64 // for the progress
+}
+
+// splitter finds the other halves of skeletons.
+type splitter struct {
+	main     *debugData
+	places   dwoPlaces
+	packages []*dwp
+	jobs     []splitJob
+	size     int64 // of all jobs
+
+	byName map[dwoKey]int     // -> index in jobs, or -1: there is no such file
+	sizes  map[string]int64   // of files that were counted
+	open   map[*dwp]*splitJob // being filled
+}
+
+// dwoKey is how skeletons name a .dwo file.
+type dwoKey struct{ dir, name string }
+
+// findSplit looks for the other halves of all skeletons of d, and adds what
+// they cost to the work that is allowed.
+func (r *reader) findSplit(d *debugData) *splitter {
+	s := &splitter{main: d, byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
+	if !d.hasSkeletons() {
+		return s
+	}
+	s.places = newDwoPlaces(r)
+	s.packages = r.openPackages(d)
+	allow := int64(0)
+	for _, p := range s.packages {
+		allow += p.size()
+	}
+	w := newWorker(d, r.code, r.opts)
+	for i := range d.units {
+		h := &d.units[i]
+		if h.version >= 5 && h.typ != utSkeleton {
+			continue
+		}
+		f, ok := w.skeletonAt(h)
+		if ok && !w.spend(uint64(len(f.dwoName)+len(f.compDir))) {
+			break
+		}
+		if ok && f.dwoName != "" {
+			h.split = s.add(i, &f.unit)
+		}
+	}
+	w.tell()
+	for _, n := range s.sizes {
+		allow += n
+	}
+	for i := range s.jobs {
+		s.size += s.jobs[i].size
+	}
+	if !w.tired {
+		d.effort.limit += effortRatio * uint64(allow)
+	}
+	return s
+}
+
+// hasSkeletons tells whether a unit may be a skeleton. In version 4 only an
+// attribute tells: DW_AT_GNU_dwo_name, as the abbreviations spell it.
+func (d *debugData) hasSkeletons() bool {
+	old := bytes.Contains(d.abbrev, []byte{0xb0, 0x42})
+	for i := range d.units {
+		if h := &d.units[i]; h.typ == utSkeleton || h.version < 5 && old {
+			return true
+		}
+	}
+	return false
+}
+
+// skeletonAt reads the first DIE of a unit.
+func (w *worker) skeletonAt(h *unitHeader) (*foreign, bool) {
+	f := &foreign{}
+	if err := w.beginForeign(f, w.d, h); err != nil {
+		return nil, false
+	}
+	if len(w.shared) > foreignUnits {
+		clear(w.shared)
+	}
+	return f, true
+}
+
+// splitID is the id that both halves have.
+func (u *unit) splitID() uint64 {
+	if u.version >= 5 {
+		return u.id
+	}
+	return u.dwoID
+}
+
+// add makes the skeleton u part of a job. It reports false when there is no
+// file that could have its other half.
+func (s *splitter) add(index int, u *unit) bool {
+	sk := skeleton{unit: index, id: u.splitID()}
+	for _, p := range s.packages {
+		if row, ok := p.rows[sk.id]; ok {
+			sk.row = row
+			s.addPacked(p, sk, u)
+			return true
+		}
+	}
+	key := dwoKey{u.compDir, u.dwoName}
+	i, ok := s.byName[key]
+	if !ok {
+		i = s.addFile(key, u.off)
+		s.byName[key] = i
+	}
+	if i < 0 {
+		return false
+	}
+	s.jobs[i].skeletons = append(s.jobs[i].skeletons, sk)
+	return true
+}
+
+// addPacked adds a skeleton to the last job of its package, or to a new one.
+func (s *splitter) addPacked(p *dwp, sk skeleton, u *unit) {
+	info := p.part(sk.row, sectInfo)
+	if p.job >= 0 {
+		if j := &s.jobs[p.job]; j.size+int64(info.size) <= batchSize {
+			j.skeletons = append(j.skeletons, sk)
+			j.size += int64(info.size)
+			return
+		}
+	}
+	p.job = len(s.jobs)
+	s.jobs = append(s.jobs, splitJob{place: u.off, pkg: p, skeletons: []skeleton{sk}, size: int64(info.size)})
+}
+
+// addFile makes a job of a .dwo file, if there is one where it may be. It
+// returns the job's index, or -1.
+func (s *splitter) addFile(key dwoKey, place uint64) int {
+	paths := s.places.of(key)
+	for _, path := range paths {
+		size, ok := regularSize(path)
+		if !ok {
+			continue
+		}
+		s.sizes[path] = size
+		s.jobs = append(s.jobs, splitJob{place: place, paths: paths, name: key.name, size: size})
+		return len(s.jobs) - 1
+	}
+	return -1
+}
+
+// close gives back the packages.
+func (s *splitter) close() {
+	for _, p := range s.packages {
+		p.file.Close()
+	}
+}
+
+// fileState is what a worker keeps about one file with DWARF.
+type fileState struct {
+	d       *debugData
+	places  map[uint64]nameID
+	tables  abbrevCache
+	foreign map[foreignKey]*foreign
+	shared  map[tableKey]*abbrevs
+	info    []byte
+}
+
+// turnTo makes the worker read another file, and returns what it had of the
+// one before. Offsets mean something in one file only.
+func (w *worker) turnTo(s fileState) (before fileState) {
+	before = fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
+	w.d, w.names.places, w.tables, w.foreign, w.shared, w.info = s.d, s.places, s.tables, s.foreign, s.shared, s.info
+	return before
+}
+
+func newFileState(d *debugData) fileState {
+	return fileState{d: d, places: make(map[uint64]nameID), foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*abbrevs)}
+}
+
+// otherHalves reads a job; it returns how much of the progress it stands for.
+func (w *worker) otherHalves(j *splitJob) int64 {
+	w.tables.reset()
+	w.closeForeign()
+	w.job = j
+	main := w.turnTo(fileState{})
+	w.turnTo(main)
+	defer func() {
+		if p := recover(); p != nil {
+			w.turnTo(main)
+			w.skeleton = nil
+			w.problem(j.place, "the functions of its units", &bin.Error{File: w.d.file, Msg: fmt.Sprintf("internal error: %v", p)})
+		}
+		w.job = nil
+		w.tell()
+	}()
+	if j.pkg != nil {
+		w.packedHalves(j)
+	} else {
+		w.halvesInFiles(j)
+	}
+	return j.size
+}
+
+// halfOf reads the unit h of the file that s is about, the other half of a
+// skeleton. It reports false when nothing of it could be read.
+func (w *worker) halfOf(sk *skeleton, h *unitHeader, s *fileState) (ok bool) {
+	skel, ok := w.skeletonAt(&w.d.units[sk.unit])
+	if !ok {
+		return false
+	}
+	main := w.turnTo(*s)
+	defer func() { *s = w.turnTo(main) }()
+	data, err := w.d.info.Bytes(int64(h.off), int64(h.size), w.info)
+	if err != nil {
+		w.damage().next()
+		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
+		return false
+	}
+	if cap(data) > cap(w.info) {
+		w.info = data[:0]
+	}
+	if !w.spend(h.size) {
+		return true
+	}
+	w.skeleton = &skel.unit
+	defer func() { w.skeleton = nil }()
+	if ok = w.unit(h, data); ok {
+		w.stats.Units++
+		w.stats.SplitUnits++
+	}
+	return ok
+}
+
+// skeletonAlone reads a skeleton that has no other half: its lines, and what
+// inlined functions the compiler left in it. The reason has been told.
+func (w *worker) skeletonAlone(sk *skeleton) {
+	h := &w.d.units[sk.unit]
+	w.told = true
+	defer func() { w.told = false }()
+	data, err := w.d.info.Bytes(int64(h.off), int64(h.size), nil)
+	if err != nil || !w.spend(h.size) {
+		return
+	}
+	w.unit(h, data)
+}
+
+// join gives u, the other half, what only its skeleton has.
+func (u *unit) join(skel *unit) {
+	u.addrBase, u.rangesBase = skel.addrBase, skel.gnuRangesBase
+	u.stmtList, u.compDir = skel.stmtList, skel.compDir
+	u.lowPC = skel.lowPC
+	if v, ok := u.address(u.low); ok {
+		u.lowPC = v
+	}
+	u.dwoName = ""
+}
+
+// lineUnit is the unit that the line table belongs to.
+func (w *worker) lineUnit() *unit {
+	if w.skeleton != nil {
+		return w.skeleton
+	}
+	return &w.u
+}
+
+// tellMissing reports that the other half of the unit at hand is nowhere.
+func (w *worker) tellMissing() {
+	u := &w.u
+	why := "is not read"
+	if w.split != nil {
+		why = w.split.notFound(u)
+	}
+	w.problem(u.off, u.ownName(), u.errorf(u.firstDIE, "the unit's functions are in %s, which %s", clip(u.dwoName), why))
+}
