@@ -264,7 +264,7 @@ func openDwo(f *elfobj.File, main *debugData) (all []*debugData, err error) {
 		return nil, &bin.Error{File: f.Path, Msg: "has no .debug_info.dwo"}
 	}
 	for _, d := range all {
-		d.types.more = slices.DeleteFunc(slices.Clone(types), func(o *debugData) bool { return o == d })
+		d.types.more = types
 	}
 	return all, nil
 }

@@ -2,9 +2,7 @@ package dwarf2sym
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -106,9 +104,6 @@ func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
 			return append(all, p)
 		}
 		f.Close()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &bin.Error{File: path, Msg: "the package is not there"}
 	}
 	r.problem(problemFile, "the functions in it", err)
 	return all

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,7 +18,9 @@ const dumpDescription = `
 FILE is an ELF executable or shared library. Its debug information comes from
 FILE itself, from DEBUGFILE, or from a separate file that is found by build-id
 below --debug-dir, by .gnu_debuglink or as FILE.debug, or is fetched from a
-debuginfod server. The symbol file goes to standard output, to --output, or to
+debuginfod server. Of split debug information, .dwo files are found where FILE
+says, beside FILE or in --dwo-dir, a package of them as FILE.dwp, DEBUGFILE.dwp
+or --dwp. The symbol file goes to standard output, to --output, or to
 NAME/ID/NAME.sym below --store, which takes many FILEs.
 A file that is written appears whole or not at all, and has the same bytes for
 any --jobs.
@@ -67,6 +70,8 @@ func dumpFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
 		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and MODULE's name is HEX without --name"},
+		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
+		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it"},
 		verboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 		&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText},
@@ -107,7 +112,7 @@ type dumpConfig struct {
 }
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"output", "store", "name", "id", "os", "build-id"}
+var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -135,6 +140,8 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 			ID:        strings.ToUpper(c.String("id")),
 			OS:        c.String("os"),
 			PrefixMap: prefixes,
+			DwoDirs:   c.StringSlice("dwo-dir"),
+			Package:   c.String("dwp"),
 			Demangle:  c.String("demangle") == "full",
 			Generator: generator,
 		},
@@ -254,12 +261,14 @@ func (cfg *dumpConfig) operands(args []string) error {
 		return fmt.Errorf("no FILE")
 	case cfg.store != "" && len(args) > 1 && cfg.options.Name+cfg.options.ID != "":
 		return fmt.Errorf("--name and --id are for one file, not for %d", len(args))
+	case len(args) > 1 && cfg.store != "" && cfg.options.Package != "":
+		return fmt.Errorf("--dwp is for one file, not for %d", len(args))
 	case cfg.store == "" && len(args) > 2:
 		return fmt.Errorf("%d files: one symbol file has one FILE and one DEBUGFILE, --store takes more", len(args))
 	case cfg.store == "" && len(args) == 2:
 		cfg.files, cfg.debugFile = args[:1], args[1]
 	}
-	return cfg.checkTarget(args)
+	return cfg.checkTarget(append(slices.Clone(args), cfg.options.Package))
 }
 
 // checkTarget keeps an input from being overwritten.

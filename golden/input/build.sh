@@ -181,6 +181,49 @@ dwz_pair() {
 dwz_pair 4 -O0
 dwz_pair 5 -O2 --dwarf-5
 
+# --- split DWARF ----------------------------------------------------------
+# The skeletons name their .dwo files NAME.elf-SOURCE.dwo in /src, where they are not: they lie beside the fixture.
+halves="nest.c second.c hotcold.c"
+# pack TOOL: puts the .dwo files of the fixture into a package.
+pack() { "$1" -o $out.dwp $out-*.dwo && rm $out-*.dwo; }
+for v in 4 5; do
+	if want split-gcc$v; then $GCC -gdwarf-$v -gsplit-dwarf $so $halves -o $out; fi
+	if want split-clang$v; then $CLANG -gdwarf-$v -gsplit-dwarf -ffunction-sections $so $halves -o $out; fi
+	# Type units; no linkage names, so that they are needed.
+	if want split-types-gcc$v; then $GXX -gdwarf-$v -gsplit-dwarf -fdebug-types-section $so scopes.cc -o $out; fi
+	if want split-types-clang$v; then $CLANGXX -O0 -gdwarf-$v -gsplit-dwarf -fdebug-types-section -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out; fi
+	# Packages: GNU's dwp writes index version 2, and fails on DWARF 5; llvm-dwp writes both.
+	if want split-dwp-clang$v; then
+		$CLANG -gdwarf-$v -gsplit-dwarf -ffunction-sections $so $halves -o $out
+		pack llvm-dwp-22
+	fi
+done
+if want split-dwp-gcc4; then
+	$GCC -gdwarf-4 -gsplit-dwarf $so $halves -o $out
+	pack dwp
+fi
+# Sections .debug_*.dwo inside of the object file; compressed.
+if want split-single; then
+	$CLANG -gdwarf-5 -gsplit-dwarf=single -gz=zlib -Wno-unused-command-line-argument -fPIC -c nest.c -o split-single-nest.o
+	$CLANG -gdwarf-5 $so split-single-nest.o second.c -o $out
+fi
+# Skeletons with inlined functions, once with and once without their other halves.
+if want split-inlining; then $CLANG -gdwarf-5 -gsplit-dwarf -fsplit-dwarf-inlining $so $nest -o $out; fi
+if want split-missing; then
+	$CLANG -gdwarf-5 -gsplit-dwarf -fsplit-dwarf-inlining $so $nest -o $out
+	rm split-missing.elf-nest.dwo
+	# The other one is that of another program.
+	$CLANG -gdwarf-5 -gsplit-dwarf -O0 -Wno-unused-command-line-argument -fPIC -c second.c -o other.o
+	mv other.dwo split-missing.elf-second.dwo
+fi
+# Stripped, with the skeletons in the debug file and a package of the binary's name.
+if want split-pair; then
+	$CLANG -gdwarf-5 -gsplit-dwarf $so $nest -o split-pair.elf
+	pack llvm-dwp-22
+	objcopy --only-keep-debug split-pair.elf split-pair.debug
+	objcopy --strip-all --add-gnu-debuglink=split-pair.debug split-pair.elf
+fi
+
 # --- CPUs -----------------------------------------------------------------
 cpu() { if want cpu-$1; then t=$2; shift 2; cross $t $so "$@" $nest hotcold.c -o $out; fi; }
 cpu i686 i686-linux-gnu
@@ -299,7 +342,7 @@ if want module; then
 fi
 
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then
