@@ -107,10 +107,23 @@ func withoutSymbols(t *testing.T, obj string) string {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "no-symbols")
+	for _, path := range packagesOf(obj) {
+		if data, err := os.ReadFile(path); err == nil {
+			if err := os.WriteFile(out+".dwp", data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	if err := os.WriteFile(out, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// packagesOf lists what llvm-symbolizer would take for the package of the .dwo
+// files of obj, or of the binary whose debug file that is.
+func packagesOf(obj string) []string {
+	return []string{strings.TrimSuffix(obj, ".debug") + ".elf.dwp", obj + ".dwp"}
 }
 
 func run(t *testing.T, name string, args ...string) []byte {

@@ -26,6 +26,10 @@
 //     last; the other keeps what is left on either side.
 //   - Code that a unit has lines for, but no function (assembly, -g1, a missing
 //     .dwo), gets its functions from the ELF symbols.
+//   - Of a unit that is split, the functions and inlines are those of its other
+//     half, in a .dwo file or a package, the lines those of its skeleton. Both
+//     must have the same id. What a skeleton describes itself counts only where
+//     there is no other half.
 //   - Names are linkage names, demangled, else plain names behind their
 //     namespaces and classes. In C the plain name is the name: linkage names
 //     there are asm labels (__GI_abort).

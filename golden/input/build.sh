@@ -191,7 +191,10 @@ for v in 4 5; do
 	if want split-clang$v; then $CLANG -gdwarf-$v -gsplit-dwarf -ffunction-sections $so $halves -o $out; fi
 	# Type units; no linkage names, so that they are needed.
 	if want split-types-gcc$v; then $GXX -gdwarf-$v -gsplit-dwarf -fdebug-types-section $so scopes.cc -o $out; fi
-	if want split-types-clang$v; then $CLANGXX -O0 -gdwarf-$v -gsplit-dwarf -fdebug-types-section -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out; fi
+	if want split-types-clang$v; then
+		$CLANGXX -O0 -gdwarf-$v -gsplit-dwarf -fdebug-types-section -fvisibility=hidden -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out
+		objcopy --wildcard --strip-symbol='*' $out
+	fi
 	# Packages: GNU's dwp writes index version 2, and fails on DWARF 5; llvm-dwp writes both.
 	if want split-dwp-clang$v; then
 		$CLANG -gdwarf-$v -gsplit-dwarf -ffunction-sections $so $halves -o $out

@@ -1,0 +1,268 @@
+package dwarf2sym
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// index is a .debug_cu_index, as a test writes it.
+type index struct {
+	version  uint32 // as the first 4 bytes
+	columns  []uint32
+	ids      []uint64 // of the slots
+	rows     []uint32
+	offsets  [][]uint32
+	sizes    [][]uint32
+	units    uint32
+	big      bool
+	shortage int // bytes that are missing at the end
+}
+
+func (x *index) bytes() []byte {
+	o := binary.AppendByteOrder(binary.LittleEndian)
+	if x.big {
+		o = binary.BigEndian
+	}
+	b := o.AppendUint32(nil, x.version)
+	b = o.AppendUint32(b, uint32(len(x.columns)))
+	b = o.AppendUint32(b, x.units)
+	b = o.AppendUint32(b, uint32(len(x.ids)))
+	for _, id := range x.ids {
+		b = o.AppendUint64(b, id)
+	}
+	for _, n := range x.rows {
+		b = o.AppendUint32(b, n)
+	}
+	for _, n := range x.columns {
+		b = o.AppendUint32(b, n)
+	}
+	for _, table := range [][][]uint32{x.offsets, x.sizes} {
+		for _, row := range table {
+			for _, n := range row {
+				b = o.AppendUint32(b, n)
+			}
+		}
+	}
+	return b[:len(b)-x.shortage]
+}
+
+// goodIndex has two units in a table of four slots.
+func goodIndex() index {
+	return index{
+		version: 2, columns: []uint32{1, 3, 6, 8}, units: 2,
+		ids: []uint64{0, 0xa1, 0, 0xb2}, rows: []uint32{0, 2, 0, 1},
+		offsets: [][]uint32{{0, 0, 0, 7}, {10, 20, 30, 7}}, sizes: [][]uint32{{10, 20, 30, 1}, {11, 21, 31, 1}},
+	}
+}
+
+func TestPackageIndex(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*index)
+		want   string // an error, or the parts of 0xa1
+	}{
+		{"version 2", func(*index) {}, "{10 11} {20 21} {30 31} {0 0}"},
+		{"version 5", func(x *index) { x.version = 5 }, "{10 11} {20 21} {30 31} {7 1}"},
+		{"version 5, padding that is not 0", func(x *index) { x.version = 0x70005 }, "{10 11} {20 21} {30 31} {7 1}"},
+		{"version 5, big-endian", func(x *index) { x.version, x.big = 5<<16, true }, "{10 11} {20 21} {30 31} {7 1}"},
+		{"version 2, big-endian", func(x *index) { x.big = true }, "{10 11} {20 21} {30 31} {0 0}"},
+		{"other columns between", func(x *index) { x.columns[3] = 77 }, "{10 11} {20 21} {30 31} {0 0}"},
+		{"no string offsets", func(x *index) { x.columns[2] = 4 }, "{10 11} {20 21} {0 0} {0 0}"},
+		{"version 1", func(x *index) { x.version = 1 }, "p.dwp: .debug_cu_index+0x0: index version 1, want 2 or 5"},
+		{"no column for the units", func(x *index) { x.columns[0] = 2 }, "p.dwp: .debug_cu_index+0x10: no column for .debug_info.dwo"},
+		{"a column twice", func(x *index) { x.columns[2] = 3 }, "p.dwp: .debug_cu_index+0x48: a second column for .debug_abbrev.dwo"},
+		{"a row that is not there", func(x *index) { x.rows[3] = 3 }, "p.dwp: .debug_cu_index+0x3c: row 3 of 2"},
+		{"an id twice", func(x *index) { x.ids[3] = 0xa1 }, "p.dwp: .debug_cu_index+0x28: the dwo id 0xa1 is there twice"},
+		{"too short", func(x *index) { x.shortage = 1 }, "p.dwp: .debug_cu_index+0x4: index of 4 columns, 2 units and 4 slots does not fit into 143 bytes"},
+		{"more units than bytes", func(x *index) { x.units = 1 << 31 }, "p.dwp: .debug_cu_index+0x4: index of 4 columns, 2147483648 units and 4 slots does not fit into 144 bytes"},
+		{"nothing", func(x *index) { x.shortage = 144 }, "p.dwp: .debug_cu_index+0x0: 0 bytes are no index of a package"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := goodIndex()
+			c.change(&x)
+			p := &dwp{file: &elfobj.File{Path: "p.dwp"}, order: order(x.big)}
+			got := ""
+			if err := p.readIndex(x.bytes()); err != nil {
+				got = err.Error()
+			} else if row, ok := p.rows[0xa1]; ok {
+				got = fmt.Sprint(p.part(row, sectInfo), p.part(row, sectAbbrev), p.part(row, sectStrOffsets), p.part(row, sectRnglists))
+			}
+			if got != c.want {
+				t.Errorf("%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Any bytes are an index or give an error, and every row has its parts.
+func FuzzPackageIndex(f *testing.F) {
+	x := goodIndex()
+	f.Add(x.bytes(), false)
+	x.version, x.big = 5<<16, true
+	f.Add(x.bytes(), true)
+	f.Fuzz(func(t *testing.T, data []byte, big bool) {
+		p := &dwp{file: &elfobj.File{Path: "p.dwp"}, order: order(big)}
+		if p.readIndex(data) != nil {
+			return
+		}
+		if 12*len(p.rows) > len(data) {
+			t.Errorf("%d rows in %d bytes", len(p.rows), len(data))
+		}
+		for _, row := range p.rows {
+			for sect := range sectCount {
+				p.part(row, sect)
+			}
+		}
+	})
+}
+
+func TestDwoPlaces(t *testing.T) {
+	p := dwoPlaces{beside: []string{"bin", "dbg"}, dirs: []string{"far"}}
+	for _, c := range []struct {
+		dir, name, want string
+	}{
+		{"/src", "a.dwo", "/src/a.dwo bin/a.dwo dbg/a.dwo far/a.dwo"},
+		{"/src", "obj/a.dwo", "/src/obj/a.dwo bin/obj/a.dwo bin/a.dwo dbg/obj/a.dwo dbg/a.dwo far/obj/a.dwo far/a.dwo"},
+		{"/src", "/obj/a.dwo", "/obj/a.dwo bin/a.dwo dbg/a.dwo far/obj/a.dwo far/a.dwo"},
+		{"", "a.dwo", "bin/a.dwo dbg/a.dwo far/a.dwo"},
+		{"/src", strings.Repeat("x", maxPath), ""},
+	} {
+		if got := strings.Join(p.of(dwoKey{c.dir, c.name}), " "); got != c.want {
+			t.Errorf("%.20s, %.20s: %s, want %s", c.dir, c.name, got, c.want)
+		}
+	}
+}
+
+// copyFixture copies a fixture and what lies beside it into a folder, and
+// returns the path of its other half.
+func copyFixture(t testing.TB, dir, name, other string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(testenv.Input(t), name+".elf*"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%s: %d files: %v", name, len(files), err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, name+".elf"+other)
+}
+
+// Whatever is wrong with a package or a .dwo file, the other units are read and
+// what is lost is told: no panic, and no unit without functions.
+func TestSplitHostile(t *testing.T) {
+	for _, c := range []struct{ name, other string }{
+		{"split-dwp-clang4", ".dwp"}, {"split-dwp-clang5", ".dwp"}, {"split-dwp-gcc4", ".dwp"},
+		{"split-gcc4", "-nest.dwo"}, {"split-gcc5", "-nest.dwo"}, {"split-clang5", "-nest.dwo"}, {"split-types-gcc5", "-scopes.dwo"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := copyFixture(t, dir, c.name, c.other)
+			good, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			main, err := elfobj.Open(filepath.Join(dir, c.name+".elf"), elfobj.DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer main.Close()
+			read := func(data []byte) (funcs, split, problems int) {
+				t.Helper()
+				if err := os.WriteFile(path, data, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				m, report, err := Read(context.Background(), main, nil, Options{Jobs: 1, NoCFI: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range report.Problems {
+					if strings.Contains(p.Err.Error(), "internal error") {
+						t.Fatalf("%v", p)
+					}
+				}
+				return len(m.Funcs), report.Stats.SplitUnits, len(report.Problems)
+			}
+			funcs, split, problems := read(good)
+			if split == 0 || problems > 0 {
+				t.Fatalf("%d split units, %d problems", split, problems)
+			}
+			lost := 0
+			check := func(what string, data []byte) {
+				t.Helper()
+				f, s, p := read(data)
+				lost += btoi(s < split)
+				if s < split && p == 0 {
+					t.Errorf("%s: %d of %d split units, and no problem", what, s, split)
+				}
+				if f == 0 && funcs > 0 {
+					t.Errorf("%s: no functions", what)
+				}
+			}
+			for n := 0; n < len(good); n += max(1, len(good)/20) {
+				check(fmt.Sprintf("%d of %d bytes", n, len(good)), good[:n])
+			}
+			for at := 0; at < len(good); at += 19 {
+				for _, with := range []byte{0xff, good[at] ^ 1} {
+					bad := append([]byte(nil), good...)
+					bad[at] = with
+					check(fmt.Sprintf("byte %#x is %#x", at, with), bad)
+				}
+			}
+			if lost < 20 {
+				t.Errorf("only %d of the changes cost a unit", lost)
+			}
+		})
+	}
+}
+
+// Skeletons that all name one unit read it as often as they are there; that is
+// counted as work, and is too much when they are very many.
+func TestSplitEffort(t *testing.T) {
+	dir := t.TempDir()
+	copyFixture(t, dir, "split-clang5", "-nest.dwo")
+	f, err := elfobj.Open(filepath.Join(dir, "split-clang5.elf"), elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: newCodeMap(f)}
+	d := r.openDebugData()
+	d.readUnitHeaders()
+	d.allow(0)
+	before := d.effort.limit
+	s := r.findSplit(d)
+	if len(s.jobs) != 3 || d.effort.limit <= before {
+		t.Fatalf("%d jobs, limit %d, before %d", len(s.jobs), d.effort.limit, before)
+	}
+	w := newWorker(d, r.code, r.opts)
+	w.split = s
+	job := s.jobs[0]
+	w.otherHalves(&job)
+	once := d.effort.spent.Load()
+	if w.tired || once == 0 {
+		t.Fatalf("tired %v after %d of %d", w.tired, once, d.effort.limit)
+	}
+	times := 0
+	for ; !w.tired && times < 10_000; times++ {
+		w.otherHalves(&job)
+	}
+	if !w.tired {
+		t.Errorf("read %d times, %d of %d", times, d.effort.spent.Load(), d.effort.limit)
+	}
+	t.Logf("once %d, %d times until %d", once, times, d.effort.limit)
+}
