@@ -116,7 +116,7 @@ func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 		return run(t, symtool, args...)
 	}
 	want, got := records(dump(one.file, one.file)), dump(other.file, other.file)
-	if diff := firstDifference(want, records(got)); diff != "" {
+	if diff := firstRecord(want, records(got)); diff != "" {
 		t.Errorf("split, the program has other records:\n%s", diff)
 	}
 	for _, jobs := range []string{"1", "3"} {
@@ -182,8 +182,8 @@ func records(text []byte) (all []string) {
 	return all
 }
 
-// firstDifference shows where two lists differ first.
-func firstDifference(want, got []string) string {
+// firstRecord shows where two lists differ first.
+func firstRecord(want, got []string) string {
 	for i := range max(len(want), len(got)) {
 		a, b := "(end)", "(end)"
 		if i < len(want) {

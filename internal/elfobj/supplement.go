@@ -67,7 +67,7 @@ func (f *File) checkLink(c *bin.Cursor, l *SupLink) (*SupLink, error) {
 		}
 		return nil, err
 	}
-	if l.ID == nil || len(l.ID) == 0 {
+	if len(l.ID) == 0 {
 		return nil, &bin.Error{File: f.Path, Section: l.Section, Msg: "link to a supplementary file without an id"}
 	}
 	return l, nil
