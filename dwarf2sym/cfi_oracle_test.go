@@ -335,6 +335,16 @@ func cfiOracleFiles(t *testing.T, run func(t *testing.T, path string)) {
 		run(t, testenv.File(t, path, "libc6-dbg"))
 	})
 	t.Run("go", func(t *testing.T) { run(t, cfiGoProgram(t)) })
+	fixtures, err := filepath.Glob(filepath.Join(testenv.Input(t), "cpu-*.elf"))
+	if err != nil || len(fixtures) == 0 {
+		t.Fatalf("%d fixtures: %v", len(fixtures), err)
+	}
+	for _, path := range fixtures {
+		if strings.Contains(path, "cpu-arm64-") {
+			continue // return addresses with a code: TestCFILLVM has them
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) { run(t, path) })
+	}
 	for _, cpu := range []string{"arm", "arm64", "mips64", "riscv64", "x86"} {
 		t.Run("static "+cpu, func(t *testing.T) { run(t, testenv.Shared(t, "data", "arch", cpu, "prog")) })
 	}
@@ -357,7 +367,7 @@ func cfiOracleFiles(t *testing.T, run func(t *testing.T, path string)) {
 // TestCFIReadelf compares with readelf at the start of each of its rows.
 func TestCFIReadelf(t *testing.T) {
 	testenv.Oracle(t)
-	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAgainst(t, path, "readelf", cfiReadelf) })
+	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAll(t, path, "readelf", cfiReadelf) })
 }
 
 // TestCFILLVM compares with llvm-dwarfdump.
@@ -366,14 +376,27 @@ func TestCFILLVM(t *testing.T) {
 	for _, name := range []string{"cpu-arm64-pac.elf", "cpu-arm64-bkey.elf", "cpu-arm64-pac-pc.elf", "cpu-arm64-mte.elf"} {
 		t.Run(name, func(t *testing.T) { cfiAgainst(t, testenv.Input(t, name), "llvm-dwarfdump", cfiLLVM) })
 	}
-	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAgainst(t, path, "llvm-dwarfdump", cfiLLVM) })
+	cfiOracleFiles(t, func(t *testing.T, path string) { cfiAll(t, path, "llvm-dwarfdump", cfiLLVM) })
 }
 
-func cfiAgainst(t *testing.T, path, tool string, read func(*testing.T, *arch.Arch, string, string) []*cfiForeignFDE) {
-	all, _ := cfiOpen(t, path)
-	if len(all.sections) == 0 {
+func cfiAll(t *testing.T, path, tool string, read cfiTool) {
+	if cfiAgainst(t, path, tool, read) == 0 {
 		t.Skip("no call frame information in " + path)
 	}
+}
+
+// cfiTool is what runs another tool for a section of a file.
+type cfiTool func(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE
+
+// CompareCFI compares a file with both, and returns the rows that were compared,
+// for the comparisons of package dwarf2sym_test.
+func CompareCFI(t *testing.T, path string) int {
+	t.Helper()
+	return min(cfiAgainst(t, path, "readelf", cfiReadelf), cfiAgainst(t, path, "llvm-dwarfdump", cfiLLVM))
+}
+
+func cfiAgainst(t *testing.T, path, tool string, read cfiTool) (rows int) {
+	all, _ := cfiOpen(t, path)
 	for _, s := range all.sections {
 		in := *all
 		in.sections, in.index = []cfiSection{s}, nil
@@ -385,5 +408,7 @@ func cfiAgainst(t *testing.T, path, tool string, read func(*testing.T, *arch.Arc
 		ours := cfiFlatten(&table, in.base)
 		d.compare(&in, ours, read(t, in.arch, path, s.name))
 		d.log(tool+" "+s.name, len(ours))
+		rows += d.rows
 	}
+	return rows
 }

@@ -158,6 +158,7 @@ const (
 	langC        = 0x02
 	langAda83    = 0x03
 	langCPlus    = 0x04
+	langPascal83 = 0x09
 	langC99      = 0x0c
 	langGo       = 0x16
 	langDLang    = 0x13

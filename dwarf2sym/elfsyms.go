@@ -330,6 +330,12 @@ func isMangledName[S string | []byte](name S) bool {
 	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
 }
 
+// isDName tells whether a name is one that D mangled: _D and the length of an
+// identifier.
+func isDName(name string) bool {
+	return len(name) > 2 && name[:2] == "_D" && isDigitByte(name[2])
+}
+
 // join makes one of the symbols of an address, the first being the best. A
 // size is taken from the others when the first has none.
 func (t *pubTable) join(group []pubCandidate) elfPub {

@@ -164,6 +164,9 @@ func (r *reader) openSupplement(f *elfobj.File, d *debugData) {
 // is lost without them.
 func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
 	d := &debugData{file: f.Path, order: f.Order == binary.ByteOrder(binary.BigEndian)}
+	if cpu := arch.ByELF(r.file.Machine, r.file.Class); cpu != nil {
+		d.isa = cpu.ISABit
+	}
 	info := f.Section(".debug_info")
 	if info == nil || !info.HasData() {
 		r.problem(problemFile, lost, &bin.Error{File: f.Path, Msg: "no .debug_info"})

@@ -245,7 +245,7 @@ func (m *merger) funcName(f *funcRecord, sym *elfPub) string {
 	}
 	switch {
 	case f.named == scoped:
-		if sym != nil && isMangledName(sym.Name) && !sym.Multiple {
+		if sym != nil && (isMangledName(sym.Name) || isDName(sym.Name)) && !sym.Multiple {
 			// Without ".cold" and the like, which linkage names do not have either.
 			linkage, _, _ := strings.Cut(sym.Name, ".")
 			return m.names.other(linkage)

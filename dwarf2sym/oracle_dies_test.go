@@ -14,8 +14,8 @@ type dieFacts struct {
 	// A function's plain name -> the names that it has behind its scopes.
 	scoped map[string][]string
 
-	// A function's linkage name -> its plain name, where the DIE has both.
-	plain map[string]string
+	// A function's linkage name -> its plain names, of DIEs that have both.
+	plain map[string][]string
 
 	d      *dwarf.Data
 	refs   *dwarf.Reader
@@ -51,7 +51,7 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := &dieFacts{scoped: map[string][]string{}, plain: map[string]string{}, d: d, refs: d.Reader()}
+	facts := &dieFacts{scoped: map[string][]string{}, plain: map[string][]string{}, d: d, refs: d.Reader()}
 	for r := d.Reader(); ; {
 		e, err := r.Next()
 		if err != nil {
@@ -85,8 +85,8 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 	if e.Tag == dwarf.TagSubprogram {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok {
 			facts.nested = append(facts.nested, facts.behindScopes(e.Offset, name))
-			if linkage, ok := e.Val(dwarf.AttrLinkageName).(string); ok {
-				facts.plain[linkage] = name
+			if linkage, ok := e.Val(dwarf.AttrLinkageName).(string); ok && !slices.Contains(facts.plain[linkage], name) {
+				facts.plain[linkage] = append(facts.plain[linkage], name)
 			}
 		}
 		scope.fn = e

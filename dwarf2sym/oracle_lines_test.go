@@ -201,7 +201,7 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	addrs = slices.Compact(addrs)
 	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
 	c := &comparison{
-		sym: sym, base: base, code: codeOf(t, obj), names: demangled(t, theirs), symbols: elfNames(t, obj), dies: dies,
+		sym: sym, base: base, machine: machineOf(t, obj), code: codeOf(t, obj), names: demangled(t, theirs), symbols: elfNames(t, obj), dies: dies,
 		rows: len(rows), edges: len(dies.edges), addresses: len(addrs), counts: map[string]int{}, kinds: map[string]bool{},
 	}
 	for i, addr := range addrs {
@@ -214,6 +214,7 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 type comparison struct {
 	sym     *symFile
 	base    uint64
+	machine elf.Machine
 	code    [][2]uint64
 	names   map[string]*mangled // by linkage name
 	dies    *dieFacts
@@ -221,6 +222,7 @@ type comparison struct {
 
 	rows, edges, addresses int
 	frames, agree          int            // frames of llvm; addresses without a difference
+	cfiRows                int            // compared, where CFI is too
 	counts                 map[string]int // rule -> frames
 	unexplained            int
 	kinds                  map[string]bool // of the differences in examples: one of each

@@ -67,6 +67,16 @@ func loadBase(t *testing.T, path string) uint64 {
 	return base
 }
 
+func machineOf(t *testing.T, path string) elf.Machine {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return f.Machine
+}
+
 // codeOf returns the executable sections of obj as [start, end).
 func codeOf(t *testing.T, obj string) (code [][2]uint64) {
 	t.Helper()
@@ -277,11 +287,24 @@ func elfNames(t *testing.T, path string) map[uint64][]*mangled {
 		raw[i] = s.Name
 	}
 	names := readNames(t, raw)
+	opd := f.Section(".opd") // function descriptors: 64-bit PowerPC, ELFv1
 	out := map[uint64][]*mangled{}
 	for _, s := range all {
-		if s.Section != elf.SHN_UNDEF {
-			out[s.Value] = append(out[s.Value], names[s.Name])
+		if s.Section == elf.SHN_UNDEF {
+			continue
 		}
+		addr := s.Value
+		if f.Machine == elf.EM_ARM && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+			addr &^= 1 // Thumb
+		}
+		if in := int(s.Section); opd != nil && in < len(f.Sections) && f.Sections[in].Name == ".opd" {
+			var at [8]byte
+			if _, err := opd.ReadAt(at[:], int64(addr-opd.Addr)); err != nil {
+				t.Fatalf("%s: descriptor of %s: %v", path, s.Name, err)
+			}
+			addr = f.ByteOrder.Uint64(at[:])
+		}
+		out[addr] = append(out[addr], names[s.Name])
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package dwarf2sym_test
 
 import (
+	"debug/elf"
 	"slices"
 	"strings"
 )
@@ -30,6 +31,13 @@ var addressRules = []oracleRule{
 			return d.ours == nil && !slices.ContainsFunc(d.c.code, func(r [2]uint64) bool { return r[0] <= d.addr && d.addr < r[1] })
 		},
 	},
+	{
+		name: "relaxed-assembly",
+		why:  "GNU as gives a function of RISC-V assembly the size that it had before the linker relaxed it: behind its lines symtool has it without a line, up to the next function, llvm nothing",
+		address: func(d *difference) bool {
+			return d.c.machine == elf.EM_RISCV && d.theirs == nil && len(d.ours) == 1 && d.ours[0].file == "" && d.symbol(d.ours[0].name)
+		},
+	},
 }
 
 var frameRules = slices.Concat(ofNames(), []oracleRule{
@@ -45,7 +53,7 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 		name: "asm-label",
 		why:  "a linkage name that is not mangled is what an asm label made of a C function (__GI_abort): symtool takes the plain name",
 		frame: func(d *difference, i int) bool {
-			return d.namesOnly(i) && d.plain(i) && d.ours[i].name == d.c.dies.plain[d.raw[i].name]
+			return d.namesOnly(i) && d.plain(i) && slices.Contains(d.c.dies.plain[d.raw[i].name], d.ours[i].name)
 		},
 	},
 	{
@@ -53,6 +61,13 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 		why:  "functions of the same code (labels of assembly): symtool takes the one that comes first, llvm the last; both are ELF symbols there",
 		frame: func(d *difference, i int) bool {
 			return d.namesOnly(i) && d.outermost(i) && d.symbol(d.ours[i].name) && d.symbol(d.theirs[i].name)
+		},
+	},
+	{
+		name: "thumb-bit",
+		why:  "the first byte of a Thumb function in assembly, whose DIE by GNU as has the address with the Thumb bit: llvm's function starts one byte later",
+		frame: func(d *difference, i int) bool {
+			return d.namesOnly(i) && d.c.machine == elf.EM_ARM && len(d.ours) == 1 && d.theirs[i].name == "" && slices.Contains(d.c.dies.edges, d.addr+1)
 		},
 	},
 	{

@@ -37,13 +37,14 @@ func (a *agreement) String() string {
 	})
 	total := &comparison{counts: map[string]int{}}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-28s %9s %9s %9s %9s %11s  frames by rule\n", "binary", "addresses", "agree", "by rules", "frames", "unexplained")
+	fmt.Fprintf(&b, "%-28s %9s %9s %9s %9s %11s %9s  frames by rule\n", "binary", "addresses", "agree", "by rules", "frames", "unexplained", "CFI rows")
 	for _, r := range a.rows {
 		b.WriteString(r.c.row(r.name))
 		total.addresses += r.c.addresses
 		total.agree += r.c.agree
 		total.frames += r.c.frames
 		total.unexplained += r.c.unexplained
+		total.cfiRows += r.c.cfiRows
 		for rule, n := range r.c.counts {
 			total.counts[rule] += n
 		}
@@ -58,5 +59,5 @@ func (c *comparison) row(name string) string {
 		rules = append(rules, fmt.Sprintf("%s %d", rule, c.counts[rule]))
 	}
 	byRule := c.addresses - c.agree - c.unexplained
-	return fmt.Sprintf("%-28s %9d %9d %9d %9d %11d  %s\n", name, c.addresses, c.agree, byRule, c.frames, c.unexplained, strings.Join(rules, ", "))
+	return fmt.Sprintf("%-28s %9d %9d %9d %9d %11d %9d  %s\n", name, c.addresses, c.agree, byRule, c.frames, c.unexplained, c.cfiRows, strings.Join(rules, ", "))
 }

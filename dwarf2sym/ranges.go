@@ -33,6 +33,7 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 		default:
 			return out, u.indexError(high)
 		}
+		lo, hi = u.withoutISA(lo, hi)
 		if lo < hi {
 			out = append(out, span{lo, hi})
 		}
@@ -51,6 +52,15 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 		return u.rngList(u.rnglistsBase+u.order.uint(u.d.rnglists[off:off+size]), out)
 	}
 	return out, nil
+}
+
+// withoutISA returns [lo, hi) without the bit that tells the instruction set. GNU
+// as describes assembly with it: low_pc is the value of the symbol.
+func (u *unit) withoutISA(lo, hi uint64) (uint64, uint64) {
+	if lo&u.d.isa == 0 {
+		return lo, hi
+	}
+	return lo &^ u.d.isa, hi &^ u.d.isa
 }
 
 // indexError tells why v is no address; nil where there is no attribute, or one

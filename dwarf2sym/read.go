@@ -33,6 +33,14 @@
 //   - Names are linkage names, demangled, else plain names behind their
 //     namespaces and classes. In C the plain name is the name: linkage names
 //     there are asm labels (__GI_abort).
+//   - Only C++'s and Rust's manglings are read. What other languages have stays
+//     as in the file, as nm and llvm-symbolizer print it, so that a name in a
+//     stack is the one to search for and to break at: Ada's pkg__proc__2, which
+//     gdb shows as pkg.proc; Fortran's __mod_MOD_proc and outside_, of which the
+//     program unit is MAIN__ or its own name; D's _D3pkg4procFZi; Swift's $s...;
+//     OCaml's camlMod__f_12; Modula-2's Mod_Proc; Objective-C's
+//     -[Class method:with:]. Names without mangling of languages that have
+//     classes or namespaces get these before them with ::, in Pascal and D too.
 //   - Where sequences of a line table overlap (functions that were dropped have
 //     theirs at 0, too) the one that fits the function best counts.
 //   - Line 0 is kept: it says that the compiler gave no line for the code.

@@ -15,6 +15,7 @@ type debugData struct {
 	file  string
 	order order
 	tag   uint64 // supTag in the supplementary file
+	isa   uint64 // the bit of a function's address that tells its instruction set (arch.ISABit)
 	info  elfobj.Source
 	line  elfobj.Source // nil without .debug_line
 
@@ -331,14 +332,14 @@ func (u *unit) str(v value) string {
 }
 
 // scoped tells whether the language has named scopes that belong to the names
-// of functions. Go's and C's names are whole as they are. dwz does not tell the
+// of functions. Go's, Ada's and C's names are whole as they are. dwz does not tell the
 // language of the units that it makes.
 func (u *unit) scoped() bool {
 	switch u.lang {
 	case 0:
 		return u.partial
 	case langCPlus, langCPP03, langCPP11, langCPP14, langCPP17, langCPP20, langCPP23, langObjCPP,
-		langRust, langDLang, langSwift, langZig:
+		langRust, langDLang, langSwift, langZig, langPascal83:
 		return true
 	}
 	return false

@@ -10,7 +10,9 @@
 #   clang-22 lld-22 llvm-22                22 from apt.llvm.org
 #   dwz                                    0.15
 #   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
-#   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-s390x-linux-gnu
+#   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-powerpc64le-linux-gnu
+#   gcc-s390x-linux-gnu
+#   gnat-12 gfortran-12 gdc-12 gobjc-12 gm2-12 fp-compiler ocaml-nox   12.2; 3.2.2; 4.13.1
 #   rustc: 1.95 (rustup, stable; nightly for legacy mangling)
 #
 # The build runs in a copy of src/, whose path is mapped to /src; the last step refuses a binary that names this machine's folders.
@@ -245,6 +247,9 @@ cpu mips64 mips64-linux-gnuabi64
 cpu ppc powerpc-linux-gnu
 cpu ppc64 powerpc64-linux-gnu
 cpu s390x s390x-linux-gnu
+cpu ppc64le powerpc64le-linux-gnu
+cpu mipsel mips-linux-gnu -EL
+if want cpu-riscv; then $CLANG --target=riscv32-linux-gnu -march=rv32gc -fasynchronous-unwind-tables $so $nest hotcold.c -o $out; fi
 
 # --- line tables ----------------------------------------------------------
 if want line0; then $CLANG -gdwarf-5 $so line0.c -o $out; fi
@@ -264,6 +269,10 @@ unit line-view locview.s
 unit asm-gas2 asm.s -gdwarf-2
 unit asm-gas4 asm.s -gdwarf-4
 unit asm-gas5 asm.s -gdwarf-5
+if want asm-thumb; then
+	arm-linux-gnueabihf-as --debug-prefix-map "$work=/src" -march=armv7-a -g asm_thumb.s -o unit.o
+	arm-linux-gnueabihf-ld -shared -z max-page-size=4096 --build-id=sha1 unit.o -o $out
+fi
 # A unit with labels, and no functions.
 if want asm-clang5; then $CLANG -gdwarf-5 $so asm.s -o $out; fi
 # A unit with lines and neither labels nor functions.
@@ -343,6 +352,43 @@ if want module; then
 	$GCC -mcmodel=kernel -fno-pic -fno-asynchronous-unwind-tables -c module.c -o unit.o
 	ld -r --build-id=sha1 unit.o -o $out
 fi
+
+# --- other languages ------------------------------------------------------
+# language NAME UNIT: links what a compiler left in UNIT.o.
+language() { ld -shared -z noseparate-code -z max-page-size=4096 --build-id=sha1 "$2.o" -o $out; }
+if want lang-ada; then
+	gcc-12 $gflags -O2 -fPIC -c shapes.adb
+	language ada shapes
+fi
+if want lang-fortran; then
+	gfortran-12 $gflags -O1 -fno-inline -fPIC -c modules.f90
+	language fortran modules
+fi
+if want lang-d; then
+	gdc-12 $gflags -O1 -fno-inline -fPIC -c things.d
+	language d things
+fi
+if want lang-objc; then
+	gcc-12 $gflags -O2 -fPIC -c methods.m
+	language objc methods
+fi
+if want lang-modula2; then
+	gm2-12 $gflags -O1 -fPIC -c Lists.mod
+	language modula2 Lists
+fi
+# FPC and OCaml map no paths: their assembly names the folder.
+if want lang-pascal; then
+	fpc -gw3 -O2 -Cg -Aas -a -s units.pas >/dev/null
+	sed "s|$work/*|/src|" units.s >mapped.s
+	as mapped.s -o units.o
+	language pascal units
+fi
+if want lang-ocaml; then
+	ocamlopt -g -fPIC -S -c inner.ml
+	as --debug-prefix-map "$work=/src" inner.s -o inner.o
+	language ocaml inner
+fi
+unit lang-swift swift.s
 
 # --- install --------------------------------------------------------------
 for f in *.elf *.debug *.dwo *.dwp split-*.o; do

@@ -1,0 +1,121 @@
+package dwarf2sym_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// What TestOracleLines and TestCFIReadelf do for this machine's CPU, for all
+// others: Debian's C library for each, with its separate debug files, and
+// programs by cross compilers and by clang. ORACLE_FULL_PACKAGES in the Makefile
+// are the compilers; .ci/cpus downloads the libraries.
+func TestOracleCPUs(t *testing.T) {
+	testenv.Oracle(t)
+	if !testenv.OracleFull() {
+		t.Skip("half an hour of compilers and downloads: make oracle-full")
+	}
+	symtool := symtoolBinary(t)
+	table := &agreement{}
+	t.Run("of", func(t *testing.T) {
+		compare := func(name string, of func(t *testing.T) subject) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := of(t)
+				c := compareLines(t, symtool, s)
+				c.cfiRows = dwarf2sym.CompareCFI(t, s.file)
+				if s.debug != "" {
+					c.cfiRows += dwarf2sym.CompareCFI(t, s.debug)
+				}
+				if c.cfiRows < s.least/100 {
+					t.Errorf("%d rows of CFI", c.cfiRows)
+				}
+				table.add(name, c)
+			})
+		}
+		for _, cpu := range testenv.CPUs {
+			for _, pattern := range testenv.CPULibraries {
+				name, _, _ := strings.Cut(strings.ReplaceAll(pattern, "*", ""), ".")
+				compare(name+"-"+cpu, func(t *testing.T) subject {
+					file, debug := testenv.CPULibrary(t, cpu, pattern)
+					return subject{file: file, debug: debug, least: large}
+				})
+			}
+		}
+		for _, b := range crossBuilds() {
+			compare(b.name, b.build)
+		}
+	})
+	t.Logf("\n%s", table)
+}
+
+// crossCompilers are GCC's, each with the flags for the kinds of code that it
+// makes.
+var crossCompilers = []struct {
+	name, tool string
+	flags      []string
+}{
+	{"x86", "i686-linux-gnu-gcc", nil},
+	{"arm", "arm-linux-gnueabihf-gcc", []string{"-marm"}},
+	{"thumb", "arm-linux-gnueabihf-gcc", []string{"-mthumb"}},
+	{"arm64", "aarch64-linux-gnu-gcc", []string{"-mbranch-protection=standard"}},
+	{"mips", "mips-linux-gnu-gcc", nil},
+	{"mips64", "mips64-linux-gnuabi64-gcc", nil},
+	{"mips64el", "mips64el-linux-gnuabi64-gcc", nil},
+	{"ppc", "powerpc-linux-gnu-gcc", nil},
+	{"ppc64", "powerpc64-linux-gnu-gcc", nil},
+	{"ppc64el", "powerpc64le-linux-gnu-gcc", nil},
+	{"riscv64", "riscv64-linux-gnu-gcc", nil},
+	{"s390x", "s390x-linux-gnu-gcc", nil},
+}
+
+// clangTargets are linked without a C library, of which only the headers of
+// the cross compiler's are read. riscv32's headers are those of riscv64.
+var clangTargets = []struct {
+	name, target, headers string
+	flags                 []string
+}{
+	{"x86", "i686-linux-gnu", "i686-linux-gnu", nil},
+	{"arm", "armv7-linux-gnueabihf", "arm-linux-gnueabihf", nil},
+	{"arm64", "aarch64-linux-gnu", "aarch64-linux-gnu", nil},
+	{"mips", "mips-linux-gnu", "mips-linux-gnu", nil},
+	{"mips64", "mips64-linux-gnuabi64", "mips64-linux-gnuabi64", nil},
+	{"ppc", "powerpc-linux-gnu", "powerpc-linux-gnu", nil},
+	{"ppc64", "powerpc64-linux-gnu", "powerpc64-linux-gnu", nil},
+	{"ppc64el", "powerpc64le-linux-gnu", "powerpc64le-linux-gnu", nil},
+	{"riscv", "riscv32-linux-gnu", "riscv64-linux-gnu", []string{"-march=rv32gc", "-mabi=ilp32d"}},
+	{"riscv64", "riscv64-linux-gnu", "riscv64-linux-gnu", nil},
+	{"s390x", "s390x-linux-gnu", "s390x-linux-gnu", nil},
+}
+
+// The program with hot and cold parts, and ten thousand lines from Debian.
+var crossSources = []string{"-w", "-idirafter", "/usr/include", "program_main.c", "program_json.c", "program_stb.c"}
+
+func crossBuilds() (all []matrixBuild) {
+	add := func(name, tool string, flags ...string) {
+		all = append(all, matrixBuild{name: name, tool: tool, args: slices.Concat([]string{"-g"}, flags, crossSources, []string{"-o", target}), least: large})
+		if slices.Contains(flags, "-static") {
+			all[len(all)-1].args = append(all[len(all)-1].args, "-lm")
+		}
+	}
+	for _, c := range crossCompilers {
+		for _, level := range []string{"-O0", "-O2"} {
+			add("gcc-"+c.name+level, c.tool, slices.Concat([]string{"-static", level}, c.flags)...)
+		}
+	}
+	for _, c := range clangTargets {
+		flags := []string{"--target=" + c.target, "-isystem", filepath.Join("/usr", c.headers, "include"), "-I", ".", "-shared", "-fPIC", "-nostdlib", "-O2"}
+		add("clang-"+c.name+"-O2", clang, slices.Concat(linker(clang), flags, c.flags)...)
+		if c.name == "riscv" {
+			// Which C libraries there are: a header of glibc's asks for one that
+			// Debian has not.
+			b := &all[len(all)-1]
+			b.before = [][]string{{"mkdir", "gnu"}, {"touch", "gnu/stubs-ilp32d.h"}}
+		}
+	}
+	return all
+}

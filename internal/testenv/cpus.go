@@ -1,0 +1,65 @@
+package testenv
+
+import (
+	"debug/elf"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// CPUs are Debian's architectures whose C library comparisons read, beside this
+// machine's; .ci/cpus downloads them.
+var CPUs = []string{"arm64", "armel", "armhf", "i386", "mips64el", "mipsel", "ppc64el", "riscv64", "s390x"}
+
+// CPULibraries are the libraries of each, by their file names without version.
+var CPULibraries = []string{"libc.so*", "libm.so*", "ld*.so*"}
+
+// CPULibrary returns a library of another CPU, one of CPUs and CPULibraries,
+// and its separate debug file. They are in build/cpus, where .ci/cpus puts
+// them.
+func CPULibrary(t testing.TB, cpu, pattern string) (file, debug string) {
+	t.Helper()
+	root := filepath.Join(Root(t), "build", "cpus", cpu)
+	if _, err := os.Stat(root); err != nil {
+		t.Skipf("no %s: .ci/cpus downloads it", root)
+	}
+	for _, lib := range []string{"lib", "usr/lib"} { // Debian 12 and later
+		found, err := filepath.Glob(filepath.Join(root, lib, "*-linux-gnu*", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			if debug := filepath.Join(root, "usr/lib/debug/.build-id", buildIDPath(t, file)); isFile(debug) {
+				return file, debug
+			}
+		}
+	}
+	t.Fatalf("%s: no %s with a debug file", root, pattern)
+	return "", ""
+}
+
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// buildIDPath returns ab/cdef.debug for a file with build-id abcdef.
+func buildIDPath(t testing.TB, file string) string {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	section := f.Section(".note.gnu.build-id")
+	if section == nil {
+		t.Fatalf("%s: no build-id", file)
+	}
+	note, err := section.Data()
+	if err != nil || len(note) < 18 {
+		t.Fatalf("%s: build-id of %d bytes: %v", file, len(note), err)
+	}
+	id := hex.EncodeToString(note[16:])
+	return filepath.Join(id[:2], id[2:]+".debug")
+}
