@@ -11,6 +11,14 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 # this in step with internal/testenv.
 ORACLE_PACKAGES = binutils clang-22 debuginfod dwz elfutils g++ gcc libc6-armhf-cross libc6-dbg libc6-dev libstdc++6-armhf-cross lld-22 llvm-22 xz-utils zstd
 
+# And the long ones: compilers for other CPUs and of other languages.
+ORACLE_FULL_PACKAGES = fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
+	gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu \
+	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
+	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
+	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross libstb-dev nim ocaml-nox
+
 .DEFAULT_GOAL := build
 .PHONY: build run test oracle oracle-full bench bench-go fuzz hostile golden lint help
 
@@ -31,9 +39,10 @@ oracle: ## every test, with other tools' answers to compare with; installs them 
 	.ci/packages $(ORACLE_PACKAGES)
 	SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m ./...
 
-oracle-full: ## lines, functions and inlines of every compiler and option beside llvm's, as a table: 10 minutes
-	.ci/packages $(ORACLE_PACKAGES)
-	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 40m -v -run '^TestOracle(Lines|NameRules|FindsDamage|Supplement)$$' ./dwarf2sym
+oracle-full: ## every compiler, option, language and CPU beside llvm's answers, as tables: half an hour, 3 GB
+	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
+	.ci/cpus
+	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^TestOracle(Lines|CPUs|NameRules|FindsDamage|Supplement)$$' ./dwarf2sym
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench

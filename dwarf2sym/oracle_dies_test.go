@@ -17,6 +17,7 @@ type dieFacts struct {
 	// A function's linkage name -> its plain names, of DIEs that have both.
 	plain map[string][]string
 
+	lang   int64 // of the unit at hand
 	d      *dwarf.Data
 	refs   *dwarf.Reader
 	open   []scopeDIE // around the DIE at hand
@@ -71,7 +72,30 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 	}
 }
 
+// langD is DW_LANG_D.
+const langD = 0x13
+
+// pastFunctions puts the open scopes but functions before a name: functions are
+// nested in each other in D, and are no scopes. A type in a function has that
+// function before it.
+func (facts *dieFacts) pastFunctions(name string) string {
+	in := false // a scope
+	for i := len(facts.open) - 1; i >= 0; i-- {
+		o := &facts.open[i]
+		if o.fn == nil {
+			in = in || o.text != ""
+			name = o.text + name
+		} else if linkage, _ := facts.functionName(o.fn); in && linkage != "" {
+			return linkage + "::" + name
+		}
+	}
+	return name
+}
+
 func (facts *dieFacts) add(e *dwarf.Entry) error {
+	if e.Tag == dwarf.TagCompileUnit {
+		facts.lang, _ = e.Val(dwarf.AttrLanguage).(int64)
+	}
 	scope := scopeDIE{text: scopeName(e)}
 	if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 		ranges, err := facts.d.Ranges(e)
@@ -85,6 +109,9 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 	if e.Tag == dwarf.TagSubprogram {
 		if name, ok := e.Val(dwarf.AttrName).(string); ok {
 			facts.nested = append(facts.nested, facts.behindScopes(e.Offset, name))
+			if facts.lang == langD {
+				facts.scoped[name] = append(facts.scoped[name], facts.pastFunctions(name))
+			}
 			if linkage, ok := e.Val(dwarf.AttrLinkageName).(string); ok && !slices.Contains(facts.plain[linkage], name) {
 				facts.plain[linkage] = append(facts.plain[linkage], name)
 			}
@@ -177,7 +204,7 @@ func (facts *dieFacts) full(s *scopedName, names map[string]string, at map[dwarf
 func scopeName(e *dwarf.Entry) string {
 	kinds := map[dwarf.Tag]string{
 		dwarf.TagNamespace: "namespace", dwarf.TagStructType: "struct", dwarf.TagClassType: "class",
-		dwarf.TagUnionType: "union", dwarf.TagEnumerationType: "enum",
+		dwarf.TagUnionType: "union", dwarf.TagEnumerationType: "enum", dwarf.TagModule: "module",
 	}
 	kind, ok := kinds[e.Tag]
 	if !ok {

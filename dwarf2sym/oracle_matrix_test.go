@@ -68,7 +68,7 @@ const (
 )
 
 // matrix is what symtool is compared on, beside libc, itself and the fixtures.
-var matrix = slices.Concat(cxxMatrix(), []matrixBuild{
+var matrix = slices.Concat(cxxMatrix(), languages(), []matrixBuild{
 	// What holds the DWARF: sections, units, formats.
 	cxxBuild("gcc5-O2-gz-zlib", gxx, "-O2", "-gdwarf-5", "-gz=zlib"),
 	cxxBuild("clang5-O2-gz-zstd", clxx, "-O2", "-gdwarf-5", "-gz=zstd"),
@@ -243,6 +243,13 @@ func runIn(t *testing.T, dir string, command []string) error {
 		if name, ok := strings.CutPrefix(arg, "--ld-path="); ok {
 			args[i] = "--ld-path=" + testenv.Tool(t, name)
 		}
+	}
+	if i := slices.Index(args, "*.o"); i >= 0 {
+		objects, err := filepath.Glob(filepath.Join(dir, "*.o"))
+		if err != nil || len(objects) == 0 {
+			return fmt.Errorf("%d objects in %s: %v", len(objects), dir, err)
+		}
+		args = slices.Replace(args, i, i+1, objects...)
 	}
 	cmd := exec.Command(tool, args...)
 	cmd.Dir = dir

@@ -16,6 +16,8 @@ type oracleRule struct {
 	frame   func(d *difference, i int) bool
 }
 
+const thumbBit = "a DIE by GNU as of a Thumb function has the address with the Thumb bit: llvm's function starts and ends one byte later"
+
 var addressRules = []oracleRule{
 	{
 		name: "no-function",
@@ -29,6 +31,20 @@ var addressRules = []oracleRule{
 		why:  "functions that the linker dropped: their addresses lie outside of the code",
 		address: func(d *difference) bool {
 			return d.ours == nil && !slices.ContainsFunc(d.c.code, func(r [2]uint64) bool { return r[0] <= d.addr && d.addr < r[1] })
+		},
+	},
+	{
+		name: "no-unit",
+		why:  "code with lines outside of its unit's ranges, which GNAT's procedures without a DIE are: symtool takes the ELF symbol, llvm finds no unit",
+		address: func(d *difference) bool {
+			return d.theirs == nil && len(d.ours) == 1 && d.ours[0].file != "" && d.symbol(d.ours[0].name)
+		},
+	},
+	{
+		name: "thumb-end",
+		why:  thumbBit,
+		address: func(d *difference) bool {
+			return d.c.machine == elf.EM_ARM && d.ours == nil && len(d.theirs) == 1 && slices.Contains(d.c.dies.edges, d.addr+1)
 		},
 	},
 	{
@@ -65,7 +81,7 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 	},
 	{
 		name: "thumb-bit",
-		why:  "the first byte of a Thumb function in assembly, whose DIE by GNU as has the address with the Thumb bit: llvm's function starts one byte later",
+		why:  thumbBit,
 		frame: func(d *difference, i int) bool {
 			return d.namesOnly(i) && d.c.machine == elf.EM_ARM && len(d.ours) == 1 && d.theirs[i].name == "" && slices.Contains(d.c.dies.edges, d.addr+1)
 		},
@@ -118,7 +134,9 @@ func (d *difference) plain(i int) bool { return !strings.HasPrefix(d.raw[i].name
 
 // clone tells whether an ELF symbol where the FUNC starts is a clone of name.
 func (d *difference) clone(name string) bool {
-	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool { return strings.HasPrefix(s.gnu, name+" [clone ") })
+	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool {
+		return strings.HasPrefix(s.gnu, name+" [clone ") || strings.HasPrefix(s.gnu, name+".")
+	})
 }
 
 // symbol tells whether an ELF symbol where the FUNC starts has the name, with or

@@ -146,7 +146,7 @@ func missing(t testing.TB, what, pkg string) {
 	if pkg == "" {
 		t.Skipf("no %s", what)
 	}
-	if oracle() && slices.Contains(oraclePackages, pkg) {
+	if oracle() && slices.Contains(oraclePackages, pkg) || OracleFull() && slices.Contains(fullPackages, pkg) {
 		t.Fatalf("no %s: apt-get install %s", what, pkg)
 	}
 	t.Skipf("no %s: apt-get install %s", what, pkg)
@@ -157,6 +157,17 @@ func missing(t testing.TB, what, pkg string) {
 var oraclePackages = []string{
 	"binutils", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "libc6-armhf-cross", "libc6-dbg", "libc6-dev",
 	"libstdc++6-armhf-cross", "lld-22", "llvm-22", "xz-utils", "zstd",
+}
+
+// fullPackages is what `make oracle-full` installs beside them.
+var fullPackages = []string{
+	"fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu",
+	"gcc-mips64-linux-gnuabi64", "gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu",
+	"gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu", "gcc-s390x-linux-gnu", "gdc-12", "gfortran-12", "gm2-12",
+	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
+	"libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross",
+	"libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross",
+	"libstb-dev", "nim", "ocaml-nox",
 }
 
 // packages names the Debian 12 package of each program that tests call.
@@ -212,4 +223,15 @@ var packages = map[string]string{
 	"powerpc64-linux-gnu-gcc":   "gcc-powerpc64-linux-gnu",
 	"riscv64-linux-gnu-gcc":     "gcc-riscv64-linux-gnu",
 	"s390x-linux-gnu-gcc":       "gcc-s390x-linux-gnu",
+	"fpc":                       "fp-compiler",
+	"gcc-12":                    "gcc",
+	"gdc-12":                    "gdc-12",
+	"gfortran-12":               "gfortran-12",
+	"gm2-12":                    "gm2-12",
+	"ldc2":                      "ldc",
+	"nim":                       "nim",
+	"ocamlopt":                  "ocaml-nox",
+
+	"mips64el-linux-gnuabi64-gcc": "gcc-mips64el-linux-gnuabi64",
+	"powerpc64le-linux-gnu-gcc":   "gcc-powerpc64le-linux-gnu",
 }

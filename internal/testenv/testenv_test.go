@@ -81,9 +81,11 @@ func TestOraclePackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := "\nORACLE_PACKAGES = " + strings.Join(oraclePackages, " ") + "\n"
-	if !strings.Contains(string(makefile), line) {
-		t.Errorf("the Makefile does not have the line%s", line)
+	for name, packages := range map[string][]string{"ORACLE_PACKAGES": oraclePackages, "ORACLE_FULL_PACKAGES": fullPackages} {
+		line := "\n" + name + " = " + strings.Join(packages, " ") + "\n"
+		if !strings.Contains(strings.ReplaceAll(string(makefile), " \\\n\t", " "), line) {
+			t.Errorf("the Makefile does not have the line%s", line)
+		}
 	}
 }
 
