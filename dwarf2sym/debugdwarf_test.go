@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"debug/dwarf"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,7 @@ type goReader struct {
 	*dwarf.Data
 	t     testing.TB
 	code  *codeMap
+	arm   bool
 	funcs []symfmt.Func
 	files map[symfmt.FileID]string
 	rules map[string]int // how often each rule explained a difference
@@ -77,7 +79,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	for _, p := range rep.Problems {
 		t.Error(p)
 	}
-	g := &goReader{Data: goData(t, f), t: t, code: newCodeMap(f), funcs: m.Funcs,
+	g := &goReader{Data: goData(t, f), t: t, code: newCodeMap(f), arm: f.Machine == elf.EM_ARM, funcs: m.Funcs,
 		files: make(map[symfmt.FileID]string), rules: make(map[string]int), units: make(map[symfmt.RVA]dwarf.Offset)}
 	for _, file := range m.Files {
 		g.files[file.ID] = file.Name
@@ -211,6 +213,10 @@ func (g *goReader) pieces() (all []goFunc) {
 			}
 			var spans []span
 			for _, r := range ranges {
+				if g.arm && r[0]&1 != 0 {
+					r[0], r[1] = r[0]-1, r[1]-1
+					g.rules["address with the Thumb bit"]++
+				}
 				if r[0] < r[1] {
 					spans = append(spans, span{r[0], r[1]})
 				}

@@ -37,11 +37,11 @@ func TestOracleCPUs(t *testing.T) {
 				table.add(name, c)
 			})
 		}
-		for _, cpu := range testenv.CPUs {
-			for _, pattern := range testenv.CPULibraries {
+		for _, cpu := range debianCPUs {
+			for _, pattern := range debianLibraries {
 				name, _, _ := strings.Cut(strings.ReplaceAll(pattern, "*", ""), ".")
 				compare(name+"-"+cpu, func(t *testing.T) subject {
-					file, debug := testenv.CPULibrary(t, cpu, pattern)
+					file, debug := debianLibrary(t, cpu, pattern)
 					return subject{file: file, debug: debug, least: large}
 				})
 			}

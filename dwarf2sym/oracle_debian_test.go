@@ -1,4 +1,4 @@
-package testenv
+package dwarf2sym_test
 
 import (
 	"debug/elf"
@@ -6,21 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
-// CPUs are Debian's architectures whose C library comparisons read, beside this
-// machine's; .ci/cpus downloads them.
-var CPUs = []string{"arm64", "armel", "armhf", "i386", "mips64el", "mipsel", "ppc64el", "riscv64", "s390x"}
+// debianCPUs are Debian's architectures whose C library comparisons read,
+// beside this machine's; .ci/cpus downloads them.
+var debianCPUs = []string{"arm64", "armel", "armhf", "i386", "mips64el", "mipsel", "ppc64el", "riscv64", "s390x"}
 
-// CPULibraries are the libraries of each, by their file names without version.
-var CPULibraries = []string{"libc.so*", "libm.so*", "ld*.so*"}
+// debianLibraries are the libraries of each, by their file names without version.
+var debianLibraries = []string{"libc.so*", "libm.so*", "ld*.so*"}
 
-// CPULibrary returns a library of another CPU, one of CPUs and CPULibraries,
-// and its separate debug file. They are in build/cpus, where .ci/cpus puts
-// them.
-func CPULibrary(t testing.TB, cpu, pattern string) (file, debug string) {
+// debianLibrary returns a library of another CPU, and its separate debug file.
+// They are in build/cpus, where .ci/cpus puts them.
+func debianLibrary(t *testing.T, cpu, pattern string) (file, debug string) {
 	t.Helper()
-	root := filepath.Join(Root(t), "build", "cpus", cpu)
+	root := filepath.Join(testenv.Root(t), "build", "cpus", cpu)
 	if _, err := os.Stat(root); err != nil {
 		t.Skipf("no %s: .ci/cpus downloads it", root)
 	}
@@ -45,7 +46,7 @@ func isFile(path string) bool {
 }
 
 // buildIDPath returns ab/cdef.debug for a file with build-id abcdef.
-func buildIDPath(t testing.TB, file string) string {
+func buildIDPath(t *testing.T, file string) string {
 	t.Helper()
 	f, err := elf.Open(file)
 	if err != nil {
