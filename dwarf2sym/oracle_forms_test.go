@@ -132,7 +132,7 @@ func compareForms(t *testing.T, symtool, full string) {
 			copyFile(t, full, filepath.Join(dir, "full"))
 			cmd := exec.Command("sh", "-euc", f.steps)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "LC_ALL=C", "ID="+buildIDPath(t, full))
+			cmd.Env = append(os.Environ(), "LC_ALL=C", "ID="+debugFolderPath(t, full))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -163,8 +163,8 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// buildIDPath is where a debug folder has the debug file, without its ending.
-func buildIDPath(t *testing.T, path string) string {
+// debugFolderPath is where a debug folder has the debug file, without its ending.
+func debugFolderPath(t *testing.T, path string) string {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
