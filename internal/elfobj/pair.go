@@ -29,6 +29,10 @@ func CheckPair(f, debug *File) error {
 
 // checkKind compares what the two headers say about the processor.
 func checkKind(f, debug *File) error {
+	if (f.Type == elf.ET_REL) != (debug.Type == elf.ET_REL) {
+		const typeAt = 16 // e_type
+		return debug.errorf(typeAt, "a file of type %v, want %v", debug.Type, f.Type)
+	}
 	if f.Machine == debug.Machine && f.Class == debug.Class && f.Order == debug.Order {
 		return nil
 	}
