@@ -465,7 +465,10 @@ func TestFetchFails(t *testing.T) {
 func TestPassword(t *testing.T) {
 	_, id := sample(t)
 	var user, word string
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) { user, word, _ = r.BasicAuth(); http.Error(w, "", http.StatusUnauthorized) })
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		user, word, _ = r.BasicAuth()
+		http.Error(w, "", http.StatusUnauthorized)
+	})
 	_, tried, err := newClient(t, Config{URLs: []string{strings.Replace(url, "//", "//me:secret@", 1)}}).Fetch(context.Background(), Debuginfo, id)
 	if user != "me" || word != "secret" || err == nil || strings.Contains(err.Error()+strings.Join(tried, ""), "secret") {
 		t.Errorf("%s %s: %v, %q", user, word, err, tried)
