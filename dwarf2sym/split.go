@@ -68,9 +68,8 @@ type splitter struct {
 	jobs     []splitJob
 	size     int64 // of all jobs
 
-	byName map[dwoKey]int     // -> index in jobs, or -1: there is no such file
-	sizes  map[string]int64   // of files that were counted
-	open   map[*dwp]*splitJob // being filled
+	byName map[dwoKey]int   // -> index in jobs, or -1: there is no such file
+	sizes  map[string]int64 // of files that were counted
 }
 
 // dwoKey is how skeletons name a .dwo file.
