@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// scaleSeeds are the objects that the large program is made of, and their share
+// of its .debug_info in percent. The last two have all types of the headers, as
+// units of large programs do.
+var scaleSeeds = []struct {
+	name    string
+	percent int
+	command string
+}{
+	{"cxx-gcc5", 25, "g++ -std=c++20 -g -gdwarf-5 -O2 -c templates.cc"},
+	{"cxx-clang5", 15, "clang++-22 -std=c++20 -g -gdwarf-5 -O2 -c templates.cc"},
+	{"cxx-clang4", 10, "clang++-22 -std=c++20 -g -gdwarf-4 -O2 -c templates.cc"},
+	{"c-gcc5-main", 10, "gcc -std=gnu11 -g -gdwarf-5 -O2 -c program_main.c"},
+	{"c-gcc5-json", 10, "gcc -std=gnu11 -g -gdwarf-5 -O2 -c program_json.c"},
+	{"c-clang5-json", 10, "clang-22 -std=gnu11 -g -gdwarf-5 -O3 -c program_json.c"},
+	{"c-gcc5-types", 10, "gcc -std=gnu11 -g -gdwarf-5 -O3 -fno-eliminate-unused-debug-types -include sys/socket.h -include pthread.h -include signal.h -c program_json.c"},
+	{"c-gcc4-types", 10, "gcc -std=gnu11 -g -gdwarf-4 -O2 -fno-eliminate-unused-debug-types -include sys/socket.h -include pthread.h -include signal.h -c program_json.c"},
+}
+
+// scaleHole makes the file larger than 4 GB, and addresses longer than 32 bits.
+const scaleHole = 4<<30 + 12345<<12
+
+// TestScale dumps a file of over 4 GB with SYMTOOL_SCALE megabytes of
+// .debug_info, as `make scale` asks for.
+func TestScale(t *testing.T) {
+	megabytes, err := strconv.Atoi(os.Getenv("SYMTOOL_SCALE"))
+	if err != nil || megabytes <= 0 {
+		t.Skip("takes minutes and gigabytes: make scale sets SYMTOOL_SCALE to the megabytes of .debug_info")
+	}
+	dir := t.TempDir()
+	if keep := os.Getenv("SYMTOOL_SCALE_DIR"); keep != "" {
+		dir = keep
+	}
+	file := filepath.Join(dir, "large.elf")
+	info := makeScaleFile(t, dir, file, uint64(megabytes)<<20)
+	program := filepath.Join(dir, "symtool")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, jobs := range []int{1, 2, 1, 2} {
+		r := runScale(t, program, jobs, file, filepath.Join(dir, fmt.Sprint("j", jobs, ".sym")))
+		t.Logf("-j %d: %.2f s, %.2f s of processors, %d MB of memory: %.1f %% of .debug_info",
+			jobs, r.wall.Seconds(), r.cpu.Seconds(), r.memory>>20, 100*float64(r.memory)/float64(info))
+	}
+}
+
+// makeScaleFile builds the program, and returns the size of its .debug_info.
+func makeScaleFile(t *testing.T, dir, file string, want uint64) uint64 {
+	start := time.Now()
+	l := &link{hole: scaleHole}
+	for _, s := range scaleSeeds {
+		object := filepath.Join(dir, s.name+".o")
+		compileSeed(t, s.command, object)
+		seed, err := openSeed(object, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed.count = int(want/100*uint64(s.percent)/seed.bytes[".debug_info"]) + 1
+		l.seeds = append(l.seeds, seed)
+	}
+	compiled := time.Since(start)
+	var err error
+	if l.out, err = os.Create(file); err != nil {
+		t.Fatal(err)
+	}
+	defer l.out.Close()
+	if err := l.run(2); err != nil {
+		t.Fatal(err)
+	}
+	st, err := l.out.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d bytes, compiled in %v, linked in %v", file, st.Size(), compiled.Round(time.Second), (time.Since(start) - compiled).Round(time.Second))
+	for _, name := range append(copied, ".debug_str", ".debug_line_str") {
+		t.Logf("%-18s %5d MB", name, l.sizes[name]>>20)
+	}
+	return l.sizes[".debug_info"]
+}
+
+func compileSeed(t *testing.T, command, object string) {
+	words := strings.Fields(command)
+	if _, err := os.Stat(object); err == nil {
+		return // of an earlier run
+	}
+	src := testenv.Input(t, "src")
+	cmd := exec.Command(testenv.Tool(t, words[0]), append(words[1:], "-w", "-ffile-prefix-map="+src+"=/src", "-o", object)...)
+	cmd.Dir = src
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+type scaleRun struct {
+	wall, cpu time.Duration
+	memory    int64 // bytes at the peak
+}
+
+func runScale(t *testing.T, program string, jobs int, file, out string) (r scaleRun) {
+	cmd := exec.Command(program, "dump", "-v", "-j", strconv.Itoa(jobs), "-o", out, file)
+	start := time.Now()
+	text, err := cmd.CombinedOutput()
+	r.wall = time.Since(start)
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	t.Logf("%s", text)
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	r.memory = usage.Maxrss << 10
+	return r
+}
