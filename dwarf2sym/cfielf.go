@@ -149,3 +149,15 @@ func (l cfiSections) at(addr uint64) *elfobj.Section {
 	}
 	return l[i-1]
 }
+
+// releaseCFI drops the contents of the sections that were read.
+func releaseCFI(f *elfobj.File) {
+	for _, name := range []string{".eh_frame", ".debug_frame"} {
+		if f == nil {
+			continue
+		}
+		if s := f.Section(name); s != nil {
+			s.Release()
+		}
+	}
+}

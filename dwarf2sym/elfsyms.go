@@ -67,6 +67,11 @@ func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) 
 		}
 	}
 	pubs := c.best.pick(&c.problems)
+	for _, f := range files {
+		if f.File != nil {
+			f.ReleaseSymbols()
+		}
+	}
 	return pubs, c.problems
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
@@ -100,6 +101,9 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 	in, problems := companionCFI(cpu, r.companions)
 	table, stats, more := readCFI(ctx, in)
+	for _, f := range []*elfobj.File{r.file, r.debug} {
+		releaseCFI(f)
+	}
 	return func() {
 		r.module.CFI = table
 		r.report.Stats.countCFI(&table, &stats)
@@ -187,6 +191,9 @@ func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
 		{".debug_rnglists", &d.rnglists}, {".debug_ranges", &d.ranges},
 	} {
 		*s.data = r.sectionData(f, s.name)
+		if section := f.Section(s.name); section != nil {
+			d.random = append(d.random, section)
+		}
 	}
 	d.str, d.lineStr = wholeStrings(d.str), wholeStrings(d.lineStr)
 	return d
@@ -204,9 +211,32 @@ func (r *reader) sectionData(f *elfobj.File, name string) []byte {
 	if s == nil || !s.HasData() {
 		return nil
 	}
-	data, err := s.Data()
+	data, err := s.Map()
 	if err != nil {
 		r.problem(problemFile, "what needs "+name, err)
 	}
 	return data
+}
+
+// dropStep is after how many bytes of .debug_info the memory of mapped sections
+// is given back: what units look at there is mostly near each other.
+const dropStep = 16 << 20
+
+// passed tells that n more bytes of .debug_info are done.
+func (d *debugData) passed(n int64) {
+	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
+		for _, s := range d.random {
+			s.Drop()
+		}
+	}
+}
+
+// release gives back the sections; d is of no use any more.
+func (d *debugData) release() {
+	if d.sup != nil {
+		d.sup.release()
+	}
+	for _, s := range d.random {
+		s.Release()
+	}
 }

@@ -57,6 +57,7 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -174,6 +175,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 	if r.opts.CFIOnly {
 		return nil
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r.code = newCompanionMap(r.described(), r.file.LoadBase())
 	r.readSymbols()
 	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
@@ -272,7 +274,6 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		w.symbols, w.split = r.symbols, split
 		r.workers = append(r.workers, w)
 	}
-	var done atomic.Int64
 	total := d.info.Size() + split.size
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {
 		var n int64
@@ -281,8 +282,9 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		} else {
 			n = r.workers[worker].otherHalves(&split.jobs[i-len(batches)])
 		}
-		if sum := done.Add(n); r.opts.Progress != nil {
-			r.opts.Progress(sum, total)
+		d.passed(n)
+		if r.opts.Progress != nil {
+			r.opts.Progress(atomic.LoadInt64(&d.done), total)
 		}
 		return nil
 	})
@@ -290,11 +292,18 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	if d.effort.over() {
 		r.giveUp(d)
 	}
+	d.release()
+	for _, w := range r.workers {
+		w.finish()
+	}
 	return err
 }
 
 // batch reads a batch of units; it returns their size in bytes.
 func (w *worker) batch(b batch) int64 {
+	// A mapped section of a file that shrinks has a fault: a panic ends where
+	// that of a unit does.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	units := w.d.units[b.first:b.last]
 	start := units[0].off
 	size := units[len(units)-1].off + units[len(units)-1].size - start

@@ -37,6 +37,9 @@ type debugData struct {
 
 	effort *effort // of all files together
 	half   *half   // of what is in a .dwo file or a package; nil in the file with the code
+
+	random []*elfobj.Section // those that are held or mapped whole
+	done   int64             // atomic: bytes of .debug_info that were read
 }
 
 // supTag tells offsets in the sections of a supplementary file from those in the

@@ -87,6 +87,12 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 	}
 }
 
+// finish gives back what was needed for units only.
+func (w *worker) finish() {
+	w.names.places = nil
+	*w = worker{names: w.names, files: w.files, origins: w.origins, funcs: w.funcs, problems: w.problems, stats: w.stats}
+}
+
 // problem records damage at off of .debug_info.
 func (w *worker) problem(off uint64, lost string, err error) {
 	if e, ok := err.(*bin.Error); ok && e.File == "" {

@@ -204,6 +204,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 	if options.Supplement = d.findSupplement(ctx, r, binary, debug); options.Supplement != nil {
 		defer options.Supplement.Close()
 	}
+	tuneCollectorFor(binary, debug)
 	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
 	if err != nil {
 		return inputError(r.File, err)

@@ -34,9 +34,11 @@ type Section struct {
 	size int64 // of the contents, uncompressed, as declared
 	bad  error // why the contents cannot be had
 
-	mu    sync.Mutex
-	data  []byte   // contents, when loaded
-	spill *os.File // contents, when inflated to a temporary file
+	mu     sync.Mutex
+	data   []byte // contents, when loaded
+	mapped []byte // contents, when mapped, behind before bytes of a page
+	before int64
+	spill  *os.File // contents, when inflated to a temporary file
 }
 
 func newSection(f *File, index int, h elf.SectionHeader) *Section {
@@ -160,7 +162,7 @@ func (s *Section) readAt(buf []byte, off int64) error {
 }
 
 // Release drops the contents that Data and Open keep. Slices that were handed
-// out stay valid; a Source does not.
+// out by Data stay valid; a Source and what Map returned do not.
 func (s *Section) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,6 +170,7 @@ func (s *Section) Release() {
 		s.file.held.give(s.size)
 		s.data = nil
 	}
+	s.unmap()
 	if s.spill != nil {
 		s.file.disk.give(s.size)
 		s.spill.Close()

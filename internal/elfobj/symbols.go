@@ -41,6 +41,18 @@ func (f *File) Symbols(which SymTable, fn func(*Symbol)) error {
 	return w.run(fn)
 }
 
+// ReleaseSymbols drops the contents of the symbol tables that are kept.
+func (f *File) ReleaseSymbols() {
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM {
+			s.Release()
+			if uint64(s.Link) < uint64(len(f.Sections)) {
+				f.Sections[s.Link].Release()
+			}
+		}
+	}
+}
+
 // StringTable returns the names of a symbol table, nil without one.
 func (f *File) StringTable(which SymTable) ([]byte, error) {
 	w, err := f.newSymWalk(which)
