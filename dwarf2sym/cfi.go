@@ -158,6 +158,9 @@ func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bi
 	r.merge()
 	r.readIndex()
 	table := r.w.table
+	if len(table.Rows) < cap(table.Rows)/8*7 {
+		table.Rows = slices.Clone(table.Rows)
+	}
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), len(table.Rows)
 	sort.Slice(r.stats.Signal, func(i, j int) bool { return r.stats.Signal[i].RVA < r.stats.Signal[j].RVA })
 	return table, r.stats, r.problems.sorted(slices.Concat(in.sections, in.index))

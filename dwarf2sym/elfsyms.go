@@ -21,6 +21,11 @@ type elfPub struct {
 	Name     string // mangled, without its version
 	Func     bool   // STT_FUNC or STT_GNU_IFUNC; else untyped
 	Multiple bool   // several functions were folded into this code
+
+	// Once the names are joined, in place of Name:
+	mangled bool
+	id      nameID // of the name
+	linkage nameID // of the name without a suffix of the compiler's, if it is mangled
 }
 
 // companionPublics returns the functions and untyped text symbols of a binary,

@@ -2,24 +2,27 @@ package dwarf2sym
 
 import (
 	"context"
+	"strings"
+	"unsafe"
 
 	"github.com/symtool/symtool/internal/par"
 )
 
 // nameJoin numbers the names of all workers once, and demangles each once.
 type nameJoin struct {
-	raw   stringTable // as the debug information has them
+	raw   stringTable // as the debug information has them; only until they are demangled
 	final []string    // as they are written
-	local [][]nameID  // worker -> its nameID -> number in raw
+	local [][]nameID  // worker -> its nameID -> number
 	full  bool
 }
 
-// joinNames collects the workers' names and the extra ones (ELF symbols), and
+// joinNames collects the workers' names and those of the ELF symbols, and
 // demangles them with jobs workers. Only names that are in use reach this
-// point, each one once: demangling one costs more than reading a unit of C.
-func joinNames(ctx context.Context, workers []*worker, extra []elfPub, full bool, jobs int) (*nameJoin, error) {
+// point, each one once: demangling one costs more than reading a unit of C. The
+// symbols get numbers in place of their names.
+func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bool, jobs int) (*nameJoin, error) {
 	j := &nameJoin{full: full}
-	total := len(extra)
+	total := len(symbols)
 	for _, w := range workers {
 		total += len(w.names.list)
 	}
@@ -32,11 +35,21 @@ func joinNames(ctx context.Context, workers []*worker, extra []elfPub, full bool
 		j.local = append(j.local, local)
 		w.names = nameTable{}
 	}
-	for i := range extra {
-		j.raw.internString(extra[i].Name)
+	for i := range symbols {
+		s := &symbols[i]
+		s.id = nameID(j.raw.internString(s.Name))
+		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
+		// Without ".cold" and the like, which linkage names do not have either.
+		if linkage, _, ok := strings.Cut(s.Name, "."); ok && s.mangled {
+			s.linkage = nameID(j.raw.internString(linkage))
+		}
+		s.Name = ""
 	}
+	j.raw = stringTable{list: j.raw.list}
 	j.final = make([]string, len(j.raw.list))
-	return j, j.demangle(ctx, jobs)
+	err := j.demangle(ctx, jobs)
+	j.raw = stringTable{}
+	return j, err
 }
 
 // demangleChunk is how many names one task demangles.
@@ -46,11 +59,33 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	chunks := (len(j.raw.list) + demangleChunk - 1) / demangleChunk
 	return par.Each(ctx, jobs, chunks, func(_ context.Context, _, chunk int) error {
 		from := chunk * demangleChunk
-		for i := from; i < min(from+demangleChunk, len(j.raw.list)); i++ {
-			j.final[i] = demangleName(j.raw.list[i], j.full)
+		raw := j.raw.list[from:min(from+demangleChunk, len(j.raw.list))]
+		final := j.final[from:][:len(raw)]
+		size := 0
+		for i := range raw {
+			if final[i] = demangleName(raw[i], j.full); !sameString(final[i], raw[i]) {
+				size += len(final[i])
+			}
+		}
+		// One piece of memory for all, in place of many that are too long; and
+		// the names as they were are not needed any more.
+		var text strings.Builder
+		text.Grow(size)
+		for i := range raw {
+			if !sameString(final[i], raw[i]) {
+				start := text.Len()
+				text.WriteString(final[i])
+				final[i] = text.String()[start:]
+			}
+			raw[i] = ""
 		}
 		return nil
 	})
+}
+
+// sameString tells whether a and b are one piece of memory.
+func sameString(a, b string) bool {
+	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
 }
 
 func (j *nameJoin) global(worker int, id nameID) nameID {
@@ -58,12 +93,4 @@ func (j *nameJoin) global(worker int, id nameID) nameID {
 		return local[id]
 	}
 	return 0
-}
-
-// other returns the written form of a name that was added as an extra one.
-func (j *nameJoin) other(name string) string {
-	if id, ok := j.raw.find(name); ok {
-		return j.final[id]
-	}
-	return demangleName(name, j.full)
 }

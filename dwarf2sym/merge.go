@@ -3,7 +3,6 @@ package dwarf2sym
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -126,7 +125,7 @@ func (m *merger) best(i, k int) int {
 		if sym != nil && sym.Size == f.size {
 			score += 4
 		}
-		if sym != nil && f.named != nameless && m.names.raw.list[f.name] == sym.Name {
+		if sym != nil && f.named != nameless && f.name == sym.id {
 			score += 2
 		}
 		if score > bestScore {
@@ -245,14 +244,12 @@ func (m *merger) funcName(f *funcRecord, sym *elfPub) string {
 	}
 	switch {
 	case f.named == scoped:
-		if sym != nil && (isMangledName(sym.Name) || isDName(sym.Name)) && !sym.Multiple {
-			// Without ".cold" and the like, which linkage names do not have either.
-			linkage, _, _ := strings.Cut(sym.Name, ".")
-			return m.names.other(linkage)
+		if sym != nil && sym.mangled && !sym.Multiple {
+			return m.names.final[sym.linkage]
 		}
 		return m.names.final[f.name]
 	case sym != nil:
-		return m.names.other(sym.Name)
+		return m.names.final[sym.id]
 	}
 	return noName
 }

@@ -68,7 +68,7 @@ const (
 )
 
 // matrix is what symtool is compared on, beside libc, itself and the fixtures.
-var matrix = slices.Concat(cxxMatrix(), languages(), []matrixBuild{
+var matrix = slices.Concat(cxxMatrix(), languages(), layouts, []matrixBuild{
 	// What holds the DWARF: sections, units, formats.
 	cxxBuild("gcc5-O2-gz-zlib", gxx, "-O2", "-gdwarf-5", "-gz=zlib"),
 	cxxBuild("clang5-O2-gz-zstd", clxx, "-O2", "-gdwarf-5", "-gz=zstd"),

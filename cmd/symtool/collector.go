@@ -15,7 +15,7 @@ import (
 // collection in proportion costs little, because what is held has few pointers.
 const (
 	collectorPercent = 200
-	largePercent     = 20
+	largePercent     = 10
 	largeInfo        = 512 << 20 // bytes of .debug_info
 )
 
