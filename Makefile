@@ -5,22 +5,24 @@ STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    ?= 30s
 HOSTILE_RUNS ?= 300
 COUNT       ?= 1
+SCALE       ?= 1100
+SCALE_DIR   ?=
 BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
 ORACLE_PACKAGES = binutils clang-22 debuginfod dwz elfutils g++ gcc libc6-armhf-cross libc6-dbg libc6-dev libstdc++6-armhf-cross lld-22 llvm-22 xz-utils zstd
 
-# And the long ones: compilers for other CPUs and of other languages.
-ORACLE_FULL_PACKAGES = fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
+# And the long ones: compilers for other CPUs and of other languages, and what changes the layout of programs.
+ORACLE_FULL_PACKAGES = bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
 	gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu \
 	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
 	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
 	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross libstb-dev nim ocaml-nox
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross libstb-dev mold nim ocaml-nox
 
 .DEFAULT_GOAL := build
-.PHONY: build run test oracle oracle-full bench bench-go fuzz hostile golden lint help
+.PHONY: build run test oracle oracle-full bench bench-go scale fuzz hostile golden lint help
 
 build: ## build/symtool
 	CGO_ENABLED=0 $(GO) build -trimpath -o build/symtool ./cmd/symtool
@@ -42,7 +44,7 @@ oracle: ## every test, with other tools' answers to compare with; installs them 
 oracle-full: ## every compiler, option, language and CPU beside llvm's answers, as tables: half an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^TestOracle(Lines|CPUs|NameRules|FindsDamage|Supplement|Modules|Objects)$$' ./dwarf2sym
+	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^TestOracle(Lines|CPUs|NameRules|FindsDamage|Supplement|Modules|Objects|Split)$$' ./dwarf2sym
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench
@@ -50,6 +52,11 @@ bench: ## time and memory on large binaries, beside other tools; installs them a
 # For benchstat: make bench-go COUNT=10 SYMTOOL_BENCH_FILE=... >new.txt
 bench-go: build ## Go's benchmarks of each stage, COUNT times, on SYMTOOL_BENCH_FILE (symtool)
 	SYMTOOL_BENCH_FILE='$(abspath $(BENCH_FILE))' $(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 1h ./...
+
+# As many megabytes of .debug_info as SCALE says, in a file of over 4 GB in SCALE_DIR.
+scale: ## memory and time on a program with 1.1 GB of .debug_info, which it links: minutes
+	.ci/packages gcc g++ clang-22 libc6-dev
+	SYMTOOL_SCALE=$(SCALE) SYMTOOL_SCALE_DIR='$(SCALE_DIR)' $(GO) test -run '^TestScale$$' -v -count=1 -timeout 60m ./cmd/symtool
 
 fuzz: ## every fuzz target for FUZZTIME (30s)
 	@set -e; packages=$$($(GO) list ./...); for package in $$packages; do \

@@ -65,20 +65,6 @@ func (t *stringTable) internString(s string) uint32 {
 	return t.put(i, h, s)
 }
 
-// find returns the number of s, if it has one.
-func (t *stringTable) find(s string) (uint32, bool) {
-	if len(t.slots) == 0 {
-		return 0, false
-	}
-	h := hashOfString(s)
-	for i := int(h) & (len(t.slots) - 1); t.slots[i] != 0; i = (i + 1) & (len(t.slots) - 1) {
-		if n := t.slots[i] - 1; t.hashes[n] == h && t.list[n] == s {
-			return n, true
-		}
-	}
-	return 0, false
-}
-
 func (t *stringTable) put(slot int, hash uint32, s string) uint32 {
 	n := uint32(len(t.list))
 	t.list = append(t.list, s)

@@ -50,7 +50,7 @@ func (b matrixBuild) boltedWith(flags ...string) matrixBuild {
 	b.uses = ""
 	b = b.after("mv", target, plain)
 	if slices.Contains(flags, "-data=profile.fdata") {
-		b = b.after(bolt, plain, "-instrument", "--instrumentation-file=profile.fdata", "-o", "counting.elf").after("./counting.elf")
+		b = b.after(bolt, plain, "-instrument", "--instrumentation-file=profile.fdata", "-o", "counting.elf").after(training("counting.elf", "profile.fdata")...)
 	}
 	return b.after(slices.Concat([]string{bolt, plain, "-o", target, "-update-debug-sections"}, flags)...)
 }

@@ -235,6 +235,10 @@ func (r *reader) addPublics(names *nameJoin) {
 	}
 }
 
+// largeInfo is the size of .debug_info from which memory counts more than some
+// tenths of a second.
+const largeInfo = 512 << 20
+
 // batchSize is how much of .debug_info a worker reads at once: what a processor's
 // own cache holds (1 MB took a tenth longer on a kernel). A unit is never
 // divided, so that a larger one makes a larger batch.
@@ -295,6 +299,9 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	d.release()
 	for _, w := range r.workers {
 		w.finish()
+	}
+	if total > largeInfo {
+		debug.FreeOSMemory() // or what units needed would stay beside what joining needs
 	}
 	return err
 }

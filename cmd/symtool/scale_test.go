@@ -55,12 +55,25 @@ func TestScale(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	out := map[int]string{}
 	for _, jobs := range []int{1, 2} {
-		r := runScale(t, program, jobs, file, filepath.Join(dir, fmt.Sprint("j", jobs, ".sym")))
+		out[jobs] = filepath.Join(dir, fmt.Sprint("j", jobs, ".sym"))
+		r := runScale(t, program, jobs, file, out[jobs])
 		t.Logf("-j %d: %.2f s, %.2f s of processors, %d MB of memory: %.1f %% of .debug_info",
 			jobs, r.wall.Seconds(), r.cpu.Seconds(), r.memory>>20, 100*float64(r.memory)/float64(info))
+		if r.memory > scaleMemory(info) {
+			t.Errorf("-j %d: %d bytes of memory, want at most %d", jobs, r.memory, scaleMemory(info))
+		}
+	}
+	if same, err := sameContents(out[1], out[2]); err != nil || !same {
+		t.Errorf("-j 1 and -j 2 do not write the same bytes (%v)", err)
 	}
 }
+
+// scaleMemory is what a dump may take: two fifths of .debug_info (a third was
+// measured), beside what any takes. Of a file that fits into memory more is
+// taken, because collecting less often is faster.
+func scaleMemory(info uint64) int64 { return int64(info/5*2) + 64<<20 }
 
 // makeScaleFile builds the program, and returns the size of its .debug_info.
 func makeScaleFile(t *testing.T, dir, file string, want uint64) uint64 {

@@ -212,6 +212,8 @@ var packages = map[string]string{
 	"debuginfod-find": "debuginfod",
 	"eu-strip":        "elfutils",
 	"xz":              "xz-utils",
+	"llvm-bolt-22":    "bolt-22",
+	"mold":            "mold",
 
 	"aarch64-linux-gnu-gcc":     "gcc-aarch64-linux-gnu",
 	"arm-linux-gnueabihf-g++":   "g++-arm-linux-gnueabihf",
