@@ -17,6 +17,11 @@ const (
 	collectorPercent = 200
 	largePercent     = 10
 	largeInfo        = 512 << 20 // bytes of .debug_info
+
+	// The soft limit of memory for a large file, in percent of its .debug_info.
+	// Near it memory that is free goes back to the system, and collections come
+	// more often; the runtime lets them take no more than half of the time.
+	limitPercent = 22
 )
 
 // tuneCollector sets the collector's goal, unless the user did.
@@ -28,7 +33,23 @@ func setCollector(percent int) {
 	}
 }
 
-var tuneForLarge = sync.OnceFunc(func() { setCollector(largePercent) })
+var tuned struct {
+	sync.Mutex
+	info int64 // of the largest file
+}
+
+func tuneForLarge(info int64) {
+	tuned.Lock()
+	defer tuned.Unlock()
+	if info <= tuned.info {
+		return
+	}
+	tuned.info = info
+	setCollector(largePercent)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(info / 100 * limitPercent)
+	}
+}
 
 // tuneCollectorFor sets the collector's goal for a large file; debug may be nil.
 func tuneCollectorFor(binary, debug *elfobj.File) {
@@ -37,7 +58,7 @@ func tuneCollectorFor(binary, debug *elfobj.File) {
 			continue
 		}
 		if s := f.Section(".debug_info"); s != nil && s.Size() > largeInfo {
-			tuneForLarge()
+			tuneForLarge(s.Size())
 		}
 	}
 }
