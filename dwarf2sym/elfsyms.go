@@ -22,7 +22,7 @@ type elfPub struct {
 	Func     bool   // STT_FUNC or STT_GNU_IFUNC; else untyped
 	Multiple bool   // several functions were folded into this code
 
-	// Once the names are joined, in place of Name:
+	// Once the names are joined:
 	mangled bool
 	id      nameID // of the name
 	linkage nameID // of the name without a suffix of the compiler's, if it is mangled

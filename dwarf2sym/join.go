@@ -19,7 +19,7 @@ type nameJoin struct {
 // joinNames collects the workers' names and those of the ELF symbols, and
 // demangles them with jobs workers. Only names that are in use reach this
 // point, each one once: demangling one costs more than reading a unit of C. The
-// symbols get numbers in place of their names.
+// symbols get the numbers of their names.
 func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bool, jobs int) (*nameJoin, error) {
 	j := &nameJoin{full: full}
 	total := len(symbols)
@@ -43,7 +43,6 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bo
 		if linkage, _, ok := strings.Cut(s.Name, "."); ok && s.mangled {
 			s.linkage = nameID(j.raw.internString(linkage))
 		}
-		s.Name = ""
 	}
 	j.raw = stringTable{list: j.raw.list}
 	j.final = make([]string, len(j.raw.list))
