@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -232,6 +233,7 @@ func newFileState(d *debugData) fileState {
 
 // otherHalves reads a job; it returns how much of the progress it stands for.
 func (w *worker) otherHalves(j *splitJob) int64 {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
 	w.tables.reset()
 	w.closeForeign()
 	w.job = j

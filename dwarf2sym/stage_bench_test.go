@@ -150,7 +150,7 @@ func mangledNames(b *testing.B, f *elfobj.File) (mangled []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range names.raw.list {
+	for _, name := range names.final {
 		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") {
 			mangled = append(mangled, name)
 		}

@@ -90,7 +90,8 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 // finish gives back what was needed for units only.
 func (w *worker) finish() {
 	w.names.places = nil
-	*w = worker{names: w.names, files: w.files, origins: w.origins, funcs: w.funcs, problems: w.problems, stats: w.stats}
+	w.info, w.lineWin, w.lines, w.u, w.tables = nil, nil, lineTable{}, unit{}, abbrevCache{}
+	w.seen, w.scopes, w.pending, w.spare, w.foreign, w.shared = nil, nil, nil, nil, nil, nil
 }
 
 // problem records damage at off of .debug_info.
