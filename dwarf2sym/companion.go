@@ -64,8 +64,10 @@ func newCompanionMap(c companion, base uint64) *codeMap {
 	m := &codeMap{base: base - c.moved}
 	for _, r := range c.ExecRanges() {
 		size := r.End - r.Start
-		if lead := base - (r.Start + c.moved); int64(lead) > 0 {
-			lead = min(lead, size)
+		start := r.Start + c.moved
+		below0 := int64(base) >= 0 && int64(c.moved) < 0 && r.Start < -c.moved
+		if below0 || start < base {
+			lead := min(base-start, size)
 			r.Start, size = r.Start+lead, size-lead
 		}
 		if size > 0 {

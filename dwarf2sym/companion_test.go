@@ -49,6 +49,7 @@ func TestCompanionMap(t *testing.T) {
 		{"grew and moved", 0x5000, 0x8000, 0, 0x10, 0x3000, 0x3010},
 		{"at the end of the addresses", 1<<64 - 0x2000, 1<<64 - 0x2000, 0x1000, 0xfff, 0x1000, 0x1fff},
 		{"partly below", 0x400008, 0, 0x400000, 0x10, 0, 8},
+		{"a kernel with a segment at 0", 0, 0, 0xffffffff81000000, 0x10, 0xffffffff81000000, 0xffffffff81000010},
 		{"all below", 0x400010, 0, 0x400000, 0x10, 0, 0},
 	} {
 		f := &elfobj.File{Segments: []elfobj.Segment{{Type: elf.PT_LOAD, Flags: code, Addr: c.addr, MemSize: c.size}}}

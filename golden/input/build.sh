@@ -111,6 +111,7 @@ if want zero-dead; then $GCC -gdwarf-4 $exe $gc -Wl,-Ttext=0 dead.c -o $out; fi
 if want icf-lld; then $CLANG $cexe -ffunction-sections -Wl,--icf=all icf.c -o $out; fi
 if want emit-relocs; then $GCC $exe -Wl,--emit-relocs $nest start.c -o $out; fi
 if want exec-high; then $GCC $exe -Wl,-Ttext-segment=0x40000000 $nest start.c -o $out; fi
+if want kernel-high; then $GCC -mcmodel=kernel -fno-pic $exe -Wl,-T,kernel.ld $nest start.c -o $out; fi
 if want xen-note; then
 	as xennote.s -o xennote.o
 	$GCC $exe -Wl,-T,notes.ld xennote.o $nest start.c -o $out
