@@ -33,7 +33,6 @@ type seed struct {
 	textSize uint64
 	bytes    map[string]uint64 // of one copy in each output section
 	base     map[string]uint64 // where the first copy begins in it
-	common   uint64            // address of what is not placed
 	textBase uint64
 }
 
