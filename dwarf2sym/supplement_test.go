@@ -93,6 +93,31 @@ func TestSupplementKeepsAll(t *testing.T) {
 	}
 }
 
+// A program has the same symbols whether its types have units of their own or
+// not, also where neither linkage names nor ELF symbols tell the scopes.
+func TestOracleTypeUnits(t *testing.T) {
+	testenv.Oracle(t)
+	clang, objcopy := testenv.Tool(t, "clang++-22"), testenv.Tool(t, "objcopy")
+	build := func(t *testing.T, more ...string) []byte {
+		out := filepath.Join(t.TempDir(), "lib.so")
+		run(t, clang, append(more, "-std=c++17", "-fvisibility=hidden", "-mllvm", "-dwarf-linkage-names=Abstract",
+			"-shared", "-fPIC", "-nostdlib", "-o", out, testenv.Input(t, "src", "scopes.cc"))...)
+		run(t, objcopy, "--wildcard", "--strip-symbol=*", out)
+		return dumpOf(t, out)
+	}
+	for _, options := range [][]string{{"-gdwarf-4", "-O0"}, {"-gdwarf-5", "-O0"}, {"-gdwarf-4", "-O2"}, {"-gdwarf-5", "-O2"}} {
+		t.Run(strings.Join(options, " "), func(t *testing.T) {
+			want := build(t, options...)
+			if got := build(t, append(options, "-fdebug-types-section")...); !bytes.Equal(got, want) {
+				t.Errorf("with type units:\n%s\nwant\n%s", got, want)
+			}
+			if !bytes.Contains(want, []byte("outer::v1::Box<")) {
+				t.Error("no name with a scope")
+			}
+		})
+	}
+}
+
 // dumpOf is the symbol file of a library without its ids, which must be complete.
 func dumpOf(t *testing.T, path string) []byte {
 	t.Helper()
