@@ -96,7 +96,17 @@ func (p *lineText) putPair(i int, v uint32) {
 	binary.LittleEndian.PutUint16(p[i:], decPairs[v])
 }
 
-func appendHex(dst []byte, v uint64) []byte { return strconv.AppendUint(dst, v, 16) }
+// appendHex is strconv.AppendUint of base 16, in half the time.
+func appendHex(dst []byte, v uint64) []byte {
+	if v >= 1<<32 {
+		dst = appendHex(dst, v>>32)
+		return binary.BigEndian.AppendUint64(dst, hexDigits(uint32(v)))
+	}
+	n := (bits.Len32(uint32(v)|1) + 3) / 4
+	dst = binary.BigEndian.AppendUint64(dst, hexDigits(uint32(v))<<(64-8*n))
+	return dst[:len(dst)-8+n]
+}
+
 func appendDec(dst []byte, v uint32) []byte { return strconv.AppendUint(dst, uint64(v), 10) }
 
 func spaceHex(dst []byte, v uint64) []byte { return appendHex(append(dst, ' '), v) }

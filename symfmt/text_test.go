@@ -3,6 +3,7 @@ package symfmt
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 )
 
@@ -26,6 +27,16 @@ func TestAppendLine(t *testing.T) {
 		start := len(got)
 		if got = appendLine(got, &l); string(got[start:]) != want {
 			t.Fatalf("appendLine(%+v) = %q, want %q", l, got[start:], want)
+		}
+	}
+}
+
+func TestAppendHex(t *testing.T) {
+	for shift := range 64 {
+		for _, v := range []uint64{1<<shift - 1, 1 << shift, 1<<shift + 1, 0xfedcba9876543210 >> shift} {
+			if got, want := string(appendHex([]byte("x"), v)), "x"+strconv.FormatUint(v, 16); got != want {
+				t.Errorf("%#x: %s, want %s", v, got, want)
+			}
 		}
 	}
 }
