@@ -46,16 +46,24 @@ func (s *debugSearch) refuse(path, format string, args ...any) bool {
 
 func (s *debugSearch) byBuildID() bool {
 	id := s.f.BuildID()
-	if len(id) < 2 {
-		return false
-	}
-	name := filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug")
-	for _, dir := range s.dirs {
-		if s.tryID(filepath.Join(dir, name), id) {
+	for _, path := range s.buildIDPaths(id) {
+		if s.tryID(path, id) {
 			return true
 		}
 	}
 	return false
+}
+
+// buildIDPaths lists where a file with the build-id may be.
+func (s *debugSearch) buildIDPaths(id []byte) (paths []string) {
+	if len(id) < 2 {
+		return nil
+	}
+	name := filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug")
+	for _, dir := range s.dirs {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
 }
 
 func (s *debugSearch) tryID(path string, id []byte) bool {

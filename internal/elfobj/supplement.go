@@ -2,8 +2,6 @@ package elfobj
 
 import (
 	"bytes"
-	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -99,14 +97,7 @@ func (s *debugSearch) supplementPaths(l *SupLink) (paths []string) {
 			paths = append(paths, filepath.Join(dir, l.Name))
 		}
 	}
-	if len(l.ID) < 2 {
-		return paths
-	}
-	name := filepath.Join(".build-id", hex.EncodeToString(l.ID[:1]), hex.EncodeToString(l.ID[1:])+".debug")
-	for _, dir := range s.dirs {
-		paths = append(paths, filepath.Join(dir, name))
-	}
-	return paths
+	return append(paths, s.buildIDPaths(l.ID)...)
 }
 
 func (s *debugSearch) trySupplement(path string, l *SupLink) bool {
@@ -126,6 +117,3 @@ func (s *debugSearch) trySupplement(path string, l *SupLink) bool {
 	sup.Close()
 	return s.refuse(path, "not the supplementary file with the id %x", l.ID)
 }
-
-// String tells where the link leads.
-func (l *SupLink) String() string { return fmt.Sprintf("%s (%x)", l.Name, l.ID) }
