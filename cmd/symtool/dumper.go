@@ -239,15 +239,15 @@ func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	if binary.HasDWARF() {
 		return nil
 	}
+	const what = "separate debug file"
 	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, elfobj.DefaultLimits())
 	if err != nil {
-		r.problem(bin.Problem{Lost: "separate debug file", Err: err})
+		r.problem(bin.Problem{Lost: what, Err: err})
 	}
 	r.tried = append(r.tried, tried...)
 	if d.options.CFIOnly || debug != nil && debug.HasDWARF() {
 		return debug
 	}
-	const what = "separate debug file"
 	fetched := d.fetchDebug(ctx, r, binary.BuildID(), what)
 	if fetched == nil {
 		return debug
@@ -273,15 +273,16 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 	if link == nil || err != nil || d.options.CFIOnly {
 		return nil // damage is told by the reader
 	}
+	const what = "names in the supplementary file"
 	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, elfobj.DefaultLimits())
 	if err != nil {
-		r.problem(bin.Problem{Lost: "names in the supplementary file", Err: err})
+		r.problem(bin.Problem{Lost: what, Err: err})
 	}
 	if sup != nil {
 		return sup
 	}
 	r.tried = append(r.tried, tried...)
-	if sup = d.fetchDebug(ctx, r, link.ID, "names in the supplementary file"); sup == nil {
+	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
 		r.Looked = r.tried
 	}
 	return sup
