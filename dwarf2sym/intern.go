@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"hash/maphash"
 	"strings"
+	"unsafe"
 )
 
 // stringTable numbers strings in order of first use, from 0. It does what a
@@ -25,52 +26,63 @@ const (
 // only where a number is kept.
 var hashSeed = maphash.MakeSeed()
 
-func hashOf(s []byte) uint32 {
-	h := maphash.Bytes(hashSeed, s)
-	return uint32(h) ^ uint32(h>>32)
-}
-
-func hashOfString(s string) uint32 {
+func hashOf(s string) uint32 {
 	h := maphash.String(hashSeed, s)
 	return uint32(h) ^ uint32(h>>32)
 }
 
 // intern returns the number of s, of which it keeps a copy.
 func (t *stringTable) intern(s []byte) uint32 {
-	if t.full() {
-		t.grow(2 * len(t.slots))
+	// Not kept: a string that shares the bytes of s only to look for it.
+	look := unsafe.String(unsafe.SliceData(s), len(s))
+	h := hashOf(look)
+	if n, ok := t.lookup(look, h); ok {
+		return n
 	}
-	h := hashOf(s)
-	i := int(h) & (len(t.slots) - 1)
-	for ; t.slots[i] != 0; i = (i + 1) & (len(t.slots) - 1) {
-		if n := t.slots[i] - 1; t.hashes[n] == h && t.list[n] == string(s) {
-			return n
-		}
-	}
-	return t.put(i, h, t.keep(s))
+	return t.add(t.keep(s), h)
 }
 
 // internString is intern of a string, which the table keeps as it is.
 func (t *stringTable) internString(s string) uint32 {
-	if t.full() {
-		t.grow(2 * len(t.slots))
+	h := hashOf(s)
+	if n, ok := t.lookup(s, h); ok {
+		return n
 	}
-	h := hashOfString(s)
-	i := int(h) & (len(t.slots) - 1)
-	for ; t.slots[i] != 0; i = (i + 1) & (len(t.slots) - 1) {
-		if n := t.slots[i] - 1; t.hashes[n] == h && t.list[n] == s {
-			return n
-		}
-	}
-	return t.put(i, h, s)
+	return t.add(s, h)
 }
 
-func (t *stringTable) put(slot int, hash uint32, s string) uint32 {
+// lookup returns the number of s, if it has one.
+func (t *stringTable) lookup(s string, hash uint32) (uint32, bool) {
+	if len(t.slots) == 0 {
+		return 0, false
+	}
+	for i := int(hash) & (len(t.slots) - 1); t.slots[i] != 0; i = (i + 1) & (len(t.slots) - 1) {
+		if n := t.slots[i] - 1; t.hashes[n] == hash && t.list[n] == s {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// add gives s, which has none, the next number.
+func (t *stringTable) add(s string, hash uint32) uint32 {
+	if 2*len(t.list) >= len(t.slots) {
+		t.grow(2 * len(t.slots))
+	}
 	n := uint32(len(t.list))
 	t.list = append(t.list, s)
 	t.hashes = append(t.hashes, hash)
-	t.slots[slot] = n + 1
+	t.place(n)
 	return n
+}
+
+// place takes a free slot for the string with number n.
+func (t *stringTable) place(n uint32) {
+	i := int(t.hashes[n]) & (len(t.slots) - 1)
+	for t.slots[i] != 0 {
+		i = (i + 1) & (len(t.slots) - 1)
+	}
+	t.slots[i] = n + 1
 }
 
 // keep copies s to the current chunk, or to a new one: what was written there
@@ -85,9 +97,6 @@ func (t *stringTable) keep(s []byte) string {
 	return t.text.String()[start:]
 }
 
-// full tells whether half of the slots are taken.
-func (t *stringTable) full() bool { return 2*len(t.list) >= len(t.slots) }
-
 // expect makes room for n strings.
 func (t *stringTable) expect(n int) {
 	slots := minSlots
@@ -100,13 +109,8 @@ func (t *stringTable) expect(n int) {
 }
 
 func (t *stringTable) grow(slots int) {
-	slots = max(slots, minSlots)
-	t.slots = make([]uint32, slots)
-	for n, h := range t.hashes {
-		i := int(h) & (slots - 1)
-		for t.slots[i] != 0 {
-			i = (i + 1) & (slots - 1)
-		}
-		t.slots[i] = uint32(n) + 1
+	t.slots = make([]uint32, max(slots, minSlots))
+	for n := range t.hashes {
+		t.place(uint32(n))
 	}
 }
