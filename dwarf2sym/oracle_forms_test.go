@@ -3,7 +3,6 @@ package dwarf2sym_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -132,7 +130,7 @@ func compareForms(t *testing.T, symtool, full string) {
 			copyFile(t, full, filepath.Join(dir, "full"))
 			cmd := exec.Command("sh", "-euc", f.steps)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "LC_ALL=C", "ID="+debugFolderPath(t, full))
+			cmd.Env = append(os.Environ(), "LC_ALL=C", "ID=.build-id/"+strings.TrimSuffix(buildIDPath(t, full), ".debug"))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -161,20 +159,6 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// debugFolderPath is where a debug folder has the debug file, without its ending.
-func debugFolderPath(t *testing.T, path string) string {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	id := hex.EncodeToString(f.BuildID())
-	if id == "" {
-		t.Fatalf("%s: no build-id", path)
-	}
-	return ".build-id/" + id[:2] + "/" + id[2:]
 }
 
 // compareAddr2line asks eu-addr2line, which finds the debug file by itself, for
