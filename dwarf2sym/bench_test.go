@@ -54,7 +54,7 @@ func libcDebug() string {
 // benchReader is a call of Read up to the units.
 func benchReader(b *testing.B, f *elfobj.File, o Options) (*reader, *debugData) {
 	b.Helper()
-	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f)}
+	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f), companions: companionsOf(f)}
 	r.readSymbols()
 	d := r.openDebugData()
 	if d == nil {

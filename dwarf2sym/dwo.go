@@ -1,7 +1,6 @@
 package dwarf2sym
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -203,18 +202,10 @@ func (w *worker) splitUnits() (map[uint64]*unitHeader, []placedProblem) {
 	units := make(map[uint64]*unitHeader)
 	for i := range d.units {
 		h := &d.units[i]
-		id := h.id
-		if h.typ == utType || h.typ == utSplitType || !w.spend(maxUnitHeader) {
+		if h.isType() || !w.spend(maxUnitHeader) {
 			continue
 		}
-		if h.version < 5 {
-			f, ok := w.skeletonAt(h)
-			if !ok {
-				continue
-			}
-			id = f.dwoID
-		}
-		if units[id] == nil {
+		if id, ok := w.splitIDOf(h); ok && units[id] == nil {
 			units[id] = h
 		}
 	}
@@ -224,9 +215,8 @@ func (w *worker) splitUnits() (map[uint64]*unitHeader, []placedProblem) {
 // openDwo returns the debug information of a .dwo file: several where type units
 // have a .debug_info.dwo each. What the skeletons have comes from main.
 func openDwo(f *elfobj.File, main *debugData) (all []*debugData, err error) {
-	big := order(f.Order == binary.ByteOrder(binary.BigEndian))
-	if big != main.order {
-		return nil, &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
+	if err := main.checkOrder(f); err != nil {
+		return nil, err
 	}
 	var abbrev, str, strOffsets, rnglists []byte
 	for _, s := range []struct {
@@ -251,7 +241,7 @@ func openDwo(f *elfobj.File, main *debugData) (all []*debugData, err error) {
 			return nil, err
 		}
 		d := &debugData{
-			file: f.Path, order: big, effort: main.effort, half: &half{file: main.file}, info: info,
+			file: f.Path, order: main.order, effort: main.effort, half: &half{file: main.file}, info: info,
 			abbrev: abbrev, str: wholeStrings(str), strOffsets: strOffsets, rnglists: rnglists,
 			addr: main.addr, ranges: main.ranges, oldTypes: name == ".debug_types.dwo",
 		}

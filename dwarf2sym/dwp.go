@@ -1,7 +1,6 @@
 package dwarf2sym
 
 import (
-	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -111,10 +110,10 @@ func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
 
 // newPackage reads the index of a package and opens its sections.
 func newPackage(f *elfobj.File, main *debugData) (*dwp, error) {
-	p := &dwp{file: f, order: order(f.Order == binary.ByteOrder(binary.BigEndian)), job: -1}
-	if p.order != main.order {
-		return nil, &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
+	if err := main.checkOrder(f); err != nil {
+		return nil, err
 	}
+	p := &dwp{file: f, order: main.order, job: -1}
 	for i, name := range sectNames {
 		s := f.Section(name)
 		if s == nil || !s.HasData() {
@@ -313,16 +312,12 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileS
 	var other uint64
 	for i := range d.units {
 		h := &d.units[i]
-		if h.typ == utType || h.typ == utSplitType {
+		if h.isType() {
 			continue
 		}
-		id := h.id
-		if h.version < 5 {
-			f, ok := w.skeletonAt(h)
-			if !ok {
-				continue
-			}
-			id = f.dwoID
+		id, ok := w.splitIDOf(h)
+		if !ok {
+			continue
 		}
 		if other = id; id == sk.id {
 			return h, nil

@@ -28,7 +28,7 @@ func TestEffortOfRealFiles(t *testing.T) {
 		if !f.HasDWARF() {
 			continue
 		}
-		r := &reader{opts: &Options{}, file: f, jobs: 2, code: newCodeMap(f)}
+		r := &reader{opts: &Options{}, file: f, jobs: 2, code: newCodeMap(f), companions: companionsOf(f)}
 		r.readSymbols()
 		d := r.openDebugData()
 		if d == nil {

@@ -33,8 +33,9 @@ type elfPub struct {
 //
 // They come from the .symtab with the most of them. Where neither the binary nor
 // its debug file has one they come from the .dynsym and from the .symtab of
-// .gnu_debugdata, together: what made that left out what .dynsym has. Left out are names of sections, files, data and TLS;
-// undefined, absolute and common symbols; what lies outside executable
+// .gnu_debugdata, together: what made that left out what .dynsym has.
+//
+// Left out are names of sections, files, data and TLS; undefined, absolute and common symbols; what lies outside executable
 // sections, their ends included (_etext); local labels (.L) and the mapping
 // symbols of ARM, AArch64, C-SKY and RISC-V ($a $d $t $x, each processor's ELF
 // supplement). Bit 0 is cleared on ARM (Thumb) and MIPS (MIPS16, microMIPS).

@@ -115,10 +115,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 
 // openDebugData finds the debug sections; nil when there are none.
 func (r *reader) openDebugData() *debugData {
-	f := r.file
-	if r.debug != nil && r.debug.HasDWARF() {
-		f = r.debug
-	}
+	f := r.described().File
 	if !f.HasDWARF() {
 		return nil
 	}
@@ -167,7 +164,7 @@ func (r *reader) openSupplement(f *elfobj.File, d *debugData) {
 // openDWARF opens the debug sections of one file but .debug_line; lost is what
 // is lost without them.
 func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
-	d := &debugData{file: f.Path, order: f.Order == binary.ByteOrder(binary.BigEndian)}
+	d := &debugData{file: f.Path, order: orderOf(f)}
 	if cpu := arch.ByELF(r.file.Machine, r.file.Class); cpu != nil {
 		d.isa = cpu.ISABit
 	}
@@ -197,6 +194,17 @@ func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
 	}
 	d.str, d.lineStr = wholeStrings(d.str), wholeStrings(d.lineStr)
 	return d
+}
+
+func orderOf(f *elfobj.File) order { return f.Order == binary.ByteOrder(binary.BigEndian) }
+
+// checkOrder refuses a file with the other halves of d's units that cannot
+// belong to it.
+func (d *debugData) checkOrder(f *elfobj.File) error {
+	if orderOf(f) != d.order {
+		return &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
+	}
+	return nil
 }
 
 // wholeStrings leaves out a last string that has no end, so that every offset

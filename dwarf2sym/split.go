@@ -148,6 +148,18 @@ func (u *unit) splitID() uint64 {
 	return u.dwoID
 }
 
+// splitIDOf is splitID of a unit of which only the header was read.
+func (w *worker) splitIDOf(h *unitHeader) (id uint64, ok bool) {
+	if h.version >= 5 {
+		return h.id, true
+	}
+	f, ok := w.skeletonAt(h)
+	if !ok {
+		return 0, false
+	}
+	return f.splitID(), true
+}
+
 // add makes the skeleton u part of a job. It reports false when there is no
 // file that could have its other half.
 func (s *splitter) add(index int, u *unit) bool {
@@ -219,10 +231,15 @@ type fileState struct {
 	info    []byte
 }
 
+// fileState is what the worker has of the file at hand.
+func (w *worker) fileState() fileState {
+	return fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
+}
+
 // turnTo makes the worker read another file, and returns what it had of the
 // one before. Offsets mean something in one file only.
 func (w *worker) turnTo(s fileState) (before fileState) {
-	before = fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
+	before = w.fileState()
 	w.d, w.names.places, w.tables, w.foreign, w.shared, w.info = s.d, s.places, s.tables, s.foreign, s.shared, s.info
 	return before
 }
@@ -237,8 +254,7 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 	w.tables.reset()
 	w.closeForeign()
 	w.job = j
-	main := w.turnTo(fileState{})
-	w.turnTo(main)
+	main := w.fileState()
 	defer func() {
 		if p := recover(); p != nil {
 			w.turnTo(main)

@@ -240,7 +240,7 @@ func TestSplitEffort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: newCodeMap(f)}
+	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: newCodeMap(f), companions: companionsOf(f)}
 	d := r.openDebugData()
 	d.readUnitHeaders()
 	d.allow(0)

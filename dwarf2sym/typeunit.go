@@ -61,7 +61,7 @@ func (t *typeUnits) add(d *debugData) {
 	var buf []byte
 	for i := range d.units {
 		h := &d.units[i]
-		if h.typ != utType && h.typ != utSplitType {
+		if !h.isType() {
 			continue
 		}
 		b, err := d.info.Bytes(int64(h.off), int64(h.headSize), buf)

@@ -66,6 +66,9 @@ type typeHeader struct {
 	offset    uint64 // of the type's DIE in the unit
 }
 
+// isType tells whether the unit has a type, and no code.
+func (h *unitHeader) isType() bool { return h.typ == utType || h.typ == utSplitType }
+
 func (h *unitHeader) offsetSize() uint64 {
 	if h.dwarf64 {
 		return 8

@@ -128,7 +128,7 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 				&bin.Error{File: w.d.file, Section: ".debug_info", Offset: h.off, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
-	if h.typ == utType || h.typ == utSplitType {
+	if h.isType() {
 		return false // types have no code, and share another unit's line table
 	}
 	if w.skeleton == nil {
