@@ -1,0 +1,89 @@
+package sframe
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// ABI is the CPU and byte order that a section is for (sfh_abi_arch, 2.2.1).
+type ABI uint8
+
+// The ABIs.
+const (
+	AArch64BE ABI = 1
+	AArch64LE ABI = 2
+	AMD64     ABI = 3
+	S390X     ABI = 4 // since the first errata of version 2
+)
+
+// Reg is a register's DWARF number, or CFA.
+type Reg uint32
+
+// CFA as the base of a rule is the canonical frame address.
+const CFA = ^Reg(0)
+
+// abi says what rows mean on an ABI (chapter 3).
+type abi struct {
+	name  string // the specification's
+	order binary.ByteOrder
+
+	sp, fp, ra Reg
+
+	fixedRA int8   // the return address's place from the CFA; 0 where rows tell it
+	v1Block uint32 // size of a PLT entry, which version 1 leaves out; 0 where it makes no FDE of them
+
+	// A word for the CFA stands for word*scale+bias; the caller's stack pointer
+	// is bias bytes below the CFA.
+	scale, bias int64
+
+	// slotRegs says that in version 2 a word for RA or FP with its lowest bit
+	// set names the register that holds it.
+	slotRegs bool
+}
+
+var abis = [...]*abi{
+	AArch64BE: {name: "SFRAME_ABI_AARCH64_ENDIAN_BIG", order: binary.BigEndian, sp: 31, fp: 29, ra: 30, scale: 1},
+	AArch64LE: {name: "SFRAME_ABI_AARCH64_ENDIAN_LITTLE", order: binary.LittleEndian, sp: 31, fp: 29, ra: 30, scale: 1},
+	AMD64:     {name: "SFRAME_ABI_AMD64_ENDIAN_LITTLE", order: binary.LittleEndian, sp: 7, fp: 6, ra: 16, scale: 1, fixedRA: -8, v1Block: 16},
+	S390X:     {name: "SFRAME_ABI_S390X_ENDIAN_BIG", order: binary.BigEndian, sp: 15, fp: 11, ra: 14, scale: 8, bias: 160, slotRegs: true},
+}
+
+// info is nil for an unknown ABI.
+func (a ABI) info() *abi {
+	if int(a) < len(abis) {
+		return abis[a]
+	}
+	return nil
+}
+
+// Known reports whether rows of the ABI can be understood. The other methods
+// are for known ones.
+func (a ABI) Known() bool { return a.info() != nil }
+
+// String is the specification's name.
+func (a ABI) String() string {
+	if i := a.info(); i != nil {
+		return i.name
+	}
+	return fmt.Sprintf("ABI %d", uint8(a))
+}
+
+// Order is the byte order of the ABI's sections.
+func (a ABI) Order() binary.ByteOrder { return a.info().order }
+
+// SP is the stack pointer.
+func (a ABI) SP() Reg { return a.info().sp }
+
+// FP is the frame pointer.
+func (a ABI) FP() Reg { return a.info().fp }
+
+// RA is the register that holds the return address at a function's entry, or
+// the column that stands for it where it is on the stack (AMD64).
+func (a ABI) RA() Reg { return a.info().ra }
+
+// FixedRA is the header's offset of the return address from the CFA, in bytes,
+// as producers write it; 0 where rows tell it.
+func (a ABI) FixedRA() int8 { return a.info().fixedRA }
+
+// CallerSP returns the caller's stack pointer of a frame address.
+func (a ABI) CallerSP(cfa uint64) uint64 { return cfa - uint64(a.info().bias) }

@@ -1,0 +1,222 @@
+package sframe
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+const (
+	magic      = 0xdee2
+	headerSize = 28
+)
+
+// Options say what a section's bytes do not.
+type Options struct {
+	Name string // of the section, in errors; ".sframe" if empty
+	Addr uint64 // address of the section's first byte
+
+	// Relocated says that the bytes are a relocatable object's, and its
+	// relocations are applied: each start counts from its field, whatever the
+	// flags say, as relocations of all producers make it.
+	Relocated bool
+
+	// Code tells whether [lo, hi) is in an executable section. It decides how
+	// starts are meant where the flags leave it open. Nil if unknown.
+	Code func(lo, hi uint64) bool
+}
+
+// format is a version of the section's format.
+type format struct {
+	name    string
+	flags   Flags  // that it knows
+	fdeSize uint64 // bytes
+
+	// fde decodes an FDE from fdeSize bytes and, since version 3, what rows has
+	// of it; start is as it is in the field.
+	fde func(b, rows []byte, order binary.ByteOrder, abi *abi) (f FDE, start int64, err error)
+}
+
+var formats = [...]*format{1: &v1, 2: &v2, 3: &v3}
+
+// formatOf is nil for an unknown version.
+func formatOf(version uint8) *format {
+	if int(version) < len(formats) {
+		return formats[version]
+	}
+	return nil
+}
+
+func (h *Header) format() *format { return formats[h.Version] }
+
+// Decode reads a section. The error is of a section of which nothing can be
+// read; damage to a part is in Section.Problems. The section refers to data.
+func Decode(data []byte, o Options) (*Section, error) {
+	s := &Section{Name: cmp.Or(o.Name, ".sframe"), Addr: o.Addr, data: data}
+	if len(data) == 0 {
+		return s, nil // as ld leaves it when it can merge nothing
+	}
+	for at := uint64(0); ; {
+		h, err := s.header(at)
+		if err != nil {
+			if at == 0 {
+				return nil, err
+			}
+			s.lose(fmt.Sprintf("%d bytes", uint64(len(data))-at), err)
+			break
+		}
+		s.readFDEs(&h, &o)
+		s.Headers = append(s.Headers, h)
+		if at = s.nextHeader(h.end); at == 0 {
+			break
+		}
+	}
+	s.index()
+	return s, nil
+}
+
+func (s *Section) lose(what string, err error) {
+	s.Problems = append(s.Problems, Problem{Lost: what, Err: err})
+}
+
+func (s *Section) fail(offset uint64, format string, args ...any) error {
+	return sectionError(s.Name, offset, format, args...)
+}
+
+func sectionError(name string, offset uint64, format string, args ...any) error {
+	return &Error{Section: name, Offset: offset, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Magic returns the byte order of a section that starts with data, or nil if it
+// is no SFrame section.
+func Magic(data []byte) binary.ByteOrder {
+	if len(data) >= 2 {
+		for _, order := range [...]binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			if order.Uint16(data) == magic {
+				return order
+			}
+		}
+	}
+	return nil
+}
+
+// header reads the header at an offset, and finds the parts that it describes.
+func (s *Section) header(at uint64) (h Header, err error) {
+	b := s.data[at:]
+	order := Magic(b)
+	if order == nil {
+		return h, s.fail(at, "no SFrame header: it starts with the number %#x", magic)
+	}
+	if len(b) < headerSize {
+		return h, s.fail(at, "header cut short: %d bytes, want %d", len(b), headerSize)
+	}
+	h = Header{
+		Offset: at, Version: b[2], Flags: Flags(b[3]), ABI: ABI(b[4]), FixedFP: int8(b[5]), FixedRA: int8(b[6]),
+		NumFDEs: order.Uint32(b[8:]), NumFREs: order.Uint32(b[12:]), FRELen: order.Uint32(b[16:]),
+		FDEOff: order.Uint32(b[20:]), FREOff: order.Uint32(b[24:]),
+	}
+	if formatOf(h.Version) == nil {
+		return h, s.fail(at+2, "version %d, want 1 to %d", h.Version, len(formats)-1)
+	}
+	if !h.ABI.Known() {
+		return h, s.fail(at+4, "ABI %d, want 1 to %d", h.ABI, len(abis)-1)
+	}
+	if order != h.ABI.Order() {
+		return h, s.fail(at, "%s in a section of %s", order, h.ABI)
+	}
+	aux := uint64(b[7])
+	if headerSize+aux > uint64(len(b)) {
+		return h, s.fail(at+7, "auxiliary header of %d bytes, %d left", aux, len(b)-headerSize)
+	}
+	h.Aux = b[headerSize : headerSize+aux]
+	s.parts(&h, at+headerSize+aux)
+	return h, nil
+}
+
+// parts finds the FDEs and the rows behind the header's end, as far as they are
+// in the section.
+func (s *Section) parts(h *Header, end uint64) {
+	size, fdeSize := uint64(len(s.data)), h.format().fdeSize
+	h.fdes, h.fres = end+uint64(h.FDEOff), end+uint64(h.FREOff)
+	h.Count = int(h.NumFDEs)
+	fdesEnd := h.fdes + uint64(h.NumFDEs)*fdeSize
+	if fdesEnd > size {
+		h.Count = 0
+		if h.fdes < size {
+			h.Count = int((size - h.fdes) / fdeSize)
+		}
+		s.lose(fmt.Sprintf("%d of %d FDEs", uint64(h.NumFDEs)-uint64(h.Count), h.NumFDEs),
+			s.fail(h.Offset+8, "%d FDEs from %#x on end outside of the section's %d bytes", h.NumFDEs, h.fdes, size))
+		fdesEnd = size
+	}
+	fresEnd := h.fres + uint64(h.FRELen)
+	if fresEnd > size {
+		s.lose("rows", s.fail(h.Offset+16, "%d bytes of rows from %#x on end outside of the section's %d bytes", h.FRELen, h.fres, size))
+		fresEnd = size
+	}
+	h.rows = s.data[min(h.fres, size):fresEnd]
+	h.end = max(end, fdesEnd, fresEnd)
+}
+
+// nextHeader finds the header of another section that a linker put behind the
+// end of one; 0 if there is none. Linkers align them to 8 bytes and fill with
+// zeros.
+func (s *Section) nextHeader(end uint64) uint64 {
+	rest := s.data[end:]
+	for i, b := range rest {
+		if b != 0 {
+			at := end + uint64(i)
+			if Magic(rest[i:]) == nil {
+				s.lose(fmt.Sprintf("%d bytes", len(rest)-i), s.fail(at, "behind the rows: neither zeros nor a header"))
+				return 0
+			}
+			return at
+		}
+	}
+	return 0
+}
+
+// readFDEs reads a header's FDEs.
+func (s *Section) readFDEs(h *Header, o *Options) {
+	format, abi := h.format(), h.ABI.info()
+	h.First = len(s.FDEs)
+	starts := make([]int64, h.Count)
+	s.FDEs = slices.Grow(s.FDEs, h.Count)
+	for i := range h.Count {
+		at := h.fdes + uint64(i)*format.fdeSize
+		f, start, err := format.fde(s.data[at:at+format.fdeSize], h.rows, abi.order, abi)
+		if err != nil {
+			s.lose(fmt.Sprintf("rows of FDE %d", h.First+i), s.fail(at, "%v", err))
+		}
+		f.header = int32(len(s.Headers))
+		s.FDEs = append(s.FDEs, f)
+		starts[i] = start
+	}
+	relative := o.Relocated || h.Flags&PCRelative != 0
+	if !relative && h.Flags&Sorted == 0 && h.Version <= 2 && o.Code != nil {
+		h.FieldRelative = s.inCode(h, starts, true, o) > s.inCode(h, starts, false, o)
+	}
+	for i, start := range starts {
+		s.FDEs[h.First+i].Start = s.start(h, i, start, relative || h.FieldRelative)
+	}
+}
+
+// start computes the address of the function of the header's FDE i.
+func (s *Section) start(h *Header, i int, start int64, pcRelative bool) uint64 {
+	if pcRelative {
+		start += int64(h.fdes + uint64(i)*h.format().fdeSize)
+	}
+	return s.Addr + uint64(start)
+}
+
+// inCode counts the functions that are in code, if starts are meant so.
+func (s *Section) inCode(h *Header, starts []int64, pcRelative bool, o *Options) (n int) {
+	for i, start := range starts {
+		lo := s.start(h, i, start, pcRelative)
+		if o.Code(lo, lo+uint64(s.FDEs[h.First+i].Size)) {
+			n++
+		}
+	}
+	return n
+}

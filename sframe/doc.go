@@ -1,0 +1,21 @@
+// Package sframe reads, checks and writes SFrame stack trace information: the
+// .sframe section of ELF files in versions 1, 2 (with both errata) and 3, for
+// AMD64, AArch64 and s390x in either byte order.
+//
+// Decode reads a section. What it gives is a view: descriptors of functions
+// (FDEs) are in memory, rows (FREs) are decoded from the section's bytes when
+// they are asked for, by Section.Rows and Section.Find. All versions look the
+// same: an address is absolute, a row has rules for the frame address, the
+// return address and the frame pointer.
+//
+// Formats: "The SFrame format" of binutils 2.40 (version 1), 2.44 (version 2),
+// 2.45 (errata of version 2) and 2.46 (version 3).
+package sframe
+
+import "github.com/symtool/symtool/internal/bin"
+
+// Error is damage at an offset of the section.
+type Error = bin.Error
+
+// Problem is damage that cost a part of a section while the rest was kept.
+type Problem = bin.Problem

@@ -1,0 +1,302 @@
+package sframe
+
+// Row is a frame row (FRE, 2.4): the rules from Start up to the next row.
+type Row struct {
+	Start  uint32 // offset from the function's start, for PCMASK from each block's; bytes
+	CFA    Rule
+	RA     Rule
+	FP     Rule
+	Signed bool // AArch64: the return address has bits of pointer authentication
+}
+
+// Outermost reports that the frame has no caller.
+func (r *Row) Outermost() bool { return r.RA.Kind == Undefined }
+
+// Kind is what a rule does.
+type Kind uint8
+
+// The kinds of rules.
+const (
+	Same      Kind = iota // the register has the caller's value
+	Undefined             // there is no value: of RA in the outermost frame
+	Value                 // base + offset
+	Memory                // the word in memory at base + offset
+)
+
+// Rule computes a value of the caller.
+type Rule struct {
+	Kind   Kind
+	Reg    Reg   // base: a register of the callee, or CFA
+	Offset int64 // bytes
+}
+
+// MaxWords is the most data words that a row's info can count.
+const MaxWords = 15
+
+// Form tells how a row says what it says.
+type Form struct {
+	Offset   uint64 // of the row in the section
+	Info     uint8
+	Words    int // data words
+	WordSize int // bytes of each
+	RA, FP   Said
+	Surplus  int // words that mean nothing
+}
+
+// Said tells how a row gives a rule.
+type Said uint8
+
+// How a rule is given.
+const (
+	Absent  Said = iota // not at all: the header's or the ABI's rule is in force
+	Padding             // by a word that stands for none
+	Given
+)
+
+// Rows goes through the rows of a function.
+type Rows struct {
+	Row  Row
+	Form Form
+
+	section string
+	h       *Header
+	abi     *abi
+	f       FDE
+	pos     uint32 // of the next row, in h.rows
+	left    uint32
+	words   [MaxWords]uint32
+	err     error
+}
+
+// Rows returns the rows of FDE i.
+func (s *Section) Rows(i int) Rows {
+	f := &s.FDEs[i]
+	h := s.Header(i)
+	return Rows{section: s.Name, h: h, abi: h.ABI.info(), f: *f, pos: f.rows, left: f.NumRows}
+}
+
+// Err returns what ended Next before the last row.
+func (r *Rows) Err() error { return r.err }
+
+// Next reads the next row, if there is one.
+func (r *Rows) Next() bool {
+	if r.left == 0 || r.err != nil {
+		return false
+	}
+	start, info, data := r.head()
+	if r.err != nil {
+		return false
+	}
+	r.Row = Row{Start: start}
+	r.Form = Form{Offset: r.h.fres + uint64(r.pos), Info: info, Words: int(info >> 1 & 15), WordSize: 1 << (info >> 5 & 3)}
+	for i := range r.Form.Words {
+		r.words[i] = r.word(data[i*r.Form.WordSize:], r.Form.WordSize)
+	}
+	if !r.interpret() {
+		return false
+	}
+	r.pos += uint32(r.f.addrSize) + 1 + uint32(len(data))
+	r.left--
+	return true
+}
+
+// head reads start and info of the row at pos and finds its data words.
+func (r *Rows) head() (start uint32, info uint8, data []byte) {
+	n := uint32(r.f.addrSize)
+	if n == 0 {
+		r.fail("rows of type %d, want 0 to 2", r.f.Info&15)
+		return 0, 0, nil
+	}
+	b := r.h.rows
+	if uint64(r.pos)+uint64(n) >= uint64(len(b)) {
+		r.fail("row %d of %d ends outside of the rows' %d bytes", r.f.NumRows-r.left, r.f.NumRows, len(b))
+		return 0, 0, nil
+	}
+	b = b[r.pos:]
+	start, info = r.word(b, int(n)), b[n]
+	if info>>5&3 == 3 {
+		r.fail("info %#02x: data words of size code 3", info)
+		return 0, 0, nil
+	}
+	size := uint32(info>>1&15) << (info >> 5 & 3)
+	if uint32(len(b))-n-1 < size {
+		r.fail("info %#02x: %d bytes of data words, %d left", info, size, uint32(len(b))-n-1)
+		return 0, 0, nil
+	}
+	return start, info, b[n+1 : n+1+size]
+}
+
+// word reads an unsigned number of 1, 2 or 4 bytes.
+func (r *Rows) word(b []byte, size int) uint32 {
+	switch size {
+	case 1:
+		return uint32(b[0])
+	case 2:
+		return uint32(r.abi.order.Uint16(b))
+	}
+	return r.abi.order.Uint32(b)
+}
+
+func (r *Rows) signed(i int) int64 {
+	shift := 32 - 8*r.Form.WordSize
+	return int64(int32(r.words[i]<<shift) >> shift)
+}
+
+// seek goes to the last row that starts at off or before, as far as rows
+// ascend, and reads it.
+func (r *Rows) seek(off uint32) bool {
+	pos, left := r.pos, uint32(0)
+	for r.left > 0 {
+		start, _, data := r.head()
+		if r.err != nil || start > off {
+			break
+		}
+		pos, left = r.pos, r.left
+		r.pos += uint32(r.f.addrSize) + 1 + uint32(len(data))
+		r.left--
+	}
+	if r.err != nil {
+		return false
+	}
+	r.pos, r.left = pos, left
+	return r.Next()
+}
+
+func (r *Rows) fail(format string, args ...any) {
+	r.err = sectionError(r.section, r.h.fres+uint64(r.pos), format, args...)
+}
+
+// interpret turns data words into rules.
+func (r *Rows) interpret() bool {
+	r.Row.Signed = r.Form.Info&0x80 != 0
+	r.defaults()
+	switch {
+	case r.Form.Words == 0:
+		r.Row.RA = Rule{Kind: Undefined}
+	case r.f.Flex:
+		return r.flexible()
+	default:
+		r.fixed()
+	}
+	return true
+}
+
+// defaults sets the rules that the header gives.
+func (r *Rows) defaults() {
+	if r.h.FixedRA != 0 {
+		r.Row.RA = Rule{Memory, CFA, int64(r.h.FixedRA)}
+	}
+	if r.h.FixedFP != 0 {
+		r.Row.FP = Rule{Memory, CFA, int64(r.h.FixedFP)}
+	}
+}
+
+// fixed reads CFA, then RA and FP as far as the header does not give them (3).
+func (r *Rows) fixed() {
+	base := r.abi.sp
+	if r.Form.Info&1 == 0 {
+		base = r.abi.fp
+	}
+	r.Row.CFA = Rule{Value, base, r.signed(0)*r.abi.scale + r.abi.bias}
+	next := 1
+	if r.h.FixedRA == 0 && next < r.Form.Words {
+		r.slot(&r.Row.RA, &r.Form.RA, next)
+		next++
+	}
+	if r.h.FixedFP == 0 && next < r.Form.Words {
+		r.slot(&r.Row.FP, &r.Form.FP, next)
+		next++
+	}
+	r.Form.Surplus = r.Form.Words - next
+}
+
+// slot reads where RA or FP was saved. Nothing is saved at the CFA itself, and
+// a 0 says that there is no place.
+func (r *Rows) slot(rule *Rule, said *Said, i int) {
+	w := r.signed(i)
+	*said = Given
+	switch {
+	case w == 0:
+		*said = Padding
+	case w&1 != 0 && r.abi.slotRegs && r.h.Version == 2:
+		*rule = Rule{Value, Reg(w >> 1), 0}
+	default:
+		*rule = Rule{Memory, CFA, w}
+	}
+}
+
+// flexible reads pairs of a control word and an offset, for CFA, RA and FP.
+func (r *Rows) flexible() bool {
+	rules := [...]*Rule{&r.Row.CFA, &r.Row.RA, &r.Row.FP}
+	said := [...]*Said{new(Said), &r.Form.RA, &r.Form.FP}
+	i := 0
+	for k := 0; k < len(rules) && i < r.Form.Words; k++ {
+		control := r.words[i]
+		i++
+		if control == 0 {
+			*said[k] = Padding
+			continue
+		}
+		if i == r.Form.Words {
+			r.fail("%d data words, of which the last is a control word without an offset", i)
+			return false
+		}
+		*rules[k] = flexRule(control, r.signed(i))
+		*said[k] = Given
+		i++
+	}
+	r.Form.Surplus = r.Form.Words - i
+	if cfa := &r.Row.CFA; cfa.Kind == Same || cfa.Reg == CFA {
+		r.fail("the rule of the CFA has no base register")
+		return false
+	}
+	r.Row.CFA.Offset = r.Row.CFA.Offset*r.abi.scale + r.abi.bias
+	return true
+}
+
+// The bits of a control word of version 3; a register's number is above them.
+const (
+	controlReg   = 1
+	controlDeref = 2
+	controlShift = 3
+)
+
+func flexRule(control uint32, offset int64) Rule {
+	rule := Rule{Value, CFA, offset}
+	if control&controlDeref != 0 {
+		rule.Kind = Memory
+	}
+	if control&controlReg != 0 {
+		rule.Reg = Reg(control >> controlShift)
+	}
+	return rule
+}
+
+// Find returns the row for the address: the FDE's number and the rules. Errors
+// are ErrNoFDE, ErrNoRow or an *Error that tells damage. It allocates nothing
+// but the latter.
+func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
+	i := s.FindFDE(pc)
+	if i < 0 {
+		return -1, Row{}, ErrNoFDE
+	}
+	f := &s.FDEs[i]
+	off := uint32(pc - f.Start)
+	if f.Mask {
+		if f.Block == 0 {
+			return i, Row{}, sectionError(s.Name, s.Offset(i), "PCMASK with a block of size 0")
+		}
+		off %= f.Block
+	}
+	rows := s.Rows(i)
+	if f.NumRows == 0 && rows.h.Version >= 3 && !f.Signal {
+		return i, Row{RA: Rule{Kind: Undefined}}, nil // outermost; as of a signal frame it has no form
+	}
+	if !rows.seek(off) || rows.Row.Start > off {
+		if rows.err != nil {
+			return i, Row{}, rows.err
+		}
+		return i, Row{}, ErrNoRow
+	}
+	return i, rows.Row, nil
+}

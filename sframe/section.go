@@ -1,0 +1,190 @@
+package sframe
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Flags are a section's properties (sfp_flags, 2.1.3).
+type Flags uint8
+
+// The flags.
+const (
+	Sorted       Flags = 1 // FDEs ascend by address
+	FramePointer Flags = 2 // all functions keep the frame pointer; versions 1 and 2
+	PCRelative   Flags = 4 // a start counts from its own field; version 2 with errata, and 3
+)
+
+var flagNames = [...]struct {
+	flag Flags
+	name string
+}{
+	{Sorted, "SFRAME_F_FDE_SORTED"},
+	{FramePointer, "SFRAME_F_FRAME_POINTER"},
+	{PCRelative, "SFRAME_F_FDE_FUNC_START_PCREL"},
+}
+
+// Names lists the specification's names of the flags; bits without one are one
+// hexadecimal number at the end.
+func (f Flags) Names() (names []string) {
+	for _, n := range flagNames {
+		if f&n.flag != 0 {
+			names = append(names, n.name)
+			f &^= n.flag
+		}
+	}
+	if f != 0 {
+		names = append(names, fmt.Sprintf("%#x", uint8(f)))
+	}
+	return names
+}
+
+// String is the flags' names, separated by commas.
+func (f Flags) String() string { return strings.Join(f.Names(), ",") }
+
+// Header is the head of a section (2.2). All offsets are in bytes.
+type Header struct {
+	Offset  uint64 // of the header in the section
+	Version uint8
+	Flags   Flags
+	ABI     ABI
+	FixedFP int8 // the caller's frame pointer is there, from the CFA; 0 where rows tell it
+	FixedRA int8 // the return address likewise
+	Aux     []byte
+
+	NumFDEs, NumFREs uint32 // as the header counts them
+	FRELen           uint32
+	FDEOff, FREOff   uint32 // from the end of header and auxiliary header
+
+	First, Count int // Section.FDEs[First:First+Count] are this header's
+
+	// FieldRelative says that starts count from their fields although the flag
+	// PCRelative is not set: what is left when a linker copied an object's
+	// section that as of binutils 2.40 to 2.44 wrote.
+	FieldRelative bool
+
+	fdes uint64 // offset of the first FDE in the section
+	fres uint64 // of the rows' part
+	end  uint64 // of what the header describes
+	rows []byte // the rows' part
+}
+
+// FDE describes a function (2.3).
+type FDE struct {
+	Start   uint64 // address of the first byte
+	Size    uint32 // bytes
+	NumRows uint32
+	Block   uint32 // PCMASK: size of the block that repeats, in bytes
+
+	Mask   bool // PCMASK: rows start at offsets in each block
+	KeyB   bool // AArch64: return addresses are signed with key B
+	Signal bool // the frame of a signal handler's caller: its return address was interrupted; version 3
+	Flex   bool // rows name their base registers; version 3
+
+	Info, Info2, Rep uint8 // as they are in the section
+
+	header   int32
+	rows     uint32 // offset of the first row in the rows' part
+	addrSize uint8  // bytes of a row's start; 0 for a type that does not exist
+}
+
+// Contains reports whether pc is in the function.
+func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < uint64(f.Size) }
+
+// Section is a decoded .sframe section. It refers to the bytes that it was
+// decoded from. Its methods may be called by several goroutines.
+type Section struct {
+	Name     string
+	Addr     uint64    // address of the section's first byte
+	Headers  []Header  // one, unless a linker put sections one after another
+	FDEs     []FDE     // of all headers, as they are in the section
+	Problems []Problem // what could not be read
+
+	data   []byte
+	sorted []uint32 // FDEs by address; nil if they are sorted as they are
+	reach  []uint64 // by sorted place: the farthest end so far; nil if no function overlaps another
+}
+
+// Header returns the header that FDE i belongs to.
+func (s *Section) Header(i int) *Header { return &s.Headers[s.FDEs[i].header] }
+
+// Offset is the place of FDE i in the section.
+func (s *Section) Offset(i int) uint64 {
+	h := s.Header(i)
+	return h.fdes + uint64(i-h.First)*h.format().fdeSize
+}
+
+// RowsOffset is the place of FDE i's first row in the section.
+func (s *Section) RowsOffset(i int) uint64 { return s.Header(i).fres + uint64(s.FDEs[i].rows) }
+
+// Errors of look-ups.
+var (
+	ErrNoFDE = errors.New("no function of the section covers the address")
+	ErrNoRow = errors.New("the function has no row for the address")
+)
+
+// FindFDE returns the FDE of the function that covers the address, or -1. Where
+// functions overlap, the one that starts last is taken.
+func (s *Section) FindFDE(pc uint64) int {
+	lo, hi := 0, len(s.FDEs)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); s.FDEs[s.at(mid)].Start <= pc {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	for k := lo - 1; k >= 0; k-- {
+		if i := s.at(k); s.FDEs[i].Contains(pc) {
+			return i
+		}
+		if s.reach == nil || s.reach[k] <= pc {
+			return -1
+		}
+	}
+	return -1
+}
+
+// at returns the FDE at a place of the order by address.
+func (s *Section) at(place int) int {
+	if s.sorted == nil {
+		return place
+	}
+	return int(s.sorted[place])
+}
+
+// ByAddress returns the number of the FDE at a place of the order by address.
+func (s *Section) ByAddress(place int) int { return s.at(place) }
+
+// index prepares look-ups.
+func (s *Section) index() {
+	byStart := func(a, b FDE) int { return cmp.Compare(a.Start, b.Start) }
+	if !slices.IsSortedFunc(s.FDEs, byStart) {
+		s.sorted = make([]uint32, len(s.FDEs))
+		for i := range s.sorted {
+			s.sorted[i] = uint32(i)
+		}
+		slices.SortStableFunc(s.sorted, func(a, b uint32) int { return byStart(s.FDEs[a], s.FDEs[b]) })
+	}
+	// A function of size 0 covers nothing: one before it may reach over it.
+	for k := 1; k < len(s.FDEs); k++ {
+		a, b := &s.FDEs[s.at(k-1)], &s.FDEs[s.at(k)]
+		if a.Start+uint64(a.Size) > b.Start {
+			s.indexOverlaps()
+			return
+		}
+	}
+}
+
+func (s *Section) indexOverlaps() {
+	s.reach = make([]uint64, len(s.FDEs))
+	var far uint64
+	for k := range s.reach {
+		f := &s.FDEs[s.at(k)]
+		far = max(far, f.Start+uint64(f.Size))
+		s.reach[k] = far
+	}
+}
