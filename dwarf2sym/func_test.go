@@ -130,6 +130,46 @@ func TestFuncs(t *testing.T) {
 						subprogram name/string="zz" low_pc/addr=0x1000 high_pc/data1=16
 						subprogram name/string="aa" low_pc/addr=0x1000 high_pc/data1=16`,
 			want: "FUNC m 1000 10 0 aa"},
+		{name: "of folded functions, the one that has inlined ones: BOLT takes them from the others",
+			in: `
+			.symbol 0x1000 0x10 aa
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						i: subprogram name/string="i" inline/data1=1
+						subprogram name/string="aa" low_pc/addr=0x1000 high_pc/data1=16
+							inlined_subroutine abstract_origin/ref4=&i low_pc/addr=0 high_pc/addr=0x20
+						subprogram name/string="bb" low_pc/addr=0x1000 high_pc/data1=16
+							inlined_subroutine abstract_origin/ref4=&i low_pc/addr=0x1008 high_pc/data1=4`,
+			want: `
+				FILE 0 ??
+				INLINE_ORIGIN 0 i
+				FUNC m 1000 10 0 bb
+				INLINE 0 0 0 0 1008 4`},
+		{name: "a folded function of the address 0: the symbol tells which one is there",
+			in: `
+			.code 0 0x1000
+			.symbol 0 0x10 aa
+			.debug_info
+				unit 4
+					compile_unit language/data1=2
+						i: subprogram name/string="i" inline/data1=1
+						subprogram name/string="dead" low_pc/addr=0 high_pc/data1=16
+							inlined_subroutine abstract_origin/ref4=&i low_pc/addr=8 high_pc/data1=4
+						subprogram name/string="aa" low_pc/addr=0 high_pc/data1=16`,
+			want: "FUNC m 0 10 0 aa"},
+		{name: "a folded function without linkage name keeps its name: the symbol is that of another one",
+			in: `
+			.symbol 0x1000 0x10 _ZN1SD2Ev
+			.symbol 0x2000 0x10 _ZN1S1fEi
+			.debug_info
+				unit 4
+					compile_unit language/data1=4
+						structure_type name/string="S"
+							subprogram name/string="destroy" low_pc/addr=0x1000 high_pc/data1=16
+							subprogram name/string="~S" low_pc/addr=0x1000 high_pc/data1=16
+							subprogram name/string="f" low_pc/addr=0x2000 high_pc/data1=16`,
+			want: "FUNC m 1000 10 0 S::destroy\nFUNC 2000 10 0 _ZN1S1fEi"},
 		{name: "labels of one address in assembly are no folded functions",
 			in: `
 			.debug_info

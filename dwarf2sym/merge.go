@@ -72,7 +72,7 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 		// The linker may have dropped the DIEs of functions that it folded.
 		sym := findSymbol(m.symbols, rva)
 		out[i] = symfmt.Func{
-			RVA: rva, Size: f.size, Name: m.funcName(f, sym),
+			RVA: rva, Size: f.size, Name: m.funcName(f, sym, m.multi[i]),
 			Multiple: m.multi[i] || sym != nil && sym.Multiple, Body: f.body,
 		}
 	}
@@ -85,6 +85,8 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 // are no such names). Where sizes differ, one of them is not
 // there any more (a dropped function whose address became that of code that
 // really lives at 0): the ELF symbol at the address decides, then the order.
+// Of functions that it folded, BOLT leaves one with what is inlined into it:
+// that one is taken.
 func (m *merger) fold() {
 	n := 0
 	m.multi = make([]bool, 0, len(m.funcs))
@@ -120,19 +122,33 @@ func (m *merger) best(i, k int) int {
 	sym := findSymbol(m.symbols, m.code.rva(m.funcs[i].addr))
 	best, bestScore := i, -1
 	for j := i; j < k; j++ {
-		f := &m.funcs[j]
-		score := btoi(f.named != nameless)
-		if sym != nil && sym.Size == f.size {
-			score += 4
-		}
-		if sym != nil && f.named != nameless && f.name == sym.id {
-			score += 2
-		}
-		if score > bestScore {
+		if score := score(&m.funcs[j], sym); score > bestScore {
 			best, bestScore = j, score
 		}
 	}
 	return best
+}
+
+// score tells how much speaks for f among the functions at an address, at which
+// sym is, if any.
+func score(f *funcRecord, sym *elfPub) int {
+	score := btoi(f.named != nameless)
+	if inlines, _ := f.body.Counts(); inlines > 0 {
+		score += 4
+	}
+	if sym == nil {
+		return score
+	}
+	if f.named != nameless && f.name == sym.id {
+		score += 2
+		if f.addr == 0 { // the others may be dropped ones
+			score += 8
+		}
+	}
+	if f.size == sym.Size {
+		score += 16
+	}
+	return score
 }
 
 // cut settles overlaps: at each address the function that starts last counts,
@@ -237,14 +253,15 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 
 // funcName is the name to write: the debug information's linkage name, else the
 // mangled ELF symbol at the address, which tells more than a name put together
-// from scopes, else that name, else any symbol's.
-func (m *merger) funcName(f *funcRecord, sym *elfPub) string {
+// from scopes, else that name, else any symbol's. Where f is one of several that
+// were folded, the symbol may be that of another one.
+func (m *merger) funcName(f *funcRecord, sym *elfPub, multi bool) string {
 	if f.named == named {
 		return m.names.final[f.name]
 	}
 	switch {
 	case f.named == scoped:
-		if sym != nil && sym.mangled && !sym.Multiple {
+		if sym != nil && sym.mangled && !sym.Multiple && !multi {
 			return m.names.final[sym.linkage]
 		}
 		return m.names.final[f.name]

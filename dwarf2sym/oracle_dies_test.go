@@ -17,7 +17,11 @@ type dieFacts struct {
 	// A function's linkage name -> its plain names, of DIEs that have both.
 	plain map[string][]string
 
-	lang   int64 // of the unit at hand
+	starts map[uint64][]start       // where code of functions starts
+	folded map[uint64][][]foldedDIE // where that of several does
+
+	unit   dwarf.Offset // at hand
+	lang   int64        // of it
 	d      *dwarf.Data
 	refs   *dwarf.Reader
 	open   []scopeDIE // around the DIE at hand
@@ -52,7 +56,7 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := &dieFacts{scoped: map[string][]string{}, plain: map[string][]string{}, d: d, refs: d.Reader()}
+	facts := &dieFacts{scoped: map[string][]string{}, plain: map[string][]string{}, starts: map[uint64][]start{}, d: d, refs: d.Reader()}
 	for r := d.Reader(); ; {
 		e, err := r.Next()
 		if err != nil {
@@ -60,6 +64,7 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 		}
 		if e == nil {
 			facts.assemble(t)
+			facts.readFolded(t)
 			return facts
 		}
 		if e.Tag == 0 {
@@ -94,6 +99,7 @@ func (facts *dieFacts) pastFunctions(name string) string {
 
 func (facts *dieFacts) add(e *dwarf.Entry) error {
 	if e.Tag == dwarf.TagCompileUnit {
+		facts.unit = e.Offset
 		facts.lang, _ = e.Val(dwarf.AttrLanguage).(int64)
 	}
 	scope := scopeDIE{text: scopeName(e)}
@@ -104,6 +110,9 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 		}
 		for _, x := range ranges {
 			facts.edges = append(facts.edges, x[0], x[1])
+			if e.Tag == dwarf.TagSubprogram && x[0] < x[1] {
+				facts.starts[x[0]] = append(facts.starts[x[0]], start{e.Offset, facts.unit})
+			}
 		}
 	}
 	if e.Tag == dwarf.TagSubprogram {

@@ -15,6 +15,7 @@ import (
 
 	"debug/elf"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -36,7 +37,12 @@ func TestOracleLines(t *testing.T) {
 		compare := func(name string, of func(t *testing.T) subject) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				table.add(name, compareLines(t, symtool, of(t)))
+				s := of(t)
+				c := compareLines(t, symtool, s)
+				if s.cfi {
+					c.cfiRows = dwarf2sym.CompareCFI(t, s.file)
+				}
+				table.add(name, c)
 			})
 		}
 		compare("libc", libcFiles)
@@ -66,6 +72,7 @@ type subject struct {
 	file, debug string // debug: the separate debug file, or ""
 	twin        string // the same program, if debug/dwarf is to read that in its place
 	rowsOnly    bool   // debug/dwarf does not read it
+	cfi         bool   // CFI is compared, too
 	least       int    // rows that it has
 }
 
@@ -210,7 +217,7 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	addrs = slices.Compact(addrs)
 	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
 	c := &comparison{
-		sym: sym, base: base, machine: machineOf(t, obj), code: codeOf(t, obj), names: demangled(t, theirs), symbols: elfNames(t, obj), dies: dies,
+		sym: sym, base: base, machine: machineOf(t, obj), code: codeOf(t, obj), names: demangled(t, slices.Concat(theirs, dies.foldedNames())), symbols: elfNames(t, obj), dies: dies,
 		rows: len(rows), edges: len(dies.edges), addresses: len(addrs), counts: map[string]int{}, kinds: map[string]bool{},
 	}
 	for i, addr := range addrs {

@@ -209,7 +209,7 @@ func (b matrixBuild) build(t *testing.T) subject {
 			t.Fatal(err)
 		}
 	}
-	out := subject{file: filepath.Join(dir, target), rowsOnly: b.rowsOnly, least: b.least}
+	out := subject{file: filepath.Join(dir, target), rowsOnly: b.rowsOnly, cfi: true, least: b.least}
 	if n := coldParts(t, out.file); b.cold && n == 0 {
 		t.Error("no function has a cold part")
 	}

@@ -41,6 +41,11 @@ var addressRules = []oracleRule{
 		},
 	},
 	{
+		name:    "folded",
+		why:     "functions that were folded into one: symtool takes one of them with what is inlined into it, as debug/dwarf reads it, llvm another one, or frames of two",
+		address: (*difference).oneOfFolded,
+	},
+	{
 		name: "thumb-end",
 		why:  thumbBit,
 		address: func(d *difference) bool {
@@ -104,7 +109,7 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 		name: "name-from-symbol",
 		why:  "llvm gives the plain name of a function without linkage name; symtool takes the ELF symbol's, without a clone's suffix",
 		frame: func(d *difference, i int) bool {
-			return d.namesOnly(i) && d.plain(i) && d.outermost(i) &&
+			return d.namesOnly(i) && d.plain(i) && d.outermost(i) && nameIn(d.ours[i].name, d.raw[i].name) &&
 				(d.symbol(d.ours[i].name) || d.clone(d.ours[i].name))
 		},
 	},
@@ -124,6 +129,13 @@ func ofNames() (rules []oracleRule) {
 // namesOnly tells whether nothing but the names of frame i differs.
 func (d *difference) namesOnly(i int) bool {
 	return d.ours[i].file == d.theirs[i].file && d.ours[i].line == d.theirs[i].line
+}
+
+// nameIn tells whether a plain name, but for its template's arguments, is in a
+// name with scopes and parameters.
+func nameIn(whole, plain string) bool {
+	plain, _, _ = strings.Cut(plain, "<")
+	return strings.Contains(skeleton(whole), skeleton(plain))
 }
 
 // outermost tells whether frame i is the function itself, not inlined.
@@ -165,18 +177,24 @@ func (d *difference) explain() []string {
 	if len(d.ours) != len(d.theirs) {
 		return nil
 	}
-	var used []string
+	used, _ := d.explainFrames()
+	return used
+}
+
+// explainFrames returns the rules that account for what differs in frames, of
+// which both have as many, and whether nothing is left.
+func (d *difference) explainFrames() (used []string, ok bool) {
 	for i := range d.ours {
 		if d.ours[i] == d.theirs[i] {
 			continue
 		}
 		rule := d.explainFrame(i)
 		if rule == "" {
-			return nil
+			return nil, false
 		}
 		used = append(used, rule)
 	}
-	return used
+	return used, true
 }
 
 func (d *difference) explainFrame(i int) string {
