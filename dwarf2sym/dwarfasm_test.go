@@ -96,7 +96,11 @@ func (a *dwarfAsm) line(line string) {
 	case word == ".code":
 		a.code = append(a.code, [2]uint64{a.number(words[1]), a.number(words[2])})
 	case word == ".symbol":
-		a.symbols = append(a.symbols, elfPub{RVA: rvaOf(a.number(words[1])), Size: a.number(words[2]), Name: words[3], Func: true})
+		a.symbols = append(a.symbols, elfPub{RVA: rvaOf(a.number(words[1])), Size: a.number(words[2]), Name: words[3], Func: true, Alone: true})
+		if n := len(a.symbols) - 1; n > 0 && a.symbols[n-1].RVA == a.symbols[n].RVA {
+			a.symbols[n-1].Alone = false // the first one counts
+			a.symbols = a.symbols[:n]
+		}
 	case word == ".label":
 		a.symbols = append(a.symbols, elfPub{RVA: rvaOf(a.number(words[1])), Name: words[2]})
 	case word[0] == '.':

@@ -21,6 +21,7 @@ type elfPub struct {
 	Name     string // mangled, without its version
 	Func     bool   // STT_FUNC or STT_GNU_IFUNC; else untyped
 	Multiple bool   // several functions were folded into this code
+	Alone    bool   // the place has no other name
 
 	// Once the names are joined:
 	mangled bool
@@ -45,7 +46,8 @@ type elfPub struct {
 // called f.
 //
 // Of several names at an address this one is kept: typed before untyped (a
-// linker's _stext is no function), global before weak before local, fewer
+// linker's _stext is no function), global before weak before local, with a size
+// before without one (an empty function ends where the next one starts), fewer
 // leading underscores (abort before __GI_abort), shorter, first in byte order.
 //
 // # Where we differ
@@ -316,6 +318,9 @@ func (t *pubTable) compare(a, b pubCandidate) int {
 	if c := cmp.Compare(a.bind, b.bind); c != 0 {
 		return c
 	}
+	if sized := btoi(b.size > 0) - btoi(a.size > 0); a.typed && sized != 0 {
+		return sized
+	}
 	x, y := t.name(&a), t.name(&b)
 	return cmp.Or(
 		cmp.Compare(underscores(x), underscores(y)),
@@ -351,7 +356,7 @@ func isDName(name string) bool {
 // size is taken from the others when the first has none.
 func (t *pubTable) join(group []pubCandidate) elfPub {
 	best := group[0]
-	p := elfPub{RVA: best.rva, Size: best.size, Func: best.typed}
+	p := elfPub{RVA: best.rva, Size: best.size, Func: best.typed, Alone: len(group) == 1}
 	for i := 1; i < len(group); i++ {
 		if best.size == 0 && group[i].typed {
 			p.Size = max(p.Size, group[i].size)

@@ -261,6 +261,12 @@ a_longer_global: nop
 ba:
 abc:
 ab:	nop
+	.globl empty, behind_empty
+	.type empty, @function
+	.type behind_empty, @function
+empty:
+behind_empty: nop
+	.size behind_empty, 1
 	.globl untyped
 untyped: nop
 .Llocal: nop
@@ -300,7 +306,7 @@ last_end:
 			t.Errorf("%s: size %d, want its alias's", p.Name, p.Size)
 		}
 	}
-	want := []string{"local_function", "abort", "a_longer_global", "ab", "untyped", "versioned", "last"}
+	want := []string{"local_function", "abort", "a_longer_global", "ab", "behind_empty", "untyped", "versioned", "last"}
 	if !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}

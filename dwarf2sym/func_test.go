@@ -133,6 +133,7 @@ func TestFuncs(t *testing.T) {
 		{name: "of folded functions, the one that has inlined ones: BOLT takes them from the others",
 			in: `
 			.symbol 0x1000 0x10 aa
+			.symbol 0x1000 0x10 bb
 			.debug_info
 				unit 4
 					compile_unit language/data1=2
@@ -146,18 +147,17 @@ func TestFuncs(t *testing.T) {
 				INLINE_ORIGIN 0 i
 				FUNC m 1000 10 0 bb
 				INLINE 0 0 0 0 1008 4`},
-		{name: "a folded function of the address 0: the symbol tells which one is there",
+		{name: "a folded function whose symbol is the only one: gold drops those of the others",
 			in: `
-			.code 0 0x1000
-			.symbol 0 0x10 aa
+			.symbol 0x1000 0x10 aa
 			.debug_info
 				unit 4
 					compile_unit language/data1=2
 						i: subprogram name/string="i" inline/data1=1
-						subprogram name/string="dead" low_pc/addr=0 high_pc/data1=16
-							inlined_subroutine abstract_origin/ref4=&i low_pc/addr=8 high_pc/data1=4
-						subprogram name/string="aa" low_pc/addr=0 high_pc/data1=16`,
-			want: "FUNC m 0 10 0 aa"},
+						subprogram name/string="bb" low_pc/addr=0x1000 high_pc/data1=16
+							inlined_subroutine abstract_origin/ref4=&i low_pc/addr=0x1008 high_pc/data1=4
+						subprogram name/string="aa" low_pc/addr=0x1000 high_pc/data1=16`,
+			want: "FUNC m 1000 10 0 aa"},
 		{name: "a folded function without linkage name keeps its name: the symbol is that of another one",
 			in: `
 			.symbol 0x1000 0x10 _ZN1SD2Ev

@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -85,8 +86,8 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 // are no such names). Where sizes differ, one of them is not
 // there any more (a dropped function whose address became that of code that
 // really lives at 0): the ELF symbol at the address decides, then the order.
-// Of functions that it folded, BOLT leaves one with what is inlined into it:
-// that one is taken.
+// Of functions that were folded, gold leaves the local symbol of one, and BOLT
+// what is inlined into one: the lines are those of that one.
 func (m *merger) fold() {
 	n := 0
 	m.multi = make([]bool, 0, len(m.funcs))
@@ -122,7 +123,7 @@ func (m *merger) best(i, k int) int {
 	sym := findSymbol(m.symbols, m.code.rva(m.funcs[i].addr))
 	best, bestScore := i, -1
 	for j := i; j < k; j++ {
-		if score := score(&m.funcs[j], sym); score > bestScore {
+		if score := m.score(&m.funcs[j], sym); score > bestScore {
 			best, bestScore = j, score
 		}
 	}
@@ -131,7 +132,7 @@ func (m *merger) best(i, k int) int {
 
 // score tells how much speaks for f among the functions at an address, at which
 // sym is, if any.
-func score(f *funcRecord, sym *elfPub) int {
+func (m *merger) score(f *funcRecord, sym *elfPub) int {
 	score := btoi(f.named != nameless)
 	if inlines, _ := f.body.Counts(); inlines > 0 {
 		score += 4
@@ -139,9 +140,9 @@ func score(f *funcRecord, sym *elfPub) int {
 	if sym == nil {
 		return score
 	}
-	if f.named != nameless && f.name == sym.id {
+	if m.isCalled(f, sym) {
 		score += 2
-		if f.addr == 0 { // the others may be dropped ones
+		if sym.Alone { // gold drops the local symbols of what it folded
 			score += 8
 		}
 	}
@@ -149,6 +150,19 @@ func score(f *funcRecord, sym *elfPub) int {
 		score += 16
 	}
 	return score
+}
+
+// isCalled tells whether sym has the name of f, which has no parameters where it
+// is put together from scopes.
+func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
+	switch f.named {
+	case named:
+		return f.name == sym.id
+	case scoped:
+		rest, ok := strings.CutPrefix(m.names.final[sym.linkage], m.names.final[f.name])
+		return ok && (rest == "" || rest[0] == '(')
+	}
+	return false
 }
 
 // cut settles overlaps: at each address the function that starts last counts,
@@ -261,7 +275,7 @@ func (m *merger) funcName(f *funcRecord, sym *elfPub, multi bool) string {
 	}
 	switch {
 	case f.named == scoped:
-		if sym != nil && sym.mangled && !sym.Multiple && !multi {
+		if sym != nil && sym.mangled && !sym.Multiple && (!multi || m.isCalled(f, sym)) {
 			return m.names.final[sym.linkage]
 		}
 		return m.names.final[f.name]

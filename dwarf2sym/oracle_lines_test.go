@@ -92,6 +92,7 @@ var notCompared = map[string]string{
 	"frame-both-cie1":     noDebugInfo,
 	"frame-both-cie3":     noDebugInfo,
 	"frame-both-cie4":     noDebugInfo,
+	"symbols":             noDebugInfo,
 	"exidx":               noDebugInfo,
 	"exidx-be8":           noDebugInfo,
 	"exidx-cxx":           noDebugInfo,

@@ -88,7 +88,7 @@ var frameRules = slices.Concat(ofNames(), []oracleRule{
 		name: "thumb-bit",
 		why:  thumbBit,
 		frame: func(d *difference, i int) bool {
-			return d.namesOnly(i) && d.c.machine == elf.EM_ARM && len(d.ours) == 1 && d.theirs[i].name == "" && slices.Contains(d.c.dies.edges, d.addr+1)
+			return d.namesOnly(i) && d.c.machine == elf.EM_ARM && len(d.ours) == 1 && (d.theirs[i].name == "" || d.symbol(d.ours[i].name)) && slices.Contains(d.c.dies.edges, d.addr+1)
 		},
 	},
 	{
@@ -131,10 +131,12 @@ func (d *difference) namesOnly(i int) bool {
 	return d.ours[i].file == d.theirs[i].file && d.ours[i].line == d.theirs[i].line
 }
 
-// nameIn tells whether a plain name, but for its template's arguments, is in a
-// name with scopes and parameters.
+// nameIn tells whether a plain name is in a name with scopes and parameters, but
+// for the arguments of its template and where its lambda is: "~(lambda at x.c:1:2)".
 func nameIn(whole, plain string) bool {
-	plain, _, _ = strings.Cut(plain, "<")
+	if i := strings.IndexAny(plain, "<("); i >= 0 {
+		plain = plain[:i]
+	}
 	return strings.Contains(skeleton(whole), skeleton(plain))
 }
 

@@ -9,6 +9,7 @@
 #   elfutils xz-utils                      0.188, 5.4
 #   clang-22 lld-22 llvm-22                22 from apt.llvm.org
 #   dwz                                    0.15
+#   mold bolt-22                           1.10, 22 from apt.llvm.org
 #   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
 #   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-powerpc64le-linux-gnu
 #   gcc-s390x-linux-gnu
@@ -109,6 +110,26 @@ if want zero-arm; then cross arm-linux-gnueabihf -fno-asynchronous-unwind-tables
 # Code at 0 and dropped functions, whose addresses the linker made 0 as well.
 if want zero-dead; then $GCC -gdwarf-4 $exe $gc -Wl,-Ttext=0 dead.c -o $out; fi
 if want icf-lld; then $CLANG $cexe -ffunction-sections -Wl,--icf=all icf.c -o $out; fi
+# Functions that are folded in C++, two of them without linkage names. gold knows no -z noseparate-code.
+fold="-ffunction-sections -Wl,--gc-sections -Wl,--icf=all folded.cc"
+if want icf-gold; then $GXX -static -no-pie -nostdlib -Wl,--build-id=sha1 -fuse-ld=gold $fold -o $out; fi
+if want icf-mold; then $GXX $exe -fuse-ld=mold $fold -o $out; fi
+# bolt FLAGS...: lets BOLT write plain.elf anew. It spoils the files of DWARF 5 by GNU as (llvm-project's issue 209184).
+bolt() { llvm-bolt-22 plain.elf -o $out -update-debug-sections -no-huge-pages "$@" >/dev/null; }
+if want icf-bolt; then
+	$GXX -gdwarf-4 $exe -Wl,--emit-relocs folded.cc -o plain.elf
+	bolt -icf=all
+fi
+if want bolt-clang5; then
+	$CLANG -gdwarf-5 $so -Wl,--emit-relocs hotcold.c sink.c -o plain.elf
+	bolt -split-functions -split-strategy=all
+fi
+if want bbsections; then $CLANG -gdwarf-5 $so -fbasic-block-sections=all hotcold.c sink.c -o $out; fi
+if want machine-split; then
+	# How often the lines of split ran; blocks below the threshold are cold.
+	printf 'split:90000:9000\n 1: 9000\n 2: 9000\n 3: 9000\n 4: 9000\n 9: 9000\n' >profile.txt
+	$CLANG -gdwarf-5 $so -fsplit-machine-functions -fprofile-sample-use=profile.txt -mllvm -mfs-count-threshold=100 hotcold.c sink.c -o $out
+fi
 if want emit-relocs; then $GCC $exe -Wl,--emit-relocs $nest start.c -o $out; fi
 if want exec-high; then $GCC $exe -Wl,-Ttext-segment=0x40000000 $nest start.c -o $out; fi
 if want kernel-high; then $GCC -mcmodel=kernel -fno-pic $exe -Wl,-T,kernel.ld $nest start.c -o $out; fi
@@ -267,6 +288,8 @@ unit line-v2 line_v2.s
 unit line-v4-vliw line_v4_vliw.s
 unit line-v5-forms line_v5.s
 unit line-view locview.s
+unit symbols symbols.s
+unit symbols-gas5 symbols.s -gdwarf-5
 unit asm-gas2 asm.s -gdwarf-2
 unit asm-gas4 asm.s -gdwarf-4
 unit asm-gas5 asm.s -gdwarf-5
