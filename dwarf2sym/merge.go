@@ -81,13 +81,12 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 }
 
 // fold leaves one function at each address. Functions of equal address and
-// size under several names were folded by the linker: the DIE that comes first
-// names them, and the record gets its m (the labels of an assembly function
-// are no such names). Where sizes differ, one of them is not
+// size under several names were folded by the linker: the record gets its m (the
+// labels of an assembly function are no such names). gold leaves the local symbol
+// of one of them, BOLT the lines of one and what is inlined into it: that one is
+// taken, else the DIE that comes first. Where sizes differ, one of them is not
 // there any more (a dropped function whose address became that of code that
 // really lives at 0): the ELF symbol at the address decides, then the order.
-// Of functions that were folded, gold leaves the local symbol of one, and BOLT
-// what is inlined into one: the lines are those of that one.
 func (m *merger) fold() {
 	n := 0
 	m.multi = make([]bool, 0, len(m.funcs))
