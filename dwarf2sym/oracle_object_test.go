@@ -215,3 +215,55 @@ func TestOracleKeptRelocations(t *testing.T) {
 		}
 	}
 }
+
+// An object whose relocations are SHT_CREL gives what it gives with the usual
+// ones, which TestOracleObjects compares; joined by the linker, too. Clang has no
+// CREL for MIPS.
+func TestOracleCREL(t *testing.T) {
+	testenv.Oracle(t)
+	for _, b := range objectBuilds() {
+		if b.tool != clang && b.tool != clxx || strings.Contains(b.name, "mips") || !b.fast() && !testenv.OracleFull() {
+			continue
+		}
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			var texts [2][]byte
+			for i, more := range [][]string{nil, {"-Wa,--crel", "-Wa,--allow-experimental-crel"}} {
+				dir := t.TempDir()
+				object, joined := filepath.Join(dir, "object.o"), filepath.Join(dir, "joined.o")
+				src := testenv.Input(t, "src")
+				if err := runIn(t, src, slices.Concat([]string{b.tool}, b.args, more, []string{"-c", "-o", object})); err != nil {
+					t.Fatal(err)
+				}
+				if err := runIn(t, src, []string{lld, "-r", object, "-o", joined}); err != nil {
+					t.Fatal(err)
+				}
+				for _, file := range []string{object, joined} {
+					if n := crelSections(t, file); (n > 4) != (i > 0) {
+						t.Errorf("%s: %d sections of relocations are SHT_CREL", file, n)
+					}
+					texts[i] = append(texts[i], recordsOf(dumpText(t, fixture{file: file}, 3))...)
+				}
+			}
+			if !bytes.Equal(texts[0], texts[1]) || bytes.Count(texts[0], []byte("\nSTACK CFI ")) < 4 {
+				t.Errorf("SHT_CREL changes the dump: %s", firstDifference(texts[1], texts[0]))
+			}
+			t.Logf("%d lines are equal", bytes.Count(texts[0], []byte("\n")))
+		})
+	}
+}
+
+func crelSections(t *testing.T, path string) (n int) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, s := range f.Sections {
+		if s.Type == 0x40000014 {
+			n++
+		}
+	}
+	return n
+}

@@ -372,6 +372,9 @@ object s390x s390x-linux-gnu
 object riscv64 riscv64-linux-gnu
 # Differences as ULEB128, which the linker is to calculate.
 if want object-riscv64-clang; then $CLANG -Wno-unused-command-line-argument --target=riscv64-linux-gnu -mrelax -gdwarf-5 -ffreestanding -ffunction-sections -c nest.c -o $out; fi
+crel() { if want object-crel-$1; then $CLANG -Wno-unused-command-line-argument --target=$2 -gdwarf-5 -ffreestanding -Wa,--crel,--allow-experimental-crel -c nest.c -o $out; fi; }
+crel i686 i686-linux-gnu
+crel arm64 aarch64-linux-gnu
 if want module; then
 	$GCC -mcmodel=kernel -fno-pic -fno-asynchronous-unwind-tables -c module.c -o unit.o
 	ld -r --build-id=sha1 unit.o -o $out

@@ -80,9 +80,6 @@ func (f *File) findRelocations() {
 	}
 }
 
-// shtCREL is SHT_CREL: relocations of variable length, which LLVM writes when told to.
-const shtCREL elf.SectionType = 0x40000014
-
 // RelocationProblems tells which relocations of the sections that were read so
 // far could not be applied, in order of sections and offsets; and which sections
 // have no place.
@@ -174,6 +171,7 @@ type relocTable struct {
 	of      *relocations
 	s       *Section
 	src     Source
+	crel    *crelTable // of SHT_CREL, else nil
 	rela    bool
 	entsize int64
 	n       int64
@@ -184,14 +182,11 @@ type relocTable struct {
 // open checks the whole section.
 func (t *relocTable) open() error {
 	f, s := t.s.file, t.s
-	if s.Type == shtCREL {
-		return s.errorf(0, "relocations of type SHT_CREL, of which nothing is read, for %s", t.of.target.label())
-	}
 	t.entsize = int64(f.pick(8, 16))
 	if t.rela {
 		t.entsize = int64(f.pick(12, 24))
 	}
-	if s.Entsize != 0 && s.Entsize != uint64(t.entsize) {
+	if s.Type != shtCREL && s.Entsize != 0 && s.Entsize != uint64(t.entsize) {
 		return s.errorf(0, "entries of %d bytes, want %d", s.Entsize, t.entsize)
 	}
 	if tab := f.sectionOfType(elf.SHT_SYMTAB); tab != nil && uint64(s.Link) != uint64(tab.Index) {
@@ -199,6 +194,12 @@ func (t *relocTable) open() error {
 	}
 	if !s.HasData() {
 		return nil
+	}
+	if s.Type == shtCREL {
+		if err := t.openCREL(); err != nil {
+			return err
+		}
+		return t.check()
 	}
 	var err error
 	if t.src, err = s.Open(); err != nil {
@@ -271,10 +272,18 @@ func (t *relocTable) judge(i int64, r *relocation) {
 		t.of.problem(target.errorf(r.off, "relocation of type %d of %v, which is not known", r.typ, t.s.file.Machine))
 	case k.op == relocIgnored:
 	case r.off >= uint64(target.size) || uint64(k.size) > uint64(target.size)-r.off:
-		t.of.problem(t.s.errorf(uint64(i*t.entsize), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.size))
+		t.of.problem(t.s.errorf(t.place(i), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.size))
 	case uint64(r.sym) >= uint64(max(len(t.of.values), 1)):
 		t.of.problem(target.errorf(r.off, "relocation with symbol %d of %d", r.sym, len(t.of.values)))
 	}
+}
+
+// place is where in its section an entry begins.
+func (t *relocTable) place(i int64) uint64 {
+	if t.crel != nil {
+		return t.crel.place(i)
+	}
+	return uint64(i * t.entsize)
 }
 
 // sort takes all entries into memory.
@@ -292,9 +301,14 @@ func (t *relocTable) sort() error {
 	return err
 }
 
-// scan calls fn for entries first to last-1 as they are in the section, until it returns false.
+// scan calls fn for entries first, which begins a block, to last-1 as they are in
+// the section, until it returns false.
 func (t *relocTable) scan(first, last int64, fn func(i int64, r *relocation) bool) error {
 	if first >= last {
+		return nil
+	}
+	if t.crel != nil {
+		t.crel.scan(first, last, fn)
 		return nil
 	}
 	buf := relocBuffers.Get().(*[]byte)

@@ -1,0 +1,151 @@
+package elfobj
+
+import (
+	"debug/elf"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// SHT_CREL: relocations of variable length, which LLVM writes when it is told
+// to (the proposal for the gABI, "CREL: a compact relocation format for ELF";
+// the number of the section type is LLVM's until there is another).
+//
+// A ULEB128 is in front: 8 times the number of entries, plus 4 if they have
+// addends, plus by how many bits r_offset is shifted to the right. Each entry
+// says what changes from the one before: a ULEB128 of any length, of which the
+// lowest two bits (three with addends) tell what follows, and the others are
+// added to r_offset; then a SLEB128 each for the symbol, the type, the addend.
+
+// shtCREL is SHT_CREL.
+const shtCREL elf.SectionType = 0x40000014
+
+const (
+	crelSymbol  = 1 << 0 // flags of an entry
+	crelType    = 1 << 1
+	crelAddend  = 1 << 2
+	crelAddends = 1 << 2 // in the header
+	crelShift   = crelAddends - 1
+)
+
+// crelTable is the contents of such a section. An entry can be read only behind
+// those before it, so that it is kept where each blockRelocs-th one begins.
+type crelTable struct {
+	c      bin.Cursor // at the first entry
+	bits   uint       // flags of an entry
+	shift  uint
+	mask   uint64 // of offsets and addends
+	blocks []crelState
+}
+
+// crelState is how far reading has come.
+type crelState struct {
+	pos int // of the next entry
+	relocation
+}
+
+// openCREL reads the header and finds the blocks. What ends early has the
+// entries before that.
+func (t *relocTable) openCREL() error {
+	data, err := t.s.Data()
+	if err != nil {
+		return err
+	}
+	x := &crelTable{c: bin.New(t.s.label(), data, t.s.file.Order), bits: 2, mask: ^uint64(0)}
+	head := x.c.ULEB()
+	if x.c.Err() != nil {
+		return t.s.errorf(0, "%d bytes are no header of relocations", len(data))
+	}
+	if t.rela = head&crelAddends != 0; t.rela {
+		x.bits = 3
+	}
+	x.shift = uint(head & crelShift)
+	if t.s.file.Class != elf.ELFCLASS64 {
+		x.mask = 1<<32 - 1
+	}
+	t.crel, t.n = x, int64(head>>3)
+	return x.findBlocks(t)
+}
+
+// findBlocks walks all entries. Each takes a byte at least: a number that is too
+// large ends with the bytes.
+func (x *crelTable) findBlocks(t *relocTable) error {
+	c, s := x.c, crelState{pos: x.c.Pos()}
+	for i := range t.n {
+		if i%blockRelocs == 0 {
+			if !t.s.file.held.take(crelStateSize) {
+				return t.s.errorf(uint64(s.pos), "%d relocations would exceed the limit of memory", t.n)
+			}
+			x.blocks = append(x.blocks, s)
+		}
+		if x.next(&c, &s); c.Err() != nil {
+			t.of.problem(t.s.errorf(uint64(s.pos), "relocation %d of %d has no end", i, t.n))
+			t.n = i
+			return nil
+		}
+	}
+	if n := c.Len(); n > 0 {
+		t.of.problem(t.s.errorf(uint64(s.pos), "%d bytes behind the last of %d relocations", n, t.n))
+	}
+	return nil
+}
+
+// crelStateSize is the size of a crelState, for the budget.
+const crelStateSize = 32
+
+// next reads the entry at the cursor into s.
+func (x *crelTable) next(c *bin.Cursor, s *crelState) {
+	b := c.U8()
+	delta := uint64(b >> x.bits)
+	if b&0x80 != 0 { // more bits, in place of what says so
+		delta = delta&^(0x80>>x.bits) + c.ULEB()<<(7-x.bits)
+	}
+	n := *s
+	n.off += delta
+	if b&crelSymbol != 0 {
+		n.sym += uint32(c.SLEB())
+	}
+	if b&crelType != 0 {
+		n.typ += uint32(c.SLEB())
+	}
+	if b&crelAddend != 0 && x.bits == 3 {
+		n.addend += uint64(c.SLEB())
+	}
+	if c.Err() == nil {
+		n.pos = c.Pos()
+		*s = n
+	}
+}
+
+// scan calls fn for the entries from first on, which begins a block, to last-1.
+func (x *crelTable) scan(first, last int64, fn func(i int64, r *relocation) bool) {
+	s := x.blocks[first/blockRelocs]
+	c := x.c
+	c.Seek(s.pos)
+	for i := first; i < last; i++ {
+		x.next(&c, &s)
+		if r := x.entry(&s); !fn(i, &r) {
+			return
+		}
+	}
+}
+
+// entry is what s stands for: 32-bit files count modulo 2^32.
+func (x *crelTable) entry(s *crelState) relocation {
+	r := s.relocation
+	r.off = r.off & x.mask << x.shift & x.mask
+	if x.mask>>32 == 0 {
+		r.addend = uint64(int64(int32(r.addend)))
+	}
+	return r
+}
+
+// place is where the entry i begins.
+func (x *crelTable) place(i int64) uint64 {
+	s := x.blocks[i/blockRelocs]
+	c := x.c
+	c.Seek(s.pos)
+	for range i % blockRelocs {
+		x.next(&c, &s)
+	}
+	return uint64(s.pos)
+}
