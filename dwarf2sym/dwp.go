@@ -9,38 +9,6 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// Columns of a package's index: the sections that units have a part of.
-const (
-	sectInfo = iota
-	sectAbbrev
-	sectStrOffsets
-	sectRnglists
-	sectCount
-)
-
-// column tells which section a number in the index's header means: GNU's
-// version 2 and DWARF 5 number them differently (DWARF 5, 7.3.5.3; GCC wiki,
-// "DebugFissionDWP").
-func column(version uint32, id uint32) (sect int, known bool) {
-	switch id {
-	case 1:
-		return sectInfo, true
-	case 3:
-		return sectAbbrev, true
-	case 6:
-		return sectStrOffsets, true
-	case 8:
-		return sectRnglists, version >= 5 // version 2: .debug_macro.dwo
-	}
-	return 0, false
-}
-
-// sectNames are the sections by column.
-var sectNames = [sectCount]string{".debug_info.dwo", ".debug_abbrev.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo"}
-
-// part is a unit's part of a section.
-type part struct{ off, size uint64 }
-
 // dwp is a package of .dwo files (DWARF 5, 7.3.5). Its sections are read piece
 // by piece, but for the strings, which all units share.
 type dwp struct {
@@ -49,11 +17,8 @@ type dwp struct {
 	sects [sectCount]elfobj.Source // nil: no such section
 	str   []byte
 
-	rows    map[uint64]int // by dwo id; from 0
-	columns [sectCount]int // in a row; -1: none
-	width   int            // columns in all
-	offsets []byte         // rows of width numbers of 4 bytes
-	sizes   []byte
+	units packIndex
+	types packTypes // what .debug_tu_index says
 
 	job int // being filled, an index in splitter.jobs; -1: none
 }
@@ -133,96 +98,8 @@ func newPackage(f *elfobj.File, main *debugData) (*dwp, error) {
 		return nil, err
 	}
 	p.str = wholeStrings(str)
-	index, err := wholeSection(f, cuIndex)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.readIndex(index)
-}
-
-const cuIndex = ".debug_cu_index"
-
-// readIndex reads .debug_cu_index (DWARF 5, 7.3.5.3): a hash table of ids, and
-// two tables, of offsets and sizes, with a row for each unit and a column for
-// each section. The order of the hash table does not matter here: it is read
-// from front to back, once.
-func (p *dwp) readIndex(data []byte) error {
-	c := bin.NewAt(cuIndex, data, 0, p.order.byteOrder())
-	fail := func(off uint64, format string, args ...any) error {
-		return &bin.Error{File: p.file.Path, Section: cuIndex, Offset: off, Msg: fmt.Sprintf(format, args...)}
-	}
-	if len(data) < 16 {
-		return fail(0, "%d bytes are no index of a package", len(data))
-	}
-	version := c.U32()
-	if v := p.order.u16(data); v == 5 {
-		version = 5 // of 2 bytes, and 2 that mean nothing
-	}
-	if version != 2 && version != 5 {
-		return fail(0, "index version %d, want 2 or 5", version)
-	}
-	width, units, slots := uint64(c.U32()), uint64(c.U32()), uint64(c.U32())
-	rest := uint64(len(data)) - 16
-	// In this order no product overflows.
-	if slots > rest/12 || width == 0 || width > 64 || units > rest/(8*width) ||
-		12*slots+4*width+8*units*width > rest {
-		return fail(4, "index of %d columns, %d units and %d slots does not fit into %d bytes", width, units, slots, len(data))
-	}
-	ids, numbers := c.Bytes(8*slots), c.Bytes(4*slots)
-	if err := p.readColumns(&c, version, int(width)); err != nil {
-		return err
-	}
-	p.offsets, p.sizes = c.Bytes(4*units*width), c.Bytes(4*units*width)
-	p.rows = make(map[uint64]int)
-	for i := uint64(0); i < slots; i++ {
-		row := uint64(p.order.u32(numbers[4*i:]))
-		if row == 0 {
-			continue
-		}
-		if row > units {
-			return fail(16+8*slots+4*i, "row %d of %d", row, units)
-		}
-		id := p.order.u64(ids[8*i:])
-		if _, twice := p.rows[id]; twice {
-			return fail(16+8*i, "the dwo id %#x is there twice", id)
-		}
-		p.rows[id] = int(row - 1)
-	}
-	return nil
-}
-
-// readColumns reads which section each column is about.
-func (p *dwp) readColumns(c *bin.Cursor, version uint32, width int) error {
-	p.width = width
-	p.columns = [sectCount]int{-1, -1, -1, -1}
-	for i := range width {
-		off := c.Offset()
-		id := c.U32()
-		sect, known := column(version, id)
-		if !known {
-			continue
-		}
-		if p.columns[sect] >= 0 {
-			return &bin.Error{File: p.file.Path, Section: cuIndex, Offset: off, Msg: fmt.Sprintf("a second column for %s", sectNames[sect])}
-		}
-		p.columns[sect] = i
-	}
-	for _, sect := range []int{sectInfo, sectAbbrev} {
-		if p.columns[sect] < 0 {
-			return &bin.Error{File: p.file.Path, Section: cuIndex, Offset: 16, Msg: "no column for " + sectNames[sect]}
-		}
-	}
-	return nil
-}
-
-// part returns a unit's part of a section; none where it has no column.
-func (p *dwp) part(row, sect int) part {
-	col := p.columns[sect]
-	if col < 0 {
-		return part{}
-	}
-	at := 4 * (row*p.width + col)
-	return part{uint64(p.order.u32(p.offsets[at:])), uint64(p.order.u32(p.sizes[at:]))}
+	p.units, err = readIndex(f, cuIndex)
+	return p, err
 }
 
 // size is how many bytes there are to be read.
@@ -281,7 +158,7 @@ func (w *worker) packedHalves(j *splitJob) {
 func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileState) (*unitHeader, error) {
 	d := &debugData{
 		file: p.file.Path, order: p.order, effort: w.d.effort, half: &half{file: w.d.file},
-		addr: w.d.addr, ranges: w.d.ranges, str: p.str, info: p.sects[sectInfo],
+		addr: w.d.addr, ranges: w.d.ranges, str: p.str, info: p.sects[sectInfo], packed: newPackedTypes(p),
 	}
 	for _, t := range []struct {
 		sect int
@@ -298,8 +175,8 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileS
 		}
 		*t.data, *t.off = got.data, got.off
 	}
-	info := p.part(sk.row, sectInfo)
-	if err := p.inside(info, sectInfo); err != nil {
+	info := p.units.part(sk.row, sectInfo)
+	if err := p.inside(&p.units, info, sectInfo); err != nil {
 		return nil, err
 	}
 	problems := d.walkUnits(info.off, info.off+info.size)
@@ -333,14 +210,14 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileS
 // piece reads a unit's part of a section, unless it is the last one that was
 // read: the units of one .dwo file share theirs.
 func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
-	want := p.part(row, sect)
+	want := p.units.part(row, sect)
 	if want.size == 0 || last.data != nil && want == last.part {
 		if want.size == 0 {
 			last.part, last.data = part{}, nil
 		}
 		return last, nil
 	}
-	if err := p.inside(want, sect); err != nil {
+	if err := p.inside(&p.units, want, sect); err != nil {
 		return nil, err
 	}
 	if !w.spend(want.size) {
@@ -358,15 +235,14 @@ func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
 	return last, nil
 }
 
-// inside tells whether a part lies in its section.
-func (p *dwp) inside(t part, sect int) error {
+// inside tells whether a part lies in its section, as x says.
+func (p *dwp) inside(x *packIndex, t part, sect int) error {
 	total := uint64(0)
 	if p.sects[sect] != nil {
 		total = uint64(p.sects[sect].Size())
 	}
 	if t.off > total || t.size > total-t.off {
-		return &bin.Error{File: p.file.Path, Section: cuIndex,
-			Msg: fmt.Sprintf("%d bytes at %#x do not fit into the %d bytes of %s", t.size, t.off, total, sectNames[sect])}
+		return x.errorf(0, "%d bytes at %#x do not fit into the %d bytes of %s", t.size, t.off, total, sectNames[sect])
 	}
 	return nil
 }

@@ -33,22 +33,34 @@ type foreignKey struct {
 	index int
 }
 
-// tableKey tells abbreviation tables apart.
+// tableKey tells abbreviation tables apart. Type units of a package may share
+// what their .dwo file had.
 type tableKey struct {
-	d      *debugData
-	offset uint64
-	sizes  formSizes
+	section *byte // the first of its bytes, which are kept as long as the key
+	offset  uint64
+	sizes   formSizes
+}
+
+func newTableKey(section []byte, h *unitHeader) tableKey {
+	key := tableKey{offset: h.abbrev, sizes: h.sizes()}
+	if len(section) > 0 {
+		key.section = &section[0]
+	}
+	return key
 }
 
 // locate returns the debugData and the offset there of the DIE that u refers to.
-func (u *unit) locate(ref value) (*debugData, uint64, bool) {
+func (w *worker) locate(u *unit, ref value) (*debugData, uint64, bool) {
 	switch ref.kind {
 	case vRef:
 		return u.d, ref.u, true
 	case vRefSup:
 		return u.d.sup, ref.u, u.d.sup != nil
 	case vRefSig:
-		return u.d.typeOf(ref.u)
+		if d, off, ok := u.d.typeOf(ref.u); ok || u.d.packed == nil {
+			return d, off, ok
+		}
+		return w.packedType(u.d, ref.u)
 	}
 	return nil, 0, false
 }
@@ -56,7 +68,7 @@ func (u *unit) locate(ref value) (*debugData, uint64, bool) {
 // peek reads the attributes of the DIE that u refers to into a. It returns its
 // unit and its offset there; the unit's strings are good until the next peek.
 func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
-	d, off, ok := u.locate(ref)
+	d, off, ok := w.locate(u, ref)
 	if !ok {
 		return nil, 0, false
 	}
@@ -136,7 +148,7 @@ func (w *worker) closeForeign() {
 
 // sharedTable returns a foreign unit's abbreviations, or nil.
 func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
-	key := tableKey{d, h.abbrev, h.sizes()}
+	key := newTableKey(d.abbrev, h)
 	if t, ok := w.shared[key]; ok {
 		return t, nil
 	}

@@ -53,13 +53,17 @@ var splitMatrix = []splitBuild{
 	{name: "cxx-gcc5-dwo", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-5"}, full: true},
 	{name: "cxx-clang5-dwp", like: cxxBuild, tool: clxx, args: []string{"-O2", "-gdwarf-5"}, then: packed("llvm-dwp-22"), full: true},
 	{name: "cxx-gcc4-dwp", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-4"}, then: packed("dwp"), full: true},
-	{name: "cxx-gcc4-types", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-4", "-fdebug-types-section"}, full: true},
-	{name: "cxx-gcc5-types", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-5", "-fdebug-types-section"}, full: true},
-	{name: "cxx-clang4-types", like: cxxBuild, tool: clxx, args: []string{"-O2", "-gdwarf-4", "-fdebug-types-section"}, full: true},
-	{name: "cxx-clang5-types-dwp", like: cxxBuild, tool: clxx, args: []string{"-O2", "-gdwarf-5", "-fdebug-types-section"}, then: packed("llvm-dwp-22"), full: true},
+	{name: "cxx-gcc4-types", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-4", types}, full: true},
+	{name: "cxx-gcc5-types", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-5", types}, full: true},
+	{name: "cxx-clang4-types", like: cxxBuild, tool: clxx, args: []string{"-O2", "-gdwarf-4", types}, full: true},
+	{name: "cxx-clang5-types-dwp", like: cxxBuild, tool: clxx, args: []string{"-O2", "-gdwarf-5", types}, then: packed("llvm-dwp-22"), full: true},
+	{name: "cxx-gcc4-types-dwp", like: cxxBuild, tool: gxx, args: []string{"-O2", "-gdwarf-4", types}, then: packed("dwp"), full: true},
+	{name: "cxx-gcc4-types-llvm-dwp", like: cxxBuild, tool: gxx, args: []string{"-O0", "-gdwarf-4", types}, then: packed("llvm-dwp-22"), full: true},
 	{name: "cxx-gcc5-O3-icf", like: cxxBuild, tool: gxx, args: []string{"-O3", "-gdwarf-5", sections, gc}, full: true},
 	{name: "cxx-clang5-icf", like: cxxBuild, tool: clxx, args: []string{"-O2", "-gdwarf-5", sections, "-Wl,--icf=all", gc}, full: true},
 }
+
+const types = "-fdebug-types-section"
 
 // packed makes a package of the .dwo files and removes them.
 func packed(tool string) [][]string {
@@ -145,6 +149,61 @@ func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 	t.Logf("%d rows, %d ends of ranges: %d addresses, %d frames; %d addresses agree; %d records are the same", c.rows, c.edges, c.addresses, c.frames, c.agree, len(want))
 	c.report(t)
 	return c
+}
+
+// Scopes of names that only type units have are found in a package, as in the
+// program that is not split: clang leaves out linkage names, objcopy the symbols.
+// INLINE_ORIGIN is not compared: those names clang leaves out in .dwo files only.
+func TestOraclePackedTypes(t *testing.T) {
+	testenv.Oracle(t)
+	sources := []string{"scopes.cc"}
+	if testenv.OracleFull() {
+		sources = append(sources, "templates.cc")
+	}
+	for _, b := range []struct{ version, tool string }{{"4", "dwp"}, {"4", "llvm-dwp-22"}, {"5", "llvm-dwp-22"}} {
+		for _, source := range sources {
+			t.Run(source+" "+b.version+" "+b.tool, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				command := func(args ...string) {
+					t.Helper()
+					if err := runIn(t, dir, args); err != nil {
+						t.Fatal(err)
+					}
+				}
+				build := func(out string, more ...string) {
+					t.Helper()
+					command(slices.Concat([]string{clxx, "-std=c++20", "-O0", "-gdwarf-" + b.version, "-fvisibility=hidden", "-mllvm",
+						"-dwarf-linkage-names=Abstract", types, "-shared", "-fPIC", "-I", testenv.Input(t, "src"), "-o", out, testenv.Input(t, "src", source)}, more)...)
+					command("objcopy", "--wildcard", "--strip-symbol=*", out)
+				}
+				build("whole.so")
+				build("split.so", "-gsplit-dwarf")
+				command(b.tool, "-e", "split.so", "-o", "split.so.dwp")
+				command("sh", "-c", "rm *.dwo")
+				read := func(name string) []string {
+					return slices.DeleteFunc(records(dumpOf(t, filepath.Join(dir, name))), func(r string) bool {
+						return strings.HasPrefix(r, "INLINE_ORIGIN ")
+					})
+				}
+				got := read("split.so")
+				if diff := firstRecord(read("whole.so"), got); diff != "" {
+					t.Errorf("in a package, the program has other records:\n%s", diff)
+				}
+				command("objcopy", "--remove-section=.debug_tu_index", "split.so.dwp")
+				changed := 0
+				for i, r := range read("split.so") {
+					if i >= len(got) || r != got[i] {
+						changed++
+					}
+				}
+				if changed < 2 {
+					t.Errorf("%d records need the types", changed)
+				}
+				t.Logf("%d records are the same, %d of them differ without the types", len(got), changed)
+			})
+		}
+	}
 }
 
 // inObjects lets the build compile the sources first, and link then.

@@ -293,6 +293,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		return nil
 	})
 	r.addProblems(&d.types.problems)
+	split.tellTypes(r)
 	if d.effort.over() {
 		r.giveUp(d)
 	}

@@ -36,7 +36,7 @@ func (h *half) locate(e *bin.Error) {
 		e.Offset += h.rnglists
 	case ".debug_str_offsets":
 		e.Offset += h.strOffsets
-	case ".debug_info":
+	case ".debug_info", ".debug_types":
 	default:
 		return
 	}
@@ -165,7 +165,7 @@ func (w *worker) splitIDOf(h *unitHeader) (id uint64, ok bool) {
 func (s *splitter) add(index int, u *unit) bool {
 	sk := skeleton{unit: index, id: u.splitID()}
 	for _, p := range s.packages {
-		if row, ok := p.rows[sk.id]; ok {
+		if row, ok := p.units.rows[sk.id]; ok {
 			sk.row = row
 			s.addPacked(p, sk, u)
 			return true
@@ -186,7 +186,7 @@ func (s *splitter) add(index int, u *unit) bool {
 
 // addPacked adds a skeleton to the last job of its package, or to a new one.
 func (s *splitter) addPacked(p *dwp, sk skeleton, u *unit) {
-	info := p.part(sk.row, sectInfo)
+	info := p.units.part(sk.row, sectInfo)
 	if p.job >= 0 {
 		if j := &s.jobs[p.job]; j.size+int64(info.size) <= batchSize {
 			j.skeletons = append(j.skeletons, sk)
@@ -212,6 +212,15 @@ func (s *splitter) addFile(key dwoKey, place uint64) int {
 		return len(s.jobs) - 1
 	}
 	return -1
+}
+
+// tellTypes reports indexes of type units that could not be read.
+func (s *splitter) tellTypes(r *reader) {
+	for _, p := range s.packages {
+		if p.types.err != nil {
+			r.problem(problemFile, "names of types", p.types.err)
+		}
+	}
 }
 
 // close gives back the packages.

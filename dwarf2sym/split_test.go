@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// index is a .debug_cu_index, as a test writes it.
+// index is an index of a package, as a test writes it.
 type index struct {
+	name     string
 	version  uint32 // as the first 4 bytes
 	columns  []uint32
 	ids      []uint64 // of the slots
@@ -57,7 +59,7 @@ func (x *index) bytes() []byte {
 // goodIndex has two units in a table of four slots.
 func goodIndex() index {
 	return index{
-		version: 2, columns: []uint32{1, 3, 6, 8}, units: 2,
+		name: cuIndex, version: 2, columns: []uint32{1, 3, 6, 8}, units: 2,
 		ids: []uint64{0, 0xa1, 0, 0xb2}, rows: []uint32{0, 2, 0, 1},
 		offsets: [][]uint32{{0, 0, 0, 7}, {10, 20, 30, 7}}, sizes: [][]uint32{{10, 20, 30, 1}, {11, 21, 31, 1}},
 	}
@@ -80,20 +82,25 @@ func TestPackageIndex(t *testing.T) {
 		{"no column for the units", func(x *index) { x.columns[0] = 2 }, "p.dwp: .debug_cu_index+0x10: no column for .debug_info.dwo"},
 		{"a column twice", func(x *index) { x.columns[2] = 3 }, "p.dwp: .debug_cu_index+0x48: a second column for .debug_abbrev.dwo"},
 		{"a row that is not there", func(x *index) { x.rows[3] = 3 }, "p.dwp: .debug_cu_index+0x3c: row 3 of 2"},
-		{"an id twice", func(x *index) { x.ids[3] = 0xa1 }, "p.dwp: .debug_cu_index+0x28: the dwo id 0xa1 is there twice"},
+		{"an id twice", func(x *index) { x.ids[3] = 0xa1 }, "p.dwp: .debug_cu_index+0x28: the id 0xa1 is there twice"},
 		{"too short", func(x *index) { x.shortage = 1 }, "p.dwp: .debug_cu_index+0x4: index of 4 columns, 2 units and 4 slots does not fit into 143 bytes"},
 		{"more units than bytes", func(x *index) { x.units = 1 << 31 }, "p.dwp: .debug_cu_index+0x4: index of 4 columns, 2147483648 units and 4 slots does not fit into 144 bytes"},
 		{"nothing", func(x *index) { x.shortage = 144 }, "p.dwp: .debug_cu_index+0x0: 0 bytes are no index of a package"},
+		{"types, version 2", func(x *index) { x.name, x.columns[0] = tuIndex, 2 }, "{10 11} {20 21} {30 31} {0 0}"},
+		{"types, version 5", func(x *index) { x.name, x.version = tuIndex, 5 }, "{10 11} {20 21} {30 31} {7 1}"},
+		{"types, version 2, in the section of units", func(x *index) { x.name = tuIndex }, "p.dwp: .debug_tu_index+0x10: no column for .debug_types.dwo"},
+		{"types, version 5, in a section of their own", func(x *index) { x.name, x.version, x.columns[0] = tuIndex, 5, 2 },
+			"p.dwp: .debug_tu_index+0x10: no column for .debug_info.dwo"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := goodIndex()
 			c.change(&x)
-			p := &dwp{file: &elfobj.File{Path: "p.dwp"}, order: order(x.big)}
+			p := &packIndex{name: x.name, file: "p.dwp", order: order(x.big)}
 			got := ""
-			if err := p.readIndex(x.bytes()); err != nil {
+			if err := p.read(x.bytes()); err != nil {
 				got = err.Error()
 			} else if row, ok := p.rows[0xa1]; ok {
-				got = fmt.Sprint(p.part(row, sectInfo), p.part(row, sectAbbrev), p.part(row, sectStrOffsets), p.part(row, sectRnglists))
+				got = fmt.Sprint(p.part(row, p.holds), p.part(row, sectAbbrev), p.part(row, sectStrOffsets), p.part(row, sectRnglists))
 			}
 			if got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
@@ -105,12 +112,12 @@ func TestPackageIndex(t *testing.T) {
 // Any bytes are an index or give an error, and every row has its parts.
 func FuzzPackageIndex(f *testing.F) {
 	x := goodIndex()
-	f.Add(x.bytes(), false)
+	f.Add(x.bytes(), false, cuIndex)
 	x.version, x.big = 5<<16, true
-	f.Add(x.bytes(), true)
-	f.Fuzz(func(t *testing.T, data []byte, big bool) {
-		p := &dwp{file: &elfobj.File{Path: "p.dwp"}, order: order(big)}
-		if p.readIndex(data) != nil {
+	f.Add(x.bytes(), true, tuIndex)
+	f.Fuzz(func(t *testing.T, data []byte, big bool, name string) {
+		p := &packIndex{name: name, file: "p.dwp", order: order(big)}
+		if p.read(data) != nil {
 			return
 		}
 		if 12*len(p.rows) > len(data) {
@@ -166,6 +173,7 @@ func copyFixture(t testing.TB, dir, name, other string) string {
 func TestSplitHostile(t *testing.T) {
 	for _, c := range []struct{ name, other string }{
 		{"split-dwp-clang4", ".dwp"}, {"split-dwp-clang5", ".dwp"}, {"split-dwp-gcc4", ".dwp"},
+		{"split-types-dwp-clang4", ".dwp"}, {"split-types-dwp-clang5", ".dwp"},
 		{"split-gcc4", "-nest.dwo"}, {"split-gcc5", "-nest.dwo"}, {"split-clang5", "-nest.dwo"}, {"split-types-gcc5", "-scopes.dwo"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,10 +205,11 @@ func TestSplitHostile(t *testing.T) {
 				}
 				return len(m.Funcs), report.Stats.SplitUnits, len(report.Problems)
 			}
-			funcs, split, problems := read(good)
+			_, split, problems := read(good)
 			if split == 0 || problems > 0 {
 				t.Fatalf("%d split units, %d problems", split, problems)
 			}
+			alone, _, _ := read(nil) // by symbols, of which some fixtures have none
 			lost := 0
 			check := func(what string, data []byte) {
 				t.Helper()
@@ -209,7 +218,7 @@ func TestSplitHostile(t *testing.T) {
 				if s < split && p == 0 {
 					t.Errorf("%s: %d of %d split units, and no problem", what, s, split)
 				}
-				if f == 0 && funcs > 0 {
+				if f == 0 && alone > 0 {
 					t.Errorf("%s: no functions", what)
 				}
 			}
@@ -227,6 +236,84 @@ func TestSplitHostile(t *testing.T) {
 				t.Errorf("only %d of the changes cost a unit", lost)
 			}
 		})
+	}
+}
+
+// An index of type units, or a type unit, that is damaged costs names of scopes,
+// and is told; the functions stay.
+func TestPackedTypesDamage(t *testing.T) {
+	for _, c := range []struct {
+		name, section string
+		at            uint64 // in the section
+		with          byte
+		want          string
+	}{
+		{"version", tuIndex, 0, 9, "p.elf.dwp: .debug_tu_index+0x0: index version 9, want 2 or 5 (lost: names of types)"},
+		// Behind the header, 2 slots of 12 bytes and 5 columns: offsets and sizes.
+		{"offset", tuIndex, 16 + 24 + 20 + 1, 0x70, "p.elf.dwp: .debug_tu_index+0x0: 117 bytes at 0x7000 do not fit into the 1949 bytes of .debug_info.dwo (lost: names in the type 0x1ce94d143e96d5a1)"},
+		{"size of abbreviations", tuIndex, 16 + 24 + 20 + 20 + 5, 0x70, "p.elf.dwp: .debug_tu_index+0x0: 28731 bytes at 0x0 do not fit into the 827 bytes of .debug_abbrev.dwo (lost: names in the type 0x1ce94d143e96d5a1)"},
+		{"signature", ".debug_info.dwo", 12, 0xa2, "p.elf.dwp: .debug_info.dwo+0x0: no type unit has the signature 0x1ce94d143e96d5a1, as .debug_tu_index says (lost: names in the type 0x1ce94d143e96d5a1)"},
+		{"version of the unit", ".debug_info.dwo", 4, 7, "p.elf.dwp: .debug_info.dwo+0x0: DWARF version 7, want 2 to 5 (lost: names in the type 0x1ce94d143e96d5a1)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			binary, pack := filepath.Join(dir, "p.elf"), filepath.Join(dir, "p.elf.dwp")
+			from := copyFixture(t, dir, "split-types-dwp-clang5", "")
+			os.Rename(from, binary)
+			os.Rename(from+".dwp", pack)
+			want, problems := readSplit(t, binary)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			patch(t, pack, c.section, c.at, c.with)
+			got, problems := readSplit(t, binary)
+			if len(problems) != 1 || strings.ReplaceAll(problems[0].String(), dir+"/", "") != c.want {
+				t.Errorf("problems %v, want %s", problems, c.want)
+			}
+			other := 0
+			for i := range want {
+				other += btoi(i >= len(got) || want[i] != got[i])
+			}
+			if len(got) != len(want) || other != 2 {
+				t.Errorf("%d functions, want %d; %d others, want 2", len(got), len(want), other)
+			}
+		})
+	}
+}
+
+// readSplit returns the names of a binary's functions.
+func readSplit(t *testing.T, path string) (names []string, problems []bin.Problem) {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, report, err := Read(context.Background(), f, nil, Options{NoCFI: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Funcs {
+		names = append(names, m.Funcs[i].Name)
+	}
+	return names, report.Problems
+}
+
+// patch changes a byte of a section.
+func patch(t *testing.T, path, section string, at uint64, with byte) {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[f.Section(section).Offset+at] = with
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

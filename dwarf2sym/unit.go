@@ -35,6 +35,8 @@ type debugData struct {
 	sup   *debugData // the supplementary file, which only references lead to
 	types typeUnits
 
+	packed *packedTypes // of a unit in a package; else nil
+
 	effort *effort // of all files together
 	half   *half   // of what is in a .dwo file or a package; nil in the file with the code
 

@@ -219,6 +219,11 @@ for v in 4 5; do
 		$CLANGXX -O0 -gdwarf-$v -gsplit-dwarf -fdebug-types-section -fvisibility=hidden -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out
 		objcopy --wildcard --strip-symbol='*' $out
 	fi
+	if want split-types-dwp-clang$v; then
+		$CLANGXX -O0 -gdwarf-$v -gsplit-dwarf -fdebug-types-section -fvisibility=hidden -mllvm -dwarf-linkage-names=Abstract $so scopes.cc -o $out
+		objcopy --wildcard --strip-symbol='*' $out
+		if test $v = 4; then pack dwp; else pack llvm-dwp-22; fi
+	fi
 	# Packages: GNU's dwp writes index version 2, and fails on DWARF 5; llvm-dwp writes both.
 	if want split-dwp-clang$v; then
 		$CLANG -gdwarf-$v -gsplit-dwarf -ffunction-sections $so $halves -o $out
