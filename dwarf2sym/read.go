@@ -106,6 +106,9 @@ type Report struct {
 	ORC         bool          // there is .orc_unwind, the Linux kernel's unwind information, which is not read
 	Problems    []bin.Problem // in order of sections and offsets
 	Stats       Stats
+
+	Others        []string // what was read beside the two: the supplementary file, packages, .dwo files
+	PackageUnused bool     // there is an Options.Package, but no unit that is split
 }
 
 // Read returns the symbols of the file and, if not nil, of the separate debug
@@ -176,6 +179,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 		return nil
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	r.report.PackageUnused = r.opts.Package != ""
 	r.code = newCompanionMap(r.described(), r.file.LoadBase())
 	r.readSymbols()
 	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
@@ -294,6 +298,10 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	})
 	r.addProblems(&d.types.problems)
 	split.tellTypes(r)
+	if d.sup != nil {
+		r.report.Others = append(r.report.Others, d.sup.file)
+	}
+	r.report.Others = append(r.report.Others, split.files()...)
 	if d.effort.over() {
 		r.giveUp(d)
 	}

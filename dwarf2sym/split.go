@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -58,7 +59,8 @@ type splitJob struct {
 	name      string   // as the skeletons have it
 	pkg       *dwp     // nil: a .dwo file
 	skeletons []skeleton
-	size      int64 // for the progress
+	size      int64    // for the progress
+	read      []string // files that had other halves
 }
 
 // splitter finds the other halves of skeletons.
@@ -100,6 +102,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 			break
 		}
 		if ok && f.dwoName != "" {
+			r.report.PackageUnused = false
 			h.split = s.add(i, &f.unit)
 		}
 	}
@@ -307,8 +310,30 @@ func (w *worker) halfOf(sk *skeleton, h *unitHeader, s *fileState) (ok bool) {
 	if ok = w.unit(h, data); ok {
 		w.stats.Units++
 		w.stats.SplitUnits++
+		w.job.readFrom(w.d.file)
 	}
 	return ok
+}
+
+// readFrom notes a file that had another half.
+func (j *splitJob) readFrom(file string) {
+	if !slices.Contains(j.read, file) {
+		j.read = append(j.read, file)
+	}
+}
+
+// files lists the files that had other halves, in order of the skeletons.
+func (s *splitter) files() (all []string) {
+	known := make(map[string]bool)
+	for i := range s.jobs {
+		for _, file := range s.jobs[i].read {
+			if !known[file] {
+				all = append(all, file)
+			}
+			known[file] = true
+		}
+	}
+	return all
 }
 
 // skeletonAlone reads a skeleton that has no other half: its lines, and what

@@ -210,7 +210,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 		return inputError(r.File, err)
 	}
 	r.Module = &moduleSummary{m.OS, m.Arch, m.ID, m.Name}
-	r.Stats = &report.Stats
+	r.Stats, r.others = &report.Stats, report.Others
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
@@ -293,6 +293,9 @@ func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report
 	if report.NoDebugInfo {
 		r.note(statusInput, "%s: no debug information: no functions and lines", r.File)
 		r.Looked = r.tried
+	}
+	if report.PackageUnused {
+		r.note(statusOK, "%s: --dwp %s is not used: the debug information is not split", r.File, d.options.Package)
 	}
 	if report.ORC {
 		r.remark("%s: .orc_unwind is not read: %s", r.File, cfiSource(&report.Stats))

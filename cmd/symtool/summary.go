@@ -44,6 +44,7 @@ type fileSummary struct {
 	lines   []string // Problems as text
 	remarks []string // notes that --verbose shows
 	tried   []string // as elfobj.FindDebug tells
+	others  []string // as dwarf2sym.Report.Others
 }
 
 type moduleSummary struct {
@@ -125,6 +126,9 @@ func (d *dumper) reportLooked(r *dumpResult) {
 func (d *dumper) reportWritten(r *dumpResult) {
 	if r.DebugFile != "" {
 		d.msgs.printf("symtool: %s: debug information from %s", r.File, r.DebugFile)
+	}
+	for _, file := range r.others {
+		d.msgs.printf("symtool: %s: debug information from %s", r.File, file)
 	}
 	d.msgs.printf("symtool: %s: %s", r.File, statsLine(r.Stats))
 	if r.Output != "-" {
