@@ -33,6 +33,9 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 	var problems []bin.Problem
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		sections, from := firstWithData(files, name)
+		if sections == nil && name == ".eh_frame" {
+			problems = append(problems, in.addEHFrame(f)...)
+		}
 		for _, s := range sections {
 			data, err := s.Data()
 			if err != nil {
@@ -44,6 +47,20 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 		}
 	}
 	return in, append(problems, in.addIndex(files)...)
+}
+
+// addEHFrame adds the .eh_frame that only segments tell of.
+func (in *cfiInput) addEHFrame(f companion) []bin.Problem {
+	s, err := segmentEHFrame(f.File)
+	lost := ".eh_frame"
+	if s != nil {
+		in.sections, in.moved = append(in.sections, *s), append(in.moved, f.moved)
+		lost = "where .eh_frame ends"
+	}
+	if err != nil {
+		return []bin.Problem{{Lost: lost, Err: err}}
+	}
+	return nil
 }
 
 // firstWithData returns the named sections of the first file that has bytes for
@@ -76,10 +93,7 @@ func (in *cfiInput) addIndex(files []companion) (problems []bin.Problem) {
 		if file.moved != 0 {
 			continue // its tables lead to where the code was
 		}
-		for _, s := range file.Sections {
-			if s.Type != shtARMExidx || !s.HasData() {
-				continue
-			}
+		for _, s := range indexesOf(file.File) {
 			data, err := s.Data()
 			if err != nil {
 				problems = append(problems, bin.Problem{Lost: s.Name, Err: err})
@@ -126,7 +140,7 @@ func cfiCodeOf(f *elfobj.File) func(addr uint64) (uint64, bool) {
 type cfiSections []*elfobj.Section
 
 func cfiSectionsBy(f *elfobj.File, want func(*elfobj.Section) bool) (list cfiSections) {
-	for _, s := range f.Sections {
+	for _, s := range sectionsOf(f) {
 		if s.FileSize > 0 && want(s) {
 			list = append(list, s)
 		}

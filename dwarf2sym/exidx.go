@@ -23,7 +23,8 @@ import (
 //   - So DWARF comes first: an entry speaks only where neither .eh_frame nor
 //     .debug_frame has given a rule, address by address.
 //   - An entry reaches up to the next one, and at most to the end of the section
-//     that it starts in: the table tells no sizes. Alignment, and functions of
+//     that it starts in, without section headers of the segment: the table tells
+//     no sizes. Alignment, and functions of
 //     assembly without an entry, belong to the function before them; unwinders
 //     read it the same way.
 //   - The table need not be sorted. Of entries with equal start the last one

@@ -1,0 +1,193 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// withoutSections clears what the ELF header says about section headers.
+func withoutSections(f *elfobj.File, image []byte) []byte {
+	image = slices.Clone(image)
+	shoff, tail := image[32:36], image[46:52] // e_shentsize, e_shnum, e_shstrndx
+	if f.Class == elf.ELFCLASS64 {
+		shoff, tail = image[40:48], image[58:64]
+	}
+	clear(shoff)
+	clear(tail)
+	return image
+}
+
+func openImage(t testing.TB, image []byte) *elfobj.File {
+	t.Helper()
+	f, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), "x", elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// cfiTextOf is the CFI of a file as text, and the problems.
+func cfiTextOf(t testing.TB, f *elfobj.File) (text string, problems []string) {
+	t.Helper()
+	m, report, err := Read(context.Background(), f, nil, Options{CFIOnly: true, Name: "x", ID: "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Infos = nil
+	var b strings.Builder
+	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		problems = append(problems, p.String())
+	}
+	return b.String(), problems
+}
+
+// A file has the same STACK CFI without its section headers, if it has what
+// unwinders need: an index of its FDEs, or ARM's.
+func TestCFIWithoutSections(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := map[elf.Machine]int{}
+	for _, path := range files {
+		image, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := openImage(t, image)
+		if len(f.SegmentsOf(elf.PT_GNU_EH_FRAME)) == 0 && (f.Machine != elf.EM_ARM || len(f.SegmentsOf(ptARMExidx)) == 0) || f.Section(".debug_frame") != nil {
+			continue
+		}
+		want, _ := cfiTextOf(t, f)
+		got, problems := cfiTextOf(t, openImage(t, withoutSections(f, image)))
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s%q", filepath.Base(path), got, want, problems)
+		}
+		if strings.Contains(want, "STACK CFI ") {
+			compared[f.Machine]++
+		}
+	}
+	if compared[elf.EM_X86_64] < 20 || compared[elf.EM_ARM] < 3 || len(compared) < 6 {
+		t.Errorf("compared %v only", compared)
+	}
+}
+
+// What is wrong with .eh_frame_hdr is told; a table that is cut short costs
+// nothing where a terminator ends .eh_frame.
+func TestEHFrameHeaderDamage(t *testing.T) {
+	image, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := openImage(t, image)
+	bare := withoutSections(whole, image)
+	header := whole.SegmentsOf(elf.PT_GNU_EH_FRAME)[0]
+	le := binary.LittleEndian
+	want, _ := cfiTextOf(t, openImage(t, bare))
+	for _, c := range []struct {
+		name   string
+		change func(image, hdr []byte)
+		want   string // the problem
+		same   bool   // no CFI is lost
+	}{
+		{"version", func(_, h []byte) { h[0] = 2 }, "x: .eh_frame_hdr+0x4: version 2 with a pointer of encoding 0x1b, want 1 with 0x1b or 0x1c (lost: .eh_frame)", false},
+		{"encoding", func(_, h []byte) { h[1] = 0x10 }, "x: .eh_frame_hdr+0x4: version 1 with a pointer of encoding 0x10, want 1 with 0x1b or 0x1c (lost: .eh_frame)", false},
+		{"pointer", func(_, h []byte) { le.PutUint32(h[4:], 1<<30) }, "x: .eh_frame_hdr+0x4: no segment has bytes at 0x4000", false},
+		{"no table", func(_, h []byte) { h[2], h[3] = ehOmit, ehOmit }, "", true},
+		{"number of FDEs", func(_, h []byte) { le.PutUint32(h[8:], 1<<31) }, fmt.Sprintf("x: .eh_frame_hdr+%#x: need 4 bytes, 0 left (lost: where .eh_frame ends)", header.FileSize), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bad := slices.Clone(bare)
+			c.change(bad, bad[header.Offset:])
+			got, problems := cfiTextOf(t, openImage(t, bad))
+			if told := strings.Join(problems, "\n"); !strings.HasPrefix(told, c.want) || (told == "") != (c.want == "") {
+				t.Errorf("problems %s, want %s", told, c.want)
+			}
+			if (got == want) != c.same {
+				t.Errorf("the CFI is the same: %v, want %v:\n%s", got == want, c.same, got)
+			}
+		})
+	}
+}
+
+func TestEHFrameEnd(t *testing.T) {
+	const entry, wide, end, junk = "\x04\x00\x00\x00\x11\x22\x33\x44", "\xff\xff\xff\xff\x04\x00\x00\x00\x00\x00\x00\x00\x11\x22\x33\x44", "\x00\x00\x00\x00", "\x77\x77\x77\x77"
+	f := &elfobj.File{Order: binary.LittleEndian}
+	for _, c := range []struct {
+		data string
+		last uint64
+		want uint64
+	}{
+		{end + junk, 0, 4}, // no entry: gold writes that for ARM
+		{entry + end + junk, 0, 12},
+		{entry + end + entry + end + junk, 12, 24}, // terminators of two objects
+		{entry + end + entry + end + junk, 0, 12},
+		{entry + wide + end + junk, 8, 28},
+		{entry + entry, 8, 16},
+		{entry + junk + end, 0, 16},
+		{entry + end, 1 << 40, 12},
+		{"\xff\xff\xff\xff\x04", 0, 5},
+		{"\x00", 0, 1},
+	} {
+		if got := ehFrameEnd([]byte(c.data), f, c.last); got != c.want {
+			t.Errorf("%x, last FDE at %d: %d, want %d", c.data, c.last, got, c.want)
+		}
+	}
+}
+
+// The libraries of cross compilers, without section headers.
+func TestOracleCFIWithoutSections(t *testing.T) {
+	testenv.Oracle(t)
+	strip := testenv.Tool(t, "llvm-strip-22")
+	var files []string
+	for _, pattern := range []string{"/usr/*-linux-gnu*/lib/lib[cm].so.6", "/usr/*-linux-gnu*/lib/libstdc++.so.6", "/usr/*-linux-gnu*/lib/ld*.so.?", "/lib/x86_64-linux-gnu/libc.so.6"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, some...)
+	}
+	if len(files) < 10 {
+		t.Skipf("%d libraries of cross compilers", len(files))
+	}
+	for _, path := range files {
+		t.Run(strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(t.TempDir(), "bare")
+			if text, err := exec.Command(strip, "--strip-sections", path, "-o", out).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			image, err := os.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bare := openImage(t, image)
+			if image, err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+			want, wantProblems := cfiTextOf(t, openImage(t, image))
+			got, problems := cfiTextOf(t, bare)
+			if bare.HasSections() || got != want || !slices.Equal(problems, wantProblems) {
+				t.Errorf("section headers: %v; %d lines, want %d; problems %q, want %q", bare.HasSections(), strings.Count(got, "\n"), strings.Count(want, "\n"), problems, wantProblems)
+			}
+			t.Logf("%d lines are the same", strings.Count(got, "\n"))
+		})
+	}
+}
