@@ -127,6 +127,44 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 	}
 }
 
+// No byte of the program headers, of .eh_frame_hdr and of ARM's index, whatever it
+// is, stops the reader.
+func TestSegmentsHostile(t *testing.T) {
+	for _, name := range []string{"gcc-dwarf5.elf", "exidx-cxx.elf"} {
+		image, err := os.ReadFile(testenv.Input(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := openImage(t, image)
+		bare := withoutSections(whole, image)
+		places := []elfobj.Segment{{Offset: 32, FileSize: uint64(64 + 56*len(whole.Segments))}}
+		places = append(places, whole.SegmentsOf(elf.PT_GNU_EH_FRAME)...)
+		places = append(places, whole.SegmentsOf(ptARMExidx)...)
+		lost := 0
+		want, _ := cfiTextOf(t, openImage(t, bare))
+		for _, p := range places {
+			for at := p.Offset; at < p.Offset+p.FileSize; at++ {
+				for _, with := range []byte{0, 0x7f, 0xff} {
+					bad := slices.Clone(bare)
+					bad[at] = with
+					f, err := elfobj.NewFile(bytes.NewReader(bad), int64(len(bad)), "x", elfobj.DefaultLimits())
+					if err != nil {
+						continue
+					}
+					got, problems := cfiTextOf(t, f)
+					if strings.Contains(strings.Join(problems, ""), "panic") || strings.Contains(strings.Join(problems, ""), "internal error") {
+						t.Errorf("%s: byte %#x is %#x: %q", name, at, with, problems)
+					}
+					lost += btoi(got != want)
+				}
+			}
+		}
+		if lost < 20 {
+			t.Errorf("%s: %d changes lost something", name, lost)
+		}
+	}
+}
+
 func TestEHFrameEnd(t *testing.T) {
 	const entry, wide, end, junk = "\x04\x00\x00\x00\x11\x22\x33\x44", "\xff\xff\xff\xff\x04\x00\x00\x00\x00\x00\x00\x00\x11\x22\x33\x44", "\x00\x00\x00\x00", "\x77\x77\x77\x77"
 	f := &elfobj.File{Order: binary.LittleEndian}

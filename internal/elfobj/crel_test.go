@@ -1,6 +1,7 @@
 package elfobj
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -95,8 +96,16 @@ func TestCRELBlocks(t *testing.T) {
 			}
 			crel = append(crel, rest...)
 		}
-		f := crelObject(t, 64, le, elf.EM_X86_64, make([]byte, 4*n), crel)
-		comparePieces(t, f.Section(".debug_x"), want)
+		src, err := crelObject(t, 64, le, elf.EM_X86_64, make([]byte, 4*n), crel).Section(".debug_x").Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for off := 0; off+9 <= len(want); off += 13 {
+			got, err := src.Bytes(int64(off), 9, nil)
+			if err != nil || !bytes.Equal(got, want[off:off+9]) {
+				t.Fatalf("9 bytes at %d: % x, %v; want % x", off, got, err, want[off:off+9])
+			}
+		}
 	}
 }
 
@@ -141,6 +150,32 @@ func TestBadCREL(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Any bytes are relocations or give an error, for the whole and for pieces. (Their
+// bytes are the same only where no two fields overlap.)
+func FuzzCREL(f *testing.F) {
+	f.Add([]byte("\x14\x07\x02\x0a\x03\x24\x7e"), true)
+	f.Add([]byte("\x14\x27\x02\x0a\x01\xe0\xff\xff\xff\xff\xff\xff\xff\xff\x0f"), true)
+	f.Add([]byte("\x11\x03\x02\x01\x12\x01"), false)
+	f.Fuzz(func(t *testing.T, crel []byte, wide bool) {
+		bits, machine := 32, elf.EM_386
+		if wide {
+			bits, machine = 64, elf.EM_RISCV
+		}
+		s := crelObject(t, bits, le, machine, make([]byte, 40), crel).Section(".debug_x")
+		_, whole := s.Data()
+		src, err := s.Open()
+		if (err == nil) != (whole == nil) {
+			t.Fatalf("the whole: %v, pieces: %v", whole, err)
+		}
+		for off := int64(0); err == nil && off < src.Size(); off += 5 {
+			_, err = src.Bytes(off, 5, nil)
+		}
+		if (err == nil) != (whole == nil) {
+			t.Errorf("the whole: %v, a piece: %v", whole, err)
+		}
+	})
 }
 
 func TestCRELStateSize(t *testing.T) {
