@@ -231,10 +231,13 @@ func (r *reader) sectionData(f *elfobj.File, name string) []byte {
 const dropStep = 16 << 20
 
 // passed tells that n more bytes of .debug_info are done.
-func (d *debugData) passed(n int64) {
+func (d *debugData) passed(n int64, scratch *elfobj.Scratch) {
 	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
 		for _, s := range d.random {
 			s.Drop()
+		}
+		if scratch != nil {
+			scratch.Drop()
 		}
 	}
 }

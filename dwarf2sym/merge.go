@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,6 +18,7 @@ type merger struct {
 	workers []*worker
 	names   *nameJoin
 	stats   *Stats
+	scratch *elfobj.Scratch // where bodies are; nil for Go's memory
 
 	funcs   []funcRecord
 	multi   []bool // funcs[i] stands for several functions of the same code
@@ -64,11 +66,13 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 		f.name = names.global(int(f.worker), f.name)
 	}
 	m.fold()
+	m.arena = newArena(m.scratch)
 	m.cut()
 	out := make([]symfmt.Func, len(m.funcs))
 	for i := range m.funcs {
 		f := &m.funcs[i]
 		n.number(f)
+		m.stats.countBody(f.body)
 		rva := m.code.rva(f.addr)
 		// The linker may have dropped the DIEs of functions that it folded.
 		sym := findSymbol(m.symbols, rva)
@@ -76,8 +80,28 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 			RVA: rva, Size: f.size, Name: m.funcName(f, sym, m.multi[i]),
 			Multiple: m.multi[i] || sym != nil && sym.Multiple, Body: f.body,
 		}
+		m.passed(i)
 	}
 	return out
+}
+
+// dropFuncs is after how many functions the memory of their bodies is given
+// back: those of a large file have 200 bytes each.
+const dropFuncs = 16 << 10
+
+// passed tells that function i and its body were looked at.
+func (m *merger) passed(i int) {
+	if m.scratch != nil && i%dropFuncs == 0 {
+		m.scratch.Drop()
+	}
+}
+
+// newArena is an arena in scratch, or, without one, in Go's memory.
+func newArena(scratch *elfobj.Scratch) symfmt.Arena {
+	if scratch == nil {
+		return symfmt.Arena{}
+	}
+	return symfmt.Arena{Alloc: scratch.Alloc}
 }
 
 // fold leaves one function at each address. Functions of equal address and
@@ -227,6 +251,7 @@ func (m *merger) allowClips() {
 	for i := range m.funcs {
 		inlines, lines := m.funcs[i].body.Counts()
 		m.clips += 16 * (inlines + lines)
+		m.passed(i)
 	}
 }
 

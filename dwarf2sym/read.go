@@ -84,6 +84,10 @@ type Options struct {
 	// (DWARF 5, 7.3.6), if the debug information has a link to one.
 	Supplement *elfobj.File
 
+	// Scratch, if not nil, is where the inlines and lines of a large file are:
+	// the module may be used until its Close.
+	Scratch *elfobj.Scratch
+
 	// DwoDirs are folders with .dwo files, beside those that the file names.
 	DwoDirs []string
 	// Package is a .dwp file; empty: the file's name with .dwp behind it.
@@ -136,9 +140,11 @@ type reader struct {
 	dropped  int // problems in units that are not told
 
 	effortBase uint64 // another than the constant; for tests
+	largeInfo  int64  // likewise
 	code       *codeMap
 	symbols    []elfPub
 	workers    []*worker
+	scratch    *elfobj.Scratch // of a large file; may be nil
 }
 
 func (r *reader) read(ctx context.Context) error {
@@ -152,8 +158,9 @@ func (r *reader) read(ctx context.Context) error {
 	r.identify()
 	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
 	if r.jobs == 1 {
+		finish := r.readCFI(ctx) // first: while little else is in memory
 		err := r.readFunctions(ctx)
-		r.readCFI(ctx)()
+		finish()
 		return cmp.Or(err, ctx.Err())
 	}
 	cfi := make(chan func(), 1)
@@ -194,7 +201,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 // join makes the module's records from those of the workers.
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
-	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats}
+	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch}
 	var names *nameJoin
 	err := par.Each(ctx, r.jobs, 2, func(ctx context.Context, _, item int) (err error) {
 		if item == 0 {
@@ -277,12 +284,17 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	defer split.close()
 	batches := d.batches()
 	items := len(batches) + len(split.jobs)
+	total := d.info.Size() + split.size
+	large := total > cmp.Or(r.largeInfo, largeInfo)
+	if large {
+		r.scratch = r.opts.Scratch
+	}
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
+		w.arena = newArena(r.scratch)
 		w.symbols, w.split = r.symbols, split
 		r.workers = append(r.workers, w)
 	}
-	total := d.info.Size() + split.size
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {
 		var n int64
 		if i < len(batches) {
@@ -290,7 +302,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		} else {
 			n = r.workers[worker].otherHalves(&split.jobs[i-len(batches)])
 		}
-		d.passed(n)
+		d.passed(n, r.scratch)
 		if r.opts.Progress != nil {
 			r.opts.Progress(atomic.LoadInt64(&d.done), total)
 		}
@@ -309,7 +321,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	for _, w := range r.workers {
 		w.finish()
 	}
-	if total > largeInfo {
+	if large {
 		debug.FreeOSMemory() // or what units needed would stay beside what joining needs
 	}
 	return err

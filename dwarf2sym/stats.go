@@ -43,14 +43,17 @@ func (s *Stats) add(w *Stats) {
 	s.RepairedInlines += w.RepairedInlines
 }
 
-// count counts the records of the finished module.
+// count counts the records of the finished module but those of bodies.
 func (s *Stats) count(m *symfmt.Module) {
 	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
-	for i := range m.Funcs {
-		inlines, lines := m.Funcs[i].Body.Counts()
-		s.Inlines += inlines
-		s.Lines += lines
-	}
+}
+
+// countBody counts the records of a function: while it is at hand, because
+// looking at all of them again would bring all of a large file into memory.
+func (s *Stats) countBody(b symfmt.Body) {
+	inlines, lines := b.Counts()
+	s.Inlines += inlines
+	s.Lines += lines
 }
 
 func (s *Stats) countCFI(t *symfmt.CFITable, c *cfiStats) {

@@ -25,7 +25,11 @@ import (
 type Body struct{ data []byte }
 
 // Arena keeps the bytes of many bodies in large chunks.
-type Arena struct{ free []byte }
+type Arena struct {
+	Alloc func(n int) []byte // where chunks come from; nil for Go's memory
+
+	free []byte
+}
 
 const arenaChunk = 256 << 10
 
@@ -33,14 +37,23 @@ const arenaChunk = 256 << 10
 func (a *Arena) keep(b []byte) []byte {
 	if len(b) > len(a.free) {
 		if len(b) > arenaChunk/8 {
-			return append([]byte(nil), b...)
+			own := a.alloc(len(b))
+			copy(own, b)
+			return own
 		}
-		a.free = make([]byte, arenaChunk)
+		a.free = a.alloc(arenaChunk)
 	}
 	n := copy(a.free, b)
 	kept := a.free[:n:n]
 	a.free = a.free[n:]
 	return kept
+}
+
+func (a *Arena) alloc(n int) []byte {
+	if a.Alloc == nil {
+		return make([]byte, n)
+	}
+	return a.Alloc(n)
 }
 
 // BodyBuilder packs the records of one Func after another. Its buffers are

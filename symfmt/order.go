@@ -126,7 +126,7 @@ func (m *Module) Canonicalize() {
 	m.Wins = slices.DeleteFunc(m.Wins, func(w StackWin) bool { return w.saysNothing() })
 	m.Wins = sorted(m.Wins, compareWins)
 	m.CFI.canonicalize()
-	forms := m.inlineForms()
+	forms := m.inlineForms(func() {})
 	if forms == bodyOldInlines|bodyNewInlines {
 		m.nameCallFiles()
 	}
@@ -156,9 +156,12 @@ func (m *Module) cleanNames() {
 	}
 }
 
-// inlineForms tells which forms of INLINE records m has.
-func (m *Module) inlineForms() (forms uint64) {
+// inlineForms tells which forms of INLINE records m has; passed is WriteOptions.Passed.
+func (m *Module) inlineForms(passed func()) (forms uint64) {
 	for i := range m.Funcs {
+		if i%passedBodies == 0 {
+			passed()
+		}
 		forms |= m.Funcs[i].Body.inlineForms()
 	}
 	return forms

@@ -13,7 +13,17 @@ import (
 // WriteOptions say how a module is written.
 type WriteOptions struct {
 	Jobs int // goroutines that format; GOMAXPROCS if not positive. The text is the same for any number
+
+	// Passed, if not nil, is told now and then that the bodies of some megabytes
+	// were looked at: memory that they are mapped to may be given back.
+	Passed func()
 }
+
+// Bodies and pieces of text after which Passed is told.
+const (
+	passedBodies = 16 << 10
+	passedPieces = 64
+)
 
 // Write writes m as Breakpad text in canonical form and order (order.go). It
 // does not change m: what is out of order is written in order. Numbers are
@@ -23,7 +33,10 @@ type WriteOptions struct {
 //
 // Memory: a few pieces of text of about chunkText bytes for each job.
 func Write(w io.Writer, m *Module, opts WriteOptions) error {
-	t := newWriter(m)
+	if opts.Passed == nil {
+		opts.Passed = func() {}
+	}
+	t := newWriter(m, opts.Passed)
 	var written int64
 	err := par.Ordered(context.Background(), opts.Jobs, len(t.pieces),
 		func(_ context.Context, _, item int) (*[]byte, error) {
@@ -31,7 +44,10 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 			*buf = t.append((*buf)[:0], &t.pieces[item])
 			return buf, nil
 		},
-		func(_ int, buf *[]byte) error {
+		func(item int, buf *[]byte) error {
+			if item%passedPieces == 0 {
+				opts.Passed()
+			}
 			n, err := w.Write(*buf)
 			written += int64(n)
 			if err == nil && n < len(*buf) {
@@ -81,7 +97,7 @@ type piece struct {
 	n        int
 }
 
-func newWriter(m *Module) *writer {
+func newWriter(m *Module, passed func()) *writer {
 	t := &writer{
 		m:       m,
 		funcs:   orderOf(m.Funcs, compareFuncs),
@@ -94,7 +110,7 @@ func newWriter(m *Module) *writer {
 	for _, text := range m.CFI.Rules.texts {
 		t.rules = append(t.rules, cleanRules(text))
 	}
-	t.plan()
+	t.plan(passed)
 	return t
 }
 
@@ -109,11 +125,11 @@ const (
 )
 
 // plan cuts the text into pieces.
-func (t *writer) plan() {
+func (t *writer) plan(passed func()) {
 	m := t.m
 	t.pieces = append(t.pieces, piece{kind: KindModule})
 	t.cut(KindFile, len(m.Files), func(i int) int { return numberedText + len(m.Files[i].Name) })
-	t.planForms()
+	t.planForms(passed)
 	t.cut(KindInlineOrigin, len(m.Origins), func(i int) int { return numberedText + len(m.Origins[i].Name) })
 	t.planFuncs()
 	t.cut(KindPublic, len(m.Publics), func(i int) int { return funcText + len(m.Publics[i].Name) })
@@ -123,8 +139,8 @@ func (t *writer) plan() {
 
 // planForms picks the form of INLINE records, and declares the file that stands
 // for unknown call files if the new form needs one.
-func (t *writer) planForms() {
-	forms := t.m.inlineForms()
+func (t *writer) planForms(passed func()) {
+	forms := t.m.inlineForms(passed)
 	t.old = forms == bodyOldInlines
 	if forms == bodyOldInlines|bodyNewInlines {
 		t.noFile = t.m.freeFileID()

@@ -205,6 +205,8 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 		defer options.Supplement.Close()
 	}
 	tuneCollectorFor(binary, debug)
+	options.Scratch = &elfobj.Scratch{}
+	defer options.Scratch.Close()
 	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
 	if err != nil {
 		return inputError(r.File, err)
@@ -215,7 +217,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 		r.problem(p)
 	}
 	d.judge(r, m, report)
-	return d.write(ctx, r, m, options.Jobs)
+	return d.write(ctx, r, m, &options)
 }
 
 // openDebug opens the separate debug file, or returns nil if there is none.
@@ -317,10 +319,10 @@ func cfiSource(s *dwarf2sym.Stats) string {
 }
 
 // write writes the symbol file, to the single output or into the store.
-func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, jobs int) error {
+func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options) error {
 	if d.store == "" {
 		r.Output = d.output
-		err := d.writeTo(ctx, d.single, m, jobs)
+		err := d.writeTo(ctx, d.single, m, options)
 		if err == nil {
 			err = d.single.Commit()
 		}
@@ -340,7 +342,7 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, job
 		return outputError(path, err)
 	}
 	r.pending = out
-	if err = d.writeTo(ctx, out, m, jobs); err == nil {
+	if err = d.writeTo(ctx, out, m, options); err == nil {
 		err = out.finish()
 	}
 	return outputError(out.Name(), err)
@@ -353,15 +355,16 @@ func (d *dumper) extension() string {
 	return ".sym"
 }
 
-func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, jobs int) error {
+func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, options *dwarf2sym.Options) error {
 	out = contextWriter{ctx, out}
+	how := symfmt.WriteOptions{Jobs: options.Jobs, Passed: options.Scratch.Drop}
 	if !d.gzip {
-		return symfmt.Write(out, m, symfmt.WriteOptions{Jobs: jobs})
+		return symfmt.Write(out, m, how)
 	}
 	// No time and no name: the same symbols give the same bytes.
 	z := gzip.NewWriter(out)
 	z.ModTime = time.Unix(0, 0)
-	if err := symfmt.Write(z, m, symfmt.WriteOptions{Jobs: jobs}); err != nil {
+	if err := symfmt.Write(z, m, how); err != nil {
 		return err
 	}
 	return z.Close()

@@ -1,4 +1,4 @@
-//go:build linux || darwin || freebsd
+//go:build linux
 
 package elfobj
 
@@ -12,6 +12,11 @@ const canMap = true
 
 func mapFile(f *os.File, off, n int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ, syscall.MAP_PRIVATE)
+}
+
+// mapShared maps what can be written, too: what is written is in the file.
+func mapShared(f *os.File, off, n int64) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }
 
 func unmapFile(b []byte) { syscall.Munmap(b) }

@@ -1,4 +1,4 @@
-//go:build !(linux || darwin || freebsd)
+//go:build !linux
 
 package elfobj
 
@@ -10,6 +10,7 @@ import (
 // canMap tells whether the system maps files.
 const canMap = false
 
-func mapFile(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
-func unmapFile([]byte)                               {}
-func dropPages([]byte)                               {}
+func mapFile(*os.File, int64, int64) ([]byte, error)   { return nil, errors.ErrUnsupported }
+func mapShared(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+func unmapFile([]byte)                                 {}
+func dropPages([]byte)                                 {}

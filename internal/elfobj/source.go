@@ -51,7 +51,7 @@ func (s *Section) openHeld() (Source, error) {
 func (s *Section) openSpilled() (Source, error) {
 	s.mu.Lock()
 	if s.spill == nil && s.data == nil {
-		tmp, err := s.tempFile()
+		tmp, err := tempFile(s.file.lim.TempDir)
 		if err != nil {
 			s.mu.Unlock()
 			return s.openHeld()
@@ -72,8 +72,8 @@ func (s *Section) openSpilled() (Source, error) {
 
 // tempFile returns a file without a name: the system takes it back however the
 // process ends.
-func (s *Section) tempFile() (*os.File, error) {
-	tmp, err := os.CreateTemp(s.file.lim.TempDir, "symtool-section-*")
+func tempFile(dir string) (*os.File, error) {
+	tmp, err := os.CreateTemp(dir, "symtool-*")
 	if err != nil {
 		return nil, err
 	}

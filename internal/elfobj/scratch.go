@@ -1,0 +1,95 @@
+package elfobj
+
+import (
+	"os"
+	"sync"
+)
+
+// Scratch is memory that lies in a temporary file without a name: what is
+// written there once and read much later does not count as the process's memory
+// after Drop, and Go's collector has nothing to do with it. It may be used from
+// several goroutines. The zero value is empty, in os.TempDir.
+type Scratch struct {
+	Dir string // of the file; "" for os.TempDir
+
+	mu     sync.Mutex
+	file   *os.File
+	size   int64 // of the file
+	mapped [][]byte
+	free   []byte // of the last one
+	failed bool   // there is no such file, or no room in it
+}
+
+// scratchPiece is how much of the file is mapped at once.
+const scratchPiece = 4 << 20
+
+// Alloc returns n bytes, all zero, that may be used until Close. Where the
+// system maps no files, or the folder has no room, they are Go's memory.
+func (s *Scratch) Alloc(n int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > len(s.free) && (s.failed || n > scratchPiece/4 || !s.grow()) {
+		return make([]byte, n)
+	}
+	b := s.free[:n:n]
+	s.free = s.free[n:]
+	return b
+}
+
+// grow maps another piece of the file; s.mu is held.
+func (s *Scratch) grow() bool {
+	piece, err := s.another()
+	if err != nil {
+		s.failed = true
+		return false
+	}
+	s.mapped = append(s.mapped, piece)
+	s.free = piece
+	return true
+}
+
+func (s *Scratch) another() ([]byte, error) {
+	if s.file == nil {
+		file, err := tempFile(s.Dir)
+		if err != nil {
+			return nil, err
+		}
+		s.file = file
+	}
+	// Zeros are written, not left out: a disk without room says so now, not by
+	// a fault when the memory is used.
+	if _, err := s.file.WriteAt(make([]byte, scratchPiece), s.size); err != nil {
+		return nil, err
+	}
+	piece, err := mapShared(s.file, s.size, scratchPiece)
+	if err == nil {
+		s.size += scratchPiece
+	}
+	return piece, err
+}
+
+// Drop gives back the memory of what was written and read. It stays in the file,
+// and is read from there when it is looked at again.
+func (s *Scratch) Drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, piece := range s.mapped {
+		dropPages(piece)
+	}
+}
+
+// Close ends the use of all that Alloc returned.
+func (s *Scratch) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, piece := range s.mapped {
+		unmapFile(piece)
+	}
+	s.mapped, s.free, s.failed = nil, nil, true
+	if s.file == nil {
+		return nil
+	}
+	file := s.file
+	s.file = nil
+	return file.Close()
+}
