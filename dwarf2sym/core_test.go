@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,7 @@ type coreRun struct {
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
 	o.Jobs = run.jobs
-	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: c.symbols, file: &elfobj.File{Path: "test"}}
+	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: slices.Clone(c.symbols), file: &elfobj.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
 	d.batch, r.effortBase = run.batch, run.base

@@ -18,7 +18,7 @@ import (
 type elfPub struct {
 	RVA      symfmt.RVA
 	Size     uint64 // st_size in bytes; 0 when no symbol tells it
-	Name     string // mangled, without its version
+	Name     string // mangled, without its version; not kept when the names are joined
 	Func     bool   // STT_FUNC or STT_GNU_IFUNC; else untyped
 	Multiple bool   // several functions were folded into this code
 	Alone    bool   // the place has no other name

@@ -206,7 +206,7 @@ func (w *worker) resolveNames() {
 		}
 		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
-		if how != nameless && !w.spend(uint64(len(w.names.list[name]))) {
+		if how != nameless && !w.spend(uint64(len(w.names.at(uint32(name))))) {
 			break
 		}
 		if p.fn < 0 {

@@ -2,25 +2,17 @@ package dwarf2sym
 
 import (
 	"hash/maphash"
-	"strings"
 	"unsafe"
 )
 
-// stringTable numbers strings in order of first use, from 0. It does what a
-// map[string]uint32 and a list do, in a third of the time on the names of a
-// kernel: growing it moves numbers and looks at no string, and the strings
-// themselves lie in large chunks. The zero value is empty.
-type stringTable struct {
-	list   []string
-	hashes []uint32 // of the strings in list
+// hashIndex finds the numbers of what is kept elsewhere by hash. Growing it moves
+// numbers and looks at nothing else. The zero value is empty.
+type hashIndex struct {
+	hashes []uint32 // by number
 	slots  []uint32 // number + 1, at hash or behind; 0: free. A power of two of them
-	text   strings.Builder
 }
 
-const (
-	minSlots  = 64
-	textChunk = 16 << 10
-)
+const minSlots = 64
 
 // hashSeed is the same for all tables. It differs from run to run, and decides
 // only where a number is kept.
@@ -31,86 +23,133 @@ func hashOf(s string) uint32 {
 	return uint32(h) ^ uint32(h>>32)
 }
 
-// intern returns the number of s, of which it keeps a copy.
-func (t *stringTable) intern(s []byte) uint32 {
-	// Not kept: a string that shares the bytes of s only to look for it.
-	look := unsafe.String(unsafe.SliceData(s), len(s))
-	h := hashOf(look)
-	if n, ok := t.lookup(look, h); ok {
-		return n
-	}
-	return t.add(t.keep(s), h)
-}
-
-// internString is intern of a string, which the table keeps as it is.
-func (t *stringTable) internString(s string) uint32 {
-	h := hashOf(s)
-	if n, ok := t.lookup(s, h); ok {
-		return n
-	}
-	return t.add(s, h)
-}
-
-// lookup returns the number of s, if it has one.
-func (t *stringTable) lookup(s string, hash uint32) (uint32, bool) {
-	if len(t.slots) == 0 {
+// find returns the number that has the hash and is the same.
+func (x *hashIndex) find(hash uint32, same func(n uint32) bool) (uint32, bool) {
+	if len(x.slots) == 0 {
 		return 0, false
 	}
-	for i := int(hash) & (len(t.slots) - 1); t.slots[i] != 0; i = (i + 1) & (len(t.slots) - 1) {
-		if n := t.slots[i] - 1; t.hashes[n] == hash && t.list[n] == s {
+	for i := int(hash) & (len(x.slots) - 1); x.slots[i] != 0; i = (i + 1) & (len(x.slots) - 1) {
+		if n := x.slots[i] - 1; x.hashes[n] == hash && same(n) {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// add gives s, which has none, the next number.
-func (t *stringTable) add(s string, hash uint32) uint32 {
-	if 2*len(t.list) >= len(t.slots) {
-		t.grow(2 * len(t.slots))
+// add gives what has the hash, and was not found, the next number.
+func (x *hashIndex) add(hash uint32) uint32 {
+	n := uint32(len(x.hashes))
+	if 2*len(x.hashes) >= len(x.slots) {
+		x.grow(2 * len(x.slots))
 	}
-	n := uint32(len(t.list))
-	t.list = append(t.list, s)
-	t.hashes = append(t.hashes, hash)
-	t.place(n)
+	x.hashes = append(x.hashes, hash)
+	x.place(n)
 	return n
 }
 
-// place takes a free slot for the string with number n.
-func (t *stringTable) place(n uint32) {
-	i := int(t.hashes[n]) & (len(t.slots) - 1)
-	for t.slots[i] != 0 {
-		i = (i + 1) & (len(t.slots) - 1)
+// place takes a free slot for n.
+func (x *hashIndex) place(n uint32) {
+	i := int(x.hashes[n]) & (len(x.slots) - 1)
+	for x.slots[i] != 0 {
+		i = (i + 1) & (len(x.slots) - 1)
 	}
-	t.slots[i] = n + 1
+	x.slots[i] = n + 1
 }
 
-// keep copies s to the current chunk, or to a new one: what was written there
+func (x *hashIndex) grow(slots int) {
+	x.slots = make([]uint32, max(slots, minSlots))
+	for n := range x.hashes {
+		x.place(uint32(n))
+	}
+}
+
+// stringTable numbers strings in order of first use, from 0. It does what a
+// map[string]uint32 and a list do, in a third of the time on the names of a
+// kernel: growing it looks at no string, and the strings themselves lie in
+// large chunks, of which it has no pointers but one each: a program has
+// hundreds of thousands of names, and each collection of garbage would look at
+// all of them. The zero value is empty.
+type stringTable struct {
+	hashIndex
+	places []stringPlace // by number
+	chunks [][]byte
+	firsts []uint32 // by chunk: the number of its first string
+}
+
+// stringPlace is chunks[chunk][off:][:size].
+type stringPlace struct{ chunk, off, size uint32 }
+
+const (
+	textChunk = 16 << 10
+
+	// maxText is the length that longer strings are cut to. What is written is
+	// cut much earlier (symfmt.MaxLine).
+	maxText = 1 << 30
+)
+
+// at returns the string with number n.
+func (t *stringTable) at(n uint32) string {
+	p := &t.places[n]
+	b := t.chunks[p.chunk][p.off:][:p.size]
+	return unsafe.String(unsafe.SliceData(b), len(b)) // what was written to a chunk stays
+}
+
+// intern returns the number of s, of which it keeps a copy.
+func (t *stringTable) intern(s []byte) uint32 {
+	// Not kept: a string that shares the bytes of s only to look for it.
+	return t.internString(unsafe.String(unsafe.SliceData(s), len(s)))
+}
+
+// internString is intern of a string.
+func (t *stringTable) internString(s string) uint32 {
+	s = s[:min(len(s), maxText)]
+	return t.internHashed(s, hashOf(s))
+}
+
+func (t *stringTable) internHashed(s string, hash uint32) uint32 {
+	if n, ok := t.find(hash, func(n uint32) bool { return t.at(n) == s }); ok {
+		return n
+	}
+	t.keep(s)
+	return t.add(hash)
+}
+
+// keep copies s to the last chunk, or to a new one: what was written there
 // stays, whatever comes behind it.
-func (t *stringTable) keep(s []byte) string {
-	if t.text.Cap()-t.text.Len() < len(s) {
-		t.text = strings.Builder{}
-		t.text.Grow(max(textChunk, len(s)))
+func (t *stringTable) keep(s string) {
+	last := len(t.chunks) - 1
+	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(s) {
+		last++
+		t.chunks = append(t.chunks, make([]byte, 0, max(textChunk, len(s))))
+		t.firsts = append(t.firsts, uint32(len(t.places)))
 	}
-	start := t.text.Len()
-	t.text.Write(s)
-	return t.text.String()[start:]
+	c := &t.chunks[last]
+	t.places = append(t.places, stringPlace{uint32(last), uint32(len(*c)), uint32(len(s))})
+	*c = append(*c, s...)
 }
 
-// expect makes room for n strings.
-func (t *stringTable) expect(n int) {
-	slots := minSlots
-	for slots < 2*n {
-		slots *= 2
+// rewrite replaces the strings of a chunk by what name makes of them. The table
+// cannot be searched afterwards.
+func (t *stringTable) rewrite(chunk int, name func(string) string) {
+	first, last := t.firsts[chunk], uint32(len(t.places))
+	if chunk+1 < len(t.firsts) {
+		last = t.firsts[chunk+1]
 	}
-	if slots > len(t.slots) {
-		t.grow(slots)
+	size, changed := 0, false
+	names := make([]string, 0, last-first)
+	for n := first; n < last; n++ {
+		old := t.at(n)
+		names = append(names, name(old))
+		size += len(names[n-first])
+		changed = changed || names[n-first] != old
 	}
-}
-
-func (t *stringTable) grow(slots int) {
-	t.slots = make([]uint32, max(slots, minSlots))
-	for n := range t.hashes {
-		t.place(uint32(n))
+	if !changed {
+		return
 	}
+	text := make([]byte, 0, size)
+	for i, s := range names {
+		t.places[first+uint32(i)] = stringPlace{uint32(chunk), uint32(len(text)), uint32(len(s))}
+		text = append(text, s...)
+	}
+	t.chunks[chunk] = text
 }

@@ -36,20 +36,52 @@ func TestStringTable(t *testing.T) {
 		if got != id {
 			t.Fatalf("number of %.20q is %d, want %d", s, got, id)
 		}
-		if i == 1000 {
-			table.expect(30_000)
-		}
 	}
 	for i, s := range list {
-		if table.list[i] != s {
-			t.Fatalf("string %d is %.20q, want %.20q", i, table.list[i], s)
+		if table.at(uint32(i)) != s {
+			t.Fatalf("string %d is %.20q, want %.20q", i, table.at(uint32(i)), s)
 		}
 	}
 }
 
 func TestStringTableEmptyString(t *testing.T) {
 	var table stringTable
-	if a, b := table.intern(nil), table.internString(""); a != 0 || b != 0 || len(table.list) != 1 {
-		t.Errorf("the empty string is %d and %d of %d", a, b, len(table.list))
+	if a, b := table.intern(nil), table.internString(""); a != 0 || b != 0 || len(table.places) != 1 {
+		t.Errorf("the empty string is %d and %d of %d", a, b, len(table.places))
+	}
+}
+
+// rewrite changes the strings of one chunk alone, and keeps the memory of one
+// where nothing changes.
+func TestStringTableRewrite(t *testing.T) {
+	var table stringTable
+	var want []string
+	for i := range 5000 {
+		s := fmt.Sprintf("_Zname%d", i)
+		table.internString(s)
+		want = append(want, s)
+	}
+	if len(table.chunks) < 3 {
+		t.Fatalf("%d chunks", len(table.chunks))
+	}
+	before := &table.chunks[0][0]
+	table.rewrite(0, func(s string) string { return s })
+	table.rewrite(1, func(s string) string { return s[2:] + "()" })
+	table.rewrite(len(table.chunks)-1, func(string) string { return "" })
+	if &table.chunks[0][0] != before {
+		t.Error("a chunk without changes has new memory")
+	}
+	last := table.firsts[len(table.firsts)-1]
+	for i, s := range want {
+		n := uint32(i)
+		switch {
+		case n >= last:
+			s = ""
+		case n >= table.firsts[1] && n < table.firsts[2]:
+			s = s[2:] + "()"
+		}
+		if got := table.at(n); got != s {
+			t.Fatalf("string %d is %q, want %q", i, got, s)
+		}
 	}
 }

@@ -3,92 +3,73 @@ package dwarf2sym
 import (
 	"context"
 	"strings"
-	"unsafe"
 
 	"github.com/symtool/symtool/internal/par"
 )
 
 // nameJoin numbers the names of all workers once, and demangles each once.
 type nameJoin struct {
-	raw   stringTable // as the debug information has them; only until they are demangled
-	final []string    // as they are written
-	local [][]nameID  // worker -> its nameID -> number
+	names stringTable
+	local [][]nameID // worker -> its nameID -> number; those of the first worker stay
 	full  bool
 }
 
 // joinNames collects the workers' names and those of the ELF symbols, and
 // demangles them with jobs workers. Only names that are in use reach this
 // point, each one once: demangling one costs more than reading a unit of C. The
-// symbols get the numbers of their names.
+// symbols get the numbers of their names in place of the names.
 func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bool, jobs int) (*nameJoin, error) {
 	j := &nameJoin{full: full}
-	total := len(symbols)
-	for _, w := range workers {
-		total += len(w.names.list)
-	}
-	j.raw.expect(total)
-	for _, w := range workers {
-		local := make([]nameID, len(w.names.list))
-		for i, name := range w.names.list {
-			local[i] = nameID(j.raw.internString(name))
+	for i, w := range workers {
+		var local []nameID
+		if i == 0 {
+			j.names = w.names.stringTable
+		} else {
+			local = j.add(&w.names.stringTable)
 		}
 		j.local = append(j.local, local)
 		w.names = nameTable{}
 	}
 	for i := range symbols {
 		s := &symbols[i]
-		s.id = nameID(j.raw.internString(s.Name))
+		s.id = nameID(j.names.internString(s.Name))
 		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
 		// Without ".cold" and the like, which linkage names do not have either.
 		if linkage, _, ok := strings.Cut(s.Name, "."); ok && s.mangled {
-			s.linkage = nameID(j.raw.internString(linkage))
+			s.linkage = nameID(j.names.internString(linkage))
 		}
+		s.Name = ""
 	}
-	j.raw = stringTable{list: j.raw.list}
-	j.final = make([]string, len(j.raw.list))
-	err := j.demangle(ctx, jobs)
-	j.raw = stringTable{}
-	return j, err
+	j.names.hashIndex = hashIndex{}
+	return j, j.demangle(ctx, jobs)
 }
 
-// demangleChunk is how many names one task demangles.
-const demangleChunk = 512
+// add adds the names of a worker, and returns their numbers.
+func (j *nameJoin) add(t *stringTable) []nameID {
+	local := make([]nameID, len(t.places))
+	for n := range local {
+		local[n] = nameID(j.names.internHashed(t.at(uint32(n)), t.hashes[n]))
+	}
+	return local
+}
 
+// demangle demangles chunk by chunk, each of which gets new memory.
 func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
-	chunks := (len(j.raw.list) + demangleChunk - 1) / demangleChunk
-	return par.Each(ctx, jobs, chunks, func(_ context.Context, _, chunk int) error {
-		from := chunk * demangleChunk
-		raw := j.raw.list[from:min(from+demangleChunk, len(j.raw.list))]
-		final := j.final[from:][:len(raw)]
-		size := 0
-		for i := range raw {
-			if final[i] = demangleName(raw[i], j.full); !sameString(final[i], raw[i]) {
-				size += len(final[i])
-			}
-		}
-		// One piece of memory for all, in place of many that are too long; and
-		// the names as they were are not needed any more.
-		var text strings.Builder
-		text.Grow(size)
-		for i := range raw {
-			if !sameString(final[i], raw[i]) {
-				start := text.Len()
-				text.WriteString(final[i])
-				final[i] = text.String()[start:]
-			}
-			raw[i] = ""
-		}
+	return par.Each(ctx, jobs, len(j.names.chunks), func(_ context.Context, _, chunk int) error {
+		j.names.rewrite(chunk, func(raw string) string { return demangleName(raw, j.full) })
 		return nil
 	})
 }
 
-// sameString tells whether a and b are one piece of memory.
-func sameString(a, b string) bool {
-	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
-}
+// final returns a name as it is written.
+func (j *nameJoin) final(id nameID) string { return j.names.at(uint32(id)) }
 
 func (j *nameJoin) global(worker int, id nameID) nameID {
-	if local := j.local[worker]; int(id) < len(local) {
+	local := j.local[worker]
+	switch {
+	case worker == 0:
+		return id
+	case int(id) < len(local):
 		return local[id]
 	}
 	return 0

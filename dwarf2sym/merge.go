@@ -46,11 +46,14 @@ func (m *merger) gather() {
 	for _, w := range m.workers {
 		total += len(w.funcs)
 	}
-	m.funcs = make([]funcRecord, 0, total)
 	for i, w := range m.workers {
-		for _, f := range w.funcs {
-			f.worker = uint16(i)
-			m.funcs = append(m.funcs, f)
+		for k := range w.funcs {
+			w.funcs[k].worker = uint16(i)
+		}
+		if i == 0 {
+			m.funcs = slices.Grow(w.funcs, total-len(w.funcs))
+		} else {
+			m.funcs = append(m.funcs, w.funcs...)
 		}
 		w.funcs = nil
 	}
@@ -182,7 +185,7 @@ func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 	case named:
 		return f.name == sym.id
 	case scoped:
-		rest, ok := strings.CutPrefix(m.names.final[sym.linkage], m.names.final[f.name])
+		rest, ok := strings.CutPrefix(m.names.final(sym.linkage), m.names.final(f.name))
 		return ok && (rest == "" || rest[0] == '(')
 	}
 	return false
@@ -295,16 +298,16 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 // were folded, the symbol may be that of another one.
 func (m *merger) funcName(f *funcRecord, sym *elfPub, multi bool) string {
 	if f.named == named {
-		return m.names.final[f.name]
+		return m.names.final(f.name)
 	}
 	switch {
 	case f.named == scoped:
 		if sym != nil && sym.mangled && !sym.Multiple && (!multi || m.isCalled(f, sym)) {
-			return m.names.final[sym.linkage]
+			return m.names.final(sym.linkage)
 		}
-		return m.names.final[f.name]
+		return m.names.final(f.name)
 	case sym != nil:
-		return m.names.final[sym.id]
+		return m.names.final(sym.id)
 	}
 	return noName
 }

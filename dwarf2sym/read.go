@@ -242,7 +242,7 @@ func (r *reader) addPublics(names *nameJoin) {
 		if k < len(m.Funcs) && m.Funcs[k].RVA == s.RVA {
 			continue
 		}
-		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final[s.id], Multiple: s.Multiple})
+		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final(s.id), Multiple: s.Multiple})
 	}
 }
 

@@ -150,7 +150,8 @@ func mangledNames(b *testing.B, f *elfobj.File) (mangled []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range names.final {
+	for id := range names.names.places {
+		name := names.final(nameID(id))
 		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") {
 			mangled = append(mangled, name)
 		}
