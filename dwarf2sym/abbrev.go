@@ -250,7 +250,7 @@ func (t *abbrevs) parseDecl(c *bin.Cursor) decl {
 			break
 		}
 		n := t.sizes.fixedSize(form)
-		if at == atSibling && fixed && (form == formRef4 || form == formRef8) {
+		if at == atSibling && fixed && size <= math.MaxInt32 && (form == formRef4 || form == formRef8) {
 			d.sibForm, d.sibOff = uint8(n), int32(size)
 		}
 		if !t.addStep(first, d.class, at, form, constant) {

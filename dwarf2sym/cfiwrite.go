@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 
@@ -300,6 +301,10 @@ func (w *cfiWriter) offset(base string, val int64) {
 func (w *cfiWriter) record(id symfmt.RuleID, init bool) {
 	rva := symfmt.RVA(w.pc - w.r.in.base)
 	t := &w.table
+	if len(t.Rows) >= math.MaxUint32 {
+		w.stop("more than %d STACK CFI records before it", uint32(math.MaxUint32))
+		return
+	}
 	if init {
 		t.Blocks = append(t.Blocks, symfmt.CFIBlock{RVA: rva, Init: id, First: uint32(len(t.Rows))})
 		w.open, w.lo = true, w.pc

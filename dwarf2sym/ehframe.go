@@ -123,11 +123,20 @@ func (r *cfiReader) entry(s *cfiSection, place cfiPlace, pos, end uint64, wide b
 	default:
 		r.stats.FDEs++
 		cie := id
-		if s.eh { // counts back from itself; a later CIE makes it wrap
-			cie = pos&^0xffffffff | uint64(uint32(pos)-uint32(id))
+		if s.eh {
+			cie = countBack(pos, id)
 		}
 		r.fdeOf(cfiPending{place, cie, c.Offset(), end}, false)
 	}
+}
+
+// countBack returns the place of the CIE that a pointer of 4 bytes at pos leads
+// to: it counts back from itself. A CIE behind it makes it wrap.
+func countBack(pos, pointer uint64) uint64 {
+	if pointer <= pos {
+		return pos - pointer
+	}
+	return uint64(uint32(pos) - uint32(pointer))
 }
 
 // fdeOf reads an FDE whose CIE is known, and keeps it for later otherwise.

@@ -354,3 +354,20 @@ func TestCFIArch(t *testing.T) {
 		})
 	}
 }
+
+// A CIE pointer of 4 bytes leads 4 GB back at most, also across a multiple of
+// 4 GB; only in the first 4 GB it may lead to a later CIE.
+func TestCountBack(t *testing.T) {
+	for _, c := range []struct{ pos, pointer, want uint64 }{
+		{0x20, 0x20, 0},
+		{0x20, 0x10, 0x10},
+		{0x20, 1<<32 - 0x40, 0x60},
+		{1<<32 + 0x10, 0x20, 1<<32 - 0x10},
+		{1<<32 + 0x10, 0x8, 1<<32 + 0x8},
+		{5<<32 + 0x10, 1<<32 - 4, 4<<32 + 0x14},
+	} {
+		if got := countBack(c.pos, c.pointer); got != c.want {
+			t.Errorf("%#x at %#x: %#x, want %#x", c.pointer, c.pos, got, c.want)
+		}
+	}
+}

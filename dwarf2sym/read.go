@@ -57,6 +57,7 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -119,13 +120,16 @@ type Report struct {
 // file that belongs to it. An error means that nothing could be read; damage
 // that cost a part is in the Report.
 func Read(ctx context.Context, file, debug *elfobj.File, o Options) (*symfmt.Module, *Report, error) {
-	r := &reader{opts: &o, file: file, debug: debug, jobs: par.Jobs(o.Jobs)}
+	r := &reader{opts: &o, file: file, debug: debug, jobs: min(par.Jobs(o.Jobs), maxWorkers)}
 	if err := r.read(ctx); err != nil {
 		return nil, nil, err
 	}
 	r.report.Problems = r.sortedProblems()
 	return &r.module, &r.report, nil
 }
+
+// maxWorkers is what funcRecord can number.
+const maxWorkers = math.MaxUint16
 
 // reader is one call of Read.
 type reader struct {
