@@ -21,8 +21,8 @@ const (
 	// The soft limit of memory for a large file, in percent of its .debug_info.
 	// Near it memory that is free goes back to the system, and collections come
 	// more often; the runtime lets them take no more than half of the time. What
-	// lives takes 17 (make scale). A smaller GOGC beside it made collections take
-	// half of all time.
+	// lives takes 18 at most (make scale). A smaller GOGC beside it made collections
+	// take half of all time.
 	limitPercent = 20
 )
 

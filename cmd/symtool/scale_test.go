@@ -50,7 +50,10 @@ func TestScale(t *testing.T) {
 		dir = keep
 	}
 	file := filepath.Join(dir, "large.elf")
-	info := makeScaleFile(t, dir, file, uint64(megabytes)<<20)
+	large := linkScale(t, dir, file, scaleHole, func(s *seed, percent int) int {
+		return int(uint64(megabytes)<<20/100*uint64(percent)/s.bytes[".debug_info"]) + 1
+	})
+	info := large.sizes[".debug_info"]
 	program := filepath.Join(dir, "symtool")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -68,17 +71,26 @@ func TestScale(t *testing.T) {
 	if same, err := sameContents(out[1], out[2]); err != nil || !same {
 		t.Errorf("-j 1 and -j 2 do not write the same bytes (%v)", err)
 	}
+	file = filepath.Join(dir, "small.elf")
+	small := linkScale(t, dir, file, 0, func(*seed, int) int { return 2 })
+	runScale(t, program, 1, file, filepath.Join(dir, "small.sym"))
+	compareCopies(t, large, small, out[1], filepath.Join(dir, "small.sym"))
 }
 
-// scaleMemory is what a dump may take: two fifths of .debug_info (a third was
-// measured), beside what any takes. Of a file that fits into memory more is
-// taken, because collecting less often is faster.
-func scaleMemory(info uint64) int64 { return int64(info/5*2) + 64<<20 }
+// scaleMemory is what a dump may take: a quarter of .debug_info (21 to 23 % were
+// measured). Of a file that fits into memory more is taken, because collecting
+// less often is faster.
+func scaleMemory(info uint64) int64 {
+	if info < largeInfo {
+		return int64(info/5*2) + 96<<20
+	}
+	return int64(info / 4)
+}
 
-// makeScaleFile builds the program, and returns the size of its .debug_info.
-func makeScaleFile(t *testing.T, dir, file string, want uint64) uint64 {
+// linkScale builds a program of count copies of each seed.
+func linkScale(t *testing.T, dir, file string, hole uint64, count func(s *seed, percent int) int) *link {
 	start := time.Now()
-	l := &link{hole: scaleHole}
+	l := &link{hole: hole}
 	for _, s := range scaleSeeds {
 		object := filepath.Join(dir, s.name+".o")
 		compileSeed(t, s.command, object)
@@ -86,7 +98,7 @@ func makeScaleFile(t *testing.T, dir, file string, want uint64) uint64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed.count = int(want/100*uint64(s.percent)/seed.bytes[".debug_info"]) + 1
+		seed.count = count(seed, s.percent)
 		l.seeds = append(l.seeds, seed)
 	}
 	compiled := time.Since(start)
@@ -106,7 +118,7 @@ func makeScaleFile(t *testing.T, dir, file string, want uint64) uint64 {
 	for _, name := range append(copied, ".debug_str", ".debug_line_str") {
 		t.Logf("%-18s %5d MB", name, l.sizes[name]>>20)
 	}
-	return l.sizes[".debug_info"]
+	return l
 }
 
 func compileSeed(t *testing.T, command, object string) {
