@@ -25,7 +25,8 @@ const CFA = ^Reg(0)
 // abi says what rows mean on an ABI (chapter 3).
 type abi struct {
 	name  string // the specification's
-	order binary.ByteOrder
+	order byteOrder
+	big   bool // which of the two that is
 
 	sp, fp, ra Reg
 
@@ -39,13 +40,22 @@ type abi struct {
 	// slotRegs says that in version 2 a word for RA or FP with its lowest bit
 	// set names the register that holds it.
 	slotRegs bool
+
+	padRA bool // a word 0 for RA, in front of that for FP, says that RA is not saved
+	keys  bool // return addresses are signed, with one of two keys
+}
+
+// byteOrder reads and appends.
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
 }
 
 var abis = [...]*abi{
-	AArch64BE: {name: "SFRAME_ABI_AARCH64_ENDIAN_BIG", order: binary.BigEndian, sp: 31, fp: 29, ra: 30, scale: 1},
-	AArch64LE: {name: "SFRAME_ABI_AARCH64_ENDIAN_LITTLE", order: binary.LittleEndian, sp: 31, fp: 29, ra: 30, scale: 1},
+	AArch64BE: {name: "SFRAME_ABI_AARCH64_ENDIAN_BIG", order: binary.BigEndian, big: true, sp: 31, fp: 29, ra: 30, scale: 1, keys: true},
+	AArch64LE: {name: "SFRAME_ABI_AARCH64_ENDIAN_LITTLE", order: binary.LittleEndian, sp: 31, fp: 29, ra: 30, scale: 1, keys: true},
 	AMD64:     {name: "SFRAME_ABI_AMD64_ENDIAN_LITTLE", order: binary.LittleEndian, sp: 7, fp: 6, ra: 16, scale: 1, fixedRA: -8, v1Block: 16},
-	S390X:     {name: "SFRAME_ABI_S390X_ENDIAN_BIG", order: binary.BigEndian, sp: 15, fp: 11, ra: 14, scale: 8, bias: 160, slotRegs: true},
+	S390X:     {name: "SFRAME_ABI_S390X_ENDIAN_BIG", order: binary.BigEndian, big: true, sp: 15, fp: 11, ra: 14, scale: 8, bias: 160, slotRegs: true, padRA: true},
 }
 
 // info is nil for an unknown ABI.

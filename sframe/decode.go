@@ -22,6 +22,11 @@ type Options struct {
 	// flags say, as relocations of all producers make it.
 	Relocated bool
 
+	// Segment says that the bytes are a program header's. Some of GNU ld reach
+	// behind the section that it made smaller afterwards, over what it had
+	// written before: no damage.
+	Segment bool
+
 	// Code tells whether [lo, hi) is in an executable section. It decides how
 	// starts are meant where the flags leave it open. Nil if unknown.
 	Code func(lo, hi uint64) bool
@@ -34,8 +39,10 @@ type format struct {
 	fdeSize uint64 // bytes
 
 	// fde decodes an FDE from fdeSize bytes and, since version 3, what rows has
-	// of it; start is as it is in the field.
-	fde func(b, rows []byte, order binary.ByteOrder, abi *abi) (f FDE, start int64, err error)
+	// of it. It sets Start to what the field holds, sign-extended.
+	fde func(f *FDE, b, rows []byte, abi *abi) error
+
+	write *layout // nil for a version that is only read
 }
 
 var formats = [...]*format{1: &v1, 2: &v2, 3: &v3}
@@ -66,18 +73,33 @@ func Decode(data []byte, o Options) (*Section, error) {
 			s.lose(fmt.Sprintf("%d bytes", uint64(len(data))-at), err)
 			break
 		}
-		s.readFDEs(&h, &o)
+		s.readFDEs(&h)
 		s.Headers = append(s.Headers, h)
-		if at = s.nextHeader(h.end); at == 0 {
+		if at = s.nextHeader(h.end, &o); at == 0 {
 			break
 		}
 	}
+	s.place(&o)
 	s.index()
 	return s, nil
 }
 
 func (s *Section) lose(what string, err error) {
 	s.Problems = append(s.Problems, Problem{Lost: what, Err: err})
+}
+
+// maxProblems are told, and the last of them stands for the rest: a Problem is
+// larger than what it is about.
+const maxProblems = 1000
+
+// loseRows is lose for an FDE's rows.
+func (s *Section) loseRows(i int, err error) {
+	switch {
+	case len(s.Problems) < maxProblems-1:
+		s.lose(fmt.Sprintf("rows of FDE %d", i), err)
+	case len(s.Problems) == maxProblems-1:
+		s.lose(fmt.Sprintf("rows of FDE %d and others behind it", i), err)
+	}
 }
 
 func (s *Section) fail(offset uint64, format string, args ...any) error {
@@ -162,58 +184,80 @@ func (s *Section) parts(h *Header, end uint64) {
 // nextHeader finds the header of another section that a linker put behind the
 // end of one; 0 if there is none. Linkers align them to 8 bytes and fill with
 // zeros.
-func (s *Section) nextHeader(end uint64) uint64 {
+func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 	rest := s.data[end:]
 	for i, b := range rest {
 		if b != 0 {
 			at := end + uint64(i)
-			if Magic(rest[i:]) == nil {
+			switch {
+			case Magic(rest[i:]) != nil:
+				return at
+			case !o.Segment:
 				s.lose(fmt.Sprintf("%d bytes", len(rest)-i), s.fail(at, "behind the rows: neither zeros nor a header"))
-				return 0
 			}
-			return at
+			return 0
 		}
 	}
 	return 0
 }
 
-// readFDEs reads a header's FDEs.
-func (s *Section) readFDEs(h *Header, o *Options) {
+// readFDEs reads a header's FDEs, with starts as they are in the section.
+func (s *Section) readFDEs(h *Header) {
 	format, abi := h.format(), h.ABI.info()
 	h.First = len(s.FDEs)
-	starts := make([]int64, h.Count)
-	s.FDEs = slices.Grow(s.FDEs, h.Count)
-	for i := range h.Count {
-		at := h.fdes + uint64(i)*format.fdeSize
-		f, start, err := format.fde(s.data[at:at+format.fdeSize], h.rows, abi.order, abi)
-		if err != nil {
-			s.lose(fmt.Sprintf("rows of FDE %d", h.First+i), s.fail(at, "%v", err))
+	s.FDEs = slices.Grow(s.FDEs, h.Count)[:h.First+h.Count]
+	fdes := s.FDEs[h.First:]
+	for i := range fdes {
+		f, at := &fdes[i], h.fdes+uint64(i)*format.fdeSize
+		*f = FDE{header: int32(len(s.Headers))}
+		if err := format.fde(f, s.data[at:at+format.fdeSize], h.rows, abi); err != nil {
+			f.lost, f.NumRows = true, 0
+			s.loseRows(h.First+i, s.fail(at, "%v", err))
 		}
-		f.header = int32(len(s.Headers))
-		s.FDEs = append(s.FDEs, f)
-		starts[i] = start
-	}
-	relative := o.Relocated || h.Flags&PCRelative != 0
-	if !relative && h.Flags&Sorted == 0 && h.Version <= 2 && o.Code != nil {
-		h.FieldRelative = s.inCode(h, starts, true, o) > s.inCode(h, starts, false, o)
-	}
-	for i, start := range starts {
-		s.FDEs[h.First+i].Start = s.start(h, i, start, relative || h.FieldRelative)
 	}
 }
 
-// start computes the address of the function of the header's FDE i.
-func (s *Section) start(h *Header, i int, start int64, pcRelative bool) uint64 {
-	if pcRelative {
-		start += int64(h.fdes + uint64(i)*h.format().fdeSize)
+// place makes addresses of starts. Headers that may have been copied without
+// their flag have it or not all together: for some functions both readings are
+// in code.
+func (s *Section) place(o *Options) {
+	var field, section int // functions in code, if starts count from it
+	for i := range s.Headers {
+		if h := &s.Headers[i]; h.undecided(o) {
+			field += s.inCode(h, true, o)
+			section += s.inCode(h, false, o)
+		}
 	}
-	return s.Addr + uint64(start)
+	for i := range s.Headers {
+		h := &s.Headers[i]
+		h.FieldRelative = field > section && h.undecided(o)
+		relative := h.FieldRelative || o.Relocated || h.Flags&PCRelative != 0
+		for k := range h.Count {
+			s.FDEs[h.First+k].Start = s.start(h, k, relative)
+		}
+	}
+}
+
+// undecided reports that starts may count from their fields and the flags do
+// not say so.
+func (h *Header) undecided(o *Options) bool {
+	return !o.Relocated && h.Flags&(PCRelative|Sorted) == 0 && h.Version <= 2 && o.Code != nil
+}
+
+// start computes the address of the function of the header's FDE i from what
+// is in its field.
+func (s *Section) start(h *Header, i int, pcRelative bool) uint64 {
+	start := s.Addr + s.FDEs[h.First+i].Start
+	if pcRelative {
+		start += h.fdes + uint64(i)*h.format().fdeSize
+	}
+	return start
 }
 
 // inCode counts the functions that are in code, if starts are meant so.
-func (s *Section) inCode(h *Header, starts []int64, pcRelative bool, o *Options) (n int) {
-	for i, start := range starts {
-		lo := s.start(h, i, start, pcRelative)
+func (s *Section) inCode(h *Header, pcRelative bool, o *Options) (n int) {
+	for i := range h.Count {
+		lo := s.start(h, i, pcRelative)
 		if o.Code(lo, lo+uint64(s.FDEs[h.First+i].Size)) {
 			n++
 		}

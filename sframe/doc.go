@@ -8,6 +8,10 @@
 // same: an address is absolute, a row has rules for the frame address, the
 // return address and the frame pointer.
 //
+// Func is a function with its rows, of no version. Section.Funcs makes them and
+// Encode writes them, in version 2 or 3; Section.Convert does both. Encode's
+// comment says what gets lost and why.
+//
 // Formats: "The SFrame format" of binutils 2.40 (version 1), 2.44 (version 2),
 // 2.45 (errata of version 2) and 2.46 (version 3).
 package sframe

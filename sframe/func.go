@@ -1,5 +1,7 @@
 package sframe
 
+import "fmt"
+
 // Func is a function with all its rows, apart from any section: what Encode
 // writes.
 type Func struct {
@@ -12,7 +14,8 @@ type Func struct {
 }
 
 // Func returns FDE i with its rows. With an error it has the rows before the
-// damage.
+// damage. A function that version 3 calls outermost by giving no rows has one
+// that says so.
 func (s *Section) Func(i int) (Func, error) {
 	f := &s.FDEs[i]
 	rows := s.Rows(i)
@@ -20,8 +23,57 @@ func (s *Section) Func(i int) (Func, error) {
 	if f.Mask {
 		fn.Block = f.Block
 	}
+	if s.Outermost(i) {
+		fn.Rows = []Row{{RA: Rule{Kind: Undefined}}}
+		return fn, nil
+	}
+	fn.Rows = make([]Row, 0, rows.atMost())
 	for rows.Next() {
 		fn.Rows = append(fn.Rows, rows.Row)
 	}
 	return fn, rows.Err()
+}
+
+// atMost bounds the number of rows by the bytes that there are for them.
+func (r *Rows) atMost() uint64 {
+	if uint64(r.pos) >= uint64(len(r.h.rows)) {
+		return 0
+	}
+	return min(uint64(r.left), uint64(len(r.h.rows)-int(r.pos))/(uint64(r.f.addrSize)+1))
+}
+
+// sharedRows is how many rows Funcs returns beside one for each byte of the
+// section. Without sharing there are two bytes to a row at least; all functions
+// of a small section may claim the same thousands of rows.
+const sharedRows = 1 << 16
+
+// Funcs returns the functions of all headers. One with damaged rows is left
+// out: those before the damage would be in force up to its end.
+func (s *Section) Funcs() (funcs []Func, problems []Problem) {
+	funcs = make([]Func, 0, len(s.FDEs))
+	left := uint64(len(s.data)) + sharedRows
+	for i := range s.FDEs {
+		f, err := s.funcOf(i, left)
+		left -= min(left, uint64(len(f.Rows)))
+		if err != nil {
+			problems = append(problems, Problem{Lost: fmt.Sprintf("function at %#x", f.Start), Err: err})
+			continue
+		}
+		funcs = append(funcs, f)
+	}
+	return funcs, problems
+}
+
+// funcOf is Func, with errors for what no row tells.
+func (s *Section) funcOf(i int, maxRows uint64) (Func, error) {
+	d := &s.FDEs[i]
+	rows := s.Rows(i)
+	if rows.atMost() > maxRows {
+		return Func{Start: d.Start}, s.fail(s.Offset(i), "%d rows: the functions before share theirs, and have too many", d.NumRows)
+	}
+	f, err := s.Func(i)
+	if err == nil && d.Mask && d.Block == 0 {
+		err = s.fail(s.Offset(i), "PCMASK with a block of size 0")
+	}
+	return f, err
 }

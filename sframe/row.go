@@ -1,5 +1,7 @@
 package sframe
 
+import "encoding/binary"
+
 // Row is a frame row (FRE, 2.4): the rules from Start up to the next row.
 type Row struct {
 	Start  uint32 // offset from the function's start, for PCMASK from each block's; bytes
@@ -58,21 +60,36 @@ type Rows struct {
 	Row  Row
 	Form Form
 
-	section string
-	h       *Header
-	abi     *abi
-	f       FDE
-	pos     uint32 // of the next row, in h.rows
-	left    uint32
-	words   [MaxWords]uint32
-	err     error
+	s    *Section
+	h    *Header
+	abi  *abi
+	f    *FDE
+	pos  uint32 // of the next row, in h.rows
+	left uint32
+	data []byte // words of the row at hand
+	err  error
 }
 
 // Rows returns the rows of FDE i.
-func (s *Section) Rows(i int) Rows {
+func (s *Section) Rows(i int) (rows Rows) {
+	rows.init(s, i)
+	return rows
+}
+
+func (r *Rows) init(s *Section, i int) {
 	f := &s.FDEs[i]
-	h := s.Header(i)
-	return Rows{section: s.Name, h: h, abi: h.ABI.info(), f: *f, pos: f.rows, left: f.NumRows}
+	r.s, r.f, r.h, r.pos, r.left = s, f, &s.Headers[f.header], f.rows, f.NumRows
+	r.abi = r.h.ABI.info()
+	if f.lost {
+		r.err = s.fail(s.Offset(i), "the attributes of the function at %#x cannot be read", f.Start)
+	}
+}
+
+// Outermost reports that FDE i says of the whole function, by giving no rows,
+// that it has no caller. Of a signal frame it says that its rules have no form.
+func (s *Section) Outermost(i int) bool {
+	f := &s.FDEs[i]
+	return f.NumRows == 0 && !f.Signal && !f.lost && s.Header(i).Version >= 3
 }
 
 // Err returns what ended Next before the last row.
@@ -83,63 +100,68 @@ func (r *Rows) Next() bool {
 	if r.left == 0 || r.err != nil {
 		return false
 	}
-	start, info, data := r.head()
-	if r.err != nil {
+	start, info, ok := r.head()
+	if !ok {
 		return false
 	}
 	r.Row = Row{Start: start}
 	r.Form = Form{Offset: r.h.fres + uint64(r.pos), Info: info, Words: int(info >> 1 & 15), WordSize: 1 << (info >> 5 & 3)}
-	for i := range r.Form.Words {
-		r.words[i] = r.word(data[i*r.Form.WordSize:], r.Form.WordSize)
-	}
 	if !r.interpret() {
 		return false
 	}
-	r.pos += uint32(r.f.addrSize) + 1 + uint32(len(data))
-	r.left--
+	r.skip()
 	return true
 }
 
 // head reads start and info of the row at pos and finds its data words.
-func (r *Rows) head() (start uint32, info uint8, data []byte) {
-	n := uint32(r.f.addrSize)
+func (r *Rows) head() (start uint32, info uint8, ok bool) {
+	n := uint64(r.f.addrSize)
 	if n == 0 {
-		r.fail("rows of type %d, want 0 to 2", r.f.Info&15)
-		return 0, 0, nil
+		return 0, 0, r.fail("rows of type %d, want 0 to 2", r.f.Info&15)
 	}
 	b := r.h.rows
-	if uint64(r.pos)+uint64(n) >= uint64(len(b)) {
-		r.fail("row %d of %d ends outside of the rows' %d bytes", r.f.NumRows-r.left, r.f.NumRows, len(b))
-		return 0, 0, nil
+	if uint64(r.pos)+n >= uint64(len(b)) {
+		return 0, 0, r.fail("row %d of %d ends outside of the rows' %d bytes", r.f.NumRows-r.left, r.f.NumRows, len(b))
 	}
 	b = b[r.pos:]
 	start, info = r.word(b, int(n)), b[n]
 	if info>>5&3 == 3 {
-		r.fail("info %#02x: data words of size code 3", info)
-		return 0, 0, nil
+		return 0, 0, r.fail("info %#02x: data words of size code 3", info)
 	}
-	size := uint32(info>>1&15) << (info >> 5 & 3)
-	if uint32(len(b))-n-1 < size {
-		r.fail("info %#02x: %d bytes of data words, %d left", info, size, uint32(len(b))-n-1)
-		return 0, 0, nil
+	size := uint64(info>>1&15) << (info >> 5 & 3)
+	if b = b[n+1:]; uint64(len(b)) < size {
+		return 0, 0, r.fail("info %#02x: %d bytes of data words, %d left", info, size, len(b))
 	}
-	return start, info, b[n+1 : n+1+size]
+	r.data = b[:size]
+	return start, info, true
+}
+
+// skip goes behind the row whose head was read.
+func (r *Rows) skip() {
+	r.pos += uint32(r.f.addrSize) + 1 + uint32(len(r.data))
+	r.left--
 }
 
 // word reads an unsigned number of 1, 2 or 4 bytes.
 func (r *Rows) word(b []byte, size int) uint32 {
-	switch size {
-	case 1:
+	switch {
+	case size == 1:
 		return uint32(b[0])
-	case 2:
-		return uint32(r.abi.order.Uint16(b))
+	case size == 2 && r.abi.big:
+		return uint32(binary.BigEndian.Uint16(b))
+	case size == 2:
+		return uint32(binary.LittleEndian.Uint16(b))
+	case r.abi.big:
+		return binary.BigEndian.Uint32(b)
 	}
-	return r.abi.order.Uint32(b)
+	return binary.LittleEndian.Uint32(b)
 }
+
+func (r *Rows) unsigned(i int) uint32 { return r.word(r.data[i*r.Form.WordSize:], r.Form.WordSize) }
 
 func (r *Rows) signed(i int) int64 {
 	shift := 32 - 8*r.Form.WordSize
-	return int64(int32(r.words[i]<<shift) >> shift)
+	return int64(int32(r.unsigned(i)<<shift) >> shift)
 }
 
 // seek goes to the last row that starts at off or before, as far as rows
@@ -147,23 +169,24 @@ func (r *Rows) signed(i int) int64 {
 func (r *Rows) seek(off uint32) bool {
 	pos, left := r.pos, uint32(0)
 	for r.left > 0 {
-		start, _, data := r.head()
-		if r.err != nil || start > off {
+		start, _, ok := r.head()
+		if !ok {
+			return false
+		}
+		if start > off {
 			break
 		}
 		pos, left = r.pos, r.left
-		r.pos += uint32(r.f.addrSize) + 1 + uint32(len(data))
-		r.left--
-	}
-	if r.err != nil {
-		return false
+		r.skip()
 	}
 	r.pos, r.left = pos, left
 	return r.Next()
 }
 
-func (r *Rows) fail(format string, args ...any) {
-	r.err = sectionError(r.section, r.h.fres+uint64(r.pos), format, args...)
+// fail keeps the damage at the row at pos, and returns false.
+func (r *Rows) fail(format string, args ...any) bool {
+	r.err = r.s.fail(r.h.fres+uint64(r.pos), format, args...)
+	return false
 }
 
 // interpret turns data words into rules.
@@ -210,13 +233,13 @@ func (r *Rows) fixed() {
 	r.Form.Surplus = r.Form.Words - next
 }
 
-// slot reads where RA or FP was saved. Nothing is saved at the CFA itself, and
-// a 0 says that there is no place.
+// slot reads where RA or FP was saved. For RA a 0 says that there is no place:
+// the word is there because one for FP follows.
 func (r *Rows) slot(rule *Rule, said *Said, i int) {
 	w := r.signed(i)
 	*said = Given
 	switch {
-	case w == 0:
+	case w == 0 && rule == &r.Row.RA:
 		*said = Padding
 	case w&1 != 0 && r.abi.slotRegs && r.h.Version == 2:
 		*rule = Rule{Value, Reg(w >> 1), 0}
@@ -231,15 +254,14 @@ func (r *Rows) flexible() bool {
 	said := [...]*Said{new(Said), &r.Form.RA, &r.Form.FP}
 	i := 0
 	for k := 0; k < len(rules) && i < r.Form.Words; k++ {
-		control := r.words[i]
+		control := r.unsigned(i)
 		i++
 		if control == 0 {
 			*said[k] = Padding
 			continue
 		}
 		if i == r.Form.Words {
-			r.fail("%d data words, of which the last is a control word without an offset", i)
-			return false
+			return r.fail("%d data words, of which the last is a control word without an offset", i)
 		}
 		*rules[k] = flexRule(control, r.signed(i))
 		*said[k] = Given
@@ -247,8 +269,7 @@ func (r *Rows) flexible() bool {
 	}
 	r.Form.Surplus = r.Form.Words - i
 	if cfa := &r.Row.CFA; cfa.Kind == Same || cfa.Reg == CFA {
-		r.fail("the rule of the CFA has no base register")
-		return false
+		return r.fail("the rule of the CFA has no base register")
 	}
 	r.Row.CFA.Offset = r.Row.CFA.Offset*r.abi.scale + r.abi.bias
 	return true
@@ -281,16 +302,14 @@ func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 		return -1, Row{}, ErrNoFDE
 	}
 	f := &s.FDEs[i]
-	off := uint32(pc - f.Start)
-	if f.Mask {
-		if f.Block == 0 {
-			return i, Row{}, sectionError(s.Name, s.Offset(i), "PCMASK with a block of size 0")
-		}
-		off %= f.Block
+	if f.Mask && f.Block == 0 {
+		return i, Row{}, s.fail(s.Offset(i), "PCMASK with a block of size 0")
 	}
-	rows := s.Rows(i)
-	if f.NumRows == 0 && rows.h.Version >= 3 && !f.Signal {
-		return i, Row{RA: Rule{Kind: Undefined}}, nil // outermost; as of a signal frame it has no form
+	off := f.offset(pc)
+	var rows Rows
+	rows.init(s, i)
+	if s.Outermost(i) {
+		return i, Row{RA: Rule{Kind: Undefined}}, nil
 	}
 	if !rows.seek(off) || rows.Row.Start > off {
 		if rows.err != nil {
@@ -299,4 +318,14 @@ func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 		return i, Row{}, ErrNoRow
 	}
 	return i, rows.Row, nil
+}
+
+// offset is what rows' starts are compared with for an address in the function.
+// A PCMASK function has a block.
+func (f *FDE) offset(pc uint64) uint32 {
+	off := uint32(pc - f.Start)
+	if f.Mask {
+		off %= f.Block
+	}
+	return off
 }

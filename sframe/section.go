@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -89,10 +91,20 @@ type FDE struct {
 	header   int32
 	rows     uint32 // offset of the first row in the rows' part
 	addrSize uint8  // bytes of a row's start; 0 for a type that does not exist
+	lost     bool   // its rows, to damage that Section.Problems tells
 }
 
 // Contains reports whether pc is in the function.
-func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < uint64(f.Size) }
+func (f *FDE) Contains(pc uint64) bool { return pc >= f.Start && pc-f.Start < uint64(f.Size) }
+
+// last is the address of the last byte of a function that has one. Damage may
+// put it beyond the last address.
+func (f *FDE) last() uint64 {
+	if last := f.Start + uint64(f.Size) - 1; last >= f.Start {
+		return last
+	}
+	return math.MaxUint64
+}
 
 // Section is a decoded .sframe section. It refers to the bytes that it was
 // decoded from. Its methods may be called by several goroutines.
@@ -105,7 +117,13 @@ type Section struct {
 
 	data   []byte
 	sorted []uint32 // FDEs by address; nil if they are sorted as they are
-	reach  []uint64 // by sorted place: the farthest end so far; nil if no function overlaps another
+	reach  []uint64 // by sorted place: the last address so far; nil if no function overlaps another
+
+	// The addresses from first on in equal parts of 1<<shift bytes, about as many
+	// as there are FDEs: starts[i] FDEs start before part i.
+	first  uint64
+	shift  int
+	starts []uint32
 }
 
 // Header returns the header that FDE i belongs to.
@@ -126,10 +144,13 @@ var (
 	ErrNoRow = errors.New("the function has no row for the address")
 )
 
+// Size is the number of the section's bytes.
+func (s *Section) Size() uint64 { return uint64(len(s.data)) }
+
 // FindFDE returns the FDE of the function that covers the address, or -1. Where
 // functions overlap, the one that starts last is taken.
 func (s *Section) FindFDE(pc uint64) int {
-	lo, hi := 0, len(s.FDEs)
+	lo, hi := s.near(pc)
 	for lo < hi {
 		if mid := int(uint(lo+hi) >> 1); s.FDEs[s.at(mid)].Start <= pc {
 			lo = mid + 1
@@ -141,11 +162,23 @@ func (s *Section) FindFDE(pc uint64) int {
 		if i := s.at(k); s.FDEs[i].Contains(pc) {
 			return i
 		}
-		if s.reach == nil || s.reach[k] <= pc {
+		if s.reach == nil || s.reach[k] < pc {
 			return -1
 		}
 	}
 	return -1
+}
+
+// near returns two places between which the FDEs end that start at pc or before.
+func (s *Section) near(pc uint64) (lo, hi int) {
+	if len(s.FDEs) == 0 || pc < s.first {
+		return 0, 0
+	}
+	part := (pc - s.first) >> s.shift
+	if part >= uint64(len(s.starts)-1) {
+		return len(s.FDEs), len(s.FDEs)
+	}
+	return int(s.starts[part]), int(s.starts[part+1])
 }
 
 // at returns the FDE at a place of the order by address.
@@ -169,13 +202,31 @@ func (s *Section) index() {
 		}
 		slices.SortStableFunc(s.sorted, func(a, b uint32) int { return byStart(s.FDEs[a], s.FDEs[b]) })
 	}
+	s.indexStarts()
 	// A function of size 0 covers nothing: one before it may reach over it.
 	for k := 1; k < len(s.FDEs); k++ {
 		a, b := &s.FDEs[s.at(k-1)], &s.FDEs[s.at(k)]
-		if a.Start+uint64(a.Size) > b.Start {
+		if a.Size != 0 && a.last() >= b.Start {
 			s.indexOverlaps()
 			return
 		}
+	}
+}
+
+func (s *Section) indexStarts() {
+	n := len(s.FDEs)
+	if n == 0 {
+		return
+	}
+	s.first = s.FDEs[s.at(0)].Start
+	length := s.FDEs[s.at(n-1)].Start - s.first
+	s.shift = bits.Len64(length / uint64(n))
+	s.starts = make([]uint32, length>>s.shift+2)
+	for i := range s.FDEs {
+		s.starts[(s.FDEs[i].Start-s.first)>>s.shift+1]++
+	}
+	for i := 1; i < len(s.starts); i++ {
+		s.starts[i] += s.starts[i-1]
 	}
 }
 
@@ -184,7 +235,9 @@ func (s *Section) indexOverlaps() {
 	var far uint64
 	for k := range s.reach {
 		f := &s.FDEs[s.at(k)]
-		far = max(far, f.Start+uint64(f.Size))
+		if f.Size != 0 {
+			far = max(far, f.last())
+		}
 		s.reach[k] = far
 	}
 }

@@ -1,18 +1,22 @@
 package sframe
 
-import "encoding/binary"
+import "fmt"
 
 // v1 is version 1, of binutils 2.40: FDEs of 17 bytes, and no size of the block
 // that PCMASK repeats.
 var v1 = format{name: "SFRAME_VERSION_1", flags: Sorted | FramePointer, fdeSize: 17, fde: fde1}
 
-func fde1(b, _ []byte, order binary.ByteOrder, abi *abi) (FDE, int64, error) {
-	f := FDE{Size: order.Uint32(b[4:]), rows: order.Uint32(b[8:]), NumRows: order.Uint32(b[12:])}
+func fde1(f *FDE, b, rows []byte, abi *abi) error {
+	f.Start = uint64(int32(abi.order.Uint32(b)))
+	f.Size, f.rows, f.NumRows = abi.order.Uint32(b[4:]), abi.order.Uint32(b[8:]), abi.order.Uint32(b[12:])
 	f.setInfo(b[16])
 	if f.Mask {
 		f.Block = abi.v1Block
 	}
-	return f, int64(int32(order.Uint32(b))), nil
+	if f.NumRows != 0 && uint64(f.rows) >= uint64(len(rows)) {
+		return fmt.Errorf("rows at %#x of the rows' %d bytes", f.rows, len(rows))
+	}
+	return nil
 }
 
 // setInfo takes what all versions have in the info byte (2.3.1).

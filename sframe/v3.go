@@ -1,22 +1,22 @@
 package sframe
 
 import (
-	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // v3 is version 3, of binutils 2.46: starts of 64 bits, and what describes a
 // function but its place stands in front of its rows.
-var v3 = format{name: "SFRAME_VERSION_3", flags: Sorted | PCRelative, fdeSize: 16, fde: fde3}
+var v3 = format{name: "SFRAME_VERSION_3", flags: Sorted | PCRelative, fdeSize: 16, fde: fde3, write: &write3}
 
 // attrSize is the size of a function's attributes in front of its rows.
 const attrSize = 5
 
-func fde3(b, rows []byte, order binary.ByteOrder, _ *abi) (FDE, int64, error) {
-	f := FDE{Size: order.Uint32(b[8:]), rows: order.Uint32(b[12:])}
-	start := int64(order.Uint64(b))
+func fde3(f *FDE, b, rows []byte, abi *abi) error {
+	order := abi.order
+	f.Start, f.Size, f.rows = order.Uint64(b), order.Uint32(b[8:]), order.Uint32(b[12:])
 	if uint64(f.rows)+attrSize > uint64(len(rows)) {
-		return f, start, fmt.Errorf("attributes at %#x of the rows' %d bytes", f.rows, len(rows))
+		return fmt.Errorf("attributes at %#x of the rows' %d bytes", f.rows, len(rows))
 	}
 	attr := rows[f.rows:]
 	f.rows += attrSize
@@ -31,8 +31,21 @@ func fde3(b, rows []byte, order binary.ByteOrder, _ *abi) (FDE, int64, error) {
 	case 0, 1:
 		f.Flex = t == 1
 	default:
-		f.NumRows = 0
-		return f, start, fmt.Errorf("FDE of type %d, want 0 or 1", t)
+		return fmt.Errorf("FDE of type %d, want 0 or 1", t)
 	}
-	return f, start, nil
+	return nil
+}
+
+var write3 = layout{
+	flex: true, signal: true,
+	maxRows: math.MaxUint16,
+	appendFDE: func(b []byte, order byteOrder, f *FDE, start int64) []byte {
+		b = order.AppendUint64(b, uint64(start))
+		b = order.AppendUint32(b, f.Size)
+		return order.AppendUint32(b, f.rows)
+	},
+	appendAttr: func(b []byte, order byteOrder, f *FDE) []byte {
+		b = order.AppendUint16(b, uint16(f.NumRows))
+		return append(b, f.Info, f.Info2, f.Rep)
+	},
 }
