@@ -1,0 +1,130 @@
+package sframe
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Profile is a reader whose demands a section is checked against.
+type Profile uint8
+
+// The profiles.
+const (
+	Spec     Profile = iota // the specification of the section's version
+	Binutils                // libsframe, ld and objdump of binutils 2.47
+	Kernel                  // the reader proposed for Linux, of version 3
+)
+
+var profileNames = [...]string{Spec: "spec", Binutils: "binutils", Kernel: "kernel"}
+
+// String is the profile's name, as ParseProfile takes it.
+func (p Profile) String() string { return profileNames[p] }
+
+// ParseProfile returns the profile of a name.
+func ParseProfile(name string) (p Profile, ok bool) {
+	i := slices.Index(profileNames[:], name)
+	return Profile(max(i, 0)), i >= 0
+}
+
+// Severity is how bad a finding is.
+type Severity uint8
+
+// The severities.
+const (
+	SeverityNote    Severity = iota + 1 // of no consequence for the profile's reader
+	SeverityWarning                     // the reader takes the section, and gets wrong rules or none for some code
+	SeverityError                       // the profile does not allow it: its reader refuses the section, crashes, or gets all wrong
+)
+
+// String is the severity in lower case.
+func (s Severity) String() string {
+	switch s {
+	case SeverityNote:
+		return "note"
+	case SeverityWarning:
+		return "warning"
+	case SeverityError:
+		return "error"
+	}
+	return "none"
+}
+
+// Finding is what a rule found.
+type Finding struct {
+	Offset   uint64 // in the section
+	Severity Severity
+	Rule     string // short name
+	Msg      string
+	Ref      string // what says that it is wrong
+}
+
+// String prints offset, severity, message, rule and reference.
+func (f Finding) String() string {
+	return fmt.Sprintf("%#x: %s: %s [%s] (%s)", f.Offset, f.Severity, f.Msg, f.Rule, f.Ref)
+}
+
+// Context is what a check may know beside the section's bytes. Rules that need
+// what is nil say nothing.
+type Context struct {
+	Section func(addr uint64) string // name of the ELF section at an address; "" if there is none
+	Code    func(lo, hi uint64) bool // whether [lo, hi) is in an executable section
+	Object  bool                     // the section is a relocatable object's
+}
+
+// rule is one thing that is checked, by the one function of it that is set.
+type rule struct {
+	id  string
+	in  levels
+	ref string
+
+	section func(*checker)
+	header  func(*checker, *Header)
+	fde     func(*checker, *visit)
+	row     func(*checker, *visit)  // visit.rows is at the row
+	parts   func(*checker, *Header) // runs after the header's functions
+}
+
+// levels has a letter for each profile in their order: N, W or E for the
+// severity there, - where the profile has no such rule.
+type levels string
+
+func (l levels) at(p Profile) Severity {
+	switch l[p] {
+	case 'N':
+		return SeverityNote
+	case 'W':
+		return SeverityWarning
+	case 'E':
+		return SeverityError
+	}
+	return 0
+}
+
+// What rules refer to.
+const (
+	refSpec     = "SFrame specification, "
+	refV3       = "SFrame V3 specification, "
+	refBinutils = "binutils, "
+	refKernel   = "Linux, proposed reader of SFrame V3"
+)
+
+// rules is all of them, by what they look at.
+var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRules)
+
+// Check returns what is wrong for the profile's reader, by offset. Known
+// mistakes of producers are named.
+func (s *Section) Check(p Profile) []Finding { return s.CheckIn(p, Context{}) }
+
+// CheckIn is Check with what is known of the binary.
+func (s *Section) CheckIn(p Profile, ctx Context) []Finding {
+	c := checker{s: s, p: p, ctx: ctx, shared: s.shared() / 4} // it does more with a row than readers do
+	c.choose()
+	for _, r := range c.section {
+		c.at = r
+		r.section(&c)
+	}
+	for i := range s.Headers {
+		c.checkHeader(&s.Headers[i])
+	}
+	return c.findings()
+}

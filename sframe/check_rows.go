@@ -1,0 +1,167 @@
+package sframe
+
+// rowRules look at a row and the one before it.
+var rowRules = []*rule{
+	{id: "row-first", in: "WWW", ref: refSpec + "2.4", row: func(c *checker, v *visit) {
+		if v.n == 0 && v.rows.Row.Start != 0 {
+			c.report(v.rows.Form.Offset, "the function's first row starts at %d: code before has no rules", v.rows.Row.Start)
+		}
+	}},
+	{id: "row-order", in: "EWE", ref: refSpec + "2.4", row: func(c *checker, v *visit) {
+		if v.n != 0 && v.rows.Row.Start < v.prev.Start {
+			c.report(v.rows.Form.Offset, "row at %d behind one at %d", v.rows.Row.Start, v.prev.Start)
+		}
+	}},
+	{id: "row-twice", in: "WWE", ref: refBinutils + "PR libsframe/33131", row: func(c *checker, v *visit) {
+		if v.n != 0 && v.rows.Row.Start == v.prev.Start {
+			c.report(v.rows.Form.Offset, "row at %d like the one before, which is in force nowhere", v.rows.Row.Start)
+		}
+	}},
+	{id: "row-same", in: "NNN", ref: refBinutils + "as compares no rows", row: func(c *checker, v *visit) {
+		same := v.prev
+		same.Start = v.rows.Row.Start
+		if v.n != 0 && same == v.rows.Row && v.prev.Start != same.Start {
+			c.report(v.rows.Form.Offset, "row at %d with the rules of the one before", same.Start)
+		}
+	}},
+	{id: "row-end", in: "WWN", ref: refBinutils + "PR libsframe/33131; objdump up to 2.44 aborts", row: func(c *checker, v *visit) {
+		if limit := v.limit(); limit != 0 && v.rows.Row.Start == limit {
+			c.report(v.rows.Form.Offset, "row at %d, where the %s ends", limit, v.unit())
+		}
+	}},
+	{id: "row-outside", in: "EWE", ref: refSpec + "2.4", row: func(c *checker, v *visit) {
+		if !v.f.Mask && v.rows.Row.Start > v.f.Size {
+			c.report(v.rows.Form.Offset, "row at %d in a function of %d bytes", v.rows.Row.Start, v.f.Size)
+		}
+	}},
+	{id: "row-outside-block", in: "EWW", ref: refSpec + "2.3.2", row: func(c *checker, v *visit) {
+		if v.f.Mask && v.rows.Row.Start > v.f.Block {
+			c.report(v.rows.Form.Offset, "row at %d in blocks of %d bytes", v.rows.Row.Start, v.f.Block)
+		}
+	}},
+	{id: "row-surplus", in: "EWE", ref: refSpec + "3", row: func(c *checker, v *visit) {
+		if n := v.rows.Form.Surplus; n != 0 {
+			c.report(v.rows.Form.Offset, "%d data words, of which the last %d mean nothing", v.rows.Form.Words, n)
+		}
+	}},
+	{id: "row-words", in: "-E-", ref: refBinutils + "libsframe 2.47", row: func(c *checker, v *visit) {
+		if n := v.rows.Form.Words; n > 6 {
+			c.report(v.rows.Form.Offset, "%d data words, want 6 at most", n)
+		}
+	}},
+	{id: "row-no-words", in: "WWW", ref: refSpec + "errata 2 of version 2", row: func(c *checker, v *visit) {
+		if v.rows.Form.Words == 0 && v.h.Version == 1 {
+			c.report(v.rows.Form.Offset, "row without data words, which means nothing in version 1")
+		}
+	}},
+	{id: "row-fp-as-ra", in: "NNN", ref: refBinutils + "as 2.40 for AArch64", row: func(c *checker, v *visit) {
+		aarch64 := v.h.ABI == AArch64BE || v.h.ABI == AArch64LE
+		if aarch64 && v.h.Version == 1 && v.rows.Form.Words == 2 {
+			c.report(v.rows.Form.Offset, "two data words: the return address's place, or the frame pointer's, which as 2.40 writes so if it alone is saved")
+		}
+	}},
+	{id: "row-signed", in: "WWW", ref: refSpec + "2.4.1", row: func(c *checker, v *visit) {
+		if v.rows.Row.Signed && v.h.ABI != AArch64BE && v.h.ABI != AArch64LE {
+			c.report(v.rows.Form.Offset, "signed return address on %s", v.h.ABI)
+		}
+	}},
+	{id: "cfa-low", in: "WWW", ref: refSpec + "3; for s390x, as cuts offsets off to multiples of 8", row: func(c *checker, v *visit) {
+		abi := v.h.ABI.info()
+		cfa, low := v.rows.Row.CFA, max(abi.bias, -int64(abi.fixedRA))
+		if cfa.Kind == Value && cfa.Reg == abi.sp && cfa.Offset < low {
+			c.report(v.rows.Form.Offset, "CFA = SP%+d, want SP%+d or more", cfa.Offset, low)
+		}
+	}},
+	{id: "slot", in: "WWW", ref: refSpec + "3", row: func(c *checker, v *visit) {
+		for _, r := range [...]Rule{v.rows.Row.RA, v.rows.Row.FP} {
+			if r.Kind == Memory && r.Reg == CFA && (r.Offset >= 0 || r.Offset%8 != 0) {
+				c.report(v.rows.Form.Offset, "a register saved at CFA%+d: not a word of the frame", r.Offset)
+			}
+		}
+	}},
+	{id: "plt", in: "WWW", ref: refBinutils + "ld up to 2.47", row: checkPLT},
+}
+
+// limit is where a function's rows must end: rows of PCMASK repeat in each
+// block.
+func (v *visit) limit() uint32 {
+	if v.f.Mask {
+		return v.f.Block
+	}
+	return v.f.Size
+}
+
+func (v *visit) unit() string {
+	if v.f.Mask {
+		return "block"
+	}
+	return "function"
+}
+
+// checkPLT finds entries of one jump for which ld writes the rule of an entry
+// that has pushed a number.
+func checkPLT(c *checker, v *visit) {
+	cfa := v.rows.Row.CFA
+	if c.ctx.Section == nil || v.h.ABI != AMD64 || v.rows.Row.Start != 0 || cfa != (Rule{Value, AMD64.SP(), 16}) {
+		return
+	}
+	if name := c.ctx.Section(v.f.Start); name == ".plt.got" || name == ".plt.sec" {
+		c.report(v.rows.Form.Offset, "CFA = SP+16 at the start of entries of %s, which push nothing: .eh_frame says SP+8", name)
+	}
+}
+
+// flexRules look at rows of version 3 that name their registers.
+var flexRules = []*rule{
+	{id: "flex-control", in: "EWW", ref: refV3 + "flexible FDEs", row: func(c *checker, v *visit) {
+		v.controls(func(control uint32) {
+			if control&4 != 0 || control&controlReg == 0 && control>>controlShift != 0 {
+				c.report(v.rows.Form.Offset, "control word %#x has bits that mean nothing", control)
+			}
+		})
+	}},
+	{id: "flex-register", in: "WWW", ref: refV3 + "flexible FDEs", row: func(c *checker, v *visit) {
+		limit := registers[v.h.ABI]
+		v.controls(func(control uint32) {
+			if reg := control >> controlShift; control&controlReg != 0 && reg >= limit {
+				c.report(v.rows.Form.Offset, "register %d, want one below %d", reg, limit)
+			}
+		})
+	}},
+	{id: "flex-padding", in: "NNE", ref: refKernel, row: func(c *checker, v *visit) {
+		if n := v.rows.Form.Words; v.f.Flex && n != 0 && v.rows.Form.Surplus == 0 && v.padded() {
+			c.report(v.rows.Form.Offset, "the last of %d data words is padding, behind which there is nothing", n)
+		}
+	}},
+	{id: "flex-top", in: "NNN", ref: refV3 + "flexible FDEs", row: func(c *checker, v *visit) {
+		abi := v.h.ABI.info()
+		if cfa := v.rows.Row.CFA; v.f.Flex && v.rows.Form.Words != 0 && cfa.Reg != abi.sp && cfa.Reg != abi.fp {
+			c.report(v.rows.Form.Offset, "CFA from register %d, which only the topmost frame has", cfa.Reg)
+		}
+	}},
+}
+
+// padded reports that the row's last word says that there is no rule.
+func (v *visit) padded() (last bool) {
+	for i := 0; i < v.rows.Form.Words; i++ {
+		if last = v.rows.unsigned(i) == 0; !last {
+			i++
+		}
+	}
+	return last
+}
+
+// registers counts those that DWARF numbers and a walker may know.
+var registers = [...]uint32{AArch64BE: 32, AArch64LE: 32, AMD64: 17, S390X: 32}
+
+// controls calls f with the row's control words, if it has any.
+func (v *visit) controls(f func(control uint32)) {
+	if !v.f.Flex {
+		return
+	}
+	for i := 0; i < v.rows.Form.Words-v.rows.Form.Surplus; i++ {
+		if control := v.rows.unsigned(i); control != 0 {
+			f(control)
+			i++
+		}
+	}
+}
