@@ -1,0 +1,272 @@
+package sframe
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strconv"
+)
+
+// textBuffer is the size of Print's and WriteJSON's writes, in bytes.
+const textBuffer = 64 << 10
+
+// ruleWidth is the width of a column of rules. The first column's heading is
+// narrower than the column: so it is in objdump.
+const ruleWidth = 10
+
+const blanks = "          "
+
+// Print writes the section in the layout of `objdump --sframe` of binutils
+// 2.47: each header, its functions and their rows.
+//
+// A rule is "sp+16", "fp+16" or "r10+0" as a sum, "(fp-8)" as the word in memory
+// there; "c-16" is the word at the frame address less 16. "u" is a register that
+// has the caller's value, "f" a place that the header gives, "U" a word that
+// stands for no rule; "[s]" marks a signed return address. In functions with
+// "[m]" in their heading, rows start at offsets in each block; else at addresses.
+//
+// Where we differ: columns are separated even when one is wider than its place,
+// nothing ends in blanks, an offset has one sign, the frame pointer's fixed
+// place is shown in all rows that have it, and "=c-16" is a sum in place of the
+// word in memory. Headers after the first, which objdump does not look for, say
+// their offset; functions are counted through.
+//
+// In place of rows that cannot be decoded is a line that says so. What else could
+// not be read is in Problems alone. The error is the writer's.
+func (s *Section) Print(w io.Writer) error {
+	p := s.printer(w)
+	p.lines("Contents of the SFrame section ", s.Name, ":\n")
+	if len(s.Headers) == 0 {
+		p.lines("  empty\n")
+	}
+	for i := range s.Headers {
+		h := &s.Headers[i]
+		if i > 0 {
+			p.lines("\n")
+		}
+		p.header(h)
+		for k := range h.Count {
+			p.lines("\n")
+			p.function(s, h.First+k)
+			p.rows(s, h.First+k)
+		}
+	}
+	return p.w.Flush()
+}
+
+// PrintAt writes the function that covers the address and the row that is in
+// force there, as Print does, or that there is none. The error is the writer's.
+func (s *Section) PrintAt(w io.Writer, pc uint64) error {
+	p := s.printer(w)
+	p.lines(hexadecimal(pc), ":")
+	i, _, err := s.Find(pc)
+	if i < 0 {
+		p.lines(" no function\n")
+		return p.w.Flush()
+	}
+	p.lines("\n")
+	p.function(s, i)
+	f := &s.FDEs[i]
+	switch {
+	case errors.Is(err, ErrNoRow):
+		p.lines("    no row\n")
+	case err != nil:
+		p.failure(err)
+	case f.NumRows == 0:
+		p.lines("    no rows: the outermost frame\n")
+	default:
+		rows := s.Rows(i)
+		rows.seek(f.offset(pc))
+		p.lines(heading(f))
+		p.put(rows.append(p.w.AvailableBuffer(), f.rowBase()))
+	}
+	return p.w.Flush()
+}
+
+// printer appends to the free part of the writer's buffer. The writer keeps its
+// first error for Flush.
+type printer struct {
+	w    *bufio.Writer
+	left shared
+}
+
+func (s *Section) printer(w io.Writer) *printer {
+	return &printer{bufio.NewWriterSize(w, textBuffer), s.shared()}
+}
+
+func (p *printer) put(b []byte) { _, _ = p.w.Write(b) }
+
+func (p *printer) lines(text ...string) {
+	for _, t := range text {
+		_, _ = p.w.WriteString(t)
+	}
+}
+
+func (p *printer) header(h *Header) {
+	p.lines("  Header ")
+	if h.Offset > 0 {
+		p.lines("at ", hexadecimal(h.Offset), " ")
+	}
+	p.lines(":\n\n    Version: ", h.format().name, "\n    Flags: ")
+	names := h.Flags.Names()
+	if len(names) == 0 {
+		names = []string{"NONE"}
+	}
+	for i, name := range names {
+		if i > 0 {
+			p.lines(",\n           ")
+		}
+		p.lines(name)
+	}
+	p.lines("\n")
+	if h.FixedFP != 0 {
+		p.lines("    CFA fixed FP offset: ", strconv.Itoa(int(h.FixedFP)), "\n")
+	}
+	if h.FixedRA != 0 {
+		p.lines("    CFA fixed RA offset: ", strconv.Itoa(int(h.FixedRA)), "\n")
+	}
+	p.lines("    Num FDEs: ", decimal(h.NumFDEs), "\n    Num FREs: ", decimal(h.NumFREs), "\n\n  Function Index :\n")
+}
+
+// function writes the line about a function.
+func (p *printer) function(s *Section, i int) {
+	f := &s.FDEs[i]
+	b := append(p.w.AvailableBuffer(), "    func idx ["...)
+	b = strconv.AppendInt(b, int64(i), 10)
+	b = append(b, "]: pc = 0x"...)
+	b = strconv.AppendUint(b, f.Start, 16)
+	b = append(b, ", size = "...)
+	b = strconv.AppendUint(b, uint64(f.Size), 10)
+	b = append(b, " bytes"...)
+	if f.Signal || f.Flex {
+		b = append(b, `, attr = "`...)
+		if f.Signal {
+			b = append(b, 'S')
+		}
+		if f.Flex {
+			b = append(b, 'F')
+		}
+		b = append(b, '"')
+	}
+	if f.KeyB {
+		b = append(b, ", pauth = B key"...)
+	}
+	p.put(append(b, '\n'))
+}
+
+func (p *printer) rows(s *Section, i int) {
+	f := &s.FDEs[i]
+	p.lines(heading(f))
+	rows := p.left.next(s, i)
+	for rows.Next() {
+		p.put(rows.append(p.w.AvailableBuffer(), f.rowBase()))
+	}
+	p.left.took(&rows)
+	if err := rows.Err(); err != nil {
+		p.failure(err)
+	}
+}
+
+func (p *printer) failure(err error) { p.lines("    error: ", err.Error(), "\n") }
+
+func heading(f *FDE) string {
+	if f.Mask {
+		return "    STARTPC[m]      CFA       FP        RA\n"
+	}
+	return "    STARTPC         CFA       FP        RA\n"
+}
+
+// rowBase is what rows' starts count from, as they are shown.
+func (f *FDE) rowBase() uint64 {
+	if f.Mask {
+		return 0
+	}
+	return f.Start
+}
+
+// append appends the line of the current row.
+func (r *Rows) append(b []byte, base uint64) []byte {
+	b = append(b, "    "...)
+	b = appendAddr(b, base+uint64(r.Row.Start))
+	b = append(b, "  "...)
+	if r.Row.Outermost() {
+		return append(b, "RA undefined\n"...)
+	}
+	at := len(b)
+	b = column(r.appendRule(b, &r.Row.CFA), at)
+	at = len(b)
+	b = column(r.appendSlot(b, &r.Row.FP, r.Form.FP), at)
+	if r.h.FixedRA != 0 && r.Form.RA == Absent {
+		b = append(b, 'f')
+	} else {
+		b = r.appendSlot(b, &r.Row.RA, r.Form.RA)
+	}
+	if r.Row.Signed {
+		b = append(b, "[s]"...)
+	}
+	return append(b, '\n')
+}
+
+// column fills what begins at an index up to the next column.
+func column(b []byte, at int) []byte {
+	return append(b, blanks[:max(1, ruleWidth-(len(b)-at))]...)
+}
+
+// appendSlot appends the rule of FP or RA.
+func (r *Rows) appendSlot(b []byte, rule *Rule, said Said) []byte {
+	switch {
+	case said == Padding && rule == &r.Row.RA:
+		return append(b, 'U')
+	case rule.Kind == Same:
+		return append(b, 'u')
+	}
+	return r.appendRule(b, rule)
+}
+
+func (r *Rows) appendRule(b []byte, rule *Rule) []byte {
+	switch {
+	case rule.Reg == CFA && rule.Kind == Memory:
+		b = append(b, 'c')
+	case rule.Reg == CFA:
+		b = append(b, "=c"...)
+	case rule.Kind == Memory:
+		b = r.abi.appendReg(append(b, '('), rule.Reg)
+		return append(appendOffset(b, rule.Offset), ')')
+	default:
+		b = r.abi.appendReg(b, rule.Reg)
+		if rule.Offset == 0 && !r.f.Flex && rule != &r.Row.CFA {
+			return b // a register holds the value; there is no offset in the section
+		}
+	}
+	return appendOffset(b, rule.Offset)
+}
+
+func (a *abi) appendReg(b []byte, reg Reg) []byte {
+	switch reg {
+	case a.sp:
+		return append(b, "sp"...)
+	case a.fp:
+		return append(b, "fp"...)
+	}
+	return strconv.AppendUint(append(b, 'r'), uint64(reg), 10)
+}
+
+func appendOffset(b []byte, offset int64) []byte {
+	if offset >= 0 {
+		b = append(b, '+')
+	}
+	return strconv.AppendInt(b, offset, 10)
+}
+
+// appendAddr appends 16 hexadecimal digits.
+func appendAddr(b []byte, addr uint64) []byte {
+	const digits = "0123456789abcdef"
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, digits[addr>>shift&15])
+	}
+	return b
+}
+
+func hexadecimal(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
+
+func decimal(v uint32) string { return strconv.FormatUint(uint64(v), 10) }

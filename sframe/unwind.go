@@ -1,0 +1,123 @@
+package sframe
+
+import "errors"
+
+// Frame is what unwinding needs of a frame, and gets of its caller (appendix A).
+type Frame struct {
+	PC, SP, FP uint64
+
+	// Interrupted says that the frame did not get where it is by a call: it is
+	// the topmost one, or a signal's. Rules are then those for PC; in others PC
+	// is behind a call, which may be the last instruction of its function, and
+	// rules are those for PC-1.
+	Interrupted bool
+
+	// Signed says that PC has bits of pointer authentication. They must be
+	// taken out before the next step, by who knows which bits they are.
+	Signed bool
+}
+
+// Errors of Step, beside those of Find.
+var (
+	ErrOutermost = errors.New("the frame has no caller")
+	ErrMemory    = errors.New("a word of the stack cannot be read")
+	ErrRegister  = errors.New("the rule needs a register whose value is not known")
+	ErrStuck     = errors.New("the caller's stack pointer is not above the frame's")
+)
+
+// Step returns the frame's caller. regs gives registers but SP and FP and is
+// for the topmost frame: those of others are not known, so it is nil there. mem
+// gives the word of 8 bytes at an address. Step allocates nothing unless the
+// section is damaged.
+func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uint64) (uint64, bool)) (Frame, error) {
+	pc := f.PC
+	if !f.Interrupted {
+		pc--
+	}
+	i, row, err := s.Find(pc)
+	if err != nil {
+		return Frame{}, err
+	}
+	if row.Outermost() {
+		return Frame{}, ErrOutermost
+	}
+	u := unwinder{f: f, abi: s.Header(i).ABI.info(), regs: regs, mem: mem}
+	u.cfa = u.apply(row.CFA, CFA)
+	next := Frame{
+		PC: u.apply(row.RA, u.abi.ra), SP: u.cfa - uint64(u.abi.bias), FP: u.apply(row.FP, u.abi.fp),
+		Interrupted: s.FDEs[i].Signal, Signed: row.Signed,
+	}
+	if u.err != nil {
+		return Frame{}, u.err
+	}
+	if !moves(&f, &next, row.RA.Kind == Memory) {
+		return Frame{}, ErrStuck
+	}
+	return next, nil
+}
+
+// moves reports that unwinding comes nearer to its end. A leaf function may use
+// no stack: only the topmost frame can be one, as its return address is in a
+// register. A signal may have come on another stack.
+func moves(f, next *Frame, popped bool) bool {
+	switch {
+	case next.Interrupted:
+		return next.SP != f.SP || next.PC != f.PC
+	case popped:
+		return next.SP > f.SP
+	}
+	return next.SP > f.SP || next.SP == f.SP && next.PC != f.PC
+}
+
+// unwinder evaluates the rules of a row.
+type unwinder struct {
+	f    Frame
+	abi  *abi
+	cfa  uint64
+	regs func(Reg) (uint64, bool)
+	mem  func(uint64) (uint64, bool)
+	err  error // the first
+}
+
+// apply returns the caller's value of a register.
+func (u *unwinder) apply(r Rule, of Reg) uint64 {
+	switch r.Kind {
+	case Same:
+		return u.reg(of)
+	case Value:
+		return u.reg(r.Reg) + uint64(r.Offset)
+	case Memory:
+		addr := u.reg(r.Reg) + uint64(r.Offset)
+		if u.err != nil {
+			return 0
+		}
+		if v, ok := u.mem(addr); ok {
+			return v
+		}
+		u.err = ErrMemory
+	default:
+		u.err = ErrRegister
+	}
+	return 0
+}
+
+// reg returns a register of the frame.
+func (u *unwinder) reg(r Reg) uint64 {
+	switch r {
+	case CFA:
+		return u.cfa
+	case u.abi.sp:
+		return u.f.SP
+	case u.abi.fp:
+		return u.f.FP
+	}
+	if u.regs != nil {
+		if v, ok := u.regs(r); ok {
+			return v
+		}
+	}
+	if u.err == nil {
+		u.err = ErrRegister
+	}
+	return 0
+}
