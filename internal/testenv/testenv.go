@@ -130,6 +130,21 @@ func Tool(t testing.TB, name string) string {
 	return ""
 }
 
+// SuiteTool returns the command line of a program of another Debian suite's
+// binutils, which .ci/suite-tool unpacks. It is for tests of OracleFull, which
+// fail where it cannot be had: others are skipped.
+func SuiteTool(t testing.TB, suite, program string) []string {
+	t.Helper()
+	if !OracleFull() {
+		t.Skipf("compares with %s's %s: runs with %s=full, as `make oracle-full` does", suite, program, oracleVar)
+	}
+	line := []string{filepath.Join(Root(t), ".ci", "suite-tool"), suite, program}
+	if out, err := exec.Command(line[0], suite, program, "--version").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return line
+}
+
 // File is Tool for a file that a Debian package installs.
 func File(t testing.TB, path, pkg string) string {
 	t.Helper()
@@ -191,6 +206,7 @@ var packages = map[string]string{
 	"llvm-objcopy-22":    "llvm-22",
 	"llvm-objdump-22":    "llvm-22",
 	"llvm-readelf-22":    "llvm-22",
+	"llvm-readobj-22":    "llvm-22",
 	"llvm-symbolizer-22": "llvm-22",
 
 	"cc":              "gcc",

@@ -1,0 +1,232 @@
+package symsframe
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/sframe"
+)
+
+// told is what another tool tells about a section.
+type told struct {
+	header  map[string]string // by the tool's own labels
+	flags   []string
+	funcs   []toldFunc
+	message string // in place of the section, or what it ended with
+}
+
+type toldFunc struct {
+	pc, size uint64
+	attr     string // objdump's letters
+	mask     bool
+	keyB     bool
+	raw      map[string]string // llvm-readobj's fields
+	rows     []toldRow
+}
+
+// toldRow is a row with rules as the tool shows them; "" is not shown.
+type toldRow struct {
+	start       uint64 // as printed: an address, or the offset in a block
+	cfa, fp, ra string
+	signed      bool
+	undefined   bool
+}
+
+var (
+	funcLine = regexp.MustCompile(`^    func idx \[(\d+)\]: pc = 0x([0-9a-f]+), size = (\d+) bytes(?:, attr = "(\w+)")?(, pauth = B key)?$`)
+	// Columns may touch: a rule ends where its number does.
+	rowLine = regexp.MustCompile(`^    ([0-9a-f]{16})  (?:(RA undefined)|(` + ruleForm + `) *(` + ruleForm + `|u) *(` + ruleForm + `|[ufU])(\[s\])?) *$`)
+)
+
+const ruleForm = `\((?:sp|fp|r\d+)[+-]\d+\)|(?:sp|fp|c|r\d+)(?:\+-|[+-])\d+|r\d+`
+
+// parseObjdump reads the output of `objdump --sframe`.
+func parseObjdump(text string) (*told, error) {
+	t := &told{header: map[string]string{}}
+	for i, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		var f *toldFunc
+		if n := len(t.funcs); n > 0 {
+			f = &t.funcs[n-1]
+		}
+		switch {
+		case isFurniture(line):
+		case strings.HasPrefix(line, "    STARTPC") && strings.HasSuffix(trimmed, "RA"):
+			f.mask = strings.Contains(line, "[m]")
+		case funcLine.MatchString(line):
+			t.funcs = append(t.funcs, newToldFunc(funcLine.FindStringSubmatch(line)))
+		case rowLine.MatchString(line):
+			f.rows = append(f.rows, newToldRow(rowLine.FindStringSubmatch(line)))
+		case strings.HasPrefix(trimmed, "Flags: "):
+			t.flags = appendFlag(nil, strings.TrimPrefix(trimmed, "Flags: "))
+		case strings.HasPrefix(trimmed, "SFRAME_F_"):
+			t.flags = appendFlag(t.flags, trimmed)
+		case strings.HasPrefix(line, "    ") && strings.Contains(line, ": ") && len(t.funcs) == 0:
+			key, value, _ := strings.Cut(trimmed, ": ")
+			t.header[key] = value
+		case trimmed == "exit 0":
+		case isMessage(line):
+			t.message += line + "\n"
+		default:
+			return nil, fmt.Errorf("line %d: %q", i+1, line)
+		}
+	}
+	return t, nil
+}
+
+// isFurniture tells lines without a fact.
+func isFurniture(line string) bool {
+	return line == "" || strings.Contains(line, ":     file format ") || strings.HasPrefix(line, "Contents of the SFrame section") ||
+		line == "  Header :" || line == "  Function Index :"
+}
+
+// isMessage tells what a tool says when it cannot go on; an assertion may stand
+// behind the beginning of a heading.
+func isMessage(line string) bool {
+	for _, m := range []string{"objdump: ", "No .sframe section", "No further information", "llvm-readobj: ", "exit 134", "Aborted"} {
+		if strings.Contains(line, m) {
+			return true
+		}
+	}
+	return false
+}
+
+func appendFlag(flags []string, text string) []string {
+	if text = strings.TrimSuffix(text, ","); text != "NONE" {
+		flags = append(flags, text)
+	}
+	return flags
+}
+
+func newToldFunc(m []string) toldFunc {
+	return toldFunc{pc: number(m[2], 16), size: number(m[3], 10), attr: m[4], keyB: m[5] != ""}
+}
+
+func newToldRow(m []string) toldRow {
+	return toldRow{start: number(m[1], 16), undefined: m[2] != "", cfa: m[3], fp: m[4], ra: m[5], signed: m[6] != ""}
+}
+
+// number reads what an expression above has matched.
+func number(text string, base int) uint64 {
+	v, err := strconv.ParseUint(text, base, 64)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// rule reads a sum or a place as objdump writes them.
+func rule(text string, abi sframe.ABI) sframe.Rule {
+	r := sframe.Rule{Kind: sframe.Value}
+	if strings.HasPrefix(text, "(") {
+		r.Kind, text = sframe.Memory, text[1:len(text)-1]
+	}
+	name, offset := text, ""
+	if i := strings.IndexAny(text, "+-"); i >= 0 {
+		name, offset = text[:i], strings.Replace(text[i:], "+-", "-", 1)
+	}
+	if offset != "" {
+		v, err := strconv.ParseInt(offset, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		r.Offset = v
+	}
+	switch name {
+	case "c":
+		r.Kind, r.Reg = sframe.Memory, sframe.CFA
+	case "sp":
+		r.Reg = abi.SP()
+	case "fp":
+		r.Reg = abi.FP()
+	default:
+		r.Reg = sframe.Reg(number(name[1:], 10))
+	}
+	return r
+}
+
+// parseReadobj reads the output of `llvm-readobj --sframe`: lines of "key: value"
+// in nested braces and brackets.
+func parseReadobj(text string) (*told, error) {
+	t := &told{header: map[string]string{}}
+	var f *toldFunc
+	var r *toldRow
+	_, text, _ = strings.Cut(text, "\nLoadName: <Not found>\n")
+	for i, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		key, value, ok := strings.Cut(trimmed, ": ")
+		switch {
+		case isMessage(line):
+			t.message += line + "\n"
+		case strings.HasPrefix(trimmed, "FuncDescEntry"):
+			t.funcs = append(t.funcs, toldFunc{raw: map[string]string{}})
+			f, r = &t.funcs[len(t.funcs)-1], nil
+		case strings.HasPrefix(trimmed, "Frame Row Entry"):
+			f.rows = append(f.rows, toldRow{})
+			r = &f.rows[len(f.rows)-1]
+		case r != nil && ok:
+			if err := r.set(key, value); err != nil {
+				return nil, fmt.Errorf("line %d: %v", i+1, err)
+			}
+		case f != nil && ok:
+			f.raw[key] = value
+		case strings.HasPrefix(trimmed, "FDE") && strings.HasSuffix(trimmed, ")"):
+			t.flags = append(t.flags, strings.Fields(trimmed)[0])
+		case ok:
+			t.header[key] = value
+		}
+	}
+	return t, t.finishReadobj()
+}
+
+// set takes a field of a row of llvm-readobj's.
+func (r *toldRow) set(key, value string) (err error) {
+	switch key {
+	case "Start Address":
+		r.start, err = strconv.ParseUint(value, 0, 64)
+	case "Return Address Signed":
+		r.signed = value == "Yes"
+	case "Base Register":
+		r.cfa = strings.ToLower(value[:2])
+	case "CFA Offset":
+		r.cfa += "+" + value
+	case "RA Offset":
+		r.ra = signedPlace(value)
+	case "FP Offset":
+		r.fp = signedPlace(value)
+	case "Offset Size":
+	default:
+		err = fmt.Errorf("unknown field %q of a row", key)
+	}
+	return err
+}
+
+// signedPlace is an offset from the CFA as objdump writes it.
+func signedPlace(offset string) string {
+	if strings.HasPrefix(offset, "-") {
+		return "c" + offset
+	}
+	return "c+" + offset
+}
+
+// finishReadobj takes from the fields of functions what objdump tells too.
+func (t *told) finishReadobj() (err error) {
+	for i := range t.funcs {
+		f := &t.funcs[i]
+		pc := f.raw["PC"]
+		if pc == "" {
+			pc = f.raw["Start Address"]
+		}
+		if f.pc, err = strconv.ParseUint(pc, 0, 64); err == nil {
+			f.size, err = strconv.ParseUint(f.raw["Size"], 0, 64)
+		}
+		if err != nil {
+			return fmt.Errorf("function %d: %v", i, err)
+		}
+		f.mask = strings.HasPrefix(f.raw["FDE Type"], "PCMask")
+		f.keyB = strings.HasPrefix(f.raw["PAuth Key"], "B")
+	}
+	return nil
+}

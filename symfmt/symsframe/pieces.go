@@ -1,0 +1,54 @@
+package symsframe
+
+import "github.com/symtool/symtool/sframe"
+
+// piece is code that one FDE speaks for.
+type piece struct {
+	lo, hi uint64
+	fde    int
+	first  bool // of the FDE's, although the FDE starts before it
+}
+
+// pieces cuts functions that overlap: the one that starts last speaks, of equal
+// starts the last one, as in Section.FindFDE. They are in order of address.
+func pieces(s *sframe.Section, wanted func(fde int) bool) []piece {
+	c := cutter{s: s, out: make([]piece, 0, len(s.FDEs))}
+	for k := range s.FDEs {
+		if i := s.ByAddress(k); wanted(i) {
+			c.advance(s.FDEs[i].Start)
+			c.open = append(c.open, openFDE{fde: i})
+		}
+	}
+	c.advance(^uint64(0))
+	return c.out
+}
+
+type cutter struct {
+	s    *sframe.Section
+	open []openFDE // around the current address; the last one speaks
+	at   uint64
+	out  []piece
+}
+
+type openFDE struct {
+	fde  int
+	said bool // it has a piece
+}
+
+// advance gives the code up to an address to the open FDEs.
+func (c *cutter) advance(limit uint64) {
+	for len(c.open) > 0 && c.at < limit {
+		top := &c.open[len(c.open)-1]
+		f := &c.s.FDEs[top.fde]
+		c.at = max(c.at, f.Start)
+		end := f.Start + uint64(f.Size)
+		if to := min(limit, end); c.at < to {
+			c.out = append(c.out, piece{c.at, to, top.fde, !top.said})
+			top.said, c.at = true, to
+		}
+		if end <= c.at {
+			c.open = c.open[:len(c.open)-1]
+		}
+	}
+	c.at = limit
+}

@@ -1,0 +1,372 @@
+package symsframe
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// SFrame -> STACK CFI. A function is a block, as an FDE of .eh_frame is one for
+// dwarf2sym, and the records have the same form, so that symbol files from
+// either can be compared line by line. Rules beside those of dwarf2sym/cfi.go:
+//
+//   - SFrame has rules for the CFA, the return address and the frame pointer
+//     only. Other registers have none: walkers take callee-saved ones for
+//     unchanged, whatever the function does with them.
+//   - A row of the outermost frame has no CFA. Its return address is 0, which
+//     ends the stack; the CFA is the last one of the block, or at its start the
+//     one at a function's entry, because walkers want a rule.
+//   - On s390x the stack pointer is the CFA less 160 in all rows.
+//   - Of a PCMASK function each block's rows are written, those that change
+//     nothing left out.
+//   - Signal frames and signed return addresses leave no trace in the text.
+//   - Where functions overlap the one that starts last speaks, as in
+//     Section.Find; behind its end the one around it goes on.
+//   - Damage in rows costs the row before it, too, whose end is not known, and
+//     what follows in the function.
+
+// ToOptions say what AppendCFI has to know of the file.
+type ToOptions struct {
+	Base uint64                 // address that is RVA 0
+	Code func(addr uint64) bool // whether there can be code at an address; nil if unknown
+}
+
+// ToStats counts what AppendCFI met.
+type ToStats struct {
+	Dead  int // functions whose code was dropped by the linker
+	Empty int // functions of no code
+
+	// Signal has the code of signal frames: a return address into it is not
+	// after a call. The text cannot say so.
+	Signal []symfmt.Range
+}
+
+const (
+	// maxRepeated bounds the rows that PCMASK functions give: two for each entry
+	// of a PLT of 262,144 entries.
+	maxRepeated = 1 << 19
+
+	// maxShared bounds how many rows are read, per byte of the section: FDEs may
+	// share rows, and in a damaged section each of many may have them all.
+	maxShared = 16
+
+	// maxProblems bounds the list of problems; more are counted.
+	maxProblems = 1000
+)
+
+// AppendCFI appends the rows of a section to a table, in order of address. A
+// problem costs no more than a function; those of the section are not among
+// them.
+func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []bin.Problem) {
+	w := cfiWriter{t: t, s: s, o: &o, repeats: maxRepeated, reads: 1<<16 + maxShared*s.Size()}
+	w.known = make(map[uint64]bool, len(s.Problems))
+	for _, p := range s.Problems {
+		w.known[offsetOf(p.Err)] = true
+	}
+	for _, p := range pieces(s, w.wanted) {
+		w.piece(p)
+	}
+	if w.dropped > 0 {
+		w.problems = append(w.problems, bin.Problem{Err: w.errorf(0, "and %d more problems", w.dropped)})
+	}
+	return w.stats, w.problems
+}
+
+// cfiWriter is one AppendCFI.
+type cfiWriter struct {
+	t        *symfmt.CFITable
+	s        *sframe.Section
+	o        *ToOptions
+	stats    ToStats
+	problems []bin.Problem
+	dropped  int             // problems beyond maxProblems
+	repeats  int             // rows that PCMASK functions may still give
+	reads    uint64          // rows that may still be read
+	known    map[uint64]bool // offsets of what Section.Problems tells
+
+	regs   ruleRegs
+	header *sframe.Header // whose registers they are
+	rows   []sframe.Row   // of an FDE
+	at     piece
+
+	open bool       // a block can be continued
+	end  uint64     // of its last row
+	said sframe.Row // rules in force in it
+	text []byte
+	told bool // that a register of this FDE has no name
+}
+
+// wanted tells whether an FDE describes code of this file, and counts it if
+// not.
+func (w *cfiWriter) wanted(i int) bool {
+	f := &w.s.FDEs[i]
+	switch {
+	case f.Start < w.o.Base, w.o.Code != nil && f.Size > 0 && !w.o.Code(f.Start):
+		w.stats.Dead++
+	case f.Size == 0:
+		w.stats.Empty++
+	case f.Start+uint64(f.Size) < f.Start:
+		w.at = piece{fde: i, first: true}
+		w.lose("", "%#x bytes of code at %#x pass the end of the address space", f.Size, f.Start)
+	default:
+		return true
+	}
+	return false
+}
+
+func (w *cfiWriter) lose(what, format string, args ...any) {
+	w.problem(what, w.errorf(w.s.Offset(w.at.fde), format, args...))
+}
+
+func (w *cfiWriter) errorf(offset uint64, format string, args ...any) error {
+	return &bin.Error{Section: w.s.Name, Offset: offset, Msg: fmt.Sprintf(format, args...)}
+}
+
+func offsetOf(err error) uint64 {
+	var at *bin.Error
+	if errors.As(err, &at) {
+		return at.Offset
+	}
+	return 0
+}
+
+// problem tells what is lost of the FDE, once for all its pieces, unless the
+// section told it.
+func (w *cfiWriter) problem(what string, err error) {
+	if w.at.first && !w.known[offsetOf(err)] {
+		if len(w.problems) == maxProblems {
+			w.dropped++
+			return
+		}
+		lost := fmt.Sprintf("FDE %d for %#x%s", w.at.fde, w.s.FDEs[w.at.fde].Start, what)
+		w.problems = append(w.problems, bin.Problem{Lost: lost, Err: err})
+	}
+}
+
+// piece writes what an FDE says about a piece of its code.
+func (w *cfiWriter) piece(p piece) {
+	w.open, w.at, w.told = false, p, false
+	f := &w.s.FDEs[p.fde]
+	if h := w.s.Header(p.fde); h != w.header {
+		w.header, w.regs = h, newRuleRegs(h.ABI)
+	}
+	end := w.read(p.fde)
+	if len(w.rows) == 0 {
+		return
+	}
+	if f.Signal {
+		w.stats.Signal = append(w.stats.Signal, symfmt.Range{RVA: symfmt.RVA(p.lo - w.o.Base), Size: p.hi - p.lo})
+	}
+	if f.Mask {
+		w.repeat(f)
+	} else {
+		w.block(f.Start, end)
+	}
+	w.close()
+}
+
+// read reads an FDE's rows. They hold up to end, an offset from the function's
+// start.
+func (w *cfiWriter) read(i int) (end uint64) {
+	f := &w.s.FDEs[i]
+	w.rows = w.rows[:0]
+	if w.s.Outermost(i) {
+		w.rows = append(w.rows, sframe.Row{RA: sframe.Rule{Kind: sframe.Undefined}})
+		return uint64(f.Size)
+	}
+	rows := w.s.Rows(i)
+	for rows.Next() {
+		if w.reads == 0 {
+			return w.damaged(i, w.errorf(rows.Form.Offset, "more than %d rows for each byte of the section", maxShared))
+		}
+		w.reads--
+		if n := len(w.rows); n > 0 && rows.Row.Start < w.rows[n-1].Start {
+			return w.damaged(i, w.errorf(rows.Form.Offset, "row for %#x behind one for %#x", rows.Row.Start, w.rows[n-1].Start))
+		}
+		w.rows = append(w.rows, rows.Row)
+	}
+	if err := rows.Err(); err != nil {
+		return w.damaged(i, err)
+	}
+	return uint64(f.Size)
+}
+
+// damaged leaves the rows whose ends are known.
+func (w *cfiWriter) damaged(i int, err error) (end uint64) {
+	f, what := &w.s.FDEs[i], ""
+	if n := len(w.rows); n > 0 && !f.Mask {
+		end, w.rows = uint64(w.rows[n-1].Start), w.rows[:n-1]
+	} else {
+		w.rows = w.rows[:0]
+	}
+	if len(w.rows) > 0 {
+		what = fmt.Sprintf(", from %#x on", f.Start+end)
+	}
+	w.problem(what, err)
+	return end
+}
+
+// block writes the rows for size bytes from start on. Rows may start behind them.
+func (w *cfiWriter) block(start, size uint64) {
+	for k := range w.rows {
+		lo, hi := uint64(w.rows[k].Start), size
+		if k+1 < len(w.rows) {
+			hi = min(hi, uint64(w.rows[k+1].Start))
+		}
+		if lo < hi {
+			w.cover(start+lo, start+hi, &w.rows[k])
+		}
+	}
+}
+
+// repeat writes the rows for each block of a PCMASK function.
+func (w *cfiWriter) repeat(f *sframe.FDE) {
+	size := uint64(f.Block)
+	if size == 0 {
+		w.lose("", "PCMASK with a block of size 0")
+		return
+	}
+	end := min(w.at.hi, f.Start+uint64(f.Size))
+	for at := w.at.lo - (w.at.lo-f.Start)%size; at < end; at += size {
+		if w.repeats -= len(w.rows); w.repeats < 0 {
+			w.lose(fmt.Sprintf(", from %#x on", at), "more than %d rows of PCMASK functions", maxRepeated)
+			return
+		}
+		w.block(at, min(size, end-at))
+	}
+}
+
+// cover writes what a row changes at its start.
+func (w *cfiWriter) cover(lo, hi uint64, row *sframe.Row) {
+	lo, hi = max(lo, w.at.lo), min(hi, w.at.hi)
+	if lo >= hi {
+		return
+	}
+	if !w.open || w.end != lo {
+		w.close()
+	}
+	next, ok := w.rules(row)
+	if !ok {
+		w.close()
+		return
+	}
+	w.text = w.text[:0]
+	if !w.open || next.CFA != w.said.CFA {
+		w.say(".cfa", next.CFA)
+	}
+	if !w.open || next.RA != w.said.RA {
+		w.say(".ra", next.RA)
+	}
+	if next.FP != w.said.FP {
+		w.say(w.regs.fp, next.FP)
+	}
+	if !w.open && w.regs.above != 0 {
+		w.say(w.regs.sp, sframe.Rule{Kind: sframe.Value, Reg: sframe.CFA, Offset: -w.regs.above})
+	}
+	w.said = next
+	w.record(lo)
+	w.end = hi
+}
+
+// rules returns what a row says, as far as text can; ok is false if there is
+// no CFA.
+func (w *cfiWriter) rules(row *sframe.Row) (next sframe.Row, ok bool) {
+	if row.Outermost() {
+		next = w.said
+		if !w.open {
+			next.CFA = sframe.Rule{Kind: sframe.Value, Reg: w.regs.abi.SP(), Offset: w.regs.entry}
+		}
+		next.RA = row.RA
+		return next, true
+	}
+	next = sframe.Row{CFA: row.CFA, RA: w.named(row.RA), FP: w.named(row.FP)}
+	return next, w.named(row.CFA).Kind != sframe.Undefined
+}
+
+// named makes a rule with a register that has no name undefined, which is said.
+func (w *cfiWriter) named(r sframe.Rule) sframe.Rule {
+	if r.Kind < sframe.Value || w.regs.name(r.Reg) != "" {
+		return r
+	}
+	if !w.told {
+		w.told = true
+		w.lose(": a rule", "DWARF register %d has no name", r.Reg)
+	}
+	return sframe.Rule{Kind: sframe.Undefined, Reg: r.Reg}
+}
+
+// record adds a STACK CFI INIT or STACK CFI record, if there is something to
+// say.
+func (w *cfiWriter) record(at uint64) {
+	t, rva := w.t, symfmt.RVA(at-w.o.Base)
+	switch {
+	case !w.open:
+		w.open = true
+		t.Blocks = append(t.Blocks, symfmt.CFIBlock{RVA: rva, Init: t.Rules.Intern(w.text), First: uint32(len(t.Rows))})
+	case len(w.text) > 0:
+		t.Rows = append(t.Rows, symfmt.CFIRow{RVA: rva, Rules: t.Rules.Intern(w.text)})
+		t.Blocks[len(t.Blocks)-1].Count++
+	}
+}
+
+// close ends the block, if there is one.
+func (w *cfiWriter) close() {
+	if w.open {
+		b := &w.t.Blocks[len(w.t.Blocks)-1]
+		b.Size = w.end - w.o.Base - uint64(b.RVA)
+	}
+	w.open, w.said = false, sframe.Row{}
+}
+
+// say appends "name: expression", in dwarf2sym's form.
+func (w *cfiWriter) say(name string, r sframe.Rule) {
+	if len(w.text) > 0 {
+		w.text = append(w.text, ' ')
+	}
+	w.text = append(append(w.text, name...), ": "...)
+	switch r.Kind {
+	case sframe.Same:
+		w.text = append(w.text, w.same(name)...)
+	case sframe.Undefined:
+		w.text = append(w.text, w.undefined(name, r)...)
+	default:
+		w.text = w.regs.appendRule(w.text, r, name == ".cfa")
+	}
+}
+
+// same is the expression of a register that nothing was done to.
+func (w *cfiWriter) same(name string) string {
+	switch {
+	case name != ".ra":
+		return name
+	case w.regs.ra == "":
+		return ".undef"
+	}
+	return w.regs.ra
+}
+
+// undefined is 0 for the return address of the outermost frame.
+func (w *cfiWriter) undefined(name string, r sframe.Rule) string {
+	if name == ".ra" && r == (sframe.Rule{Kind: sframe.Undefined}) {
+		return "0"
+	}
+	return ".undef"
+}
+
+// appendRule appends the expression of a rule with a base. sum says that an
+// offset of 0 is written, too.
+func (r *ruleRegs) appendRule(b []byte, rule sframe.Rule, sum bool) []byte {
+	b = append(b, r.name(rule.Reg)...)
+	if rule.Offset != 0 || rule.Reg == sframe.CFA || sum && rule.Kind == sframe.Value {
+		b = strconv.AppendInt(append(b, ' '), rule.Offset, 10)
+		b = append(b, " +"...)
+	}
+	if rule.Kind == sframe.Memory {
+		b = append(b, " ^"...)
+	}
+	return b
+}
