@@ -422,8 +422,32 @@ if want lang-ocaml; then
 fi
 unit lang-swift swift.s
 
+# --- SFrame: printing -----------------------------------------------------
+if want sframe-text-v1; then
+	as --gsframe sframe_text.s -o sframe.o
+	ld -shared -z noseparate-code -z max-page-size=4096 sframe.o -o $out
+fi
+if want sframe-text-v1-arm64; then aarch64-linux-gnu-as --gsframe sframe_text_arm64.s -o $out; fi
+# lld puts the sections of its inputs one after another.
+if want sframe-text-v2; then
+	sed 's/plain/plain2/g; s/framed/framed2/g' sframe_text.s >sframe2.s
+	for u in sframe_text sframe2; do clang-22 --target=x86_64-linux-gnu -c -Wa,--gsframe,--allow-experimental-sframe $u.s -o $u.o; done
+	"$lld" -shared sframe_text.o sframe2.o -o $out
+fi
+if want sframe-text-v3; then
+	as sframe_text_v3.s -o sframe3.o
+	"$lld" -e first -T sframe_text.ld -z max-page-size=4096 sframe3.o -o $out
+	llvm-objcopy-22 --dump-section .sframe=sframe-text-v3.sframe $out plain.elf
+	as --defsym DAMAGE=1 sframe_text_v3.s -o sframe3.o
+	"$lld" -e first -T sframe_text.ld -z max-page-size=4096 sframe3.o -o plain.elf
+	llvm-objcopy-22 --dump-section .sframe=sframe-text-damaged.sframe plain.elf plain2.elf
+	rm plain2.elf
+	llvm-objcopy-22 --strip-sections $out sframe-text-segment.elf
+fi
+if want sframe-text-empty; then as sframe_text_empty.s -o $out; fi
+
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug *.dwo *.dwp split-*.o; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then

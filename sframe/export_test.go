@@ -1,0 +1,20 @@
+package sframe
+
+// MaxFindings is for tests.
+const MaxFindings = maxFindings
+
+// RuleIDs lists the rules and the profiles that have them.
+func RuleIDs() map[string][]Profile {
+	m := map[string][]Profile{}
+	for _, r := range rules {
+		for p := Spec; p <= Kernel; p++ {
+			if r.in.at(p) != 0 {
+				m[r.id] = append(m[r.id], p)
+			}
+		}
+	}
+	return m
+}
+
+// RuleCount is the number of rules.
+func RuleCount() int { return len(rules) }
