@@ -173,12 +173,14 @@ func (vm *cfiVM) extended(op uint8, start int) {
 			vm.unknown(op, start)
 			return
 		}
-		c.ULEB() // state
+		vm.cur.signed = c.ULEB() != 0
 		c.SLEB() // where it was signed
 	case dwCFAAArch64NegateRAState, dwCFAAArch64NegateRAStateWithPC:
 		if vm.r.in.arch != arch.ARM64 {
 			vm.unknown(op, start)
+			return
 		}
+		vm.cur.signed = !vm.cur.signed
 	case dwCFAGNUArgsSize:
 		c.ULEB()
 	case dwCFAGNUNegativeOffsetExtended:

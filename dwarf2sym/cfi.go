@@ -1,6 +1,7 @@
 package dwarf2sym
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
 // Call frame information: .eh_frame, .debug_frame and .ARM.exidx -> STACK CFI.
@@ -35,7 +37,8 @@ import (
 //   - A register that goes back to having no rule gets "$r: $r".
 //   - Stack pointer without a rule: the CFA, as the format says. On s390x,
 //     where the CFA lies 160 bytes above it, its rule is written out.
-//   - Pointer authentication (arm64) leaves no trace: walkers strip the bits.
+//   - Pointer authentication (arm64) leaves no trace in the text: walkers strip
+//     the bits. cfiStats.Extra has what SFrame can say of it.
 //   - A CFA that cannot be written ends the block; the next row that can be
 //     written starts another. A register that cannot be written is ".undef".
 //   - Damage in an FDE's instructions: rows that end before it are kept, code
@@ -106,9 +109,7 @@ type cfiStats struct {
 	Unnamed   int // rules for registers that Breakpad has no name for
 	PerPC     int // addresses at which an expression was evaluated
 
-	// Signal has the code of signal frames (augmentation S): a return address
-	// into it is not after a call. The text format cannot say so.
-	Signal []symfmt.Range
+	Extra symsframe.Extra // what the text format cannot say, of all FDEs
 }
 
 const (
@@ -162,7 +163,10 @@ func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bi
 		table.Rows = slices.Clone(table.Rows)
 	}
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), len(table.Rows)
-	sort.Slice(r.stats.Signal, func(i, j int) bool { return r.stats.Signal[i].RVA < r.stats.Signal[j].RVA })
+	x := &r.stats.Extra
+	for _, list := range [][]symfmt.Range{x.Signal, x.KeyB, x.Signed} {
+		slices.SortFunc(list, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+	}
 	return table, r.stats, r.problems.sorted(slices.Concat(in.sections, in.index))
 }
 

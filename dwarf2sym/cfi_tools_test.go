@@ -25,6 +25,11 @@ func cfiReadelf(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignF
 	if said := strings.TrimSpace(stderr.String()); err != nil && said != "" && said != "readelf: Error: Unable to find program interpreter name" {
 		t.Fatalf("readelf: %v\n%s", err, stderr.Bytes())
 	}
+	return cfiReadelfText(a, out, section)
+}
+
+// cfiReadelfText reads what readelf printed.
+func cfiReadelfText(a *arch.Arch, out []byte, section string) []*cfiForeignFDE {
 	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
 	var header []string
 	in := false

@@ -63,7 +63,10 @@ type cfiState struct {
 	cfa   cfiRule
 	set   cfiMask
 	perPC cfiMask // slots with rules that depend on the pc
-	regs  [cfiSlots]cfiRule
+
+	signed bool // arm64: the return address has bits of pointer authentication
+
+	regs [cfiSlots]cfiRule
 }
 
 func (s *cfiState) put(slot int, r cfiRule) {
@@ -88,14 +91,15 @@ func (s *cfiState) clear() {
 			s.regs[64*w+bits.TrailingZeros64(m)] = cfiRule{}
 		}
 	}
-	s.set, s.perPC, s.cfa = cfiMask{}, cfiMask{}, cfiRule{}
+	s.set, s.perPC, s.cfa, s.signed = cfiMask{}, cfiMask{}, cfiRule{}, false
 }
 
 // cfiSaved is a state with only the rules that are set, for CIEs and
 // DW_CFA_remember_state.
 type cfiSaved struct {
-	cfa   cfiRule
-	rules []cfiSlotRule
+	cfa    cfiRule
+	rules  []cfiSlotRule
+	signed bool
 }
 
 type cfiSlotRule struct {
@@ -105,7 +109,7 @@ type cfiSlotRule struct {
 
 // save writes the state into c, whose memory is used again.
 func (s *cfiState) save(c *cfiSaved) {
-	c.cfa, c.rules = s.cfa, c.rules[:0]
+	c.cfa, c.rules, c.signed = s.cfa, c.rules[:0], s.signed
 	for w, m := range s.set {
 		for ; m != 0; m &= m - 1 {
 			i := 64*w + bits.TrailingZeros64(m)
@@ -116,7 +120,7 @@ func (s *cfiState) save(c *cfiSaved) {
 
 func (s *cfiState) load(c *cfiSaved) {
 	s.clear()
-	s.cfa = c.cfa
+	s.cfa, s.signed = c.cfa, c.signed
 	for _, r := range c.rules {
 		s.put(int(r.slot), r.rule)
 	}

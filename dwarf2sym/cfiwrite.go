@@ -85,7 +85,7 @@ func (w *cfiWriter) cover(lo, hi uint64) {
 	vm := &w.r.vm
 	w.pc = lo
 	if w.open && vm.cur.cfa == w.said.cfa && vm.dirty.empty() && !w.full {
-		w.end = hi
+		w.holds(hi)
 		return
 	}
 	slots := vm.cur.perPC
@@ -146,7 +146,21 @@ func (w *cfiWriter) emit(hi uint64) {
 		}
 		w.record(id, init)
 	}
+	w.holds(hi)
+}
+
+// holds says that the rules in force hold from w.pc to hi.
+func (w *cfiWriter) holds(hi uint64) {
 	w.end = hi
+	if !w.r.vm.cur.signed {
+		return
+	}
+	x, rva := &w.r.stats.Extra, symfmt.RVA(w.pc-w.r.in.base)
+	if n := len(x.Signed); n > 0 && x.Signed[n-1].RVA+symfmt.RVA(x.Signed[n-1].Size) == rva {
+		x.Signed[n-1].Size += hi - w.pc
+		return
+	}
+	x.Signed = append(x.Signed, symfmt.Range{RVA: rva, Size: hi - w.pc})
 }
 
 // writable tells whether a CFA rule has a text.

@@ -40,6 +40,7 @@ type cfiCIE struct {
 	encoding  uint8 // of code addresses
 	augmented bool  // FDEs have augmentation data (z)
 	signal    bool  // S
+	keyB      bool  // B
 	initial   cfiSaved
 }
 
@@ -264,7 +265,9 @@ func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *cfiInput
 		switch letter {
 		case 'S':
 			cie.signal = true
-		case 'B', 'G': // arm64: key B signs return addresses; stack memory is tagged
+		case 'B': // arm64: key B signs return addresses
+			cie.keyB = true
+		case 'G': // arm64: stack memory is tagged
 		case 'R':
 			cie.encoding = data.U8()
 		case 'L':

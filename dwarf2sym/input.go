@@ -99,15 +99,11 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 				Msg: fmt.Sprintf("the registers of %v are not known", r.file.Machine)})
 		}
 	}
-	in, problems := companionCFI(cpu, r.companions)
-	table, stats, more := readCFI(ctx, in)
-	for _, f := range []*elfobj.File{r.file, r.debug} {
-		releaseCFI(f)
-	}
+	c := companionsCFI(ctx, cpu, r.companions, r.opts.CFI)
 	return func() {
-		r.module.CFI = table
-		r.report.Stats.countCFI(&table, &stats)
-		for _, p := range append(problems, more...) {
+		r.module.CFI = c.table
+		r.report.Stats.countCFI(&c)
+		for _, p := range c.problems {
 			r.problem(problemCFI, p.Lost, p.Err)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package dwarf2sym turns ELF files into symfmt modules: functions, inlines and
-// lines from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame, PUBLIC
-// records from the ELF symbols.
+// lines from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame, or from
+// .sframe, PUBLIC records from the ELF symbols.
 //
 // References such as "6.2.4" are to sections of the DWARF 5 standard.
 //
@@ -73,6 +73,7 @@ type Options struct {
 	NoInlines bool // leave out INLINE and INLINE_ORIGIN
 	NoCFI     bool // leave out STACK CFI
 	CFIOnly   bool // MODULE, INFO and STACK CFI alone
+	CFI       CFISource
 
 	// MODULE's fields, where they are not to come from the file.
 	Name, ID, OS string
@@ -104,6 +105,19 @@ type Options struct {
 
 // PrefixMap is a replacement for the beginning of file names.
 type PrefixMap struct{ Old, New string }
+
+// CFISource is where STACK CFI comes from.
+type CFISource uint8
+
+// The sources.
+const (
+	// CFIAuto is DWARF, or SFrame where DWARF says nothing about any code.
+	CFIAuto CFISource = iota
+	// CFIDWARF is .eh_frame, .debug_frame and .ARM.exidx.
+	CFIDWARF
+	// CFISFrame is .sframe: rules for CFA, return address and frame pointer only.
+	CFISFrame
+)
 
 // Report tells what was lost and what was written.
 type Report struct {

@@ -24,6 +24,7 @@ type Stats struct {
 	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
 	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file
 
+	CFISource    string `json:"cfi_source"`         // "dwarf" or "sframe"; empty without STACK CFI
 	CFIBlocks    int    `json:"cfi_blocks"`         // STACK CFI INIT records
 	CFIRows      int    `json:"cfi_rows"`           // STACK CFI records
 	CFIBytes     uint64 `json:"cfi_bytes"`          // bytes of code that they cover
@@ -56,11 +57,15 @@ func (s *Stats) countBody(b symfmt.Body) {
 	s.Lines += lines
 }
 
-func (s *Stats) countCFI(t *symfmt.CFITable, c *cfiStats) {
+func (s *Stats) countCFI(c *fileCFI) {
+	t := &c.table
 	s.CFIBlocks, s.CFIRows = len(t.Blocks), len(t.Rows)
 	for i := range t.Blocks {
 		s.CFIBytes += t.Blocks[i].Size
 	}
-	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.Dead, c.LostCFA+c.LostRules, c.Unnamed
-	s.SignalFrames = len(c.Signal)
+	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.stats.Dead, c.stats.LostCFA+c.stats.LostRules, c.stats.Unnamed
+	s.SignalFrames = len(c.stats.Extra.Signal)
+	if len(t.Blocks) > 0 {
+		s.CFISource = c.source
+	}
 }

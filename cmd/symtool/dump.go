@@ -57,6 +57,7 @@ func dumpFlags() []cli.Flag {
 		jobsFlag(),
 		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
 		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI"},
+		cfiFlag("STACK CFI is from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe where dwarf has none"),
 		&cli.BoolFlag{Name: "cfi-only", Usage: "write MODULE, INFO and STACK CFI only"},
 		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of FILE's"},
 		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
@@ -80,6 +81,15 @@ func dumpFlags() []cli.Flag {
 
 func outputFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for standard output"}
+}
+
+// cfiSources are the values of --cfi.
+var cfiSources = map[string]dwarf2sym.CFISource{
+	"auto": dwarf2sym.CFIAuto, "dwarf": dwarf2sym.CFIDWARF, "sframe": dwarf2sym.CFISFrame,
+}
+
+func cfiFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}
 }
 
 func jobsFlag() cli.Flag {
@@ -119,6 +129,7 @@ var excluded = [][2]string{
 	{"output", "store"},
 	{"cfi-only", "no-cfi"},
 	{"check-cfi", "no-cfi"},
+	{"cfi", "no-cfi"},
 	{"verbose", "quiet"},
 	{"debuginfod", "no-debuginfod"},
 }
@@ -136,6 +147,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 			NoInlines: c.Bool("no-inlines"),
 			NoCFI:     c.Bool("no-cfi"),
 			CFIOnly:   c.Bool("cfi-only"),
+			CFI:       cfiSources[c.String("cfi")],
 			Name:      c.String("name"),
 			ID:        strings.ToUpper(c.String("id")),
 			OS:        c.String("os"),
@@ -205,6 +217,9 @@ func checkFlags(c *cli.Context) error {
 	if err := oneOf(c, "format", formatText, formatJSON); err != nil {
 		return err
 	}
+	if err := oneOf(c, "cfi", "auto", "dwarf", "sframe"); err != nil {
+		return err
+	}
 	return checkModuleFlags(c)
 }
 
@@ -268,18 +283,18 @@ func (cfg *dumpConfig) operands(args []string) error {
 	case cfg.store == "" && len(args) == 2:
 		cfg.files, cfg.debugFile = args[:1], args[1]
 	}
-	return cfg.checkTarget(append(slices.Clone(args), cfg.options.Package))
+	return notInput(cfg.output, append(slices.Clone(args), cfg.options.Package)...)
 }
 
-// checkTarget keeps an input from being overwritten.
-func (cfg *dumpConfig) checkTarget(args []string) error {
-	target, err := os.Stat(cfg.output)
+// notInput keeps an input from being overwritten.
+func notInput(output string, inputs ...string) error {
+	target, err := os.Stat(output)
 	if err != nil {
 		return nil // what is not there cannot be an input
 	}
-	for _, arg := range args {
-		if st, err := os.Stat(arg); err == nil && os.SameFile(st, target) {
-			return fmt.Errorf("--output is %s, which is an input", cfg.output)
+	for _, in := range inputs {
+		if st, err := os.Stat(in); err == nil && os.SameFile(st, target) {
+			return fmt.Errorf("--output is %s, which is an input", output)
 		}
 	}
 	return nil

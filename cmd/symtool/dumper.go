@@ -302,6 +302,9 @@ func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report
 	if report.ORC {
 		r.remark("%s: .orc_unwind is not read: %s", r.File, cfiSource(&report.Stats))
 	}
+	if report.Stats.CFISource == dwarf2sym.SourceSFrame {
+		r.remark("%s: STACK CFI is from .sframe, which has rules for the CFA, the return address and the frame pointer only", r.File)
+	}
 	if d.checkCFI {
 		r.CFICheck = checkCFI(m, &report.Stats)
 		if what := r.CFICheck.finding(); what != "" {
@@ -312,10 +315,13 @@ func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report
 
 // cfiSource tells where STACK CFI comes from in a file that has .orc_unwind.
 func cfiSource(s *dwarf2sym.Stats) string {
-	if s.CFIBlocks == 0 {
-		return "no STACK CFI"
+	switch s.CFISource {
+	case dwarf2sym.SourceDWARF:
+		return "STACK CFI is from DWARF alone"
+	case dwarf2sym.SourceSFrame:
+		return "STACK CFI is from .sframe"
 	}
-	return "STACK CFI is from DWARF alone"
+	return "no STACK CFI"
 }
 
 // write writes the symbol file, to the single output or into the store.
