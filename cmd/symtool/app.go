@@ -57,6 +57,8 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 		ErrWriter: msgs,
 		Commands: []*cli.Command{
 			dumpCommand(msgs),
+			convertCommand(msgs),
+			sframeCommand(msgs),
 			versionCommand(),
 			helpCommand(),
 		},

@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
 // readFile returns a file of the repository.
@@ -72,6 +74,27 @@ func TestSummaryIsDocumented(t *testing.T) {
 	for _, field := range jsonFields(t, dumpSummary{}) {
 		if !strings.Contains(readme, "`"+field+"`") {
 			t.Errorf("the README does not document the field %s of the summary", field)
+		}
+	}
+}
+
+// The README documents each field of what sframe --format json prints.
+func TestSFrameJSONIsDocumented(t *testing.T) {
+	fields := append(jsonFields(t, sframeHead{}), jsonFields(t, sframeCheck{})...)
+	var comparison strings.Builder
+	if err := (&symsframe.Comparison{}).WriteJSON(&comparison); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{comparison.String(), readFile(t, "golden/sframe/sframe-text-v3.json"), readFile(t, "golden/sframe/sframe-text-damaged.json")} {
+		for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(text, -1) {
+			fields = append(fields, m[1])
+		}
+	}
+	slices.Sort(fields)
+	readme := readFile(t, "README.md")
+	for _, field := range slices.Compact(fields) {
+		if !strings.Contains(readme, "`"+field+"`") {
+			t.Errorf("the README does not document the field %s of sframe's JSON", field)
 		}
 	}
 }

@@ -29,10 +29,11 @@ func helpCommand() *cli.Command {
 
 const exitStatusHelp = `Exit status:
   0  done and clean
-  1  done, with findings: --check-cfi found gaps
+  1  done, with findings of --check-cfi, --check or --compare-cfi, or without
+     functions that convert cannot describe
   2  wrong usage
-  3  an input was unreadable, damaged or without debug information; what could
-     be kept was written
+  3  an input was unreadable, damaged or without the information asked for;
+     what could be kept was written
   4  the output could not be written
   128 and the signal's number after SIGINT, SIGTERM or SIGHUP
 With several inputs the highest counts.

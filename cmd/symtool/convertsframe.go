@@ -1,0 +1,272 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/symsframe"
+)
+
+// readELF takes the rules of .eh_frame, .debug_frame or .sframe.
+func readELF(ctx context.Context, c *converter) (*unwinding, error) {
+	f, err := openLinked(c.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	cpu := arch.ByELF(f.Machine, f.Class)
+	abi, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order))
+	if cpu == nil || !ok {
+		return nil, fmt.Errorf("SFrame is not for %v, %v", f.Machine, f.Order)
+	}
+	u := &unwinding{abi: abi}
+	section, err := symsframe.Open(f)
+	if err == nil {
+		u.addr = section.Addr
+	}
+	if c.source != dwarf2sym.CFISFrame {
+		frames, err := dwarf2sym.ReadCFI(ctx, f, nil)
+		if err != nil {
+			return nil, err
+		}
+		u.damage = frames.Problems
+		if len(frames.Table.Blocks) > 0 {
+			u.funcs, u.lost = symsframe.FromCFI(&frames.Table, abi, f.LoadBase(), frames.Extra)
+			return u, nil
+		}
+	}
+	switch {
+	case c.source == dwarf2sym.CFIDWARF:
+		return nil, errors.New("no rules in .eh_frame and .debug_frame")
+	case errors.Is(err, symsframe.ErrNone) && c.source == dwarf2sym.CFIAuto:
+		return nil, errors.New("no rules in .eh_frame and .debug_frame, and " + err.Error())
+	case err != nil:
+		return nil, err
+	}
+	return u, u.takeSection(section)
+}
+
+// openLinked refuses objects, whose functions have no addresses yet.
+func openLinked(path string) (*elfobj.File, error) {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err == nil && f.Type == elf.ET_REL {
+		f.Close()
+		err = errors.New("a relocatable file: its functions have no addresses before it is linked")
+	}
+	return f, err
+}
+
+// takeSection takes the functions of a section.
+func (u *unwinding) takeSection(s *sframe.Section) error {
+	for i := range s.Headers {
+		if abi := s.Headers[i].ABI; abi != u.abi {
+			return fmt.Errorf("%s: %s, want %s", s.Name, abi, u.abi)
+		}
+	}
+	funcs, problems := s.Funcs()
+	u.funcs, u.damage = funcs, append(u.damage, append(s.Problems, problems...)...)
+	return nil
+}
+
+// readSFrameSection takes a section by itself.
+func readSFrameSection(_ context.Context, c *converter) (*unwinding, error) {
+	data, err := os.ReadFile(c.file)
+	if err != nil {
+		return nil, err
+	}
+	u := &unwinding{}
+	if c.address != nil {
+		u.addr = *c.address
+	}
+	section, err := sframe.Decode(data, sframe.Options{Addr: u.addr})
+	if err != nil {
+		return nil, err
+	}
+	u.abi = section.Headers[0].ABI
+	return u, u.takeSection(section)
+}
+
+// readSymbolFile takes STACK CFI. Its addresses count from the load base of the
+// binary of --add; without one, from 0, where shared libraries begin.
+func readSymbolFile(_ context.Context, c *converter) (*unwinding, error) {
+	in, err := os.Open(c.file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	m, report, err := symfmt.Read(in, symfmt.ReadOptions{File: c.file, Tolerant: true})
+	if err != nil {
+		return nil, err
+	}
+	if len(m.CFI.Blocks) == 0 {
+		return nil, errors.New("no STACK CFI")
+	}
+	cpu, base := arch.ByName(m.Arch), uint64(0)
+	orders := []binary.ByteOrder{binary.LittleEndian, binary.BigEndian}
+	if c.binary != "" {
+		f, err := openLinked(c.binary)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		base, orders = f.LoadBase(), []binary.ByteOrder{f.Order}
+	}
+	u := &unwinding{damage: report.Problems}
+	for _, order := range orders {
+		if abi, ok := symsframe.ABIOf(cpu, order); ok {
+			u.abi = abi
+			u.funcs, u.lost = symsframe.FromCFI(&m.CFI, abi, base, symsframe.Extra{})
+			return u, nil
+		}
+	}
+	return nil, fmt.Errorf("SFrame is not for %s", m.Arch)
+}
+
+// writeSFrame writes the section, or with --add the binary with it.
+func writeSFrame(ctx context.Context, c *converter, u *unwinding, out io.Writer) error {
+	if c.binary != "" {
+		return c.add(ctx, u, out)
+	}
+	addr := u.addr
+	if c.address != nil {
+		addr = *c.address
+	}
+	data, err := c.encode(u, addr)
+	if err == nil {
+		_, err = out.Write(data)
+	}
+	return err
+}
+
+func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
+	data, problems, err := sframe.Encode(u.funcs, sframe.Target{Version: c.version, ABI: u.abi, Addr: addr})
+	if err != nil {
+		return nil, err
+	}
+	u.lost = append(u.lost, problems...)
+	return data, nil
+}
+
+// add writes a copy of the binary with the section in it. What objcopy makes is
+// read again: the section has to be where it was written for.
+func (c *converter) add(ctx context.Context, u *unwinding, out io.Writer) error {
+	old, err := c.openBinary(u)
+	if err != nil {
+		return inputError(c.binary, err)
+	}
+	addr, change := uint64(0), "--add-section"
+	if old != nil {
+		addr, change = old.Addr, "--update-section"
+	}
+	data, err := c.encode(u, addr)
+	if err != nil {
+		return err
+	}
+	if old != nil && uint64(len(data)) > uint64(old.Size()) {
+		return inputError(c.binary, fmt.Errorf("its .sframe has %d bytes, the new one %d: take the old one away first (objcopy --remove-section .sframe)",
+			old.Size(), len(data)))
+	}
+	dir, err := os.MkdirTemp("", "symtool-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	made, err := runObjcopy(ctx, dir, change, data, c.binary)
+	if err != nil {
+		return err
+	}
+	if err := checkAdded(made, addr, data); err != nil {
+		return err
+	}
+	return copyFile(out, made)
+}
+
+// openBinary checks that the binary of --add is one for the section, and
+// returns its own, if any.
+func (c *converter) openBinary(u *unwinding) (*elfobj.Section, error) {
+	f, err := openLinked(c.binary)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	abi, ok := symsframe.ABIOf(arch.ByELF(f.Machine, f.Class), binary.ByteOrder(f.Order))
+	if !ok || abi != u.abi {
+		return nil, fmt.Errorf("a binary of %v, %v; the section is of %s", f.Machine, f.Order, u.abi)
+	}
+	return f.Section(".sframe"), nil
+}
+
+// objcopies are the programs that change sections; the first may not know the
+// binary's CPU.
+var objcopies = []string{"objcopy", "llvm-objcopy"}
+
+// runObjcopy returns the path of a copy of the binary in dir.
+func runObjcopy(ctx context.Context, dir, change string, section []byte, binary string) (string, error) {
+	content, made := filepath.Join(dir, "sframe"), filepath.Join(dir, "binary")
+	if err := os.WriteFile(content, section, 0o600); err != nil {
+		return "", err
+	}
+	failed := fmt.Errorf("neither %s is here: write the section with --output, then run objcopy %s .sframe=SECTION %s OUTPUT where it is",
+		strings.Join(objcopies, " nor "), change, binary)
+	for _, name := range objcopies {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		var said bytes.Buffer
+		run := exec.CommandContext(ctx, path, change, ".sframe="+content, binary, made)
+		run.Stderr = &said
+		if err = run.Run(); err == nil {
+			return made, nil
+		}
+		failed = fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(said.String()))
+	}
+	return "", failed
+}
+
+// checkAdded reads the section of a binary again.
+func checkAdded(path string, addr uint64, want []byte) error {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s := f.Section(".sframe")
+	if s == nil {
+		return errors.New("objcopy left the section out")
+	}
+	data, err := s.Data()
+	switch {
+	case err != nil:
+		return err
+	case s.Addr != addr:
+		return fmt.Errorf("objcopy put the section at %#x, want %#x", s.Addr, addr)
+	case !bytes.Equal(data, want):
+		return errors.New("objcopy changed the section")
+	}
+	return nil
+}
+
+func copyFile(out io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(out, f)
+	return err
+}
