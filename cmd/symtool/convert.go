@@ -218,11 +218,9 @@ func (c *converter) tell(problems []bin.Problem, status int) {
 	if c.quiet {
 		return
 	}
-	for i, p := range problems {
-		if i == shownProblems && !c.verbose {
-			c.msgs.printf("symtool: and %s, which --verbose shows", count(len(problems)-i, "more problem"))
-			return
-		}
-		c.msgs.printf("symtool: %s", named(c.file, p.Err, p.String()))
+	out := problemLines{msgs: c.msgs, all: c.verbose, hint: verboseHint}
+	for _, p := range problems {
+		out.add(problemLine(c.file, p))
 	}
+	out.end()
 }

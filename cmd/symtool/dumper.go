@@ -52,7 +52,7 @@ func (r *dumpResult) remark(format string, args ...any) {
 
 func (r *dumpResult) problem(p bin.Problem) {
 	r.Problems = append(r.Problems, newProblemSummary(p))
-	r.lines = append(r.lines, named(r.File, p.Err, p.String()))
+	r.lines = append(r.lines, problemLine(r.File, p))
 	r.Status = max(r.Status, statusInput)
 }
 

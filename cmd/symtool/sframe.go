@@ -179,21 +179,11 @@ func (s *sframer) options() (o sframe.Options) {
 
 // rawSection reads a file that begins as a section does; nil if it does not.
 func rawSection(path string) ([]byte, error) {
-	// A named pipe would block, and elfobj says what it is.
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return nil, nil
+	head, err := fileHead(path)
+	if err != nil || sframe.Magic(head) == nil {
+		return nil, nil // elfobj says what it is
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var head [2]byte
-	if _, err := io.ReadFull(f, head[:]); err != nil || sframe.Magic(head[:]) == nil {
-		return nil, nil
-	}
-	rest, err := io.ReadAll(f)
-	return append(head[:], rest...), err
+	return os.ReadFile(path)
 }
 
 func (s *sframer) openELF() error {
@@ -229,27 +219,15 @@ func (s *sframer) compareCFI(f *elfobj.File) error {
 
 // damage tells what cannot be read.
 func (s *sframer) damage() {
-	var told problemList
-	s.section.Damage(func(p bin.Problem) { told.add(s, p) })
+	out := problemLines{msgs: s.msgs}
+	add := func(p bin.Problem) { out.add(problemLine(s.file, p)) }
+	s.section.Damage(add)
 	for _, p := range s.cfiProblems {
-		told.add(s, p)
+		add(p)
 	}
-	told.end(s)
-}
-
-// problemList tells the first problems, and counts the others.
-type problemList struct{ n int }
-
-func (l *problemList) add(s *sframer, p bin.Problem) {
-	s.status = statusInput
-	if l.n++; l.n <= shownProblems {
-		s.msgs.printf("symtool: %s", named(s.file, p.Err, p.String()))
-	}
-}
-
-func (l *problemList) end(s *sframer) {
-	if l.n > shownProblems {
-		s.msgs.printf("symtool: and %s", count(l.n-shownProblems, "more problem"))
+	out.end()
+	if out.n > 0 {
+		s.status = statusInput
 	}
 }
 

@@ -72,10 +72,6 @@ func newProblemSummary(p bin.Problem) problemSummary {
 	return s
 }
 
-// shownProblems is how many problems of one file are printed without --verbose.
-// A damaged file can have one for each of a million units.
-const shownProblems = 10
-
 // report prints what there is to say about one file.
 func (d *dumper) report(r *dumpResult) {
 	if d.json && d.toStdout() {
@@ -108,13 +104,11 @@ func (d *dumper) report(r *dumpResult) {
 }
 
 func (d *dumper) reportProblems(lines []string) {
-	for i, line := range lines {
-		if i == shownProblems && !d.verbose {
-			d.msgs.printf("symtool: and %s, which --verbose shows", count(len(lines)-i, "more problem"))
-			return
-		}
-		d.msgs.printf("symtool: %s", line)
+	out := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
+	for _, line := range lines {
+		out.add(line)
 	}
+	out.end()
 }
 
 func (d *dumper) reportLooked(r *dumpResult) {
