@@ -39,7 +39,7 @@ func (r *reader) identify() {
 		id = r.file.TextHash()
 	}
 	if m.ID = o.ID; m.ID == "" {
-		m.ID = moduleID(id, r.file.Order)
+		m.ID = elfobj.ModuleID(id, r.file.Order)
 	}
 	if code != nil {
 		m.Infos = append(m.Infos, symfmt.Info{Key: "CODE_ID", Value: fmt.Sprintf("%X", code)})
@@ -54,13 +54,17 @@ func moduleName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".debug")
 }
 
-// moduleID writes a build id as Breakpad does: its first 16 bytes as a GUID,
-// whose first three fields are numbers in the file's byte order, and age 0.
-// Short ids are filled up with zeros (Breakpad, src/common/linux/file_id.cc).
-func moduleID(id []byte, order binary.ByteOrder) string {
-	var b [16]byte
-	copy(b[:], id)
-	return fmt.Sprintf("%08X%04X%04X%X0", order.Uint32(b[:]), order.Uint16(b[4:]), order.Uint16(b[6:]), b[8:])
+// ModuleID is the id of the MODULE record of a file without a separate debug
+// file, or with one of the same build-id; "" if nothing in it makes one.
+func ModuleID(f *elfobj.File) string {
+	id := f.BuildID()
+	if id == nil {
+		id = f.TextHash()
+	}
+	if id == nil {
+		return ""
+	}
+	return elfobj.ModuleID(id, f.Order)
 }
 
 // readSymbols collects the function symbols of the file with the better table.

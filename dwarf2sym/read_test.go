@@ -3,7 +3,6 @@ package dwarf2sym
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,28 +14,6 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
-
-// The first three fields of a GUID are numbers in the file's byte order.
-func TestModuleID(t *testing.T) {
-	id := []byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x12, 0x34, 0x56, 0x78}
-	for _, c := range []struct {
-		n     int
-		order binary.ByteOrder
-		want  string
-	}{
-		{20, binary.LittleEndian, "33221100554477668899AABBCCDDEEFF0"},
-		{20, binary.BigEndian, "00112233445566778899AABBCCDDEEFF0"},
-		{16, binary.LittleEndian, "33221100554477668899AABBCCDDEEFF0"},
-		{8, binary.LittleEndian, "332211005544776600000000000000000"},
-		{8, binary.BigEndian, "001122334455667700000000000000000"},
-		{1, binary.LittleEndian, "000000000000000000000000000000000"},
-		{0, binary.LittleEndian, "000000000000000000000000000000000"},
-	} {
-		if got := moduleID(id[:c.n], c.order); got != c.want {
-			t.Errorf("%d bytes, %v: %s, want %s", c.n, c.order, got, c.want)
-		}
-	}
-}
 
 func TestModuleName(t *testing.T) {
 	for path, want := range map[string]string{
@@ -84,7 +61,7 @@ func TestIdentify(t *testing.T) {
 		if id == nil {
 			id = f.TextHash()
 		}
-		want := strings.Replace(c.head, "*", moduleID(id, f.Order), 1)
+		want := strings.Replace(c.head, "*", elfobj.ModuleID(id, f.Order), 1)
 		if want = strings.Replace(want, "*", code, 1); c.o.ID != "" {
 			want = strings.Replace(c.head, "*", code, 1)
 		}

@@ -25,12 +25,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/symtool/symtool/internal/fetch"
 )
 
 // Kind is what a server has for a build-id.
@@ -44,66 +42,22 @@ const (
 // ErrNotFound is in the error of a file that no server has.
 var ErrNotFound = errors.New("no server has it")
 
-// missing is what one server says that does not have a file.
-type missing string
-
-func (m missing) Error() string        { return string(m) }
-func (m missing) Is(target error) bool { return target == ErrNotFound }
-
 // Client asks servers. Its methods may be called from several goroutines.
 type Client struct {
 	cfg     Config
-	servers []*server
-	http    *http.Client
+	servers []*fetch.Server
+	http    *fetch.Client
 	now     func() time.Time
-}
-
-// server is one of the URLs.
-type server struct {
-	url  *url.URL
-	mu   sync.Mutex
-	dead error // why it is not asked again
 }
 
 // New returns a client. An error tells which URL is none.
 func New(cfg Config) (*Client, error) {
-	c := &Client{cfg: cfg, now: time.Now}
-	for _, text := range cfg.URLs {
-		u, err := parseURL(text)
-		if err != nil {
-			return nil, err
-		}
-		c.servers = append(c.servers, &server{url: u})
+	servers, err := fetch.NewServers(cfg.URLs)
+	if err != nil {
+		return nil, err
 	}
-	c.http = &http.Client{Transport: transport(), CheckRedirect: checkRedirect}
-	return c, nil
-}
-
-// connectTimeout is what a connection may take: a server that is away must not
-// cost the time that one may need to unpack a package.
-const connectTimeout = 10 * time.Second
-
-func transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
-	t.TLSHandshakeTimeout = connectTimeout
-	t.MaxResponseHeaderBytes = 64 << 10
-	return t
-}
-
-const maxRedirects = 5
-
-// checkRedirect lets a server send on to another address, but not out of the
-// encryption that was asked for.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	from := via[len(via)-1].URL
-	switch {
-	case len(via) > maxRedirects:
-		return fmt.Errorf("more than %d redirections", maxRedirects)
-	case req.URL.Scheme != from.Scheme && req.URL.Scheme != "https":
-		return fmt.Errorf("redirected from %s to %s", from.Scheme, req.URL.Redacted())
-	}
-	return nil
+	limits := fetch.Limits{Timeout: cfg.Timeout, MaxTime: cfg.MaxTime, MaxSize: cfg.MaxSize}
+	return &Client{cfg: cfg, servers: servers, http: fetch.New(limits, cfg.UserAgent, cfg.Tell), now: time.Now}, nil
 }
 
 // maxBuildID is the length of the longest build-id, in bytes; those that tools
@@ -124,31 +78,31 @@ func (c *Client) Fetch(ctx context.Context, kind Kind, buildID []byte) (path str
 	if err != nil {
 		return "", nil, err
 	}
-	switch known, err := e.known(c.now()); {
-	case err != nil:
-		return "", []string{fmt.Sprintf("%s: %v", e.path, err)}, notFound(kind, buildID)
-	case known:
-		return e.path, nil, nil
+	if e.Known() {
+		return e.Path, nil, nil
+	}
+	if age, missed := e.Missed(c.now()); missed {
+		return "", []string{fmt.Sprintf("%s: no server had it %v ago", e.Path, age)}, notFound(kind, buildID)
 	}
 	var failed []string
 	for _, s := range c.servers {
 		where, err := c.from(ctx, s, e)
 		if err == nil {
-			return e.path, tried, nil
+			return e.Path, tried, nil
 		}
 		if ctx.Err() != nil {
 			return "", tried, context.Cause(ctx)
 		}
 		line := fmt.Sprintf("%s: %v", where, err)
 		tried = append(tried, line)
-		if !errors.Is(err, ErrNotFound) {
+		if !errors.Is(err, fetch.ErrMissing) {
 			failed = append(failed, line)
 		}
 	}
 	if len(failed) > 0 {
 		return "", tried, fmt.Errorf("debuginfod: %s", strings.Join(failed, "; "))
 	}
-	e.rememberMiss(c.now())
+	e.RememberMiss(c.now())
 	return "", tried, notFound(kind, buildID)
 }
 
@@ -163,30 +117,4 @@ func ParseBuildID(text string) ([]byte, error) {
 		return nil, fmt.Errorf("%q is no build-id: want 2 to %d hexadecimal digits, an even number", text, 2*maxBuildID)
 	}
 	return id, nil
-}
-
-// from fetches e from one server; where is the URL.
-func (c *Client) from(ctx context.Context, s *server, e *entry) (where string, err error) {
-	u := s.url.JoinPath("buildid", e.id, string(e.kind))
-	u.RawQuery, u.Fragment = "", ""
-	if err := s.state(); err != nil {
-		return u.Redacted(), fmt.Errorf("not asked again: %w", err)
-	}
-	d := &download{client: c, server: s, entry: e, url: u}
-	return u.Redacted(), d.run(ctx)
-}
-
-func (s *server) state() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.dead
-}
-
-// giveUp keeps the server from being asked again.
-func (s *server) giveUp(why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dead == nil {
-		s.dead = why
-	}
 }

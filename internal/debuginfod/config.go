@@ -3,7 +3,6 @@ package debuginfod
 import (
 	"fmt"
 	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -117,19 +116,4 @@ func cacheFolder(getenv func(string) string) string {
 		return filepath.Join(home, ".cache", name)
 	}
 	return ""
-}
-
-// parseURL checks the address of a server.
-func parseURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no URL", text)
-	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%q is no http: or https: URL", u.Redacted())
-	case u.Host == "":
-		return nil, fmt.Errorf("%q names no server", u.Redacted())
-	}
-	return u, nil
 }

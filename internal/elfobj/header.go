@@ -38,7 +38,10 @@ func (f *File) readHeaders() error {
 		return f.errorf(16, "not a program or library: a core dump (ET_CORE)")
 	}
 	if err := t.readSections(); err != nil {
-		return err
+		if !t.isCore() {
+			return err
+		}
+		t.loseSections(err)
 	}
 	if err := t.readSegments(); err != nil {
 		return err
@@ -126,6 +129,10 @@ func (f *File) readTable(what string, off, count, entsize, want uint64) ([]byte,
 
 func (t *tables) readSections() (err error) {
 	h := &t.ehdr
+	if t.f.lim.Image {
+		t.shnum = 0
+		return nil
+	}
 	if h.Shoff == 0 {
 		t.shnum = 0
 		if h.Phnum == pnXNum {
@@ -167,6 +174,9 @@ func (t *tables) readSegments() (err error) {
 	h := &t.ehdr
 	if h.Phoff == 0 {
 		t.phnum = 0
+	}
+	if t.isCore() {
+		t.cutSegments()
 	}
 	t.phdrs, err = t.f.readTable("program header table", h.Phoff, t.phnum, uint64(h.Phentsize), phdrForm.size(t.f))
 	return err

@@ -112,3 +112,14 @@ func (f *File) Executable(addr uint64) bool {
 	})
 	return found && i < len(ranges)
 }
+
+// HeaderAddr is the address that the first byte of the file, its ELF header, has
+// in memory. Of a file of which no segment begins with it, it is LoadBase.
+func (f *File) HeaderAddr() uint64 {
+	for i := range f.Segments {
+		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.Offset < loadPage && p.Addr >= p.Offset {
+			return p.Addr - p.Offset
+		}
+	}
+	return f.LoadBase()
+}

@@ -22,6 +22,9 @@ type Limits struct {
 	TempDir string
 	// Core accepts core dumps.
 	Core bool
+	// Image says that the file is the beginning of one in the memory of a
+	// process: there are no section headers in it, whatever its header says.
+	Image bool
 }
 
 // DefaultLimits returns the limits for files from anywhere.

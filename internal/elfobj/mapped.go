@@ -1,6 +1,10 @@
 package elfobj
 
-import "os"
+import (
+	"os"
+
+	"github.com/symtool/symtool/internal/bin"
+)
 
 // mapOver is the size from which Map maps a section: below it reading it costs
 // less, and the memory is no matter.
@@ -15,7 +19,7 @@ const mapOver = 4 << 20
 // who looks at the bytes does so under debug.SetPanicOnFault, in a goroutine
 // that recovers.
 func (s *Section) Map() ([]byte, error) {
-	if s.bad != nil || s.reloc != nil || s.size < mapOver || !canMap {
+	if s.bad != nil || s.reloc != nil || s.size < mapOver || !bin.CanMap {
 		return s.Data()
 	}
 	file, off := s.mapSource()
@@ -26,7 +30,7 @@ func (s *Section) Map() ([]byte, error) {
 	defer s.mu.Unlock()
 	if s.mapped == nil {
 		before := off % int64(os.Getpagesize())
-		m, err := mapFile(file, off-before, s.size+before)
+		m, err := bin.MapFile(file, off-before, s.size+before)
 		if err != nil {
 			s.mu.Unlock()
 			defer s.mu.Lock()
@@ -59,14 +63,14 @@ func (s *Section) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mapped != nil {
-		dropPages(s.mapped)
+		bin.DropPages(s.mapped)
 	}
 }
 
 // unmap ends the mapping; s.mu is held.
 func (s *Section) unmap() {
 	if s.mapped != nil {
-		unmapFile(s.mapped)
+		bin.UnmapFile(s.mapped)
 		s.mapped = nil
 	}
 }

@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // mappedFile writes a file whose section 1 has size bytes of text from 0x1001 on,
 // and opens it.
 func mappedFile(t *testing.T, size int) (string, *Section, []byte) {
 	t.Helper()
-	if !canMap {
+	if !bin.CanMap {
 		t.Skip("this system maps no files")
 	}
 	text := bytes.Repeat([]byte("symbols\n"), size/8)

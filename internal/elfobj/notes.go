@@ -2,6 +2,8 @@ package elfobj
 
 import (
 	"debug/elf"
+	"encoding/binary"
+	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -56,26 +58,63 @@ func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
 	if align == 8 {
 		first, second = second, first
 	}
-	if id := f.findBuildID(data, first); id != nil {
+	if id := FindBuildID(data, first, f.Order); id != nil {
 		return id
 	}
-	return f.findBuildID(data, second)
+	return FindBuildID(data, second, f.Order)
 }
 
-func (f *File) findBuildID(data []byte, align uint64) []byte {
-	c := bin.New("", data, f.Order)
+// FindBuildID is BuildID for the bytes of a note section or segment, in which
+// notes are padded to align, 4 or 8.
+func FindBuildID(data []byte, align uint64, order binary.ByteOrder) (id []byte) {
+	EachNote(data, align, order, func(n Note) bool {
+		if n.Type == ntGNUBuildID && string(n.Name) == ownerGNU && len(n.Desc) > 0 {
+			id = n.Desc
+		}
+		return id == nil
+	})
+	return id
+}
+
+// Note is an entry of a note section or segment.
+type Note struct {
+	Type   uint32
+	Name   []byte // its owner, with the NUL if it has one
+	Desc   []byte // its contents
+	Offset uint64 // of Desc, from the start of the section or segment
+}
+
+// EachNote calls fn for notes, which are padded to align, until it returns
+// false. The error tells where a note does not fit into data; those before it
+// were told. Name and Desc are parts of data.
+func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) bool) error {
+	c := bin.New("", data, order)
 	pad := func() { c.Skip(min(-uint64(c.Pos())&(align-1), uint64(c.Len()))) }
-	for c.Len() >= 12 && c.Err() == nil {
-		nameSize, descSize, kind := c.U32(), c.U32(), c.U32()
-		name := c.Bytes(uint64(nameSize))
+	for c.Len() >= 12 {
+		nameSize, descSize := c.U32(), c.U32()
+		n := Note{Type: c.U32(), Name: c.Bytes(uint64(nameSize))}
 		pad()
-		desc := c.Bytes(uint64(descSize))
+		n.Offset = c.Offset()
+		n.Desc = c.Bytes(uint64(descSize))
 		pad()
-		if c.Err() == nil && kind == ntGNUBuildID && string(name) == ownerGNU && len(desc) > 0 {
-			return desc
+		if err := c.Err(); err != nil {
+			return err
+		}
+		if !fn(n) {
+			return nil
 		}
 	}
 	return nil
+}
+
+// ModuleID writes a build-id, or a TextHash, as Breakpad does: its first 16
+// bytes as a GUID, whose first three fields are numbers in the file's byte
+// order, and age 0. Short ids are filled up with zeros (Breakpad,
+// src/common/linux/file_id.cc).
+func ModuleID(id []byte, order binary.ByteOrder) string {
+	var b [guidSize]byte
+	copy(b[:], id)
+	return fmt.Sprintf("%08X%04X%04X%X0", order.Uint32(b[:]), order.Uint16(b[4:]), order.Uint16(b[6:]), b[8:])
 }
 
 // DebugLink returns the file name and CRC-32 in .gnu_debuglink (GDB manual,

@@ -2,6 +2,7 @@ package elfobj
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -314,5 +315,27 @@ func TestSymbolsAllocateNothing(t *testing.T) {
 	count()
 	if a := testing.AllocsPerRun(3, count); a > 5 {
 		t.Errorf("%v allocations a walk of %s", a, filepath.Base(path))
+	}
+}
+
+// The first three fields of a GUID are numbers in the file's byte order.
+func TestModuleID(t *testing.T) {
+	id := []byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x12, 0x34, 0x56, 0x78}
+	for _, c := range []struct {
+		n     int
+		order binary.ByteOrder
+		want  string
+	}{
+		{20, binary.LittleEndian, "33221100554477668899AABBCCDDEEFF0"},
+		{20, binary.BigEndian, "00112233445566778899AABBCCDDEEFF0"},
+		{16, binary.LittleEndian, "33221100554477668899AABBCCDDEEFF0"},
+		{8, binary.LittleEndian, "332211005544776600000000000000000"},
+		{8, binary.BigEndian, "001122334455667700000000000000000"},
+		{1, binary.LittleEndian, "000000000000000000000000000000000"},
+		{0, binary.LittleEndian, "000000000000000000000000000000000"},
+	} {
+		if got := ModuleID(id[:c.n], c.order); got != c.want {
+			t.Errorf("%d bytes, %v: %s, want %s", c.n, c.order, got, c.want)
+		}
 	}
 }

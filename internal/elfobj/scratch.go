@@ -3,6 +3,8 @@ package elfobj
 import (
 	"os"
 	"sync"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // Scratch is memory that lies in a temporary file without a name: what is
@@ -61,7 +63,7 @@ func (s *Scratch) another() ([]byte, error) {
 	if _, err := s.file.WriteAt(make([]byte, scratchPiece), s.size); err != nil {
 		return nil, err
 	}
-	piece, err := mapShared(s.file, s.size, scratchPiece)
+	piece, err := bin.MapShared(s.file, s.size, scratchPiece)
 	if err == nil {
 		s.size += scratchPiece
 	}
@@ -74,7 +76,7 @@ func (s *Scratch) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, piece := range s.mapped {
-		dropPages(piece)
+		bin.DropPages(piece)
 	}
 }
 
@@ -83,7 +85,7 @@ func (s *Scratch) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, piece := range s.mapped {
-		unmapFile(piece)
+		bin.UnmapFile(piece)
 	}
 	s.mapped, s.free, s.failed = nil, nil, true
 	if s.file == nil {

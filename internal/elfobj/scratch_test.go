@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // What Alloc returns lies apart, is zero, and keeps what is written to it after
@@ -30,7 +32,7 @@ func TestScratch(t *testing.T) {
 				t.Errorf("%s: piece %d of %d bytes has %d of its own", dir, i, len(b), n)
 			}
 		}
-		if mapped := len(s.mapped) > 0; mapped != (canMap && dir == present) {
+		if mapped := len(s.mapped) > 0; mapped != (bin.CanMap && dir == present) {
 			t.Errorf("%s: %d pieces mapped", dir, len(s.mapped))
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) > 0 {

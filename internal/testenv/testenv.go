@@ -170,8 +170,9 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "libc6-armhf-cross", "libc6-dbg", "libc6-dev",
-	"libstdc++6-armhf-cross", "lld-22", "llvm-22", "xz-utils", "zstd",
+	"binutils", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "libc6-armhf-cross",
+	"libc6-dbg", "libc6-dev", "libstdc++6-armhf-cross", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
+	"zstd",
 }
 
 // fullPackages is what `make oracle-full` installs beside them.
@@ -208,6 +209,7 @@ var packages = map[string]string{
 	"llvm-readelf-22":    "llvm-22",
 	"llvm-readobj-22":    "llvm-22",
 	"llvm-symbolizer-22": "llvm-22",
+	"obj2yaml-22":        "llvm-22",
 
 	"cc":              "gcc",
 	"gcc":             "gcc",
@@ -218,6 +220,8 @@ var packages = map[string]string{
 	"eu-unstrip":      "elfutils",
 	"gdb":             "gdb",
 	"gdb-multiarch":   "gdb-multiarch",
+	"gcore":           "gdb",
+	"lldb-22":         "lldb-22",
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
 	"make":            "make",

@@ -1,0 +1,31 @@
+//go:build linux
+
+package bin
+
+import (
+	"os"
+	"syscall"
+)
+
+// CanMap tells whether the system maps files.
+const CanMap = true
+
+// MapFile maps n bytes of a file, from a multiple of the page size on. A file
+// that shrinks has a fault at the place that is gone: who looks at the bytes does
+// so under debug.SetPanicOnFault, in a goroutine that recovers.
+func MapFile(f *os.File, off, n int64) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ, syscall.MAP_PRIVATE)
+}
+
+// MapShared is MapFile for what may be written, too: what is written is in the
+// file.
+func MapShared(f *os.File, off, n int64) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
+
+// UnmapFile ends a mapping.
+func UnmapFile(b []byte) { syscall.Munmap(b) }
+
+// DropPages has the system forget which pages of b were looked at. They stay in
+// its cache of the file.
+func DropPages(b []byte) { syscall.Madvise(b, syscall.MADV_DONTNEED) }

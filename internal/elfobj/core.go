@@ -1,0 +1,49 @@
+package elfobj
+
+import "debug/elf"
+
+// A core is often cut short: a disk or a limit was full. Its program headers are
+// at its beginning and tell all that matters, so what is behind them may be
+// missing. That is section headers, which gdb's cores have at their end, and
+// those of the kernel with 65,535 segments or more, of which the first tells
+// their number.
+
+func (t *tables) isCore() bool { return elf.Type(t.ehdr.Type) == elf.ET_CORE }
+
+// loseSections goes on without section headers.
+func (t *tables) loseSections(err error) {
+	t.f.problem("all section headers", err)
+	t.shnum, t.shstrndx, t.shdrs = 0, uint32(elf.SHN_UNDEF), nil
+	if t.phnum == pnXNum {
+		t.phnum = max(t.segmentsBeforeNotes(), pnXNum)
+	}
+}
+
+// segmentsBeforeNotes is how many program headers fit between the first and the
+// contents of the segment that it describes, which are the notes. The kernel
+// leaves no gap there (Linux, fs/binfmt_elf.c, elf_core_dump).
+func (t *tables) segmentsBeforeNotes() uint64 {
+	h, want := &t.ehdr, phdrForm.size(t.f)
+	data, err := t.f.readTable("program header table", h.Phoff, 1, uint64(h.Phentsize), want)
+	if err != nil || h.Phoff == 0 {
+		return 0
+	}
+	first := phdrForm.decode(t.f, data)
+	if elf.ProgType(first.Type) != elf.PT_NOTE || first.Off < h.Phoff {
+		return 0
+	}
+	return (first.Off - h.Phoff) / uint64(h.Phentsize)
+}
+
+// cutSegments leaves out the program headers that are not in the file.
+func (t *tables) cutSegments() {
+	h, size := &t.ehdr, uint64(t.f.Size)
+	if uint64(h.Phentsize) < phdrForm.size(t.f) || h.Phoff > size {
+		return // an error of readSegments
+	}
+	if there := (size - h.Phoff) / uint64(h.Phentsize); there < t.phnum {
+		t.f.problem("segments", t.f.errorf(h.Phoff, "%d of %d program headers are in the file of %d bytes (cut short?)",
+			there, t.phnum, size))
+		t.phnum = there
+	}
+}

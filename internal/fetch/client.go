@@ -1,0 +1,244 @@
+// Package fetch gets files from HTTP servers that may be slow, broken or
+// hostile, into a cache that several processes use at once.
+//
+// A server is asked once for each file. One that cannot be reached, or is too
+// slow, is not asked again by the same Client. Redirections are followed, up to
+// maxRedirects, but not from https to http nor to what is no HTTP. A file
+// appears in the cache whole, and only after it was found to be the right one
+// (Place.Fill).
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Errors of answers without a file.
+var (
+	ErrMissing   = errors.New("the server does not have it")
+	ErrForbidden = errors.New("the server does not give it")
+)
+
+// refusal is what a server says instead of a file: its status.
+type refusal struct {
+	text string
+	is   error // one of the above, or nil
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.is }
+
+func newRefusal(resp *http.Response) error {
+	r := &refusal{text: resp.Status}
+	switch resp.StatusCode {
+	case http.StatusNotFound, http.StatusGone:
+		r.is = ErrMissing
+	case http.StatusForbidden:
+		r.is = ErrForbidden
+	}
+	return r
+}
+
+// Limits say what a server may cost.
+type Limits struct {
+	// Timeout is the time in which a server must give 100 KiB, or else the whole
+	// of what is left; 0 is none.
+	Timeout time.Duration
+	// MaxTime is the time that one file may take; 0 is none.
+	MaxTime time.Duration
+	// MaxSize is the size of the largest file, in bytes; 0 is none. Of what is
+	// sent with Content-Encoding gzip it is the size after that was taken off.
+	MaxSize int64
+}
+
+// Client asks servers. Its methods may be called from several goroutines.
+type Client struct {
+	limits    Limits
+	userAgent string
+	tell      func(url string)
+	http      *http.Client
+}
+
+// New returns a client. tell, if not nil, is called before each request; by
+// several goroutines at once.
+func New(l Limits, userAgent string, tell func(url string)) *Client {
+	return &Client{l, userAgent, tell, &http.Client{Transport: transport(), CheckRedirect: checkRedirect}}
+}
+
+// connectTimeout is what a connection may take: a server that is away must not
+// cost the time that one may need to find and pack a file.
+const connectTimeout = 10 * time.Second
+
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
+	t.TLSHandshakeTimeout = connectTimeout
+	t.MaxResponseHeaderBytes = 64 << 10
+	return t
+}
+
+const maxRedirects = 5
+
+// checkRedirect lets a server send on to another address, but not out of the
+// encryption that was asked for.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	from := via[len(via)-1].URL
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("more than %d redirections", maxRedirects)
+	case req.URL.Scheme != from.Scheme && req.URL.Scheme != "https":
+		return fmt.Errorf("redirected from %s to %s", from.Scheme, req.URL.Redacted())
+	}
+	return nil
+}
+
+// Server is a server's address.
+type Server struct {
+	url  *url.URL
+	mu   sync.Mutex
+	dead error // why it is not asked again
+}
+
+// NewServers checks the addresses of servers.
+func NewServers(urls []string) (servers []*Server, err error) {
+	for _, text := range urls {
+		u, err := parseURL(text)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, &Server{url: u})
+	}
+	return servers, nil
+}
+
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL", text)
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%q is no http: or https: URL", u.Redacted())
+	case u.Host == "":
+		return nil, fmt.Errorf("%q names no server", u.Redacted())
+	}
+	return u, nil
+}
+
+// String is the server's address without its password.
+func (s *Server) String() string { return s.url.Redacted() }
+
+// URL is the address of a file below the server's. The parts are names, with
+// any characters, but "." and "..".
+func (s *Server) URL(parts ...string) *url.URL {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = url.PathEscape(p)
+	}
+	u := s.url.JoinPath(escaped...)
+	u.RawQuery, u.Fragment = "", ""
+	return u
+}
+
+func (s *Server) state() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dead
+}
+
+// giveUp keeps the server from being asked again.
+func (s *Server) giveUp(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dead == nil {
+		s.dead = why
+	}
+}
+
+// Get asks s for u and calls take with the answer, when it is one with contents.
+// What take reads is within the limits; else reading ends with an error. header
+// may be nil. The error of a server that says no may be
+// ErrMissing or ErrForbidden.
+func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Header, take func(http.Header, io.Reader) error) error {
+	if err := s.state(); err != nil {
+		return fmt.Errorf("not asked again: %w", err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if most := c.limits.MaxTime; most > 0 {
+		t := time.AfterFunc(most, func() { cancel(fmt.Errorf("took over %v", most)) })
+		defer t.Stop()
+	}
+	watch := newWatch(c.limits.Timeout, cancel)
+	defer watch.stop()
+	if c.tell != nil {
+		c.tell(u.Redacted())
+	}
+	resp, err := c.request(ctx, u, header)
+	if err != nil {
+		err = reason(ctx, err)
+		s.giveUp(err)
+		return err
+	}
+	defer resp.Body.Close()
+	if err := c.accept(resp); err != nil {
+		return err
+	}
+	err = reason(ctx, take(resp.Header, &body{Reader: Limit(resp.Body, c.limits.MaxSize), watch: watch}))
+	if errors.Is(err, errSlow) {
+		s.giveUp(err)
+	}
+	return err
+}
+
+// reason replaces the error of a request that this package gave up by why it
+// did so, and leaves out what the caller says better.
+func reason(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+func (c *Client) request(ctx context.Context, u *url.URL, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if header != nil {
+		req.Header = header
+	}
+	if c.userAgent != "" {
+		req.Header.Set("User-Agent", c.userAgent)
+	}
+	return c.http.Do(req)
+}
+
+// accept judges an answer by its head.
+func (c *Client) accept(resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return newRefusal(resp)
+	}
+	// The transport takes gzip off, which it asked for.
+	if how := resp.Header.Get("Content-Encoding"); how != "" && how != "identity" {
+		return fmt.Errorf("Content-Encoding %q was not asked for", how)
+	}
+	return c.CheckSize(resp.ContentLength)
+}
+
+// CheckSize refuses a size that is above the limit.
+func (c *Client) CheckSize(size int64) error { return checkSize(size, c.limits.MaxSize) }
