@@ -22,5 +22,6 @@ var ARM64 = finish(&Arch{
 		run(31, "sp", "pc"),
 		run(46, "vg"), // 8-byte granules in an SVE vector; frames of SVE code have it in their CFA
 		series(64, "v", 32),
+		unnumbered("cpsr"), // what PSTATE is called in contexts of dumps
 	),
 })

@@ -1,6 +1,7 @@
 // Package store knows the layout in which symbol servers and stack walkers
-// look for symbol files: NAME/ID/NAME.sym below a root, NAME and ID as in the
-// MODULE record (Breakpad's SimpleSymbolSupplier).
+// look for symbol files: NAME/ID/STEM.sym below a root, NAME and ID as in the
+// MODULE record, STEM being NAME, without .pdb where it ends so (Breakpad's
+// SimpleSymbolSupplier).
 //
 // # Where we differ
 //
@@ -24,27 +25,81 @@ import (
 const maxName = 255
 
 // Path is the place of m's symbol file below the root of a store, with slashes
-// of this system. ext is what follows NAME: ".sym" or ".sym.gz". Folders in
-// front of MODULE's name, of Unix or Windows, do not count.
+// of this system. ext is what follows STEM: ".sym" or ".sym.gz".
 func Path(m *symfmt.Module, ext string) (string, error) {
-	name := m.Name[strings.LastIndexAny(m.Name, `/\`)+1:]
-	if err := checkName(name, ext); err != nil {
+	p, err := NewPlace(m.Name, m.ID)
+	if err != nil {
+		return "", fmt.Errorf("MODULE %w", err)
+	}
+	if err := p.checkExt(ext); err != nil {
 		return "", fmt.Errorf("MODULE name %q: %w", m.Name, err)
 	}
-	if err := checkID(m.ID); err != nil {
-		return "", fmt.Errorf("MODULE id %q: %w", m.ID, err)
-	}
-	return filepath.Join(name, m.ID, name+ext), nil
+	return p.Path(ext), nil
 }
 
-func checkName(name, ext string) error {
+// Place is where a module's symbol files are. Its parts are names of files,
+// which lead out of no folder.
+type Place struct{ Name, ID, Stem string }
+
+// NewPlace checks a module's name and id, which may come from anywhere. Folders
+// in front of the name, of Unix or Windows, do not count.
+func NewPlace(name, id string) (Place, error) {
+	p, err := NewFolder(name)
+	if err != nil {
+		return p, err
+	}
+	if err := checkID(id); err != nil {
+		return p, fmt.Errorf("id %q: %w", clipped(id), err)
+	}
+	p.ID = id
+	return p, nil
+}
+
+// NewFolder is NewPlace for a module whose id is not known.
+func NewFolder(name string) (Place, error) {
+	base := name[strings.LastIndexAny(name, `/\`)+1:]
+	p := Place{Name: base, Stem: base}
+	if n := len(base) - len(".pdb"); n > 0 && strings.EqualFold(base[n:], ".pdb") {
+		p.Stem = base[:n]
+	}
+	err := checkName(base)
+	if err == nil {
+		err = p.checkExt(".sym")
+	}
+	if err != nil {
+		return p, fmt.Errorf("name %q: %w", clipped(name), err)
+	}
+	return p, nil
+}
+
+// Path is the path of the symbol file below the root. ext is what follows Stem.
+func (p Place) Path(ext string) string { return filepath.Join(p.Name, p.ID, p.Stem+ext) }
+
+// checkExt tells whether a name has room for an extension.
+func (p Place) checkExt(ext string) error {
+	if n := len(p.Stem) + len(ext); n > maxName {
+		return fmt.Errorf("%d bytes, want at most %d", len(p.Name), len(p.Name)+maxName-n)
+	}
+	return nil
+}
+
+// clipped shortens what a message repeats: enough to find it.
+func clipped(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}
+
+func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("is empty")
-	case name == "." || name == "..":
+	case name == "." || name == ".." || !filepath.IsLocal(name): // such as NUL, on Windows
 		return errors.New("is not the name of a file")
-	case len(name)+len(ext) > maxName:
-		return fmt.Errorf("%d bytes, want at most %d", len(name), maxName-len(ext))
+	case len(name) > maxName:
+		return fmt.Errorf("%d bytes, want at most %d", len(name), maxName)
 	case !utf8.ValidString(name):
 		return errors.New("is not UTF-8")
 	}

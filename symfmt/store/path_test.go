@@ -22,9 +22,16 @@ func TestPath(t *testing.T) {
 		"-rf":                   "-rf",
 		"größe":                 "größe",
 		long:                    long,
+		"test_app.pdb":          "test_app.pdb",
+		`c:\build\Test_App.PDB`: "Test_App.PDB",
+		".pdb":                  ".pdb",
 	} {
+		stem := want
+		if len(want) > 4 && strings.EqualFold(filepath.Ext(want), ".pdb") {
+			stem = want[:len(want)-4]
+		}
 		got, err := Path(&symfmt.Module{Name: name, ID: id}, ".sym.gz")
-		if want := filepath.Join(want, id, want+".sym.gz"); err != nil || got != want {
+		if want := filepath.Join(want, id, stem+".sym.gz"); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", name, got, err, want)
 		}
 	}
@@ -51,4 +58,27 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q %q: path %q, error %v; want %s", c.name, c.id, got, err, c.want)
 		}
 	}
+}
+
+// What comes from a dump leads to a file three levels below the root, or
+// nowhere.
+func FuzzPlace(f *testing.F) {
+	for _, name := range []string{"libc.so.6", "../x", `..\x`, "a.pdb", "..", "\x00", "c:x", ".pdb", "a/"} {
+		f.Add(name, id)
+		f.Add(name, "../"+id)
+	}
+	f.Fuzz(func(t *testing.T, name, id string) {
+		p, err := NewPlace(name, id)
+		if err != nil {
+			if len(err.Error()) > 5000 {
+				t.Errorf("an error of %d bytes", len(err.Error()))
+			}
+			return
+		}
+		path := p.Path(".sym")
+		parts := strings.Split(path, string(filepath.Separator))
+		if !filepath.IsLocal(path) || len(parts) != 3 || strings.ContainsAny(path, "\x00\\\n\x1b") || len(parts[2]) > maxName {
+			t.Errorf("%q %q: %q", name, id, path)
+		}
+	})
 }
