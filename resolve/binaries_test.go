@@ -1,0 +1,221 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// dumpOf returns the symbol file of a binary, which finds its debug file.
+func dumpOf(t testing.TB, path string, demangle bool) (*symfmt.Module, []byte) {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	debug, _, err := elfobj.FindDebug(f, []string{"/usr/lib/debug"}, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if debug != nil {
+		defer debug.Close()
+	}
+	m, _, err := dwarf2sym.Read(context.Background(), f, debug, dwarf2sym.Options{Demangle: demangle})
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var text bytes.Buffer
+	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return m, text.Bytes()
+}
+
+// compareModule asks for every address where something begins, and the last
+// before that; in functions of thousands, for some of them. Those in a function are compared with a search through the
+// function's records, those between functions with one through all.
+func compareModule(t *testing.T, r *Resolver, m *symfmt.Module) (asked int) {
+	t.Helper()
+	n := newNaive(m)
+	var at Location
+	same := func(rva symfmt.RVA, want Location, ok bool) {
+		t.Helper()
+		asked++
+		found, err := r.Find(rva, &at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found != ok || !sameLocation(&at, &want) {
+			t.Fatalf("%#x: %v %+v, want %v %+v", uint64(rva), found, at, ok, want)
+		}
+	}
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		edges := functionEdges(f)
+		for k := 0; k < len(edges); k += 1 + len(edges)/500 { // each is a search through the function
+			if rva := edges[k]; holds(f.RVA, f.Size, rva) {
+				same(rva, n.inFunc(f, rva), true)
+			}
+		}
+	}
+	outside := []symfmt.RVA{0, ^symfmt.RVA(0)}
+	for i := range m.Funcs {
+		outside = append(outside, m.Funcs[i].RVA-1, m.Funcs[i].RVA+symfmt.RVA(m.Funcs[i].Size))
+	}
+	for _, p := range m.Publics {
+		outside = append(outside, p.RVA-1, p.RVA)
+	}
+	for i := 0; i < len(outside); i += 1 + len(outside)/5000 { // each is a search through all
+		want, ok := n.find(outside[i])
+		same(outside[i], want, ok)
+	}
+	return asked
+}
+
+func functionEdges(f *symfmt.Func) (all []symfmt.RVA) {
+	all = append(all, f.RVA, f.RVA+symfmt.RVA(f.Size)-1)
+	for l := range f.Lines() {
+		all = append(all, l.RVA-1, l.RVA, l.RVA+symfmt.RVA(l.Size))
+	}
+	for in := range f.Inlines() {
+		for _, r := range in.Ranges {
+			all = append(all, r.RVA-1, r.RVA, r.RVA+symfmt.RVA(r.Size))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// checkBinary compares the resolver of a binary's symbol file, and that of its
+// index file, with the module.
+func checkBinary(t *testing.T, path string) (asked int) {
+	t.Helper()
+	m, text := dumpOf(t, path, true)
+	file := writeFile(t, "x.sym", text)
+	asked = compareModule(t, openFile(t, file), m)
+	openIndexed(t, file, "")
+	indexed, used := openIndexed(t, file, "")
+	if !used {
+		t.Error("the index was not used")
+	}
+	var at, again Location
+	r := openFile(t, file)
+	for i := range m.Funcs {
+		rva := m.Funcs[i].RVA
+		r.Find(rva, &at)
+		if _, err := indexed.Find(rva, &again); err != nil || !sameLocation(&at, &again) {
+			t.Fatalf("%#x through the index: %+v, %v; want %+v", uint64(rva), again, err, at)
+		}
+	}
+	return asked
+}
+
+// Each of our binaries is answered as its module says.
+func TestBinaries(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d binaries, %v", len(files), err)
+	}
+	asked, modules := 0, 0
+	for _, path := range files {
+		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		if err != nil {
+			continue // made to be damaged
+		}
+		f.Close()
+		modules++
+		asked += checkBinary(t, path)
+	}
+	if asked < 5000 {
+		t.Errorf("asked for %d addresses of %d binaries", asked, modules)
+	}
+	t.Logf("%d addresses of %d binaries", asked, modules)
+}
+
+// Every symbol file of the shared data is answered as a search through all of it
+// says: Breakpad's and Mozilla's own, with STACK WIN and both forms of INLINE.
+func TestSharedSymbolFiles(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(testenv.Shared(t, "data"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".sym" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || len(text) > 1<<20 {
+			return err
+		}
+		m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+		if err != nil {
+			return err
+		}
+		files++
+		asked := compareModuleOrAll(t, openFile(t, path), m)
+		t.Logf("%s: %d addresses", filepath.Base(path), asked)
+		return nil
+	})
+	if err != nil || files < 8 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// compareModuleOrAll compares all that a module has, of a small one at every
+// address.
+func compareModuleOrAll(t *testing.T, r *Resolver, m *symfmt.Module) int {
+	if len(m.Funcs)+len(m.Publics)+len(m.CFI.Blocks)+len(m.Wins) < 2000 {
+		return compareNaive(t, r, newNaive(m))
+	}
+	return compareModule(t, r, m)
+}
+
+// The two forms of INLINE of one program have the same functions and lines; of
+// the files of calls, the old one knows less.
+func TestOldAndNewForm(t *testing.T) {
+	dir := testenv.Shared(t, "data", "minidumps", "breakpad", "symbols", "linux_inline", "BBA6FA10B8AAB33D00000000000000000")
+	old := openFile(t, filepath.Join(dir, "linux_inline.old.sym"))
+	for rva, want := range map[symfmt.RVA]string{
+		0x15b30: "main linux_inline.cpp:41",
+		0x15b83: "func() linux_inline.cpp:9 < bar() linux_inline.cpp:32 < foo() linux_inline.cpp:39 < main linux_inline.cpp:42",
+	} {
+		if got := show(t, old, rva); got != want {
+			t.Errorf("%#x: %s, want %s", uint64(rva), got, want)
+		}
+	}
+	renamed := openFile(t, filepath.Join(dir, "linux_inline.new.sym"))
+	want := "func() linux_inline.cpp:9 < bar() c.cpp:32 < foo() b.cpp:39 < main a.cpp:42"
+	if got := show(t, renamed, 0x15b83); got != want {
+		t.Errorf("new form: %s, want %s", got, want)
+	}
+}
+
+// TestOracleBinaries compares large binaries with their modules, which
+// dwarf2sym's tests compare with LLVM's answers: libc and symtool itself.
+func TestOracleBinaries(t *testing.T) {
+	testenv.Oracle(t)
+	self := filepath.Join(t.TempDir(), "symtool")
+	build := exec.Command("go", "build", "-o", self, "./cmd/symtool")
+	build.Dir = testenv.Root(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	files, err := filepath.Glob("/lib/*-linux-gnu/libc.so.6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(files, self) {
+		asked := checkBinary(t, path)
+		t.Logf("%s: %d addresses", filepath.Base(path), asked)
+		if asked < 100000 {
+			t.Errorf("%s: %d addresses only", path, asked)
+		}
+	}
+}

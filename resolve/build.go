@@ -1,0 +1,309 @@
+package resolve
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// maxProblems is how many bad records of a symbol file are told.
+const maxProblems = 100
+
+// builder makes an Index in one pass over a text. It looks at the first word of
+// each line, and takes apart only records that the index is about: nine in ten
+// lines are line records, whose text a function's span covers.
+//
+// Records belong together as for symfmt.Read: lines and INLINEs to the FUNC
+// before them, whatever is in between, rows to the STACK CFI INIT before them.
+type builder struct {
+	x        *Index
+	file     string // for messages
+	parser   symfmt.LineParser
+	problems []bin.Problem
+
+	line    int    // number of the current line
+	offset  uint64 // of the current line in the text
+	records bool   // that tell of addresses were there
+
+	function part
+	block    part
+
+	oldForm, newForm bool // INLINE records seen
+}
+
+// part is the text of a function or block that is being read.
+type part struct {
+	open       bool
+	kept       bool   // its code is not empty: the last record of its table
+	start, end uint64 // in the text
+}
+
+// build reads text from offset base on. Compressed text that breaks off in the
+// middle is used up to there.
+func build(text io.Reader, base uint64, compressed bool, file string) (*Index, []bin.Problem, error) {
+	b := &builder{x: newIndex(), file: file, offset: base}
+	if err := b.read(text); err != nil {
+		if !compressed || b.line == 0 {
+			return nil, b.problems, err
+		}
+		b.problem(err, "the rest of the file")
+	}
+	if b.x.OS == "" && !b.records {
+		return nil, b.problems, fmt.Errorf("%s: not a symbol file: no MODULE and no other record in %d lines", file, b.line)
+	}
+	b.finish()
+	return b.x, b.problems, nil
+}
+
+// read goes through the lines.
+func (b *builder) read(text io.Reader) error {
+	buf := make([]byte, 1<<20)
+	have := 0 // bytes of buf that are read
+	skip := false
+	for {
+		n, err := text.Read(buf[have:])
+		have += n
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s: after line %d: %w", b.file, b.line, err)
+		}
+		used := 0
+		if skip {
+			used, skip = b.skip(buf[:have])
+		}
+		used += b.lines(buf[used:have])
+		if err == io.EOF {
+			if used < have {
+				b.take(buf[used:have], have-used)
+			}
+			return nil
+		}
+		have = copy(buf, buf[used:have])
+		if have > symfmt.MaxLine {
+			b.line++
+			b.tooLong(buf[:have])
+			b.offset += uint64(have)
+			have, skip = 0, true
+		} else if have == len(buf) {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+	}
+}
+
+// skip passes over the rest of a line that is too long. more says that it does
+// not end in text.
+func (b *builder) skip(text []byte) (used int, more bool) {
+	n := bytes.IndexByte(text, '\n')
+	if more = n < 0; more {
+		n = len(text) - 1
+	}
+	b.offset += uint64(n + 1)
+	return n + 1, more
+}
+
+// tooLong passes over a line that is too long.
+func (b *builder) tooLong(head []byte) {
+	switch {
+	case bytes.HasPrefix(head, []byte("FUNC ")):
+		b.closeFunction()
+	case bytes.HasPrefix(head, []byte("STACK CFI INIT ")):
+		b.closeBlock()
+	}
+	b.problem(fmt.Errorf("%s:%d: line is over %d bytes long", b.file, b.line, symfmt.MaxLine), "line")
+}
+
+// lines takes all whole lines of text and returns their length.
+func (b *builder) lines(text []byte) int {
+	pos := 0
+	for {
+		n := bytes.IndexByte(text[pos:], '\n')
+		if n < 0 {
+			return pos
+		}
+		b.take(text[pos:pos+n], n+1)
+		pos += n + 1
+	}
+}
+
+// take looks at a line that is size bytes long with its end.
+func (b *builder) take(line []byte, size int) {
+	b.line++
+	end := b.offset + uint64(size)
+	switch {
+	case len(line) > symfmt.MaxLine:
+		b.tooLong(line)
+	case isWord(line):
+		b.word(line, end)
+	default: // a line record, or nothing
+		b.function.end = end
+	}
+	b.offset = end
+}
+
+// isWord tells whether a line may be another record than a line record.
+func isWord(line []byte) bool {
+	if len(line) == 0 {
+		return false
+	}
+	switch c := line[0]; {
+	case c == 'F':
+		return len(line) > 1 && (line[1] == 'U' || line[1] == 'I')
+	case c == ' ' || c == '\t':
+		return true
+	default:
+		return c > 'F' && (c < 'a' || c > 'f')
+	}
+}
+
+// word takes a line that may start with a word, up to end.
+func (b *builder) word(line []byte, end uint64) {
+	switch {
+	case bytes.HasPrefix(line, []byte("INLINE ")) && b.formIsKnown(line):
+		b.function.end = end
+		return
+	case isRow(line):
+		b.block.end = end
+		return
+	}
+	line = bytes.TrimLeft(trim(line), " \t")
+	if len(line) == 0 {
+		return
+	}
+	rec, err := b.parser.Parse(line, b.file, b.line)
+	if err != nil {
+		b.damaged(rec != nil, err)
+	}
+	if rec != nil {
+		b.add(rec, end)
+	}
+}
+
+// isRow finds STACK CFI records as all writers write them.
+func isRow(line []byte) bool {
+	const word = "STACK CFI "
+	if len(line) <= len(word) || string(line[:len(word)]) != word {
+		return false
+	}
+	c := line[len(word)]
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
+}
+
+// formIsKnown tells that a plain INLINE record has the form that others had: in
+// the old one, without a call file, the number of fields is odd.
+func (b *builder) formIsKnown(line []byte) bool {
+	if b.oldForm == b.newForm {
+		return b.oldForm
+	}
+	line = trim(line)
+	if line[len(line)-1] == ' ' || bytes.IndexByte(line, '\t') >= 0 || bytes.Contains(line, []byte("  ")) {
+		return false
+	}
+	return b.oldForm == (bytes.Count(line, []byte{' '})%2 == 1)
+}
+
+// damaged notes a bad record. What belongs to a lost FUNC must not go to the one
+// before it.
+func (b *builder) damaged(usable bool, err error) {
+	lost := ""
+	if !usable {
+		lost = "line"
+	}
+	var bad *symfmt.SyntaxError
+	if errors.As(err, &bad) && !usable && bad.Record != "" {
+		lost = bad.Record
+		switch lost {
+		case symfmt.KindFunc.String():
+			b.closeFunction()
+		case symfmt.KindCFIInit.String():
+			b.closeBlock()
+		}
+	}
+	b.problem(err, lost)
+}
+
+func (b *builder) problem(err error, lost string) {
+	if len(b.problems) < maxProblems {
+		b.problems = append(b.problems, bin.Problem{Err: err, Lost: lost})
+	}
+}
+
+// add puts a record, up to end, into its table.
+func (b *builder) add(rec *symfmt.Record, end uint64) {
+	x := b.x
+	b.records = b.records || rec.Kind >= symfmt.KindFunc
+	switch rec.Kind {
+	case symfmt.KindModule:
+		if x.OS == "" {
+			x.OS, x.Arch, x.ID, x.Name = string(rec.OS), string(rec.Arch), string(rec.DebugID), string(rec.Name)
+		}
+	case symfmt.KindLine:
+		b.function.end = end
+	case symfmt.KindInline:
+		b.function.end = end
+		if b.function.open {
+			b.oldForm, b.newForm = b.oldForm || rec.OldForm, b.newForm || !rec.OldForm
+		}
+	case symfmt.KindFunc:
+		b.closeFunction()
+		if rec.Size > 0 {
+			x.funcs.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
+		}
+		b.function = part{true, rec.Size > 0, b.offset, end}
+	case symfmt.KindCFIInit:
+		b.closeBlock()
+		if rec.Size > 0 {
+			x.blocks.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
+		}
+		b.block = part{true, rec.Size > 0, b.offset, end}
+	case symfmt.KindCFI:
+		b.block.end = end
+	case symfmt.KindStackWin:
+		if rec.Win.CodeSize > 0 {
+			x.wins.add(span{rva: rec.Win.RVA, size: rec.Win.CodeSize, offset: b.offset, kind: rec.Win.Type})
+			x.wins.setLength(end - b.offset)
+		}
+	case symfmt.KindPublic:
+		// Some writers have PUBLICs at 0 that are no places in the code, one beside
+		// the other: Breakpad passes over them.
+		if rec.RVA != 0 {
+			x.publics.add(uint64(rec.RVA), b.offset)
+		}
+	case symfmt.KindFile:
+		x.files.add(uint64(rec.ID), b.offset)
+	case symfmt.KindInlineOrigin:
+		x.origins.add(uint64(rec.ID), b.offset)
+	}
+}
+
+// closeFunction ends the text of a function at its last line or INLINE.
+func (b *builder) closeFunction() {
+	if b.function.open && b.function.kept {
+		b.x.funcs.setLength(b.function.end - b.function.start)
+	}
+	b.function.open = false
+}
+
+func (b *builder) closeBlock() {
+	if b.block.open && b.block.kept {
+		b.x.blocks.setLength(b.block.end - b.block.start)
+	}
+	b.block.open = false
+}
+
+// finish sorts the tables.
+func (b *builder) finish() {
+	b.closeFunction()
+	b.closeBlock()
+	x := b.x
+	x.size = b.offset
+	x.OldInlines = b.oldForm && !b.newForm
+	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
+		s.finish()
+	}
+	x.publics.sort(true)
+	x.files.sort(false)
+	x.origins.sort(false)
+}

@@ -1,0 +1,148 @@
+package resolve
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// Index tells where the records of a symbol file are. Its tables have the same
+// form in memory and in an index file: records of fixed size, little-endian.
+type Index struct {
+	OS, Arch, ID, Name string // the MODULE record; empty if there is none
+
+	OldInlines bool // INLINE records have no call file, INLINE_ORIGINs have a number before the name
+
+	size    uint64 // of the text in bytes
+	funcs   spans
+	blocks  spans // STACK CFI INIT
+	wins    spans // STACK WIN
+	publics table // by address; of one address, in reverse order of the file
+	files   table // by number, then in order of the file
+	origins table
+}
+
+// table holds records of size bytes.
+type table struct {
+	data []byte
+	size int
+}
+
+func (t *table) len() int {
+	if t.size == 0 {
+		return 0
+	}
+	return len(t.data) / t.size
+}
+
+func (t *table) at(i int) []byte { return t.data[i*t.size:][:t.size] }
+
+// u64 is field number n of record i, all fields before it being of 8 bytes.
+func (t *table) u64(i, n int) uint64 {
+	return binary.LittleEndian.Uint64(t.data[i*t.size+8*n:])
+}
+
+func (t *table) u32(i int) uint32 { return binary.LittleEndian.Uint32(t.data[4*i:]) }
+
+func (t *table) add(fields ...uint64) {
+	for _, f := range fields {
+		t.data = binary.LittleEndian.AppendUint64(t.data, f)
+	}
+}
+
+func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.data, v) }
+
+// The records of the tables.
+//
+//	spans:           address, size, offset in the text; length in the text (4 bytes), kind (4 bytes)
+//	publics:         address, offset
+//	files, origins:  number, offset
+//
+// The text of a function is its FUNC record and what is behind it up to its last
+// line or INLINE record, that of a block its STACK CFI INIT and what is behind it
+// up to its last STACK CFI. The kind is the type of a STACK WIN.
+const (
+	spanSize   = 32
+	publicSize = 16
+	numberSize = 16
+)
+
+// newIndex returns an index without records.
+func newIndex() *Index {
+	x := &Index{}
+	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
+		s.size, s.buckets.size, s.outer.size = spanSize, 4, 4
+	}
+	x.publics.size, x.files.size, x.origins.size = publicSize, numberSize, numberSize
+	return x
+}
+
+// tables are all tables, in the order of index files.
+func (x *Index) tables() []*table {
+	return []*table{
+		&x.funcs.table, &x.funcs.buckets, &x.funcs.outer,
+		&x.blocks.table, &x.blocks.buckets, &x.blocks.outer,
+		&x.wins.table, &x.wins.buckets, &x.wins.outer,
+		&x.publics, &x.files, &x.origins,
+	}
+}
+
+// sort orders records by their first fields. Those that are equal stay in order,
+// or are reversed.
+func (t *table) sort(reversed bool) {
+	order := make([]uint32, t.len())
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	compare := func(a, b uint32) int {
+		c := cmp.Compare(t.u64(int(a), 0), t.u64(int(b), 0))
+		if c == 0 && reversed {
+			return cmp.Compare(b, a)
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
+	}
+	if slices.IsSortedFunc(order, compare) {
+		return
+	}
+	slices.SortFunc(order, compare)
+	sorted := make([]byte, 0, len(t.data))
+	for _, i := range order {
+		sorted = append(sorted, t.at(int(i))...)
+	}
+	t.data = sorted
+}
+
+// below returns the place behind the last record whose first field is at most v.
+func (t *table) below(v uint64) int { return t.belowIn(0, t.len(), v) }
+
+// belowIn is below for records lo to hi, all before them being at most v.
+func (t *table) belowIn(lo, hi int, v uint64) int {
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); t.u64(mid, 0) <= v {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// numbered returns the place of the first record with a number, or -1. Numbers
+// are mostly those of the places.
+func (t *table) numbered(id uint32) int {
+	n := t.len()
+	if int(id) < n && t.u64(int(id), 0) == uint64(id) && (id == 0 || t.u64(int(id)-1, 0) != uint64(id)) {
+		return int(id)
+	}
+	k := 0
+	if id > 0 {
+		k = t.below(uint64(id) - 1)
+	}
+	if k < n && t.u64(k, 0) == uint64(id) {
+		return k
+	}
+	return -1
+}
+
+// offsetOf is where the record of a FILE, an INLINE_ORIGIN or a PUBLIC is.
+func (t *table) offsetOf(i int) uint64 { return t.u64(i, 1) }

@@ -1,0 +1,223 @@
+package resolve
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// naive answers addresses from a module that was read whole, looking at
+// everything for each: the rules of Find without its tables.
+type naive struct {
+	m       *symfmt.Module
+	files   *symfmt.FileNames
+	origins *symfmt.OriginNames
+}
+
+func newNaive(m *symfmt.Module) *naive { return &naive{m, m.FileNames(), m.OriginNames()} }
+
+func readNaive(t testing.TB, text string) *naive {
+	t.Helper()
+	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newNaive(m)
+}
+
+func holds(start symfmt.RVA, size uint64, rva symfmt.RVA) bool {
+	return rva >= start && uint64(rva-start) < size
+}
+
+func (n *naive) find(rva symfmt.RVA) (at Location, ok bool) {
+	var in *symfmt.Func
+	var base *symfmt.RVA // of the nearest FUNC below
+	for i := range n.m.Funcs {
+		f := &n.m.Funcs[i]
+		if f.Size == 0 || f.RVA > rva {
+			continue
+		}
+		if base == nil || f.RVA > *base {
+			base = &f.RVA
+		}
+		if holds(f.RVA, f.Size, rva) && (in == nil || f.RVA > in.RVA) {
+			in = f
+		}
+	}
+	if in != nil {
+		return n.inFunc(in, rva), true
+	}
+	var public *symfmt.Public
+	for i := range n.m.Publics {
+		p := &n.m.Publics[i]
+		if p.RVA != 0 && p.RVA <= rva && (public == nil || p.RVA > public.RVA) {
+			public = p
+		}
+	}
+	if public == nil || base != nil && public.RVA <= *base {
+		return at, false
+	}
+	return Location{
+		Source: Public, Start: public.RVA, ParamSize: public.ParamSize, Multiple: public.Multiple,
+		Frames: []Frame{{Function: public.Name}},
+	}, true
+}
+
+func (n *naive) inFunc(f *symfmt.Func, rva symfmt.RVA) Location {
+	at := Location{Source: Func, Start: f.RVA, Size: f.Size, ParamSize: f.ParamSize, Multiple: f.Multiple}
+	frame := Frame{Function: f.Name}
+	if uint64(rva-f.RVA) > math.MaxUint32 {
+		at.Frames = []Frame{frame}
+		return at
+	}
+	var line *symfmt.Line
+	for l := range f.Lines() {
+		if !counts(f, l.RVA, l.Size) {
+			continue
+		}
+		if l.RVA <= rva && (line == nil || l.RVA >= line.RVA) {
+			line = &l
+		}
+	}
+	if line != nil && holds(line.RVA, line.Size, rva) {
+		frame.Line = line.Num
+		frame.File, _ = n.files.Name(line.File)
+	}
+	outer := ""
+	// From the FUNC inwards: each call takes the place of the frame before it.
+	for depth := uint32(0); ; depth++ {
+		in := n.inline(f, depth, rva)
+		if in == nil {
+			break
+		}
+		inner := Frame{File: frame.File, Line: frame.Line, Inlined: true}
+		inner.Function, _ = n.origins.Name(in.Origin)
+		frame.Line = in.CallLine
+		switch {
+		case !in.NoFile:
+			frame.File, _ = n.files.Name(in.CallFile)
+		case depth == 0:
+			frame.File = n.ownFile(f)
+		default:
+			frame.File = outer
+		}
+		at.Frames = append(at.Frames, frame)
+		frame, outer = inner, n.originFile(in.Origin)
+	}
+	at.Frames = append(at.Frames, frame)
+	slices.Reverse(at.Frames)
+	return at
+}
+
+// ownFile is the file of the first line that is not in an inlined function.
+func (n *naive) ownFile(f *symfmt.Func) (name string) {
+	var own *symfmt.Line
+	for l := range f.Lines() {
+		if counts(f, l.RVA, l.Size) && (own == nil || l.RVA < own.RVA) && n.inline(f, 0, l.RVA) == nil {
+			own = &l
+		}
+	}
+	if own != nil {
+		name, _ = n.files.Name(own.File)
+	}
+	return name
+}
+
+// originFile is the file that an INLINE_ORIGIN of the old form has.
+func (n *naive) originFile(id symfmt.OriginID) (name string) {
+	i := slices.IndexFunc(n.m.Origins, func(o symfmt.InlineOrigin) bool { return o.ID == id })
+	if i >= 0 && n.m.Origins[i].HasFile && n.m.Origins[i].File >= 0 {
+		name, _ = n.files.Name(symfmt.FileID(n.m.Origins[i].File))
+	}
+	return name
+}
+
+// inline is the INLINE of a depth around an address.
+func (n *naive) inline(f *symfmt.Func, depth uint32, rva symfmt.RVA) *symfmt.Inline {
+	var found symfmt.Inline
+	var at symfmt.Range
+	for in := range f.Inlines() {
+		for _, r := range in.Ranges {
+			if in.Depth == depth && counts(f, r.RVA, r.Size) && r.RVA <= rva && (at.Size == 0 || r.RVA >= at.RVA) {
+				found, at = *in, r
+			}
+		}
+	}
+	if !holds(at.RVA, at.Size, rva) {
+		return nil
+	}
+	return &found
+}
+
+// counts tells whether a piece of code of a function is not empty, and in the
+// 4 GB behind the function's start.
+func counts(f *symfmt.Func, rva symfmt.RVA, size uint64) bool {
+	d := uint64(rva - f.RVA)
+	return rva >= f.RVA && size > 0 && d <= math.MaxUint32 && size <= math.MaxUint32-d
+}
+
+// edges are the addresses where something begins or ends, and those beside them.
+func (n *naive) edges() (all []symfmt.RVA) {
+	add := func(rva symfmt.RVA, size uint64) {
+		end := rva + symfmt.RVA(size)
+		all = append(all, rva-1, rva, rva+1, end-1, end)
+	}
+	for i := range n.m.Funcs {
+		f := &n.m.Funcs[i]
+		add(f.RVA, f.Size)
+		for l := range f.Lines() {
+			add(l.RVA, l.Size)
+		}
+		for in := range f.Inlines() {
+			for _, r := range in.Ranges {
+				add(r.RVA, r.Size)
+			}
+		}
+	}
+	for _, p := range n.m.Publics {
+		add(p.RVA, 1)
+	}
+	for _, b := range n.m.CFI.Blocks {
+		add(b.RVA, b.Size)
+	}
+	for _, w := range n.m.Wins {
+		add(w.RVA, w.CodeSize)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (n *naive) cfi(rva symfmt.RVA) *Block {
+	var in *symfmt.CFIBlock
+	for i := range n.m.CFI.Blocks {
+		if b := &n.m.CFI.Blocks[i]; holds(b.RVA, b.Size, rva) && (in == nil || b.RVA > in.RVA) {
+			in = b
+		}
+	}
+	if in == nil {
+		return nil
+	}
+	b := &Block{Start: in.RVA, Size: in.Size, Init: n.m.CFI.Rules.Text(in.Init)}
+	for _, row := range n.m.CFI.Rows[in.First:][:in.Count] {
+		b.Rows = append(b.Rows, BlockRow{row.RVA, n.m.CFI.Rules.Text(row.Rules)})
+	}
+	return b
+}
+
+func (n *naive) win(rva symfmt.RVA) (found *symfmt.StackWin) {
+	for _, kind := range []uint32{4, 0} {
+		for i := range n.m.Wins {
+			w := &n.m.Wins[i]
+			if w.Type == kind && holds(w.RVA, w.CodeSize, rva) && (found == nil || w.RVA > found.RVA) {
+				found = w
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package resolve
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// An index file holds an Index, so that a large symbol file is open at once, and
+// by many processes with one copy of the tables in memory.
+//
+// All numbers are little-endian, all parts begin at a multiple of 8:
+//
+//	offset 0   magic, 8 bytes
+//	       8   version, 4 bytes
+//	      12   CRC-32C of everything behind this, 4 bytes
+//	      16   what the symbol file was, as in sideID: size 8, time 8, digest 32 bytes
+//	      64   size of the text 8, flags 4 (1: OldInlines), number of parts 4
+//	      80   for each part: offset 8, length 8
+//	           the parts: strings, then the tables in the order of Index.tables
+//
+// The strings end in NUL: the fields of MODULE, then problems, two for each.
+//
+// An index that is damaged, of another version, or of another symbol file is made
+// anew. Compressed symbol files have none: to read one its text is unpacked
+// anyway, which takes longer than the pass that makes the index.
+const (
+	sideMagic   = "symtoolX"
+	sideVersion = 1
+	sideCRC     = 12
+	sideParts   = 80
+	maxSide     = 1 << 36 // far above the index of any symbol file
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sideID tells one symbol file, and one content of it, from others: its size, the
+// time of its last change, and a digest of parts of its text. The time alone does
+// not tell: tools that copy files keep it, and a file may be written twice within
+// one tick of the clock. The parts are the beginning, with MODULE, which has the
+// id of the build, the end, and samples evenly spread, for almost any difference
+// between two files shifts the text behind it. To read all would take longer than
+// making the index; what the samples miss is found when a record is not where the
+// index has one.
+type sideID struct {
+	size, time int64
+	digest     [sha256.Size]byte
+}
+
+// The parts that go into the digest.
+const (
+	sampleEnds = 16 << 10 // bytes at the beginning and at the end
+	samples    = 32
+	sampleSize = 1 << 10
+)
+
+func identify(f *os.File) (id sideID, err error) {
+	st, err := f.Stat()
+	if err != nil {
+		return id, err
+	}
+	id.size, id.time = st.Size(), st.ModTime().UnixNano()
+	h := sha256.New()
+	sample := func(off, n int64) error {
+		_, err := io.Copy(h, io.NewSectionReader(f, max(0, off), n))
+		return err
+	}
+	err = errors.Join(sample(0, sampleEnds), sample(id.size-sampleEnds, sampleEnds))
+	for i := int64(1); i < samples && err == nil; i++ {
+		err = sample(id.size/samples*i, sampleSize)
+	}
+	h.Sum(id.digest[:0])
+	return id, err
+}
+
+// encodeSide returns an index file.
+func encodeSide(x *Index, problems []bin.Problem, id sideID) []byte {
+	le := binary.LittleEndian
+	text := []string{x.OS, x.Arch, x.ID, x.Name}
+	for _, p := range problems {
+		text = append(text, p.Err.Error(), p.Lost)
+	}
+	for i, s := range text {
+		text[i] = strings.ReplaceAll(s, "\x00", " ") + "\x00"
+	}
+	parts := [][]byte{[]byte(strings.Join(text, ""))}
+	for _, t := range x.tables() {
+		parts = append(parts, t.data)
+	}
+
+	out := append([]byte(sideMagic), 0, 0, 0, 0, 0, 0, 0, 0)
+	le.PutUint32(out[8:], sideVersion)
+	out = le.AppendUint64(le.AppendUint64(out, uint64(id.size)), uint64(id.time))
+	out = append(out, id.digest[:]...)
+	flags := uint32(0)
+	if x.OldInlines {
+		flags = 1
+	}
+	out = le.AppendUint32(le.AppendUint32(le.AppendUint64(out, x.size), flags), uint32(len(parts)))
+	place := sideParts + 16*len(parts)
+	for _, p := range parts {
+		out = le.AppendUint64(le.AppendUint64(out, uint64(place)), uint64(len(p)))
+		place += (len(p) + 7) &^ 7
+	}
+	for _, p := range parts {
+		out = append(out, p...)
+		out = append(out, make([]byte, -len(out)&7)...)
+	}
+	seal(out)
+	return out
+}
+
+// seal sets the checksum of an index file.
+func seal(data []byte) {
+	if len(data) >= sideCRC+4 {
+		binary.LittleEndian.PutUint32(data[sideCRC:], crc32.Checksum(data[sideCRC+4:], castagnoli))
+	}
+}
+
+// decodeSide returns the index that data holds, of the symbol file id. The tables
+// are not copied.
+func decodeSide(data []byte, id sideID) (*Index, []bin.Problem, error) {
+	le := binary.LittleEndian
+	x := newIndex()
+	tables := x.tables()
+	switch {
+	case len(data) < sideParts+16*(1+len(tables)) || string(data[:8]) != sideMagic:
+		return nil, nil, errors.New("not an index")
+	case le.Uint32(data[8:]) != sideVersion:
+		return nil, nil, fmt.Errorf("version %d, want %d", le.Uint32(data[8:]), sideVersion)
+	case int64(le.Uint64(data[16:])) != id.size || int64(le.Uint64(data[24:])) != id.time || !bytes.Equal(data[32:64], id.digest[:]):
+		return nil, nil, errors.New("is of another symbol file")
+	case le.Uint32(data[sideCRC:]) != crc32.Checksum(data[sideCRC+4:], castagnoli):
+		return nil, nil, errors.New("checksum does not fit")
+	case int(le.Uint32(data[76:])) != 1+len(tables):
+		return nil, nil, fmt.Errorf("%d parts, want %d", le.Uint32(data[76:]), 1+len(tables))
+	}
+	x.size, x.OldInlines = le.Uint64(data[64:]), le.Uint32(data[72:]) == 1
+	if x.size != uint64(id.size) {
+		return nil, nil, fmt.Errorf("text of %d bytes, want %d", x.size, id.size)
+	}
+	var texts []byte
+	for i := range 1 + len(tables) {
+		at, n := le.Uint64(data[sideParts+16*i:]), le.Uint64(data[sideParts+16*i+8:])
+		if at > uint64(len(data)) || n > uint64(len(data))-at {
+			return nil, nil, fmt.Errorf("part %d is outside", i)
+		}
+		if part := data[at:][:n:n]; i == 0 {
+			texts = part
+		} else if t := tables[i-1]; int(n)%t.size != 0 {
+			return nil, nil, fmt.Errorf("part %d has %d bytes", i, n)
+		} else {
+			t.data = part
+		}
+	}
+	problems, err := x.takeTexts(texts)
+	if err == nil {
+		err = x.check()
+	}
+	return x, problems, err
+}
+
+// takeTexts takes the strings of an index file.
+func (x *Index) takeTexts(text []byte) (problems []bin.Problem, err error) {
+	all := strings.Split(string(text), "\x00")
+	if len(all)%2 != 1 || len(all) < 5 || len(all) > 5+2*maxProblems {
+		return nil, errors.New("strings do not fit")
+	}
+	x.OS, x.Arch, x.ID, x.Name = all[0], all[1], all[2], all[3]
+	for all = all[4:]; len(all) > 1; all = all[2:] {
+		problems = append(problems, bin.Problem{Err: errors.New(all[0]), Lost: all[1]})
+	}
+	return problems, nil
+}
+
+// check looks at tables that were not made here. Nobody makes a wrong one with the
+// right checksum by accident: it is enough that no search leaves them.
+func (x *Index) check() error {
+	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
+		if err := s.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenIndexed is Open with an index file: it is used if it fits the symbol file,
+// and otherwise written for the next time. That is path with .idx behind it or,
+// with a folder, a file there whose name tells the path. To be unable to write is
+// no error; unwritten tells it.
+//
+// The index file is mapped: it must not be cut while it is in use. It never is
+// here, since a new one takes the place of the old by its name.
+func OpenIndexed(path, folder string) (r *Resolver, unwritten, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if r == nil || r.text != text(f) {
+			f.Close()
+		}
+	}()
+	side, err := sidePath(path, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := identify(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r := openSide(path, side, f, id); r != nil {
+		return r, nil, nil
+	}
+	x, t, problems, err := openText(f, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t == text(f) {
+		unwritten = writeSide(side, encodeSide(x, problems, id))
+	}
+	return newResolver(path, x, t, problems), unwritten, nil
+}
+
+// sidePath is the place of the index of a symbol file.
+func sidePath(path, folder string) (string, error) {
+	if folder == "" {
+		return path + ".idx", nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.Sum256([]byte(abs))
+	return filepath.Join(folder, hex.EncodeToString(digest[:])+".idx"), nil
+}
+
+// openSide opens a symbol file through its index; nil if that is not to be used.
+func openSide(path, side string, f *os.File, id sideID) *Resolver {
+	data, unmap, err := readSide(side)
+	if err != nil {
+		return nil
+	}
+	x, problems, err := decodeSide(data, id)
+	if err != nil {
+		unmap()
+		return nil
+	}
+	r := newResolver(path, x, f, problems)
+	r.unmap = unmap
+	return r
+}
+
+// readSide maps an index file, or reads it where the system cannot.
+func readSide(side string) (data []byte, unmap func(), err error) {
+	f, err := os.Open(side)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.Mode().IsRegular() || st.Size() < sideParts || st.Size() > maxSide {
+		return nil, nil, errors.New("not an index")
+	}
+	if data, err = bin.MapFile(f, 0, st.Size()); err == nil {
+		return data, func() { bin.UnmapFile(data) }, nil
+	}
+	data, err = io.ReadAll(f)
+	return data, func() {}, err
+}
+
+// writeSide puts an index file in the place of an old one, whole.
+func writeSide(side string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(side), ".symtool-*.idx")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), side)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,180 @@
+package resolve
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// span is a function, a block or a STACK WIN as it is in a table.
+type span struct {
+	rva    symfmt.RVA
+	size   uint64 // never 0: what is empty is no span
+	offset uint64
+	length uint32
+	kind   uint32
+}
+
+func (s *span) holds(rva symfmt.RVA) bool { return uint64(rva-s.rva) < s.size }
+
+// last is the last address.
+func (s *span) last() uint64 { return uint64(s.rva) + (s.size - 1) }
+
+// spans is a table of pieces of code by address; of one address, in reverse
+// order of the file. So the last that starts at or before an address is the one
+// that a search wants first.
+type spans struct {
+	table
+
+	// buckets cuts the addresses from the first span to the last into equal parts,
+	// of about one span each. It has, for each part and for what is behind the
+	// last, how many spans start in the parts before it: a search looks at one
+	// part only.
+	buckets table
+
+	// outer has, by place, the place + 1 of the nearest span before this one that
+	// ends behind its end, 0 for none: of the spans that start before an address,
+	// the next that may hold it. It is empty if no span overlaps another.
+	outer table
+
+	first uint64 // address; set by measure
+	shift int    // a bucket is 1<<shift addresses wide
+}
+
+func (s *spans) add(v span) {
+	s.table.add(uint64(v.rva), v.size, v.offset, uint64(v.length)|uint64(v.kind)<<32)
+}
+
+func (s *spans) span(i int) span {
+	r := s.data[i*spanSize:][:spanSize]
+	le := binary.LittleEndian
+	return span{symfmt.RVA(le.Uint64(r)), le.Uint64(r[8:]), le.Uint64(r[16:]), le.Uint32(r[24:]), le.Uint32(r[28:])}
+}
+
+// setLength sets the length of the last span's text.
+func (s *spans) setLength(length uint64) {
+	binary.LittleEndian.PutUint32(s.data[len(s.data)-8:], uint32(min(length, 1<<32-1)))
+}
+
+// finish sorts the spans and makes the tables for searches.
+func (s *spans) finish() {
+	s.sort(true)
+	s.measure()
+	s.makeBuckets()
+	s.makeOuter()
+}
+
+// measure sets first and shift.
+func (s *spans) measure() {
+	if n := s.len(); n > 0 {
+		s.first = s.u64(0, 0)
+		s.shift = max(0, bits.Len64(s.u64(n-1, 0)-s.first)-bits.Len(uint(n)))
+	}
+}
+
+// bucketCount is how many numbers the table of buckets has.
+func (s *spans) bucketCount() int {
+	n := s.len()
+	if n == 0 {
+		return 0
+	}
+	return int((s.u64(n-1, 0)-s.first)>>s.shift) + 2
+}
+
+func (s *spans) makeBuckets() {
+	count := s.bucketCount()
+	s.buckets.data = make([]byte, 0, 4*count)
+	for i := range s.len() {
+		for b := (s.u64(i, 0) - s.first) >> s.shift; uint64(s.buckets.len()) <= b; {
+			s.buckets.add32(uint32(i))
+		}
+	}
+	if count > 0 {
+		s.buckets.add32(uint32(s.len()))
+	}
+}
+
+func (s *spans) makeOuter() {
+	n := s.len()
+	if !s.overlaps() {
+		return
+	}
+	s.outer.data = make([]byte, 0, 4*n)
+	for i := range n {
+		this := s.span(i)
+		k := i // a place + 1
+		for k > 0 {
+			if before := s.span(k - 1); before.last() > this.last() {
+				break
+			}
+			k = int(s.outer.u32(k - 1))
+		}
+		s.outer.add32(uint32(k))
+	}
+}
+
+func (s *spans) overlaps() bool {
+	for i := 1; i < s.len(); i++ {
+		if before := s.span(i - 1); before.holds(symfmt.RVA(s.u64(i, 0))) {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the place of the span around an address, or -1, and the place of
+// the last that starts at or before it, or -1. Of several around it the one that
+// starts last is taken, of those the first of the file.
+func (s *spans) find(rva symfmt.RVA) (place, base int) {
+	base = s.below(rva) - 1
+	for place = base; place >= 0; place = s.next(place) {
+		if v := s.span(place); v.holds(rva) {
+			break
+		}
+	}
+	return place, base
+}
+
+// next returns the span to look at behind span i, or -1.
+func (s *spans) next(i int) int {
+	if len(s.outer.data) == 0 {
+		return -1
+	}
+	return int(s.outer.u32(i)) - 1
+}
+
+// below returns the place behind the last span that starts at or before rva.
+func (s *spans) below(rva symfmt.RVA) int {
+	d := uint64(rva) - s.first
+	if len(s.data) == 0 || uint64(rva) < s.first {
+		return 0
+	}
+	b := d >> s.shift
+	if b >= uint64(s.buckets.len()-1) {
+		return s.len()
+	}
+	return s.belowIn(int(s.buckets.u32(int(b))), int(s.buckets.u32(int(b)+1)), uint64(rva))
+}
+
+// check tells whether tables that come from a file are such that searches stay
+// in them and come to an end.
+func (s *spans) check() error {
+	n := s.len()
+	s.measure()
+	if s.buckets.len() != s.bucketCount() || s.outer.len() != 0 && s.outer.len() != n {
+		return fmt.Errorf("tables of %d, %d and %d records", n, s.buckets.len(), s.outer.len())
+	}
+	for i := range s.buckets.len() {
+		if int(s.buckets.u32(i)) > n {
+			return fmt.Errorf("bucket %d is out of place", i)
+		}
+	}
+	for i := range s.outer.len() {
+		if int(s.outer.u32(i)) > i {
+			return fmt.Errorf("span %d is around itself", i)
+		}
+	}
+	return nil
+}

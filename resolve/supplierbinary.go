@@ -1,0 +1,404 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// NewBinaries returns the Supplier of the ELF files below folders, or at the
+// paths of files. A module's is found by its path below a folder, or by its id
+// anywhere; its symbols are read as by symtool dump. Separate debug files are
+// found there, too, and, as elfobj.FindDebug does it, beside the file and in
+// debugDirs.
+func NewBinaries(roots, debugDirs []string) (Supplier, error) {
+	b := &binarySupplier{roots: roots}
+	for _, root := range roots {
+		st, err := os.Stat(root)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", root, bare(err))
+		}
+		if st.IsDir() {
+			b.debugDirs = append(b.debugDirs, root)
+		}
+	}
+	b.debugDirs = append(b.debugDirs, debugDirs...)
+	return b, nil
+}
+
+type binarySupplier struct {
+	roots, debugDirs []string
+
+	mu    sync.Mutex
+	index *binaryIndex // nil: the folders were not searched yet
+}
+
+// binaryIndex lists the ELF files below the folders.
+type binaryIndex struct {
+	files    []binaryFile
+	byID     map[string][]int // MODULE's id, or the build-id in hexadecimal digits -> places in files
+	looked   int              // files of any kind
+	unread   int              // folders that cannot be read
+	firstErr error            // of the first of them
+}
+
+// binaryFile is an ELF file.
+type binaryFile struct {
+	path    string
+	id      string // MODULE's
+	buildID string // in hexadecimal digits
+	code    bool   // has code; a separate debug file does not
+}
+
+// maxFiles bounds a search: it is more than most systems have, and takes some
+// minutes.
+const maxFiles = 2_000_000
+
+func (b *binarySupplier) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+	s := search{m: m}
+	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.names()) == 0 {
+		s.miss("binaries", "not searched: nothing is known of the module")
+		return s.done(nil)
+	}
+	f, err := b.find(ctx, &s)
+	if f == nil || err != nil {
+		return nil, s.tried, errors.Join(append(s.errs, err)...)
+	}
+	var r *Resolver
+	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
+		r, err = b.read(ctx, &s, f)
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, s.tried, context.Cause(ctx)
+	}
+	if err != nil {
+		s.refuse(fmt.Errorf("%s: %w", f.Path, err))
+		r = nil
+	}
+	return s.done(r)
+}
+
+// find opens a module's binary or, without one, its debug file.
+func (b *binarySupplier) find(ctx context.Context, s *search) (*elfobj.File, error) {
+	if f := b.byPath(s); f != nil {
+		return f, nil
+	}
+	x, err := b.indexed(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	found := x.find(s)
+	for _, code := range []bool{true, false} {
+		for _, i := range found {
+			if x.files[i].code != code {
+				continue
+			}
+			if f := s.openBinary(x.files[i].path); f != nil {
+				return f, nil
+			}
+		}
+	}
+	for _, root := range b.roots {
+		s.miss(root, "no binary of %s; there are %d ELF files in all, of %d files", &s.m, len(x.files), x.looked)
+	}
+	return nil, nil
+}
+
+// byPath opens the file that has the module's path below a folder.
+func (b *binarySupplier) byPath(s *search) *elfobj.File {
+	if s.m.Path == "" || s.m.DebugID == "" && len(s.m.BuildID) == 0 {
+		return nil
+	}
+	for _, root := range b.roots {
+		path := filepath.Join(root, filepath.Clean(string(filepath.Separator)+s.m.Path))
+		if regular(path) != nil {
+			continue // it may be elsewhere
+		}
+		if f := s.openBinary(path); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// openBinary opens the file at path, if it is the module's.
+func (s *search) openBinary(path string) *elfobj.File {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		s.miss(path, "%v", errors.Unwrap(err))
+		return nil
+	}
+	id := dwarf2sym.ModuleID(f)
+	if want := s.m.BuildID; len(want) > 0 && !bytes.Equal(f.BuildID(), want) {
+		s.miss(path, "build-id %x, want %x", f.BuildID(), want)
+	} else if len(want) == 0 && !s.m.is(id) {
+		s.miss(path, "id %s, want %s", id, s.m.DebugID)
+	} else {
+		return f
+	}
+	f.Close()
+	return nil
+}
+
+// find returns the places of the files of a module; of one without an id those
+// with its name, unless they have several ids.
+func (x *binaryIndex) find(s *search) []int {
+	if len(s.m.BuildID) > 0 {
+		return x.byID[hex.EncodeToString(s.m.BuildID)]
+	}
+	id := strings.ToUpper(s.m.DebugID)
+	if id == "" {
+		for i := range x.files {
+			f := &x.files[i]
+			switch {
+			case !f.code || !s.m.called(filepath.Base(f.path)) || f.id == id:
+			case id != "":
+				s.miss(f.path, "which one is not told: another file of that name has the id %s", id)
+				return nil
+			default:
+				id = f.id
+			}
+		}
+	}
+	return x.byID[id]
+}
+
+// indexed returns the index, which is made when it is asked for first.
+func (b *binarySupplier) indexed(ctx context.Context, s *search) (*binaryIndex, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.index != nil {
+		return b.index, nil
+	}
+	x := &binaryIndex{byID: map[string][]int{}}
+	var paths []string
+	for _, root := range b.roots {
+		if paths = x.list(ctx, root, paths); ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	if err := x.read(ctx, paths); err != nil {
+		return nil, err
+	}
+	b.index = x
+	if x.unread > 0 {
+		s.refuse(fmt.Errorf("%w; %d folders were left out", x.firstErr, x.unread))
+	}
+	if x.looked == maxFiles {
+		s.refuse(fmt.Errorf("%q: %d files were looked at, and no more", b.roots, maxFiles))
+	}
+	return x, nil
+}
+
+// noFolders are what Unix systems show as folders and is none.
+var noFolders = []string{"/dev", "/proc", "/sys"}
+
+// list appends the files below root.
+func (x *binaryIndex) list(ctx context.Context, root string, paths []string) []string {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real // which WalkDir does not follow
+	}
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil || x.looked >= maxFiles:
+			return fs.SkipAll
+		case err != nil:
+			if x.unread++; x.firstErr == nil {
+				x.firstErr = err
+			}
+		case d.IsDir() && slices.Contains(noFolders, path):
+			return fs.SkipDir
+		case !d.IsDir():
+			x.looked++
+			if d.Type()&^fs.ModeSymlink == 0 {
+				paths = append(paths, path)
+			}
+		}
+		return nil
+	})
+	return paths
+}
+
+// Files are read in batches, by more goroutines than there are processors, since
+// they wait for the disk most of the time.
+const (
+	batchFiles   = 256
+	batchReaders = 8
+)
+
+// read adds those of the files that are ELF, in their order.
+func (x *binaryIndex) read(ctx context.Context, paths []string) error {
+	batches := slices.Collect(slices.Chunk(paths, batchFiles))
+	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]binaryFile, error) {
+		var files []binaryFile
+		for _, path := range batches[i] {
+			if f := readBinary(path); f != nil {
+				files = append(files, *f)
+			}
+		}
+		return files, nil
+	})
+	if err != nil {
+		return err
+	}
+	x.files = slices.Concat(found...)
+	for i, f := range x.files {
+		x.byID[f.id] = append(x.byID[f.id], i)
+		if f.buildID != "" {
+			x.byID[f.buildID] = append(x.byID[f.buildID], i)
+		}
+	}
+	return nil
+}
+
+// readBinary looks at a file; nil if it is no ELF file or has no id. What else
+// there is, is no fault of it.
+func readBinary(path string) *binaryFile {
+	if !beginsAsELF(path) {
+		return nil
+	}
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	id := dwarf2sym.ModuleID(f)
+	if id == "" || f.Type == elf.ET_CORE {
+		return nil
+	}
+	return &binaryFile{path, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
+}
+
+// beginsAsELF sorts out most files at the least cost.
+func beginsAsELF(path string) bool {
+	if regular(path) != nil {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [len(elf.ELFMAG)]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[:]) == elf.ELFMAG
+}
+
+// hasCode tells a binary from a separate debug file, in which sections of code
+// have no contents.
+func hasCode(f *elfobj.File) bool {
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && s.HasData() {
+			return true
+		}
+	}
+	return len(f.Sections) == 0 && len(f.ExecRanges()) > 0
+}
+
+// read reads the symbols of a binary, and closes it.
+func (b *binarySupplier) read(ctx context.Context, s *search, f *elfobj.File) (*Resolver, error) {
+	defer f.Close()
+	debug, err := b.findDebug(ctx, s, f)
+	if err != nil {
+		return nil, err
+	}
+	if debug != nil {
+		defer debug.Close()
+	}
+	options := dwarf2sym.Options{Demangle: true}
+	if options.Supplement = b.findSupplement(s, f, debug); options.Supplement != nil {
+		defer options.Supplement.Close()
+	}
+	module, report, err := dwarf2sym.Read(ctx, f, debug, options)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newModuleResolver(module, f.Path)
+	if err == nil {
+		r.Problems = append(report.Problems, r.Problems...)
+	}
+	return r, err
+}
+
+// findDebug opens the separate debug file, or returns nil: where such files are,
+// or anywhere in the folders.
+func (b *binarySupplier) findDebug(ctx context.Context, s *search, f *elfobj.File) (*elfobj.File, error) {
+	if f.HasDWARF() {
+		return nil, nil
+	}
+	debug, tried, damage := elfobj.FindDebug(f, b.debugDirs, elfobj.DefaultLimits())
+	s.tried = append(s.tried, tried...)
+	if debug != nil && debug.HasDWARF() {
+		return debug, nil
+	}
+	if damage != nil {
+		s.errs = append(s.errs, damage)
+	}
+	x, err := b.indexed(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range x.byID[hex.EncodeToString(f.BuildID())] {
+		other, err := elfobj.Open(x.files[i].path, elfobj.DefaultLimits())
+		if err == nil && !other.HasDWARF() {
+			other.Close()
+			continue
+		}
+		if err == nil {
+			if err = elfobj.CheckPair(f, other); err == nil {
+				return other, nil
+			}
+			other.Close()
+		}
+		s.refuse(err)
+	}
+	return debug, nil
+}
+
+// findSupplement opens the supplementary file of the debug information, if it
+// has one.
+func (b *binarySupplier) findSupplement(s *search, f, debug *elfobj.File) *elfobj.File {
+	if debug != nil && debug.HasDWARF() {
+		f = debug
+	}
+	link, err := f.SupLink()
+	if link == nil || err != nil {
+		return nil // damage is told by the reader
+	}
+	sup, tried, err := elfobj.FindSupplement(f, link, b.debugDirs, elfobj.DefaultLimits())
+	s.tried = append(s.tried, tried...)
+	if err != nil {
+		s.errs = append(s.errs, err)
+	}
+	return sup
+}
+
+// newModuleResolver indexes a module's symbols. They go through their text: the
+// index is one of it, and the way through it costs about half of what reading
+// the binary does (BenchmarkBinary).
+func newModuleResolver(m *symfmt.Module, path string) (*Resolver, error) {
+	in, out := io.Pipe()
+	go func() { out.CloseWithError(symfmt.Write(out, m, symfmt.WriteOptions{})) }()
+	defer in.Close()
+	x, t, problems, err := unpack(in, path)
+	if err != nil {
+		return nil, err
+	}
+	return newResolver(path, x, t, problems), nil
+}

@@ -1,0 +1,342 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func newBinaries(t testing.TB, roots ...string) Supplier {
+	t.Helper()
+	s, err := NewBinaries(roots, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// copyTo copies a file into a folder, which it makes, and returns its path there.
+func copyTo(t testing.TB, from string, to ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(to...)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// binaryModule is a module as a dump tells it.
+func binaryModule(t testing.TB, path string) Module {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return Module{Name: "any", DebugID: dwarf2sym.ModuleID(f), BuildID: f.BuildID()}
+}
+
+// wholeText is the symbol file behind a Resolver.
+func wholeText(t testing.TB, r *Resolver) string {
+	t.Helper()
+	data, err := io.ReadAll(io.NewSectionReader(r.text, 0, 1<<40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The symbols are those that dump writes: its golden files, which have what was
+// lost as comments behind them.
+func TestBinaryIsAsDumped(t *testing.T) {
+	goldens, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := 0
+	for _, golden := range goldens {
+		stem := strings.TrimSuffix(filepath.Base(golden), ".sym")
+		binary := filepath.Join(testenv.Root(t), "golden", "input", stem+".elf")
+		if _, err := os.Stat(binary); err != nil {
+			continue // made of something else
+		}
+		name, id, err := fileModule(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != stem+".elf" {
+			continue // dumped with other options
+		}
+		roots := []string{binary}
+		if debug := strings.TrimSuffix(binary, ".elf") + ".debug"; regular(debug) == nil {
+			roots = append(roots, debug)
+		}
+		if !hasID(id) {
+			continue // neither a build-id nor code: nothing tells it from others
+		}
+		r, tried, err := newBinaries(t, roots...).Symbols(context.Background(), Module{Name: name, DebugID: id})
+		if r == nil || err != nil {
+			t.Errorf("%s: %v, %q, %v", stem, r, tried, err)
+			continue
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := wholeText(t, r)
+		for _, p := range r.Problems {
+			got += "# " + strings.ReplaceAll(p.String(), filepath.Dir(binary)+"/", "") + "\n"
+		}
+		if got != string(want) {
+			t.Errorf("%s: %d bytes of text and problems, want %d", stem, len(got), len(want))
+			continue
+		}
+		same++
+	}
+	t.Logf("%d of %d", same, len(goldens))
+	if same < 150 {
+		t.Errorf("%d files are as dumped: too few to tell", same)
+	}
+}
+
+// Where binaries and their debug files may be.
+func TestBinaryPlaces(t *testing.T) {
+	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
+	m := binaryModule(t, elf)
+	byID := Module{DebugID: strings.ToLower(m.DebugID)}
+	byBuildID := Module{BuildID: m.BuildID}
+	id := strings.ToLower(toHex(m.BuildID))
+	for name, c := range map[string]struct {
+		elf, debug string // below the folder
+		m          Module
+		functions  bool
+		tried      string
+	}{
+		"by id":            {"a/b/c", "", byID, false, ".debug/pair.debug: no such file"},
+		"by build-id":      {"a/b/c", "", byBuildID, false, ".debug/pair.debug: no such file"},
+		"by both":          {"c", "", m, false, "pair.debug: no such file"},
+		"beside it":        {"a/prog", "a/prog.debug", byID, true, ""},
+		"linked":           {"a/prog", "a/pair.debug", byID, true, ""},
+		"in .debug":        {"a/prog", "a/.debug/pair.debug", byID, true, ""},
+		"in .build-id":     {"a/prog", ".build-id/" + id[:2] + "/" + id[2:] + ".debug", byID, true, ""},
+		"anywhere":         {"a/prog", "z/other", byID, true, ""},
+		"debug file first": {"z/prog", "a/other", byID, true, ""},
+		"by path":          {"usr/bin/prog", "z/other", Module{Path: "/usr/bin/prog", BuildID: m.BuildID}, true, ""},
+		"path is no way":   {"prog", "", Module{Path: "/../../../prog", BuildID: m.BuildID}, false, "pair.debug: no such file"},
+		"another's path":   {"a/prog", "", Module{Path: "/etc", BuildID: m.BuildID}, false, "pair.debug: no such file"},
+		"debug file alone": {"", "z/other", byID, true, ""},
+		"none":             {"", "", byID, false, "no binary of module " + byID.DebugID + "; there are 0 ELF files in all, of 1 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := writeFiles(t, "readme", "no ELF file")
+			if c.elf != "" {
+				copyTo(t, elf, dir, c.elf)
+			}
+			if c.debug != "" {
+				copyTo(t, debug, dir, c.debug)
+			}
+			r, tried, err := newBinaries(t, dir).Symbols(context.Background(), c.m)
+			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(tried, "\n"), c.tried) {
+				t.Fatalf("%v, %q, %v", r, tried, err)
+			}
+			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Path != want {
+				t.Errorf("symbols of %s, want %s", r.Path, want)
+			}
+			if r != nil && r.hasFunctions() != c.functions {
+				t.Errorf("functions: %v; tried %q", r.hasFunctions(), tried)
+			}
+		})
+	}
+}
+
+func toHex(id []byte) string {
+	var b bytes.Buffer
+	for _, c := range id {
+		b.WriteByte("0123456789abcdef"[c>>4])
+		b.WriteByte("0123456789abcdef"[c&15])
+	}
+	return b.String()
+}
+
+// What is there, and is not the module's, is not used.
+func TestBinaryRefuses(t *testing.T) {
+	elf := testenv.Input(t, "pair.elf")
+	m := binaryModule(t, elf)
+	other := bytes.Clone(m.BuildID)
+	other[len(other)-1]++ // as far as MODULE's id goes it is the same
+	dir := t.TempDir()
+	path := copyTo(t, elf, dir, "bin", "prog")
+	s := newBinaries(t, dir)
+	for name, c := range map[string]struct {
+		m     Module
+		tried string
+	}{
+		"other build-id":          {Module{DebugID: m.DebugID, BuildID: other}, "no binary of module " + m.DebugID},
+		"other id":                {Module{Name: "prog", DebugID: otherOf}, "no binary of prog " + otherOf},
+		"other build-id, by path": {Module{Path: "/bin/prog", BuildID: other}, path + ": build-id "},
+		"other id, by path":       {Module{Path: "/bin/prog", DebugID: otherOf}, path + ": id " + m.DebugID + ", want " + otherOf},
+		"hostile path":            {Module{Path: "/../../../../../../../etc/passwd", DebugID: otherOf}, "no binary of passwd"},
+		"NUL in the path":         {Module{Path: "/bin/prog\x00", DebugID: otherOf}, "no binary of prog\x00"},
+		"another name":            {Module{Name: "other"}, "no binary of other"},
+		"nothing known":           {Module{}, "nothing is known of the module"},
+	} {
+		r, tried, err := s.Symbols(context.Background(), c.m)
+		if r != nil || err != nil || !strings.Contains(strings.Join(tried, "\n"), c.tried) {
+			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
+		}
+	}
+	// What lies outside is not found by a path, though it is the module's.
+	inner := newBinaries(t, filepath.Dir(copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "inner", "a")))
+	for _, path := range []string{"../bin/prog", "/../bin/prog", path} {
+		if r, tried, err := inner.Symbols(context.Background(), Module{Path: path, BuildID: m.BuildID}); r != nil || err != nil {
+			t.Errorf("%s: %v, %q, %v", path, r, tried, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "inner")); err != nil {
+		t.Fatal(err)
+	}
+	if r, tried, err := s.Symbols(context.Background(), Module{Name: "prog"}); r == nil || err != nil {
+		t.Errorf("by name: %q, %v", tried, err)
+	}
+	copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
+	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), Module{Name: "prog"})
+	if r != nil || err != nil || !strings.Contains(tried[0], "which one is not told: another file of that name has the id ") {
+		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
+	}
+	if _, err := NewBinaries([]string{dir + "/none"}, nil); err == nil || err.Error() != dir+"/none: no such file or directory" {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("enough"))
+	if r, _, err := newBinaries(t, dir).Symbols(ctx, m); r != nil || err == nil || err.Error() != "enough" {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// A damaged binary costs itself, and is told.
+func TestBinaryDamaged(t *testing.T) {
+	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
+	dir := t.TempDir()
+	m := binaryModule(t, copyTo(t, elf, dir, "prog"))
+	data, err := os.ReadFile(debug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, m.BuildID)
+	for name, bad := range map[string][]byte{"cut": data[:200], "other id": append(append(bytes.Clone(data[:at]), 0xff), data[at+1:]...)} {
+		if err := os.WriteFile(filepath.Join(dir, "pair.debug"), bad, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
+		if r == nil || r.hasFunctions() || !strings.Contains(strings.Join(tried, "\n"), "pair.debug: ") {
+			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
+		}
+		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The system libraries of real crashes: found by build-id below a folder with
+// other names, libc's and ld.so's with their debug files. Each is what a symbol
+// file made of it says, asked at every function and line.
+func TestBinariesOfCrashes(t *testing.T) {
+	root := testenv.Shared(t, "data", "crashes")
+	var files []string
+	for _, pattern := range []string{"system/*.so*", "*/prog", "*/libcb.so"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	c := NewChain(newBinaries(t, root))
+	var wg sync.WaitGroup
+	full := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, ".debug") {
+			continue
+		}
+		m := binaryModule(t, file)
+		r, tried, err := c.Symbols(context.Background(), m)
+		if r == nil || err != nil {
+			t.Errorf("%s: %q, %v", file, tried, err)
+			continue
+		}
+		wg.Go(func() {
+			if again, _, _ := c.Symbols(context.Background(), m); again != r {
+				t.Errorf("%s: another Resolver", file)
+			}
+		})
+		if got, want := r.Index().ID, m.DebugID; got != want {
+			t.Errorf("%s: id %s, want %s", file, got, want)
+		}
+		switch base := filepath.Base(file); {
+		case base == "prog" || base == "libc.so.6" || base == "ld-linux-x86-64.so.2" || base == "libcb.so":
+			full++
+			if !r.hasFunctions() {
+				t.Errorf("%s: no functions; tried %q", file, tried)
+			}
+		case r.hasFunctions() || len(tried) == 0:
+			t.Errorf("%s: has functions, or nothing was tried: %q", file, tried)
+		}
+	}
+	wg.Wait()
+	if full < 10 {
+		t.Errorf("%d files with functions", full)
+	}
+}
+
+// BenchmarkBinary is the time from a binary to its Resolver; write is the part
+// that goes through the text.
+func BenchmarkBinary(b *testing.B) {
+	path := os.Getenv("SYMTOOL_BENCH_FILE")
+	if path == "" {
+		b.Skip("SYMTOOL_BENCH_FILE names no binary")
+	}
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	m, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			if _, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			r, err := newModuleResolver(m, path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Close()
+		}
+	})
+}
+
+// hasID tells whether an id is more than zeros.
+func hasID(id string) bool { return strings.Trim(id, "0") != "" }

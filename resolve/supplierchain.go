@@ -1,0 +1,109 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Chain is a Supplier that asks others, one after the other, once for each
+// module. The first that has symbols with functions counts; without any the
+// first that has others, as from a binary without debug information.
+type Chain struct {
+	suppliers []Supplier
+	mu        sync.Mutex
+	known     map[string]*answer
+}
+
+// answer is what the suppliers said of a module, when done is closed.
+type answer struct {
+	done  chan struct{}
+	r     *Resolver
+	tried []string
+	err   error
+	ended bool // the context ended before they had said it
+}
+
+// NewChain returns a Chain of suppliers.
+func NewChain(suppliers ...Supplier) *Chain {
+	return &Chain{suppliers: suppliers, known: map[string]*answer{}}
+}
+
+// Symbols is Supplier's. Of several goroutines that ask for one module one does
+// the work.
+func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
+	for {
+		a, ours := c.answer(key)
+		if ours {
+			c.ask(ctx, m, key, a)
+			return a.r, a.tried, a.err
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+		if !a.ended {
+			return a.r, a.tried, a.err
+		}
+	}
+}
+
+// answer returns the answer for a module; ours tells that it is not there yet,
+// and for the caller to find.
+func (c *Chain) answer(key string) (a *answer, ours bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a := c.known[key]; a != nil {
+		return a, false
+	}
+	a = &answer{done: make(chan struct{})}
+	c.known[key] = a
+	return a, true
+}
+
+func (c *Chain) ask(ctx context.Context, m Module, key string, a *answer) {
+	defer close(a.done)
+	a.ended = true // also if a supplier panics
+	defer func() {
+		if a.ended {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.known, key)
+		}
+	}()
+	a.r, a.tried, a.err = c.first(ctx, m)
+	if ctx.Err() != nil {
+		a.err = context.Cause(ctx)
+		return
+	}
+	a.ended = false
+}
+
+// first asks the suppliers in turn. An error that several have is told once.
+func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []string, err error) {
+	var errs []error
+	told := map[string]bool{}
+	for _, s := range c.suppliers {
+		r, t, err := s.Symbols(ctx, m)
+		tried = append(tried, t...)
+		if err != nil && !told[err.Error()] {
+			told[err.Error()] = true
+			errs = append(errs, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if r != nil && (found == nil || r.hasFunctions()) {
+			found = r
+		}
+		if found != nil && found.hasFunctions() {
+			break
+		}
+	}
+	return found, tried, errors.Join(errs...)
+}
+
+func (r *Resolver) hasFunctions() bool { return r.x.funcs.len() > 0 }

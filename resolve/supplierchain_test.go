@@ -1,0 +1,161 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// supplierFunc is a Supplier.
+type supplierFunc func(ctx context.Context, m Module) (*Resolver, []string, error)
+
+func (f supplierFunc) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+	return f(ctx, m)
+}
+
+func testResolver(t testing.TB, text string) *Resolver {
+	t.Helper()
+	path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// The first with functions counts; what others say is kept.
+func TestChainOrder(t *testing.T) {
+	full := testResolver(t, testSym("a", testID, "full"))
+	second := testResolver(t, testSym("a", testID, "second"))
+	bare := testResolver(t, "MODULE Linux x86_64 "+testID+" a\nPUBLIC 1000 0 bare\n")
+	says := func(r *Resolver, tried string, err error) Supplier {
+		return supplierFunc(func(context.Context, Module) (*Resolver, []string, error) {
+			var lines []string
+			if tried != "" {
+				lines = []string{tried}
+			}
+			return r, lines, err
+		})
+	}
+	failed := errors.New("failed")
+	for name, c := range map[string]struct {
+		suppliers []Supplier
+		want      answered
+	}{
+		"none":              {nil, answered{}},
+		"nothing":           {[]Supplier{says(nil, "a", nil), says(nil, "b", nil)}, answered{"", "a\nb", ""}},
+		"first":             {[]Supplier{says(full, "", nil), says(second, "b", nil)}, answered{function: "full"}},
+		"second":            {[]Supplier{says(nil, "a", nil), says(second, "", nil)}, answered{"second", "a", ""}},
+		"bare, then full":   {[]Supplier{says(bare, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
+		"bare only":         {[]Supplier{says(nil, "a", nil), says(bare, "b", nil), says(nil, "c", nil)}, answered{"bare", "a\nb\nc", ""}},
+		"an error, and one": {[]Supplier{says(nil, "a", failed), says(full, "", nil)}, answered{"full", "a", "failed"}},
+		"errors":            {[]Supplier{says(nil, "a", failed), says(nil, "b", errors.New("other")), says(nil, "c", failed)}, answered{"", "a\nb\nc", "failed\nother"}},
+	} {
+		a := askFor(t, NewChain(c.suppliers...), Module{Name: "a"})
+		a.check(t, name, c.want)
+		if a.err != c.want.err {
+			t.Errorf("%s: %q", name, a.err)
+		}
+	}
+}
+
+// Each module is looked for once, also one that nobody has, and by several
+// goroutines at once.
+func TestChainRemembers(t *testing.T) {
+	full := testResolver(t, testSym("a", testID, "full"))
+	var asked atomic.Int32
+	c := NewChain(supplierFunc(func(_ context.Context, m Module) (*Resolver, []string, error) {
+		asked.Add(1)
+		time.Sleep(5 * time.Millisecond)
+		if m.Name == "none" {
+			return nil, []string{"tried"}, errors.New("bad")
+		}
+		return full, nil, nil
+	}))
+	modules := []Module{{Name: "none"}, {Name: "a"}, {Name: "a", DebugID: testID}, {Name: "a", BuildID: []byte{1}}, {Name: "a", Path: "a"}}
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			m := modules[i%len(modules)]
+			r, tried, err := c.Symbols(context.Background(), m)
+			if m.Name == "none" {
+				if r != nil || len(tried) != 1 || err == nil {
+					t.Errorf("%v, %q, %v", r, tried, err)
+				}
+			} else if r != full || err != nil {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := int(asked.Load()); n != len(modules) {
+		t.Errorf("asked %d times for %d modules", n, len(modules))
+	}
+}
+
+// Who gives up takes nothing from the others.
+func TestChainCancelled(t *testing.T) {
+	full := testResolver(t, testSym("a", testID, "full"))
+	begun := make(chan bool, 2)
+	calls := 0
+	c := NewChain(supplierFunc(func(ctx context.Context, m Module) (*Resolver, []string, error) {
+		begun <- true
+		if calls++; calls == 1 {
+			<-ctx.Done()
+			return nil, nil, context.Cause(ctx)
+		}
+		return full, nil, nil
+	}))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, _, err := c.Symbols(ctx, Module{Name: "a"}); err == nil || err.Error() != "enough" {
+			t.Error(err)
+		}
+	})
+	<-begun
+	waiting, stop := context.WithCancelCause(context.Background())
+	stop(errors.New("too long"))
+	if _, _, err := c.Symbols(waiting, Module{Name: "a"}); err == nil || err.Error() != "too long" {
+		t.Error(err)
+	}
+	wg.Go(func() {
+		if r, _, err := c.Symbols(context.Background(), Module{Name: "a"}); r != full || err != nil {
+			t.Errorf("%v, %v", r, err)
+		}
+	})
+	time.Sleep(10 * time.Millisecond)
+	cancel(errors.New("enough"))
+	wg.Wait()
+	if r, _, err := c.Symbols(context.Background(), Module{Name: "a"}); r != full || err != nil || calls != 2 {
+		t.Errorf("%v, %v after %d calls", r, err, calls)
+	}
+}
+
+// A chain of real ones: a file of another version, a folder with a damaged file,
+// and one that has it.
+func TestChainOfFolders(t *testing.T) {
+	file := filepath.Join(writeFiles(t, "old.sym", testSym("a", otherOf, "old")), "old.sym")
+	damaged := writeFiles(t, "a/"+testID+"/a.sym.gz", testGzip(t, testSym("a", testID, "cut"))[:30])
+	good := writeFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
+	c := NewChain(newSymbols(t, file), newSymbols(t, t.TempDir()), newSymbols(t, damaged), newSymbols(t, good))
+	a := askFor(t, c, Module{Name: "a", DebugID: testID})
+	a.check(t, "found", answered{"found", "old.sym: not used", "old.sym: not used"})
+	for _, want := range []string{"/a.sym.gz: ", "/a: no such file or directory", "/a.sym: no such file or directory"} {
+		if !strings.Contains(a.tried, want) {
+			t.Errorf("%q is not in\n%s", want, a.tried)
+		}
+	}
+	// It is remembered: the files are not looked at again.
+	if err := os.RemoveAll(good); err != nil {
+		t.Fatal(err)
+	}
+	askFor(t, c, Module{Name: "a", DebugID: testID}).check(t, "again", answered{"found", "old.sym: not used", "old.sym: not used"})
+}

@@ -1,0 +1,330 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+const (
+	testID  = "5A9832E5287241C1838ED98914E9B7FF1"
+	otherOf = "6A9832E5287241C1838ED98914E9B7FF1"
+)
+
+// testSym is a symbol file with one function, called function, at 0x1000.
+func testSym(name, id, function string) string {
+	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
+}
+
+func testGzip(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func testZstd(t testing.TB, text string) string {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(z.EncodeAll([]byte(text), nil))
+}
+
+// writeFiles writes path, contents, path, contents... below a new folder.
+func writeFiles(t testing.TB, files ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func newSymbols(t testing.TB, path string) Supplier {
+	t.Helper()
+	s, err := NewSymbols(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// functionAt names the function at an address, "" without symbols.
+func functionAt(t testing.TB, r *Resolver, rva symfmt.RVA) string {
+	t.Helper()
+	if r == nil {
+		return ""
+	}
+	var at Location
+	ok, err := r.Find(rva, &at)
+	if err != nil || !ok || len(at.Frames) == 0 {
+		t.Errorf("%s: %#x: %v, %v", r.Path, rva, ok, err)
+		return ""
+	}
+	return at.Frames[len(at.Frames)-1].Function
+}
+
+// answered is what a Supplier says of a module: function, tried and error.
+type answered struct {
+	function string // at 0x1000
+	tried    string // lines
+	err      string
+}
+
+func askFor(t testing.TB, s Supplier, m Module) answered {
+	t.Helper()
+	r, tried, err := s.Symbols(context.Background(), m)
+	a := answered{functionAt(t, r, 0x1000), strings.Join(tried, "\n"), ""}
+	if err != nil {
+		a.err = err.Error()
+	}
+	return a
+}
+
+func (a answered) check(t testing.TB, what string, want answered) {
+	t.Helper()
+	if a.function != want.function || (want.tried == "") != (a.tried == "") || !strings.Contains(a.tried, want.tried) ||
+		(want.err == "") != (a.err == "") || !strings.Contains(a.err, want.err) {
+		t.Errorf("%s: %+v\nwant %+v", what, a, want)
+	}
+}
+
+// The forms of a store, and what is told when nothing fits.
+func TestFolder(t *testing.T) {
+	sym := testSym("test_app.pdb", testID, "found")
+	dll := testSym("x.dll", testID, "found")
+	app := Module{Name: `c:\work\test_app.exe`, DebugFile: `c:\build\test_app.pdb`, DebugID: testID}
+	lib := Module{Name: "x.dll", DebugID: testID}
+	for name, c := range map[string]struct {
+		files []string
+		m     Module
+		want  answered
+	}{
+		"plain":          {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, app, answered{function: "found"}},
+		"gzip":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.gz", testGzip(t, sym)}, app, answered{"found", "/test_app.sym: no such file or directory", ""}},
+		"zstd":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.zst", testZstd(t, sym)}, app, answered{"found", "/test_app.sym.gz: no such file or directory", ""}},
+		"lower-case id":  {[]string{"test_app.pdb/" + strings.ToLower(testID) + "/test_app.sym", sym}, app, answered{function: "found"}},
+		"asked in lower": {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, Module{Name: "x.dll", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
+		"lower-case PDB": {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, Module{DebugFile: "Test_App.PDB", DebugID: testID}, answered{"found", "/Test_App.PDB: no such file or directory", ""}},
+		"no PDB":         {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, lib, answered{function: "found"}},
+		"by the path":    {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, Module{Path: "/lib/x.dll", DebugID: testID}, answered{function: "found"}},
+		"by the other name": {[]string{"test_app.exe/" + testID + "/test_app.exe.sym", sym}, app,
+			answered{"found", "/test_app.pdb: no such file or directory", ""}},
+		"nothing":   {nil, lib, answered{"", "/x.dll: no such file or directory", ""}},
+		"other id":  {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, lib, answered{"", "/x.dll: no folder " + testID + "; there is " + otherOf, ""}},
+		"other ids": {[]string{"x.dll/1/a", "", "x.dll/2/a", "", "x.dll/3/a", "", "x.dll/4/a", "", "x.dll/5/a", ""}, lib, answered{"", "; there is ", ""}},
+		"no file":   {[]string{"x.dll/" + testID + "/y.sym", dll}, lib, answered{"", testID + "/x.dll.sym: no such file or directory\n", ""}},
+		"wrong contents": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong")}, lib,
+			answered{"", "x.dll.sym: not used", `x.dll.sym: not used: it has the symbols of "x.dll" ` + otherOf + ", want x.dll " + testID}},
+		"wrong, then right": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong"), "x.dll/" + testID + "/x.dll.sym.gz", testGzip(t, dll)}, lib,
+			answered{"found", "x.dll.sym: not used", "x.dll.sym: not used"}},
+		"damaged":        {[]string{"x.dll/" + testID + "/x.dll.sym.gz", testGzip(t, dll)[:40]}, lib, answered{"", "x.dll.sym.gz: ", "x.dll.sym.gz: "}},
+		"empty":          {[]string{"x.dll/" + testID + "/x.dll.sym", ""}, lib, answered{"", "not a symbol file", "not a symbol file"}},
+		"a folder":       {[]string{"x.dll/" + testID + "/x.dll.sym/a", ""}, lib, answered{"", "not a regular file", "x.dll.sym: not a regular file"}},
+		"a file":         {[]string{"x.dll", ""}, lib, answered{"", "/x.dll: ", "/x.dll: "}},
+		"no id":          {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, Module{Name: "x.dll"}, answered{function: "found"}},
+		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, Module{Name: "x.dll"}, answered{"", "/x.dll: which one is not told: there is 1, " + testID, ""}},
+		"no id, none":    {nil, Module{Name: "x.dll"}, answered{"", "/x.dll: no such file or directory", ""}},
+		"nothing known":  {nil, Module{}, answered{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			askFor(t, newSymbols(t, writeFiles(t, c.files...)), c.m).check(t, name, c.want)
+		})
+	}
+}
+
+// A named pipe in a store does not block.
+func TestFolderPipe(t *testing.T) {
+	dir := writeFiles(t, "x.dll/"+testID+"/readme", "")
+	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", testID, "x.dll.sym"), 0o666); err != nil {
+		t.Skip(err)
+	}
+	askFor(t, newSymbols(t, dir), Module{Name: "x.dll", DebugID: testID}).check(t, "pipe", answered{"", "not a regular file", "not a regular file"})
+}
+
+// hostileModules cannot be looked for. The value is part of the message.
+var hostileModules = []struct {
+	name, id, want string
+}{
+	{"..", testID, `module name "..": is not the name of a file: not looked for`},
+	{".", testID, `module name ".": is not the name of a file`},
+	{"../..", testID, `module name "..": is not the name of a file`},
+	{`..\..`, testID, `module name "..": is not the name of a file`},
+	{"a\x00b", testID, `module name "a\x00b": has the control character U+0000`},
+	{"a\nb", testID, `has the control character U+000A`},
+	{"a\x1b[2J", testID, `module name "a\x1b[2J": has the control character U+001B`},
+	{"a\u009bb", testID, `has the control character U+009B`},
+	{"a\u202eb", testID, `has the control character U+202E`},
+	{"a\xff", testID, `is not UTF-8`},
+	{strings.Repeat("n", 252), testID, `252 bytes, want at most 251`},
+	{strings.Repeat("n", 1<<20), testID, `1048576 bytes, want at most 255`},
+	{"a", "../x", `module id "../X": is not hexadecimal`},
+	{"a", "..", `module id "..": is not hexadecimal`},
+	{"a", "/etc/passwd", `is not hexadecimal`},
+	{"a", "12\x0034", `is not hexadecimal`},
+	{"a", `12\34`, `is not hexadecimal`},
+	{"a", "1 2", `is not hexadecimal`},
+	{"a", strings.Repeat("0", 256), `256 digits, want at most 255`},
+	{"a", strings.Repeat("0", 1<<20), `1048576 digits, want at most 255`},
+}
+
+// What would lead out of a store, or hide something, is refused and told; what
+// lies outside is never opened.
+func TestFolderRefuses(t *testing.T) {
+	root := writeFiles(t, "store/a/readme", "",
+		"x.sym", testSym("x", testID, "outside"), ".sym", testSym("..", testID, "outside"),
+		"store/.sym", testSym("..", testID, "outside"), "a.sym", testSym("a", testID, "outside"), testID+"/...sym", testSym("a", testID, "outside"))
+	s := newSymbols(t, filepath.Join(root, "store"))
+	for _, c := range hostileModules {
+		for _, m := range []Module{{Name: c.name, DebugID: c.id}, {DebugFile: c.name, DebugID: c.id}, {Path: "/lib/" + c.name, DebugID: c.id}} {
+			a := askFor(t, s, m)
+			a.check(t, c.want, answered{"", c.want, c.want})
+			if len(a.err) > 2000 {
+				t.Errorf("%.40q: an error of %d bytes", c.name, len(a.err))
+			}
+		}
+	}
+	// Folders in front do not count: these stay in the store.
+	for _, name := range []string{"../x", "../../x", `..\x`, "/x", root + "/x", "a/../../x"} {
+		askFor(t, s, Module{Name: name, DebugID: testID}).check(t, name, answered{"", root + "/store/x: no such file or directory", ""})
+	}
+	// A name that is refused does not keep the other one from being looked for.
+	good := writeFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
+	askFor(t, newSymbols(t, good), Module{Name: "a", DebugFile: "..", DebugID: testID}).check(t, "one good name", answered{"found", `name ".."`, `name ".."`})
+}
+
+func TestFile(t *testing.T) {
+	path := filepath.Join(writeFiles(t, "any.name", testSym("test_app.pdb", testID, "found")), "any.name")
+	for name, c := range map[string]struct {
+		m    Module
+		want answered
+	}{
+		"its module":      {Module{DebugFile: "test_app.pdb", DebugID: testID}, answered{function: "found"}},
+		"lower case":      {Module{DebugFile: "TEST_APP.pdb", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
+		"renamed":         {Module{DebugFile: "renamed.pdb", DebugID: testID}, answered{function: "found"}},
+		"by name":         {Module{DebugFile: "test_app.pdb"}, answered{function: "found"}},
+		"nothing known":   {Module{}, answered{function: "found"}},
+		"another":         {Module{DebugFile: "kernel32.pdb", DebugID: otherOf}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
+		"another by name": {Module{DebugFile: "kernel32.pdb"}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
+		"another version": {Module{DebugFile: "test_app.pdb", DebugID: otherOf}, answered{"", "not used", "any.name: not used: it has the symbols of \"test_app.pdb\" " + testID + ", want test_app.pdb " + otherOf}},
+	} {
+		askFor(t, newSymbols(t, path), c.m).check(t, name, c.want)
+	}
+	for text, want := range map[string]string{
+		"":                               `no symbol file: it begins with ""`,
+		"\x7fELF\x02\x01\x01":            `no symbol file: it begins with "\x7fELF`,
+		strings.Repeat("x", 1<<20):       `no symbol file: it begins with "xxxxxxxxxxxxxxxxxxxx"`,
+		"FUNC 1000 10 0 f\n":             `no symbol file: it begins with "FUNC 1000 10 0 f"`,
+		"M\x00O\x00D\x00U\x00L\x00E\x00": "UTF-16",
+	} {
+		path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
+		if _, err := NewSymbols(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := NewSymbols(path+"x", nil); !errors.Is(err, fs.ErrNotExist) || err.Error() != path+"x: no such file or directory" {
+		t.Error(err)
+	}
+}
+
+// The stores of Breakpad and rust-minidump: each file is found by what its
+// MODULE says, and by nothing else.
+func TestFolderOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		dir  string
+		want int
+	}{{"breakpad", 7}, {"rust-minidump", 2}} {
+		root := testenv.Shared(t, "data", "minidumps", c.dir, "symbols")
+		s := newSymbols(t, root)
+		found := 0
+		files, err := filepath.Glob(filepath.Join(root, "*", "*", "*.sym"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			name, id, err := fileModule(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, tried, err := s.Symbols(context.Background(), Module{DebugFile: name, DebugID: id})
+			if strings.HasPrefix(filepath.Base(file), "linux_inline.") {
+				// Breakpad's tests name this one: it is not where the layout has it.
+				if r != nil || err != nil || len(tried) != len(extensions) {
+					t.Errorf("%s: %v, %q, %v", file, r, tried, err)
+				}
+				continue
+			}
+			if r == nil || err != nil || len(tried) > 0 || r.Path != file {
+				t.Errorf("%s: %v, %q, %v", file, r, tried, err)
+				continue
+			}
+			found++
+			r, tried, err = s.Symbols(context.Background(), Module{DebugFile: name, DebugID: otherOf})
+			if r != nil || err != nil || len(tried) == 0 || !strings.Contains(tried[0], "no folder "+otherOf+"; there is "+id) {
+				t.Errorf("%s: with another id: %v, %q, %v", file, r, tried, err)
+			}
+		}
+		if found != c.want {
+			t.Errorf("%s: %d of %d files found, want %d", c.dir, found, len(files), c.want)
+		}
+	}
+}
+
+// Each symbol file is opened as the user of a Supplier wants it.
+func TestOpener(t *testing.T) {
+	sym := testSym("a", testID, "found")
+	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
+	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
+	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, sym) })
+	var opened []string
+	open := func(path string) (*Resolver, error) {
+		opened = append(opened, path)
+		return nil, errors.New("told")
+	}
+	cache := t.TempDir()
+	m := Module{Name: "a", DebugID: testID}
+	for _, make := range []func() (Supplier, error){
+		func() (Supplier, error) { return NewSymbols(file, open) },
+		func() (Supplier, error) { return NewSymbols(store, open) },
+		func() (Supplier, error) { return NewServers(Servers{URLs: []string{url}, Cache: cache, Open: open}) },
+	} {
+		s, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := askFor(t, s, m); !strings.HasPrefix(a.err, "told") {
+			t.Errorf("%+v", a)
+		}
+	}
+	want := []string{file, filepath.Join(store, "a", testID, "a.sym"), filepath.Join(cache, "a", testID, "a.sym")}
+	if !slices.Equal(opened, want) {
+		t.Errorf("opened %q, want %q", opened, want)
+	}
+}

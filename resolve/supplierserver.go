@@ -1,0 +1,185 @@
+package resolve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/symtool/symtool/internal/fetch"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// Servers says which symbol servers there are, where their files are kept, and
+// what they may cost.
+type Servers struct {
+	URLs []string // asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz
+
+	// Cache is a folder of the same layout, with symbol files that are not
+	// compressed. In each of its folders, missing-HASH tells when the server whose
+	// URL has that hash did not have the file.
+	Cache string
+
+	Timeout time.Duration // in which a server must give 100 KiB or the rest; 0: a minute
+	MaxTime time.Duration // of one file; 0: half an hour
+	MaxSize int64         // of one file, as it is sent and without its compression; 0: 4 GiB
+
+	Open      Opener // of the files in the cache
+	UserAgent string
+	// Tell, if not nil, is called before each request; by several goroutines at
+	// once.
+	Tell func(url string)
+}
+
+// What a server may cost when nothing else is said. The symbol files of browsers
+// have 1 or 2 GB; a server must not fill the disk.
+const (
+	defaultTimeout = time.Minute
+	defaultMaxTime = 30 * time.Minute
+	defaultMaxSize = 4 << 30
+)
+
+// missAge is how long a server is believed not to have a file: symbols of new
+// programs are often uploaded after the first crash.
+const missAge = 10 * time.Minute
+
+// NewServers returns the Supplier of symbol servers. An error tells which URL is
+// none.
+func NewServers(cfg Servers) (Supplier, error) {
+	if cfg.Cache == "" {
+		return nil, errors.New("no folder for what comes from symbol servers")
+	}
+	servers, err := fetch.NewServers(cfg.URLs)
+	if err != nil {
+		return nil, err
+	}
+	limits := fetch.Limits{
+		Timeout: cmp.Or(cfg.Timeout, defaultTimeout),
+		MaxTime: cmp.Or(cfg.MaxTime, defaultMaxTime),
+		MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize),
+	}
+	return &serverSupplier{cfg.Cache, cfg.Open, servers, fetch.New(limits, cfg.UserAgent, cfg.Tell), limits.MaxSize, time.Now}, nil
+}
+
+type serverSupplier struct {
+	cache   string
+	open    Opener
+	servers []*fetch.Server
+	client  *fetch.Client
+	maxText int64
+	now     func() time.Time
+}
+
+func (c *serverSupplier) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+	s := search{m: m, with: c.open}
+	places, err := m.places()
+	if err != nil {
+		s.refuse(err)
+	}
+	if m.DebugID == "" {
+		s.miss("symbol servers", "not asked: the module has no id")
+		return s.done(nil)
+	}
+	for _, p := range places {
+		if path := c.path(p); c.place(nil, p, &m).Known() {
+			return s.done(s.open(path))
+		}
+	}
+	for _, server := range c.servers {
+		for _, p := range places {
+			if c.fetch(ctx, &s, server, p) {
+				return s.done(s.open(c.path(p)))
+			}
+			if ctx.Err() != nil {
+				return nil, s.tried, context.Cause(ctx)
+			}
+		}
+	}
+	return s.done(nil)
+}
+
+func (c *serverSupplier) path(p store.Place) string { return filepath.Join(c.cache, p.Path(".sym")) }
+
+// place is where a file from a server is in the cache.
+func (c *serverSupplier) place(from *fetch.Server, p store.Place, m *Module) *fetch.Place {
+	path := c.path(p)
+	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: func(path string) error {
+		name, id, err := fileModule(path)
+		if err == nil {
+			err = checkCame(name, id, m)
+		}
+		return err
+	}}
+	if from != nil {
+		hash := sha256.Sum256([]byte(from.String()))
+		place.Miss = filepath.Join(filepath.Dir(path), fmt.Sprintf("missing-%x", hash[:8]))
+	}
+	return place
+}
+
+func checkCame(name, id string, m *Module) error {
+	if m.is(id) {
+		return nil
+	}
+	return fmt.Errorf("not used: what came has the symbols of %.80q %.80s, want %s", name, id, m)
+}
+
+// fetched are the extensions that servers are asked for: each costs a round trip.
+var fetched = extensions[:2]
+
+// fetch gets a file from a server into the cache.
+func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, p store.Place) bool {
+	place := c.place(from, p, &s.m)
+	if age, missed := place.Missed(c.now()); missed {
+		s.miss(from.URL(p.Name, p.ID, p.Stem+fetched[0]).Redacted(), "the server did not have it %v ago", age)
+		return false
+	}
+	for _, ext := range fetched {
+		u := from.URL(p.Name, p.ID, p.Stem+ext)
+		err := c.client.Get(ctx, from, u, nil, func(_ http.Header, body io.Reader) error {
+			return place.Fill(func(w io.Writer) error { return c.unpack(w, body, &s.m) })
+		})
+		switch {
+		case err == nil:
+			return true
+		case errors.Is(err, fetch.ErrMissing):
+			s.miss(u.Redacted(), "%v", err)
+		case errors.Is(err, fetch.ErrForbidden):
+			// So do stores in a cloud answer for what is not there.
+			s.miss(u.Redacted(), "%v", err)
+			return false
+		default:
+			s.refuse(fmt.Errorf("%s: %w", u.Redacted(), err))
+			return false
+		}
+	}
+	place.RememberMiss(c.now())
+	return false
+}
+
+// unpack copies the text of the symbol file that comes, if it is the right one.
+func (c *serverSupplier) unpack(w io.Writer, body io.Reader, m *Module) error {
+	text, compression, err := symfmt.NewText(body)
+	if err != nil {
+		return err
+	}
+	if compression != "" {
+		text = fetch.Limit(text, c.maxText)
+	}
+	head, name, id, err := readModule(text)
+	if err != nil {
+		return err
+	}
+	if err := checkCame(name, id, m); err != nil {
+		return err
+	}
+	_, err = io.Copy(w, io.MultiReader(bytes.NewReader(head), text))
+	return err
+}

@@ -1,0 +1,510 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func serveSymbols(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func newServers(t testing.TB, cfg Servers) *serverSupplier {
+	t.Helper()
+	if cfg.Cache == "" {
+		cfg.Cache = filepath.Join(t.TempDir(), "cache")
+	}
+	s, err := NewServers(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.(*serverSupplier)
+}
+
+// filesBelow lists the files below a folder, with their sizes; hashes in names are left
+// out.
+func filesBelow(t testing.TB, dir string) string {
+	t.Helper()
+	var out []string
+	filepath.Walk(dir, func(p string, st os.FileInfo, err error) error {
+		if err == nil && !st.IsDir() {
+			rel, _ := filepath.Rel(dir, p)
+			if at := strings.Index(rel, "/missing-"); at > 0 {
+				rel = rel[:at+len("/missing-")]
+			}
+			out = append(out, fmt.Sprintf("%s %d", rel, st.Size()))
+		}
+		return nil
+	})
+	return strings.Join(out, "\n")
+}
+
+var testModule = Module{Name: "my app", DebugID: testID}
+
+// A server is asked for the symbol file, then for a compressed one; what comes is
+// kept as text, in the layout of a store, and not asked for again.
+func TestServer(t *testing.T) {
+	sym := testSym("my app", testID, "found")
+	for name, c := range map[string]struct {
+		served  map[string]string // by extension
+		encoded bool
+		asked   string
+	}{
+		"plain":        {map[string]string{".sym": sym}, false, ".sym"},
+		"encoded":      {map[string]string{".sym": testGzip(t, sym)}, true, ".sym"},
+		"gzip":         {map[string]string{".sym.gz": testGzip(t, sym)}, false, ".sym .sym.gz"},
+		"gzip as sym":  {map[string]string{".sym": testGzip(t, sym)}, false, ".sym"},
+		"zstd as sym":  {map[string]string{".sym": testZstd(t, sym)}, false, ".sym"},
+		"gzip encoded": {map[string]string{".sym.gz": testGzip(t, testGzip(t, sym))}, true, ".sym .sym.gz"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			const prefix = "/prefix/my%20app/" + testID + "/my%20app"
+			url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+				ext, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
+				if !ok || r.UserAgent() != "test/1" {
+					t.Errorf("asked for %s by %s", r.URL.EscapedPath(), r.UserAgent())
+				}
+				asked = append(asked, ext)
+				data, ok := c.served[ext]
+				if !ok {
+					http.NotFound(w, r)
+					return
+				}
+				if c.encoded {
+					w.Header().Set("Content-Encoding", "gzip")
+				}
+				io.WriteString(w, data)
+			})
+			var told []string
+			cfg := Servers{URLs: []string{url + "/prefix/?x=1"}, UserAgent: "test/1", Cache: filepath.Join(t.TempDir(), "a", "b"), Tell: func(u string) { told = append(told, u) }}
+			for range 2 {
+				a := askFor(t, newServers(t, cfg), testModule)
+				if a.function != "found" || a.err != "" {
+					t.Errorf("%+v", a)
+				}
+			}
+			if got := strings.Join(asked, " "); got != c.asked {
+				t.Errorf("asked for %s, want %s", got, c.asked)
+			}
+			if len(told) != len(asked) || told[0] != url+prefix+".sym" {
+				t.Errorf("told %q", told)
+			}
+			path := filepath.Join("my app", testID, "my app.sym")
+			if got, want := filesBelow(t, cfg.Cache), fmt.Sprintf("%s %d", path, len(sym)); got != want {
+				t.Errorf("the cache has %q, want %q", got, want)
+			}
+			// The cache is a store.
+			askFor(t, newSymbols(t, cfg.Cache), testModule).check(t, "as a folder", foundOnly)
+		})
+	}
+}
+
+var foundOnly = answered{function: "found"}
+
+// Each fault of a server is told with the URL; nothing is left in the cache but
+// what the server does not have.
+func TestServerFaults(t *testing.T) {
+	sym := testSym("my app", testID, "found")
+	big := sym + strings.Repeat("1000 1 1 0\n", 10<<20/11)
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, sym, code) }
+	}
+	text := func(s string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, s) }
+	}
+	encoded := func(how, s string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", how)
+			io.WriteString(w, s)
+		}
+	}
+	hijack := func(answer string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			io.WriteString(conn, answer)
+			conn.Close()
+		}
+	}
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
+	}
+	const quiet = "quiet: " // told among what was tried, and no error
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		cfg     Servers
+		want    string // behind the URL
+		missing bool
+	}{
+		"not found":    {handler: status(404), want: quiet + "404 Not Found", missing: true},
+		"gone":         {handler: status(410), want: quiet + "410 Gone", missing: true},
+		"forbidden":    {handler: status(403), want: quiet + "403 Forbidden"},
+		"unauthorized": {handler: status(401), want: "401 Unauthorized"},
+		"broken":       {handler: status(500), want: "500 Internal Server Error"},
+		"unavailable":  {handler: status(503), want: "503 Service Unavailable"},
+		"partial":      {handler: status(206), want: "206 Partial Content"},
+		"empty":        {handler: text(""), want: `no symbol file: it begins with ""`},
+		"a page":       {handler: text("<!DOCTYPE html>\n<title>log in</title>"), want: `no symbol file: it begins with "<!DOCTYPE html>"`},
+		"binary":       {handler: text("\x7fELF\x02\x01\x00\x1b[2J"), want: `no symbol file: it begins with "\x7fELF\x02\x01\x00\x1b[2J"`},
+		"no MODULE":    {handler: text("FUNC 1000 10 0 f\n" + sym), want: `no symbol file: it begins with "FUNC 1000 10 0 f"`},
+		"other id":     {handler: text(testSym("my app", otherOf, "other")), want: `not used: what came has the symbols of "my app" ` + otherOf + ", want my app " + testID},
+		"other id, without end": {handler: func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, testSym("my app", otherOf, "other"))
+			for r.Context().Err() == nil {
+				if _, err := w.Write(bytes.Repeat([]byte("\n"), 1<<20)); err != nil {
+					return
+				}
+			}
+		}, cfg: Servers{MaxTime: 30 * time.Second}, want: `not used: what came has the symbols of "my app" ` + otherOf},
+		"ends early": {handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(sym)+1))
+			io.WriteString(w, sym)
+		}, want: fmt.Sprintf("after %d bytes: unexpected EOF", len(sym))},
+		"ends early, later": {handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(big)))
+			io.WriteString(w, big[:1<<20])
+		}, want: "bytes: unexpected EOF"},
+		"ends in a chunk": {handler: hijack("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + sym), want: "unexpected EOF"},
+		"more than told":  {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + sym), want: `no symbol file: it begins with "MODUL"`},
+		"negative size":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + sym), want: "bad Content-Length"},
+		"hangs up":        {handler: hijack(""), want: "EOF"},
+		"no HTTP":         {handler: hijack("SSH-2.0-x\r\n"), want: "malformed HTTP response"},
+		"endless head": {handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X", strings.Repeat("x", 1<<20))
+		}, want: "response headers exceeded 65536 bytes"},
+		"no answer": {handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, cfg: Servers{Timeout: 50 * time.Millisecond}, want: "too slow: less than 102400 bytes in 50ms"},
+		"no end": {handler: func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, sym)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, cfg: Servers{Timeout: 50 * time.Millisecond}, want: "too slow: less than 102400 bytes in 50ms"},
+		"drips": {handler: func(w http.ResponseWriter, r *http.Request) {
+			for i := range big {
+				if _, err := io.WriteString(w, big[i:i+1]); err != nil {
+					return
+				}
+				w.(http.Flusher).Flush()
+				time.Sleep(5 * time.Millisecond)
+			}
+		}, cfg: Servers{Timeout: 100 * time.Millisecond}, want: "too slow: less than 102400 bytes in 100ms"},
+		"too long": {handler: func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, sym)
+			for r.Context().Err() == nil {
+				if _, err := w.Write(bytes.Repeat([]byte("\n"), 1<<20)); err != nil {
+					return
+				}
+			}
+		}, cfg: Servers{MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
+		"too large":           {handler: text(big), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"size is told":        {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, over the limit of 4294967296"},
+		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"bomb in a file":      {handler: text(testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"bomb of zstd":        {handler: text(testZstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"bomb in a bomb":      {handler: encoded("gzip", testGzip(t, testGzip(t, big))), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"damaged gzip":        {handler: encoded("gzip", testGzip(t, big)[:500]), want: "unexpected EOF"},
+		"damaged gzip file":   {handler: text(testGzip(t, big)[:500]), want: "gzip data: unexpected EOF"},
+		"damaged at its end":  {handler: text(testGzip(t, big)[:len(testGzip(t, big))-4]), want: "gzip data: unexpected EOF"},
+		"other coding":        {handler: encoded("br", sym), want: `Content-Encoding "br" was not asked for`},
+		"redirected for ever": {handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, want: "more than 5 redirections"},
+		"redirected to file":  {handler: redirect("file:///etc/passwd"), want: "redirected from http to file:///etc/passwd"},
+		"redirected to ftp":   {handler: redirect("ftp://localhost/x"), want: "redirected from http to ftp://localhost/x"},
+		"redirected nowhere":  {handler: redirect("http://%zz"), want: "failed to parse Location header"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := serveSymbols(t, c.handler)
+			c.cfg.URLs = []string{url}
+			s := newServers(t, c.cfg)
+			start := time.Now()
+			r, tried, err := s.Symbols(context.Background(), testModule)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+			want, isQuiet := strings.CutPrefix(c.want, quiet)
+			where := url + "/my%20app/" + testID + "/my%20app.sym: "
+			if r != nil || len(tried) == 0 || !strings.HasPrefix(tried[0], where) || !strings.Contains(tried[0][len(where):], want) {
+				t.Errorf("%v, tried %q, want %q", r, tried, where+want)
+			}
+			switch {
+			case isQuiet && err != nil, !isQuiet && (err == nil || err.Error() != tried[0]):
+				t.Errorf("error %v", err)
+			case !isQuiet && len(tried) != 1:
+				t.Errorf("tried %q", tried)
+			}
+			cached := ""
+			if c.missing {
+				cached = "my app/" + testID + "/missing- 0"
+			}
+			if got := filesBelow(t, s.cache); got != cached {
+				t.Errorf("the cache has %q, want %q", got, cached)
+			}
+		})
+	}
+}
+
+// A redirection to another host is followed.
+func TestServerElsewhere(t *testing.T) {
+	other := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, testSym("my app", testID, r.URL.Path[1:]))
+	})
+	url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, strings.Replace(other, "127.0.0.1", "localhost", 1)+"/elsewhere", http.StatusFound)
+	})
+	askFor(t, newServers(t, Servers{URLs: []string{url}}), testModule).check(t, "elsewhere", answered{function: "elsewhere"})
+}
+
+// No name or id of a dump changes what a server is asked for, or what is written.
+func TestServerRefuses(t *testing.T) {
+	requests := 0
+	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		io.WriteString(w, testSym("a", testID, "hostile"))
+	})
+	dir := t.TempDir()
+	s := newServers(t, Servers{URLs: []string{url}, Cache: filepath.Join(dir, "x", "cache")})
+	for _, c := range hostileModules {
+		askFor(t, s, Module{Name: c.name, DebugID: c.id}).check(t, c.want, answered{"", c.want, c.want})
+	}
+	askFor(t, s, Module{Name: "a"}).check(t, "no id", answered{"", "the module has no id", ""})
+	if requests > 0 || filesBelow(t, dir) != "" {
+		t.Errorf("%d requests; there is %q", requests, filesBelow(t, dir))
+	}
+	for name, path := range map[string]string{"a?b=c": "/a%3Fb=c/", "a#b": "/a%23b/", "%2e%2e": "/%252e%252e/", "a%2fb": "/a%252fb/", "...": "/.../", "a;b": "/a%3Bb/"} {
+		var got string
+		url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) { got = r.RequestURI; http.NotFound(w, r) })
+		askFor(t, newServers(t, Servers{URLs: []string{url}}), Module{Name: name, DebugID: testID})
+		if !strings.HasPrefix(got, path+testID+"/") {
+			t.Errorf("%q: asked for %s", name, got)
+		}
+	}
+}
+
+// What a server does not have is not asked for again before its time, by that
+// server alone.
+func TestServerMisses(t *testing.T) {
+	var asked [2]int
+	found := false
+	var urls []string
+	for i := range asked {
+		urls = append(urls, serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+			if asked[i]++; !found {
+				http.NotFound(w, r)
+				return
+			}
+			io.WriteString(w, testSym("my app", testID, "found"))
+		}))
+	}
+	cache := t.TempDir()
+	s := newServers(t, Servers{URLs: urls[:1], Cache: cache})
+	now := time.Now()
+	s.now = func() time.Time { return now }
+	step := func(want0, want1 int, function, tried string) {
+		t.Helper()
+		a := askFor(t, s, testModule)
+		if asked[0] != want0 || asked[1] != want1 || a.function != function || !strings.Contains(a.tried, tried) || a.err != "" {
+			t.Errorf("asked %d times, want %d and %d: %+v", asked, want0, want1, a)
+		}
+	}
+	step(2, 0, "", "my%20app.sym.gz: 404 Not Found")
+	now = now.Add(missAge - time.Second)
+	step(2, 0, "", "my%20app.sym: the server did not have it 9m5")
+	s.servers = newServers(t, Servers{URLs: urls}).servers // another server beside it
+	step(2, 2, "", "404 Not Found")
+	step(2, 2, "", "the server did not have it 0s ago")
+	now = now.Add(2 * time.Second)
+	step(4, 2, "", "404 Not Found")
+	now = now.Add(missAge)
+	found = true
+	step(5, 2, "found", "")
+	found = false
+	step(5, 2, "found", "")
+}
+
+// One that is away is told, not asked again, and keeps no other from being asked.
+func TestServersInTurn(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := "http://" + l.Addr().String()
+	l.Close()
+	missing := serveSymbols(t, http.NotFound)
+	good := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	s := newServers(t, Servers{URLs: []string{missing, away, good}})
+	a := askFor(t, s, testModule)
+	a.check(t, "good", answered{"found", "404 Not Found", "connection refused"})
+	if lines := strings.Split(a.tried, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[2], away) {
+		t.Errorf("tried %q", lines)
+	}
+	a = askFor(t, s, Module{Name: "other", DebugID: testID})
+	if !strings.Contains(a.err, "not asked again: ") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A file in the cache that is damaged, or another's, is fetched again.
+func TestServerDamagedCache(t *testing.T) {
+	sym := testSym("my app", testID, "found")
+	requests := 0
+	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { requests++; io.WriteString(w, sym) })
+	for i, bad := range []string{"", "x", sym[:12], testSym("my app", otherOf, "other"), "<html>"} {
+		cache := writeFiles(t, "my app/"+testID+"/my app.sym", bad)
+		askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache}), testModule).check(t, bad, answered{function: "found"})
+		if requests != i+1 {
+			t.Errorf("%q: %d requests", bad, requests)
+		}
+	}
+}
+
+// A folder that cannot be written, one that is none, and a call that is given up.
+func TestServerFails(t *testing.T) {
+	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	file := filepath.Join(writeFiles(t, "file", ""), "file")
+	askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: file}), testModule).check(t, "no folder", answered{"", "not a directory", file + ": not a directory"})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("enough"))
+	s := newServers(t, Servers{URLs: []string{url}})
+	if r, _, err := s.Symbols(ctx, testModule); r != nil || err == nil || err.Error() != "enough" {
+		t.Errorf("%v, %v", r, err)
+	}
+	askFor(t, s, testModule).check(t, "later", answered{"", "not asked again", "not asked again"})
+	if _, err := NewServers(Servers{URLs: []string{url}}); err == nil {
+		t.Error("no cache, no error")
+	}
+	if _, err := NewServers(Servers{URLs: []string{"ftp://x"}, Cache: file}); err == nil || err.Error() != `"ftp://x" is no http: or https: URL` {
+		t.Error(err)
+	}
+}
+
+// fillVar makes TestFillCache one of the processes of TestProcesses.
+const fillVar = "SYMTOOL_TEST_FILL_CACHE"
+
+// Goroutines of several processes fill one cache at once: each sees whole files.
+func TestProcesses(t *testing.T) {
+	var requests atomic.Int32
+	lines := strings.Repeat("1000 10 7 0\n", 50000)
+	url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		name := strings.Split(r.URL.Path, "/")[1]
+		if name == "none" {
+			http.NotFound(w, r)
+			return
+		}
+		for _, part := range []string{testSym(name, testID, name), lines} {
+			io.WriteString(w, part)
+			w.(http.Flusher).Flush()
+		}
+	})
+	cache := filepath.Join(t.TempDir(), "cache")
+	var wg sync.WaitGroup
+	for range 4 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFillCache$")
+		cmd.Env = append(os.Environ(), fillVar+"="+url+" "+cache)
+		wg.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	size := len(testSym("m0", testID, "m0")) + len(lines)
+	var want []string
+	for i := range 5 {
+		want = append(want, fmt.Sprintf("m%d/%s/m%d.sym %d", i, testID, i, size))
+	}
+	want = append(want, "none/"+testID+"/missing- 0")
+	if got := filesBelow(t, cache); got != strings.Join(want, "\n") {
+		t.Errorf("the cache has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	// Nothing is asked for more often than there are who ask for it.
+	if n := requests.Load(); n < 7 || n > 4*8*7 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestFillCache(t *testing.T) {
+	url, cache, ok := strings.Cut(os.Getenv(fillVar), " ")
+	if !ok {
+		t.Skip("a part of TestProcesses")
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		s := newServers(t, Servers{URLs: []string{url}, Cache: cache})
+		wg.Go(func() {
+			for _, name := range []string{"m0", "m1", "m2", "none", "m3", "m4"} {
+				a := askFor(t, s, Module{Name: name, DebugID: testID})
+				if found := name != "none"; found && a.function != name || !found && a.function != "" || a.err != "" {
+					t.Errorf("%s: %+v", name, a)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// The stores of Breakpad and rust-minidump behind a server that compresses.
+func TestServerOfOthers(t *testing.T) {
+	for dir, want := range map[string]int{"breakpad": 7, "rust-minidump": 2} {
+		root := testenv.Shared(t, "data", "minidumps", dir, "symbols")
+		url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+			data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(r.URL.Path)))
+			if err != nil {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			io.WriteString(w, testGzip(t, string(data)))
+		})
+		s := newServers(t, Servers{URLs: []string{url}})
+		folder := newSymbols(t, root)
+		files, err := filepath.Glob(filepath.Join(root, "*", "*", "*.sym"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := 0
+		for _, file := range files {
+			name, id, err := fileModule(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := Module{DebugFile: name, DebugID: id}
+			a, _, err := s.Symbols(context.Background(), m)
+			b, _, err2 := folder.Symbols(context.Background(), m)
+			if err != nil || err2 != nil || (a == nil) != (b == nil) {
+				t.Errorf("%s: %v, %v; %v, %v", file, a, err, b, err2)
+				continue
+			}
+			if a == nil {
+				continue
+			}
+			got, err := os.ReadFile(a.Path)
+			data, err2 := os.ReadFile(b.Path)
+			if err != nil || err2 != nil || !bytes.Equal(got, data) || a.Path == b.Path {
+				t.Errorf("%s: %d bytes, want %d", a.Path, len(got), len(data))
+			}
+			same++
+		}
+		if same != want {
+			t.Errorf("%s: %d files, want %d", dir, same, want)
+		}
+	}
+}
