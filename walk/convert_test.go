@@ -1,0 +1,269 @@
+package walk
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/minidump"
+)
+
+// sharedDumps are the dumps among the shared test data.
+func sharedDumps(t *testing.T) (list []string) {
+	for _, pattern := range []string{"crashes/*/core", "crashes/*/dump.dmp", "arch/*/core", "minidumps/*/*.dmp"} {
+		found, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data"), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, found...)
+	}
+	if len(list) < 35 {
+		t.Fatalf("%d dumps", len(list))
+	}
+	return list
+}
+
+func opened(t *testing.T, path string) *dump.Dump {
+	t.Helper()
+	d, c, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return d
+}
+
+func written(t *testing.T, format string, d *dump.Dump) ([]byte, []bin.Problem) {
+	t.Helper()
+	var b, again bytes.Buffer
+	problems, err := Write(&b, format, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(&again, format, d); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+		t.Fatal("other bytes the second time", err)
+	}
+	return b.Bytes(), problems
+}
+
+func parsed(t *testing.T, data []byte) *dump.Dump {
+	t.Helper()
+	d, err := read(data, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// thereAndBack checks that a dump is the same after conversions.
+func thereAndBack(t *testing.T, path string, d *dump.Dump) {
+	t.Helper()
+	now := d
+	for _, format := range []string{"minidump", "core", "minidump", "core", "core", "minidump", "minidump"} {
+		data, _ := written(t, format, now)
+		now = parsed(t, data)
+		if now.Format != map[string]string{"minidump": minidump.Format, "core": elfcore.Format}[format] {
+			t.Fatalf("%s: %s", path, now.Format)
+		}
+		for i, line := range compare(d, now) {
+			if i < 10 {
+				t.Errorf("%s: as %s: %s", path, format, line)
+			}
+		}
+		for _, p := range now.Problems {
+			t.Errorf("%s: as %s: %v", path, format, p)
+		}
+	}
+}
+
+// Each dump is the same after there and back, whatever it was.
+func TestConvertLosesNothing(t *testing.T) {
+	n := 0
+	for _, path := range sharedDumps(t) {
+		d := opened(t, path)
+		if filepath.Base(path) == "invalid-range.dmp" { // it does not tell its CPU
+			if _, err := Write(&bytes.Buffer{}, "core", d); err == nil {
+				t.Error("a core without a CPU")
+			}
+			continue
+		}
+		thereAndBack(t, path, d)
+		n++
+	}
+	t.Logf("%d dumps", n)
+}
+
+func TestConvertFixtures(t *testing.T) {
+	for _, name := range []string{"mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp"} {
+		path := testenv.Input(t, name)
+		thereAndBack(t, path, opened(t, path))
+	}
+}
+
+// withoutRest is a dump in which symtool's own part cannot be found.
+func withoutRest(t *testing.T, data []byte) []byte {
+	t.Helper()
+	mark := []byte{0x54, 0x4d, 0x59, 0x53} // RestType
+	if elf.Data(data[elf.EI_DATA]) == elf.ELFDATA2MSB && elfcore.Sniff(data) || data[0] == 'P' {
+		slices.Reverse(mark)
+	}
+	if bytes.Count(data, mark) != 1 {
+		t.Fatalf("the number of symtool's part is there %d times", bytes.Count(data, mark))
+	}
+	return bytes.Replace(data, mark, []byte{1, 2, 3, 4}, 1)
+}
+
+// homeless are the parts of the model that a format has no place for by itself,
+// with the reason.
+var homeless = map[string]map[string]string{
+	"minidump": {
+		"System.CPU":                 "is named after its number",
+		"System.Model":               "is of zeros where nothing is known",
+		"Process.Started":            "is there as soon as there are other times",
+		"Process.User":               "is in seconds",
+		"Process.Kernel":             "is in seconds",
+		"Crash.HasAddress":           "there is an address always",
+		"Thread.Signal":              "only the crash has one",
+		"Module.Bias":                "is in the headers of binaries, which the reader of minidumps does not look at",
+		"Mapping.Device":             "is 00:00 where nothing is known",
+		"Files":                      "has the status file, in which the ids of the process are",
+		"Linker":                     "only Linux has a stream for it",
+		"Thread.registers of x86_64": "$fs.base, $gs.base",
+		"registers not known":        "are 0",
+	},
+	"core": {},
+}
+
+var homelessRegs = regexp.MustCompile(`^(Crash|Thread)\.\$(fs|gs)\.base|^(Crash|Thread)\.(s11|t3|t4|t5|t6): 0x0 false`)
+
+// What the formats lose by themselves, as other programs see it, is on the list.
+func TestConvertAsOthersSee(t *testing.T) {
+	for _, path := range sharedDumps(t) {
+		if filepath.Base(path) != "core" {
+			continue
+		}
+		d := opened(t, path)
+		data, _ := written(t, "minidump", d)
+		seen := parsed(t, withoutRest(t, data))
+		for _, line := range compare(d, seen) {
+			what, _, _ := strings.Cut(line, ":")
+			if homeless["minidump"][what] == "" && !homelessRegs.MatchString(line) {
+				t.Errorf("%s: as a minidump: %s", path, line)
+			}
+		}
+		data, _ = written(t, "core", d)
+		for _, line := range compare(d, parsed(t, withoutRest(t, data))) {
+			if !homelessRegs.MatchString(line) {
+				t.Errorf("%s: as a core: %s", path, line)
+			}
+		}
+	}
+}
+
+// backtrace is what gdb shows of the stacks of all threads, in the order of
+// their ids.
+func backtrace(t *testing.T, core, program, arguments string) string {
+	t.Helper()
+	shared := testenv.Shared(t, "data", "crashes", "system")
+	cmd := exec.Command(testenv.Tool(t, "gdb-multiarch"), "-nx", "-batch",
+		"-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
+		"-ex", "set solib-search-path "+shared+":"+filepath.Dir(program), "-ex", "set print frame-arguments "+arguments,
+		"-ex", "file "+program, "-ex", "core-file "+core, "-ex", "thread apply all bt")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stacks := map[string][]string{}
+	var ids []string
+	id := ""
+	for _, line := range strings.Split(string(out), "\n") {
+		if m := threadLine.FindStringSubmatch(line); m != nil {
+			id = m[1]
+			ids = append(ids, id)
+		} else if id != "" && strings.HasPrefix(line, "#") {
+			stacks[id] = append(stacks[id], line)
+		}
+	}
+	slices.Sort(ids)
+	var text strings.Builder
+	for _, id := range ids {
+		text.WriteString("thread " + id + "\n" + strings.Join(stacks[id], "\n") + "\n")
+	}
+	return text.String()
+}
+
+var threadLine = regexp.MustCompile(`^Thread \d+ .*LWP (\d+)`)
+
+// gdb 13 does not read the core of riscv64 again that it wrote; but it reads ours,
+// up to a frame of which the core has no memory, as when the process was there.
+func testRISCVBacktrace(t *testing.T, path, program string) {
+	const readable = 15 // frames, below which the signal's trampoline is
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "gdb_bt.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := func(text string) (list []string) {
+		for _, line := range strings.Split(text, "\n") {
+			if strings.HasPrefix(line, "#") && len(list) < readable {
+				list = append(list, line)
+			}
+		}
+		return list
+	}
+	data, _ := written(t, "core", opened(t, path))
+	got, want := frames(backtrace(t, write(t, "core", data), program, "scalars")), frames(string(text))
+	if len(want) != readable || !slices.Equal(got, want) {
+		t.Errorf("gdb shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// gdb shows the same stacks of a core, of one that was converted there and back,
+// and of one that was made of Breakpad's minidump of the same crash.
+func TestOracleBacktrace(t *testing.T) {
+	testenv.Oracle(t)
+	frames := 0
+	for _, path := range sharedDumps(t) {
+		if filepath.Base(path) != "core" {
+			continue
+		}
+		folder := filepath.Dir(path)
+		program := filepath.Join(folder, "prog")
+		want := backtrace(t, path, program, "scalars")
+		if strings.Contains(path, "riscv64") {
+			testRISCVBacktrace(t, path, program)
+			continue
+		}
+		frames += strings.Count(want, "\n#")
+		data, _ := written(t, "minidump", opened(t, path))
+		compareBacktrace(t, want, path+" as minidump and core", parsed(t, data), program, "scalars")
+		compareBacktrace(t, want, path+" as others see it", parsed(t, withoutRest(t, data)), program, "scalars")
+		if dmp := filepath.Join(folder, "dump.dmp"); exists(dmp) {
+			// Some arguments are in memory that the minidump does not have.
+			compareBacktrace(t, backtrace(t, path, program, "none"), dmp, opened(t, dmp), program, "none")
+		}
+	}
+	t.Logf("%d frames", frames)
+	if frames < 100 {
+		t.Errorf("%d frames in all", frames)
+	}
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+func compareBacktrace(t *testing.T, want, what string, d *dump.Dump, program, arguments string) {
+	t.Helper()
+	data, _ := written(t, "core", d)
+	if got := backtrace(t, write(t, "core", data), program, arguments); got != want {
+		t.Errorf("%s: gdb shows\n%s\nwant\n%s", what, got, want)
+	}
+}

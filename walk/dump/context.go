@@ -1,0 +1,68 @@
+package dump
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Context is the registers of a thread, each known or not, by place in
+// arch.Arch.Regs.
+type Context struct {
+	Arch   *arch.Arch
+	values []uint64
+	known  []uint64 // bits
+
+	// Vector is the state of floating-point and vector registers as the CPU or
+	// the system's ABI lays it out, which minidumps and cores share: FXSAVE's
+	// 512 bytes on x86 and x86-64; on arm64 the 32 registers of 16 bytes, then
+	// FPSR and FPCR. Nil where the dump has none, or another form.
+	Vector []byte
+}
+
+// NewContext returns a context in which nothing is known.
+func NewContext(a *arch.Arch) *Context {
+	n := len(a.Regs)
+	return &Context{Arch: a, values: make([]uint64, n), known: make([]uint64, (n+63)/64)}
+}
+
+// Clone returns a copy, with the same Vector.
+func (c *Context) Clone() *Context {
+	return &Context{c.Arch, slices.Clone(c.values), slices.Clone(c.known), c.Vector}
+}
+
+// At returns the value of register i of Arch.Regs, if it is known.
+func (c *Context) At(i int) (uint64, bool) {
+	if c.known[i>>6]>>(i&63)&1 == 0 {
+		return 0, false
+	}
+	return c.values[i], true
+}
+
+// SetAt gives register i of Arch.Regs a value.
+func (c *Context) SetAt(i int, v uint64) {
+	c.values[i] = v
+	c.known[i>>6] |= 1 << (i & 63)
+}
+
+// Get returns the value of a register by name, if it is known.
+func (c *Context) Get(name string) (uint64, bool) {
+	i, ok := c.Arch.RegIndex(name)
+	if !ok {
+		return 0, false
+	}
+	return c.At(i)
+}
+
+// Set gives a register a value. Names that the CPU does not have are ignored.
+func (c *Context) Set(name string, v uint64) {
+	if i, ok := c.Arch.RegIndex(name); ok {
+		c.SetAt(i, v)
+	}
+}
+
+// PC is the program counter, 0 if it is not known.
+func (c *Context) PC() uint64 { v, _ := c.Get(c.Arch.PC); return v }
+
+// SP is the stack pointer, 0 if it is not known.
+func (c *Context) SP() uint64 { v, _ := c.Get(c.Arch.SP); return v }

@@ -1,0 +1,28 @@
+package dump
+
+// Crash is why the process ended.
+type Crash struct {
+	Thread  uint32   // id of the thread; see Dump.CrashedThread
+	Context *Context // its registers at that moment, often the very Context of the thread; nil if the dump has none
+
+	// Code and Flags are the system's: of Linux the signal and its si_code, of
+	// Windows the exception's code and flags, of macOS the Mach exception's
+	// type and code.
+	Code, Flags uint32
+	Address     uint64 // that was accessed, or of the instruction
+	HasAddress  bool
+	Params      []uint64 // exception information, of Windows and macOS
+}
+
+// CrashedThread returns the place in Threads of the one that crashed, or -1.
+func (d *Dump) CrashedThread() int {
+	if d.Crash == nil {
+		return -1
+	}
+	for i := range d.Threads {
+		if d.Threads[i].ID == d.Crash.Thread {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,212 @@
+// Package dump is the model of a process that crashed, or that somebody took a
+// picture of: threads with their registers, modules, memory, and why. Readers of
+// minidumps and ELF cores end in a Dump; the walker and the writers start from
+// it. No format is in it, and no symbols.
+//
+// Addresses are those of the process. Numbers that a dump does not tell are 0,
+// texts empty, unless said otherwise.
+package dump
+
+import (
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Dump is a process.
+type Dump struct {
+	Format string           // "minidump", "ELF core"
+	Order  binary.ByteOrder // of words in memory
+	Arch   *arch.Arch       // nil for a CPU that is not known
+	System System
+	Time   time.Time // when the dump was written
+
+	Process  Process
+	Threads  []Thread  // in the order of the dump
+	Modules  []Module  // by address; none overlaps another (see SetModules)
+	Unloaded []Module  // modules that were there before, by address
+	Memory   Memory    // what the dump holds of it
+	Maps     []Mapping // what the process had, by address
+	Crash    *Crash    // nil for a picture of a process that did not crash
+
+	// Main is the place in Modules of the program itself, or -1.
+	Main int
+	// Requester is the id of the thread that asked for the dump, as Breakpad's
+	// writer tells it; HasRequester says that there is one, and likewise for
+	// the one that wrote it.
+	Requester, Writer       uint32
+	HasRequester, HasWriter bool
+
+	Auxv        []Aux
+	Linker      *Linker
+	Files       []File       // texts that the writer copied: "/proc/cpuinfo", ...
+	Annotations []Annotation // Crashpad's
+	Assertion   *Assertion
+	Comment     string
+
+	// ReportID and ClientID are the GUIDs that Crashpad gave to the dump and to
+	// the installation of the program; "" without.
+	ReportID, ClientID string
+
+	Handles int // open handles that the dump lists, of Windows
+
+	Parts    []Part        // streams or notes, as they are in the file
+	Problems []bin.Problem // what was damaged and left out
+}
+
+// OS is an operating system.
+type OS uint8
+
+// The systems.
+const (
+	UnknownOS OS = iota
+	Linux
+	Android
+	Windows
+	MacOS
+	IOS
+	Solaris
+	Fuchsia
+	FreeBSD
+)
+
+var osNames = [...]string{"unknown", "Linux", "Android", "Windows", "macOS", "iOS", "Solaris", "Fuchsia", "FreeBSD"}
+
+// String is the system's name.
+func (o OS) String() string { return osNames[o] }
+
+// Base is the last part of a path of this system.
+func (o OS) Base(path string) string {
+	separators := "/"
+	if o == Windows || o == UnknownOS {
+		separators = `/\`
+	}
+	return path[strings.LastIndexAny(path, separators)+1:]
+}
+
+// System is the machine and its operating system.
+type System struct {
+	OS      OS
+	Version string // "5.1.2600", "10.13.3"
+	Build   string // more of the version: "Service Pack 2", uname's text
+	CPU     string // the dump's own name of the CPU
+	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
+	Detail  string // what the dump's writer tells of the system beside these, as text
+	CPUs    int
+}
+
+// Process is what identifies the process.
+type Process struct {
+	ID      uint32
+	HasID   bool
+	Parent  uint32
+	UID     uint32
+	GID     uint32
+	Name    string   // as the system shortens it, without folders
+	Args    []string // command line
+	Env     []string // "NAME=value"
+	Started time.Time
+	User    time.Duration // CPU time
+	Kernel  time.Duration
+}
+
+// Thread is a thread.
+type Thread struct {
+	ID      uint32
+	Name    string
+	Context *Context // nil if the dump has none that can be read
+	Stack   Range    // the part of its stack that the dump holds; size 0 if none
+	TEB     uint64   // Windows
+	Signal  int      // Linux: the signal that it was stopped by, of a core
+	Suspend uint32   // count
+	Prio    uint32   // priority, with Class
+	Class   uint32
+}
+
+// Range is [Addr, Addr+Size).
+type Range struct{ Addr, Size uint64 }
+
+// Contains reports whether an address is in the range.
+func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
+
+// Module is a program or a library in memory.
+type Module struct {
+	Range
+	Path      string // of the file, as the process had it
+	DebugFile string // name of its debug information, without folders: the PDB, or Path's last part
+	DebugPath string // the PDB with folders, as the module's record has it; "" without
+	DebugID   string // Breakpad's id, as MODULE records have it; "" if not known
+	CodeID    string // build-id or time and size in lower-case hexadecimal; "" if not known
+	BuildID   []byte // ELF
+	Version   string // of the file: "5.1.2600.2180"
+	Product   string // version of the product that the file belongs to
+	Time      uint32 // PE: time stamp
+	Checksum  uint32
+	Bias      uint64 // what to subtract from an address to get that of the file; ELF cores
+}
+
+// Mapping is a part of the address space.
+type Mapping struct {
+	Range
+	Read, Write, Exec, Shared bool
+	Offset                    uint64 // in the file
+	Device                    string // "fd:01"
+	Inode                     uint64
+	Path                      string
+
+	// Windows: of MEMORY_BASIC_INFORMATION.
+	State, Type, Protect uint32
+	AllocBase            uint64
+	AllocProtect         uint32
+}
+
+// Aux is an entry of the auxiliary vector.
+type Aux struct{ Key, Value uint64 }
+
+// Linker is what the dynamic linker of a Unix tells debuggers: its r_debug and
+// the list of link maps, in the linker's order.
+type Linker struct {
+	Version uint32
+	Break   uint64 // r_brk: address of the function that is called at a change
+	Base    uint64 // r_ldbase: where the linker itself is
+	Dynamic uint64 // address of the program's dynamic section
+	Section []byte // its contents
+	Maps    []LinkMap
+}
+
+// LinkMap is a program or library as the dynamic linker knows it.
+type LinkMap struct {
+	Addr    uint64 // difference between addresses in memory and in the file
+	Name    string // "" for the program itself
+	Dynamic uint64 // address of its dynamic section
+}
+
+// File is a text that the dump's writer copied.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Annotation is a pair that the program's crash reporter set, or a value
+// without a key.
+type Annotation struct {
+	Module     string // path of the module that set it; "" for the process
+	Key, Value string
+}
+
+// Assertion is a failed check of Microsoft's C library.
+type Assertion struct {
+	Expression, Function, File string
+	Line, Type                 uint32
+}
+
+// Part is a stream or a note of the file.
+type Part struct {
+	Type   uint32
+	Name   string // "MD_THREAD_LIST_STREAM", "NT_PRSTATUS"; "" for an unknown one
+	Offset uint64
+	Size   uint64
+}

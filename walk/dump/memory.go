@@ -1,0 +1,203 @@
+package dump
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"slices"
+)
+
+// Region is a piece of memory that the dump holds.
+type Region struct {
+	Addr uint64
+	Data []byte
+}
+
+// End is the address behind the last byte.
+func (r *Region) End() uint64 { return r.Addr + uint64(len(r.Data)) }
+
+// Memory is what is known of a process's memory: regions by address, of which
+// none overlaps another. Its methods may be called by several goroutines.
+type Memory struct {
+	Regions []Region
+	Order   binary.ByteOrder
+}
+
+// NewMemory sorts regions. Where they overlap, the first of the list counts,
+// and of others what is left; one that would wrap around ends at the end.
+func NewMemory(order binary.ByteOrder, regions []Region) Memory {
+	m := Memory{Order: order, Regions: make([]Region, 0, len(regions))}
+	for _, r := range regions {
+		if len(r.Data) == 0 {
+			continue
+		}
+		if room := -r.Addr; room != 0 && uint64(len(r.Data)) > room {
+			r.Data = r.Data[:room]
+		}
+		m.Regions = append(m.Regions, r)
+	}
+	byAddr := func(a, b Region) int { return cmp.Compare(a.Addr, b.Addr) }
+	if slices.IsSortedFunc(m.Regions, byAddr) && !overlap(m.Regions) {
+		return m
+	}
+	m.Regions = apart(m.Regions)
+	return m
+}
+
+// last is the address of the last byte.
+func (r *Region) last() uint64 { return r.Addr + uint64(len(r.Data)-1) }
+
+func overlap(sorted []Region) bool {
+	for k := 1; k < len(sorted); k++ {
+		if sorted[k-1].last() >= sorted[k].Addr {
+			return true
+		}
+	}
+	return false
+}
+
+// edge is where a region begins, or the address behind its last byte.
+type edge struct {
+	addr   uint64
+	region int
+	begins bool
+}
+
+// apart sorts regions and cuts overlaps. It goes over their edges by address
+// with a heap of those that are open, the first of the list on top, so that any
+// number of overlaps costs n log n.
+func apart(list []Region) []Region {
+	edges := make([]edge, 0, 2*len(list))
+	for i := range list {
+		edges = append(edges, edge{list[i].Addr, i, true})
+		if end := list[i].End(); end != 0 { // else it ends where addresses end
+			edges = append(edges, edge{end, i, false})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.region, b.region)) })
+	var out []Region
+	c := cutter{list: list, closed: make([]bool, len(list)), now: -1}
+	for k, e := range edges {
+		if e.begins {
+			heap.Push(&c.open, e.region)
+		} else {
+			c.closed[e.region] = true
+		}
+		if k+1 == len(edges) || edges[k+1].addr != e.addr {
+			out = c.change(out, e.addr)
+		}
+	}
+	return c.end(out)
+}
+
+// cutter makes one list of regions of which none overlaps.
+type cutter struct {
+	list   []Region
+	open   indexHeap
+	closed []bool
+	now    int    // the region that counts, or -1
+	since  uint64 // where it began to
+}
+
+// change ends the piece of the region that counted up to addr, if another does
+// from there on.
+func (c *cutter) change(out []Region, addr uint64) []Region {
+	for len(c.open) > 0 && c.closed[c.open[0]] {
+		heap.Pop(&c.open)
+	}
+	next := -1
+	if len(c.open) > 0 {
+		next = c.open[0]
+	}
+	if next == c.now {
+		return out
+	}
+	if c.now >= 0 {
+		r := &c.list[c.now]
+		out = append(out, Region{c.since, r.Data[c.since-r.Addr : addr-r.Addr]})
+	}
+	c.now, c.since = next, addr
+	return out
+}
+
+// end adds what reaches to the end of addresses.
+func (c *cutter) end(out []Region) []Region {
+	if c.now >= 0 {
+		r := &c.list[c.now]
+		out = append(out, Region{c.since, r.Data[c.since-r.Addr:]})
+	}
+	return out
+}
+
+// indexHeap is a heap of places in a list, the smallest on top.
+type indexHeap []int
+
+func (h indexHeap) Len() int           { return len(h) }
+func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *indexHeap) Push(x any)        { *h = append(*h, x.(int)) }
+func (h *indexHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// Find returns the region that holds an address, or nil.
+func (m *Memory) Find(addr uint64) *Region {
+	lo, hi := 0, len(m.Regions)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); m.Regions[mid].Addr <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 || addr-m.Regions[lo-1].Addr >= uint64(len(m.Regions[lo-1].Data)) {
+		return nil
+	}
+	return &m.Regions[lo-1]
+}
+
+// Bytes returns up to n bytes from an address on, as far as one region or
+// adjacent ones hold them. The result may be part of the dump: it is not to be
+// changed.
+func (m *Memory) Bytes(addr uint64, n int) []byte {
+	r := m.Find(addr)
+	if r == nil {
+		return nil
+	}
+	b := r.Data[addr-r.Addr:]
+	if len(b) >= n {
+		return b[:n]
+	}
+	b = slices.Clip(b)
+	for len(b) < n {
+		next := m.Find(addr + uint64(len(b)))
+		if next == nil || addr+uint64(len(b)) < addr {
+			break
+		}
+		b = append(b, next.Data[:min(n-len(b), len(next.Data))]...)
+	}
+	return b
+}
+
+// Word reads an unsigned number of 1, 2, 4 or 8 bytes. It allocates nothing for
+// one within a region.
+func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
+	b := m.Bytes(addr, size)
+	if len(b) < size {
+		return 0, false
+	}
+	switch size {
+	case 1:
+		return uint64(b[0]), true
+	case 2:
+		return uint64(m.Order.Uint16(b)), true
+	case 4:
+		return uint64(m.Order.Uint32(b)), true
+	case 8:
+		return m.Order.Uint64(b), true
+	}
+	return 0, false
+}

@@ -1,0 +1,91 @@
+package dump
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// SetModules sorts modules by address into d.Modules. main is the place of the
+// program itself in the list, or -1.
+//
+// A size is only what the dump's writer was told: where a module reaches over
+// the start of the next one it ends there, so that a wrong size costs nothing
+// but itself; one at the very address of another is left out, the first of the
+// list counts. The result tells both, in the order of addresses.
+func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	// A module without a size is in nobody's way: it goes before its neighbour.
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(list[a].Addr, list[b].Addr), cmp.Compare(min(list[a].Size, 1), min(list[b].Size, 1)))
+	})
+	d.Modules, d.Main = make([]Module, 0, len(list)), -1
+	last := -1 // of those with a size
+	for _, i := range order {
+		m := list[i]
+		if room := -m.Addr; room != 0 && m.Size > room {
+			m.Size = room
+		}
+		if last >= 0 && m.Size > 0 && d.Modules[last].Contains(m.Addr) {
+			before := &d.Modules[last]
+			if before.Addr == m.Addr {
+				overlaps = append(overlaps, Overlap{Module: m, Other: before.Path, Dropped: true})
+				continue
+			}
+			overlaps = append(overlaps, Overlap{Module: *before, Other: m.Path})
+			before.Size = m.Addr - before.Addr
+		}
+		if i == main {
+			d.Main = len(d.Modules)
+		}
+		if m.Size > 0 {
+			last = len(d.Modules)
+		}
+		d.Modules = append(d.Modules, m)
+	}
+	return overlaps
+}
+
+// Overlap is a module whose range reached into that of another.
+type Overlap struct {
+	Module  Module // as it was
+	Other   string // path of the other
+	Dropped bool   // rather than cut
+}
+
+// String is a sentence about it.
+func (o Overlap) String() string {
+	if o.Dropped {
+		return fmt.Sprintf("module %q at %#x is where %q is", o.Module.Path, o.Module.Addr, o.Other)
+	}
+	return fmt.Sprintf("module %q at %#x has a size of %#x, which reaches into %q", o.Module.Path, o.Module.Addr, o.Module.Size, o.Other)
+}
+
+// ByAddr compares modules by their addresses.
+func ByAddr(a, b Module) int { return cmp.Compare(a.Addr, b.Addr) }
+
+// SortMappings sorts mappings by address.
+func SortMappings(list []Mapping) {
+	slices.SortStableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+}
+
+// ModuleAt returns the place in Modules of the one around an address, or -1.
+func (d *Dump) ModuleAt(addr uint64) int { return find(d.Modules, addr) }
+
+func find(modules []Module, addr uint64) int {
+	lo, hi := 0, len(modules)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); modules[mid].Addr <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 || !modules[lo-1].Contains(addr) {
+		return -1
+	}
+	return lo - 1
+}

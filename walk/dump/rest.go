@@ -1,0 +1,280 @@
+package dump
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// A format of dumps has no place for all that those of others tell. Writers put
+// the rest, which is small, into a note or a stream of symtool's own as JSON:
+// other programs pass over it, and readers have the dump again that was written.
+
+// Owner and number of the note, and number of the stream.
+const (
+	RestOwner = "symtool"
+	RestType  = 0x53594d54 // "SYMT"
+)
+
+const restVersion = 1
+
+// rest is what is neither registers nor memory, and registers that a format has
+// no place for.
+type rest struct {
+	Version     int
+	System      System
+	Time        time.Time
+	Process     Process
+	Threads     []restThread // in the order of the dump
+	Modules     []Module
+	Main        int
+	Unloaded    []Module     `json:",omitempty"`
+	Memory      []Range      // what a writer added for other programs is not in it
+	Maps        []Mapping    `json:",omitempty"`
+	Crash       *restCrash   `json:",omitempty"`
+	Requester   *uint32      `json:",omitempty"`
+	Writer      *uint32      `json:",omitempty"`
+	Auxv        []Aux        `json:",omitempty"`
+	Linker      *Linker      `json:",omitempty"`
+	Files       []File       `json:",omitempty"`
+	Annotations []Annotation `json:",omitempty"`
+	Assertion   *Assertion   `json:",omitempty"`
+	Comment     string       `json:",omitempty"`
+	ReportID    string       `json:",omitempty"`
+	ClientID    string       `json:",omitempty"`
+	Handles     int          `json:",omitempty"`
+}
+
+type restThread struct {
+	Thread          // without its Context
+	Registers *regs `json:",omitempty"`
+}
+
+type restCrash struct {
+	Crash           // without its Context
+	Registers *regs `json:",omitempty"`
+	Own       bool  // has registers that are not those of its thread
+}
+
+// regs is what to change of a Context that was read.
+type regs struct {
+	Set     map[string]uint64 `json:",omitempty"`
+	Unknown []string          `json:",omitempty"`
+	Vector  []byte            `json:",omitempty"` // if All
+	All     bool              // rather than changes
+}
+
+// Rest returns, as JSON, what a format cannot hold whose contexts hold the
+// registers for which holds is true, by place in Arch.Regs. perThread says that
+// the format has one context for a thread and its crash: that of the crash.
+func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
+	v := rest{
+		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
+		Maps: d.Maps, Auxv: d.Auxv, Linker: d.Linker, Files: d.Files, Annotations: d.Annotations, Assertion: d.Assertion,
+		Comment: d.Comment, ReportID: d.ReportID, ClientID: d.ClientID, Handles: d.Handles,
+	}
+	crashed := d.CrashedThread()
+	for i, t := range d.Threads {
+		r := restThread{Thread: t, Registers: changes(t.Context, holds)}
+		r.Context = nil
+		if i == crashed && perThread && d.Crash.Context != nil && !Same(t.Context, d.Crash.Context) {
+			r.Registers = all(t.Context)
+		}
+		v.Threads = append(v.Threads, r)
+	}
+	for _, m := range d.Memory.Regions {
+		v.Memory = append(v.Memory, Range{m.Addr, uint64(len(m.Data))})
+	}
+	if d.Crash != nil {
+		v.Crash = &restCrash{Crash: *d.Crash, Registers: changes(d.Crash.Context, holds)}
+		v.Crash.Own = crashed < 0 || !Same(d.Crash.Context, d.Threads[crashed].Context)
+		if v.Crash.Context = nil; d.Crash.Context == nil {
+			v.Crash.Registers = all(nil)
+		}
+	}
+	if d.HasRequester {
+		v.Requester = &d.Requester
+	}
+	if d.HasWriter {
+		v.Writer = &d.Writer
+	}
+	return json.Marshal(&v)
+}
+
+// Same tells whether two contexts have the same registers.
+func Same(a, b *Context) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	return a.Arch == b.Arch && slices.Equal(a.values, b.values) && slices.Equal(a.known, b.known) && bytes.Equal(a.Vector, b.Vector)
+}
+
+func changes(c *Context, holds func(int) bool) *regs {
+	if c == nil {
+		return nil
+	}
+	var r regs
+	for i, reg := range c.Arch.Regs {
+		switch v, ok := c.At(i); {
+		case ok && !holds(i):
+			r.set(reg.Name, v)
+		case !ok && holds(i):
+			r.Unknown = append(r.Unknown, reg.Name)
+		}
+	}
+	if r.Set == nil && r.Unknown == nil {
+		return nil
+	}
+	return &r
+}
+
+func all(c *Context) *regs {
+	r := regs{All: true}
+	if c == nil {
+		return &r
+	}
+	r.Vector = c.Vector
+	for i, reg := range c.Arch.Regs {
+		if v, ok := c.At(i); ok {
+			r.set(reg.Name, v)
+		}
+	}
+	return &r
+}
+
+func (r *regs) set(name string, v uint64) {
+	if r.Set == nil {
+		r.Set = map[string]uint64{}
+	}
+	r.Set[name] = v
+}
+
+// apply returns the registers as they were.
+func (r *regs) apply(c *Context, d *Dump) *Context {
+	if r == nil || d.Arch == nil {
+		return c
+	}
+	switch {
+	case r.All && len(r.Set) == 0:
+		return nil
+	case r.All:
+		c = NewContext(d.Arch)
+		c.Vector = r.Vector
+	case c == nil:
+		return nil
+	default:
+		c = c.Clone()
+	}
+	for name, v := range r.Set {
+		c.Set(name, v)
+	}
+	for _, name := range r.Unknown {
+		if i, ok := c.Arch.RegIndex(name); ok {
+			c.values[i], c.known[i>>6] = 0, c.known[i>>6]&^(1<<(i&63))
+		}
+	}
+	return c
+}
+
+// ApplyRest puts what Rest returned in place of what a dump tells itself.
+func (d *Dump) ApplyRest(data []byte) error {
+	var v rest
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	if v.Version != restVersion {
+		return fmt.Errorf("version %d, want %d", v.Version, restVersion)
+	}
+	d.System, d.Time, d.Process, d.Unloaded, d.Maps = v.System, v.Time, v.Process, v.Unloaded, v.Maps
+	d.Auxv, d.Linker, d.Files, d.Annotations, d.Assertion = v.Auxv, v.Linker, v.Files, v.Annotations, v.Assertion
+	d.Comment, d.ReportID, d.ClientID, d.Handles = v.Comment, v.ReportID, v.ClientID, v.Handles
+	if int(d.System.OS) >= len(osNames) {
+		d.System.OS = UnknownOS
+	}
+	if d.HasRequester = v.Requester != nil; d.HasRequester {
+		d.Requester = *v.Requester
+	}
+	if d.HasWriter = v.Writer != nil; d.HasWriter {
+		d.Writer = *v.Writer
+	}
+	slices.SortStableFunc(d.Unloaded, ByAddr)
+	SortMappings(d.Maps)
+	d.SetModules(v.Modules, v.Main)
+	d.keepMemory(v.Memory)
+	read := d.Crash
+	d.applyThreads(v.Threads)
+	d.applyCrash(v.Crash, read)
+	return nil
+}
+
+// applyThreads completes the threads and puts them into their order.
+func (d *Dump) applyThreads(list []restThread) {
+	byID := make(map[uint32]*Thread, len(d.Threads))
+	for i := range d.Threads {
+		byID[d.Threads[i].ID] = &d.Threads[i]
+	}
+	var threads []Thread
+	for _, t := range list {
+		read := byID[t.ID]
+		if read == nil {
+			continue // damaged, or none of the dump's
+		}
+		delete(byID, t.ID)
+		t.Thread.Context = t.Registers.apply(read.Context, d)
+		threads = append(threads, t.Thread)
+	}
+	for i := range d.Threads { // those that the rest does not know
+		if t := &d.Threads[i]; byID[t.ID] == t {
+			threads = append(threads, *t)
+		}
+	}
+	d.Threads = threads
+	for i := range threads {
+		if d.Memory.Find(threads[i].Stack.Addr) == nil {
+			threads[i].Stack = Range{}
+		}
+	}
+}
+
+func (d *Dump) applyCrash(v *restCrash, read *Crash) {
+	if d.Crash = nil; v == nil {
+		return
+	}
+	crash := v.Crash
+	d.Crash = &crash
+	switch i := d.CrashedThread(); {
+	case !v.Own && i >= 0:
+		crash.Context = d.Threads[i].Context
+	case read != nil:
+		crash.Context = v.Registers.apply(read.Context, d)
+	}
+}
+
+// keepMemory leaves out what is not in ranges.
+func (d *Dump) keepMemory(ranges []Range) {
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	var kept []Region
+	for _, m := range d.Memory.Regions {
+		for len(ranges) > 0 && len(m.Data) > 0 {
+			want := ranges[0]
+			end := want.Addr + min(want.Size, math.MaxUint64-want.Addr)
+			if end <= m.Addr {
+				ranges = ranges[1:]
+				continue
+			}
+			if want.Addr > m.Addr {
+				skip := min(want.Addr-m.Addr, uint64(len(m.Data)))
+				m = Region{m.Addr + skip, m.Data[skip:]}
+				continue
+			}
+			n := min(end-m.Addr, uint64(len(m.Data)))
+			kept = append(kept, Region{m.Addr, m.Data[:n:n]})
+			m = Region{m.Addr + n, m.Data[n:]}
+		}
+	}
+	d.Memory = NewMemory(d.Order, kept)
+}

@@ -1,0 +1,192 @@
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// addText adds the parts of binaries that are not in the core and that the
+// process cannot have changed: segments without PF_W.
+func (r *reader) addText() {
+	if len(r.o.Binaries) == 0 && !r.o.AtPaths {
+		return
+	}
+	var text []dump.Region
+	for i := range r.d.Modules {
+		m := &r.d.Modules[i]
+		if m.Path == vdsoName {
+			continue
+		}
+		if b := r.findBinary(m, i == r.d.Main); b != nil {
+			text = append(text, r.missing(m, b)...)
+		}
+	}
+	if len(text) > 0 {
+		r.d.Memory = dump.NewMemory(r.order(), append(r.d.Memory.Regions, text...))
+	}
+}
+
+// binaryFile is a module's file.
+type binaryFile struct {
+	f    *elfobj.File
+	data []byte
+}
+
+// missing is what of a binary is not in memory.
+func (r *reader) missing(m *dump.Module, b *binaryFile) (text []dump.Region) {
+	for _, p := range b.f.Segments {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 || p.Offset > uint64(len(b.data)) {
+			continue
+		}
+		data := b.data[p.Offset:][:min(p.FileSize, uint64(len(b.data))-p.Offset)]
+		addr := r.addr(m.Bias + p.Addr)
+		if addr < m.Addr || addr-m.Addr > m.Size {
+			continue
+		}
+		data = data[:min(uint64(len(data)), m.Size-(addr-m.Addr))]
+		text = append(text, r.gaps(addr, data)...)
+	}
+	return text
+}
+
+// gaps cuts out of data at addr what memory has.
+func (r *reader) gaps(addr uint64, data []byte) (out []dump.Region) {
+	regions := r.d.Memory.Regions
+	k := sort.Search(len(regions), func(i int) bool { return regions[i].Addr+uint64(len(regions[i].Data)-1) >= addr })
+	for ; len(data) > 0; k++ {
+		n := uint64(len(data))
+		if k < len(regions) && regions[k].Addr > addr {
+			n = min(n, regions[k].Addr-addr)
+		}
+		if k == len(regions) || regions[k].Addr > addr {
+			out = append(out, dump.Region{Addr: addr, Data: data[:n:n]})
+			addr, data = addr+n, data[n:]
+		}
+		if k < len(regions) && len(data) > 0 {
+			n = min(uint64(len(data)), regions[k].Addr+uint64(len(regions[k].Data))-addr)
+			addr, data = addr+n, data[n:]
+		}
+	}
+	return out
+}
+
+// findBinary finds the file of a module.
+func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
+	for _, dir := range r.o.Binaries {
+		for _, p := range r.placesIn(dir, m) {
+			if b := r.open(p, m, isMain); b != nil {
+				return b
+			}
+		}
+	}
+	if name := filePath(m.Path); r.o.AtPaths && len(m.BuildID) > 0 && filepath.IsAbs(name) {
+		return r.open(name, m, isMain)
+	}
+	return nil
+}
+
+// placesIn lists where in a folder a module's file may be; a file is the place
+// itself. What the core says never leads out of the folder.
+func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return []string{dir}
+	}
+	if len(m.BuildID) > 1 {
+		places = append(places, filepath.Join(dir, ".build-id", hex.EncodeToString(m.BuildID[:1]), hex.EncodeToString(m.BuildID[1:])))
+	}
+	name := strings.TrimLeft(path.Clean("/"+filePath(m.Path)), "/")
+	for _, name := range []string{name, path.Base(name), path.Base(r.sonames[m.Addr])} {
+		place := filepath.Join(dir, name)
+		if name != "." && filepath.IsLocal(name) && !strings.ContainsRune(name, 0) && !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
+	return places
+}
+
+func (r *reader) tried(file, format string, args ...any) {
+	if r.o.Tried != nil {
+		r.o.Tried(file, fmt.Sprintf(format, args...))
+	}
+}
+
+// open returns the file if it is the module's.
+func (r *reader) open(file string, m *dump.Module, isMain bool) *binaryFile {
+	st, err := os.Stat(file) // before opening: a named pipe would block
+	switch {
+	case err != nil:
+		if pe, ok := err.(*fs.PathError); ok {
+			err = pe.Err
+		}
+		r.tried(file, "%v", err)
+		return nil
+	case !st.Mode().IsRegular():
+		r.tried(file, "not a regular file")
+		return nil
+	}
+	read := r.o.ReadFile
+	if read == nil {
+		read = os.ReadFile
+	}
+	data, err := read(file)
+	if err != nil {
+		r.tried(file, "%v", err)
+		return nil
+	}
+	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, elfobj.DefaultLimits())
+	if err != nil {
+		r.tried(file, "%s", strings.TrimPrefix(err.Error(), file+": "))
+		return nil
+	}
+	if why := r.unlike(f, data, m, isMain); why != "" {
+		r.tried(file, "%s", why)
+		return nil
+	}
+	if len(m.BuildID) == 0 {
+		r.adopt(f, m)
+	}
+	return &binaryFile{f, data}
+}
+
+// unlike tells why a file is not the one of a module, "" if it may be.
+func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool) string {
+	if f.Class != r.f.Class || f.Order != r.f.Order || f.Machine != r.f.Machine {
+		return fmt.Sprintf("for %v (%v), want %v (%v)", f.Machine, f.Class, r.f.Machine, r.f.Class)
+	}
+	if len(m.BuildID) > 0 {
+		if id := f.BuildID(); !bytes.Equal(id, m.BuildID) {
+			return fmt.Sprintf("build-id %x, want %x", id, m.BuildID)
+		}
+		return ""
+	}
+	head := r.d.Memory.Bytes(m.Addr, headPage)
+	if n := min(len(head), len(data)); !bytes.Equal(head[:n], data[:n]) {
+		return "its first bytes are not those in memory"
+	}
+	if entry, ok := r.aux(atEntry); ok && isMain && r.addr(f.Entry+m.Addr-f.HeaderAddr()) != entry {
+		return fmt.Sprintf("its entry point is %#x, not as in the core", f.Entry)
+	}
+	return ""
+}
+
+// adopt takes what the core does not tell of a module from its file.
+func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
+	m.Bias = r.addr(m.Addr - f.HeaderAddr())
+	if id := f.BuildID(); len(id) > 0 {
+		r.identify(m, id)
+	} else if id := f.TextHash(); id != nil {
+		m.DebugID = elfobj.ModuleID(id, r.order())
+	}
+}

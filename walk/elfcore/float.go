@@ -1,0 +1,63 @@
+package elfcore
+
+import "github.com/symtool/symtool/symfmt/arch"
+
+// floatNote is a note with floating-point registers. They are either a block
+// that dump.Context.Vector has as it is, or registers of 64 bits.
+type floatNote struct {
+	arch  *arch.Arch
+	owner string
+	kind  uint32
+	size  int // of the note
+	block int // bytes from its begin that are Context.Vector; 0 for slots
+	slots []slot
+}
+
+// floatNotes are Linux's elf_fpregset_t and those of include/uapi/linux/elf.h
+// that take its place.
+var floatNotes = []floatNote{
+	{arch: arch.X86_64, owner: ownerCore, kind: ntPRFPReg, size: 512, block: 512},
+	{arch: arch.X86, owner: ownerLinux, kind: ntPRXFPReg, size: 512, block: 512},
+	{arch: arch.ARM64, owner: ownerCore, kind: ntPRFPReg, size: 528, block: 520},
+	{arch: arch.ARM, owner: ownerLinux, kind: ntARMVFP, size: 260, slots: slots(arch.ARM, 0, 8, numbered("d", 0, 32))},
+	{arch: arch.MIPS, owner: ownerCore, kind: ntPRFPReg, size: 264, slots: slots(arch.MIPS, 0, 8, mipsFregs)},
+	{arch: arch.MIPS64, owner: ownerCore, kind: ntPRFPReg, size: 264, slots: slots(arch.MIPS64, 0, 8, mipsFregs)},
+	{arch: arch.PPC, owner: ownerCore, kind: ntPRFPReg, size: 264, slots: slots(arch.PPC, 0, 8, numbered("f", 0, 32))},
+	{arch: arch.PPC64, owner: ownerCore, kind: ntPRFPReg, size: 264, slots: slots(arch.PPC64, 0, 8, numbered("f", 0, 32))},
+	{arch: arch.RISCV64, owner: ownerCore, kind: ntPRFPReg, size: 264, slots: slots(arch.RISCV64, 0, 8, numbered("f", 0, 32))},
+	{arch: arch.S390X, owner: ownerCore, kind: ntPRFPReg, size: 136, slots: slots(arch.S390X, 8, 8, numbered("f", 0, 16))},
+}
+
+var mipsFregs = numbered("$f", 0, 32) + ":4 $fcsr $fir"
+
+// fxsaveSlots are the registers of FXSAVE's block that have names.
+var fxsaveSlots = map[*arch.Arch][]slot{
+	arch.X86_64: fxsave(arch.X86_64), arch.X86: fxsave(arch.X86),
+}
+
+func fxsave(a *arch.Arch) []slot {
+	return append(slots(a, 0, 2, "$fcw $fsw"), slots(a, 24, 4, "$mxcsr")...)
+}
+
+// readFloat adds the floating-point registers to those of the last thread. A
+// note of another size has another form: it is listed, and no more.
+func (r *reader) readFloat(n note) {
+	if len(r.d.Threads) == 0 {
+		return
+	}
+	ctx := r.d.Threads[len(r.d.Threads)-1].Context
+	if ctx == nil {
+		return
+	}
+	for i := range floatNotes {
+		f := &floatNotes[i]
+		if f.arch != r.d.Arch || f.owner != n.owner || f.kind != n.kind || f.size != len(n.desc) {
+			continue
+		}
+		if f.block > 0 {
+			ctx.Vector = n.desc[:f.block:f.block]
+			fill(ctx, fxsaveSlots[f.arch], n.desc, r)
+		}
+		fill(ctx, f.slots, n.desc, r)
+	}
+}

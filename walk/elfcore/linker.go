@@ -1,0 +1,126 @@
+package elfcore
+
+import (
+	"debug/elf"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// maxLinkMaps bounds the dynamic linker's list, which may be a circle. The
+// kernel allows 65,530 mappings, of which a library has at least one.
+const maxLinkMaps = 1 << 16
+
+// Tags of MIPS's dynamic section, which is read-only and so has not DT_DEBUG
+// (GNU C library, elf/elf.h).
+const (
+	dtMIPSRldMap    = 0x70000016
+	dtMIPSRldMapRel = 0x70000035
+)
+
+// readLinker reads what the dynamic linker tells debuggers: the program's
+// dynamic section has the address of its struct r_debug, which begins the list
+// of struct link_map (GNU C library, elf/link.h).
+func (r *reader) readLinker() {
+	img := r.programImage()
+	if img == nil {
+		return
+	}
+	var debug uint64
+	found, size := false, 0
+	dynamic, ok := r.eachDynamic(img, func(at uint64, tag elf.DynTag, value uint64) bool {
+		size += 2 * r.word
+		switch tag {
+		case elf.DT_DEBUG:
+			debug, found = value, true
+		case dtMIPSRldMap:
+			debug, found = r.d.Memory.Word(value, r.word)
+		case dtMIPSRldMapRel:
+			debug, found = r.d.Memory.Word(r.addr(at+value), r.word)
+		}
+		return true
+	})
+	if ok && found && debug != 0 && r.readDebug(dynamic, debug) {
+		r.d.Linker.Section = r.d.Memory.Bytes(dynamic, size)
+	}
+}
+
+// maxDynamic bounds the entries of a dynamic section that are looked at; they
+// are 30 or so.
+const maxDynamic = 4096
+
+// eachDynamic calls fn with the entries of the dynamic section and their
+// addresses until it returns false. It returns where the section is.
+func (r *reader) eachDynamic(img *image, fn func(at uint64, tag elf.DynTag, value uint64) bool) (dynamic uint64, ok bool) {
+	for _, p := range img.f.Segments {
+		if p.Type != elf.PT_DYNAMIC {
+			continue
+		}
+		dynamic = r.addr(img.bias + p.Addr)
+		for n := range min(p.MemSize/uint64(2*r.word), maxDynamic) {
+			at := dynamic + n*uint64(2*r.word)
+			tag, ok := r.d.Memory.Word(at, r.word)
+			value, ok2 := r.d.Memory.Word(at+uint64(r.word), r.word)
+			if !ok || !ok2 || !fn(at, elf.DynTag(tag), value) || elf.DynTag(tag) == elf.DT_NULL {
+				break
+			}
+		}
+		return dynamic, true
+	}
+	return 0, false
+}
+
+// programImage is the header of the program itself, behind which its program
+// headers are.
+func (r *reader) programImage() *image {
+	phdr, ok := r.aux(atPHdr)
+	if !ok {
+		return nil
+	}
+	size := uint64(52) // of ELF32's header
+	if r.word == 8 {
+		size = 64
+	}
+	return r.imageAt(phdr - size)
+}
+
+// addr cuts a sum to the width of addresses.
+func (r *reader) addr(v uint64) uint64 {
+	if r.word == 4 {
+		return uint64(uint32(v))
+	}
+	return v
+}
+
+// readDebug reads the struct r_debug at an address, if it is in the core.
+func (r *reader) readDebug(dynamic, at uint64) bool {
+	word := func(i int) uint64 {
+		v, _ := r.d.Memory.Word(at+uint64(i*r.word), r.word)
+		return v
+	}
+	version, ok := r.d.Memory.Word(at, 4)
+	if !ok {
+		return false
+	}
+	l := &dump.Linker{Version: uint32(version), Break: word(2), Base: word(4), Dynamic: dynamic}
+	for m := word(1); m != 0 && len(l.Maps) < maxLinkMaps; {
+		var fields [4]uint64 // l_addr, l_name, l_ld, l_next
+		for i := range fields {
+			if fields[i], ok = r.d.Memory.Word(m+uint64(i*r.word), r.word); !ok {
+				r.problem("libraries", 0, "the dynamic linker's list of libraries breaks off at %#x", m)
+				break
+			}
+		}
+		if !ok {
+			break
+		}
+		name, _ := r.cstring(fields[1], maxPath)
+		l.Maps = append(l.Maps, dump.LinkMap{Addr: fields[0], Name: name, Dynamic: fields[2]})
+		m = fields[3]
+	}
+	r.d.Linker = l
+	return true
+}
+
+// maxPath is the longest path that is believed (include/uapi/linux/limits.h,
+// PATH_MAX).
+const maxPath = 4096

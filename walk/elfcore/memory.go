@@ -1,0 +1,207 @@
+package elfcore
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// fileMap is an entry of NT_FILE: a file in the address space.
+type fileMap struct {
+	dump.Range
+	offset uint64 // in the file
+	path   string
+}
+
+func (r *reader) readFiles(n note) {
+	c := r.cursor(n)
+	count, page := c.Uint(r.word), c.Uint(r.word)
+	if most := uint64(c.Len() / (3 * r.word)); count > most {
+		r.problem("names of files in memory", n.offset, "NT_FILE of %d bytes with %d entries, there is room for %d", len(n.desc), count, most)
+		return
+	}
+	files := make([]fileMap, 0, count)
+	for range count {
+		start, end, offset := c.Uint(r.word), c.Uint(r.word), c.Uint(r.word)
+		files = append(files, fileMap{Range: dump.Range{Addr: start, Size: end - start}, offset: offset * page})
+	}
+	for i := range files {
+		files[i].path = string(c.CStr())
+		if c.Err() != nil {
+			r.damaged(n, "names of files in memory", c.Err())
+			files = files[:i]
+			break
+		}
+	}
+	r.files = r.apart(n, files)
+}
+
+// apart sorts entries by address, and leaves out those that are none or that
+// reach into the one before.
+func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
+	slices.SortStableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
+	end, bad := uint64(0), 0
+	for _, f := range files {
+		if f.Addr < end || f.Size == 0 || f.Addr+f.Size < f.Addr {
+			bad++
+			continue
+		}
+		out = append(out, f)
+		end = f.Addr + f.Size
+	}
+	if bad > 0 {
+		r.problem("names of files in memory", n.offset, "NT_FILE has %d entries that are empty or overlap others", bad)
+	}
+	return out
+}
+
+// readMemory takes the PT_LOAD segments: what the process had, and what of it
+// is in the core.
+func (r *reader) readMemory() {
+	loads := r.loadSegments()
+	var maps []dump.Mapping
+	size := uint64(len(r.data))
+	var cut, lost uint64
+	for _, p := range loads {
+		there := min(p.FileSize, p.MemSize)
+		off := min(p.Offset, size)
+		if there > size-off {
+			cut, lost = cut+1, lost+there-(size-off)
+			there = size - off
+		}
+		if there > 0 {
+			r.loads = append(r.loads, dump.Region{Addr: p.Addr, Data: r.data[off : off+there : off+there]})
+		}
+		maps = append(maps, dump.Mapping{
+			Range: dump.Range{Addr: p.Addr, Size: p.MemSize},
+			Read:  p.Flags&elf.PF_R != 0, Write: p.Flags&elf.PF_W != 0, Exec: p.Flags&elf.PF_X != 0,
+		})
+	}
+	if cut > 0 {
+		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments reach beyond the file's end (cut short?)", cut, len(loads))
+	}
+	r.d.Memory = dump.NewMemory(r.order(), r.loads)
+	r.d.Maps = nameMaps(r.distinct(maps), r.files)
+}
+
+// loadSegments are the PT_LOAD segments; what would wrap around ends at the end
+// of the address space.
+func (r *reader) loadSegments() (out []elfobj.Segment) {
+	last := ^uint64(0)
+	if r.word == 4 {
+		last = 1<<32 - 1
+	}
+	for _, p := range r.f.Segments {
+		if p.Type == elf.PT_LOAD && p.MemSize > 0 && p.Addr <= last {
+			p.MemSize = min(p.MemSize-1, last-p.Addr) + 1
+			if p.MemSize > 0 { // else it is all of the address space, which nothing is
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// distinct sorts mappings, and of one that reaches into another takes what is
+// behind that. gdb's cores of a process elsewhere have a segment for each
+// section of the program, some of which overlap with the same bytes: that is
+// damage only where the bytes differ.
+func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
+	slices.SortStableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+	for _, m := range maps {
+		if n := len(out); n > 0 && m.Addr <= last(out[n-1].Range) {
+			end := last(out[n-1].Range)
+			if last(m.Range) <= end {
+				continue
+			}
+			m.Range = behind(m.Range, end+1-m.Addr)
+		}
+		out = append(out, m)
+	}
+	if n := r.contradictions(); n > 0 {
+		r.problem("mappings", 0, "%d PT_LOAD segments have other bytes than those before them at the same addresses", n)
+	}
+	return out
+}
+
+// contradictions counts the segments that overlap others with other bytes. It
+// looks at no more bytes than the file has.
+func (r *reader) contradictions() (n int) {
+	sorted := slices.Clone(r.loads)
+	slices.SortStableFunc(sorted, func(a, b dump.Region) int { return cmp.Compare(a.Addr, b.Addr) })
+	left := len(r.data)
+	for i := 1; i < len(sorted); i++ {
+		a, b := sorted[i-1], sorted[i]
+		if b.Addr-a.Addr >= uint64(len(a.Data)) {
+			continue
+		}
+		a.Data = a.Data[b.Addr-a.Addr:]
+		both := min(len(a.Data), len(b.Data))
+		if left -= both; left < 0 || !bytes.Equal(a.Data[:both], b.Data[:both]) {
+			n++
+		}
+	}
+	return n
+}
+
+// nameMaps joins mappings with the files in memory. A mapping of several files
+// is cut; a file that no segment tells of is a mapping of its own, which gcore
+// leaves out.
+func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
+	if len(files) == 0 {
+		return maps
+	}
+	var out []dump.Mapping
+	maps, files = slices.Clone(maps), slices.Clone(files)
+	for len(maps) > 0 || len(files) > 0 {
+		switch {
+		case len(files) == 0 || len(maps) > 0 && last(maps[0].Range) < files[0].Addr:
+			out, maps = append(out, maps[0]), maps[1:]
+		case len(maps) == 0 || last(files[0].Range) < maps[0].Addr:
+			out, files = append(out, files[0].mapping(files[0].Size)), files[1:]
+		case maps[0].Addr < files[0].Addr:
+			front := maps[0]
+			front.Size = files[0].Addr - front.Addr
+			out = append(out, front)
+			maps[0].Range = behind(maps[0].Range, front.Size)
+		case files[0].Addr < maps[0].Addr:
+			front := files[0].mapping(maps[0].Addr - files[0].Addr)
+			out = append(out, front)
+			files[0] = files[0].behind(front.Size)
+		default:
+			both := maps[0]
+			both.Size = min(maps[0].Size, files[0].Size)
+			both.Path, both.Offset = files[0].path, files[0].offset
+			out = append(out, both)
+			if maps[0].Range = behind(maps[0].Range, both.Size); maps[0].Size == 0 {
+				maps = maps[1:]
+			}
+			if files[0] = files[0].behind(both.Size); files[0].Size == 0 {
+				files = files[1:]
+			}
+		}
+	}
+	return out
+}
+
+// last is the address of a range's last byte.
+func last(r dump.Range) uint64 { return r.Addr + r.Size - 1 }
+
+// behind is a range without its first n bytes.
+func behind(r dump.Range, n uint64) dump.Range { return dump.Range{Addr: r.Addr + n, Size: r.Size - n} }
+
+func (f fileMap) behind(n uint64) fileMap {
+	f.Range, f.offset = behind(f.Range, n), f.offset+n
+	return f
+}
+
+// mapping is the first size bytes of an entry that no segment tells of. All
+// that is known is that somebody mapped it.
+func (f fileMap) mapping(size uint64) dump.Mapping {
+	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Offset: f.offset, Path: f.path}
+}

@@ -1,0 +1,306 @@
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/hex"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// headPage is as much of a binary as the kernel dumps of its first mapping, in
+// which its program headers are and, as linkers place it, its build-id.
+const headPage = 4096
+
+// maxModules bounds the modules that are looked for: the kernel allows 65,530
+// mappings.
+const maxModules = 1 << 16
+
+// vdsoName is what Breakpad calls the library that the kernel puts into each
+// process, and so what symbol stores have.
+const vdsoName = "linux-gate.so"
+
+// image is a binary in memory.
+type image struct {
+	f       *elfobj.File // its program headers
+	base    uint64       // where its header is
+	bias    uint64       // from addresses of the file to those of memory
+	buildID []byte
+}
+
+// imageAt returns the binary whose ELF header is at an address, or nil.
+func (r *reader) imageAt(base uint64) *image {
+	head := r.d.Memory.Bytes(base, headPage)
+	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
+		return nil
+	}
+	lim := elfobj.DefaultLimits()
+	lim.Image = true
+	f, err := elfobj.NewFile(bytes.NewReader(head), int64(len(head)), "", lim)
+	if err != nil || f.Class != r.f.Class || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return nil
+	}
+	img := &image{f: f, base: base, bias: r.addr(base - f.HeaderAddr())}
+	for _, p := range f.Segments {
+		if p.Type == elf.PT_NOTE && img.buildID == nil {
+			notes := r.d.Memory.Bytes(r.addr(img.bias+p.Addr), int(min(p.MemSize, headPage)))
+			img.buildID = elfobj.FindBuildID(notes, max(4, min(8, p.Align)), r.order())
+		}
+	}
+	return img
+}
+
+// end is the address behind the last segment.
+func (img *image) end() uint64 {
+	end := img.base
+	for _, p := range img.f.Segments {
+		if p.Type == elf.PT_LOAD {
+			end = max(end, img.bias+p.Addr+p.MemSize)
+		}
+	}
+	return end
+}
+
+// findModules lists the binaries in memory: those that NT_FILE names, or
+// without it those of the dynamic linker and those whose header is in memory;
+// and the vdso.
+func (r *reader) findModules() {
+	var list []dump.Module
+	r.sonames = map[uint64]string{}
+	if len(r.files) > 0 {
+		list = r.mappedModules()
+	} else {
+		list = r.unnamedModules()
+	}
+	if base, ok := r.aux(atSysinfoEHdr); ok {
+		if img := r.imageAt(base); img != nil {
+			list = withModule(list, r.module(img, vdsoName, img.end()))
+		}
+	}
+	r.limitModules(&list)
+	for _, o := range r.d.SetModules(list, -1) {
+		r.d.Problems = append(r.d.Problems, bin.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
+	}
+	r.findMain()
+	r.nameBySymlinks()
+}
+
+// nameBySymlinks takes the names by which the dynamic linker opened libraries:
+// mostly those that they give themselves, of which few are in a core.
+func (r *reader) nameBySymlinks() {
+	if r.d.Linker == nil {
+		return
+	}
+	for _, l := range r.d.Linker.Maps {
+		if i := r.d.ModuleAt(l.Dynamic); i >= 0 && l.Name != "" {
+			r.sonames[r.d.Modules[i].Addr] = l.Name
+		}
+	}
+}
+
+func (r *reader) limitModules(list *[]dump.Module) {
+	if len(*list) > maxModules {
+		r.problem("modules", 0, "%d modules, more than the %d that are kept", len(*list), maxModules)
+		*list = (*list)[:maxModules]
+	}
+}
+
+// withModule replaces one at the same address, which has no name as good.
+func withModule(list []dump.Module, m dump.Module) []dump.Module {
+	for i := range list {
+		if list[i].Addr == m.Addr {
+			list[i] = m
+			return list
+		}
+	}
+	return append(list, m)
+}
+
+// module describes a binary in memory.
+func (r *reader) module(img *image, name string, end uint64) dump.Module {
+	m := dump.Module{Range: dump.Range{Addr: img.base, Size: end - img.base}, Path: name, Bias: img.bias}
+	m.DebugFile = baseName(name)
+	r.identify(&m, img.buildID)
+	return m
+}
+
+// identify gives a module the ids that Breakpad makes of a build-id.
+func (r *reader) identify(m *dump.Module, id []byte) {
+	if len(id) > 0 {
+		m.BuildID, m.CodeID, m.DebugID = id, hex.EncodeToString(id), elfobj.ModuleID(id, r.order())
+	}
+}
+
+// mappedModules joins the entries of NT_FILE that are of one binary: they have
+// its name, and only the first has its first byte.
+func (r *reader) mappedModules() (list []dump.Module) {
+	for i := 0; i < len(r.files) && len(list) <= maxModules; {
+		first := r.files[i]
+		j := i + 1
+		for j < len(r.files) && r.files[j].path == first.path && r.files[j].offset > first.offset {
+			j++
+		}
+		end := last(r.files[j-1].Range) + 1
+		if img := r.imageAt(first.Addr); img != nil {
+			list = append(list, r.module(img, first.path, end))
+		} else if r.d.Memory.Find(first.Addr) == nil && r.executable(first.Addr, end) {
+			// Its first page is not in the core (a bit of coredump_filter).
+			list = append(list, dump.Module{Range: dump.Range{Addr: first.Addr, Size: end - first.Addr},
+				Path: first.path, DebugFile: baseName(first.path)})
+		}
+		i = j
+	}
+	return list
+}
+
+// executable tells whether there is code in [start, end).
+func (r *reader) executable(start, end uint64) bool {
+	for i := r.mapFrom(start); i < len(r.d.Maps) && r.d.Maps[i].Addr < end; i++ {
+		if r.d.Maps[i].Exec {
+			return true
+		}
+	}
+	return false
+}
+
+// unnamedModules are found without NT_FILE: wherever there is an ELF header at
+// the start of a mapping. Names are the dynamic linker's, or else those that
+// libraries have for themselves.
+func (r *reader) unnamedModules() (list []dump.Module) {
+	heads := r.heads()
+	names := map[uint64]string{}
+	if r.d.Linker != nil {
+		for _, l := range r.d.Linker.Maps {
+			i := sort.Search(len(heads), func(i int) bool { return heads[i] > l.Dynamic })
+			if i > 0 && l.Name != "" {
+				names[heads[i-1]] = l.Name
+			}
+		}
+	}
+	program := r.programImage()
+	if program != nil {
+		names[program.base] = r.programName()
+	} else if m, ok := r.programWithoutHeader(r.programName()); ok {
+		list = append(list, m)
+	}
+	for _, base := range heads {
+		img := r.imageAt(base)
+		if img == nil {
+			continue
+		}
+		name, ok := names[base]
+		if !ok {
+			name = r.soname(img)
+		}
+		list = append(list, r.module(img, name, img.end()))
+	}
+	return list
+}
+
+// heads are the addresses of mappings that begin as an ELF file, in order.
+func (r *reader) heads() (list []uint64) {
+	for i := range r.d.Maps {
+		addr := r.d.Maps[i].Addr
+		if bytes.HasPrefix(r.d.Memory.Bytes(addr, len(elf.ELFMAG)), []byte(elf.ELFMAG)) && len(list) < maxModules {
+			list = append(list, addr)
+		}
+	}
+	return list
+}
+
+// programName is the program's path as it was started, or its short name.
+func (r *reader) programName() string {
+	if at, ok := r.aux(atExecFn); ok {
+		if name, ok := r.cstring(at, maxPath); ok && name != "" {
+			return name
+		}
+	}
+	if args := r.d.Process.Args; len(args) > 0 {
+		return args[0]
+	}
+	return r.d.Process.Name
+}
+
+// mapFrom is the place of the first mapping that ends behind an address.
+func (r *reader) mapFrom(addr uint64) int {
+	lo, hi := 0, len(r.d.Maps)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); last(r.d.Maps[mid].Range) < addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// programWithoutHeader guesses where the program is when its header was left
+// out: from the page of its program headers up to the first gap.
+func (r *reader) programWithoutHeader(name string) (dump.Module, bool) {
+	phdr, ok := r.aux(atPHdr)
+	if !ok {
+		return dump.Module{}, false
+	}
+	base := phdr &^ (headPage - 1)
+	end := base
+	for i := r.mapFrom(base); i < len(r.d.Maps); i++ {
+		m := &r.d.Maps[i]
+		if m.Addr > end+headPage {
+			break
+		}
+		end = last(m.Range) + 1
+	}
+	return dump.Module{Range: dump.Range{Addr: base, Size: end - base}, Path: name, DebugFile: baseName(name)}, end > base
+}
+
+// soname is the name that a library gives itself.
+func (r *reader) soname(img *image) string {
+	var name, table uint64
+	named := false
+	r.eachDynamic(img, func(_ uint64, tag elf.DynTag, value uint64) bool {
+		switch tag {
+		case elf.DT_SONAME:
+			name, named = value, true
+		case elf.DT_STRTAB:
+			table = value
+		}
+		return true
+	})
+	if !named {
+		return ""
+	}
+	if table < img.base { // the linker has not relocated it
+		table += img.bias
+	}
+	text, _ := r.cstring(r.addr(table+name), maxPath)
+	return text
+}
+
+// findMain finds the program itself: the module with its program headers.
+func (r *reader) findMain() {
+	for _, key := range []uint64{atPHdr, atEntry} {
+		if at, ok := r.aux(key); ok {
+			if i := r.d.ModuleAt(at); i >= 0 {
+				r.d.Main = i
+				return
+			}
+		}
+	}
+}
+
+// deletedMark follows the path of a file that is no more.
+const deletedMark = " (deleted)"
+
+func filePath(name string) string { return strings.TrimSuffix(name, deletedMark) }
+
+func baseName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return path.Base(filePath(name))
+}

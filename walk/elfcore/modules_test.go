@@ -1,0 +1,235 @@
+package elfcore
+
+import (
+	"bytes"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Modules have the ids of their files, with their bias; the vdso is one of them.
+func TestModules(t *testing.T) {
+	for _, c := range []struct {
+		folder, program string
+		modules         int
+		vdso            bool
+	}{
+		{"crashes/threads", "/opt/crash/threads/prog", 8, true},
+		{"crashes/sharedlib", "/opt/crash/sharedlib/prog", 9, true},
+		{"arch/x86", "/opt/xcrash/x86/prog", 2, true},
+		{"arch/arm64", "./prog", 1, false},
+		{"arch/mips64", "", 1, false},
+	} {
+		d := readShared(t, c.folder, Options{})
+		if len(d.Modules) != c.modules || d.Main < 0 || d.Modules[d.Main].Path != c.program {
+			t.Fatalf("%s: %d modules, program %d of %+v", c.folder, len(d.Modules), d.Main, d.Modules)
+		}
+		if vdso := slices.ContainsFunc(d.Modules, func(m dump.Module) bool { return m.Path == vdsoName && m.DebugID != "" }); vdso != c.vdso {
+			t.Errorf("%s: a vdso: %v", c.folder, vdso)
+		}
+		f, err := elfobj.Open(testenv.Shared(t, "data", c.folder, "prog"), elfobj.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m := d.Modules[d.Main]
+		if !bytes.Equal(m.BuildID, f.BuildID()) && len(m.BuildID) > 0 || m.Addr != m.Bias+f.LoadBase() {
+			t.Errorf("%s: build-id %x, want %x; %#x with bias %#x, want %#x", c.folder, m.BuildID, f.BuildID(), m.Addr, m.Bias, f.LoadBase())
+		}
+		for _, at := range []uint64{d.Crash.Context.PC()} {
+			if d.ModuleAt(at) != d.Main {
+				t.Errorf("%s: the crash at %#x is in module %d", c.folder, at, d.ModuleAt(at))
+			}
+		}
+	}
+}
+
+// Without NT_FILE the dynamic linker's list gives the same modules.
+func TestModulesWithoutFiles(t *testing.T) {
+	data := bytes.Clone(sharedCore(t, "crashes/threads"))
+	want, err := Read(data, "core", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bytes.Index(data, []byte("ELIF\x43\x4f\x52\x45")) // NT_FILE, CORE
+	if i < 0 {
+		t.Fatal("no NT_FILE")
+	}
+	data[i]++
+	got, err := Read(data, "core", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byAddr := func(d *dump.Dump) map[uint64]string {
+		m := map[uint64]string{}
+		for _, module := range d.Modules {
+			m[module.Addr] = module.DebugID + " " + strings.TrimSuffix(filepath.Base(module.Path), ".0.30")
+		}
+		return m
+	}
+	w, g := byAddr(want), byAddr(got)
+	if len(w) != len(g) || got.Main < 0 {
+		t.Errorf("%v, want %v", g, w)
+	}
+	for addr, name := range w {
+		if g[addr] != name {
+			t.Errorf("%#x: %s, want %s", addr, g[addr], name)
+		}
+	}
+}
+
+// The arguments and the environment are those on the stack, not the 80 bytes of
+// NT_PRPSINFO.
+func TestArguments(t *testing.T) {
+	d := readShared(t, "crashes/threads", Options{})
+	if !slices.Equal(d.Process.Args, []string{"./prog"}) || len(d.Process.Env) != 1 || !strings.Contains(d.Process.Env[0], "=") {
+		t.Errorf("%q, %q", d.Process.Args, d.Process.Env)
+	}
+}
+
+// Code that the core left out is that of the binaries.
+func TestBinaries(t *testing.T) {
+	system, folder := testenv.Shared(t, "data", "crashes", "system"), testenv.Shared(t, "data", "crashes", "threads")
+	d := readShared(t, "crashes/threads", Options{Binaries: []string{folder, system}})
+	bare := readShared(t, "crashes/threads", Options{})
+	checked := 0
+	for _, m := range d.Modules {
+		path := filepath.Join(system, strings.TrimSuffix(filepath.Base(m.Path), ".0.30"))
+		if m.Path == d.Modules[d.Main].Path {
+			path = filepath.Join(folder, "prog")
+		}
+		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		if err != nil {
+			continue // the vdso, Breakpad's client
+		}
+		defer f.Close()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range f.Segments {
+			if p.Type != 1 || p.Flags&2 != 0 {
+				continue
+			}
+			want := data[p.Offset:][:p.FileSize]
+			if got := d.Memory.Bytes(m.Bias+p.Addr, len(want)); !bytes.Equal(got, want) {
+				t.Errorf("%s: %d of %d bytes at %#x", m.Path, len(got), len(want), p.Addr)
+			}
+			if p.Flags&1 != 0 && len(bare.Memory.Bytes(m.Bias+p.Addr, len(want))) > 0 {
+				t.Errorf("%s: the core has its code", m.Path)
+			}
+			checked++
+		}
+	}
+	if checked < 15 {
+		t.Errorf("%d segments", checked)
+	}
+	for _, r := range bare.Memory.Regions {
+		if !bytes.Equal(d.Memory.Bytes(r.Addr, len(r.Data)), r.Data) {
+			t.Errorf("memory of the core at %#x is another with binaries", r.Addr)
+		}
+	}
+}
+
+// A file with another build-id is told and not taken, wherever it is; one is
+// found by its build-id, whatever its name.
+func TestBinaryIDs(t *testing.T) {
+	dir := t.TempDir()
+	d := readShared(t, "crashes/threads", Options{})
+	id := hex.EncodeToString(d.Modules[d.Main].BuildID)
+	right, err := os.ReadFile(testenv.Shared(t, "data", "crashes", "threads", "prog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, err := os.ReadFile(testenv.Shared(t, "data", "crashes", "inlines", "prog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, data []byte) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pc := d.Crash.Context.PC()
+	for _, c := range []struct {
+		name  string
+		data  []byte
+		found bool
+		tried string
+	}{
+		{"prog", wrong, false, "want " + id},
+		{"opt/crash/threads/prog", []byte("text"), false, "not an ELF file"},
+		{".build-id/" + id[:2] + "/" + id[2:], right, true, ""},
+	} {
+		put(c.name, c.data)
+		told := ""
+		o := Options{Binaries: []string{dir}, Tried: func(path, why string) { told += path + ": " + why + "\n" }}
+		got := readShared(t, "crashes/threads", o)
+		if found := len(got.Memory.Bytes(pc, 2)) == 2; found != c.found || !strings.Contains(told, c.tried) {
+			t.Errorf("%s: %v, %s", c.name, found, told)
+		}
+	}
+}
+
+// Paths in a core do not lead out of the folder.
+func TestPlaces(t *testing.T) {
+	r := &reader{sonames: map[uint64]string{1: "../../libx.so"}}
+	for path, want := range map[string][]string{
+		"/usr/lib/libx.so":       {"d/usr/lib/libx.so", "d/libx.so"},
+		"../../etc/passwd":       {"d/etc/passwd", "d/passwd", "d/libx.so"},
+		"/a/../../b":             {"d/b", "d/libx.so"},
+		"/lib/libx.so (deleted)": {"d/lib/libx.so", "d/libx.so"},
+		"/a\x00b":                {"d/libx.so"},
+		"/":                      {"d/libx.so"},
+		"":                       {"d/libx.so"},
+	} {
+		if got := r.placesIn("d", &dump.Module{Range: dump.Range{Addr: 1}, Path: path}); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A mapping is cut where files begin and end.
+func TestNameMaps(t *testing.T) {
+	mapping := func(addr, size uint64) dump.Mapping {
+		return dump.Mapping{Range: dump.Range{Addr: addr, Size: size}, Exec: true}
+	}
+	file := func(addr, size, offset uint64) fileMap {
+		return fileMap{dump.Range{Addr: addr, Size: size}, offset, "f"}
+	}
+	type piece struct {
+		addr, size, offset uint64
+		path               string
+		exec               bool
+	}
+	for name, c := range map[string]struct {
+		maps  []dump.Mapping
+		files []fileMap
+		want  []piece
+	}{
+		"the same":     {[]dump.Mapping{mapping(10, 10)}, []fileMap{file(10, 10, 5)}, []piece{{10, 10, 5, "f", true}}},
+		"within":       {[]dump.Mapping{mapping(10, 30)}, []fileMap{file(20, 10, 5)}, []piece{{10, 10, 0, "", true}, {20, 10, 5, "f", true}, {30, 10, 0, "", true}}},
+		"around":       {[]dump.Mapping{mapping(20, 10)}, []fileMap{file(10, 30, 5)}, []piece{{10, 10, 5, "f", false}, {20, 10, 15, "f", true}, {30, 10, 25, "f", false}}},
+		"without both": {[]dump.Mapping{mapping(10, 10)}, []fileMap{file(30, 10, 5)}, []piece{{10, 10, 0, "", true}, {30, 10, 5, "f", false}}},
+		"the end":      {[]dump.Mapping{mapping(^uint64(0)-9, 10)}, []fileMap{file(1, 1, 0)}, []piece{{1, 1, 0, "f", false}, {^uint64(0) - 9, 10, 0, "", true}}},
+	} {
+		var got []piece
+		for _, m := range nameMaps(c.maps, c.files) {
+			got = append(got, piece{m.Addr, m.Size, m.Offset, m.Path, m.Exec})
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

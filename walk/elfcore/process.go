@@ -1,0 +1,181 @@
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// psInfo is a layout of struct elf_prpsinfo (include/linux/elfcore.h): those of
+// 32-bit CPUs have user ids of 2 or of 4 bytes.
+type psInfo struct {
+	size, uid, idSize, pid int
+	name, args             int
+}
+
+// Sizes of pr_fname and pr_psargs.
+const (
+	psNameSize = 16
+	psArgsSize = 80
+)
+
+var psInfos = []psInfo{
+	{size: 124, uid: 8, idSize: 2, pid: 12, name: 28, args: 44},
+	{size: 128, uid: 8, idSize: 4, pid: 16, name: 32, args: 48},
+	{size: 136, uid: 16, idSize: 4, pid: 24, name: 40, args: 56},
+}
+
+func (r *reader) readPSInfo(n note) {
+	for _, l := range psInfos {
+		if l.size != len(n.desc) {
+			continue
+		}
+		num := func(off, size int) uint32 {
+			v, _ := uintAt(n.desc, off, size, r.order())
+			return uint32(v)
+		}
+		p := &r.d.Process
+		p.ID, p.HasID, p.Parent = num(l.pid, 4), true, num(l.pid+4, 4)
+		p.UID, p.GID = num(l.uid, l.idSize), num(l.uid+l.idSize, l.idSize)
+		p.Name = text(n.desc[l.name : l.name+psNameSize])
+		// The kernel has put a space for each NUL.
+		p.Args = strings.Fields(text(n.desc[l.args : l.args+psArgsSize]))
+		return
+	}
+	r.problem("what the process is", n.offset, "NT_PRPSINFO of %d bytes, want 124, 128 or 136", len(n.desc))
+}
+
+// text is the bytes up to a NUL.
+func text(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}
+
+// cpuTime is what a thread used; the first one of a process has the sum.
+type cpuTime struct {
+	thread       uint32
+	user, kernel time.Duration
+}
+
+// timeval reads a struct timeval of the kernel.
+func (r *reader) timeval(b []byte) time.Duration {
+	sec, _ := uintAt(b, 0, r.word, r.order())
+	usec, _ := uintAt(b, r.word, r.word, r.order())
+	const most = 1 << 33 // seconds, near those that a Duration holds
+	if sec >= most || usec >= 1e6 {
+		return 0
+	}
+	return time.Duration(sec)*time.Second + time.Duration(usec)*time.Microsecond
+}
+
+func (r *reader) readAuxv(n note) {
+	c := r.cursor(n)
+	for c.Len() >= 2*r.word {
+		a := dump.Aux{Key: c.Uint(r.word), Value: c.Uint(r.word)}
+		if a.Key == atNull {
+			return
+		}
+		r.d.Auxv = append(r.d.Auxv, a)
+	}
+}
+
+// signal is what NT_SIGINFO tells.
+type signal struct {
+	number, code uint32
+	addr         uint64
+	hasAddr      bool
+}
+
+// readSigInfo reads a siginfo_t. It is the one of the thread whose notes it is
+// among.
+func (r *reader) readSigInfo(n note) {
+	if len(r.signals) == 0 {
+		return
+	}
+	c := r.cursor(n)
+	var s signal
+	s.number = c.U32()
+	if r.f.Machine == elf.EM_MIPS { // the two are the other way round
+		s.code = c.U32()
+		c.U32()
+	} else {
+		c.U32()
+		s.code = c.U32()
+	}
+	if r.word == 8 {
+		c.U32() // padding
+	}
+	addr := c.Uint(r.word)
+	if err := c.Err(); err != nil {
+		r.damaged(n, "the signal", err)
+		return
+	}
+	if isFault(s.number, s.code) {
+		s.addr, s.hasAddr = addr, true
+	}
+	r.signals[len(r.signals)-1] = s
+}
+
+// isFault tells whether a signal comes from the CPU with an address: codes over
+// 0 are the kernel's, of which SI_KERNEL has none
+// (include/uapi/asm-generic/siginfo.h).
+func isFault(number, code uint32) bool {
+	const (
+		siKernel = 0x80
+		ill      = 4
+		trap     = 5
+		bus      = 7
+		fpe      = 8
+		mipsBus  = 10
+		segv     = 11
+	)
+	if int32(code) <= 0 || code == siKernel {
+		return false
+	}
+	return slices.Contains([]uint32{ill, trap, bus, fpe, mipsBus, segv}, number)
+}
+
+// findCrash takes the signal of the first thread, which is the one that got it.
+func (r *reader) findCrash() {
+	d := r.d
+	for i := range d.Threads {
+		if d.Process.HasID && d.Threads[i].ID == d.Process.ID {
+			d.Threads[i].Name = d.Process.Name
+		}
+	}
+	for _, t := range r.times {
+		if d.Process.HasID && t.thread == d.Process.ID {
+			d.Process.User, d.Process.Kernel = t.user, t.kernel
+		}
+	}
+	if len(d.Threads) == 0 {
+		r.problem("threads", 0, "no NT_PRSTATUS")
+		return
+	}
+	t, s := &d.Threads[0], r.signals[0]
+	if s.number == 0 {
+		s.number = uint32(t.Signal)
+	}
+	if s.number != 0 {
+		d.Crash = &dump.Crash{Thread: t.ID, Context: t.Context, Code: s.number, Flags: s.code, Address: s.addr, HasAddress: s.hasAddr}
+	}
+}
+
+// findStacks tells of each thread which memory its stack pointer is in.
+func (r *reader) findStacks() {
+	for i := range r.d.Threads {
+		t := &r.d.Threads[i]
+		if t.Context == nil {
+			continue
+		}
+		if m := r.d.Memory.Find(t.Context.SP()); m != nil {
+			t.Stack = dump.Range{Addr: m.Addr, Size: uint64(len(m.Data))}
+		}
+	}
+}

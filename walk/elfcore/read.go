@@ -1,0 +1,153 @@
+// Package elfcore reads and writes the cores of Linux: ELF files of type
+// ET_CORE whose PT_NOTE segments tell of threads and modules, and whose PT_LOAD
+// segments are the memory.
+//
+// A core is written by the kernel (fs/binfmt_elf.c), by gdb's gcore, or by QEMU
+// for the process that it emulates. Notes are those of the kernel's
+// include/uapi/linux/elf.h: NT_PRSTATUS, one for each thread and followed by
+// the thread's other notes, NT_PRPSINFO, NT_SIGINFO, NT_AUXV, NT_FILE. The
+// thread that crashed comes first.
+//
+// The kernel leaves out what is in files unchanged, which is all code: Read
+// takes it from the binaries, if it is told where they are.
+//
+// # Where we differ
+//
+//   - from gdb: threads have the registers that their NT_PRSTATUS holds, also
+//     where it is too short for all (TestShortStatus); a core is read without
+//     its program, and modules come from NT_FILE and the memory, so that the
+//     vdso is one of them (TestModules);
+//   - from Breakpad, which merges mappings of a file by their neighbourhood: a
+//     file that is mapped twice gives two modules only where both begin with
+//     the file's first byte (TestModules).
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// FormatError is damage at a place of a core.
+type FormatError = bin.Error
+
+// Options tells where code may be that a core left out. The zero value reads
+// the core alone.
+type Options struct {
+	// Binaries are folders in which the binaries are: by build-id
+	// (.build-id/ab/cdef...), by the path that they had, by their name, or by
+	// the name by which the dynamic linker opened it; or binaries.
+	Binaries []string
+	// AtPaths also looks at the paths that they had when the process ran, for
+	// binaries whose build-id the core tells.
+	AtPaths bool
+	// ReadFile maps or reads a binary. What it returns is part of the Dump's
+	// memory and must stay valid as long as it. Nil for os.ReadFile.
+	ReadFile func(path string) ([]byte, error)
+	// Tried, if it is not nil, is told why a file was not the one looked for.
+	Tried func(path, why string)
+}
+
+// Sniff tells whether a file that begins with these bytes is a core.
+func Sniff(head []byte) bool {
+	if len(head) < elf.EI_NIDENT+2 || string(head[:4]) != elf.ELFMAG {
+		return false
+	}
+	kind := binary.LittleEndian.Uint16(head[elf.EI_NIDENT:])
+	if elf.Data(head[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		kind = binary.BigEndian.Uint16(head[elf.EI_NIDENT:])
+	}
+	return elf.Type(kind) == elf.ET_CORE
+}
+
+// Format is the name of the format in dump.Dump.
+const Format = "ELF core"
+
+// Read reads the core in data; path is for messages. The Dump's memory is part
+// of data. The error is a *FormatError about a file that is no core; damage of
+// less is told by Dump.Problems.
+func Read(data []byte, path string, o Options) (*dump.Dump, error) {
+	lim := elfobj.DefaultLimits()
+	lim.Core = true
+	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), path, lim)
+	if err != nil {
+		return nil, err
+	}
+	if f.Type != elf.ET_CORE {
+		return nil, &bin.Error{File: path, Offset: 16, Msg: fmt.Sprintf("not a core dump: an ELF file of type %v", f.Type)}
+	}
+	r := &reader{data: data, f: f, o: o, word: 8}
+	if f.Class == elf.ELFCLASS32 {
+		r.word = 4
+	}
+	r.d = &dump.Dump{Format: Format, Order: f.Order, Arch: arch.ByELF(f.Machine, f.Class), Main: -1}
+	r.d.System = dump.System{OS: dump.Linux, CPU: f.Machine.String()}
+	if r.d.Arch == nil {
+		r.problem("all registers", 18, "the registers of %v (%v) are not known", f.Machine, f.Class)
+	}
+	r.readNotes()
+	r.readMemory()
+	r.findCrash()
+	r.readArguments()
+	r.readLinker()
+	r.findModules()
+	r.addText()
+	r.findStacks()
+	if r.rest != nil {
+		if err := r.d.ApplyRest(r.rest.desc); err != nil {
+			r.problem("what symtool kept beside the core", r.rest.offset, "its note: %v", err)
+		}
+	}
+	r.d.Problems = append(f.Problems, r.d.Problems...)
+	return r.d, nil
+}
+
+// reader is a core while it is read.
+type reader struct {
+	data []byte
+	f    *elfobj.File
+	d    *dump.Dump
+	o    Options
+	word int // bytes of an address
+
+	files   []fileMap // of NT_FILE, by address
+	signals []signal  // of each thread
+	times   []cpuTime
+	rest    *note             // of symtool itself
+	sonames map[uint64]string // by which libraries were opened, by address
+	loads   []dump.Region
+}
+
+func (r *reader) order() binary.ByteOrder { return r.f.Order }
+
+// problem notes damage; offset counts from the start of the file.
+func (r *reader) problem(lost string, offset uint64, format string, args ...any) {
+	r.d.Problems = append(r.d.Problems, bin.Problem{Lost: lost,
+		Err: &bin.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})
+}
+
+// aux is the value of an entry of the auxiliary vector.
+func (r *reader) aux(key uint64) (uint64, bool) {
+	for _, a := range r.d.Auxv {
+		if a.Key == key {
+			return a.Value, true
+		}
+	}
+	return 0, false
+}
+
+// Entries of the auxiliary vector (Linux, include/uapi/linux/auxvec.h).
+const (
+	atNull        = 0
+	atPHdr        = 3
+	atEntry       = 9
+	atRandom      = 25
+	atExecFn      = 31
+	atSysinfoEHdr = 33
+)

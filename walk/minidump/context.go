@@ -1,0 +1,113 @@
+package minidump
+
+import (
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// context reads the registers at a place, once: a crash has often those of its
+// thread.
+func (r *reader) context(l location, what label) *dump.Context {
+	if l.size == 0 {
+		return nil
+	}
+	if c, ok := r.contexts[l]; ok {
+		return c
+	}
+	data, whole := r.at(l)
+	if r.contextLeft -= len(data); r.contextLeft < 0 {
+		r.problemf(what.String(), l.off, "the contexts are longer than the file: they overlap")
+		r.contextLeft = 0
+		return nil
+	}
+	layout, flags := r.layoutOf(data)
+	switch {
+	case len(data) == 0:
+		r.problemf(what.String(), l.off, "a context behind the end of the file of %d bytes", len(r.data))
+		return nil
+	case layout == nil:
+		r.problemf(what.String(), l.off, "a context of %d bytes with flags %#x, which %s has not", len(data), flags, r.cpuText())
+		return nil
+	case !whole || len(data) < layout.size:
+		r.problemf("some of "+what.String(), l.off, "a context of %d bytes, want %d", len(data), layout.size)
+	}
+	c := layout.read(r, data, flags)
+	r.contexts[l] = c
+	return c
+}
+
+func (r *reader) cpuText() string {
+	if r.d.Arch == nil {
+		return "an unknown CPU"
+	}
+	return r.d.Arch.Name
+}
+
+// layoutOf finds the layout of a context by its flags: among those of the dump's
+// CPU, or of all if the dump does not tell it, which it then does.
+func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
+	guess := r.d.Arch == nil && r.d.System.CPU == ""
+	for _, l := range layouts {
+		if l.arch != r.d.Arch && !guess {
+			continue
+		}
+		f, ok := l.flags(data, r.order)
+		if flags = f; !ok || f&l.cpu != l.cpu || guess && f&^groupsMask != l.cpu {
+			continue
+		}
+		r.d.Arch = l.arch
+		return l, f
+	}
+	return nil, flags
+}
+
+// read gives each register of the groups in flags its value, as far as the
+// context reaches. Flags without a group mean all.
+func (l *layout) read(r *reader, data []byte, flags uint64) *dump.Context {
+	c := dump.NewContext(l.arch)
+	if flags&groupsMask == 0 {
+		flags |= groupsMask
+	}
+	for i := range l.fields {
+		f := &l.fields[i]
+		if flags&f.group != 0 && f.at+f.size <= len(data) {
+			c.SetAt(f.reg, word(data[f.at:], f.size, r.order))
+		}
+	}
+	if flags&l.vector != 0 {
+		l.readVector(c, data)
+	}
+	return c
+}
+
+// Sizes of the vector state.
+const (
+	fxsaveSize = 512
+	neonRegs   = 32 * 16
+	neonSize   = neonRegs + 8
+)
+
+// readVector sets c.Vector, in the form that dump.Context has: a part of the
+// file where the context has the same.
+func (l *layout) readVector(c *dump.Context, data []byte) {
+	switch {
+	case l.form == fxsave && len(data) >= l.vectorAt+fxsaveSize:
+		v := data[l.vectorAt:][:fxsaveSize:fxsaveSize]
+		c.Vector = v
+		c.Set("$fcw", uint64(v[0])|uint64(v[1])<<8)
+		c.Set("$fsw", uint64(v[2])|uint64(v[3])<<8)
+		c.Set("$mxcsr", uint64(v[24])|uint64(v[25])<<8|uint64(v[26])<<16|uint64(v[27])<<24)
+	case l.form == neonMS && len(data) >= l.vectorAt+neonSize:
+		v := data[l.vectorAt:][:neonSize]
+		c.Vector = join(v[:neonRegs], v[neonRegs+4:], v[neonRegs:neonRegs+4])
+	case l.form == neonBefore && len(data) >= l.vectorAt+neonSize-8:
+		c.Vector = join(data[l.vectorAt:][:neonRegs], data[l.vectorAt-8:l.vectorAt])
+	}
+}
+
+func join(parts ...[]byte) []byte {
+	b := make([]byte, 0, neonSize)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return b
+}

@@ -1,0 +1,59 @@
+package minidump
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// list goes over a list of entries of n bytes with their number, of 4 bytes, in
+// front. Writers that align put 4 bytes between.
+func (r *reader) list(s span, n int, each func(i, n int, c *bin.Cursor)) {
+	c := r.cursor(s)
+	count := uint64(c.U32())
+	if s.size == 8+count*uint64(n) && len(s.data) >= 8 {
+		c.Skip(4)
+	}
+	r.entries(s, &c, count, uint64(n), each)
+}
+
+// longList is list with a header that tells its own size and that of an entry;
+// wide says that the number of entries has 8 bytes. least is the size of the
+// fields that are known.
+func (r *reader) longList(s span, wide bool, least int, each func(i, n int, c *bin.Cursor)) {
+	c := r.cursor(s)
+	header, entry := c.U32(), c.U32()
+	count := uint64(0)
+	if wide {
+		count = c.U64()
+	} else {
+		count = uint64(c.U32())
+	}
+	if c.Err() == nil && (entry < uint32(least) || header < uint32(c.Pos())) {
+		r.problemf(s.name, s.off, "a header of %d bytes and entries of %d, want at least %d and %d", header, entry, c.Pos(), least)
+		return
+	}
+	if c.Err() == nil {
+		c.Skip(uint64(header) - uint64(c.Pos()))
+	}
+	r.entries(s, &c, count, uint64(entry), each)
+}
+
+// entries calls each with the number of an entry, how many there are and a
+// cursor over it, as far as the stream has whole ones.
+func (r *reader) entries(s span, c *bin.Cursor, count, n uint64, each func(i, n int, c *bin.Cursor)) {
+	if err := c.Err(); err != nil {
+		r.problem(s.name, err)
+		return
+	}
+	have := uint64(c.Len()) / n
+	if count > have {
+		r.problemf(fmt.Sprintf("%d entries of %s", count-have, s.name), c.Offset(), "%d entries of %d bytes, of which there are %d", count, n, have)
+		count = have
+	}
+	for i := range int(count) {
+		off := c.Offset()
+		entry := bin.NewAt("", c.Bytes(n), off, r.order)
+		each(i, int(count), &entry)
+	}
+}

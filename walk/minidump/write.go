@@ -1,0 +1,244 @@
+package minidump
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf16"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Write writes a minidump as Breakpad's writer for Linux does, with the streams
+// for which the dump has something. Problems tell what a minidump has no place
+// for. The same Dump gives the same bytes. An error is one of w, or about a dump
+// whose lists alone take 4 GB.
+//
+// Places in a minidump have 32 bits: memory comes before what refers to it, in
+// MemoryList; of 4 GB and more it comes last, in Memory64List.
+func Write(w io.Writer, d *dump.Dump) ([]bin.Problem, error) {
+	return newWriter(d).write(w)
+}
+
+func (wr *writer) write(w io.Writer) ([]bin.Problem, error) {
+	d := wr.d
+	head, tail := wr.streams()
+	if wr.err != nil {
+		return nil, wr.err
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	out.Write(head)
+	if wr.wide {
+		out.Write(tail)
+	}
+	for _, r := range d.Memory.Regions {
+		out.Write(r.Data)
+	}
+	if !wr.wide {
+		out.Write(make([]byte, wr.padding))
+		out.Write(tail)
+	}
+	return wr.problems, out.Flush() // which has the first error of all
+}
+
+// endian is what encoding/binary's orders are.
+type endian interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
+// writer is a minidump while it is written.
+type writer struct {
+	d     *dump.Dump
+	order endian
+	wide  bool // Memory64List
+
+	base           uint64   // offset in the file of buf
+	buf            []byte   // streams, and what they refer to
+	memory         []uint64 // offset in the file of each region
+	padding        uint64   // behind memory
+	memoryOffsetAt int      // in buf, of Memory64List
+	modules        []int    // in their order in the file: places in d.Modules
+	contexts       map[*dump.Context]location
+	lost           map[string]int // sentences about registers, and of how many threads
+	problems       []bin.Problem
+	err            error
+}
+
+// narrowest is what places of 32 bits leave for memory: the rest is for lists.
+const narrowest uint64 = 1<<32 - 1<<28
+
+func newWriter(d *dump.Dump) *writer {
+	w := &writer{d: d, order: d.Order.(endian), contexts: map[*dump.Context]location{}, lost: map[string]int{}}
+	w.wide = isWide(d)
+	if d.Main >= 0 {
+		w.modules = append(w.modules, d.Main) // the first is the program
+	}
+	for i := range d.Modules {
+		if i != d.Main {
+			w.modules = append(w.modules, i)
+		}
+	}
+	return w
+}
+
+// isWide tells whether memory needs Memory64List.
+func isWide(d *dump.Dump) bool {
+	var size uint64
+	for _, r := range d.Memory.Regions {
+		size += uint64(len(r.Data))
+	}
+	return size > narrowest
+}
+
+func (w *writer) problem(lost, format string, args ...any) {
+	w.problems = append(w.problems, bin.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
+}
+
+// streams makes the header with the directory, and the streams.
+func (w *writer) streams() (head, tail []byte) {
+	kinds := w.kinds()
+	headSize := uint64(headerSize + entrySize*len(kinds))
+	w.placeMemory(headSize)
+	var directory []byte
+	for _, k := range kinds {
+		b := k.write(w) // and before it, to w.buf, what it refers to
+		l := w.put(b)
+		directory = w.u32(directory, k.kind, uint32(l.size), uint32(l.off))
+	}
+	if w.here() > math.MaxUint32 {
+		w.err = &FormatError{Msg: fmt.Sprintf("lists of %d bytes, want less than 4 GB", len(w.buf))}
+	}
+	if w.wide {
+		w.order.PutUint64(w.buf[w.memoryOffsetAt:], w.here())
+	}
+	stamp := uint32(0)
+	if !w.d.Time.IsZero() {
+		stamp = uint32(w.d.Time.Unix())
+	}
+	head = w.u32(nil, signature, version, uint32(len(kinds)), headerSize, 0, stamp, 0, 0)
+	w.tellLost()
+	return append(head, directory...), w.buf
+}
+
+// placeMemory finds the offsets of memory and of the streams.
+func (w *writer) placeMemory(headSize uint64) {
+	at := headSize
+	if w.wide {
+		at = 0 // told by Memory64List, when it is known
+	}
+	for _, r := range w.d.Memory.Regions {
+		w.memory = append(w.memory, at)
+		at += uint64(len(r.Data))
+	}
+	if w.wide {
+		w.base = headSize
+		return
+	}
+	w.padding = -at & 7
+	w.base = at + w.padding
+}
+
+// here is the offset in the file of what is written next.
+func (w *writer) here() uint64 { return w.base + uint64(len(w.buf)) }
+
+// put writes bytes at a multiple of 8, and returns where they are.
+func (w *writer) put(b []byte) location {
+	w.buf = append(w.buf, make([]byte, -w.here()&7)...)
+	l := location{w.here(), uint64(len(b))}
+	w.buf = append(w.buf, b...)
+	return l
+}
+
+// streamWriter is a stream and when there is one.
+type streamWriter struct {
+	kind  uint32
+	when  func(*dump.Dump) bool
+	write func(*writer) []byte
+}
+
+func always(*dump.Dump) bool { return true }
+
+// The streams of memory, of which there is one.
+const (
+	memory32 = 5
+	memory64 = 9
+)
+
+func (w *writer) kinds() (kinds []streamWriter) {
+	for _, s := range streamWriters {
+		if s.when(w.d) && (s.kind != memory64 || w.wide) && (s.kind != memory32 || !w.wide) {
+			kinds = append(kinds, s)
+		}
+	}
+	return kinds
+}
+
+func (w *writer) u16(b []byte, values ...uint16) []byte {
+	for _, v := range values {
+		b = w.order.AppendUint16(b, v)
+	}
+	return b
+}
+
+func (w *writer) u32(b []byte, values ...uint32) []byte {
+	for _, v := range values {
+		b = w.order.AppendUint32(b, v)
+	}
+	return b
+}
+
+func (w *writer) u64(b []byte, values ...uint64) []byte {
+	for _, v := range values {
+		b = w.order.AppendUint64(b, v)
+	}
+	return b
+}
+
+// word writes a number of a pointer's size.
+func (w *writer) word(b []byte, values ...uint64) []byte {
+	for _, v := range values {
+		if w.wordSize() == 4 {
+			b = w.u32(b, uint32(v))
+		} else {
+			b = w.u64(b, v)
+		}
+	}
+	return b
+}
+
+func (w *writer) wordSize() int {
+	if w.d.Arch == nil {
+		return 8
+	}
+	return w.d.Arch.PtrSize
+}
+
+// place writes a MINIDUMP_LOCATION_DESCRIPTOR.
+func (w *writer) place(b []byte, l location) []byte {
+	return w.u32(b, uint32(l.size), uint32(l.off))
+}
+
+// text writes a MINIDUMP_STRING and returns its offset. What is not UTF-8
+// becomes U+FFFD.
+func (w *writer) text(s string) uint32 {
+	units := utf16.Encode([]rune(s))
+	b := w.u32(nil, uint32(2*len(units)))
+	return uint32(w.put(w.u16(w.u16(b, units...), 0)).off)
+}
+
+// fixed writes UTF-16 into a field of a size, with a NUL at its end; the rest of
+// the text is lost.
+func (w *writer) fixed(b []byte, s string, size int) []byte {
+	units := utf16.Encode([]rune(s))
+	if most := size/2 - 1; len(units) > most {
+		w.problem(fmt.Sprintf("the end of %.40q", s), "%d units of UTF-16, there is room for %d", len(units), most)
+		units = units[:most]
+	}
+	start := len(b)
+	b = w.u16(b, units...)
+	return append(b, make([]byte, size-(len(b)-start))...)
+}

@@ -1,0 +1,263 @@
+// Package walk opens the dumps of crashed processes, of any format that it
+// knows.
+package walk
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/minidump"
+)
+
+// format is a format of dumps.
+type format struct {
+	name  string // as Write takes it
+	title string
+	sniff func(head []byte) bool // sniffSize bytes, or the whole file if it is shorter
+	read  func(data []byte, path string, o Options) (*dump.Dump, error)
+	write func(io.Writer, *dump.Dump) ([]bin.Problem, error)
+}
+
+// formats are all of them.
+var formats = []format{
+	{"minidump", "a minidump", minidump.Sniff,
+		func(data []byte, path string, _ Options) (*dump.Dump, error) { return minidump.Read(data, path) }, minidump.Write},
+	{"core", "an ELF core", elfcore.Sniff,
+		func(data []byte, path string, o Options) (*dump.Dump, error) { return elfcore.Read(data, path, o.Core) }, elfcore.Write},
+}
+
+// Formats are the names of the formats that Write writes.
+func Formats() (names []string) {
+	for i := range formats {
+		names = append(names, formats[i].name)
+	}
+	return names
+}
+
+// FormatOf is the name of the format of a file that begins with these bytes, 64
+// of them if it has so many; "" if it is no dump.
+func FormatOf(head []byte) string {
+	for i := range formats {
+		if formats[i].sniff(head) {
+			return formats[i].name
+		}
+	}
+	return ""
+}
+
+// Write writes a dump in a format. The problems tell what the format has no
+// place for.
+func Write(w io.Writer, format string, d *dump.Dump) ([]bin.Problem, error) {
+	for i := range formats {
+		if formats[i].name == format {
+			return formats[i].write(w, d)
+		}
+	}
+	return nil, fmt.Errorf("no format %q of dumps", format)
+}
+
+const sniffSize = 64
+
+// Options says how dumps are opened. The zero value will do.
+type Options struct {
+	// TempDir is where a compressed dump is unpacked; "" is the system's folder
+	// for temporary files.
+	TempDir string
+	// MaxUnpacked limits the bytes that a compressed dump may have; 0 is
+	// DefaultMaxUnpacked.
+	MaxUnpacked int64
+	// Core is for ELF cores: where binaries are. They are mapped into memory
+	// like the dump, and given back with it.
+	Core elfcore.Options
+}
+
+// DefaultMaxUnpacked is the limit on a compressed dump without another: the
+// memory of a large server process, and less than disks hold.
+const DefaultMaxUnpacked = 64 << 30
+
+// Open opens a dump, which may be compressed with gzip. The dump refers to the
+// file, which is mapped into memory where the system can: until the Closer is
+// closed, the file must not be changed. If it shrinks all the same, looking at
+// the memory that is gone is a fault; see bin.MapFile.
+func Open(path string, o Options) (*dump.Dump, io.Closer, error) {
+	c, err := load(path, o)
+	if err != nil {
+		return nil, nil, bareError(path, err)
+	}
+	if o.Core.ReadFile == nil {
+		o.Core.ReadFile = c.open
+	}
+	d, err := read(c.data, path, o)
+	if err != nil {
+		c.Close()
+		return nil, nil, err
+	}
+	if c.broken != nil {
+		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: bareError(path, c.broken)})
+	}
+	return d, c, nil
+}
+
+// read reads a dump with the reader of its format.
+func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		fault, ok := p.(interface{ Addr() uintptr }) // as SetPanicOnFault tells it
+		if !ok {
+			panic(p)
+		}
+		d, err = nil, &bin.Error{File: path, Msg: fmt.Sprintf("the file became shorter, or cannot be read: fault at %#x", fault.Addr())}
+	}()
+	head := data[:min(len(data), sniffSize)]
+	for i := range formats {
+		if formats[i].sniff(head) {
+			return formats[i].read(data, path, o)
+		}
+	}
+	return nil, &bin.Error{File: path, Msg: "not a dump that symtool reads: want " + formatNames()}
+}
+
+func formatNames() string {
+	var text string
+	for i := range formats {
+		text += formats[i].title + ", "
+	}
+	return text + "any of them as it is or in gzip"
+}
+
+// bareError gives an error the path, once.
+func bareError(path string, err error) error {
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return &bin.Error{File: path, Err: err}
+}
+
+// contents is a file in memory.
+type contents struct {
+	data   []byte
+	mapped bool
+	broken error // compressed data that ended too soon
+	more   []*contents
+}
+
+// open holds another file as long as this one.
+func (c *contents) open(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	other, err := hold(f, st.Size())
+	if err != nil {
+		return nil, err
+	}
+	c.more = append(c.more, other)
+	return other.data, nil
+}
+
+// Close ends the mappings.
+func (c *contents) Close() error {
+	for _, other := range c.more {
+		other.Close()
+	}
+	if c.mapped {
+		bin.UnmapFile(c.data)
+	}
+	c.data, c.mapped = nil, false
+	return nil
+}
+
+// load maps a file, or reads it.
+func load(path string, o Options) (*contents, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	magic := make([]byte, 2)
+	if n, err := f.ReadAt(magic, 0); err != nil && err != io.EOF {
+		return nil, err
+	} else if string(magic[:n]) == "\x1f\x8b" {
+		return unpack(f, o)
+	}
+	return hold(f, st.Size())
+}
+
+// hold maps an open file. A mapping outlives the file's handle and its name.
+func hold(f *os.File, size int64) (*contents, error) {
+	if size == 0 {
+		return &contents{}, nil
+	}
+	if data, err := bin.MapFile(f, 0, size); err == nil {
+		return &contents{data: data, mapped: true}, nil
+	}
+	data := make([]byte, size)
+	if _, err := f.ReadAt(data, 0); err != nil {
+		return nil, err
+	}
+	return &contents{data: data}, nil
+}
+
+// unpack inflates a file into a temporary one without a name, which the system
+// takes back however the process ends.
+func unpack(f *os.File, o Options) (*contents, error) {
+	limit := o.MaxUnpacked
+	if limit == 0 {
+		limit = DefaultMaxUnpacked
+	}
+	z, err := gzip.NewReader(bufio.NewReaderSize(f, 256<<10))
+	if err != nil {
+		return nil, fmt.Errorf("gzip data: %w", err)
+	}
+	tmp, err := os.CreateTemp(o.TempDir, "symtool-dump-*")
+	if err != nil {
+		return nil, err
+	}
+	defer tmp.Close()
+	if err := os.Remove(tmp.Name()); err != nil {
+		return nil, err
+	}
+	n, broken := io.Copy(tmp, io.LimitReader(z, limit+1))
+	var writing *os.PathError
+	switch {
+	case errors.As(broken, &writing):
+		return nil, broken
+	case n > limit:
+		return nil, fmt.Errorf("gzip data of more than %d bytes", limit)
+	case broken != nil && n == 0:
+		return nil, fmt.Errorf("gzip data: %w", broken)
+	case broken != nil:
+		broken = fmt.Errorf("gzip data: %w", broken)
+	}
+	c, err := hold(tmp, n)
+	if err != nil {
+		return nil, err
+	}
+	c.broken = broken
+	return c, nil
+}

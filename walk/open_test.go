@@ -1,0 +1,134 @@
+package walk
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+func write(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func packed(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestOpen(t *testing.T) {
+	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	for name, contents := range map[string][]byte{"plain": data, "gzip": packed(t, data)} {
+		d, closer, err := Open(write(t, name, contents), Options{TempDir: temp})
+		if err != nil || len(d.Problems) > 0 {
+			t.Fatal(name, err, d)
+		}
+		if d.Process.ID != 42 || len(d.Memory.Bytes(0x10000, 32)) != 32 {
+			t.Errorf("%s: process %d, %d bytes of stack", name, d.Process.ID, len(d.Memory.Bytes(0x10000, 32)))
+		}
+		if err := closer.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := closer.Close(); err != nil {
+			t.Errorf("the second time: %v", err)
+		}
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bomb := packed(t, append([]byte("MDMP"), make([]byte, 1<<20)...))
+	for _, c := range []struct {
+		name     string
+		contents []byte
+		o        Options
+		want     string
+	}{
+		{"empty", nil, Options{}, "not a dump"},
+		{"other", []byte("MODULE Linux x86_64 0 a\n"), Options{}, "not a dump"},
+		{"packed other", packed(t, []byte("text")), Options{}, "not a dump"},
+		{"bomb", bomb, Options{MaxUnpacked: 1 << 19}, "gzip data of more than 524288 bytes"},
+		{"no gzip", []byte("\x1f\x8b\x08"), Options{}, "gzip data: unexpected EOF"},
+		{"no folder", packed(t, data), Options{TempDir: "/does/not/exist"}, "no such file or directory"},
+	} {
+		path := write(t, "a.dmp", c.contents)
+		d, closer, err := Open(path, c.o)
+		if err == nil || d != nil || closer != nil || !strings.HasPrefix(err.Error(), path+": ") || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+	// At the limit it is read.
+	if _, closer, err := Open(write(t, "b.dmp", packed(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
+		t.Error(err)
+	} else {
+		closer.Close()
+	}
+}
+
+// A file that shrinks while it is read is an error, not the end of the process.
+func TestFileShrinks(t *testing.T) {
+	if !bin.CanMap {
+		t.Skip("this system maps no files")
+	}
+	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "a.dmp", append(data, make([]byte, 1<<20)...))
+	c, err := load(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	d, err := read(c.data, path, Options{})
+	if err == nil || d != nil || !strings.Contains(err.Error(), "the file became shorter") {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+// A panic that is no fault of the memory is a bug, and not hidden.
+func TestOtherPanics(t *testing.T) {
+	old := formats
+	defer func() {
+		formats = old
+		if recover() == nil {
+			t.Error("the panic is gone")
+		}
+	}()
+	formats = []format{{sniff: func([]byte) bool { panic("bug") }}}
+	var d *dump.Dump
+	d, err := read([]byte("x"), "x", Options{})
+	t.Error(d, err)
+}
