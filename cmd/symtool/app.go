@@ -59,6 +59,8 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			dumpCommand(msgs),
 			convertCommand(msgs),
 			sframeCommand(msgs),
+			inspectCommand(msgs),
+			resolveCommand(msgs),
 			versionCommand(),
 			helpCommand(),
 		},

@@ -30,13 +30,21 @@ find it in the file, a process cannot see it. One in place of an old one keeps
 its address; it must not be larger.
 
 The other way, to STACK CFI, is symtool dump --cfi sframe.
+
+DUMP is a minidump or an ELF core, as it is or in gzip; without --to it is
+converted to the other one. What the format has no place for is told, and the
+exit status is then 1; symtool itself keeps it, and has the same dump again when
+it reads what it wrote. A core leaves out the code, which is in the binaries:
+--binaries puts it into the minidump. In a core gdb finds the program and the
+libraries as in one of the kernel, also when it comes from one of Breakpad's
+minidumps.
 `
 
 func convertCommand(msgs *messages) *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
-		Usage:       "write unwind information as SFrame",
-		UsageText:   "symtool convert --to sframe [flags] FILE",
+		Usage:       "write unwind information as SFrame, or a dump in another format",
+		UsageText:   "symtool convert --to sframe [flags] FILE\nsymtool convert [--to minidump|core] [flags] DUMP",
 		Description: convertDescription,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "write `FORMAT`: " + strings.Join(outputNames(), ", ")},
@@ -45,6 +53,7 @@ func convertCommand(msgs *messages) *cli.Command {
 			cfiFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe where dwarf has none"),
 			&cli.StringFlag{Name: "address", Usage: "the section starts at `ADDR`, hexadecimal, in FILE, if that is one\nby itself, and in what is written without --add"},
 			&cli.StringFlag{Name: "add", Usage: "write a copy of `BINARY` with the section in it"},
+			&cli.StringSliceFlag{Name: "binaries", Usage: "take the code that a core left out from the binaries in\n`DIR`, by build-id, by path or by name; may be repeated"},
 			verboseFlag(),
 			&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 		},
@@ -69,6 +78,9 @@ type convertConfig struct {
 	binary  string  // of --add
 	verbose bool
 	quiet   bool
+
+	dump     string   // format of dumps to write; "" for unwind information
+	binaries []string // of --binaries
 }
 
 func newConvertConfig(c *cli.Context) (*convertConfig, error) {
@@ -79,6 +91,7 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 	if cfg.output == "" {
 		cfg.output = "-"
 	}
+	cfg.dump, cfg.binaries = dumpFormat(c, cfg.file), c.StringSlice("binaries")
 	switch n := c.Int("sframe-version"); {
 	case c.NArg() == 0 || cfg.file == "":
 		return nil, errors.New("no FILE")
@@ -86,14 +99,19 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 		return nil, fmt.Errorf("%d operands, want one FILE", c.NArg())
 	case cfg.file == "-":
 		return nil, errors.New("FILE cannot be read from standard input: it is not read from front to back")
-	case !c.IsSet("to"):
+	case !c.IsSet("to") && cfg.dump == "":
 		return nil, fmt.Errorf("no --to, want --to %s", strings.Join(outputNames(), " or "))
 	case n != 2 && n != 3:
 		return nil, fmt.Errorf("--sframe-version is %d, want 2 or 3", n)
 	case cfg.verbose && cfg.quiet:
 		return nil, errors.New("--verbose and --quiet exclude each other")
 	}
-	if err := oneOf(c, "to", outputNames()...); err != nil {
+	if c.IsSet("to") {
+		if err := oneOf(c, "to", outputNames()...); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkDump(c, cfg.dump != ""); err != nil {
 		return nil, err
 	}
 	if err := oneOf(c, "cfi", "auto", "dwarf", "sframe"); err != nil {
@@ -134,6 +152,9 @@ type converter struct {
 func (c *converter) run(ctx context.Context) error {
 	if c.output == "-" && isTerminal(c.stdout) {
 		return usagef("convert", "no binary data is written to a terminal: name a file with --output")
+	}
+	if c.dump != "" {
+		return c.runDump(ctx)
 	}
 	u, err := c.read(ctx)
 	if err != nil {
@@ -201,7 +222,7 @@ func fileHead(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	head := make([]byte, 16)
+	head := make([]byte, 64)
 	n, err := io.ReadFull(f, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/walk"
 )
 
 // The formats of convert. A new one is a row in one of these tables.
@@ -39,7 +40,7 @@ func outputNames() (names []string) {
 	for i := range outputFormats {
 		names = append(names, outputFormats[i].name)
 	}
-	return names
+	return append(names, walk.Formats()...) // of dumps: convertdump.go
 }
 
 // unwinding is how the frames of a binary are unwound.

@@ -4,11 +4,16 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"time"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	// net/http logs what servers send unasked. Messages are ours alone.
+	log.SetOutput(io.Discard)
+	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
 
 // signalGrace is how long the work may take to end after a signal. It ends at
 // once, unless it waits for the reader of a pipe.

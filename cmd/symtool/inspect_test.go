@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// Whatever is in a dump, text is printable, JSON is JSON, and what both print is
+// not many times the file.
+func TestInspectDamaged(t *testing.T) {
+	dir := t.TempDir()
+	statuses := map[int]int{}
+	for i, name := range []string{"mini-windows.dmp", "mini-linux.dmp", "mini-linux-be.dmp", "mini-hostile.dmp"} {
+		data, err := os.ReadFile(testenv.Input(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(i), 5))
+		path := filepath.Join(dir, "a.dmp")
+		for range 150 {
+			b := slices.Clone(data)
+			for range 1 + rng.IntN(10) {
+				b[32+rng.IntN(len(b)-32)] = byte(rng.Uint32())
+			}
+			if err := os.WriteFile(path, b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, flags := range [][]string{{"--registers", "--memory", "--streams"}, {"--format", "json"}} {
+				var out, errs bytes.Buffer
+				status := execute(context.Background(), append([]string{"symtool", "inspect", path}, flags...), nil, &out, &errs)
+				statuses[status]++
+				if status != statusOK && (status != statusInput || errs.Len() == 0) {
+					t.Fatalf("%s: status %d, %s", name, status, &errs)
+				}
+				checkPrintable(t, name, out.Bytes())
+				checkPrintable(t, name, errs.Bytes())
+				if out.Len() > 64*len(b)+512<<10 {
+					t.Fatalf("%s: %d bytes of output for a file of %d", name, out.Len(), len(b))
+				}
+				if flags[0] == "--format" && !json.Valid(out.Bytes()) {
+					t.Fatalf("%s: no JSON: %s", name, &out)
+				}
+			}
+		}
+	}
+	if statuses[statusOK] < 100 || statuses[statusInput] < 300 {
+		t.Errorf("statuses %v", statuses)
+	}
+}
+
+func checkPrintable(t *testing.T, name string, text []byte) {
+	t.Helper()
+	for rest := text; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		if r != '\n' && !strconv.IsPrint(r) || r == utf8.RuneError && n == 1 {
+			t.Fatalf("%s: %q is printed: %q", name, r, text[max(0, len(text)-len(rest)-40):][:40])
+		}
+		rest = rest[n:]
+	}
+}

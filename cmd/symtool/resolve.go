@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+const resolveDescription = `
+ADDR is a hexadecimal number, with or without 0x: an address from the start of
+the module, or of the process with --base. NAME+ADDR or NAME/ID+ADDR is one of
+another module. Without ADDR, lines of standard input are read, each an ADDR.
+Symbols come from symbol files, plain or compressed with gzip or zstd, folders
+as dump --store makes them, binaries and symbol servers: the first that has the
+module is taken.
+`
+
+func resolveCommand(msgs *messages) *cli.Command {
+	return &cli.Command{
+		Name:        "resolve",
+		Usage:       "print the functions, files and lines of addresses",
+		UsageText:   "symtool resolve [flags] --symbols PATH [ADDR...]\nsymtool resolve [flags] --binaries PATH [ADDR...]\nsymtool resolve [flags] --symbols PATH --filter",
+		Description: resolveDescription,
+		Flags: append(supplierFlags(),
+			&cli.StringFlag{Name: "module", Usage: "addresses are of `NAME` or NAME/ID, if they name no module; not\nneeded with one place of symbols"},
+			&cli.StringFlag{Name: "base", Usage: "addresses are of a process that has the module at `ADDR`"},
+			&cli.StringFlag{Name: "format", Usage: "`FORM` of the answers: text (default), json, addr2line (that of\naddr2line -f -i), llvm or llvm-json (those of llvm-symbolizer)", Value: formatText},
+			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, with NAME+0xADDR replaced by what is there"},
+			&cli.BoolFlag{Name: "no-inlines", Usage: "leave inlined functions out: print the function around them with\nthe line of the address"},
+			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},
+			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
+		),
+		Action: func(c *cli.Context) error {
+			r, err := newAddressResolver(c, msgs)
+			var told *statusError
+			if errors.As(err, &told) {
+				return err
+			}
+			if err != nil {
+				return usagef("resolve", "%v", err)
+			}
+			return r.run(c.Context, c.App.Reader, c.App.Writer, c.Args().Slice())
+		},
+	}
+}
+
+// addressResolver is a call of resolve, checked.
+type addressResolver struct {
+	symbols  *symbolSources
+	module   moduleName
+	base     uint64
+	format   answerFormat
+	filter   bool
+	noInline bool
+	msgs     *messages
+
+	ctx    context.Context // of the call
+	status int
+}
+
+func newAddressResolver(c *cli.Context, msgs *messages) (*addressResolver, error) {
+	for _, name := range []string{"module", "base", "index-dir"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return nil, fmt.Errorf("--%s is empty", name)
+		}
+	}
+	r := &addressResolver{filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
+	var known bool
+	if r.format, known = answerFormats[c.String("format")]; !known {
+		return nil, fmt.Errorf("--format is %q, want text, json, addr2line, llvm or llvm-json", c.String("format"))
+	}
+	if c.IsSet("base") {
+		base, ok := parseAddress(c.String("base"))
+		if !ok {
+			return nil, fmt.Errorf("--base is %q, want a hexadecimal number", c.String("base"))
+		}
+		r.base = base
+	}
+	r.module = parseModule(c.String("module"))
+	if !r.filter {
+		if err := checkAddresses(c.Args().Slice()); err != nil {
+			return nil, err
+		}
+	}
+	if r.filter {
+		for _, name := range []string{"module", "base", "format"} {
+			if c.IsSet(name) {
+				return nil, fmt.Errorf("--filter and --%s exclude each other", name)
+			}
+		}
+		if c.NArg() > 0 {
+			return nil, fmt.Errorf("--filter reads standard input: it takes no addresses")
+		}
+	}
+	var err error
+	r.symbols, err = newSymbolSources(c, msgs)
+	return r, err
+}
+
+func checkAddresses(args []string) error {
+	for _, arg := range args {
+		if _, ok := parseQuestion(arg); !ok {
+			return fmt.Errorf("%q is no address, want hexadecimal digits, or NAME+ADDR", arg)
+		}
+	}
+	return nil
+}
+
+// run answers args, or standard input.
+func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, args []string) error {
+	r.ctx = ctx
+	out := newStdout(w)
+	err := r.answerAll(ctx, in, out, args)
+	if err == nil {
+		err = outputError(out.Name(), out.Commit())
+	}
+	if err == nil {
+		if status := max(r.status, r.symbols.status); status != statusOK {
+			return &statusError{status, nil}
+		}
+	}
+	return err
+}
+
+func (r *addressResolver) answerAll(ctx context.Context, in io.Reader, out *stdout, args []string) error {
+	switch {
+	case r.filter:
+		f := &logFilter{find: r.answerOf, noInline: r.noInline}
+		return f.run(ctx, in, out)
+	case len(args) > 0:
+		return r.answerArgs(out, args)
+	}
+	return r.answerLines(ctx, in, out)
+}
+
+func (r *addressResolver) answerArgs(out *stdout, args []string) error {
+	w := r.format(out, true)
+	for _, arg := range args {
+		q, _ := parseQuestion(arg)
+		if err := w.answer(r.find(q)); err != nil {
+			return outputError(out.Name(), err)
+		}
+	}
+	return outputError(out.Name(), w.end())
+}
+
+// answerLines answers each line as soon as it is there: programs ask through
+// pipes.
+func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *stdout) error {
+	w := r.format(out, false)
+	lines := bufio.NewReaderSize(in, outputBuffer)
+	for n := 1; ; n++ {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		if text := strings.TrimSpace(line); text != "" {
+			q, ok := parseQuestion(text)
+			a := &answer{question: q}
+			if ok {
+				a = r.find(q)
+			} else {
+				r.status = max(r.status, statusInput)
+				r.msgs.printf("symtool: standard input:%d: %s is no address", n, strconv.Quote(shorten(text)))
+			}
+			if err := w.answer(a); err != nil {
+				return outputError(out.Name(), err)
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == io.EOF {
+			return outputError(out.Name(), w.end())
+		}
+		if lines.Buffered() == 0 {
+			if err := out.Flush(); err != nil {
+				return outputError(out.Name(), err)
+			}
+		}
+	}
+}
+
+// shorten keeps a message readable.
+func shorten(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "..."
+	}
+	return s
+}
+
+// question is an address that was asked for.
+type question struct {
+	text   string
+	bad    bool       // no address
+	module moduleName // "" for that of the command
+	addr   uint64
+}
+
+// parseQuestion reads ADDR, NAME+ADDR or NAME/ID+ADDR.
+func parseQuestion(text string) (q question, ok bool) {
+	q = question{text: text}
+	addr := text
+	if i := strings.LastIndexByte(text, '+'); i > 0 {
+		q.module, addr = parseModule(text[:i]), text[i+1:]
+	}
+	q.addr, ok = parseAddress(addr)
+	q.bad = !ok
+	return q, ok
+}
+
+// parseAddress reads a hexadecimal number, with or without 0x.
+func parseAddress(text string) (uint64, bool) {
+	digits := strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
+	if strings.ContainsAny(digits, "+-_") {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(digits, 16, 64)
+	return v, err == nil
+}
+
+// answer is what is known of an address.
+type answer struct {
+	question
+	file  string // with the symbols; "" if there are none
+	found bool
+	at    resolve.Location
+}
+
+// find answers a question. What went wrong is told.
+func (r *addressResolver) find(q question) *answer {
+	a := &answer{question: q}
+	rva := q.addr
+	if q.module == (moduleName{}) {
+		q.module = r.module
+		if rva < r.base {
+			r.status = max(r.status, statusFindings)
+			return a
+		}
+		rva -= r.base
+	}
+	a.file, a.found = r.answerOf(q.module, rva, &a.at)
+	if !a.found {
+		r.status = max(r.status, statusFindings)
+	}
+	if r.noInline {
+		a.at.Frames = withoutInlines(a.at.Frames)
+	}
+	return a
+}
+
+// answerOf finds an address of a module.
+func (r *addressResolver) answerOf(module moduleName, rva uint64, at *resolve.Location) (file string, found bool) {
+	symbols := r.symbols.find(r.ctx, module)
+	if symbols == nil {
+		return "", false
+	}
+	found, err := symbols.Find(symfmt.RVA(rva), at)
+	if err != nil {
+		r.status = max(r.status, statusInput)
+		r.msgs.printf("symtool: %v", err)
+		return symbols.Path, false
+	}
+	return symbols.Path, found && len(at.Frames) > 0
+}
+
+// withoutInlines leaves the FUNC, with the line of the innermost function.
+func withoutInlines(frames []resolve.Frame) []resolve.Frame {
+	if len(frames) < 2 {
+		return frames
+	}
+	last := len(frames) - 1
+	frames[last].File, frames[last].Line = frames[0].File, frames[0].Line
+	return frames[last:]
+}

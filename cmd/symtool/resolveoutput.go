@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/resolve"
+)
+
+// answerWriter writes answers in one form.
+type answerWriter interface {
+	answer(*answer) error
+	end() error
+}
+
+// answerFormat makes an answerWriter; together tells that the answers are one
+// document.
+type answerFormat func(w io.Writer, together bool) answerWriter
+
+// The formats by the name that --format has for them.
+var answerFormats = map[string]answerFormat{
+	formatText:  eachAnswer(appendText),
+	formatJSON:  eachAnswer(appendJSON),
+	"addr2line": eachAnswer(appendAddr2line),
+	"llvm":      eachAnswer(appendLLVM),
+	"llvm-json": newLLVMJSON,
+}
+
+// plainAnswers writes one answer behind another.
+type plainAnswers struct {
+	w    io.Writer
+	form func([]byte, *answer) []byte
+	buf  []byte
+}
+
+func eachAnswer(form func([]byte, *answer) []byte) answerFormat {
+	return func(w io.Writer, _ bool) answerWriter { return &plainAnswers{w: w, form: form} }
+}
+
+func (p *plainAnswers) answer(a *answer) error {
+	p.buf = p.form(p.buf[:0], a)
+	_, err := p.w.Write(p.buf)
+	return err
+}
+
+func (p *plainAnswers) end() error { return nil }
+
+// appendText is for people:
+//
+//	0x1044: g at t.c:2
+//	  inlined by main at t.c:3
+func appendText(b []byte, a *answer) []byte {
+	b = append(b, a.text...)
+	b = append(b, ": "...)
+	if !a.found {
+		return append(b, "??\n"...)
+	}
+	for i, f := range a.at.Frames {
+		if i > 0 {
+			b = append(b, "  inlined by "...)
+		}
+		b = append(appendFrame(b, &f), '\n')
+	}
+	return b
+}
+
+// appendFrame writes "function at file:line", as far as they are known.
+func appendFrame(b []byte, f *resolve.Frame) []byte {
+	b = append(b, orUnknown(f.Function)...)
+	if f.File == "" && f.Line == 0 {
+		return b
+	}
+	b = append(b, " at "...)
+	b = append(b, orUnknown(f.File)...)
+	if f.Line > 0 {
+		b = strconv.AppendUint(append(b, ':'), uint64(f.Line), 10)
+	}
+	return b
+}
+
+func orUnknown(name string) string {
+	if name == "" {
+		return "??"
+	}
+	return name
+}
+
+// appendAddr2line is what `addr2line -f -i` of the GNU binutils prints.
+func appendAddr2line(b []byte, a *answer) []byte {
+	if !a.found {
+		return append(b, "??\n??:0\n"...)
+	}
+	for _, f := range a.at.Frames {
+		line := "?"
+		if f.Line > 0 {
+			line = strconv.FormatUint(uint64(f.Line), 10)
+		}
+		b = fmt.Appendf(b, "%s\n%s:%s\n", orUnknown(f.Function), orUnknown(f.File), line)
+	}
+	return b
+}
+
+// appendLLVM is what `llvm-symbolizer` prints. Symbol files have no columns: they
+// are 0, as LLVM has them where it knows none.
+func appendLLVM(b []byte, a *answer) []byte {
+	if !a.found {
+		return append(b, "??\n??:0:0\n\n"...)
+	}
+	for _, f := range a.at.Frames {
+		b = fmt.Appendf(b, "%s\n%s:%d:0\n", orUnknown(f.Function), orUnknown(f.File), f.Line)
+	}
+	return append(b, '\n')
+}
+
+// answerJSON is an answer of --format json, one on a line. The README documents
+// its fields.
+type answerJSON struct {
+	Address  string      `json:"address"` // as it was asked for
+	Symbols  string      `json:"symbols,omitempty"`
+	Found    bool        `json:"found"`
+	Record   string      `json:"record,omitempty"` // FUNC or PUBLIC
+	Start    string      `json:"start,omitempty"`
+	Size     string      `json:"size,omitempty"`
+	Multiple bool        `json:"multiple,omitempty"`
+	Frames   []frameJSON `json:"frames"`
+}
+
+type frameJSON struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Inlined  bool   `json:"inlined,omitempty"`
+}
+
+func appendJSON(b []byte, a *answer) []byte {
+	out := answerJSON{Address: a.text, Symbols: a.file, Found: a.found, Frames: []frameJSON{}}
+	if a.found {
+		out.Record, out.Start, out.Multiple = "FUNC", hexString(uint64(a.at.Start)), a.at.Multiple
+		if a.at.Source == resolve.Public {
+			out.Record = "PUBLIC"
+		} else {
+			out.Size = hexString(a.at.Size)
+		}
+		for _, f := range a.at.Frames {
+			out.Frames = append(out.Frames, frameJSON(f))
+		}
+	}
+	return appendDocument(b, out)
+}
+
+func hexString(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
+
+// appendDocument writes v on a line; marks of HTML stay as they are.
+func appendDocument(b []byte, v any) []byte {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // strings and numbers only
+	}
+	return append(b, text.String()...)
+}
+
+// llvmJSON writes what `llvm-symbolizer --output-style=JSON` prints: a list for
+// addresses that are arguments, a line for each that is read.
+type llvmJSON struct {
+	w        io.Writer
+	together bool
+	n        int
+}
+
+func newLLVMJSON(w io.Writer, together bool) answerWriter {
+	return &llvmJSON{w: w, together: together}
+}
+
+// The fields are in LLVM's order, that of the alphabet.
+type llvmAnswer struct {
+	Address    string
+	ModuleName string
+	Symbol     []llvmSymbol
+}
+
+type llvmSymbol struct {
+	Column        int
+	Discriminator int
+	FileName      string
+	FunctionName  string
+	Line          uint32
+	StartAddress  string
+	StartFileName string
+	StartLine     int
+}
+
+func (j *llvmJSON) answer(a *answer) error {
+	out := llvmAnswer{Address: hexString(a.addr), ModuleName: a.file, Symbol: []llvmSymbol{}}
+	for _, f := range a.at.Frames {
+		out.Symbol = append(out.Symbol, llvmSymbol{
+			FileName: f.File, FunctionName: f.Function, Line: f.Line, StartAddress: hexString(uint64(a.at.Start)),
+		})
+	}
+	if !a.found {
+		out.Symbol = append(out.Symbol, llvmSymbol{})
+	}
+	if a.bad {
+		out.Address = a.text
+	}
+	text := appendDocument(nil, out)
+	if j.together {
+		text = append([]byte{"[,"[min(j.n, 1)]}, text[:len(text)-1]...)
+	}
+	j.n++
+	_, err := j.w.Write(text)
+	return err
+}
+
+func (j *llvmJSON) end() error {
+	if !j.together {
+		return nil
+	}
+	_, err := io.WriteString(j.w, "]\n")
+	return err
+}

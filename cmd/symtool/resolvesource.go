@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/resolve"
+)
+
+// moduleName names a module; id may be "".
+type moduleName struct{ name, id string }
+
+// minID is the length of the shortest id of a MODULE record.
+const minID = 33
+
+// parseModule reads NAME or NAME/ID; folders in front of NAME do not count.
+func parseModule(text string) moduleName {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
+	n := len(parts)
+	switch {
+	case n == 0:
+		return moduleName{}
+	case n > 1 && isID(parts[n-1]):
+		return moduleName{parts[n-2], strings.ToUpper(parts[n-1])}
+	}
+	return moduleName{name: parts[n-1]}
+}
+
+func isID(s string) bool {
+	return len(s) >= minID && strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
+}
+
+func (m moduleName) String() string {
+	if m.id == "" {
+		return m.name
+	}
+	return m.name + "/" + m.id
+}
+
+// symbolSources finds the symbols of modules where the flags say.
+type symbolSources struct {
+	supplier resolve.Supplier
+	one      bool // there is one place: it may answer addresses that name no module
+	index    bool
+	indexDir string
+	verbose  bool
+	any      bool // names come from a log: most are of no module, which is no fault
+	msgs     *messages
+
+	known  map[moduleName]*resolve.Resolver // nil for what was not found
+	status int
+}
+
+func newSymbolSources(c *cli.Context, msgs *messages) (*symbolSources, error) {
+	s := &symbolSources{
+		msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),
+		index: c.Bool("index") || c.IsSet("index-dir"), indexDir: c.String("index-dir"),
+		known: map[moduleName]*resolve.Resolver{},
+	}
+	places := 0
+	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
+		places += len(c.StringSlice(name))
+	}
+	if places == 0 {
+		return nil, errors.New("no --symbols, --binaries or --symbol-url")
+	}
+	s.one = places == 1
+	var err error
+	s.supplier, err = newSupplier(c, s.openFile)
+	return s, err
+}
+
+// openFile opens a symbol file, and tells of its damage.
+func (s *symbolSources) openFile(path string) (r *resolve.Resolver, err error) {
+	var unwritten error
+	if s.index {
+		r, unwritten, err = resolve.OpenIndexed(path, s.indexDir)
+	} else {
+		r, err = resolve.Open(path)
+	}
+	var notThere *fs.PathError
+	if errors.As(err, &notThere) && notThere.Path == path {
+		err = fmt.Errorf("%s: %w", path, notThere.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if unwritten != nil {
+		s.msgs.printf("symtool: %s: the index could not be written: %v", path, unwritten)
+	}
+	return r, nil
+}
+
+// tell tells of symbols that were found.
+func (s *symbolSources) tell(r *resolve.Resolver) {
+	if s.verbose {
+		s.msgs.printf("symtool: symbols of %s from %s", r.Index().Name, r.Path)
+	}
+	out := problemLines{msgs: s.msgs, all: s.verbose, hint: verboseHint}
+	for _, p := range r.Problems {
+		s.status = statusInput
+		out.add(p.String())
+	}
+	out.end()
+}
+
+// find returns the symbols of a module, nil if there are none. That is told once.
+func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolver {
+	r, known := s.known[m]
+	if known {
+		return r
+	}
+	var tried []string
+	if m.name != "" || s.one {
+		var err error
+		r, tried, err = s.supplier.Symbols(ctx, resolve.Module{Name: m.name, DebugID: m.id})
+		s.tellError(err)
+	}
+	s.known[m] = r
+	if r != nil {
+		s.tell(r)
+	}
+	if r == nil && !s.any || s.verbose {
+		s.tellTried(m, r != nil, tried)
+	}
+	return r
+}
+
+// tellError tells of symbols that could not be used.
+func (s *symbolSources) tellError(err error) {
+	if err == nil {
+		return
+	}
+	if !s.any {
+		s.status = statusInput
+	}
+	if s.verbose || !s.any {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			s.msgs.printf("symtool: %s", line)
+		}
+	}
+}
+
+func (s *symbolSources) tellTried(m moduleName, found bool, tried []string) {
+	if !found && m.name == "" {
+		s.msgs.printf("symtool: no module: --module says which one addresses are of")
+	} else if !found {
+		s.msgs.printf("symtool: no symbols of %s", m)
+	}
+	for _, path := range tried {
+		s.msgs.printf("symtool:   tried %s", path)
+	}
+}

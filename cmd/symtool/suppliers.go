@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/resolve"
+)
+
+// supplierFlags are the flags of commands that look for symbols.
+func supplierFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "take symbols from `PATH`: a symbol file, or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated: the first\none that has them counts"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "then from `PATH`: an ELF file, or a folder with such, found by\nbuild-id; debug files are found there and in /usr/lib/debug; may\nbe repeated"},
+		&cli.StringSliceFlag{Name: "symbol-url", Usage: "then from the symbol server at `URL`; may be repeated"},
+		&cli.StringFlag{Name: "symbol-cache", Usage: "keep what comes from symbol servers in `DIR`, in place of\n$XDG_CACHE_HOME/symtool/symbols"},
+		verboseFlag(),
+	}
+}
+
+// newSupplier returns what the flags name, in this order: symbol files and
+// folders, which open opens, binaries, servers.
+func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) {
+	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
+		for _, value := range c.StringSlice(name) {
+			if value == "" {
+				return nil, usagef(c.Command.Name, "--%s is empty", name)
+			}
+		}
+	}
+	var all []resolve.Supplier
+	for _, path := range c.StringSlice("symbols") {
+		s, err := resolve.NewSymbols(path, open)
+		if err != nil {
+			return nil, &statusError{statusInput, err}
+		}
+		all = append(all, s)
+	}
+	if paths := c.StringSlice("binaries"); len(paths) > 0 {
+		s, err := resolve.NewBinaries(paths, []string{"/usr/lib/debug"})
+		if err != nil {
+			return nil, &statusError{statusInput, err}
+		}
+		all = append(all, s)
+	}
+	servers, err := newServers(c)
+	if err != nil {
+		return nil, usagef(c.Command.Name, "%v", err)
+	}
+	if servers != nil {
+		all = append(all, servers)
+	}
+	return resolve.NewChain(all...), nil
+}
+
+// newServers returns the symbol servers; nil without any.
+func newServers(c *cli.Context) (resolve.Supplier, error) {
+	cfg := resolve.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), UserAgent: generator}
+	switch named := c.IsSet("symbol-cache"); {
+	case named && cfg.Cache == "":
+		return nil, fmt.Errorf("--symbol-cache is empty")
+	case named && len(cfg.URLs) == 0:
+		return nil, fmt.Errorf("--symbol-cache is for --symbol-url; --symbols takes what is in such a folder")
+	case len(cfg.URLs) == 0:
+		return nil, nil
+	case !named:
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("--symbol-url: no folder for its cache: set --symbol-cache, XDG_CACHE_HOME or HOME")
+		}
+		cfg.Cache = filepath.Join(dir, "symtool", "symbols")
+	}
+	if msgs, ok := c.App.ErrWriter.(*messages); ok && c.Bool("verbose") {
+		cfg.Tell = func(url string) { msgs.printf("symtool: asking %s", url) }
+	}
+	servers, err := resolve.NewServers(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--symbol-url: %w", err)
+	}
+	return servers, nil
+}
