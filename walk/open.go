@@ -156,16 +156,12 @@ type contents struct {
 
 // open holds another file as long as this one.
 func (c *contents) open(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, size, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	other, err := hold(f, st.Size())
+	other, err := hold(f, size)
 	if err != nil {
 		return nil, err
 	}
@@ -187,25 +183,32 @@ func (c *contents) Close() error {
 
 // load maps a file, or reads it.
 func load(path string, o Options) (*contents, error) {
-	f, err := os.Open(path)
+	f, size, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
 	magic := make([]byte, 2)
 	if n, err := f.ReadAt(magic, 0); err != nil && err != io.EOF {
 		return nil, err
 	} else if string(magic[:n]) == "\x1f\x8b" {
 		return unpack(f, o)
 	}
-	return hold(f, st.Size())
+	return hold(f, size)
+}
+
+// openRegular opens a file and tells its size. Anything else is refused before it
+// is opened: a named pipe would block.
+func openRegular(path string) (*os.File, int64, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, 0, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	return f, st.Size(), err
 }
 
 // hold maps an open file. A mapping outlives the file's handle and its name.

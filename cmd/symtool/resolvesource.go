@@ -75,7 +75,7 @@ func newSymbolSources(c *cli.Context, msgs *messages) (*symbolSources, error) {
 	return s, err
 }
 
-// openFile opens a symbol file, and tells of its damage.
+// openFile opens a symbol file, through its index if that is wanted.
 func (s *symbolSources) openFile(path string) (r *resolve.Resolver, err error) {
 	var unwritten error
 	if s.index {

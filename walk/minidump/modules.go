@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -120,18 +121,14 @@ func (r *reader) setPDB(m *dump.Module, c *bin.Cursor) {
 	}
 }
 
-// buildID reads Breakpad's record of an ELF build-id, all of its bytes. The
-// debug id is made of it as dump_syms does: the first 16 bytes are a GUID, with
-// zeros behind a shorter one, and the age is 0.
+// buildID reads Breakpad's record of an ELF build-id, all of its bytes.
 func (r *reader) buildID(m *dump.Module, c *bin.Cursor) {
 	id := c.Bytes(uint64(c.Len()))
 	if len(id) == 0 || zeros(id) {
 		return
 	}
 	m.BuildID, m.CodeID = id, hex.EncodeToString(id)
-	var guid [16]byte
-	copy(guid[:], id)
-	m.DebugID = guidText(guid[:], r.order) + "0"
+	m.DebugID = elfobj.ModuleID(id, r.order)
 }
 
 // debugName takes the name of an IMAGE_DEBUG_MISC record: type, length, a byte
