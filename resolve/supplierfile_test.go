@@ -302,7 +302,7 @@ func TestOpener(t *testing.T) {
 	sym := testSym("a", testID, "found")
 	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
 	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
-	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, sym) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, sym) })
 	var opened []string
 	open := func(path string) (*Resolver, error) {
 		opened = append(opened, path)

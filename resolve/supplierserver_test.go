@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +19,6 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 )
-
-func serveSymbols(t testing.TB, h http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s.URL
-}
 
 func newServers(t testing.TB, cfg Servers) *serverSupplier {
 	t.Helper()
@@ -79,7 +71,7 @@ func TestServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
 			const prefix = "/prefix/my%20app/" + testID + "/my%20app"
-			url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+			url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				ext, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
 				if !ok || r.UserAgent() != "test/1" {
 					t.Errorf("asked for %s by %s", r.URL.EscapedPath(), r.UserAgent())
@@ -231,7 +223,7 @@ func TestServerFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := serveSymbols(t, c.handler)
+			url := testenv.Serve(t, c.handler)
 			c.cfg.URLs = []string{url}
 			s := newServers(t, c.cfg)
 			start := time.Now()
@@ -263,10 +255,10 @@ func TestServerFaults(t *testing.T) {
 
 // A redirection to another host is followed.
 func TestServerElsewhere(t *testing.T) {
-	other := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+	other := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, testSym("my app", testID, r.URL.Path[1:]))
 	})
-	url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, strings.Replace(other, "127.0.0.1", "localhost", 1)+"/elsewhere", http.StatusFound)
 	})
 	askFor(t, newServers(t, Servers{URLs: []string{url}}), testModule).check(t, "elsewhere", answered{function: "elsewhere"})
@@ -275,7 +267,7 @@ func TestServerElsewhere(t *testing.T) {
 // No name or id of a dump changes what a server is asked for, or what is written.
 func TestServerRefuses(t *testing.T) {
 	requests := 0
-	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		requests++
 		io.WriteString(w, testSym("a", testID, "hostile"))
 	})
@@ -290,7 +282,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 	for name, path := range map[string]string{"a?b=c": "/a%3Fb=c/", "a#b": "/a%23b/", "%2e%2e": "/%252e%252e/", "a%2fb": "/a%252fb/", "...": "/.../", "a;b": "/a%3Bb/"} {
 		var got string
-		url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) { got = r.RequestURI; http.NotFound(w, r) })
+		url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) { got = r.RequestURI; http.NotFound(w, r) })
 		askFor(t, newServers(t, Servers{URLs: []string{url}}), Module{Name: name, DebugID: testID})
 		if !strings.HasPrefix(got, path+testID+"/") {
 			t.Errorf("%q: asked for %s", name, got)
@@ -305,7 +297,7 @@ func TestServerMisses(t *testing.T) {
 	found := false
 	var urls []string
 	for i := range asked {
-		urls = append(urls, serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+		urls = append(urls, testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if asked[i]++; !found {
 				http.NotFound(w, r)
 				return
@@ -347,8 +339,8 @@ func TestServersInTurn(t *testing.T) {
 	}
 	away := "http://" + l.Addr().String()
 	l.Close()
-	missing := serveSymbols(t, http.NotFound)
-	good := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	missing := testenv.Serve(t, http.NotFound)
+	good := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	s := newServers(t, Servers{URLs: []string{missing, away, good}})
 	a := askFor(t, s, testModule)
 	a.check(t, "good", answered{"found", "404 Not Found", "connection refused"})
@@ -365,7 +357,7 @@ func TestServersInTurn(t *testing.T) {
 func TestServerDamagedCache(t *testing.T) {
 	sym := testSym("my app", testID, "found")
 	requests := 0
-	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { requests++; io.WriteString(w, sym) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { requests++; io.WriteString(w, sym) })
 	for i, bad := range []string{"", "x", sym[:12], testSym("my app", otherOf, "other"), "<html>"} {
 		cache := writeFiles(t, "my app/"+testID+"/my app.sym", bad)
 		askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache}), testModule).check(t, bad, answered{function: "found"})
@@ -377,7 +369,7 @@ func TestServerDamagedCache(t *testing.T) {
 
 // A folder that cannot be written, one that is none, and a call that is given up.
 func TestServerFails(t *testing.T) {
-	url := serveSymbols(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	file := filepath.Join(writeFiles(t, "file", ""), "file")
 	askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: file}), testModule).check(t, "no folder", answered{"", "not a directory", file + ": not a directory"})
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -402,7 +394,7 @@ const fillVar = "SYMTOOL_TEST_FILL_CACHE"
 func TestProcesses(t *testing.T) {
 	var requests atomic.Int32
 	lines := strings.Repeat("1000 10 7 0\n", 50000)
-	url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		name := strings.Split(r.URL.Path, "/")[1]
 		if name == "none" {
@@ -465,7 +457,7 @@ func TestFillCache(t *testing.T) {
 func TestServerOfOthers(t *testing.T) {
 	for dir, want := range map[string]int{"breakpad": 7, "rust-minidump": 2} {
 		root := testenv.Shared(t, "data", "minidumps", dir, "symbols")
-		url := serveSymbols(t, func(w http.ResponseWriter, r *http.Request) {
+		url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(r.URL.Path)))
 			if err != nil {
 				http.NotFound(w, r)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,13 +35,6 @@ func sample(t testing.TB) (data, id []byte) {
 	}
 	defer f.Close()
 	return data, f.BuildID()
-}
-
-func serve(t testing.TB, h http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s.URL
 }
 
 func newClient(t testing.TB, cfg Config) *Client {
@@ -74,7 +66,7 @@ func left(t testing.TB, dir string) string {
 func TestFetch(t *testing.T) {
 	data, id := sample(t)
 	var asked []string
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path+" "+r.UserAgent()+" "+r.Header.Get("X-Debuginfod-Maxsize"))
 		w.Write(data)
 	})
@@ -213,7 +205,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := serve(t, c.handler)
+			url := testenv.Serve(t, c.handler)
 			c.cfg.URLs = []string{url}
 			client := newClient(t, c.cfg)
 			start := time.Now()
@@ -251,8 +243,8 @@ func TestFaults(t *testing.T) {
 func TestSeveralServers(t *testing.T) {
 	data, id := sample(t)
 	var asked atomic.Int32
-	missing := serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); http.Error(w, "", http.StatusNotFound) })
-	good := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
+	missing := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); http.Error(w, "", http.StatusNotFound) })
+	good := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
 	away := closedPort(t)
 
 	c := newClient(t, Config{URLs: []string{missing, away, good}})
@@ -287,7 +279,7 @@ func closedPort(t testing.TB) string {
 func TestMisses(t *testing.T) {
 	data, id := sample(t)
 	asked, found := 0, false
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if asked++; !found {
 			http.Error(w, "", http.StatusNotFound)
 			return
@@ -323,7 +315,7 @@ func TestMisses(t *testing.T) {
 // A file in the cache that is damaged, or another's, is fetched again.
 func TestDamagedCache(t *testing.T) {
 	data, id := sample(t)
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
 	c := newClient(t, Config{URLs: []string{url}})
 	e, err := c.entry(Debuginfo, id)
 	if err != nil {
@@ -350,7 +342,7 @@ func TestDamagedCache(t *testing.T) {
 // Several clients, as of several processes, fetch one file at once.
 func TestAtOnce(t *testing.T) {
 	data, id := sample(t)
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
 	cache := t.TempDir()
 	var wg sync.WaitGroup
 	for range 16 {
@@ -407,7 +399,7 @@ func TestFetchRefuses(t *testing.T) {
 // A folder that cannot be written, and a call that is given up.
 func TestFetchFails(t *testing.T) {
 	data, id := sample(t)
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
 	file := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(file, nil, 0o644)
 	_, tried, err := newClient(t, Config{URLs: []string{url}, Cache: file}).Fetch(context.Background(), Debuginfo, id)
@@ -425,7 +417,7 @@ func TestFetchFails(t *testing.T) {
 func TestPassword(t *testing.T) {
 	_, id := sample(t)
 	var user, word string
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		user, word, _ = r.BasicAuth()
 		http.Error(w, "", http.StatusUnauthorized)
 	})
