@@ -1,0 +1,59 @@
+package walk
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// cpu is what walking needs to know of a CPU beside arch.Arch.
+type cpu struct {
+	arch   *arch.Arch
+	pc, sp cfi.Reg
+
+	// call is how far before a return address the call is, at least in part:
+	// symbols and rules are those of that address.
+	call uint64
+
+	// clean takes out of a program counter what is no part of the address.
+	clean func(u *unwinder, pc uint64) uint64
+
+	techniques []technique
+	kept       []cfi.Reg // the registers that frames keep
+}
+
+// newCPU describes a CPU. The registers that frames keep are the general ones.
+func newCPU(a *arch.Arch, call uint64, techniques ...technique) *cpu {
+	c := &cpu{arch: a, call: call, clean: func(_ *unwinder, pc uint64) uint64 { return pc }, techniques: techniques}
+	c.pc, c.sp = c.reg(a.PC), c.reg(a.SP)
+	return c
+}
+
+// reg is the register with a name, which must be one of the CPU's.
+func (c *cpu) reg(name string) cfi.Reg {
+	i, ok := c.arch.RegIndex(name)
+	if !ok {
+		panic("walk: no register " + name + " of " + c.arch.Name)
+	}
+	return cfi.Reg(i)
+}
+
+// keep sets the registers that frames keep.
+func (c *cpu) keep(names ...string) *cpu {
+	for _, name := range names {
+		c.kept = append(c.kept, c.reg(name))
+	}
+	return c
+}
+
+// registers fills the registers of a frame.
+func (c *cpu) registers(regs *cfi.Regs, f *Frame) {
+	f.Registers = make([]Register, 0, len(c.kept))
+	for _, r := range c.kept {
+		if v, ok := regs.Get(r); ok {
+			f.Registers = append(f.Registers, Register{int16(r), v})
+		}
+	}
+	f.Registers = slices.Clip(f.Registers)
+}

@@ -1,0 +1,161 @@
+package walk
+
+import (
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Trust tells how sure a frame is, from the least to the most. The names are
+// those of rust-minidump's output.
+type Trust uint8
+
+// The trusts.
+const (
+	NoTrust        Trust = iota
+	TrustScan            // a word of the stack that looks like a return address
+	TrustCFIScan         // by call frame information, of which a scan gave a part
+	TrustFramePtr        // by the frame pointer
+	TrustCFI             // by call frame information
+	TrustPrewalked       // the dump's writer had walked the stack; no reader of ours gives it
+	TrustContext         // the registers of the thread
+)
+
+var trustNames = [...]string{"non", "scan", "cfi_scan", "frame_pointer", "cfi", "prewalked", "context"}
+
+// String is the name in machine-readable output.
+func (t Trust) String() string { return trustNames[t] }
+
+var trustTexts = [...]string{
+	"unknown", "stack scanning", "call frame info with scanning", "previous frame's frame pointer",
+	"call frame info", "recovered by external stack walker", "given as instruction pointer in context",
+}
+
+// Text is what Breakpad's and rust-minidump's output for people says behind
+// "Found by: ".
+func (t Trust) Text() string { return trustTexts[t] }
+
+// Technique is how a frame was found: finer than Trust.
+type Technique uint8
+
+// The techniques.
+const (
+	ByContext      Technique = iota
+	ByWinProgram             // STACK WIN with a program string
+	ByWinFPO                 // STACK WIN without
+	BySymbols                // STACK CFI of the symbol file
+	ByEHFrame                // .eh_frame or .debug_frame of the binary
+	BySFrame                 // .sframe of the binary
+	BySignal                 // the layout of the system's signal frame
+	ByFramePointer           // the chain of frame pointers
+	ByReturn                 // the return address where a function that has just been entered has it
+	ByScan                   // a word of the stack that looks like a return address
+)
+
+var techniqueNames = [...]string{
+	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "frame-pointer", "return", "scan",
+}
+
+// String is the name in machine-readable output, and in lists of techniques.
+func (t Technique) String() string { return techniqueNames[t] }
+
+// Register is a register whose value is known.
+type Register struct {
+	Index int16 // in arch.Arch.Regs
+	Value uint64
+}
+
+// Frame is a function that had not returned. Addresses are those of the
+// process.
+type Frame struct {
+	// PC is the instruction that would be executed next: of a caller, the return
+	// address, without bits of pointer authentication or of the instruction set.
+	PC uint64
+	SP uint64
+	// Inst is the address that the function, the line and the rules are those
+	// of: PC, or the call in front of it.
+	Inst uint64
+	// Interrupted says that the frame did not get where it is by a call: it is the
+	// topmost, or a signal interrupted it. Inst is PC then.
+	Interrupted bool
+	// Handler says that the frame is the code that a signal handler returns to.
+	Handler bool
+
+	Module int // place in Dump.Modules, -1 without
+	Trust  Trust
+	By     Technique
+
+	// Registers are those whose values are known, by place in arch.Arch.Regs.
+	Registers []Register
+
+	// What symbols say of Inst. Start is the address of the function, LineStart
+	// that of its line record, in both 0 without. Names are those of
+	// resolve.Frame: the last of them is the function itself, those before it
+	// were inlined, innermost first; none if nothing is known.
+	Source    resolve.Source
+	Start     uint64
+	LineStart uint64
+	Multiple  bool // several symbols share the code
+	Names     []resolve.Frame
+
+	paramSize uint64 // bytes of arguments, of STACK WIN, FUNC or PUBLIC
+}
+
+// Function is the name of the function itself, "" if it is not known.
+func (f *Frame) Function() string {
+	if len(f.Names) == 0 {
+		return ""
+	}
+	return f.Names[len(f.Names)-1].Function
+}
+
+// Register returns the value of register i of arch.Arch.Regs.
+func (f *Frame) Register(i int) (uint64, bool) {
+	for _, r := range f.Registers {
+		if int(r.Index) == i {
+			return r.Value, true
+		}
+	}
+	return 0, false
+}
+
+// End is why a walk ended.
+type End uint8
+
+// The reasons.
+const (
+	EndOutermost End = iota // the rules say that the frame has no caller
+	EndStart                // the function is where a thread begins
+	EndZero                 // the return address is 0, or in the first page
+	EndNoContext            // the dump has no registers of the thread
+	EndNoMemory             // the stack is not in the dump
+	EndNothing              // no technique found a caller
+	EndStuck                // the caller's stack pointer is not above the frame's
+	EndLimit                // the limit on frames
+)
+
+var endNames = [...]string{
+	"outermost", "start", "zero", "no-context", "no-memory", "not-found", "stuck", "limit",
+}
+
+// String is the name in machine-readable output.
+func (e End) String() string { return endNames[e] }
+
+// Clean tells whether the walk came to the end of the stack.
+func (e End) Clean() bool { return e <= EndZero }
+
+// Stack is the frames of a thread, the topmost first.
+type Stack struct {
+	Thread int // place in Dump.Threads
+	Frames []Frame
+	End    End
+	Why    string   // more about the end, for people
+	Notes  []string // findings about the thread, such as a stack overflow
+	Trace  []string // what was tried and what came of it, if Options.Trace
+}
+
+// Result is the walk of a dump.
+type Result struct {
+	Dump    *dump.Dump
+	Stacks  []Stack   // of the threads that were asked for, in the order of the dump
+	Modules []Symbols // of Dump.Modules; those of modules that no stack goes through are not looked for
+}

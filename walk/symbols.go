@@ -1,0 +1,196 @@
+package walk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Symbols is what is known of a module's symbols.
+type Symbols struct {
+	Asked bool // whether anybody did
+
+	// Resolver is of the symbol file, or of the binary's debug information; nil
+	// without.
+	Resolver *resolve.Resolver
+	Tried    []string // where symbols were looked for and are not
+	Err      error    // symbols that were there and could not be used
+
+	state *moduleState
+}
+
+// Sources is where symbols and binaries are. It is for many dumps: what a
+// module's symbols are is found out once. Its methods may be called by several
+// goroutines.
+type Sources struct {
+	Symbols  resolve.Supplier // of symbol files; may be nil
+	Binaries Binaries         // ELF files; may be nil
+
+	mu      sync.Mutex
+	modules map[string]*moduleState
+}
+
+// Binaries finds binaries, and reads their debug information where there is no
+// symbol file.
+type Binaries interface {
+	resolve.Supplier
+	resolve.BinaryFinder
+}
+
+// moduleState is what is known of a module, or of all modules with its id.
+type moduleState struct {
+	m       resolve.Module
+	image   []byte // the file as it is in the dump's memory, of the vdso; may be nil
+	sources *Sources
+
+	symbols struct {
+		once     sync.Once
+		resolver *resolve.Resolver
+		binary   bool // it is of the binary
+		tried    []string
+		err      error
+	}
+	binary struct {
+		once  sync.Once
+		file  *elfobj.File
+		tried []string
+		err   error
+	}
+	tables [2]cfiTable // of the binary: .eh_frame, .sframe
+}
+
+// cfiTable is the rules of a section of the binary.
+type cfiTable struct {
+	once     sync.Once
+	resolver *resolve.Resolver // nil without
+	problems []bin.Problem
+	err      error
+}
+
+// module returns the state of a module of a dump.
+func (s *Sources) module(d *dump.Dump, i int) *moduleState {
+	m := &d.Modules[i]
+	want := resolve.Module{
+		Name: d.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,
+	}
+	key := fmt.Sprintf("%q %q %q %q %x", want.Name, want.DebugFile, want.DebugID, want.Path, want.BuildID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.modules[key]; st != nil {
+		return st
+	}
+	st := &moduleState{m: want, sources: s}
+	if len(want.BuildID) == 0 && want.DebugID == "" {
+		// The next dump may have another module of that name.
+		return st
+	}
+	if s.modules == nil {
+		s.modules = map[string]*moduleState{}
+	}
+	s.modules[key] = st
+	return st
+}
+
+// Close closes the binaries.
+func (s *Sources) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range s.modules {
+		if st.binary.file != nil {
+			st.binary.file.Close()
+		}
+	}
+	s.modules = nil
+	return nil
+}
+
+// resolver returns the module's symbols, nil without.
+func (st *moduleState) resolver(ctx context.Context) *resolve.Resolver {
+	st.symbols.once.Do(func() {
+		if s := st.sources.Symbols; s != nil {
+			st.ask(ctx, s)
+		}
+		if s := st.sources.Binaries; s != nil && st.symbols.resolver == nil {
+			st.ask(ctx, s)
+			st.symbols.binary = st.symbols.resolver != nil
+		}
+		if f := st.fileInMemory(); f != nil && st.symbols.resolver == nil {
+			st.symbols.resolver, _, st.symbols.err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
+			st.symbols.binary = true
+		}
+	})
+	return st.symbols.resolver
+}
+
+func (st *moduleState) ask(ctx context.Context, s resolve.Supplier) {
+	r, tried, err := s.Symbols(ctx, st.m)
+	y := &st.symbols
+	y.resolver, y.tried, y.err = r, append(y.tried, tried...), errors.Join(y.err, err)
+}
+
+// readModule reads the symbols of a binary.
+func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*resolve.Resolver, []bin.Problem, error) {
+	m, report, err := dwarf2sym.Read(ctx, f, nil, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	r, err := resolve.FromModule(m, f.Path)
+	return r, report.Problems, err
+}
+
+// file returns the module's binary, nil without.
+func (st *moduleState) file(ctx context.Context) *elfobj.File {
+	b := &st.binary
+	b.once.Do(func() {
+		if st.sources.Binaries != nil {
+			b.file, b.tried, b.err = st.sources.Binaries.Binary(ctx, st.m)
+		}
+		if b.file == nil {
+			b.file = st.fileInMemory()
+		}
+	})
+	return b.file
+}
+
+// fileInMemory returns the binary that the dump itself has, nil without.
+func (st *moduleState) fileInMemory() *elfobj.File {
+	if st.image == nil {
+		return nil
+	}
+	f, err := elfobj.NewFile(bytes.NewReader(st.image), int64(len(st.image)), st.m.String(), elfobj.DefaultLimits())
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// The tables of a binary.
+const (
+	tableEHFrame = 0
+	tableSFrame  = 1
+)
+
+// rules returns the rules of a section of the binary, nil without.
+func (st *moduleState) rules(ctx context.Context, table int) *resolve.Resolver {
+	t := &st.tables[table]
+	t.once.Do(func() {
+		f := st.file(ctx)
+		if f == nil || table == tableSFrame && len(f.SectionsNamed(".sframe")) == 0 {
+			return
+		}
+		o := dwarf2sym.Options{CFIOnly: true, CFI: dwarf2sym.CFIDWARF}
+		if table == tableSFrame {
+			o.CFI = dwarf2sym.CFISFrame
+		}
+		t.resolver, t.problems, t.err = readModule(ctx, f, o)
+	})
+	return t.resolver
+}

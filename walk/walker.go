@@ -1,0 +1,320 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// MaxFrames is the most frames of a stack without another limit.
+const MaxFrames = 1_000_000
+
+// Config says how stacks are walked. The zero value will do.
+type Config struct {
+	// Techniques are those that may be used, in no order; nil for all.
+	Techniques []Technique
+	MaxFrames  int  // 0 is MaxFrames
+	Trace      bool // fill Stack.Trace
+	// Threads are the places in Dump.Threads of those to walk; nil for all.
+	Threads []int
+}
+
+// Walker walks stacks. It is for one goroutine, and for any number of dumps: it
+// keeps the rules that it has parsed.
+type Walker struct {
+	sources *Sources
+	config  Config
+	may     [ByScan + 1]bool
+	cpus    map[*arch.Arch]*machine
+}
+
+// NewWalker returns a Walker. Sources may be shared with others.
+func NewWalker(sources *Sources, config Config) *Walker {
+	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}}
+	if w.config.MaxFrames <= 0 {
+		w.config.MaxFrames = MaxFrames
+	}
+	for t := range w.may {
+		w.may[t] = config.Techniques == nil
+	}
+	for _, t := range config.Techniques {
+		w.may[t] = true
+	}
+	return w
+}
+
+// machine is a CPU with the rules that were parsed for it.
+type machine struct {
+	cpu   *cpu
+	names *cfi.Names
+	rows  rowCache
+	regs  [2]*cfi.Regs // of the frame and its caller, in turn
+}
+
+func (w *Walker) machine(a *arch.Arch) *machine {
+	m := w.cpus[a]
+	if m == nil {
+		names := cfi.NewNames(a)
+		m = &machine{cpu: cpuOf(a), names: names, rows: newRowCache(names)}
+		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
+		w.cpus[a] = m
+	}
+	return m
+}
+
+// Walk walks the stacks of a dump. The error is the context's.
+func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
+	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
+	threads := w.config.Threads
+	if threads == nil {
+		for i := range d.Threads {
+			threads = append(threads, i)
+		}
+	}
+	for _, i := range threads {
+		s := w.thread(ctx, res, i)
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		res.Stacks = append(res.Stacks, s)
+	}
+	for i := range res.Modules {
+		m := &res.Modules[i]
+		if st := m.state; st != nil {
+			m.Asked, m.Resolver = true, st.resolver(ctx)
+			m.Tried, m.Err = st.symbols.tried, st.symbols.err
+		}
+	}
+	return res, nil
+}
+
+// unwinder is the walk of one stack.
+type unwinder struct {
+	*Walker
+	*machine
+	ctx    context.Context
+	result *Result
+	d      *dump.Dump
+	stack  *Stack
+
+	frame  *Frame // the last one, whose caller is wanted
+	callee *Frame // the one before, nil without
+
+	in, out *cfi.Regs // registers of frame, and of its caller while that is computed
+	module  *moduleState
+	rva     rva // of Inst in the module
+	at      resolve.Location
+	region  *dump.Region // where the last word was
+	jumps   int          // to other stacks
+}
+
+type rva = symfmt.RVA
+
+// thread walks a stack.
+func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
+	s := Stack{Thread: i}
+	t := &res.Dump.Threads[i]
+	c := t.Context
+	if crash := res.Dump.Crash; crash != nil && crash.Thread == t.ID && crash.Context != nil {
+		// The thread's own registers are those of the crash reporter at work.
+		c = crash.Context
+	}
+	if c == nil || c.Arch == nil {
+		s.End, s.Why = EndNoContext, "the dump has no registers of the thread"
+		return s
+	}
+	m := w.machine(c.Arch)
+	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: &s, in: m.regs[0], out: m.regs[1]}
+	u.in.Reset()
+	for k := range c.Arch.Regs {
+		if v, ok := c.At(k); ok {
+			u.in.Set(cfi.Reg(k), v)
+		}
+	}
+	u.push(Frame{PC: u.cpu.clean(&u, c.PC()), SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
+	u.walk()
+	return s
+}
+
+// push adds a frame whose registers are u.in.
+func (u *unwinder) push(f Frame) {
+	f.Inst = f.PC
+	if !f.Interrupted {
+		f.Inst -= u.cpu.call
+	}
+	if !f.Interrupted && u.isHandlerReturn(&f) {
+		// Nobody called it: what is in front of it is another function.
+		f.Handler, f.Inst = true, f.PC
+	}
+	u.in.Set(u.cpu.pc, f.PC)
+	u.cpu.registers(u.in, &f)
+	u.locate(&f)
+	u.stack.Frames = append(u.stack.Frames, f)
+	n := len(u.stack.Frames)
+	u.frame, u.callee = &u.stack.Frames[n-1], nil
+	if n > 1 {
+		u.callee = &u.stack.Frames[n-2]
+	}
+}
+
+// locate finds the module and the function of a frame.
+func (u *unwinder) locate(f *Frame) {
+	u.module, u.rva = nil, 0
+	f.Module = u.d.ModuleAt(f.Inst)
+	if f.Module < 0 {
+		return
+	}
+	u.module = u.stateOf(f.Module)
+	base := u.d.Modules[f.Module].Addr
+	u.rva = rva(f.Inst - base)
+	r := u.module.resolver(u.ctx)
+	if r == nil {
+		return
+	}
+	found, err := r.Find(u.rva, &u.at)
+	if err != nil {
+		u.note("%v", err)
+	}
+	if !found && f.Inst == f.PC {
+		return
+	}
+	f.Source, f.Multiple, f.Start, f.paramSize = u.at.Source, u.at.Multiple, base+uint64(u.at.Start), u.at.ParamSize
+	f.Names = append([]resolve.Frame(nil), u.at.Frames...)
+}
+
+// stateOf returns what is known of the symbols of a module of the dump.
+func (u *unwinder) stateOf(i int) *moduleState {
+	m := &u.result.Modules[i]
+	if m.state == nil {
+		m.state = u.sources.module(u.d, i)
+	}
+	return m.state
+}
+
+// outcome is what came of a technique.
+type outcome uint8
+
+const (
+	nothing   outcome = iota // it does not apply, or gave no frame
+	found                    // u.next is the caller
+	outermost                // there is no caller
+)
+
+// technique computes the caller's registers, in u.out, and its frame, of which
+// it sets PC, SP, Trust, By and, behind a signal, Interrupted.
+type technique func(u *unwinder, f *Frame) outcome
+
+// walk walks to the end.
+func (u *unwinder) walk() {
+	for {
+		if u.ctx.Err() != nil {
+			return
+		}
+		if len(u.stack.Frames) >= u.config.MaxFrames {
+			u.end(EndLimit, "%d frames", len(u.stack.Frames))
+			return
+		}
+		if u.isStart() {
+			u.end(EndStart, "%s is where threads begin", u.frame.Function())
+			return
+		}
+		next, ok := u.caller()
+		if !ok {
+			return
+		}
+		u.in, u.out = u.out, u.in
+		u.push(next)
+	}
+}
+
+// caller tries the techniques in the CPU's order.
+func (u *unwinder) caller() (Frame, bool) {
+	for _, try := range u.cpu.techniques {
+		var f Frame
+		u.out.Reset()
+		switch try(u, &f) {
+		case outermost:
+			u.end(EndOutermost, "by its rules %s has no caller", u.where())
+			return f, false
+		case found:
+			f.PC = u.cpu.clean(u, f.PC)
+			if f.PC < firstPage {
+				u.end(EndZero, "the return address is %#x", f.PC)
+				return f, false
+			}
+			if !u.moves(&f) {
+				u.end(EndStuck, "by %v, the caller's stack pointer is %#x, the frame's %#x", f.By, f.SP, u.frame.SP)
+				return f, false
+			}
+			u.note("frame %d: pc %#x sp %#x by %v", len(u.stack.Frames), f.PC, f.SP, f.By)
+			return f, true
+		}
+	}
+	u.end(EndNothing, "no technique finds a caller of %s", u.where())
+	return Frame{}, false
+}
+
+// firstPage is where no code is on any system.
+const firstPage = 4096
+
+// maxJumps is how often a stack may go on at a lower address, as where a signal
+// handler has a stack of its own.
+const maxJumps = 64
+
+// moves tells whether a caller brings the walk nearer to its end: its stack
+// pointer is above the frame's, or equal where a function that was entered last
+// has nothing on the stack. Behind a signal it is anywhere.
+func (u *unwinder) moves(f *Frame) bool {
+	switch {
+	case f.SP > u.frame.SP:
+		return true
+	case f.Interrupted:
+		u.jumps++
+		return u.jumps <= maxJumps
+	}
+	return f.SP == u.frame.SP && u.frame.Interrupted && u.cpu.arch.RA != "" && f.PC != u.frame.PC
+}
+
+// where names the frame in messages.
+func (u *unwinder) where() string {
+	f := u.frame
+	if name := f.Function(); name != "" {
+		return name
+	}
+	if f.Module >= 0 {
+		return fmt.Sprintf("%s + %#x", u.d.System.OS.Base(u.d.Modules[f.Module].Path), f.Inst-u.d.Modules[f.Module].Addr)
+	}
+	return fmt.Sprintf("%#x", f.Inst)
+}
+
+func (u *unwinder) end(e End, format string, args ...any) {
+	u.stack.End, u.stack.Why = e, fmt.Sprintf(format, args...)
+	u.note("end (%v): %s", e, u.stack.Why)
+}
+
+// note adds to the trace.
+func (u *unwinder) note(format string, args ...any) {
+	if u.config.Trace {
+		u.stack.Trace = append(u.stack.Trace, fmt.Sprintf(format, args...))
+	}
+}
+
+// ReadWord reads a word of the stack, as cfi.Memory.
+func (u *unwinder) ReadWord(addr uint64) (uint64, bool) {
+	size := uint64(u.cpu.arch.PtrSize)
+	if r := u.region; r == nil || addr-r.Addr >= uint64(len(r.Data)) || uint64(len(r.Data))-(addr-r.Addr) < size {
+		v, ok := u.d.Memory.Word(addr, int(size))
+		u.region = u.d.Memory.Find(addr)
+		return v, ok
+	}
+	data := u.region.Data[addr-u.region.Addr:]
+	if size == 4 {
+		return uint64(u.d.Memory.Order.Uint32(data)), true
+	}
+	return u.d.Memory.Order.Uint64(data), true
+}
