@@ -202,7 +202,7 @@ func gdbName(text string) string {
 func plainName(name string) string {
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "operator()", "operator"), " const")
 	depth, end := 0, len(name)
-	for i := len(name) - 1; i >= 0; i-- { // the last parenthesis that closes belongs to the parameters
+	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last parenthesis that closes belongs to the parameters
 		switch name[i] {
 		case ')':
 			depth++
