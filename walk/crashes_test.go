@@ -82,6 +82,11 @@ func writeSymbols(path, to string) error {
 	if err != nil {
 		return err
 	}
+	return writeModule(m, to)
+}
+
+// writeModule puts the symbols of a module into a store.
+func writeModule(m *symfmt.Module, to string) error {
 	name, err := store.Path(m, ".sym")
 	if err != nil {
 		return err

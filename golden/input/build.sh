@@ -444,6 +444,11 @@ if want sframe-text-v3; then
 	rm plain2.elf
 	llvm-objcopy-22 --strip-sections $out sframe-text-segment.elf
 fi
+# walk-sources.core.gz is the kernel's core of it: (ulimit -c unlimited; env -i ./walk-sources.elf), where core_pattern is "core".
+if want walk-sources; then
+	$GCC -fno-omit-frame-pointer -fasynchronous-unwind-tables -fno-stack-protector -fcf-protection=none -Wa,--gsframe $exe walk_sources.c -o $out
+fi
+
 if want sframe-text-empty; then as sframe_text_empty.s -o $out; fi
 
 # --- install --------------------------------------------------------------
