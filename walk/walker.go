@@ -20,8 +20,9 @@ type Config struct {
 	Techniques []Technique
 	MaxFrames  int  // 0 is MaxFrames
 	Trace      bool // fill Stack.Trace
-	// Threads are the places in Dump.Threads of those to walk; nil for all.
-	Threads []int
+	// Threads chooses the threads to walk, by their places in Dump.Threads; nil
+	// for all.
+	Threads func(*dump.Dump) []int
 }
 
 // Walker walks stacks. It is for one goroutine, and for any number of dumps: it
@@ -70,13 +71,7 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 // Walk walks the stacks of a dump. The error is the context's.
 func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
-	threads := w.config.Threads
-	if threads == nil {
-		for i := range d.Threads {
-			threads = append(threads, i)
-		}
-	}
-	for _, i := range threads {
+	for _, i := range w.threads(d) {
 		s := w.thread(ctx, res, i)
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -91,6 +86,17 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		}
 	}
 	return res, nil
+}
+
+func (w *Walker) threads(d *dump.Dump) []int {
+	if w.config.Threads != nil {
+		return w.config.Threads(d)
+	}
+	all := make([]int, len(d.Threads))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // unwinder is the walk of one stack.
