@@ -12,7 +12,7 @@
 #   mold bolt-22                           1.10, 22 from apt.llvm.org
 #   gcc-i686-linux-gnu gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
 #   gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-powerpc64le-linux-gnu
-#   gcc-s390x-linux-gnu
+#   gcc-s390x-linux-gnu, and qemu-user-static 7.2 for cores
 #   gnat-12 gfortran-12 gdc-12 gobjc-12 gm2-12 fp-compiler ocaml-nox   12.2; 3.2.2; 4.13.1
 #   rustc: 1.95 (rustup, stable; nightly for legacy mangling)
 #
@@ -451,8 +451,29 @@ fi
 
 if want sframe-text-empty; then as sframe_text_empty.s -o $out; fi
 
+# --- Cores by QEMU ---------------------------------------------------------
+# Only when named, and as root: QEMU puts some random bytes on the stack. All else
+# is the same each time, for the process has namespaces of its own.
+#
+# core CPU CC: how qemu-CPU-static dumps a crash of threads.c, with pids 2 and 4.
+core() {
+	case " $wanted " in *" qemu-$1 "*) ;; *) return 0 ;; esac
+	"$2-gcc" -O1 -g -static -pthread -Wl,--build-id threads.c -o prog
+	env -i unshare --pid --mount --fork sh -c "mount --bind $work /mnt; cd /mnt; unset OLDPWD; ulimit -c unlimited; qemu-$1-static -seed 1 -s 65536 ./prog; :"
+	mv qemu_prog_*.core qemu-$1.core
+	if grep -aqE "$work|$here" qemu-$1.core; then echo "qemu-$1.core: names a folder of this machine" >&2; exit 1; fi
+	rm -f core core.*
+	gzip -9nf qemu-$1.core
+}
+core mips mips-linux-gnu
+core mips64 mips64-linux-gnuabi64
+core ppc powerpc-linux-gnu
+core ppc64 powerpc64-linux-gnu
+core ppc64le powerpc64le-linux-gnu
+core s390x s390x-linux-gnu
+
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then

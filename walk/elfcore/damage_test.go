@@ -77,8 +77,8 @@ func TestDamaged(t *testing.T) {
 		flips, cuts = 20, 5
 	}
 	variants := 0
-	for _, c := range realCores {
-		whole := sharedCore(t, c)
+	for _, c := range append(fixtureCores, realCores...) {
+		whole := coreData(t, c)
 		small := whole[:min(len(whole), 900<<10)] // more is stacks of zeros
 		data := bytes.Clone(small)
 		for range flips {

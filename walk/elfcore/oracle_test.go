@@ -24,11 +24,29 @@ var gdbNames = map[*arch.Arch]map[string]string{
 	arch.ARM64:   {"pstate": "cpsr"},
 	arch.MIPS64:  {"a4": "$t0", "a5": "$t1", "a6": "$t2", "a7": "$t3", "t0": "$t4", "t1": "$t5", "t2": "$t6", "t3": "$t7", "s8": "$fp"},
 	arch.RISCV64: {"fp": "s0"},
+	arch.MIPS:    {"s8": "$fp"},
+	arch.PPC:     {"pc": "srr0", "nip": "srr0"},
+	arch.PPC64:   {"pc": "srr0", "nip": "srr0"},
 }
+
+// notRegisters are names that gdb and eu-readelf print among the registers for
+// what is none that a walker needs, or for one of ours by another name.
+var notRegisters = regexp.MustCompile(`^(` +
+	`msr|mq|dar|dsisr|spr0|trap|sr|bad|cause|` + // state of the kernel's
+	`fsr|` + // QEMU does not write it
+	`orig_\w+|fpvalid|` + // of system calls and of the note
+	`cc` + // a part of pswm
+	`)$`)
 
 func regNamed(a *arch.Arch, name string) (int, bool) {
 	if other := gdbNames[a][name]; other != "" {
 		name = other
+	}
+	if a == arch.S390X {
+		if name == "pc" {
+			name = "pswa"
+		}
+		name = strings.Replace(name, "acr", "a", 1)
 	}
 	if i, ok := a.RegIndex(name); ok {
 		return i, ok
@@ -40,8 +58,11 @@ func regNamed(a *arch.Arch, name string) (int, bool) {
 func gdb(t *testing.T, core, program string, commands ...string) string {
 	t.Helper()
 	args := []string{"-nx", "-batch", "-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
-		"-ex", "set solib-search-path " + testenv.Shared(t, "data", "crashes", "system") + ":" + filepath.Dir(program),
-		"-ex", "file " + program, "-ex", "core-file " + core}
+		"-ex", "set solib-search-path " + testenv.Shared(t, "data", "crashes", "system") + ":" + filepath.Dir(program)}
+	if program != "" {
+		args = append(args, "-ex", "file "+program)
+	}
+	args = append(args, "-ex", "core-file "+core)
 	for _, c := range commands {
 		args = append(args, "-ex", c)
 	}
@@ -60,9 +81,9 @@ var (
 // registersOf is what gdb prints about registers: of arch/riscv64, whose
 // NT_PRSTATUS has the size of x86-64's, which gdb 13 writes and does not read
 // again, it is what gdb told when it wrote the core.
-func registersOf(t *testing.T, c string) string {
+func registersOf(t *testing.T, c, core, program string) string {
 	if c != "arch/riscv64" {
-		return gdb(t, testenv.Shared(t, "data", c, "core"), testenv.Shared(t, "data", c, "prog"), "thread apply all info registers")
+		return gdb(t, core, program, "thread apply all info registers")
 	}
 	text, err := os.ReadFile(testenv.Shared(t, "data", c, "gdb_bt.txt"))
 	if err != nil {
@@ -70,6 +91,8 @@ func registersOf(t *testing.T, c string) string {
 	}
 	return "Thread 1 (LWP 2957):\n" + string(text)
 }
+
+var mipsValue = regexp.MustCompile(`^([0-9a-f]{8}|[0-9a-f]{16})$`)
 
 // tableLines turns gdb's table of MIPS's registers, names above values, into a
 // line for each.
@@ -80,7 +103,7 @@ func tableLines(text string) (lines []string) {
 		if len(names) > 0 && len(fields) > 0 && strings.HasPrefix(fields[0], "R") {
 			fields = fields[1:]
 		}
-		if len(fields) == len(names) && len(fields) > 0 && len(fields[0]) == 16 {
+		if len(fields) == len(names) && len(fields) > 0 && mipsValue.MatchString(fields[0]) {
 			for i, name := range names {
 				lines = append(lines, name+" 0x"+fields[i]+" ")
 			}
@@ -96,16 +119,16 @@ func tableLines(text string) (lines []string) {
 // NT_PRSTATUS does not have, or gdb computes, has no name with us.
 func TestOracleRegisters(t *testing.T) {
 	testenv.Oracle(t)
-	total, cut := 0, 0
-	for _, c := range realCores {
-		d := readShared(t, c, Options{})
+	total, cut, other := 0, 0, map[string]int{}
+	for _, c := range append(fixtureCores, realCores...) {
+		d, core, program := anyCore(t, c)
 		threads, compared := map[uint32]*dump.Thread{}, 0
 		for i := range d.Threads {
 			threads[d.Threads[i].ID] = &d.Threads[i]
 		}
 		var thread *dump.Thread
 		shown := 0
-		for _, line := range tableLines(registersOf(t, c)) {
+		for _, line := range tableLines(registersOf(t, c, core, program)) {
 			if m := gdbThread.FindStringSubmatch(line); m != nil {
 				id, _ := strconv.ParseUint(m[1], 10, 32)
 				if thread = threads[uint32(id)]; thread == nil {
@@ -120,6 +143,9 @@ func TestOracleRegisters(t *testing.T) {
 			}
 			i, ok := regNamed(d.Arch, m[1])
 			if !ok {
+				if other[m[1]]++; !notRegisters.MatchString(m[1]) {
+					t.Errorf("%s: gdb has a register %s", c, m[1])
+				}
 				continue
 			}
 			want, err := strconv.ParseUint(m[2], 0, 64)
@@ -141,8 +167,11 @@ func TestOracleRegisters(t *testing.T) {
 	if cut != 5 {
 		t.Errorf("%d registers are not in the core of riscv64, want s11 and t3 to t6", cut)
 	}
-	t.Logf("%d registers", total)
+	t.Logf("%d registers; what gdb shows beside them: %v", total, other)
 }
+
+// euStatus are the fields of NT_PRSTATUS before the registers.
+var euStatus = regexp.MustCompile(`^(info\.si_\w+|ppid|pgrp|sid|c?[us]time)$`)
 
 var euPair = regexp.MustCompile(`([a-z_][\w.]*): +(-?(?:0x)?[0-9a-f]+)`)
 
@@ -151,9 +180,9 @@ func TestOracleNotes(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "eu-readelf")
 	counts := map[string]int{}
-	for _, c := range realCores {
-		d := readShared(t, c, Options{})
-		out, _ := exec.Command(tool, "-n", testenv.Shared(t, "data", c, "core")).Output()
+	for _, c := range append(fixtureCores, realCores...) {
+		d, core, _ := anyCore(t, c)
+		out, _ := exec.Command(tool, "-n", core).Output()
 		e := euCheck{t: t, name: c, d: d, thread: -1, counts: counts}
 		lines := bufio.NewScanner(bytes.NewReader(out))
 		for lines.Scan() {
@@ -197,6 +226,7 @@ var (
 	euNote = regexp.MustCompile(`^  (\w+) +(\d+)  (\S+)`)
 	euFile = regexp.MustCompile(`^      ([0-9a-f]+)-([0-9a-f]+) ([0-9a-f]+) \d+ +(\S.*)$`)
 	euAux  = regexp.MustCompile(`^    (\w+): (0x[0-9a-f]+|\d+)`)
+	euZero = regexp.MustCompile(`^    (\d+)()$`) // an entry that eu-readelf does not know, with 0
 )
 
 func (e *euCheck) line(line string) {
@@ -217,6 +247,9 @@ func (e *euCheck) line(line string) {
 			}
 			i, ok := regNamed(e.d.Arch, name)
 			if !ok {
+				if e.counts["beside: "+name]++; !notRegisters.MatchString(name) && !euStatus.MatchString(name) {
+					e.t.Errorf("%s: eu-readelf has a register %s", e.name, name)
+				}
 				return 0, "", false
 			}
 			got, _ := e.d.Threads[e.thread].Context.At(i)
@@ -241,7 +274,11 @@ func (e *euCheck) line(line string) {
 			e.want("fault address", "signal", c.Address, want)
 		}
 	case "AUXV":
-		if m := euAux.FindStringSubmatch(line); m != nil && e.aux < len(e.d.Auxv) {
+		m := euAux.FindStringSubmatch(line)
+		if m == nil {
+			m = euZero.FindStringSubmatch(line)
+		}
+		if m != nil && e.aux < len(e.d.Auxv) {
 			want, _ := strconv.ParseUint(m[2], 0, 64)
 			e.want(m[1], "auxv", e.d.Auxv[e.aux].Value, want)
 			e.aux++

@@ -1,7 +1,12 @@
 package elfcore
 
 import (
+	"compress/gzip"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -14,6 +19,95 @@ var realCores = []string{
 	"crashes/coldsplit", "crashes/cxxtmpl", "crashes/deeprec", "crashes/inlines", "crashes/nullcall", "crashes/omitfp",
 	"crashes/sharedlib", "crashes/sighandler", "crashes/threads",
 	"arch/arm", "arch/arm64", "arch/mips64", "arch/riscv64", "arch/x86",
+}
+
+// fixtureCores are those in golden/input: QEMU's, of two threads.
+var fixtureCores = []string{"qemu-mips", "qemu-mips64", "qemu-ppc", "qemu-ppc64", "qemu-ppc64le", "qemu-s390x"}
+
+// fixtureCore unpacks one of them.
+func fixtureCore(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(testenv.Input(t, name+".core.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// anyCore is one of realCores or fixtureCores, where a tool may open it, and its
+// program, "" for fixtureCores.
+func anyCore(t testing.TB, name string) (d *dump.Dump, core, program string) {
+	t.Helper()
+	if !strings.HasPrefix(name, "qemu-") {
+		return readShared(t, name, Options{}), testenv.Shared(t, "data", name, "core"), testenv.Shared(t, "data", name, "prog")
+	}
+	data := fixtureCore(t, name)
+	core = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(core, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(data, name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, core, ""
+}
+
+func coreData(t testing.TB, name string) []byte {
+	t.Helper()
+	if strings.HasPrefix(name, "qemu-") {
+		return fixtureCore(t, name)
+	}
+	return sharedCore(t, name)
+}
+
+// What is in the cores of golden/input, register by register.
+func TestFixtures(t *testing.T) {
+	for _, name := range fixtureCores {
+		d, _, _ := anyCore(t, name)
+		testenv.Golden(t).Assert(t, name+".golden", []byte(describe(d)))
+		if len(d.Threads) != 2 || d.Crash == nil || d.Crash.Code != 11 || len(d.Problems) > 0 || d.Main < 0 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// describe prints what the reader found, as inspect does in fewer words.
+func describe(d *dump.Dump) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s %v process %d %q %q, %s in thread %d", d.Arch.Name, d.Order, d.Process.ID, d.Process.Args, d.Process.Env, d.Reason(), d.Crash.Thread)
+	for i := range d.Threads {
+		t := &d.Threads[i]
+		line("thread %d signal %d stack %x+%x", t.ID, t.Signal, t.Stack.Addr, t.Stack.Size)
+		for k, r := range d.Arch.Regs {
+			if v, ok := t.Context.At(k); ok {
+				line("\t%s %#x", r.Name, v)
+			}
+		}
+	}
+	for _, m := range d.Modules {
+		line("module %x+%x %s %q", m.Addr, m.Size, m.DebugID, m.Path)
+	}
+	for _, m := range d.Maps {
+		line("mapping %x+%x %v %v %v", m.Addr, m.Size, m.Read, m.Write, m.Exec)
+	}
+	for _, r := range d.Memory.Regions {
+		line("memory %x+%x", r.Addr, len(r.Data))
+	}
+	for _, a := range d.Auxv {
+		line("auxv %d %#x", a.Key, a.Value)
+	}
+	return b.String()
 }
 
 func sharedCore(t testing.TB, folder string) []byte {
