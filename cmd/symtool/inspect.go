@@ -136,8 +136,8 @@ func (in *inspector) text(out output, more bool, file string, d *dump.Dump) {
 	t.crash()
 	t.asked()
 	t.threads(in.registers)
-	t.modules("modules", d.Modules)
-	t.modules("unloaded modules", d.Unloaded)
+	t.modules("module", d.Modules)
+	t.modules("unloaded module", d.Unloaded)
 	t.annotations()
 	t.ranges(in.memory)
 	if in.streams {
@@ -344,7 +344,7 @@ func (t *dumpText) modules(what string, list []dump.Module) {
 	if len(list) == 0 {
 		return
 	}
-	t.section(fmt.Sprintf("%d %s", len(list), what))
+	t.section(count(len(list), what))
 	for i := range list {
 		m := &list[i]
 		id := m.DebugID
@@ -361,7 +361,7 @@ func (t *dumpText) modules(what string, list []dump.Module) {
 		if m.Version != "" {
 			text += " " + m.Version
 		}
-		if i == t.d.Main && what == "modules" {
+		if i == t.d.Main && what == "module" {
 			text += " (main)"
 		}
 		t.line("%s", text)

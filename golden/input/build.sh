@@ -455,22 +455,26 @@ if want sframe-text-empty; then as sframe_text_empty.s -o $out; fi
 # Only when named, and as root: QEMU puts some random bytes on the stack. All else
 # is the same each time, for the process has namespaces of its own.
 #
-# core CPU CC: how qemu-CPU-static dumps a crash of threads.c, with pids 2 and 4.
+# core CPU CC SOURCE FLAGS: how qemu-CPU-static dumps a crash, with pids 2 and 4.
 core() {
 	case " $wanted " in *" qemu-$1 "*) ;; *) return 0 ;; esac
-	"$2-gcc" -O1 -g -static -pthread -Wl,--build-id threads.c -o prog
-	env -i unshare --pid --mount --fork sh -c "mount --bind $work /mnt; cd /mnt; unset OLDPWD; ulimit -c unlimited; qemu-$1-static -seed 1 -s 65536 ./prog; :"
-	mv qemu_prog_*.core qemu-$1.core
-	if grep -aqE "$work|$here" qemu-$1.core; then echo "qemu-$1.core: names a folder of this machine" >&2; exit 1; fi
+	cpu=$1 cc=$2-gcc
+	shift 2
+	"$cc" -O1 -g -static -Wl,--build-id "$@" -o prog
+	env -i unshare --pid --mount --fork sh -c "mount --bind $work /mnt; cd /mnt; unset OLDPWD; ulimit -c unlimited; qemu-$cpu-static -seed 1 -s 65536 ./prog; :"
+	mv qemu_prog_*.core qemu-$cpu.core
+	if grep -aqE "$work|$here" qemu-$cpu.core; then echo "qemu-$cpu.core: names a folder of this machine" >&2; exit 1; fi
 	rm -f core core.*
-	gzip -9nf qemu-$1.core
+	gzip -9nf qemu-$cpu.core
 }
-core mips mips-linux-gnu
-core mips64 mips64-linux-gnuabi64
-core ppc powerpc-linux-gnu
-core ppc64 powerpc64-linux-gnu
-core ppc64le powerpc64le-linux-gnu
-core s390x s390x-linux-gnu
+threads="-pthread threads.c"
+core mips mips-linux-gnu $threads
+core mips64 mips64-linux-gnuabi64 $threads
+core ppc powerpc-linux-gnu $threads
+core ppc64 powerpc64-linux-gnu $threads
+core ppc64le powerpc64le-linux-gnu $threads
+core s390x s390x-linux-gnu $threads
+core mipsn32 mips64-linux-gnuabi64 -g0 -mabi=n32 -nostdlib -Wl,-m,elf32btsmipn32 n32.c
 
 # --- install --------------------------------------------------------------
 for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz; do

@@ -152,7 +152,7 @@ func TestManyModules(t *testing.T) {
 	var regions []dump.Region
 	const n = 20_000
 	for i := range uint64(n) {
-		at := dump.Range{Addr: 1<<30 + i*8192, Size: 4096}
+		at := dump.Range{Addr: 1<<30 + i<<16, Size: 4096}
 		d.Maps = append(d.Maps, dump.Mapping{Range: at, Read: true, Path: "/bin/prog"})
 		regions = append(regions, dump.Region{Addr: at.Addr, Data: head})
 	}

@@ -137,16 +137,18 @@ func (r *reader) identify(m *dump.Module, id []byte) {
 }
 
 // mappedModules joins the entries of NT_FILE that are of one binary: they have
-// its name, and only the first has its first byte.
+// its name, and only the first has its first byte, but for small ones whose data
+// is on the page of their header: it is mapped twice.
 func (r *reader) mappedModules() (list []dump.Module) {
 	for i := 0; i < len(r.files) && len(list) <= maxModules; {
 		first := r.files[i]
+		img := r.imageAt(first.Addr)
 		j := i + 1
-		for j < len(r.files) && r.files[j].path == first.path && r.files[j].offset > first.offset {
+		for j < len(r.files) && r.files[j].path == first.path && (r.files[j].offset > first.offset || r.again(img, r.files[j].Addr)) {
 			j++
 		}
 		end := last(r.files[j-1].Range) + 1
-		if img := r.imageAt(first.Addr); img != nil {
+		if img != nil {
 			list = append(list, r.module(img, first.path, end))
 		} else if r.d.Memory.Find(first.Addr) == nil && r.executable(first.Addr, end) {
 			// Its first page is not in the core (a bit of coredump_filter).
@@ -182,17 +184,18 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 			}
 		}
 	}
-	program := r.programImage()
-	if program != nil {
+	if program := r.programImage(); program != nil {
 		names[program.base] = r.programName()
 	} else if m, ok := r.programWithoutHeader(r.programName()); ok {
 		list = append(list, m)
 	}
+	var below *image
 	for _, base := range heads {
 		img := r.imageAt(base)
-		if img == nil {
+		if img == nil || r.again(below, base) || len(list) > 0 && r.isCopy(img, &list[0]) {
 			continue
 		}
+		below = img
 		name, ok := names[base]
 		if !ok {
 			name = r.soname(img)
@@ -213,19 +216,6 @@ func (r *reader) heads() (list []uint64) {
 	return list
 }
 
-// programName is the program's path as it was started, or its short name.
-func (r *reader) programName() string {
-	if at, ok := r.aux(atExecFn); ok {
-		if name, ok := r.cstring(at, maxPath); ok && name != "" {
-			return name
-		}
-	}
-	if args := r.d.Process.Args; len(args) > 0 {
-		return args[0]
-	}
-	return r.d.Process.Name
-}
-
 // mapFrom is the place of the first mapping that ends behind an address.
 func (r *reader) mapFrom(addr uint64) int {
 	lo, hi := 0, len(r.d.Maps)
@@ -237,25 +227,6 @@ func (r *reader) mapFrom(addr uint64) int {
 		}
 	}
 	return lo
-}
-
-// programWithoutHeader guesses where the program is when its header was left
-// out: from the page of its program headers up to the first gap.
-func (r *reader) programWithoutHeader(name string) (dump.Module, bool) {
-	phdr, ok := r.aux(atPHdr)
-	if !ok {
-		return dump.Module{}, false
-	}
-	base := phdr &^ (headPage - 1)
-	end := base
-	for i := r.mapFrom(base); i < len(r.d.Maps); i++ {
-		m := &r.d.Maps[i]
-		if m.Addr > end+headPage {
-			break
-		}
-		end = last(m.Range) + 1
-	}
-	return dump.Module{Range: dump.Range{Addr: base, Size: end - base}, Path: name, DebugFile: baseName(name)}, end > base
 }
 
 // soname is the name that a library gives itself.
@@ -279,18 +250,6 @@ func (r *reader) soname(img *image) string {
 	}
 	text, _ := r.cstring(r.addr(table+name), maxPath)
 	return text
-}
-
-// findMain finds the program itself: the module with its program headers.
-func (r *reader) findMain() {
-	for _, key := range []uint64{atPHdr, atEntry} {
-		if at, ok := r.aux(key); ok {
-			if i := r.d.ModuleAt(at); i >= 0 {
-				r.d.Main = i
-				return
-			}
-		}
-	}
 }
 
 // deletedMark follows the path of a file that is no more.

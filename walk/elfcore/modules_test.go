@@ -2,6 +2,7 @@ package elfcore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -230,6 +232,44 @@ func TestNameMaps(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A small program has its data on the page of its header, which is mapped twice:
+// it is one module. So is one whose own header was left out.
+func TestHeaderTwice(t *testing.T) {
+	d, _, _ := anyCore(t, n32Core)
+	m := d.Modules[0]
+	if len(d.Modules) != 1 || m.Addr != 0x10000000 || !m.Contains(0x10010000) || len(m.BuildID) != 20 || m.Bias != 0 || d.Main != 0 || len(d.Problems) > 0 {
+		t.Errorf("%+v, %v", d.Modules, d.Problems)
+	}
+	v, _ := d.Crash.Context.Get("$s0") // as the program set it, of which 32 bits are an address
+	if int32(v) != -0x76543211 || v>>32 != 0 {
+		t.Errorf("s0 is %#x", v)
+	}
+
+	head := sharedCore(t, "crashes/threads")[0x6000:0x7000] // the program's first page
+	const base, far = 1 << 30, 1 << 32
+	for _, path := range []string{"/bin/prog", ""} { // with and without NT_FILE
+		d := process(arch.X86_64, binary.LittleEndian)
+		d.Maps, d.Auxv = nil, nil
+		var regions []dump.Region
+		for _, at := range []uint64{base, base + 0x3000, far} {
+			d.Maps = append(d.Maps, dump.Mapping{Range: dump.Range{Addr: at, Size: 0x1000}, Read: true, Exec: at != base+0x3000, Path: path})
+			regions = append(regions, dump.Region{Addr: at, Data: head})
+		}
+		d.Memory = dump.NewMemory(d.Order, regions)
+		var b bytes.Buffer
+		if _, err := Write(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(hideRest(t, b.Bytes(), d.Order), "core", Options{})
+		if err != nil || len(got.Problems) > 0 || len(got.Modules) != 2 {
+			t.Fatalf("%q: %+v, %v, %v", path, got.Modules, got.Problems, err)
+		}
+		if !got.Modules[0].Contains(base+0x3fff) || got.Modules[1].Addr != far {
+			t.Errorf("%q: %+v", path, got.Modules)
 		}
 	}
 }

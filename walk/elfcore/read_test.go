@@ -24,6 +24,10 @@ var realCores = []string{
 // fixtureCores are those in golden/input: QEMU's, of two threads.
 var fixtureCores = []string{"qemu-mips", "qemu-mips64", "qemu-ppc", "qemu-ppc64", "qemu-ppc64le", "qemu-s390x"}
 
+// n32Core is of MIPS's n32 ABI, of which gdb 13 ends with an internal error and
+// elfutils 0.188 prints no registers.
+const n32Core = "qemu-mipsn32"
+
 // fixtureCore unpacks one of them.
 func fixtureCore(t testing.TB, name string) []byte {
 	t.Helper()
@@ -72,10 +76,10 @@ func coreData(t testing.TB, name string) []byte {
 
 // What is in the cores of golden/input, register by register.
 func TestFixtures(t *testing.T) {
-	for _, name := range fixtureCores {
+	for _, name := range append([]string{n32Core}, fixtureCores...) {
 		d, _, _ := anyCore(t, name)
 		testenv.Golden(t).Assert(t, name+".golden", []byte(describe(d)))
-		if len(d.Threads) != 2 || d.Crash == nil || d.Crash.Code != 11 || len(d.Problems) > 0 || d.Main < 0 {
+		if len(d.Threads) != 2 && name != n32Core || d.Crash == nil || d.Crash.Code != 11 || len(d.Problems) > 0 || d.Main < 0 {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

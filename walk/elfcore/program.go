@@ -1,0 +1,79 @@
+package elfcore
+
+import (
+	"bytes"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// programName is the program's path as it was started, or its short name.
+func (r *reader) programName() string {
+	if at, ok := r.aux(atExecFn); ok {
+		if name, ok := r.cstring(at, maxPath); ok && name != "" {
+			return name
+		}
+	}
+	if args := r.d.Process.Args; len(args) > 0 {
+		return args[0]
+	}
+	return r.d.Process.Name
+}
+
+// programWithoutHeader guesses where the program is when its header was left
+// out: from the page of its program headers up to the first gap.
+func (r *reader) programWithoutHeader(name string) (dump.Module, bool) {
+	phdr, ok := r.aux(atPHdr)
+	if !ok {
+		return dump.Module{}, false
+	}
+	base := phdr &^ (headPage - 1)
+	end := base
+	for i := r.mapFrom(base); i < len(r.d.Maps); i++ {
+		m := &r.d.Maps[i]
+		if m.Addr > end+headPage {
+			break
+		}
+		end = last(m.Range) + 1
+	}
+	return dump.Module{Range: dump.Range{Addr: base, Size: end - base}, Path: name, DebugFile: baseName(name)}, end > base
+}
+
+// findMain finds the program itself: the module with its program headers.
+func (r *reader) findMain() {
+	for _, key := range []uint64{atPHdr, atEntry} {
+		if at, ok := r.aux(key); ok {
+			if i := r.d.ModuleAt(at); i >= 0 {
+				r.d.Main = i
+				return
+			}
+		}
+	}
+}
+
+// again tells whether the header at an address is that of a binary which begins
+// below and reaches over it.
+func (r *reader) again(img *image, addr uint64) bool {
+	return img != nil && addr > img.base && addr < img.end() &&
+		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
+}
+
+// isCopy tells whether an image is the header of a program, on the page of its
+// data, whose own header was left out. If so it has the program's ids.
+func (r *reader) isCopy(img *image, program *dump.Module) bool {
+	entry, ok := r.aux(atEntry)
+	bias := r.addr(program.Addr - img.f.HeaderAddr())
+	if !ok || !program.Contains(img.base) || program.BuildID != nil || r.addr(img.f.Entry+bias) != entry {
+		return false
+	}
+	program.Bias = bias
+	r.identify(program, img.buildID)
+	return true
+}
+
+// headSize is that of an ELF header.
+func (r *reader) headSize() int {
+	if r.word == 4 {
+		return 52
+	}
+	return 64
+}
