@@ -19,7 +19,7 @@ ORACLE_FULL_PACKAGES = bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-g
 	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
 	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
 	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross libstb-dev mold nim ocaml-nox
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross libstb-dev mold nim ocaml-nox qemu-user-static
 
 .DEFAULT_GOAL := build
 .PHONY: build run test oracle oracle-full bench bench-go scale fuzz hostile golden lint help
@@ -44,7 +44,7 @@ oracle: ## every test, with other tools' answers to compare with; installs them 
 oracle-full: ## every compiler, option, language and CPU beside llvm's answers, as tables: half an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^Test(Oracle|SFrame)' ./dwarf2sym ./sframe ./symfmt/symsframe
+	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^Test(Oracle|SFrame)' ./dwarf2sym ./sframe ./symfmt/symsframe ./walk
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench

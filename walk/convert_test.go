@@ -104,7 +104,15 @@ func TestConvertLosesNothing(t *testing.T) {
 }
 
 func TestConvertFixtures(t *testing.T) {
-	for _, name := range []string{"mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp"} {
+	cores, _ := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "*.core.gz"))
+	if len(cores) < 7 {
+		t.Errorf("cores %v", cores)
+	}
+	names := []string{"mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp"}
+	for _, core := range cores {
+		names = append(names, filepath.Base(core))
+	}
+	for _, name := range names {
 		path := testenv.Input(t, name)
 		thereAndBack(t, path, opened(t, path))
 	}

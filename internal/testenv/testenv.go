@@ -183,7 +183,7 @@ var fullPackages = []string{
 	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
 	"libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross",
 	"libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross",
-	"libstb-dev", "mold", "nim", "ocaml-nox",
+	"libstb-dev", "mold", "nim", "ocaml-nox", "qemu-user-static",
 }
 
 // packages names the Debian 12 package of each program that tests call.
@@ -225,7 +225,6 @@ var packages = map[string]string{
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
 	"make":            "make",
-	"qemu-arm-static": "qemu-user-static",
 	"rustc":           "rustc",
 	"zstd":            "zstd",
 	"debuginfod":      "debuginfod",
@@ -255,5 +254,15 @@ var packages = map[string]string{
 	"ocamlopt":                  "ocaml-nox",
 
 	"mips64el-linux-gnuabi64-gcc": "gcc-mips64el-linux-gnuabi64",
+	"qemu-aarch64-static":         "qemu-user-static",
+	"qemu-arm-static":             "qemu-user-static",
+	"qemu-i386-static":            "qemu-user-static",
+	"qemu-mips-static":            "qemu-user-static",
+	"qemu-mips64-static":          "qemu-user-static",
+	"qemu-mips64el-static":        "qemu-user-static",
+	"qemu-ppc-static":             "qemu-user-static",
+	"qemu-ppc64-static":           "qemu-user-static",
+	"qemu-ppc64le-static":         "qemu-user-static",
+	"qemu-s390x-static":           "qemu-user-static",
 	"powerpc64le-linux-gnu-gcc":   "gcc-powerpc64le-linux-gnu",
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // A format of dumps has no place for all that those of others tell. Writers put
@@ -26,6 +28,7 @@ const restVersion = 1
 // no place for.
 type rest struct {
 	Version     int
+	Arch        string `json:",omitempty"` // counts where the format has no number for it
 	System      System
 	Time        time.Time
 	Process     Process
@@ -77,9 +80,15 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 		Maps: d.Maps, Auxv: d.Auxv, Linker: d.Linker, Files: d.Files, Annotations: d.Annotations, Assertion: d.Assertion,
 		Comment: d.Comment, ReportID: d.ReportID, ClientID: d.ClientID, Handles: d.Handles,
 	}
+	keep := func(c *Context) *regs { return changes(c, holds) }
+	if d.Arch != nil {
+		if v.Arch = d.Arch.Name; !holdsAny(d.Arch, holds) {
+			keep = all
+		}
+	}
 	crashed := d.CrashedThread()
 	for i, t := range d.Threads {
-		r := restThread{Thread: t, Registers: changes(t.Context, holds)}
+		r := restThread{Thread: t, Registers: keep(t.Context)}
 		r.Context = nil
 		if i == crashed && perThread && d.Crash.Context != nil && !Same(t.Context, d.Crash.Context) {
 			r.Registers = all(t.Context)
@@ -90,7 +99,7 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 		v.Memory = append(v.Memory, Range{m.Addr, uint64(len(m.Data))})
 	}
 	if d.Crash != nil {
-		v.Crash = &restCrash{Crash: *d.Crash, Registers: changes(d.Crash.Context, holds)}
+		v.Crash = &restCrash{Crash: *d.Crash, Registers: keep(d.Crash.Context)}
 		v.Crash.Own = crashed < 0 || !Same(d.Crash.Context, d.Threads[crashed].Context)
 		if v.Crash.Context = nil; d.Crash.Context == nil {
 			v.Crash.Registers = all(nil)
@@ -111,6 +120,16 @@ func Same(a, b *Context) bool {
 		return a == b
 	}
 	return a.Arch == b.Arch && slices.Equal(a.values, b.values) && slices.Equal(a.known, b.known) && bytes.Equal(a.Vector, b.Vector)
+}
+
+// holdsAny tells whether a format has contexts of a CPU at all.
+func holdsAny(a *arch.Arch, holds func(int) bool) bool {
+	for i := range a.Regs {
+		if holds(i) {
+			return true
+		}
+	}
+	return false
 }
 
 func changes(c *Context, holds func(int) bool) *regs {
@@ -192,6 +211,9 @@ func (d *Dump) ApplyRest(data []byte) error {
 	d.System, d.Time, d.Process, d.Unloaded, d.Maps = v.System, v.Time, v.Process, v.Unloaded, v.Maps
 	d.Auxv, d.Linker, d.Files, d.Annotations, d.Assertion = v.Auxv, v.Linker, v.Files, v.Annotations, v.Assertion
 	d.Comment, d.ReportID, d.ClientID, d.Handles = v.Comment, v.ReportID, v.ClientID, v.Handles
+	if d.Arch == nil {
+		d.Arch = arch.ByName(v.Arch)
+	}
 	if int(d.System.OS) >= len(osNames) {
 		d.System.OS = UnknownOS
 	}
