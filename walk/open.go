@@ -26,11 +26,17 @@ type format struct {
 	write func(io.Writer, *dump.Dump) ([]bin.Problem, error)
 }
 
+// Names of formats.
+const (
+	Minidump = "minidump"
+	Core     = "core"
+)
+
 // formats are all of them.
 var formats = []format{
-	{"minidump", "a minidump", minidump.Sniff,
+	{Minidump, "a minidump", minidump.Sniff,
 		func(data []byte, path string, _ Options) (*dump.Dump, error) { return minidump.Read(data, path) }, minidump.Write},
-	{"core", "an ELF core", elfcore.Sniff,
+	{Core, "an ELF core", elfcore.Sniff,
 		func(data []byte, path string, o Options) (*dump.Dump, error) { return elfcore.Read(data, path, o.Core) }, elfcore.Write},
 }
 
@@ -42,12 +48,36 @@ func Formats() (names []string) {
 	return names
 }
 
-// FormatOf is the name of the format of a file that begins with these bytes, 64
-// of them if it has so many; "" if it is no dump.
-func FormatOf(head []byte) string {
+// FormatOf is the name of the format of a file, also of a compressed one; "" if
+// it is no dump, or cannot be read, of which Open tells more.
+func FormatOf(path string) string {
+	f, _, err := openRegular(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if isGzip(f) {
+		if in, err = gzip.NewReader(f); err != nil {
+			return ""
+		}
+	}
+	head := make([]byte, sniffSize)
+	n, _ := io.ReadFull(in, head) // what is not there is in no format
 	for i := range formats {
-		if formats[i].sniff(head) {
+		if formats[i].sniff(head[:n]) {
 			return formats[i].name
+		}
+	}
+	return ""
+}
+
+// OtherFormat is what a dump of a format is converted to if nothing else is
+// asked for; "" for no format.
+func OtherFormat(format string) string {
+	for i := range formats {
+		if formats[i].name == format {
+			return formats[(i+1)%len(formats)].name
 		}
 	}
 	return ""
@@ -188,13 +218,18 @@ func load(path string, o Options) (*contents, error) {
 		return nil, err
 	}
 	defer f.Close()
-	magic := make([]byte, 2)
-	if n, err := f.ReadAt(magic, 0); err != nil && err != io.EOF {
-		return nil, err
-	} else if string(magic[:n]) == "\x1f\x8b" {
+	if isGzip(f) {
 		return unpack(f, o)
 	}
 	return hold(f, size)
+}
+
+// isGzip tells whether a file is compressed with gzip. One that cannot be read is
+// not, which is told by what reads it then.
+func isGzip(f *os.File) bool {
+	magic := make([]byte, 2)
+	_, err := f.ReadAt(magic, 0)
+	return err == nil && string(magic) == "\x1f\x8b"
 }
 
 // openRegular opens a file and tells its size. Anything else is refused before it

@@ -13,23 +13,16 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// otherDump is the format that a dump is converted to without --to.
-var otherDump = map[string]string{"minidump": "core", "core": "minidump"}
-
 // dumpFormat is the format of dumps that is to be written, "" if it is none.
 // Without --to it is the other one than that of file.
 func dumpFormat(c *cli.Context, file string) string {
-	if to := c.String("to"); c.IsSet("to") {
-		if slices.Contains(walk.Formats(), to) {
-			return to
-		}
-		return ""
+	if !c.IsSet("to") {
+		return walk.OtherFormat(walk.FormatOf(file))
 	}
-	head, err := fileHead(file)
-	if err != nil {
-		return ""
+	if to := c.String("to"); slices.Contains(walk.Formats(), to) {
+		return to
 	}
-	return otherDump[walk.FormatOf(head)]
+	return ""
 }
 
 // checkDump refuses what is not for dumps, and the other way round.
@@ -44,10 +37,11 @@ func checkDump(c *cli.Context, dump bool) error {
 			return fmt.Errorf("--%s is for %s only", name, kind)
 		}
 	}
-	for _, dir := range c.StringSlice("binaries") {
-		if dir == "" {
-			return errors.New("--binaries is empty")
-		}
+	if slices.Contains(c.StringSlice("binaries"), "") {
+		return errors.New("--binaries is empty")
+	}
+	if c.IsSet("binaries") && walk.FormatOf(c.Args().First()) == walk.Minidump {
+		return errors.New("--binaries is for cores, and DUMP is a minidump")
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,19 +21,24 @@ func (r *reader) addText() {
 	if len(r.o.Binaries) == 0 && !r.o.AtPaths {
 		return
 	}
+	r.findNamed()
+	found, modules := 0, 0
 	var text []dump.Region
 	for i := range r.d.Modules {
 		m := &r.d.Modules[i]
 		if m.Path == vdsoName {
-			continue
+			continue // it has no file
 		}
+		modules++
 		if b := r.findBinary(m, i == r.d.Main); b != nil {
+			found++
 			text = append(text, r.missing(m, b)...)
 		}
 	}
 	if len(text) > 0 {
 		r.d.Memory = dump.NewMemory(r.order(), append(r.d.Memory.Regions, text...))
 	}
+	r.tellUnused(found, modules)
 }
 
 // binaryFile is a module's file.
@@ -84,9 +87,17 @@ func (r *reader) gaps(addr uint64, data []byte) (out []dump.Region) {
 
 // findBinary finds the file of a module.
 func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
-	for _, dir := range r.o.Binaries {
-		for _, p := range r.placesIn(dir, m) {
+	for _, n := range r.places {
+		if n.file != nil && r.fits(n.path, n.file, m, isMain) {
+			n.used = true
+			return n.file
+		}
+		if n.file != nil {
+			continue
+		}
+		for _, p := range r.placesIn(n.path, m) {
 			if b := r.open(p, m, isMain); b != nil {
+				n.used = true
 				return b
 			}
 		}
@@ -97,12 +108,9 @@ func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
 	return nil
 }
 
-// placesIn lists where in a folder a module's file may be; a file is the place
-// itself. What the core says never leads out of the folder.
+// placesIn lists where in a folder a module's file may be. What the core says
+// never leads out of the folder.
 func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
-	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
-		return []string{dir}
-	}
 	if len(m.BuildID) > 1 {
 		places = append(places, filepath.Join(dir, ".build-id", hex.EncodeToString(m.BuildID[:1]), hex.EncodeToString(m.BuildID[1:])))
 	}
@@ -116,55 +124,44 @@ func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
 	return places
 }
 
-func (r *reader) tried(file, format string, args ...any) {
-	if r.o.Tried != nil {
-		r.o.Tried(file, fmt.Sprintf(format, args...))
-	}
-}
-
 // open returns the file if it is the module's.
 func (r *reader) open(file string, m *dump.Module, isMain bool) *binaryFile {
-	st, err := os.Stat(file) // before opening: a named pipe would block
-	switch {
-	case err != nil:
-		if pe, ok := err.(*fs.PathError); ok {
-			err = pe.Err
-		}
-		r.tried(file, "%v", err)
-		return nil
-	case !st.Mode().IsRegular():
-		r.tried(file, "not a regular file")
+	b, why := r.load(file)
+	if why != "" {
+		r.tried(file, why)
 		return nil
 	}
-	read := r.o.ReadFile
-	if read == nil {
-		read = os.ReadFile
-	}
-	data, err := read(file)
-	if err != nil {
-		r.tried(file, "%v", err)
+	if !r.fits(file, b, m, isMain) {
 		return nil
 	}
-	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, elfobj.DefaultLimits())
-	if err != nil {
-		r.tried(file, "%s", strings.TrimPrefix(err.Error(), file+": "))
-		return nil
+	return b
+}
+
+// fits tells whether a file is a module's, of which it then adds what the core
+// does not tell.
+func (r *reader) fits(file string, b *binaryFile, m *dump.Module, isMain bool) bool {
+	why := r.unfit(b.f)
+	if why == "" {
+		why = r.unlike(b.f, b.data, m, isMain)
 	}
-	if why := r.unlike(f, data, m, isMain); why != "" {
-		r.tried(file, "%s", why)
-		return nil
+	if why != "" {
+		r.tried(file, why)
+		return false
 	}
 	if len(m.BuildID) == 0 {
-		r.adopt(f, m)
+		r.adopt(b.f, m)
 	}
-	return &binaryFile{f, data}
+	return true
+}
+
+func (r *reader) tried(file, why string) {
+	if r.o.Tried != nil {
+		r.o.Tried(file, why)
+	}
 }
 
 // unlike tells why a file is not the one of a module, "" if it may be.
 func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool) string {
-	if f.Class != r.f.Class || f.Order != r.f.Order || f.Machine != r.f.Machine {
-		return fmt.Sprintf("for %v (%v), want %v (%v)", f.Machine, f.Class, r.f.Machine, r.f.Class)
-	}
 	if len(m.BuildID) > 0 {
 		if id := f.BuildID(); !bytes.Equal(id, m.BuildID) {
 			return fmt.Sprintf("build-id %x, want %x", id, m.BuildID)

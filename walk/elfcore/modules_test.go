@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -270,6 +271,36 @@ func TestHeaderTwice(t *testing.T) {
 		}
 		if !got.Modules[0].Contains(base+0x3fff) || got.Modules[1].Addr != far {
 			t.Errorf("%q: %+v", path, got.Modules)
+		}
+	}
+}
+
+// A separate debug file has the build-id and the program headers of its binary,
+// and no code; eu-strip's has the sizes of what it has not.
+func TestDebugFileIsNoBinary(t *testing.T) {
+	testenv.Oracle(t)
+	folder := testenv.Shared(t, "data", "crashes", "threads")
+	prog := filepath.Join(folder, "prog")
+	bare := readShared(t, "crashes/threads", Options{})
+	for tool, args := range map[string][]string{"objcopy": {"--only-keep-debug", prog}, "eu-strip": {"-o", filepath.Join(t.TempDir(), "stripped"), "-f"}} {
+		debug := filepath.Join(t.TempDir(), "prog")
+		args := append(args, debug)
+		if tool == "eu-strip" {
+			args = append(args, prog)
+		}
+		if out, err := exec.Command(testenv.Tool(t, tool), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", tool, err, out)
+		}
+		for _, place := range []string{debug, filepath.Dir(debug)} {
+			var tried []string
+			d := readShared(t, "crashes/threads", Options{Binaries: []string{place}, Tried: func(path, why string) { tried = append(tried, path+": "+why) }})
+			const why = ": a separate debug file, which has no code: want the binary itself"
+			if len(d.Memory.Regions) != len(bare.Memory.Regions) || len(d.Problems) != 1 {
+				t.Errorf("%s: %d regions, want %d; %v", place, len(d.Memory.Regions), len(bare.Memory.Regions), d.Problems)
+			}
+			if place == debug && !strings.Contains(d.Problems[0].String(), debug+why) || place != debug && !slices.Contains(tried, debug+why) {
+				t.Errorf("%s: %v, %q", place, d.Problems, tried)
+			}
 		}
 	}
 }

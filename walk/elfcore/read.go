@@ -42,7 +42,8 @@ type FormatError = bin.Error
 type Options struct {
 	// Binaries are folders in which the binaries are: by build-id
 	// (.build-id/ab/cdef...), by the path that they had, by their name, or by
-	// the name by which the dynamic linker opened it; or binaries.
+	// the name by which the dynamic linker opened it; or binaries. One of which
+	// nothing is taken is a problem.
 	Binaries []string
 	// AtPaths also looks at the paths that they had when the process ran, for
 	// binaries whose build-id the core tells.
@@ -122,6 +123,7 @@ type reader struct {
 	rest    *note             // of symtool itself
 	sonames map[uint64]string // by which libraries were opened, by address
 	loads   []dump.Region
+	places  []*place // of Options.Binaries
 }
 
 func (r *reader) order() binary.ByteOrder { return r.f.Order }

@@ -1,0 +1,127 @@
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// place is one of Options.Binaries.
+type place struct {
+	path string
+	file *binaryFile // what is there; nil for a folder
+	used bool
+}
+
+// findNamed looks at the places of Options.Binaries.
+func (r *reader) findNamed() {
+	for _, path := range r.o.Binaries {
+		n := &place{path: path}
+		st, err := os.Stat(path)
+		if err != nil {
+			r.binaryProblem(path, "%v", bareError(err))
+			continue
+		}
+		if !st.IsDir() {
+			var why string
+			if n.file, why = r.load(path); n.file != nil {
+				why = r.unfit(n.file.f)
+			}
+			if why != "" {
+				r.binaryProblem(path, "%s", why)
+				continue
+			}
+		}
+		r.places = append(r.places, n)
+	}
+}
+
+// tellUnused tells which of Options.Binaries were in vain. A folder may be, if
+// others were not; and all may be once each module has its file.
+func (r *reader) tellUnused(found, modules int) {
+	for _, n := range r.places {
+		switch {
+		case n.used || found == modules:
+		case n.file == nil && found == 0:
+			r.binaryProblem(n.path, "has the file of no module of the core")
+		case n.file != nil:
+			id := "no build-id"
+			if b := n.file.f.BuildID(); len(b) > 0 {
+				id = fmt.Sprintf("build-id %x", b)
+			}
+			r.binaryProblem(n.path, "is the file of no module of the core (it has %s)", id)
+		}
+	}
+}
+
+func (r *reader) binaryProblem(path, format string, args ...any) {
+	r.d.Problems = append(r.d.Problems, bin.Problem{Lost: "code that the core left out",
+		Err: &bin.Error{File: path, Msg: fmt.Sprintf(format, args...)}})
+}
+
+func bareError(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// load reads a file, or tells why it is no binary.
+func (r *reader) load(file string) (b *binaryFile, why string) {
+	st, err := os.Stat(file) // before opening: a named pipe would block
+	switch {
+	case err != nil:
+		return nil, bareError(err).Error()
+	case !st.Mode().IsRegular():
+		return nil, "not a regular file"
+	}
+	read := r.o.ReadFile
+	if read == nil {
+		read = os.ReadFile
+	}
+	data, err := read(file)
+	if err != nil {
+		return nil, bareError(err).Error()
+	}
+	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, elfobj.DefaultLimits())
+	if err != nil {
+		return nil, strings.TrimPrefix(err.Error(), file+": ")
+	}
+	return &binaryFile{f, data}, ""
+}
+
+// unfit tells why no module of this process is in a file, "" if one may be.
+func (r *reader) unfit(f *elfobj.File) string {
+	switch {
+	case f.Type == elf.ET_REL:
+		return "a relocatable file: want the executable or library that it was linked into"
+	case f.Class != r.f.Class || f.Order != r.f.Order || f.Machine != r.f.Machine:
+		return fmt.Sprintf("for %v (%v), want %v (%v)", f.Machine, f.Class, r.f.Machine, r.f.Class)
+	case withoutCode(f):
+		return "a separate debug file, which has no code: want the binary itself"
+	}
+	return ""
+}
+
+// withoutCode tells whether the bytes of all code were left out of a file.
+func withoutCode(f *elfobj.File) (absent bool) {
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	for _, s := range f.Sections {
+		if s.Flags&code != code {
+			continue
+		}
+		if s.HasData() {
+			return false
+		}
+		absent = true
+	}
+	return absent
+}
