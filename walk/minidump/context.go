@@ -27,7 +27,7 @@ func (r *reader) context(l location, what label) *dump.Context {
 	case layout == nil:
 		r.problemf(what.String(), l.off, "a context of %d bytes with flags %#x, which %s has not", len(data), flags, r.cpuText())
 		return nil
-	case !whole || len(data) < layout.size:
+	case !whole || len(data) < layout.needed(flags):
 		r.problemf("some of "+what.String(), l.off, "a context of %d bytes, want %d", len(data), layout.size)
 	}
 	c := layout.read(r, data, flags)
@@ -58,6 +58,19 @@ func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 		return l, f
 	}
 	return nil, flags
+}
+
+// needed is where the registers of the groups in flags end. LLDB writes no more.
+func (l *layout) needed(flags uint64) (end int) {
+	if flags&groupsMask == 0 || flags&l.vector != 0 {
+		return l.size
+	}
+	for i := range l.fields {
+		if f := &l.fields[i]; flags&f.group != 0 {
+			end = max(end, f.at+f.size)
+		}
+	}
+	return end
 }
 
 // read gives each register of the groups in flags its value, as far as the

@@ -268,11 +268,47 @@ func use(t *testing.T, d *dump.Dump) {
 	}
 }
 
+// lldbDump is linuxDump with LLDB's mark in place of a stream, and of another one
+// a second exception, of the same bytes as the first.
+func lldbDump() []byte {
+	b := linuxDump(binary.LittleEndian, contextCases[2])
+	le := binary.LittleEndian
+	count, at := int(le.Uint32(b[8:])), int(le.Uint32(b[12:]))
+	var exception []byte
+	for i := range count {
+		if entry := b[at+entrySize*i:][:entrySize]; le.Uint32(entry) == exceptionStream {
+			exception = entry
+		}
+	}
+	le.PutUint32(b[le.Uint32(exception[8:])+12:], lldbMark) // its flags
+	for i := range count {
+		switch entry := b[at+entrySize*i:][:entrySize]; le.Uint32(entry) {
+		case 0x47670005: // lsb-release
+			le.PutUint32(entry, lldbMark)
+		case 0x47670003: // cpuinfo
+			copy(entry, exception)
+		}
+	}
+	return b
+}
+
+// Exceptions of LLDB's are one crash, and no damage.
+func TestLLDBExceptions(t *testing.T) {
+	d, err := Read(lldbDump(), "a.dmp")
+	if err != nil || len(d.Problems) > 0 {
+		t.Fatal(err, d.Problems)
+	}
+	c := d.Crash
+	if c == nil || c.Flags != 0 || c.HasAddress || len(c.Params) > 0 || d.Threads[0].Signal != int(c.Code) || d.Threads[0].Stack.Size == 0 {
+		t.Errorf("%+v, %+v", c, d.Threads)
+	}
+}
+
 // damagedInputs are dumps to damage: ours, and the real ones if they are there.
 func damagedInputs(t testing.TB) map[string][]byte {
 	inputs := map[string][]byte{
 		"windows.dmp": windowsDump(binary.LittleEndian), "windows-be.dmp": windowsDump(binary.BigEndian),
-		"linux.dmp": linuxDump(binary.LittleEndian, contextCases[2]), "linux-be.dmp": linuxDump(binary.BigEndian, contextCases[8]),
+		"lldb.dmp": lldbDump(), "linux.dmp": linuxDump(binary.LittleEndian, contextCases[2]), "linux-be.dmp": linuxDump(binary.BigEndian, contextCases[8]),
 	}
 	dir := os.Getenv("SYMTOOL_SHARED")
 	if dir == "" {

@@ -27,6 +27,8 @@
 //   - The crash address of a 32-bit process has 32 bits; writers extend the sign.
 //   - Of two streams of one type the first counts; Breakpad takes neither.
 //   - An id of zeros is none.
+//   - Of LLDB's minidumps (lldb.go) modules have all mappings of their file, for
+//     it writes the size of the first; each exception stream is a thread's signal.
 //   - Of x86 and x86-64 the FXSAVE area is kept, not what XSAVE has beside it
 //     (AVX, shadow stacks), nor FSAVE and debug registers.
 package minidump

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -81,13 +82,16 @@ type reader struct {
 	// million bytes are an attack on those who print them.
 	contextLeft, textLeft, restLeft, reuseLeft int
 
-	regions  []dump.Region
-	stacks   []dump.Region
-	names    []threadName
-	modules  []dump.Module // in the order of the file
-	memInfo  []dump.Mapping
-	rest     *span // of symtool itself
-	problems int   // of the current stream
+	regions []dump.Region
+	stacks  []dump.Region
+	names   []threadName
+	modules []dump.Module // in the order of the file
+	memInfo []dump.Mapping
+	rest    *span // of symtool itself
+	lldb    bool  // LLDB wrote it
+	// exceptions are LLDB's beside the first.
+	exceptions []span
+	problems   int // of the current stream
 }
 
 // location is a place of the file that another one names.
@@ -199,11 +203,15 @@ func (r *reader) directory() ([]dump.Part, error) {
 func (r *reader) streams(parts []dump.Part) {
 	r.d.Parts = parts
 	first := make(map[uint32]*dump.Part, len(parts))
+	r.lldb = slices.ContainsFunc(parts, func(p dump.Part) bool { return p.Type == lldbMark })
 	for i := range parts {
 		p := &parts[i]
 		switch known := streamKinds[p.Type]; {
 		case first[p.Type] == nil:
 			first[p.Type] = p
+		case r.lldb && p.Type == exceptionStream:
+			data, _ := r.at(location{p.Offset, p.Size})
+			r.exceptions = append(r.exceptions, span{p.Name, data, p.Offset, p.Size})
 		case known != nil && known.read != nil:
 			r.problemf(p.Name, p.Offset, "there are two of these streams")
 		}
@@ -238,17 +246,24 @@ func (r *reader) endStream() {
 // finish joins what streams tell of the same things.
 func (r *reader) finish() {
 	r.endStream()
+	if len(r.d.Maps) == 0 {
+		r.d.Maps = r.memInfo
+	}
+	dump.SortMappings(r.d.Maps)
+	if r.lldb {
+		r.otherExceptions()
+		r.wholeModules()
+	}
 	r.finishModules()
 	r.endStream()
 	r.nameThreads()
 	r.d.Memory = dump.NewMemory(r.order, append(r.regions, r.stacks...))
 	for i := range r.d.Threads {
 		r.boundStack(&r.d.Threads[i])
+		if r.lldb {
+			r.ownStack(&r.d.Threads[i])
+		}
 	}
-	if len(r.d.Maps) == 0 {
-		r.d.Maps = r.memInfo
-	}
-	dump.SortMappings(r.d.Maps)
 	if r.rest != nil {
 		if err := r.d.ApplyRest(r.rest.data); err != nil {
 			r.problemf("what symtool kept beside the minidump", r.rest.off, "its stream: %v", err)

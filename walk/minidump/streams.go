@@ -9,6 +9,8 @@ type streamKind struct {
 	read func(*reader, span) // nil: it is listed only
 }
 
+const exceptionStream = 6
+
 // streamTable has the types of streams in the order in which they are read.
 var streamTable []streamKind
 
@@ -25,7 +27,7 @@ func init() {
 		{9, "MD_MEMORY_64_LIST_STREAM", (*reader).memory64List},
 		{3, "MD_THREAD_LIST_STREAM", (*reader).threadList},
 		{24, "MD_THREAD_NAME_LIST_STREAM", (*reader).threadNames},
-		{6, "MD_EXCEPTION_STREAM", (*reader).exception},
+		{exceptionStream, "MD_EXCEPTION_STREAM", (*reader).exception},
 		{16, "MD_MEMORY_INFO_LIST_STREAM", (*reader).memoryInfoList},
 		{12, "MD_HANDLE_DATA_STREAM", (*reader).handleData},
 		{10, "MD_COMMENT_STREAM_A", (*reader).commentA},
@@ -57,6 +59,7 @@ func init() {
 		{22, "MD_PROCESS_VM_COUNTERS_STREAM", nil},
 		{23, "MD_IPT_TRACE_STREAM", nil},
 		{0xffff, "MD_LAST_RESERVED_STREAM", nil},
+		{lldbMark, "LLDB_GENERATED", nil},
 		{0x4d7a0001, "MOZ_MACOS_CRASH_INFO", nil},
 		{0x4d7a0002, "MOZ_MACOS_BOOTARGS", nil},
 	}

@@ -72,6 +72,7 @@ func (r *reader) exception(s span) {
 	count := c.U32()
 	c.Skip(4)
 	var params [15]uint64
+	const paramsAt = 40
 	for i := range params {
 		params[i] = c.U64()
 	}
@@ -88,6 +89,9 @@ func (r *reader) exception(s span) {
 		crash.Params = params[:count:count]
 	}
 	r.accessed(crash)
+	if r.lldb && crash.Flags == lldbMark {
+		r.lldbCrash(crash, s.data[paramsAt:paramsAt+8*len(params)])
+	}
 	if context.size != 0 {
 		crash.Context = r.context(context, label{"the registers at the crash", -1})
 	}

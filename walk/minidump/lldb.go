@@ -1,0 +1,96 @@
+package minidump
+
+import (
+	"bytes"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// LLDB writes minidumps of its own kind (llvm, lldb/source/Plugins/ObjectFile/
+// Minidump/MinidumpFileBuilder.cpp), which it marks with an empty stream:
+// an exception stream for each thread that stopped for a reason, with text in
+// place of parameters and the instruction's address in place of the one that was
+// accessed; of modules the size of the first segment only; and the stacks of some
+// threads as memory without saying so.
+
+// lldbMark is the type of the stream, and the flags of exceptions: "LLDB".
+const lldbMark = 0x4c4c4442
+
+// vdso is what Breakpad calls the library that the kernel puts into a process.
+const vdso = "linux-gate.so"
+
+// lldbText is what the exception stream of LLDB's tells about the reason.
+const lldbText = "reason told by LLDB"
+
+// lldbCrash puts an exception of LLDB's into the form of others.
+func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
+	text, _, _ = bytes.Cut(text, []byte{0})
+	c.Flags, c.Address, c.HasAddress, c.Params = 0, 0, false, nil
+	if _, at, ok := strings.Cut(string(text), "(fault address="); ok {
+		at, _, _ = strings.Cut(at, ")")
+		addr, err := strconv.ParseUint(at, 0, 64)
+		c.Address, c.HasAddress = addr, err == nil
+	}
+	if len(text) > 0 {
+		r.d.Annotations = append(r.d.Annotations, dump.Annotation{Key: lldbText, Value: string(text)})
+	}
+}
+
+// otherExceptions gives the threads of LLDB's other exception streams their
+// signals. The crash is the first that is more than a stop.
+func (r *reader) otherExceptions() {
+	const stop = 19 // SIGSTOP
+	crash, annotations := r.d.Crash, r.d.Annotations
+	signals := map[uint32]int{}
+	for _, s := range r.exceptions {
+		r.d.Crash, r.d.Annotations = nil, nil
+		r.exception(s)
+		c := r.d.Crash
+		if c == nil {
+			continue
+		}
+		signals[c.Thread] = int(c.Code)
+		if crash == nil || crash.Code == stop && c.Code != stop {
+			crash, annotations = c, r.d.Annotations
+		}
+	}
+	r.d.Crash, r.d.Annotations = crash, annotations
+	for i := range r.d.Threads {
+		t := &r.d.Threads[i]
+		t.Signal = signals[t.ID]
+	}
+}
+
+// wholeModules gives modules all mappings of the file that they begin with, and
+// the kernel's the name that others give it.
+func (r *reader) wholeModules() {
+	maps := r.d.Maps
+	for i := range r.modules {
+		m := &r.modules[i]
+		if strings.HasPrefix(m.Path, "[vdso]") {
+			m.Path, m.DebugFile = vdso, vdso
+		}
+		k := sort.Search(len(maps), func(k int) bool { return maps[k].Addr >= m.Addr })
+		if k == len(maps) || maps[k].Addr != m.Addr || maps[k].Path == "" || maps[k].Offset != 0 {
+			continue
+		}
+		end, file := m.Addr, maps[k].Path
+		for ; k < len(maps) && maps[k].Addr == end && maps[k].Path == file; k++ {
+			end += maps[k].Size
+		}
+		m.Size = max(m.Size, end-m.Addr)
+	}
+}
+
+// ownStack finds the stack of a thread that LLDB tells none of.
+func (r *reader) ownStack(t *dump.Thread) {
+	if t.Stack.Size > 0 || t.Context == nil {
+		return
+	}
+	if m := r.d.Memory.Find(t.Context.SP()); m != nil {
+		t.Stack = dump.Range{Addr: m.Addr, Size: uint64(len(m.Data))}
+	}
+}
