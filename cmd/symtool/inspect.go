@@ -248,7 +248,11 @@ func (t *dumpText) crash() {
 	if c.HasAddress {
 		text += " at " + addr(d, c.Address)
 	}
-	t.entry("crash", "%s in thread %d", text, c.Thread)
+	what := "crash"
+	if d.Stopped() {
+		what = "stopped"
+	}
+	t.entry(what, "%s in thread %d", text, c.Thread)
 	t.entry("code", "%#x, flags %#x%s", c.Code, c.Flags, params(c.Params))
 }
 
@@ -296,7 +300,11 @@ func (t *dumpText) threads(registers bool) {
 		if th.Name != "" {
 			text += fmt.Sprintf(" %q", th.Name)
 		}
-		if i == crashed {
+		switch {
+		case i != crashed:
+		case d.Stopped():
+			text += " (stopped)"
+		default:
 			text += " (crashed)"
 		}
 		if th.Context != nil {

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // Whatever is in a dump, text is printable, JSON is JSON, and what both print is
@@ -69,5 +71,25 @@ func checkPrintable(t *testing.T, name string, text []byte) {
 			t.Fatalf("%s: %q is printed: %q", name, r, text[max(0, len(text)-len(rest)-40):][:40])
 		}
 		rest = rest[n:]
+	}
+}
+
+// What gcore writes of a process that lives on is no crash.
+func TestInspectStopped(t *testing.T) {
+	for _, c := range []struct {
+		signal uint32
+		want   []string
+	}{
+		{19, []string{"stopped      SIGSTOP in thread 7\n", "  0: 7 (stopped)\n"}},
+		{11, []string{"crash        SIGSEGV in thread 7\n", "  0: 7 (crashed)\n"}},
+	} {
+		text := &dumpText{d: &dump.Dump{Main: -1, System: dump.System{OS: dump.Linux}, Threads: []dump.Thread{{ID: 7}}, Crash: &dump.Crash{Thread: 7, Code: c.signal}}}
+		text.crash()
+		text.threads(false)
+		for _, want := range c.want {
+			if got := text.b.String(); !strings.Contains(got, want) {
+				t.Errorf("signal %d: %q, want %q", c.signal, got, want)
+			}
+		}
 	}
 }

@@ -12,13 +12,14 @@ import (
 // A size is only what the dump's writer was told: where a module reaches over
 // the start of the next one it ends there, so that a wrong size costs nothing
 // but itself; one at the very address of another is left out, the first of the
-// list counts. The result tells both, in the order of addresses.
+// list counts, and so is one without a size within another, of which it would
+// hide what is behind it. The result tells both, in the order of addresses.
 func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
 	}
-	// A module without a size is in nobody's way: it goes before its neighbour.
+	// A module without a size at the address of another goes before it.
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(list[a].Addr, list[b].Addr), cmp.Compare(min(list[a].Size, 1), min(list[b].Size, 1)))
 	})
@@ -29,9 +30,9 @@ func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 		if room := -m.Addr; room != 0 && m.Size > room {
 			m.Size = room
 		}
-		if last >= 0 && m.Size > 0 && d.Modules[last].Contains(m.Addr) {
+		if last >= 0 && d.Modules[last].Contains(m.Addr) {
 			before := &d.Modules[last]
-			if before.Addr == m.Addr {
+			if before.Addr == m.Addr || m.Size == 0 {
 				overlaps = append(overlaps, Overlap{Module: m, Other: before.Path, Dropped: true})
 				continue
 			}

@@ -26,7 +26,8 @@ func TestSetModules(t *testing.T) {
 		{"one bad size", []Module{module("a", 10, 1<<40), module("b", 20, 5), module("c", 30, 5)}, 0, "*a 10+10 b 20+5 c 30+5", 1},
 		{"in a row", []Module{module("a", 10, 15), module("b", 20, 15), module("c", 30, 5)}, 1, "a 10+10 *b 20+10 c 30+5", 2},
 		{"same place", []Module{module("a", 10, 5), module("b", 10, 50), module("c", 30, 5)}, 1, "a 10+5 c 30+5", 1},
-		{"no size", []Module{module("a", 10, 5), module("b", 10, 0), module("c", 12, 0)}, 0, "b 10+0 *a 10+5 c 12+0", 0},
+		{"no size", []Module{module("a", 10, 5), module("b", 10, 0), module("c", 12, 0)}, 0, "b 10+0 *a 10+5", 1},
+		{"no size, outside", []Module{module("a", 10, 5), module("b", 15, 0), module("c", 16, 5)}, 0, "*a 10+5 b 15+0 c 16+5", 0},
 		{"to the end", []Module{module("a", math.MaxUint64-3, 100)}, 0, fmt.Sprintf("*a %d+4", uint64(math.MaxUint64-3)), 0},
 	} {
 		var d Dump
@@ -49,6 +50,11 @@ func TestSetModules(t *testing.T) {
 		}
 	}
 	var d Dump
+	// One without a size hides nothing of another.
+	d.SetModules([]Module{module("a", 10, 5), module("b", 12, 0)}, 0)
+	if d.ModuleAt(13) != 0 {
+		t.Error("a module without a size hides another")
+	}
 	d.SetModules([]Module{module("a", 10, 5)}, 0)
 	if d.ModuleAt(9) != -1 || d.ModuleAt(15) != -1 || d.ModuleAt(14) != 0 {
 		t.Error("ModuleAt beside a module")

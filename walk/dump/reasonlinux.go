@@ -75,6 +75,12 @@ func SignalName(a *arch.Arch, signal int) string {
 	return fmt.Sprintf("signal %d", signal)
 }
 
+// Stopped tells whether the process was stopped to be dumped, as gcore and
+// debuggers do, and did not end: nothing ends by SIGSTOP.
+func (d *Dump) Stopped() bool {
+	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && SignalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
+}
+
 func isMIPS(a *arch.Arch) bool { return a == arch.MIPS || a == arch.MIPS64 }
 
 func (d *Dump) linuxReason() string {

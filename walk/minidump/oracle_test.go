@@ -2,6 +2,7 @@ package minidump
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -678,5 +679,34 @@ func TestBreakpadMachineReadable(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestThreadNames looks for the names of threads without the reader: a string of
+// UTF-16 behind its length, and an entry of the list with its place behind the
+// thread's id. Neither obj2yaml nor LLDB reads this stream.
+func TestThreadNames(t *testing.T) {
+	d := readDump(t, "minidumps", "breakpad", "thread_name_list.dmp")
+	data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "breakpad", "thread_name_list.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	le, named := binary.LittleEndian, 0
+	for _, th := range d.Threads {
+		if th.Name == "" {
+			continue
+		}
+		named++
+		text := le.AppendUint32(nil, uint32(2*len(th.Name)))
+		for _, c := range th.Name {
+			text = le.AppendUint16(text, uint16(c))
+		}
+		entry := le.AppendUint64(le.AppendUint32(nil, th.ID), uint64(bytes.Index(data, text)))
+		if !bytes.Contains(data, text) || bytes.Count(data, entry) != 1 {
+			t.Errorf("thread %d is not %q", th.ID, th.Name)
+		}
+	}
+	if named != 3 || d.Threads[0].Name != "main thread" {
+		t.Errorf("%d names: %+v", named, d.Threads)
 	}
 }

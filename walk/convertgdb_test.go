@@ -1,0 +1,112 @@
+package walk
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// notConverted are lines of gdb's about what the model has no place for, with the
+// reason.
+var notConverted = regexp.MustCompile(`^(k[0-7] ` + // masks of AVX-512, in the xstate
+	`|orig_[a-z0-9]+ ` + // of the system call that a thread is in
+	`|warning: |\[)`) // about notes of xstate; that threads are there
+
+// gdbSays is what gdb tells of a core beside backtraces, a line for each fact.
+func gdbSays(t *testing.T, core, program string) (lines []string) {
+	t.Helper()
+	system := testenv.Shared(t, "data", "crashes", "system")
+	out, err := exec.Command(testenv.Tool(t, "gdb-multiarch"), "-nx", "-batch",
+		"-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
+		"-ex", "set solib-search-path "+system+":"+filepath.Dir(program), "-ex", "file "+program, "-ex", "core-file "+core,
+		"-ex", "thread apply all info registers", "-ex", "info sharedlibrary", "-ex", "info auxv", "-ex", "info proc mappings",
+		"-ex", "print $_siginfo.si_signo", "-ex", "print $_siginfo._sifields._sigfault.si_addr", "-ex", "echo").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	thread := ""
+	for _, line := range strings.Split(string(out), "\n") {
+		if m := threadLine.FindStringSubmatch(line); m != nil {
+			thread = m[1]
+			continue
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			thread = ""
+		} else if !notConverted.MatchString(line) {
+			lines = append(lines, thread+"\t"+line)
+		}
+	}
+	return lines
+}
+
+// statusLine is where gdb shows the status register of MIPS, which is the
+// kernel's and not in the model, beside hi, lo and others.
+var statusLine = regexp.MustCompile(`^\d+\t([0-9a-f]{16})( [0-9a-f]{16})+$`)
+
+func tidyMIPS(facts map[string]int) {
+	for line, n := range facts {
+		m := statusLine.FindStringSubmatch(line)
+		if m != nil && (m[1] == "0000000024800030" || m[1] == strings.Repeat("0", 16)) {
+			delete(facts, line)
+			facts[strings.Replace(line, m[1], "sr", 1)] += n
+		}
+	}
+}
+
+// signals are the lines of $_siginfo.
+func signals(facts map[string]int) (lines []string) {
+	for line := range facts {
+		if strings.Contains(line, "\t$") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// gdb tells the same of a core that became a minidump and a core again: every
+// register of every thread, libraries, the auxiliary vector, mappings, the signal.
+func TestOracleFacts(t *testing.T) {
+	testenv.Oracle(t)
+	facts := 0
+	for _, path := range sharedDumps(t) {
+		if filepath.Base(path) != "core" || strings.Contains(path, "riscv64") { // which gdb 13 does not read
+			continue
+		}
+		program := filepath.Join(filepath.Dir(path), "prog")
+		minidump, _ := written(t, "minidump", opened(t, path))
+		core, _ := written(t, "core", parsed(t, minidump))
+		want, got := map[string]int{}, map[string]int{}
+		for _, line := range gdbSays(t, path, program) {
+			want[line]++
+			facts++
+		}
+		for _, line := range gdbSays(t, write(t, "core", core), program) {
+			got[line]++
+		}
+		tidyMIPS(want)
+		tidyMIPS(got)
+		if len(signals(want)) == 0 { // QEMU's and gdb's have no NT_SIGINFO: ours has the signal
+			for _, line := range signals(got) {
+				delete(got, line)
+			}
+		}
+		for line, n := range want {
+			if got[line] != n {
+				t.Errorf("%s: gdb tells no longer %q", path, line)
+			}
+		}
+		for line, n := range got {
+			if want[line] != n {
+				t.Errorf("%s: gdb tells now %q", path, line)
+			}
+		}
+	}
+	t.Logf("%d facts", facts)
+	if facts < 1200 {
+		t.Errorf("%d facts", facts)
+	}
+}
