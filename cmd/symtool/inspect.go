@@ -318,7 +318,7 @@ func (t *dumpText) threads(registers bool) {
 			t.registers(th.Context)
 		}
 	}
-	if c := d.Crash; registers && c != nil && c.Context != nil {
+	if c := d.Crash; registers && c != nil && c.Context != nil && !(crashed >= 0 && dump.Same(d.Threads[crashed].Context, c.Context)) {
 		t.section("registers at the crash")
 		t.registers(c.Context)
 	}

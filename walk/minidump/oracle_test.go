@@ -315,7 +315,12 @@ type stackwalkJSON struct {
 		Thread  int    `json:"crashing_thread"`
 		Type    string `json:"type"`
 	} `json:"crash_info"`
+	Uptime   int64 `json:"process_uptime"`
+	Count    int   `json:"thread_count"`
 	Crashing struct {
+		ID     uint32  `json:"thread_id"`
+		Name   *string `json:"thread_name"`
+		Index  int     `json:"threads_index"`
 		Frames []struct {
 			Registers map[string]string `json:"registers"`
 		} `json:"frames"`
@@ -397,7 +402,68 @@ func (s *stackwalk) head(want *stackwalkJSON) {
 	s.equal("threads", fmt.Sprint(len(d.Threads)), fmt.Sprint(len(want.Threads)))
 	s.equal("modules", fmt.Sprint(len(d.Modules)), fmt.Sprint(len(want.Modules)))
 	s.equal("unloaded modules", fmt.Sprint(len(d.Unloaded)), fmt.Sprint(len(want.Unloaded)))
+	s.equal("threads", fmt.Sprint(len(d.Threads)), fmt.Sprint(want.Count))
+	s.equal("seconds", fmt.Sprint(int64(d.Time.Sub(d.Process.Started).Seconds())), fmt.Sprint(want.Uptime))
+	s.equal("crashed thread", fmt.Sprint(d.Crash.Thread, d.CrashedThread()), fmt.Sprint(want.Crashing.ID, want.Crashing.Index))
+	if want.Crashing.Name != nil {
+		s.equal("crashed thread", d.Threads[d.CrashedThread()].Name, *want.Crashing.Name)
+	}
 	s.registers("crash", d.Crash.Context, want.Crashing.Frames[0].Registers)
+}
+
+// notCompared are fields of minidump-stackwalk's JSON that are not about the dump
+// or that none of the dumps has, by the object that they are in.
+var notCompared = map[string]string{
+	".status": "of the program", ".modules_contains_cert_info": "of another file", ".soft_errors": "none",
+	".handles": "none", ".linux_memory_map_count": "none", ".lsb_release": "none", ".mac_boot_args": "none",
+	".mac_crash_info": "none", ".proc_limits": "none",
+	"modules.loaded_symbols": "of symbol files", "modules.missing_symbols": "of symbol files",
+	"modules.corrupt_symbols": "of symbol files", "modules.symbol_url": "of symbol files", "modules.cert_subject": "of another file",
+	"crash_info.instruction": "disassembled", "crash_info.memory_accesses": "disassembled", "crash_info.adjusted_address": "disassembled",
+	"crash_info.instruction_pointer_update": "disassembled", "crash_info.possible_bit_flips": "guessed",
+	"crash_info.crash_inconsistencies": "guessed", "crash_info.assertion": "none",
+	"system_info.cpu_microcode_version": "none",
+	"threads.frame_count":               "of the stack", "threads.last_error_value": "of the TEB, which no dump has",
+	"crashing_thread.frame_count": "of the stack", "crashing_thread.last_error_value": "of the TEB, which no dump has",
+}
+
+// Each field of minidump-stackwalk's JSON but those of frames is compared, or is
+// on the list; one that is none is null.
+func TestStackwalkFields(t *testing.T) {
+	compared := " .pid .crash_info .crashing_thread .main_module .modules .process_uptime .system_info .thread_count .threads .unloaded_modules " +
+		"crash_info.address crash_info.crashing_thread crash_info.type threads.thread_id threads.thread_name threads.frames " +
+		"crashing_thread.thread_id crashing_thread.thread_name crashing_thread.threads_index crashing_thread.frames " +
+		"system_info.cpu_arch system_info.cpu_count system_info.cpu_info system_info.os system_info.os_ver " +
+		"modules.base_addr modules.end_addr modules.code_id modules.debug_file modules.debug_id modules.filename modules.version "
+	for _, name := range []string{"json-pretty.txt", "json-pretty-symbols.txt", "macos_inlines_json_pretty.txt"} {
+		text, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "rust-minidump", "expected", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var top map[string]any
+		if err := json.Unmarshal(text[bytes.IndexByte(text, '{'):], &top); err != nil {
+			t.Fatal(err)
+		}
+		check := func(object string, fields map[string]any) {
+			for field, value := range fields {
+				key := object + "." + field
+				why, ok := notCompared[key]
+				if !ok && !strings.Contains(compared, " "+key+" ") || why == "none" && value != nil {
+					t.Errorf("%s: %s is %v: not compared", name, key, value)
+				}
+			}
+		}
+		check("", top)
+		for _, object := range []string{"crash_info", "crashing_thread", "system_info", "modules", "threads"} {
+			list, ok := top[object].([]any)
+			if !ok {
+				list = []any{top[object]}
+			}
+			for _, fields := range list {
+				check(object, fields.(map[string]any))
+			}
+		}
+	}
 }
 
 func (s *stackwalk) registers(what string, c *dump.Context, want map[string]string) {
