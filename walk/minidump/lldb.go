@@ -68,20 +68,22 @@ func (r *reader) otherExceptions() {
 // the kernel's the name that others give it.
 func (r *reader) wholeModules() {
 	maps := r.d.Maps
+	ends := make([]uint64, len(maps)) // of the mappings of one file, one behind the other, from each on
+	for i := len(maps) - 1; i >= 0; i-- {
+		ends[i] = maps[i].Addr + maps[i].Size
+		if i+1 < len(maps) && maps[i+1].Addr == ends[i] && maps[i+1].Path == maps[i].Path {
+			ends[i] = ends[i+1]
+		}
+	}
 	for i := range r.modules {
 		m := &r.modules[i]
 		if strings.HasPrefix(m.Path, "[vdso]") {
 			m.Path, m.DebugFile = vdso, vdso
 		}
 		k := sort.Search(len(maps), func(k int) bool { return maps[k].Addr >= m.Addr })
-		if k == len(maps) || maps[k].Addr != m.Addr || maps[k].Path == "" || maps[k].Offset != 0 {
-			continue
+		if k < len(maps) && maps[k].Addr == m.Addr && maps[k].Path != "" && maps[k].Offset == 0 {
+			m.Size = max(m.Size, ends[k]-m.Addr)
 		}
-		end, file := m.Addr, maps[k].Path
-		for ; k < len(maps) && maps[k].Addr == end && maps[k].Path == file; k++ {
-			end += maps[k].Size
-		}
-		m.Size = max(m.Size, end-m.Addr)
 	}
 }
 

@@ -126,7 +126,7 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	}
 	w.putWord(b[l.flagsAt:], flags, l.flagsSize)
 	if len(zero) > 0 {
-		w.lost[fmt.Sprintf("%s are not known: they are 0", strings.Join(zero, ", "))]++
+		w.lost["not known, and 0: "+strings.Join(zero, ", ")]++
 	}
 	w.tellHomeless(l, c)
 	return b
