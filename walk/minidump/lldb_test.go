@@ -17,9 +17,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// TestLLDB compares the registers of every thread of every dump with those that
+// TestOracleLLDB compares the registers of every thread of every dump with those that
 // lldb reads.
-func TestLLDB(t *testing.T) {
+func TestOracleLLDB(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {
 		t.Skip("half a minute: runs with make oracle-full")
