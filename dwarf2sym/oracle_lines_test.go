@@ -76,6 +76,14 @@ type subject struct {
 	least       int    // rows that it has
 }
 
+// files are the binary and its debug file.
+func (s *subject) files() []string {
+	if s.debug == "" {
+		return []string{s.file}
+	}
+	return []string{s.file, s.debug}
+}
+
 // large is how many rows a real program has at least: a comparison of fewer
 // would not mean something.
 const large = 10_000
@@ -192,6 +200,7 @@ func compareLines(t *testing.T, symtool string, of subject) *comparison {
 		t.Errorf("%d rows, want %d or more", c.rows, of.least)
 	}
 	c.report(t)
+	compareResolved(t, symtool, text, c, of.files()...)
 	return c
 }
 
@@ -226,17 +235,21 @@ func compareText(t *testing.T, text []byte, of subject) (*comparison, error) {
 	addrs = slices.Compact(addrs)
 	theirs := llvmFrames(t, withoutSymbols(t, obj), addrs)
 	c := &comparison{
+		asked: addrs, theirs: theirs,
 		sym: sym, base: base, machine: machineOf(t, obj), code: codeOf(t, obj), names: demangled(t, slices.Concat(theirs, dies.foldedNames())), symbols: elfNames(t, obj), dies: dies,
 		rows: len(rows), edges: len(dies.edges), addresses: len(addrs), counts: map[string]int{}, kinds: map[string]bool{},
 	}
 	for i, addr := range addrs {
-		c.at(addr, theirs[i])
+		ours, err := sym.resolve(addr - base)
+		c.at(addr, theirs[i], ours, err)
 	}
 	return c, nil
 }
 
 // comparison counts what agrees, and what a rule explains.
 type comparison struct {
+	asked   []uint64  // the addresses
+	theirs  [][]frame // llvm's frames at each
 	sym     *symFile
 	base    uint64
 	machine elf.Machine
@@ -250,13 +263,15 @@ type comparison struct {
 	cfiRows                int            // compared, where CFI is too
 	counts                 map[string]int // rule -> frames
 	unexplained            int
-	kinds                  map[string]bool // of the differences in examples: one of each
-	examples               []string
+
+	resolved, publics int             // addresses that symtool resolve was asked for; of these, where a PUBLIC is
+	kinds             map[string]bool // of the differences in examples: one of each
+	examples          []string
 }
 
-// at compares one address.
-func (c *comparison) at(addr uint64, llvm []frame) {
-	d := &difference{c: c, addr: addr, rva: addr - c.base, raw: llvm}
+// at compares one address: llvm's frames, and ours or why there are none.
+func (c *comparison) at(addr uint64, llvm, ours []frame, err error) {
+	d := &difference{c: c, addr: addr, rva: addr - c.base, raw: llvm, ours: ours}
 	d.theirs = make([]frame, len(llvm))
 	for i, f := range llvm {
 		f.name = c.names[f.name].gnu
@@ -265,8 +280,6 @@ func (c *comparison) at(addr uint64, llvm []frame) {
 	if len(d.theirs) == 1 && d.theirs[0] == (frame{}) {
 		d.theirs = nil // its way to say that nothing is there
 	}
-	var err error
-	d.ours, err = c.sym.resolve(d.rva)
 	c.frames += len(llvm)
 	if err == nil && slices.Equal(d.ours, d.theirs) {
 		c.agree++

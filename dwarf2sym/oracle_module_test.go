@@ -21,8 +21,9 @@ func TestOracleModules(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("downloads 1 GB: runs with SYMTOOL_ORACLE=full")
 	}
+	symtool := symtoolBinary(t)
 	for _, path := range moduleFiles(t) {
-		t.Run(filepath.Base(path), func(t *testing.T) { compareLinked(t, path, ld, 5, false) })
+		t.Run(filepath.Base(path), func(t *testing.T) { compareLinked(t, symtool, path, ld, 5, false) })
 	}
 }
 

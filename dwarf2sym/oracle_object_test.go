@@ -64,6 +64,7 @@ func objectBuilds() (all []objectBuild) {
 // address of the linked file.
 func TestOracleObjects(t *testing.T) {
 	testenv.Oracle(t)
+	symtool := symtoolBinary(t)
 	for _, b := range objectBuilds() {
 		if !b.fast() && !testenv.OracleFull() {
 			continue
@@ -76,7 +77,7 @@ func TestOracleObjects(t *testing.T) {
 			if text, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %v\n%s", cmd, err, text)
 			}
-			compareLinked(t, object, b.linker, b.rows, b.rowsOnly())
+			compareLinked(t, symtool, object, b.linker, b.rows, b.rowsOnly())
 		})
 	}
 	for _, c := range fixtures(t) {
@@ -93,7 +94,7 @@ func TestOracleObjects(t *testing.T) {
 			if f := openELF(t, c.file); !f.HasDWARF() {
 				rows = 0
 			}
-			compareLinked(t, c.file, linker, rows, false)
+			compareLinked(t, symtool, c.file, linker, rows, false)
 		})
 	}
 }
@@ -111,7 +112,7 @@ func isObject(t *testing.T, path string) (elf.FileHeader, bool) {
 
 // compareLinked compares an object with what the linker makes of it, and with
 // llvm-symbolizer if there are to be rows.
-func compareLinked(t *testing.T, object, linker string, rows int, rowsOnly bool) {
+func compareLinked(t *testing.T, symtool, object, linker string, rows int, rowsOnly bool) {
 	linked := linkObject(t, object, linker)
 	ours := dumpText(t, fixture{file: object}, 4)
 	theirs := dumpText(t, fixture{file: linked}, 4)
@@ -130,6 +131,7 @@ func compareLinked(t *testing.T, object, linker string, rows int, rowsOnly bool)
 	}
 	t.Logf("%d lines equal; %d addresses, %d by rules, %d unexplained", bytes.Count(ours, []byte("\n")), c.addresses, c.addresses-c.agree-c.unexplained, c.unexplained)
 	c.report(t)
+	compareResolved(t, symtool, ours, c, object)
 }
 
 // recordsOf is a symbol file without what tells which file it is of.

@@ -155,8 +155,15 @@ func (d *difference) clone(name string) bool {
 
 // symbol tells whether an ELF symbol where the FUNC starts has the name, with or
 // without a version.
-func (d *difference) symbol(name string) bool {
-	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool {
+func (d *difference) symbol(name string) bool { return oneCalled(d.symbols(), name) }
+
+// symbolAt tells whether an ELF symbol at rva has the name.
+func (c *comparison) symbolAt(rva uint64, name string) bool {
+	return oneCalled(c.symbols[rva+c.base], name)
+}
+
+func oneCalled(symbols []*mangled, name string) bool {
+	return slices.ContainsFunc(symbols, func(s *mangled) bool {
 		plain, _, versioned := strings.Cut(s.gnu, "@")
 		_, same := sameName(name, s)
 		return same || versioned && plain == name

@@ -148,6 +148,7 @@ func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 	}
 	t.Logf("%d rows, %d ends of ranges: %d addresses, %d frames; %d addresses agree; %d records are the same", c.rows, c.edges, c.addresses, c.frames, c.agree, len(want))
 	c.report(t)
+	compareResolved(t, symtool, got, c, other.files()...)
 	return c
 }
 

@@ -37,7 +37,7 @@ func (a *agreement) String() string {
 	})
 	total := &comparison{counts: map[string]int{}}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-28s %9s %9s %9s %9s %11s %9s  frames by rule\n", "binary", "addresses", "agree", "by rules", "frames", "unexplained", "CFI rows")
+	fmt.Fprintf(&b, "%-28s %9s %9s %9s %9s %11s %9s %9s %7s  frames by rule\n", "binary", "addresses", "agree", "by rules", "frames", "unexplained", "CFI rows", "resolved", "PUBLIC")
 	for _, r := range a.rows {
 		b.WriteString(r.c.row(r.name))
 		total.addresses += r.c.addresses
@@ -45,6 +45,8 @@ func (a *agreement) String() string {
 		total.frames += r.c.frames
 		total.unexplained += r.c.unexplained
 		total.cfiRows += r.c.cfiRows
+		total.resolved += r.c.resolved
+		total.publics += r.c.publics
 		for rule, n := range r.c.counts {
 			total.counts[rule] += n
 		}
@@ -59,5 +61,5 @@ func (c *comparison) row(name string) string {
 		rules = append(rules, fmt.Sprintf("%s %d", rule, c.counts[rule]))
 	}
 	byRule := c.addresses - c.agree - c.unexplained
-	return fmt.Sprintf("%-28s %9d %9d %9d %9d %11d %9d  %s\n", name, c.addresses, c.agree, byRule, c.frames, c.unexplained, c.cfiRows, strings.Join(rules, ", "))
+	return fmt.Sprintf("%-28s %9d %9d %9d %9d %11d %9d %9d %7d  %s\n", name, c.addresses, c.agree, byRule, c.frames, c.unexplained, c.cfiRows, c.resolved, c.publics, strings.Join(rules, ", "))
 }
