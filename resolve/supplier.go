@@ -37,6 +37,13 @@ type Supplier interface {
 	Symbols(ctx context.Context, m Module) (r *Resolver, tried []string, err error)
 }
 
+// Lister is a Supplier that can tell the names of the modules whose symbols are
+// at hand, in any order. A folder that cannot be read has none: what is wrong with
+// it is told when a module is looked for there.
+type Lister interface {
+	Names(ctx context.Context) []string
+}
+
 // Opener opens a symbol file for a Supplier, as Open does; nil is Open. An error
 // names the file.
 type Opener func(path string) (*Resolver, error)
@@ -57,6 +64,11 @@ func (m *Module) names() (names []string) {
 		}
 	}
 	return names
+}
+
+// unknown tells whether nothing is known of the module.
+func (m *Module) unknown() bool {
+	return m.DebugID == "" && len(m.BuildID) == 0 && len(m.names()) == 0
 }
 
 // called tells whether name is one of the module's. Windows does not look at case.

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -26,14 +27,24 @@ import (
 // anywhere; its symbols are read as by symtool dump. Separate debug files are
 // found there, too, and, as elfobj.FindDebug does it, beside the file and in
 // debugDirs.
+//
+// A module of which nothing is known gets the only binary, if the roots are files.
+// Files of Windows are not found: only ELF is read here.
 func NewBinaries(roots, debugDirs []string) (Supplier, error) {
-	b := &binarySupplier{roots: roots}
+	return NewFetchingBinaries(roots, debugDirs, nil)
+}
+
+// NewFetchingBinaries is NewBinaries; what is not there client fetches by its
+// build-id, unless it is nil.
+func NewFetchingBinaries(roots, debugDirs []string, client *debuginfod.Client) (Supplier, error) {
+	b := &binarySupplier{roots: roots, client: client, onlyFiles: true}
 	for _, root := range roots {
 		st, err := os.Stat(root)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", root, bare(err))
 		}
 		if st.IsDir() {
+			b.onlyFiles = false
 			b.debugDirs = append(b.debugDirs, root)
 		}
 	}
@@ -43,6 +54,8 @@ func NewBinaries(roots, debugDirs []string) (Supplier, error) {
 
 type binarySupplier struct {
 	roots, debugDirs []string
+	onlyFiles        bool               // roots are no folders
+	client           *debuginfod.Client // nil: nothing is fetched
 
 	mu    sync.Mutex
 	index *binaryIndex // nil: the folders were not searched yet
@@ -71,7 +84,7 @@ const maxFiles = 2_000_000
 
 func (b *binarySupplier) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
 	s := search{m: m}
-	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.names()) == 0 {
+	if m.unknown() && !b.onlyFiles {
 		s.miss("binaries", "not searched: nothing is known of the module")
 		return s.done(nil)
 	}
@@ -117,7 +130,7 @@ func (b *binarySupplier) find(ctx context.Context, s *search) (*elfobj.File, err
 	for _, root := range b.roots {
 		s.miss(root, "no binary of %s; there are %d ELF files in all, of %d files", &s.m, len(x.files), x.looked)
 	}
-	return nil, nil
+	return b.fetch(ctx, s, debuginfod.Executable, s.m.BuildID), nil
 }
 
 // byPath opens the file that has the module's path below a folder.
@@ -167,9 +180,9 @@ func (x *binaryIndex) find(s *search) []int {
 		for i := range x.files {
 			f := &x.files[i]
 			switch {
-			case !f.code || !s.m.called(filepath.Base(f.path)) || f.id == id:
+			case !f.code || !s.m.unknown() && !s.m.called(filepath.Base(f.path)) || f.id == id:
 			case id != "":
-				s.miss(f.path, "which one is not told: another file of that name has the id %s", id)
+				s.miss(f.path, "which one is not told: another file has the id %s", id)
 				return nil
 			default:
 				id = f.id
@@ -206,13 +219,29 @@ func (b *binarySupplier) indexed(ctx context.Context, s *search) (*binaryIndex, 
 	return x, nil
 }
 
+// Names is Lister's: the names of the files with code.
+func (b *binarySupplier) Names(ctx context.Context) (names []string) {
+	x, err := b.indexed(ctx, &search{})
+	if err != nil {
+		return nil
+	}
+	for i := range x.files {
+		if x.files[i].code {
+			names = append(names, filepath.Base(x.files[i].path))
+		}
+	}
+	return names
+}
+
 // noFolders are what Unix systems show as folders and is none.
 var noFolders = []string{"/dev", "/proc", "/sys"}
 
 // list appends the files below root.
 func (x *binaryIndex) list(ctx context.Context, root string, paths []string) []string {
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real // which WalkDir does not follow
+	if st, err := os.Lstat(root); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		if st, err = os.Stat(root); err == nil && st.IsDir() {
+			root += string(filepath.Separator) // else WalkDir does not follow it
+		}
 	}
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -322,7 +351,7 @@ func (b *binarySupplier) read(ctx context.Context, s *search, f *elfobj.File) (*
 		defer debug.Close()
 	}
 	options := dwarf2sym.Options{Demangle: true}
-	if options.Supplement = b.findSupplement(s, f, debug); options.Supplement != nil {
+	if options.Supplement = b.findSupplement(ctx, s, f, debug); options.Supplement != nil {
 		defer options.Supplement.Close()
 	}
 	module, report, err := dwarf2sym.Read(ctx, f, debug, options)
@@ -334,59 +363,6 @@ func (b *binarySupplier) read(ctx context.Context, s *search, f *elfobj.File) (*
 		r.Problems = append(report.Problems, r.Problems...)
 	}
 	return r, err
-}
-
-// findDebug opens the separate debug file, or returns nil: where such files are,
-// or anywhere in the folders.
-func (b *binarySupplier) findDebug(ctx context.Context, s *search, f *elfobj.File) (*elfobj.File, error) {
-	if f.HasDWARF() {
-		return nil, nil
-	}
-	debug, tried, damage := elfobj.FindDebug(f, b.debugDirs, elfobj.DefaultLimits())
-	s.tried = append(s.tried, tried...)
-	if debug != nil && debug.HasDWARF() {
-		return debug, nil
-	}
-	if damage != nil {
-		s.errs = append(s.errs, damage)
-	}
-	x, err := b.indexed(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range x.byID[hex.EncodeToString(f.BuildID())] {
-		other, err := elfobj.Open(x.files[i].path, elfobj.DefaultLimits())
-		if err == nil && !other.HasDWARF() {
-			other.Close()
-			continue
-		}
-		if err == nil {
-			if err = elfobj.CheckPair(f, other); err == nil {
-				return other, nil
-			}
-			other.Close()
-		}
-		s.refuse(err)
-	}
-	return debug, nil
-}
-
-// findSupplement opens the supplementary file of the debug information, if it
-// has one.
-func (b *binarySupplier) findSupplement(s *search, f, debug *elfobj.File) *elfobj.File {
-	if debug != nil && debug.HasDWARF() {
-		f = debug
-	}
-	link, err := f.SupLink()
-	if link == nil || err != nil {
-		return nil // damage is told by the reader
-	}
-	sup, tried, err := elfobj.FindSupplement(f, link, b.debugDirs, elfobj.DefaultLimits())
-	s.tried = append(s.tried, tried...)
-	if err != nil {
-		s.errs = append(s.errs, err)
-	}
-	return sup
 }
 
 // newModuleResolver indexes a module's symbols. They go through their text: the

@@ -51,6 +51,16 @@ func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []string, err
 	}
 }
 
+// Names is Lister's.
+func (c *Chain) Names(ctx context.Context) (names []string) {
+	for _, s := range c.suppliers {
+		if l, ok := s.(Lister); ok {
+			names = append(names, l.Names(ctx)...)
+		}
+	}
+	return names
+}
+
 // answer returns the answer for a module; ours tells that it is not there yet,
 // and for the caller to find.
 func (c *Chain) answer(key string) (a *answer, ours bool) {

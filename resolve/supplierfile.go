@@ -61,6 +61,9 @@ func (f *fileSupplier) Symbols(_ context.Context, m Module) (*Resolver, []string
 	return s.done(nil)
 }
 
+// Names is Lister's.
+func (f *fileSupplier) Names(context.Context) []string { return []string{f.name} }
+
 // maxHead is how much of a symbol file may stand in front of its MODULE record,
 // with it.
 const maxHead = 64 << 10
@@ -126,6 +129,15 @@ func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []stri
 		}
 	}
 	return s.done(nil)
+}
+
+// Names is Lister's: the names of the folders.
+func (f *folderSupplier) Names(context.Context) (names []string) {
+	entries, _ := os.ReadDir(f.dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // at looks at one place, where ids are written in either case.

@@ -328,3 +328,44 @@ func TestOpener(t *testing.T) {
 		t.Errorf("opened %q, want %q", opened, want)
 	}
 }
+
+// A small compressed file may hold any length: it is read up to a limit, and what
+// is behind that is told as lost.
+func TestCompressedTooLong(t *testing.T) {
+	const most = 4 << 20
+	head := testSym("a", testID, "f")
+	line := strings.Repeat("\n", most)
+	for _, c := range []struct {
+		name, text string
+		lost       bool
+	}{
+		{"just", head + line[len(head):], false},
+		{"one more", head + line[len(head)-1:], true},
+		{"bomb of lines", head + strings.Repeat("1000 10 7 0\n", 3<<20), true},
+		{"bomb without lines", head + strings.Repeat("x", 64<<20), true},
+	} {
+		for ext, pack := range map[string]func(testing.TB, string) string{".gz": testGzip, ".zst": testZstd} {
+			t.Run(c.name+ext, func(t *testing.T) {
+				path := writeFile(t, "a.sym"+ext, []byte(pack(t, c.text)))
+				f, err := os.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				x, text, problems, err := openTextUpTo(f, path, most)
+				if err != nil || x.funcs.len() != 1 || x.size > most {
+					t.Fatalf("%v, %v", x, err)
+				}
+				text.Close()
+				var told string
+				if len(problems) > 0 {
+					told = problems[len(problems)-1].String()
+				}
+				lost := strings.HasPrefix(told, path+": after line ") && strings.Contains(told, " bytes or more, over the limit of 4194304") && strings.Contains(told, "the rest of the file")
+				if lost != c.lost {
+					t.Errorf("%d problems, the last %q; want the rest lost: %v", len(problems), told, c.lost)
+				}
+			})
+		}
+	}
+}

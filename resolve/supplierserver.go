@@ -30,6 +30,7 @@ type Servers struct {
 	Timeout time.Duration // in which a server must give 100 KiB or the rest; 0: a minute
 	MaxTime time.Duration // of one file; 0: half an hour
 	MaxSize int64         // of one file, as it is sent and without its compression; 0: 4 GiB
+	Connect time.Duration // for the connection, and for its encryption; 0: 10 seconds
 
 	Open      Opener // of the files in the cache
 	UserAgent string
@@ -43,7 +44,7 @@ type Servers struct {
 const (
 	defaultTimeout = time.Minute
 	defaultMaxTime = 30 * time.Minute
-	defaultMaxSize = 4 << 30
+	defaultMaxSize = maxText
 )
 
 // missAge is how long a server is believed not to have a file: symbols of new
@@ -64,6 +65,7 @@ func NewServers(cfg Servers) (Supplier, error) {
 		Timeout: cmp.Or(cfg.Timeout, defaultTimeout),
 		MaxTime: cmp.Or(cfg.MaxTime, defaultMaxTime),
 		MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize),
+		Connect: cfg.Connect,
 	}
 	return &serverSupplier{cfg.Cache, cfg.Open, servers, fetch.New(limits, cfg.UserAgent, cfg.Tell), limits.MaxSize, time.Now}, nil
 }

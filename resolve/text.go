@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/fetch"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -25,9 +26,17 @@ func (memoryText) Close() error { return nil }
 // cannot be read at random; a longer one goes to a temporary file.
 const heldText = 4 << 20
 
+// maxText is how much of the text of a compressed symbol file is read, in bytes:
+// the largest are 1 or 2 GB, and a file of some KiB may hold any length.
+const maxText = 4 << 30
+
 // openText makes the index of the symbol file in f and returns its text. What is
 // not compressed is read from f itself, which the text then owns.
 func openText(f *os.File, name string) (*Index, text, []bin.Problem, error) {
+	return openTextUpTo(f, name, maxText)
+}
+
+func openTextUpTo(f *os.File, name string, most int64) (*Index, text, []bin.Problem, error) {
 	in, compression, err := symfmt.NewText(f)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
@@ -40,7 +49,7 @@ func openText(f *os.File, name string) (*Index, text, []bin.Problem, error) {
 		x, problems, err := build(in, bom, false, name)
 		return x, f, problems, err
 	}
-	return unpack(in, name)
+	return unpack(fetch.Limit(in, most), name)
 }
 
 // skipped returns the length of the byte order mark that a text leaves out.

@@ -134,7 +134,7 @@ func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, ar
 func (r *addressResolver) answerAll(ctx context.Context, in io.Reader, out *stdout, args []string) error {
 	switch {
 	case r.filter:
-		f := &logFilter{find: r.answerOf, noInline: r.noInline}
+		f := &logFilter{find: r.answerOf, noInline: r.noInline, names: func() []string { return r.symbols.names(ctx) }}
 		return f.run(ctx, in, out)
 	case len(args) > 0:
 		return r.answerArgs(out, args)
@@ -231,6 +231,7 @@ func parseAddress(text string) (uint64, bool) {
 // answer is what is known of an address.
 type answer struct {
 	question
+	rva   uint64 // from the start of the module
 	file  string // with the symbols; "" if there are none
 	found bool
 	at    resolve.Location
@@ -248,6 +249,7 @@ func (r *addressResolver) find(q question) *answer {
 		}
 		rva -= r.base
 	}
+	a.rva = rva
 	a.file, a.found = r.answerOf(q.module, rva, &a.at)
 	if !a.found {
 		r.status = max(r.status, statusFindings)

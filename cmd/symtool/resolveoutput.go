@@ -52,6 +52,7 @@ func (p *plainAnswers) end() error { return nil }
 //
 //	0x1044: g at t.c:2
 //	  inlined by main at t.c:3
+//	0x2010: _fini+0x10
 func appendText(b []byte, a *answer) []byte {
 	b = append(b, a.text...)
 	b = append(b, ": "...)
@@ -62,9 +63,18 @@ func appendText(b []byte, a *answer) []byte {
 		if i > 0 {
 			b = append(b, "  inlined by "...)
 		}
-		b = append(appendFrame(b, &f), '\n')
+		b = append(appendBehind(appendFrame(b, &f), &a.at, a.rva), '\n')
 	}
 	return b
+}
+
+// appendBehind writes how far behind a PUBLIC the address is: one has no end, and
+// what lies far behind it may well be something else.
+func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
+	if at.Source != resolve.Public || rva == uint64(at.Start) {
+		return b
+	}
+	return strconv.AppendUint(append(b, "+0x"...), rva-uint64(at.Start), 16)
 }
 
 // appendFrame writes "function at file:line", as far as they are known.
@@ -197,9 +207,11 @@ type llvmSymbol struct {
 func (j *llvmJSON) answer(a *answer) error {
 	out := llvmAnswer{Address: hexString(a.addr), ModuleName: a.file, Symbol: []llvmSymbol{}}
 	for _, f := range a.at.Frames {
-		out.Symbol = append(out.Symbol, llvmSymbol{
-			FileName: f.File, FunctionName: f.Function, Line: f.Line, StartAddress: hexString(uint64(a.at.Start)),
-		})
+		symbol := llvmSymbol{FileName: f.File, FunctionName: f.Function, Line: f.Line}
+		if !f.Inlined { // where those start is not known, and mostly in several places
+			symbol.StartAddress = hexString(uint64(a.at.Start))
+		}
+		out.Symbol = append(out.Symbol, symbol)
 	}
 	if !a.found {
 		out.Symbol = append(out.Symbol, llvmSymbol{})

@@ -63,9 +63,10 @@ func newSymbolSources(c *cli.Context, msgs *messages) (*symbolSources, error) {
 		known: map[moduleName]*resolve.Resolver{},
 	}
 	places := 0
-	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
+	for _, name := range []string{"symbols", "symbol-url"} {
 		places += len(c.StringSlice(name))
 	}
+	places += min(len(c.StringSlice("binaries")), 1) // they are searched together
 	if places == 0 {
 		return nil, errors.New("no --symbols, --binaries or --symbol-url")
 	}
@@ -129,6 +130,14 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 		s.tellTried(m, r != nil, tried)
 	}
 	return r
+}
+
+// names lists the modules whose symbols are at hand: what a server has is not known.
+func (s *symbolSources) names(ctx context.Context) []string {
+	if l, ok := s.supplier.(resolve.Lister); ok {
+		return l.Names(ctx)
+	}
+	return nil
 }
 
 // tellError tells of symbols that could not be used.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,6 +16,8 @@ func supplierFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "take symbols from `PATH`: a symbol file, or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated: the first\none that has them counts"},
 		&cli.StringSliceFlag{Name: "binaries", Usage: "then from `PATH`: an ELF file, or a folder with such, found by\nbuild-id; debug files are found there and in /usr/lib/debug; may\nbe repeated"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch debug files that binaries lack from the debuginfod server\nat `URL`, in place of $DEBUGINFOD_URLS; may be repeated; '' is none"},
+		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch no debug files"},
 		&cli.StringSliceFlag{Name: "symbol-url", Usage: "then from the symbol server at `URL`; may be repeated"},
 		&cli.StringFlag{Name: "symbol-cache", Usage: "keep what comes from symbol servers in `DIR`, in place of\n$XDG_CACHE_HOME/symtool/symbols"},
 		verboseFlag(),
@@ -34,17 +37,20 @@ func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) 
 	var all []resolve.Supplier
 	for _, path := range c.StringSlice("symbols") {
 		s, err := resolve.NewSymbols(path, open)
+		if err != nil && strings.Contains(err.Error(), `"\x7fELF`) {
+			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
+		}
 		if err != nil {
 			return nil, &statusError{statusInput, err}
 		}
 		all = append(all, s)
 	}
-	if paths := c.StringSlice("binaries"); len(paths) > 0 {
-		s, err := resolve.NewBinaries(paths, []string{"/usr/lib/debug"})
-		if err != nil {
-			return nil, &statusError{statusInput, err}
-		}
-		all = append(all, s)
+	binaries, err := newBinaries(c)
+	if err != nil {
+		return nil, err
+	}
+	if binaries != nil {
+		all = append(all, binaries)
 	}
 	servers, err := newServers(c)
 	if err != nil {
@@ -54,6 +60,30 @@ func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) 
 		all = append(all, servers)
 	}
 	return resolve.NewChain(all...), nil
+}
+
+// newBinaries returns the binaries, and what fetches their debug files; nil
+// without any.
+func newBinaries(c *cli.Context) (resolve.Supplier, error) {
+	paths := c.StringSlice("binaries")
+	if len(paths) == 0 {
+		if c.IsSet("debuginfod") {
+			return nil, usagef(c.Command.Name, "--debuginfod is for --binaries")
+		}
+		return nil, nil
+	}
+	if c.IsSet("debuginfod") && c.Bool("no-debuginfod") {
+		return nil, usagef(c.Command.Name, "--debuginfod and --no-debuginfod exclude each other")
+	}
+	client, err := newDebuginfod(c, c.App.ErrWriter.(*messages))
+	if err != nil {
+		return nil, usagef(c.Command.Name, "%v", err)
+	}
+	s, err := resolve.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, client)
+	if err != nil {
+		return nil, &statusError{statusInput, err}
+	}
+	return s, nil
 }
 
 // newServers returns the symbol servers; nil without any.

@@ -9,6 +9,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,10 @@ type Limits struct {
 	// MaxSize is the size of the largest file, in bytes; 0 is none. Of what is
 	// sent with Content-Encoding gzip it is the size after that was taken off.
 	MaxSize int64
+	// Connect is what each of the connection and its encryption may take; 0 is 10
+	// seconds: a server that is away must not cost the time that one may need to
+	// find and pack a file.
+	Connect time.Duration
 }
 
 // Client asks servers. Its methods may be called from several goroutines.
@@ -69,17 +74,15 @@ type Client struct {
 // New returns a client. tell, if not nil, is called before each request; by
 // several goroutines at once.
 func New(l Limits, userAgent string, tell func(url string)) *Client {
-	return &Client{l, userAgent, tell, &http.Client{Transport: transport(), CheckRedirect: checkRedirect}}
+	return &Client{l, userAgent, tell, &http.Client{Transport: transport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
 }
 
-// connectTimeout is what a connection may take: a server that is away must not
-// cost the time that one may need to find and pack a file.
-const connectTimeout = 10 * time.Second
+const defaultConnect = 10 * time.Second
 
-func transport() *http.Transport {
+func transport(timeout time.Duration) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
-	t.TLSHandshakeTimeout = connectTimeout
+	t.DialContext = (&net.Dialer{Timeout: timeout}).DialContext
+	t.TLSHandshakeTimeout = timeout
 	t.MaxResponseHeaderBytes = 64 << 10
 	return t
 }

@@ -1,0 +1,105 @@
+package resolve
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+
+	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// findDebug opens the separate debug file, or returns nil: where such files are,
+// anywhere in the folders, or from a server.
+func (b *binarySupplier) findDebug(ctx context.Context, s *search, f *elfobj.File) (*elfobj.File, error) {
+	if f.HasDWARF() {
+		return nil, nil
+	}
+	debug, tried, damage := elfobj.FindDebug(f, b.debugDirs, elfobj.DefaultLimits())
+	s.tried = append(s.tried, tried...)
+	if debug != nil && debug.HasDWARF() {
+		return debug, nil
+	}
+	if damage != nil {
+		s.errs = append(s.errs, damage)
+	}
+	x, err := b.indexed(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range x.byID[hex.EncodeToString(f.BuildID())] {
+		other, err := elfobj.Open(x.files[i].path, elfobj.DefaultLimits())
+		if err == nil && !other.HasDWARF() {
+			other.Close()
+			continue
+		}
+		if other = s.paired(f, other, err); other != nil {
+			return other, nil
+		}
+	}
+	fetched := b.fetch(ctx, s, debuginfod.Debuginfo, f.BuildID())
+	if fetched = s.paired(f, fetched, nil); fetched == nil {
+		return debug, nil
+	}
+	return fetched, nil
+}
+
+// paired returns the debug file of f, if it is that and was opened.
+func (s *search) paired(f, debug *elfobj.File, err error) *elfobj.File {
+	if err == nil && debug != nil {
+		if err = elfobj.CheckPair(f, debug); err == nil {
+			return debug
+		}
+		debug.Close()
+	}
+	if err != nil {
+		s.refuse(err)
+	}
+	return nil
+}
+
+// findSupplement opens the supplementary file of the debug information, if it
+// has one.
+func (b *binarySupplier) findSupplement(ctx context.Context, s *search, f, debug *elfobj.File) *elfobj.File {
+	if debug != nil && debug.HasDWARF() {
+		f = debug
+	}
+	link, err := f.SupLink()
+	if link == nil || err != nil {
+		return nil // damage is told by the reader
+	}
+	sup, tried, err := elfobj.FindSupplement(f, link, b.debugDirs, elfobj.DefaultLimits())
+	s.tried = append(s.tried, tried...)
+	if err != nil {
+		s.errs = append(s.errs, err)
+	}
+	if sup != nil {
+		return sup
+	}
+	return b.fetch(ctx, s, debuginfod.Debuginfo, link.ID)
+}
+
+// fetch has a file fetched by its build-id, and opens it; nil if no server has
+// it, or there is none to ask.
+func (b *binarySupplier) fetch(ctx context.Context, s *search, kind debuginfod.Kind, buildID []byte) *elfobj.File {
+	if b.client == nil || len(buildID) == 0 {
+		return nil
+	}
+	path, tried, err := b.client.Fetch(ctx, kind, buildID)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if errors.Is(err, debuginfod.ErrNotFound) {
+		s.tried = append(s.tried, tried...)
+		return nil
+	}
+	var f *elfobj.File
+	if err == nil {
+		f, err = elfobj.Open(path, elfobj.DefaultLimits())
+	}
+	if err != nil {
+		s.refuse(err)
+		return nil
+	}
+	return f
+}
