@@ -10,15 +10,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// function is a FUNC with its records, ready for look-ups. Its code is cut where
-// a line or an inlined function begins or ends: one search finds everything
-// that is known of an address. What is searched is in one piece of memory, for
-// the time of a look-up is that of waiting for memory.
-type function struct { // 56 bytes
+// function is a FUNC with its records. Its code is cut where a line or an inlined
+// function begins or ends: one search finds everything that is known of an
+// address. It is kept packed (packed.go).
+type function struct {
 	name string
 
 	// words are the starts of the segments, from the function's start and
-	// ascending, then the segments, then the calls.
+	// ascending, the first being 0, then the segments, then the calls.
 	words     []uint32
 	segments  uint32 // number of them
 	multiple  bool
@@ -34,22 +33,9 @@ const segmentWords = 3
 // inlined into, 0 for the FUNC itself.
 const callWords = 4
 
-// held is how much memory a function takes, about.
-func (f *function) held() int64 { return int64(len(f.name)) + 4*int64(len(f.words)) }
-
-// at returns the segment around an offset, and all calls.
-func (f *function) at(off uint32) (segment, calls []uint32) {
-	starts := f.words[:f.segments]
-	lo, hi := 0, len(starts)
-	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); starts[mid] <= off {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
+func (f *function) parts() (starts, segments, calls []uint32) {
 	n := int(f.segments)
-	return f.words[n+segmentWords*(lo-1):][:segmentWords], f.words[n+segmentWords*n:]
+	return f.words[:n], f.words[n:][:segmentWords*n], f.words[(1+segmentWords)*n:]
 }
 
 // names gives the places of FILE and INLINE_ORIGIN records, whose names it has
@@ -92,6 +78,8 @@ type functionParser struct {
 	next    []int // by depth: the next row
 	cuts    []uint32
 	calls   []uint32
+	words   []uint32 // of the function
+	packer  packer
 	origins []uint32 // by call: the place of the file of its origin
 
 	last    symfmt.FileID // found last: runs of lines name one file
@@ -99,8 +87,9 @@ type functionParser struct {
 	hasLast bool
 }
 
-// parse reads the text of a function. Records that are damaged are left out:
-// whoever wants to hear about them reads the file with symfmt.
+// parse reads the text of a function, which the next call's takes the memory of.
+// Records that are damaged are left out: whoever wants to hear about them reads
+// the file with symfmt.
 func (p *functionParser) parse(text []byte, s span, n names) (function, error) {
 	head, rest, _ := bytes.Cut(text, []byte{'\n'})
 	rec, err := p.record.Parse(trim(head), "", 1)
@@ -202,8 +191,7 @@ func (p *functionParser) cut() {
 // the one that starts last counts, up to its end.
 func (p *functionParser) fill(f *function) error {
 	f.segments = uint32(len(p.cuts))
-	words := make([]uint32, 0, (1+segmentWords)*len(p.cuts)+callWords*len(p.inlines))
-	words = append(words, p.cuts...)
+	words := append(p.words[:0], p.cuts...)
 	p.next = append(p.next[:0], p.depths...)
 	line := 0
 	own := p.ownFile()
@@ -226,7 +214,8 @@ func (p *functionParser) fill(f *function) error {
 		}
 		words = append(words, num, file, call)
 	}
-	f.words = append(words, p.calls...)
+	p.words = append(words, p.calls...)
+	f.words = p.words
 	return nil
 }
 

@@ -54,7 +54,8 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 
 // The records of the tables.
 //
-//	spans:           address, size, offset in the text; length in the text (4 bytes), kind (4 bytes)
+//	starts:          address
+//	spans:           size, offset in the text; length in the text (4 bytes), kind (4 bytes)
 //	publics:         address, offset
 //	files, origins:  number, offset
 //
@@ -62,7 +63,8 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 // line or INLINE record, that of a block its STACK CFI INIT and what is behind it
 // up to its last STACK CFI. The kind is the type of a STACK WIN.
 const (
-	spanSize   = 32
+	startSize  = 8
+	spanSize   = 24
 	publicSize = 16
 	numberSize = 16
 )
@@ -71,7 +73,7 @@ const (
 func newIndex() *Index {
 	x := &Index{}
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
-		s.size, s.buckets.size, s.outer.size = spanSize, 4, 4
+		s.starts.size, s.size, s.buckets.size, s.outer.size = startSize, spanSize, 4, 4
 	}
 	x.publics.size, x.files.size, x.origins.size = publicSize, numberSize, numberSize
 	return x
@@ -80,16 +82,16 @@ func newIndex() *Index {
 // tables are all tables, in the order of index files.
 func (x *Index) tables() []*table {
 	return []*table{
-		&x.funcs.table, &x.funcs.buckets, &x.funcs.outer,
-		&x.blocks.table, &x.blocks.buckets, &x.blocks.outer,
-		&x.wins.table, &x.wins.buckets, &x.wins.outer,
+		&x.funcs.starts, &x.funcs.table, &x.funcs.buckets, &x.funcs.outer,
+		&x.blocks.starts, &x.blocks.table, &x.blocks.buckets, &x.blocks.outer,
+		&x.wins.starts, &x.wins.table, &x.wins.buckets, &x.wins.outer,
 		&x.publics, &x.files, &x.origins,
 	}
 }
 
 // sort orders records by their first fields. Those that are equal stay in order,
-// or are reversed.
-func (t *table) sort(reversed bool) {
+// or are reversed. The records of others go with those of the same places.
+func (t *table) sort(reversed bool, others ...*table) {
 	order := make([]uint32, t.len())
 	for i := range order {
 		order[i] = uint32(i)
@@ -105,6 +107,13 @@ func (t *table) sort(reversed bool) {
 		return
 	}
 	slices.SortFunc(order, compare)
+	for _, t := range append(others, t) {
+		t.arrange(order)
+	}
+}
+
+// arrange puts records into an order.
+func (t *table) arrange(order []uint32) {
 	sorted := make([]byte, 0, len(t.data))
 	for _, i := range order {
 		sorted = append(sorted, t.at(int(i))...)

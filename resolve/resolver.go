@@ -31,37 +31,6 @@ type Resolver struct {
 	unmap func() // gives the index back; nil if it is no file
 }
 
-// cache has the functions that were read so far. When it is full, another one
-// takes its place: that costs a look-up nothing, as an order of last use would,
-// and functions are read again at over a million lines a second.
-type cache struct {
-	pages []atomic.Pointer[slotPage]
-	held  int64 // bytes in functions, about
-}
-
-// slotPage has the functions from a multiple of its size on, by place in the
-// index: a large module is open before there is memory for all of them.
-type slotPage [256]slot
-
-// slot returns the place of function i, nil if its page is not there.
-func (c *cache) slot(i int) *slot {
-	page := c.pages[uint(i)/uint(len(slotPage{}))].Load()
-	if page == nil {
-		return nil
-	}
-	return &page[uint(i)%uint(len(slotPage{}))]
-}
-
-// slot is a function, once ready is set.
-type slot struct { // 64 bytes
-	function
-	ready atomic.Uint32
-}
-
-// heldFunctions is how many bytes of functions a Resolver keeps, about: more
-// than all of a kernel.
-const heldFunctions = 256 << 20
-
 // Source tells what an address was found in.
 type Source uint8
 
@@ -115,13 +84,8 @@ func newResolver(path string, x *Index, t text, problems []bin.Problem) *Resolve
 		origins: newNameTable(x.origins.len(), x.OldInlines),
 		publics: make(publicSlots, x.publics.len()),
 	}
-	r.cache.Store(r.newCache())
+	r.cache.Store(newCache(x.funcs.len()))
 	return r
-}
-
-func (r *Resolver) newCache() *cache {
-	n := len(slotPage{})
-	return &cache{pages: make([]atomic.Pointer[slotPage], (r.x.funcs.len()+n-1)/n)}
 }
 
 // Close gives the symbol file back.
@@ -141,8 +105,11 @@ func (r *Resolver) Index() *Index { return r.x }
 // file.
 func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
-	i, base := r.x.funcs.find(rva)
-	if i >= 0 {
+	base := r.x.funcs.below(rva) - 1
+	if base >= 0 && r.known(base, rva, at) {
+		return true, nil
+	}
+	if i := r.x.funcs.around(rva, base); i >= 0 {
 		return true, r.inFunc(i, rva, at)
 	}
 	k := r.x.publics.below(uint64(rva)) - 1
@@ -152,7 +119,7 @@ func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	// A PUBLIC in front of the nearest FUNC says nothing of what is behind that
 	// (Breakpad's basic_source_line_resolver.cc, LookupAddress).
 	start := symfmt.RVA(r.x.publics.u64(k, 0))
-	if base >= 0 && uint64(start) <= r.x.funcs.u64(base, 0) {
+	if base >= 0 && start <= r.x.funcs.start(base) {
 		return false, nil
 	}
 	at.Source, at.Start = Public, start
@@ -165,54 +132,65 @@ func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	return true, nil
 }
 
+// known fills at for an address in function i, if that was read before, is of
+// less than 4 GB and holds the address.
+func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
+	c := r.cache.Load()
+	s := c.slot(i)
+	if s == nil {
+		return false
+	}
+	ref := s.ref.Load()
+	start := r.x.funcs.start(i)
+	if ref == 0 || uint64(rva-start) >= uint64(s.size) {
+		return false
+	}
+	at.Source, at.Start, at.Size, at.Multiple = Func, start, uint64(s.size), s.shape&isMultiple != 0
+	r.frames(c, s, ref, uint32(rva-start), at)
+	return true
+}
+
 // inFunc fills at for an address in function i.
 func (r *Resolver) inFunc(i int, rva symfmt.RVA, at *Location) error {
-	s := r.x.funcs.span(i)
-	at.Source, at.Start, at.Size = Func, s.rva, s.size
-	f := r.cache.Load().slot(i)
-	if f == nil || f.ready.Load() == 0 {
+	v := r.x.funcs.span(i)
+	at.Source, at.Start, at.Size = Func, v.rva, v.size
+	c := r.cache.Load()
+	s := c.slot(i)
+	if s == nil || s.ref.Load() == 0 {
 		var err error
-		if f, err = r.read(i, s); err != nil {
+		if c, s, err = r.read(i, v); err != nil {
 			return err
 		}
 	}
-	at.Multiple, at.ParamSize = f.multiple, f.paramSize
-	if uint64(rva-s.rva) >= 1<<32 {
-		at.Frames = append(at.Frames, Frame{Function: f.name})
+	at.Multiple = s.shape&isMultiple != 0
+	if off := uint64(rva - v.rva); off < 1<<32 {
+		r.frames(c, s, s.ref.Load(), uint32(off), at)
 		return nil
 	}
-	r.frames(&f.function, uint32(rva-s.rva), at)
+	at.ParamSize = c.paramSize(s)
+	at.Frames = append(at.Frames, Frame{Function: s.name})
 	return nil
-}
-
-// frames appends the frames at an offset of a function.
-func (r *Resolver) frames(f *function, off uint32, at *Location) {
-	s, calls := f.at(off)
-	files := r.files.names
-	line, file, call := s[0], files[s[1]], s[2]
-	for call > 0 {
-		c := calls[callWords*(call-1):][:callWords]
-		at.Frames = append(at.Frames, Frame{r.origins.names[c[0]], file, line, true})
-		file, line, call = files[c[1]], c[2], c[3]
-	}
-	at.Frames = append(at.Frames, Frame{Function: f.name, File: file, Line: line})
 }
 
 var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
-// read reads function i into the cache.
-func (r *Resolver) read(i int, s span) (*slot, error) {
-	data, err := r.spanText(s)
+// read reads function i into the cache, which may be another one then.
+func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
+	data, err := r.spanText(v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := parsers.Get().(*functionParser)
 	defer parsers.Put(p)
-	f, err := p.parse(data, s, r)
+	f, err := p.parse(data, v, r)
 	if err != nil {
-		return nil, r.errorf(s.offset, err)
+		return nil, nil, r.errorf(v.offset, err)
 	}
-	return r.keep(i, f), nil
+	c, s, err := r.keep(i, v, f.name, p.packer.pack(&f))
+	if err != nil {
+		return nil, nil, r.errorf(v.offset, err)
+	}
+	return c, s, nil
 }
 
 // spanText reads the text of a function or a block.
@@ -232,26 +210,30 @@ func (r *Resolver) spanText(s span) ([]byte, error) {
 }
 
 // keep puts a function into the cache.
-func (r *Resolver) keep(i int, f function) *slot {
+func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.cache.Load()
-	if s := c.slot(i); s != nil && s.ready.Load() != 0 {
-		return s
+	if s := c.slot(i); s != nil && s.ref.Load() != 0 {
+		return c, s, nil
 	}
-	if c.held > 0 && c.held+f.held() > r.limit {
-		c = r.newCache()
+	size := held(name, f)
+	if c.held > 0 && c.held+size > r.limit {
+		c = newCache(r.x.funcs.len())
 		r.cache.Store(c)
 	}
-	s := c.slot(i)
-	if s == nil {
-		c.pages[i/len(slotPage{})].Store(new(slotPage))
-		s = c.slot(i)
+	ref, err := c.arena.add(f)
+	if err != nil {
+		return nil, nil, err
 	}
-	c.held += f.held()
-	s.function = f
-	s.ready.Store(1)
-	return s
+	s := c.newSlot(i)
+	c.held += size
+	s.name, s.rows, s.shape = name, f.rows, f.shape
+	if v.size < 1<<32 {
+		s.size = uint32(v.size)
+	}
+	s.ref.Store(ref)
+	return c, s, nil
 }
 
 func (r *Resolver) errorf(offset uint64, err error) error {

@@ -26,7 +26,10 @@ func (s *span) last() uint64 { return uint64(s.rva) + (s.size - 1) }
 // order of the file. So the last that starts at or before an address is the one
 // that a search wants first.
 type spans struct {
-	table
+	table // what is known of a span behind its address
+
+	// starts has the addresses: a search touches little else.
+	starts table
 
 	// buckets cuts the addresses from the first span to the last into equal parts,
 	// of about one span each. It has, for each part and for what is behind the
@@ -44,13 +47,19 @@ type spans struct {
 }
 
 func (s *spans) add(v span) {
-	s.table.add(uint64(v.rva), v.size, v.offset, uint64(v.length)|uint64(v.kind)<<32)
+	s.starts.add(uint64(v.rva))
+	s.table.add(v.size, v.offset, uint64(v.length)|uint64(v.kind)<<32)
 }
 
 func (s *spans) span(i int) span {
 	r := s.data[i*spanSize:][:spanSize]
 	le := binary.LittleEndian
-	return span{symfmt.RVA(le.Uint64(r)), le.Uint64(r[8:]), le.Uint64(r[16:]), le.Uint32(r[24:]), le.Uint32(r[28:])}
+	return span{s.start(i), le.Uint64(r), le.Uint64(r[8:]), le.Uint32(r[16:]), le.Uint32(r[20:])}
+}
+
+// start is the address of span i.
+func (s *spans) start(i int) symfmt.RVA {
+	return symfmt.RVA(binary.LittleEndian.Uint64(s.starts.data[8*i:]))
 }
 
 // setLength sets the length of the last span's text.
@@ -60,7 +69,7 @@ func (s *spans) setLength(length uint64) {
 
 // finish sorts the spans and makes the tables for searches.
 func (s *spans) finish() {
-	s.sort(true)
+	s.starts.sort(true, &s.table)
 	s.measure()
 	s.makeBuckets()
 	s.makeOuter()
@@ -69,8 +78,8 @@ func (s *spans) finish() {
 // measure sets first and shift.
 func (s *spans) measure() {
 	if n := s.len(); n > 0 {
-		s.first = s.u64(0, 0)
-		s.shift = max(0, bits.Len64(s.u64(n-1, 0)-s.first)-bits.Len(uint(n)))
+		s.first = uint64(s.start(0))
+		s.shift = max(0, bits.Len64(uint64(s.start(n-1))-s.first)-bits.Len(uint(n)))
 	}
 }
 
@@ -80,14 +89,14 @@ func (s *spans) bucketCount() int {
 	if n == 0 {
 		return 0
 	}
-	return int((s.u64(n-1, 0)-s.first)>>s.shift) + 2
+	return int((uint64(s.start(n-1))-s.first)>>s.shift) + 2
 }
 
 func (s *spans) makeBuckets() {
 	count := s.bucketCount()
 	s.buckets.data = make([]byte, 0, 4*count)
 	for i := range s.len() {
-		for b := (s.u64(i, 0) - s.first) >> s.shift; uint64(s.buckets.len()) <= b; {
+		for b := (uint64(s.start(i)) - s.first) >> s.shift; uint64(s.buckets.len()) <= b; {
 			s.buckets.add32(uint32(i))
 		}
 	}
@@ -117,24 +126,28 @@ func (s *spans) makeOuter() {
 
 func (s *spans) overlaps() bool {
 	for i := 1; i < s.len(); i++ {
-		if before := s.span(i - 1); before.holds(symfmt.RVA(s.u64(i, 0))) {
+		if before := s.span(i - 1); before.holds(s.start(i)) {
 			return true
 		}
 	}
 	return false
 }
 
-// find returns the place of the span around an address, or -1, and the place of
-// the last that starts at or before it, or -1. Of several around it the one that
-// starts last is taken, of those the first of the file.
-func (s *spans) find(rva symfmt.RVA) (place, base int) {
-	base = s.below(rva) - 1
-	for place = base; place >= 0; place = s.next(place) {
+// find returns the place of the span around an address, or -1. Of several around
+// it the one that starts last is taken, of those the first of the file.
+func (s *spans) find(rva symfmt.RVA) int { return s.around(rva, s.below(rva)-1) }
+
+// around is find, when the last span that starts at or before the address, or -1,
+// is known.
+func (s *spans) around(rva symfmt.RVA, base int) int {
+	place := base
+	for place >= 0 {
 		if v := s.span(place); v.holds(rva) {
 			break
 		}
+		place = s.next(place)
 	}
-	return place, base
+	return place
 }
 
 // next returns the span to look at behind span i, or -1.
@@ -155,13 +168,16 @@ func (s *spans) below(rva symfmt.RVA) int {
 	if b >= uint64(s.buckets.len()-1) {
 		return s.len()
 	}
-	return s.belowIn(int(s.buckets.u32(int(b))), int(s.buckets.u32(int(b)+1)), uint64(rva))
+	return s.starts.belowIn(int(s.buckets.u32(int(b))), int(s.buckets.u32(int(b)+1)), uint64(rva))
 }
 
 // check tells whether tables that come from a file are such that searches stay
 // in them and come to an end.
 func (s *spans) check() error {
 	n := s.len()
+	if s.starts.len() != n {
+		return fmt.Errorf("%d addresses of %d spans", s.starts.len(), n)
+	}
 	s.measure()
 	if s.buckets.len() != s.bucketCount() || s.outer.len() != 0 && s.outer.len() != n {
 		return fmt.Errorf("tables of %d, %d and %d records", n, s.buckets.len(), s.outer.len())

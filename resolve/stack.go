@@ -26,7 +26,7 @@ type BlockRow struct {
 // the symbol file each time. Of several blocks the one that starts last is
 // taken; rows are in order of the file, rows outside of the block left out.
 func (r *Resolver) CFI(rva symfmt.RVA) (*Block, error) {
-	i, _ := r.x.blocks.find(rva)
+	i := r.x.blocks.find(rva)
 	if i < 0 {
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ const (
 func (r *Resolver) Win(rva symfmt.RVA) (*symfmt.StackWin, error) {
 	wins := &r.x.wins
 	found := -1
-	for i, _ := wins.find(rva); i >= 0; i = wins.next(i) {
+	for i := wins.find(rva); i >= 0; i = wins.next(i) {
 		s := wins.span(i)
 		if !s.holds(rva) {
 			continue

@@ -1,0 +1,116 @@
+package resolve
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync/atomic"
+)
+
+// cache has the functions that were read so far. When it is full, another one
+// takes its place: that costs a look-up nothing, as an order of last use would,
+// and functions are read again at over a million lines a second.
+type cache struct {
+	pages []atomic.Pointer[slotPage]
+	arena arena
+	held  int64 // bytes in functions, about
+}
+
+// heldFunctions is how many bytes of functions a Resolver keeps, about: more
+// than all of a kernel.
+const heldFunctions = 256 << 20
+
+// slotPage has the functions from a multiple of its size on, by place in the
+// index: a large module is open before there is memory for all of them.
+type slotPage [256]slot
+
+// slot is a function that was read, once ref is set.
+type slot struct { // 32 bytes, two to a line of the processor's caches
+	name  string
+	ref   atomic.Uint32 // where it is in the arena
+	rows  uint32        // number of its segments
+	size  uint32        // of its code in bytes; 0 for 4 GB and more
+	shape shape
+}
+
+func newCache(functions int) *cache {
+	n := len(slotPage{})
+	return &cache{pages: make([]atomic.Pointer[slotPage], (functions+n-1)/n)}
+}
+
+// slot returns the place of function i, nil if its page is not there.
+func (c *cache) slot(i int) *slot {
+	page := c.pages[uint(i)/uint(len(slotPage{}))].Load()
+	if page == nil {
+		return nil
+	}
+	return &page[uint(i)%uint(len(slotPage{}))]
+}
+
+// newSlot returns the place of function i. Only one goroutine may be here.
+func (c *cache) newSlot(i int) *slot {
+	if s := c.slot(i); s != nil {
+		return s
+	}
+	c.pages[i/len(slotPage{})].Store(new(slotPage))
+	return c.slot(i)
+}
+
+// held is how much memory a function takes, about.
+func held(name string, f packed) int64 { return int64(len(name) + len(f.data)) }
+
+// arena keeps packed functions, many in one piece of memory that has no pointers
+// for the garbage collector to follow. It grows, and what is in it stays.
+type arena struct {
+	chunks atomic.Pointer[[][]byte]
+	used   int // bytes of the last chunk
+}
+
+const (
+	chunkShift = 20
+	chunkSize  = 1 << chunkShift
+	firstChunk = 1 << 12                    // the chunks of a small module are small
+	maxChunks  = 1 << (32 + 2 - chunkShift) // references count words of 4 bytes
+)
+
+var errArenaFull = errors.New("too many functions of a million lines")
+
+// add puts a function into the arena and returns the reference to it, which is
+// not 0. Only one goroutine may be here. The length of the data and the place in
+// it are multiples of 4.
+func (a *arena) add(f packed) (ref uint32, err error) {
+	var chunks [][]byte
+	if p := a.chunks.Load(); p != nil {
+		chunks = *p
+	}
+	last := len(chunks) - 1
+	if last < 0 || len(f.data) > len(chunks[last])-a.used {
+		if last++; last >= maxChunks {
+			return 0, errArenaFull
+		}
+		size := max(len(f.data), min(chunkSize, firstChunk<<min(last, chunkShift)))
+		grown := append(slices.Clip(chunks), make([]byte, size))
+		a.used, chunks = 0, grown
+		a.chunks.Store(&grown)
+	}
+	copy(chunks[last][a.used:], f.data)
+	place := last<<chunkShift + a.used + f.place
+	a.used += len(f.data)
+	return uint32(place/4) + 1, nil
+}
+
+// at returns the chunk that a reference leads to, and the place in it. In a chunk
+// longer than chunkSize there is one function.
+func (a *arena) at(ref uint32) (chunk []byte, place int) {
+	at := uint64(ref-1) * 4
+	return (*a.chunks.Load())[at>>chunkShift], int(at & (chunkSize - 1))
+}
+
+// paramSize is that of a function.
+func (c *cache) paramSize(s *slot) uint64 {
+	if s.shape&hasParams == 0 {
+		return 0
+	}
+	data, place := c.arena.at(s.ref.Load())
+	return binary.LittleEndian.Uint64(data[place:])
+}

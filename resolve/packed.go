@@ -1,0 +1,236 @@
+package resolve
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// A function is kept in as few bytes as its numbers need, in one piece: the time
+// of a look-up is that of waiting for memory, and what is small stays in the
+// processor's caches. From its place in the arena on, a packed function has
+//
+//	paramSize  8 bytes, if the shape says so
+//	offsets    where its segments start, ascending, of 1, 2 or 4 bytes each
+//	(to 4)
+//	segments
+//	calls
+//
+// and in front of its place, backwards, the files of a narrow one: the places of
+// their names, of 4 bytes each, the first being 0 for no file.
+//
+//	narrow segment   line 2, file 1, call 1
+//	narrow call      name 4, line 2, file 1, outer 1
+//	wide segment     line 4, place of the file 4, call 4
+//	wide call        name 4, place of the file 4, line 4, outer 4
+//
+// All numbers are little-endian.
+type packed struct {
+	data  []byte
+	place int // in data, of what the arena's reference points to
+	shape shape
+	rows  uint32
+}
+
+// shape tells the form of a packed function.
+type shape uint8
+
+const (
+	offsetShift shape = 3 // an offset has 1<<(shape&offsetShift) bytes
+	wide        shape = 4
+	hasParams   shape = 8
+	isMultiple  shape = 16
+)
+
+const (
+	narrowSegment = 4
+	narrowCall    = 8
+	wideSegment   = 4 * segmentWords
+	wideCall      = 4 * callWords
+	maxNarrow     = math.MaxUint8 // files and calls
+)
+
+// packer packs functions. Its memory is used again.
+type packer struct {
+	data  []byte
+	files []uint32 // narrow: the places of files, the first being 0
+	last  int      // the file that was found last
+}
+
+// pack returns a function packed, in memory that the next call uses again.
+func (p *packer) pack(f *function) packed {
+	starts, segments, calls := f.parts()
+	out := packed{rows: f.segments}
+	switch last := starts[len(starts)-1]; {
+	case last > math.MaxUint16:
+		out.shape = 2
+	case last > math.MaxUint8:
+		out.shape = 1
+	}
+	if f.multiple {
+		out.shape |= isMultiple
+	}
+	p.data, p.files, p.last = p.data[:0], append(p.files[:0], 0), 0
+	if !p.narrow(segments, calls) {
+		out.shape |= wide
+		p.files = p.files[:0]
+	}
+	for i := range p.files {
+		p.u32(p.files[len(p.files)-1-i])
+	}
+	out.place = len(p.data)
+	if f.paramSize != 0 {
+		out.shape |= hasParams
+		p.data = binary.LittleEndian.AppendUint64(p.data, f.paramSize)
+	}
+	p.offsets(starts, out.shape&offsetShift)
+	if out.shape&wide == 0 {
+		p.narrowRows(segments, calls)
+	} else {
+		for _, w := range f.words[len(starts):] {
+			p.u32(w)
+		}
+	}
+	out.data = p.data
+	return out
+}
+
+func (p *packer) u32(v uint32) { p.data = binary.LittleEndian.AppendUint32(p.data, v) }
+
+// narrow collects the files, and tells whether all numbers fit.
+func (p *packer) narrow(segments, calls []uint32) bool {
+	if len(calls)/callWords > maxNarrow {
+		return false
+	}
+	for s := segments; len(s) > 0; s = s[segmentWords:] {
+		if s[0] > math.MaxUint16 || !p.file(s[1]) {
+			return false
+		}
+	}
+	for c := calls; len(c) > 0; c = c[callWords:] {
+		if c[2] > math.MaxUint16 || !p.file(c[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// file finds a file among those of the function, or adds it: last is its number.
+func (p *packer) file(place uint32) bool {
+	if p.files[p.last] == place {
+		return true
+	}
+	for i, f := range p.files {
+		if f == place {
+			p.last = i
+			return true
+		}
+	}
+	p.last = len(p.files)
+	p.files = append(p.files, place)
+	return p.last <= maxNarrow
+}
+
+func (p *packer) offsets(starts []uint32, shift shape) {
+	for _, off := range starts {
+		switch shift {
+		case 0:
+			p.data = append(p.data, byte(off))
+		case 1:
+			p.data = binary.LittleEndian.AppendUint16(p.data, uint16(off))
+		default:
+			p.u32(off)
+		}
+	}
+	for len(p.data)&3 != 0 {
+		p.data = append(p.data, 0)
+	}
+}
+
+func (p *packer) narrowRows(segments, calls []uint32) {
+	for s := segments; len(s) > 0; s = s[segmentWords:] {
+		p.file(s[1])
+		p.u32(s[0] | uint32(p.last)<<16 | s[2]<<24)
+	}
+	for c := calls; len(c) > 0; c = c[callWords:] {
+		p.file(c[1])
+		p.u32(c[0])
+		p.u32(c[2] | uint32(p.last)<<16 | c[3]<<24)
+	}
+}
+
+// segmentAt returns the number of the last of n offsets that is at most off: the
+// first is 0. There is no branch in it that depends on memory, but the number of
+// rounds, so that the processor does not stop at a look-up to wait.
+func segmentAt(data []byte, n int, shift shape, off uint32) (k int) {
+	le := binary.LittleEndian
+	switch shift {
+	case 0:
+		data = data[:n]
+		for n > 1 {
+			half := n >> 1
+			if uint32(data[k+half]) <= off {
+				k += half
+			}
+			n -= half
+		}
+	case 1:
+		for n > 1 {
+			half := n >> 1
+			if uint32(le.Uint16(data[2*(k+half):])) <= off {
+				k += half
+			}
+			n -= half
+		}
+	default:
+		for n > 1 {
+			half := n >> 1
+			if le.Uint32(data[4*(k+half):]) <= off {
+				k += half
+			}
+			n -= half
+		}
+	}
+	return k
+}
+
+// frames appends the frames at an offset of a function that is kept.
+func (r *Resolver) frames(c *cache, s *slot, ref uint32, off uint32, at *Location) {
+	data, place := c.arena.at(ref)
+	p, rows := place, int(s.rows)
+	if s.shape&hasParams != 0 {
+		at.ParamSize = binary.LittleEndian.Uint64(data[p:])
+		p += 8
+	}
+	shift := s.shape & offsetShift
+	k := segmentAt(data[p:], rows, shift, off)
+	p += (rows<<shift + 3) &^ 3
+	if s.shape&wide != 0 {
+		r.wideFrames(s, data[p:], rows, k, at)
+		return
+	}
+	files, origins := r.files.names, r.origins.names
+	fileOf := func(v uint32) string {
+		return files[binary.LittleEndian.Uint32(data[place-4-4*int(v>>16&0xff):])]
+	}
+	v := binary.LittleEndian.Uint32(data[p+narrowSegment*k:])
+	p += narrowSegment * rows
+	for v>>24 > 0 {
+		call := binary.LittleEndian.Uint64(data[p+narrowCall*int(v>>24-1):])
+		at.Frames = append(at.Frames, Frame{origins[uint32(call)], fileOf(v), v & 0xffff, true})
+		v = uint32(call >> 32)
+	}
+	at.Frames = append(at.Frames, Frame{s.name, fileOf(v), v & 0xffff, false})
+}
+
+// wideFrames is frames for segment k of a wide function.
+func (r *Resolver) wideFrames(s *slot, data []byte, rows, k int, at *Location) {
+	le := binary.LittleEndian
+	segment, calls := data[wideSegment*k:], data[wideSegment*rows:]
+	line, file, call := le.Uint32(segment), le.Uint32(segment[4:]), le.Uint32(segment[8:])
+	for call > 0 {
+		c := calls[wideCall*(int(call)-1):][:wideCall]
+		at.Frames = append(at.Frames, Frame{r.origins.names[le.Uint32(c)], r.files.names[file], line, true})
+		file, line, call = le.Uint32(c[4:]), le.Uint32(c[8:]), le.Uint32(c[12:])
+	}
+	at.Frames = append(at.Frames, Frame{s.name, r.files.names[file], line, false})
+}
