@@ -3,6 +3,7 @@ package resolve
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
 )
 
 // A function is kept in as few bytes as its numbers need, in one piece: the time
@@ -168,34 +169,48 @@ func segmentAt(data []byte, n int, shift shape, off uint32) (k int) {
 		data = data[:n]
 		for n > 1 {
 			half := n >> 1
-			if uint32(data[k+half]) <= off {
-				k += half
-			}
+			k += half &^ less(off, uint32(data[k+half]))
 			n -= half
 		}
 	case 1:
 		for n > 1 {
 			half := n >> 1
-			if uint32(le.Uint16(data[2*(k+half):])) <= off {
-				k += half
-			}
+			k += half &^ less(off, uint32(le.Uint16(data[2*(k+half):])))
 			n -= half
 		}
 	default:
 		for n > 1 {
 			half := n >> 1
-			if le.Uint32(data[4*(k+half):]) <= off {
-				k += half
-			}
+			k += half &^ less(off, le.Uint32(data[4*(k+half):]))
 			n -= half
 		}
 	}
 	return k
 }
 
+// less is -1 if a < b, and 0 otherwise.
+func less(a, b uint32) int { return int((int64(a) - int64(b)) >> 63) }
+
+// touch reads a byte of each of the places in a packed function that a look-up of
+// an offset goes to one after the other: the files, about where its segment is,
+// and the calls. If the module is large, they are not in the processor's caches,
+// and so it waits for all of them at once. The result says nothing.
+func (s *slot) touch(data []byte, place int, off uint32) byte {
+	rows := uint64(s.rows)
+	segments := uint64(place) + rows<<(s.shape&offsetShift)
+	size := uint64(narrowSegment)
+	if s.shape&wide != 0 {
+		size = wideSegment
+	}
+	about := segments + size*(rows*uint64(off)/max(uint64(s.size), 1))
+	last := uint64(len(data) - 1)
+	return data[max(place, 4)-4] ^ data[min(about, last)] ^ data[min(segments+size*rows, last)]
+}
+
 // frames appends the frames at an offset of a function that is kept.
 func (r *Resolver) frames(c *cache, s *slot, ref uint32, off uint32, at *Location) {
 	data, place := c.arena.at(ref)
+	runtime.KeepAlive(s.touch(data, place, off))
 	p, rows := place, int(s.rows)
 	if s.shape&hasParams != 0 {
 		at.ParamSize = binary.LittleEndian.Uint64(data[p:])
