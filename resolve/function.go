@@ -63,24 +63,31 @@ type inlineRow struct {
 	origin   symfmt.OriginID
 	noFile   bool
 
-	call  uint32 // number + 1 of the call that was made of it last
-	outer uint32 // of that call
+	record uint32 // number of the INLINE
+}
+
+// lastCall is the call that was made of an INLINE last.
+type lastCall struct {
+	call  uint32 // its number + 1
+	outer uint32 // what it was inlined into, as in a call
 }
 
 // functionParser turns the text of functions into functions.
 type functionParser struct {
-	record  symfmt.LineParser
-	names   names
-	start   symfmt.RVA
-	lines   []lineRow
-	inlines []inlineRow
-	depths  []int // where each depth's rows begin, and where the last end
-	next    []int // by depth: the next row
-	cuts    []uint32
-	calls   []uint32
-	words   []uint32 // of the function
-	packer  packer
-	origins []uint32 // by call: the place of the file of its origin
+	record   symfmt.LineParser
+	names    names
+	start    symfmt.RVA
+	lines    []lineRow
+	inlines  []inlineRow
+	depths   []int // where each depth's rows begin, and where the last end
+	next     []int // by depth: the next row
+	cuts     []uint32
+	segments []uint32
+	made     []lastCall // by INLINE
+	calls    []uint32
+	words    []uint32 // of the function
+	packer   packer
+	origins  []uint32 // by call: the place of the file of its origin
 
 	last    symfmt.FileID // found last: runs of lines name one file
 	place   uint32
@@ -117,7 +124,8 @@ func trim(line []byte) []byte { return bytes.TrimRight(line, "\r") }
 
 func (p *functionParser) reset(start symfmt.RVA, n names) {
 	p.start, p.names, p.hasLast = start, n, false
-	p.lines, p.inlines, p.calls, p.origins = p.lines[:0], p.inlines[:0], p.calls[:0], p.origins[:0]
+	p.lines, p.inlines, p.made = p.lines[:0], p.inlines[:0], p.made[:0]
+	p.calls, p.origins = p.calls[:0], p.origins[:0]
 }
 
 // add takes a line or INLINE record, as far as it lies behind the function's
@@ -134,10 +142,11 @@ func (p *functionParser) add(rec *symfmt.Record) {
 			if off, end, ok := p.offsets(r.RVA, r.Size); ok {
 				p.inlines = append(p.inlines, inlineRow{
 					off: off, end: end, depth: in.Depth, callLine: in.CallLine,
-					callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile,
+					callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile, record: uint32(len(p.made)),
 				})
 			}
 		}
+		p.made = append(p.made, lastCall{})
 	}
 }
 
@@ -188,10 +197,11 @@ func (p *functionParser) cut() {
 }
 
 // fill makes the segments. Of lines that overlap, or of inlines of one depth,
-// the one that starts last counts, up to its end.
+// the one that starts last counts, up to its end. Segments one behind the other
+// of which the same is known become one.
 func (p *functionParser) fill(f *function) error {
-	f.segments = uint32(len(p.cuts))
-	words := append(p.words[:0], p.cuts...)
+	p.segments = p.segments[:0]
+	starts := p.cuts[:0]
 	p.next = append(p.next[:0], p.depths...)
 	line := 0
 	own := p.ownFile()
@@ -212,9 +222,13 @@ func (p *functionParser) fill(f *function) error {
 		if err != nil {
 			return err
 		}
-		words = append(words, num, file, call)
+		if s := p.segments; len(s) == 0 || [segmentWords]uint32(s[len(s)-segmentWords:]) != [...]uint32{num, file, call} {
+			starts = append(starts, off)
+			p.segments = append(s, num, file, call)
+		}
 	}
-	p.words = append(words, p.calls...)
+	f.segments = uint32(len(starts))
+	p.words = append(append(append(p.words[:0], starts...), p.segments...), p.calls...)
 	f.words = p.words
 	return nil
 }
@@ -251,12 +265,12 @@ func (p *functionParser) chain(off uint32, own symfmt.FileID) (innermost uint32,
 			break
 		}
 		row := &p.inlines[k-1]
-		if row.call == 0 || row.outer != innermost {
+		if made := p.made[row.record]; made.call == 0 || made.outer != innermost {
 			if err := p.call(row, innermost, own); err != nil {
 				return 0, err
 			}
 		}
-		innermost = row.call
+		innermost = p.made[row.record].call
 	}
 	return innermost, nil
 }
@@ -281,7 +295,7 @@ func (p *functionParser) call(row *inlineRow, outer uint32, own symfmt.FileID) e
 	}
 	p.calls = append(p.calls, name, file, row.callLine, outer)
 	p.origins = append(p.origins, originFile)
-	row.call, row.outer = uint32(len(p.origins)), outer
+	p.made[row.record] = lastCall{uint32(len(p.origins)), outer}
 	return nil
 }
 
