@@ -1,6 +1,9 @@
 package resolve
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -35,6 +38,77 @@ func BenchmarkOpen(b *testing.B) {
 		}
 		r.Close()
 	}
+}
+
+// BenchmarkOpenLarge opens a symbol file of 1 GB at the path that
+// SYMTOOL_BENCH_LARGE names, and writes it if it is not there.
+func BenchmarkOpenLarge(b *testing.B) {
+	path := os.Getenv("SYMTOOL_BENCH_LARGE")
+	if path == "" {
+		b.Skip("SYMTOOL_BENCH_LARGE names no symbol file")
+	}
+	if _, err := os.Stat(path); err != nil {
+		if err := writeLarge(path, 1e9); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Setenv("SYMTOOL_BENCH_SYM", path)
+	BenchmarkOpen(b)
+}
+
+// writeLarge writes a symbol file with the proportions of a kernel's: a function
+// has about 24 lines, 6 ranges of inlined functions and 6 rows of CFI. The size in
+// bytes is a little more than size.
+func writeLarge(path string, size int64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	rng := rand.New(rand.NewPCG(3, 4))
+	const files, origins = 40000, 400000
+	fmt.Fprintln(w, "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 large")
+	for i := range files {
+		fmt.Fprintf(w, "FILE %d /usr/src/large/component%d/part/file%d.c\n", i, i/100, i)
+	}
+	for i := range origins {
+		fmt.Fprintf(w, "INLINE_ORIGIN %d inlined_function_number_%d\n", i, i)
+	}
+	// The blocks, which come behind the functions, are a sixth of the file.
+	var functions []int // sizes
+	for rva := 0x1000; ; {
+		n := 1 + rng.IntN(47)
+		length := 0
+		sizes := make([]int, n)
+		for i := range sizes {
+			sizes[i] = 1 + rng.IntN(24)
+			length += sizes[i]
+		}
+		fmt.Fprintf(w, "FUNC %x %x 0 function_of_the_large_module_%d\n", rva, length, len(functions))
+		for i := range n / 4 {
+			fmt.Fprintf(w, "INLINE %d %d %d %d %x %x\n", i%3, rng.IntN(3000), rng.IntN(files), rng.IntN(origins), rva+i/3, max(1, length/2-i))
+		}
+		at, file := rva, rng.IntN(files)
+		for i, size := range sizes {
+			fmt.Fprintf(w, "%x %x %d %d\n", at, size, 100+rng.IntN(2000), (file+i%3)%files)
+			at += size
+		}
+		functions = append(functions, length)
+		rva += (length + 15) &^ 15
+		if at, err := f.Seek(0, io.SeekCurrent); err != nil || at > size/6*5 {
+			break
+		}
+	}
+	rva := 0x1000
+	for _, length := range functions {
+		fmt.Fprintf(w, "STACK CFI INIT %x %x .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", rva, length)
+		for i := range min(6, length) {
+			fmt.Fprintf(w, "STACK CFI %x .cfa: $rsp %d +\n", rva+i, 8*i)
+		}
+		rva += (length + 15) &^ 15
+	}
+	return w.Flush()
 }
 
 // BenchmarkFind looks addresses of functions up, which were read before, on one
