@@ -98,7 +98,11 @@ func encodeSide(x *Index, problems []bin.Problem, id sideID) []byte {
 		parts = append(parts, t.data)
 	}
 
-	out := append([]byte(sideMagic), 0, 0, 0, 0, 0, 0, 0, 0)
+	size := sideParts + 16*len(parts)
+	for _, p := range parts {
+		size += padded(len(p))
+	}
+	out := append(make([]byte, 0, size), sideMagic+"\x00\x00\x00\x00\x00\x00\x00\x00"...)
 	le.PutUint32(out[8:], sideVersion)
 	out = le.AppendUint64(le.AppendUint64(out, uint64(id.size)), uint64(id.time))
 	out = append(out, id.digest[:]...)
@@ -110,15 +114,18 @@ func encodeSide(x *Index, problems []bin.Problem, id sideID) []byte {
 	place := sideParts + 16*len(parts)
 	for _, p := range parts {
 		out = le.AppendUint64(le.AppendUint64(out, uint64(place)), uint64(len(p)))
-		place += (len(p) + 7) &^ 7
+		place += padded(len(p))
 	}
 	for _, p := range parts {
 		out = append(out, p...)
-		out = append(out, make([]byte, -len(out)&7)...)
+		out = append(out, make([]byte, padded(len(p))-len(p))...)
 	}
 	seal(out)
 	return out
 }
+
+// padded is the length of a part up to where the next begins.
+func padded(n int) int { return (n + 7) &^ 7 }
 
 // seal sets the checksum of an index file.
 func seal(data []byte) {
