@@ -12,12 +12,13 @@ import (
 // naive answers addresses from a module that was read whole, looking at
 // everything for each: the rules of Find without its tables.
 type naive struct {
+	line *symfmt.Line // around the address that was asked for last; nil without
 	m       *symfmt.Module
 	files   *symfmt.FileNames
 	origins *symfmt.OriginNames
 }
 
-func newNaive(m *symfmt.Module) *naive { return &naive{m, m.FileNames(), m.OriginNames()} }
+func newNaive(m *symfmt.Module) *naive { return &naive{m: m, files: m.FileNames(), origins: m.OriginNames()} }
 
 func readNaive(t testing.TB, text string) *naive {
 	t.Helper()
@@ -33,6 +34,7 @@ func holds(start symfmt.RVA, size uint64, rva symfmt.RVA) bool {
 }
 
 func (n *naive) find(rva symfmt.RVA) (at Location, ok bool) {
+	n.line = nil
 	var in *symfmt.Func
 	var base *symfmt.RVA // of the nearest FUNC below
 	for i := range n.m.Funcs {
@@ -83,6 +85,7 @@ func (n *naive) inFunc(f *symfmt.Func, rva symfmt.RVA) Location {
 		}
 	}
 	if line != nil && holds(line.RVA, line.Size, rva) {
+		n.line = line
 		frame.Line = line.Num
 		frame.File, _ = n.files.Name(line.File)
 	}

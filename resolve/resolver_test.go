@@ -166,6 +166,10 @@ func compareNaive(t testing.TB, r *Resolver, n *naive) (asked int) {
 		if ok != wantOK || !sameLocation(&at, &want) {
 			t.Fatalf("%#x: %v %+v, want %v %+v", uint64(rva), ok, at, wantOK, want)
 		}
+		start, known, err := r.LineStart(rva)
+		if err != nil || known != (n.line != nil) || known && start != n.line.RVA {
+			t.Fatalf("LineStart(%#x): %#x %v, %v; want %+v", uint64(rva), start, known, err, n.line)
+		}
 		if block, err := r.CFI(rva); err != nil || !sameBlock(block, n.cfi(rva)) {
 			t.Fatalf("CFI(%#x): %+v, %v; want %+v", uint64(rva), block, err, n.cfi(rva))
 		}
