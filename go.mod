@@ -23,5 +23,6 @@ require (
 	github.com/sergi/go-diff v1.0.0 // indirect
 	github.com/ulikunitz/xz v0.5.17 // indirect
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
+	golang.org/x/arch v0.28.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
 )

@@ -1,0 +1,256 @@
+package walk
+
+import (
+	"context"
+	"encoding/binary"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// maxCall is how many bytes in front of a return address the longest form of a
+// call takes that is looked for, with the delay slot of MIPS: on x86 that of an
+// indirect call with a displacement of 4 bytes. Prefixes make it longer, but the
+// call is one without them, too.
+const maxCall = 8
+
+// callAnswer tells whether the instruction in front of an address is a call.
+type callAnswer uint8
+
+const (
+	callUnknown callAnswer = iota // the code is not there, or of a CPU or form that is not known
+	callNo
+	callYes
+)
+
+// callBefore tells whether code, whose last byte is the one in front of the
+// address ret, ends with a call.
+//
+// It reads backwards, so that on CPUs whose instructions differ in length the
+// bytes of another instruction may look like a call: those of x86 about once in
+// 1,000 instructions (TestCallsOracle). It never misses one. inCode tells where
+// direct calls may go; nil is anywhere.
+func callBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) callAnswer {
+	form := callForms[a]
+	if form == nil || len(code) < 2 {
+		return callUnknown
+	}
+	return form(callCode{code, order, ret, inCode})
+}
+
+// callForms are how calls look on each CPU.
+var callForms = map[*arch.Arch]func(callCode) callAnswer{
+	arch.X86:     func(c callCode) callAnswer { return c.x86(32) },
+	arch.X86_64:  func(c callCode) callAnswer { return c.x86(64) },
+	arch.ARM:     callCode.arm,
+	arch.ARM64:   callCode.arm64,
+	arch.MIPS:    callCode.mips,
+	arch.MIPS64:  callCode.mips,
+	arch.PPC:     callCode.ppc,
+	arch.PPC64:   callCode.ppc,
+	arch.RISCV:   func(c callCode) callAnswer { return c.riscv(true) },
+	arch.RISCV64: func(c callCode) callAnswer { return c.riscv(false) },
+	arch.S390X:   callCode.s390x,
+}
+
+// callCode is the code in front of a return address.
+type callCode struct {
+	code   []byte
+	order  binary.ByteOrder
+	ret    uint64
+	inCode func(uint64) bool
+}
+
+// word is the word of 4 bytes that begins this far in front of the address.
+func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
+	if before > len(c.code) {
+		return 0, false
+	}
+	return order.Uint32(c.code[len(c.code)-before:]), true
+}
+
+// half is likewise that of 2 bytes.
+func (c callCode) half(order binary.ByteOrder, before int) (uint16, bool) {
+	if before > len(c.code) {
+		return 0, false
+	}
+	return order.Uint16(c.code[len(c.code)-before:]), true
+}
+
+func callIf(call bool) callAnswer {
+	if call {
+		return callYes
+	}
+	return callNo
+}
+
+// x86 tries each length: Intel's manual, volume 2, CALL. A far call ends no
+// frame that compilers make; whether bytes are one is not told.
+func (c callCode) x86(mode int) callAnswer {
+	answer := callNo
+	for n := 2; n <= min(maxCall, len(c.code)); n++ {
+		code := c.code[len(c.code)-n:]
+		if code[0] != 0xe8 && code[0] != 0xff && code[0] != 0x9a {
+			continue
+		}
+		inst, err := x86asm.Decode(code, mode)
+		if err != nil || inst.Len != n {
+			continue
+		}
+		switch inst.Op {
+		case x86asm.CALL:
+			if rel, direct := inst.Args[0].(x86asm.Rel); !direct || c.goesToCode(c.ret+uint64(int64(rel)), mode) {
+				return callYes
+			}
+		case x86asm.LCALL:
+			answer = callUnknown
+		}
+	}
+	return answer
+}
+
+func (c callCode) goesToCode(target uint64, mode int) bool {
+	if mode == 32 {
+		target &= 1<<32 - 1
+	}
+	return c.inCode == nil || c.inCode(target)
+}
+
+// arm64: BL, BLR, and BLR with authentication (Arm ARM, C4.1). Instructions are
+// little-endian whatever data are.
+func (c callCode) arm64() callAnswer {
+	w, ok := c.word(binary.LittleEndian, 4)
+	if !ok {
+		return callUnknown
+	}
+	return callIf(w&0xfc00_0000 == 0x9400_0000 || // BL
+		w&0xffff_fc1f == 0xd63f_0000 || // BLR
+		w&0xffff_f81f == 0xd63f_081f || // BLRAAZ, BLRABZ
+		w&0xffff_f800 == 0xd73f_0800) // BLRAA, BLRAB
+}
+
+// arm is either instruction set, since return addresses do not tell which:
+// BL, BLX, and what was used before BLX (Arm ARM, F5.1).
+func (c callCode) arm() callAnswer {
+	if h, ok := c.half(c.order, 2); ok && h&0xff83 == 0x4780 { // BLX Rm, BLXNS
+		return callYes
+	}
+	if h, ok := c.half(c.order, 4); ok && h&0xf800 == 0xf000 {
+		if low, _ := c.half(c.order, 2); low&0xc000 == 0xc000 { // BL, BLX
+			return callYes
+		}
+	}
+	w, ok := c.word(c.order, 4)
+	if !ok {
+		return callUnknown
+	}
+	if c.ret&3 != 0 {
+		return callNo // no place for instructions of 4 bytes
+	}
+	if w>>28 != 15 && w&0x0f00_0000 == 0x0b00_0000 || w&0xfe00_0000 == 0xfa00_0000 { // BL, BLX
+		return callIf(c.goesToCode(c.ret+4+uint64(int64(int32(w<<8)>>6)), 32))
+	}
+	if w>>28 != 15 && w&0x0fff_fff0 == 0x012f_ff30 { // BLX Rm
+		return callYes
+	}
+	before, ok := c.word(c.order, 8)
+	return callIf(ok && before&0x0fff_ffff == 0x01a0_e00f) // mov lr, pc; any jump
+}
+
+// riscv: JAL and JALR that link to ra or t0, and their short forms (unprivileged
+// ISA, 2.5 and "C" extension); C.JAL is for 32 bits only.
+func (c callCode) riscv(short bool) callAnswer {
+	if h, ok := c.half(binary.LittleEndian, 2); ok {
+		if h&0xf07f == 0x9002 && h&0x0f80 != 0 || short && h&0xe003 == 0x2001 {
+			return callYes
+		}
+	}
+	w, ok := c.word(binary.LittleEndian, 4)
+	if !ok {
+		return callUnknown
+	}
+	link := w>>7&31 == 1 || w>>7&31 == 5
+	return callIf(link && (w&0x7f == 0x6f || w&0x707f == 0x67))
+}
+
+// mips: jumps and branches that link, with their delay slot, and those of
+// release 6 without one (MIPS32 and MIPS64 Architecture, volume II).
+func (c callCode) mips() callAnswer {
+	if w, ok := c.word(c.order, 4); ok && (w>>26 == 0x3a || w>>26 == 0x3e && w>>21&31 == 0) { // BALC, JIALC
+		return callYes
+	}
+	w, ok := c.word(c.order, 8)
+	if !ok {
+		return callUnknown
+	}
+	return callIf(w>>26 == 3 || w>>26 == 0x1d || // JAL, JALX
+		w&0xfc00_003f == 9 || // JALR
+		w>>26 == 1 && w>>18&7 == 4) // BLTZAL, BGEZAL, and likely
+}
+
+// ppc: what sets the link register (Power ISA, book I, 2.4).
+func (c callCode) ppc() callAnswer {
+	w, ok := c.word(c.order, 4)
+	if !ok {
+		return callUnknown
+	}
+	branch := w>>26 == 18 || w>>26 == 16 || // b, bc
+		w>>26 == 19 && (w>>1&0x3ff == 16 || w>>1&0x3ff == 528 || w>>1&0x3ff == 560) // bclr, bcctr, bctar
+	return callIf(branch && w&1 == 1)
+}
+
+// s390x: branch and save, and relative (z/Architecture, chapter 7).
+func (c callCode) s390x() callAnswer {
+	if w, ok := c.word(c.order, 6); ok && w>>24 == 0xc0 && w>>16&15 == 5 { // brasl
+		return callYes
+	}
+	if w, ok := c.word(c.order, 4); ok && (w>>24 == 0xa7 && w>>16&15 == 5 || w>>24 == 0x4d) { // bras, bas
+		return callYes
+	}
+	h, ok := c.half(c.order, 2)
+	if !ok {
+		return callUnknown
+	}
+	return callIf(h>>8 == 0x0d && h&15 != 0) // basr
+}
+
+// codeOf returns n bytes of code from an address on, of the dump's memory or
+// the module's binary; nil without.
+func codeOf(ctx context.Context, d *dump.Dump, i int, st *moduleState, addr uint64, n int) []byte {
+	if b := d.Memory.Bytes(addr, n); len(b) == n {
+		return b
+	}
+	if i < 0 || st == nil || addr < d.Modules[i].Addr {
+		return nil
+	}
+	f := st.file(ctx)
+	if f == nil {
+		return nil
+	}
+	return fileCode(f, addr-d.Modules[i].Addr+f.LoadBase(), n)
+}
+
+// fileCode returns n bytes of a file's code at one of its addresses.
+func fileCode(f *elfobj.File, addr uint64, n int) []byte {
+	for _, s := range f.Sections {
+		if s.HasData() && s.Addr != 0 && addr >= s.Addr && addr-s.Addr < s.FileSize && f.Executable(addr) {
+			return sectionBytes(s, addr-s.Addr, n)
+		}
+	}
+	return nil
+}
+
+func sectionBytes(s *elfobj.Section, off uint64, n int) []byte {
+	src, err := s.Open()
+	if err != nil || off > uint64(src.Size()) || uint64(src.Size())-off < uint64(n) {
+		return nil
+	}
+	b, err := src.Bytes(int64(off), int64(n), nil)
+	if err != nil {
+		return nil
+	}
+	return b
+}
