@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -155,6 +156,21 @@ func (s *search) open(path string) *Resolver {
 // otherID is the error of a file that has not the id that it should.
 func otherID(path, name, id string, m *Module) error {
 	return fmt.Errorf("%s: not used: it has the symbols of %q %s, want %s", path, name, id, m)
+}
+
+// otherModule is the form of the lines of tried that tell of another id, as
+// otherID, checkCame, the folders and the binaries write them.
+var otherModule = regexp.MustCompile(`not used: (it|what came) has|(: build-id| id) \S+, want |: no folder \S+; there is [^n]`)
+
+// OtherModules returns the lines of what Supplier.Symbols has tried that tell of
+// symbols that are there by the module's name, but are those of another id.
+func OtherModules(tried []string) (lines []string) {
+	for _, line := range tried {
+		if otherModule.MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // regular refuses what is no file: a named pipe would block.

@@ -1,0 +1,270 @@
+package walk
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// step is what one source makes of the way from a frame to its caller.
+type step struct {
+	by        Technique
+	row       *cfi.Row // nil: it has no rules there
+	err       error    // why there is no caller
+	outermost bool
+	cfa       uint64
+	hasCFA    bool
+	pc, sp    uint64
+	regs      *cfi.Regs // the caller's
+	fpOnly    bool      // of the registers it knows the frame pointer only
+	noSP      bool      // it does not know the stack pointer
+}
+
+// ok tells whether it gives a caller.
+func (s *step) ok() bool { return s.err == nil && !s.outermost }
+
+// sourceName is how findings name a source.
+func sourceName(t Technique) string {
+	if t == ByEHFrame {
+		return ".eh_frame"
+	}
+	if t == BySFrame {
+		return ".sframe"
+	}
+	if t == BySymbols {
+		return "the symbol file"
+	}
+	return "the " + t.String()
+}
+
+// table is a source of rules for a module.
+type table struct {
+	by Technique
+	r  *resolve.Resolver
+}
+
+// tables are the sources of rules for a module, the symbol file's first.
+func (v *verifier) tables(st *moduleState) (list []table) {
+	r := st.resolver(v.ctx)
+	if r != nil && !st.symbols.binary {
+		list = append(list, table{BySymbols, r})
+	}
+	for i, by := range [...]Technique{tableEHFrame: ByEHFrame, tableSFrame: BySFrame} {
+		if r := st.rules(v.ctx, i); r != nil {
+			list = append(list, table{by, r})
+		}
+	}
+	return list
+}
+
+// compute evaluates a source's rules on the registers u.in.
+func (v *verifier) compute(u *unwinder, t table, rva rva) step {
+	s := step{by: t.by, fpOnly: t.by == BySFrame}
+	row := u.rows.at(t.r, rva)
+	if s.row, s.err = row.row, row.err; s.row == nil || s.err != nil {
+		return s
+	}
+	s.regs = u.names.NewRegs()
+	if cfa, err := s.row.CFA.Eval(u.in, u); err == nil {
+		s.cfa, s.hasCFA = cfa, true
+	}
+	err := s.row.Caller(u.in, u, s.regs)
+	var fault *cfi.Error
+	if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
+		s.outermost = true
+		return s
+	}
+	if s.err = err; err != nil {
+		return s
+	}
+	s.pc, _ = s.regs.Get(u.cpu.pc)
+	s.sp, _ = s.regs.Get(u.cpu.sp)
+	s.pc = u.cpu.clean(u, s.pc)
+	return s
+}
+
+// difference is the first thing in which two steps differ.
+type difference struct {
+	reg  cfi.Reg // of the caller; cfi.CFA and cfi.RA for the frame itself
+	what string
+}
+
+// differ compares two steps of sources that have rules. Those of a source that
+// knows but the frame pointer are compared by that one, the stack pointer and
+// the program counter.
+func (u *unwinder) differ(a, b *step) (difference, bool) {
+	switch {
+	case a.outermost != b.outermost:
+		return difference{cfi.RA, "whether there is a caller"}, true
+	case a.outermost:
+		return difference{}, false
+	case a.hasCFA && b.hasCFA && a.cfa != b.cfa && !a.noSP && !b.noSP:
+		return difference{cfi.CFA, "cfa"}, true
+	case a.err != nil && b.err != nil:
+		return difference{}, false
+	case (a.err == nil) != (b.err == nil):
+		return difference{faultOf(a, b), "whether the rules can be followed"}, true
+	case a.pc != b.pc:
+		return difference{cfi.RA, "return address"}, true
+	case a.sp != b.sp && !a.noSP && !b.noSP:
+		return difference{u.cpu.sp, u.names.Name(u.cpu.sp)}, true
+	}
+	for _, r := range u.compared(a, b) {
+		x, ok1 := a.regs.Get(r)
+		y, ok2 := b.regs.Get(r)
+		saved := slices.Contains(u.cpu.arch.CalleeSaved, u.names.Name(r))
+		if ok1 && ok2 && x != y || ok1 != ok2 && saved {
+			return difference{r, u.names.Name(r)}, true
+		}
+	}
+	return difference{}, false
+}
+
+// faultOf is the register whose rule the one of two steps cannot follow.
+func faultOf(a, b *step) cfi.Reg {
+	var fault *cfi.Error
+	if errors.As(errors.Join(a.err, b.err), &fault) && fault.Rule == ".cfa" {
+		return cfi.CFA
+	}
+	return cfi.RA
+}
+
+// compared are the registers by which two steps are compared, beside the
+// program counter and the stack pointer: those that functions save, and any
+// other of which both have a rule.
+func (u *unwinder) compared(a, b *step) (regs []cfi.Reg) {
+	if fp := u.cpu.arch.FP; a.fpOnly || b.fpOnly {
+		if fp == "" {
+			return nil
+		}
+		return []cfi.Reg{u.cpu.reg(fp)}
+	}
+	for _, name := range u.cpu.arch.CalleeSaved {
+		regs = append(regs, u.cpu.reg(name))
+	}
+	for _, rule := range a.row.Regs {
+		if u.names.Known(rule.Reg) && rule.Reg != u.cpu.pc && rule.Reg != u.cpu.sp &&
+			!b.row.Rule(rule.Reg).IsZero() && !slices.Contains(regs, rule.Reg) {
+			regs = append(regs, rule.Reg)
+		}
+	}
+	return regs
+}
+
+// side tells what a source makes of a difference.
+func (u *unwinder) side(s *step, d difference) Side {
+	x := Side{Source: s.by.String(), CFA: Address(s.cfa), PC: Address(s.pc)}
+	if d.reg != cfi.CFA && d.reg != cfi.RA {
+		x.Register = u.names.Name(d.reg)
+	}
+	if s.row != nil {
+		x.Rule = u.ruleText(s.row, d.reg)
+	}
+	switch {
+	case s.err != nil:
+		x.Error = s.err.Error()
+	case s.outermost:
+		x.Error = "no caller"
+	case x.Register != "":
+		v, ok := s.regs.Get(d.reg)
+		if x.Value = Address(v); !ok {
+			x.Error = "unknown"
+		}
+	}
+	return x
+}
+
+// ruleText is the rule of a register, after that of .cfa, on which it depends.
+func (u *unwinder) ruleText(row *cfi.Row, reg cfi.Reg) string {
+	text := ".cfa: " + row.CFA.String()
+	name := ".ra"
+	if reg >= 0 {
+		name = u.names.Name(reg)
+	}
+	if reg == cfi.CFA {
+		return text
+	}
+	if e := row.Rule(reg); !e.IsZero() {
+		return text + " " + name + ": " + e.String()
+	}
+	return text + ", none for " + name
+}
+
+// says is what a side says, for people.
+func (x *Side) says(d difference) string {
+	switch {
+	case x.Error != "" && x.Rule != "":
+		return fmt.Sprintf("%s (%s)", x.Error, x.Rule)
+	case x.Error != "":
+		return x.Error
+	case d.reg == cfi.CFA:
+		return withRule(x.CFA, x.Rule)
+	case x.Register == "":
+		return withRule(x.PC, x.Rule)
+	}
+	return withRule(x.Value, x.Rule)
+}
+
+func withRule(a Address, rule string) string {
+	if rule == "" {
+		return a.String()
+	}
+	return fmt.Sprintf("%v (%s)", a, rule)
+}
+
+// rows compares what the sources make of a frame's step.
+func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []step) {
+	st := u.stateOf(f.Module)
+	at := rva(f.Inst - u.d.Modules[f.Module].Addr)
+	for _, t := range v.tables(st) {
+		steps = append(steps, v.compute(u, t, at))
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	if fp, ok := v.frameChain(u, f); ok {
+		steps = append(steps, fp)
+	}
+	for i := range steps[1:] {
+		v.pair(u, s, f, &steps[0], &steps[i+1])
+	}
+	return steps
+}
+
+// pair compares the first source with another.
+func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *step) {
+	has := [2]bool{a.row != nil || a.err != nil, b.row != nil || b.err != nil || b.by == ByFramePointer}
+	switch {
+	case !has[0] && !has[1], b.by != ByEHFrame && (!has[0] || !has[1]):
+		return // .sframe need not speak of every function
+	case !has[0]:
+		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoRules, Blame: BlameSymbols,
+			Text: fmt.Sprintf("the symbol file has no rules, %s has %s", sourceName(b.by), b.row)})
+		return
+	case !has[1]:
+		v.add(s, f, Finding{Severity: SeverityNote, Kind: KindExtraRules,
+			Text: fmt.Sprintf("%s has rules where %s has none", sourceName(a.by), sourceName(b.by))})
+		return
+	}
+	v.verdict.Compared++
+	d, differs := u.differ(a, b)
+	if !differs {
+		if a.row != nil && b.row != nil && !a.fpOnly && !b.fpOnly && !a.row.Equal(b.row) {
+			v.add(s, f, Finding{Severity: SeverityNote, Kind: KindSameEffect, Blame: BlameSymbols,
+				Text: fmt.Sprintf("%s has %s, %s has %s: the same in this dump", sourceName(a.by), a.row, sourceName(b.by), b.row)})
+		}
+		return
+	}
+	x := Finding{Severity: SeverityError, Kind: KindRulesDiffer, Blame: BlameSymbols, Sides: []Side{u.side(a, d), u.side(b, d)}}
+	if b.by == ByFramePointer {
+		x.Kind = KindFramePointer
+	}
+	if a.by != BySymbols {
+		x.Blame = BlameBinary
+	}
+	x.Text = fmt.Sprintf("%s: by %s %s, by %s %s", d.what, sourceName(a.by), x.Sides[0].says(d), sourceName(b.by), x.Sides[1].says(d))
+	v.add(s, f, x)
+}

@@ -1,0 +1,129 @@
+package walk
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// place is where a finding about a frame is: "libfoo.so+0x1234".
+func (x *Finding) place() string {
+	switch {
+	case x.PC == 0:
+		return ""
+	case x.Module == "":
+		return x.PC.String()
+	}
+	return x.Module + "+" + x.RVA.String()
+}
+
+// sentence is the finding with its place.
+func (x *Finding) sentence() string {
+	place := x.place()
+	if place == "" {
+		return x.Text
+	}
+	if x.Kind == KindRulesDiffer || x.Kind == KindFramePointer {
+		place = "rule for " + place
+	}
+	if x.Function != "" {
+		place += " (" + x.Function + ")"
+	}
+	return place + ": " + x.Text
+}
+
+// WriteVerdict writes a verdict for people. Its last line is the conclusion.
+func WriteVerdict(w io.Writer, v *Verdict) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "Verdict on the symbols\n")
+	fmt.Fprintf(b, "  stacks: %d, %d of them broken\n", v.Threads, v.Broken)
+	fmt.Fprintf(b, "  caller frames: %d, by CFI %d, with scanning %d, by frame pointer %d, by scanning %d\n",
+		v.Counts.Callers, v.Counts.CFI, v.Counts.CFIScan, v.Counts.FramePointer, v.Counts.Scan)
+	if line := v.Counts.byText(); line != "" {
+		fmt.Fprintf(b, "  techniques: %s\n", line)
+	}
+	fmt.Fprintf(b, "  behind modules with symbols: %d of %d by CFI, %.1f%%\n", v.CountedCFI, v.Counted, percent(v.CountedCFI, v.Counted))
+	fmt.Fprintf(b, "  rules compared: %d; return addresses behind a call: %d, code not at hand: %d\n", v.Compared, v.Calls, v.UnknownCalls)
+	if len(v.Modules) > 0 {
+		fmt.Fprintf(b, "Modules\n")
+	}
+	for i := range v.Modules {
+		writeModule(b, &v.Modules[i])
+	}
+	if len(v.Findings) > 0 {
+		fmt.Fprintf(b, "Findings\n")
+	}
+	for i := range v.Findings {
+		writeFinding(b, &v.Findings[i])
+	}
+	fmt.Fprintf(b, "%s\n", printable(v.Conclusion))
+	return b.Flush()
+}
+
+// byText lists techniques with their counts, in the order of Technique.
+func (c *Counts) byText() string {
+	var list []string
+	for _, name := range techniqueNames {
+		if n := c.By[name]; n > 0 {
+			list = append(list, fmt.Sprintf("%s %d", name, n))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func writeModule(b *bufio.Writer, m *ModuleVerdict) {
+	fmt.Fprintf(b, "  %s: %s", printable(m.named()), m.Symbols)
+	if m.Allowed {
+		b.WriteString(" (may be missing)")
+	}
+	if m.Path != "" {
+		fmt.Fprintf(b, " %s", printable(m.Path))
+	}
+	fmt.Fprintf(b, "; %s, %d with a function; callers by CFI %d of %d\n",
+		count(m.Frames, "frame", "frames"), m.Functions, m.Counts.CFI, m.Counts.Callers)
+	if m.Symbols == "symbol-file" {
+		return
+	}
+	for _, line := range m.Tried {
+		fmt.Fprintf(b, "    tried %s\n", printable(line))
+	}
+	if m.Error != "" && !slices.Contains(m.Tried, m.Error) {
+		fmt.Fprintf(b, "    error %s\n", printable(m.Error))
+	}
+}
+
+func writeFinding(b *bufio.Writer, x *Finding) {
+	severity := string(x.Severity)
+	if x.Kind == KindOtherID && x.Severity != SeverityNote {
+		severity = strings.ToUpper(severity) // the commonest cause of wrong stacks, and the least seen
+	}
+	fmt.Fprintf(b, "  %s %s: %s", severity, x.Kind, printable(x.sentence()))
+	if x.PC != 0 {
+		fmt.Fprintf(b, " [pc %v, thread %d, frame %d]", x.PC, x.Thread, x.Frame)
+	}
+	if x.Count > 1 {
+		fmt.Fprintf(b, " (%d times)", x.Count)
+	}
+	b.WriteByte('\n')
+}
+
+// printable escapes what must not get to a terminal: names come from dumps and
+// symbol files.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	return b.String()
+}
