@@ -205,7 +205,7 @@ func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict,
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}}
+	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]bool{}}
 	v.verdict = &Verdict{Modules: []ModuleVerdict{}, Findings: []Finding{}, Counts: Counts{By: map[string]int{}}}
 	v.modules()
 	for i := range r.Stacks {
@@ -229,13 +229,14 @@ type verifier struct {
 	places  []int // of Result.Modules in Verdict.Modules, or -1
 	broken  map[int]*damage
 	found   map[findingKey]int // place in Findings
+	at      map[findingKey]bool
 }
 
 type findingKey struct {
 	kind   string
 	module int
 	addr   uint64
-	text   string // for those without an address
+	text   string // for those without an address; the other source of rules that differ
 }
 
 // add adds a finding about a frame of a stack; f is nil for one about the whole.
@@ -248,6 +249,10 @@ func (v *verifier) add(s *Stack, f *Frame, x Finding) {
 	if f != nil {
 		x.PC, x.Function, x.Frame = Address(f.Inst), f.Function(), frameNumber(s, f)
 		key.addr, key.module = f.Inst, f.Module
+		v.at[key] = true
+		if len(x.Sides) > 0 {
+			key.text = x.Sides[len(x.Sides)-1].Source
+		}
 		if f.Module >= 0 {
 			m := &d.Modules[f.Module]
 			x.Module, x.RVA = d.System.OS.Base(m.Path), Address(f.Inst-m.Addr)
@@ -267,8 +272,7 @@ func (v *verifier) add(s *Stack, f *Frame, x Finding) {
 // has tells whether there is a finding of a kind at a frame's address.
 func (v *verifier) has(f *Frame, kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool {
-		_, ok := v.found[findingKey{kind: kind, module: f.Module, addr: f.Inst}]
-		return ok
+		return v.at[findingKey{kind: kind, module: f.Module, addr: f.Inst}]
 	})
 }
 

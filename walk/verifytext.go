@@ -51,7 +51,7 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 		fmt.Fprintf(b, "Modules\n")
 	}
 	for i := range v.Modules {
-		writeModule(b, &v.Modules[i])
+		writeModuleVerdict(b, &v.Modules[i])
 	}
 	if len(v.Findings) > 0 {
 		fmt.Fprintf(b, "Findings\n")
@@ -74,7 +74,7 @@ func (c *Counts) byText() string {
 	return strings.Join(list, ", ")
 }
 
-func writeModule(b *bufio.Writer, m *ModuleVerdict) {
+func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
 	fmt.Fprintf(b, "  %s: %s", printable(m.named()), m.Symbols)
 	if m.Allowed {
 		b.WriteString(" (may be missing)")
