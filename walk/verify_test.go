@@ -3,17 +3,22 @@ package walk
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // verified walks a dump and judges the symbols.
-func verified(t testing.TB, path string, s *Sources, limits Thresholds) (*Result, *Verdict) {
+func verified(t *testing.T, path string, s *Sources, limits Thresholds) (*Result, *Verdict) {
 	t.Helper()
-	d := opened(t.(*testing.T), path)
+	d := opened(t, path)
 	w := NewWalker(s, Config{})
 	r, err := w.Walk(context.Background(), d)
 	if err != nil {
@@ -26,7 +31,7 @@ func verified(t testing.TB, path string, s *Sources, limits Thresholds) (*Result
 	return r, v
 }
 
-func verdictText(t testing.TB, v *Verdict) string {
+func verdictText(t *testing.T, v *Verdict) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteVerdict(&b, v); err != nil {
@@ -36,7 +41,7 @@ func verdictText(t testing.TB, v *Verdict) string {
 }
 
 // bothSources are a store's symbols and binaries beside it.
-func bothSources(t testing.TB, store string, binaries ...string) *Sources {
+func bothSources(t *testing.T, store string, binaries ...string) *Sources {
 	t.Helper()
 	return &Sources{Symbols: symbolSources(t, store).Symbols, Binaries: binarySources(t, binaries...).Binaries}
 }
@@ -56,5 +61,211 @@ func TestVerifyCrashes(t *testing.T) {
 				t.Log(v.Conclusion, "-", v.Compared, "pairs,", v.Calls, "calls,", len(v.Findings), "findings")
 			})
 		}
+	}
+}
+
+// sourcesFixture is the walk-sources program: it keeps frame pointers and has
+// .eh_frame and .sframe.
+type sourcesFixture struct {
+	t            *testing.T
+	binary, core string
+	store        string // with its symbol file
+	dir          string // all that is below it is "DIR" in texts
+}
+
+func newSourcesFixture(t *testing.T) *sourcesFixture {
+	x := &sourcesFixture{t: t, binary: testenv.Input(t, "walk-sources.elf"), core: testenv.Input(t, "walk-sources.core.gz"), dir: t.TempDir()}
+	x.store = filepath.Join(x.dir, "store")
+	if err := writeSymbols(x.binary, x.store); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// changedStore is a store whose symbol file went through f.
+func (x *sourcesFixture) changedStore(name string, f func(*symfmt.Module)) string {
+	x.t.Helper()
+	m, err := symbolsOf(x.binary)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	f(m)
+	dir := filepath.Join(x.dir, name)
+	if err := writeModule(m, dir); err != nil {
+		x.t.Fatal(err)
+	}
+	return dir
+}
+
+// editedStore is a store whose symbol file had a text replaced.
+func (x *sourcesFixture) editedStore(name, old, with string) string {
+	x.t.Helper()
+	dir := x.changedStore(name, func(*symfmt.Module) {})
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.sym"))
+	if err != nil || len(files) != 1 {
+		x.t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte(old)); n != 1 {
+		x.t.Fatalf("%q is there %d times", old, n)
+	}
+	if err := os.WriteFile(files[0], bytes.Replace(text, []byte(old), []byte(with), 1), 0o644); err != nil {
+		x.t.Fatal(err)
+	}
+	return dir
+}
+
+func (x *sourcesFixture) symbols(dir string) *Sources { return symbolSources(x.t, dir) }
+
+func (x *sourcesFixture) both(dir string) *Sources { return bothSources(x.t, dir, x.binary) }
+
+// writable makes the memory of a dump one that may be changed.
+func writable(d *dump.Dump) {
+	for i := range d.Memory.Regions {
+		d.Memory.Regions[i].Data = bytes.Clone(d.Memory.Regions[i].Data)
+	}
+}
+
+// put overwrites the first word of that value above the stack pointer.
+func put(t *testing.T, d *dump.Dump, old, value uint64) {
+	t.Helper()
+	sp := d.Threads[0].Context.SP()
+	r := d.Memory.Find(sp)
+	if r == nil {
+		t.Fatal("no stack")
+	}
+	for off := sp - r.Addr; off+8 <= uint64(len(r.Data)); off += 8 {
+		if d.Memory.Order.Uint64(r.Data[off:]) == old {
+			d.Memory.Order.PutUint64(r.Data[off:], value)
+			return
+		}
+	}
+	t.Fatalf("%#x is not on the stack", old)
+}
+
+// Each case is a verdict, with what it must say.
+func TestVerify(t *testing.T) {
+	x := newSourcesFixture(t)
+	strict := DefaultThresholds()
+	noCFI := func(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
+	otherID := func(m *symfmt.Module) { m.ID = strings.Repeat("AB", 16) + "0" }
+	for _, c := range []struct {
+		name    string
+		sources *Sources
+		limits  Thresholds
+		change  func(*dump.Dump)
+		holds   bool
+		blame   Blame
+		kinds   string // of errors
+	}{
+		{name: "holds", sources: x.both(x.store), limits: strict, holds: true},
+		{name: "symbols-alone", sources: x.symbols(x.store), limits: strict, holds: true},
+		{name: "binary-alone", sources: binarySources(t, x.binary), limits: strict, holds: true},
+		{name: "missing", sources: x.symbols(x.changedStore("empty", otherName)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols scan cfi-share"},
+		{name: "missing-allowed", sources: x.symbols(x.changedStore("empty", otherName)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
+		{name: "other-id", sources: x.symbols(x.changedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id scan cfi-share"},
+		{name: "other-id-binary", sources: x.both(x.changedStore("other", otherID)), limits: strict, holds: true},
+		{name: "no-rules", sources: x.both(x.changedStore("bare", noCFI)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
+		{name: "no-rules-alone", sources: x.symbols(x.changedStore("bare", noCFI)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
+		{name: "few-enough", sources: x.symbols(x.changedStore("bare", noCFI)), limits: Thresholds{MinCFI: 0}, holds: true},
+		{name: "overwritten", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+			put(t, d, 0x4002f5, 0x4002f6) // into the middle of an instruction
+		}},
+		{name: "overwritten-nowhere", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+			put(t, d, 0x4002f5, 0x1234567)
+		}},
+		{name: "memory", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
+			r := d.Memory.Find(d.Threads[0].Context.SP())
+			r.Data = r.Data[:d.Threads[0].Context.SP()-r.Addr+32]
+		}},
+		{name: "no-context", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
+			d.Threads[0].Context, d.Crash = nil, nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := opened(t, x.core)
+			if c.change != nil {
+				writable(d)
+				c.change(d)
+			}
+			w := NewWalker(c.sources, Config{})
+			r, err := w.Walk(context.Background(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := w.Verify(context.Background(), r, c.limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.check(t, c.name, v)
+			var kinds []string
+			for _, f := range v.Findings {
+				if f.Severity == SeverityError && !slices.Contains(kinds, f.Kind) {
+					kinds = append(kinds, f.Kind)
+				}
+			}
+			if got := strings.Join(kinds, " "); v.Holds != c.holds || v.Blame != c.blame || got != c.kinds {
+				t.Errorf("holds %v, blame %q, %q; want %v, %q, %q", v.Holds, v.Blame, got, c.holds, c.blame, c.kinds)
+			}
+		})
+	}
+}
+
+func otherName(m *symfmt.Module) { m.Name = "other" }
+
+// check compares both forms of a verdict with what they were.
+func (x *sourcesFixture) check(t *testing.T, name string, v *Verdict) {
+	t.Helper()
+	text := verdictText(t, v)
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, b := range map[string][]byte{"txt": []byte(text), "json": append(data, '\n')} {
+		b = bytes.ReplaceAll(b, []byte(x.dir), []byte("DIR"))
+		b = bytes.ReplaceAll(b, []byte(x.binary), []byte("BINARY"))
+		testenv.Golden(t).Assert(t, "verify-"+name+"."+form, b)
+	}
+}
+
+// A wrong rule is told beside what .eh_frame, .sframe and the frame pointer say,
+// and without the binary beside the frame pointer alone.
+func TestVerifyWrongRule(t *testing.T) {
+	x := newSourcesFixture(t)
+	for _, c := range []struct {
+		name, old, with string
+		pc              Address
+		both, alone     string // sources that disagree
+	}{
+		{"wrong-cfa", "STACK CFI 329 .cfa: $rbp 16 +", "STACK CFI 329 .cfa: $rbp 24 +", 0x40032d, "eh_frame sframe frame-pointer", "frame-pointer"},
+		{"wrong-saved", "STACK CFI 321 .cfa: $rsp 16 + $rbp: .cfa -16 + ^", "STACK CFI 321 .cfa: $rsp 16 + $rbp: .cfa -24 + ^", 0x40032d, "eh_frame sframe frame-pointer", "frame-pointer"},
+		{"lost-row", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "", 0x4002e3, "eh_frame sframe frame-pointer", "frame-pointer"},
+	} {
+		wrong := x.editedStore(c.name, c.old, c.with)
+		for want, sources := range map[string]*Sources{c.both: x.both(wrong), c.alone: x.symbols(wrong)} {
+			_, v := verified(t, x.core, sources, DefaultThresholds())
+			got := map[Address][]string{}
+			for _, f := range v.Findings {
+				if len(f.Sides) > 0 {
+					got[f.PC] = append(got[f.PC], f.Sides[1].Source)
+				}
+			}
+			if strings.Join(got[c.pc], " ") != want {
+				t.Errorf("%s: %v of %v, want %s", c.name, got[c.pc], c.pc, want)
+			}
+			if want == c.both {
+				x.check(t, c.name, v)
+			}
+		}
+	}
+}
+
+func TestVerifyBadPattern(t *testing.T) {
+	limits := Thresholds{AllowMissing: []string{"lib[a"}}
+	if _, err := NewWalker(&Sources{}, Config{}).Verify(context.Background(), &Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
+		t.Error(err)
 	}
 }

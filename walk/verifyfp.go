@@ -1,8 +1,9 @@
 package walk
 
 import (
-	"bytes"
 	"encoding/binary"
+
+	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -41,7 +42,7 @@ func (v *verifier) frameChain(u *unwinder, f *Frame) (step, bool) {
 }
 
 // prologue is how many bytes of a function are looked at.
-const prologue = 32
+const prologue = 48
 
 // setsFrame tells whether the function begins by making a frame, and the frame's
 // address is behind that.
@@ -50,28 +51,58 @@ func (v *verifier) setsFrame(u *unwinder, f *Frame) bool {
 	n := 0
 	switch u.cpu.arch {
 	case arch.X86, arch.X86_64:
-		n = x86Frame(code)
+		n = x86Frame(code, 8*u.cpu.arch.PtrSize)
 	case arch.ARM64:
 		n = arm64Frame(code)
 	}
 	return n > 0 && f.Inst >= f.Start+uint64(n)
 }
 
-// x86Frame is the length of "push %rbp; mov %rsp, %rbp" at the start of code,
-// with what may be in front; 0 if it is not there.
-func x86Frame(code []byte) int {
-	rest := code
-	for _, mark := range []string{"\xf3\x0f\x1e\xfa", "\xf3\x0f\x1e\xfb", "\x8b\xff"} { // endbr64, endbr32, mov %edi, %edi
-		rest = bytes.TrimPrefix(rest, []byte(mark))
+// x86Frame is the length of the instructions at the start of a function up to
+// "mov %rsp, %rbp" behind "push %rbp"; 0 if they are not there. Compilers put
+// others in between, but none that jumps, or changes one of the two registers.
+func x86Frame(code []byte, mode int) int {
+	pushed := false
+	for n := 0; n < len(code); {
+		inst, err := x86asm.Decode(code[n:], mode)
+		if err != nil {
+			return 0
+		}
+		n += inst.Len
+		to := x86Pointer(inst.Args[0])
+		switch {
+		case !pushed && inst.Op == x86asm.PUSH && to == x86asm.RBP:
+			pushed = true
+		case pushed && inst.Op == x86asm.MOV && to == x86asm.RBP && x86Pointer(inst.Args[1]) == x86asm.RSP:
+			return n
+		case to != 0 && inst.Op != x86asm.TEST && inst.Op != x86asm.CMP || !x86Straight(inst.Op):
+			return 0
+		}
 	}
-	if len(rest) == 0 || rest[0] != 0x55 {
-		return 0
+	return 0
+}
+
+// x86Pointer is RSP or RBP for either of them of any size, else 0.
+func x86Pointer(arg x86asm.Arg) x86asm.Reg {
+	switch arg {
+	case x86asm.RSP, x86asm.ESP:
+		return x86asm.RSP
+	case x86asm.RBP, x86asm.EBP:
+		return x86asm.RBP
 	}
-	rest = bytes.TrimPrefix(rest[1:], []byte{0x48})
-	if !bytes.HasPrefix(rest, []byte{0x89, 0xe5}) && !bytes.HasPrefix(rest, []byte{0x8b, 0xec}) {
-		return 0
+	return 0
+}
+
+// x86Straight tells whether an instruction may stand in front of where a
+// function makes its frame.
+func x86Straight(op x86asm.Op) bool {
+	switch op {
+	case x86asm.MOV, x86asm.MOVSX, x86asm.MOVSXD, x86asm.MOVZX, x86asm.LEA, x86asm.XOR, x86asm.ADD, x86asm.SUB, x86asm.AND, x86asm.OR,
+		x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.IMUL, x86asm.INC, x86asm.DEC, x86asm.NEG, x86asm.NOT,
+		x86asm.PXOR, x86asm.XORPS, x86asm.MOVAPS, x86asm.MOVUPS, x86asm.MOVDQA, x86asm.MOVDQU, x86asm.MOVD, x86asm.MOVQ, x86asm.CDQE, x86asm.CDQ:
+		return true
 	}
-	return len(code) - len(rest) + 2
+	return false
 }
 
 // arm64Frame is the length of the instructions up to the one that sets x29 to

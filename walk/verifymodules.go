@@ -81,7 +81,7 @@ func (v *verifier) judgeModules() {
 		others := resolve.OtherModules(m.Tried)
 		switch m.Symbols {
 		case "other-id":
-			x.Kind, x.Text = KindOtherID, "the symbols that are there are not those of "+m.named()+": "+strings.Join(others, "; ")
+			x.Kind, x.Text = KindOtherID, m.named()+" has symbols of another id only"
 		case "missing":
 			x.Kind, x.Text = KindMissing, m.named()+" has no symbols"
 			if m.Error != "" {
@@ -93,7 +93,7 @@ func (v *verifier) judgeModules() {
 			}
 			x.Severity, x.Kind, x.Text = SeverityWarning, KindUnused, m.named()+" has no symbol file: its binary was used"
 			if len(others) > 0 {
-				x.Kind, x.Text = KindOtherID, x.Text+"; the symbols that are there are another module's: "+strings.Join(others, "; ")
+				x.Kind, x.Text = KindOtherID, m.named()+" has symbol files of another id only: its binary was used"
 			}
 		default:
 			continue
@@ -102,6 +102,9 @@ func (v *verifier) judgeModules() {
 			x.Severity = SeverityNote
 		}
 		x.Text += v.behind(i)
+		if x.Kind == KindOtherID {
+			x.Text += " (" + strings.Join(others, "; ") + ")"
+		}
 		v.add(nil, nil, x)
 	}
 }

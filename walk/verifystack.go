@@ -162,7 +162,9 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 		}
 		x := Finding{Severity: SeverityError, Kind: KindNoCall, Blame: BlameSymbols,
 			Text: fmt.Sprintf("the caller %#x, by %v, does not follow a call", f.PC, f.By)}
-		if v.agreed(u, from) {
+		if f.Trust < TrustCFI {
+			x.Severity, x.Blame = SeverityWarning, NoBlame // no rule of the symbols gave it
+		} else if v.agreed(u, from) {
 			x.Blame = BlameDump // the stack was overwritten
 			x.Text += ", and all rules agree: the stack was overwritten there"
 		}
