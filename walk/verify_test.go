@@ -150,7 +150,6 @@ func put(t *testing.T, d *dump.Dump, old, value uint64) {
 func TestVerify(t *testing.T) {
 	x := newSourcesFixture(t)
 	strict := DefaultThresholds()
-	noCFI := func(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
 	otherID := func(m *symfmt.Module) { m.ID = strings.Repeat("AB", 16) + "0" }
 	for _, c := range []struct {
 		name    string
@@ -168,9 +167,9 @@ func TestVerify(t *testing.T) {
 		{name: "missing-allowed", sources: x.symbols(x.changedStore("empty", otherName)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
 		{name: "other-id", sources: x.symbols(x.changedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id scan cfi-share"},
 		{name: "other-id-binary", sources: x.both(x.changedStore("other", otherID)), limits: strict, holds: true},
-		{name: "no-rules", sources: x.both(x.changedStore("bare", noCFI)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
-		{name: "no-rules-alone", sources: x.symbols(x.changedStore("bare", noCFI)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
-		{name: "few-enough", sources: x.symbols(x.changedStore("bare", noCFI)), limits: Thresholds{MinCFI: 0}, holds: true},
+		{name: "no-rules", sources: x.both(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
+		{name: "no-rules-alone", sources: x.symbols(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
+		{name: "few-enough", sources: x.symbols(x.changedStore("bare", noRules)), limits: Thresholds{MinCFI: 0}, holds: true},
 		{name: "overwritten", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x4002f6) // into the middle of an instruction
 		}},
@@ -213,6 +212,8 @@ func TestVerify(t *testing.T) {
 		})
 	}
 }
+
+func noRules(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
 
 func otherName(m *symfmt.Module) { m.Name = "other" }
 

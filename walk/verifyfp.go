@@ -20,21 +20,21 @@ import (
 //     function that was interrupted may just be taking it down;
 //   - the register points to a frame: aligned, not below the stack pointer, in
 //     the dump's memory, with an address behind a call in it.
-func (v *verifier) frameChain(u *unwinder, f *Frame) (step, bool) {
+func (v *verifier) frameChain(u *unwinder, f *Frame) (ruleStep, bool) {
 	if f.Interrupted || f.Handler || f.Source != resolve.Func || !v.setsFrame(u, f) {
-		return step{}, false
+		return ruleStep{}, false
 	}
 	reg, word := u.cpu.reg(u.cpu.arch.FP), uint64(u.cpu.arch.PtrSize)
 	fp, ok := u.in.Get(reg)
 	if !ok || fp%word != 0 || fp < f.SP {
-		return step{}, false
+		return ruleStep{}, false
 	}
 	pc, ok1 := u.ReadWord(fp + word)
 	saved, ok2 := u.ReadWord(fp)
 	if pc = u.cpu.clean(u, pc); !ok1 || !ok2 || v.call(u, pc) != callYes {
-		return step{}, false
+		return ruleStep{}, false
 	}
-	s := step{by: ByFramePointer, pc: pc, sp: fp + 2*word, regs: u.names.NewRegs(), fpOnly: true}
+	s := ruleStep{by: ByFramePointer, pc: pc, sp: fp + 2*word, regs: u.names.NewRegs(), fpOnly: true}
 	s.cfa, s.hasCFA = s.sp, true
 	s.noSP = u.cpu.arch == arch.ARM64 // whose record may be anywhere in the frame
 	s.regs.Set(reg, saved)

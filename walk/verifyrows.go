@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// step is what one source makes of the way from a frame to its caller.
-type step struct {
+// ruleStep is what one source makes of the way from a frame to its caller.
+type ruleStep struct {
 	by        Technique
 	row       *cfi.Row // nil: it has no rules there
 	err       error    // why there is no caller
@@ -24,7 +24,7 @@ type step struct {
 }
 
 // isLast tells whether it says that there is no caller, in one way or another.
-func (s *step) isLast() bool { return s.outermost || s.err == nil && s.pc < firstPage }
+func (s *ruleStep) isLast() bool { return s.outermost || s.err == nil && s.pc < firstPage }
 
 // sourceName is how findings name a source.
 func sourceName(t Technique) string {
@@ -60,8 +60,8 @@ func (v *verifier) tables(st *moduleState) (list []table) {
 }
 
 // compute evaluates a source's rules on the registers u.in.
-func (v *verifier) compute(u *unwinder, t table, rva rva) step {
-	s := step{by: t.by, fpOnly: t.by == BySFrame}
+func (v *verifier) compute(u *unwinder, t table, rva rva) ruleStep {
+	s := ruleStep{by: t.by, fpOnly: t.by == BySFrame}
 	row := u.rows.at(t.r, rva)
 	if s.row, s.err = row.row, row.err; s.row == nil || s.err != nil {
 		return s
@@ -94,7 +94,7 @@ type difference struct {
 // differ compares two steps of sources that have rules. Those of a source that
 // knows but the frame pointer are compared by that one, the stack pointer and
 // the program counter.
-func (u *unwinder) differ(a, b *step) (difference, bool) {
+func (u *unwinder) differ(a, b *ruleStep) (difference, bool) {
 	switch {
 	case a.isLast() && b.isLast():
 		return difference{}, false
@@ -123,7 +123,7 @@ func (u *unwinder) differ(a, b *step) (difference, bool) {
 }
 
 // faultOf is the register whose rule the one of two steps cannot follow.
-func faultOf(a, b *step) cfi.Reg {
+func faultOf(a, b *ruleStep) cfi.Reg {
 	var fault *cfi.Error
 	if errors.As(errors.Join(a.err, b.err), &fault) && fault.Rule == ".cfa" {
 		return cfi.CFA
@@ -134,7 +134,7 @@ func faultOf(a, b *step) cfi.Reg {
 // compared are the registers by which two steps are compared, beside the
 // program counter and the stack pointer: those that functions save, and any
 // other of which both have a rule.
-func (u *unwinder) compared(a, b *step) (regs []cfi.Reg) {
+func (u *unwinder) compared(a, b *ruleStep) (regs []cfi.Reg) {
 	if fp := u.cpu.arch.FP; a.fpOnly || b.fpOnly {
 		if fp == "" {
 			return nil
@@ -154,7 +154,7 @@ func (u *unwinder) compared(a, b *step) (regs []cfi.Reg) {
 }
 
 // side tells what a source makes of a difference.
-func (u *unwinder) side(s *step, d difference) Side {
+func (u *unwinder) side(s *ruleStep, d difference) Side {
 	x := Side{Source: s.by.String(), CFA: Address(s.cfa), PC: Address(s.pc)}
 	if d.reg != cfi.CFA && d.reg != cfi.RA {
 		x.Register = u.names.Name(d.reg)
@@ -215,7 +215,7 @@ func withRule(a Address, rule string) string {
 }
 
 // rows compares what the sources make of a frame's step.
-func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []step) {
+func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []ruleStep) {
 	st := u.stateOf(f.Module)
 	at := rva(f.Inst - u.d.Modules[f.Module].Addr)
 	for _, t := range v.tables(st) {
@@ -234,7 +234,7 @@ func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []step) {
 }
 
 // pair compares the first source with another.
-func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *step) {
+func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	has := [2]bool{a.row != nil || a.err != nil, b.row != nil || b.err != nil || b.by == ByFramePointer}
 	switch {
 	case !has[0] && !has[1], b.by != ByEHFrame && (!has[0] || !has[1]):

@@ -30,7 +30,7 @@ func (v *verifier) stack(s *Stack) error {
 			Text: fmt.Sprintf("thread %d: %s", v.result.Dump.Threads[s.Thread].ID, s.Why)})
 		return nil
 	}
-	var last []step
+	var last []ruleStep
 	for i := range s.Frames {
 		if i%1024 == 0 && v.ctx.Err() != nil {
 			return v.ctx.Err()
@@ -102,7 +102,7 @@ func (v *verifier) frame(s *Stack, f *Frame) {
 }
 
 // caller counts a caller, and looks for what is wrong with how it was found.
-func (v *verifier) caller(s *Stack, f, next *Frame, steps []step) {
+func (v *verifier) caller(s *Stack, f, next *Frame, steps []ruleStep) {
 	v.verdict.Counts.add(next)
 	if f.Module < 0 {
 		return // no symbols could help
@@ -127,7 +127,7 @@ func (v *verifier) caller(s *Stack, f, next *Frame, steps []step) {
 }
 
 // fails tells of rules that there are and that gave no caller.
-func (v *verifier) fails(s *Stack, f *Frame, steps []step) {
+func (v *verifier) fails(s *Stack, f *Frame, steps []ruleStep) {
 	for i := range steps {
 		if steps[i].err == nil || steps[i].by == BySFrame || v.has(f, KindRulesDiffer) {
 			continue
@@ -190,7 +190,7 @@ func (v *verifier) agreed(u *unwinder, f *Frame) bool {
 }
 
 // end tells why a walk did not come to the end of the stack.
-func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []step) {
+func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	if f.Module >= 0 {
 		v.damage(f.Module).broken[s.Thread] = true
 	}

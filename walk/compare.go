@@ -1,0 +1,267 @@
+package walk
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The results of comparing a frame of two walks.
+const (
+	CompareSame    = "same"
+	CompareBetter  = "better"  // more trust, or a name that was not known
+	CompareWorse   = "worse"   // less of them
+	CompareChanged = "changed" // another module, function, file, line, inlined functions or stack pointer, or both of the above
+	CompareLost    = "lost"    // in the first walk only
+	CompareNew     = "new"     // in the second walk only
+)
+
+// CompareCounts are frames by result.
+type CompareCounts struct {
+	Same    int `json:"same"`
+	Better  int `json:"better"`
+	Worse   int `json:"worse"`
+	Changed int `json:"changed"`
+	Lost    int `json:"lost"`
+	New     int `json:"new"`
+}
+
+func (c *CompareCounts) add(o CompareCounts) {
+	c.Same += o.Same
+	c.Better += o.Better
+	c.Worse += o.Worse
+	c.Changed += o.Changed
+	c.Lost += o.Lost
+	c.New += o.New
+}
+
+func (c *CompareCounts) count(result string) {
+	switch result {
+	case CompareSame:
+		c.Same++
+	case CompareBetter:
+		c.Better++
+	case CompareWorse:
+		c.Worse++
+	case CompareChanged:
+		c.Changed++
+	case CompareLost:
+		c.Lost++
+	case CompareNew:
+		c.New++
+	}
+}
+
+// Differs tells whether there is anything but the same.
+func (c *CompareCounts) Differs() bool {
+	return c.Better+c.Worse+c.Changed+c.Lost+c.New > 0
+}
+
+func (c *CompareCounts) String() string {
+	total := c.Same + c.Better + c.Worse + c.Changed + c.Lost + c.New
+	list := []string{fmt.Sprintf("%d same", c.Same)}
+	for _, x := range []struct {
+		n    int
+		name string
+	}{{c.Better, CompareBetter}, {c.Worse, CompareWorse}, {c.Changed, CompareChanged}, {c.Lost, CompareLost}, {c.New, CompareNew}} {
+		if x.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", x.n, x.name))
+		}
+	}
+	return count(total, "frame", "frames") + ": " + strings.Join(list, ", ")
+}
+
+// Comparison is two walks of one dump side by side.
+type Comparison struct {
+	Dump    string           `json:"dump"` // "" if it is not known
+	Differs bool             `json:"differs"`
+	Frames  CompareCounts    `json:"frames"`
+	Threads []ThreadCompared `json:"threads"` // in the order of the first walk, then those of the second only
+}
+
+// ThreadCompared is two stacks of a thread.
+type ThreadCompared struct {
+	ID      uint32          `json:"thread_id"`
+	Name    string          `json:"thread_name,omitempty"`
+	Crashed bool            `json:"crashed,omitempty"`
+	Only    string          `json:"only,omitempty"` // "a" or "b" where one walk has the thread
+	Counts  CompareCounts   `json:"counts"`
+	Frames  []FrameCompared `json:"frames"` // those that are not the same, from the top
+}
+
+// FrameCompared is a frame that is not the same in two walks.
+type FrameCompared struct {
+	Result string      `json:"result"`
+	What   []string    `json:"what,omitempty"` // that differs: "trust", "function", ...
+	A      *FrameShown `json:"a,omitempty"`    // of the first walk
+	B      *FrameShown `json:"b,omitempty"`    // of the second
+}
+
+// FrameShown is a frame of a FrameCompared.
+type FrameShown struct {
+	Frame    int      `json:"frame"`
+	Addr     Address  `json:"offset"`
+	SP       Address  `json:"sp,omitempty"`
+	Module   string   `json:"module,omitempty"`
+	Offset   Address  `json:"module_offset,omitempty"`
+	Function string   `json:"function,omitempty"`
+	File     string   `json:"file,omitempty"`
+	Line     uint32   `json:"line,omitempty"`
+	Inlines  []string `json:"inlines,omitempty"` // "function (file:line)", innermost first
+	Trust    string   `json:"trust"`
+}
+
+// Compare compares two walks of a dump. Threads are the same by their ids, and
+// where one of the walks does not tell them by their places.
+func Compare(a, b *Outline) *Comparison {
+	c := &Comparison{Dump: a.Dump, Threads: []ThreadCompared{}}
+	if c.Dump == "" {
+		c.Dump = b.Dump
+	}
+	partners := threadPartners(a, b)
+	used := make([]bool, len(b.Threads))
+	none := &OutlineThread{}
+	for i := range a.Threads {
+		t, other := &a.Threads[i], none
+		only := "a"
+		if k := partners[i]; k >= 0 {
+			used[k], other, only = true, &b.Threads[k], ""
+		}
+		c.thread(t, other, only, i == a.Crashing, t)
+	}
+	for k := range b.Threads {
+		if !used[k] {
+			c.thread(none, &b.Threads[k], "b", k == b.Crashing, &b.Threads[k])
+		}
+	}
+	c.Differs = c.Frames.Differs()
+	for i := range c.Threads {
+		c.Differs = c.Differs || c.Threads[i].Only != ""
+	}
+	return c
+}
+
+// threadPartners are the places of a's threads in b, or -1.
+func threadPartners(a, b *Outline) []int {
+	partners := make([]int, len(a.Threads))
+	byID := map[uint32]int{}
+	for k := len(b.Threads) - 1; k >= 0; k-- { // the first of an id counts
+		if b.Threads[k].HasID {
+			byID[b.Threads[k].ID] = k
+		}
+	}
+	taken := map[int]bool{}
+	for i := range a.Threads {
+		t := &a.Threads[i]
+		partners[i] = -1
+		k, ok := byID[t.ID]
+		if !t.HasID || !ok {
+			k, ok = i, i < len(b.Threads) && !(t.HasID && b.Threads[i].HasID)
+		}
+		if ok && !taken[k] {
+			partners[i], taken[k] = k, true
+		}
+	}
+	return partners
+}
+
+func (c *Comparison) thread(a, b *OutlineThread, only string, crashed bool, named *OutlineThread) {
+	t := ThreadCompared{ID: named.ID, Name: named.Name, Crashed: crashed, Only: only, Frames: []FrameCompared{}}
+	i, k := 0, 0
+	flush := func(toI, toK int) {
+		for ; i < toI; i++ {
+			t.add(FrameCompared{Result: CompareLost, A: shown(a.Frames, i)})
+		}
+		for ; k < toK; k++ {
+			t.add(FrameCompared{Result: CompareNew, B: shown(b.Frames, k)})
+		}
+	}
+	for _, p := range alignFrames(a.Frames, b.Frames) {
+		flush(p.a, p.b)
+		result, what := compareFrames(&a.Frames[p.a], &b.Frames[p.b])
+		if result == CompareSame {
+			t.Counts.Same++
+		} else {
+			t.add(FrameCompared{Result: result, What: what, A: shown(a.Frames, p.a), B: shown(b.Frames, p.b)})
+		}
+		i, k = p.a+1, p.b+1
+	}
+	flush(len(a.Frames), len(b.Frames))
+	c.Frames.add(t.Counts)
+	c.Threads = append(c.Threads, t)
+}
+
+func (t *ThreadCompared) add(f FrameCompared) {
+	t.Counts.count(f.Result)
+	t.Frames = append(t.Frames, f)
+}
+
+// compareFrames compares two frames at one address.
+func compareFrames(a, b *OutlineFrame) (result string, what []string) {
+	var better, worse, changed bool
+	// known compares what may be unknown.
+	known := func(name string, hasA, hasB, differ bool) {
+		switch {
+		case hasA && hasB && differ:
+			changed = true
+		case hasA && !hasB:
+			worse = true
+		case !hasA && hasB:
+			better = true
+		default:
+			return
+		}
+		what = append(what, name)
+	}
+	known("sp", a.SP != 0 && b.SP != 0, a.SP != 0 && b.SP != 0, a.SP != b.SP)
+	known("module", a.Module != "", b.Module != "", a.Module != b.Module || a.Offset != b.Offset)
+	known("function", a.Function != "", b.Function != "", a.Function != b.Function)
+	known("file", a.File != "", b.File != "", a.File != b.File)
+	known("line", a.Line != 0, b.Line != 0, a.Line != b.Line)
+	known("inlines", len(a.Inlines) > 0, len(b.Inlines) > 0, !sameInlines(a.Inlines, b.Inlines))
+	if a.Trust != b.Trust {
+		better, worse = better || b.Trust > a.Trust, worse || b.Trust < a.Trust
+		what = append(what, "trust")
+	}
+	switch {
+	case changed || better && worse:
+		return CompareChanged, what
+	case better:
+		return CompareBetter, what
+	case worse:
+		return CompareWorse, what
+	}
+	return CompareSame, nil
+}
+
+func sameInlines(a, b []OutlineInline) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func shown(frames []OutlineFrame, i int) *FrameShown {
+	f := &frames[i]
+	x := &FrameShown{Frame: i, Addr: Address(f.Addr), SP: Address(f.SP), Module: f.Module, Offset: Address(f.Offset),
+		Function: f.Function, File: f.File, Line: f.Line, Trust: f.Trust.String()}
+	for _, in := range f.Inlines {
+		x.Inlines = append(x.Inlines, withPlace(in.Function, in.File, in.Line))
+	}
+	return x
+}
+
+// withPlace is "function (file:line)".
+func withPlace(function, file string, line uint32) string {
+	switch {
+	case file == "":
+		return function
+	case line == 0:
+		return fmt.Sprintf("%s (%s)", function, file)
+	}
+	return fmt.Sprintf("%s (%s:%d)", function, file, line)
+}

@@ -1,0 +1,101 @@
+package walk
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// WriteComparison writes a comparison for people: each thread that differs, with
+// the frames that do.
+func WriteComparison(w io.Writer, c *Comparison) error {
+	b := bufio.NewWriter(w)
+	name := c.Dump
+	if name == "" {
+		name = "the dump"
+	}
+	fmt.Fprintf(b, "%s: %s\n", printable(name), c.Frames.String())
+	for i := range c.Threads {
+		writeThreadCompared(b, &c.Threads[i])
+	}
+	return b.Flush()
+}
+
+func writeThreadCompared(b *bufio.Writer, t *ThreadCompared) {
+	if !t.Counts.Differs() && t.Only == "" {
+		return
+	}
+	fmt.Fprintf(b, "  thread %d", t.ID)
+	if t.Name != "" {
+		fmt.Fprintf(b, " %s", printable(t.Name))
+	}
+	if t.Crashed {
+		b.WriteString(" (crashed)")
+	}
+	if t.Only != "" {
+		fmt.Fprintf(b, " (in %s only)", strings.ToUpper(t.Only))
+	}
+	fmt.Fprintf(b, ": %s\n", t.Counts.String())
+	for i := range t.Frames {
+		fmt.Fprintf(b, "    %s\n", printable(t.Frames[i].String()))
+	}
+}
+
+// String is a line about the frame.
+func (f *FrameCompared) String() string {
+	switch {
+	case f.A == nil:
+		return fmt.Sprintf("%-7s       B#%d %s, %s", f.Result, f.B.Frame, f.B.text(nil), f.B.Trust)
+	case f.B == nil:
+		return fmt.Sprintf("%-7s A#%d       %s, %s", f.Result, f.A.Frame, f.A.text(nil), f.A.Trust)
+	}
+	what := f.What
+	line := fmt.Sprintf("%-7s A#%d B#%d", f.Result, f.A.Frame, f.B.Frame)
+	if slices.ContainsFunc(what, func(s string) bool { return s != "trust" && s != "sp" }) {
+		line += fmt.Sprintf(" %s -> %s", f.A.text(what), f.B.text(what))
+	} else {
+		line += " " + f.A.text(nil)
+	}
+	if slices.Contains(what, "sp") {
+		line += fmt.Sprintf(", sp %v -> %v", f.A.SP, f.B.SP)
+	}
+	if slices.Contains(what, "trust") {
+		line += fmt.Sprintf(", %s -> %s", f.A.Trust, f.B.Trust)
+	}
+	return line
+}
+
+// text names a frame, with its inlined functions if these differ.
+func (f *FrameShown) text(what []string) string {
+	place := f.Addr.String()
+	if f.Module != "" {
+		place = f.Module + "+" + f.Offset.String()
+	}
+	if f.Function != "" {
+		place += " " + withPlace(f.Function, f.File, f.Line)
+	}
+	if slices.Contains(what, "inlines") && len(f.Inlines) > 0 {
+		place += " with " + strings.Join(f.Inlines, ", ")
+	}
+	return place
+}
+
+// WriteCompareSummary writes the summary of many comparisons for people.
+func WriteCompareSummary(w io.Writer, s *CompareSummary) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s compared, %d differ; %s\n", count(s.Dumps, "dump", "dumps"), s.Differs, s.Frames.String())
+	for _, x := range []struct {
+		title string
+		names []string
+	}{{"differ", s.Changed}, {"in A only", s.OnlyA}, {"in B only", s.OnlyB}} {
+		if len(x.names) > 0 {
+			fmt.Fprintf(b, "%s:\n", x.title)
+		}
+		for _, name := range x.names {
+			fmt.Fprintf(b, "  %s\n", printable(name))
+		}
+	}
+	return b.Flush()
+}

@@ -1,0 +1,71 @@
+package walk
+
+// Outline is what a comparison needs of a walk: of a Result, or of the JSON that
+// a walk was written to, also by rust-minidump.
+type Outline struct {
+	Dump     string // name of the dump; "" if it is not known
+	Crashing int    // place in Threads, -1 without
+	Threads  []OutlineThread
+}
+
+// OutlineThread is a stack, the topmost frame first.
+type OutlineThread struct {
+	ID     uint32
+	HasID  bool
+	Name   string
+	Frames []OutlineFrame
+}
+
+// OutlineFrame is a frame. What is not known is empty or 0.
+type OutlineFrame struct {
+	Addr     uint64 // of the instruction: of a caller the call, as Frame.Inst
+	SP       uint64 // 0 in documents of others
+	Offset   uint64 // of Addr in the module
+	Trust    Trust
+	Line     uint32
+	Module   string // without folders
+	Function string
+	File     string
+	Inlines  []OutlineInline // innermost first
+}
+
+// OutlineInline is a function that was inlined into that of a frame.
+type OutlineInline struct {
+	Function, File string
+	Line           uint32
+}
+
+// OutlineOf returns the outline of a walk. The name is the dump's.
+func OutlineOf(r *Result, name string) *Outline {
+	o := &Outline{Dump: name, Crashing: -1}
+	crashed := r.Dump.CrashedThread()
+	for i := range r.Stacks {
+		s := &r.Stacks[i]
+		if s.Thread == crashed {
+			o.Crashing = i
+		}
+		t := &r.Dump.Threads[s.Thread]
+		x := OutlineThread{ID: t.ID, HasID: true, Name: t.Name, Frames: make([]OutlineFrame, len(s.Frames))}
+		for k := range s.Frames {
+			x.Frames[k] = outlineFrame(r, &s.Frames[k])
+		}
+		o.Threads = append(o.Threads, x)
+	}
+	return o
+}
+
+func outlineFrame(r *Result, f *Frame) OutlineFrame {
+	x := OutlineFrame{Addr: f.Inst, SP: f.SP, Trust: f.Trust}
+	if f.Module >= 0 {
+		m := &r.Dump.Modules[f.Module]
+		x.Module, x.Offset = r.Dump.System.OS.Base(m.Path), f.Inst-m.Addr
+	}
+	if n := len(f.Names); n > 0 {
+		own := &f.Names[n-1]
+		x.Function, x.File, x.Line = own.Function, own.File, own.Line
+		for _, name := range f.Names[:n-1] {
+			x.Inlines = append(x.Inlines, OutlineInline{name.Function, name.File, name.Line})
+		}
+	}
+	return x
+}
