@@ -158,33 +158,7 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	out, err := exec.Command(objdump, append(o.args, "-d", "--no-show-raw-insn", path)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	is := regexp.MustCompile(o.calls)
-	var addrs []uint64
-	var calls []bool
-	behind := map[uint64]bool{} // addresses behind the delay slot of a call
-	var starts []bool           // whether a new section begins
-	fresh := true
-	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
-		line := s.Text()
-		if strings.HasPrefix(line, "Disassembly of section") {
-			fresh = true
-			continue
-		}
-		at, text, ok := strings.Cut(strings.TrimSpace(line), ":")
-		addr, err := strconv.ParseUint(at, 16, 64)
-		if !ok || err != nil || !strings.ContainsAny(line, "\t") {
-			continue
-		}
-		call := is.MatchString(strings.Join(strings.Fields(text), " ") + " ")
-		behind[addr+8] = call
-		addrs, calls = append(addrs, addr), append(calls, call)
-		starts = append(starts, fresh)
-		fresh = false
-	}
+	addrs, calls, starts, behind := o.disassemble(t, objdump, path)
 	var right, missed, wrong, other int
 	for i := 1; i < len(addrs); i++ {
 		call := calls[i-1]
@@ -221,4 +195,36 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 	if wrong*100_000 > o.wrong*(other+wrong) {
 		t.Errorf("%d of %d other instructions look like a call, want at most %d in 100,000", wrong, other+wrong, o.wrong)
 	}
+}
+
+// disassemble lists instructions: where they are, whether they are calls, and
+// whether they are the first of a section. behind has the addresses behind the
+// delay slots of calls.
+func (o *callOracle) disassemble(t *testing.T, objdump, path string) (addrs []uint64, calls, starts []bool, behind map[uint64]bool) {
+	t.Helper()
+	out, err := exec.Command(objdump, append(o.args, "-d", "--no-show-raw-insn", path)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := regexp.MustCompile(o.calls)
+	behind = map[uint64]bool{}
+	fresh := true
+	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
+		line := s.Text()
+		if strings.HasPrefix(line, "Disassembly of section") {
+			fresh = true
+			continue
+		}
+		at, text, ok := strings.Cut(strings.TrimSpace(line), ":")
+		addr, err := strconv.ParseUint(at, 16, 64)
+		if !ok || err != nil || !strings.ContainsAny(line, "\t") {
+			continue
+		}
+		call := is.MatchString(strings.Join(strings.Fields(text), " ") + " ")
+		behind[addr+8] = call
+		addrs, calls = append(addrs, addr), append(calls, call)
+		starts = append(starts, fresh)
+		fresh = false
+	}
+	return addrs, calls, starts, behind
 }

@@ -169,6 +169,8 @@ type Finding struct {
 	Function string  `json:"function,omitempty"`
 
 	Sides []Side `json:"sides,omitempty"` // that differ
+
+	weight int // the heavier one of a kind goes first
 }
 
 // Side is what one source makes of a step.
@@ -290,7 +292,7 @@ func sortFindings(list []Finding) {
 	rank := func(s Severity) int { return slices.Index([]Severity{SeverityError, SeverityWarning, SeverityNote}, s) }
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)),
-			cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
+			cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(b.weight, a.weight),
 			strings.Compare(a.Module, b.Module), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.PC, b.PC))
 	})
 }

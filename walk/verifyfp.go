@@ -63,7 +63,11 @@ func (v *verifier) setsFrame(u *unwinder, f *Frame) bool {
 // others in between, but none that jumps, or changes one of the two registers.
 func x86Frame(code []byte, mode int) int {
 	pushed := false
-	for n := 0; n < len(code); {
+	n := 0
+	if len(code) > 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]|1 == 0xfb { // endbr64, endbr32
+		n = 4
+	}
+	for n < len(code) {
 		inst, err := x86asm.Decode(code[n:], mode)
 		if err != nil {
 			return 0
@@ -126,8 +130,15 @@ func arm64Frame(code []byte) int {
 	return 0
 }
 
-// call tells whether an address of the process follows a call.
+// call tells whether an address of the process follows a call. On ARM its lowest
+// bit, which may tell the instruction set, does not count; microMIPS is not known.
 func (v *verifier) call(u *unwinder, pc uint64) callAnswer {
+	if bit := u.cpu.arch.ISABit; pc&bit != 0 {
+		if u.cpu.arch != arch.ARM {
+			return callUnknown
+		}
+		pc &^= bit
+	}
 	i := u.d.ModuleAt(pc - 1)
 	if pc < firstPage || i < 0 {
 		return callNo

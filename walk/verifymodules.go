@@ -102,6 +102,9 @@ func (v *verifier) judgeModules() {
 			x.Severity = SeverityNote
 		}
 		x.Text += v.behind(i)
+		if d := v.broken[i]; d != nil {
+			x.weight = len(d.broken)<<32 + d.weak
+		}
 		if x.Kind == KindOtherID {
 			x.Text += " (" + strings.Join(others, "; ") + ")"
 		}
@@ -110,7 +113,12 @@ func (v *verifier) judgeModules() {
 }
 
 // named names a module with its id.
-func (m *ModuleVerdict) named() string { return strings.TrimSpace(m.Name + " " + m.DebugID) }
+func (m *ModuleVerdict) named() string {
+	if m.Name == "" {
+		return strings.TrimSpace("the module at " + m.Addr.String() + " " + m.DebugID)
+	}
+	return strings.TrimSpace(m.Name + " " + m.DebugID)
+}
 
 // behind tells what a module's lack of symbols did.
 func (v *verifier) behind(i int) string {

@@ -330,6 +330,9 @@ func (m *mutationTest) run() (n int) {
 	for i := range r.Stacks {
 		for k := range r.Stacks[i].Frames {
 			f := &r.Stacks[i].Frames[k]
+			if r.Stacks[i].End == EndStart && k == len(r.Stacks[i].Frames)-1 {
+				continue // no rule is used there
+			}
 			if f.Module < 0 || seen[f.Inst] || !m.small(r, f) {
 				continue
 			}

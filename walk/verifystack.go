@@ -214,6 +214,8 @@ func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 		x.Blame, x.Text = BlameDump, fmt.Sprintf("%#x is in no module: %s", f.PC, s.Why)
 	case st == nil:
 		return // the module's finding tells it
+	case s.End == EndNothing:
+		v.nothing(u, f, &x)
 	case s.End == EndStuck && len(steps) > 0:
 		x.Blame = BlameDump
 		if len(steps) == 1 {
@@ -221,6 +223,39 @@ func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 		}
 	}
 	v.add(s, f, x)
+}
+
+// wordsAbove is how many words of a stack are looked at for return addresses
+// above the frame where a walk ended: what a large array takes.
+const wordsAbove = 4096
+
+// nothing tells whether there is more above a frame without a caller: many stacks
+// end with a function of which symbols know nothing.
+func (v *verifier) nothing(u *unwinder, f *Frame, x *Finding) {
+	word := uint64(u.cpu.arch.PtrSize)
+	x.Text = "no rules give its caller"
+	unknown := false
+	for i := range uint64(wordsAbove) {
+		pc, ok := u.ReadWord(f.SP + i*word)
+		if !ok {
+			break
+		}
+		answer := callNo
+		if pc = u.cpu.clean(u, pc); u.isCode(pc) {
+			answer = v.call(u, pc)
+		}
+		unknown = unknown || answer == callUnknown
+		if answer == callYes {
+			x.Text += fmt.Sprintf(", but the stack goes on: a return address %#x is %d bytes above sp", pc, i*word)
+			return
+		}
+	}
+	x.Severity, x.Blame = SeverityWarning, NoBlame
+	if unknown {
+		x.Text += "; without the code it cannot be told whether the stack goes on"
+		return
+	}
+	x.Text += ", and nothing above looks like a return address: it may be where the stack begins"
 }
 
 // explained tells whether a finding about the frame, or about the one that led

@@ -1,0 +1,76 @@
+package resolve
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// OtherModules knows the lines of every Supplier about another id, and no others.
+func TestOtherModules(t *testing.T) {
+	const wanted, other = "000102030405060708090A0B0C0D0E0F0", "FF0102030405060708090A0B0C0D0E0F0"
+	text := "MODULE Linux x86_64 " + other + " prog\nPUBLIC 10 0 f\n"
+	dir := t.TempDir()
+	for _, name := range []string{"alone/prog.sym", "store/prog/" + other + "/prog.sym", "wrong/prog/" + wanted + "/prog.sym", "server/prog/" + wanted + "/prog.sym"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary, err := os.ReadFile(testenv.Input(t, "walk-sources.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bin/prog"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, binary, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := testenv.Serve(t, http.FileServer(http.Dir(filepath.Join(dir, "server"))).ServeHTTP)
+	symbols := func(path string) Supplier {
+		s, err := NewSymbols(filepath.Join(dir, path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	servers, err := NewServers(Servers{URLs: []string{url}, Cache: filepath.Join(dir, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	binaries, err := NewBinaries([]string{filepath.Join(dir, "bin")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Module{Name: "prog", DebugFile: "prog", DebugID: wanted, Path: "/prog", BuildID: []byte{1, 2}}
+	for name, s := range map[string]Supplier{
+		"file": symbols("alone/prog.sym"), "store": symbols("store"), "wrong place": symbols("wrong"), "server": servers, "binary": binaries,
+	} {
+		r, tried, _ := s.Symbols(context.Background(), m)
+		if r != nil || len(OtherModules(tried)) != 1 {
+			t.Errorf("%s: %v of %q", name, OtherModules(tried), tried)
+		}
+	}
+	for _, s := range []Supplier{symbols("store"), symbols("alone")} {
+		none := Module{Name: "nothere", DebugFile: "nothere", DebugID: wanted}
+		if _, tried, _ := s.Symbols(context.Background(), none); len(OtherModules(tried)) != 0 || len(tried) == 0 {
+			t.Errorf("%q", tried)
+		}
+	}
+	if got := OtherModules([]string{"a: no folder AB; there is nothing", "b: no such file or directory"}); !slices.Equal(got, nil) {
+		t.Error(strings.Join(got, "; "))
+	}
+}
