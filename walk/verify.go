@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // Thresholds says what symbols must do to hold. The zero value asks for no
@@ -104,7 +106,12 @@ type Verdict struct {
 
 	Modules  []ModuleVerdict `json:"modules"`  // that stacks go through, by address
 	Findings []Finding       `json:"findings"` // errors first, then by kind, module and address
+	Omitted  int             `json:"omitted"`  // findings beyond 10,000, or 5,000 that are no errors
 }
+
+// maxFindings is how many findings a verdict tells: more than anybody reads, and
+// few enough for the memory, where every frame of a stack of garbage has one.
+const maxFindings = 10_000
 
 // Blame is whose fault a finding is.
 type Blame string
@@ -199,6 +206,7 @@ type ModuleVerdict struct {
 
 	Frames    int    `json:"frame_count"`
 	Functions int    `json:"functions"` // frames whose function is known
+	Publics   int    `json:"publics"`   // those of them that only a PUBLIC record names
 	Counts    Counts `json:"frames"`    // callers of its frames
 }
 
@@ -207,7 +215,8 @@ func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict,
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]bool{}}
+	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]bool{},
+		known: map[*moduleState][]table{}, regs: map[*machine]*[ByScan + 1]*cfi.Regs{}}
 	v.verdict = &Verdict{Modules: []ModuleVerdict{}, Findings: []Finding{}, Counts: Counts{By: map[string]int{}}}
 	v.modules()
 	for i := range r.Stacks {
@@ -230,6 +239,10 @@ type verifier struct {
 	verdict *Verdict
 	places  []int // of Result.Modules in Verdict.Modules, or -1
 	broken  map[int]*damage
+	current int // the frame of a stack that is judged
+	omitted int // errors
+	known   map[*moduleState][]table
+	regs    map[*machine]*[ByScan + 1]*cfi.Regs
 	found   map[findingKey]int // place in Findings
 	at      map[findingKey]bool
 }
@@ -244,18 +257,18 @@ type findingKey struct {
 // add adds a finding about a frame of a stack; f is nil for one about the whole.
 func (v *verifier) add(s *Stack, f *Frame, x Finding) {
 	key := findingKey{kind: x.Kind, module: -1}
-	d := v.result.Dump
 	if s != nil {
-		x.Thread = d.Threads[s.Thread].ID
+		x.Thread = v.result.Dump.Threads[s.Thread].ID
 	}
 	if f != nil {
-		x.PC, x.Function, x.Frame = Address(f.Inst), f.Function(), frameNumber(s, f)
+		x.PC, x.Function, x.Frame = Address(f.Inst), f.Function(), v.number(s, f)
 		key.addr, key.module = f.Inst, f.Module
 		v.at[key] = true
 		if len(x.Sides) > 0 {
 			key.text = x.Sides[len(x.Sides)-1].Source
 		}
 		if f.Module >= 0 {
+			d := v.result.Dump
 			m := &d.Modules[f.Module]
 			x.Module, x.RVA = d.System.OS.Base(m.Path), Address(f.Inst-m.Addr)
 		}
@@ -264,6 +277,16 @@ func (v *verifier) add(s *Stack, f *Frame, x Finding) {
 	}
 	if i, ok := v.found[key]; ok {
 		v.verdict.Findings[i].Count++
+		return
+	}
+	limit := maxFindings
+	if x.Severity != SeverityError {
+		limit /= 2 // so that there is room for an error
+	}
+	if len(v.verdict.Findings) >= limit {
+		if v.verdict.Omitted++; x.Severity == SeverityError {
+			v.omitted++
+		}
 		return
 	}
 	x.Count = 1
@@ -278,13 +301,13 @@ func (v *verifier) has(f *Frame, kinds ...string) bool {
 	})
 }
 
-func frameNumber(s *Stack, f *Frame) int {
-	for i := range s.Frames {
-		if &s.Frames[i] == f {
-			return i
-		}
+// number is the place of a frame in the stack that is judged: the frame of the
+// moment, or the one before.
+func (v *verifier) number(s *Stack, f *Frame) int {
+	if v.current > 0 && f == &s.Frames[v.current-1] {
+		return v.current - 1
 	}
-	return 0
+	return v.current
 }
 
 // sortFindings puts errors first, then kinds by weight, then by place.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -44,6 +45,41 @@ func verdictText(t *testing.T, v *Verdict) string {
 func bothSources(t *testing.T, store string, binaries ...string) *Sources {
 	t.Helper()
 	return &Sources{Symbols: symbolSources(t, store).Symbols, Binaries: binarySources(t, binaries...).Binaries}
+}
+
+// The symbols of a program hold on other CPUs, through signal handlers, too.
+func TestVerifyCPUs(t *testing.T) {
+	for cpu, pairs := range map[string]int{"arm": 16, "arm64": 20} {
+		dir := testenv.Shared(t, "data", "arch", cpu)
+		store := t.TempDir()
+		if err := writeSymbols(filepath.Join(dir, "prog"), store); err != nil {
+			t.Fatal(err)
+		}
+		_, v := verified(t, filepath.Join(dir, "core"), bothSources(t, store, filepath.Join(dir, "prog")), DefaultThresholds())
+		if !v.Holds || len(v.Findings) > 0 || v.Compared < pairs || v.Calls < 10 {
+			t.Errorf("%s: %s", cpu, verdictText(t, v))
+		}
+	}
+}
+
+// What a verdict costs per frame.
+func BenchmarkVerify(b *testing.B) {
+	crashes := testenv.Shared(b, "data", "crashes")
+	s := symbolSources(b, crashStore(b))
+	binaries, err := resolve.NewBinaries([]string{crashes}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.Binaries = binaries.(Binaries)
+	r := walkFile(b, filepath.Join(crashes, "deeprec", "dump.dmp"), s, Config{})
+	w := NewWalker(s, Config{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := w.Verify(context.Background(), r, DefaultThresholds()); err != nil || !v.Holds {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(r.Stacks[0].Frames)), "ns/frame")
 }
 
 // The symbols of every crash case hold: nothing disagrees with the binaries.

@@ -34,9 +34,10 @@ func (v *verifier) frameChain(u *unwinder, f *Frame) (ruleStep, bool) {
 	if pc = u.cpu.clean(u, pc); !ok1 || !ok2 || v.call(u, pc) != callYes {
 		return ruleStep{}, false
 	}
-	s := ruleStep{by: ByFramePointer, pc: pc, sp: fp + 2*word, regs: u.names.NewRegs(), fpOnly: true}
+	s := ruleStep{by: ByFramePointer, pc: pc, sp: fp + 2*word, regs: v.scratch(u, int(ByFramePointer)), fpOnly: true}
 	s.cfa, s.hasCFA = s.sp, true
 	s.noSP = u.cpu.arch == arch.ARM64 // whose record may be anywhere in the frame
+	s.regs.Reset()
 	s.regs.Set(reg, saved)
 	return s, true
 }

@@ -184,7 +184,7 @@ func (v *verifier) mostly() Blame {
 func (v *verifier) conclude() {
 	c := v.verdict
 	sortFindings(c.Findings)
-	var errs int
+	errs := v.omitted
 	for i := range c.Findings {
 		if c.Findings[i].Severity == SeverityError {
 			errs++

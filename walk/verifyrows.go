@@ -47,6 +47,11 @@ type table struct {
 
 // tables are the sources of rules for a module, the symbol file's first.
 func (v *verifier) tables(st *moduleState) (list []table) {
+	list, known := v.known[st]
+	if known {
+		return list
+	}
+	defer func() { v.known[st] = list }()
 	r := st.resolver(v.ctx)
 	if r != nil && !st.symbols.binary {
 		list = append(list, table{BySymbols, r})
@@ -59,6 +64,19 @@ func (v *verifier) tables(st *moduleState) (list []table) {
 	return list
 }
 
+// scratch returns registers for the step of a source, until the next frame's.
+func (v *verifier) scratch(u *unwinder, by int) *cfi.Regs {
+	regs := v.regs[u.machine]
+	if regs == nil {
+		regs = &[ByScan + 1]*cfi.Regs{}
+		v.regs[u.machine] = regs
+	}
+	if regs[by] == nil {
+		regs[by] = u.names.NewRegs()
+	}
+	return regs[by]
+}
+
 // compute evaluates a source's rules on the registers u.in.
 func (v *verifier) compute(u *unwinder, t table, rva rva) ruleStep {
 	s := ruleStep{by: t.by, fpOnly: t.by == BySFrame}
@@ -66,7 +84,7 @@ func (v *verifier) compute(u *unwinder, t table, rva rva) ruleStep {
 	if s.row, s.err = row.row, row.err; s.row == nil || s.err != nil {
 		return s
 	}
-	s.regs = u.names.NewRegs()
+	s.regs = v.scratch(u, int(t.by))
 	if cfa, err := s.row.CFA.Eval(u.in, u); err == nil {
 		s.cfa, s.hasCFA = cfa, true
 	}

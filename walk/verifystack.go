@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
@@ -36,6 +37,7 @@ func (v *verifier) stack(s *Stack) error {
 			return v.ctx.Err()
 		}
 		f := &s.Frames[i]
+		v.current = i
 		u.enter(f)
 		last = nil
 		if f.Module >= 0 {
@@ -93,7 +95,9 @@ func (v *verifier) frame(s *Stack, f *Frame) {
 	m := v.module(f.Module)
 	m.Frames++
 	if len(f.Names) > 0 {
-		m.Functions++
+		if m.Functions++; f.Source == resolve.Public {
+			m.Publics++
+		}
 		return
 	}
 	if st := v.result.Modules[f.Module].state; st != nil && st.symbols.resolver != nil {

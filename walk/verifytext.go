@@ -59,6 +59,9 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 	for i := range v.Findings {
 		writeFinding(b, &v.Findings[i])
 	}
+	if v.Omitted > 0 {
+		fmt.Fprintf(b, "  and %d more\n", v.Omitted)
+	}
 	fmt.Fprintf(b, "%s\n", printable(v.Conclusion))
 	return b.Flush()
 }
@@ -82,8 +85,11 @@ func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
 	if m.Path != "" {
 		fmt.Fprintf(b, " %s", printable(m.Path))
 	}
-	fmt.Fprintf(b, "; %s, %d with a function; callers by CFI %d of %d\n",
-		count(m.Frames, "frame", "frames"), m.Functions, m.Counts.CFI, m.Counts.Callers)
+	fmt.Fprintf(b, "; %s, %d with a function", count(m.Frames, "frame", "frames"), m.Functions)
+	if m.Publics > 0 {
+		fmt.Fprintf(b, " (%d by PUBLIC)", m.Publics)
+	}
+	fmt.Fprintf(b, "; callers by CFI %d of %d\n", m.Counts.CFI, m.Counts.Callers)
 	if m.Symbols == "symbol-file" {
 		return
 	}

@@ -1,0 +1,96 @@
+package walk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// fixedSupplier has the symbols of every module.
+type fixedSupplier struct{ r *resolve.Resolver }
+
+func (s fixedSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []string, error) {
+	return s.r, nil, nil
+}
+
+// FuzzVerify judges symbols that may say anything, by a stack of any bytes, beside
+// the rules of the binary.
+func FuzzVerify(f *testing.F) {
+	binary := testenv.Input(f, "walk-sources.elf")
+	text, err := os.ReadFile(filepath.Join(testenv.Root(f), "golden", "dwarf2sym", "walk-sources.sym"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text, []byte{}, uint16(0))
+	f.Add(bytes.ReplaceAll(text, []byte("$rbp 16"), []byte("$rbp 24")), []byte("abcdefgh"), uint16(16))
+	b, err := resolve.NewBinaries([]string{binary}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	d, closer, err := Open(testenv.Input(f, "walk-sources.core.gz"), Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { closer.Close() })
+	stack := d.Memory.Find(d.Threads[0].Context.SP())
+	was := bytes.Clone(stack.Data)
+	at := d.Threads[0].Context.SP() - stack.Addr
+	f.Fuzz(func(t *testing.T, text, words []byte, off uint16) {
+		m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+		if err != nil {
+			return
+		}
+		r, err := resolve.FromModule(m, "x.sym")
+		if err != nil {
+			return
+		}
+		stack.Data = bytes.Clone(was)
+		copy(stack.Data[min(int(at)+int(off), len(was)):], words)
+		s := &Sources{Symbols: fixedSupplier{r}, Binaries: b.(Binaries)}
+		defer s.Close()
+		w := NewWalker(s, Config{MaxFrames: 5000})
+		res, err := w.Walk(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := w.Verify(context.Background(), res, DefaultThresholds())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Conclusion == "" || v.Holds != (v.Blame == "") && v.Findings[0].Kind != KindBroken {
+			t.Fatalf("%+v", v)
+		}
+		var out strings.Builder
+		if err := WriteVerdict(&out, v); err != nil || strings.ContainsAny(out.String(), "\x1b\x07\x00\r") {
+			t.Fatalf("%v %q", err, out.String())
+		}
+		if err := json.NewEncoder(io.Discard).Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Findings beyond the limit are counted, and the symbols do not hold for them.
+func TestVerifyOmits(t *testing.T) {
+	v := &verifier{found: map[findingKey]int{}, at: map[findingKey]bool{}, verdict: &Verdict{}}
+	for i := range maxFindings {
+		v.add(nil, nil, Finding{Severity: SeverityNote, Kind: KindNoFunction, Text: strconv.Itoa(i)})
+	}
+	for i := range maxFindings {
+		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindNoCall, Blame: BlameDump, Text: strconv.Itoa(i)})
+	}
+	v.conclude()
+	if x := v.verdict; len(x.Findings) != maxFindings || x.Omitted != maxFindings || x.Holds || x.Conclusion != "dump to blame: 0 (and 9999 more errors)" {
+		t.Errorf("%d findings, %d omitted, holds %v: %s", len(x.Findings), x.Omitted, x.Holds, x.Conclusion)
+	}
+}
