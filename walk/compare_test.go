@@ -395,3 +395,30 @@ func repeatsIDs(o *Outline) bool {
 	}
 	return false
 }
+
+// What a document of a deep stack costs to read and to compare.
+func BenchmarkOutline(b *testing.B) {
+	o := &Outline{Crashing: 0, Threads: []OutlineThread{{ID: 1, HasID: true}}}
+	for i := range 100_000 {
+		o.Threads[0].Frames = append(o.Threads[0].Frames, OutlineFrame{Addr: uint64(0x1000 + i%7), SP: uint64(i) * 48, Trust: TrustCFI,
+			Module: "prog", Function: fmt.Sprint("f", i%7), File: "prog.c", Line: uint32(i % 7)})
+	}
+	text := documentOf(o)
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := NewOutlineReader(strings.NewReader(text), "x").Next(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("compare", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if Compare(o, o).Differs {
+				b.Fatal()
+			}
+		}
+	})
+}
