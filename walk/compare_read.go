@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -17,12 +17,11 @@ const (
 	// kept: those of a stack of MaxFrames, and many more threads than dumps have.
 	// One takes about 120 bytes, whereas "{}" in a document takes 2.
 	maxOutlineFrames = 4 << 20
-	// maxToken is how long a text in a document may be: longer than any name.
+	// maxToken is how long a text in a document may be, a frame, and a part of what
+	// is passed over: a list or object within a list or object.
 	maxToken = 16 << 20
 	// maxNames is how many bytes the different names of a document may have.
 	maxNames = 256 << 20
-	// maxDepth is how deep what is passed over may be nested.
-	maxDepth = 1000
 )
 
 // OutlineReader reads the JSON of walks: a document, or one after another as JSON
@@ -33,6 +32,7 @@ type OutlineReader struct {
 	in    *tokenLimit
 	names map[string]string // texts, each once
 	bytes int               // in names
+	raw   json.RawMessage   // what is passed over
 	kept  int               // frames, threads and inlines of the document
 }
 
@@ -51,7 +51,7 @@ type tokenLimit struct {
 	limit int64
 }
 
-var errToken = fmt.Errorf("a text or number of over %d bytes", maxToken)
+var errToken = fmt.Errorf("a value of over %d bytes", maxToken)
 
 func (l *tokenLimit) Read(p []byte) (int, error) {
 	if l.read > l.limit {
@@ -221,26 +221,64 @@ func (d *OutlineReader) list(what string, begin func() error, f func(key string)
 	}
 }
 
-// skip passes over a value.
+// skip passes over a value: of a list or an object one member at a time.
 func (d *OutlineReader) skip() error {
-	depth := 0
-	for {
-		tok, err := d.token()
-		if err != nil {
+	tok, err := d.token()
+	if err != nil {
+		return err
+	}
+	if tok != json.Delim('{') && tok != json.Delim('[') {
+		return nil
+	}
+	for d.more() {
+		if tok == json.Delim('{') {
+			if _, err := d.token(); err != nil {
+				return err
+			}
+		}
+		if err := d.decode(&d.raw); err != nil {
 			return err
 		}
-		switch tok {
-		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > maxDepth {
-				return d.fail("nested deeper than %d", maxDepth)
-			}
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
+	}
+	_, err = d.token()
+	return err
+}
+
+// more tells whether a list or object goes on.
+func (d *OutlineReader) more() bool {
+	d.in.limit = d.dec.InputOffset() + maxToken
+	return d.dec.More()
+}
+
+// decode reads a value of up to maxToken bytes.
+func (d *OutlineReader) decode(to any) error {
+	d.in.limit = d.dec.InputOffset() + maxToken
+	err := d.dec.Decode(to)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind):
+		return d.fail("want %s for %q, found %s", wanted[kind.Type.Kind()], kind.Field, foundKind(kind.Value))
+	}
+	return d.wrap(err)
+}
+
+// foundKind names a value as encoding/json does in errors: "array", "number -1".
+func foundKind(value string) string {
+	name, rest, _ := strings.Cut(value, " ")
+	for _, x := range [...][2]string{{"array", "a list"}, {"object", "an object"}, {"number", "a number"}, {"string", "a text"}, {"bool", "a truth value"}} {
+		if x[0] == name {
+			return strings.TrimSpace(fmt.Sprintf("%s %.40s", x[1], rest))
 		}
 	}
+	return value
+}
+
+// wanted names what a field takes.
+var wanted = map[reflect.Kind]string{
+	reflect.String: "a text", reflect.Uint32: "a number of 32 bits", reflect.Uint64: `an address such as "0x1234"`,
+	reflect.Slice: "a list", reflect.Struct: "an object",
 }
 
 // text reads a text; null is "".
@@ -252,13 +290,6 @@ func (d *OutlineReader) text(what string, to *string) error {
 	s, ok := tok.(string)
 	if !ok {
 		return d.value("a text", what, tok)
-	}
-	if known, ok := d.names[s]; ok {
-		s = known
-	} else if d.bytes += len(s); d.bytes > maxNames {
-		return d.fail("more than %d bytes of names", maxNames)
-	} else {
-		d.names[s] = s
 	}
 	*to = s
 	return nil
@@ -285,139 +316,4 @@ func (d *OutlineReader) number(what string, to *uint32) (known bool, err error) 
 	}
 	*to = uint32(v)
 	return true, nil
-}
-
-// address reads a number in hexadecimal, which is a text; null is 0.
-func (d *OutlineReader) address(what string, to *uint64) error {
-	tok, err := d.token()
-	if err != nil || tok == nil {
-		return err
-	}
-	s, _ := tok.(string)
-	digits, ok := strings.CutPrefix(s, "0x")
-	v, err := strconv.ParseUint(digits, 16, 64)
-	if !ok || err != nil {
-		return d.value("an address such as \"0x1234\"", what, tok)
-	}
-	*to = v
-	return nil
-}
-
-func (d *OutlineReader) threads() (all []OutlineThread, err error) {
-	var t *OutlineThread
-	err = d.list("threads", func() error {
-		all = append(all, OutlineThread{})
-		t = &all[len(all)-1]
-		return nil
-	}, func(key string) (err error) {
-		switch key {
-		case "thread_id":
-			t.HasID, err = d.number(key, &t.ID)
-		case "thread_name":
-			err = d.text(key, &t.Name)
-		case "frames":
-			t.Frames, err = d.frames()
-		default:
-			err = d.skip()
-		}
-		return err
-	})
-	return all, err
-}
-
-func (d *OutlineReader) frames() (all []OutlineFrame, err error) {
-	var f *OutlineFrame
-	err = d.list("frames", func() error {
-		all = append(all, OutlineFrame{})
-		f = &all[len(all)-1]
-		return nil
-	}, func(key string) error { return d.frame(f, key) })
-	return slices.Clip(all), err
-}
-
-func (d *OutlineReader) frame(f *OutlineFrame, key string) (err error) {
-	switch key {
-	case "offset":
-		err = d.address(key, &f.Addr)
-	case "module_offset":
-		err = d.address(key, &f.Offset)
-	case "module":
-		err = d.text(key, &f.Module)
-	case "function":
-		err = d.text(key, &f.Function)
-	case "file":
-		err = d.text(key, &f.File)
-	case "line":
-		_, err = d.number(key, &f.Line)
-	case "trust":
-		var name string
-		err = d.text(key, &name)
-		f.Trust = trustCalled(name)
-	case "inlines":
-		f.Inlines, err = d.inlines()
-	case "symtool":
-		err = d.object(key, func(key string) error {
-			if key == "sp" {
-				return d.address(key, &f.SP)
-			}
-			return d.skip()
-		})
-	default:
-		err = d.skip()
-	}
-	return err
-}
-
-// trustCalled is the trust with a name; NoTrust if there is none.
-func trustCalled(name string) Trust {
-	return Trust(max(0, slices.Index(trustNames[:], name)))
-}
-
-func (d *OutlineReader) inlines() (all []OutlineInline, err error) {
-	var x *OutlineInline
-	err = d.list("inlines", func() error {
-		all = append(all, OutlineInline{})
-		x = &all[len(all)-1]
-		return nil
-	}, func(key string) (err error) {
-		switch key {
-		case "function":
-			err = d.text(key, &x.Function)
-		case "file":
-			err = d.text(key, &x.File)
-		case "line":
-			_, err = d.number(key, &x.Line)
-		default:
-			err = d.skip()
-		}
-		return err
-	})
-	return all, err
-}
-
-// crashing reads which thread crashed; its frames are those of threads.
-func (d *OutlineReader) crashing() (int, error) {
-	index := -1
-	err := d.object("crashing_thread", func(key string) error {
-		if key != "threads_index" {
-			return d.skip()
-		}
-		var n uint32
-		known, err := d.number(key, &n)
-		if known {
-			index = int(n)
-		}
-		return err
-	})
-	return index, err
-}
-
-func (d *OutlineReader) dumpName() (name string, err error) {
-	err = d.object("symtool", func(key string) error {
-		if key == "dump" {
-			return d.text(key, &name)
-		}
-		return d.skip()
-	})
-	return name, err
 }

@@ -208,14 +208,17 @@ func TestOutlineErrors(t *testing.T) {
 		{`{"threads": [{"frames": {}}]}`, `x.json:0x19: want a list for "frames", found an object`},
 		{`{"threads": [{"thread_id": -1}]}`, `x.json:0x1d: want a number of 32 bits for "thread_id", found a number "-1"`},
 		{`{"threads": [{"thread_id": "1"}]}`, `x.json:0x1e: want a number of 32 bits for "thread_id", found a text "1"`},
-		{`{"threads": [{"frames": [{"offset": 12}]}]}`, `x.json:0x26: want an address such as "0x1234" for "offset", found a number "12"`},
-		{`{"threads": [{"frames": [{"offset": "0xg"}]}]}`, `x.json:0x29: want an address such as "0x1234" for "offset", found a text "0xg"`},
-		{`{"threads": [{"frames": [{"module": {}}]}]}`, `x.json:0x25: want a text for "module", found an object`},
-		{`{"threads": [{"frames": [{"symtool": []}]}]}`, `x.json:0x26: want an object for "symtool", found a list`},
+		{`{"threads": [{"frames": [{"offset": 12}]}]}`, `x.json:0x27: want an address such as "0x1234" for "offset", found a number`},
+		{`{"threads": [{"frames": [{"offset": "0xg"}]}]}`, `x.json:0x2a: want an address such as "0x1234", found "0xg"`},
+		{`{"threads": [{"frames": [{"module": {}}]}]}`, `x.json:0x27: want a text for "module", found an object`},
+		{`{"threads": [{"frames": [{"symtool": []}]}]}`, `x.json:0x28: want an object for "symtool", found a list`},
 		{`{"threads": [`, `x.json:0xd: the document ends in the middle`},
 		{`{"threads": [}`, `x.json:0xd: invalid character '}' looking for beginning of value`},
-		{`{"a": ` + strings.Repeat("[", 1100), `x.json:0x3ef: nested deeper than 1000`},
-		{`{"a": "` + strings.Repeat("x", maxToken+1<<20), `x.json:0x6: a text or number of over 16777216 bytes`},
+		{`{"threads": [{"frames": [{"line": 4294967296}]}]}`, `x.json:0x2d: want a number of 32 bits for "line", found a number 4294967296`},
+		{`{"threads": [{"frames": [{"line": 1.5}]}]}`, `x.json:0x26: want a number of 32 bits for "line", found a number 1.5`},
+		{`{"threads": [{"frames": [{"inlines": [{"function": true}]}]}]}`, `x.json:0x3a: want a text for "inlines.function", found a truth value`},
+		{`{"a": ` + strings.Repeat("[", 20000), `x.json:0x2714: invalid character '[' exceeded max depth`},
+		{`{"a": "` + strings.Repeat("x", maxToken+1<<20), `x.json:0x6: a value of over 16777216 bytes`},
 	} {
 		_, err := NewOutlineReader(strings.NewReader(c.text), "x.json").Next()
 		if err == nil || err.Error() != c.want {
