@@ -19,6 +19,12 @@ type cpu struct {
 	// clean takes out of a program counter what is no part of the address.
 	clean func(u *unwinder, pc uint64) uint64
 
+	align   uint64    // of instructions, in bytes
+	ra      cfi.Reg   // the link register, NoReg without
+	saved   []cfi.Reg // callee-saved
+	layouts []layout  // of frames with a frame pointer
+	darwin  []layout  // on Apple's systems, where they differ
+
 	techniques []technique
 	kept       []cfi.Reg // the registers that frames keep
 }
@@ -26,7 +32,21 @@ type cpu struct {
 // newCPU describes a CPU. The registers that frames keep are the general ones.
 func newCPU(a *arch.Arch, call uint64, techniques ...technique) *cpu {
 	c := &cpu{arch: a, call: call, clean: func(_ *unwinder, pc uint64) uint64 { return pc }, techniques: techniques}
-	c.pc, c.sp = c.reg(a.PC), c.reg(a.SP)
+	c.pc, c.sp, c.ra = c.reg(a.PC), c.reg(a.SP), cfi.NoReg
+	if a.RA != "" {
+		c.ra = c.reg(a.RA)
+	}
+	for _, name := range a.CalleeSaved {
+		c.saved = append(c.saved, c.reg(name))
+	}
+	if clean := cleaners[a]; clean != nil {
+		c.clean = clean
+	}
+	c.align = alignments[a]
+	c.layouts = c.withRegisters(layouts[a])
+	if a == arch.ARM {
+		c.darwin = c.withRegisters(darwinARM)
+	}
 	return c
 }
 

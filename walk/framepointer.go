@@ -3,7 +3,86 @@ package walk
 import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/dump"
 )
+
+// layout is where a function that keeps a frame pointer has what its caller
+// needs, in words from the address in that register.
+type layout struct {
+	reg     string // the frame pointer
+	fp, ra  int    // where the caller's frame pointer and the return address are
+	sp      int    // the caller's stack pointer, or where it is saved
+	spSaved bool
+	// leaf is where a function that calls none has the caller's frame pointer,
+	// its return address being in the link register still; sp counts. Only if
+	// hasLeaf.
+	leaf, leafSP int
+	hasLeaf      bool
+
+	base cfi.Reg // reg
+}
+
+// Layouts by CPU; MIPS has none that a reader could follow, as its frame pointer
+// is at the low end of a frame of any size. Where there are several, those that
+// the compilers of the system use are tried, the likeliest first.
+var (
+	layouts = map[*arch.Arch][]layout{
+		arch.X86:    {{reg: "$ebp", fp: 0, ra: 1, sp: 2}},
+		arch.X86_64: {{reg: "$rbp", fp: 0, ra: 1, sp: 2}},
+		arch.ARM64:  {{reg: "x29", fp: 0, ra: 1, sp: 2}},
+		// RISC-V ELF psABI, "frame pointer convention". Breakpad and rust-minidump
+		// read it as arm64's.
+		arch.RISCV:   {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true}},
+		arch.RISCV64: {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true}},
+		arch.ARM: {
+			{reg: "r11", fp: -1, ra: 0, sp: 1, leaf: 0, leafSP: 1, hasLeaf: true}, // GCC: push {fp, lr}; add fp, sp, #4
+			{reg: "r11", fp: 0, ra: 1, sp: 2},                                     // Clang: push {r11, lr}; mov r11, sp
+			{reg: "r11", fp: -3, ra: -1, sp: -2, spSaved: true},                   // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
+			{reg: "r7", fp: 0, ra: 1, sp: 2},                                      // Clang, Thumb
+		},
+	}
+	// darwinARM is iOS's.
+	darwinARM = []layout{{reg: "r7", fp: 0, ra: 1, sp: 2}}
+)
+
+// backChains are the CPUs on which the word at the stack pointer is the caller's
+// stack pointer: words from there to the return address. s390x has them in
+// programs that are compiled with -mbackchain.
+var backChains = map[*arch.Arch]int{arch.PPC: 1, arch.PPC64: 2, arch.S390X: 14}
+
+// darwinChain is where macOS on 32-bit PowerPC has the return address.
+const darwinChain = 2
+
+// withRegisters resolves the names in layouts.
+func (c *cpu) withRegisters(list []layout) []layout {
+	out := make([]layout, len(list))
+	for i, l := range list {
+		l.base = c.reg(l.reg)
+		out[i] = l
+	}
+	return out
+}
+
+// layoutsOf returns the layouts of the process.
+func (u *unwinder) layoutsOf() []layout {
+	if u.cpu.arch == arch.ARM && (u.d.System.OS == dump.IOS || u.d.System.OS == dump.MacOS) {
+		return u.cpu.darwin
+	}
+	if u.cpu.arch == arch.X86_64 && u.d.System.OS == dump.Windows {
+		// The frame register points anywhere into the frame there.
+		return nil
+	}
+	return u.cpu.layouts
+}
+
+// record is a frame as a frame pointer leads to it.
+type record struct {
+	base   cfi.Reg // that has led there
+	next   uint64  // the caller's frame pointer
+	pc, sp uint64
+	chain  bool // next leads to memory above: it is a frame pointer, too
+	call   bool // pc looks like a return address
+}
 
 // byFramePointer takes the caller from the frame that the frame pointer points
 // to, as a function has it that keeps one by the CPU's convention.
@@ -11,31 +90,130 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	if !u.may[ByFramePointer] {
 		return nothing
 	}
-	fp, ok := u.in.Get(u.cpu.reg(u.cpu.arch.FP))
+	if words, ok := backChains[u.cpu.arch]; ok {
+		return u.byBackChain(f, words)
+	}
+	list := u.layoutsOf()
+	if len(list) == 0 {
+		return nothing
+	}
+	if fp, ok := u.in.Get(list[0].base); ok && fp == 0 && u.frame.By == ByFramePointer {
+		// Where programs begin, the frame pointer is set to 0 for us.
+		return outermost
+	}
+	r, ok := u.bestRecord(list)
 	if !ok {
 		return nothing
 	}
+	u.out.Set(r.base, r.next)
+	u.leave(f, r.pc, r.sp)
+	f.Trust, f.By = TrustFramePtr, ByFramePointer
+	return found
+}
+
+// bestRecord returns the record that is one by most signs.
+func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
+	for i := range list {
+		r, valid := u.readRecord(&list[i])
+		if !valid || len(list) > 1 && !r.call {
+			continue
+		}
+		if !ok || r.chain && !best.chain {
+			best, ok = r, true
+		}
+		if best.chain && best.call {
+			break
+		}
+	}
+	return best, ok
+}
+
+// readRecord reads a record and tells whether it may be one. One sign is enough,
+// that the next frame pointer leads on or that the return address is one: code
+// that was made at run time is in no module, and the program's first function
+// leaves in the frame pointer what it likes.
+func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
+	fp, ok := u.in.Get(l.base)
+	if !ok {
+		return r, false
+	}
 	word := uint64(u.cpu.arch.PtrSize)
-	saved, ret, sp := fp, fp+word, fp+2*word // where the caller's frame pointer and the return address are, and its stack pointer
-	switch u.cpu.arch {
-	case arch.RISCV, arch.RISCV64:
-		saved, ret, sp = fp-2*word, fp-word, fp
+	low := fp + word*uint64(min(l.fp, l.ra))
+	r = record{base: l.base, sp: fp + word*uint64(l.sp)}
+	if fp%word != 0 || low < u.frame.SP || low > fp || fp+2*word < fp {
+		u.note("%v: %s is %#x, no frame", ByFramePointer, l.reg, fp)
+		return r, false
 	}
-	if fp%word != 0 || fp < u.frame.SP {
-		u.note("%v: %#x is no frame", ByFramePointer, fp)
+	var ok1, ok2, ok3 bool
+	r.pc, ok1 = u.ReadWord(fp + word*uint64(l.ra))
+	r.next, ok2 = u.ReadWord(fp + word*uint64(l.fp))
+	if ok3 = true; l.spSaved {
+		r.sp, ok3 = u.ReadWord(r.sp)
+	}
+	if !ok1 || !ok2 || !ok3 {
+		u.note("%v: no memory at %s, %#x", ByFramePointer, l.reg, fp)
+		return r, false
+	}
+	r.pc = u.cpu.clean(u, r.pc)
+	if r.pc < firstPage && r.next == 0 {
+		return r, true // the end of the chain
+	}
+	r.chain = u.isFramePointer(r.next, r.sp)
+	r.call = u.isReturn(r.pc)
+	if !r.call && (!r.chain || !u.isAddress(r.pc)) {
+		u.note("%v: at %#x are %#x and %#x, no frame", ByFramePointer, fp, r.next, r.pc)
+		return r, false
+	}
+	return r, true
+}
+
+// isFramePointer tells whether a value may be the frame pointer of a function
+// whose stack pointer is sp.
+func (u *unwinder) isFramePointer(fp, sp uint64) bool {
+	if fp < sp || fp%uint64(u.cpu.arch.PtrSize) != 0 {
+		return false
+	}
+	_, ok := u.ReadWord(fp)
+	return ok
+}
+
+// isAddress tells whether a value may be an address of code at all.
+func (u *unwinder) isAddress(pc uint64) bool {
+	if pc < firstPage || pc%u.cpu.align != 0 {
+		return false
+	}
+	if u.cpu.arch == arch.X86_64 {
+		top := int64(pc) >> 47 // bits that are equal in a canonical address
+		return top == 0 || top == -1
+	}
+	return true
+}
+
+// byBackChain takes the caller from the word at the stack pointer. A function
+// saves its return address in its caller's frame.
+func (u *unwinder) byBackChain(f *Frame, words int) outcome {
+	if u.cpu.arch == arch.PPC && u.d.System.OS == dump.MacOS {
+		words = darwinChain
+	}
+	word := uint64(u.cpu.arch.PtrSize)
+	sp, ok := u.ReadWord(u.frame.SP)
+	if !ok || u.frame.SP%word != 0 {
+		u.note("%v: no memory at %#x", ByFramePointer, u.frame.SP)
 		return nothing
 	}
-	pc, ok1 := u.ReadWord(ret)
-	next, ok2 := u.ReadWord(saved)
-	if !ok1 || !ok2 {
-		u.note("%v: no memory at %#x", ByFramePointer, fp)
+	if sp == 0 && u.frame.By == ByFramePointer {
+		return outermost
+	}
+	pc, ok := u.ReadWord(sp + word*uint64(words))
+	if !ok || sp <= u.frame.SP || sp%word != 0 {
+		u.note("%v: %#x is no back chain", ByFramePointer, sp)
 		return nothing
 	}
-	if pc = u.cpu.clean(u, pc); pc >= firstPage && !u.isCode(pc) {
-		u.note("%v: %#x is no code", ByFramePointer, pc)
+	next, _ := u.ReadWord(sp)
+	if pc > 1 && !u.isReturn(pc) && (next <= sp || !u.isAddress(pc)) { // 1: see Breakpad's stackwalker_ppc.cc
+		u.note("%v: %#x is no return address", ByFramePointer, pc)
 		return nothing
 	}
-	u.out.Set(u.cpu.reg(u.cpu.arch.FP), next)
 	u.leave(f, pc, sp)
 	f.Trust, f.By = TrustFramePtr, ByFramePointer
 	return found
@@ -47,39 +225,3 @@ func (u *unwinder) leave(f *Frame, pc, sp uint64) {
 	u.out.Set(u.cpu.sp, sp)
 	f.PC, f.SP = pc, sp
 }
-
-// byReturn is for a thread that has just entered a function that is none, as by
-// a call of a null pointer: the return address is where the call has left it.
-func byReturn(u *unwinder, f *Frame) outcome {
-	if !u.may[ByReturn] || !u.frame.Interrupted || u.isCode(u.frame.PC) {
-		return nothing
-	}
-	var pc uint64
-	sp := u.frame.SP
-	if ra := u.cpu.arch.RA; ra != "" {
-		pc, _ = u.in.Get(u.cpu.reg(ra))
-	} else {
-		pc, _ = u.ReadWord(sp)
-		sp += uint64(u.cpu.arch.PtrSize)
-	}
-	if pc = u.cpu.clean(u, pc); !u.isReturn(pc) {
-		u.note("%v: %#x is no return address", ByReturn, pc)
-		return nothing
-	}
-	u.keepSaved()
-	u.leave(f, pc, sp)
-	f.Trust, f.By = TrustScan, ByReturn
-	return found
-}
-
-// keepSaved gives the caller the frame's callee-saved registers.
-func (u *unwinder) keepSaved() {
-	for _, name := range u.cpu.arch.CalleeSaved {
-		r := u.cpu.reg(name)
-		if v, ok := u.in.Get(r); ok {
-			u.out.Set(r, v)
-		}
-	}
-}
-
-var _ cfi.Memory = (*unwinder)(nil)

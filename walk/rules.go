@@ -113,6 +113,12 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 		return nothing
 	}
 	u.note("%v: %s", by, row.row)
+	if base, offset, ok := row.row.RA.AsOffset(); ok && base == u.cpu.ra && offset == 0 && !u.frame.Interrupted {
+		// The frame has called: what was in the register is the address where its
+		// own call ends.
+		u.note("%v: %s is not the caller's behind a call", by, u.cpu.arch.RA)
+		return nothing
+	}
 	err := row.row.Caller(u.in, u, u.out)
 	var fault *cfi.Error
 	if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {

@@ -1,51 +1,121 @@
 package walk
 
-// Words of the stack in which a return address is looked for, as Breakpad has
-// them: more for the topmost frame, which may have a large array.
-const (
-	scanWords        = 40
-	scanWordsContext = 160
+import (
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
+
+// Words of the stack in which a return address is looked for, as Breakpad has
+// them, whose loop includes the end: more for a frame that did not call, which
+// may have a large array, and with rust-minidump for one in no module, as code
+// that was made at run time has no rules.
+const (
+	scanWords        = 41
+	scanWordsContext = 161
+)
+
+// On MIPS they are 1024 bytes, without the words that a caller keeps for the
+// arguments of the function it calls, of which there are 4 in the 32-bit ABI.
+const (
+	scanBytesMIPS = 1024
+	argWordsMIPS  = 4
+)
+
+// maxGap is the most bytes from a saved frame pointer to the frame that it
+// points to, for a scan to believe it: over 99.5 % of frames are smaller
+// (Breakpad's stackwalker_x86.cc).
+const maxGap = 128 << 10
 
 // byScan takes the first word of the stack that looks like a return address.
 func byScan(u *unwinder, f *Frame) outcome {
 	if !u.may[ByScan] {
 		return nothing
 	}
-	words, word := scanWords, uint64(u.cpu.arch.PtrSize)
-	if u.frame.Interrupted {
-		words = scanWordsContext
-	}
+	start, words := u.scanRange()
+	word := uint64(u.cpu.arch.PtrSize)
 	for i := range words {
-		addr := u.frame.SP + uint64(i)*word
+		addr := start + uint64(i)*word
 		pc, ok := u.ReadWord(addr)
-		if !ok {
+		if !ok || addr < start {
 			break
 		}
 		if pc = u.cpu.clean(u, pc); !u.isReturn(pc) {
 			continue
 		}
+		if i > 0 && (u.cpu.arch == arch.X86 || u.cpu.arch == arch.X86_64) {
+			u.scanFramePointer(addr)
+		}
 		u.leave(f, pc, addr+word)
 		f.Trust, f.By = TrustScan, ByScan
 		return found
 	}
+	u.note("%v: nothing in %d words at %#x", ByScan, words, start)
 	return nothing
+}
+
+// scanRange is where a scan starts, and how many words it goes on.
+func (u *unwinder) scanRange() (start uint64, words int) {
+	word := uint64(u.cpu.arch.PtrSize)
+	start, words = u.frame.SP, scanWords
+	if u.frame.Interrupted || u.frame.Module < 0 && u.frame.Trust == TrustCFI {
+		words = scanWordsContext
+	}
+	switch u.cpu.arch {
+	case arch.MIPS:
+		words = scanBytesMIPS / int(word)
+		if !u.frame.Interrupted {
+			start, words = start+argWordsMIPS*word, words-argWordsMIPS
+		}
+	case arch.MIPS64:
+		words = scanBytesMIPS / int(word)
+	}
+	if _, ok := u.ReadWord(start); !ok {
+		start = u.nextMemory(start)
+	}
+	return start, words
+}
+
+// scanFramePointer finds the caller's frame pointer on x86 and x86-64 for a
+// return address that a scan found. It is in the word below, if the function
+// has saved it first of all, which on x86-64 counts only where the frame pointer
+// leads there; or the function has left it as it was.
+func (u *unwinder) scanFramePointer(addr uint64) {
+	word := uint64(u.cpu.arch.PtrSize)
+	fp := u.cpu.layouts[0].base
+	last, known := u.in.Get(fp)
+	saved, _ := u.ReadWord(addr - word)
+	if u.cpu.arch == arch.X86 || known && last == addr-word {
+		if saved > addr && saved-addr <= maxGap && u.isFramePointer(saved, addr+word) {
+			u.out.Set(fp, saved)
+			return
+		}
+	}
+	if known && u.isFramePointer(last, addr+word) {
+		u.out.Set(fp, last)
+	}
 }
 
 // isCode tells whether an address is in a module.
 func (u *unwinder) isCode(pc uint64) bool { return pc >= firstPage && u.d.ModuleAt(pc) >= 0 }
 
-// isReturn tells whether an address may be a return address: it is in a module
-// and, where that has symbols, in a function.
+// isReturn tells whether an address may be a return address: it is in a module,
+// where that has symbols in a function, and where its code is known behind a
+// call.
 func (u *unwinder) isReturn(pc uint64) bool {
-	i := u.d.ModuleAt(pc - u.cpu.call)
-	if pc < firstPage || i < 0 {
+	if pc < firstPage || pc%u.cpu.align != 0 {
 		return false
 	}
-	r := u.stateOf(i).resolver(u.ctx)
-	if r == nil {
-		return true
+	i := u.d.ModuleAt(pc - u.cpu.call)
+	if i < 0 {
+		return false
 	}
-	ok, err := r.Find(rva(pc-u.cpu.call-u.d.Modules[i].Addr), &u.at)
-	return ok || err != nil
+	base := u.d.Modules[i].Addr
+	if r := u.stateOf(i).resolver(u.ctx); r != nil {
+		if ok, err := r.Find(rva(pc-u.cpu.call-base), &u.at); !ok && err == nil {
+			return false
+		}
+	}
+	return true
 }
+
+var _ cfi.Memory = (*unwinder)(nil)

@@ -116,6 +116,7 @@ type unwinder struct {
 	rva     rva // of Inst in the module
 	at      resolve.Location
 	region  *dump.Region // where the last word was
+	pac     uint64       // the bits of addresses on arm64; 0 until it is needed
 	jumps   int          // to other stacks
 }
 
@@ -142,7 +143,12 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 			u.in.Set(cfi.Reg(k), v)
 		}
 	}
-	u.push(Frame{PC: u.cpu.clean(&u, c.PC()), SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
+	pc := c.PC()
+	if clean := u.cpu.clean(&u, pc); u.isCode(clean) {
+		pc = clean // else it is what the program has made of it
+	}
+	u.push(Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
+	u.noteStack()
 	u.walk()
 	return s
 }
@@ -245,7 +251,7 @@ func (u *unwinder) caller() (Frame, bool) {
 		u.out.Reset()
 		switch try(u, &f) {
 		case outermost:
-			u.end(EndOutermost, "by its rules %s has no caller", u.where())
+			u.end(EndOutermost, "%s has no caller, as its rules or its frame pointer say", u.where())
 			return f, false
 		case found:
 			f.PC = u.cpu.clean(u, f.PC)
@@ -260,6 +266,10 @@ func (u *unwinder) caller() (Frame, bool) {
 			u.note("frame %d: pc %#x sp %#x by %v", len(u.stack.Frames), f.PC, f.SP, f.By)
 			return f, true
 		}
+	}
+	if _, ok := u.ReadWord(u.frame.SP); !ok {
+		u.end(EndNoMemory, "the dump does not hold the stack at %#x", u.frame.SP)
+		return Frame{}, false
 	}
 	u.end(EndNothing, "no technique finds a caller of %s", u.where())
 	return Frame{}, false

@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"slices"
+	"sort"
 )
 
 // Region is a piece of memory that the dump holds.
@@ -157,6 +158,15 @@ func (m *Memory) Find(addr uint64) *Region {
 		return nil
 	}
 	return &m.Regions[lo-1]
+}
+
+// Above returns the first region that starts above an address, nil without.
+func (m *Memory) Above(addr uint64) *Region {
+	i := sort.Search(len(m.Regions), func(i int) bool { return m.Regions[i].Addr > addr })
+	if i == len(m.Regions) {
+		return nil
+	}
+	return &m.Regions[i]
 }
 
 // Bytes returns up to n bytes from an address on, as far as one region or

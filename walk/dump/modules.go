@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // SetModules sorts modules by address into d.Modules. main is the place of the
@@ -89,4 +90,28 @@ func find(modules []Module, addr uint64) int {
 		return -1
 	}
 	return lo - 1
+}
+
+// MappingAt returns the mapping around an address, nil without. Where mappings
+// overlap, that is the one that starts last, if it reaches so far.
+func (d *Dump) MappingAt(addr uint64) *Mapping {
+	i := d.mappingsTo(addr)
+	if i == 0 || !d.Maps[i-1].Contains(addr) {
+		return nil
+	}
+	return &d.Maps[i-1]
+}
+
+// MappingAbove returns the first mapping that starts above an address, nil
+// without.
+func (d *Dump) MappingAbove(addr uint64) *Mapping {
+	if i := d.mappingsTo(addr); i < len(d.Maps) {
+		return &d.Maps[i]
+	}
+	return nil
+}
+
+// mappingsTo is how many mappings start at an address or below.
+func (d *Dump) mappingsTo(addr uint64) int {
+	return sort.Search(len(d.Maps), func(i int) bool { return d.Maps[i].Addr > addr })
 }

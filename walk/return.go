@@ -1,0 +1,122 @@
+package walk
+
+import "github.com/symtool/symtool/symfmt/arch"
+
+// byReturn is for a function without rules that has its return address where
+// the call has left it: one that was just entered, one at an address that is no
+// code, as by a call of a null pointer, and on CPUs with a link register one
+// that calls no other. Only the topmost frame, or one that a signal
+// interrupted, can be that.
+func byReturn(u *unwinder, f *Frame) outcome {
+	if !u.may[ByReturn] || !u.frame.Interrupted {
+		return nothing
+	}
+	if u.cpu.arch.RA != "" {
+		return u.byLinkRegister(f)
+	}
+	if u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start || u.isExecutable(u.frame.PC) && u.frame.Module < 0 {
+		return nothing
+	}
+	pc, _ := u.ReadWord(u.frame.SP)
+	if !u.isReturn(pc) {
+		u.note("%v: %#x is no return address", ByReturn, pc)
+		return nothing
+	}
+	u.keepSaved()
+	u.leave(f, pc, u.frame.SP+uint64(u.cpu.arch.PtrSize))
+	f.Trust, f.By = TrustScan, ByReturn
+	return found
+}
+
+// byLinkRegister takes the return address from the link register. Breakpad does
+// on arm64, and calls the trust that of a frame pointer.
+func (u *unwinder) byLinkRegister(f *Frame) outcome {
+	lr, _ := u.in.Get(u.cpu.ra)
+	pc := u.cpu.clean(u, lr)
+	if !u.isReturn(pc) || !u.isFresh(pc) {
+		u.note("%v: %s is %#x, which does not lead to the caller", ByReturn, u.cpu.arch.RA, lr)
+		return nothing
+	}
+	u.keepSaved()
+	sp := u.frame.SP
+	if u.isCode(u.frame.PC) {
+		sp = u.leafRecord(sp)
+	}
+	u.leave(f, pc, sp)
+	f.Trust, f.By = TrustFramePtr, ByReturn
+	return found
+}
+
+// isFresh tells whether what is in the link register is the frame's own return
+// address. Behind a call the register leads into the function that made it:
+// that tells a function that has called from one that has not. On ARM it is
+// another function as often, as functions return by loading pc.
+func (u *unwinder) isFresh(pc uint64) bool {
+	if !u.isCode(u.frame.PC) || u.frame.PC == u.frame.Start {
+		return true
+	}
+	if u.cpu.arch == arch.ARM {
+		return false
+	}
+	r, hasRecord := u.bestRecord(u.layoutsOf())
+	if hasRecord && r.pc == pc {
+		return false // the frame pointer is set up, and tells more
+	}
+	module := u.d.ModuleAt(pc - u.cpu.call)
+	if module != u.frame.Module {
+		return true
+	}
+	if u.frame.Start == 0 {
+		return !hasRecord // no symbols tell functions apart
+	}
+	return u.startOf(module, pc-u.cpu.call) != u.frame.Start
+}
+
+// startOf is the address of the function around an address of a module, 0 if it
+// is not known.
+func (u *unwinder) startOf(module int, addr uint64) uint64 {
+	base := u.d.Modules[module].Addr
+	r := u.stateOf(module).resolver(u.ctx)
+	if r == nil {
+		return 0
+	}
+	if ok, err := r.Find(rva(addr-base), &u.at); !ok || err != nil {
+		return 0
+	}
+	return base + uint64(u.at.Start)
+}
+
+// leafRecord restores the frame pointer of the caller of a function that calls
+// no other, if it has saved that all the same, and returns the caller's stack
+// pointer.
+func (u *unwinder) leafRecord(sp uint64) uint64 {
+	word := uint64(u.cpu.arch.PtrSize)
+	for _, l := range u.layoutsOf() {
+		fp, ok := u.in.Get(l.base)
+		if !l.hasLeaf || !ok || fp%word != 0 || fp < sp {
+			continue
+		}
+		caller := fp + word*uint64(l.leafSP)
+		if next, ok := u.ReadWord(fp + word*uint64(l.leaf)); ok && u.isFramePointer(next, caller) {
+			u.out.Set(l.base, next)
+			return max(sp, caller)
+		}
+	}
+	return sp
+}
+
+// keepSaved gives the caller the frame's callee-saved registers.
+func (u *unwinder) keepSaved() {
+	for _, r := range u.cpu.saved {
+		if v, ok := u.in.Get(r); ok {
+			u.out.Set(r, v)
+		}
+	}
+}
+
+// isExecutable tells whether the dump says that there is code at an address, as
+// of a program that makes its own.
+func (u *unwinder) isExecutable(addr uint64) bool {
+	m := u.d.MappingAt(addr)
+	return m != nil && m.Exec
+}
