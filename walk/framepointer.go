@@ -80,7 +80,7 @@ type record struct {
 	base   cfi.Reg // that has led there
 	next   uint64  // the caller's frame pointer
 	pc, sp uint64
-	chain  bool // next leads to memory above: it is a frame pointer, too
+	chain  bool // next leads to memory above, or is the end
 	call   bool // pc looks like a return address
 }
 
@@ -97,8 +97,7 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	if len(list) == 0 {
 		return nothing
 	}
-	if fp, ok := u.in.Get(list[0].base); ok && fp == 0 && u.frame.By == ByFramePointer {
-		// Where programs begin, the frame pointer is set to 0 for us.
+	if u.frame.By == ByFramePointer && u.chainEnds(list) {
 		return outermost
 	}
 	r, ok := u.bestRecord(list)
@@ -111,6 +110,19 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	return found
 }
 
+// chainEnds tells whether the frame pointer is 0, as the code with which programs
+// and threads begin sets it for us.
+func (u *unwinder) chainEnds(list []layout) bool {
+	known := false
+	for i := range list {
+		fp, ok := u.in.Get(list[i].base)
+		if known = known || ok; ok && fp != 0 {
+			return false
+		}
+	}
+	return known
+}
+
 // bestRecord returns the record that is one by most signs.
 func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 	for i := range list {
@@ -120,9 +132,6 @@ func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 		}
 		if !ok || r.chain && !best.chain {
 			best, ok = r, true
-		}
-		if best.chain && best.call {
-			break
 		}
 	}
 	return best, ok
@@ -158,9 +167,9 @@ func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 	if r.pc < firstPage && r.next == 0 {
 		return r, true // the end of the chain
 	}
-	r.chain = u.isFramePointer(r.next, r.sp)
-	r.call = u.isReturn(r.pc)
-	if !r.call && (!r.chain || !u.isAddress(r.pc)) {
+	up := u.isFramePointer(r.next, r.sp)
+	r.chain, r.call = up || r.next == 0, u.isReturn(r.pc)
+	if !r.call && (!up || !u.isAddress(r.pc)) {
 		u.note("%v: at %#x are %#x and %#x, no frame", ByFramePointer, fp, r.next, r.pc)
 		return r, false
 	}

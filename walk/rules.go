@@ -10,8 +10,9 @@ import (
 
 // rowCache has the rows of STACK CFI that were asked for.
 type rowCache struct {
-	names *cfi.Names
-	rows  map[rowKey]*cachedRow
+	names  *cfi.Names
+	sp, ra cfi.Reg
+	rows   map[rowKey]*cachedRow
 }
 
 type rowKey struct {
@@ -21,16 +22,20 @@ type rowKey struct {
 
 // cachedRow is the rules in force at an address, nil if there are none.
 type cachedRow struct {
-	row   *cfi.Row
-	entry bool // the address is the block's first
-	err   error
+	row *cfi.Row
+	// link says that the return address is in the link register still.
+	link bool
+	// signal says that the rules are those of a signal frame: they give the stack
+	// pointer a value from memory, which no function's do.
+	signal bool
+	err    error
 }
 
 // maxRows is how many rows are kept.
 const maxRows = 1 << 16
 
-func newRowCache(names *cfi.Names) rowCache {
-	return rowCache{names: names, rows: map[rowKey]*cachedRow{}}
+func newRowCache(names *cfi.Names, c *cpu) rowCache {
+	return rowCache{names: names, sp: c.sp, ra: c.ra, rows: map[rowKey]*cachedRow{}}
 }
 
 // at returns the rules in force at an address of a module.
@@ -66,7 +71,9 @@ func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 	if err != nil {
 		return &cachedRow{err: err}
 	}
-	return &cachedRow{row: row, entry: b.Start == rva}
+	base, offset, plain := row.RA.AsOffset()
+	_, _, load := row.Rule(c.sp).AsLoad()
+	return &cachedRow{row: row, link: plain && base == c.ra && offset == 0, signal: load}
 }
 
 // bySymbols uses the STACK CFI of the symbol file.
@@ -113,7 +120,7 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 		return nothing
 	}
 	u.note("%v: %s", by, row.row)
-	if base, offset, ok := row.row.RA.AsOffset(); ok && base == u.cpu.ra && offset == 0 && !u.frame.Interrupted {
+	if row.link && !u.frame.Interrupted {
 		// The frame has called: what was in the register is the address where its
 		// own call ends.
 		u.note("%v: %s is not the caller's behind a call", by, u.cpu.arch.RA)
@@ -131,15 +138,8 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 	f.PC, _ = u.out.Get(u.cpu.pc)
 	f.SP, _ = u.out.Get(u.cpu.sp)
 	f.Trust, f.By = TrustCFI, by
-	if u.frame.Handler || u.restoresAll(row.row) {
+	if u.frame.Handler || row.signal {
 		f.Interrupted, u.frame.Handler = true, true
 	}
 	return found
-}
-
-// restoresAll tells whether rules are those of a signal frame: they give the
-// stack pointer a value from memory, which no function's do.
-func (u *unwinder) restoresAll(row *cfi.Row) bool {
-	_, _, load := row.Rule(u.cpu.sp).AsLoad()
-	return load
 }

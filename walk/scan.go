@@ -100,7 +100,7 @@ func (u *unwinder) isCode(pc uint64) bool { return pc >= firstPage && u.d.Module
 
 // isReturn tells whether an address may be a return address: it is in a module,
 // where that has symbols in a function, and where its code is known behind a
-// call.
+// call, or what a signal handler returns to.
 func (u *unwinder) isReturn(pc uint64) bool {
 	if pc < firstPage || pc%u.cpu.align != 0 {
 		return false
@@ -115,7 +115,14 @@ func (u *unwinder) isReturn(pc uint64) bool {
 			return false
 		}
 	}
-	return true
+	return !u.noCall(i, pc) || u.isHandlerReturn(&Frame{PC: pc})
+}
+
+// noCall tells whether the code in front of an address of a module is known,
+// and is no call.
+func (u *unwinder) noCall(module int, pc uint64) bool {
+	code := codeOf(u.ctx, u.d, module, u.stateOf(module), pc-maxCall, maxCall)
+	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode) == callNo
 }
 
 var _ cfi.Memory = (*unwinder)(nil)

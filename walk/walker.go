@@ -61,7 +61,8 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	m := w.cpus[a]
 	if m == nil {
 		names := cfi.NewNames(a)
-		m = &machine{cpu: cpuOf(a), names: names, rows: newRowCache(names)}
+		c := cpuOf(a)
+		m = &machine{cpu: c, names: names, rows: newRowCache(names, c)}
 		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
 		w.cpus[a] = m
 	}

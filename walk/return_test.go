@@ -1,0 +1,136 @@
+package walk
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// linkCPUs are the CPUs with a link register, and a call of each: the 8 bytes in
+// front of a return address.
+var linkCPUs = []*arch.Arch{arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64, arch.PPC, arch.PPC64, arch.RISCV, arch.RISCV64, arch.S390X}
+
+// The return address of the topmost frame is in the link register where nothing
+// else says where it is and the register leads out of the function.
+func TestLinkRegister(t *testing.T) {
+	for _, cpu := range linkCPUs {
+		t.Run(cpu.Name, func(t *testing.T) {
+			saved := "; " + cpu.CalleeSaved[0] + "=7 " + cpu.SP + "=sp"
+			regs := func(pc, lr uint64) []any {
+				return []any{cpu.PC, pc, cpu.SP, "sp", cpu.RA, lr, cpu.CalleeSaved[0], 7}
+			}
+			called := "400250 frame_pointer return g" + saved
+			for _, c := range []struct {
+				name string
+				pc   uint64
+				lr   uint64
+				want []string
+			}{
+				{"a function that calls none", 0x400120, inG, []string{"400120 context context f", called}},
+				{"entered", 0x400100, inG, []string{"400100 context context f", called}},
+				{"entered by recursion", 0x400100, inF, []string{"400100 context context f", "400150 frame_pointer return f" + saved}},
+				{"has called", 0x400120, inF, []string{"400120 context context f"}},
+				{"a null pointer was called", 0, inG, []string{"0 context context", called}},
+				{"no code", 0x400120, hole, []string{"400120 context context f"}},
+				{"not aligned", 0x400120, inG + 1, []string{"400120 context context f"}},
+			} {
+				want := c.want
+				switch {
+				case cpu == arch.ARM && c.name == "a function that calls none":
+					want = want[:1] // the register leads anywhere
+				case c.name == "not aligned" && (cpu == arch.MIPS || cpu == arch.MIPS64 || cpu == arch.RISCV || cpu == arch.RISCV64):
+					want = []string{want[0], called} // the bit is no part of the address
+				}
+				a := process(t, cpu, dump.Linux)
+				s := a.words(junk, junk, junk, junk).regs(regs(c.pc, c.lr)...).walk(Config{})
+				t.Log(c.name)
+				a.want(s, EndNothing, want...)
+			}
+		})
+	}
+}
+
+// A function that calls none and has saved the frame pointer all the same gives
+// it back to its caller.
+func TestLeafRecord(t *testing.T) {
+	a := process(t, arch.RISCV64, dump.Linux)
+	a.words(junk, "fp2").mark("fp1").words(junk, 0, inF).mark("fp2").words(junk)
+	s := a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1").walk(Config{})
+	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=fp1 s0=fp2", "400150 frame_pointer frame-pointer f; sp=fp2")
+
+	a = process(t, arch.RISCV64, dump.Linux) // it has not: the frame pointer is its caller's
+	a.words(junk, 0, inF).mark("fp1").words(junk)
+	s = a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1").walk(Config{})
+	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
+}
+
+// arm64: a frame record that has the same return address as the link register is
+// the function's own; one that has another is its caller's.
+func TestLinkRegisterOrFramePointer(t *testing.T) {
+	a := process(t, arch.ARM64, dump.Linux)
+	a.mark("fp1").words("fp2", inG).mark("sp1").mark("fp2").words(0, inF).mark("sp2").word(junk)
+	s := a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1").walk(Config{})
+	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer frame-pointer g; sp=sp1 x29=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
+
+	a = process(t, arch.ARM64, dump.Linux)
+	a.mark("fp1").words(0, inF).mark("sp1").word(junk)
+	s = a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1").walk(Config{})
+	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp x29=fp1", "400150 frame_pointer frame-pointer f; sp=sp1")
+
+	// Without symbols a record goes before the register, which goes before a scan.
+	a = assemble(t, arch.ARM64, dump.Linux).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp")
+	a.mark("fp1").words(0, inF).mark("sp1").word(junk)
+	s = a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1").walk(Config{})
+	a.want(s, EndOutermost, "400120 context context", "400150 frame_pointer frame-pointer; sp=sp1")
+
+	a = assemble(t, arch.ARM64, dump.Linux).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp").words(inF, junk)
+	s = a.regs("pc", 0x400120, "sp", "sp", "x30", inG).walk(Config{})
+	a.want(s, EndNothing, "400120 context context", "400250 frame_pointer return; sp=sp", "400150 scan scan")
+}
+
+// A rule that says that the return address is in the link register counts for
+// the topmost frame; behind a call the register has another address.
+func TestLinkRegisterRule(t *testing.T) {
+	for _, cpu := range linkCPUs {
+		t.Run(cpu.Name, func(t *testing.T) {
+			keep := cpu.RA // a rule that gives the caller the register, as compilers write
+			rules := "STACK CFI INIT 100 100 .cfa: " + cpu.SP + " 0 + .ra: " + cpu.RA + " " + keep + ": " + keep + "\n"
+			a := assemble(t, cpu, dump.Linux).module("app", 0x400000, 0x1000, twoFunctions+rules).at(stackAt).mark("sp")
+			a.words(junk, junk, junk, junk, junk, inG, junk)
+			s := a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inF).walk(Config{})
+			a.want(s, EndNothing, "400120 context context f", "400150 cfi symbols f; "+cpu.SP+"=sp", "400250 scan scan g")
+		})
+	}
+}
+
+// x86 has the return address at the stack pointer where a function was just
+// entered, or no function was.
+func TestReturnOnStack(t *testing.T) {
+	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64} {
+		reg := cpu.CalleeSaved[0]
+		for _, c := range []struct {
+			pc   uint64
+			word any
+			want []string
+		}{
+			{0, inG, []string{"0 context context", "400250 scan return g; " + reg + "=7"}},
+			{0x5000_0000, inG, []string{"50000000 context context", "400250 scan return g; " + reg + "=7"}},
+			{0x400100, inG, []string{"400100 context context f", "400250 scan return g; " + reg + "=7"}},
+			{0x400104, inG, []string{"400104 context context f", "400250 scan scan g; " + reg + "=?"}},
+			{0, hole, []string{"0 context context"}},
+			{0, 0x5000_0000, []string{"0 context context"}},
+		} {
+			a := process(t, cpu, dump.Linux).words(c.word, junk)
+			a.want(a.regs(cpu.PC, c.pc, cpu.SP, "sp", reg, 7).walk(Config{}), EndNothing, c.want...)
+		}
+	}
+}
+
+// Code that was made at run time is no bad call: its frame pointer is used.
+func TestReturnOfMappedCode(t *testing.T) {
+	a := process(t, arch.X86_64, dump.Linux).words(inG).mark("fp").words(0, inF).mark("sp1").word(junk)
+	a.dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}
+	s := a.regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp").walk(Config{})
+	a.want(s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
+}

@@ -1,0 +1,199 @@
+package walk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Addresses of the tests' module: it has two functions, f at 0x400100 and g at
+// 0x400200, each of 0x100 bytes, and nothing else.
+const (
+	inF, inG = 0x400150, 0x400250
+	hole     = 0x400800 // in the module, in no function
+	stackAt  = 0x70000000
+	junk     = 0x12345
+)
+
+const twoFunctions = "FUNC 100 100 0 f\nFUNC 200 100 0 g\n"
+
+// process begins a process with that module and a stack.
+func process(t *testing.T, a *arch.Arch, os dump.OS) *assembler {
+	t.Helper()
+	return assemble(t, a, os).module("app", 0x400000, 0x1000, twoFunctions).at(stackAt).mark("sp")
+}
+
+// Each CPU's frame pointers lead from frame to frame to the end of the chain.
+func TestFramePointer(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cpu  *arch.Arch
+		os   dump.OS
+		fp   string
+		fill func(*assembler) *assembler // marks fp1
+	}{
+		{"x86", arch.X86, dump.Linux, "$ebp", func(a *assembler) *assembler {
+			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		}},
+		{"x86 on Windows", arch.X86, dump.Windows, "$ebp", func(a *assembler) *assembler {
+			return a.mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		}},
+		{"x86-64", arch.X86_64, dump.Linux, "$rbp", func(a *assembler) *assembler {
+			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		}},
+		{"x86-64 on macOS", arch.X86_64, dump.MacOS, "$rbp", func(a *assembler) *assembler {
+			return a.mark("fp1").words("fp2", inG).mark("sp1").mark("fp2").words(0, inF).mark("sp2").words(junk)
+		}},
+		{"arm64", arch.ARM64, dump.Linux, "x29", func(a *assembler) *assembler {
+			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		}},
+		{"riscv", arch.RISCV, dump.Linux, "s0", func(a *assembler) *assembler {
+			return a.words(junk, "fp2", inG).mark("fp1").mark("sp1").words(junk, 0, inF).mark("fp2").mark("sp2").words(junk)
+		}},
+		{"riscv64", arch.RISCV64, dump.Linux, "s0", func(a *assembler) *assembler {
+			return a.words(junk, "fp2", inG).mark("fp1").mark("sp1").words(junk, 0, inF).mark("fp2").mark("sp2").words(junk)
+		}},
+		{"arm by GCC", arch.ARM, dump.Linux, "r11", func(a *assembler) *assembler {
+			return a.words(junk, "fp2").mark("fp1").word(inG).mark("sp1").words(junk, 0).mark("fp2").word(inF).mark("sp2").word(junk)
+		}},
+		{"arm by Clang", arch.ARM, dump.Android, "r11", func(a *assembler) *assembler {
+			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		}},
+		{"arm by APCS", arch.ARM, dump.Linux, "r11", func(a *assembler) *assembler {
+			return a.words("fp2", "sp1", inG).mark("fp1").words(0x400108).mark("sp1").words(junk, 0, "sp2", inF).mark("fp2").words(0x400208).mark("sp2").words(junk)
+		}},
+		{"arm by Clang, Thumb", arch.ARM, dump.Linux, "r7", func(a *assembler) *assembler {
+			return a.word(junk).mark("fp1").words("fp2", inG+1).mark("sp1").words(junk, junk).mark("fp2").words(0, inF+1).mark("sp2").words(junk)
+		}},
+		{"arm of iOS", arch.ARM, dump.IOS, "r7", func(a *assembler) *assembler {
+			return a.word(junk).mark("fp1").words("fp2", inG+1).mark("sp1").words(junk, junk).mark("fp2").words(0, inF+1).mark("sp2").words(junk)
+		}},
+		{"ppc", arch.PPC, dump.Linux, "r1", func(a *assembler) *assembler {
+			return a.mark("fp1").words("sp1", 0, junk).mark("sp1").words("sp2", inG, junk).mark("sp2").words(0, inF)
+		}},
+		{"ppc of macOS", arch.PPC, dump.MacOS, "r1", func(a *assembler) *assembler {
+			return a.mark("fp1").words("sp1", 0, junk).mark("sp1").words("sp2", 0, inG).mark("sp2").words(0, 0, inF)
+		}},
+		{"ppc64", arch.PPC64, dump.Linux, "r1", func(a *assembler) *assembler {
+			return a.mark("fp1").words("sp1", 0, junk).mark("sp1").words("sp2", 0, inG, junk).mark("sp2").words(0, 0, inF)
+		}},
+		{"s390x", arch.S390X, dump.Linux, "r15", func(a *assembler) *assembler {
+			return a.mark("fp1").words("sp1").zeros(20).mark("sp1").words("sp2").zeros(13).words(inG).zeros(5).mark("sp2").words(0).zeros(13).words(inF)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := c.fill(process(t, c.cpu, c.os))
+			regs := []any{c.cpu.PC, 0x400120, c.cpu.SP, "sp"}
+			if c.fp != c.cpu.SP {
+				regs = append(regs, c.fp, "fp1")
+			}
+			s := a.regs(regs...).walk(Config{})
+			first, second := "; "+c.cpu.SP+"=sp1", "; "+c.cpu.SP+"=sp2"
+			if c.fp != c.cpu.SP {
+				first, second = first+" "+c.fp+"=fp2", second+" "+c.fp+"=0"
+			}
+			a.want(s, EndOutermost, "400120 context context f; "+c.cpu.SP+"=sp",
+				"400250 frame_pointer frame-pointer g"+first, "400150 frame_pointer frame-pointer f"+second)
+		})
+	}
+}
+
+// What looks like a frame pointer and is none is left, and so is what looks like
+// none and is one.
+func TestFramePointerIsChecked(t *testing.T) {
+	scanned := []string{"400120 context context f", "400250 scan scan g"}
+	followed := []string{"400120 context context f", "400250 frame_pointer frame-pointer g"}
+	for _, c := range []struct {
+		name string
+		cpu  *arch.Arch
+		os   dump.OS
+		fp   any
+		fill func(*assembler)
+		end  End
+		want []string
+	}{
+		{"not aligned", arch.X86_64, dump.Linux, stackAt + 12, func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
+		{"below the stack pointer", arch.X86_64, dump.Linux, stackAt - 16, func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
+		{"no memory", arch.X86_64, dump.Linux, 0x5000, func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
+		{"at the end of memory", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.words(junk, inG, junk).mark("fp").word("fp") }, EndNothing, scanned},
+		{"at the end of addresses", arch.X86_64, dump.Linux, uint64(1<<64 - 8), func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
+		{"Windows has no chain on x86-64", arch.X86_64, dump.Windows, "fp", func(a *assembler) { a.mark("fp").words("fp", inF, inG).mark("x") }, EndNoMemory,
+			[]string{"400120 context context f", "400150 scan scan f", "400250 scan scan g"}},
+		{"nothing fits", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words(junk, junk, inG) }, EndNoMemory, scanned},
+		{"an address that is not canonical", arch.X86_64, dump.Linux, "fp",
+			func(a *assembler) { a.mark("fp").words("up", uint64(0x8000_0000_0000_0000), inG).mark("up").word(0) }, EndNothing, scanned},
+		{"code that is in no module", arch.X86_64, dump.Linux, "fp",
+			func(a *assembler) { a.mark("fp").words("up", 0x999000).mark("up").words(junk, inG) }, EndNoMemory,
+			[]string{"400120 context context f", "999000 frame_pointer frame-pointer", "400250 frame_pointer frame-pointer g"}},
+		{"a return address, and a frame pointer used for something else", arch.X86_64, dump.Linux, "fp",
+			func(a *assembler) { a.mark("fp").words(1, inG) }, EndNoMemory, followed},
+		{"a frame pointer that points to itself", arch.X86_64, dump.Linux, "fp",
+			func(a *assembler) { a.mark("fp").words("fp", inG) }, EndNoMemory, followed},
+		{"equal to the stack pointer", arch.X86, dump.Linux, "sp", func(a *assembler) { a.words(0, inG) }, EndOutermost, followed},
+		{"the end of the chain", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words(0, 0, inG) }, EndZero, scanned[:1]},
+		{"arm: no code in any layout", arch.ARM, dump.Linux, "fp", func(a *assembler) { a.words(junk).mark("fp").words("fp", junk, inG) }, EndNoMemory, scanned},
+		{"ppc: a chain that goes down", arch.PPC, dump.Linux, nil, func(a *assembler) { a.words(stackAt-8, 0, inG) }, EndNoMemory, scanned},
+		{"s390x: not compiled with a chain", arch.S390X, dump.Linux, nil, func(a *assembler) { a.words(junk, inG).zeros(20) }, EndNothing, scanned},
+		{"mips: none", arch.MIPS, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words("fp", inG) }, EndNoMemory, scanned},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := process(t, c.cpu, c.os)
+			c.fill(a)
+			regs := []any{c.cpu.PC, 0x400120, c.cpu.SP, "sp"}
+			if c.fp != nil {
+				regs = append(regs, c.cpu.FP, c.fp)
+			}
+			a.want(a.regs(regs...).walk(Config{}), c.end, c.want...)
+		})
+	}
+}
+
+// What is no part of an address is taken out of return addresses, and of
+// nothing else.
+func TestCleanAddress(t *testing.T) {
+	const signed = 0x002a_5500_0000_0000 // bits of authentication, above 39 bits
+	for _, c := range []struct {
+		name     string
+		cpu      *arch.Arch
+		os       dump.OS
+		ret, top uint64 // top: an address of memory above
+		want     string
+	}{
+		{"arm64 of Linux", arch.ARM64, dump.Linux, signed | inG, 0x7f_ffff_f000, "400250 frame_pointer frame-pointer g"},
+		{"arm64 with the top byte", arch.ARM64, dump.Linux, 0xff2a_5500_0000_0000 | inG, 0x7f_ffff_f000, "400250 frame_pointer frame-pointer g"},
+		{"arm64 of Linux, 48 bits", arch.ARM64, dump.Linux, 0x002a_0000_0000_0000 | inG, 0xffff_ffff_f000, "400250 frame_pointer frame-pointer g"},
+		{"arm64 of macOS", arch.ARM64, dump.MacOS, 0x007f_8000_0000_0000 | inG, 0x7f_ffff_f000, "400250 frame_pointer frame-pointer g"},
+		{"arm64, the kernel's half", arch.ARM64, dump.Linux, 0xffff_ff80_0000_0000 | inG, 0x7f_ffff_f000, "ffffff8000400250 frame_pointer frame-pointer"},
+		{"arm, Thumb", arch.ARM, dump.Linux, inG | 1, 0, "400250 frame_pointer frame-pointer g"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := process(t, c.cpu, c.os)
+			if c.cpu == arch.ARM64 {
+				a.mark("fp").words("up", c.ret, junk).mark("up").word("sp")
+			} else {
+				a.mark("low").word("up").mark("fp").words(c.ret, junk).mark("up").word("sp")
+			}
+			if c.top != 0 {
+				a.at(c.top).zeros(512)
+			}
+			s := a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp", c.cpu.FP, "fp").walk(Config{})
+			if len(s.Frames) < 2 {
+				t.Fatalf("%d frames\n%s", len(s.Frames), strings.Join(s.Trace, "\n"))
+			}
+			if got := a.frameText(&s.Frames[1], ""); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+	a := process(t, arch.ARM64, dump.Linux)
+	s := a.words(junk).regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp").walk(Config{})
+	a.want(s, EndNothing, "4141414141414141 context context")
+	a = process(t, arch.ARM64, dump.Linux)
+	s = a.words(junk).regs("pc", uint64(signed|inF), "sp", "sp").walk(Config{})
+	a.want(s, EndNothing, "400150 context context f")
+	a = process(t, arch.ARM, dump.Linux)
+	s = a.words(junk).regs("pc", inF|1, "sp", "sp").walk(Config{})
+	a.want(s, EndNothing, "400150 context context f")
+}
