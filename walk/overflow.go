@@ -105,6 +105,9 @@ func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	if fault >= stack.Addr || stack.Addr-fault > maxOver || max(fault, sp)-min(fault, sp) > nearSP {
 		return false
 	}
+	if len(u.d.Maps) == 0 {
+		return u.d.Memory.Find(fault) == nil
+	}
 	m := u.d.MappingAt(fault)
 	return m == nil || !m.Write
 }

@@ -42,7 +42,7 @@ func byScan(u *unwinder, f *Frame) outcome {
 		if pc = u.cpu.clean(u, pc); !u.isReturn(pc) {
 			continue
 		}
-		if i > 0 && (u.cpu.arch == arch.X86 || u.cpu.arch == arch.X86_64) {
+		if u.cpu.arch == arch.X86 || u.cpu.arch == arch.X86_64 {
 			u.scanFramePointer(addr)
 		}
 		u.leave(f, pc, addr+word)
@@ -84,7 +84,7 @@ func (u *unwinder) scanFramePointer(addr uint64) {
 	fp := u.cpu.layouts[0].base
 	last, known := u.in.Get(fp)
 	saved, _ := u.ReadWord(addr - word)
-	if u.cpu.arch == arch.X86 || known && last == addr-word {
+	if below := addr > u.frame.SP; below && (u.cpu.arch == arch.X86 || known && last == addr-word) {
 		if saved > addr && saved-addr <= maxGap && u.isFramePointer(saved, addr+word) {
 			u.out.Set(fp, saved)
 			return

@@ -1,0 +1,141 @@
+package walk
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// A scan goes on for as many words as the peers' do, on each CPU.
+func TestScanLimits(t *testing.T) {
+	for _, cpu := range arch.All {
+		first, later, skipped := 161, 41, 0 // words
+		switch cpu {
+		case arch.MIPS:
+			first, later, skipped = 256, 256, 4
+		case arch.MIPS64:
+			first, later = 128, 128
+		}
+		for _, c := range []struct {
+			frames      int // above the one that is scanned from
+			zeros       int
+			found       bool
+			description string
+		}{
+			{0, 0, true, "the first word"},
+			{0, first - 1, true, "the last word"},
+			{0, first, false, "one too far"},
+			{1, skipped, true, "the caller's first word"},
+			{1, skipped - 1, skipped == 0, "where arguments are kept"},
+			{1, later - 1, true, "the caller's last word"},
+			{1, later, false, "the caller's last word and one"},
+		} {
+			if c.zeros < 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%s", cpu.Name, c.description), func(t *testing.T) {
+				a := process(t, cpu, dump.Linux)
+				want := []string{"400120 context context f"}
+				if c.frames == 1 {
+					a.word(inF)
+					want = append(want, "400150 scan scan f")
+				}
+				a.zeros(c.zeros).word(inG).mark("sp1").zeros(400)
+				if c.found {
+					want = append(want, "400250 scan scan g; "+cpu.SP+"=sp1")
+				}
+				a.want(a.regs(cpu.PC, 0x400120, cpu.SP, "sp").walk(Config{}), EndNothing, want...)
+			})
+		}
+	}
+}
+
+// What a scan takes for a return address.
+func TestScanCandidates(t *testing.T) {
+	const bare = 0x500000 // a module without symbols
+	for _, c := range []struct {
+		name  string
+		cpu   *arch.Arch
+		value any
+		want  string
+	}{
+		{"in a function", arch.X86_64, inG, "400250 scan scan g"},
+		{"behind the last instruction, as of a function that does not return", arch.X86_64, 0x400200, "400200 scan scan f"},
+		{"in no function", arch.X86_64, hole, ""},
+		{"a function's first instruction, after no function", arch.X86_64, 0x400100, ""},
+		{"in a module without symbols", arch.X86_64, bare + 8, "500008 scan scan"},
+		{"the start of a module", arch.X86_64, bare, ""},
+		{"behind a module", arch.X86_64, bare + 0x1001, ""},
+		{"the end of a module", arch.X86_64, bare + 0x1000, "501000 scan scan"},
+		{"no module", arch.X86_64, 0x600000, ""},
+		{"the first page", arch.X86_64, 0xfff, ""},
+		{"all ones", arch.X86_64, uint64(1<<64 - 1), ""},
+		{"arm64, not aligned", arch.ARM64, inG + 2, ""},
+		{"arm64, signed", arch.ARM64, uint64(0x2a_5500_0000_0000 | inG), "400250 scan scan g"},
+		{"ppc, not aligned", arch.PPC, inG + 2, ""},
+		{"s390x, not aligned", arch.S390X, inG + 1, ""},
+		{"arm, Thumb", arch.ARM, inG + 1, "400250 scan scan g"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := process(t, c.cpu, dump.Linux).module("bare", bare, 0x1000, "")
+			want := []string{"400120 context context f"}
+			if c.want != "" {
+				want = append(want, c.want)
+			}
+			a.words(junk, c.value, junk, junk)
+			a.want(a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp").walk(Config{}), EndNothing, want...)
+		})
+	}
+}
+
+// Where the dump has the code, only what follows a call is a return address.
+func TestScanChecksCalls(t *testing.T) {
+	a := process(t, arch.X86_64, dump.Linux).words(0x400250, 0x400260, 0x400270, 0x400280, junk)
+	nops := []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}
+	a.at(0x400248).bytes(nops...)
+	a.at(0x400258).bytes(nops[:3]...).bytes(0xe8, 0, 0, 0x10, 0)  // to no code
+	a.at(0x400268).bytes(nops[:3]...).bytes(0xe8, 0x00, 1, 0, 0) // call 0x400370
+	s := a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{})
+	a.want(s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // of which the code is unknown
+}
+
+// On x86 and x86-64 a scan finds the frame pointer where Breakpad does.
+func TestScanFramePointer(t *testing.T) {
+	const far = stackAt + 0x30000
+	for _, c := range []struct {
+		name  string
+		cpu   *arch.Arch
+		fp    any // in the frame; "" for unknown
+		saved any // the word below the return address
+		want  string
+	}{
+		{"x86: saved", arch.X86, nil, "up", "up"},
+		{"x86: saved, though the register has another", arch.X86, "top", "up", "up"},
+		{"x86: points down", arch.X86, nil, "sp", "?"},
+		{"x86: too far", arch.X86, nil, far, "?"},
+		{"x86: to no memory", arch.X86, nil, stackAt + 0x8000, "?"},
+		{"x86: not saved, left as it was", arch.X86, "top", junk, "top"},
+		{"x86: not saved, points down", arch.X86, "sp", junk, "?"},
+		{"x86-64: saved where the register points", arch.X86_64, "slot", "up", "up"},
+		{"x86-64: not where the register points", arch.X86_64, nil, "up", "?"},
+		{"x86-64: not where the register points, left as it was", arch.X86_64, "top", "up", "top"},
+		{"x86-64: points down", arch.X86_64, "slot", "sp", "?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := process(t, c.cpu, dump.Linux)
+			a.words(junk).mark("slot").words(c.saved, inG).words(junk, junk).mark("up").words(junk, junk).mark("top").words(junk, junk)
+			a.at(far).zeros(2)
+			regs := []any{c.cpu.PC, 0x400120, c.cpu.SP, "sp"}
+			if c.fp != nil {
+				regs = append(regs, c.cpu.FP, c.fp)
+			}
+			s := a.regs(regs...).walk(Config{Techniques: []Technique{ByScan}})
+			a.want(s, EndNothing, "400120 context context f", "400250 scan scan g; "+c.cpu.FP+"="+c.want)
+		})
+	}
+	a := process(t, arch.X86, dump.Linux).words(inG, junk).mark("up").words(junk)
+	s := a.regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up").walk(Config{Techniques: []Technique{ByScan}})
+	a.want(s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
+}
