@@ -49,7 +49,7 @@ func overflowCore(t *testing.T, options, args []string) (program, core string) {
 	if out, err := exec.Command(testenv.Tool(t, "gcc"), gcc...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	run := exec.Command("sh", append([]string{"-c", `ulimit -c unlimited -s 1024; exec "$0" "$@"`, program}, args...)...)
+	run := exec.Command("sh", append([]string{"-c", `ulimit -c unlimited && ulimit -s 1024 && exec "$0" "$@"`, program}, args...)...)
 	run.Dir = folder
 	if err := run.Run(); err == nil {
 		t.Fatal("no crash")

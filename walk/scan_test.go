@@ -95,7 +95,7 @@ func TestScanChecksCalls(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).words(0x400250, 0x400260, 0x400270, 0x400280, junk)
 	nops := []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}
 	a.at(0x400248).bytes(nops...)
-	a.at(0x400258).bytes(nops[:3]...).bytes(0xe8, 0, 0, 0x10, 0)  // to no code
+	a.at(0x400258).bytes(nops[:3]...).bytes(0xe8, 0, 0, 0x10, 0) // to no code
 	a.at(0x400268).bytes(nops[:3]...).bytes(0xe8, 0x00, 1, 0, 0) // call 0x400370
 	s := a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{})
 	a.want(s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // of which the code is unknown
