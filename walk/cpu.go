@@ -1,8 +1,6 @@
 package walk
 
 import (
-	"slices"
-
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -65,15 +63,4 @@ func (c *cpu) keep(names ...string) *cpu {
 		c.kept = append(c.kept, c.reg(name))
 	}
 	return c
-}
-
-// registers fills the registers of a frame.
-func (c *cpu) registers(regs *cfi.Regs, f *Frame) {
-	f.Registers = make([]Register, 0, len(c.kept))
-	for _, r := range c.kept {
-		if v, ok := regs.Get(r); ok {
-			f.Registers = append(f.Registers, Register{int16(r), v})
-		}
-	}
-	f.Registers = slices.Clip(f.Registers)
 }

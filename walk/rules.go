@@ -10,9 +10,9 @@ import (
 
 // rowCache has the rows of STACK CFI that were asked for.
 type rowCache struct {
-	names  *cfi.Names
-	sp, ra cfi.Reg
-	rows   map[rowKey]*cachedRow
+	names *cfi.Names
+	ra    cfi.Reg // the link register
+	rows  map[rowKey]*cachedRow
 }
 
 type rowKey struct {
@@ -25,17 +25,16 @@ type cachedRow struct {
 	row *cfi.Row
 	// link says that the return address is in the link register still.
 	link bool
-	// signal says that the rules are those of a signal frame: they give the stack
-	// pointer a value from memory, which no function's do.
-	signal bool
-	err    error
+	// signal says that the rules are those of a signal frame, once that is known.
+	signal, checked bool
+	err             error
 }
 
 // maxRows is how many rows are kept.
 const maxRows = 1 << 16
 
 func newRowCache(names *cfi.Names, c *cpu) rowCache {
-	return rowCache{names: names, sp: c.sp, ra: c.ra, rows: map[rowKey]*cachedRow{}}
+	return rowCache{names: names, ra: c.ra, rows: map[rowKey]*cachedRow{}}
 }
 
 // at returns the rules in force at an address of a module.
@@ -72,8 +71,7 @@ func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 		return &cachedRow{err: err}
 	}
 	base, offset, plain := row.RA.AsOffset()
-	_, _, load := row.Rule(c.sp).AsLoad()
-	return &cachedRow{row: row, link: plain && base == c.ra && offset == 0, signal: load}
+	return &cachedRow{row: row, link: plain && base == c.ra && offset == 0}
 }
 
 // bySymbols uses the STACK CFI of the symbol file.
@@ -119,27 +117,38 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 		u.note("%v: no rules for %s", by, u.where())
 		return nothing
 	}
-	u.note("%v: %s", by, row.row)
+	if u.config.Trace {
+		u.note("%v: %s", by, row.row)
+	}
 	if row.link && !u.frame.Interrupted {
 		// The frame has called: what was in the register is the address where its
 		// own call ends.
 		u.note("%v: %s is not the caller's behind a call", by, u.cpu.arch.RA)
 		return nothing
 	}
-	err := row.row.Caller(u.in, u, u.out)
-	var fault *cfi.Error
-	if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
-		return outermost
-	}
-	if err != nil {
+	if err := row.row.Caller(u.in, u, u.out); err != nil {
+		var fault *cfi.Error
+		if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
+			return outermost
+		}
 		u.note("%v: %v", by, err)
 		return nothing
 	}
 	f.PC, _ = u.out.Get(u.cpu.pc)
 	f.SP, _ = u.out.Get(u.cpu.sp)
 	f.Trust, f.By = TrustCFI, by
+	if !row.checked {
+		row.signal, row.checked = u.restoresAll(row.row), true
+	}
 	if u.frame.Handler || row.signal {
 		f.Interrupted, u.frame.Handler = true, true
 	}
 	return found
+}
+
+// restoresAll tells whether rules are those of a signal frame: they give the
+// stack pointer a value from memory, which no function's do.
+func (u *unwinder) restoresAll(row *cfi.Row) bool {
+	_, _, load := row.Rule(u.cpu.sp).AsLoad()
+	return load
 }

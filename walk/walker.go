@@ -55,6 +55,10 @@ type machine struct {
 	names *cfi.Names
 	rows  rowCache
 	regs  [2]*cfi.Regs // of the frame and its caller, in turn
+
+	places  placeCache
+	slab    []Register // of which frames have parts
+	scratch []Frame    // for the frames of a stack
 }
 
 func (w *Walker) machine(a *arch.Arch) *machine {
@@ -62,7 +66,7 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	if m == nil {
 		names := cfi.NewNames(a)
 		c := cpuOf(a)
-		m = &machine{cpu: c, names: names, rows: newRowCache(names, c)}
+		m = &machine{cpu: c, names: names, rows: newRowCache(names, c), places: placeCache{}}
 		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
 		w.cpus[a] = m
 	}
@@ -111,6 +115,7 @@ type unwinder struct {
 
 	frame  *Frame // the last one, whose caller is wanted
 	callee *Frame // the one before, nil without
+	next   Frame  // the caller, while it is computed
 
 	in, out *cfi.Regs // registers of frame, and of its caller while that is computed
 	module  *moduleState
@@ -138,6 +143,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 	}
 	m := w.machine(c.Arch)
 	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: &s, in: m.regs[0], out: m.regs[1]}
+	s.Frames = u.scratch[:0]
 	u.in.Reset()
 	for k := range c.Arch.Regs {
 		if v, ok := c.At(k); ok {
@@ -148,26 +154,27 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 	if clean := u.cpu.clean(&u, pc); u.isCode(clean) {
 		pc = clean // else it is what the program has made of it
 	}
-	u.push(Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
+	u.push(&Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
 	u.noteStack()
 	u.walk()
+	u.keepFrames()
 	return s
 }
 
 // push adds a frame whose registers are u.in.
-func (u *unwinder) push(f Frame) {
+func (u *unwinder) push(f *Frame) {
 	f.Inst = f.PC
 	if !f.Interrupted {
 		f.Inst -= u.cpu.call
 	}
-	if !f.Interrupted && u.isHandlerReturn(&f) {
+	if !f.Interrupted && u.isHandlerReturn(f) {
 		// Nobody called it: what is in front of it is another function.
 		f.Handler, f.Inst = true, f.PC
 	}
 	u.in.Set(u.cpu.pc, f.PC)
-	u.cpu.registers(u.in, &f)
-	u.locate(&f)
-	u.stack.Frames = append(u.stack.Frames, f)
+	u.registers(f)
+	u.locate(f)
+	u.stack.Frames = append(u.stack.Frames, *f)
 	n := len(u.stack.Frames)
 	u.frame, u.callee = &u.stack.Frames[n-1], nil
 	if n > 1 {
@@ -189,15 +196,15 @@ func (u *unwinder) locate(f *Frame) {
 	if r == nil {
 		return
 	}
-	found, err := r.Find(u.rva, &u.at)
-	if err != nil {
-		u.note("%v", err)
+	p := u.places.find(r, u.rva)
+	if p.err != nil {
+		u.note("%v", p.err)
 	}
-	if !found && f.Inst == f.PC {
+	if !p.found {
 		return
 	}
-	f.Source, f.Multiple, f.Start, f.paramSize = u.at.Source, u.at.Multiple, base+uint64(u.at.Start), u.at.ParamSize
-	f.Names = append([]resolve.Frame(nil), u.at.Frames...)
+	f.Source, f.Multiple, f.Start, f.paramSize = p.at.Source, p.at.Multiple, base+uint64(p.at.Start), p.at.ParamSize
+	f.Names = p.at.Frames
 }
 
 // stateOf returns what is known of the symbols of a module of the dump.
@@ -236,44 +243,46 @@ func (u *unwinder) walk() {
 			u.end(EndStart, "%s is where threads begin", u.frame.Function())
 			return
 		}
-		next, ok := u.caller()
-		if !ok {
+		if !u.caller() {
 			return
 		}
 		u.in, u.out = u.out, u.in
-		u.push(next)
+		u.push(&u.next)
 	}
 }
 
 // caller tries the techniques in the CPU's order.
-func (u *unwinder) caller() (Frame, bool) {
+func (u *unwinder) caller() bool {
 	for _, try := range u.cpu.techniques {
-		var f Frame
+		f := &u.next
+		*f = Frame{}
 		u.out.Reset()
-		switch try(u, &f) {
+		switch try(u, f) {
 		case outermost:
 			u.end(EndOutermost, "%s has no caller, as its rules or its frame pointer say", u.where())
-			return f, false
+			return false
 		case found:
 			f.PC = u.cpu.clean(u, f.PC)
 			if f.PC < firstPage {
 				u.end(EndZero, "the return address is %#x", f.PC)
-				return f, false
+				return false
 			}
-			if !u.moves(&f) {
+			if !u.moves(f) {
 				u.end(EndStuck, "by %v, the caller's stack pointer is %#x, the frame's %#x", f.By, f.SP, u.frame.SP)
-				return f, false
+				return false
 			}
-			u.note("frame %d: pc %#x sp %#x by %v", len(u.stack.Frames), f.PC, f.SP, f.By)
-			return f, true
+			if u.config.Trace {
+				u.note("frame %d: pc %#x sp %#x by %v", len(u.stack.Frames), f.PC, f.SP, f.By)
+			}
+			return true
 		}
 	}
 	if _, ok := u.ReadWord(u.frame.SP); !ok {
 		u.end(EndNoMemory, "the dump does not hold the stack at %#x", u.frame.SP)
-		return Frame{}, false
+		return false
 	}
 	u.end(EndNothing, "no technique finds a caller of %s", u.where())
-	return Frame{}, false
+	return false
 }
 
 // firstPage is where no code is on any system.

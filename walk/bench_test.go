@@ -1,0 +1,64 @@
+package walk
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// BenchmarkWalk walks all threads of a crash again and again, as a service does
+// that has read the symbols before: 400 frames of recursion by STACK CFI, and
+// threads that wait.
+func BenchmarkWalk(b *testing.B) {
+	for _, name := range []string{"deeprec", "threads", "inlines"} {
+		b.Run(name, func(b *testing.B) {
+			d, closer, err := Open(filepath.Join(testenv.Shared(b, "data", "crashes", name), "dump.dmp"), Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer closer.Close()
+			w := NewWalker(symbolSources(b, crashStore(b)), Config{})
+			frames := 0
+			walk := func() {
+				res, err := w.Walk(context.Background(), d)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range res.Stacks {
+					frames += len(res.Stacks[i].Frames)
+				}
+			}
+			walk()
+			frames = 0
+			b.ReportAllocs()
+			allocations := testing.AllocsPerRun(10, walk)
+			perWalk := frames / 11
+			frames = 0
+			b.ResetTimer()
+			for range b.N {
+				walk()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
+			b.ReportMetric(allocations/float64(perWalk), "allocs/frame")
+		})
+	}
+}
+
+// A warm walk allocates nothing for most frames.
+func TestWalkAllocates(t *testing.T) {
+	d := opened(t, filepath.Join(testenv.Shared(t, "data", "crashes", "deeprec"), "dump.dmp"))
+	w := NewWalker(symbolSources(t, crashStore(t)), Config{})
+	frames := 0
+	n := testing.AllocsPerRun(5, func() {
+		res, err := w.Walk(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames = len(res.Stacks[0].Frames)
+	})
+	if frames < 400 || n > float64(frames)/4 {
+		t.Errorf("%v allocations for %d frames", n, frames)
+	}
+}

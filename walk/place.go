@@ -1,0 +1,75 @@
+package walk
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/resolve"
+)
+
+// place is what symbols say of an address. The same addresses are on many
+// stacks, and in a recursion on one: their frames share the names.
+type place struct {
+	found bool
+	err   error
+	at    resolve.Location
+}
+
+// placeCache has the places that were asked for.
+type placeCache map[rowKey]*place
+
+// maxPlaces is how many places are kept.
+const maxPlaces = 1 << 16
+
+// find returns what the symbols of a module say of an address.
+func (c placeCache) find(r *resolve.Resolver, rva rva) *place {
+	key := rowKey{r, rva}
+	if p := c[key]; p != nil {
+		return p
+	}
+	if len(c) >= maxPlaces {
+		clear(c)
+	}
+	p := &place{}
+	p.found, p.err = r.Find(rva, &p.at)
+	p.at.Frames = slices.Clip(p.at.Frames)
+	c[key] = p
+	return p
+}
+
+// slabSize is how many registers are allocated at a time.
+const slabSize = 1024
+
+// maxWithRegisters is how many frames of a stack keep their registers. A stack
+// of more has overflowed or is damaged; with the registers of all frames, one of
+// a million would take 300 MB.
+const maxWithRegisters = 1 << 17
+
+// registers fills the registers of a frame that are known.
+func (u *unwinder) registers(f *Frame) {
+	if len(u.stack.Frames) >= maxWithRegisters {
+		return
+	}
+	if cap(u.slab)-len(u.slab) < len(u.cpu.kept) {
+		u.slab = make([]Register, 0, slabSize)
+	}
+	first := len(u.slab)
+	for _, r := range u.cpu.kept {
+		if v, ok := u.in.Get(r); ok {
+			u.slab = append(u.slab, Register{int16(r), v})
+		}
+	}
+	f.Registers = u.slab[first:len(u.slab):len(u.slab)]
+}
+
+// maxScratch is how many frames the next stack's memory is kept for.
+const maxScratch = 1 << 14
+
+// keepFrames gives the stack frames of its own: they were collected in memory
+// that the next stack uses again.
+func (u *unwinder) keepFrames() {
+	if all := u.stack.Frames; cap(all) > maxScratch {
+		u.scratch = nil
+	} else {
+		u.scratch, u.stack.Frames = all, slices.Clone(all)
+	}
+}
