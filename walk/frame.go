@@ -66,7 +66,7 @@ type Register struct {
 
 // Frame is a function that had not returned. Addresses are those of the
 // process.
-type Frame struct {
+type Frame struct { // 112 bytes
 	// PC is the instruction that would be executed next: of a caller, the return
 	// address, without bits of pointer authentication or of the instruction set.
 	PC uint64
@@ -74,27 +74,29 @@ type Frame struct {
 	// Inst is the address that the function, the line and the rules are those
 	// of: PC, or the call in front of it.
 	Inst uint64
+
+	Module int // place in Dump.Modules, -1 without
+	Trust  Trust
+	By     Technique
 	// Interrupted says that the frame did not get where it is by a call: it is the
 	// topmost, or a signal interrupted it. Inst is PC then.
 	Interrupted bool
 	// Handler says that the frame is the code that a signal handler returns to.
 	Handler bool
 
-	Module int // place in Dump.Modules, -1 without
-	Trust  Trust
-	By     Technique
+	Multiple bool           // several symbols share the code
+	Source   resolve.Source // what symbols say of Inst, here and below
 
-	// Registers are those whose values are known, by place in arch.Arch.Regs.
+	// Registers are those whose values are known, by place in arch.Arch.Regs. Of a
+	// stack of more than 131,072 frames only so many have them.
 	Registers []Register
 
-	// What symbols say of Inst. Start is the address of the function, LineStart
-	// that of its line record, in both 0 without. Names are those of
-	// resolve.Frame: the last of them is the function itself, those before it
-	// were inlined, innermost first; none if nothing is known.
-	Source    resolve.Source
+	// Start is the address of the function, LineStart that of its line record, in
+	// both 0 without. Names are those of resolve.Frame: the last of them is the
+	// function itself, those before it were inlined, innermost first; none if
+	// nothing is known.
 	Start     uint64
 	LineStart uint64
-	Multiple  bool // several symbols share the code
 	Names     []resolve.Frame
 
 	paramSize uint64 // bytes of arguments, of STACK WIN, FUNC or PUBLIC

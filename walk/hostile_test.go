@@ -2,9 +2,17 @@ package walk
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -18,4 +26,165 @@ func walkDump(t testing.TB, s *Sources, d *dump.Dump, c Config) *Result {
 		t.Fatal(err)
 	}
 	return res
+}
+
+// Stacks and rules that lead nowhere end, and it is said how.
+func TestHostileStacks(t *testing.T) {
+	const rules = "STACK CFI INIT 100 200 "
+	for _, c := range []struct {
+		name    string
+		symbols string
+		fill    func(*assembler)
+		regs    []any
+		end     End
+		frames  int // at most
+	}{
+		{"frame pointers in a circle", "", func(a *assembler) {
+			a.mark("fp1").words("fp2", inG).mark("fp2").words("fp1", inF)
+		}, []any{"$rsp", "sp", "$rbp", "fp1"}, EndNoMemory, 3},
+		{"a frame pointer that points to itself", "", func(a *assembler) { a.mark("fp1").words("fp1", inG, junk) },
+			[]any{"$rsp", "sp", "$rbp", "fp1"}, EndNothing, 2},
+		{"rules that never advance", rules + ".cfa: $rsp .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
+			[]any{"$rsp", "sp"}, EndStuck, 1},
+		{"rules that go down", rules + ".cfa: $rsp 8 - .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
+			[]any{"$rsp", "sp"}, EndStuck, 1},
+		{"rules that go up and down", rules + ".cfa: $rsp 16 + .ra: $rsp 8 + ^\nSTACK CFI 200 .cfa: $rsp 16 -\n",
+			func(a *assembler) { a.words(junk, inG, junk, inF, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
+		{"a stack pointer from memory in a circle", rules + ".cfa: $rsp 8 + .ra: $rsp 8 + ^ $rsp: $rsp ^ $rax: $rsp 16 + ^\n",
+			func(a *assembler) { a.words("sp", inG, junk, junk) }, []any{"$rsp", "sp"}, EndStuck, maxJumps + 2},
+		{"rules that overflow", rules + ".cfa: $rsp 18446744073709551608 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
+			[]any{"$rsp", "sp"}, EndStuck, 1},
+		{"rules that jump to the end of addresses", rules + ".cfa: 18446744073709551608 .ra: $rsp ^ $rbp: $rbp\n",
+			func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNoMemory, 2},
+		{"a stack pointer at the end of addresses", "", func(a *assembler) { a.words(junk).at(1<<64-16).words(junk, inG) },
+			[]any{"$rsp", uint64(1<<64 - 16)}, EndStuck, 1},
+		{"a stack pointer that is not aligned at the end of addresses", "", func(a *assembler) { a.words(junk).at(1<<64-16).words(junk, inG) },
+			[]any{"$rsp", uint64(1<<64 - 3)}, EndNoMemory, 1},
+		{"a frame pointer at the end of addresses", "", func(a *assembler) { a.words(junk, junk) },
+			[]any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNothing, 1},
+		{"no stack pointer", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG) }, []any{"$rbp", junk}, EndNoMemory, 1},
+		{"no stack pointer, a frame pointer", "", func(a *assembler) { a.words(junk).mark("fp").words(0, inG, junk) }, []any{"$rbp", "fp"}, EndOutermost, 2},
+		{"a return address in the first page", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *assembler) { a.words(0xfff, inG) }, []any{"$rsp", "sp"}, EndZero, 1},
+		{"rules for everything, and no memory", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *assembler) {}, []any{"$rsp", "sp"}, EndNoMemory, 1},
+		{"rules that are no rules", rules + ".cfa .ra: = =\n", func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
+		{"a rule of thousands of operators", rules + ".cfa: $rsp " + strings.Repeat("1 + ", 5000) + ".ra: $rsp ^\n",
+			func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := assemble(t, arch.X86_64, dump.Linux).module("app", 0x400000, 0x1000, twoFunctions+c.symbols).at(stackAt).mark("sp")
+			c.fill(a)
+			s := a.regs(append(c.regs, "$rip", 0x400120)...).walk(Config{})
+			if s.End != c.end || len(s.Frames) > c.frames || len(s.Frames) == 0 || s.Why == "" {
+				t.Errorf("end %v (%s), %d frames, want %v, at most %d\n%s", s.End, s.Why, len(s.Frames), c.end, c.frames, strings.Join(s.Trace, "\n"))
+			}
+		})
+	}
+}
+
+// Dumps that lack everything give an end for each thread.
+func TestHostileNothing(t *testing.T) {
+	if res := walkDump(t, &Sources{}, &dump.Dump{Main: -1}, Config{}); len(res.Stacks) != 0 {
+		t.Errorf("%d stacks", len(res.Stacks))
+	}
+	for _, cpu := range arch.All {
+		if cpuOf(cpu) == nil {
+			t.Fatalf("%s is not walked", cpu.Name)
+		}
+		bare := dump.NewContext(cpu)
+		lone := dump.NewContext(cpu)
+		lone.Set(cpu.PC, 0x1234)
+		all := dump.NewContext(cpu)
+		for i := range cpu.Regs {
+			all.SetAt(i, 1<<64-1)
+		}
+		d := &dump.Dump{Main: -1, Threads: []dump.Thread{
+			{ID: 1}, {ID: 2, Context: &dump.Context{}}, {ID: 3, Context: bare}, {ID: 4, Context: lone}, {ID: 5, Context: all},
+		}, Crash: &dump.Crash{Thread: 9}}
+		for i, want := range []End{EndNoContext, EndNoContext, EndNoContext, EndNoMemory, EndNoMemory} {
+			s := walkDump(t, &Sources{}, d, Config{}).Stacks[i]
+			if s.End != want || s.Why == "" || len(s.Frames) != map[bool]int{true: 1}[want == EndNoMemory] {
+				t.Errorf("%s: thread %d: %v (%s), %d frames", cpu.Name, i, s.End, s.Why, len(s.Frames))
+			}
+		}
+	}
+}
+
+// Modules that overlap cost what they overlap.
+func TestHostileModules(t *testing.T) {
+	a := assemble(t, arch.X86_64, dump.Linux)
+	a.module("low", 0x400000, 1<<60, "FUNC 100 100 0 f\n").module("high", 0x500000, 0x1000, "FUNC 100 100 0 g\n").module("same", 0x500000, 8, "")
+	a.module("end", 1<<64-0x1000, 1<<20, "").at(stackAt).mark("sp").words(junk, 0x500150, junk, uint64(1<<64-8), 0x4000_0000, 0x400150, junk)
+	s := a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{})
+	a.want(s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
+}
+
+// stackOf is a stack of amd64 of n frames of 16 bytes, in a module with rules.
+func stackOf(t *testing.T, n int) (*assembler, *dump.Dump) {
+	a := assemble(t, arch.X86_64, dump.Linux)
+	a.module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").at(stackAt).mark("sp").word(junk)
+	a.regs("$rip", 0x400120, "$rsp", "sp", "$rbp", 1, "$r12", 2, "$r13", 3, "$r14", 4, "$r15", 5)
+	d := a.build()
+	data := make([]byte, 16*n)
+	for i := 8; i < len(data); i += 16 {
+		binary.LittleEndian.PutUint64(data[i:], inF)
+	}
+	d.Memory = dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: stackAt, Data: data}})
+	return a, d
+}
+
+// Ten thousand threads are walked in a moment.
+func TestHostileThreads(t *testing.T) {
+	const threads = 10_000
+	a, d := stackOf(t, 20)
+	one := d.Threads[0]
+	d.Threads = nil
+	for i := range threads {
+		one.ID = uint32(i)
+		one.Stack = dump.Range{Addr: uint64(i), Size: 1} // somewhere else
+		d.Threads = append(d.Threads, one)
+	}
+	start := time.Now()
+	res := walkDump(t, a.sources(), d, Config{})
+	for i := range res.Stacks {
+		if n := len(res.Stacks[i].Frames); n != 21 {
+			t.Fatalf("thread %d: %d frames", i, n)
+		}
+	}
+	t.Logf("%d threads of 21 frames in %v", threads, time.Since(start).Round(time.Millisecond))
+}
+
+// A million frames take little time and memory; the limit ends the walk.
+func TestHostileFrames(t *testing.T) {
+	const inside = "SYMTOOL_TEST_FRAMES"
+	if os.Getenv(inside) != "" {
+		a, d := stackOf(t, MaxFrames+100)
+		s := walkDump(t, a.sources(), d, Config{}).Stacks[0]
+		if s.End != EndLimit || len(s.Frames) != MaxFrames || s.Frames[MaxFrames-1].Function() != "f" {
+			t.Fatalf("%v (%s), %d frames", s.End, s.Why, len(s.Frames))
+		}
+		traced := walkDump(t, a.sources(), d, Config{Trace: true}).Stacks[0]
+		if n := len(traced.Trace); n != maxTrace+1 || traced.Trace[n-1] != "more is left out" {
+			t.Errorf("%d lines of trace", n)
+		}
+		if size := unsafe.Sizeof(s.Frames[0]); size != 112 {
+			t.Errorf("a frame has %d bytes", size)
+		}
+		if first, last := len(s.Frames[maxWithRegisters-1].Registers), len(s.Frames[maxWithRegisters].Registers); first != 8 || last != 0 {
+			t.Errorf("%d and %d registers", first, last)
+		}
+		return
+	}
+	// In a process of its own, whose memory is that of the walk.
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHostileFrames$")
+	cmd.Env = append(os.Environ(), inside+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	took, memory := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), used.Maxrss>>10
+	text := fmt.Sprintf("%d frames in %v of CPU time, %d MB", MaxFrames, took.Round(time.Millisecond), memory)
+	t.Log(text)
+	if took > 3*time.Second || memory > 400 {
+		t.Error(text)
+	}
 }

@@ -25,6 +25,9 @@ const (
 	// a push, a call, or an access to a local variable of a large frame. It is the
 	// same number for the same reason.
 	nearSP = maxOver
+	// maxGuards is how many mappings that cannot be written are passed over on the
+	// way up to the stack.
+	maxGuards = 4
 )
 
 // noteStack tells what is wrong with the stack itself: that it has overflowed,
@@ -121,8 +124,10 @@ func (u *unwinder) stackAbove(sp uint64) (dump.Range, bool) {
 	}
 	if len(u.d.Maps) > 0 {
 		m := u.d.MappingAt(sp)
-		for m != nil && !m.Write && m.Addr+m.Size != 0 { // the guard
-			m = u.d.MappingAt(m.Addr + m.Size)
+		for range maxGuards {
+			if m != nil && !m.Write {
+				m = u.d.MappingAt(m.Addr + m.Size)
+			}
 		}
 		if m == nil {
 			m = u.d.MappingAbove(sp)

@@ -61,6 +61,14 @@ func (u *unwinder) registers(f *Frame) {
 	f.Registers = u.slab[first:len(u.slab):len(u.slab)]
 }
 
+// growFrames makes room for a frame: for as many as there are, as append's
+// smaller steps leave more behind in all.
+func (u *unwinder) growFrames() {
+	if all := u.stack.Frames; len(all) == cap(all) {
+		u.stack.Frames = slices.Grow(all, max(1, min(max(64, len(all)), u.config.MaxFrames-len(all))))
+	}
+}
+
 // maxScratch is how many frames the next stack's memory is kept for.
 const maxScratch = 1 << 14
 

@@ -141,6 +141,10 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 		s.End, s.Why = EndNoContext, "the dump has no registers of the thread"
 		return s
 	}
+	if _, ok := c.Get(c.Arch.PC); !ok {
+		s.End, s.Why = EndNoContext, "the dump has no program counter of the thread"
+		return s
+	}
 	m := w.machine(c.Arch)
 	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: &s, in: m.regs[0], out: m.regs[1]}
 	s.Frames = u.scratch[:0]
@@ -174,6 +178,7 @@ func (u *unwinder) push(f *Frame) {
 	u.in.Set(u.cpu.pc, f.PC)
 	u.registers(f)
 	u.locate(f)
+	u.growFrames()
 	u.stack.Frames = append(u.stack.Frames, *f)
 	n := len(u.stack.Frames)
 	u.frame, u.callee = &u.stack.Frames[n-1], nil
@@ -323,9 +328,16 @@ func (u *unwinder) end(e End, format string, args ...any) {
 	u.note("end (%v): %s", e, u.stack.Why)
 }
 
+// maxTrace is how many lines a trace has: those of some ten thousand frames.
+const maxTrace = 1 << 16
+
 // note adds to the trace.
 func (u *unwinder) note(format string, args ...any) {
-	if u.config.Trace {
+	switch n := len(u.stack.Trace); {
+	case !u.config.Trace || n > maxTrace:
+	case n == maxTrace:
+		u.stack.Trace = append(u.stack.Trace, "more is left out")
+	default:
 		u.stack.Trace = append(u.stack.Trace, fmt.Sprintf(format, args...))
 	}
 }
