@@ -162,10 +162,6 @@ func TestHostileFrames(t *testing.T) {
 		if s.End != EndLimit || len(s.Frames) != MaxFrames || s.Frames[MaxFrames-1].Function() != "f" {
 			t.Fatalf("%v (%s), %d frames", s.End, s.Why, len(s.Frames))
 		}
-		traced := walkDump(t, a.sources(), d, Config{Trace: true}).Stacks[0]
-		if n := len(traced.Trace); n != maxTrace+1 || traced.Trace[n-1] != "more is left out" {
-			t.Errorf("%d lines of trace", n)
-		}
 		if size := unsafe.Sizeof(s.Frames[0]); size != 112 {
 			t.Errorf("a frame has %d bytes", size)
 		}
@@ -186,5 +182,14 @@ func TestHostileFrames(t *testing.T) {
 	t.Log(text)
 	if took > 3*time.Second || memory > 400 {
 		t.Error(text)
+	}
+}
+
+// The trace of a long stack is cut.
+func TestHostileTrace(t *testing.T) {
+	a, d := stackOf(t, maxTrace)
+	traced := walkDump(t, a.sources(), d, Config{Trace: true}).Stacks[0]
+	if n := len(traced.Trace); n != maxTrace+1 || traced.Trace[n-1] != "more is left out" || len(traced.Frames) != maxTrace+1 {
+		t.Errorf("%d lines of trace, %d frames", n, len(traced.Frames))
 	}
 }

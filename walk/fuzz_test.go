@@ -1,0 +1,184 @@
+package walk
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// fuzzSymbols is a small file with all that the walker reads of one.
+const fuzzSymbols = `MODULE Linux x86_64 000000000000000000000000000000000 app
+FILE 0 a.c
+INLINE_ORIGIN 0 inlined
+FUNC 100 100 8 f
+INLINE 0 3 0 0 110 20
+100 20 1 0
+120 e0 2 0
+FUNC 200 100 0 __restore_rt
+PUBLIC 300 4 _start
+STACK CFI INIT 100 80 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbp: .cfa 16 - ^
+STACK CFI 140 .cfa: $rbp 16 +
+STACK CFI INIT 180 80 .cfa: sp 16 + .ra: x30 x29: .cfa 16 - ^
+STACK CFI INIT 200 100 .cfa: $rsp 160 + ^ .ra: $rsp 168 + ^ $rsp: $rsp 160 + ^ $rax: $rsp 144 + ^
+STACK CFI INIT 300 80 .cfa: $rsp 8 + .ra: .undef
+STACK WIN 4 400 40 3 0 4 8 10 0 1 $T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + =
+STACK WIN 4 440 40 3 0 4 8 10 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + = $ebx $T0 4 - ^ =
+STACK WIN 0 480 40 3 0 4 8 10 0 0 1
+`
+
+// fuzzDumps are small dumps: of each CPU, in both formats, and fixtures.
+func fuzzDumps(f *testing.F) (list [][]byte) {
+	for _, cpu := range arch.All {
+		for _, os := range []dump.OS{dump.Linux, dump.Windows, dump.MacOS} {
+			for _, format := range Formats() {
+				if data := fuzzDump(f, cpu, os, format); data != nil {
+					list = append(list, data)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp", "mini-hostile.dmp"} {
+		data, err := os.ReadFile(testenv.Input(f, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		list = append(list, data)
+	}
+	z, err := os.ReadFile(testenv.Input(f, "walk-sources.core.gz"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(z))
+	if err != nil {
+		f.Fatal(err)
+	}
+	core, err := io.ReadAll(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return append(list, core)
+}
+
+// fuzzDump is a dump of a CPU with a stack for every technique, nil where the
+// format has no place for it.
+func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
+	a := assemble(new(testing.T), cpu, os).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp")
+	for i := range 6 {
+		a.words("sp", inF, inG, 0x400410+i*0x40, 0x400310, 0x400200)
+	}
+	a.mark("end").zeros(8)
+	regs := []any{cpu.PC, 0x400120, cpu.SP, "sp", cpu.FP, "end"}
+	if cpu.RA != "" {
+		regs = append(regs, cpu.RA, inG)
+	}
+	d := a.regs(regs...).regs(cpu.PC, 0, cpu.SP, "sp").crashed(dump.Crash{Code: 11, Address: stackAt - 8, HasAddress: true}, regs...).build()
+	d.Maps = maps("0x400000 0x1000 r-x", "0x6ffff000 0x1000 ---", "0x70000000 0x1000 rw-")
+	var b bytes.Buffer
+	if _, err := Write(&b, format, d); err != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// fuzzSupplier has one file for all modules.
+type fuzzSupplier struct{ r *resolve.Resolver }
+
+func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []string, error) {
+	return s.r, nil, nil
+}
+
+// fuzzTime is how long the walk of a dump of this size may take: a thousand times
+// what it takes.
+const fuzzTime = 20 * time.Second
+
+// FuzzWalk: whatever the dump and the symbol file, each thread has a stack that
+// makes sense, soon, and the same again.
+func FuzzWalk(f *testing.F) {
+	for _, data := range fuzzDumps(f) {
+		f.Add(data, []byte(fuzzSymbols), uint16(0))
+		f.Add(data, []byte{}, uint16(0x3f0))
+	}
+	path := filepath.Join(f.TempDir(), "a.sym")
+	f.Fuzz(func(t *testing.T, data, symbols []byte, techniques uint16) {
+		d, err := read(data, "fuzz", Options{})
+		if err != nil {
+			return
+		}
+		c := Config{MaxFrames: 2000, Trace: len(data)%8 == 0}
+		for i := ByContext; i <= ByScan && techniques != 0; i++ {
+			if techniques>>i&1 != 0 {
+				c.Techniques = append(c.Techniques, i)
+			}
+		}
+		if err := os.WriteFile(path, symbols, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := resolve.Open(path)
+		if err != nil {
+			r = nil
+		} else {
+			defer r.Close()
+		}
+		w := NewWalker(&Sources{Symbols: fuzzSupplier{r}}, c)
+		first, again := fuzzWalk(t, w, d), fuzzWalk(t, w, d)
+		if !reflect.DeepEqual(first.Stacks, again.Stacks) {
+			t.Fatal("another result the second time")
+		}
+		checkStacks(t, first, c.MaxFrames)
+	})
+}
+
+func fuzzWalk(t *testing.T, w *Walker, d *dump.Dump) *Result {
+	ctx, stop := context.WithTimeout(context.Background(), fuzzTime)
+	defer stop()
+	res, err := w.Walk(ctx, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// checkStacks checks what is true of every walk.
+func checkStacks(t *testing.T, res *Result, limit int) {
+	d := res.Dump
+	if len(res.Stacks) != len(d.Threads) || len(res.Modules) != len(d.Modules) {
+		t.Fatalf("%d stacks of %d threads, %d of %d modules", len(res.Stacks), len(d.Threads), len(res.Modules), len(d.Modules))
+	}
+	for i := range res.Stacks {
+		s := &res.Stacks[i]
+		if s.Thread != i || s.Why == "" || (s.End == EndNoContext) != (len(s.Frames) == 0) || len(s.Frames) > limit || s.End.String() == "" {
+			t.Fatalf("thread %d: %d frames, end %v (%s)", i, len(s.Frames), s.End, s.Why)
+		}
+		jumps := 0
+		for k := range s.Frames {
+			f := &s.Frames[k]
+			if (f.Trust == TrustContext) != (k == 0) || (f.By == ByContext) != (k == 0) || f.Module >= len(d.Modules) || f.PC < firstPage && k > 0 {
+				t.Fatalf("thread %d frame %d: %+v", i, k, f)
+			}
+			if f.Module >= 0 && !d.Modules[f.Module].Contains(f.Inst) {
+				t.Fatalf("thread %d frame %d: %#x is not in module %d", i, k, f.Inst, f.Module)
+			}
+			if k == 0 || f.SP > s.Frames[k-1].SP {
+				continue
+			}
+			if before := &s.Frames[k-1]; !f.Interrupted && (f.SP != before.SP || !before.Interrupted) {
+				t.Fatalf("thread %d frame %d: the stack pointer went from %#x to %#x", i, k, before.SP, f.SP)
+			}
+			jumps++
+		}
+		if jumps > 2*maxJumps+1 {
+			t.Fatalf("thread %d: %d jumps", i, jumps)
+		}
+	}
+}
