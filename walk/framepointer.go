@@ -18,6 +18,9 @@ type layout struct {
 	// hasLeaf.
 	leaf, leafSP int
 	hasLeaf      bool
+	// often says that compilers use the register for other values where they are
+	// not told to keep a frame pointer: it takes both signs to believe a record.
+	often bool
 
 	base cfi.Reg // reg
 }
@@ -32,13 +35,13 @@ var (
 		arch.ARM64:  {{reg: "x29", fp: 0, ra: 1, sp: 2}},
 		// RISC-V ELF psABI, "frame pointer convention". Breakpad and rust-minidump
 		// read it as arm64's.
-		arch.RISCV:   {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true}},
-		arch.RISCV64: {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true}},
+		arch.RISCV:   {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}},
+		arch.RISCV64: {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}},
 		arch.ARM: {
-			{reg: "r11", fp: -1, ra: 0, sp: 1, leaf: 0, leafSP: 1, hasLeaf: true}, // GCC: push {fp, lr}; add fp, sp, #4
-			{reg: "r11", fp: 0, ra: 1, sp: 2},                                     // Clang: push {r11, lr}; mov r11, sp
-			{reg: "r11", fp: -3, ra: -1, sp: -2, spSaved: true},                   // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
-			{reg: "r7", fp: 0, ra: 1, sp: 2},                                      // Clang, Thumb
+			{reg: "r11", fp: -1, ra: 0, sp: 1, leaf: 0, leafSP: 1, hasLeaf: true, often: true}, // GCC: push {fp, lr}; add fp, sp, #4
+			{reg: "r11", fp: 0, ra: 1, sp: 2, often: true},                                     // Clang: push {r11, lr}; mov r11, sp
+			{reg: "r11", fp: -3, ra: -1, sp: -2, spSaved: true, often: true},                   // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
+			{reg: "r7", fp: 0, ra: 1, sp: 2, often: true},                                      // Clang, Thumb
 		},
 	}
 	// darwinARM is iOS's.
@@ -127,7 +130,7 @@ func (u *unwinder) chainEnds(list []layout) bool {
 func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 	for i := range list {
 		r, valid := u.readRecord(&list[i])
-		if !valid || len(list) > 1 && !r.call {
+		if !valid || list[i].often && !(r.call && r.chain) {
 			continue
 		}
 		if !ok || r.chain && !best.chain {
@@ -137,10 +140,10 @@ func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 	return best, ok
 }
 
-// readRecord reads a record and tells whether it may be one. One sign is enough,
-// that the next frame pointer leads on or that the return address is one: code
-// that was made at run time is in no module, and the program's first function
-// leaves in the frame pointer what it likes.
+// readRecord reads a record and tells whether it may be one. One sign is enough
+// at first, that the next frame pointer leads on or that the return address is
+// one: code that was made at run time is in no module, and the program's first
+// function leaves in the frame pointer what it likes.
 func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 	fp, ok := u.in.Get(l.base)
 	if !ok {

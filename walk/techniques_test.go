@@ -1,9 +1,11 @@
 package walk
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -98,6 +100,25 @@ func TestFramePointer(t *testing.T) {
 				"400250 frame_pointer frame-pointer g"+first, "400150 frame_pointer frame-pointer f"+second)
 		})
 	}
+}
+
+// A real stack of arm64, whose compilers keep frame pointers: without rules it
+// has the same return addresses down to _start, beginning with a function that
+// calls none.
+func TestFramePointerOfRealStack(t *testing.T) {
+	dir := testenv.Shared(t, "data", "arch", "arm64")
+	d, sources := opened(t, filepath.Join(dir, "core")), binarySources(t, filepath.Join(dir, "prog"))
+	byRules := walkDump(t, sources, d, Config{}).Stacks[0]
+	without := walkDump(t, sources, d, Config{Techniques: []Technique{ByReturn, ByFramePointer}}).Stacks[0]
+	if len(byRules.Frames) != len(without.Frames) || without.End != EndStart {
+		t.Fatalf("%d and %d frames, end %v", len(byRules.Frames), len(without.Frames), without.End)
+	}
+	for i := range byRules.Frames {
+		if a, b := byRules.Frames[i].PC, without.Frames[i].PC; a != b {
+			t.Errorf("frame %d: %#x by rules, %#x by frame pointer", i, a, b)
+		}
+	}
+	t.Logf("%d frames", len(byRules.Frames))
 }
 
 // What looks like a frame pointer and is none is left, and so is what looks like
