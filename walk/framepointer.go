@@ -93,7 +93,7 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	if !u.may[ByFramePointer] {
 		return nothing
 	}
-	if words, ok := backChains[u.cpu.arch]; ok {
+	if words, ok := u.chainWords(); ok {
 		return u.byBackChain(f, words)
 	}
 	list := u.layoutsOf()
@@ -150,15 +150,15 @@ func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 		return r, false
 	}
 	word := uint64(u.cpu.arch.PtrSize)
-	low := fp + word*uint64(min(l.fp, l.ra))
-	r = record{base: l.base, sp: fp + word*uint64(l.sp)}
+	low := u.words(fp, min(l.fp, l.ra))
+	r = record{base: l.base, sp: u.words(fp, l.sp)}
 	if fp%word != 0 || low < u.frame.SP || low > fp || fp+2*word < fp {
 		u.note("%v: %s is %#x, no frame", ByFramePointer, l.reg, fp)
 		return r, false
 	}
 	var ok1, ok2, ok3 bool
-	r.pc, ok1 = u.ReadWord(fp + word*uint64(l.ra))
-	r.next, ok2 = u.ReadWord(fp + word*uint64(l.fp))
+	r.pc, ok1 = u.ReadWord(u.words(fp, l.ra))
+	r.next, ok2 = u.ReadWord(u.words(fp, l.fp))
 	if ok3 = true; l.spSaved {
 		r.sp, ok3 = u.ReadWord(r.sp)
 	}
@@ -201,12 +201,24 @@ func (u *unwinder) isAddress(pc uint64) bool {
 	return true
 }
 
+// chainWords is where return addresses are from the end of a link of the back
+// chain, in words; false on CPUs without.
+func (u *unwinder) chainWords() (int, bool) {
+	if u.cpu.arch == arch.PPC && u.d.System.OS == dump.MacOS {
+		return darwinChain, true
+	}
+	words, ok := backChains[u.cpu.arch]
+	return words, ok
+}
+
+// words is the address n words from another.
+func (u *unwinder) words(addr uint64, n int) uint64 {
+	return addr + uint64(n)*uint64(u.cpu.arch.PtrSize)
+}
+
 // byBackChain takes the caller from the word at the stack pointer. A function
 // saves its return address in its caller's frame.
 func (u *unwinder) byBackChain(f *Frame, words int) outcome {
-	if u.cpu.arch == arch.PPC && u.d.System.OS == dump.MacOS {
-		words = darwinChain
-	}
 	word := uint64(u.cpu.arch.PtrSize)
 	sp, ok := u.ReadWord(u.frame.SP)
 	if !ok || u.frame.SP%word != 0 {
@@ -216,7 +228,7 @@ func (u *unwinder) byBackChain(f *Frame, words int) outcome {
 	if sp == 0 && u.frame.By == ByFramePointer {
 		return outermost
 	}
-	pc, ok := u.ReadWord(sp + word*uint64(words))
+	pc, ok := u.ReadWord(u.words(sp, words))
 	if !ok || sp <= u.frame.SP || sp%word != 0 {
 		u.note("%v: %#x is no back chain", ByFramePointer, sp)
 		return nothing

@@ -39,8 +39,8 @@ func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	}
 	u.keepSaved()
 	sp := u.frame.SP
-	if u.isCode(u.frame.PC) {
-		sp = u.leafRecord(sp)
+	if u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start {
+		sp = u.leafChain(u.leafRecord(sp), pc)
 	}
 	u.leave(f, pc, sp)
 	f.Trust, f.By = TrustFramePtr, ByReturn
@@ -56,7 +56,7 @@ func (u *unwinder) isFresh(pc uint64) bool {
 		return true
 	}
 	if u.cpu.arch == arch.ARM {
-		return false
+		return u.isLeafRecord(&u.cpu.layouts[0])
 	}
 	r, hasRecord := u.bestRecord(u.layoutsOf())
 	if hasRecord && r.pc == pc {
@@ -90,19 +90,52 @@ func (u *unwinder) startOf(module int, addr uint64) uint64 {
 // no other, if it has saved that all the same, and returns the caller's stack
 // pointer.
 func (u *unwinder) leafRecord(sp uint64) uint64 {
-	word := uint64(u.cpu.arch.PtrSize)
-	for _, l := range u.layoutsOf() {
-		fp, ok := u.in.Get(l.base)
-		if !l.hasLeaf || !ok || fp%word != 0 || fp < sp {
-			continue
-		}
-		caller := fp + word*uint64(l.leafSP)
-		if next, ok := u.ReadWord(fp + word*uint64(l.leaf)); ok && u.isFramePointer(next, caller) {
+	list := u.layoutsOf()
+	for i := range list {
+		if l := &list[i]; u.isLeafRecord(l) {
+			fp, _ := u.in.Get(l.base)
+			next, _ := u.ReadWord(u.words(fp, l.leaf))
 			u.out.Set(l.base, next)
-			return max(sp, caller)
+			return max(sp, u.words(fp, l.leafSP))
 		}
 	}
 	return sp
+}
+
+// isLeafRecord tells whether the frame pointer leads to the record of a function
+// that calls no other: where others have the return address, it has the caller's
+// frame pointer, which leads to a whole record.
+func (u *unwinder) isLeafRecord(l *layout) bool {
+	fp, ok := u.in.Get(l.base)
+	if !l.hasLeaf || !ok || fp%uint64(u.cpu.arch.PtrSize) != 0 || fp < u.frame.SP {
+		return false
+	}
+	next, ok := u.ReadWord(u.words(fp, l.leaf))
+	if !ok || !u.isFramePointer(next, u.words(fp, l.leafSP)) {
+		return false
+	}
+	pc, ok := u.ReadWord(u.words(next, l.ra))
+	return ok && u.isReturn(u.cpu.clean(u, pc))
+}
+
+// leafChain is the stack pointer of the caller of a function that calls no
+// other, on CPUs with back chains: where the function has a frame of its own,
+// the chain leads there, and the caller's frame has the function's own return
+// address or none. Where it has none, its stack pointer is its caller's.
+func (u *unwinder) leafChain(sp, pc uint64) uint64 {
+	words, ok := u.chainWords()
+	if !ok {
+		return sp
+	}
+	up, ok := u.ReadWord(sp)
+	if !ok || !u.isFramePointer(up, sp+1) {
+		return sp
+	}
+	saved, _ := u.ReadWord(u.words(up, words))
+	if saved != pc && u.isReturn(saved) {
+		return sp
+	}
+	return up
 }
 
 // keepSaved gives the caller the frame's callee-saved registers.

@@ -7,8 +7,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// linkCPUs are the CPUs with a link register, and a call of each: the 8 bytes in
-// front of a return address.
+// linkCPUs are the CPUs with a link register.
 var linkCPUs = []*arch.Arch{arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64, arch.PPC, arch.PPC64, arch.RISCV, arch.RISCV64, arch.S390X}
 
 // The return address of the topmost frame is in the link register where nothing
@@ -133,4 +132,41 @@ func TestReturnOfMappedCode(t *testing.T) {
 	a.dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}
 	s := a.regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp").walk(Config{})
 	a.want(s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
+}
+
+// With back chains, a function that calls no other may have a frame or none, and
+// may have saved its return address all the same: its caller's stack pointer is
+// told by what the chain leads to.
+func TestLeafChain(t *testing.T) {
+	for cpu, words := range backChains {
+		pad := words - 1
+		for _, c := range []struct {
+			name string
+			fill func(a *assembler)
+			sp   string
+		}{
+			{"a frame of its own", func(a *assembler) { a.words("sp1", junk).mark("sp1").words("sp2").zeros(pad).words(junk).mark("sp2") }, "sp1"},
+			{"a frame of its own, saved", func(a *assembler) { a.words("sp1", junk).mark("sp1").words("sp2").zeros(pad).words(inG).mark("sp2") }, "sp1"},
+			{"no frame", func(a *assembler) { a.mark("sp1").words("sp2").mark("sp2") }, "sp"},
+		} {
+			t.Run(cpu.Name+"/"+c.name, func(t *testing.T) {
+				a := process(t, cpu, dump.Linux)
+				c.fill(a)
+				a.words("sp3").zeros(pad).words(inF).mark("sp3").words(0).zeros(pad).words(0x400130)
+				s := a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inG).walk(Config{Techniques: []Technique{ByReturn, ByFramePointer}})
+				want := []string{"400120 context context f", "400250 frame_pointer return g; " + cpu.SP + "=" + c.sp, "400150 frame_pointer frame-pointer f; " + cpu.SP + "=sp2",
+					"400130 frame_pointer frame-pointer f; " + cpu.SP + "=sp3"}
+				a.want(s, EndOutermost, want...)
+			})
+		}
+	}
+}
+
+// GCC's functions on ARM that call no other save the frame pointer where others
+// have the return address.
+func TestLeafRecordOfARM(t *testing.T) {
+	a := process(t, arch.ARM, dump.Linux)
+	a.word(junk).mark("fp1").word("fp2").mark("sp1").words(junk, 0).mark("fp2").word(inF).mark("sp2").word(junk)
+	s := a.regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1").walk(Config{})
+	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp1 r11=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 }

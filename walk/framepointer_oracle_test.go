@@ -1,0 +1,110 @@
+package walk
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// chainSource crashes in a function that calls none, below others that keep
+// frame pointers. It needs no library.
+const chainSource = `
+__attribute__((noinline)) int crash(volatile int *p) { volatile int y[4]; y[0] = *p; *(volatile int *)16 = y[0]; return y[0]; }
+__attribute__((noinline)) int deep(int n) { volatile int x[10]; x[n] = n; return (n ? deep(n - 1) : crash(x)) + x[n]; }
+void _start(void) { deep(5); for (;;) ; }
+#ifdef __arm__
+void __aeabi_unwind_cpp_pr0(void) {}
+void __aeabi_unwind_cpp_pr1(void) {}
+#endif
+`
+
+// Real stacks of every CPU that QEMU writes cores for have by frame pointers or
+// back chains the functions of the source, and the return addresses that the
+// compiler's rules give.
+func TestOracleFramePointers(t *testing.T) {
+	if !testenv.OracleFull() {
+		t.Skip("make oracle-full compiles and runs a program for 14 layouts")
+	}
+	clang := func(target string) []string { return []string{"clang-22", "-fuse-ld=lld", "--target=" + target} }
+	gcc := func(compiler string, flags ...string) []string { return append([]string{compiler}, flags...) }
+	frames := 0
+	for _, c := range []struct {
+		name, qemu string
+		compiler   []string
+	}{
+		{"s390x", "s390x", append(clang("s390x-linux-gnu"), "-mbackchain")},
+		{"s390x by GCC", "s390x", gcc("s390x-linux-gnu-gcc", "-mbackchain")},
+		{"ppc64", "ppc64", gcc("powerpc64-linux-gnu-gcc")},
+		{"ppc64le", "ppc64le", clang("powerpc64le-linux-gnu")},
+		{"ppc", "ppc", gcc("powerpc-linux-gnu-gcc")},
+		{"arm by GCC", "arm", gcc("arm-linux-gnueabihf-gcc", "-marm")},
+		{"arm by GCC, APCS", "arm", gcc("arm-linux-gnueabihf-gcc", "-marm", "-mapcs-frame")},
+		{"arm by Clang", "arm", append(clang("arm-linux-gnueabihf"), "-marm")},
+		{"arm by Clang, Thumb", "arm", clang("thumbv7-linux-gnueabihf")},
+		{"arm64", "aarch64", clang("aarch64-linux-gnu")},
+		{"arm64 by GCC", "aarch64", gcc("aarch64-linux-gnu-gcc")},
+		{"arm64, signed", "aarch64", append(clang("aarch64-linux-gnu"), "-march=armv8.3-a", "-mbranch-protection=pac-ret+leaf")},
+		{"x86", "i386", clang("i686-linux-gnu")},
+		{"x86-64", "x86_64", clang("x86_64-linux-gnu")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			program, core := chainCore(t, c.qemu, c.compiler)
+			d, sources := opened(t, core), binarySources(t, program)
+			rules := walkDump(t, sources, d, Config{Techniques: []Technique{ByEHFrame}, Trace: true}).Stacks[0]
+			chain := walkDump(t, sources, d, Config{Techniques: []Technique{ByReturn, ByFramePointer}, Trace: true}).Stacks[0]
+			want := 8
+			if c.name == "s390x by GCC" {
+				want = 2 // QEMU's core lacks f0 and f2, where the first function keeps r15 and r11
+			}
+			if len(rules.Frames) != want || rules.End.Clean() != (want == 8) || len(chain.Frames) != 8 || chain.End != EndStart {
+				t.Fatalf("%d frames by rules, %v; %d otherwise, %v\n%s\n%s", len(rules.Frames), rules.End, len(chain.Frames), chain.End,
+					strings.Join(rules.Trace, "\n"), strings.Join(chain.Trace, "\n"))
+			}
+			for i := range chain.Frames {
+				name := "deep"
+				switch i {
+				case 0:
+					name = "crash"
+				case 7:
+					name = "_start"
+				}
+				if got := chain.Frames[i].Function(); got != name {
+					t.Errorf("frame %d is %s, want %s", i, got, name)
+				}
+				if i < len(rules.Frames) && rules.Frames[i].PC != chain.Frames[i].PC {
+					t.Errorf("frame %d: %#x by rules, %#x otherwise", i, rules.Frames[i].PC, chain.Frames[i].PC)
+				}
+			}
+			frames += len(chain.Frames)
+		})
+	}
+	t.Logf("%d frames", frames)
+}
+
+// chainCore compiles the program and runs it to its crash.
+func chainCore(t *testing.T, qemu string, compiler []string) (program, core string) {
+	t.Helper()
+	folder := t.TempDir()
+	program = filepath.Join(folder, "prog")
+	if err := os.WriteFile(program+".c", []byte(chainSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := append(compiler[1:], strings.Fields("-g -O1 -nostdlib -static -ffreestanding -funwind-tables -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wl,--build-id -o")...)
+	if out, err := exec.Command(testenv.Tool(t, compiler[0]), append(args, program, program+".c")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+testenv.Tool(t, "qemu-"+qemu+"-static")+" ./prog")
+	run.Dir = folder
+	if err := run.Run(); err == nil {
+		t.Fatal("no crash")
+	}
+	cores, err := filepath.Glob(filepath.Join(folder, "qemu_prog_*.core"))
+	if err != nil || len(cores) != 1 {
+		t.Fatalf("cores %q, %v", cores, err)
+	}
+	return program, cores[0]
+}
