@@ -100,9 +100,10 @@ func (u *unwinder) isCode(pc uint64) bool { return pc >= firstPage && u.d.Module
 
 // isReturn tells whether an address may be a return address: it is in a module,
 // where that has symbols in a function, and where its code is known behind a
-// call, or what a signal handler returns to.
+// call, or what a signal handler returns to. It is not where the program begins,
+// which is on the stack for the program's own use.
 func (u *unwinder) isReturn(pc uint64) bool {
-	if pc < firstPage || pc%u.cpu.align != 0 {
+	if pc < firstPage || pc%u.cpu.align != 0 || pc == u.entry {
 		return false
 	}
 	i := u.d.ModuleAt(pc - u.cpu.call)

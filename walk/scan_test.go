@@ -2,6 +2,7 @@ package walk
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
@@ -138,4 +139,21 @@ func TestScanFramePointer(t *testing.T) {
 	a := process(t, arch.X86, dump.Linux).words(inG, junk).mark("up").words(junk)
 	s := a.regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up").walk(Config{Techniques: []Technique{ByScan}})
 	a.want(s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
+}
+
+// Without symbols the program's first function is known by its address, which
+// the system tells programs, and ends the walk.
+func TestScanEndsAtEntry(t *testing.T) {
+	for entry, want := range map[uint64]End{0x500000: EndStart, 0x500008: EndStart, 0x4fffd9: EndStart, 0x4fffd8: EndNothing, 0x500009: EndNothing, 0: EndNothing} {
+		a := process(t, arch.X86_64, dump.Linux).module("bare", 0x500000, 0x1000, "").words(inG, 0x500009, inF, junk)
+		a.dump.Auxv = []dump.Aux{{Key: 3, Value: 0x500040}, {Key: atEntry, Value: entry}}
+		lines := []string{"400120 context context f", "400250 scan scan g", "500009 scan scan"}
+		if want == EndNothing {
+			lines = append(lines, "400150 scan scan f")
+		}
+		if entry == 0x500009 {
+			lines = slices.Delete(lines, 2, 3)
+		}
+		a.want(a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{}), want, lines...)
+	}
 }

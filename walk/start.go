@@ -16,7 +16,28 @@ func (u *unwinder) isStart() bool {
 	if u.d.System.OS != dump.Linux && u.d.System.OS != dump.Android || u.frame.Interrupted {
 		return false
 	}
-	return starts[u.frame.Function()]
+	return starts[u.frame.Function()] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
+}
+
+// atEntry is the key of the program's first instruction among Dump.Auxv.
+const atEntry = 9
+
+// maxEntry is how far behind the program's first instruction its only call may
+// be: less than the shortest such function and its neighbour's first call.
+const maxEntry = 0x30
+
+// isEntry tells whether an address is in the code that the system starts a
+// program with, which nobody has to have symbols for.
+func (u *unwinder) isEntry(addr uint64) bool { return u.entry != 0 && addr-u.entry < maxEntry }
+
+// entryOf is the program's first instruction, 0 if the dump does not tell.
+func entryOf(d *dump.Dump) uint64 {
+	for _, a := range d.Auxv {
+		if a.Key == atEntry {
+			return a.Value
+		}
+	}
+	return 0
 }
 
 // trampolines are the functions that signal handlers return to.

@@ -153,7 +153,9 @@ func TestFramePointerIsChecked(t *testing.T) {
 		{"a frame pointer that points to itself", arch.X86_64, dump.Linux, "fp",
 			func(a *assembler) { a.mark("fp").words("fp", inG) }, EndNoMemory, followed},
 		{"equal to the stack pointer", arch.X86, dump.Linux, "sp", func(a *assembler) { a.words(0, inG) }, EndOutermost, followed},
-		{"the end of the chain", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words(0, 0, inG) }, EndZero, scanned[:1]},
+		{"zeros", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words(0, 0, inG) }, EndNoMemory, scanned},
+		{"zeros at the end of the chain", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words("up", inG).mark("up").words(0, 0, inF) },
+			EndZero, followed},
 		{"arm: no code in any layout", arch.ARM, dump.Linux, "fp", func(a *assembler) { a.words(junk).mark("fp").words("fp", junk, inG) }, EndNoMemory, scanned},
 		{"ppc: a chain that goes down", arch.PPC, dump.Linux, nil, func(a *assembler) { a.words(stackAt-8, 0, inG) }, EndNoMemory, scanned},
 		{"s390x: not compiled with a chain", arch.S390X, dump.Linux, nil, func(a *assembler) { a.words(junk, inG).zeros(20) }, EndNothing, scanned},
@@ -217,4 +219,22 @@ func TestCleanAddress(t *testing.T) {
 	a = process(t, arch.ARM, dump.Linux)
 	s = a.words(junk).regs("pc", inF|1, "sp", "sp").walk(Config{})
 	a.want(s, EndNothing, "400150 context context f")
+}
+
+// Every CPU is walked, with every technique that it has.
+func TestEveryCPU(t *testing.T) {
+	for _, a := range arch.All {
+		c := cpuOf(a)
+		if c == nil {
+			t.Errorf("%s is not walked", a.Name)
+			continue
+		}
+		_, chain := backChains[a]
+		if mips := a == arch.MIPS || a == arch.MIPS64; mips == (chain || len(c.layouts) > 0) || c.align == 0 || c.align > 4 {
+			t.Errorf("%s: %d layouts, back chain %v, alignment %d", a.Name, len(c.layouts), chain, c.align)
+		}
+		if (c.ra >= 0) != (a.RA != "") || len(c.saved) != len(a.CalleeSaved) || len(c.kept) == 0 || callForms[a] == nil {
+			t.Errorf("%s: link register %d, %d saved, %d kept", a.Name, c.ra, len(c.saved), len(c.kept))
+		}
+	}
 }

@@ -122,6 +122,7 @@ type unwinder struct {
 	rva     rva // of Inst in the module
 	at      resolve.Location
 	region  *dump.Region // where the last word was
+	entry   uint64       // the program's first instruction, 0 if it is not known
 	pac     uint64       // the bits of addresses on arm64; 0 until it is needed
 	jumps   int          // to other stacks
 }
@@ -146,7 +147,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 		return s
 	}
 	m := w.machine(c.Arch)
-	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: &s, in: m.regs[0], out: m.regs[1]}
+	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: &s, in: m.regs[0], out: m.regs[1], entry: entryOf(res.Dump)}
 	s.Frames = u.scratch[:0]
 	u.in.Reset()
 	for k := range c.Arch.Regs {
@@ -245,7 +246,7 @@ func (u *unwinder) walk() {
 			return
 		}
 		if u.isStart() {
-			u.end(EndStart, "%s is where threads begin", u.frame.Function())
+			u.end(EndStart, "%s is where threads begin", u.where())
 			return
 		}
 		if !u.caller() {
