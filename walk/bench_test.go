@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // BenchmarkWalk walks all threads of a crash again and again, as a service does
@@ -60,5 +62,17 @@ func TestWalkAllocates(t *testing.T) {
 	})
 	if frames < 400 || n > float64(frames)/4 {
 		t.Errorf("%v allocations for %d frames", n, frames)
+	}
+}
+
+// Frames know where their line records begin.
+func TestLineStart(t *testing.T) {
+	a := assemble(t, arch.X86_64, dump.Linux)
+	a.module("app", 0x400000, 0x1000, "FILE 0 a.c\nFUNC 100 100 0 f\n100 20 1 0\n140 8 2 0\n").at(stackAt).mark("sp").word(junk)
+	for pc, want := range map[uint64]uint64{0x400100: 0x400100, 0x400107: 0x400100, 0x400120: 0, 0x400147: 0x400140} {
+		a.threads = nil
+		if f := a.regs("$rip", pc, "$rsp", "sp").walk(Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {
+			t.Errorf("%#x: line at %#x, function at %#x, want %#x", pc, f.LineStart, f.Start, want)
+		}
 	}
 }

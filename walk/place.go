@@ -9,9 +9,11 @@ import (
 // place is what symbols say of an address. The same addresses are on many
 // stacks, and in a recursion on one: their frames share the names.
 type place struct {
-	found bool
-	err   error
-	at    resolve.Location
+	found   bool
+	err     error
+	at      resolve.Location
+	line    rva // where the line record begins
+	hasLine bool
 }
 
 // placeCache has the places that were asked for.
@@ -31,6 +33,9 @@ func (c placeCache) find(r *resolve.Resolver, rva rva) *place {
 	}
 	p := &place{}
 	p.found, p.err = r.Find(rva, &p.at)
+	if p.found && p.err == nil {
+		p.line, p.hasLine, p.err = r.LineStart(rva)
+	}
 	p.at.Frames = slices.Clip(p.at.Frames)
 	c[key] = p
 	return p

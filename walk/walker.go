@@ -210,6 +210,9 @@ func (u *unwinder) locate(f *Frame) {
 		return
 	}
 	f.Source, f.Multiple, f.Start, f.paramSize = p.at.Source, p.at.Multiple, base+uint64(p.at.Start), p.at.ParamSize
+	if p.hasLine {
+		f.LineStart = base + uint64(p.line)
+	}
 	f.Names = p.at.Frames
 }
 
