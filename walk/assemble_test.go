@@ -76,7 +76,7 @@ func assemble(t *testing.T, a *arch.Arch, os dump.OS) *assembler {
 // module without symbols.
 func (a *assembler) module(name string, addr, size uint64, symbols string) *assembler {
 	id := fmt.Sprintf("%032X1", addr)
-	a.modules = append(a.modules, dump.Module{Range: dump.Range{Addr: addr, Size: size}, Path: name, DebugFile: name, DebugID: id})
+	a.modules = append(a.modules, dump.Module{Range: dump.Range{Addr: addr, Size: size}, Path: name, DebugFile: name, DebugPath: name, DebugID: id})
 	if symbols != "" {
 		a.files[name] = fmt.Sprintf("MODULE %s %s %s %s\n%s", a.system(), a.arch.Name, id, name, symbols)
 	}
