@@ -11,7 +11,7 @@ require (
 	github.com/sebdah/goldie/v2 v2.8.0
 	github.com/ulikunitz/xz v0.5.17
 	github.com/urfave/cli/v2 v2.27.7
-	golang.org/x/arch v0.28.0
+	golang.org/x/arch v0.32.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 )

@@ -1,0 +1,254 @@
+package walk
+
+import (
+	"sort"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// crashAnalysis compares what the system says of a crash with what the
+// instruction does.
+type crashAnalysis struct {
+	d       *dump.Dump
+	in      *Instruction  // nil if it is not known
+	context *dump.Context // registers; may be nil
+}
+
+// Codes of Windows, Linux and macOS, as Crash.Code and Crash.Flags have them.
+const (
+	winAccessViolation = 0xc0000005
+	winInPageError     = 0xc0000006
+	winIntDivide       = 0xc0000094
+	winPrivileged      = 0xc0000096
+	linuxSIGILL        = 4
+	linuxSIGBUS        = 7
+	linuxSIGFPE        = 8
+	linuxSIGSEGV       = 11
+	siKernel           = 0x80
+	illPrivileged      = 5 // ILL_PRVOPC
+	fpeIntDivide       = 1
+	segvMapErr         = 1
+	segvAccErr         = 2
+	macBadAccess       = 1
+	macArithmetic      = 3
+	macIntDivide       = 1  // EXC_I386_DIV
+	macGPFault         = 13 // EXC_I386_GPFLT
+	macInvalidAddress  = 1  // KERN_INVALID_ADDRESS
+	macProtection      = 2  // KERN_PROTECTION_FAILURE
+)
+
+func (a *crashAnalysis) windows() bool { return a.d.System.OS == dump.Windows }
+
+func (a *crashAnalysis) mac() bool { return a.d.System.OS == dump.MacOS || a.d.System.OS == dump.IOS }
+
+func (a *crashAnalysis) linux() bool {
+	return a.d.System.OS == dump.Linux || a.d.System.OS == dump.Android
+}
+
+// isGPFault tells whether the system says no more than that the processor found
+// a general protection fault, as of an address that is not canonical: it knows
+// no address then.
+func (a *crashAnalysis) isGPFault() bool {
+	c := a.d.Crash
+	if a.d.Arch != arch.X86_64 {
+		return false
+	}
+	none := !c.HasAddress || c.Address == 0
+	switch {
+	case a.windows():
+		return c.Code == winAccessViolation && len(c.Params) > 0 && c.Params[0] == 0 && c.Address == ^uint64(0)
+	case a.mac():
+		return c.Code == macBadAccess && c.Flags == macGPFault && none
+	case a.linux():
+		return (c.Code == linuxSIGSEGV || c.Code == linuxSIGBUS) && c.Flags == siKernel && none
+	}
+	return false
+}
+
+// isAccessFault tells whether the system says which address could not be
+// accessed.
+func (a *crashAnalysis) isAccessFault() bool {
+	c := a.d.Crash
+	if !c.HasAddress || a.isGPFault() {
+		return false
+	}
+	switch {
+	case a.windows():
+		return (c.Code == winAccessViolation || c.Code == winInPageError) && len(c.Params) > 1
+	case a.mac():
+		return c.Code == macBadAccess && (c.Flags == macInvalidAddress || c.Flags == macProtection)
+	case a.linux():
+		return c.Code == linuxSIGSEGV && (c.Flags == segvMapErr || c.Flags == segvAccErr)
+	}
+	return false
+}
+
+// isIntDivide tells whether the system says that a division failed.
+func (a *crashAnalysis) isIntDivide() bool {
+	c := a.d.Crash
+	switch {
+	case a.windows():
+		return c.Code == winIntDivide
+	case a.mac():
+		return c.Code == macArithmetic && c.Flags == macIntDivide
+	}
+	return a.linux() && c.Code == linuxSIGFPE && c.Flags == fpeIntDivide
+}
+
+// isPrivileged tells whether the system says that the instruction is for the
+// kernel.
+func (a *crashAnalysis) isPrivileged() bool {
+	c := a.d.Crash
+	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == linuxSIGILL && c.Flags == illPrivileged
+}
+
+func (a *crashAnalysis) known() bool { return a.in != nil && a.in.Known }
+
+// isCanonical tells whether an address of amd64 has all bits above the 47th
+// equal to it.
+func isCanonical(addr uint64) bool { return uint64(int64(addr<<16)>>16) == addr }
+
+// nonCanonical returns the address that was accessed and is not canonical, for
+// a crash of which the system does not know it.
+func (a *crashAnalysis) nonCanonical() (uint64, bool) {
+	if !a.known() || !a.isGPFault() {
+		return 0, false
+	}
+	for i := range a.in.Accesses {
+		if addr := a.in.Accesses[i].Addr; !isCanonical(addr) {
+			return addr, true
+		}
+	}
+	if a.in.HasTarget && !isCanonical(a.in.Target) {
+		return a.in.Target, true
+	}
+	return 0, false
+}
+
+// nullOffset returns what was added to a null pointer, for a crash at that
+// address.
+func (a *crashAnalysis) nullOffset() (uint64, bool) {
+	if !a.known() || !a.isAccessFault() {
+		return 0, false
+	}
+	for i := range a.in.Accesses {
+		if access := &a.in.Accesses[i]; access.NullBase && a.at(access) {
+			return access.Addr, true
+		}
+	}
+	return 0, false
+}
+
+// at tells whether the address of the crash is in what was accessed. Of arm64
+// the uppermost byte is a tag, which systems leave out.
+func (a *crashAnalysis) at(access *Access) bool {
+	addr, b := a.d.Crash.Address, *access
+	if a.d.Arch == arch.ARM64 {
+		const tag = 0xff << 56
+		addr, b.Addr = addr&^uint64(tag), b.Addr&^uint64(tag)
+	}
+	return b.contains(addr)
+}
+
+// mapping returns the place in Maps of the one around an address, or -1.
+func (a *crashAnalysis) mapping(addr uint64) int {
+	maps := a.d.Maps
+	i := sort.Search(len(maps), func(i int) bool { return maps[i].Addr > addr }) - 1
+	if i < 0 || !maps[i].Contains(addr) {
+		return -1
+	}
+	return i
+}
+
+// maxGuard is the most bytes of a mapping that is taken for a guard of others.
+const maxGuard = 1 << 15
+
+// isGuardPage tells whether an address is in a small mapping without access
+// beside one with it.
+func (a *crashAnalysis) isGuardPage(addr uint64) bool {
+	i := a.mapping(addr)
+	if i < 0 {
+		return false
+	}
+	maps := a.d.Maps
+	if m := &maps[i]; accessible(m) || m.Size > maxGuard {
+		return false
+	}
+	return i > 0 && accessible(&maps[i-1]) && maps[i-1].Addr+maps[i-1].Size == maps[i].Addr ||
+		i+1 < len(maps) && accessible(&maps[i+1]) && maps[i].Addr+maps[i].Size == maps[i+1].Addr
+}
+
+func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
+
+// inconsistencies are the findings that do not go together, by rust-minidump's
+// names: damage of the dump, or of the machine.
+func (a *crashAnalysis) inconsistencies() (all []string) {
+	add := func(is bool, name string) {
+		if is {
+			all = append(all, name)
+		}
+	}
+	decoded := a.in != nil
+	add(decoded && a.isIntDivide() && !a.in.divides, "int_div_by_zero_not_possible")
+	add(decoded && a.isPrivileged() && !a.in.privileged, "priv_instruction_crash_without_priv_instruction")
+	add(a.falseGPFault(), "non_canonical_address_falsely_reported")
+	add(a.allowed(), "access_violation_when_access_allowed")
+	add(a.elsewhere(), "crashing_access_not_found_in_memory_accesses")
+	return all
+}
+
+// falseGPFault tells whether nothing of the instruction could have been a
+// general protection fault.
+func (a *crashAnalysis) falseGPFault() bool {
+	if !a.known() || !a.isGPFault() || a.in.privileged {
+		return false
+	}
+	for i := range a.in.Accesses {
+		// Instructions on vectors may demand an alignment.
+		if s := a.in.Accesses[i].Size; s >= 16 && a.in.Accesses[i].Addr%16 != 0 || s == 0 {
+			return false
+		}
+	}
+	_, found := a.nonCanonical()
+	return !found
+}
+
+// allowed tells whether the process might access what it is said not to. Of
+// Linux, it takes the code for that, since a mapping may have come since.
+func (a *crashAnalysis) allowed() bool {
+	c := a.d.Crash
+	i := -1
+	if a.isAccessFault() {
+		i = a.mapping(c.Address)
+	}
+	if i < 0 {
+		return false
+	}
+	m := &a.d.Maps[i]
+	if a.windows() {
+		return c.Code == winAccessViolation && (c.Params[0] == 0 && m.Read || c.Params[0] == 1 && m.Write || c.Params[0] == 8 && m.Exec)
+	}
+	if a.context != nil && c.Address == a.context.PC() {
+		return m.Exec
+	}
+	return m.Read && m.Write && (a.mac() || c.Flags == segvAccErr)
+}
+
+// elsewhere tells whether the instruction does not access the address of the
+// crash.
+func (a *crashAnalysis) elsewhere() bool {
+	if !a.known() || !a.isAccessFault() {
+		return false
+	}
+	pc := a.d.Crash.Address - a.context.PC()
+	if pc < uint64(len(a.in.Code)) || a.in.HasTarget && a.in.Target == a.d.Crash.Address {
+		return false // the code itself
+	}
+	for i := range a.in.Accesses {
+		if a.at(&a.in.Accesses[i]) {
+			return false
+		}
+	}
+	return true
+}

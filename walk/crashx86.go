@@ -1,0 +1,253 @@
+package walk
+
+import (
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// x86Names are the general registers in the order of their numbers.
+var x86Names = [...]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "14", "15"}
+
+// x86Inst is an instruction of x86 or x86-64 at work.
+type x86Inst struct {
+	*state
+	x86asm.Inst
+	mode int
+	in   *Instruction
+}
+
+// decodeX86 decodes an instruction of a mode, 32 or 64 bits.
+func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
+	// The code may be anything, and the decoder is another's.
+	defer func() {
+		if recover() != nil {
+			in = nil
+		}
+	}()
+	inst, err := x86asm.Decode(code, mode)
+	if err != nil || inst.Len == 0 || inst.Len > len(code) || inst.Op == 0 {
+		return nil
+	}
+	x := x86Inst{state: s, Inst: inst, mode: mode, in: &Instruction{Code: code[:inst.Len], Known: true}}
+	x.in.Text = strings.ReplaceAll(x86asm.IntelSyntax(inst, s.pc, nil), " ptr ", " ")
+	x.in.divides = inst.Op == x86asm.DIV || inst.Op == x86asm.IDIV
+	x.in.privileged = x86Privileged[inst.Op]
+	x.accesses()
+	x.target()
+	return x.in
+}
+
+// accesses tells what memory the instruction accesses.
+func (x *x86Inst) accesses() {
+	if x86Untold[x.Op] {
+		x.in.Known = false
+		return
+	}
+	if x86NoAccess[x.Op] || x.repeatsNever() {
+		return
+	}
+	for i, arg := range x.Args {
+		if m, ok := arg.(x86asm.Mem); ok {
+			x.add(m, x.kind(i))
+		}
+	}
+	x.stack()
+	if !x.in.Known {
+		x.in.Accesses = nil
+	}
+}
+
+func (x *x86Inst) add(m x86asm.Mem, kind AccessKind) {
+	addr, null, ok := x.address(m)
+	if !ok {
+		x.in.Known = false
+		return
+	}
+	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: x.size(), Kind: kind, NullBase: null})
+}
+
+// size is that of the memory operand in bytes, 0 if it is not known.
+func (x *x86Inst) size() uint64 {
+	if n := x86StringSize[x.Op]; n != 0 {
+		return n
+	}
+	return uint64(x.MemBytes)
+}
+
+// kind is what the instruction does with operand i, which is memory.
+func (x *x86Inst) kind(i int) AccessKind {
+	switch {
+	case x.Op == x86asm.XCHG || x.Op == x86asm.XADD:
+		return UpdateAccess
+	case i > 0:
+		return ReadAccess
+	}
+	if kind, ok := x86First[x.Op]; ok {
+		return kind
+	}
+	if x.isVEX() {
+		return WriteAccess // no other changes memory in place
+	}
+	return UnknownAccess
+}
+
+func (x *x86Inst) isVEX() bool {
+	for _, p := range x.Prefix {
+		if p != 0 && (p.IsVEX() || p.IsEVEX()) {
+			return true
+		}
+	}
+	return false
+}
+
+// address computes the address of an operand. null says that its base is 0.
+func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
+	addr = x.displacement(m)
+	if m.Base != 0 {
+		base, ok := x.value(m.Base)
+		if !ok {
+			return 0, false, false
+		}
+		null = base == 0
+		addr += base
+	}
+	if m.Index != 0 && m.Scale != 0 {
+		index, ok := x.value(m.Index)
+		if !ok {
+			return 0, false, false
+		}
+		addr += index * uint64(m.Scale)
+	}
+	bits := x.AddrSize
+	if bits == 0 {
+		bits = x.mode // the decoder does not tell it of AVX
+		if x.hasPrefix(x86asm.PrefixAddrSize) {
+			bits /= 2
+		}
+	}
+	if bits < 64 {
+		addr &= 1<<bits - 1
+	}
+	base, ok := x.segment()
+	return addr + base, null, ok
+}
+
+// displacement is the constant of an address. The decoder gives that of 32 bits
+// without a base register as it is in the code; the processor extends its sign,
+// but not of a MOV whose address is all constant.
+func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
+	const movOffset = 0xa0 // to 0xa3: MOV of the accumulator
+	if m.Base == 0 && x.Opcode>>26 != movOffset>>2 {
+		return uint64(int64(int32(m.Disp)))
+	}
+	return uint64(m.Disp)
+}
+
+// segment is the base of the segment, which is not 0 of FS and GS. Few dumps
+// tell it.
+func (x *x86Inst) segment() (uint64, bool) {
+	for _, seg := range []struct {
+		prefix x86asm.Prefix
+		base   string
+	}{{x86asm.PrefixFS, "$fs.base"}, {x86asm.PrefixGS, "$gs.base"}} {
+		if x.hasPrefix(seg.prefix) {
+			return x.reg(seg.base)
+		}
+	}
+	return 0, true
+}
+
+func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
+	for _, p := range x.Prefix {
+		if p == 0 {
+			return false
+		}
+		if p&0xff == want&0xff && p&x86asm.PrefixIgnored == 0 && !p.IsREX() {
+			return true
+		}
+	}
+	return false
+}
+
+// value is that of a register of an address.
+func (x *x86Inst) value(r x86asm.Reg) (uint64, bool) {
+	switch {
+	case r == x86asm.RIP || r == x86asm.EIP:
+		return x.pc + uint64(x.Len), true
+	case r >= x86asm.RAX && r <= x86asm.R15:
+		return x.general(int(r - x86asm.RAX))
+	case r >= x86asm.EAX && r <= x86asm.R15L:
+		v, ok := x.general(int(r - x86asm.EAX))
+		return uint64(uint32(v)), ok
+	case r >= x86asm.AX && r <= x86asm.R15W:
+		v, ok := x.general(int(r - x86asm.AX))
+		return uint64(uint16(v)), ok
+	}
+	return 0, false // a vector's register: a gather
+}
+
+// general is the value of a general register by its number.
+func (x *x86Inst) general(n int) (uint64, bool) {
+	switch {
+	case x.mode == 32:
+		return x.reg("$e" + x86Names[n])
+	}
+	return x.reg("$r" + x86Names[n])
+}
+
+// repeatsNever tells whether it is a repeated instruction whose count is 0.
+func (x *x86Inst) repeatsNever() bool {
+	if x86StringSize[x.Op] == 0 || !x.hasPrefix(x86asm.PrefixREP) && !x.hasPrefix(x86asm.PrefixREPN) {
+		return false
+	}
+	count, ok := x.general(1)
+	return ok && count == 0
+}
+
+// stack tells what is accessed of the stack by instructions that do not name it.
+func (x *x86Inst) stack() {
+	word := uint64(x.mode / 8)
+	if x.DataSize == 16 && x.hasPrefix(x86asm.PrefixDataSize) && x86Pushes[x.Op]+x86Pops[x.Op] == stackSized {
+		word = 2
+	}
+	n, kind, off := 4, ReadAccess, uint64(0) // of the stack pointer
+	switch {
+	case x.Op == x86asm.LEAVE:
+		n = 5
+	case x86Pushes[x.Op] != 0:
+		kind, off = WriteAccess, -word
+	case x86Pops[x.Op] == 0:
+		return
+	}
+	sp, ok := x.general(n)
+	if !ok {
+		x.in.Known = false
+		return
+	}
+	addr := sp + off
+	if x.mode == 32 {
+		addr = uint64(uint32(addr))
+	}
+	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: word, Kind: kind, NullBase: sp == 0})
+}
+
+// target tells where an indirect branch goes.
+func (x *x86Inst) target() {
+	switch {
+	case x.Op == x86asm.RET:
+		if sp, ok := x.general(4); ok {
+			x.in.Target, x.in.HasTarget = x.word(sp)
+		}
+	case x.Op != x86asm.CALL && x.Op != x86asm.JMP:
+	default:
+		switch to := x.Args[0].(type) {
+		case x86asm.Reg:
+			x.in.Target, x.in.HasTarget = x.value(to)
+		case x86asm.Mem:
+			if addr, _, ok := x.address(to); ok {
+				x.in.Target, x.in.HasTarget = x.word(addr)
+			}
+		}
+	}
+}

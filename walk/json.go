@@ -1,0 +1,186 @@
+package walk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// DocumentSchema is the number of the form of what a Document has beside
+// rust-minidump's schema. Fields may be added without another number.
+const DocumentSchema = 1
+
+// Document is the walk of a dump in the schema that rust-minidump publishes
+// (minidump-processor/json-schema.md), with the keys and their order of its
+// output: consumers of one read the other. Every key is always there, null
+// where the value is not known. Addresses are texts in hexadecimal, padded to
+// the process's words. What the schema does not have is under keys "symtool".
+//
+// Where we differ:
+//   - modules and unloaded modules are in the order of their addresses, and
+//     main_module is the place of the program among them, null without;
+//   - an id, a version or a name that is not known is null, and not empty;
+//   - os is null for a system that we have no name for, of which rust-minidump
+//     prints the number;
+//   - function_offset and the like are of the same instruction, but behind a
+//     signal handler, where that is the one that was interrupted.
+//
+// Null in every document, since no reader of ours keeps what they tell:
+// cert_subject, handles, mac_boot_args, mac_crash_info, proc_limits,
+// soft_errors, symbol_url.
+type Document struct {
+	CrashInfo      DocCrash           `json:"crash_info"`
+	CrashingThread *DocCrashingThread `json:"crashing_thread"` // null without a crash and without a thread that asked for the dump
+	Handles        null               `json:"handles"`
+	// LinuxMemoryMapCount is how many mappings the process had, of Linux.
+	LinuxMemoryMapCount *int        `json:"linux_memory_map_count"`
+	LSBRelease          *DocLSB     `json:"lsb_release"`
+	MacBootArgs         null        `json:"mac_boot_args"`
+	MacCrashInfo        null        `json:"mac_crash_info"`
+	MainModule          *int        `json:"main_module"` // place in modules
+	Modules             []DocModule `json:"modules"`
+	// ModulesContainsCertInfo is false: certificates are told by Mozilla's crash
+	// reports, and not by dumps.
+	ModulesContainsCertInfo bool                `json:"modules_contains_cert_info"`
+	PID                     *uint32             `json:"pid"`
+	ProcLimits              null                `json:"proc_limits"`
+	ProcessUptime           *int64              `json:"process_uptime"` // seconds
+	SoftErrors              null                `json:"soft_errors"`
+	Status                  string              `json:"status"` // "OK"
+	Symtool                 DocExtra            `json:"symtool"`
+	SystemInfo              DocSystem           `json:"system_info"`
+	ThreadCount             int                 `json:"thread_count"`
+	Threads                 []DocThread         `json:"threads"` // those that were walked
+	UnloadedModules         []DocUnloadedModule `json:"unloaded_modules"`
+}
+
+// null is what is null in every document.
+type null struct{}
+
+func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// DocExtra is what we tell of a dump beside the schema.
+type DocExtra struct {
+	Crash    *DocCrashExtra `json:"crash"`    // null where the instruction could not be read
+	Dump     string         `json:"dump"`     // where it was
+	Format   string         `json:"format"`   // "minidump", "ELF core"
+	Handles  int            `json:"handles"`  // how many the dump lists, of Windows
+	Problems []string       `json:"problems"` // damage
+	Schema   int            `json:"schema"`   // DocumentSchema
+	Verdict  any            `json:"verdict"`  // null without --verify
+	Version  string         `json:"version"`  // of symtool
+}
+
+// DocumentOptions says what a Document tells.
+type DocumentOptions struct {
+	Dump    string // name of the dump
+	Version string // of symtool
+	Verdict any    // to be marshalled under symtool.verdict; nil without
+	// Registers gives all frames their registers, and not only the topmost of
+	// crashing_thread.
+	Registers bool
+}
+
+// NewDocument makes the document of a walk.
+func NewDocument(r *Result, o DocumentOptions) *Document {
+	m := documentMaker{r: r, d: r.Dump, o: o, digits: 16}
+	if a := m.d.Arch; a != nil && a.PtrSize == 4 {
+		m.digits = 8
+	}
+	doc := &Document{
+		LSBRelease: lsbRelease(m.d), Modules: m.modules(), ProcessUptime: uptime(m.d), Status: "OK",
+		SystemInfo: systemInfo(m.d), ThreadCount: len(r.Stacks), Threads: m.threads(), UnloadedModules: m.unloaded(),
+		Symtool: DocExtra{
+			Dump: o.Dump, Format: m.d.Format, Handles: m.d.Handles, Problems: []string{},
+			Schema: DocumentSchema, Verdict: o.Verdict, Version: o.Version,
+		},
+	}
+	for _, p := range m.d.Problems {
+		doc.Symtool.Problems = append(doc.Symtool.Problems, p.String())
+	}
+	if m.d.Main >= 0 {
+		doc.MainModule = &m.d.Main
+	}
+	if m.d.Process.HasID {
+		doc.PID = &m.d.Process.ID
+	}
+	if os := m.d.System.OS; (os == dump.Linux || os == dump.Android) && len(m.d.Maps) > 0 {
+		n := len(m.d.Maps)
+		doc.LinuxMemoryMapCount = &n
+	}
+	crashed := m.crashedStack()
+	if crashed >= 0 {
+		doc.CrashingThread = m.crashingThread(crashed, doc.Threads[crashed])
+	}
+	doc.CrashInfo, doc.Symtool.Crash = m.crash(crashed)
+	return doc
+}
+
+// documentMaker makes a document.
+type documentMaker struct {
+	r      *Result
+	d      *dump.Dump
+	o      DocumentOptions
+	digits int // of an address
+}
+
+// hex writes an address.
+func (m *documentMaker) hex(v uint64) string { return fmt.Sprintf("0x%0*x", m.digits, v) }
+
+func (m *documentMaker) hexPtr(v uint64) *string {
+	s := m.hex(v)
+	return &s
+}
+
+// textOrNull is nil for "".
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Write writes the document: on one line, which ends it, so that documents
+// after one another are JSON Lines, or indented by two spaces. Control
+// characters are written as \u escapes.
+func (d *Document) Write(w io.Writer, indent bool) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if indent {
+		enc.SetIndent("", "  ")
+	}
+	if err := enc.Encode(d); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeControls(buf.Bytes()))
+	return err
+}
+
+// escapeControls escapes the control characters that encoding/json leaves as
+// they are: DEL and those from U+0080 to U+009F. In JSON they are in texts only.
+func escapeControls(b []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(b); i++ {
+		c, n := rune(0), 0
+		switch {
+		case b[i] == 0x7f:
+			c, n = 0x7f, 1
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] < 0xa0:
+			c, n = rune(b[i+1]), 2
+		default:
+			continue
+		}
+		out = fmt.Appendf(append(out, b[done:i]...), `\u%04x`, c)
+		i += n - 1
+		done = i + 1
+	}
+	if out == nil {
+		return b
+	}
+	return append(out, b[done:]...)
+}

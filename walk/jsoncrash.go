@@ -1,0 +1,140 @@
+package walk
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// DocCrash is why the process ended, and what the instruction would have done
+// at which it did. What is of the instruction is null where there is no code of
+// it, for other CPUs than x86, amd64 and arm64, and where the dump lacks a
+// register that it needs.
+type DocCrash struct {
+	Address         *string      `json:"address"` // null where the dump tells none
+	AdjustedAddress *DocAdjusted `json:"adjusted_address"`
+	// Assertion is Microsoft's C library's, which has failed.
+	Assertion *string `json:"assertion"`
+	// CrashInconsistencies are the findings that do not go together.
+	CrashInconsistencies []string `json:"crash_inconsistencies"`
+	CrashingThread       *int     `json:"crashing_thread"` // place in threads
+	Instruction          *string  `json:"instruction"`
+	// InstructionPointerUpdate is where an indirect branch or a return goes.
+	InstructionPointerUpdate *DocTarget   `json:"instruction_pointer_update"`
+	MemoryAccesses           []DocAccess  `json:"memory_accesses"` // empty for none
+	PossibleBitFlips         []DocBitFlip `json:"possible_bit_flips"`
+	Type                     *string      `json:"type"`
+}
+
+// DocAdjusted is an address that tells more than that of the crash.
+type DocAdjusted struct {
+	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
+	Address string `json:"address,omitempty"` // non-canonical: that was accessed
+	Offset  string `json:"offset,omitempty"`  // null-pointer: of the pointer
+}
+
+// DocTarget is where an instruction goes.
+type DocTarget struct {
+	Address string `json:"address"`
+}
+
+// DocAccess is a piece of memory that the instruction accesses.
+type DocAccess struct {
+	AccessType *string `json:"access_type"` // "read", "write", "read_write"
+	Address    string  `json:"address"`
+	// IsLikelyGuardPage is there only when true.
+	IsLikelyGuardPage bool    `json:"is_likely_guard_page,omitempty"`
+	Size              *uint64 `json:"size"` // bytes
+}
+
+// DocCrashExtra is what we tell of the instruction beside the schema.
+type DocCrashExtra struct {
+	Code   string `json:"code"`   // its bytes, in hexadecimal
+	Source string `json:"source"` // where they are from: "dump" or "binary"
+}
+
+// crash tells of the crash; stack is the place in Result.Stacks of its thread,
+// or -1.
+func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
+	doc := DocCrash{Assertion: assertion(m.d.Assertion), CrashInconsistencies: []string{}}
+	if stack >= 0 {
+		doc.CrashingThread = &stack
+	}
+	c := m.d.Crash
+	if c == nil {
+		return doc, nil
+	}
+	doc.Type = textOrNull(m.d.Reason())
+	if c.HasAddress {
+		doc.Address = m.hexPtr(c.Address)
+	}
+	thread := m.d.CrashedThread()
+	if thread < 0 {
+		return doc, nil
+	}
+	in := m.r.Instruction(thread)
+	a := crashAnalysis{d: m.d, in: in, context: threadContext(m.d, thread)}
+	doc.AdjustedAddress = m.adjusted(&a)
+	doc.PossibleBitFlips = m.bitFlips(&a)
+	doc.CrashInconsistencies = append(doc.CrashInconsistencies, a.inconsistencies()...)
+	if in == nil {
+		return doc, nil
+	}
+	doc.Instruction, doc.MemoryAccesses = textOrNull(in.Text), m.accesses(&a)
+	if in.HasTarget {
+		doc.InstructionPointerUpdate = &DocTarget{m.hex(in.Target)}
+	}
+	extra := &DocCrashExtra{Code: hex.EncodeToString(in.Code), Source: "dump"}
+	if in.Binary {
+		extra.Source = "binary"
+	}
+	return doc, extra
+}
+
+func (m *documentMaker) accesses(a *crashAnalysis) []DocAccess {
+	if !a.in.Known {
+		return nil
+	}
+	all := []DocAccess{}
+	for i := range a.in.Accesses {
+		access := &a.in.Accesses[i]
+		doc := DocAccess{
+			AccessType: textOrNull(access.Kind.String()), Address: m.hex(access.Addr), IsLikelyGuardPage: a.isGuardPage(access.Addr),
+		}
+		if access.Size != 0 {
+			doc.Size = &access.Size
+		}
+		all = append(all, doc)
+	}
+	return all
+}
+
+func (m *documentMaker) adjusted(a *crashAnalysis) *DocAdjusted {
+	if addr, ok := a.nonCanonical(); ok {
+		return &DocAdjusted{Kind: "non-canonical", Address: m.hex(addr)}
+	}
+	if offset, ok := a.nullOffset(); ok {
+		return &DocAdjusted{Kind: "null-pointer", Offset: m.hex(offset)}
+	}
+	return nil
+}
+
+// assertion is a failed assertion on one line.
+func assertion(a *dump.Assertion) *string {
+	if a == nil {
+		return nil
+	}
+	var parts []string
+	if a.Expression != "" {
+		parts = append(parts, a.Expression)
+	}
+	if a.Function != "" {
+		parts = append(parts, "in "+a.Function)
+	}
+	if a.File != "" {
+		parts = append(parts, fmt.Sprintf("at %s:%d", a.File, a.Line))
+	}
+	return textOrNull(strings.Join(parts, " "))
+}

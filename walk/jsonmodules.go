@@ -1,0 +1,83 @@
+package walk
+
+// DocModule is a module. End is the address behind its last byte.
+type DocModule struct {
+	BaseAddr       string         `json:"base_addr"`
+	CertSubject    null           `json:"cert_subject"`
+	CodeID         *string        `json:"code_id"`
+	CorruptSymbols bool           `json:"corrupt_symbols"` // there are symbols that cannot be used
+	DebugFile      *string        `json:"debug_file"`
+	DebugID        *string        `json:"debug_id"`
+	EndAddr        string         `json:"end_addr"`
+	Filename       *string        `json:"filename"`
+	LoadedSymbols  bool           `json:"loaded_symbols"`
+	MissingSymbols bool           `json:"missing_symbols"` // they were looked for, and there are none
+	SymbolURL      null           `json:"symbol_url"`
+	Symtool        DocModuleExtra `json:"symtool"`
+	Version        *string        `json:"version"`
+}
+
+// DocModuleExtra is what we tell of a module beside the schema.
+type DocModuleExtra struct {
+	Binary bool     `json:"binary"` // the symbols are those of the binary
+	Error  *string  `json:"error"`  // why symbols that are there are not used
+	File   *string  `json:"file"`   // where the symbols are from; null without
+	Path   string   `json:"path"`   // of the module, in the process
+	Tried  []string `json:"tried"`  // where symbols were looked for and are not
+}
+
+// DocUnloadedModule is a module that was there before.
+type DocUnloadedModule struct {
+	BaseAddr    string  `json:"base_addr"`
+	CertSubject null    `json:"cert_subject"`
+	CodeID      *string `json:"code_id"`
+	EndAddr     string  `json:"end_addr"`
+	Filename    *string `json:"filename"`
+}
+
+func (m *documentMaker) modules() []DocModule {
+	all := make([]DocModule, len(m.d.Modules))
+	for i := range m.d.Modules {
+		all[i] = m.module(i)
+	}
+	return all
+}
+
+func (m *documentMaker) module(i int) DocModule {
+	module, symbols := &m.d.Modules[i], &m.r.Modules[i]
+	doc := DocModule{
+		BaseAddr: m.hex(module.Addr), EndAddr: m.hex(module.Addr + module.Size),
+		CodeID: textOrNull(module.CodeID), DebugFile: textOrNull(module.DebugFile), DebugID: textOrNull(module.DebugID),
+		Filename: textOrNull(m.d.System.OS.Base(module.Path)), Version: textOrNull(module.Version),
+		LoadedSymbols: symbols.Resolver != nil, MissingSymbols: symbols.looked() && symbols.Resolver == nil,
+		CorruptSymbols: symbols.Resolver == nil && symbols.Err != nil,
+		Symtool:        DocModuleExtra{Path: module.Path, Tried: append([]string{}, symbols.Tried...)},
+	}
+	if symbols.Err != nil {
+		text := symbols.Err.Error()
+		doc.Symtool.Error = &text
+	}
+	if symbols.Resolver != nil {
+		doc.Symtool.File = textOrNull(symbols.Resolver.Path)
+		doc.Symtool.Binary = symbols.state != nil && symbols.state.symbols.binary
+	}
+	return doc
+}
+
+func (m *documentMaker) unloaded() []DocUnloadedModule {
+	all := make([]DocUnloadedModule, len(m.d.Unloaded))
+	for i := range m.d.Unloaded {
+		u := &m.d.Unloaded[i]
+		all[i] = DocUnloadedModule{
+			BaseAddr: m.hex(u.Addr), EndAddr: m.hex(u.Addr + u.Size), CodeID: textOrNull(u.CodeID),
+			Filename: textOrNull(m.d.System.OS.Base(u.Path)),
+		}
+	}
+	return all
+}
+
+// looked tells whether symbols were looked for: somebody asked, and there was a
+// place to look at.
+func (s *Symbols) looked() bool {
+	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
+}

@@ -1,0 +1,236 @@
+package walk
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// DocThread is a thread.
+type DocThread struct {
+	FrameCount int        `json:"frame_count"`
+	Frames     []DocFrame `json:"frames"`
+	// LastErrorValue is what GetLastError would return, of Windows: the number in
+	// hexadecimal. Null where the dump does not hold the thread's block.
+	LastErrorValue *string        `json:"last_error_value"`
+	Symtool        DocThreadExtra `json:"symtool"`
+	ThreadID       uint32         `json:"thread_id"`
+	ThreadName     *string        `json:"thread_name"`
+}
+
+// DocCrashingThread is the thread that crashed, or asked for the dump, again,
+// with the registers of its topmost frame.
+type DocCrashingThread struct {
+	DocThread
+	ThreadsIndex int `json:"threads_index"`
+}
+
+// DocThreadExtra is what we tell of a thread beside the schema.
+type DocThreadExtra struct {
+	Clean bool     `json:"clean"` // the walk came to the end of the stack
+	End   string   `json:"end"`   // why it ended: a name of End
+	Index int      `json:"index"` // of the thread in the dump
+	Notes []string `json:"notes"`
+	Trace []string `json:"trace,omitempty"` // with --trace
+	Why   string   `json:"why"`             // more about the end, for people
+}
+
+// DocFrame is a frame. Offsets and names are those of the instruction that the
+// frame executes: of a caller the call.
+type DocFrame struct {
+	File           *string     `json:"file"`
+	Frame          int         `json:"frame"`
+	Function       *string     `json:"function"`
+	FunctionOffset *string     `json:"function_offset"`
+	Inlines        []DocInline `json:"inlines"` // innermost first
+	Line           *uint32     `json:"line"`
+	MissingSymbols bool        `json:"missing_symbols"` // function is null
+	Module         *string     `json:"module"`
+	ModuleOffset   *string     `json:"module_offset"`
+	Offset         string      `json:"offset"`
+	// Registers are those that are known, of the topmost frame of
+	// crashing_thread, and of all with DocumentOptions.Registers.
+	Registers map[string]string `json:"registers,omitempty"`
+	Symtool   DocFrameExtra     `json:"symtool"`
+	Trust     string            `json:"trust"`
+	// UnloadedModules are those that were around the instruction before, of a
+	// frame without a module.
+	UnloadedModules []DocUnloadedAt `json:"unloaded_modules"`
+}
+
+// DocFrameExtra is what we tell of a frame beside the schema.
+type DocFrameExtra struct {
+	Interrupted bool   `json:"interrupted"` // it did not get where it is by a call
+	PC          string `json:"pc"`          // of a caller the return address
+	SP          string `json:"sp"`
+	// SignalHandlerReturn says that the frame is the code that a signal handler
+	// returns to.
+	SignalHandlerReturn bool   `json:"signal_handler_return"`
+	Technique           string `json:"technique"` // a name of Technique
+}
+
+// DocInline is a function that was inlined into that of a frame.
+type DocInline struct {
+	File     *string `json:"file"`
+	Function string  `json:"function"`
+	Line     *uint32 `json:"line"`
+}
+
+// DocUnloadedAt is a module that was where an instruction is.
+type DocUnloadedAt struct {
+	Module  string   `json:"module"`
+	Offsets []string `json:"offsets"`
+}
+
+func (m *documentMaker) threads() []DocThread {
+	all := make([]DocThread, len(m.r.Stacks))
+	for i := range m.r.Stacks {
+		all[i] = m.thread(&m.r.Stacks[i])
+	}
+	return all
+}
+
+func (m *documentMaker) thread(s *Stack) DocThread {
+	t := &m.d.Threads[s.Thread]
+	notes := s.Notes
+	if notes == nil {
+		notes = []string{}
+	}
+	doc := DocThread{
+		FrameCount: len(s.Frames), Frames: make([]DocFrame, len(s.Frames)), LastErrorValue: lastError(m.d, t),
+		ThreadID: t.ID, ThreadName: textOrNull(t.Name),
+		Symtool: DocThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
+	}
+	for i := range s.Frames {
+		doc.Frames[i] = m.frame(i, &s.Frames[i])
+	}
+	return doc
+}
+
+func (m *documentMaker) frame(i int, f *Frame) DocFrame {
+	doc := DocFrame{
+		Frame: i, MissingSymbols: len(f.Names) == 0, Offset: m.hex(f.Inst), Trust: f.Trust.String(),
+		Symtool: DocFrameExtra{
+			Interrupted: f.Interrupted, PC: m.hex(f.PC), SP: m.hex(f.SP), SignalHandlerReturn: f.Handler, Technique: f.By.String(),
+		},
+	}
+	if f.Module >= 0 {
+		module := &m.d.Modules[f.Module]
+		doc.Module = textOrNull(m.d.System.OS.Base(module.Path))
+		doc.ModuleOffset = m.hexPtr(f.Inst - module.Addr)
+	} else {
+		doc.UnloadedModules = m.unloadedAt(f.Inst)
+	}
+	if n := len(f.Names); n > 0 {
+		own := &f.Names[n-1]
+		doc.Function, doc.FunctionOffset = &own.Function, m.hexPtr(f.Inst-f.Start)
+		doc.File, doc.Line = place(own)
+		for k := range n - 1 {
+			in := DocInline{Function: f.Names[k].Function}
+			in.File, in.Line = place(&f.Names[k])
+			doc.Inlines = append(doc.Inlines, in)
+		}
+	}
+	if m.o.Registers {
+		doc.Registers = m.registers(f)
+	}
+	return doc
+}
+
+// place is the file and the line of a function.
+func place(f *resolve.Frame) (file *string, line *uint32) {
+	if f.Line != 0 {
+		n := f.Line
+		line = &n
+	}
+	return textOrNull(f.File), line
+}
+
+// registers are the registers of a frame by rust-minidump's names.
+func (m *documentMaker) registers(f *Frame) map[string]string {
+	a := m.d.Arch
+	if a == nil {
+		return nil
+	}
+	regs := make(map[string]string, len(f.Registers))
+	for _, r := range f.Registers {
+		regs[peerRegister(a, a.Regs[r.Index].Name)] = m.hex(r.Value)
+	}
+	return regs
+}
+
+// peerRegister is rust-minidump's name of a register.
+func peerRegister(a *arch.Arch, name string) string {
+	switch {
+	case a == arch.ARM64 && name == "x29", a == arch.ARM && name == "r11":
+		return "fp"
+	case a == arch.ARM64 && name == "x30":
+		return "lr"
+	}
+	return strings.TrimPrefix(name, "$")
+}
+
+// crashedStack is the place in Result.Stacks of the thread that crashed, or
+// asked for the dump; -1 without.
+func (m *documentMaker) crashedStack() int {
+	thread := m.d.CrashedThread()
+	if m.d.Crash == nil && m.d.HasRequester {
+		thread = slices.IndexFunc(m.d.Threads, func(t dump.Thread) bool { return t.ID == m.d.Requester })
+	}
+	if thread < 0 {
+		return -1
+	}
+	return slices.IndexFunc(m.r.Stacks, func(s Stack) bool { return s.Thread == thread })
+}
+
+func (m *documentMaker) crashingThread(i int, t DocThread) *DocCrashingThread {
+	if frames := m.r.Stacks[i].Frames; len(frames) > 0 {
+		t.Frames = slices.Clone(t.Frames)
+		t.Frames[0].Registers = m.registers(&frames[0])
+	}
+	return &DocCrashingThread{DocThread: t, ThreadsIndex: i}
+}
+
+// unloadedAt lists the unloaded modules that were around an address, by name.
+func (m *documentMaker) unloadedAt(addr uint64) []DocUnloadedAt {
+	offsets := map[string][]uint64{}
+	for i := range m.d.Unloaded {
+		if u := &m.d.Unloaded[i]; u.Contains(addr) {
+			name := m.d.System.OS.Base(u.Path)
+			offsets[name] = append(offsets[name], addr-u.Addr)
+		}
+	}
+	var all []DocUnloadedAt
+	for name, list := range offsets {
+		slices.Sort(list)
+		at := DocUnloadedAt{Module: name}
+		for _, off := range slices.Compact(list) {
+			at.Offsets = append(at.Offsets, m.hex(off))
+		}
+		all = append(all, at)
+	}
+	slices.SortFunc(all, func(a, b DocUnloadedAt) int { return cmp.Compare(a.Module, b.Module) })
+	return all
+}
+
+// lastError reads LastErrorValue of a thread's environment block.
+func lastError(d *dump.Dump, t *dump.Thread) *string {
+	if d.System.OS != dump.Windows || t.TEB == 0 || d.Arch == nil {
+		return nil
+	}
+	offset := uint64(0x34) // behind NT_TIB, the environment pointer, the client's id and three pointers
+	if d.Arch.PtrSize == 8 {
+		offset = 0x68
+	}
+	v, ok := d.Memory.Word(t.TEB+offset, 4)
+	if !ok {
+		return nil
+	}
+	s := "0x" + strings.Repeat("0", 8-len(strconv.FormatUint(v, 16))) + strconv.FormatUint(v, 16)
+	return &s
+}
