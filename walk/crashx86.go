@@ -19,6 +19,9 @@ type x86Inst struct {
 
 // decodeX86 decodes an instruction of a mode, 32 or 64 bits.
 func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
+	if name := endBranch(code); name != "" {
+		return &Instruction{Code: code[:4], Text: name, Known: true}
+	}
 	// The code may be anything, and the decoder is another's.
 	defer func() {
 		if recover() != nil {
@@ -36,6 +39,15 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	x.accesses()
 	x.target()
 	return x.in
+}
+
+// endBranch is the name of an instruction that marks the target of an indirect
+// branch, which the decoder does not know, "" for another.
+func endBranch(code []byte) string {
+	if len(code) < 4 || code[0] != 0xf3 || code[1] != 0x0f || code[2] != 0x1e {
+		return ""
+	}
+	return map[byte]string{0xfa: "endbr64", 0xfb: "endbr32"}[code[3]]
 }
 
 // accesses tells what memory the instruction accesses.
@@ -72,6 +84,9 @@ func (x *x86Inst) size() uint64 {
 	if n := x86StringSize[x.Op]; n != 0 {
 		return n
 	}
+	if x.MemBytes == 0 && x86TenBytes[x.Op] {
+		return 10
+	}
 	return uint64(x.MemBytes)
 }
 
@@ -92,18 +107,43 @@ func (x *x86Inst) kind(i int) AccessKind {
 	return UnknownAccess
 }
 
-func (x *x86Inst) isVEX() bool {
-	for _, p := range x.Prefix {
+// isVEX tells whether the instruction is one of AVX.
+func (x *x86Inst) isVEX() bool { return x.vexPlace() >= 0 }
+
+// vexPlace is the place of the prefix of AVX in the code, -1 without.
+func (x *x86Inst) vexPlace() int {
+	for i, p := range x.Prefix {
 		if p != 0 && (p.IsVEX() || p.IsEVEX()) {
-			return true
+			return i
 		}
 	}
-	return false
+	return -1
+}
+
+// isRelative tells whether the address of an instruction of AVX is relative to
+// the next instruction: the decoder does not tell it. The byte behind prefix
+// and opcode has a mode of 0 and register 5 then.
+func (x *x86Inst) isRelative() bool {
+	i := x.vexPlace()
+	if i < 0 || x.mode != 64 {
+		return false
+	}
+	modrm := i + 3 // behind two bytes and the opcode
+	switch {
+	case x.Prefix[i].IsEVEX():
+		modrm = i + 5
+	case x.Prefix[i]&0xff == x86asm.PrefixVEX3Bytes:
+		modrm = i + 4
+	}
+	return modrm < len(x.in.Code) && x.in.Code[modrm]&0xc7 == 5
 }
 
 // address computes the address of an operand. null says that its base is 0.
 func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	addr = x.displacement(m)
+	if m.Base == 0 && m.Index == 0 && x.isRelative() {
+		m.Base = x86asm.RIP
+	}
 	if m.Base != 0 {
 		base, ok := x.value(m.Base)
 		if !ok {
@@ -133,15 +173,15 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	return addr + base, null, ok
 }
 
-// displacement is the constant of an address. The decoder gives that of 32 bits
-// without a base register as it is in the code; the processor extends its sign,
-// but not of a MOV whose address is all constant.
+// displacement is the constant of an address. The decoder does not extend the
+// sign of those of 32 bits, as the processor does; only a MOV whose address is
+// all constant has one of 64.
 func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
 	const movOffset = 0xa0 // to 0xa3: MOV of the accumulator
-	if m.Base == 0 && x.Opcode>>26 != movOffset>>2 {
-		return uint64(int64(int32(m.Disp)))
+	if m.Base == 0 && m.Index == 0 && x.Opcode>>26 == movOffset>>2 {
+		return uint64(m.Disp)
 	}
-	return uint64(m.Disp)
+	return uint64(int64(int32(m.Disp)))
 }
 
 // segment is the base of the segment, which is not 0 of FS and GS. Few dumps
@@ -158,9 +198,11 @@ func (x *x86Inst) segment() (uint64, bool) {
 	return 0, true
 }
 
+// hasPrefix looks at the prefixes before that of AVX: what is behind it are more
+// bytes of it.
 func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	for _, p := range x.Prefix {
-		if p == 0 {
+		if p == 0 || p.IsVEX() || p.IsEVEX() {
 			return false
 		}
 		if p&0xff == want&0xff && p&x86asm.PrefixIgnored == 0 && !p.IsREX() {

@@ -13,7 +13,7 @@ var x86First = kinds(map[AccessKind][]x86asm.Op{
 		x86asm.LDMXCSR, x86asm.LGDT, x86asm.LIDT, x86asm.LLDT, x86asm.LMSW, x86asm.LODSB, x86asm.LODSD, x86asm.LODSQ, x86asm.LODSW,
 		x86asm.LTR, x86asm.MUL, x86asm.OUTSB, x86asm.OUTSD, x86asm.OUTSW, x86asm.PUSH, x86asm.SCASB, x86asm.SCASD, x86asm.SCASQ,
 		x86asm.SCASW, x86asm.TEST, x86asm.VERR, x86asm.VERW, x86asm.XRSTOR, x86asm.XRSTOR64, x86asm.XRSTORS, x86asm.XRSTORS64,
-		x86asm.CLFLUSH,
+		x86asm.CLFLUSH, x86asm.VLDMXCSR,
 	},
 	WriteAccess: {
 		x86asm.EXTRACTPS, x86asm.FBSTP, x86asm.FIST, x86asm.FISTP, x86asm.FISTTP, x86asm.FNSAVE, x86asm.FNSTCW, x86asm.FNSTENV,
@@ -59,7 +59,7 @@ var x86NoAccess = set(x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETC
 
 // x86Untold access more or other memory than their operands say, or memory of
 // the system's.
-var x86Untold = set(x86asm.BOUND, x86asm.ENTER, x86asm.ICEBP, x86asm.INT, x86asm.INTO, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD,
+var x86Untold = set(x86asm.BOUND, x86asm.ENTER, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD,
 	x86asm.IRETQ, x86asm.LCALL, x86asm.LDS, x86asm.LES, x86asm.LFS, x86asm.LGS, x86asm.LJMP, x86asm.LRET, x86asm.LSS,
 	x86asm.MASKMOVDQU, x86asm.MASKMOVQ, x86asm.MONITOR, x86asm.POPA, x86asm.POPAD, x86asm.PUSHA, x86asm.PUSHAD, x86asm.RSM,
 	x86asm.XLATB)
@@ -84,6 +84,9 @@ var x86StringSize = map[x86asm.Op]uint64{
 	x86asm.MOVSQ: 8, x86asm.OUTSB: 1, x86asm.OUTSW: 2, x86asm.OUTSD: 4, x86asm.SCASB: 1, x86asm.SCASW: 2, x86asm.SCASD: 4,
 	x86asm.SCASQ: 8, x86asm.STOSB: 1, x86asm.STOSW: 2, x86asm.STOSD: 4, x86asm.STOSQ: 8,
 }
+
+// x86TenBytes have an operand of 10 bytes, of which the decoder tells no size.
+var x86TenBytes = set(x86asm.FLD, x86asm.FSTP, x86asm.FBLD, x86asm.FBSTP)
 
 // x86Privileged fault outside of the kernel, always or by their operands, or as
 // the system is set up.
