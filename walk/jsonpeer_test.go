@@ -15,6 +15,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // peerCase is a dump that rust-minidump walked, with the files of its test
@@ -63,12 +64,14 @@ func peerWalk(t *testing.T, c peerCase) *Result {
 	}
 	t.Cleanup(func() { sources.Close() })
 	d := opened(t, filepath.Join(dir, c.dump))
-	config := Config{Threads: []int{}}
-	for i := range d.Threads {
-		if !d.HasWriter || d.Threads[i].ID != d.Writer {
-			config.Threads = append(config.Threads, i)
+	config := Config{Threads: func(d *dump.Dump) (list []int) {
+		for i := range d.Threads {
+			if !d.HasWriter || d.Threads[i].ID != d.Writer {
+				list = append(list, i)
+			}
 		}
-	}
+		return list
+	}}
 	r, err := NewWalker(sources, config).Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)

@@ -67,10 +67,10 @@ type DocFrame struct {
 type DocFrameExtra struct {
 	Interrupted bool   `json:"interrupted"` // it did not get where it is by a call
 	PC          string `json:"pc"`          // of a caller the return address
-	SP          string `json:"sp"`
 	// SignalHandlerReturn says that the frame is the code that a signal handler
 	// returns to.
 	SignalHandlerReturn bool   `json:"signal_handler_return"`
+	SP                  string `json:"sp"`
 	Technique           string `json:"technique"` // a name of Technique
 }
 
