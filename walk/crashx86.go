@@ -9,6 +9,10 @@ import (
 // x86Names are the general registers in the order of their numbers.
 var x86Names = [...]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "14", "15"}
 
+// x86Texts makes of the decoder's text what rust-minidump prints: without ptr;
+// and an address of 0 is left out by the decoder.
+var x86Texts = strings.NewReplacer(" ptr ", " ", "[]", "[0x0]")
+
 // x86Inst is an instruction of x86 or x86-64 at work.
 type x86Inst struct {
 	*state
@@ -33,7 +37,8 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 		return nil
 	}
 	x := x86Inst{state: s, Inst: inst, mode: mode, in: &Instruction{Code: code[:inst.Len], Known: true}}
-	x.in.Text = strings.ReplaceAll(x86asm.IntelSyntax(inst, s.pc, nil), " ptr ", " ")
+	x.repair()
+	x.in.Text = x86Texts.Replace(x86asm.IntelSyntax(x.Inst, s.pc, nil))
 	x.in.divides = inst.Op == x86asm.DIV || inst.Op == x86asm.IDIV
 	x.in.privileged = x86Privileged[inst.Op]
 	x.accesses()
@@ -141,9 +146,6 @@ func (x *x86Inst) isRelative() bool {
 // address computes the address of an operand. null says that its base is 0.
 func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	addr = x.displacement(m)
-	if m.Base == 0 && m.Index == 0 && x.isRelative() {
-		m.Base = x86asm.RIP
-	}
 	if m.Base != 0 {
 		base, ok := x.value(m.Base)
 		if !ok {
@@ -171,6 +173,24 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	}
 	base, ok := x.segment()
 	return addr + base, null, ok
+}
+
+// repair sets what the decoder leaves out of operands in memory: the base of an
+// address relative to the next instruction, in AVX, and the sign of a constant.
+func (x *x86Inst) repair() {
+	for i, arg := range x.Args {
+		m, ok := arg.(x86asm.Mem)
+		if !ok {
+			continue
+		}
+		if m.Base == 0 && m.Index == 0 && x.isRelative() {
+			m.Base = x86asm.RIP
+		}
+		if m.Base != 0 {
+			m.Disp = int64(x.displacement(m))
+		}
+		x.Args[i] = m
+	}
 }
 
 // displacement is the constant of an address. The decoder does not extend the

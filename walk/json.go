@@ -25,6 +25,11 @@ const DocumentSchema = 1
 //   - an id, a version or a name that is not known is null, and not empty;
 //   - os is null for a system that we have no name for, of which rust-minidump
 //     prints the number;
+//   - os_ver has no "0.0.0", which Breakpad writes on Linux in place of a version;
+//   - adjusted_address is of a null pointer only where the crash was at the
+//     address that was made with it;
+//   - memory_accesses has the words of the stack at the addresses where they
+//     are, with their sizes, and nothing where a segment's base is not known;
 //   - function_offset and the like are of the same instruction, but behind a
 //     signal handler, where that is the one that was interrupted.
 //
