@@ -215,7 +215,7 @@ func (a *crashAnalysis) falseGPFault() bool {
 }
 
 // allowed tells whether the process might access what it is said not to. Of
-// Linux, it takes the code for that, since a mapping may have come since.
+// Linux, that must be what the system said: a mapping may have come since.
 func (a *crashAnalysis) allowed() bool {
 	c := a.d.Crash
 	i := -1
@@ -229,10 +229,13 @@ func (a *crashAnalysis) allowed() bool {
 	if a.windows() {
 		return c.Code == winAccessViolation && (c.Params[0] == 0 && m.Read || c.Params[0] == 1 && m.Write || c.Params[0] == 8 && m.Exec)
 	}
+	if a.linux() && c.Flags != segvAccErr {
+		return false
+	}
 	if a.context != nil && c.Address == a.context.PC() {
 		return m.Exec
 	}
-	return m.Read && m.Write && (a.mac() || c.Flags == segvAccErr)
+	return m.Read && m.Write
 }
 
 // elsewhere tells whether the instruction does not access the address of the

@@ -40,10 +40,20 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	x.repair()
 	x.in.Text = x86Texts.Replace(x86asm.IntelSyntax(x.Inst, s.pc, nil))
 	x.in.divides = inst.Op == x86asm.DIV || inst.Op == x86asm.IDIV
-	x.in.privileged = x86Privileged[inst.Op]
+	x.in.privileged = x86Privileged[inst.Op] || x.movesSystem()
 	x.accesses()
 	x.target()
 	return x.in
+}
+
+// movesSystem tells whether it is a MOV of a segment's or the system's register.
+func (x *x86Inst) movesSystem() bool {
+	for _, arg := range x.Args {
+		if r, ok := arg.(x86asm.Reg); ok && x.Op == x86asm.MOV && r >= x86asm.ES {
+			return true
+		}
+	}
+	return false
 }
 
 // endBranch is the name of an instruction that marks the target of an indirect

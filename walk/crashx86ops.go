@@ -92,7 +92,7 @@ var x86TenBytes = set(x86asm.FLD, x86asm.FSTP, x86asm.FBLD, x86asm.FBSTP)
 // the system is set up.
 var x86Privileged = set(x86asm.CLI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.INSB, x86asm.INSD, x86asm.INSW, x86asm.INT,
 	x86asm.INTO, x86asm.INVD, x86asm.INVLPG, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LGDT, x86asm.LIDT,
-	x86asm.LLDT, x86asm.LMSW, x86asm.LRET, x86asm.LTR, x86asm.MONITOR, x86asm.MOV, x86asm.MWAIT, x86asm.OUT, x86asm.OUTSB,
+	x86asm.LLDT, x86asm.LMSW, x86asm.LRET, x86asm.LTR, x86asm.MONITOR, x86asm.MWAIT, x86asm.OUT, x86asm.OUTSB,
 	x86asm.OUTSD, x86asm.OUTSW, x86asm.RDMSR, x86asm.RDPMC, x86asm.RDTSC, x86asm.RDTSCP, x86asm.RSM, x86asm.SGDT, x86asm.SIDT,
 	x86asm.SLDT, x86asm.SMSW, x86asm.STI, x86asm.STR, x86asm.SWAPGS, x86asm.SYSEXIT, x86asm.SYSRET, x86asm.WBINVD, x86asm.WRMSR,
 	x86asm.XRSTORS, x86asm.XRSTORS64, x86asm.XSAVES, x86asm.XSAVES64, x86asm.XSETBV)

@@ -30,8 +30,8 @@ type DocCrash struct {
 
 // DocAdjusted is an address that tells more than that of the crash.
 type DocAdjusted struct {
-	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
 	Address string `json:"address,omitempty"` // non-canonical: that was accessed
+	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
 	Offset  string `json:"offset,omitempty"`  // null-pointer: of the pointer
 }
 
