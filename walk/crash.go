@@ -119,11 +119,11 @@ func (r *Result) code(pc uint64) (code []byte, binary bool) {
 	if f == nil {
 		return nil, false
 	}
-	return codeOf(f, f.LoadBase()+pc-r.Dump.Modules[i].Addr), true
+	return codeAt(f, f.LoadBase()+pc-r.Dump.Modules[i].Addr), true
 }
 
-// codeOf returns the bytes of a binary from an address of the file on.
-func codeOf(f *elfobj.File, addr uint64) []byte {
+// codeAt returns the bytes of a binary from an address of the file on.
+func codeAt(f *elfobj.File, addr uint64) []byte {
 	for _, s := range f.Sections {
 		if !f.Executable(addr) || addr < s.Addr || addr-s.Addr >= uint64(s.Size()) || !s.HasData() {
 			continue

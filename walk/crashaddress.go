@@ -21,10 +21,10 @@ const (
 	winInPageError     = 0xc0000006
 	winIntDivide       = 0xc0000094
 	winPrivileged      = 0xc0000096
-	linuxSIGILL        = 4
-	linuxSIGBUS        = 7
-	linuxSIGFPE        = 8
-	linuxSIGSEGV       = 11
+	sigILL             = 4
+	sigBUS             = 7
+	sigFPE             = 8
+	sigSEGV            = 11
 	siKernel           = 0x80
 	illPrivileged      = 5 // ILL_PRVOPC
 	fpeIntDivide       = 1
@@ -61,7 +61,7 @@ func (a *crashAnalysis) isGPFault() bool {
 	case a.mac():
 		return c.Code == macBadAccess && c.Flags == macGPFault && none
 	case a.linux():
-		return (c.Code == linuxSIGSEGV || c.Code == linuxSIGBUS) && c.Flags == siKernel && none
+		return (c.Code == sigSEGV || c.Code == sigBUS) && c.Flags == siKernel && none
 	}
 	return false
 }
@@ -79,7 +79,7 @@ func (a *crashAnalysis) isAccessFault() bool {
 	case a.mac():
 		return c.Code == macBadAccess && (c.Flags == macInvalidAddress || c.Flags == macProtection)
 	case a.linux():
-		return c.Code == linuxSIGSEGV && (c.Flags == segvMapErr || c.Flags == segvAccErr)
+		return c.Code == sigSEGV && (c.Flags == segvMapErr || c.Flags == segvAccErr)
 	}
 	return false
 }
@@ -93,14 +93,14 @@ func (a *crashAnalysis) isIntDivide() bool {
 	case a.mac():
 		return c.Code == macArithmetic && c.Flags == macIntDivide
 	}
-	return a.linux() && c.Code == linuxSIGFPE && c.Flags == fpeIntDivide
+	return a.linux() && c.Code == sigFPE && c.Flags == fpeIntDivide
 }
 
 // isPrivileged tells whether the system says that the instruction is for the
 // kernel.
 func (a *crashAnalysis) isPrivileged() bool {
 	c := a.d.Crash
-	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == linuxSIGILL && c.Flags == illPrivileged
+	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
 }
 
 func (a *crashAnalysis) known() bool { return a.in != nil && a.in.Known }

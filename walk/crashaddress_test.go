@@ -40,7 +40,7 @@ func crashed(t *testing.T, a *arch.Arch, os dump.OS, code string, crash dump.Cra
 	}
 }
 
-func documentOf(t *testing.T, d *dump.Dump) *Document {
+func crashDocument(t *testing.T, d *dump.Dump) *Document {
 	t.Helper()
 	r, err := NewWalker(&Sources{}, Config{}).Walk(t.Context(), d)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestCrashInfo(t *testing.T) {
 		{"privileged", dump.Windows, "f4", windows(0xc0000096), 0, "", "", ""},
 		{"abort", dump.Linux, "0f05", dump.Crash{Code: 6}, 0, "", "", ""},
 	} {
-		doc := documentOf(t, crashed(t, arch.X86_64, c.os, c.code, c.crash, map[string]uint64{"$rdi": c.rdi}))
+		doc := crashDocument(t, crashed(t, arch.X86_64, c.os, c.code, c.crash, map[string]uint64{"$rdi": c.rdi}))
 		adjusted := ""
 		if a := doc.CrashInfo.AdjustedAddress; a != nil {
 			adjusted = a.Kind + " " + a.Address + a.Offset
@@ -162,7 +162,7 @@ func TestConfidence(t *testing.T) {
 func TestGuardPage(t *testing.T) {
 	for addr, want := range map[uint64]bool{0x4ff8: true, 0x5008: false, 0x3ff8: false} {
 		d := crashed(t, arch.X86_64, dump.Linux, "488907", dump.Crash{Code: 11, Flags: 2, Address: addr, HasAddress: true}, map[string]uint64{"$rdi": addr})
-		accesses := documentOf(t, d).CrashInfo.MemoryAccesses
+		accesses := crashDocument(t, d).CrashInfo.MemoryAccesses
 		if len(accesses) != 1 || accesses[0].IsLikelyGuardPage != want || *accesses[0].Size != 8 || *accesses[0].AccessType != "write" {
 			t.Errorf("%#x: %+v, want %v", addr, accesses, want)
 		}
@@ -170,7 +170,7 @@ func TestGuardPage(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488907", dump.Crash{Code: 11, Flags: 2, Address: 0x4ff8, HasAddress: true}, map[string]uint64{"$rdi": 0x4ff8})
 	d.Maps[0].Addr, d.Maps[0].Size = 0, 0x8001
 	d.Maps[1].Addr = 0x8001
-	if documentOf(t, d).CrashInfo.MemoryAccesses[0].IsLikelyGuardPage {
+	if crashDocument(t, d).CrashInfo.MemoryAccesses[0].IsLikelyGuardPage {
 		t.Error("a mapping of over 32 KiB is a guard page")
 	}
 }
@@ -178,7 +178,7 @@ func TestGuardPage(t *testing.T) {
 // The tag of an address of arm64 is none of the address of the crash.
 func TestTaggedAddress(t *testing.T) {
 	d := crashed(t, arch.ARM64, dump.Linux, "401840b9", dump.Crash{Code: 11, Flags: 1, Address: 0x1018, HasAddress: true}, map[string]uint64{"x2": 0x5a00000000001000})
-	if got := documentOf(t, d).CrashInfo.CrashInconsistencies; len(got) != 0 {
+	if got := crashDocument(t, d).CrashInfo.CrashInconsistencies; len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 }
@@ -186,7 +186,7 @@ func TestTaggedAddress(t *testing.T) {
 // An indirect branch to nowhere: the code is that of the caller's frame no more.
 func TestInstructionPointerUpdate(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "ffd0", dump.Crash{Code: 11, Flags: 0x80}, map[string]uint64{"$rax": 0xdead000000000000})
-	info := documentOf(t, d).CrashInfo
+	info := crashDocument(t, d).CrashInfo
 	if u := info.InstructionPointerUpdate; u == nil || u.Address != "0xdead000000000000" {
 		t.Errorf("%+v", u)
 	}
@@ -213,7 +213,7 @@ func TestCrashWithout(t *testing.T) {
 	} {
 		d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11, Flags: 1, Address: 0x20, HasAddress: true}, map[string]uint64{"$rdi": 0x20})
 		change(d)
-		info := documentOf(t, d).CrashInfo
+		info := crashDocument(t, d).CrashInfo
 		if told := name == "maps"; (info.MemoryAccesses != nil) != told {
 			t.Errorf("without %s: %+v", name, info.MemoryAccesses)
 		}
@@ -229,7 +229,7 @@ func TestDocumentTexts(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
 	d.Threads[0].Name = "a\x1b[31m\x7f\u009b31m\xff\u00e9<&>\n"
 	d.Problems = []bin.Problem{{Lost: "a \x1b thing", Err: errors.New("bad \u0085")}}
-	doc := documentOf(t, d)
+	doc := crashDocument(t, d)
 	for _, indent := range []bool{false, true} {
 		var b bytes.Buffer
 		if err := doc.Write(&b, indent); err != nil {
@@ -259,7 +259,7 @@ func TestDocumentSystem(t *testing.T) {
 		{Name: "/etc/lsb-release", Data: []byte("DISTRIB_ID=\"Ubuntu\"\nDISTRIB_RELEASE=22.04\nNONSENSE\nVERSION_CODENAME='jammy'\nPRETTY_NAME=\"Ubuntu 22\"\n\x00")},
 		{Name: "/proc/cpuinfo", Data: []byte("processor\t: 0\nmicrocode\t: 0x000a20\nmicrocode\t: 0x1\n")},
 	}
-	doc := documentOf(t, d)
+	doc := crashDocument(t, d)
 	lsb := doc.LSBRelease
 	if lsb == nil || *lsb.ID != "Ubuntu" || *lsb.Release != "22.04" || *lsb.Codename != "jammy" || *lsb.Description != "Ubuntu 22" {
 		t.Errorf("%+v", lsb)
@@ -271,13 +271,13 @@ func TestDocumentSystem(t *testing.T) {
 		t.Errorf("%v mappings", n)
 	}
 	d.Files[1].Data = []byte("microcode\t: zero\n")
-	if v := documentOf(t, d).SystemInfo.CPUMicrocodeVersion; v != nil {
+	if v := crashDocument(t, d).SystemInfo.CPUMicrocodeVersion; v != nil {
 		t.Errorf("microcode %q", *v)
 	}
 	names := []string{}
 	for os := dump.UnknownOS; os <= dump.FreeBSD; os++ {
 		d.System.OS = os
-		if name := documentOf(t, d).SystemInfo.OS; name != nil {
+		if name := crashDocument(t, d).SystemInfo.OS; name != nil {
 			names = append(names, *name)
 		}
 	}
@@ -294,11 +294,11 @@ func TestLastError(t *testing.T) {
 		block := make([]byte, offset+4)
 		block[offset] = 0x57
 		d.Threads[0].TEB = 0x9000
-		if v := documentOf(t, d).Threads[0].LastErrorValue; v != nil {
+		if v := crashDocument(t, d).Threads[0].LastErrorValue; v != nil {
 			t.Errorf("%s: %q without the block", a.Name, *v)
 		}
 		d.Memory = dump.NewMemory(d.Memory.Order, append(d.Memory.Regions, dump.Region{Addr: 0x9000, Data: block}))
-		if v := documentOf(t, d).Threads[0].LastErrorValue; v == nil || *v != "0x00000057" {
+		if v := crashDocument(t, d).Threads[0].LastErrorValue; v == nil || *v != "0x00000057" {
 			t.Errorf("%s: %v", a.Name, v)
 		}
 	}

@@ -96,8 +96,8 @@ func (a *a64) accesses() {
 	}
 }
 
-// kindOf is the kind of a load if it is one, else of a store.
-func kindOf(is bool) AccessKind {
+// accessKind is the kind of a load if it is one, else of a store.
+func accessKind(is bool) AccessKind {
 	if is {
 		return ReadAccess
 	}
@@ -111,7 +111,7 @@ func (a *a64) loadStore() {
 	case group == 0b001000:
 		a.exclusive()
 	case group == 0b011001 && !a.bit(21) && a.bits(11, 10) == 0: // LDAPUR, STLUR
-		a.add(a.signed(20, 12), 1<<a.bits(31, 30), kindOf(a.bits(23, 22) != 0))
+		a.add(a.signed(20, 12), 1<<a.bits(31, 30), accessKind(a.bits(23, 22) != 0))
 	case group&0b111011 == 0b011000:
 		a.literal()
 	case group&0b111010 == 0b101000:
@@ -161,15 +161,15 @@ func (a *a64) pairAt(scale int64, size uint64) {
 	if a.bits(24, 23) == 1 { // the offset is added afterwards
 		offset = 0
 	}
-	a.add(offset, size, kindOf(a.bit(22)))
+	a.add(offset, size, accessKind(a.bit(22)))
 }
 
 // single is a load or store of a register.
 func (a *a64) single() {
 	log, opc, vector := a.bits(31, 30), a.bits(23, 22), a.bit(26)
-	kind := kindOf(opc != 0)
+	kind := accessKind(opc != 0)
 	if vector {
-		log, kind = log|opc>>1<<2, kindOf(opc&1 != 0)
+		log, kind = log|opc>>1<<2, accessKind(opc&1 != 0)
 	}
 	if log > 4 {
 		a.in.Known = false
@@ -241,9 +241,9 @@ func (a *a64) exclusive() {
 	case o2 && o1: // CAS
 		a.add(0, size, UpdateAccess)
 	case !o1:
-		a.add(0, size, kindOf(loads))
+		a.add(0, size, accessKind(loads))
 	case a.bit(31): // pairs
-		a.add(0, 2*size, kindOf(loads))
+		a.add(0, 2*size, accessKind(loads))
 	default: // CASP, whose size is bit 30
 		a.add(0, 8<<a.bits(30, 30), UpdateAccess)
 	}
@@ -270,7 +270,7 @@ func (a *a64) structures() {
 		a.in.Known = false
 		return
 	}
-	a.add(0, size, kindOf(a.bit(22)))
+	a.add(0, size, accessKind(a.bit(22)))
 }
 
 // target tells where an indirect branch goes: not for those that authenticate

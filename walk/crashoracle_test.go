@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"encoding/hex"
 	"fmt"
-	"maps"
+	stdmaps "maps"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -268,7 +268,7 @@ func (o *tally) add(what string, d disassembled) {
 
 func (o tally) report(t *testing.T) {
 	t.Helper()
-	for i, what := range slices.Sorted(maps.Keys(o)) {
+	for i, what := range slices.Sorted(stdmaps.Keys(o)) {
 		if d := o[what]; i < 25 {
 			t.Errorf("%d times %s %s: at %#x: % x %s %s", d.count, what, d.more, d.example.addr, d.example.code, d.example.name, d.example.values)
 		}

@@ -96,7 +96,7 @@ func NewDocument(r *Result, o DocumentOptions) *Document {
 		m.digits = 8
 	}
 	doc := &Document{
-		LSBRelease: lsbRelease(m.d), Modules: m.modules(), ProcessUptime: uptime(m.d), Status: "OK",
+		LSBRelease: lsbRelease(m.d), Modules: m.modules(), ProcessUptime: processUptime(m.d), Status: "OK",
 		SystemInfo: systemInfo(m.d), ThreadCount: len(r.Stacks), Threads: m.threads(), UnloadedModules: m.unloaded(),
 		Symtool: DocExtra{
 			Dump: o.Dump, Format: m.d.Format, Handles: m.d.Handles, Problems: []string{},

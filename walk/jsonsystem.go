@@ -57,8 +57,8 @@ func systemInfo(d *dump.Dump) DocSystem {
 	return doc
 }
 
-// uptime is how long the process ran, in seconds.
-func uptime(d *dump.Dump) *int64 {
+// processUptime is how long the process ran, in seconds.
+func processUptime(d *dump.Dump) *int64 {
 	if d.Process.Started.IsZero() || d.Time.IsZero() {
 		return nil
 	}

@@ -129,10 +129,10 @@ func (m *documentMaker) frame(i int, f *Frame) DocFrame {
 	if n := len(f.Names); n > 0 {
 		own := &f.Names[n-1]
 		doc.Function, doc.FunctionOffset = &own.Function, m.hexPtr(f.Inst-f.Start)
-		doc.File, doc.Line = place(own)
+		doc.File, doc.Line = sourceLine(own)
 		for k := range n - 1 {
 			in := DocInline{Function: f.Names[k].Function}
-			in.File, in.Line = place(&f.Names[k])
+			in.File, in.Line = sourceLine(&f.Names[k])
 			doc.Inlines = append(doc.Inlines, in)
 		}
 	}
@@ -142,8 +142,8 @@ func (m *documentMaker) frame(i int, f *Frame) DocFrame {
 	return doc
 }
 
-// place is the file and the line of a function.
-func place(f *resolve.Frame) (file *string, line *uint32) {
+// sourceLine is the file and the line of a function.
+func sourceLine(f *resolve.Frame) (file *string, line *uint32) {
 	if f.Line != 0 {
 		n := f.Line
 		line = &n
