@@ -303,3 +303,37 @@ func TestLastError(t *testing.T) {
 		}
 	}
 }
+
+// portions notes the largest part of what is written, and fails behind a limit.
+type portions struct {
+	largest, total, limit int
+}
+
+func (p *portions) Write(b []byte) (int, error) {
+	if p.total += len(b); p.total > p.limit {
+		return 0, errors.New("full")
+	}
+	p.largest = max(p.largest, len(b))
+	return len(b), nil
+}
+
+// A deep stack is written frame by frame, and no more is made than can be
+// written.
+func TestDocumentOfDeepStack(t *testing.T) {
+	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
+	r := &Result{Dump: d, Stacks: []Stack{{Frames: make([]Frame, 20_000)}}}
+	for i := range r.Stacks[0].Frames {
+		r.Stacks[0].Frames[i].Module = -1
+	}
+	doc := NewDocument(r, DocumentOptions{})
+	for _, indent := range []bool{false, true} {
+		p := portions{limit: 1 << 30}
+		if err := doc.Write(&p, indent); err != nil || p.largest > 1<<13 || p.total < 10<<20 {
+			t.Errorf("%v, %d bytes, at most %d at once", err, p.total, p.largest)
+		}
+		p = portions{limit: 1 << 16}
+		if err := doc.Write(&p, indent); err == nil || err.Error() != "full" || p.total > 1<<17 {
+			t.Errorf("%v behind %d bytes", err, p.total)
+		}
+	}
+}

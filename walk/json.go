@@ -1,10 +1,7 @@
 package walk
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -89,9 +86,10 @@ type DocumentOptions struct {
 	Registers bool
 }
 
-// NewDocument makes the document of a walk.
+// NewDocument makes the document of a walk. The dump, and the Sources that it was
+// walked with, are to be closed behind the last use of the document only.
 func NewDocument(r *Result, o DocumentOptions) *Document {
-	m := documentMaker{r: r, d: r.Dump, o: o, digits: 16}
+	m := &documentMaker{r: r, d: r.Dump, o: o, digits: 16}
 	if a := m.d.Arch; a != nil && a.PtrSize == 4 {
 		m.digits = 8
 	}
@@ -146,46 +144,4 @@ func textOrNull(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// Write writes the document: on one line, which ends it, so that documents
-// after one another are JSON Lines, or indented by two spaces. Control
-// characters are written as \u escapes.
-func (d *Document) Write(w io.Writer, indent bool) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if indent {
-		enc.SetIndent("", "  ")
-	}
-	if err := enc.Encode(d); err != nil {
-		return err
-	}
-	_, err := w.Write(escapeControls(buf.Bytes()))
-	return err
-}
-
-// escapeControls escapes the control characters that encoding/json leaves as
-// they are: DEL and those from U+0080 to U+009F. In JSON they are in texts only.
-func escapeControls(b []byte) []byte {
-	var out []byte
-	done := 0
-	for i := 0; i < len(b); i++ {
-		c, n := rune(0), 0
-		switch {
-		case b[i] == 0x7f:
-			c, n = 0x7f, 1
-		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] < 0xa0:
-			c, n = rune(b[i+1]), 2
-		default:
-			continue
-		}
-		out = fmt.Appendf(append(out, b[done:i]...), `\u%04x`, c)
-		i += n - 1
-		done = i + 1
-	}
-	if out == nil {
-		return b
-	}
-	return append(out, b[done:]...)
 }

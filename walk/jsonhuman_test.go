@@ -67,11 +67,11 @@ func parseHuman(text string) humanText {
 }
 
 // humanFrames are the frames of a thread as rust-minidump would tell them.
-func humanFrames(t *testing.T, doc *Document, s *Stack, frames []DocFrame) (all []humanFrame) {
+func humanFrames(t *testing.T, doc *Document, s *Stack, frames DocFrames) (all []humanFrame) {
 	t.Helper()
 	base := func(path *string) string { return (*path)[strings.LastIndexAny(*path, `/\`)+1:] }
-	for i, f := range frames {
-		module := ""
+	for i := range frames.Len() {
+		f, module := frames.At(i), ""
 		if f.Module != nil {
 			module = *f.Module + "!"
 		}

@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +15,8 @@ import (
 
 // DocThread is a thread.
 type DocThread struct {
-	FrameCount int        `json:"frame_count"`
-	Frames     []DocFrame `json:"frames"`
+	FrameCount int       `json:"frame_count"`
+	Frames     DocFrames `json:"frames"`
 	// LastErrorValue is what GetLastError would return, of Windows: the number in
 	// hexadecimal. Null where the dump does not hold the thread's block.
 	LastErrorValue *string        `json:"last_error_value"`
@@ -38,6 +40,39 @@ type DocThreadExtra struct {
 	Notes []string `json:"notes"`
 	Trace []string `json:"trace,omitempty"` // with --trace
 	Why   string   `json:"why"`             // more about the end, for people
+}
+
+// DocFrames are the frames of a thread, the topmost first. They are made when
+// they are asked for: a stack may have a million.
+type DocFrames struct {
+	m      *documentMaker
+	frames []Frame
+	top    bool // the topmost has registers
+}
+
+// Len is how many there are.
+func (f DocFrames) Len() int { return len(f.frames) }
+
+// At makes frame i.
+func (f DocFrames) At(i int) DocFrame {
+	doc := f.m.frame(i, &f.frames[i])
+	if f.top && i == 0 {
+		doc.Registers = f.m.registers(&f.frames[i])
+	}
+	return doc
+}
+
+// MarshalJSON makes all of them; Document.Write does not.
+func (f DocFrames) MarshalJSON() ([]byte, error) {
+	all := make([]DocFrame, f.Len())
+	for i := range all {
+		all[i] = f.At(i)
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // whoever marshals the document says so
+	err := enc.Encode(all)
+	return buf.Bytes(), err
 }
 
 // DocFrame is a frame. Offsets and names are those of the instruction that the
@@ -101,15 +136,11 @@ func (m *documentMaker) thread(s *Stack) DocThread {
 	if notes == nil {
 		notes = []string{}
 	}
-	doc := DocThread{
-		FrameCount: len(s.Frames), Frames: make([]DocFrame, len(s.Frames)), LastErrorValue: lastError(m.d, t),
+	return DocThread{
+		FrameCount: len(s.Frames), Frames: DocFrames{m: m, frames: s.Frames}, LastErrorValue: lastError(m.d, t),
 		ThreadID: t.ID, ThreadName: textOrNull(t.Name),
 		Symtool: DocThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
 	}
-	for i := range s.Frames {
-		doc.Frames[i] = m.frame(i, &s.Frames[i])
-	}
-	return doc
 }
 
 func (m *documentMaker) frame(i int, f *Frame) DocFrame {
@@ -189,10 +220,7 @@ func (m *documentMaker) crashedStack() int {
 }
 
 func (m *documentMaker) crashingThread(i int, t DocThread) *DocCrashingThread {
-	if frames := m.r.Stacks[i].Frames; len(frames) > 0 {
-		t.Frames = slices.Clone(t.Frames)
-		t.Frames[0].Registers = m.registers(&frames[0])
-	}
+	t.Frames.top = true
 	return &DocCrashingThread{DocThread: t, ThreadsIndex: i}
 }
 

@@ -1,0 +1,147 @@
+package walk
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// Write writes the document: on one line, which ends it, so that documents
+// after one another are JSON Lines, or indented by two spaces. Control
+// characters are written as \u escapes. The bytes are otherwise those of
+// encoding/json, but frames are made and written one after the other: a stack
+// may have a million.
+func (d *Document) Write(w io.Writer, indent bool) error {
+	s := documentWriter{w: bufio.NewWriter(w), indent: indent}
+	s.enc = json.NewEncoder(&s.buf)
+	s.enc.SetEscapeHTML(false)
+	s.value(reflect.ValueOf(d), 0)
+	s.w.WriteByte('\n')
+	if s.err != nil {
+		return s.err
+	}
+	return s.w.Flush()
+}
+
+// documentWriter writes a document piece by piece.
+type documentWriter struct {
+	w      *bufio.Writer // keeps its first error
+	indent bool
+	enc    *json.Encoder // to buf
+	buf    bytes.Buffer
+	pretty bytes.Buffer
+	err    error // of enc or w
+}
+
+// value writes what frames are in part by part, and the rest at once.
+func (s *documentWriter) value(v reflect.Value, depth int) {
+	switch x := v.Interface().(type) {
+	case *Document:
+		s.object(v.Elem(), depth)
+	case *DocCrashingThread:
+		if x == nil {
+			s.piece(nil, depth)
+			return
+		}
+		s.object(v.Elem(), depth)
+	case DocThread:
+		s.object(v, depth)
+	case []DocThread:
+		s.list(len(x), depth, func(i int) { s.value(v.Index(i), depth+1) })
+	case DocFrames:
+		s.list(x.Len(), depth, func(i int) { s.piece(x.At(i), depth+1) })
+	default:
+		s.piece(x, depth)
+	}
+}
+
+func (s *documentWriter) object(v reflect.Value, depth int) {
+	s.w.WriteByte('{')
+	first := true
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Anonymous {
+			continue // its fields come as ours
+		}
+		s.separate(&first, depth+1)
+		fmt.Fprintf(s.w, "%q:", f.Tag.Get("json"))
+		if s.indent {
+			s.w.WriteByte(' ')
+		}
+		s.value(v.FieldByIndex(f.Index), depth+1)
+	}
+	s.line(depth)
+	s.w.WriteByte('}')
+}
+
+func (s *documentWriter) list(n, depth int, each func(i int)) {
+	s.w.WriteByte('[')
+	first := true
+	for i := 0; i < n && s.err == nil; i++ {
+		s.separate(&first, depth+1)
+		each(i)
+	}
+	if n > 0 {
+		s.line(depth)
+	}
+	s.w.WriteByte(']')
+}
+
+// separate goes on to the next part of an object or a list.
+func (s *documentWriter) separate(first *bool, depth int) {
+	if !*first {
+		s.w.WriteByte(',')
+	}
+	*first = false
+	s.line(depth)
+}
+
+func (s *documentWriter) line(depth int) {
+	if s.indent {
+		s.w.WriteString("\n" + strings.Repeat("  ", depth))
+	}
+}
+
+// piece writes a value at once.
+func (s *documentWriter) piece(v any, depth int) {
+	s.buf.Reset()
+	if err := s.enc.Encode(v); err != nil {
+		s.err = err
+		return
+	}
+	b := bytes.TrimSuffix(s.buf.Bytes(), []byte("\n"))
+	if s.indent {
+		s.pretty.Reset()
+		json.Indent(&s.pretty, b, strings.Repeat("  ", depth), "  ") // of what is JSON
+		b = s.pretty.Bytes()
+	}
+	_, s.err = s.w.Write(escapeControls(b))
+}
+
+// escapeControls escapes the control characters that encoding/json leaves as
+// they are: DEL and those from U+0080 to U+009F. In JSON they are in texts only.
+func escapeControls(b []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(b); i++ {
+		c, n := rune(0), 0
+		switch {
+		case b[i] == 0x7f:
+			c, n = 0x7f, 1
+		case b[i] == 0xc2 && i+1 < len(b) && b[i+1] < 0xa0:
+			c, n = rune(b[i+1]), 2
+		default:
+			continue
+		}
+		out = fmt.Appendf(append(out, b[done:i]...), `\u%04x`, c)
+		i += n - 1
+		done = i + 1
+	}
+	if out == nil {
+		return b
+	}
+	return append(out, b[done:]...)
+}
