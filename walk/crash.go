@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"slices"
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -128,12 +129,16 @@ func codeAt(f *elfobj.File, addr uint64) []byte {
 		if !f.Executable(addr) || addr < s.Addr || addr-s.Addr >= uint64(s.Size()) || !s.HasData() {
 			continue
 		}
-		data, err := s.Data()
-		if err != nil || addr-s.Addr >= uint64(len(data)) {
+		off := int64(addr - s.Addr)
+		src, err := s.Open()
+		if err != nil {
 			return nil
 		}
-		data = data[addr-s.Addr:]
-		return data[:min(len(data), maxInstruction)]
+		code, err := src.Bytes(off, min(src.Size()-off, maxInstruction), nil)
+		if err != nil {
+			return nil
+		}
+		return slices.Clone(code) // src's own
 	}
 	return nil
 }
