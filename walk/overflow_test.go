@@ -10,7 +10,7 @@ import (
 )
 
 // maps are mappings from lines "addr size permissions".
-func maps(lines ...string) (list []dump.Mapping) {
+func mappings(lines ...string) (list []dump.Mapping) {
 	for _, line := range lines {
 		var m dump.Mapping
 		var permissions string
@@ -26,8 +26,8 @@ func maps(lines ...string) (list []dump.Mapping) {
 // What is said of the stack itself, and where the walk goes on.
 func TestStackNotes(t *testing.T) {
 	const low = stackAt - 0x1000 // the guard, where the dump has no memory
-	threadMaps := maps("0x400000 0x1000 r-x", "0x6ffff000 0x1000 ---", "0x70000000 0x800000 rw-")
-	mainMaps := maps("0x400000 0x1000 r-x", "0x70000000 0x800000 rw-")
+	threadMaps := mappings("0x400000 0x1000 r-x", "0x6ffff000 0x1000 ---", "0x70000000 0x800000 rw-")
+	mainMaps := mappings("0x400000 0x1000 r-x", "0x70000000 0x800000 rw-")
 	crash := func(os dump.OS, code uint32, addr uint64) dump.Crash {
 		return dump.Crash{Code: code, Address: addr, HasAddress: true}
 	}
@@ -52,7 +52,7 @@ func TestStackNotes(t *testing.T) {
 		{"a null pointer", dump.Linux, crash(dump.Linux, 11, 8), stackAt, threadMaps, ""},
 		{"another signal", dump.Linux, crash(dump.Linux, 6, low+0xff8), stackAt, threadMaps, ""},
 		{"memory that can be written", dump.Linux, crash(dump.Linux, 11, low+0xff8), stackAt,
-			maps("0x6ff00000 0x100000 rw-", "0x70000000 0x800000 rw-"), ""},
+			mappings("0x6ff00000 0x100000 rw-", "0x70000000 0x800000 rw-"), ""},
 		{"far from the stack pointer", dump.Linux, crash(dump.Linux, 11, low+0xff8), stackAt + 0x200000, threadMaps,
 			"the stack pointer, 0x70200000, is in no memory that the dump holds, in the mapping 0x70000000 to 0x70800000 (8388608 bytes) rw-"},
 		{"nowhere", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, threadMaps, "the stack pointer, 0x1000, is in no memory that the dump holds, and in no mapping"},
