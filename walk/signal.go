@@ -1,23 +1,211 @@
 package walk
 
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
 // bySignalFrame reads the registers that the system saved before it called a
-// signal handler.
+// signal handler. It knows the frame by the code to which the handler returns;
+// where a dump does not have that, and nobody knows whose it is, by what is in
+// the frame.
 func bySignalFrame(u *unwinder, f *Frame) outcome {
-	return nothing
+	if !u.may[BySignal] || !u.isLinux() {
+		return nothing
+	}
+	l, pushed := u.signalFrameAt(u.frame.PC)
+	trust := TrustCFI
+	switch {
+	case l != nil && u.restore(l, u.frame.SP-uint64(pushed), f):
+	case l == nil && u.isForeign():
+		if l = u.guessFrame(f); l == nil {
+			return nothing
+		}
+		trust = TrustCFIScan
+	default:
+		return nothing
+	}
+	u.note("%v: the registers are in the %s frame", BySignal, l.name)
+	f.Trust, f.By, f.Interrupted, u.frame.Handler = trust, BySignal, true, true
+	return found
 }
 
-// isHandlerReturn tells whether an address is the code that a signal handler
-// returns to.
+// isLinux tells whether signal frames are those of Linux.
+func (u *unwinder) isLinux() bool {
+	return u.d.System.OS == dump.Linux || u.d.System.OS == dump.Android
+}
+
+// restore takes the registers out of a frame, and tells whether there were a
+// program counter and a stack pointer.
+func (u *unwinder) restore(l *signalFrame, sp uint64, f *Frame) bool {
+	if l.via >= 0 {
+		at, ok := u.ReadWord(sp + uint64(l.via))
+		if !ok {
+			return false
+		}
+		sp = at
+	}
+	u.out.Reset()
+	for _, s := range l.slots {
+		if v, ok := u.d.Memory.Word(sp+uint64(s.off), s.size); ok {
+			u.out.Set(u.cpu.reg(s.reg), v)
+		}
+	}
+	var ok1, ok2 bool
+	f.PC, ok1 = u.out.Get(u.cpu.pc)
+	f.SP, ok2 = u.out.Get(u.cpu.sp)
+	if !ok1 || !ok2 {
+		u.note("%v: the %s frame is not in the dump", BySignal, l.name)
+	}
+	return ok1 && ok2
+}
+
+// isHandlerReturn tells whether an address, to which a frame returns, is the
+// code that a signal handler returns to.
 func (u *unwinder) isHandlerReturn(f *Frame) bool {
-	i := u.d.ModuleAt(f.PC)
-	if i < 0 {
+	if !u.isLinux() {
 		return false
+	}
+	l, pushed := u.signalFrameAt(f.PC)
+	return l != nil && pushed == 0
+}
+
+// signalFrameAt returns the layout of the frame that the code at an address ends
+// with a system call, nil if it is another's; pushed is how much higher the stack
+// pointer is there than where the code begins. The code decides, where the dump has
+// it. Else it is the name of the function; the binary is asked last, because it
+// has to be found.
+func (u *unwinder) signalFrameAt(pc uint64) (l *signalFrame, pushed int) {
+	if b := u.d.Memory.Bytes(pc, minTrampoline); len(b) == minTrampoline {
+		return u.signalFrameByCode(pc)
+	}
+	if l, known := u.signalFrameByName(pc); known {
+		return l, 0
+	}
+	return u.signalFrameByCode(pc)
+}
+
+// minTrampoline is as much code as the shortest trampoline has.
+const minTrampoline = 2
+
+// signalFrameByCode compares the code at an address with the trampolines.
+func (u *unwinder) signalFrameByCode(pc uint64) (l *signalFrame, pushed int) {
+	pc &^= u.cpu.arch.ISABit
+	head := u.code(pc, minTrampoline)
+	if head == nil {
+		return nil, 0
+	}
+	frames := signalFrames[u.cpu.arch]
+	for i := range frames {
+		for k := range frames[i].code {
+			t := &frames[i].code[k]
+			for _, s := range t.steps {
+				if u.isCodeOf(head, t, s.off) && u.isCodeOf(u.code(pc-uint64(s.off), len(t.big)), t, 0) {
+					return &frames[i], s.sp
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+// isCodeOf tells whether bytes are those of a trampoline from an offset on.
+func (u *unwinder) isCodeOf(b []byte, t *trampoline, off int) bool {
+	big, little := u.order()
+	return len(b) > 0 && (big && bytes.HasPrefix(t.big[off:], b) || little && bytes.HasPrefix(t.little[off:], b))
+}
+
+// order tells which byte orders instructions may have.
+func (u *unwinder) order() (big, little bool) {
+	isBig := u.d.Order == binary.BigEndian
+	switch u.cpu.arch {
+	case arch.X86, arch.X86_64, arch.S390X:
+		return true, false // as trampolines are written
+	case arch.ARM64, arch.RISCV, arch.RISCV64:
+		return false, true
+	case arch.ARM:
+		return isBig, true
+	}
+	return isBig, !isBig
+}
+
+// signalFrameByName is by the function that begins at an address; known tells
+// that there are symbols for it.
+func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
+	i := u.d.ModuleAt(pc)
+	if i < 0 {
+		return nil, false
 	}
 	r := u.stateOf(i).resolver(u.ctx)
 	if r == nil {
-		return false
+		return nil, false
 	}
 	base := u.d.Modules[i].Addr
-	ok, err := r.Find(rva(f.PC-base), &u.at)
-	return ok && err == nil && base+uint64(u.at.Start) == f.PC && len(u.at.Frames) > 0 && trampolines[u.at.Frames[len(u.at.Frames)-1].Function]
+	if ok, err := r.Find(rva(pc-base), &u.at); !ok || err != nil || len(u.at.Frames) == 0 {
+		return nil, false
+	}
+	kind := trampolines[u.at.Frames[len(u.at.Frames)-1].Function]
+	if kind == "" || base+uint64(u.at.Start) != pc&^u.cpu.arch.ISABit {
+		return nil, true
+	}
+	frames := signalFrames[u.cpu.arch]
+	for i := range frames {
+		if frames[i].name == kind {
+			return &frames[i], true
+		}
+	}
+	if len(frames) == 0 {
+		return nil, true
+	}
+	return &frames[0], true
+}
+
+// isForeign tells whether the frame has returned to where there is no module,
+// and no code in the dump.
+func (u *unwinder) isForeign() bool {
+	pc := u.frame.PC
+	return !u.frame.Interrupted && pc >= firstPage && u.d.ModuleAt(pc) < 0 && u.d.Memory.Find(pc) == nil
+}
+
+// guessFrame returns the layout of a signal frame at the stack pointer, if there
+// is one by what it says.
+func (u *unwinder) guessFrame(f *Frame) *signalFrame {
+	frames := signalFrames[u.cpu.arch]
+	for i := range frames {
+		if l := &frames[i]; u.isSignalFrame(l) && u.restore(l, u.frame.SP, f) && u.isPlausible(f) {
+			return l
+		}
+	}
+	return nil
+}
+
+// The numbers of signals, and the flags of struct ucontext, of which the kernel
+// uses the lowest.
+const (
+	maxSignal  = 64
+	maxUCFlags = 0xff
+)
+
+// isSignalFrame tells whether at the stack pointer there is a signal's number,
+// and a context as the kernel makes it: with few flags, and no other behind it.
+func (u *unwinder) isSignalFrame(l *signalFrame) bool {
+	if l.info < 0 || l.uc < 0 {
+		return false
+	}
+	sp := u.frame.SP
+	signo, ok := u.d.Memory.Word(sp+uint64(l.info), 4)
+	if !ok || signo == 0 || signo > maxSignal {
+		return false
+	}
+	flags, ok1 := u.ReadWord(sp + uint64(l.uc))
+	link, ok2 := u.ReadWord(sp + uint64(l.uc+u.cpu.arch.PtrSize))
+	return ok1 && ok2 && flags <= maxUCFlags && link == 0
+}
+
+// isPlausible tells whether registers may be those of a thread at work.
+func (u *unwinder) isPlausible(f *Frame) bool {
+	return u.isCode(u.cpu.clean(u, f.PC)) && f.SP%uint64(u.cpu.arch.PtrSize) == 0 && u.d.Memory.Find(f.SP) != nil
 }

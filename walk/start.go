@@ -40,9 +40,10 @@ func entryOf(d *dump.Dump) uint64 {
 	return 0
 }
 
-// trampolines are the functions that signal handlers return to.
-var trampolines = map[string]bool{
-	"__restore_rt": true, "__restore": true, "__default_rt_sa_restorer": true, "__default_sa_restorer": true,
-	"__kernel_rt_sigreturn": true, "__kernel_sigreturn": true, "__vdso_rt_sigreturn": true, "__vdso_sigreturn": true,
-	"__kernel_sigtramp_rt64": true, "__kernel_sigtramp32": true, "__kernel_sigtramp_rt32": true,
+// trampolines are the functions that signal handlers return to, by name, and
+// the names of the frames that they expect; CPUs with one kind have that.
+var trampolines = map[string]string{
+	"__restore_rt": "rt", "__restore": "old", "__default_rt_sa_restorer": "rt", "__default_sa_restorer": "old",
+	"__kernel_rt_sigreturn": "rt", "__kernel_sigreturn": "old", "__vdso_rt_sigreturn": "rt", "__vdso_sigreturn": "old",
+	"__kernel_sigtramp_rt64": "rt", "__kernel_sigtramp32": "old", "__kernel_sigtramp_rt32": "rt",
 }

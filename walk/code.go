@@ -1,0 +1,62 @@
+package walk
+
+import (
+	"context"
+	"debug/elf"
+
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// code returns the n bytes of instructions at an address: from the dump's
+// memory or else from the module's binary; nil if neither has all of them. They
+// are not to be changed.
+func (u *unwinder) code(addr uint64, n int) []byte {
+	if b := u.d.Memory.Bytes(addr, n); len(b) == n {
+		return b
+	}
+	i := u.d.ModuleAt(addr)
+	if i < 0 {
+		return nil
+	}
+	return u.stateOf(i).code(u.ctx, addr-u.d.Modules[i].Addr, n)
+}
+
+// code returns n bytes at an offset from the module's first byte, of its
+// binary.
+func (st *moduleState) code(ctx context.Context, offset uint64, n int) []byte {
+	f := st.file(ctx)
+	if f == nil {
+		return nil
+	}
+	addr := f.HeaderAddr() + offset
+	s := codeSection(f, addr)
+	if s == nil {
+		return nil
+	}
+	src, err := s.Open()
+	if err != nil || addr-s.Addr > uint64(src.Size()) || uint64(n) > uint64(src.Size())-(addr-s.Addr) {
+		return nil
+	}
+	b, err := src.Bytes(int64(addr-s.Addr), int64(n), nil)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// codeSection returns what of a file has the code at one of its addresses, nil
+// without. Those of a separate debug file have no bytes.
+func codeSection(f *elfobj.File, addr uint64) *elfobj.Section {
+	if !f.HasSections() {
+		if p, ok := f.LoadedFrom(addr); ok && p.Flags&elf.PF_X != 0 {
+			return f.SectionOf(p, "", elf.SHT_PROGBITS)
+		}
+		return nil
+	}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && addr-s.Addr < s.FileSize && s.HasData() {
+			return s
+		}
+	}
+	return nil
+}
