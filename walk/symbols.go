@@ -1,8 +1,8 @@
 package walk
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -36,6 +36,7 @@ type Sources struct {
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
+	open    []*elfobj.File
 }
 
 // Binaries finds binaries, and reads their debug information where there is no
@@ -81,13 +82,14 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 	want := resolve.Module{
 		Name: d.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,
 	}
-	key := fmt.Sprintf("%q %q %q %q %x", want.Name, want.DebugFile, want.DebugID, want.Path, want.BuildID)
+	image := imageOf(d, m)
+	key := fmt.Sprintf("%q %q %q %q %x %x", want.Name, want.DebugFile, want.DebugID, want.Path, want.BuildID, sha256.Sum256(image))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if st := s.modules[key]; st != nil {
 		return st
 	}
-	st := &moduleState{m: want, sources: s}
+	st := &moduleState{m: want, image: image, sources: s}
 	if len(want.BuildID) == 0 && want.DebugID == "" {
 		// The next dump may have another module of that name.
 		return st
@@ -103,12 +105,10 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 func (s *Sources) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, st := range s.modules {
-		if st.binary.file != nil {
-			st.binary.file.Close()
-		}
+	for _, f := range s.open {
+		f.Close()
 	}
-	s.modules = nil
+	s.modules, s.open = nil, nil
 	return nil
 }
 
@@ -123,8 +123,9 @@ func (st *moduleState) resolver(ctx context.Context) *resolve.Resolver {
 			st.symbols.binary = st.symbols.resolver != nil
 		}
 		if f := st.fileInMemory(); f != nil && st.symbols.resolver == nil {
-			st.symbols.resolver, _, st.symbols.err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
-			st.symbols.binary = true
+			var err error
+			st.symbols.resolver, _, err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
+			st.symbols.binary, st.symbols.err = true, errors.Join(st.symbols.err, err)
 		}
 	})
 	return st.symbols.resolver
@@ -152,6 +153,7 @@ func (st *moduleState) file(ctx context.Context) *elfobj.File {
 	b.once.Do(func() {
 		if st.sources.Binaries != nil {
 			b.file, b.tried, b.err = st.sources.Binaries.Binary(ctx, st.m)
+			st.sources.hold(b.file)
 		}
 		if b.file == nil {
 			b.file = st.fileInMemory()
@@ -160,16 +162,21 @@ func (st *moduleState) file(ctx context.Context) *elfobj.File {
 	return b.file
 }
 
+// hold keeps a file open until Close.
+func (s *Sources) hold(f *elfobj.File) {
+	if f != nil {
+		s.mu.Lock()
+		s.open = append(s.open, f)
+		s.mu.Unlock()
+	}
+}
+
 // fileInMemory returns the binary that the dump itself has, nil without.
 func (st *moduleState) fileInMemory() *elfobj.File {
 	if st.image == nil {
 		return nil
 	}
-	f, err := elfobj.NewFile(bytes.NewReader(st.image), int64(len(st.image)), st.m.String(), elfobj.DefaultLimits())
-	if err != nil {
-		return nil
-	}
-	return f
+	return openImage(st.image, st.m.String(), elfobj.DefaultLimits())
 }
 
 // The tables of a binary.

@@ -51,6 +51,10 @@ type File struct {
 	Flags   uint32 // e_flags; processor specific
 	Entry   uint64 // e_entry
 
+	// TableEnd is the offset behind the section headers, of which most files have
+	// nothing; 0 if the ELF header does not tell it. The file may be shorter.
+	TableEnd uint64
+
 	Sections []*Section // by index; [0] is the null section. Empty without section headers
 	Segments []Segment  // program headers
 

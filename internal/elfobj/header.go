@@ -129,6 +129,9 @@ func (f *File) readTable(what string, off, count, entsize, want uint64) ([]byte,
 
 func (t *tables) readSections() (err error) {
 	h := &t.ehdr
+	if end := h.Shoff + uint64(h.Shnum)*uint64(h.Shentsize); h.Shoff > 0 && end > h.Shoff {
+		t.f.TableEnd = end
+	}
 	if t.f.lim.Image {
 		t.shnum = 0
 		return nil

@@ -1,0 +1,63 @@
+package walk
+
+import (
+	"bytes"
+	"debug/elf"
+	"slices"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// maxImage bounds the files that are taken from a dump's memory: they are kept
+// with their module's symbols. The vdso, for which this is meant, has two pages.
+const maxImage = 4 << 20
+
+// imageHead is as much of a file as must have its program headers.
+const imageHead = 4096
+
+// imageOf returns the file of a module if all of it is in the dump's memory as it
+// is in the file, with the section headers, which are behind all else: that is
+// so of the vdso, which the kernel puts into processes as it is. It is nil
+// without, or if the file is another's by its build-id. It does not refer to
+// the dump.
+func imageOf(d *dump.Dump, m *dump.Module) []byte {
+	lim := elfobj.DefaultLimits()
+	lim.Image = true
+	head := openImage(d.Memory.Bytes(m.Addr, imageHead), m.Path, lim)
+	if head == nil || head.TableEnd == 0 || head.TableEnd > maxImage || !isFlat(head) {
+		return nil
+	}
+	data := d.Memory.Bytes(m.Addr, int(head.TableEnd))
+	f := openImage(data, m.Path, elfobj.DefaultLimits())
+	if f == nil || !f.HasSections() || len(f.Problems) > 0 {
+		return nil
+	}
+	if id := f.BuildID(); len(m.BuildID) > 0 && !bytes.Equal(id, m.BuildID) {
+		return nil
+	}
+	return slices.Clone(data)
+}
+
+func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
+	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+		return nil
+	}
+	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), path, lim)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// isFlat tells whether the offsets of a file are those of its memory.
+func isFlat(f *elfobj.File) bool {
+	base := f.HeaderAddr()
+	loads := f.SegmentsOf(elf.PT_LOAD)
+	for _, p := range loads {
+		if p.Addr-base != p.Offset {
+			return false
+		}
+	}
+	return len(loads) > 0
+}
