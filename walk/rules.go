@@ -2,6 +2,7 @@ package walk
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -146,9 +147,23 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 	return found
 }
 
-// restoresAll tells whether rules are those of a signal frame: they give the
-// stack pointer a value from memory, which no function's do.
+// restoresAll tells whether rules are those of a signal frame: the stack pointer
+// has a value from memory, and so has a register that no function keeps for its
+// caller. Functions of s390x have the stack pointer in memory, too, and
+// floating-point registers.
 func (u *unwinder) restoresAll(row *cfi.Row) bool {
-	_, _, load := row.Rule(u.cpu.sp).AsLoad()
-	return load
+	a := u.cpu.arch
+	if _, _, load := row.Rule(u.cpu.sp).AsLoad(); !load {
+		return false
+	}
+	for i, r := range a.Regs {
+		reg := cfi.Reg(i)
+		if reg == u.cpu.sp || reg == u.cpu.pc || r.Name == a.RA || r.Name[0] == 'f' || slices.Contains(a.CalleeSaved, r.Name) {
+			continue
+		}
+		if _, _, load := row.Rule(reg).AsLoad(); load {
+			return true
+		}
+	}
+	return false
 }
