@@ -1,0 +1,228 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// archCase is a crash on a CPU, under QEMU but for x86.
+type archCase struct {
+	cpu string
+	// below is how many of the functions below main are to be found. The cores
+	// that gdb wrote of a program in QEMU have less of the stack: they end in the
+	// frame of the first.
+	below int
+}
+
+var archCases = []archCase{{"arm", 3}, {"arm64", 3}, {"mips64", 1}, {"riscv64", 1}, {"x86", 3}}
+
+// archTruth is what prog.c tells: the calls from the crash on, of which gdb shows
+// the C library's as it likes. Those below a signal handler follow where there
+// is one.
+var archTruth = []string{"middle", "crash", "recurse", "recurse", "recurse", "recurse", "recurse", "recurse", "compare", "compare", "sorted"}
+
+// walkWith walks a core with binaries, given as files or folders.
+func walkWith(t testing.TB, core string, binaries ...string) *Result {
+	t.Helper()
+	var tried []string
+	o := Options{Core: elfcore.Options{Binaries: binaries, Tried: func(path, why string) { tried = append(tried, path+": "+why) }}}
+	d, closer, err := Open(core, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		closer.Close()
+		if t.Failed() {
+			t.Log("tried", tried)
+		}
+	})
+	r, err := NewWalker(binarySources(t, binaries...), Config{Trace: true}).Walk(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// lastBacktrace is the last stack in a file with gdb's output of one thread.
+func lastBacktrace(t testing.TB, text string) (frames []gdbFrame) {
+	t.Helper()
+	for _, line := range strings.Split(text, "\n") {
+		m := gdbLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if m[1] == "0" {
+			frames = nil
+		}
+		f := gdbFrame{function: m[3]}
+		f.pc, _ = strconv.ParseUint(m[2], 16, 64)
+		if p := gdbPlace.FindStringSubmatch(m[3]); p != nil {
+			f.function, f.file = p[1], p[2]
+			f.line, _ = strconv.Atoi(p[3])
+		}
+		frames = append(frames, f)
+	}
+	return frames
+}
+
+// sameAddress are the names that a binary's symbol table has for each address.
+// gdb and we may choose another of them.
+func sameAddress(t testing.TB, binary string) map[uint64][]string {
+	t.Helper()
+	f, err := elfobj.Open(binary, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	names := map[uint64][]string{}
+	err = f.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
+		names[s.Value&^1] = append(names[s.Value&^1], string(s.Name))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// gdbTest compares a stack with gdb's backtrace.
+type gdbTest struct {
+	testing.TB
+	names map[uint64][]string
+
+	frames, lines, aliases, signals int
+}
+
+// compare compares all frames; extra are functions below those that gdb tells.
+func (c *gdbTest) compare(r *Result, want []gdbFrame, extra []string) {
+	c.Helper()
+	for _, name := range extra {
+		want = append(want, gdbFrame{function: name + " ()"})
+	}
+	s := &r.Stacks[0]
+	got := flat(s)
+	for k := range max(len(got), len(want)) {
+		switch {
+		case k >= len(got):
+			c.Errorf("frame %d: none, gdb has %s; the walk ended by %v: %s", k, want[k].function, s.End, s.Why)
+			return
+		case k >= len(want):
+			c.Errorf("frame %d: %s %#x, gdb has none", k, got[k].at.Function, got[k].PC)
+		default:
+			c.frame(got[k], want[k], k)
+		}
+	}
+	if c.Failed() {
+		c.Log(strings.Join(s.Trace, "\n"))
+	}
+}
+
+func (c *gdbTest) frame(got ourFrame, want gdbFrame, k int) {
+	c.Helper()
+	c.frames++
+	f := got.Frame
+	if f.Trust < TrustCFIScan || f.Trust == TrustFramePtr {
+		c.Errorf("frame %d: %v by %v", k, f.Trust, f.By)
+	}
+	if want.function == "<signal handler called>" {
+		if !f.Handler {
+			c.Errorf("frame %d: no handler returns to %#x", k, f.PC)
+		}
+		c.signals++
+		return
+	}
+	name := gdbName(want.function)
+	if f.Handler {
+		c.Errorf("frame %d: a handler's return, gdb has %s", k, name)
+	}
+	if got.at.Function != name {
+		// gdb cuts what the compiler adds behind a dot and a digit.
+		if got.at.Inlined || !slices.ContainsFunc(c.names[f.Start&^1], func(n string) bool { return n == name || strings.HasPrefix(n, name+".") }) {
+			c.Errorf("frame %d: function %q, gdb has %q", k, got.at.Function, name)
+		}
+		c.aliases++
+	}
+	if want.pc != 0 && want.pc != f.PC {
+		c.Errorf("frame %d: %s: pc %#x, gdb has %#x", k, name, f.PC, want.pc)
+	}
+	switch {
+	case want.line == 0:
+	case filepath.Base(got.at.File) != filepath.Base(want.file):
+		c.Errorf("frame %d: %s in %s, gdb has %s", k, name, got.at.File, want.file)
+	case int(got.at.Line) == want.line:
+	case k == 0 && int(got.at.Line) == 6 && want.line == 5:
+		// The row of the address, as llvm-symbolizer has it, is not is_stmt (DWARF 5,
+		// 6.2.2), and gdb takes the one before.
+		c.lines++
+	default:
+		c.Errorf("frame %d: %s at line %d, gdb has %d", k, name, got.at.Line, want.line)
+	}
+}
+
+// TestArch walks a crash on each CPU and compares each frame with gdb's, which
+// had the process and not only the core, and with what the program's source
+// tells.
+func TestArch(t *testing.T) {
+	var all gdbTest
+	for _, a := range archCases {
+		t.Run(a.cpu, func(t *testing.T) {
+			dir := testenv.Shared(t, "data", "arch", a.cpu)
+			program := filepath.Join(dir, "prog")
+			text, err := os.ReadFile(filepath.Join(dir, "gdb_bt.txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := walkWith(t, filepath.Join(dir, "core"), program)
+			c := gdbTest{TB: t, names: sameAddress(t, program)}
+			c.compare(r, lastBacktrace(t, string(text)), belowMain[:a.below])
+			checkTruth(t, r)
+			checkEnd(t, &r.Stacks[0], a.below == len(belowMain))
+			all.frames, all.lines, all.aliases, all.signals = all.frames+c.frames, all.lines+c.lines, all.aliases+c.aliases, all.signals+c.signals
+		})
+	}
+	t.Logf("%d frames, %d of them signal handlers' returns; other names of the same address: %d; lines of other rows: %d", all.frames, all.signals, all.aliases, all.lines)
+	if all.frames != 104 || all.signals != 3 || all.lines != 5 {
+		t.Errorf("%d frames, %d signals, %d lines", all.frames, all.signals, all.lines)
+	}
+}
+
+// checkTruth compares the program's own functions with its source.
+func checkTruth(t *testing.T, r *Result) {
+	t.Helper()
+	want := slices.Clone(archTruth)
+	var got []string
+	for _, f := range flat(&r.Stacks[0]) {
+		if filepath.Base(f.at.File) != "prog.c" {
+			continue
+		}
+		got = append(got, f.at.Function)
+		if f.at.Function == "handler" {
+			want = append(want, "handler", "raiser")
+		}
+	}
+	if want = append(want, "main"); !slices.Equal(got, want) {
+		t.Errorf("%q, the source tells of %q", got, want)
+	}
+}
+
+// checkEnd tells whether a walk ended where the program starts, or where the
+// memory of the dump does.
+func checkEnd(t *testing.T, s *Stack, complete bool) {
+	t.Helper()
+	last := s.Frames[len(s.Frames)-1]
+	if complete && (s.End != EndStart && s.End != EndOutermost || !starts[last.Function()]) {
+		t.Errorf("ends by %v at %s: %s", s.End, last.Function(), s.Why)
+	}
+	if !complete && !strings.Contains(fmt.Sprint(s.Trace), "no memory at") {
+		t.Errorf("ends by %v at %s: %s", s.End, last.Function(), s.Why)
+	}
+}
