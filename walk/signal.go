@@ -24,7 +24,7 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 		if l = u.guessFrame(f); l == nil {
 			return nothing
 		}
-		trust = TrustCFIScan
+		trust, u.frame.Inst = TrustCFIScan, u.frame.PC // nobody called it
 	default:
 		return nothing
 	}
@@ -167,7 +167,7 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 // and no code in the dump.
 func (u *unwinder) isForeign() bool {
 	pc := u.frame.PC
-	return !u.frame.Interrupted && pc >= firstPage && u.d.ModuleAt(pc) < 0 && u.d.Memory.Find(pc) == nil
+	return !u.frame.Interrupted && pc >= firstPage && u.frame.Module < 0 && u.d.ModuleAt(pc) < 0 && u.d.Memory.Find(pc) == nil
 }
 
 // guessFrame returns the layout of a signal frame at the stack pointer, if there

@@ -1,0 +1,297 @@
+package walk
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// signalCase is a signal frame word by word, as the kernel's headers have it,
+// which the tables of the walker are not made from.
+type signalCase struct {
+	name string
+	arch *arch.Arch
+	code string // in the order of memory
+	// frame has a field for each word from the stack pointer on that code has:
+	// the name of a register, with ":4" or ":8" if it has another size than an
+	// address; zeros as "+n" bytes; "signo", 4 bytes, and "regs", a pointer to
+	// what follows "|".
+	frame string
+	// last is where the last instruction is, and how much higher the stack
+	// pointer is there.
+	last, pushed int
+	symbol       string // a name that such code has; "" without
+	thumb        uint64 // a bit of addresses of the code
+}
+
+const (
+	stack64 = " +24"           // stack_t
+	stack32 = " +12"           //
+	mask128 = " +128"          // as large as sigset_t of a C library
+	info128 = " signo +124"    // siginfo_t
+	uc64    = " +16" + stack64 // flags and link in front of it
+	uc32    = " +8" + stack32
+)
+
+func list(prefix string, n int) string { return strings.Join(names(prefix, n), " ") }
+
+const x86Context = " $gs:4 $fs:4 $es:4 $ds:4 $edi $esi $ebp $esp $ebx $edx $ecx $eax +8 $eip $cs $eflags"
+
+var signalCases = []signalCase{
+	{"x86-64", arch.X86_64, "48c7c00f0000000f05", uc64 + " $r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15 $rdi $rsi $rbp $rbx $rdx $rax $rcx $rsp $rip +8 +112 +8" + info128,
+		7, 0, "__restore_rt", 0},
+	{"x86", arch.X86, "b8ad000000cd80", "+12" + info128 + uc32 + x86Context, 5, 0, "__kernel_rt_sigreturn", 0},
+	{"x86 old", arch.X86, "58b877000000cd80", "+4" + x86Context, 6, 4, "__kernel_sigreturn", 0},
+	{"arm", arch.ARM, "ad70a0e3000000ef", info128 + uc32 + " +12 " + list("r", 13) + " sp lr pc", 4, 0, "__default_rt_sa_restorer", 0},
+	{"arm old", arch.ARM, "7770a0e3770090ef", uc32 + " +12 " + list("r", 13) + " sp lr pc", 4, 0, "__default_sa_restorer", 0},
+	{"thumb", arch.ARM, "ad2700df", info128 + uc32 + " +12 " + list("r", 13) + " sp lr pc", 2, 0, "", 1},
+	{"thumb old", arch.ARM, "4ff0770700df", uc32 + " +12 " + list("r", 13) + " sp lr pc", 4, 0, "", 1},
+	{"arm64", arch.ARM64, "681180d2010000d4", info128 + uc64 + mask128 + " +8 +8 " + list("x", 31) + " sp pc", 4, 0, "__kernel_rt_sigreturn", 0},
+	{"mips", arch.MIPS, "240210610000000c", "+24" + info128 + uc32 + " +4 +8 $pc:8" + mips(8), 4, 0, "", 0},
+	{"mips old", arch.MIPS, "240210170000000c", "+24 +8 $pc:8" + mips(8), 4, 0, "", 0},
+	{"mips n32", arch.MIPS, "240218430000000c", "+24" + info128 + uc32 + " +4" + mips(8) + " +256 +64 $pc:8", 4, 0, "", 0},
+	{"mips n64", arch.MIPS64, "2402145b0000000c", "+24" + info128 + uc64 + mips(8) + " +256 +64 $pc", 4, 0, "", 0},
+	{"ppc", arch.PPC, "380000ac44000002", "+64 +16" + info128 + uc32 + " +28 regs | " + list("r", 32) + " srr0 +8 +4 lr", 4, 0, "__kernel_sigtramp_rt32", 0},
+	{"ppc old", arch.PPC, "3800007744000002", "+64 +28 regs | " + list("r", 32) + " srr0 +8 +4 lr", 4, 0, "__kernel_sigtramp32", 0},
+	{"ppc64", arch.PPC64, "38210080380000ac44000002", "+128" + uc64 + mask128 + " +64 " + list("r", 32) + " srr0 +16 +8 lr", 8, 128, "__kernel_sigtramp_rt64", 0},
+	{"ppc64 in QEMU", arch.PPC64, "380000ac44000002", "+144" + uc64 + mask128 + " +64 " + list("r", 32) + " srr0 +16 +8 lr", 4, 0, "", 0},
+	{"riscv32", arch.RISCV, "9308b00873000000", info128 + uc32 + mask128 + " +12" + riscv, 4, 0, "__vdso_rt_sigreturn", 0},
+	{"riscv64", arch.RISCV64, "9308b00873000000", info128 + uc64 + mask128 + " +8" + riscv, 4, 0, "__vdso_rt_sigreturn", 0},
+	{"s390x", arch.S390X, "0aad", "+160 +8" + info128 + uc64 + " +8 pswa " + list("r", 16), 0, 0, "__kernel_rt_sigreturn", 0},
+	{"s390x old", arch.S390X, "0a77", "+160 +8 regs | +8 pswa " + list("r", 16), 0, 0, "__kernel_sigreturn", 0},
+}
+
+const riscv = " pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
+
+// mips are the registers in a sigcontext.
+func mips(size int) string {
+	var b strings.Builder
+	for _, r := range strings.Fields("+4 +4 $at $v0 $v1 $a0 $a1 $a2 $a3 $t0 $t1 $t2 $t3 $t4 $t5 $t6 $t7 $s0 $s1 $s2 $s3 $s4 $s5 $s6 $s7 $t8 $t9 +8 +8 $gp $sp $fp $ra") {
+		if b.WriteString(" " + r); r[0] != '+' {
+			fmt.Fprintf(&b, ":%d", size)
+		}
+	}
+	return b.String()
+}
+
+// Where things are in the test's process.
+const (
+	sigModule  = 0x400000
+	sigHandler = sigModule + 0x104
+	sigCode    = sigModule + 0x200 // interrupted
+	sigTramp   = sigModule + 0x300
+	sigStart   = sigModule + 0x408 // a return address in _start
+	sigStack   = 0x10000
+	sigPage    = 0x70000 // of code outside modules
+	sigOther   = 0x90000 // the stack that was interrupted
+)
+
+// values are those that the frame gives its registers.
+func (c *signalCase) values() map[string]uint64 {
+	values := map[string]uint64{}
+	for i, r := range c.arch.Regs {
+		values[r.Name] = uint64(0x5000 + 8*i)
+	}
+	values[c.arch.PC], values[c.arch.SP] = sigCode, sigOther
+	return values
+}
+
+// assembled is the dump of a thread in a handler of the signal, to whose caller
+// it returns: the trampoline. The name, if it is not empty, is that of the
+// function there.
+func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *assembler {
+	a := assemble(t, c.arch, dump.Linux)
+	word := c.arch.PtrSize
+	rules := fmt.Sprintf(".cfa: %s %d + .ra: .cfa %d - ^\n", c.arch.SP, word, word)
+	symbols := "FUNC 100 20 0 handler\nFUNC 200 20 0 interrupted\nFUNC 400 20 0 _start\n" +
+		"STACK CFI INIT 100 20 " + rules + "STACK CFI INIT 200 20 " + rules
+	if name != "" {
+		symbols += "PUBLIC 300 0 " + name + "\n"
+	}
+	a.module("prog", sigModule, 0x1000, symbols)
+	a.at(sigStack).word(tramp | c.thumb).mark("frame")
+	c.fields(a)
+	a.at(sigOther).word(sigStart).zeros(4)
+	return a.regs(c.arch.PC, sigHandler, c.arch.SP, sigStack)
+}
+
+// fields adds the frame.
+func (c *signalCase) fields(a *assembler) {
+	values := c.values()
+	for _, field := range strings.Fields(c.frame) {
+		name, size, sized := strings.Cut(field, ":")
+		n := c.arch.PtrSize
+		if sized {
+			n, _ = strconv.Atoi(size)
+		}
+		switch {
+		case field == "|":
+			a.zeros(5).mark("regs") // it may be anywhere
+		case field == "regs":
+			a.word("regs")
+		case field == "signo":
+			a.add(asmPart{value: 11, size: 4})
+		case field[0] == '+':
+			zeros, _ := strconv.Atoi(field)
+			a.bytes(make([]byte, zeros)...)
+		default:
+			if _, ok := values[name]; !ok {
+				a.t.Fatalf("no register %s", name)
+			}
+			a.add(asmPart{value: values[name], size: n})
+		}
+	}
+}
+
+// check compares the frames from the trampoline on.
+func (c *signalCase) check(t *testing.T, s *Stack, trust Trust, tramp uint64) {
+	t.Helper()
+	fail := func(format string, args ...any) {
+		t.Helper()
+		t.Errorf(format+"\n%s", append(args, strings.Join(s.Trace, "\n"))...)
+	}
+	k := 0
+	if tramp != 0 {
+		k = 1
+	}
+	if len(s.Frames) != k+3 || s.End != EndStart {
+		fail("%d frames, ends by %v: %s", len(s.Frames), s.End, s.Why)
+		return
+	}
+	back, f := &s.Frames[k], &s.Frames[k+1]
+	if tramp != 0 && (back.PC&^1 != tramp || back.Inst&^1 != tramp) || !back.Handler {
+		fail("the handler returns to %#x, whose rules are those of %#x, handler %v", back.PC, back.Inst, back.Handler)
+	}
+	if f.PC != sigCode || f.Inst != sigCode || f.SP != sigOther || f.Trust != trust || f.By != BySignal || !f.Interrupted || f.Handler || f.Function() != "interrupted" {
+		fail("%+v", f)
+	}
+	values := c.values()
+	for _, field := range strings.Fields(c.frame) {
+		name, _, _ := strings.Cut(field, ":")
+		i, ok := c.arch.RegIndex(name)
+		if !ok {
+			continue
+		}
+		kept := false
+		for _, r := range cpuOf(c.arch).kept {
+			kept = kept || int(r) == i
+		}
+		if v, ok := f.Register(i); kept && (!ok || v != values[name]) {
+			fail("%s is %#x, want %#x", name, v, values[name])
+		}
+	}
+}
+
+func (c *signalCase) bytes(t *testing.T) []byte {
+	b, err := hex.DecodeString(c.code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Handlers return through code in a page of its own, code in a module, a
+// function of which only the name is known, and to where nothing is known.
+func TestSignalFrames(t *testing.T) {
+	for _, c := range signalCases {
+		t.Run(c.name, func(t *testing.T) {
+			a := c.assembled(t, sigPage, "")
+			c.check(t, a.at(sigPage).bytes(c.bytes(t)...).walk(Config{}), TrustCFI, sigPage)
+
+			a = c.assembled(t, sigTramp, "other")
+			c.check(t, a.at(sigTramp).bytes(c.bytes(t)...).walk(Config{}), TrustCFI, sigTramp)
+
+			if c.symbol != "" {
+				c.check(t, c.assembled(t, sigTramp, c.symbol).walk(Config{}), TrustCFI, sigTramp)
+			}
+			s := c.assembled(t, sigPage, "").walk(Config{})
+			if strings.Contains(c.frame, "signo") {
+				c.check(t, s, TrustCFIScan, sigPage)
+			} else if len(s.Frames) > 1 && s.Frames[1].Handler {
+				t.Errorf("a frame without siginfo_t was guessed")
+			}
+		})
+	}
+}
+
+// A thread is at the instruction that ends the handler.
+func TestInTrampoline(t *testing.T) {
+	for _, c := range signalCases {
+		t.Run(c.name, func(t *testing.T) {
+			a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
+			a.threads = nil
+			a.regs(c.arch.PC, sigPage+c.last, c.arch.SP, sigStack+c.arch.PtrSize+c.pushed)
+			c.check(t, a.walk(Config{}), TrustCFI, 0)
+		})
+	}
+}
+
+// What is no signal frame is not taken for one.
+func TestNoSignalFrame(t *testing.T) {
+	c := &signalCases[0]
+	code := c.bytes(t)
+	for name, change := range map[string]func(a *assembler){
+		"other code":      func(a *assembler) { a.at(sigPage).bytes(code[:8]...).bytes(0) },
+		"code cut short":  func(a *assembler) { a.at(sigPage).bytes(code[:8]...) },
+		"Windows":         func(a *assembler) { a.at(sigPage).bytes(code...); a.dump.System.OS = dump.Windows },
+		"frame elsewhere": func(a *assembler) { a.regions[0].parts = a.regions[0].parts[:4] },
+		"no number": func(a *assembler) {
+			for i := range a.regions[0].parts {
+				if p := &a.regions[0].parts[i]; p.size == 4 {
+					p.value = 65
+				}
+			}
+		},
+	} {
+		a := c.assembled(t, sigPage, "")
+		change(a)
+		s := a.walk(Config{Techniques: []Technique{BySymbols, BySignal}})
+		if len(s.Frames) != 2 || s.Frames[1].Handler && name != "frame elsewhere" {
+			t.Errorf("%s: %d frames\n%s", name, len(s.Frames), strings.Join(s.Trace, "\n"))
+		}
+	}
+	a := c.assembled(t, sigPage, "").at(sigPage).bytes(code...)
+	if s := a.walk(Config{Techniques: []Technique{BySymbols}}); len(s.Frames) != 2 {
+		t.Errorf("not asked for: %d frames", len(s.Frames))
+	}
+}
+
+// A signal interrupts a call of a null pointer: the walk goes on by the return
+// address.
+func TestSignalInNullCall(t *testing.T) {
+	c := signalCases[0]
+	a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
+	for i := range a.regions[0].parts {
+		if p := &a.regions[0].parts[i]; p.value == uint64(sigCode) {
+			p.value = 0
+		}
+	}
+	s := a.walk(Config{})
+	if len(s.Frames) != 4 || s.Frames[2].PC != 0 || s.Frames[3].By != ByReturn || s.Frames[3].Function() != "_start" {
+		t.Errorf("%d frames\n%s", len(s.Frames), strings.Join(s.Trace, "\n"))
+	}
+}
+
+// Every layout's registers are the CPU's, and every CPU has a layout.
+func TestSignalTables(t *testing.T) {
+	for a := range cpus {
+		if len(signalFrames[a]) == 0 {
+			t.Errorf("%s has none", a.Name)
+		}
+		for _, l := range signalFrames[a] {
+			pc, sp := false, false
+			for _, s := range l.slots {
+				cpuOf(a).reg(s.reg)
+				pc, sp = pc || s.reg == a.PC, sp || s.reg == a.SP
+			}
+			if !pc || !sp || len(l.code) == 0 {
+				t.Errorf("%s %s: pc %v, sp %v, %d trampolines", a.Name, l.name, pc, sp, len(l.code))
+			}
+		}
+	}
+}
