@@ -101,6 +101,10 @@ func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
 				return b
 			}
 		}
+		if b := r.onlyOne(n.path, m, isMain); b != nil {
+			n.used = true
+			return b
+		}
 	}
 	if name := filePath(m.Path); r.o.AtPaths && len(m.BuildID) > 0 && filepath.IsAbs(name) {
 		return r.open(name, m, isMain)
@@ -148,9 +152,7 @@ func (r *reader) fits(file string, b *binaryFile, m *dump.Module, isMain bool) b
 		r.tried(file, why)
 		return false
 	}
-	if len(m.BuildID) == 0 {
-		r.adopt(b.f, m)
-	}
+	r.adopt(b.f, m)
 	return true
 }
 
@@ -172,6 +174,11 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 	if n := min(len(head), len(data)); !bytes.Equal(head[:n], data[:n]) {
 		return "its first bytes are not those in memory"
 	}
+	if len(head) == 0 {
+		if _, why := r.disagrees(f, data, m); why != "" {
+			return why
+		}
+	}
 	if entry, ok := r.aux(atEntry); ok && isMain && r.addr(f.Entry+m.Addr-f.HeaderAddr()) != entry {
 		return fmt.Sprintf("its entry point is %#x, not as in the core", f.Entry)
 	}
@@ -181,6 +188,10 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 // adopt takes what the core does not tell of a module from its file.
 func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	m.Bias = r.addr(m.Addr - f.HeaderAddr())
+	if m.Path == "" {
+		m.Path = filepath.Base(f.Path)
+		m.DebugFile = m.Path
+	}
 	if id := f.BuildID(); len(id) > 0 {
 		r.identify(m, id)
 	} else if id := f.TextHash(); id != nil {

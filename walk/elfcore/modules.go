@@ -187,6 +187,7 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 	if program := r.programImage(); program != nil {
 		names[program.base] = r.programName()
 	} else if m, ok := r.programWithoutHeader(r.programName()); ok {
+		r.identify(&m, r.buildIDIn(m.Range))
 		list = append(list, m)
 	}
 	var below *image

@@ -62,7 +62,7 @@ func (r *reader) again(img *image, addr uint64) bool {
 func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	entry, ok := r.aux(atEntry)
 	bias := r.addr(program.Addr - img.f.HeaderAddr())
-	if !ok || !program.Contains(img.base) || program.BuildID != nil || r.addr(img.f.Entry+bias) != entry {
+	if !ok || !program.Contains(img.base) || program.BuildID != nil && !bytes.Equal(program.BuildID, img.buildID) || r.addr(img.f.Entry+bias) != entry {
 		return false
 	}
 	program.Bias = bias

@@ -1,0 +1,114 @@
+package elfcore
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// A core that gdb writes of a process elsewhere has a segment for each section of
+// the program that is in memory, and not its headers: nothing tells what it is
+// but its bytes.
+
+// buildIDIn returns the build-id in a part of memory, if a segment begins with
+// its note.
+func (r *reader) buildIDIn(in dump.Range) []byte {
+	for i := range r.d.Memory.Regions {
+		g := &r.d.Memory.Regions[i]
+		if !in.Contains(g.Addr) {
+			continue
+		}
+		if id := elfobj.FindBuildID(g.Data[:min(len(g.Data), headPage)], 4, r.order()); id != nil {
+			return id
+		}
+	}
+	return nil
+}
+
+// minAgreed is how many bytes of a binary must be in memory to tell it from the
+// others of a folder. Those of crt1.o, which all programs share, are fewer.
+const minAgreed = 4096
+
+// disagrees tells why the file of a module cannot be this one, "" if it may be:
+// where memory has bytes of the segments without PF_W, they are the file's. It
+// counts them.
+func (r *reader) disagrees(f *elfobj.File, data []byte, m *dump.Module) (agreed int, why string) {
+	bias := m.Addr - f.HeaderAddr()
+	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
+		if p.Flags&elf.PF_W != 0 || p.Offset > uint64(len(data)) {
+			continue
+		}
+		want := dump.Region{Addr: r.addr(p.Addr + bias), Data: data[p.Offset:][:min(p.FileSize, uint64(len(data))-p.Offset)]}
+		n, at, same := r.compare(&want)
+		if !same {
+			return agreed, fmt.Sprintf("its bytes for %#x are not those in memory", at)
+		}
+		agreed += n
+	}
+	return agreed, ""
+}
+
+// compare compares what memory has of a region: the number of bytes, or near
+// which address they differ.
+func (r *reader) compare(want *dump.Region) (n int, at uint64, same bool) {
+	for i := range r.d.Memory.Regions {
+		g := &r.d.Memory.Regions[i]
+		from, to := max(g.Addr, want.Addr), min(g.End(), want.End())
+		if from >= to {
+			continue
+		}
+		if !bytes.Equal(g.Data[from-g.Addr:to-g.Addr], want.Data[from-want.Addr:to-want.Addr]) {
+			return n, from, false
+		}
+		n += int(to - from)
+	}
+	return n, 0, true
+}
+
+// maxCandidates bounds the files of a folder that are compared with memory.
+const maxCandidates = 1000
+
+// onlyOne returns the file of a module without id and name, if it is the only one
+// in a folder whose bytes are those in memory.
+func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binaryFile) {
+	if len(m.BuildID) > 0 || m.Path != "" {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // a file, or told elsewhere
+	}
+	if len(entries) > maxCandidates {
+		r.tried(dir, fmt.Sprintf("%d files: which one has the program is not told, and that is too many to compare", len(entries)))
+		return nil
+	}
+	var of dump.Module
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		file, like := filepath.Join(dir, e.Name()), *m
+		b := r.open(file, &like, isMain)
+		if b == nil {
+			continue
+		}
+		switch agreed, _ := r.disagrees(b.f, b.data, m); {
+		case agreed < minAgreed:
+			r.tried(file, fmt.Sprintf("only %d bytes of it are in memory: too few to tell whether it is the one", agreed))
+		case found == nil:
+			found, of = b, like
+		case !bytes.Equal(of.BuildID, like.BuildID) || of.DebugID != like.DebugID:
+			r.tried(file, "has the bytes in memory as well as "+of.Path)
+			return nil
+		}
+	}
+	if found != nil {
+		*m = of
+	}
+	return found
+}
