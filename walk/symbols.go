@@ -118,7 +118,7 @@ func (st *moduleState) resolver(ctx context.Context) *resolve.Resolver {
 		if s := st.sources.Symbols; s != nil {
 			st.ask(ctx, s)
 		}
-		if s := st.sources.Binaries; s != nil && st.symbols.resolver == nil {
+		if s := st.binaries(); s != nil && st.symbols.resolver == nil {
 			st.ask(ctx, s)
 			st.symbols.binary = st.symbols.resolver != nil
 		}
@@ -147,12 +147,22 @@ func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*reso
 	return r, report.Problems, err
 }
 
+// binaries are where the module's binary may be. A lone one would be given for
+// any module of which nothing is known: where the memory agrees with it, the
+// dump's reader has adopted its id.
+func (st *moduleState) binaries() Binaries {
+	if m := &st.m; len(m.BuildID) == 0 && m.DebugID == "" && m.Name == "" && m.DebugFile == "" {
+		return nil
+	}
+	return st.sources.Binaries
+}
+
 // file returns the module's binary, nil without.
 func (st *moduleState) file(ctx context.Context) *elfobj.File {
 	b := &st.binary
 	b.once.Do(func() {
-		if st.sources.Binaries != nil {
-			b.file, b.tried, b.err = st.sources.Binaries.Binary(ctx, st.m)
+		if s := st.binaries(); s != nil {
+			b.file, b.tried, b.err = s.Binary(ctx, st.m)
 			st.sources.hold(b.file)
 		}
 		if b.file == nil {
