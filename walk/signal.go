@@ -79,6 +79,22 @@ func (u *unwinder) isHandlerReturn(f *Frame) bool {
 // it. Else it is the name of the function; the binary is asked last, because it
 // has to be found.
 func (u *unwinder) signalFrameAt(pc uint64) (l *signalFrame, pushed int) {
+	if last := &u.trampoline; last.pc != pc || !last.asked {
+		last.frame, last.pushed = u.findSignalFrame(pc)
+		last.pc, last.asked = pc, true
+	}
+	return u.trampoline.frame, u.trampoline.pushed
+}
+
+// askedFor is the answer that signalFrameAt gave last.
+type askedFor struct {
+	asked  bool
+	pc     uint64
+	frame  *signalFrame
+	pushed int
+}
+
+func (u *unwinder) findSignalFrame(pc uint64) (l *signalFrame, pushed int) {
 	if b := u.d.Memory.Bytes(pc, minTrampoline); len(b) == minTrampoline {
 		return u.signalFrameByCode(pc)
 	}

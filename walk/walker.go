@@ -125,6 +125,8 @@ type unwinder struct {
 	entry   uint64       // the program's first instruction, 0 if it is not known
 	pac     uint64       // the bits of addresses on arm64; 0 until it is needed
 	jumps   int          // to other stacks
+
+	trampoline askedFor
 }
 
 type rva = symfmt.RVA
