@@ -173,9 +173,6 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 			return &frames[i], true
 		}
 	}
-	if len(frames) == 0 {
-		return nil, true
-	}
 	return &frames[0], true
 }
 

@@ -219,6 +219,29 @@ func TestSignalFrames(t *testing.T) {
 	}
 }
 
+// The registers are where nothing is.
+func TestSignalRegistersElsewhere(t *testing.T) {
+	for _, c := range signalCases {
+		if c.name != "ppc old" && c.name != "s390x old" {
+			continue
+		}
+		a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
+		a.regions[0].parts = a.regions[0].parts[:2]
+		if s := a.walk(Config{Techniques: []Technique{BySymbols, BySignal}}); len(s.Frames) != 2 || !s.Frames[1].Handler {
+			t.Errorf("%s: %d frames", c.name, len(s.Frames))
+		}
+	}
+}
+
+// musl has one name for both, and CPUs with one kind have that.
+func TestSignalFrameNames(t *testing.T) {
+	for _, c := range signalCases {
+		if c.name == "x86-64" || c.name == "arm64" || c.name == "x86 old" || c.name == "arm old" {
+			c.check(t, c.assembled(t, sigTramp, "__restore").walk(Config{}), TrustCFI, sigTramp)
+		}
+	}
+}
+
 // A thread is at the instruction that ends the handler.
 func TestInTrampoline(t *testing.T) {
 	for _, c := range signalCases {
@@ -236,10 +259,13 @@ func TestNoSignalFrame(t *testing.T) {
 	c := &signalCases[0]
 	code := c.bytes(t)
 	for name, change := range map[string]func(a *assembler){
-		"other code":      func(a *assembler) { a.at(sigPage).bytes(code[:8]...).bytes(0) },
-		"code cut short":  func(a *assembler) { a.at(sigPage).bytes(code[:8]...) },
-		"Windows":         func(a *assembler) { a.at(sigPage).bytes(code...); a.dump.System.OS = dump.Windows },
-		"frame elsewhere": func(a *assembler) { a.regions[0].parts = a.regions[0].parts[:4] },
+		"other code":     func(a *assembler) { a.at(sigPage).bytes(code[:8]...).bytes(0) },
+		"code cut short": func(a *assembler) { a.at(sigPage).bytes(code[:8]...) },
+		"Windows":        func(a *assembler) { a.at(sigPage).bytes(code...); a.dump.System.OS = dump.Windows },
+		"frame elsewhere": func(a *assembler) {
+			a.regions[0].parts = a.regions[0].parts[:4]
+			a.at(sigPage).bytes(code...)
+		},
 		"no number": func(a *assembler) {
 			for i := range a.regions[0].parts {
 				if p := &a.regions[0].parts[i]; p.size == 4 {
