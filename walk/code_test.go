@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// codeOf is an unwinder of a process that has one module, and no memory.
-func codeOf(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinder {
+// processWith is an unwinder of a process that has one module, and no memory.
+func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinder {
 	w := NewWalker(s, Config{})
 	d := &dump.Dump{Order: binary.LittleEndian, System: dump.System{OS: dump.Linux}, Modules: []dump.Module{m}}
 	d.Memory.Order = d.Order
@@ -46,7 +46,7 @@ func TestCode(t *testing.T) {
 	const moved = 0x1234000
 	module := dump.Module{Range: dump.Range{Addr: f.HeaderAddr() + moved, Size: 0xa5000}, Path: "prog", BuildID: f.BuildID()}
 	for _, file := range []string{path, bare} {
-		u := codeOf(t, binarySources(t, file), module, arch.X86)
+		u := processWith(t, binarySources(t, file), module, arch.X86)
 		for off := uint64(0); off+16 <= text.FileSize; off += 4001 {
 			want := data[text.Offset+off:][:16]
 			if got := u.code(text.Addr+moved+off, 16); !bytes.Equal(got, want) {
@@ -68,7 +68,7 @@ func TestCode(t *testing.T) {
 	}
 
 	// The functions that glibc's handlers return to are known by their code, too.
-	u := codeOf(t, binarySources(t, bare), module, arch.X86)
+	u := processWith(t, binarySources(t, bare), module, arch.X86)
 	found := 0
 	err = f.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
 		if kind := map[string]string{"__restore": "old", "__restore_rt": "rt"}[string(s.Name)]; kind != "" {
@@ -81,7 +81,7 @@ func TestCode(t *testing.T) {
 	if err != nil || found != 2 {
 		t.Errorf("%d functions, %v", found, err)
 	}
-	if u := codeOf(t, &Sources{}, module, arch.X86); u.code(text.Addr+moved, 4) != nil {
+	if u := processWith(t, &Sources{}, module, arch.X86); u.code(text.Addr+moved, 4) != nil {
 		t.Error("code without a binary")
 	}
 }
