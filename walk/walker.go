@@ -274,7 +274,7 @@ func (u *unwinder) caller() bool {
 			return false
 		case found:
 			f.PC = u.cpu.clean(u, f.PC)
-			if f.PC < firstPage && !f.Interrupted { // a signal interrupts a call of a null pointer
+			if f.PC < firstPage && (!f.Interrupted || f.SP < firstPage) { // a signal interrupts a call of a null pointer
 				u.end(EndZero, "the return address is %#x", f.PC)
 				return false
 			}
