@@ -1,14 +1,11 @@
 package walk
 
 import (
-	"context"
 	"encoding/binary"
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
-	"github.com/symtool/symtool/walk/dump"
 )
 
 // maxCall is how many bytes in front of a return address the longest form of a
@@ -215,42 +212,4 @@ func (c callCode) s390x() callAnswer {
 		return callUnknown
 	}
 	return callIf(h>>8 == 0x0d && h&15 != 0) // basr
-}
-
-// codeOf returns n bytes of code from an address on, of the dump's memory or
-// the module's binary; nil without.
-func codeOf(ctx context.Context, d *dump.Dump, i int, st *moduleState, addr uint64, n int) []byte {
-	if b := d.Memory.Bytes(addr, n); len(b) == n {
-		return b
-	}
-	if i < 0 || st == nil || addr < d.Modules[i].Addr {
-		return nil
-	}
-	f := st.file(ctx)
-	if f == nil {
-		return nil
-	}
-	return fileCode(f, addr-d.Modules[i].Addr+f.LoadBase(), n)
-}
-
-// fileCode returns n bytes of a file's code at one of its addresses.
-func fileCode(f *elfobj.File, addr uint64, n int) []byte {
-	for _, s := range f.Sections {
-		if s.HasData() && s.Addr != 0 && addr >= s.Addr && addr-s.Addr < s.FileSize && f.Executable(addr) {
-			return sectionBytes(s, addr-s.Addr, n)
-		}
-	}
-	return nil
-}
-
-func sectionBytes(s *elfobj.Section, off uint64, n int) []byte {
-	src, err := s.Open()
-	if err != nil || off > uint64(src.Size()) || uint64(src.Size())-off < uint64(n) {
-		return nil
-	}
-	b, err := src.Bytes(int64(off), int64(n), nil)
-	if err != nil {
-		return nil
-	}
-	return b
 }

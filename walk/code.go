@@ -18,26 +18,34 @@ func (u *unwinder) code(addr uint64, n int) []byte {
 	if i < 0 {
 		return nil
 	}
-	return u.stateOf(i).code(u.ctx, addr-u.d.Modules[i].Addr, n)
+	if b := u.stateOf(i).code(u.ctx, addr-u.d.Modules[i].Addr, n); len(b) == n {
+		return b
+	}
+	return nil
 }
 
-// code returns n bytes at an offset from the module's first byte, of its
-// binary.
+// code returns up to n bytes at an offset from the module's start, of its
+// binary: fewer where the section ends. They are not to be changed.
 func (st *moduleState) code(ctx context.Context, offset uint64, n int) []byte {
 	f := st.file(ctx)
 	if f == nil {
 		return nil
 	}
-	addr := f.HeaderAddr() + offset
+	return fileCode(f, f.LoadBase()+offset, n)
+}
+
+// fileCode returns up to n bytes of a file's code at one of its addresses.
+func fileCode(f *elfobj.File, addr uint64, n int) []byte {
 	s := codeSection(f, addr)
 	if s == nil {
 		return nil
 	}
 	src, err := s.Open()
-	if err != nil || addr-s.Addr > uint64(src.Size()) || uint64(n) > uint64(src.Size())-(addr-s.Addr) {
+	off := addr - s.Addr
+	if err != nil || off >= uint64(src.Size()) {
 		return nil
 	}
-	b, err := src.Bytes(int64(addr-s.Addr), int64(n), nil)
+	b, err := src.Bytes(int64(off), min(int64(n), src.Size()-int64(off)), nil)
 	if err != nil {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -116,31 +115,8 @@ func (r *Result) code(pc uint64) (code []byte, binary bool) {
 		return nil, false
 	}
 	// Binaries are files of this machine: there is nothing to wait for.
-	f := r.Modules[i].state.file(context.Background())
-	if f == nil {
-		return nil, false
-	}
-	return codeAt(f, f.LoadBase()+pc-r.Dump.Modules[i].Addr), true
-}
-
-// codeAt returns the bytes of a binary from an address of the file on.
-func codeAt(f *elfobj.File, addr uint64) []byte {
-	for _, s := range f.Sections {
-		if !f.Executable(addr) || addr < s.Addr || addr-s.Addr >= uint64(s.Size()) || !s.HasData() {
-			continue
-		}
-		off := int64(addr - s.Addr)
-		src, err := s.Open()
-		if err != nil {
-			return nil
-		}
-		code, err := src.Bytes(off, min(src.Size()-off, maxInstruction), nil)
-		if err != nil {
-			return nil
-		}
-		return slices.Clone(code) // src's own
-	}
-	return nil
+	code = r.Modules[i].state.code(context.Background(), pc-r.Dump.Modules[i].Addr, maxInstruction)
+	return slices.Clone(code), len(code) > 0 // they are the file's own
 }
 
 // state is what an instruction finds.

@@ -167,7 +167,7 @@ func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 		return r, false
 	}
 	r.pc = u.cpu.clean(u, r.pc)
-	if r.pc < firstPage && r.next == 0 && u.frame.By == ByFramePointer {
+	if r.pc < firstPage && r.next == 0 && !u.frame.Interrupted {
 		return r, true // the end of the chain
 	}
 	up := u.isFramePointer(r.next, r.sp)

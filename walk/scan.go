@@ -116,13 +116,12 @@ func (u *unwinder) isReturn(pc uint64) bool {
 			return false
 		}
 	}
-	return !u.noCall(i, pc) || u.isHandlerReturn(&Frame{PC: pc})
+	return !u.noCall(pc) || u.isHandlerReturn(&Frame{PC: pc})
 }
 
-// noCall tells whether the code in front of an address of a module is known,
-// and is no call.
-func (u *unwinder) noCall(module int, pc uint64) bool {
-	code := codeOf(u.ctx, u.d, module, u.stateOf(module), pc-maxCall, maxCall)
+// noCall tells whether the code in front of an address is known, and is no call.
+func (u *unwinder) noCall(pc uint64) bool {
+	code := u.code(pc-maxCall, maxCall)
 	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode) == callNo
 }
 

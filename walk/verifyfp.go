@@ -48,7 +48,7 @@ const prologue = 48
 // setsFrame tells whether the function begins by making a frame, and the frame's
 // address is behind that.
 func (v *verifier) setsFrame(u *unwinder, f *Frame) bool {
-	code := codeOf(v.ctx, u.d, f.Module, u.module, f.Start, prologue)
+	code := u.code(f.Start, prologue)
 	n := 0
 	switch u.cpu.arch {
 	case arch.X86, arch.X86_64:
@@ -146,7 +146,7 @@ func (v *verifier) call(u *unwinder, pc uint64) callAnswer {
 	}
 	var code []byte
 	for n := maxCall; n > 1 && code == nil; n-- { // less where code begins nearby
-		code = codeOf(v.ctx, u.d, i, u.stateOf(i), pc-uint64(n), n)
+		code = u.code(pc-uint64(n), n)
 	}
 	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode)
 }
