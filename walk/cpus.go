@@ -10,7 +10,7 @@ import (
 var cpus = map[*arch.Arch]*cpu{
 	arch.X86: newCPU(arch.X86, 1, byWin, bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan).
 		keep("$eip", "$esp", "$ebp", "$ebx", "$esi", "$edi", "$eax", "$ecx", "$edx", "$eflags"),
-	arch.X86_64: newCPU(arch.X86_64, 1, bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan).
+	arch.X86_64: newCPU(arch.X86_64, 1, bySymbols, byEHFrame, bySFrame, bySignalFrame, byLeaf, byReturn, byFramePointer, byScan).
 		keep("$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp", "$r8", "$r9", "$r10", "$r11", "$r12", "$r13", "$r14", "$r15", "$rip"),
 	arch.ARM: newCPU(arch.ARM, 2, bySignalFrame, bySymbols, byEHFrame, bySFrame, byReturn, byFramePointer, byScan).
 		keep(names("r", 13, "sp", "lr", "pc")...),

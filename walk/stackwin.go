@@ -1,4 +1,367 @@
 package walk
 
+import (
+	"strings"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// STACK WIN records say how to get from a function of 32-bit Windows to its
+// caller: by a program over registers and sizes (type 4), or by sizes alone
+// (type 0, FPO). The specification is ../shared/spec/breakpad-symbol-files.md,
+// "Interpreting a STACK WIN record"; Breakpad's stackwalker_x86.cc adds searches
+// of the stack, for those sizes are often wrong.
+//
+// Where we differ from Breakpad:
+//
+//   - The size of the arguments of the function that a frame has called is that
+//     of this very function, as the specification says; since Breakpad prints
+//     inlined functions it takes that of the topmost frame which has one
+//     (TestWinParameterSizes).
+//   - A PUBLIC record's size counts, as the specification says; Breakpad reads
+//     it and drops it (TestWinParameterSizes).
+//   - Programs read all memory of the dump, not only the thread's stack
+//     (TestWinProgramReadsOtherMemory).
+//   - The search for a saved %ebp goes over maxSavedBytes at most
+//     (TestWinRecoversEBP).
+
+// maxSavedBytes is how many bytes are searched for a saved frame pointer: a
+// function saves four registers, and room for a search that went too far. The
+// size is the record's word alone, and may be 4 GB.
+const maxSavedBytes = 4096
+
+// alignedWords is how many words above the computed place a return address may
+// be, where a function has aligned its stack to 16 bytes.
+const alignedWords = 3
+
+// winCache has the STACK WIN records that were asked for, and what is needed to
+// run their programs.
+type winCache struct {
+	records  map[rowKey]*winRecord
+	programs map[string]*winProgram
+	vars     *cfi.Regs
+	regs     winRegs
+}
+
+type winRegs struct {
+	eip, esp, ebp, ebx, esi, edi cfi.Reg
+}
+
+// winRecord is the record around an address, nil if there is none.
+type winRecord struct {
+	win     *symfmt.StackWin
+	program *winProgram // nil for FPO
+	err     error
+}
+
+// winProgram is a program string; its variables are NoReg if it has them not.
+type winProgram struct {
+	code    cfi.Program
+	err     error
+	aligns  bool
+	sizes   [4]cfi.Reg
+	raStart [2]cfi.Reg
+}
+
+// Variables that are set before a program runs. The difference between the last
+// two is known to nobody; Breakpad has the same in both.
+var (
+	winSizes   = [4]string{".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals"}
+	winRAStart = [2]string{".raSearchStart", ".raSearch"}
+)
+
+func (m *machine) winRecord(r *resolve.Resolver, at symfmt.RVA) *winRecord {
+	c := &m.win
+	if c.records == nil {
+		c.records, c.programs, c.vars = map[rowKey]*winRecord{}, map[string]*winProgram{}, m.names.NewRegs()
+		c.regs = winRegs{m.cpu.pc, m.cpu.sp, m.cpu.reg("$ebp"), m.cpu.reg("$ebx"), m.cpu.reg("$esi"), m.cpu.reg("$edi")}
+	}
+	key := rowKey{r, at}
+	if w, ok := c.records[key]; ok {
+		return w
+	}
+	if len(c.records) >= maxRows {
+		clear(c.records)
+		clear(c.programs)
+	}
+	w := &winRecord{}
+	if w.win, w.err = r.Win(at); w.win != nil && w.win.HasProgram && w.win.Program != "" {
+		w.program = m.winProgram(w.win.Program)
+		w.err = w.program.err
+	}
+	c.records[key] = w
+	return w
+}
+
+func (m *machine) winProgram(text string) *winProgram {
+	if p := m.win.programs[text]; p != nil {
+		return p
+	}
+	p := &winProgram{aligns: strings.Contains(text, "@")}
+	p.code, p.err = m.names.ParseProgram(text)
+	for i, name := range winSizes {
+		p.sizes[i] = m.names.Lookup(name)
+	}
+	for i, name := range winRAStart {
+		p.raStart[i] = m.names.Lookup(name)
+	}
+	m.win.programs[text] = p
+	return p
+}
+
 // byWin uses the STACK WIN records of the symbol file.
-func byWin(u *unwinder, f *Frame) outcome { return nothing }
+func byWin(u *unwinder, f *Frame) outcome {
+	if u.module == nil {
+		return nothing
+	}
+	r := u.module.resolver(u.ctx)
+	if r == nil {
+		return nothing
+	}
+	rec := u.winRecord(r, u.rva)
+	if rec.win == nil {
+		if rec.err != nil {
+			u.note("STACK WIN: %v", rec.err)
+		}
+		return nothing
+	}
+	// The walk of the caller wants to know how much of its frame are arguments.
+	u.frame.paramSize = rec.win.ParameterSize
+	w := winStep{u: u, rec: rec, win: rec.win, regs: &u.win.regs, vars: u.win.vars, by: ByWinProgram}
+	if rec.program == nil {
+		w.by = ByWinFPO
+	}
+	if !u.may[w.by] {
+		return nothing
+	}
+	return w.run(f)
+}
+
+// winStep is the step from a frame to its caller by a STACK WIN record. All
+// addresses are of 32 bits, and wrap around.
+type winStep struct {
+	u    *unwinder
+	rec  *winRecord
+	win  *symfmt.StackWin
+	regs *winRegs
+	vars *cfi.Regs // the frame's, then the caller's
+	by   Technique
+
+	trust   Trust
+	esp     uint32 // of the frame
+	callee  uint32 // bytes of arguments of the function that the frame has called
+	raStart uint32 // where the return address should be
+	offset  uint32 // how far behind that it was found
+	keepEBX bool
+}
+
+func (w *winStep) run(f *Frame) outcome {
+	u := w.u
+	w.trust = TrustCFI
+	w.esp = uint32(u.frame.SP)
+	if u.callee != nil && !u.frame.Interrupted {
+		w.callee = uint32(u.callee.paramSize)
+	}
+	w.raStart = w.esp + w.callee + uint32(w.win.LocalSize) + uint32(w.win.SavedRegisterSize)
+	w.adjust()
+	w.begin()
+	if err := w.evaluate(); err != nil {
+		u.note("%v: %v", w.by, err)
+		at, pc, ok := w.scan(w.esp, w.words())
+		if !ok {
+			return nothing
+		}
+		w.vars.Set(w.regs.eip, uint64(pc))
+		w.vars.Set(w.regs.esp, uint64(at+4))
+		w.trust, w.by = TrustScan, ByScan
+	}
+	if w.get(w.regs.eip) != 0 || w.get(w.regs.ebp) != 0 {
+		w.improve()
+	} // else it is the end of the stack
+	return w.done(f)
+}
+
+func (w *winStep) get(r cfi.Reg) uint32 {
+	v, _ := w.vars.Get(r)
+	return uint32(v)
+}
+
+// onStack tells whether an address is in the same piece of memory as the stack.
+func (w *winStep) onStack(addr uint32) bool {
+	r := w.u.d.Memory.Find(uint64(w.esp))
+	return r != nil && uint64(addr) >= r.Addr && uint64(addr)-r.Addr < uint64(len(r.Data)) && uint64(len(r.Data))-(uint64(addr)-r.Addr) >= 4
+}
+
+// words is how many words are searched for a return address.
+func (w *winStep) words() int {
+	if w.u.frame.Trust == TrustContext {
+		return scanWordsContext
+	}
+	return scanWords
+}
+
+// scan looks for a return address in the word at an address and in n words
+// behind it. Without one, at is the start.
+func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
+	if n > alignedWords && !w.u.may[ByScan] {
+		return 0, 0, false
+	}
+	for i := 0; i <= n; i++ {
+		at = start + 4*uint32(i)
+		v, known := w.u.ReadWord(uint64(at))
+		if !known || at < start {
+			break
+		}
+		if w.u.isReturn(v) {
+			return at, uint32(v), true
+		}
+	}
+	return start, 0, false
+}
+
+// adjust corrects the place of the return address: words behind it may be there
+// to align the stack.
+func (w *winStep) adjust() {
+	at, pc, ok := w.scan(w.raStart, alignedWords)
+	if ok && at == w.raStart && w.win.Type == 0 && w.u.frame.Trust == TrustContext && uint64(pc) == w.u.frame.PC {
+		// A system call of Windows XP: it has returned, and the address that it
+		// has returned to is still there, the frame's own. The one to return to
+		// next is above.
+		at, _, _ = w.scan(at+4, alignedWords)
+	}
+	w.raStart = at
+}
+
+// begin sets the variables: those of the frame that programs use.
+func (w *winStep) begin() {
+	w.vars.Reset()
+	for _, r := range []cfi.Reg{w.regs.ebp, w.regs.esp, w.regs.ebx} {
+		if v, ok := w.u.in.Get(r); ok {
+			w.vars.Set(r, v)
+		}
+	}
+}
+
+// evaluate computes the caller's registers.
+func (w *winStep) evaluate() error {
+	if w.rec.program == nil {
+		return w.fpo()
+	}
+	p := w.rec.program
+	if p.err != nil {
+		return p.err
+	}
+	if v, ok := w.u.in.Get(w.regs.ebp); ok && p.aligns {
+		// The function has aligned %esp, and only %ebp tells how far.
+		w.raStart = uint32(v) + 4
+	}
+	sizes := [...]uint64{w.win.ParameterSize, uint64(w.callee), w.win.SavedRegisterSize, w.win.LocalSize}
+	for i, r := range p.sizes {
+		w.vars.Set(r, sizes[i])
+	}
+	for _, r := range p.raStart {
+		w.vars.Set(r, uint64(w.raStart))
+	}
+	w.u.note("%v: %s", w.by, w.win.Program)
+	if err := p.code.Run(w.vars, w.u); err != nil {
+		return err
+	}
+	if !w.vars.Assigned(w.regs.eip) || !w.vars.Assigned(w.regs.esp) {
+		return errWinProgram
+	}
+	return nil
+}
+
+// fpo computes the caller's registers from sizes: %eip, %esp, and %ebp where the
+// function uses it for itself.
+func (w *winStep) fpo() error {
+	u := w.u
+	u.note("%v: %d bytes of locals, %d of saved registers, %d of arguments on top, base pointer %v",
+		w.by, w.win.LocalSize, w.win.SavedRegisterSize, w.callee, w.win.AllocatesBasePtr)
+	eip, ok := u.ReadWord(uint64(w.raStart))
+	if !ok {
+		return errWinMemory
+	}
+	w.vars.Set(w.regs.eip, eip)
+	if w.win.AllocatesBasePtr {
+		ebp, ok := u.ReadWord(uint64(w.esp + w.callee + uint32(w.win.SavedRegisterSize) - 8))
+		if !ok {
+			return errWinMemory
+		}
+		w.vars.Set(w.regs.ebp, ebp)
+	}
+	w.vars.Set(w.regs.esp, uint64(w.raStart+4))
+	// Most functions that leave %ebp alone hand calls on, and leave %ebx alone too.
+	w.keepEBX = !w.win.AllocatesBasePtr
+	return nil
+}
+
+type winError string
+
+func (e winError) Error() string { return string(e) }
+
+const (
+	errWinProgram winError = "the program sets not both $eip and $esp"
+	errWinMemory  winError = "the place of the return address is not in the dump"
+)
+
+// improve searches the stack where what was computed cannot be.
+func (w *winStep) improve() {
+	if eip := w.get(w.regs.eip); w.u.d.ModuleAt(uint64(eip)) < 0 {
+		start := w.raStart + 4
+		if at, pc, ok := w.scan(start, w.words()); ok {
+			w.u.note("%v: %#x is no code, %#x at %#x is", w.by, eip, pc, at)
+			w.vars.Set(w.regs.eip, uint64(pc))
+			w.vars.Set(w.regs.esp, uint64(at+4))
+			w.offset, w.trust = at-start, TrustCFIScan
+		}
+	}
+	if w.rec.program != nil || w.win.AllocatesBasePtr {
+		w.recoverEBP()
+	}
+}
+
+// recoverEBP searches the area of saved registers for the caller's %ebp, from its
+// highest address on since functions save it early, if the one that was computed
+// does not point to the stack, or to a frame that the search has passed over.
+func (w *winStep) recoverEBP() {
+	ebp := w.get(w.regs.ebp)
+	passed := w.trust != TrustCFI && ebp <= w.raStart+w.offset
+	if !passed && w.onStack(ebp) {
+		return
+	}
+	end := w.esp + w.callee
+	n := min(uint64(uint32(w.win.SavedRegisterSize))+uint64(w.offset), maxSavedBytes)
+	for at := end + uint32(n); at >= end; at -= 4 {
+		v, ok := w.u.ReadWord(uint64(at))
+		if !ok {
+			return
+		}
+		if w.onStack(uint32(v)) {
+			w.u.note("%v: $ebp is %#x rather than %#x", w.by, v, ebp)
+			w.vars.Set(w.regs.ebp, v)
+			return
+		}
+		if at < 4 {
+			return
+		}
+	}
+}
+
+// done gives the caller what is known of its registers.
+func (w *winStep) done(f *Frame) outcome {
+	out := w.u.out
+	if v, ok := w.vars.Get(w.regs.ebp); ok {
+		out.Set(w.regs.ebp, v)
+	}
+	for _, r := range []cfi.Reg{w.regs.ebx, w.regs.esi, w.regs.edi} {
+		if v, ok := w.vars.Get(r); ok && (w.vars.Assigned(r) || w.keepEBX && r == w.regs.ebx) {
+			out.Set(r, v)
+		}
+	}
+	w.u.leave(f, uint64(w.get(w.regs.eip)), uint64(w.get(w.regs.esp)))
+	f.Trust, f.By = w.trust, w.by
+	return found
+}

@@ -54,6 +54,7 @@ type machine struct {
 	cpu   *cpu
 	names *cfi.Names
 	rows  rowCache
+	win   winCache
 	regs  [2]*cfi.Regs // of the frame and its caller, in turn
 
 	places  placeCache
