@@ -1,0 +1,254 @@
+package walk
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// TextOptions says what WriteText writes. The zero value is the frames of all
+// threads without registers.
+type TextOptions struct {
+	Registers bool // known registers of each frame
+	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
+	Brief     bool // frames alone: of the thread that crashed or asked for the dump; of all if the result has it not
+
+	// Ends adds what Breakpad does not print: ids and names of threads, modules
+	// that are unloaded, notes, and why each walk ended.
+	Ends bool
+}
+
+// WriteText writes a result for people, in the form of Breakpad's
+// minidump_stackwalk. Characters that a terminal might act on are escaped.
+//
+// Where we differ from Breakpad: crash reasons and unknown codes that it has no
+// name for have the names of dump.Dump.Reason; an inlined function's offset that
+// has no file is from the start of the function around it; a signal's frame has
+// all registers, which Breakpad shows for the topmost frame alone.
+func WriteText(w io.Writer, r *Result, o TextOptions) error {
+	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o}
+	if o.Brief {
+		p.brief()
+		return p.Flush()
+	}
+	p.system()
+	p.crash()
+	for i := range p.stacks {
+		p.put("\n")
+		p.stack(&p.stacks[i])
+	}
+	p.modules()
+	return p.Flush()
+}
+
+// textWriter keeps the first error in its Writer.
+type textWriter struct {
+	*bufio.Writer
+	*view
+	o TextOptions
+}
+
+func (p *textWriter) put(format string, args ...any) { fmt.Fprintf(p.Writer, format, args...) }
+
+func (p *textWriter) system() {
+	s := &p.d.System
+	p.put("Operating system: %s\n                  %s\n", safe(systemName(s.OS)), safe(systemVersion(s)))
+	p.put("CPU: %s\n", safe(cpuName(p.d)))
+	if s.Model != "" {
+		p.put("     %s\n", safe(s.Model))
+	}
+	plural := "s"
+	if s.CPUs == 1 {
+		plural = ""
+	}
+	p.put("     %d CPU%s\n\n", s.CPUs, plural)
+	p.put("GPU: UNKNOWN\n\n") // only Breakpad's microdumps tell it
+}
+
+func (p *textWriter) crash() {
+	c := p.d.Crash
+	if c == nil {
+		p.put("No crash\n")
+	} else {
+		p.put("Crash reason:  %s\nCrash address: 0x%x\n", safe(breakpadReason(p.d)), c.Address)
+		if len(c.Params) > 0 {
+			p.put("Crash parameters:\n")
+		}
+		for _, v := range c.Params {
+			p.put("    value: 0x%016x  description: \n", v)
+		}
+	}
+	if a := p.d.Assertion; a != nil {
+		if text := assertionText(a); text != "" {
+			p.put("Assertion: %s\n", safe(text))
+		}
+	}
+	if seconds, ok := uptime(p.d); ok {
+		p.put("Process uptime: %d seconds\n", seconds)
+	} else {
+		p.put("Process uptime: not available\n")
+	}
+}
+
+// stack writes the stack of a thread.
+func (p *textWriter) stack(s *viewStack) {
+	p.threadLine(s)
+	if len(s.Frames) == 0 {
+		p.put(" <no frames>\n")
+	}
+	n := 0
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		n = p.frame(s, f, n)
+		p.put("    Found by: %s\n", p.foundBy(f))
+		if p.o.Stack && i+1 < len(s.Frames) {
+			p.stackContents(f.SP, s.Frames[i+1].SP)
+		}
+	}
+	p.ends(s)
+}
+
+func (p *textWriter) threadLine(s *viewStack) {
+	p.put("Thread %d", s.number)
+	switch {
+	case s.requested && p.d.Crash != nil:
+		p.put(" (crashed)")
+	case s.requested:
+		p.put(" (requested dump, did not crash)")
+	}
+	if t := &p.d.Threads[s.Thread]; p.o.Ends {
+		p.put(" id %d", t.ID)
+		if t.Name != "" {
+			p.put(" %q", t.Name)
+		}
+	}
+	p.put("\n")
+}
+
+// frame writes a frame and the functions that were inlined into it, the first of
+// which has number n, and returns the number of the next.
+func (p *textWriter) frame(s *viewStack, f *Frame, n int) int {
+	for k := range max(len(f.Names), 1) {
+		p.frameLine(f, k, n)
+		n++
+		if k+1 < len(f.Names) {
+			if p.o.Registers {
+				p.put(" \n") // it has none of its own
+			}
+			p.put("    Found by: inline record\n")
+		}
+	}
+	if p.o.Registers {
+		p.put(" ")
+		p.registers(s, f)
+		p.put("\n")
+	}
+	return n
+}
+
+// frameLine is the line of f.Names[k], or of the frame if it has no names.
+func (p *textWriter) frameLine(f *Frame, k, n int) {
+	p.put("%2d  ", n)
+	m := p.module(f)
+	name, file, line, off := p.place(f, k)
+	switch {
+	case m == nil:
+		p.put("0x%x", f.PC)
+	case name == "":
+		p.put("%s + 0x%x", safe(baseName(m.Path)), off)
+	case file == "":
+		p.put("%s!%s + 0x%x", safe(baseName(m.Path)), safe(name), off)
+	default:
+		p.put("%s!%s [%s : %d + 0x%x]", safe(baseName(m.Path)), safe(name), safe(baseName(file)), line, off)
+	}
+	if p.o.Ends && m != nil && f.Module < 0 {
+		p.put(" (unloaded)")
+	}
+	p.put("\n")
+}
+
+// foundBy is the text behind "Found by: ".
+func (p *textWriter) foundBy(f *Frame) string {
+	if f.By == ByReturn && p.d.System.OS == dump.Windows {
+		return "simulating a return from leaf function"
+	}
+	return f.Trust.Text()
+}
+
+// ends tells what else there is to tell of a walk.
+func (p *textWriter) ends(s *viewStack) {
+	if !p.o.Ends {
+		return
+	}
+	for _, note := range s.Notes {
+		p.put("    Note: %s\n", safe(note))
+	}
+	if s.Why == "" {
+		p.put("    End: %v\n", s.End)
+	} else {
+		p.put("    End: %v: %s\n", s.End, safe(s.Why))
+	}
+}
+
+func (p *textWriter) modules() {
+	p.put("\nLoaded modules:\n")
+	for i := range p.d.Modules {
+		m := &p.d.Modules[i]
+		version, main := m.Version, ""
+		if version == "" {
+			version = "???"
+		}
+		if i == p.d.Main && m.Addr != 0 {
+			main = "  (main)"
+		}
+		p.put("0x%08x - 0x%08x  %s  %s%s%s\n", m.Addr, m.Addr+m.Size-1, safe(baseName(m.Path)), safe(version), main, p.symbolIssue(i))
+	}
+	if !p.o.Ends || len(p.d.Unloaded) == 0 {
+		return
+	}
+	p.put("\nUnloaded modules:\n")
+	for i := range p.d.Unloaded {
+		m := &p.d.Unloaded[i]
+		p.put("0x%08x - 0x%08x  %s\n", m.Addr, m.Addr+m.Size-1, safe(baseName(m.Path)))
+	}
+}
+
+// symbolIssue warns of a module that is on a stack and has no symbols, or
+// damaged ones.
+func (p *textWriter) symbolIssue(i int) string {
+	m, kind := &p.d.Modules[i], ""
+	switch p.issues[symbolKey(m)] {
+	case noSymbols:
+		kind = "No"
+	case badSymbols:
+		kind = "Corrupt"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("  (WARNING: %s symbols, %s, %s)", kind, safe(baseName(m.DebugFile)), safe(m.DebugID))
+}
+
+// brief writes frames alone.
+func (p *textWriter) brief() {
+	stacks := p.stacks
+	if len(stacks) > 0 && stacks[0].requested {
+		stacks = stacks[:1]
+	}
+	for i := range stacks {
+		if i > 0 {
+			p.put("\n")
+		}
+		p.threadLine(&stacks[i])
+		n := 0
+		for k := range stacks[i].Frames {
+			f := &stacks[i].Frames[k]
+			for name := range max(len(f.Names), 1) {
+				p.frameLine(f, name, n)
+				n++
+			}
+		}
+		p.ends(&stacks[i])
+	}
+}

@@ -1,0 +1,90 @@
+package walk
+
+import (
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// maxStackBytes is how many bytes of a frame are shown: a damaged stack pointer
+// may make it as large as all of the memory.
+const maxStackBytes = 1 << 20
+
+// stackContents writes the bytes of the stack from one address to another, and
+// the functions that words there point into.
+func (p *textWriter) stackContents(from, to uint64) {
+	if from == 0 || to == 0 {
+		return
+	}
+	word := p.wordSize()
+	p.put("\n    Stack contents:")
+	cut := to > from && to-from > maxStackBytes
+	if cut {
+		to = from + maxStackBytes
+	}
+	for addr := from; addr < to; addr += 16 {
+		p.put("\n     %0*x", 2*word, addr)
+		p.bytes(addr, to)
+	}
+	if cut {
+		p.put("\n     ...")
+	}
+	p.put("\n    Possible instruction pointers:\n")
+	var at resolve.Location
+	for addr := from; addr < to; addr += uint64(word) {
+		pc, _ := p.d.Memory.Word(addr, word)
+		p.pointee(addr, pc, &at)
+	}
+	p.put("\n")
+}
+
+func (p *textWriter) wordSize() int {
+	if p.d.Arch == nil {
+		return 8
+	}
+	return p.d.Arch.PtrSize
+}
+
+// bytes writes a row of 16 bytes, in hexadecimal and as text.
+func (p *textWriter) bytes(addr, to uint64) {
+	var text [16]byte
+	for i := range text {
+		v, ok := uint64(0), false
+		if addr+uint64(i) < to {
+			v, ok = p.d.Memory.Word(addr+uint64(i), 1)
+		}
+		switch {
+		case !ok:
+			p.put("   ")
+			text[i] = ' '
+			continue
+		case v < ' ' || v > '~':
+			text[i] = '.'
+		default:
+			text[i] = byte(v)
+		}
+		p.put(" %02x", v)
+	}
+	p.put("  %s", text[:])
+}
+
+// pointee writes the functions that a word points into, if there are any.
+func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
+	i := p.d.ModuleAt(pc)
+	if i < 0 || p.r.Modules[i].Resolver == nil {
+		return
+	}
+	base := p.d.Modules[i].Addr
+	if ok, err := p.r.Modules[i].Resolver.Find(symfmt.RVA(pc-base), at); !ok || err != nil {
+		return
+	}
+	start := uint64(0)
+	if at.LineStart != 0 {
+		start = base + uint64(at.LineStart)
+	}
+	digits := 2 * p.wordSize()
+	// The function itself comes before those that were inlined into it.
+	for k := range at.Frames {
+		f := &at.Frames[(k+len(at.Frames)-1)%len(at.Frames)]
+		p.put("     *(0x%0*x) = 0x%0*x <%s> [%s : %d + 0x%x]\n", digits, addr, digits, pc, safe(f.Function), safe(baseName(f.File)), f.Line, pc-start)
+	}
+}

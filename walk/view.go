@@ -1,0 +1,268 @@
+package walk
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// view is a result as Breakpad's outputs have it: the thread that crashed, or
+// asked for the dump, first, and without the one that wrote it.
+type view struct {
+	r      *Result
+	d      *dump.Dump
+	stacks []viewStack
+	issues map[string]symbolIssue // by symbolKey: of modules that are on stacks
+}
+
+type viewStack struct {
+	*Stack
+	number    int  // of the thread, the writer of the dump not counted
+	requested bool // it crashed, or asked for the dump
+}
+
+type symbolIssue uint8
+
+const (
+	noIssue symbolIssue = iota
+	noSymbols
+	badSymbols
+)
+
+func newView(r *Result) *view {
+	v := &view{r: r, d: r.Dump, issues: map[string]symbolIssue{}}
+	want := v.d.CrashedThread()
+	writer := -1
+	for i := range v.d.Threads {
+		id := v.d.Threads[i].ID
+		if v.d.Crash == nil && v.d.HasRequester && id == v.d.Requester && want < 0 {
+			want = i
+		}
+		if v.d.HasWriter && id == v.d.Writer && writer < 0 {
+			writer = i
+		}
+	}
+	for i := range r.Stacks {
+		s := viewStack{Stack: &r.Stacks[i], number: r.Stacks[i].Thread}
+		if s.Thread == writer {
+			continue
+		}
+		if writer >= 0 && s.number > writer {
+			s.number--
+		}
+		s.requested = s.Thread == want
+		v.stacks = append(v.stacks, s)
+		if s.requested {
+			copy(v.stacks[1:], v.stacks)
+			v.stacks[0] = s
+		}
+		v.note(s.Stack)
+	}
+	return v
+}
+
+// note finds the modules of a stack whose symbols are missing or damaged.
+func (v *view) note(s *Stack) {
+	for i := range s.Frames {
+		at := s.Frames[i].Module
+		if at < 0 {
+			continue
+		}
+		key := symbolKey(&v.d.Modules[at])
+		switch y := &v.r.Modules[at]; {
+		case y.Resolver == nil:
+			v.issues[key] = noSymbols
+		case len(y.Resolver.Problems) > 0:
+			v.issues[key] = badSymbols
+		}
+	}
+}
+
+func symbolKey(m *dump.Module) string { return m.DebugFile + "\n" + m.DebugID }
+
+// module is that of a frame, loaded or not, or nil.
+func (v *view) module(f *Frame) *dump.Module {
+	if f.Module >= 0 {
+		return &v.d.Modules[f.Module]
+	}
+	for i := range v.d.Unloaded {
+		if m := &v.d.Unloaded[i]; m.Contains(f.Inst) {
+			return m
+		}
+	}
+	return nil
+}
+
+// place is where f.Names[k] is: its function, file and line, as far as they are
+// known, and the offset from the line's code, the function or the module. That
+// of an inlined function is the offset of the call, not of the return address
+// behind it.
+func (v *view) place(f *Frame, k int) (name, file string, line uint32, off uint64) {
+	pc := f.PC
+	if k+1 < len(f.Names) {
+		pc = f.Inst
+	}
+	if k < len(f.Names) {
+		name, file, line = f.Names[k].Function, f.Names[k].File, f.Names[k].Line
+	}
+	m := v.module(f)
+	switch {
+	case m == nil:
+		return "", "", 0, pc
+	case name == "":
+		return "", "", 0, pc - m.Addr
+	case file != "":
+		return name, file, line, pc - f.LineStart
+	}
+	return name, "", 0, pc - f.Start
+}
+
+// systemName is Breakpad's name of a system.
+func systemName(os dump.OS) string {
+	switch os {
+	case dump.Windows:
+		return "Windows NT"
+	case dump.MacOS:
+		return "Mac OS X"
+	}
+	return os.String()
+}
+
+// systemVersion is the version with more of it.
+func systemVersion(s *dump.System) string {
+	version := s.Version
+	if version == "" {
+		version = "0.0.0"
+	}
+	if s.Build == "" {
+		return version
+	}
+	return version + " " + s.Build
+}
+
+// cpuName is Breakpad's name of a CPU.
+func cpuName(d *dump.Dump) string {
+	switch {
+	case d.Arch == arch.X86_64:
+		return "amd64"
+	case d.System.CPU == "" && d.Arch != nil:
+		return d.Arch.Name
+	}
+	return d.System.CPU
+}
+
+// breakpadReason is why the process crashed in Breakpad's words.
+func breakpadReason(d *dump.Dump) string {
+	reason := d.Reason()
+	first, second, _ := strings.Cut(reason, " / ")
+	switch d.System.OS {
+	case dump.Linux, dump.Android:
+		flags := fmt.Sprintf("0x%08x", d.Crash.Flags)
+		if name, ok := strings.CutPrefix(first, "SIG"); ok && strings.HasPrefix(second, name+"_") {
+			flags = second
+		}
+		switch first {
+		case "SIGSEGV":
+			return first + " /" + flags
+		case "SIGILL", "SIGBUS", "SIGFPE":
+			return first + " / " + flags
+		}
+		return first
+	case dump.Windows:
+		switch {
+		case strings.HasPrefix(second, "FAST_FAIL_"):
+			return second
+		case first == "EXCEPTION_STACK_BUFFER_OVERRUN":
+			return first
+		case strings.HasPrefix(first, "unknown "):
+			return fmt.Sprintf("0x%08x / 0x%08x", d.Crash.Code, d.Crash.Flags)
+		}
+		if name, ok := breakpadExceptions[first]; ok {
+			return name
+		}
+	}
+	return reason
+}
+
+// breakpadExceptions are the names of Breakpad's that others have changed.
+var breakpadExceptions = map[string]string{
+	"OUT_OF_MEMORY":           "Out of Memory",
+	"UNHANDLED_CPP_EXCEPTION": "Unhandled C++ Exception",
+	"SIMULATED":               "Simulated Exception",
+}
+
+// Types of a failed check of Microsoft's C library (MDAssertionInfoData).
+const (
+	invalidParameter = 1
+	pureVirtualCall  = 2
+)
+
+// assertionText is the sentence about a failed check.
+func assertionText(a *dump.Assertion) string {
+	var b strings.Builder
+	switch a.Type {
+	case invalidParameter:
+		b.WriteString("Invalid parameter passed to library function")
+	case pureVirtualCall:
+		b.WriteString("Pure virtual function called")
+	default:
+		fmt.Fprintf(&b, "Unknown assertion type 0x%08x", a.Type)
+	}
+	if a.Expression != "" {
+		b.WriteString(" " + a.Expression)
+	}
+	if a.Function != "" {
+		b.WriteString(" in function " + a.Function)
+	}
+	if a.File != "" {
+		b.WriteString(", in file " + a.File)
+	}
+	if a.Line != 0 {
+		fmt.Fprintf(&b, " at line %d", a.Line)
+	}
+	return b.String()
+}
+
+// uptime is how many seconds the process ran.
+func uptime(d *dump.Dump) (seconds int64, ok bool) {
+	if d.Time.IsZero() || d.Process.Started.IsZero() || d.Time.Unix() < d.Process.Started.Unix() {
+		return 0, false
+	}
+	return d.Time.Unix() - d.Process.Started.Unix(), true
+}
+
+// baseName is the last part of a path of any system.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// safe escapes, as Go does, what a terminal might act on: control characters,
+// marks that change the direction of text, and bytes that are not UTF-8.
+func safe(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return escaped(s)
+		}
+	}
+	return s
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case strconv.IsPrint(r):
+			b.WriteString(s[:n])
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
