@@ -261,9 +261,9 @@ func (b *builder) add(rec *symfmt.Record, end uint64) {
 	case symfmt.KindCFI:
 		b.block.end = end
 	case symfmt.KindStackWin:
-		if rec.Win.CodeSize > 0 {
-			x.wins.add(span{rva: rec.Win.RVA, size: rec.Win.CodeSize, offset: b.offset, kind: rec.Win.Type})
-			x.wins.setLength(end - b.offset)
+		if wins := x.winsOf(rec.Win.Type); wins != nil && rec.Win.CodeSize > 0 {
+			wins.add(span{rva: rec.Win.RVA, size: rec.Win.CodeSize, offset: b.offset})
+			wins.setLength(end - b.offset)
 		}
 	case symfmt.KindPublic:
 		// Some writers have PUBLICs at 0 that are no places in the code, one beside
@@ -300,7 +300,7 @@ func (b *builder) finish() {
 	x := b.x
 	x.size = b.offset
 	x.OldInlines = b.oldForm && !b.newForm
-	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
+	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		s.finish()
 	}
 	x.publics.sort(true)

@@ -16,7 +16,8 @@ type Index struct {
 	size    uint64 // of the text in bytes
 	funcs   spans
 	blocks  spans // STACK CFI INIT
-	wins    spans // STACK WIN
+	wins    spans // STACK WIN of type 4
+	fpos    spans // and of type 0: a search of one goes past the other
 	publics table // by address; of one address, in reverse order of the file
 	files   table // by number, then in order of the file
 	origins table
@@ -55,13 +56,13 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 // The records of the tables.
 //
 //	starts:          address
-//	spans:           size, offset in the text; length in the text (4 bytes), kind (4 bytes)
+//	spans:           size, offset in the text; length in the text
 //	publics:         address, offset
 //	files, origins:  number, offset
 //
 // The text of a function is its FUNC record and what is behind it up to its last
 // line or INLINE record, that of a block its STACK CFI INIT and what is behind it
-// up to its last STACK CFI. The kind is the type of a STACK WIN.
+// up to its last STACK CFI.
 const (
 	startSize  = 8
 	spanSize   = 24
@@ -72,7 +73,7 @@ const (
 // newIndex returns an index without records.
 func newIndex() *Index {
 	x := &Index{}
-	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
+	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		s.starts.size, s.size, s.buckets.size, s.outer.size = startSize, spanSize, 4, 4
 	}
 	x.publics.size, x.files.size, x.origins.size = publicSize, numberSize, numberSize
@@ -85,6 +86,7 @@ func (x *Index) tables() []*table {
 		&x.funcs.starts, &x.funcs.table, &x.funcs.buckets, &x.funcs.outer,
 		&x.blocks.starts, &x.blocks.table, &x.blocks.buckets, &x.blocks.outer,
 		&x.wins.starts, &x.wins.table, &x.wins.buckets, &x.wins.outer,
+		&x.fpos.starts, &x.fpos.table, &x.fpos.buckets, &x.fpos.outer,
 		&x.publics, &x.files, &x.origins,
 	}
 }

@@ -36,7 +36,7 @@ import (
 // anyway, which takes longer than the pass that makes the index.
 const (
 	sideMagic   = "symtoolX"
-	sideVersion = 2
+	sideVersion = 3
 	sideCRC     = 12
 	sideParts   = 80
 	maxSide     = 1 << 36 // far above the index of any symbol file
@@ -193,7 +193,7 @@ func (x *Index) takeTexts(text []byte) (problems []bin.Problem, err error) {
 // check looks at tables that were not made here. Nobody makes a wrong one with the
 // right checksum by accident: it is enough that no search leaves them.
 func (x *Index) check() error {
-	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins} {
+	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if err := s.check(); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ type span struct {
 	size   uint64 // never 0: what is empty is no span
 	offset uint64
 	length uint32
-	kind   uint32
 }
 
 func (s *span) holds(rva symfmt.RVA) bool { return uint64(rva-s.rva) < s.size }
@@ -48,13 +47,13 @@ type spans struct {
 
 func (s *spans) add(v span) {
 	s.starts.add(uint64(v.rva))
-	s.table.add(v.size, v.offset, uint64(v.length)|uint64(v.kind)<<32)
+	s.table.add(v.size, v.offset, uint64(v.length))
 }
 
 func (s *spans) span(i int) span {
 	r := s.data[i*spanSize:][:spanSize]
 	le := binary.LittleEndian
-	return span{s.start(i), le.Uint64(r), le.Uint64(r[8:]), le.Uint32(r[16:]), le.Uint32(r[20:])}
+	return span{s.start(i), le.Uint64(r), le.Uint64(r[8:]), le.Uint32(r[16:])}
 }
 
 // start is the address of span i.

@@ -67,25 +67,24 @@ const (
 // several, one of type 4 goes before one of type 0, and of one type the one that
 // starts last, which is the innermost.
 func (r *Resolver) Win(rva symfmt.RVA) (*symfmt.StackWin, error) {
-	wins := &r.x.wins
-	found := -1
-	for i := wins.find(rva); i >= 0; i = wins.next(i) {
-		s := wins.span(i)
-		if !s.holds(rva) {
-			continue
-		}
-		if s.kind == winFrameData {
-			found = i
-			break
-		}
-		if s.kind == winFPO && found < 0 {
-			found = i
+	for _, wins := range []*spans{&r.x.wins, &r.x.fpos} {
+		if i := wins.find(rva); i >= 0 {
+			return r.win(wins.span(i))
 		}
 	}
-	if found < 0 {
-		return nil, nil
+	return nil, nil
+}
+
+// winsOf is the table of STACK WIN records of a type, nil for those that do not
+// say how to walk.
+func (x *Index) winsOf(kind uint32) *spans {
+	switch kind {
+	case winFrameData:
+		return &x.wins
+	case winFPO:
+		return &x.fpos
 	}
-	return r.win(wins.span(found))
+	return nil
 }
 
 func (r *Resolver) win(s span) (*symfmt.StackWin, error) {
