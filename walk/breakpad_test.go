@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // breakpadWalk walks one of Breakpad's dumps with Breakpad's symbols.
@@ -50,15 +52,147 @@ func TestBreakpadOutput(t *testing.T) {
 	}
 }
 
-func TestPrintOthers(t *testing.T) {
-	for _, name := range []string{"linux_divide_by_zero", "linux_inline", "linux_null_read_av", "linux_overflow", "read_av_conditional", "thread_name_list", "tiny-exe-with-cet-xsave"} {
-		r := breakpadWalk(t, name+".dmp")
-		var text bytes.Buffer
-		WriteText(&text, r, TextOptions{Registers: true, Ends: true})
-		fmt.Println("=====", name)
-		fmt.Println(text.String())
-		for _, s := range r.Stacks {
-			fmt.Println(strings.Join(s.Trace, "\n"))
+// stackLines are the frames of a stack: module, function or offset, and
+// technique.
+func stackLines(d *dump.Dump, s *Stack) (lines []string) {
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		for k := range max(len(f.Names), 1) {
+			v := view{d: d}
+			name, file, line, off := v.place(f, k)
+			text := "?"
+			if f.Module >= 0 {
+				text = baseName(d.Modules[f.Module].Path)
+			}
+			switch {
+			case name == "":
+				text += fmt.Sprintf("+%#x", off)
+			case file == "":
+				text += fmt.Sprintf("!%s+%#x", name, off)
+			default:
+				text += fmt.Sprintf("!%s %s:%d", name, baseName(file), line)
+			}
+			if k+1 < len(f.Names) {
+				lines = append(lines, text+" inline")
+			} else {
+				lines = append(lines, text+" "+f.By.String())
+			}
+		}
+	}
+	return append(lines, s.End.String())
+}
+
+// Breakpad's other dumps. Where their symbols have call frame information no
+// frame is found by a scan. Those without symbols go up the chain of frame
+// pointers, as far as there is one.
+func TestBreakpadStacks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		thread int
+		want   string
+	}{
+		// The symbols have neither a name nor rules for the program's entry, which
+		// has called __libc_start_main, and $rbp is 0 there: the walk ends.
+		{"linux_null_read_av", 0, `null_read_av!crash() null_read_av.cc:18 context
+null_read_av!main null_read_av.cc:27 symbols
+libc-2.13.so!__libc_start_main+0xfd symbols
+null_read_av+0x205d symbols
+not-found`},
+		// The same, and PUBLIC symbols of libc, which do not know static functions:
+		// what is called __fsetlocking is __libc_message.
+		{"linux_overflow", 0, `libc-2.13.so!gsignal+0x35 context
+libc-2.13.so!abort+0x180 symbols
+libc-2.13.so!__fsetlocking+0x38b symbols
+libc-2.13.so!__fortify_fail+0x37 symbols
+libc-2.13.so!__chk_fail+0x10 symbols
+overflow!overflow(char const*) string3.h:105 symbols
+overflow!main overflow.cc:45 symbols
+libc-2.13.so!__libc_start_main+0xfd symbols
+overflow+0x23f5 symbols
+not-found`},
+		// No symbols at all. main has a frame pointer; libc has none, so that its
+		// caller, the program's entry, is one of the words that a scan finds.
+		{"linux_divide_by_zero", 0, `driver+0x1f27 context
+driver+0x1fcf frame-pointer
+libc-2.19.so+0x21ec5 frame-pointer
+driver+0x1f2f scan
+driver+0x1df4 scan
+driver+0x11510 scan
+driver+0x1df4 scan
+driver+0x1e1d scan
+not-found`},
+		{"read_av_conditional", 0, `crashme.exe+0x109e context
+crashme.exe+0x3617 frame-pointer
+kernel32.dll+0x13677 frame-pointer
+ntdll.dll+0x39d42 frame-pointer
+ntdll.dll+0x39d15 frame-pointer
+zero`},
+		{"thread_name_list", 0, `ntdll.dll+0x706ac context
+KERNELBASE.dll+0x1186b2 frame-pointer
+allocer32.exe+0x183b frame-pointer
+allocer32.exe+0x34f0 frame-pointer
+kernel32.dll+0x20419 frame-pointer
+ntdll.dll+0x666dd frame-pointer
+ntdll.dll+0x666ad frame-pointer
+zero`},
+		{"thread_name_list", 5, `allocer32.exe+0x15fd context
+kernel32.dll+0x20419 frame-pointer
+ntdll.dll+0x666dd frame-pointer
+ntdll.dll+0x666ad frame-pointer
+zero`},
+	} {
+		t.Run(fmt.Sprint(c.name, " ", c.thread), func(t *testing.T) {
+			r := breakpadWalk(t, c.name+".dmp")
+			s := &r.Stacks[c.thread]
+			if got := strings.Join(stackLines(r.Dump, s), "\n"); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s\ntrace\n%s", got, c.want, strings.Join(s.Trace, "\n"))
+			}
+		})
+	}
+}
+
+// Both forms of INLINE records, of which the old has no files of calls. The
+// program's symbols have no call frame information, and those of libc are not
+// there.
+func TestBreakpadInlines(t *testing.T) {
+	const id = "BBA6FA10B8AAB33D00000000000000000"
+	for form, files := range map[string][4]string{
+		"new": {"linux_inline.cpp", "c.cpp", "b.cpp", "a.cpp"},
+		"old": {"linux_inline.cpp", "linux_inline.cpp", "linux_inline.cpp", "linux_inline.cpp"},
+	} {
+		data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "breakpad", "symbols", "linux_inline", id, "linux_inline."+form+".sym"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "linux_inline", id)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "linux_inline.sym"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sources := symbolSources(t, filepath.Dir(filepath.Dir(dir)))
+		r := walkFile(t, testenv.Shared(t, "data", "minidumps", "breakpad", "linux_inline.dmp"), sources, Config{MaxFrames: 2})
+		want := fmt.Sprintf(`linux_inline!func() %s:27 inline
+linux_inline!bar() %s:32 inline
+linux_inline!foo() %s:39 inline
+linux_inline!main %s:42 context
+libc.so.6+0x26d0a frame-pointer
+limit`, files[0], files[1], files[2], files[3])
+		if got := strings.Join(stackLines(r.Dump, &r.Stacks[0]), "\n"); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", form, got, want)
+		}
+	}
+}
+
+// The registers of a 64-bit Windows process with a shadow stack are read behind
+// what XSAVE added; the topmost function is a system call, a leaf.
+func TestBreakpadShadowStack(t *testing.T) {
+	r := breakpadWalk(t, "tiny-exe-with-cet-xsave.dmp")
+	for i := range r.Stacks {
+		lines := stackLines(r.Dump, &r.Stacks[i])
+		if len(lines) < 3 || !strings.HasPrefix(lines[0], "ntdll.dll+") || !strings.HasSuffix(lines[1], " return") {
+			t.Errorf("thread %d: %q", i, lines)
 		}
 	}
 }

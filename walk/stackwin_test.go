@@ -1,0 +1,343 @@
+package walk
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// The program string of most functions with a frame pointer.
+const winTraditional = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = $L $T0 .cbSavedRegs - = $P $T0 4 + .cbParams + ="
+
+// That of functions without.
+const winNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
+
+// junk is a word that looks like nothing.
+const junk = 0xdeadbeef
+
+// winFuncs are functions whose frames have no STACK WIN: main at 0x401000, outer
+// at 0x402000. What follows is the function that a test is about, at 0x403000.
+const winFuncs = "FUNC 1000 100 0 main\nFUNC 2000 100 0 outer\nFUNC 3000 100 0 f\n"
+
+// winCase is a process of 32-bit Windows that has called f.
+func winCase(t *testing.T, records ...string) *assembler {
+	a := assemble(t, arch.X86, dump.Windows)
+	a.module("app.exe", 0x400000, 0x10000, winFuncs+strings.Join(records, "\n")+"\n")
+	return a.at(0x80000000).mark("esp")
+}
+
+// win is a STACK WIN record for f with sizes in bytes: of arguments, saved
+// registers and locals. The last field is a program, or a flag.
+func win(kind int, params, saved, locals int, last string) string {
+	has := 1
+	if len(last) == 1 {
+		has = 0
+	}
+	return fmt.Sprintf("STACK WIN %d 3000 100 0 0 %x %x %x 0 %d %s", kind, params, saved, locals, has, last)
+}
+
+// Every form of record, and what of registers comes out. The caller is main,
+// which is in none of them: the walk of each ends there since the frame pointer
+// techniques are left out.
+func TestWinRecords(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		record string
+		stack  func(a *assembler)
+		regs   []any
+		want   string // the caller
+	}{
+		{"program, frame pointer", win(4, 8, 4, 8, winTraditional),
+			func(a *assembler) {
+				a.words(1, 2, 3).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(0xa1, 0xa2).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=? $esi=? $edi=?"},
+		{"program that saves registers", win(4, 0, 0xc, 0, winTraditional+" $ebx $T0 4 - ^ = $esi $T0 8 - ^ = $edi $T0 12 - ^ ="),
+			func(a *assembler) {
+				a.words(0xd1, 0x51, 0xb1).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", "ebp", "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
+		{"program by sizes", win(4, 0, 8, 12, winNoPointer),
+			func(a *assembler) { a.words(1, 2, 3, 4, 5, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp $ebx=?"},
+		{"program with .raSearch and .cbCalleeParams", win(4, 0, 0, 4, "$eip .raSearch .cbCalleeParams + ^ = $esp .raSearch 4 + ="),
+			func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
+		{"return address two words behind", win(4, 0, 0, 4, winNoPointer),
+			func(a *assembler) { a.words(1, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
+		{"return address three words behind", win(0, 0, 0, 4, "0"),
+			func(a *assembler) { a.words(1, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+			[]any{"$ebp", "ebp"}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp"},
+		{"aligned", win(4, 0, 0, 4, "$T1 $ebp 4 + = $T0 $ebp = $L $T0 16 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + ="),
+			func(a *assembler) {
+				// Where %esp says, there is a return address of a call that is over.
+				a.words(1, 0x402010, junk).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
+		{"FPO that keeps %ebp", win(0, 0, 4, 8, "0"),
+			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+			[]any{"$ebp", 5, "$ebx", 6, "$esi", 7}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5 $ebx=6 $esi=?"},
+		{"FPO that uses %ebp", win(0, 0, 0xc, 4, "1"),
+			func(a *assembler) {
+				a.words(1, "ebp1", 3, 4, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", 5, "$ebx", 6}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp1 $ebx=?"},
+		{"type 4 without a program", win(4, 0, 4, 8, "0"),
+			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
+			[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
+		{"type 0 with a program", win(0, 0, 0, 4, winNoPointer),
+			func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp"},
+		{"type 4 goes before type 0", win(0, 0, 0, 0, "0") + "\n" + win(4, 0, 0, 4, winNoPointer) + "\n" + win(0, 0, 0, 8, "0"),
+			func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
+			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
+		{"a system call that has returned", win(0, 0, 0, 0, "0"),
+			func(a *assembler) { a.words(0x403010, 0x401010).mark("esp1").words(0) },
+			[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := winCase(t, c.record)
+			c.stack(a)
+			a.regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
+			s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2})
+			a.want(s, EndLimit, "403010 context context f", c.want)
+		})
+	}
+}
+
+// Types 1 to 3 say nothing that helps.
+func TestWinOtherTypes(t *testing.T) {
+	for _, kind := range []int{1, 2, 3} {
+		a := winCase(t, win(kind, 0, 0, 4, "0")).words(1, 0x401010)
+		a.regs("$eip", 0x403010, "$esp", "esp")
+		a.want(a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO}}), EndNothing, "403010 context context f")
+	}
+}
+
+// Where what a record says cannot be, the stack is searched.
+func TestWinSearches(t *testing.T) {
+	context := "403010 context context f"
+	for _, c := range []struct {
+		name   string
+		record string
+		stack  func(a *assembler)
+		regs   []any
+		want   string // the caller
+	}{
+		{"the return address is no code", win(4, 0, 4, 4, winNoPointer),
+			func(a *assembler) {
+				a.words(1, 2, junk, junk, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0)
+			},
+			[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp"},
+		{"and %ebp of a frame that was passed over", win(0, 0, 8, 0, "1"),
+			func(a *assembler) {
+				// The record's place has a frame pointer that is below the return
+				// address; the search from the highest word on finds a better one.
+				a.words("esp", 2, junk, junk, junk, junk, "ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", 5}, "401010 cfi_scan win-fpo main; $esp=esp1 $ebp=ebp1"},
+		{"saved registers that the record does not count", win(0, 0, 0, 0, "1"),
+			func(a *assembler) {
+				// Breakpad's own reason for the search: a size of 0 that is wrong.
+				a.words(junk, junk, junk, "ebp1", junk, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", 5}, "401010 scan scan main; $esp=esp1"},
+		{"a saved %ebp that is not where the record has it", win(4, 0, 0x10, 0, winNoPointer+" $ebp $T0 4 - ^ ="),
+			func(a *assembler) {
+				a.words(1, "ebp1", 2, 3, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			},
+			[]any{"$ebp", 5}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
+		{"no memory where the program reads", win(4, 0, 0, 0, winTraditional),
+			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words("esp1", 0) },
+			[]any{"$ebp", 0x10}, "401010 scan scan main; $esp=esp1"},
+		{"%ebp is not known", win(4, 0, 0, 0, winTraditional),
+			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
+			nil, "401010 scan scan main; $esp=esp1"},
+		{"the program sets no $esp", win(4, 0, 0, 0, "$eip $esp ^ ="),
+			func(a *assembler) { a.words(0x402010).mark("esp1").words(0) },
+			[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
+		{"the program is none", win(4, 0, 0, 0, "$eip = ="),
+			func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
+			[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
+		{"the place of FPO is not in the dump", win(0, 0, 0, 0x1000, "0"),
+			func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
+			[]any{"$ebp", 5, "$ebx", 6}, "402010 scan scan outer; $esp=esp1 $ebp=5 $ebx=?"},
+		{"code without a module", win(4, 0, 0, 0, winNoPointer),
+			func(a *assembler) { a.words(0x30000000).mark("esp1").mark("ebp").words(1, 2) },
+			[]any{"$ebp", "ebp"}, "30000000 cfi win-program; $esp=esp1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := winCase(t, c.record)
+			c.stack(a)
+			a.regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
+			a.want(a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2}), EndLimit, context, c.want)
+		})
+	}
+}
+
+// 40 words are searched, of the topmost frame 160, and the one that the search
+// begins at.
+func TestWinSearchLimits(t *testing.T) {
+	for _, c := range []struct {
+		words int
+		found bool
+	}{{160, true}, {161, false}} {
+		a := winCase(t, win(4, 0, 0, 0, "$eip 0 = junk")).zeros(c.words).words(0x401010, 0)
+		a.regs("$eip", 0x403010, "$esp", "esp")
+		s := a.walk(Config{Techniques: []Technique{ByWinProgram}})
+		if len(s.Frames) != 1 {
+			t.Errorf("%d words: a search, which was not allowed", c.words)
+		}
+		s = a.walk(Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
+		if (len(s.Frames) == 2) != c.found {
+			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
+		}
+	}
+	for _, c := range []struct {
+		words int
+		found bool
+	}{{40, true}, {41, false}} {
+		a := winCase(t, win(0, 0, 0, 0, "0"), "STACK WIN 4 1000 100 0 0 0 0 0 0 1 $eip 0 = junk")
+		a.words(0x401010).zeros(c.words).words(0x402010, 0)
+		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+		s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 3})
+		if (len(s.Frames) == 3) != c.found {
+			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
+		}
+	}
+}
+
+// The end of the stack is where $eip and $ebp are 0: nothing is searched.
+func TestWinEnd(t *testing.T) {
+	a := winCase(t, win(4, 0, 0, 0, winTraditional)).words(0x401010).mark("ebp").words(0, 0, 0x402010, 0)
+	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
+	a.want(a.walk(Config{}), EndZero, "403010 context context f")
+}
+
+// A caller below its callee is none.
+func TestWinStuck(t *testing.T) {
+	a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp 4 - =")).words(0x401010, 0, 0)
+	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
+	a.want(a.walk(Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
+}
+
+// g has called f with arguments, which lie on top of g's frame: how many is told
+// by f's STACK WIN, its FUNC, or its PUBLIC, in this order.
+func TestWinParameterSizes(t *testing.T) {
+	const g = "FUNC 1000 100 0 g\nSTACK WIN 0 1000 100 0 0 0 4 4 0 0 0\nFUNC 2000 100 0 main\nFUNC 4000 10 0 last\n"
+	for name, f := range map[string]string{
+		"STACK WIN": "FUNC 3000 100 20 f\nSTACK WIN 0 3000 100 0 0 8 0 4 0 0 0\n",
+		"FUNC":      "FUNC 3000 100 8 f\n",
+		"PUBLIC":    "PUBLIC 3000 8 f\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := assemble(t, arch.X86, dump.Windows)
+			symbols := g + f
+			if name == "PUBLIC" {
+				symbols += "FUNC 2f00 10 0 before\n"
+			}
+			a.module("app.exe", 0x400000, 0x10000, symbols)
+			// f: a word of locals, where it has STACK WIN; else a frame pointer.
+			a.at(0x80000000).mark("esp").words(1)
+			by := "cfi win-fpo"
+			if name != "STACK WIN" {
+				a.mark("ebp").words("ebp1")
+				by = "frame_pointer frame-pointer"
+			} else {
+				a.mark("ebp")
+			}
+			a.words(0x401010).mark("esp1").words(0xa1, 0xa2) // arguments
+			// g: saved registers and locals, 4 bytes each.
+			a.words(3, 4, 0x402010).mark("esp2").mark("ebp1").words(0, 0)
+			a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
+			s := a.walk(Config{MaxFrames: 3})
+			a.want(s, EndLimit, "403010 context context f", "401010 "+by+" g; $esp=esp1", "402010 cfi win-fpo main; $esp=esp2")
+		})
+	}
+}
+
+// The arguments count that are on top of the frame itself, not those of the
+// functions further up.
+func TestWinParametersOfTheCallee(t *testing.T) {
+	a := assemble(t, arch.X86, dump.Windows)
+	fpo := func(rva, params int) string {
+		return fmt.Sprintf("FUNC %x 100 0 f%x\nSTACK WIN 0 %x 100 0 0 %x 0 4 0 0 0\n", rva, rva, rva, params)
+	}
+	a.module("app.exe", 0x400000, 0x10000, fpo(0x1000, 0)+fpo(0x2000, 4)+fpo(0x3000, 0x10))
+	a.at(0x80000000).mark("esp").words(1, 0x402010).mark("esp1")
+	a.words(0xa1, 0xa2, 0xa3, 0xa4, 1, 0x401010).mark("esp2")
+	a.words(0xb1, 1, 0x401020).mark("esp3").words(0, 0)
+	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+	s := a.walk(Config{MaxFrames: 4, Techniques: []Technique{ByWinFPO}})
+	a.want(s, EndLimit, "403010 context context f3000", "402010 cfi win-fpo f2000; $esp=esp1",
+		"401010 cfi win-fpo f1000; $esp=esp2", "401020 cfi win-fpo f1000; $esp=esp3")
+}
+
+// A program may read what is not on the stack.
+func TestWinProgramReadsOtherMemory(t *testing.T) {
+	a := winCase(t, win(4, 0, 0, 0, "$eip 1342177280 ^ = $esp $esp 4 + =")).words(1, 2).at(1342177280).words(0x401010)
+	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
+	a.want(a.walk(Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
+}
+
+// %ebp is found in a saved-register area of any size, in a moment.
+func TestWinRecoversEBP(t *testing.T) {
+	for name, saved := range map[string]int{"4 GB": 0xffffffff, "16 MB": 1 << 24, "the limit": maxSavedBytes} {
+		a := winCase(t, win(4, 0, saved, 0, "$eip $esp ^ = $esp $esp 4 + = $ebp 0 ="), "STACK WIN 4 1000 100 0 0 0 ffffffff 0 0 1 $eip $esp ^ = $esp $esp 4 + = $ebp 0 =")
+		for range 1 << 14 {
+			a.words(0x401010)
+		}
+		a.zeros(1 << 22)
+		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+		start := time.Now()
+		s := a.walk(Config{})
+		if d := time.Since(start); d > 20*time.Second {
+			t.Errorf("%s: %v", name, d)
+		}
+		if len(s.Frames) < 1<<14 {
+			t.Errorf("%s: %d frames", name, len(s.Frames))
+		}
+	}
+}
+
+// A technique that is not allowed is not used.
+func TestWinTechniques(t *testing.T) {
+	for by, other := range map[Technique]Technique{ByWinFPO: ByWinProgram, ByWinProgram: ByWinFPO} {
+		record := win(0, 0, 0, 4, "0")
+		if by == ByWinProgram {
+			record = win(4, 0, 0, 4, winNoPointer)
+		}
+		a := winCase(t, record).words(1, 0x401010).mark("ebp").words(0)
+		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
+		if s := a.walk(Config{Techniques: []Technique{other}}); len(s.Frames) != 1 {
+			t.Errorf("%v is used where it is not allowed", by)
+		}
+		if s := a.walk(Config{Techniques: []Technique{by}}); len(s.Frames) != 2 {
+			t.Errorf("%v: %d frames: %v", by, len(s.Frames), s.Trace)
+		}
+	}
+}
+
+// A leaf function of 64-bit Windows has its return address on top of the stack.
+func TestLeaf(t *testing.T) {
+	for _, c := range []struct {
+		os    dump.OS
+		top   any
+		trust string
+	}{{dump.Windows, 0x401010, "scan return"}, {dump.Linux, 0x401010, "scan scan"}, {dump.Windows, junk, "scan scan"}} {
+		a := assemble(t, arch.X86_64, c.os)
+		a.module("app.exe", 0x400000, 0x10000, winFuncs)
+		a.at(0x80000000).mark("rsp").words(c.top, 0x401010, 0)
+		a.regs("$rip", 0x403010, "$rsp", "rsp", "$rbp", 3, "$r9", 9)
+		want := "401010 " + c.trust + " main"
+		if c.trust == "scan return" {
+			want += "; $rbp=3 $r9=9"
+		}
+		a.want(a.walk(Config{MaxFrames: 2}), EndLimit, "403010 context context f", want)
+	}
+}
