@@ -32,7 +32,7 @@ func WriteMachine(w io.Writer, r *Result) error {
 			main = "1"
 		}
 		p.line("Module", baseName(m.Path), m.Version, baseName(m.DebugFile), m.DebugID,
-			fmt.Sprintf("0x%08x", m.Addr), fmt.Sprintf("0x%08x", m.Addr+m.Size-1), main)
+			fmt.Sprintf("0x%08x", m.Addr), fmt.Sprintf("0x%08x", lastByte(m)), main)
 	}
 	p.line("")
 	for i := range p.stacks {
@@ -62,7 +62,7 @@ func (p *machineWriter) line(fields ...string) {
 
 func (p *machineWriter) head() {
 	s := &p.d.System
-	p.line("OS", systemName(s.OS), systemVersion(s))
+	p.line("OS", systemName(s.OS), systemVersion(p.d))
 	p.line("CPU", cpuName(p.d), s.Model, fmt.Sprint(s.CPUs))
 	p.line("GPU", "", "", "")
 	thread := ""

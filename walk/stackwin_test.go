@@ -40,70 +40,77 @@ func win(kind int, params, saved, locals int, last string) string {
 	return fmt.Sprintf("STACK WIN %d 3000 100 0 0 %x %x %x 0 %d %s", kind, params, saved, locals, has, last)
 }
 
-// Every form of record, and what of registers comes out. The caller is main,
-// which is in none of them: the walk of each ends there since the frame pointer
-// techniques are left out.
+// winTest is a call of f.
+type winTest struct {
+	name   string
+	record string
+	stack  func(a *assembler)
+	regs   []any  // beside $eip and $esp
+	want   string // the caller
+}
+
+func (c *winTest) assemble(t *testing.T) *assembler {
+	a := winCase(t, c.record)
+	c.stack(a)
+	return a.regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
+}
+
+// winRecords are every form of record, and what of registers comes out.
+var winRecords = []winTest{
+	{"program, frame pointer", win(4, 8, 4, 8, winTraditional),
+		func(a *assembler) {
+			a.words(1, 2, 3).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(0xa1, 0xa2).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=? $esi=? $edi=?"},
+	{"program that saves registers", win(4, 0, 0xc, 0, winTraditional+" $ebx $T0 4 - ^ = $esi $T0 8 - ^ = $edi $T0 12 - ^ ="),
+		func(a *assembler) {
+			a.words(0xd1, 0x51, 0xb1).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", "ebp", "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
+	{"program by sizes", win(4, 0, 8, 12, winNoPointer),
+		func(a *assembler) { a.words(1, 2, 3, 4, 5, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp $ebx=?"},
+	{"program with .raSearch and .cbCalleeParams", win(4, 0, 0, 4, "$eip .raSearch .cbCalleeParams + ^ = $esp .raSearch 4 + ="),
+		func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
+	{"return address two words behind", win(4, 0, 0, 4, winNoPointer),
+		func(a *assembler) { a.words(1, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
+	{"return address three words behind", win(0, 0, 0, 4, "0"),
+		func(a *assembler) { a.words(1, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		[]any{"$ebp", "ebp"}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp"},
+	{"aligned", win(4, 0, 0, 4, "$T1 $ebp 4 + = $T0 $ebp = $L $T0 16 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + ="),
+		func(a *assembler) {
+			// Where %esp says, there is a return address of a call that is over.
+			a.words(1, 0x402010, junk).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
+	{"FPO that keeps %ebp", win(0, 0, 4, 8, "0"),
+		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		[]any{"$ebp", 5, "$ebx", 6, "$esi", 7}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5 $ebx=6 $esi=?"},
+	{"FPO that uses %ebp", win(0, 0, 0xc, 4, "1"),
+		func(a *assembler) {
+			a.words(1, "ebp1", 3, 4, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", 5, "$ebx", 6}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp1 $ebx=?"},
+	{"type 4 without a program", win(4, 0, 4, 8, "0"),
+		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
+		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
+	{"type 0 with a program", win(0, 0, 0, 4, winNoPointer),
+		func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp"},
+	{"type 4 goes before type 0", win(0, 0, 0, 0, "0") + "\n" + win(4, 0, 0, 4, winNoPointer) + "\n" + win(0, 0, 0, 8, "0"),
+		func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
+		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
+	{"a system call that has returned", win(0, 0, 0, 0, "0"),
+		func(a *assembler) { a.words(0x403010, 0x401010).mark("esp1").words(0) },
+		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
+}
+
 func TestWinRecords(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		record string
-		stack  func(a *assembler)
-		regs   []any
-		want   string // the caller
-	}{
-		{"program, frame pointer", win(4, 8, 4, 8, winTraditional),
-			func(a *assembler) {
-				a.words(1, 2, 3).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(0xa1, 0xa2).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=? $esi=? $edi=?"},
-		{"program that saves registers", win(4, 0, 0xc, 0, winTraditional+" $ebx $T0 4 - ^ = $esi $T0 8 - ^ = $edi $T0 12 - ^ ="),
-			func(a *assembler) {
-				a.words(0xd1, 0x51, 0xb1).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", "ebp", "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
-		{"program by sizes", win(4, 0, 8, 12, winNoPointer),
-			func(a *assembler) { a.words(1, 2, 3, 4, 5, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp $ebx=?"},
-		{"program with .raSearch and .cbCalleeParams", win(4, 0, 0, 4, "$eip .raSearch .cbCalleeParams + ^ = $esp .raSearch 4 + ="),
-			func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
-		{"return address two words behind", win(4, 0, 0, 4, winNoPointer),
-			func(a *assembler) { a.words(1, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
-		{"return address three words behind", win(0, 0, 0, 4, "0"),
-			func(a *assembler) { a.words(1, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
-			[]any{"$ebp", "ebp"}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp"},
-		{"aligned", win(4, 0, 0, 4, "$T1 $ebp 4 + = $T0 $ebp = $L $T0 16 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + ="),
-			func(a *assembler) {
-				// Where %esp says, there is a return address of a call that is over.
-				a.words(1, 0x402010, junk).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
-		{"FPO that keeps %ebp", win(0, 0, 4, 8, "0"),
-			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
-			[]any{"$ebp", 5, "$ebx", 6, "$esi", 7}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5 $ebx=6 $esi=?"},
-		{"FPO that uses %ebp", win(0, 0, 0xc, 4, "1"),
-			func(a *assembler) {
-				a.words(1, "ebp1", 3, 4, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", 5, "$ebx", 6}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp1 $ebx=?"},
-		{"type 4 without a program", win(4, 0, 4, 8, "0"),
-			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
-			[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
-		{"type 0 with a program", win(0, 0, 0, 4, winNoPointer),
-			func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp"},
-		{"type 4 goes before type 0", win(0, 0, 0, 0, "0") + "\n" + win(4, 0, 0, 4, winNoPointer) + "\n" + win(0, 0, 0, 8, "0"),
-			func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
-			[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
-		{"a system call that has returned", win(0, 0, 0, 0, "0"),
-			func(a *assembler) { a.words(0x403010, 0x401010).mark("esp1").words(0) },
-			[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
-	} {
+	for _, c := range append(winRecords, winSearches...) {
 		t.Run(c.name, func(t *testing.T) {
-			a := winCase(t, c.record)
-			c.stack(a)
-			a.regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
+			a := c.assemble(t)
 			s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2})
 			a.want(s, EndLimit, "403010 context context f", c.want)
 		})
@@ -119,65 +126,49 @@ func TestWinOtherTypes(t *testing.T) {
 	}
 }
 
-// Where what a record says cannot be, the stack is searched.
-func TestWinSearches(t *testing.T) {
-	context := "403010 context context f"
-	for _, c := range []struct {
-		name   string
-		record string
-		stack  func(a *assembler)
-		regs   []any
-		want   string // the caller
-	}{
-		{"the return address is no code", win(4, 0, 4, 4, winNoPointer),
-			func(a *assembler) {
-				a.words(1, 2, junk, junk, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0)
-			},
-			[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp"},
-		{"and %ebp of a frame that was passed over", win(0, 0, 8, 0, "1"),
-			func(a *assembler) {
-				// The record's place has a frame pointer that is below the return
-				// address; the search from the highest word on finds a better one.
-				a.words("esp", 2, junk, junk, junk, junk, "ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", 5}, "401010 cfi_scan win-fpo main; $esp=esp1 $ebp=ebp1"},
-		{"saved registers that the record does not count", win(0, 0, 0, 0, "1"),
-			func(a *assembler) {
-				// Breakpad's own reason for the search: a size of 0 that is wrong.
-				a.words(junk, junk, junk, "ebp1", junk, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", 5}, "401010 scan scan main; $esp=esp1"},
-		{"a saved %ebp that is not where the record has it", win(4, 0, 0x10, 0, winNoPointer+" $ebp $T0 4 - ^ ="),
-			func(a *assembler) {
-				a.words(1, "ebp1", 2, 3, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
-			},
-			[]any{"$ebp", 5}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
-		{"no memory where the program reads", win(4, 0, 0, 0, winTraditional),
-			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words("esp1", 0) },
-			[]any{"$ebp", 0x10}, "401010 scan scan main; $esp=esp1"},
-		{"%ebp is not known", win(4, 0, 0, 0, winTraditional),
-			func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
-			nil, "401010 scan scan main; $esp=esp1"},
-		{"the program sets no $esp", win(4, 0, 0, 0, "$eip $esp ^ ="),
-			func(a *assembler) { a.words(0x402010).mark("esp1").words(0) },
-			[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
-		{"the program is none", win(4, 0, 0, 0, "$eip = ="),
-			func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
-			[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
-		{"the place of FPO is not in the dump", win(0, 0, 0, 0x1000, "0"),
-			func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
-			[]any{"$ebp", 5, "$ebx", 6}, "402010 scan scan outer; $esp=esp1 $ebp=5 $ebx=?"},
-		{"code without a module", win(4, 0, 0, 0, winNoPointer),
-			func(a *assembler) { a.words(0x30000000).mark("esp1").mark("ebp").words(1, 2) },
-			[]any{"$ebp", "ebp"}, "30000000 cfi win-program; $esp=esp1"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			a := winCase(t, c.record)
-			c.stack(a)
-			a.regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
-			a.want(a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2}), EndLimit, context, c.want)
-		})
-	}
+// winSearches are where what a record says cannot be: the stack is searched.
+var winSearches = []winTest{
+	{"the return address is no code", win(4, 0, 4, 4, winNoPointer),
+		func(a *assembler) {
+			a.words(1, 2, junk, junk, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0)
+		},
+		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp"},
+	{"and %ebp of a frame that was passed over", win(0, 0, 8, 0, "1"),
+		func(a *assembler) {
+			// The record's place has a frame pointer that is below the return
+			// address; the search from the highest word on finds a better one.
+			a.words("esp", 2, junk, junk, junk, junk, "ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", 5}, "401010 cfi_scan win-fpo main; $esp=esp1 $ebp=ebp1"},
+	{"saved registers that the record does not count", win(0, 0, 0, 0, "1"),
+		func(a *assembler) {
+			// Breakpad's own reason for the search: a size of 0 that is wrong.
+			a.words(junk, junk, junk, "ebp1", junk, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", 5}, "401010 scan scan main; $esp=esp1"},
+	{"a saved %ebp that is not where the record has it", win(4, 0, 0x10, 0, winNoPointer+" $ebp $T0 4 - ^ ="),
+		func(a *assembler) {
+			a.words(1, "ebp1", 2, 3, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", 5}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
+	{"no memory where the program reads", win(4, 0, 0, 0, winTraditional),
+		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words("esp1", 0) },
+		[]any{"$ebp", 0x10}, "401010 scan scan main; $esp=esp1"},
+	{"%ebp is not known", win(4, 0, 0, 0, winTraditional),
+		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
+		nil, "401010 scan scan main; $esp=esp1"},
+	{"the program sets no $esp", win(4, 0, 0, 0, "$eip $esp ^ ="),
+		func(a *assembler) { a.words(0x402010).mark("esp1").words(0) },
+		[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
+	{"the program is none", win(4, 0, 0, 0, "$eip = ="),
+		func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
+		[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
+	{"the place of FPO is not in the dump", win(0, 0, 0, 0x1000, "0"),
+		func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
+		[]any{"$ebp", 5, "$ebx", 6}, "402010 scan scan outer; $esp=esp1 $ebp=5 $ebx=?"},
+	{"code without a module", win(4, 0, 0, 0, winNoPointer),
+		func(a *assembler) { a.words(0x30000000).mark("esp1").mark("ebp").words(1, 2) },
+		[]any{"$ebp", "ebp"}, "30000000 cfi win-program; $esp=esp1"},
 }
 
 // 40 words are searched, of the topmost frame 160, and the one that the search

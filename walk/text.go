@@ -54,7 +54,7 @@ func (p *textWriter) put(format string, args ...any) { fmt.Fprintf(p.Writer, for
 
 func (p *textWriter) system() {
 	s := &p.d.System
-	p.put("Operating system: %s\n                  %s\n", safe(systemName(s.OS)), safe(systemVersion(s)))
+	p.put("Operating system: %s\n                  %s\n", safe(systemName(s.OS)), safe(systemVersion(p.d)))
 	p.put("CPU: %s\n", safe(cpuName(p.d)))
 	if s.Model != "" {
 		p.put("     %s\n", safe(s.Model))
@@ -203,7 +203,7 @@ func (p *textWriter) modules() {
 		if i == p.d.Main && m.Addr != 0 {
 			main = "  (main)"
 		}
-		p.put("0x%08x - 0x%08x  %s  %s%s%s\n", m.Addr, m.Addr+m.Size-1, safe(baseName(m.Path)), safe(version), main, p.symbolIssue(i))
+		p.put("0x%08x - 0x%08x  %s  %s%s%s\n", m.Addr, lastByte(m), safe(baseName(m.Path)), safe(version), main, p.symbolIssue(i))
 	}
 	if !p.o.Ends || len(p.d.Unloaded) == 0 {
 		return
@@ -211,7 +211,7 @@ func (p *textWriter) modules() {
 	p.put("\nUnloaded modules:\n")
 	for i := range p.d.Unloaded {
 		m := &p.d.Unloaded[i]
-		p.put("0x%08x - 0x%08x  %s\n", m.Addr, m.Addr+m.Size-1, safe(baseName(m.Path)))
+		p.put("0x%08x - 0x%08x  %s\n", m.Addr, lastByte(m), safe(baseName(m.Path)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/minidump"
 )
 
 // view is a result as Breakpad's outputs have it: the thread that crashed, or
@@ -132,17 +133,18 @@ func systemName(os dump.OS) string {
 	return os.String()
 }
 
-// systemVersion is the version with more of it.
-func systemVersion(s *dump.System) string {
-	version := s.Version
-	if version == "" {
+// systemVersion is the version with more of it. A minidump that does not tell
+// has zeros there.
+func systemVersion(d *dump.Dump) string {
+	version := d.System.Version
+	if version == "" && d.Format == minidump.Format {
 		version = "0.0.0"
 	}
-	if s.Build == "" {
-		return version
-	}
-	return version + " " + s.Build
+	return strings.TrimSpace(version + " " + d.System.Build)
 }
+
+// lastByte is the address of a module's last byte.
+func lastByte(m *dump.Module) uint64 { return m.Addr + max(m.Size, 1) - 1 }
 
 // cpuName is Breakpad's name of a CPU.
 func cpuName(d *dump.Dump) string {
