@@ -3,14 +3,17 @@ package walk
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -54,13 +57,13 @@ func TestOracleBreakpadWin(t *testing.T) {
 	want := breakpadSays(t, "stack-win.txt", func(tool string) string {
 		var all bytes.Buffer
 		for _, c := range tests {
-			fmt.Fprintf(&all, "== %s\n%s", c.name, breakpadFrames(t, tool, c.assemble(t)))
+			fmt.Fprintf(&all, "== %s\n%s", c.name, breakpadFrames(t, tool, allKnown(c.assemble(t))))
 		}
 		return all.String()
 	})
 	var got bytes.Buffer
 	for _, c := range tests {
-		r := c.assemble(t).walkAll(Config{MaxFrames: 2})
+		r := allKnown(c.assemble(t)).walkAll(Config{MaxFrames: 2})
 		fmt.Fprintf(&got, "== %s\n%s", c.name, twoFrames(textOf(t, r, TextOptions{Registers: true})))
 	}
 	if got.String() != want {
@@ -68,8 +71,26 @@ func TestOracleBreakpadWin(t *testing.T) {
 	}
 }
 
-// breakpadFrames has Breakpad walk an assembled process.
+// allKnown gives the registers of a thread that a test leaves unknown the value
+// 0: to Breakpad all are known.
+func allKnown(a *assembler) *assembler {
+	var zeros []any
+	for _, r := range a.arch.Regs {
+		zeros = append(zeros, r.Name, 0)
+	}
+	a.threads[0] = append(zeros, a.threads[0]...)
+	return a
+}
+
+// breakpadFrames are the first two frames of Breakpad's walk of an assembled
+// process.
 func breakpadFrames(t *testing.T, tool string, a *assembler) string {
+	t.Helper()
+	return twoFrames(breakpadText(t, tool, a))
+}
+
+// breakpadText is what Breakpad prints of an assembled process.
+func breakpadText(t *testing.T, tool string, a *assembler) string {
 	t.Helper()
 	dir := t.TempDir()
 	d := a.build()
@@ -83,11 +104,6 @@ func breakpadFrames(t *testing.T, tool string, a *assembler) string {
 		t.Fatal(err)
 	}
 	for _, m := range d.Modules {
-		place, err := store.NewPlace(m.DebugFile, m.DebugID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = place
 		sym := filepath.Join(dir, "symbols", m.DebugFile, m.DebugID, strings.TrimSuffix(m.DebugFile, ".pdb")+".sym")
 		if err := os.MkdirAll(filepath.Dir(sym), 0o755); err != nil {
 			t.Fatal(err)
@@ -96,7 +112,7 @@ func breakpadFrames(t *testing.T, tool string, a *assembler) string {
 			t.Fatal(err)
 		}
 	}
-	return twoFrames(runBreakpad(t, tool, path, filepath.Join(dir, "symbols")))
+	return runBreakpad(t, tool, path, filepath.Join(dir, "symbols"))
 }
 
 // twoFrames cuts the first two frames of the first thread out of a text.
@@ -107,4 +123,247 @@ func twoFrames(text string) string {
 	return strings.TrimRight(text, "\n") + "\n"
 }
 
-var _ dump.Dump
+// breakpadDumps are the shared dumps that Breakpad can read, with how many frames
+// of its walk are ours, of all threads in its order; -1 for all. Where it is
+// fewer the reason is beside it.
+var breakpadDumps = []struct {
+	path   string
+	frames int
+}{
+	// Where the saved $rbp is 0 the chain of frame pointers ends with the frame
+	// that has it. Breakpad drops that frame and takes the first word of the stack
+	// in its place that looks like a return address.
+	{"breakpad/linux_divide_by_zero", 2},
+	{"breakpad/linux_inline", 1},
+	{"breakpad/linux_null_read_av", -1},
+	{"breakpad/linux_overflow", -1},
+	{"breakpad/minidump2", -1},
+	{"breakpad/read_av_conditional", -1},
+	{"breakpad/thread_name_list", -1},
+	{"breakpad/tiny-exe-with-cet-xsave", -1},
+	{"rust-minidump/pipeline-inlines-macos-segv", -1},
+	{"rust-minidump/simple-crashpad", -1},
+	{"rust-minidump/test", -1},
+}
+
+// What Breakpad prints of all dumps at hand is what we print, but for the rules
+// of breakpadRules.
+func TestOracleBreakpadDumps(t *testing.T) {
+	folder := testenv.Shared(t, "data", "minidumps")
+	stores := []string{filepath.Join(folder, "breakpad", "symbols"), filepath.Join(folder, "rust-minidump", "symbols")}
+	lines := 0
+	for _, c := range breakpadDumps {
+		t.Run(c.path, func(t *testing.T) {
+			path := filepath.Join(folder, c.path+".dmp")
+			r := walkFile(t, path, symbolSources(t, stores...), Config{})
+			name := strings.ReplaceAll(c.path, "/", "-")
+			human := breakpadSays(t, name+".txt", func(tool string) string {
+				return runBreakpad(t, tool, append([]string{path}, stores...)...)
+			})
+			machine := breakpadSays(t, name+".machine", func(tool string) string {
+				return runBreakpad(t, tool, append([]string{"-m", path}, stores...)...)
+			})
+			lines += compareBreakpad(t, r, human, textOf(t, r, TextOptions{Registers: true}), c.frames)
+			lines += compareBreakpad(t, r, machine, machineOf(t, r), c.frames)
+		})
+	}
+	t.Logf("%d lines are equal", lines)
+}
+
+// With a Breakpad at hand, so are the crashes, whose symbols are our own.
+func TestOracleBreakpadCrashes(t *testing.T) {
+	tool := os.Getenv(breakpadVar)
+	if tool == "" {
+		t.Skip(breakpadVar + " names no minidump_stackwalk")
+	}
+	dir := crashStore(t)
+	for _, name := range crashCases {
+		t.Run(name, func(t *testing.T) {
+			path := testenv.Shared(t, "data", "crashes", name, "dump.dmp")
+			r := walkFile(t, path, symbolSources(t, dir), Config{})
+			theirs, ours := withoutSignals(runBreakpad(t, tool, "-m", path, dir), machineOf(t, r))
+			compareBreakpad(t, r, theirs, ours, -1)
+		})
+	}
+}
+
+// withoutSignals drops the frames that signal handlers return to, and those that
+// were interrupted: Breakpad looks up the address in front of theirs.
+func withoutSignals(theirs, ours string) (string, string) {
+	for _, m := range regexp.MustCompile(`(?m)^(\d+)\|(\d+)\|[^|]*\|__restore_rt\|`).FindAllStringSubmatch(ours, -1) {
+		n, _ := strconv.Atoi(m[2])
+		line := regexp.MustCompile(fmt.Sprintf(`(?m)^%s\|(%d|%d)\|.*\n`, m[1], n, n+1))
+		theirs, ours = line.ReplaceAllString(theirs, ""), line.ReplaceAllString(ours, "")
+	}
+	return theirs, ours
+}
+
+// breakpadRules are where the outputs may differ. Each changes Breakpad's, or ours.
+func breakpadRules(theirs, ours string) (string, string) {
+	// This Breakpad is older than the one of minidump2's expected output, and does
+	// not print the parameters of an exception.
+	lines := strings.SplitAfter(ours, "\n")
+	ours = ""
+	for _, line := range lines {
+		if line != "Crash parameters:\n" && !strings.HasPrefix(line, "    value: 0x") {
+			ours += line
+		}
+	}
+	// A version of zeros is none.
+	theirs = strings.ReplaceAll(strings.ReplaceAll(theirs, "  0.0.0.0", "  ???"), "|0.0.0.0|", "||")
+	return theirs, ours
+}
+
+// compareBreakpad compares outputs, of whose frames only the first few are to be
+// equal if frames is not negative. Behind the end of a stack Breakpad goes on
+// with frames that it finds by scanning: they, and its complaints about modules
+// without symbols that are in them alone, are passed over. It returns the number
+// of equal lines.
+func compareBreakpad(t *testing.T, r *Result, theirs, ours string, frames int) (equal int) {
+	t.Helper()
+	theirs, ours = breakpadRules(theirs, ours)
+	w, g := strings.Split(theirs, "\n"), strings.Split(ours, "\n")
+	seen, over := 0, false
+	for len(w) > 0 && len(g) > 0 {
+		switch {
+		case isFrame(w[0]) && (seen == frames || !sameStack(w[0], g[0]) && clean(r)):
+			if seen == frames {
+				g = afterFrames(g)
+			}
+			w, over, seen = afterFrames(w), true, seen+1
+			continue
+		case over && strings.HasPrefix(w[0], g[0]) && strings.HasPrefix(w[0][len(g[0]):], "  (WARNING: No symbols"):
+		case w[0] != g[0]:
+			t.Fatalf("got\n%q\nwant\n%q\nall\n%s\nBreakpad's\n%s", g[0], w[0], ours, theirs)
+		}
+		if isFrame(w[0]) {
+			seen++
+		}
+		w, g, equal = w[1:], g[1:], equal+1
+	}
+	if len(w) != len(g) {
+		t.Errorf("%d lines more than Breakpad's: %q, %q", len(g)-len(w), g, w)
+	}
+	return equal
+}
+
+var breakpadFrame = regexp.MustCompile(`^ ?\d+  |^\d+\|`)
+
+func isFrame(line string) bool { return breakpadFrame.MatchString(line) }
+
+// sameStack tells whether a line is of the stack that a frame's line is of.
+func sameStack(frame, line string) bool {
+	if thread, _, ok := strings.Cut(frame, "|"); ok && frame[0] != ' ' {
+		return strings.HasPrefix(line, thread+"|")
+	}
+	return line != ""
+}
+
+// afterFrames drops the lines up to the end of the stack that the first is of.
+func afterFrames(lines []string) []string {
+	for first := lines[0]; len(lines) > 0 && sameStack(first, lines[0]); {
+		lines = lines[1:]
+	}
+	return lines
+}
+
+// clean tells whether all walks came to the end of their stacks.
+func clean(r *Result) bool {
+	for i := range r.Stacks {
+		if !r.Stacks[i].End.Clean() {
+			return false
+		}
+	}
+	return true
+}
+
+// With a Breakpad at hand, thousands of stacks of random words and records are
+// walked to the same frames, as far as all have records.
+func TestOracleBreakpadRandomWin(t *testing.T) {
+	tool := os.Getenv(breakpadVar)
+	if tool == "" {
+		t.Skip(breakpadVar + " names no minidump_stackwalk")
+	}
+	frames, searched := 0, 0
+	const seeds = 1500
+	for seed := range uint64(1500) {
+		a := randomWin(t, rand.New(rand.NewPCG(seed, 1)))
+		want := winFrames(breakpadText(t, tool, a))
+		r := a.walkAll(Config{})
+		got := winFrames(textOf(t, r, TextOptions{Registers: true}))
+		if r.Stacks[0].End == EndStuck && len(r.Stacks[0].Frames) == 1 && strings.HasPrefix(want, got) {
+			continue // Breakpad lets the topmost frame leave nothing on the stack, even where a call does
+		}
+		if got != want {
+			t.Fatalf("seed %d: got\n%s\nwant\n%s\ntrace\n%s\nsymbols\n%s", seed, got, want, strings.Join(r.Stacks[0].Trace, "\n"), a.files["app.exe"])
+		}
+		frames += strings.Count(got, "Found by")
+		searched += strings.Count(got, "scanning")
+	}
+	t.Logf("%d frames, %d of them found by searches", frames, searched)
+	if frames < 5000 || searched < 1000 {
+		t.Error("too few")
+	}
+}
+
+// randomWin is a process with a random stack. All functions have arguments of one
+// size, for there Breakpad differs (see stackwin.go).
+func randomWin(t *testing.T, rng *rand.Rand) *assembler {
+	a := assemble(t, arch.X86, dump.Windows)
+	programs := []string{
+		winTraditional, winNoPointer, winTraditional + " $ebx $T0 4 - ^ = $esi $T0 8 - ^ =", winNoPointer + " $ebp $T0 8 - ^ =",
+		"$T1 $ebp 4 + = $T0 $ebp = $L $T0 8 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + =",
+		"$eip $ebx ^ = $esp $esp 8 + =", "$eip .raSearch ^ = $ebp $ebp = $esp .raSearch .cbCalleeParams + 4 + =", "$esp 4 =", "1", "0", "1", "0",
+	}
+	params := 4 * rng.IntN(4)
+	var symbols strings.Builder
+	for rva := 0x1000; rva < 0x5000; rva += 0x1000 {
+		fmt.Fprintf(&symbols, "FUNC %x 100 %x f%x\n", rva, params, rva)
+		last, has := programs[rng.IntN(len(programs))], 1
+		if len(last) == 1 {
+			has = 0
+		}
+		fmt.Fprintf(&symbols, "STACK WIN %d %x 100 0 0 %x %x %x 0 %d %s\n",
+			4*rng.IntN(2), rva, params, 4*rng.IntN(6), 4*rng.IntN(6), has, last)
+	}
+	a.module("app.exe", 0x400000, 0x5000, symbols.String())
+	a.at(0x80000000)
+	code := func() int { return 0x401001 + 0x1000*rng.IntN(4) + rng.IntN(0xff) }
+	for range 20 + rng.IntN(200) {
+		switch rng.IntN(8) {
+		case 0, 1:
+			a.words(code())
+		case 2, 3:
+			a.words(0x80000000 + 4*rng.IntN(220))
+		case 4:
+			a.words(0x400000 + rng.IntN(0x5000))
+		case 5:
+			a.words(0)
+		default:
+			a.words(int64(rng.Uint32()))
+		}
+	}
+	a.regs("$eip", code(), "$esp", 0x80000000+4*rng.IntN(10), "$ebp", 0x80000000+4*rng.IntN(100), "$ebx", 0x80000000+4*rng.IntN(30), "$esi", 1, "$edi", 2)
+	return allKnown(a)
+}
+
+// winFrames cuts the frames of the first thread out of a text, up to the first
+// that has no record, or that was found by a frame pointer.
+func winFrames(text string) string {
+	_, text, _ = strings.Cut(text, "\nThread 0\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	frames := regexp.MustCompile(`(?m)^ ?\d+  `).FindAllStringIndex(text, -1)
+	for i, at := range frames {
+		end := len(text)
+		if i+1 < len(frames) {
+			end = frames[i+1][0]
+		}
+		switch frame := text[at[0]:end]; {
+		case strings.Contains(frame, "frame pointer"):
+			return strings.TrimSpace(text[:at[0]])
+		case !strings.Contains(frame, "!f"):
+			return strings.TrimSpace(text[:end]) // what comes next is not by a record
+		}
+	}
+	return strings.TrimSpace(text)
+}

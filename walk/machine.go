@@ -31,7 +31,7 @@ func WriteMachine(w io.Writer, r *Result) error {
 		if i == p.d.Main {
 			main = "1"
 		}
-		p.line("Module", baseName(m.Path), m.Version, baseName(m.DebugFile), m.DebugID,
+		p.line("Module", baseName(m.Path), m.Version, debugFile(m), m.DebugID,
 			fmt.Sprintf("0x%08x", m.Addr), fmt.Sprintf("0x%08x", lastByte(m)), main)
 	}
 	p.line("")
@@ -63,7 +63,7 @@ func (p *machineWriter) line(fields ...string) {
 func (p *machineWriter) head() {
 	s := &p.d.System
 	p.line("OS", systemName(s.OS), systemVersion(p.d))
-	p.line("CPU", cpuName(p.d), s.Model, fmt.Sprint(s.CPUs))
+	p.line("CPU", cpuName(p.d), cpuModel(p.d), fmt.Sprint(s.CPUs))
 	p.line("GPU", "", "", "")
 	thread := ""
 	if len(p.stacks) > 0 && p.stacks[0].requested {

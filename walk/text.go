@@ -56,8 +56,8 @@ func (p *textWriter) system() {
 	s := &p.d.System
 	p.put("Operating system: %s\n                  %s\n", safe(systemName(s.OS)), safe(systemVersion(p.d)))
 	p.put("CPU: %s\n", safe(cpuName(p.d)))
-	if s.Model != "" {
-		p.put("     %s\n", safe(s.Model))
+	if model := cpuModel(p.d); model != "" {
+		p.put("     %s\n", safe(model))
 	}
 	plural := "s"
 	if s.CPUs == 1 {
@@ -227,7 +227,7 @@ func (p *textWriter) symbolIssue(i int) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("  (WARNING: %s symbols, %s, %s)", kind, safe(baseName(m.DebugFile)), safe(m.DebugID))
+	return fmt.Sprintf("  (WARNING: %s symbols, %s, %s)", kind, safe(debugFile(m)), safe(m.DebugID))
 }
 
 // brief writes frames alone.

@@ -78,8 +78,8 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 		return
 	}
 	start := uint64(0)
-	if at.LineStart != 0 {
-		start = base + uint64(at.LineStart)
+	if line, ok, err := p.r.Modules[i].Resolver.LineStart(symfmt.RVA(pc - base)); ok && err == nil {
+		start = base + uint64(line)
 	}
 	digits := 2 * p.wordSize()
 	// The function itself comes before those that were inlined into it.

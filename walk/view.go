@@ -83,7 +83,7 @@ func (v *view) note(s *Stack) {
 	}
 }
 
-func symbolKey(m *dump.Module) string { return m.DebugFile + "\n" + m.DebugID }
+func symbolKey(m *dump.Module) string { return debugFile(m) + "\n" + m.DebugID }
 
 // module is that of a frame, loaded or not, or nil.
 func (v *view) module(f *Frame) *dump.Module {
@@ -133,14 +133,35 @@ func systemName(os dump.OS) string {
 	return os.String()
 }
 
-// systemVersion is the version with more of it. A minidump that does not tell
-// has zeros there.
+// systemVersion is the version with more of it. Where a minidump does not tell
+// them it has zeros and an empty text.
 func systemVersion(d *dump.Dump) string {
-	version := d.System.Version
-	if version == "" && d.Format == minidump.Format {
-		version = "0.0.0"
+	s := &d.System
+	switch {
+	case d.Format != minidump.Format:
+		return strings.TrimSpace(s.Version + " " + s.Build)
+	case s.Version == "":
+		return "0.0.0 " + s.Build
 	}
-	return strings.TrimSpace(version + " " + d.System.Build)
+	return s.Version + " " + s.Build
+}
+
+// cpuModel describes the processor. Breakpad passes over the vendor of one of 64
+// bits.
+func cpuModel(d *dump.Dump) string {
+	if i := strings.Index(d.System.Model, "family "); i > 0 && d.Arch == arch.X86_64 {
+		return d.System.Model[i:]
+	}
+	return d.System.Model
+}
+
+// debugFile is a module's debug file as a minidump has it: without a name in its
+// record there is none, except of ELF files, whose record has no name.
+func debugFile(m *dump.Module) string {
+	if len(m.BuildID) == 0 && m.DebugPath == "" {
+		return ""
+	}
+	return baseName(m.DebugFile)
 }
 
 // lastByte is the address of a module's last byte.
@@ -180,12 +201,13 @@ func breakpadReason(d *dump.Dump) string {
 			return second
 		case first == "EXCEPTION_STACK_BUFFER_OVERRUN":
 			return first
-		case strings.HasPrefix(first, "unknown "):
-			return fmt.Sprintf("0x%08x / 0x%08x", d.Crash.Code, d.Crash.Flags)
 		}
 		if name, ok := breakpadExceptions[first]; ok {
 			return name
 		}
+	}
+	if strings.HasPrefix(first, "unknown ") {
+		return fmt.Sprintf("0x%08x / 0x%08x", d.Crash.Code, d.Crash.Flags)
 	}
 	return reason
 }
