@@ -1,0 +1,84 @@
+package walk
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// winCache has the STACK WIN records that were asked for, and what is needed to
+// run their programs.
+type winCache struct {
+	records  map[rowKey]*winRecord
+	programs map[string]*winProgram
+	vars     *cfi.Regs
+	regs     winRegs
+}
+
+type winRegs struct {
+	eip, esp, ebp, ebx, esi, edi cfi.Reg
+}
+
+// winRecord is the record around an address, nil if there is none.
+type winRecord struct {
+	win     *symfmt.StackWin
+	program *winProgram // nil for FPO
+	err     error
+}
+
+// winProgram is a program string; its variables are NoReg if it has them not.
+type winProgram struct {
+	code    cfi.Program
+	err     error
+	aligns  bool
+	sizes   [4]cfi.Reg
+	raStart [2]cfi.Reg
+}
+
+// Variables that are set before a program runs. The difference between the last
+// two is known to nobody; Breakpad has the same in both.
+var (
+	winSizes   = [4]string{".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals"}
+	winRAStart = [2]string{".raSearchStart", ".raSearch"}
+)
+
+func (m *machine) winRecord(r *resolve.Resolver, at symfmt.RVA) *winRecord {
+	c := &m.win
+	if c.records == nil {
+		c.records, c.programs, c.vars = map[rowKey]*winRecord{}, map[string]*winProgram{}, m.names.NewRegs()
+		c.regs = winRegs{m.cpu.pc, m.cpu.sp, m.cpu.reg("$ebp"), m.cpu.reg("$ebx"), m.cpu.reg("$esi"), m.cpu.reg("$edi")}
+	}
+	key := rowKey{r, at}
+	if w, ok := c.records[key]; ok {
+		return w
+	}
+	if len(c.records) >= maxRows {
+		clear(c.records)
+		clear(c.programs)
+	}
+	w := &winRecord{}
+	if w.win, w.err = r.Win(at); w.win != nil && w.win.HasProgram && w.win.Program != "" {
+		w.program = m.winProgram(w.win.Program)
+		w.err = w.program.err
+	}
+	c.records[key] = w
+	return w
+}
+
+func (m *machine) winProgram(text string) *winProgram {
+	if p := m.win.programs[text]; p != nil {
+		return p
+	}
+	p := &winProgram{aligns: strings.Contains(text, "@")}
+	p.code, p.err = m.names.ParseProgram(text)
+	for i, name := range winSizes {
+		p.sizes[i] = m.names.Lookup(name)
+	}
+	for i, name := range winRAStart {
+		p.raStart[i] = m.names.Lookup(name)
+	}
+	m.win.programs[text] = p
+	return p
+}
