@@ -3,10 +3,14 @@ package walk
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
@@ -194,5 +198,38 @@ func TestBreakpadShadowStack(t *testing.T) {
 		if len(lines) < 3 || !strings.HasPrefix(lines[0], "ntdll.dll+") || !strings.HasSuffix(lines[1], " return") {
 			t.Errorf("thread %d: %q", i, lines)
 		}
+	}
+}
+
+// Any damage to a dump gives outputs without control characters.
+func TestBreakpadDamaged(t *testing.T) {
+	data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "breakpad", "minidump2.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWalker(breakpadSources(t), Config{MaxFrames: 1000})
+	rng := rand.New(rand.NewPCG(3, 4))
+	walked := 0
+	for range 500 {
+		bad := slices.Clone(data)
+		for range 1 + rng.IntN(40) {
+			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
+		}
+		d, err := read(bad, "x.dmp", Options{})
+		if err != nil {
+			continue
+		}
+		r, err := w.Walk(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		walked++
+		all := textOf(t, r, TextOptions{Registers: true, Stack: true, Ends: true}) + machineOf(t, r)
+		if i := strings.IndexFunc(all, func(c rune) bool { return c != '\n' && unicode.IsControl(c) }); i >= 0 || !utf8.ValidString(all) {
+			t.Fatalf("control character at %d in %q", i, all)
+		}
+	}
+	if walked < 300 {
+		t.Errorf("only %d dumps could be read", walked)
 	}
 }

@@ -7,20 +7,22 @@ import (
 
 // STACK WIN records say how to get from a function of 32-bit Windows to its
 // caller: by a program over registers and sizes (type 4), or by sizes alone
-// (type 0, FPO). The specification is ../shared/spec/breakpad-symbol-files.md,
-// "Interpreting a STACK WIN record"; Breakpad's stackwalker_x86.cc adds searches
-// of the stack, for those sizes are often wrong.
+// (type 0, FPO). The specification is Breakpad's symbol_files.md, "Interpreting a
+// STACK WIN record"; its stackwalker_x86.cc adds searches of the stack, for those
+// sizes are often wrong.
 //
 // Where we differ from Breakpad:
 //
 //   - The size of the arguments of the function that a frame has called is that
 //     of this very function, as the specification says; since Breakpad prints
 //     inlined functions it takes that of the topmost frame which has one
-//     (TestWinParameterSizes).
+//     (TestWinParametersOfTheCallee).
 //   - A PUBLIC record's size counts, as the specification says; Breakpad reads
 //     it and drops it (TestWinParameterSizes).
 //   - Programs read all memory of the dump, not only the thread's stack
 //     (TestWinProgramReadsOtherMemory).
+//   - A caller with the frame's own %esp is none, not even of the topmost frame: a
+//     call leaves its return address there (TestWinStuck).
 //   - The search for a saved %ebp goes over maxSavedBytes at most
 //     (TestWinRecoversEBP).
 

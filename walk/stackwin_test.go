@@ -210,11 +210,13 @@ func TestWinEnd(t *testing.T) {
 	a.want(a.walk(Config{}), EndZero, "403010 context context f")
 }
 
-// A caller below its callee is none.
+// A caller below its callee is none, nor is one at the same place.
 func TestWinStuck(t *testing.T) {
-	a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp 4 - =")).words(0x401010, 0, 0)
-	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
-	a.want(a.walk(Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
+	for _, below := range []string{"4", "0"} {
+		a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).words(0x401010, 0, 0)
+		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
+		a.want(a.walk(Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
+	}
 }
 
 // g has called f with arguments, which lie on top of g's frame: how many is told
