@@ -90,7 +90,7 @@ var winRecords = []winTest{
 		[]any{"$ebp", 5, "$ebx", 6, "$esi", 7}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5 $ebx=6 $esi=?"},
 	{"FPO that uses %ebp", win(0, 0, 0xc, 4, "1"),
 		func(a *assembler) {
-			a.words(1, "ebp1", 3, 4, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			a.words("esp1", "ebp1", "esp1", "esp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
 		},
 		[]any{"$ebp", 5, "$ebx", 6}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp1 $ebx=?"},
 	{"type 4 without a program", win(4, 0, 4, 8, "0"),
@@ -105,6 +105,12 @@ var winRecords = []winTest{
 	{"a system call that has returned", win(0, 0, 0, 0, "0"),
 		func(a *assembler) { a.words(0x403010, 0x401010).mark("esp1").words(0) },
 		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
+	{"and has aligned the stack", win(0, 0, 0, 0, "0"),
+		func(a *assembler) { a.words(0x403010, junk, junk, 0x401010).mark("esp1").words(0) },
+		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
+	{"a program that returns to its own address", win(4, 0, 0, 0, winNoPointer),
+		func(a *assembler) { a.words(0x403010).mark("esp1").words(0x401010, 0) },
+		[]any{"$ebp", 5}, "403010 cfi win-program f; $esp=esp1"},
 }
 
 func TestWinRecords(t *testing.T) {
@@ -133,6 +139,11 @@ var winSearches = []winTest{
 			a.words(1, 2, junk, junk, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0)
 		},
 		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp"},
+	{"the return address is 0, and $ebp is not", win(4, 0, 0, 0, winTraditional),
+		func(a *assembler) {
+			a.words(1).mark("ebp").words("ebp1", 0, junk, 0x401010).mark("esp1").mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp1"},
 	{"and %ebp of a frame that was passed over", win(0, 0, 8, 0, "1"),
 		func(a *assembler) {
 			// The record's place has a frame pointer that is below the return
@@ -185,6 +196,18 @@ func TestWinSearchLimits(t *testing.T) {
 			t.Errorf("%d words: a search, which was not allowed", c.words)
 		}
 		s = a.walk(Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
+		if (len(s.Frames) == 2) != c.found {
+			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
+		}
+	}
+	// Behind a return address that is none the search begins at the next word.
+	for _, c := range []struct {
+		words int
+		found bool
+	}{{161, true}, {162, false}} {
+		a := winCase(t, win(4, 0, 0, 0, winNoPointer)).zeros(c.words).words(0x401010, 0)
+		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+		s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
 		if (len(s.Frames) == 2) != c.found {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
 		}
