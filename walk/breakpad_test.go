@@ -96,12 +96,12 @@ func TestBreakpadStacks(t *testing.T) {
 		want   string
 	}{
 		// The symbols have neither a name nor rules for the program's entry, which
-		// has called __libc_start_main, and $rbp is 0 there: the walk ends.
+		// has called __libc_start_main: the auxiliary vector tells it.
 		{"linux_null_read_av", 0, `null_read_av!crash() null_read_av.cc:18 context
 null_read_av!main null_read_av.cc:27 symbols
 libc-2.13.so!__libc_start_main+0xfd symbols
 null_read_av+0x205d symbols
-not-found`},
+start`},
 		// The same, and PUBLIC symbols of libc, which do not know static functions:
 		// what is called __fsetlocking is __libc_message.
 		{"linux_overflow", 0, `libc-2.13.so!gsignal+0x35 context
@@ -113,18 +113,12 @@ overflow!overflow(char const*) string3.h:105 symbols
 overflow!main overflow.cc:45 symbols
 libc-2.13.so!__libc_start_main+0xfd symbols
 overflow+0x23f5 symbols
-not-found`},
-		// No symbols at all. main has a frame pointer; libc has none, so that its
-		// caller, the program's entry, is one of the words that a scan finds.
+start`},
+		// No symbols at all. main has a frame pointer; the entry has set it to 0.
 		{"linux_divide_by_zero", 0, `driver+0x1f27 context
 driver+0x1fcf frame-pointer
 libc-2.19.so+0x21ec5 frame-pointer
-driver+0x1f2f scan
-driver+0x1df4 scan
-driver+0x11510 scan
-driver+0x1df4 scan
-driver+0x1e1d scan
-not-found`},
+outermost`},
 		{"read_av_conditional", 0, `crashme.exe+0x109e context
 crashme.exe+0x3617 frame-pointer
 kernel32.dll+0x13677 frame-pointer

@@ -31,9 +31,9 @@ import (
 // size is the record's word alone, and may be 4 GB.
 const maxSavedBytes = 4096
 
-// alignedWords is how many words above the computed place a return address may
-// be, where a function has aligned its stack to 16 bytes.
-const alignedWords = 3
+// alignedWords is in how many words from the computed place on a return address
+// may be, where a function has aligned its stack to 16 bytes.
+const alignedWords = 4
 
 // byWin uses the STACK WIN records of the symbol file.
 func byWin(u *unwinder, f *Frame) outcome {
@@ -126,13 +126,13 @@ func (w *winStep) words() int {
 	return scanWords
 }
 
-// scan looks for a return address in the word at an address and in n words
-// behind it. Without one, at is the start.
+// scan looks for a return address in n words from an address on. Without one, at
+// is the start.
 func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	if n > alignedWords && !w.u.may[ByScan] {
 		return 0, 0, false
 	}
-	for i := 0; i <= n; i++ {
+	for i := range n {
 		at = start + 4*uint32(i)
 		v, known := w.u.ReadWord(uint64(at))
 		if !known || at < start {

@@ -16,9 +16,6 @@ const winTraditional = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = 
 // That of functions without.
 const winNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
 
-// junk is a word that looks like nothing.
-const junk = 0xdeadbeef
-
 // winFuncs are functions whose frames have no STACK WIN: main at 0x401000, outer
 // at 0x402000. What follows is the function that a test is about, at 0x403000.
 const winFuncs = "FUNC 1000 100 0 main\nFUNC 2000 100 0 outer\nFUNC 3000 100 0 f\n"

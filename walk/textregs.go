@@ -12,9 +12,9 @@ type shownRegister struct {
 	reg  string // of arch.Arch
 }
 
-// shown are the registers of each CPU in Breakpad's order. The last CPU is one
+// shownRegisters are the registers of each CPU in Breakpad's order. The last CPU is one
 // that Breakpad does not know.
-var shown = map[*arch.Arch][]shownRegister{
+var shownRegisters = map[*arch.Arch][]shownRegister{
 	arch.X86: dollar("eip", "esp", "ebp", "ebx", "esi", "edi"),
 	arch.X86_64: dollar("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"),
@@ -80,7 +80,7 @@ func (p *textWriter) registers(s *viewStack, f *Frame) {
 		}
 		p.put("%s", text)
 	}
-	for _, r := range shown[a] {
+	for _, r := range shownRegisters[a] {
 		one(r)
 	}
 	if a == arch.X86 && hasAll(a, f, x86All) {
