@@ -12,13 +12,15 @@ import (
 // naive answers addresses from a module that was read whole, looking at
 // everything for each: the rules of Find without its tables.
 type naive struct {
-	line *symfmt.Line // around the address that was asked for last; nil without
+	line    *symfmt.Line // around the address that was asked for last; nil without
 	m       *symfmt.Module
 	files   *symfmt.FileNames
 	origins *symfmt.OriginNames
 }
 
-func newNaive(m *symfmt.Module) *naive { return &naive{m: m, files: m.FileNames(), origins: m.OriginNames()} }
+func newNaive(m *symfmt.Module) *naive {
+	return &naive{m: m, files: m.FileNames(), origins: m.OriginNames()}
+}
 
 func readNaive(t testing.TB, text string) *naive {
 	t.Helper()

@@ -50,14 +50,18 @@ func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
 	return f
 }
 
-// isFlat tells whether the offsets of a file are those of its memory.
+// isFlat tells whether the offsets of a file are those of its memory, and the
+// process could not write there: behind what it may write the kernel puts zeros
+// up to the end of the page, over whatever the file has there.
 func isFlat(f *elfobj.File) bool {
-	base := f.HeaderAddr()
-	loads := f.SegmentsOf(elf.PT_LOAD)
-	for _, p := range loads {
-		if p.Addr-base != p.Offset {
+	base, loads := f.HeaderAddr(), 0
+	for _, p := range f.Segments {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if loads++; p.Addr-base != p.Offset || p.Flags&elf.PF_W != 0 {
 			return false
 		}
 	}
-	return len(loads) > 0
+	return loads > 0
 }
