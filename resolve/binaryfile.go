@@ -8,17 +8,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// BinaryFinder finds the binaries of modules. Its methods may be called by
-// several goroutines.
-type BinaryFinder interface {
-	// Binary opens a module's ELF file, which is to be closed, or returns nil.
-	// Without one it may be the separate debug file, in which sections of code
-	// have no contents. tried and the error are as those of Supplier.
-	Binary(ctx context.Context, m Module) (f *elfobj.File, tried []string, err error)
-}
-
-// Binary is BinaryFinder's.
-func (b *binarySupplier) Binary(ctx context.Context, m Module) (*elfobj.File, []string, error) {
+// Binary opens a module's ELF file, which is to be closed, or returns nil. Without
+// one it may be the separate debug file, in which sections of code have no
+// contents. tried and the error are as those of Symbols.
+func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []string, error) {
 	s := search{m: m}
 	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.names()) == 0 {
 		s.miss("binaries", "not searched: nothing is known of the module")

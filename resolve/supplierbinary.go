@@ -30,14 +30,14 @@ import (
 //
 // A module of which nothing is known gets the only binary, if the roots are files.
 // Files of Windows are not found: only ELF is read here.
-func NewBinaries(roots, debugDirs []string) (Supplier, error) {
+func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 	return NewFetchingBinaries(roots, debugDirs, nil)
 }
 
 // NewFetchingBinaries is NewBinaries; what is not there client fetches by its
 // build-id, unless it is nil.
-func NewFetchingBinaries(roots, debugDirs []string, client *debuginfod.Client) (Supplier, error) {
-	b := &binarySupplier{roots: roots, client: client, onlyFiles: true}
+func NewFetchingBinaries(roots, debugDirs []string, client *debuginfod.Client) (*Binaries, error) {
+	b := &Binaries{roots: roots, client: client, onlyFiles: true}
 	for _, root := range roots {
 		st, err := os.Stat(root)
 		if err != nil {
@@ -52,7 +52,9 @@ func NewFetchingBinaries(roots, debugDirs []string, client *debuginfod.Client) (
 	return b, nil
 }
 
-type binarySupplier struct {
+// Binaries is the Supplier of ELF files: see NewBinaries. It finds the files
+// themselves, too.
+type Binaries struct {
 	roots, debugDirs []string
 	onlyFiles        bool               // roots are no folders
 	client           *debuginfod.Client // nil: nothing is fetched
@@ -82,7 +84,8 @@ type binaryFile struct {
 // minutes.
 const maxFiles = 2_000_000
 
-func (b *binarySupplier) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+// Symbols is Supplier's.
+func (b *Binaries) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
 	s := search{m: m}
 	if m.unknown() && !b.onlyFiles {
 		s.miss("binaries", "not searched: nothing is known of the module")
@@ -108,7 +111,7 @@ func (b *binarySupplier) Symbols(ctx context.Context, m Module) (*Resolver, []st
 }
 
 // find opens a module's binary or, without one, its debug file.
-func (b *binarySupplier) find(ctx context.Context, s *search) (*elfobj.File, error) {
+func (b *Binaries) find(ctx context.Context, s *search) (*elfobj.File, error) {
 	if f := b.byPath(s); f != nil {
 		return f, nil
 	}
@@ -134,7 +137,7 @@ func (b *binarySupplier) find(ctx context.Context, s *search) (*elfobj.File, err
 }
 
 // byPath opens the file that has the module's path below a folder.
-func (b *binarySupplier) byPath(s *search) *elfobj.File {
+func (b *Binaries) byPath(s *search) *elfobj.File {
 	if s.m.Path == "" || s.m.DebugID == "" && len(s.m.BuildID) == 0 {
 		return nil
 	}
@@ -193,7 +196,7 @@ func (x *binaryIndex) find(s *search) []int {
 }
 
 // indexed returns the index, which is made when it is asked for first.
-func (b *binarySupplier) indexed(ctx context.Context, s *search) (*binaryIndex, error) {
+func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.index != nil {
@@ -220,7 +223,7 @@ func (b *binarySupplier) indexed(ctx context.Context, s *search) (*binaryIndex, 
 }
 
 // Names is Lister's: the names of the files with code.
-func (b *binarySupplier) Names(ctx context.Context) (names []string) {
+func (b *Binaries) Names(ctx context.Context) (names []string) {
 	x, err := b.indexed(ctx, &search{})
 	if err != nil {
 		return nil
@@ -341,7 +344,7 @@ func hasCode(f *elfobj.File) bool {
 }
 
 // read reads the symbols of a binary, and closes it.
-func (b *binarySupplier) read(ctx context.Context, s *search, f *elfobj.File) (*Resolver, error) {
+func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (*Resolver, error) {
 	defer f.Close()
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // findDebug opens the separate debug file, or returns nil: where such files are,
 // anywhere in the folders, or from a server.
-func (b *binarySupplier) findDebug(ctx context.Context, s *search, f *elfobj.File) (*elfobj.File, error) {
+func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*elfobj.File, error) {
 	if f.HasDWARF() {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (s *search) paired(f, debug *elfobj.File, err error) *elfobj.File {
 
 // findSupplement opens the supplementary file of the debug information, if it
 // has one.
-func (b *binarySupplier) findSupplement(ctx context.Context, s *search, f, debug *elfobj.File) *elfobj.File {
+func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *elfobj.File) *elfobj.File {
 	if debug != nil && debug.HasDWARF() {
 		f = debug
 	}
@@ -81,7 +81,7 @@ func (b *binarySupplier) findSupplement(ctx context.Context, s *search, f, debug
 
 // fetch has a file fetched by its build-id, and opens it; nil if no server has
 // it, or there is none to ask.
-func (b *binarySupplier) fetch(ctx context.Context, s *search, kind debuginfod.Kind, buildID []byte) *elfobj.File {
+func (b *Binaries) fetch(ctx context.Context, s *search, kind debuginfod.Kind, buildID []byte) *elfobj.File {
 	if b.client == nil || len(buildID) == 0 {
 		return nil
 	}

@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 
 	"github.com/symtool/symtool/internal/par"
 )
@@ -12,14 +13,18 @@ type Batch struct {
 	Open    Options
 	Config  Config
 	Sources *Sources
-	Jobs    int // 0 or less: as many as GOMAXPROCS
+	Verify  *Thresholds // what Walked.Verdict is by; nil for none
+	Other   *Sources    // to walk again with and compare; nil for none
+	Jobs    int         // 0 or less: as many as GOMAXPROCS
 }
 
 // Walked is a dump that was walked, or could not be opened.
 type Walked struct {
 	Path string
 	*Result
-	Err error // of the dump; Result is nil
+	Verdict  *Verdict    // nil without Batch.Verify
+	Compared *Comparison // of Result with the walk by Batch.Other; nil without
+	Err      error       // of the dump; there is no Result
 
 	close func() error
 }
@@ -29,32 +34,60 @@ type Walked struct {
 // does not end the run: its Walked has the error. The error of Run is done's, or
 // the context's.
 func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
-	walkers := make([]*Walker, par.Jobs(b.Jobs))
+	workers := make([]batchWorker, par.Jobs(b.Jobs))
 	work := func(ctx context.Context, worker, i int) (*Walked, error) {
-		if walkers[worker] == nil {
-			walkers[worker] = NewWalker(b.Sources, b.Config)
+		w := &workers[worker]
+		if w.walker == nil {
+			w.walker = NewWalker(b.Sources, b.Config)
+			if b.Other != nil {
+				w.other = NewWalker(b.Other, b.Config)
+			}
 		}
-		w := b.walk(ctx, walkers[worker], paths[i])
-		if ctx.Err() != nil {
-			w.Close()
-			return nil, context.Cause(ctx)
+		walked := &Walked{Path: paths[i]}
+		if err := b.walk(ctx, w, walked); err != nil {
+			walked.Close()
+			return nil, err
 		}
-		return w, nil
+		return walked, nil
 	}
 	return par.Ordered(ctx, b.Jobs, len(paths), work, func(_ int, w *Walked) error {
 		return errors.Join(done(w), w.Close())
 	})
 }
 
-// walk walks one dump.
-func (b *Batch) walk(ctx context.Context, w *Walker, path string) *Walked {
-	d, closer, err := Open(path, b.Open)
+// batchWorker is what belongs to one goroutine.
+type batchWorker struct{ walker, other *Walker }
+
+// walk walks one dump. The error is the context's.
+func (b *Batch) walk(ctx context.Context, w *batchWorker, walked *Walked) error {
+	d, closer, err := Open(walked.Path, b.Open)
 	if err != nil {
-		return &Walked{Path: path, Err: err}
+		walked.Err = err
+		return nil
 	}
-	walked := &Walked{Path: path, close: closer.Close}
-	walked.Result, walked.Err = w.Walk(ctx, d)
-	return walked
+	walked.close = closer.Close
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := mappingFault(recover()); fault != nil {
+			walked.Result, walked.Err = nil, bareError(walked.Path, fault)
+		}
+	}()
+	if walked.Result, err = w.walker.Walk(ctx, d); err != nil {
+		return err
+	}
+	if b.Verify != nil {
+		if walked.Verdict, err = w.walker.Verify(ctx, walked.Result, *b.Verify); err != nil {
+			return err
+		}
+	}
+	if w.other != nil {
+		other, err := w.other.Walk(ctx, d)
+		if err != nil {
+			return err
+		}
+		walked.Compared = Compare(OutlineOf(walked.Result, walked.Path), OutlineOf(other, walked.Path))
+	}
+	return nil
 }
 
 // Close gives the dump back.

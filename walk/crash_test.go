@@ -248,7 +248,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 		var infos []DocCrash
 		var sources []string
 		for _, name := range []string{"dump.dmp", "core"} {
-			all := &Sources{Binaries: s.(Binaries)}
+			all := &Sources{Binaries: s}
 			r, err := NewWalker(all, Config{}).Walk(t.Context(), opened(t, filepath.Join(dir, name)))
 			if err != nil {
 				t.Fatal(err)

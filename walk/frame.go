@@ -55,6 +55,14 @@ var techniqueNames = [...]string{
 	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "frame-pointer", "return", "scan",
 }
 
+// Techniques are all of them but that of the topmost frame.
+func Techniques() (all []Technique) {
+	for t := ByWinProgram; t <= ByScan; t++ {
+		all = append(all, t)
+	}
+	return all
+}
+
 // String is the name in machine-readable output, and in lists of techniques.
 func (t Technique) String() string { return techniqueNames[t] }
 
@@ -160,4 +168,17 @@ type Result struct {
 	Dump    *dump.Dump
 	Stacks  []Stack   // of the threads that were asked for, in the order of the dump
 	Modules []Symbols // of Dump.Modules; those of modules that no stack goes through are not looked for
+}
+
+// OnStacks tells of each of Modules whether a frame is in it.
+func (r *Result) OnStacks() []bool {
+	on := make([]bool, len(r.Modules))
+	for i := range r.Stacks {
+		for k := range r.Stacks[i].Frames {
+			if m := r.Stacks[i].Frames[k].Module; m >= 0 {
+				on[m] = true
+			}
+		}
+	}
+	return on
 }

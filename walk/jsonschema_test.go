@@ -107,7 +107,7 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 		sources := &Sources{}
 		dir := filepath.Dir(path)
 		if s, err := resolve.NewBinaries([]string{dir}, nil); err == nil {
-			sources.Binaries, _ = s.(Binaries)
+			sources.Binaries = s
 		}
 		r, err := NewWalker(sources, Config{}).Walk(context.Background(), opened(t, path))
 		if err != nil {

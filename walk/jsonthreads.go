@@ -209,10 +209,7 @@ func peerRegister(a *arch.Arch, name string) string {
 // crashedStack is the place in Result.Stacks of the thread that crashed, or
 // asked for the dump; -1 without.
 func (m *documentMaker) crashedStack() int {
-	thread := m.d.CrashedThread()
-	if m.d.Crash == nil && m.d.HasRequester {
-		thread = slices.IndexFunc(m.d.Threads, func(t dump.Thread) bool { return t.ID == m.d.Requester })
-	}
+	thread := m.d.RequestingThread()
 	if thread < 0 {
 		return -1
 	}

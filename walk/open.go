@@ -140,15 +140,9 @@ func Open(path string, o Options) (*dump.Dump, io.Closer, error) {
 func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		p := recover()
-		if p == nil {
-			return
+		if fault := mappingFault(recover()); fault != nil {
+			d, err = nil, bareError(path, fault)
 		}
-		fault, ok := p.(interface{ Addr() uintptr }) // as SetPanicOnFault tells it
-		if !ok {
-			panic(p)
-		}
-		d, err = nil, &bin.Error{File: path, Msg: fmt.Sprintf("the file became shorter, or cannot be read: fault at %#x", fault.Addr())}
 	}()
 	head := data[:min(len(data), sniffSize)]
 	for i := range formats {
@@ -157,6 +151,19 @@ func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 		}
 	}
 	return nil, &bin.Error{File: path, Msg: "not a dump that symtool reads: want " + formatNames()}
+}
+
+// mappingFault is the error of a fault in mapped memory, as SetPanicOnFault tells it;
+// nil without a panic. Other panics go on.
+func mappingFault(p any) error {
+	if p == nil {
+		return nil
+	}
+	fault, ok := p.(interface{ Addr() uintptr })
+	if !ok {
+		panic(p)
+	}
+	return fmt.Errorf("the file became shorter, or cannot be read: fault at %#x", fault.Addr())
 }
 
 func formatNames() string {

@@ -31,7 +31,7 @@ func binarySources(t testing.TB, paths ...string) *Sources {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sources{Binaries: b.(Binaries)}
+	s := &Sources{Binaries: b}
 	t.Cleanup(func() { s.Close() })
 	return s
 }

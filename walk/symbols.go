@@ -31,19 +31,12 @@ type Symbols struct {
 // module's symbols are is found out once. Its methods may be called by several
 // goroutines.
 type Sources struct {
-	Symbols  resolve.Supplier // of symbol files; may be nil
-	Binaries Binaries         // ELF files; may be nil
+	Symbols  resolve.Supplier  // of symbol files; may be nil
+	Binaries *resolve.Binaries // ELF files, whose debug information serves where there is no symbol file; may be nil
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
 	open    []*elfobj.File
-}
-
-// Binaries finds binaries, and reads their debug information where there is no
-// symbol file.
-type Binaries interface {
-	resolve.Supplier
-	resolve.BinaryFinder
 }
 
 // moduleState is what is known of a module, or of all modules with its id.
@@ -150,7 +143,7 @@ func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*reso
 // binaries are where the module's binary may be. A lone one would be given for
 // any module of which nothing is known: where the memory agrees with it, the
 // dump's reader has adopted its id.
-func (st *moduleState) binaries() Binaries {
+func (st *moduleState) binaries() *resolve.Binaries {
 	if m := &st.m; len(m.BuildID) == 0 && m.DebugID == "" && m.Name == "" && m.DebugFile == "" {
 		return nil
 	}

@@ -70,7 +70,7 @@ func BenchmarkVerify(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.Binaries = binaries.(Binaries)
+	s.Binaries = binaries
 	r := walkFile(b, filepath.Join(crashes, "deeprec", "dump.dmp"), s, Config{})
 	w := NewWalker(s, Config{})
 	b.ReportAllocs()

@@ -56,7 +56,7 @@ func FuzzVerify(f *testing.F) {
 		}
 		stack.Data = bytes.Clone(was)
 		copy(stack.Data[min(int(at)+int(off), len(was)):], words)
-		s := &Sources{Symbols: fixedSupplier{r}, Binaries: b.(Binaries)}
+		s := &Sources{Symbols: fixedSupplier{r}, Binaries: b}
 		defer s.Close()
 		w := NewWalker(s, Config{MaxFrames: 5000})
 		res, err := w.Walk(context.Background(), d)

@@ -36,13 +36,9 @@ const (
 
 func newView(r *Result) *view {
 	v := &view{r: r, d: r.Dump, issues: map[string]symbolIssue{}}
-	want := v.d.CrashedThread()
-	writer := -1
+	want, writer := v.d.RequestingThread(), -1
 	for i := range v.d.Threads {
 		id := v.d.Threads[i].ID
-		if v.d.Crash == nil && v.d.HasRequester && id == v.d.Requester && want < 0 {
-			want = i
-		}
 		if v.d.HasWriter && id == v.d.Writer && writer < 0 {
 			writer = i
 		}

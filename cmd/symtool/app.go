@@ -61,6 +61,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			sframeCommand(msgs),
 			inspectCommand(msgs),
 			resolveCommand(msgs),
+			walkCommand(msgs),
 			versionCommand(),
 			helpCommand(),
 		},

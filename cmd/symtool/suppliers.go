@@ -27,15 +27,44 @@ func supplierFlags() []cli.Flag {
 // newSupplier returns what the flags name, in this order: symbol files and
 // folders, which open opens, binaries, servers.
 func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) {
+	files, binaries, servers, err := newSuppliers(c, open)
+	if err != nil {
+		return nil, err
+	}
+	if binaries != nil {
+		files = append(files, binaries)
+	}
+	return resolve.NewChain(append(files, servers...)...), nil
+}
+
+// newSuppliers returns what the flags name, by kind.
+func newSuppliers(c *cli.Context, open resolve.Opener) (files []resolve.Supplier, binaries *resolve.Binaries, servers []resolve.Supplier, err error) {
 	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
 		for _, value := range c.StringSlice(name) {
 			if value == "" {
-				return nil, usagef(c.Command.Name, "--%s is empty", name)
+				return nil, nil, nil, usagef(c.Command.Name, "--%s is empty", name)
 			}
 		}
 	}
-	var all []resolve.Supplier
-	for _, path := range c.StringSlice("symbols") {
+	if files, err = symbolFiles(c.StringSlice("symbols"), open); err != nil {
+		return nil, nil, nil, err
+	}
+	if binaries, err = newBinaries(c); err != nil {
+		return nil, nil, nil, err
+	}
+	server, err := newServers(c)
+	if err != nil {
+		return nil, nil, nil, usagef(c.Command.Name, "%v", err)
+	}
+	if server != nil {
+		servers = append(servers, server)
+	}
+	return files, binaries, servers, nil
+}
+
+// symbolFiles are the suppliers of symbol files and folders.
+func symbolFiles(paths []string, open resolve.Opener) (all []resolve.Supplier, err error) {
+	for _, path := range paths {
 		s, err := resolve.NewSymbols(path, open)
 		if err != nil && strings.Contains(err.Error(), `"\x7fELF`) {
 			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
@@ -45,26 +74,12 @@ func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) 
 		}
 		all = append(all, s)
 	}
-	binaries, err := newBinaries(c)
-	if err != nil {
-		return nil, err
-	}
-	if binaries != nil {
-		all = append(all, binaries)
-	}
-	servers, err := newServers(c)
-	if err != nil {
-		return nil, usagef(c.Command.Name, "%v", err)
-	}
-	if servers != nil {
-		all = append(all, servers)
-	}
-	return resolve.NewChain(all...), nil
+	return all, nil
 }
 
 // newBinaries returns the binaries, and what fetches their debug files; nil
 // without any.
-func newBinaries(c *cli.Context) (resolve.Supplier, error) {
+func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
 	paths := c.StringSlice("binaries")
 	if len(paths) == 0 {
 		if c.IsSet("debuginfod") {

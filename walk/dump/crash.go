@@ -26,3 +26,17 @@ func (d *Dump) CrashedThread() int {
 	}
 	return -1
 }
+
+// RequestingThread returns the place in Threads of the one that crashed or,
+// without a crash, asked for the dump; -1 if there is none.
+func (d *Dump) RequestingThread() int {
+	if d.Crash != nil || !d.HasRequester {
+		return d.CrashedThread()
+	}
+	for i := range d.Threads {
+		if d.Threads[i].ID == d.Requester {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/symtool/symtool/walk"
+)
+
+// walkFormat is a form of the output of walk.
+type walkFormat uint8
+
+// The forms.
+const (
+	formatWalkText walkFormat = iota
+	formatMachine
+	formatOneJSON
+	formatJSONLines
+)
+
+var walkFormats = map[string]walkFormat{
+	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines,
+}
+
+// walkPrinter prints what a call of walk finds. A failure of the output is told
+// by Commit.
+type walkPrinter struct {
+	*walkCall
+	out     output
+	printed int
+	summary *walk.CompareSummary
+	all     []*walk.Comparison // for one JSON document
+}
+
+// print prints a dump that was walked.
+func (p *walkPrinter) print(w *walk.Walked) error {
+	if w.Err != nil {
+		p.msgs.printf("symtool: %v", w.Err)
+		p.note(statusInput)
+		if p.format == formatJSONLines && !p.comparing() {
+			p.json(map[string]any{"status": "ERROR", "symtool": map[string]any{"dump": w.Path, "error": w.Err.Error()}}, false)
+		}
+		return nil
+	}
+	p.tell(w)
+	if w.Verdict != nil && !w.Verdict.Holds {
+		p.note(statusFindings)
+	}
+	if w.Compared != nil {
+		p.comparison(w.Compared)
+		return nil
+	}
+	switch p.format {
+	case formatWalkText:
+		return p.textOf(w)
+	case formatMachine:
+		return walk.WriteMachine(p.out, w.Result)
+	}
+	o := walk.DocumentOptions{Dump: w.Path, Version: version, Registers: p.registers}
+	if w.Verdict != nil {
+		o.Verdict = w.Verdict
+	}
+	return walk.NewDocument(w.Result, o).Write(p.out, p.format == formatOneJSON)
+}
+
+func (p *walkPrinter) comparing() bool { return p.compare || len(p.otherPaths) > 0 }
+
+// textOf prints a dump for people; of several, each under its name.
+func (p *walkPrinter) textOf(w *walk.Walked) error {
+	if len(p.files) > 1 {
+		if p.printed > 0 {
+			fmt.Fprintln(p.out)
+		}
+		fmt.Fprintf(p.out, "%s\n", printable(w.Path))
+	}
+	p.printed++
+	if err := walk.WriteText(p.out, w.Result, p.text); err != nil {
+		return err
+	}
+	if p.batch.Config.Trace {
+		p.trace(w)
+	}
+	if w.Verdict != nil {
+		fmt.Fprintln(p.out)
+		return walk.WriteVerdict(p.out, w.Verdict)
+	}
+	return nil
+}
+
+// trace prints the steps of the walks.
+func (p *walkPrinter) trace(w *walk.Walked) {
+	for i := range w.Stacks {
+		s := &w.Stacks[i]
+		fmt.Fprintf(p.out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
+		for _, line := range s.Trace {
+			fmt.Fprintf(p.out, "  %s\n", printable(line))
+		}
+	}
+}
+
+// tell tells what is wrong with a dump, its threads and the symbols.
+func (p *walkPrinter) tell(w *walk.Walked) {
+	lines := problemLines{msgs: p.msgs, all: p.verbose, hint: verboseHint}
+	for _, x := range w.Dump.Problems {
+		p.note(statusInput)
+		lines.add(problemLine(w.Path, x))
+	}
+	lines.end()
+	for i := range w.Stacks {
+		for _, text := range w.Stacks[i].Notes {
+			p.msgs.printf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
+		}
+	}
+	p.tellSymbols(w)
+}
+
+// tellSymbols tells which modules on stacks have no symbols, and of symbols that
+// could not be used.
+func (p *walkPrinter) tellSymbols(w *walk.Walked) {
+	var missing []string
+	onStacks := w.OnStacks()
+	for i := range w.Modules {
+		m := &w.Modules[i]
+		if m.Asked && m.Err != nil {
+			p.note(statusInput)
+			p.msgs.printf("symtool: %s: %v", w.Path, m.Err)
+		}
+		if !onStacks[i] || m.Resolver != nil {
+			continue
+		}
+		name := strings.TrimSpace(w.Dump.System.OS.Base(w.Dump.Modules[i].Path) + " " + w.Dump.Modules[i].DebugID)
+		missing = append(missing, name)
+		if p.verbose {
+			for _, tried := range m.Tried {
+				p.msgs.printf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	hint := verboseWhere
+	if p.verbose {
+		hint = ""
+	}
+	const shown = 5
+	more := ""
+	if n := len(missing) - shown; n > 0 {
+		missing, more = missing[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	p.msgs.printf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
+}
+
+const verboseWhere = "; --verbose tells where they were looked for"
+
+// compareFiles compares the walks in two files.
+func (p *walkPrinter) compareFiles(a, b string) error {
+	var readers [2]*walk.OutlineReader
+	for i, path := range []string{a, b} {
+		f, err := os.Open(path)
+		if err != nil {
+			return inputError(path, err)
+		}
+		defer f.Close()
+		readers[i] = walk.NewOutlineReader(f, path)
+	}
+	summary, err := walk.CompareDocuments(readers[0], readers[1], func(c *walk.Comparison) error {
+		p.show(c)
+		return nil
+	})
+	if err != nil {
+		return &statusError{statusInput, err}
+	}
+	p.summary = summary
+	return nil
+}
+
+// comparison prints one of two walks of a dump, and counts it.
+func (p *walkPrinter) comparison(c *walk.Comparison) {
+	p.summary.Add(c)
+	p.show(c)
+}
+
+func (p *walkPrinter) show(c *walk.Comparison) {
+	switch p.format {
+	case formatWalkText:
+		_ = walk.WriteComparison(p.out, c)
+	case formatOneJSON:
+		p.all = append(p.all, c)
+	default:
+		p.json(c, false)
+	}
+}
+
+// json writes a value as JSON, on one line or indented.
+func (p *walkPrinter) json(v any, indent bool) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if indent {
+		e.SetIndent("", "  ")
+	}
+	if err := e.Encode(v); err != nil {
+		panic(err) // of our own types
+	}
+	_, _ = p.out.Write(b.Bytes())
+}
+
+// end prints what is to be said of all dumps.
+func (p *walkPrinter) end() error {
+	if !p.comparing() {
+		return nil
+	}
+	if !p.summary.Clean() {
+		p.note(statusFindings)
+	}
+	switch p.format {
+	case formatOneJSON:
+		p.json(comparedDocument{p.all, p.summary}, true)
+	case formatJSONLines:
+		p.json(comparedDocument{Summary: p.summary}, false)
+	default:
+		return walk.WriteCompareSummary(p.out, p.summary)
+	}
+	return nil
+}
+
+// comparedDocument is what a comparison prints as JSON; as JSON Lines each
+// comparison is a line, and the last one has the summary.
+type comparedDocument struct {
+	Comparisons []*walk.Comparison   `json:"comparisons,omitempty"`
+	Summary     *walk.CompareSummary `json:"summary"`
+}
