@@ -141,17 +141,18 @@ const (
 	EndNothing              // no technique found a caller
 	EndStuck                // the caller's stack pointer is not above the frame's
 	EndLimit                // the limit on frames
+	EndWriter               // not walked: the thread wrote the dump
 )
 
 var endNames = [...]string{
-	"outermost", "start", "zero", "no-context", "no-memory", "not-found", "stuck", "limit",
+	"outermost", "start", "zero", "no-context", "no-memory", "not-found", "stuck", "limit", "writer",
 }
 
 // String is the name in machine-readable output.
 func (e End) String() string { return endNames[e] }
 
-// Clean tells whether the walk came to the end of the stack.
-func (e End) Clean() bool { return e <= EndZero }
+// Clean tells whether the walk came to the end of the stack, or was not wanted.
+func (e End) Clean() bool { return e <= EndZero || e == EndWriter }
 
 // Stack is the frames of a thread, the topmost first.
 type Stack struct {

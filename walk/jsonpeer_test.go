@@ -15,7 +15,6 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/walk/dump"
 )
 
 // peerCase is a dump that rust-minidump walked, with the files of its test
@@ -49,8 +48,7 @@ func peerText(t *testing.T, name string) []byte {
 	return parts[2]
 }
 
-// peerWalk walks the threads of a dump with the symbols that rust-minidump had,
-// but the thread that wrote the dump.
+// peerWalk walks the threads of a dump with the symbols that rust-minidump had.
 func peerWalk(t *testing.T, c peerCase) *Result {
 	t.Helper()
 	dir := testenv.Shared(t, "data", "minidumps", "rust-minidump")
@@ -64,15 +62,7 @@ func peerWalk(t *testing.T, c peerCase) *Result {
 	}
 	t.Cleanup(func() { sources.Close() })
 	d := opened(t, filepath.Join(dir, c.dump))
-	config := Config{Threads: func(d *dump.Dump) (list []int) {
-		for i := range d.Threads {
-			if !d.HasWriter || d.Threads[i].ID != d.Writer {
-				list = append(list, i)
-			}
-		}
-		return list
-	}}
-	r, err := NewWalker(sources, config).Walk(context.Background(), d)
+	r, err := NewWalker(sources, Config{}).Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,10 +162,6 @@ type peerRule struct {
 }
 
 var peerRules = []peerRule{
-	{"json-pretty", regexp.MustCompile(`^\.thread_count: want 2, got 1$|^\.threads\[1\]: .*"frame_count":0,"frames":\[\]`),
-		"rust-minidump lists the thread that wrote the dump, without frames", 2},
-	{"json-pretty-symbols", regexp.MustCompile(`^\.thread_count: want 2, got 1$|^\.threads\[1\]: .*"frame_count":0,"frames":\[\]`),
-		"rust-minidump lists the thread that wrote the dump, without frames", 2},
 	{"macos_inlines_json_pretty", regexp.MustCompile(`hread(s\[0\])?\.(frame_count: want 8, got 7|frames\[7\]: want .*"offset":"0x00007fff20329f3c".*"trust":"scan".* not in ours)$`),
 		"rust-minidump finds the frame before again by a scan: the walk is at its end, with a saved frame pointer of 0", 4},
 	{"macos_inlines_json_pretty", regexp.MustCompile(`^\.threads\[\d+\]\.thread_name: want "", got null$`),

@@ -139,23 +139,26 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 	f.SP, _ = u.out.Get(u.cpu.sp)
 	f.Trust, f.By = TrustCFI, by
 	if !row.checked {
-		row.signal, row.checked = u.restoresAll(row.row), true
+		_, _, load := row.row.Rule(u.cpu.sp).AsLoad()
+		row.signal, row.checked = load && u.restoresVolatile(row.row), true
 	}
-	if u.frame.Handler || row.signal {
+	switch {
+	case row.signal || u.frame.Handler && u.restoresVolatile(row.row):
 		f.Interrupted, u.frame.Handler = true, true
+	case u.frame.Handler:
+		// Go has the code that handlers return to described as any function.
+		u.note("%v: these are no rules of a signal frame", by)
+		return nothing
 	}
 	return found
 }
 
-// restoresAll tells whether rules are those of a signal frame: the stack pointer
-// has a value from memory, and so has a register that no function keeps for its
-// caller. Functions of s390x have the stack pointer in memory, too, and
-// floating-point registers.
-func (u *unwinder) restoresAll(row *cfi.Row) bool {
+// restoresVolatile tells whether rules give a value from memory to a register
+// that no function keeps for its caller. Those of a signal frame do, and give the
+// stack pointer such a value, too; functions of s390x have the stack pointer and
+// floating-point registers in memory.
+func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	a := u.cpu.arch
-	if _, _, load := row.Rule(u.cpu.sp).AsLoad(); !load {
-		return false
-	}
 	for i, r := range a.Regs {
 		reg := cfi.Reg(i)
 		if reg == u.cpu.sp || reg == u.cpu.pc || r.Name == a.RA || r.Name[0] == 'f' || slices.Contains(a.CalleeSaved, r.Name) {

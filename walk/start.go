@@ -7,6 +7,7 @@ import "github.com/symtool/symtool/walk/dump"
 var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true,
+	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // of Go
 }
 
 // isStart tells whether the frame is where the program or a thread begins: it

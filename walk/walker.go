@@ -21,7 +21,7 @@ type Config struct {
 	MaxFrames  int  // 0 is MaxFrames
 	Trace      bool // fill Stack.Trace
 	// Threads chooses the threads to walk, by their places in Dump.Threads; nil
-	// for all.
+	// for all. Without it the thread that wrote the dump has no frames.
 	Threads func(*dump.Dump) []int
 }
 
@@ -78,7 +78,10 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
 	for _, i := range w.threads(d) {
-		s := w.thread(ctx, res, i)
+		s := Stack{Thread: i, End: EndWriter, Why: "the thread wrote the dump"}
+		if w.config.Threads != nil || !d.HasWriter || d.Threads[i].ID != d.Writer {
+			s = w.thread(ctx, res, i)
+		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
