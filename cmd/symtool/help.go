@@ -29,8 +29,8 @@ func helpCommand() *cli.Command {
 
 const exitStatusHelp = `Exit status:
   0  done and clean
-  1  done, with findings of --check-cfi, --check or --compare-cfi, without
-     what convert cannot carry over, or with addresses that have no symbols
+  1  done, with findings of --check-cfi, --check, --compare-cfi or --verify,
+     differences, what convert cannot carry over, or addresses without symbols
   2  wrong usage
   3  an input was unreadable, damaged or without the information asked for;
      what could be kept was written

@@ -19,10 +19,10 @@ import (
 
 const walkDescription = `
 DUMP is a minidump or an ELF core, as it is or compressed with gzip. Symbols are
-taken from symbol files and folders of them, then from binaries, whose .eh_frame
-and .sframe also serve where a symbol file has no rules, then from servers. The
-stacks go to standard output in the form of Breakpad's minidump_stackwalk, or as
---format says; what is missing or damaged is told on standard error.
+taken from symbol files, folders of them and servers, else from binaries, whose
+.eh_frame and .sframe also serve where a symbol file has no rules. The stacks go
+to standard output in the form of Breakpad's minidump_stackwalk, or as --format
+says; what is missing or damaged is told on standard error.
 With --verify the end says whether the symbols hold, and why not; the status is 1
 if they do not. --compare is for two JSON outputs, and --symbols-b walks with
 other symbols and compares.
@@ -44,7 +44,7 @@ func walkCommand(msgs *messages) *cli.Command {
 			&cli.BoolFlag{Name: "brief", Usage: "in text: only the frames"},
 			&cli.BoolFlag{Name: "registers", Usage: "the registers of every frame: in text they are there without it, and\ngone with --registers=false; in JSON the topmost has them alone"},
 			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: the bytes of the stack between the frames"},
-			&cli.StringFlag{Name: "techniques", Usage: "find callers by these of `LIST` only: " + strings.Join(techniqueNames(), ",\n")},
+			&cli.StringFlag{Name: "techniques", Usage: "find callers by these only, a `LIST` with commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"},
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "tell every step of every walk, and why"},
 			&cli.BoolFlag{Name: "verify", Usage: "tell whether the symbols hold; status 1 if not"},
