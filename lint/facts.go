@@ -1,0 +1,161 @@
+package lint
+
+import (
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Facts are what is known of the file so far. They are brought up to date before
+// rules see a record: of the record itself, too.
+type Facts struct {
+	HasModule bool
+	OS, CPU   string // of MODULE
+	DebugID   string
+	Name      string
+	Arch      *arch.Arch // nil for one that is not known
+
+	Records int         // that were read
+	Last    symfmt.Kind // of the record before; KindNone at first
+
+	Func      FuncFact   // the last FUNC, Size 0 without
+	InFunc    bool       // the record belongs to Func
+	Functions []FuncFact // all, in order of the file
+	Publics   []PublicFact
+	Blocks    []BlockFact // STACK CFI INIT, in order of the file
+	Files     IDs
+	Origins   IDs
+}
+
+// FuncFact is a FUNC record: 40 bytes.
+type FuncFact struct {
+	RVA     symfmt.RVA
+	Size    uint64
+	Covered uint64 // bytes that lines cover, not counting overlaps twice
+	Line    uint32 // of the file
+	Lines   uint32 // number of line records
+	Inlines uint32 // number of INLINE records
+	Multi   bool
+}
+
+// End is the address behind the last byte; it may wrap around.
+func (f *FuncFact) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
+
+// PublicFact is a PUBLIC record.
+type PublicFact struct {
+	RVA  symfmt.RVA
+	Line uint32
+}
+
+// BlockFact is a STACK CFI INIT record with those behind it.
+type BlockFact struct {
+	RVA  symfmt.RVA
+	Size uint64
+	Line uint32
+	Rows uint32
+	// Complete says that .cfa and .ra are known from the first byte on.
+	Complete bool
+}
+
+// IDs is a set of numbers, and which of them are used.
+type IDs struct {
+	declared, used bitset
+	far            map[uint32]bool // numbers of a size that a bitset is not made for; true: used
+	Count          int             // of numbers that were declared
+}
+
+// maxDense is the greatest number in the bitsets: 8 MB of them.
+const maxDense = 1 << 26
+
+// Declare adds a number, and tells whether it was there.
+func (s *IDs) Declare(id uint32) (again bool) {
+	if s.Has(id) {
+		return true
+	}
+	s.Count++
+	if id < maxDense {
+		s.declared.set(id)
+		return false
+	}
+	if s.far == nil {
+		s.far = map[uint32]bool{}
+	}
+	s.far[id] = false
+	return false
+}
+
+// Has tells whether a number was declared.
+func (s *IDs) Has(id uint32) bool {
+	if id < maxDense {
+		return s.declared.has(id)
+	}
+	_, ok := s.far[id]
+	return ok
+}
+
+// Use notes that a number is used.
+func (s *IDs) Use(id uint32) {
+	if id < maxDense {
+		s.used.set(id)
+	} else if s.Has(id) {
+		s.far[id] = true
+	}
+}
+
+// Used tells whether a number was used.
+func (s *IDs) Used(id uint32) bool {
+	if id < maxDense {
+		return s.used.has(id)
+	}
+	return s.far[id]
+}
+
+type bitset []uint64
+
+func (b bitset) has(i uint32) bool { return int(i>>6) < len(b) && b[i>>6]>>(i&63)&1 != 0 }
+
+func (b *bitset) set(i uint32) {
+	for int(i>>6) >= len(*b) {
+		*b = append(*b, 0)
+	}
+	(*b)[i>>6] |= 1 << (i & 63)
+}
+
+// see brings the facts up to date.
+func (f *Facts) see(r *symfmt.Record) {
+	f.Records++
+	switch r.Kind {
+	case symfmt.KindModule:
+		if !f.HasModule {
+			f.HasModule, f.OS, f.CPU, f.DebugID, f.Name = true, string(r.OS), string(r.Arch), string(r.DebugID), string(r.Name)
+			f.Arch = arch.ByName(f.CPU)
+		}
+	case symfmt.KindFunc:
+		f.closeFunc()
+		f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
+		f.InFunc = true
+		return
+	case symfmt.KindLine:
+		f.Func.Lines++
+	case symfmt.KindInline:
+		f.Func.Inlines++
+	case symfmt.KindPublic:
+		f.Publics = append(f.Publics, PublicFact{r.RVA, uint32(r.Pos().Line)})
+	case symfmt.KindCFIInit:
+		f.Blocks = append(f.Blocks, BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
+	case symfmt.KindCFI:
+		if n := len(f.Blocks); n > 0 {
+			f.Blocks[n-1].Rows++
+		}
+	}
+	if r.Kind != symfmt.KindLine && r.Kind != symfmt.KindInline && f.InFunc {
+		f.closeFunc()
+	}
+}
+
+// closeFunc keeps the function that ended.
+func (f *Facts) closeFunc() {
+	if f.InFunc {
+		f.Functions = append(f.Functions, f.Func)
+	}
+	f.InFunc = false
+}

@@ -1,0 +1,99 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Severity is how bad a finding is.
+type Severity uint8
+
+// The severities.
+const (
+	Note    Severity = iota // worth knowing
+	Warning                 // readers cope, or something is missing
+	Error                   // readers refuse the file, lose a part, or answer wrongly
+)
+
+var severityNames = [...]string{"note", "warning", "error"}
+
+// String is the severity's name in outputs.
+func (s Severity) String() string { return severityNames[s] }
+
+// Rule is one thing that may be wrong with a symbol file.
+type Rule struct {
+	ID       string // "SYM203": 2 is the family, see Families
+	Title    string // what is wrong, in a few words
+	Severity Severity
+	Since    string   // version of symtool
+	Spec     string   // section of the specification, or the reader whose behaviour it is about
+	Doc      string   // why it matters and what to do, for people
+	Cites    []string // reports of the defect: "dump_syms#535"
+
+	// Bad is a symbol file that gives this finding, at line At, and no other of
+	// its family; Good is one that gives none. Rules that need a binary have
+	// neither.
+	Bad, Good string
+	At        int
+
+	// On are the records that Check's first function sees.
+	On []symfmt.Kind
+	// Check begins a run. It returns what is called for each record of On, and
+	// what is called at the end; either may be nil.
+	Check func(p *Pass) (record func(*symfmt.Record), end func())
+}
+
+// Families are the hundreds of rule numbers.
+var Families = []Family{
+	{1, "grammar", "records: grammar, order, encoding"},
+	{2, "references", "numbers of files, origins and the module"},
+	{3, "ranges", "functions, lines and inlined calls: ranges, order, overlap"},
+	{4, "cfi", "STACK CFI and STACK WIN"},
+	{5, "binary", "agreement with the binary"},
+	{6, "names", "names of functions, files and modules"},
+	{7, "coverage", "how much of the code has call frame information and lines"},
+	{9, "lint", "about lint itself: suppressions, baselines"},
+}
+
+// Family is a group of rules.
+type Family struct {
+	Hundred int
+	Name    string // as --select and --ignore take it
+	Title   string
+}
+
+// Family is the family of a rule.
+func (r *Rule) Family() Family {
+	i := slices.IndexFunc(Families, func(f Family) bool { return len(r.ID) > 3 && fmt.Sprint(f.Hundred) == r.ID[3:4] })
+	if i < 0 {
+		panic("lint: rule " + r.ID + " has no family")
+	}
+	return Families[i]
+}
+
+// Finding is a place where a rule is broken.
+type Finding struct {
+	Rule     *Rule
+	Severity Severity
+	File     string // as it was given
+	Line     int    // from 1; 0 for the file as a whole
+	Col      int    // in bytes, from 1; 0 for the whole line
+	Message  string // lower case, without the place
+	RVA      symfmt.RVA
+	HasRVA   bool
+	Function string // in which it is, "" if none
+}
+
+// String is the finding on a line: "a.sym:12:6: SYM203 error: ...".
+func (f *Finding) String() string {
+	place := f.File
+	if f.Line > 0 {
+		place += fmt.Sprintf(":%d", f.Line)
+	}
+	if f.Col > 0 {
+		place += fmt.Sprintf(":%d", f.Col)
+	}
+	return fmt.Sprintf("%s: %s %v: %s", place, f.Rule.ID, f.Severity, f.Message)
+}

@@ -1,0 +1,17 @@
+package lint
+
+import "slices"
+
+// Rules returns all rules, by ID.
+func Rules() []*Rule {
+	return slices.Concat(grammarRules)
+}
+
+// RuleByID returns a rule, nil if there is none.
+func RuleByID(id string) *Rule {
+	rules := Rules()
+	if i := slices.IndexFunc(rules, func(r *Rule) bool { return r.ID == id }); i >= 0 {
+		return rules[i]
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package lint
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// lintText checks a text with all rules.
+func lintText(t testing.TB, text string) *Report {
+	t.Helper()
+	r, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Every rule is documented, and its documentation true: Bad gives the finding, at
+// the right line, and no other of the family, and Good none.
+func TestRules(t *testing.T) {
+	rules := Rules()
+	if !slices.IsSortedFunc(rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) }) {
+		t.Error("the rules are not in order of their IDs")
+	}
+	seen := map[string]bool{}
+	for _, rule := range rules {
+		t.Run(rule.ID, func(t *testing.T) {
+			if seen[rule.ID] {
+				t.Error("there are two rules with this ID")
+			}
+			seen[rule.ID] = true
+			if rule.Title == "" || rule.Doc == "" || rule.Spec == "" || rule.Since == "" {
+				t.Error("title, doc, spec or since are missing")
+			}
+			family := rule.Family()
+			if family.Name == "binary" || family.Name == "lint" {
+				return
+			}
+			if rule.Bad == "" || rule.Good == "" {
+				t.Fatal("no example")
+			}
+			var lines []int
+			for _, f := range lintText(t, rule.Bad).Findings {
+				if f.Rule == rule {
+					lines = append(lines, f.Line)
+				} else if f.Rule.Family() == family {
+					t.Errorf("Bad: %v", f.String())
+				}
+			}
+			if !slices.Equal(lines, []int{rule.At}) {
+				t.Errorf("Bad: findings at lines %v, want %d", lines, rule.At)
+			}
+			for _, f := range lintText(t, rule.Good).Findings {
+				if f.Rule.Family() == family {
+					t.Errorf("Good: %v", f.String())
+				}
+			}
+		})
+	}
+}

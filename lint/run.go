@@ -1,0 +1,202 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Options says how a file is checked. The zero value will do.
+type Options struct {
+	File string // name for messages
+	// Rules are those that are checked; nil for all.
+	Rules []*Rule
+	// MaxPerRule is how many findings of a rule are kept; the others are counted.
+	// 0 is DefaultMaxPerRule.
+	MaxPerRule int
+	// Binary is the file that the symbols are of; nil for none.
+	Binary *elfobj.File
+}
+
+// DefaultMaxPerRule is the limit without another. One mistake of a writer gives
+// a finding for each of a million records.
+const DefaultMaxPerRule = 100
+
+// Report is what was found in a file.
+type Report struct {
+	File     string
+	Findings []Finding      // by place
+	Counts   map[string]int // findings by rule, those that were not kept too
+	Facts    *Facts
+	Bytes    int64 // of text
+	Lines    int
+}
+
+// Worst is the greatest severity among the findings; ok is false without any.
+func (r *Report) Worst() (worst Severity, ok bool) {
+	for i := range r.Findings {
+		worst, ok = max(worst, r.Findings[i].Severity), true
+	}
+	return worst, ok
+}
+
+// Pass is a check of one file.
+type Pass struct {
+	*Facts
+	Options Options
+
+	report *Report
+	rule   *Rule // whose function runs
+}
+
+// listener is a rule's function for records.
+type listener struct {
+	rule   *Rule
+	record func(*symfmt.Record)
+}
+
+// Run checks a symbol file. The error is of reading it, or the context's: damage
+// is a finding.
+func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
+	if o.MaxPerRule <= 0 {
+		o.MaxPerRule = DefaultMaxPerRule
+	}
+	if o.Rules == nil {
+		o.Rules = Rules()
+	}
+	facts := &Facts{}
+	p := &Pass{Facts: facts, Options: o, report: &Report{File: o.File, Counts: map[string]int{}, Facts: facts}}
+	var on [symfmt.KindCFI + 1][]listener
+	var ends []listener
+	for _, rule := range o.Rules {
+		p.rule = rule
+		record, end := rule.Check(p)
+		for _, k := range rule.On {
+			if record != nil {
+				on[k] = append(on[k], listener{rule, record})
+			}
+		}
+		if end != nil {
+			ends = append(ends, listener{rule, func(*symfmt.Record) { end() }})
+		}
+	}
+	if err := p.read(ctx, in, &on); err != nil {
+		return nil, err
+	}
+	for _, l := range ends {
+		p.rule = l.rule
+		l.record(nil)
+	}
+	slices.SortStableFunc(p.report.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+	return p.report, nil
+}
+
+// checkEvery is how many records are read between looks at the context.
+const checkEvery = 1 << 14
+
+// read hands the records over.
+func (p *Pass) read(ctx context.Context, in io.Reader, on *[symfmt.KindCFI + 1][]listener) error {
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
+	for {
+		r, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		p.see(r)
+		for _, l := range on[r.Kind] {
+			p.rule = l.rule
+			l.record(r)
+		}
+		p.Last = r.Kind
+		if p.Records%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	p.closeFunc()
+	rep := rd.Report()
+	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines
+	p.syntax(rep)
+	return nil
+}
+
+// syntax reports the lines that are no records.
+func (p *Pass) syntax(rep symfmt.Report) {
+	if !slices.Contains(p.Options.Rules, badRecord) {
+		return
+	}
+	p.rule = badRecord
+	for _, problem := range rep.Problems {
+		var se *symfmt.SyntaxError
+		if !errors.As(problem.Err, &se) {
+			p.add(Finding{Message: bareMessage(problem)})
+			continue
+		}
+		p.add(Finding{Line: se.Line, Col: se.Col, Message: fmt.Sprintf("%s: %s", cmp.Or(se.Record, "line"), se.Msg)})
+	}
+	p.report.Counts[badRecord.ID] += rep.Dropped
+}
+
+func bareMessage(p bin.Problem) string { return p.Err.Error() }
+
+// Report adds a finding about field number i of a record, counted as in
+// symfmt.Record.FieldPos; -1 for the whole record.
+func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
+	pos := r.Pos()
+	if i >= 0 {
+		pos = r.FieldPos(i)
+	}
+	f := Finding{Line: pos.Line, Col: pos.Col}
+	if p.full() {
+		p.report.Counts[p.rule.ID]++
+		return
+	}
+	switch r.Kind {
+	case symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit, symfmt.KindCFI:
+		f.RVA, f.HasRVA = r.RVA, true
+	case symfmt.KindLine:
+		f.RVA, f.HasRVA = r.Line.RVA, true
+	case symfmt.KindStackWin:
+		f.RVA, f.HasRVA = r.Win.RVA, true
+	}
+	f.Message = fmt.Sprintf(format, args...)
+	p.add(f)
+}
+
+// ReportLine adds a finding about a line of the file, 0 for the file as a whole.
+func (p *Pass) ReportLine(line int, format string, args ...any) {
+	if p.full() {
+		p.report.Counts[p.rule.ID]++
+		return
+	}
+	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// ReportAt is ReportLine about an address.
+func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) {
+	if p.full() {
+		p.report.Counts[p.rule.ID]++
+		return
+	}
+	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// full tells whether no more findings of the rule are kept.
+func (p *Pass) full() bool { return p.report.Counts[p.rule.ID] >= p.Options.MaxPerRule }
+
+func (p *Pass) add(f Finding) {
+	f.Rule, f.Severity, f.File = p.rule, p.rule.Severity, p.Options.File
+	p.report.Counts[p.rule.ID]++
+	p.report.Findings = append(p.report.Findings, f)
+}
