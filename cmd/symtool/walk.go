@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
-	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -88,6 +86,8 @@ type walkCall struct {
 	compare    bool
 	batch      walk.Batch
 	otherPaths []string
+	threads    []uint32 // of --thread
+	crashed    bool     // --crashed-only
 	verbose    bool
 	msgs       *messages
 	stdout     io.Writer
@@ -111,8 +111,7 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 	if w.compare {
 		return w, nil
 	}
-	threads, err := threadChoice(c)
-	if err != nil {
+	if err := w.chooseThreads(c); err != nil {
 		return nil, err
 	}
 	techniques, err := parseTechniques(c.String("techniques"))
@@ -121,7 +120,7 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 	}
 	w.batch = walk.Batch{
 		Open:   walk.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries")}},
-		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: c.Bool("trace"), Threads: threads},
+		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: c.Bool("trace"), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}
 	return w, w.findSymbols(c)
@@ -153,6 +152,10 @@ var onlyWalking = []string{
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 }
 
+// onlyPrinting are flags about what is printed of a walk: of two that are
+// compared, the differences are.
+var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing"}
+
 func (w *walkCall) checkFormat(c *cli.Context) error {
 	var known bool
 	if w.format, known = walkFormats[c.String("format")]; !known {
@@ -163,6 +166,13 @@ func (w *walkCall) checkFormat(c *cli.Context) error {
 		for _, name := range onlyWalking {
 			if c.IsSet(name) {
 				return fmt.Errorf("--compare and --%s exclude each other", name)
+			}
+		}
+	}
+	if len(w.otherPaths) > 0 {
+		for _, name := range onlyPrinting {
+			if c.IsSet(name) {
+				return fmt.Errorf("--symbols-b and --%s exclude each other: a comparison has no place for it", name)
 			}
 		}
 	}
@@ -203,30 +213,6 @@ func (w *walkCall) checkVerify(c *cli.Context) error {
 	}
 	w.verify = &walk.Thresholds{MinCFI: c.Float64("min-cfi"), MaxScan: c.Int("max-scan"), AllowMissing: c.StringSlice("allow-missing")}
 	return w.verify.Check()
-}
-
-// threadChoice is the threads to walk; nil for all.
-func threadChoice(c *cli.Context) (func(*dump.Dump) []int, error) {
-	ids := map[uint32]bool{}
-	for _, text := range c.StringSlice("thread") {
-		id, err := strconv.ParseUint(text, 0, 32)
-		if err != nil {
-			return nil, fmt.Errorf("--thread is %q, want the id of a thread", text)
-		}
-		ids[uint32(id)] = true
-	}
-	crashed := c.Bool("crashed-only")
-	if len(ids) == 0 && !crashed {
-		return nil, nil
-	}
-	return func(d *dump.Dump) (places []int) {
-		for i := range d.Threads {
-			if ids[d.Threads[i].ID] || crashed && i == d.RequestingThread() {
-				places = append(places, i)
-			}
-		}
-		return places
-	}, nil
 }
 
 // parseTechniques reads the list of --techniques; nil for all.
@@ -290,7 +276,7 @@ func (w *walkCall) run(ctx context.Context) error {
 	if err == nil {
 		err = p.end()
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errReaderGone) {
 		return err
 	}
 	if err := outputError(out.Name(), out.Commit()); err != nil {

@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/symtool/symtool/walk"
@@ -25,8 +25,8 @@ var walkFormats = map[string]walkFormat{
 	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines,
 }
 
-// walkPrinter prints what a call of walk finds. A failure of the output is told
-// by Commit.
+// walkPrinter prints what a call of walk finds. That the output fails ends the
+// call.
 type walkPrinter struct {
 	*walkCall
 	out     output
@@ -41,7 +41,8 @@ func (p *walkPrinter) print(w *walk.Walked) error {
 		p.msgs.printf("symtool: %v", w.Err)
 		p.note(statusInput)
 		if p.format == formatJSONLines && !p.comparing() {
-			p.json(map[string]any{"status": "ERROR", "symtool": map[string]any{"dump": w.Path, "error": w.Err.Error()}}, false)
+			// Without threads, it were nothing that --compare takes.
+			return p.json(map[string]any{"status": "ERROR", "symtool": map[string]any{"dump": w.Path, "error": w.Err.Error()}, "threads": []any{}}, false)
 		}
 		return nil
 	}
@@ -50,20 +51,28 @@ func (p *walkPrinter) print(w *walk.Walked) error {
 		p.note(statusFindings)
 	}
 	if w.Compared != nil {
-		p.comparison(w.Compared)
-		return nil
+		return p.comparison(w.Compared)
 	}
 	switch p.format {
 	case formatWalkText:
-		return p.textOf(w)
+		return p.written(p.textOf(w))
 	case formatMachine:
-		return walk.WriteMachine(p.out, w.Result)
+		return p.written(walk.WriteMachine(p.out, w.Result))
 	}
 	o := walk.DocumentOptions{Dump: w.Path, Version: version, Registers: p.registers}
 	if w.Verdict != nil {
 		o.Verdict = w.Verdict
 	}
-	return walk.NewDocument(w.Result, o).Write(p.out, p.format == formatOneJSON)
+	return p.written(walk.NewDocument(w.Result, o).Write(p.out, p.format == formatOneJSON))
+}
+
+// written is the error of writing: that of the output. That the reader of
+// standard output has gone away ends the walks too, but is no error of the call.
+func (p *walkPrinter) written(err error) error {
+	if errors.Is(err, errReaderGone) {
+		return err
+	}
+	return outputError(p.out.Name(), err)
 }
 
 func (p *walkPrinter) comparing() bool { return p.compare || len(p.otherPaths) > 0 }
@@ -114,6 +123,7 @@ func (p *walkPrinter) tell(w *walk.Walked) {
 			p.msgs.printf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
 		}
 	}
+	p.tellThreads(w)
 	p.tellSymbols(w)
 }
 
@@ -156,47 +166,8 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 
 const verboseWhere = "; --verbose tells where they were looked for"
 
-// compareFiles compares the walks in two files.
-func (p *walkPrinter) compareFiles(a, b string) error {
-	var readers [2]*walk.OutlineReader
-	for i, path := range []string{a, b} {
-		f, err := os.Open(path)
-		if err != nil {
-			return inputError(path, err)
-		}
-		defer f.Close()
-		readers[i] = walk.NewOutlineReader(f, path)
-	}
-	summary, err := walk.CompareDocuments(readers[0], readers[1], func(c *walk.Comparison) error {
-		p.show(c)
-		return nil
-	})
-	if err != nil {
-		return &statusError{statusInput, err}
-	}
-	p.summary = summary
-	return nil
-}
-
-// comparison prints one of two walks of a dump, and counts it.
-func (p *walkPrinter) comparison(c *walk.Comparison) {
-	p.summary.Add(c)
-	p.show(c)
-}
-
-func (p *walkPrinter) show(c *walk.Comparison) {
-	switch p.format {
-	case formatWalkText:
-		_ = walk.WriteComparison(p.out, c)
-	case formatOneJSON:
-		p.all = append(p.all, c)
-	default:
-		p.json(c, false)
-	}
-}
-
 // json writes a value as JSON, on one line or indented.
-func (p *walkPrinter) json(v any, indent bool) {
+func (p *walkPrinter) json(v any, indent bool) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -206,7 +177,8 @@ func (p *walkPrinter) json(v any, indent bool) {
 	if err := e.Encode(v); err != nil {
 		panic(err) // of our own types
 	}
-	_, _ = p.out.Write(b.Bytes())
+	_, err := p.out.Write(b.Bytes())
+	return p.written(err)
 }
 
 // end prints what is to be said of all dumps.
@@ -219,18 +191,9 @@ func (p *walkPrinter) end() error {
 	}
 	switch p.format {
 	case formatOneJSON:
-		p.json(comparedDocument{p.all, p.summary}, true)
+		return p.json(comparedDocument{p.all, p.summary}, true)
 	case formatJSONLines:
-		p.json(comparedDocument{Summary: p.summary}, false)
-	default:
-		return walk.WriteCompareSummary(p.out, p.summary)
+		return p.json(comparedDocument{Summary: p.summary}, false)
 	}
-	return nil
-}
-
-// comparedDocument is what a comparison prints as JSON; as JSON Lines each
-// comparison is a line, and the last one has the summary.
-type comparedDocument struct {
-	Comparisons []*walk.Comparison   `json:"comparisons,omitempty"`
-	Summary     *walk.CompareSummary `json:"summary"`
+	return p.written(walk.WriteCompareSummary(p.out, p.summary))
 }
