@@ -39,15 +39,15 @@ func walkCommand(msgs *messages) *cli.Command {
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` in place of standard output", Value: "-"},
 			&cli.StringSliceFlag{Name: "thread", Usage: "only the thread with `ID`; may be repeated"},
 			&cli.BoolFlag{Name: "crashed-only", Usage: "only the thread that crashed, or asked for the dump"},
-			&cli.BoolFlag{Name: "brief", Usage: "in text: only the frames"},
+			&cli.BoolFlag{Name: "brief", Usage: "in text: only the frames of the thread that crashed or asked for\nthe dump; of all threads if it is not among them"},
 			&cli.BoolFlag{Name: "registers", Usage: "the registers of every frame: in text they are there without it, and\ngone with --registers=false; in JSON the topmost has them alone"},
 			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: the bytes of the stack between the frames"},
 			&cli.StringFlag{Name: "techniques", Usage: "find callers by these only, a `LIST` with commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"},
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "tell every step of every walk, and why"},
 			&cli.BoolFlag{Name: "verify", Usage: "tell whether the symbols hold; status 1 if not"},
-			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information", Value: 100},
-			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning"},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: 100},
+			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning (default 0)"},
 			&cli.StringSliceFlag{Name: "allow-missing", Usage: "--verify takes modules like `PATTERN` without symbols: * is anything;\nmay be repeated"},
 			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs, frame by frame: status 1 if they differ"},
 			&cli.StringSliceFlag{Name: "symbols-b", Usage: "walk again with symbols from `PATH` in place of those of --symbols,\nand compare; may be repeated"},
@@ -143,12 +143,15 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 			return fmt.Errorf("--%s is empty", name)
 		}
 	}
+	if slices.Contains(w.otherPaths, "") {
+		return errors.New("--symbols-b is empty")
+	}
 	return nil
 }
 
 // onlyWalking are flags that comparing two outputs has no use for.
 var onlyWalking = []string{
-	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 }
 
@@ -205,7 +208,7 @@ func (w *walkCall) checkVerify(c *cli.Context) error {
 		}
 		return nil
 	}
-	if p := c.Float64("min-cfi"); p < 0 || p > 100 {
+	if p := c.Float64("min-cfi"); !(p >= 0 && p <= 100) { // NaN is no percentage either
 		return fmt.Errorf("--min-cfi is %v, want a percentage", p)
 	}
 	if c.Int("max-scan") < 0 {

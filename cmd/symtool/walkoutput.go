@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 )
 
@@ -33,6 +34,7 @@ type walkPrinter struct {
 	printed int
 	summary *walk.CompareSummary
 	all     []*walk.Comparison // for one JSON document
+	damaged map[string]bool    // symbols whose damage was told, by path
 }
 
 // print prints a dump that was walked.
@@ -138,6 +140,9 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 			p.note(statusInput)
 			p.msgs.printf("symtool: %s: %v", w.Path, m.Err)
 		}
+		if m.Asked && m.Resolver != nil {
+			p.tellDamage(m.Resolver)
+		}
 		if !onStacks[i] || m.Resolver != nil {
 			continue
 		}
@@ -162,6 +167,23 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 		missing, more = missing[:shown], fmt.Sprintf(" and %d more", n)
 	}
 	p.msgs.printf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
+}
+
+// tellDamage tells what was left out of symbols, once for all dumps.
+func (p *walkPrinter) tellDamage(r *resolve.Resolver) {
+	if len(r.Problems) == 0 || p.damaged[r.Path] {
+		return
+	}
+	if p.damaged == nil {
+		p.damaged = map[string]bool{}
+	}
+	p.damaged[r.Path] = true
+	p.note(statusInput)
+	lines := problemLines{msgs: p.msgs, all: p.verbose, hint: verboseHint}
+	for _, x := range r.Problems {
+		lines.add(x.String())
+	}
+	lines.end()
 }
 
 const verboseWhere = "; --verbose tells where they were looked for"
