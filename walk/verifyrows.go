@@ -281,7 +281,7 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	x := Finding{Severity: SeverityError, Kind: KindRulesDiffer, Blame: BlameSymbols, Sides: []Side{u.side(a, d), u.side(b, d)}}
 	if b.by == ByFramePointer {
 		x.Kind = KindFramePointer
-		if a.row.Rule(d.reg).IsZero() && d.reg != cfi.CFA && d.reg != cfi.RA {
+		if a.row != nil && a.row.Rule(d.reg).IsZero() && d.reg != cfi.CFA && d.reg != cfi.RA {
 			// Go's compiler never says where a frame pointer was saved. A rule that
 			// a symbol file has lost, the binary's rules tell.
 			x.Severity = SeverityWarning
