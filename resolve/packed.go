@@ -203,8 +203,10 @@ func (s *slot) touch(data []byte, place int, off uint32) byte {
 		size = wideSegment
 	}
 	about := segments + size*(rows*uint64(off)/max(uint64(s.size), 1))
-	last := uint64(len(data) - 1)
-	return data[max(place, 4)-4] ^ data[min(about, last)] ^ data[min(segments+size*rows, last)]
+	// The last byte of the segments, for that behind them may be of a function that
+	// is being added.
+	end := max(segments+size*rows, 1) - 1
+	return data[max(place, 4)-4] ^ data[min(about, end)] ^ data[end]
 }
 
 // frames appends the frames at an offset of a function that is kept.
