@@ -177,22 +177,23 @@ func (w *walked) wrong(output bool) string {
 	return ""
 }
 
-// hostileRuns is how many variants are asked for.
-func hostileRuns(t *testing.T, usual int) int {
+// hostileRuns is how many variants are wanted: 20 times SYMTOOL_HOSTILE_RUNS,
+// which is for whole processes, and 500 without.
+func hostileRuns(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SYMTOOL_HOSTILE_RUNS")
 	if text == "" {
-		return usual
+		return 500
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return max(n, usual)
+	return max(20*n, 500)
 }
 
 // TestWalkHostile walks damaged variants of dumps with damaged variants of
-// symbols: 500, or as many as SYMTOOL_HOSTILE_RUNS says.
+// symbols, and now and then of the binary.
 func TestWalkHostile(t *testing.T) {
 	dir := t.TempDir()
 	dumpPath, symPath, elfPath := filepath.Join(dir, "dump"), filepath.Join(dir, "sym"), filepath.Join(dir, "walk-sources.elf")
@@ -202,7 +203,7 @@ func TestWalkHostile(t *testing.T) {
 	}
 	symbols, binary := walkSymbols(t), plainInput(t, "walk-sources.elf")
 	statuses, frames, longest, most := map[int]int{}, 0, time.Duration(0), uint64(0)
-	for i := range hostileRuns(t, 500) {
+	for i := range hostileRuns(t) {
 		d := damager{rand.New(rand.NewPCG(uint64(i), 7))}
 		// Half of them the one with symbols; of these a third with a whole dump.
 		data, sym, file := dumps[0], symbols, binary
