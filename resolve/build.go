@@ -29,6 +29,9 @@ type builder struct {
 	offset  uint64 // of the current line in the text
 	records bool   // that tell of addresses were there
 
+	funcs, blocks, wins, fpos spanRecords // of the Index
+	publics, files, origins   records
+
 	function part
 	block    part
 
@@ -41,6 +44,10 @@ type part struct {
 	kept       bool   // its code is not empty: the last record of its table
 	start, end uint64 // in the text
 }
+
+// readSize is how much of a text is read at a time: a processor has about that
+// much memory of its own, beside which it reads no slower than in larger pieces.
+const readSize = 256 << 10
 
 // build reads text from offset base on. Compressed text that breaks off in the
 // middle is used up to there.
@@ -61,7 +68,7 @@ func build(text io.Reader, base uint64, compressed bool, file string) (*Index, [
 
 // read goes through the lines.
 func (b *builder) read(text io.Reader) error {
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, readSize)
 	have := 0 // bytes of buf that are read
 	skip := false
 	for {
@@ -230,7 +237,19 @@ func (b *builder) problem(err error, lost string) {
 	}
 }
 
-// add puts a record, up to end, into its table.
+// winsOf are the STACK WIN records of a type, nil for those that do not say how to
+// walk.
+func (b *builder) winsOf(kind uint32) *spanRecords {
+	switch kind {
+	case winFrameData:
+		return &b.wins
+	case winFPO:
+		return &b.fpos
+	}
+	return nil
+}
+
+// add puts a record, up to end, to those of its table.
 func (b *builder) add(rec *symfmt.Record, end uint64) {
 	x := b.x
 	b.records = b.records || rec.Kind >= symfmt.KindFunc
@@ -249,19 +268,19 @@ func (b *builder) add(rec *symfmt.Record, end uint64) {
 	case symfmt.KindFunc:
 		b.closeFunction()
 		if rec.Size > 0 {
-			x.funcs.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
+			b.funcs.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
 		}
 		b.function = part{true, rec.Size > 0, b.offset, end}
 	case symfmt.KindCFIInit:
 		b.closeBlock()
 		if rec.Size > 0 {
-			x.blocks.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
+			b.blocks.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
 		}
 		b.block = part{true, rec.Size > 0, b.offset, end}
 	case symfmt.KindCFI:
 		b.block.end = end
 	case symfmt.KindStackWin:
-		if wins := x.winsOf(rec.Win.Type); wins != nil && rec.Win.CodeSize > 0 {
+		if wins := b.winsOf(rec.Win.Type); wins != nil && rec.Win.CodeSize > 0 {
 			wins.add(span{rva: rec.Win.RVA, size: rec.Win.CodeSize, offset: b.offset})
 			wins.setLength(end - b.offset)
 		}
@@ -269,41 +288,50 @@ func (b *builder) add(rec *symfmt.Record, end uint64) {
 		// Some writers have PUBLICs at 0 that are no places in the code, one beside
 		// the other: Breakpad passes over them.
 		if rec.RVA != 0 {
-			x.publics.add(uint64(rec.RVA), b.offset)
+			b.publics.add(uint64(rec.RVA), b.offset)
 		}
 	case symfmt.KindFile:
-		x.files.add(uint64(rec.ID), b.offset)
+		b.files.add(uint64(rec.ID), b.offset)
 	case symfmt.KindInlineOrigin:
-		x.origins.add(uint64(rec.ID), b.offset)
+		b.origins.add(uint64(rec.ID), b.offset)
 	}
 }
 
 // closeFunction ends the text of a function at its last line or INLINE.
 func (b *builder) closeFunction() {
 	if b.function.open && b.function.kept {
-		b.x.funcs.setLength(b.function.end - b.function.start)
+		b.funcs.setLength(b.function.end - b.function.start)
 	}
 	b.function.open = false
 }
 
 func (b *builder) closeBlock() {
 	if b.block.open && b.block.kept {
-		b.x.blocks.setLength(b.block.end - b.block.start)
+		b.blocks.setLength(b.block.end - b.block.start)
 	}
 	b.block.open = false
 }
 
-// finish sorts the tables.
+// finish makes the tables, one after the other, and sorts them.
 func (b *builder) finish() {
 	b.closeFunction()
 	b.closeBlock()
 	x := b.x
 	x.size = b.offset
 	x.OldInlines = b.oldForm && !b.newForm
-	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
-		s.finish()
+	for _, s := range []struct {
+		from *spanRecords
+		to   *spans
+	}{{&b.funcs, &x.funcs}, {&b.blocks, &x.blocks}, {&b.wins, &x.wins}, {&b.fpos, &x.fpos}} {
+		s.from.spans(s.to)
+		s.to.finish()
 	}
-	x.publics.sort(true)
-	x.files.sort(false)
-	x.origins.sort(false)
+	for _, t := range []struct {
+		from     *records
+		to       *table
+		reversed bool
+	}{{&b.publics, &x.publics, true}, {&b.files, &x.files, false}, {&b.origins, &x.origins, false}} {
+		t.from.table(t.to)
+		t.to.sort(t.reversed)
+	}
 }

@@ -94,6 +94,9 @@ func (x *Index) tables() []*table {
 // sort orders records by their first fields. Those that are equal stay in order,
 // or are reversed. The records of others go with those of the same places.
 func (t *table) sort(reversed bool, others ...*table) {
+	if t.isSorted(reversed) {
+		return
+	}
 	order := make([]uint32, t.len())
 	for i := range order {
 		order[i] = uint32(i)
@@ -105,13 +108,21 @@ func (t *table) sort(reversed bool, others ...*table) {
 		}
 		return cmp.Or(c, cmp.Compare(a, b))
 	}
-	if slices.IsSortedFunc(order, compare) {
-		return
-	}
 	slices.SortFunc(order, compare)
 	for _, t := range append(others, t) {
 		t.arrange(order)
 	}
+}
+
+// isSorted tells whether sort has nothing to do.
+func (t *table) isSorted(reversed bool) bool {
+	for i := 1; i < t.len(); i++ {
+		before, this := t.u64(i-1, 0), t.u64(i, 0)
+		if before > this || before == this && reversed {
+			return false
+		}
+	}
+	return true
 }
 
 // arrange puts records into an order.

@@ -45,11 +45,6 @@ type spans struct {
 	shift int    // a bucket is 1<<shift addresses wide
 }
 
-func (s *spans) add(v span) {
-	s.starts.add(uint64(v.rva))
-	s.table.add(v.size, v.offset, uint64(v.length))
-}
-
 func (s *spans) span(i int) span {
 	r := s.data[i*spanSize:][:spanSize]
 	le := binary.LittleEndian
@@ -59,11 +54,6 @@ func (s *spans) span(i int) span {
 // start is the address of span i.
 func (s *spans) start(i int) symfmt.RVA {
 	return symfmt.RVA(binary.LittleEndian.Uint64(s.starts.data[8*i:]))
-}
-
-// setLength sets the length of the last span's text.
-func (s *spans) setLength(length uint64) {
-	binary.LittleEndian.PutUint32(s.data[len(s.data)-8:], uint32(min(length, 1<<32-1)))
 }
 
 // finish sorts the spans and makes the tables for searches.

@@ -75,18 +75,6 @@ func (r *Resolver) Win(rva symfmt.RVA) (*symfmt.StackWin, error) {
 	return nil, nil
 }
 
-// winsOf is the table of STACK WIN records of a type, nil for those that do not
-// say how to walk.
-func (x *Index) winsOf(kind uint32) *spans {
-	switch kind {
-	case winFrameData:
-		return &x.wins
-	case winFPO:
-		return &x.fpos
-	}
-	return nil
-}
-
 func (r *Resolver) win(s span) (*symfmt.StackWin, error) {
 	text, err := r.spanText(s)
 	if err != nil {

@@ -1,0 +1,98 @@
+package resolve
+
+import "encoding/binary"
+
+// records holds the records of a table while their number is not known: each as
+// what its fields are more or less than those of the one before, in as few bytes
+// as that needs. That is a fifth of the table, which is made when all are there,
+// of the size that it needs: one that grows leaves as much again behind for the
+// garbage collector, at the time when the most memory is in use.
+type records struct {
+	chunks [][]byte
+	count  int
+	last   [maxFields]uint64
+}
+
+// maxFields is how many fields a record has at most.
+const maxFields = 4
+
+// Chunks are small in a small file, and then as large as leaves little unused.
+const (
+	smallChunk = 1 << 9
+	largeChunk = 1 << 16
+)
+
+// add appends a record. All records of a table have as many fields.
+func (r *records) add(fields ...uint64) {
+	last := len(r.chunks) - 1
+	if last < 0 || cap(r.chunks[last])-len(r.chunks[last]) < len(fields)*binary.MaxVarintLen64 {
+		last++
+		r.chunks = append(r.chunks, make([]byte, 0, min(smallChunk<<min(last, 16), largeChunk)))
+	}
+	chunk := r.chunks[last]
+	for i, f := range fields {
+		chunk = binary.AppendVarint(chunk, int64(f-r.last[i]))
+		r.last[i] = f
+	}
+	r.chunks[last] = chunk
+	r.count++
+}
+
+// each calls take for each record, which has n fields, in the order of add. The
+// records are gone then.
+func (r *records) each(n int, take func(fields []uint64)) {
+	var fields [maxFields]uint64
+	for i, chunk := range r.chunks {
+		for len(chunk) > 0 {
+			for k := range n {
+				delta, size := binary.Varint(chunk)
+				fields[k] += uint64(delta)
+				chunk = chunk[size:]
+			}
+			take(fields[:n])
+		}
+		r.chunks[i] = nil
+	}
+	*r = records{}
+}
+
+// table makes the table of records of two fields.
+func (r *records) table(t *table) {
+	t.data = make([]byte, 0, r.count*t.size)
+	r.each(2, func(f []uint64) { t.add(f...) })
+}
+
+// spanRecords are records of spans. The last is not among them before the length
+// of its text is known.
+type spanRecords struct {
+	records
+	open     span
+	haveOpen bool
+}
+
+// add appends a span, and ends the one before it.
+func (r *spanRecords) add(v span) {
+	r.flush()
+	r.open, r.haveOpen = v, true
+}
+
+// setLength sets the length of the last span's text.
+func (r *spanRecords) setLength(length uint64) { r.open.length = uint32(min(length, 1<<32-1)) }
+
+func (r *spanRecords) flush() {
+	if v := &r.open; r.haveOpen {
+		r.records.add(uint64(v.rva), v.size, v.offset, uint64(v.length))
+	}
+	r.haveOpen = false
+}
+
+// spans makes the tables of the spans, without those for searches.
+func (r *spanRecords) spans(s *spans) {
+	r.flush()
+	s.starts.data = make([]byte, 0, r.count*s.starts.size)
+	s.data = make([]byte, 0, r.count*s.size)
+	r.each(4, func(f []uint64) {
+		s.starts.add(f[0])
+		s.table.add(f[1:]...)
+	})
+}

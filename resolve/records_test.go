@@ -1,0 +1,72 @@
+package resolve
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// Records come back as they were: fields of any size, in any order, over the ends
+// of chunks.
+func TestRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	edges := []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64}
+	for fields := 1; fields <= maxFields; fields++ {
+		var list records
+		var want [][]uint64
+		for i := range 20000 {
+			rec := make([]uint64, fields)
+			for k := range rec {
+				if rec[k] = rng.Uint64() >> rng.UintN(64); i%3 == 0 {
+					rec[k] = edges[rng.IntN(len(edges))]
+				}
+			}
+			list.add(rec...)
+			want = append(want, rec)
+		}
+		if list.count != len(want) || len(list.chunks) < 5 {
+			t.Errorf("%d records in %d chunks, want %d in many", list.count, len(list.chunks), len(want))
+		}
+		var got [][]uint64
+		list.each(fields, func(f []uint64) { got = append(got, slices.Clone(f)) })
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d fields: the records are others", fields)
+		}
+		if list.count != 0 || list.chunks != nil {
+			t.Errorf("%d records are left", list.count)
+		}
+	}
+}
+
+// The tables are as large as their records: nothing that grew is left behind.
+func TestSpanRecords(t *testing.T) {
+	var list spanRecords
+	x := newIndex()
+	list.setLength(7) // of no span
+	spansOf := []span{
+		{rva: 0x1000, size: 16, offset: 40, length: 100}, {rva: 0xfff, size: 1, offset: 140, length: math.MaxUint32}, {rva: math.MaxUint64, size: 1, offset: 900},
+	}
+	for _, v := range spansOf {
+		length := v.length
+		v.length = 0
+		list.add(v)
+		switch length {
+		case 0:
+		case math.MaxUint32:
+			list.setLength(1 << 40)
+		default:
+			list.setLength(uint64(length))
+		}
+	}
+	list.spans(&x.funcs)
+	if x.funcs.len() != len(spansOf) || cap(x.funcs.data) != len(x.funcs.data) || cap(x.funcs.starts.data) != len(x.funcs.starts.data) {
+		t.Fatalf("%d spans in tables of %d and %d bytes", x.funcs.len(), cap(x.funcs.data), cap(x.funcs.starts.data))
+	}
+	for i, want := range spansOf {
+		if got := x.funcs.span(i); got != want {
+			t.Errorf("span %d is %+v, want %+v", i, got, want)
+		}
+	}
+}
