@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"errors"
+	"io"
 	"runtime/debug"
 
 	"github.com/symtool/symtool/internal/par"
@@ -16,6 +17,10 @@ type Batch struct {
 	Verify  *Thresholds // what Walked.Verdict is by; nil for none
 	Other   *Sources    // to walk again with and compare; nil for none
 	Jobs    int         // 0 or less: as many as GOMAXPROCS
+
+	// Render writes what is to be told of a dump, which was walked. It is called
+	// side by side for several; nil for nothing. What it writes becomes Rendered.
+	Render func(io.Writer, *Walked) error
 }
 
 // Walked is a dump that was walked, or could not be opened.
@@ -25,6 +30,10 @@ type Walked struct {
 	Verdict  *Verdict    // nil without Batch.Verify
 	Compared *Comparison // of Result with the walk by Batch.Other; nil without
 	Err      error       // of the dump; there is no Result
+
+	// Rendered is what Batch.Render wrote; nil if there is none, it failed, or it is
+	// longer than what can be kept until the dumps before this one are done.
+	Rendered []byte
 
 	close func() error
 }
@@ -56,7 +65,10 @@ func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) erro
 }
 
 // batchWorker is what belongs to one goroutine.
-type batchWorker struct{ walker, other *Walker }
+type batchWorker struct {
+	walker, other *Walker
+	rendered      int // bytes of the last dump's: the next one's may be as many
+}
 
 // walk walks one dump. The error is the context's.
 func (b *Batch) walk(ctx context.Context, w *batchWorker, walked *Walked) error {
@@ -87,7 +99,42 @@ func (b *Batch) walk(ctx context.Context, w *batchWorker, walked *Walked) error 
 		}
 		walked.Compared = Compare(OutlineOf(walked.Result, walked.Path), OutlineOf(other, walked.Path))
 	}
+	if b.Render != nil {
+		walked.Rendered = w.render(b, walked)
+	}
 	return nil
+}
+
+// maxRendered is how many bytes of Rendered a dump may have: some hundred threads
+// as JSON.
+const maxRendered = 4 << 20
+
+// render returns what Batch.Render writes, nil if that is too long.
+func (w *batchWorker) render(b *Batch, walked *Walked) []byte {
+	text := limitedText{data: make([]byte, 0, w.rendered+w.rendered/8), limit: maxRendered}
+	if err := b.Render(&text, walked); err != nil || text.full {
+		return nil
+	}
+	w.rendered = len(text.data)
+	return text.data
+}
+
+// limitedText keeps what is written to it, up to a limit.
+type limitedText struct {
+	data  []byte
+	limit int
+	full  bool
+}
+
+var errTextFull = errors.New("too long to be kept")
+
+func (t *limitedText) Write(p []byte) (int, error) {
+	if t.full = t.full || len(p) > t.limit-len(t.data); t.full {
+		t.data = nil
+		return 0, errTextFull
+	}
+	t.data = append(t.data, p...)
+	return len(p), nil
 }
 
 // Close gives the dump back.

@@ -242,6 +242,9 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 	}
 	w.batch.Sources = &walk.Sources{Symbols: chainOf(files, servers), Binaries: binaries}
 	w.batch.Verify = w.verify
+	if len(w.files) > 1 && !w.comparing() {
+		w.batch.Render = w.render // a single dump's goes to the output as it is made
+	}
 	if paths := c.StringSlice("symbols-b"); len(paths) > 0 {
 		other, err := symbolFiles(paths, index.openFile)
 		if err != nil {

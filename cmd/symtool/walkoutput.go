@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
@@ -55,17 +56,12 @@ func (p *walkPrinter) print(w *walk.Walked) error {
 	if w.Compared != nil {
 		return p.comparison(w.Compared)
 	}
-	switch p.format {
-	case formatWalkText:
-		return p.written(p.textOf(w))
-	case formatMachine:
-		return p.written(walk.WriteMachine(p.out, w.Result))
+	p.title(w)
+	if w.Rendered != nil {
+		_, err := p.out.Write(w.Rendered)
+		return p.written(err)
 	}
-	o := walk.DocumentOptions{Dump: w.Path, Version: version, Registers: p.registers}
-	if w.Verdict != nil {
-		o.Verdict = w.Verdict
-	}
-	return p.written(walk.NewDocument(w.Result, o).Write(p.out, p.format == formatOneJSON))
+	return p.written(p.render(p.out, w))
 }
 
 // written is the error of writing: that of the output. That the reader of
@@ -77,37 +73,58 @@ func (p *walkPrinter) written(err error) error {
 	return outputError(p.out.Name(), err)
 }
 
-func (p *walkPrinter) comparing() bool { return p.compare || len(p.otherPaths) > 0 }
-
-// textOf prints a dump for people; of several, each under its name.
-func (p *walkPrinter) textOf(w *walk.Walked) error {
-	if len(p.files) > 1 {
+// title prints the name of a dump in front of text for people, if there are
+// several.
+func (p *walkPrinter) title(w *walk.Walked) {
+	if p.format == formatWalkText && len(p.files) > 1 {
 		if p.printed > 0 {
 			fmt.Fprintln(p.out)
 		}
 		fmt.Fprintf(p.out, "%s\n", printable(w.Path))
 	}
 	p.printed++
-	if err := walk.WriteText(p.out, w.Result, p.text); err != nil {
+}
+
+// render writes the stacks of a dump. It may be called for several dumps side by
+// side.
+func (w *walkCall) render(out io.Writer, walked *walk.Walked) error {
+	switch w.format {
+	case formatWalkText:
+		return w.textOf(out, walked)
+	case formatMachine:
+		return walk.WriteMachine(out, walked.Result)
+	}
+	o := walk.DocumentOptions{Dump: walked.Path, Version: version, Registers: w.registers}
+	if walked.Verdict != nil {
+		o.Verdict = walked.Verdict
+	}
+	return walk.NewDocument(walked.Result, o).Write(out, w.format == formatOneJSON)
+}
+
+func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }
+
+// textOf writes a dump for people.
+func (w *walkCall) textOf(out io.Writer, walked *walk.Walked) error {
+	if err := walk.WriteText(out, walked.Result, w.text); err != nil {
 		return err
 	}
-	if p.batch.Config.Trace {
-		p.trace(w)
+	if w.batch.Config.Trace {
+		trace(out, walked)
 	}
-	if w.Verdict != nil {
-		fmt.Fprintln(p.out)
-		return walk.WriteVerdict(p.out, w.Verdict)
+	if walked.Verdict != nil {
+		fmt.Fprintln(out)
+		return walk.WriteVerdict(out, walked.Verdict)
 	}
 	return nil
 }
 
-// trace prints the steps of the walks.
-func (p *walkPrinter) trace(w *walk.Walked) {
+// trace writes the steps of the walks.
+func trace(out io.Writer, w *walk.Walked) {
 	for i := range w.Stacks {
 		s := &w.Stacks[i]
-		fmt.Fprintf(p.out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
+		fmt.Fprintf(out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
 		for _, line := range s.Trace {
-			fmt.Fprintf(p.out, "  %s\n", printable(line))
+			fmt.Fprintf(out, "  %s\n", printable(line))
 		}
 	}
 }

@@ -1,0 +1,56 @@
+package walk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// What Batch.Render writes of each dump is with that dump, whatever it is walked
+// beside, and is let go where it is too long or fails.
+func TestBatchRender(t *testing.T) {
+	core := testenv.Input(t, "walk-sources.core.gz")
+	long := bytes.Repeat([]byte{'x'}, maxRendered)
+	for _, c := range []struct {
+		name   string
+		render func(w io.Writer, walked *Walked) error
+		want   string // "-" for nil
+	}{
+		{"text", func(w io.Writer, walked *Walked) error {
+			_, err := fmt.Fprintf(w, "%s has %d", walked.Path[len(walked.Path)-2:], len(walked.Stacks))
+			return err
+		}, "gz has 1"},
+		{"longest", func(w io.Writer, _ *Walked) error { _, err := w.Write(long); return err }, string(long)},
+		{"too long", func(w io.Writer, _ *Walked) error {
+			w.Write(long)
+			w.Write([]byte{'y'}) // the error is left to what is kept
+			w.Write(nil)
+			return nil
+		}, "-"},
+		{"fails", func(io.Writer, *Walked) error { return errors.New("no") }, "-"},
+	} {
+		b := &Batch{Sources: &Sources{}, Jobs: 2, Render: c.render}
+		paths := []string{core, core, "no such file", core}
+		place := 0
+		err := b.Run(context.Background(), paths, func(w *Walked) error {
+			got := "-"
+			if w.Rendered != nil {
+				got = string(w.Rendered)
+			}
+			if want := c.want; place == 2 && (w.Err == nil || w.Rendered != nil) || place != 2 && (w.Err != nil || got != want) {
+				t.Errorf("%s: dump %d: %d bytes, error %v", c.name, place, len(w.Rendered), w.Err)
+			}
+			place++
+			return nil
+		})
+		if err != nil || place != len(paths) {
+			t.Errorf("%s: %d dumps, error %v", c.name, place, err)
+		}
+		b.Sources.Close()
+	}
+}
