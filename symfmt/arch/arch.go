@@ -28,7 +28,10 @@
 //     pc and vg, x86-64's registers from AVX-512 and APX (TestKnownNumbers).
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"sync"
+)
 
 // Arch is a CPU. The values are in All; nobody changes them.
 type Arch struct {
@@ -63,6 +66,13 @@ type Arch struct {
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
 	Alt *Numbering
 
+	tables *tables
+}
+
+// tables are for look-ups in Regs. They are made at the first one: few CPUs are
+// ever asked for by one process.
+type tables struct {
+	once    sync.Once
 	names   []string // by DWARF number
 	numbers map[string]uint64
 	index   map[string]int
@@ -117,7 +127,7 @@ func ByELF(machine elf.Machine, class elf.Class) *Arch {
 }
 
 // RegName returns the name of the register with a DWARF number.
-func (a *Arch) RegName(dwarf uint64) (string, bool) { return lookup(a.names, dwarf) }
+func (a *Arch) RegName(dwarf uint64) (string, bool) { return lookup(a.made().names, dwarf) }
 
 // CIERegName is RegName within a CIE whose return address column is ra: that
 // decides between Alt and the usual numbers.
@@ -125,7 +135,7 @@ func (a *Arch) CIERegName(ra, dwarf uint64) (string, bool) {
 	if a.Alt != nil && ra == a.Alt.ReturnAddress {
 		return lookup(a.Alt.names, dwarf)
 	}
-	return lookup(a.names, dwarf)
+	return lookup(a.made().names, dwarf)
 }
 
 func lookup(names []string, n uint64) (string, bool) {
@@ -137,28 +147,37 @@ func lookup(names []string, n uint64) (string, bool) {
 
 // RegNumber returns the DWARF number of a register, if it has one.
 func (a *Arch) RegNumber(name string) (uint64, bool) {
-	n, ok := a.numbers[name]
+	n, ok := a.made().numbers[name]
 	return n, ok
 }
 
 // RegIndex returns a register's place in Regs.
 func (a *Arch) RegIndex(name string) (int, bool) {
-	i, ok := a.index[name]
+	i, ok := a.made().index[name]
 	return i, ok
 }
 
-// finish fills the look-up tables.
+// finish makes room for the look-up tables.
 func finish(a *Arch) *Arch {
-	a.numbers = make(map[string]uint64, len(a.Regs))
-	a.index = make(map[string]int, len(a.Regs))
-	for i, r := range a.Regs {
-		a.index[r.Name] = i
-		if r.DWARF != NoDWARF {
-			a.numbers[r.Name] = r.DWARF
-		}
-	}
-	a.names = byNumber(a.Regs)
+	a.tables = &tables{}
 	return a
+}
+
+// made returns the look-up tables.
+func (a *Arch) made() *tables {
+	t := a.tables
+	t.once.Do(func() {
+		t.numbers = make(map[string]uint64, len(a.Regs))
+		t.index = make(map[string]int, len(a.Regs))
+		for i, r := range a.Regs {
+			t.index[r.Name] = i
+			if r.DWARF != NoDWARF {
+				t.numbers[r.Name] = r.DWARF
+			}
+		}
+		t.names = byNumber(a.Regs)
+	})
+	return t
 }
 
 func byNumber(regs []Reg) []string {
