@@ -1,8 +1,6 @@
 package walk
 
 import (
-	"fmt"
-
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -131,7 +129,19 @@ type documentMaker struct {
 }
 
 // hex writes an address.
-func (m *documentMaker) hex(v uint64) string { return fmt.Sprintf("0x%0*x", m.digits, v) }
+func (m *documentMaker) hex(v uint64) string { return paddedHex(v, m.digits) }
+
+// paddedHex is v in hexadecimal with so many digits at least, which are at most 16:
+// fmt takes three times as long, and most of a document is addresses.
+func paddedHex(v uint64, digits int) string {
+	var text [2 + 16]byte
+	at := len(text)
+	for ; v != 0 || len(text)-at < digits; v >>= 4 {
+		at--
+		text[at] = "0123456789abcdef"[v&15]
+	}
+	return "0x" + string(text[at:])
+}
 
 func (m *documentMaker) hexPtr(v uint64) *string {
 	s := m.hex(v)
