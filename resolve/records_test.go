@@ -3,7 +3,10 @@ package resolve
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -69,4 +72,35 @@ func TestSpanRecords(t *testing.T) {
 			t.Errorf("span %d is %+v, want %+v", i, got, want)
 		}
 	}
+}
+
+// To index a file allocates little more, all in all, than its tables and room for
+// names: nothing that grew is left behind.
+func TestOpenMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.sym")
+	if err := writeLarge(path, 60e6); err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	runtime.ReadMemStats(&after)
+	tables := 0
+	for _, table := range r.x.tables() {
+		tables += len(table.data)
+	}
+	names := 17 * (r.x.files.len() + r.x.origins.len()) // kept at hand for those that are read
+	used := int(after.TotalAlloc - before.TotalAlloc)
+	if most := tables + tables/2 + names + 4*readSize; used > most {
+		t.Errorf("%d bytes allocated for a file of %d with tables of %d, want %d at most", used, st.Size(), tables, most)
+	}
+	t.Logf("%d bytes allocated for a file of %d with tables of %d and names of %d", used, st.Size(), tables, names)
 }
