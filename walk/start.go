@@ -17,7 +17,18 @@ func (u *unwinder) isStart() bool {
 	if u.d.System.OS != dump.Linux && u.d.System.OS != dump.Android || u.frame.Interrupted {
 		return false
 	}
+	if u.isForeignStart(u.frame) {
+		u.note("the symbols have _start at %#x, the process began at %#x", u.frame.Start, u.entry)
+		return false
+	}
 	return starts[u.frame.Function()] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
+}
+
+// isForeignStart tells whether the symbols of the program have _start elsewhere
+// than where the process began: they are another build's, and what they say of the
+// frame is wrong.
+func (u *unwinder) isForeignStart(f *Frame) bool {
+	return u.entry != 0 && f.Function() == "_start" && f.Start != u.entry&^u.cpu.arch.ISABit && f.Module == u.d.ModuleAt(u.entry)
 }
 
 // atEntry is the key of the program's first instruction among Dump.Auxv.

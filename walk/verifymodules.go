@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
@@ -86,10 +88,12 @@ func (v *verifier) judgeModules() {
 			x.Kind, x.Text = KindMissing, m.named()+" has no symbols"
 			if m.Error != "" {
 				x.Text += " that can be used: " + m.Error
+			} else if m.DebugID == "" && m.CodeID == "" {
+				x.Blame, x.Text = BlameDump, m.named()+" has no symbols, as the dump does not tell its id"
 			}
 		case "binary":
-			if v.w.sources.Symbols == nil {
-				continue
+			if v.w.sources.Symbols == nil || v.result.Modules[i].state.image != nil {
+				continue // the kernel's own code, which the dump has whole, needs no symbol file
 			}
 			x.Severity, x.Kind, x.Text = SeverityWarning, KindUnused, m.named()+" has no symbol file: its binary was used"
 			if len(others) > 0 {
@@ -102,8 +106,9 @@ func (v *verifier) judgeModules() {
 			x.Severity = SeverityNote
 		}
 		x.Text += v.behind(i)
+		x.late = true
 		if d := v.broken[i]; d != nil {
-			x.weight = len(d.broken)<<32 + d.weak
+			x.weight, x.late = len(d.broken)<<32+d.weak, d.first == 0
 		}
 		if x.Kind == KindOtherID {
 			x.Text += " (" + strings.Join(others, "; ") + ")"
@@ -120,10 +125,18 @@ func (m *ModuleVerdict) named() string {
 	return strings.TrimSpace(m.Name + " " + m.DebugID)
 }
 
+// short is a module's name alone.
+func (m *ModuleVerdict) short() string {
+	if m.Name == "" {
+		return m.named()
+	}
+	return m.Name
+}
+
 // behind tells what a module's lack of symbols did.
 func (v *verifier) behind(i int) string {
 	d := v.broken[i]
-	if d == nil {
+	if d == nil || len(d.broken) == 0 && d.weak == 0 {
 		return ""
 	}
 	var list []string
@@ -146,14 +159,63 @@ func count(n int, one, many string) string {
 // judgeCounts holds the counts against the thresholds.
 func (v *verifier) judgeCounts() {
 	c := v.verdict
+	blame, culprits := v.culprits()
 	if c.CountedScan > v.limits.MaxScan {
-		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindScan, Blame: v.mostly(),
-			Text: fmt.Sprintf("%s by scanning the stack, allowed %s %d", count(c.CountedScan, "caller was found", "callers were found"), are(v.limits.MaxScan), v.limits.MaxScan)})
+		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindScan, Blame: blame,
+			Text: fmt.Sprintf("%s by scanning the stack, allowed %s %d%s", count(c.CountedScan, "caller was found", "callers were found"), are(v.limits.MaxScan), v.limits.MaxScan, culprits)})
+		culprits = "" // once is enough
 	}
 	if float64(c.CountedCFI)*100 < v.limits.MinCFI*float64(c.Counted) {
-		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindShare, Blame: v.mostly(),
-			Text: fmt.Sprintf("%d of %d caller frames by CFI, %.1f%%, want at least %g%%", c.CountedCFI, c.Counted, percent(c.CountedCFI, c.Counted), v.limits.MinCFI)})
+		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindShare, Blame: blame,
+			Text: fmt.Sprintf("%d of %s by CFI, %.1f%%, want at least %g%%%s", c.CountedCFI, count(c.Counted, "caller frame", "caller frames"), percent(c.CountedCFI, c.Counted), v.limits.MinCFI, culprits)})
 	}
+}
+
+// maxCulprits is how many modules a line names.
+const maxCulprits = 2
+
+// culprits names the modules behind which callers are a guess, those first behind
+// which stacks were lost, and tells why, and who is to blame: the heaviest error
+// so far, or who has no rules.
+func (v *verifier) culprits() (blame Blame, text string) {
+	var list []int
+	for i, d := range v.broken {
+		if d.weak > 0 && !v.module(i).Allowed {
+			list = append(list, i)
+		}
+	}
+	slices.SortFunc(list, func(a, b int) int {
+		x, y := v.broken[a], v.broken[b]
+		return cmp.Or(cmp.Compare(y.first, x.first), cmp.Compare(y.weak, x.weak), cmp.Compare(a, b))
+	})
+	blame = v.mostly()
+	for n, i := range list {
+		if n == maxCulprits {
+			return blame, text + fmt.Sprintf("; and behind %s", count(len(list)-n, "other module", "other modules"))
+		}
+		who, why := v.lacks(i)
+		if n == 0 && blame == NoBlame {
+			blame = who
+		}
+		text += fmt.Sprintf("%s %d behind %s%s", [...]string{":", ";"}[min(n, 1)], v.broken[i].weak, v.module(i).short(), why)
+	}
+	return cmp.Or(blame, BlameSymbols), text
+}
+
+// lacks tells whose fault it is that callers behind a module are a guess.
+func (v *verifier) lacks(i int) (Blame, string) {
+	m, st := v.module(i), v.result.Modules[i].state
+	switch {
+	case m.Symbols == "missing" || m.Symbols == "other-id":
+		return BlameSymbols, ", which has no symbols"
+	case v.broken[i].bare == 0:
+		return NoBlame, ""
+	case m.Symbols == "binary":
+		return BlameBinary, ", whose binary has no rules there"
+	case st.file(v.ctx) != nil:
+		return BlameBinary, ", for which neither the symbol file nor the binary has rules there"
+	}
+	return BlameSymbols, ", whose symbol file has no rules there"
 }
 
 func are(n int) string {
@@ -170,14 +232,14 @@ func percent(n, of int) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// mostly is the blame of the heaviest error so far; without any the symbols'.
+// mostly is the blame of the heaviest error so far that lost a stack.
 func (v *verifier) mostly() Blame {
 	list := append([]Finding(nil), v.verdict.Findings...)
 	sortFindings(list)
-	if len(list) > 0 && list[0].Severity == SeverityError && list[0].Blame != NoBlame {
+	if len(list) > 0 && list[0].Severity == SeverityError && !list[0].late {
 		return list[0].Blame
 	}
-	return BlameSymbols
+	return NoBlame
 }
 
 // conclude sorts the findings and writes the conclusion.

@@ -171,67 +171,6 @@ func (u *unwinder) compared(a, b *ruleStep) (regs []cfi.Reg) {
 	return regs
 }
 
-// side tells what a source makes of a difference.
-func (u *unwinder) side(s *ruleStep, d difference) Side {
-	x := Side{Source: s.by.String(), CFA: Address(s.cfa), PC: Address(s.pc)}
-	if d.reg != cfi.CFA && d.reg != cfi.RA {
-		x.Register = u.names.Name(d.reg)
-	}
-	if s.row != nil {
-		x.Rule = u.ruleText(s.row, d.reg)
-	}
-	switch {
-	case s.err != nil:
-		x.Error = s.err.Error()
-	case s.outermost:
-		x.Error = "no caller"
-	case x.Register != "":
-		v, ok := s.regs.Get(d.reg)
-		if x.Value = Address(v); !ok {
-			x.Error = "unknown"
-		}
-	}
-	return x
-}
-
-// ruleText is the rule of a register, after that of .cfa, on which it depends.
-func (u *unwinder) ruleText(row *cfi.Row, reg cfi.Reg) string {
-	text := ".cfa: " + row.CFA.String()
-	name := ".ra"
-	if reg >= 0 {
-		name = u.names.Name(reg)
-	}
-	if reg == cfi.CFA {
-		return text
-	}
-	if e := row.Rule(reg); !e.IsZero() {
-		return text + " " + name + ": " + e.String()
-	}
-	return text + ", none for " + name
-}
-
-// says is what a side says, for people.
-func (x *Side) says(d difference) string {
-	switch {
-	case x.Error != "" && x.Rule != "":
-		return fmt.Sprintf("%s (%s)", x.Error, x.Rule)
-	case x.Error != "":
-		return x.Error
-	case d.reg == cfi.CFA:
-		return withRule(x.CFA, x.Rule)
-	case x.Register == "":
-		return withRule(x.PC, x.Rule)
-	}
-	return withRule(x.Value, x.Rule)
-}
-
-func withRule(a Address, rule string) string {
-	if rule == "" {
-		return a.String()
-	}
-	return fmt.Sprintf("%v (%s)", a, rule)
-}
-
 // rows compares what the sources make of a frame's step.
 func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []ruleStep) {
 	st := u.stateOf(f.Module)
@@ -251,6 +190,12 @@ func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []ruleStep) {
 	return steps
 }
 
+// goesOn tells whether a step leads to code that has made a call. Where a program
+// or a thread begins, rules that do not say so lead to what the stack begins with.
+func (v *verifier) goesOn(u *unwinder, s *ruleStep) bool {
+	return !s.isLast() && s.err == nil && u.isCode(s.pc) && v.call(u, s.pc) != callNo
+}
+
 // pair compares the first source with another.
 func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	has := [2]bool{a.row != nil || a.err != nil, b.row != nil || b.err != nil || b.by == ByFramePointer}
@@ -268,7 +213,7 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	}
 	v.verdict.Compared++
 	d, differs := u.differ(a, b)
-	if differs && s.End == EndStart && f == &s.Frames[len(s.Frames)-1] && (a.isLast() || b.isLast()) {
+	if differs && s.End == EndStart && f == &s.Frames[len(s.Frames)-1] && !v.goesOn(u, a) && !v.goesOn(u, b) {
 		differs = false // not all writers of symbol files tell where a stack ends, and nobody needs it here
 	}
 	if !differs {

@@ -3,6 +3,7 @@ package walk
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -13,11 +14,20 @@ import (
 type damage struct {
 	broken map[int]bool // places in Result.Stacks
 	weak   int          // callers by frame pointers and scanning
+	bare   int          // those of them where no source has rules
+	first  int          // stacks that were lost there: what is above may not be theirs
 }
 
 // notCalled are functions into whose middle return addresses are put that no
 // call has left: Go's runtime gives them to the first function of a goroutine.
 var notCalled = map[string]bool{"runtime.goexit": true, "runtime.goexit.abi0": true}
+
+// stackSwitches are functions of Go's runtime that call on another stack than
+// their caller's, and whose rules are those of functions that do not.
+var stackSwitches = map[string]bool{
+	"runtime.asmcgocall": true, "runtime.asmcgocall_no_g": true, "runtime.systemstack": true, "runtime.mcall": true,
+	"runtime.morestack": true, "runtime.nanotime1": true, "runtime.walltime": true,
+}
 
 // stack judges a stack.
 func (v *verifier) stack(s *Stack) error {
@@ -32,6 +42,7 @@ func (v *verifier) stack(s *Stack) error {
 		return nil
 	}
 	var last []ruleStep
+	v.lost = false
 	for i := range s.Frames {
 		if i%1024 == 0 && v.ctx.Err() != nil {
 			return v.ctx.Err()
@@ -49,7 +60,7 @@ func (v *verifier) stack(s *Stack) error {
 		if i+1 < len(s.Frames) {
 			v.caller(s, f, &s.Frames[i+1], last)
 		}
-		v.frame(s, f)
+		v.frame(u, s, f)
 	}
 	if n := len(s.Frames); n > 0 && !s.End.Clean() {
 		v.end(u, s, &s.Frames[n-1], last)
@@ -69,7 +80,7 @@ func (v *verifier) unwinder(s *Stack) *unwinder {
 		return nil
 	}
 	m := v.w.machine(c.Arch)
-	return &unwinder{Walker: v.w, machine: m, ctx: v.ctx, result: v.result, d: d, stack: &Stack{}, in: m.regs[0], out: m.regs[1]}
+	return &unwinder{Walker: v.w, machine: m, ctx: v.ctx, result: v.result, d: d, stack: &Stack{}, in: m.regs[0], out: m.regs[1], entry: entryOf(d)}
 }
 
 // enter makes a frame the one whose caller is wanted.
@@ -88,9 +99,13 @@ func (u *unwinder) enter(f *Frame) {
 }
 
 // frame counts a frame.
-func (v *verifier) frame(s *Stack, f *Frame) {
+func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 	if f.Module < 0 {
 		return
+	}
+	if u.isForeignStart(f) {
+		v.add(s, f, Finding{Severity: SeverityError, Kind: KindOtherID, Blame: BlameSymbols,
+			Text: fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are of another build", u.entry, f.Start)})
 	}
 	m := v.module(f.Module)
 	m.Frames++
@@ -115,7 +130,12 @@ func (v *verifier) caller(s *Stack, f, next *Frame, steps []ruleStep) {
 	m.Counts.add(next)
 	weak := next.Trust < TrustCFI
 	if weak {
-		v.damage(f.Module).weak++
+		d := v.damage(f.Module)
+		d.weak++
+		if !slices.ContainsFunc(steps, func(s ruleStep) bool { return s.row != nil || s.err != nil }) {
+			d.bare++
+		}
+		v.lose(f)
 		v.fails(s, f, steps)
 	}
 	if m.Allowed {
@@ -128,6 +148,14 @@ func (v *verifier) caller(s *Stack, f, next *Frame, steps []ruleStep) {
 	if next.Trust == TrustScan {
 		v.verdict.CountedScan++
 	}
+}
+
+// lose notes the module behind whose frame a stack is lost first.
+func (v *verifier) lose(f *Frame) {
+	if !v.lost {
+		v.damage(f.Module).first++
+	}
+	v.lost = true
 }
 
 // fails tells of rules that there are and that gave no caller.
@@ -168,6 +196,11 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 			Text: fmt.Sprintf("the caller %#x, by %v, does not follow a call", f.PC, f.By)}
 		if f.Trust < TrustCFI {
 			x.Severity, x.Blame = SeverityWarning, NoBlame // no rule of the symbols gave it
+		} else if stackSwitches[from.Function()] {
+			x.Blame = BlameBinary
+			x.Text += ": the function goes over to another stack, of which its rules say nothing"
+		} else if from.Trust < TrustCFI && from.Trust != TrustContext {
+			x.Severity, x.Blame = SeverityWarning, NoBlame // the frame itself is a guess
 		} else if v.agreed(u, from) {
 			x.Blame = BlameDump // the stack was overwritten
 			x.Text += ", and all rules agree: the stack was overwritten there"
@@ -191,95 +224,4 @@ func (v *verifier) agreed(u *unwinder, f *Frame) bool {
 		}
 	}
 	return n > 1
-}
-
-// end tells why a walk did not come to the end of the stack.
-func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
-	if f.Module >= 0 {
-		v.damage(f.Module).broken[s.Thread] = true
-	}
-	if v.explained(s, f) {
-		return
-	}
-	for i := range steps {
-		if steps[i].err != nil && v.unreadable(steps[i].err) {
-			v.add(s, f, Finding{Severity: SeverityError, Kind: KindMemory, Blame: BlameDump, Text: v.memoryText(s, f)})
-			return
-		}
-	}
-	x := Finding{Severity: SeverityError, Kind: KindBroken, Blame: BlameSymbols, Text: s.Why}
-	st := v.symbolsOf(f.Module)
-	switch {
-	case s.End == EndLimit:
-		x.Severity, x.Blame = SeverityWarning, NoBlame
-	case s.End == EndNoMemory || v.result.Dump.Memory.Find(f.SP) == nil:
-		x.Kind, x.Blame, x.Text = KindMemory, BlameDump, v.memoryText(s, f)
-	case f.Module < 0:
-		x.Blame, x.Text = BlameDump, fmt.Sprintf("%#x is in no module: %s", f.PC, s.Why)
-	case st == nil:
-		return // the module's finding tells it
-	case s.End == EndNothing:
-		v.nothing(u, f, &x)
-	case s.End == EndStuck && len(steps) > 0:
-		x.Blame = BlameDump
-		if len(steps) == 1 {
-			x.Blame = BlameSymbols // nothing else speaks for the rule
-		}
-	}
-	v.add(s, f, x)
-}
-
-// wordsAbove is how many words of a stack are looked at for return addresses
-// above the frame where a walk ended: what a large array takes.
-const wordsAbove = 4096
-
-// nothing tells whether there is more above a frame without a caller: many stacks
-// end with a function of which symbols know nothing.
-func (v *verifier) nothing(u *unwinder, f *Frame, x *Finding) {
-	word := uint64(u.cpu.arch.PtrSize)
-	x.Text = "no rules give its caller"
-	unknown := false
-	for i := range uint64(wordsAbove) {
-		pc, ok := u.ReadWord(f.SP + i*word)
-		if !ok {
-			break
-		}
-		answer := callNo
-		if pc = u.cpu.clean(u, pc); u.isCode(pc) {
-			answer = v.call(u, pc)
-		}
-		unknown = unknown || answer == callUnknown
-		if answer == callYes {
-			x.Text += fmt.Sprintf(", but the stack goes on: a return address %#x is %d bytes above sp", pc, i*word)
-			return
-		}
-	}
-	x.Severity, x.Blame = SeverityWarning, NoBlame
-	if unknown {
-		x.Text += "; without the code it cannot be told whether the stack goes on"
-		return
-	}
-	x.Text += ", and nothing above looks like a return address: it may be where the stack begins"
-}
-
-// explained tells whether a finding about the frame, or about the one that led
-// to it, says already why the walk ended.
-func (v *verifier) explained(s *Stack, f *Frame) bool {
-	why := []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}
-	n := len(s.Frames)
-	return v.has(f, why...) || n > 1 && v.has(&s.Frames[n-2], why...)
-}
-
-// memoryText tells where the memory of a stack ends.
-func (v *verifier) memoryText(s *Stack, f *Frame) string {
-	d := v.result.Dump
-	text := fmt.Sprintf("thread %d: the dump does not hold the stack at sp %#x", d.Threads[s.Thread].ID, f.SP)
-	if r := d.Memory.Find(f.SP); r != nil {
-		end := r.End()
-		for next := d.Memory.Find(end); next != nil && end != 0; next = d.Memory.Find(end) {
-			end = next.End()
-		}
-		text = fmt.Sprintf("thread %d: the stack memory ends at %#x, %d bytes above sp", d.Threads[s.Thread].ID, end, end-f.SP)
-	}
-	return text
 }

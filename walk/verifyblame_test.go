@@ -1,0 +1,138 @@
+package walk
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// bareBinary is the program without the sections with rules.
+func (x *sourcesFixture) bareBinary() string {
+	x.t.Helper()
+	data, err := os.ReadFile(x.binary)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, name := range []string{"\x00.eh_frame\x00", "\x00.sframe\x00"} {
+		if bytes.Count(data, []byte(name)) != 1 {
+			x.t.Fatalf("%q is not there once", name)
+		}
+		data = bytes.Replace(data, []byte(name), bytes.Replace([]byte(name), []byte("frame"), []byte("other"), 1), 1)
+	}
+	path := filepath.Join(x.dir, "bare.elf")
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		x.t.Fatal(err)
+	}
+	return path
+}
+
+// noID takes from the dump what tells whose the symbols are.
+func noID(d *dump.Dump) {
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		m.DebugID, m.CodeID, m.BuildID = "", "", nil
+	}
+}
+
+// The conclusion names who is to blame, and what was lost first.
+func TestVerifyBlame(t *testing.T) {
+	x := newSourcesFixture(t)
+	// Symbols of another build under this one's id: where they have _start, and
+	// where the stack must end by them, is another function.
+	foreign := x.editedStore("foreign", "PUBLIC 190 0 _start\n", "")
+	foreignName := filepath.Join(x.dir, "foreign", "walk-sources.elf", "17F473446FAE06D27ECE5A270227EC290", "walk-sources.elf.sym")
+	edit(t, foreignName, "FUNC 200 3a 0 variable", "FUNC 200 3a 0 _start")
+	// A rule that ends the stack where threads begin by the symbols, and go on by
+	// the binary.
+	cloned := x.editedStore("cloned", "FUNC 200 3a 0 variable", "FUNC 200 3a 0 clone")
+	clonedName := strings.Replace(foreignName, "foreign", "cloned", 1)
+	editRules(t, clonedName, "200")
+	goes := x.editedStore("goes", "FUNC 280 14 0 many", "FUNC 280 14 0 runtime.systemstack")
+
+	for _, c := range []struct {
+		name    string
+		sources *Sources
+		change  func(*dump.Dump)
+		blame   Blame
+		says    string // in the conclusion
+	}{
+		{"foreign start", x.symbols(foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
+		{"foreign start, binary", x.both(foreign), nil, BlameSymbols, "they are of another build"},
+		{"false start", x.both(cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): cfa: by the symbol file"},
+		{"other stack", x.both(goes), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
+		{"no rules", x.symbols(x.changedStore("bare", noRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules there"},
+		{"no rules anywhere", bothSources(t, x.changedStore("bare", noRules), x.bareBinary()), nil, BlameBinary,
+			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules there"},
+		{"no rules in the binary", binarySources(t, x.bareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules there"},
+		{"no id", x.symbols(t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not tell its id"},
+		{"no id, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) {
+			noID(d)
+			d.Memory.Regions = nil
+		}, BlameDump, "the dump does not hold the stack"},
+		{"missing, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := opened(t, x.core)
+			if c.change != nil {
+				writable(d)
+				c.change(d)
+			}
+			w := NewWalker(c.sources, Config{})
+			r, err := w.Walk(context.Background(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := w.Verify(context.Background(), r, DefaultThresholds())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Holds || v.Blame != c.blame || !strings.Contains(v.Conclusion, c.says) {
+				t.Errorf("blame %q, %s; want %q, %q", v.Blame, v.Conclusion, c.blame, c.says)
+			}
+		})
+	}
+}
+
+func edit(t *testing.T, path, old, with string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Count(text, []byte(old)) != 1 {
+		t.Fatalf("%q is not there once", old)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte(old), []byte(with), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// editRules makes the function at an address of a symbol file one without a
+// caller.
+func editRules(t *testing.T, path, rva string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	skip := false
+	for _, line := range strings.Split(string(text), "\n") {
+		if f := strings.Fields(line); len(f) > 4 && f[2] == "INIT" {
+			if skip = f[3] == rva; skip {
+				lines = append(lines, "STACK CFI INIT "+rva+" "+f[4]+" .cfa: $rsp 8 + .ra: 0")
+			}
+		}
+		if !skip {
+			lines = append(lines, line)
+		}
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

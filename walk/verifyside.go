@@ -1,0 +1,68 @@
+package walk
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// side tells what a source makes of a difference.
+func (u *unwinder) side(s *ruleStep, d difference) Side {
+	x := Side{Source: s.by.String(), CFA: Address(s.cfa), PC: Address(s.pc)}
+	if d.reg != cfi.CFA && d.reg != cfi.RA {
+		x.Register = u.names.Name(d.reg)
+	}
+	if s.row != nil {
+		x.Rule = u.ruleText(s.row, d.reg)
+	}
+	switch {
+	case s.err != nil:
+		x.Error = s.err.Error()
+	case s.outermost:
+		x.Error = "no caller"
+	case x.Register != "":
+		v, ok := s.regs.Get(d.reg)
+		if x.Value = Address(v); !ok {
+			x.Error = "unknown"
+		}
+	}
+	return x
+}
+
+// ruleText is the rule of a register, after that of .cfa, on which it depends.
+func (u *unwinder) ruleText(row *cfi.Row, reg cfi.Reg) string {
+	text := ".cfa: " + row.CFA.String()
+	name := ".ra"
+	if reg >= 0 {
+		name = u.names.Name(reg)
+	}
+	if reg == cfi.CFA {
+		return text
+	}
+	if e := row.Rule(reg); !e.IsZero() {
+		return text + " " + name + ": " + e.String()
+	}
+	return text + ", none for " + name
+}
+
+// says is what a side says, for people.
+func (x *Side) says(d difference) string {
+	switch {
+	case x.Error != "" && x.Rule != "":
+		return fmt.Sprintf("%s (%s)", x.Error, x.Rule)
+	case x.Error != "":
+		return x.Error
+	case d.reg == cfi.CFA:
+		return withRule(x.CFA, x.Rule)
+	case x.Register == "":
+		return withRule(x.PC, x.Rule)
+	}
+	return withRule(x.Value, x.Rule)
+}
+
+func withRule(a Address, rule string) string {
+	if rule == "" {
+		return a.String()
+	}
+	return fmt.Sprintf("%v (%s)", a, rule)
+}
