@@ -47,30 +47,61 @@ const wordsAbove = 4096
 // nothing tells whether there is more above a frame without a caller: many stacks
 // end with a function of which symbols know nothing.
 func (v *verifier) nothing(u *unwinder, f *Frame, x *Finding) {
-	word := uint64(u.cpu.arch.PtrSize)
 	x.Text = "no rules give its caller"
-	unknown := false
-	for i := range uint64(wordsAbove) {
-		pc, ok := u.ReadWord(f.SP + i*word)
-		if !ok {
-			break
-		}
-		answer := callNo
-		if pc = u.cpu.clean(u, pc); u.isCode(pc) {
-			answer = v.call(u, pc)
-		}
-		unknown = unknown || answer == callUnknown
-		if answer == callYes {
-			x.Text += fmt.Sprintf(", but the stack goes on: a return address %#x is %d bytes above sp", pc, i*word)
-			return
-		}
+	pc, off, answer := v.above(u, f, wordsAbove)
+	if answer == callYes {
+		x.Text += fmt.Sprintf(", but the stack goes on: a return address %#x is %d bytes above sp", pc, off)
+		return
 	}
 	x.Severity, x.Blame = SeverityWarning, NoBlame
-	if unknown {
+	if answer == callUnknown {
 		x.Text += "; without the code it cannot be told whether the stack goes on"
 		return
 	}
 	x.Text += ", and nothing above looks like a return address: it may be where the stack begins"
+}
+
+// wordsNear is how near to a return address of 0 there must be another one, for
+// the stack to go on: behind the end of a thread's stack may be another's.
+const wordsNear = 128
+
+// zero tells of a return address of 0 that is not where the stack begins: of
+// memory that was cleared, or of a rule that leads to another word.
+func (v *verifier) zero(u *unwinder, s *Stack, f *Frame) {
+	pc, off, answer := v.above(u, f, wordsNear)
+	if answer != callYes {
+		return
+	}
+	blame, why := v.cause(u, f)
+	x := Finding{Severity: SeverityError, Kind: KindBroken, Blame: blame,
+		Text: fmt.Sprintf("%s, but a return address %#x is %d bytes above sp%s", s.Why, pc, off, why)}
+	if !v.explained(s, f) {
+		v.add(s, f, x)
+	}
+}
+
+// above looks for a return address on the stack, in so many words above a frame's
+// stack pointer. Without one, the answer is callUnknown if there may be one in code
+// that is not at hand.
+func (v *verifier) above(u *unwinder, f *Frame, words uint64) (pc, off uint64, answer callAnswer) {
+	word := uint64(u.cpu.arch.PtrSize)
+	answer = callNo
+	for i := range words {
+		pc, ok := u.ReadWord(f.SP + i*word)
+		if !ok {
+			break
+		}
+		if pc = u.cpu.clean(u, pc); !u.isCode(pc) {
+			continue
+		}
+		switch v.call(u, pc) {
+		case callYes:
+			return pc, i * word, callYes
+		case callUnknown:
+			answer = callUnknown
+		}
+	}
+	return 0, 0, answer
 }
 
 // explained tells whether a finding about the frame, or about the one that led

@@ -62,8 +62,12 @@ func (v *verifier) stack(s *Stack) error {
 		}
 		v.frame(u, s, f)
 	}
-	if n := len(s.Frames); n > 0 && !s.End.Clean() {
+	switch n := len(s.Frames); {
+	case n == 0:
+	case !s.End.Clean():
 		v.end(u, s, &s.Frames[n-1], last)
+	case s.End == EndZero:
+		v.zero(u, s, &s.Frames[n-1])
 	}
 	return nil
 }
@@ -192,22 +196,29 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 		if v.has(from, KindRulesDiffer, KindFramePointer, KindNoRules) {
 			return // no wonder
 		}
-		x := Finding{Severity: SeverityError, Kind: KindNoCall, Blame: BlameSymbols,
+		x := Finding{Severity: SeverityError, Kind: KindNoCall,
 			Text: fmt.Sprintf("the caller %#x, by %v, does not follow a call", f.PC, f.By)}
-		if f.Trust < TrustCFI {
-			x.Severity, x.Blame = SeverityWarning, NoBlame // no rule of the symbols gave it
-		} else if stackSwitches[from.Function()] {
-			x.Blame = BlameBinary
-			x.Text += ": the function goes over to another stack, of which its rules say nothing"
-		} else if from.Trust < TrustCFI && from.Trust != TrustContext {
-			x.Severity, x.Blame = SeverityWarning, NoBlame // the frame itself is a guess
-		} else if v.agreed(u, from) {
-			x.Blame = BlameDump // the stack was overwritten
-			x.Text += ", and all rules agree: the stack was overwritten there"
+		if f.Trust < TrustCFI || from.Trust < TrustCFI {
+			x.Severity = SeverityWarning // no rule of the symbols gave it, or the frame itself is a guess
+		} else {
+			why := ""
+			x.Blame, why = v.cause(u, from)
+			x.Text += why
 		}
 		v.add(s, from, x)
 		u.enter(f)
 	}
+}
+
+// cause tells who is to blame for a caller by the rules of a frame that is none.
+func (v *verifier) cause(u *unwinder, f *Frame) (Blame, string) {
+	switch {
+	case stackSwitches[f.Function()]:
+		return BlameBinary, ": the function goes over to another stack, of which its rules say nothing"
+	case v.agreed(u, f):
+		return BlameDump, ", and all rules agree: the stack was overwritten there"
+	}
+	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would tell"
 }
 
 // agreed tells whether at least two sources have rules for a frame's step.
