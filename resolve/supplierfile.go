@@ -128,7 +128,35 @@ func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []stri
 			return s.done(r)
 		}
 	}
+	for _, p := range f.versions(&m, places) {
+		if r := f.at(&s, p); r != nil {
+			return s.done(r)
+		}
+	}
 	return s.done(nil)
+}
+
+// versions are the places of a shared library with the module's id by another
+// name: cores tell the name of its file, libstdc++.so.6.0.30, whereas symbol files
+// are mostly made by its link's, libstdc++.so.6, as is asked for by minidumps.
+func (f *folderSupplier) versions(m *Module, known []store.Place) (places []store.Place) {
+	for _, k := range known {
+		i := strings.Index(k.Name+".", ".so.")
+		if i < 0 || m.DebugID == "" {
+			continue
+		}
+		stem := k.Name[:i] + ".so"
+		for _, name := range f.Names(context.Background()) {
+			p, err := store.NewPlace(name, k.ID)
+			if err != nil || name == k.Name || name != stem && !strings.HasPrefix(name, stem+".") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(f.dir, name, k.ID)); err == nil {
+				places = append(places, p)
+			}
+		}
+	}
+	return places
 }
 
 // Names is Lister's: the names of the folders.

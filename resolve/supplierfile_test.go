@@ -161,6 +161,43 @@ func TestFolder(t *testing.T) {
 }
 
 // A named pipe in a store does not block.
+// A shared library's symbols are found by its link's name, by its file's, and
+// without a version, but by its id only.
+func TestFolderVersions(t *testing.T) {
+	dir := writeFiles(t,
+		"liba.so.6/"+testID+"/liba.so.6.sym", testSym("liba.so.6", testID, "a"),
+		"liba.so.7/"+otherOf+"/liba.so.7.sym", testSym("liba.so.7", otherOf, "other"),
+		"libb.so/"+testID+"/libb.so.sym", testSym("libb.so", testID, "b"),
+		"liba.sox.6/"+testID+"/liba.sox.6.sym", testSym("liba.sox.6", testID, "wrong"))
+	for name, want := range map[string]string{
+		"liba.so.6.0.30": "a", "liba.so": "a", "liba.so.8": "a", "libb.so.1": "b", "libb.so": "b", "liba": "", "liba.6": "", "lib.so": "", ".so": "",
+	} {
+		r, tried, err := newSymbols(t, dir).Symbols(context.Background(), Module{Name: name, DebugID: testID})
+		if got := nameAt(t, r); got != want || err != nil || want == "" && len(tried) != 1 {
+			t.Errorf("%s: %q %v %v, want %q", name, got, tried, err, want)
+		}
+		if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), Module{Name: name, DebugID: "7" + testID[1:]}); r != nil {
+			t.Errorf("%s: the symbols of another id", name)
+		}
+	}
+	if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), Module{Name: "libb.so.1"}); r != nil {
+		t.Error("the symbols of another name without an id")
+	}
+}
+
+// nameAt is the function that testSym has, "" without symbols.
+func nameAt(t *testing.T, r *Resolver) string {
+	t.Helper()
+	var at Location
+	if r == nil {
+		return ""
+	}
+	if ok, err := r.Find(0x1000, &at); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	return at.Frames[0].Function
+}
+
 func TestFolderPipe(t *testing.T) {
 	dir := writeFiles(t, "x.dll/"+testID+"/readme", "")
 	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", testID, "x.dll.sym"), 0o666); err != nil {
