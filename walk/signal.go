@@ -176,11 +176,18 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 	return &frames[0], true
 }
 
-// isForeign tells whether the frame has returned to where there is no module,
-// and no code in the dump.
+// isForeign tells whether the frame has returned to code of which nothing is
+// known: there is none in the dump, nor a binary, nor symbols.
 func (u *unwinder) isForeign() bool {
 	pc := u.frame.PC
-	return !u.frame.Interrupted && pc >= firstPage && u.frame.Module < 0 && u.d.ModuleAt(pc) < 0 && u.d.Memory.Find(pc) == nil
+	if u.frame.Interrupted || pc < firstPage || u.d.Memory.Find(pc) != nil {
+		return false
+	}
+	i := u.d.ModuleAt(pc)
+	if i < 0 {
+		return u.frame.Module < 0
+	}
+	return u.stateOf(i).resolver(u.ctx) == nil && u.code(pc, minTrampoline) == nil
 }
 
 // guessFrame returns the layout of a signal frame at the stack pointer, if there
@@ -220,5 +227,6 @@ func (u *unwinder) isSignalFrame(l *signalFrame) bool {
 
 // isPlausible tells whether registers may be those of a thread at work.
 func (u *unwinder) isPlausible(f *Frame) bool {
-	return u.isCode(u.cpu.clean(u, f.PC)) && f.SP%uint64(u.cpu.arch.PtrSize) == 0 && u.d.Memory.Find(f.SP) != nil
+	return u.isCode(u.cpu.clean(u, f.PC)) && f.SP%uint64(u.cpu.arch.PtrSize) == 0 &&
+		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // a stack that has overflown
 }

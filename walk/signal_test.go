@@ -219,6 +219,26 @@ func TestSignalFrames(t *testing.T) {
 	}
 }
 
+// A module of which there are neither symbols nor code holds what the handler
+// returns to. With symbols that know better, or with other code, it does not.
+func TestSignalFrameOfUnknownModule(t *testing.T) {
+	for _, c := range signalCases {
+		if !strings.Contains(c.frame, "signo") {
+			continue
+		}
+		const tramp = 0x700000
+		c.check(t, c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "").walk(Config{}), TrustCFIScan, tramp)
+		for name, a := range map[string]*assembler{
+			"symbols": c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "PUBLIC 0 0 other\n"),
+			"code":    c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "").at(tramp).zeros(8),
+		} {
+			if s := a.walk(Config{}); len(s.Frames) > 1 && s.Frames[1].Handler {
+				t.Errorf("%s: a frame was guessed in spite of %s", c.name, name)
+			}
+		}
+	}
+}
+
 // The registers are where nothing is.
 func TestSignalRegistersElsewhere(t *testing.T) {
 	for _, c := range signalCases {
