@@ -16,7 +16,7 @@ func WriteComparison(w io.Writer, c *Comparison) error {
 	if name == "" {
 		name = "the dump"
 	}
-	fmt.Fprintf(b, "%s: %s\n", printable(name), c.Frames.String())
+	fmt.Fprintf(b, "%s: %s\n", safe(name), c.Frames.String())
 	for i := range c.Threads {
 		writeThreadCompared(b, &c.Threads[i])
 	}
@@ -29,7 +29,7 @@ func writeThreadCompared(b *bufio.Writer, t *ThreadCompared) {
 	}
 	fmt.Fprintf(b, "  thread %d", t.ID)
 	if t.Name != "" {
-		fmt.Fprintf(b, " %s", printable(t.Name))
+		fmt.Fprintf(b, " %s", safe(t.Name))
 	}
 	if t.Crashed {
 		b.WriteString(" (crashed)")
@@ -39,7 +39,7 @@ func writeThreadCompared(b *bufio.Writer, t *ThreadCompared) {
 	}
 	fmt.Fprintf(b, ": %s\n", t.Counts.String())
 	for i := range t.Frames {
-		fmt.Fprintf(b, "    %s\n", printable(t.Frames[i].String()))
+		fmt.Fprintf(b, "    %s\n", safe(t.Frames[i].String()))
 	}
 }
 
@@ -94,7 +94,7 @@ func WriteCompareSummary(w io.Writer, s *CompareSummary) error {
 			fmt.Fprintf(b, "%s:\n", x.title)
 		}
 		for _, name := range x.names {
-			fmt.Fprintf(b, "  %s\n", printable(name))
+			fmt.Fprintf(b, "  %s\n", safe(name))
 		}
 	}
 	return b.Flush()

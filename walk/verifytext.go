@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -62,7 +61,7 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 	if v.Omitted > 0 {
 		fmt.Fprintf(b, "  and %d more\n", v.Omitted)
 	}
-	fmt.Fprintf(b, "%s\n", printable(v.Conclusion))
+	fmt.Fprintf(b, "%s\n", safe(v.Conclusion))
 	return b.Flush()
 }
 
@@ -78,12 +77,12 @@ func (c *Counts) byText() string {
 }
 
 func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
-	fmt.Fprintf(b, "  %s: %s", printable(m.named()), m.Symbols)
+	fmt.Fprintf(b, "  %s: %s", safe(m.named()), m.Symbols)
 	if m.Allowed {
 		b.WriteString(" (may be missing)")
 	}
 	if m.Path != "" {
-		fmt.Fprintf(b, " %s", printable(m.Path))
+		fmt.Fprintf(b, " %s", safe(m.Path))
 	}
 	fmt.Fprintf(b, "; %s, %d with a function", count(m.Frames, "frame", "frames"), m.Functions)
 	if m.Publics > 0 {
@@ -94,10 +93,10 @@ func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
 		return
 	}
 	for _, line := range m.Tried {
-		fmt.Fprintf(b, "    tried %s\n", printable(line))
+		fmt.Fprintf(b, "    tried %s\n", safe(line))
 	}
 	if m.Error != "" && !slices.Contains(m.Tried, m.Error) {
-		fmt.Fprintf(b, "    error %s\n", printable(m.Error))
+		fmt.Fprintf(b, "    error %s\n", safe(m.Error))
 	}
 }
 
@@ -106,7 +105,7 @@ func writeFinding(b *bufio.Writer, x *Finding) {
 	if x.Kind == KindOtherID && x.Severity != SeverityNote {
 		severity = strings.ToUpper(severity) // the commonest cause of wrong stacks, and the least seen
 	}
-	fmt.Fprintf(b, "  %s %s: %s", severity, x.Kind, printable(x.sentence()))
+	fmt.Fprintf(b, "  %s %s: %s", severity, x.Kind, safe(x.sentence()))
 	if x.PC != 0 {
 		fmt.Fprintf(b, " [pc %v, thread %d, frame %d]", x.PC, x.Thread, x.Frame)
 	}
@@ -114,22 +113,4 @@ func writeFinding(b *bufio.Writer, x *Finding) {
 		fmt.Fprintf(b, " (%d times)", x.Count)
 	}
 	b.WriteByte('\n')
-}
-
-// printable escapes what must not get to a terminal: names come from dumps and
-// symbol files.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
-	}
-	return b.String()
 }
