@@ -226,7 +226,7 @@ STACK WIN 0 2000 20 0 0 14 0 0 0 0 0
 STACK WIN 7 2008 4 0 0 14 0 0 0 0 0
 `)
 	block, err := r.CFI(0x11f)
-	want := &Block{0x100, 0x20, ".cfa: $rsp 8 + .ra: .cfa -8 + ^", []BlockRow{{0x101, ".cfa: $rsp 16 +"}, {0x110, ".cfa: $rsp 8 +"}}}
+	want := &Block{Start: 0x100, Size: 0x20, Init: ".cfa: $rsp 8 + .ra: .cfa -8 + ^", Rows: []BlockRow{{0x101, ".cfa: $rsp 16 +"}, {0x110, ".cfa: $rsp 8 +"}}}
 	if err != nil || !reflect.DeepEqual(block, want) {
 		t.Errorf("CFI: %+v, %v; want %+v", block, err, want)
 	}

@@ -13,6 +13,9 @@ type Block struct {
 	Size  uint64 // in bytes
 	Init  string // rules
 	Rows  []BlockRow
+	// Err is of a record that cannot be read: from which address on its rules hold
+	// is not known, so that none of the block can be trusted.
+	Err error
 }
 
 // BlockRow is a STACK CFI record: from RVA on, these rules replace those of the
@@ -49,6 +52,8 @@ func (r *Resolver) CFI(rva symfmt.RVA) (*Block, error) {
 			return nil, r.errorf(s.offset, errChanged)
 		case n == 0:
 			b.Init = string(rec.Name)
+		case err != nil && b.Err == nil && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("STACK")):
+			b.Err = r.errorf(s.offset, err)
 		case err == nil && rec.Kind == symfmt.KindCFI && s.holds(rec.RVA):
 			b.Rows = append(b.Rows, BlockRow{rec.RVA, string(rec.Name)})
 		}

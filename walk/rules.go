@@ -2,6 +2,7 @@ package walk
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/symtool/symtool/resolve"
@@ -57,6 +58,9 @@ func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 	if b == nil || err != nil {
 		return &cachedRow{err: err}
 	}
+	if b.Err != nil {
+		return &cachedRow{err: b.Err}
+	}
 	row := &cfi.Row{RVA: rva}
 	rules, err := c.names.ParseRules(b.Init)
 	row.Apply(rules)
@@ -69,7 +73,7 @@ func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 		}
 	}
 	if err != nil {
-		return &cachedRow{err: err}
+		return &cachedRow{err: fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.Path, uint64(b.Start), err)}
 	}
 	base, offset, plain := row.RA.AsOffset()
 	return &cachedRow{row: row, link: plain && base == c.ra && offset == 0}
@@ -93,7 +97,7 @@ func byEHFrame(u *unwinder, f *Frame) outcome {
 	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.binary && u.may[ByEHFrame] {
 		return nothing // bySymbols has had them
 	}
-	return u.byRules(f, u.module.rules(u.ctx, tableEHFrame), ByEHFrame)
+	return u.byRules(f, u.table(tableEHFrame), ByEHFrame)
 }
 
 // bySFrame uses .sframe of the binary.
@@ -101,7 +105,21 @@ func bySFrame(u *unwinder, f *Frame) outcome {
 	if u.module == nil || !u.may[BySFrame] {
 		return nothing
 	}
-	return u.byRules(f, u.module.rules(u.ctx, tableSFrame), BySFrame)
+	return u.byRules(f, u.table(tableSFrame), BySFrame)
+}
+
+// table returns the rules of a section of the frame's binary, nil without, and
+// notes its damage.
+func (u *unwinder) table(table int) *resolve.Resolver {
+	r := u.module.rules(u.ctx, table)
+	t, m := &u.module.tables[table], &u.result.Modules[u.frame.Module]
+	if t.err != nil {
+		m.damaged(t.err)
+	}
+	for _, p := range t.problems {
+		m.damaged(errors.New(p.String()))
+	}
+	return r
 }
 
 // byRules computes the caller by the rules of a table, nil for none.
@@ -111,6 +129,7 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 	}
 	row := u.rows.at(r, u.rva)
 	if row.err != nil {
+		u.result.Modules[u.frame.Module].damaged(row.err)
 		u.note("%v: %v", by, row.err)
 		return nothing
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym"
@@ -23,8 +24,21 @@ type Symbols struct {
 	Resolver *resolve.Resolver
 	Tried    []string // where symbols were looked for and are not
 	Err      error    // symbols that were there and could not be used
+	// Damage is what was met on the way of the stacks: rules that cannot be read,
+	// and what is wrong with the tables of the binary that were asked.
+	Damage []string
 
 	state *moduleState
+}
+
+// maxDamage is how much of a module's damage is kept.
+const maxDamage = 100
+
+// damaged adds to Damage what is not there yet.
+func (s *Symbols) damaged(err error) {
+	if text := err.Error(); len(s.Damage) < maxDamage && !slices.Contains(s.Damage, text) {
+		s.Damage = append(s.Damage, text)
+	}
 }
 
 // Sources is where symbols and binaries are. It is for many dumps: what a

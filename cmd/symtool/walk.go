@@ -119,7 +119,7 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = walk.Batch{
-		Open:   walk.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries")}},
+		Open:   walk.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: c.Bool("trace"), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}

@@ -160,6 +160,10 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 		if m.Asked && m.Resolver != nil {
 			p.tellDamage(m.Resolver)
 		}
+		for _, text := range m.Damage {
+			p.note(statusInput)
+			p.msgs.printf("symtool: %s: %s", w.Path, text)
+		}
 		if !onStacks[i] || m.Resolver != nil {
 			continue
 		}

@@ -48,7 +48,7 @@ func (r *reader) findNamed() {
 func (r *reader) tellUnused(found, modules int) {
 	for _, n := range r.places {
 		switch {
-		case n.used || found == modules:
+		case n.used || found == modules || n.file == nil && r.o.Spare:
 		case n.file == nil && found == 0:
 			r.binaryProblem(n.path, "has the file of no module of the core")
 		case n.file != nil:

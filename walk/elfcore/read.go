@@ -45,6 +45,9 @@ type Options struct {
 	// the name by which the dynamic linker opened it; or binaries. One of which
 	// nothing is taken is a problem.
 	Binaries []string
+	// Spare says that folders are for others, too: one of which nothing is taken is
+	// no problem.
+	Spare bool
 	// AtPaths also looks at the paths that they had when the process ran, for
 	// binaries whose build-id the core tells.
 	AtPaths bool
