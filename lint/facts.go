@@ -18,6 +18,7 @@ type Facts struct {
 	Last    symfmt.Kind // of the record before; KindNone at first
 
 	Func      FuncFact   // the last FUNC, Size 0 without
+	FuncName  []byte     // of Func; changes with it
 	InFunc    bool       // the record belongs to Func
 	Functions []FuncFact // all, in order of the file
 	Publics   []PublicFact
@@ -132,6 +133,7 @@ func (f *Facts) see(r *symfmt.Record) {
 	case symfmt.KindFunc:
 		f.closeFunc()
 		f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
+		f.FuncName = append(f.FuncName[:0], r.Name...)
 		f.InFunc = true
 		return
 	case symfmt.KindLine:

@@ -32,6 +32,10 @@ type Rule struct {
 	Doc      string   // why it matters and what to do, for people
 	Cites    []string // reports of the defect: "dump_syms#535"
 
+	// PerFile says that the rule counts, and reports a file once for each kind: a
+	// baseline compares neither message nor function.
+	PerFile bool
+
 	// Bad is a symbol file that gives this finding, at line At, and no other of
 	// its family; Good is one that gives none. Rules that need a binary have
 	// neither.

@@ -4,7 +4,7 @@ import "slices"
 
 // Rules returns all rules, by ID.
 func Rules() []*Rule {
-	return slices.Concat(grammarRules)
+	return slices.Concat(grammarRules, nameRules, fileNameRules, suppressRules)
 }
 
 // RuleByID returns a rule, nil if there is none.

@@ -23,6 +23,9 @@ type Options struct {
 	MaxPerRule int
 	// Binary is the file that the symbols are of; nil for none.
 	Binary *elfobj.File
+	// Filter changes severities and takes findings away; nil for none. One filter
+	// is for all files that are checked together.
+	Filter *Filter
 }
 
 // DefaultMaxPerRule is the limit without another. One mistake of a writer gives
@@ -34,9 +37,22 @@ type Report struct {
 	File     string
 	Findings []Finding      // by place
 	Counts   map[string]int // findings by rule, those that were not kept too
+	Totals   [Error + 1]int // the same by severity
 	Facts    *Facts
 	Bytes    int64 // of text
 	Lines    int
+
+	Suppressed int // findings that the configuration took away
+	Known      int // findings that the baseline took away
+}
+
+// Found is the number of findings, those that were not kept too.
+func (r *Report) Found() int {
+	n := 0
+	for _, t := range r.Totals {
+		n += t
+	}
+	return n
 }
 
 // Worst is the greatest severity among the findings; ok is false without any.
@@ -54,6 +70,8 @@ type Pass struct {
 
 	report *Report
 	rule   *Rule // whose function runs
+	filter *fileFilter
+	names  nameCache
 }
 
 // listener is a rule's function for records.
@@ -73,6 +91,9 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	}
 	facts := &Facts{}
 	p := &Pass{Facts: facts, Options: o, report: &Report{File: o.File, Counts: map[string]int{}, Facts: facts}}
+	if o.Filter != nil {
+		p.filter = o.Filter.file(o.File)
+	}
 	var on [symfmt.KindCFI + 1][]listener
 	var ends []listener
 	for _, rule := range o.Rules {
@@ -94,10 +115,18 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 		p.rule = l.rule
 		l.record(nil)
 	}
-	slices.SortStableFunc(p.report.Findings, func(a, b Finding) int {
+	if p.filter != nil {
+		p.filter.close()
+	}
+	sortFindings(p.report.Findings)
+	return p.report, nil
+}
+
+// sortFindings puts findings of a file in order: by place.
+func sortFindings(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
-	return p.report, nil
 }
 
 // checkEvery is how many records are read between looks at the context.
@@ -145,7 +174,7 @@ func (p *Pass) syntax(rep symfmt.Report) {
 		}
 		p.add(Finding{Line: se.Line, Col: se.Col, Message: fmt.Sprintf("%s: %s", cmp.Or(se.Record, "line"), se.Msg)})
 	}
-	p.report.Counts[badRecord.ID] += rep.Dropped
+	p.count(badRecord, rep.Dropped)
 }
 
 func bareMessage(p bin.Problem) string { return p.Err.Error() }
@@ -153,15 +182,14 @@ func bareMessage(p bin.Problem) string { return p.Err.Error() }
 // Report adds a finding about field number i of a record, counted as in
 // symfmt.Record.FieldPos; -1 for the whole record.
 func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
+	if p.skip() {
+		return
+	}
 	pos := r.Pos()
 	if i >= 0 {
 		pos = r.FieldPos(i)
 	}
-	f := Finding{Line: pos.Line, Col: pos.Col}
-	if p.full() {
-		p.report.Counts[p.rule.ID]++
-		return
-	}
+	f := Finding{Line: pos.Line, Col: pos.Col, Function: p.function(r)}
 	switch r.Kind {
 	case symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit, symfmt.KindCFI:
 		f.RVA, f.HasRVA = r.RVA, true
@@ -176,8 +204,7 @@ func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
 
 // ReportLine adds a finding about a line of the file, 0 for the file as a whole.
 func (p *Pass) ReportLine(line int, format string, args ...any) {
-	if p.full() {
-		p.report.Counts[p.rule.ID]++
+	if p.skip() {
 		return
 	}
 	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
@@ -185,18 +212,68 @@ func (p *Pass) ReportLine(line int, format string, args ...any) {
 
 // ReportAt is ReportLine about an address.
 func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) {
-	if p.full() {
-		p.report.Counts[p.rule.ID]++
+	if p.skip() {
 		return
 	}
 	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
 }
 
+// maxFunction is how much of a function's name a finding repeats.
+const maxFunction = 1 << 10
+
+// function is the name of the function that a record is or belongs to.
+func (p *Pass) function(r *symfmt.Record) string {
+	name := []byte(nil)
+	switch r.Kind {
+	case symfmt.KindPublic, symfmt.KindInlineOrigin:
+		name = r.Name
+	case symfmt.KindFunc, symfmt.KindInline, symfmt.KindLine:
+		if p.InFunc {
+			name = p.FuncName
+		}
+	}
+	return string(name[:min(len(name), maxFunction)])
+}
+
 // full tells whether no more findings of the rule are kept.
 func (p *Pass) full() bool { return p.report.Counts[p.rule.ID] >= p.Options.MaxPerRule }
 
+// skip counts a finding that is not kept. With a filter, every finding must be
+// put in words: the words decide whether it counts.
+func (p *Pass) skip() bool {
+	if p.filter != nil || !p.full() {
+		return false
+	}
+	p.count(p.rule, 1)
+	return true
+}
+
+// count counts findings of a rule, kept or not.
+func (p *Pass) count(rule *Rule, n int) {
+	if n == 0 {
+		return
+	}
+	severity := rule.Severity
+	if p.filter != nil {
+		n = p.filter.dropped(rule, n, p.report)
+		severity = p.filter.severity(rule)
+	}
+	p.report.Counts[rule.ID] += n
+	p.report.Totals[severity] += n
+}
+
 func (p *Pass) add(f Finding) {
 	f.Rule, f.Severity, f.File = p.rule, p.rule.Severity, p.Options.File
-	p.report.Counts[p.rule.ID]++
-	p.report.Findings = append(p.report.Findings, f)
+	if p.filter != nil {
+		f.Severity = p.filter.severity(p.rule)
+		if !p.filter.keep(&f, p.report) {
+			return
+		}
+	}
+	full := p.full()
+	p.report.Counts[f.Rule.ID]++
+	p.report.Totals[f.Severity]++
+	if !full {
+		p.report.Findings = append(p.report.Findings, f)
+	}
 }

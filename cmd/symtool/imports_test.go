@@ -59,6 +59,8 @@ var importRules = []rule{
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
 	{"golang.org/x/arch/...", except("walk"), "instructions are decoded in walk"},
+	{"github.com/owenrumney/go-sarif/v3/...", except("lint"), "SARIF is an output of lint"},
+	{"github.com/pelletier/go-toml/v2/...", except("lint"), "TOML is the configuration of lint"},
 	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
 	{"github.com/schollz/progressbar/v3/...", except("cmd/symtool"), "the terminal belongs to cmd/symtool"},
 	{"github.com/ianlancetaylor/demangle/...", except("dwarf2sym"), "names are demangled in dwarf2sym"},

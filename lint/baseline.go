@@ -1,0 +1,223 @@
+package lint
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Baseline is a list of findings that are known: only others count. It is
+// written by lint, and kept beside the project. A finding is the same one with
+// the same rule in a file of the same base name, if function and message are the
+// same but for numbers: lines and addresses move with each build. Where there
+// are more of one than the baseline has, those behind are new. Several files of
+// one base name are compared with it each by itself.
+type Baseline struct {
+	File    string // its name, for messages
+	entries map[baselineKey]*BaselineEntry
+	rules   map[[2]string]int // number of entries by file and rule
+}
+
+// BaselineEntry is a finding of a baseline.
+type BaselineEntry struct {
+	File        string `json:"file"` // base name
+	Rule        string `json:"rule"`
+	Fingerprint string `json:"fingerprint"`        // restFingerprint stands for any
+	Count       int    `json:"count"`              // at least 1
+	Function    string `json:"function,omitempty"` // of the first one, for readers
+	Message     string `json:"message,omitempty"`  // of the first one, for readers
+}
+
+func (e *BaselineEntry) key() baselineKey { return baselineKey{e.File, e.Rule, e.Fingerprint} }
+
+// example is what a message says of the entry.
+func (e *BaselineEntry) example() string { return cmp.Or(e.Message, "any message") }
+
+type baselineKey struct{ file, rule, fingerprint string }
+
+// restFingerprint is that of an entry for findings of any words: they were too
+// many to be listed.
+const restFingerprint = "*"
+
+// maxBaselineEntries is how many different findings of a rule in a file are
+// listed in a baseline. The others are counted in one entry.
+const maxBaselineEntries = 1000
+
+// baselineVersion is the number of the form of baselines.
+const baselineVersion = 1
+
+func (k baselineKey) rest() baselineKey { return baselineKey{k.file, k.rule, restFingerprint} }
+
+// fingerprintOf is the key of a finding in a file with a base name.
+func fingerprintOf(name string, f *Finding) baselineKey {
+	return baselineKey{name, f.Rule.ID, Fingerprint(f)}
+}
+
+// Fingerprint is the same for the same finding after another build: the hash of
+// rule, function and message without their numbers, as 16 hexadecimal digits.
+// Of a rule that reports a file once, it is the hash of the rule.
+func Fingerprint(f *Finding) string {
+	text := f.Rule.ID
+	if !f.Rule.PerFile {
+		text += "\x00" + withoutNumbers(f.Function) + "\x00" + withoutNumbers(f.Message)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// withoutNumbers replaces words of hexadecimal digits, with 0x or not, by "#".
+// Words such as "add" are among them, which does no harm.
+func withoutNumbers(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		end := i
+		for end < len(s) && isWordByte(s[end]) {
+			end++
+		}
+		switch {
+		case end == i:
+			b.WriteByte(s[i])
+			end++
+		case isNumber(s[i:end]):
+			b.WriteByte('#')
+		default:
+			b.WriteString(s[i:end])
+		}
+		i = end
+	}
+	return b.String()
+}
+
+func isWordByte(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
+}
+
+func isNumber(word string) bool {
+	word = strings.TrimPrefix(word, "0x")
+	return word != "" && strings.Trim(word, "0123456789abcdefABCDEF") == ""
+}
+
+func newBaseline(file string) *Baseline {
+	return &Baseline{File: file, entries: map[baselineKey]*BaselineEntry{}, rules: map[[2]string]int{}}
+}
+
+// add counts n findings. f is nil if their words are not known.
+func (b *Baseline) add(key baselineKey, f *Finding, n int) {
+	if n == 0 {
+		return
+	}
+	e := b.entries[key]
+	if e == nil && b.rules[[2]string{key.file, key.rule}] >= maxBaselineEntries {
+		key, f = key.rest(), nil
+		e = b.entries[key]
+	}
+	if e == nil {
+		e = &BaselineEntry{File: key.file, Rule: key.rule, Fingerprint: key.fingerprint}
+		if f != nil {
+			e.Function, e.Message = clipped(printable(f.Function)), clipped(printable(f.Message))
+		}
+		b.put(e)
+	}
+	e.Count += n
+}
+
+func (b *Baseline) put(e *BaselineEntry) {
+	b.entries[e.key()] = e
+	b.rules[[2]string{e.File, e.Rule}]++
+}
+
+// maxExample is how much of a text is repeated in a baseline.
+const maxExample = 200
+
+func clipped(s string) string {
+	if len(s) <= maxExample {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxExample], "") + "..."
+}
+
+// merge joins the baseline of another file of perhaps the same base name. The
+// order of the calls makes no difference.
+func (b *Baseline) merge(other *Baseline) {
+	for key, e := range other.entries {
+		have := b.entries[key]
+		if have == nil {
+			b.put(e)
+			continue
+		}
+		have.Count = max(have.Count, e.Count)
+		if cmp.Or(cmp.Compare(e.Message, have.Message), cmp.Compare(e.Function, have.Function)) < 0 {
+			have.Message, have.Function = e.Message, e.Function
+		}
+	}
+}
+
+// Sorted returns the entries by file, rule and fingerprint.
+func (b *Baseline) Sorted() []*BaselineEntry {
+	return slices.SortedFunc(maps.Values(b.entries), func(x, y *BaselineEntry) int {
+		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Fingerprint, y.Fingerprint))
+	})
+}
+
+// Write writes the baseline: JSON, an entry a line, in order.
+func (b *Baseline) Write(w io.Writer) error {
+	bw := bufio.NewWriter(w)
+	fmt.Fprintf(bw, "{\"symtool_lint_baseline\": %d, \"entries\": [", baselineVersion)
+	separator := "\n"
+	for _, e := range b.Sorted() {
+		line, err := marshal(e)
+		if err != nil {
+			return err
+		}
+		bw.WriteString(separator)
+		bw.Write(line)
+		separator = ",\n"
+	}
+	bw.WriteString("\n]}\n")
+	return bw.Flush()
+}
+
+// maxBaseline is the most that is read of a baseline, in bytes.
+const maxBaseline = 256 << 20
+
+// ReadBaseline reads a baseline; file is its name for messages. What is wrong
+// with it is a *ConfigError.
+func ReadBaseline(file string, in io.Reader) (*Baseline, error) {
+	var text struct {
+		Version *int             `json:"symtool_lint_baseline"`
+		Entries []*BaselineEntry `json:"entries"`
+	}
+	limited := &io.LimitedReader{R: in, N: maxBaseline}
+	dec := json.NewDecoder(limited)
+	if err := dec.Decode(&text); err != nil {
+		if limited.N == 0 {
+			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("more than %d bytes: not a baseline", maxBaseline)}
+		}
+		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("not a baseline: %v", err)}
+	}
+	if text.Version == nil {
+		return nil, &ConfigError{File: file, Msg: "not a baseline: there is no symtool_lint_baseline"}
+	}
+	if *text.Version != baselineVersion {
+		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("baseline of version %d, want %d", *text.Version, baselineVersion)}
+	}
+	b := newBaseline(file)
+	for i, e := range text.Entries {
+		switch {
+		case e == nil || e.File == "" || e.Rule == "" || e.Fingerprint == "" || e.Count < 1:
+			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("entry %d: file, rule, fingerprint or count are missing", i+1)}
+		case b.entries[e.key()] != nil:
+			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("entry %d: there is one of the same file, rule and fingerprint before it", i+1)}
+		}
+		b.put(e)
+	}
+	return b, nil
+}

@@ -1,0 +1,268 @@
+package lint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Config is what a project wants of lint: a TOML file, ConfigName by custom.
+//
+//	select = ["all"]             # IDs, beginnings of IDs, families
+//	ignore = ["SYM606"]
+//	min-cfi = 99.0               # percent of the code
+//	min-lines = 90.0
+//
+//	[severity]
+//	SYM607 = "error"             # of an ID, a beginning or a family
+//
+//	[[suppress]]
+//	rule = "SYM603"
+//	file = "libold.so.sym"       # pattern; without it, all files
+//	function = "^Legacy::"       # regular expression; without it, all
+//	message = "control"          # regular expression; without it, all
+//	reason = "names come from a vendor's object, see BUG-12"
+type Config struct {
+	File           string   // its name, for messages
+	Select, Ignore []string // see SelectRules
+	// MinCFI and MinLines are percentages, nil where none is demanded.
+	MinCFI, MinLines *float64
+	Suppressions     []Suppression
+
+	severities map[string]Severity // by beginning of an ID
+}
+
+// ConfigName is the name of configuration files.
+const ConfigName = ".symlint.toml"
+
+// maxConfig is the most that is read of a configuration, in bytes.
+const maxConfig = 1 << 20
+
+// Suppression takes findings away.
+type Suppression struct {
+	Rule     string         // beginning of the rules' IDs
+	File     string         // pattern: *, ** and ?; "" for all
+	Function *regexp.Regexp // nil for all
+	Message  *regexp.Regexp // nil for all
+	Reason   string
+	Line     int // in the configuration, 0 if not known
+
+	glob *regexp.Regexp
+}
+
+// ConfigError is what is wrong with a configuration or a baseline.
+type ConfigError struct {
+	File      string
+	Line, Col int // from 1, 0 if not known
+	Msg       string
+}
+
+// Error prints "a.toml:3:1: unknown key".
+func (e *ConfigError) Error() string {
+	place := e.File
+	if e.Line > 0 {
+		place += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Col > 0 {
+		place += fmt.Sprintf(":%d", e.Col)
+	}
+	return place + ": " + printable(e.Msg)
+}
+
+// configText is the file as TOML has it.
+type configText struct {
+	Select   []string          `toml:"select"`
+	Ignore   []string          `toml:"ignore"`
+	MinCFI   *float64          `toml:"min-cfi"`
+	MinLines *float64          `toml:"min-lines"`
+	Severity map[string]string `toml:"severity"`
+	Suppress []struct {
+		Rule     string `toml:"rule"`
+		File     string `toml:"file"`
+		Function string `toml:"function"`
+		Message  string `toml:"message"`
+		Reason   string `toml:"reason"`
+	} `toml:"suppress"`
+}
+
+// ReadConfig reads a configuration; file is its name for messages. What is wrong
+// with it is a *ConfigError.
+func ReadConfig(file string, in io.Reader) (*Config, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxConfig {
+		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("more than %d bytes: not a configuration", maxConfig)}
+	}
+	var text configText
+	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&text); err != nil {
+		return nil, tomlError(file, err)
+	}
+	b := configBuilder{config: &Config{File: file, severities: map[string]Severity{}}, lines: keyLines(data)}
+	b.selection(&text)
+	b.thresholds(&text)
+	b.severity(text.Severity)
+	b.suppressions(&text)
+	if b.err != nil {
+		return nil, b.err
+	}
+	return b.config, nil
+}
+
+// tomlError gives the library's errors their place.
+func tomlError(file string, err error) error {
+	e := &ConfigError{File: file, Msg: strings.TrimPrefix(err.Error(), "toml: ")}
+	var strict *toml.StrictMissingError
+	var decode *toml.DecodeError
+	switch {
+	case errors.As(err, &strict) && len(strict.Errors) > 0:
+		first := &strict.Errors[0]
+		e.Line, e.Col = first.Position()
+		e.Msg = fmt.Sprintf("unknown key %q", strings.Join(first.Key(), "."))
+	case errors.As(err, &decode):
+		e.Line, e.Col = decode.Position()
+	}
+	return e
+}
+
+// keyLines finds the lines of keys: "select", "severity.SYM601", "suppress.0" and
+// "suppress.0.rule". The text has no errors.
+func keyLines(data []byte) map[string]int {
+	lines := map[string]int{}
+	p := unstable.Parser{}
+	p.Reset(data)
+	table, count := "", 0
+	for p.NextExpression() {
+		e := p.Expression()
+		var parts []string
+		line := 0
+		for it := e.Key(); it.Next(); {
+			parts = append(parts, string(it.Node().Data))
+			if line == 0 {
+				line = p.Shape(it.Node().Raw).Start.Line
+			}
+		}
+		key := strings.Join(parts, ".")
+		switch e.Kind {
+		case unstable.ArrayTable:
+			table = fmt.Sprintf("%s.%d.", key, count)
+			lines[strings.TrimSuffix(table, ".")] = line
+			count++
+		case unstable.Table:
+			table = key + "."
+		case unstable.KeyValue:
+			lines[table+key] = line
+		}
+	}
+	return lines
+}
+
+// configBuilder checks what TOML does not. The first error stays.
+type configBuilder struct {
+	config *Config
+	lines  map[string]int
+	err    error
+}
+
+func (b *configBuilder) fail(key, format string, args ...any) {
+	if b.err == nil {
+		line := b.lines[key]
+		for line == 0 && strings.Contains(key, ".") {
+			key = key[:strings.LastIndexByte(key, '.')]
+			line = b.lines[key]
+		}
+		b.err = &ConfigError{File: b.config.File, Line: line, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (b *configBuilder) selection(text *configText) {
+	for key, words := range map[string][]string{"select": text.Select, "ignore": text.Ignore} {
+		if _, err := selectors(words); err != nil {
+			b.fail(key, "%s: %v", key, err)
+		}
+	}
+	b.config.Select, b.config.Ignore = text.Select, text.Ignore
+}
+
+func (b *configBuilder) thresholds(text *configText) {
+	b.config.MinCFI, b.config.MinLines = text.MinCFI, text.MinLines
+	b.percentage("min-cfi", text.MinCFI)
+	b.percentage("min-lines", text.MinLines)
+}
+
+func (b *configBuilder) percentage(key string, value *float64) {
+	if value != nil && !(*value >= 0 && *value <= 100) {
+		b.fail(key, "%s is %v, want 0 to 100 percent", key, *value)
+	}
+}
+
+func (b *configBuilder) severity(words map[string]string) {
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		prefix, err := selector(word)
+		if err != nil {
+			b.fail("severity."+word, "severity: %v", err)
+			continue
+		}
+		i := slices.Index(severityNames[:], words[word])
+		if i < 0 {
+			b.fail("severity."+word, "severity of %s is %q, want %s", word, words[word], strings.Join(severityNames[:], ", "))
+			continue
+		}
+		b.config.severities[prefix] = Severity(i)
+	}
+}
+
+func (b *configBuilder) suppressions(text *configText) {
+	for i := range text.Suppress {
+		t := &text.Suppress[i]
+		key := fmt.Sprintf("suppress.%d", i)
+		s := Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Line: b.lines[key], glob: globRegexp(t.File)}
+		if t.Rule == "" {
+			b.fail(key, "suppress: there is no rule: want an ID, or a family")
+		} else if prefix, err := selector(t.Rule); err != nil {
+			b.fail(key+".rule", "suppress: %v", err)
+		} else {
+			s.Rule = prefix
+		}
+		if s.Reason == "" {
+			b.fail(key, "suppress: there is no reason: tell why %s is suppressed", t.Rule)
+		}
+		s.Function = b.regexp(key, "function", t.Function)
+		s.Message = b.regexp(key, "message", t.Message)
+		b.config.Suppressions = append(b.config.Suppressions, s)
+	}
+}
+
+func (b *configBuilder) regexp(key, name, text string) *regexp.Regexp {
+	if text == "" {
+		return nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		b.fail(key+"."+name, "suppress: %s: %v", name, err)
+	}
+	return re
+}
+
+// Rules are those that the configuration selects, by ID.
+func (c *Config) Rules() ([]*Rule, error) { return SelectRules(c.Select, c.Ignore) }
+
+// severity is the one of a rule: the longest beginning of its ID decides.
+func (c *Config) severity(r *Rule) Severity {
+	severity, length := r.Severity, 0
+	for prefix, s := range c.severities {
+		if len(prefix) > length && strings.HasPrefix(r.ID, prefix) {
+			severity, length = s, len(prefix)
+		}
+	}
+	return severity
+}

@@ -1,0 +1,225 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Filter changes the severities of findings and takes findings away: those that
+// a configuration suppresses, and those of a baseline. It is for all files of a
+// run, and may be used by several of them at once; what it answers about a file
+// does not depend on the others.
+type Filter struct {
+	config     *Config
+	baseline   *Baseline
+	severities map[string]Severity // by ID, of rules whose severity is changed
+
+	mu         sync.Mutex
+	files      int
+	suppressed []int               // findings, by suppression
+	matched    []int               // files for which the pattern was right, by suppression
+	names      map[string]bool     // base names of the files
+	seen       map[baselineKey]int // findings of the baseline; the most in one file
+	record     *Baseline           // nil if none is to be written
+}
+
+// NewFilter makes a filter of a configuration and a baseline, which may be nil.
+func NewFilter(c *Config, b *Baseline) *Filter {
+	f := &Filter{config: c, baseline: b, severities: map[string]Severity{}, names: map[string]bool{}, seen: map[baselineKey]int{}}
+	if c != nil {
+		f.suppressed, f.matched = make([]int, len(c.Suppressions)), make([]int, len(c.Suppressions))
+		for _, r := range Rules() {
+			if s := c.severity(r); s != r.Severity {
+				f.severities[r.ID] = s
+			}
+		}
+	}
+	return f
+}
+
+// Record makes the filter keep what is found, those of its baseline too, for
+// Recorded. It is called before files are checked.
+func (f *Filter) Record() { f.record = newBaseline("") }
+
+// Recorded is a baseline of all that was found since Record.
+func (f *Filter) Recorded() *Baseline { return f.record }
+
+// Applied is a suppression and what it did.
+type Applied struct {
+	*Suppression
+	Findings int // that it took away
+	Files    int // for which its pattern was right
+}
+
+// Applied returns what each suppression did, in order of the configuration.
+func (f *Filter) Applied() []Applied {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.config == nil {
+		return nil
+	}
+	list := make([]Applied, len(f.config.Suppressions))
+	for i := range list {
+		list[i] = Applied{&f.config.Suppressions[i], f.suppressed[i], f.matched[i]}
+	}
+	return list
+}
+
+// fileFilter is the filter at one file.
+type fileFilter struct {
+	*Filter
+	name         string // base name of the file
+	suppressions []int  // whose pattern is right
+	suppressed   []int  // findings, by suppression
+	seen         map[baselineKey]int
+	record       *Baseline
+}
+
+// file begins a file.
+func (f *Filter) file(name string) *fileFilter {
+	ff := &fileFilter{Filter: f, name: baseName(name), seen: map[baselineKey]int{}}
+	if f.record != nil {
+		ff.record = newBaseline("")
+	}
+	if f.config != nil {
+		ff.suppressed = make([]int, len(f.config.Suppressions))
+		for i := range f.config.Suppressions {
+			if f.config.Suppressions[i].matchesFile(name) {
+				ff.suppressions = append(ff.suppressions, i)
+			}
+		}
+	}
+	return ff
+}
+
+// baseName is the name by which a baseline knows a file. The folders of a symbol
+// store have the module's id in them, which changes with each build.
+func baseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
+
+func (f *Filter) severity(r *Rule) Severity {
+	if s, ok := f.severities[r.ID]; ok {
+		return s
+	}
+	return r.Severity
+}
+
+// keep tells whether a finding stays, and counts it in the report if not.
+func (ff *fileFilter) keep(f *Finding, r *Report) bool {
+	for _, i := range ff.suppressions {
+		if ff.config.Suppressions[i].matches(f) {
+			ff.suppressed[i]++
+			r.Suppressed++
+			return false
+		}
+	}
+	key := fingerprintOf(ff.name, f)
+	if ff.record != nil {
+		ff.record.add(key, f, 1)
+	}
+	if ff.known(key) {
+		r.Known++
+		return false
+	}
+	return true
+}
+
+// known tells whether a finding is one of those that the baseline has.
+func (ff *fileFilter) known(key baselineKey) bool {
+	if ff.baseline == nil {
+		return false
+	}
+	for _, k := range []baselineKey{key, key.rest()} {
+		if e := ff.baseline.entries[k]; e != nil && ff.seen[k] < e.Count {
+			ff.seen[k]++
+			return true
+		}
+	}
+	return false
+}
+
+// dropped is for n findings of which only the number is known. It returns how
+// many of them are new.
+func (ff *fileFilter) dropped(rule *Rule, n int, r *Report) int {
+	key := baselineKey{ff.name, rule.ID, ""}.rest()
+	if ff.record != nil {
+		ff.record.add(key, nil, n)
+	}
+	if ff.baseline == nil || ff.baseline.entries[key] == nil {
+		return n
+	}
+	known := max(0, min(n, ff.baseline.entries[key].Count-ff.seen[key]))
+	ff.seen[key] += known
+	r.Known += known
+	return n - known
+}
+
+// close ends a file.
+func (ff *fileFilter) close() {
+	f := ff.Filter
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.files++
+	f.names[ff.name] = true
+	for _, i := range ff.suppressions {
+		f.matched[i]++
+		f.suppressed[i] += ff.suppressed[i]
+	}
+	for key, n := range ff.seen {
+		f.seen[key] = max(f.seen[key], n)
+	}
+	if ff.record != nil {
+		f.record.merge(ff.record)
+	}
+}
+
+// Report is what there is to say about the filter itself when all files are
+// checked with these rules: suppressions that match nothing, and entries of the
+// baseline that are gone.
+func (f *Filter) Report(rules []*Rule) *Report {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := &Pass{Facts: &Facts{}, Options: Options{MaxPerRule: DefaultMaxPerRule}, report: &Report{Counts: map[string]int{}}}
+	p.filter = &fileFilter{Filter: &Filter{severities: f.severities}}
+	checked := func(prefix string) bool {
+		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
+	}
+	if f.config != nil && checked("SYM901") {
+		p.rule, p.Options.File, p.report.File = suppressRules[0], f.config.File, f.config.File
+		for i := range f.config.Suppressions {
+			if s := &f.config.Suppressions[i]; f.suppressed[i] == 0 && checked(s.Rule) {
+				p.ReportLine(s.Line, "%s", f.idle(i))
+			}
+		}
+	}
+	if f.baseline != nil && checked("SYM902") {
+		p.rule, p.Options.File = suppressRules[1], f.baseline.File
+		if p.report.File == "" {
+			p.report.File = f.baseline.File
+		}
+		for _, e := range f.baseline.Sorted() {
+			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) {
+				p.ReportLine(0, "%s: %s of %q is gone %s (the baseline has %d): write it again", e.File, e.Rule, e.example(), times(e.Count-n), e.Count)
+			}
+		}
+	}
+	return p.report
+}
+
+// idle tells why a suppression matches nothing.
+func (f *Filter) idle(i int) string {
+	s := &f.config.Suppressions[i]
+	if f.matched[i] == 0 {
+		return fmt.Sprintf("suppression of %s matches nothing: none of %d files is %q (reason: %s)", s.Rule, f.files, s.File, s.Reason)
+	}
+	return fmt.Sprintf("suppression of %s matches no finding in %d files (reason: %s)", s.Rule, f.matched[i], s.Reason)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

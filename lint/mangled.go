@@ -1,0 +1,174 @@
+package lint
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// scheme is a way to mangle names.
+type scheme uint8
+
+const (
+	notMangled scheme = iota
+	itanium
+	rustV0
+	microsoft
+	swift
+)
+
+var schemeNames = [...]string{"", "C++", "Rust", "Microsoft's C++", "Swift"}
+
+// mangledNames looks for mangled names: those of Swift, or the others.
+func mangledNames(ofSwift bool) func(p *Pass) (func(*symfmt.Record), func()) {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		var tallies [swift + 1]tally
+		return func(r *symfmt.Record) {
+				name := originName(r)
+				if len(name) < 4 || name[0] != '_' && name[0] != '?' && name[0] != '$' {
+					return
+				}
+				if s := schemeOf(name); s != notMangled && (s == swift) == ofSwift {
+					tallies[s].add(r, name)
+				}
+			}, func() {
+				for s := range tallies {
+					of := " mangled as " + schemeNames[s]
+					tallies[s].report(p, "is"+of, "are"+of)
+				}
+			}
+	}
+}
+
+// schemeOf tells how a name is mangled, by its beginning. Names of C that only
+// look like one (_Zero, _RNG_init) are not.
+func schemeOf(name []byte) scheme {
+	if bytes.IndexByte(name, ' ') >= 0 {
+		name = name[:bytes.IndexByte(name, ' ')] // "_ZN1aE [clone .cold]"
+	}
+	switch {
+	case isItanium(bytes.TrimPrefix(name, []byte("_"))) || isItanium(name):
+		return itanium
+	case isRustV0(name):
+		return rustV0
+	case len(name) > 1 && name[0] == '?' && bytes.Contains(name, []byte("@@")):
+		return microsoft
+	case isSwift(name):
+		return swift
+	}
+	return notMangled
+}
+
+// isItanium tells whether a name is one of the Itanium ABI: _Z and the beginning of
+// an encoding that is not the rest of a word.
+func isItanium(name []byte) bool {
+	if len(name) < 4 || name[0] != '_' || name[1] != 'Z' {
+		return false
+	}
+	c, next := name[2], name[3]
+	switch {
+	case isDigit(c):
+		return true
+	case c == 'N':
+		return isDigit(next) || strings.IndexByte("KVrRO_SLDWstb", next) >= 0 && bytes.IndexAny(name, "0123456789") >= 0
+	case c == 'L':
+		return isDigit(next)
+	case c == 'Z':
+		return isDigit(next) || next == 'N' || next == 'L'
+	case c == 'S':
+		return strings.IndexByte("abdiost", next) >= 0
+	case c == 'T':
+		return strings.IndexByte("VTISHWCchv", next) >= 0 && len(name) > 4
+	case c == 'G':
+		return strings.IndexByte("VRAI", next) >= 0 && len(name) > 4
+	case 'a' <= c && c <= 'z':
+		return isOperator(c, next) && len(name) > 4 && bytes.IndexAny(name, "0123456789") >= 0
+	}
+	return false
+}
+
+// isOperator tells whether two letters are an operator's code.
+func isOperator(a, b byte) bool {
+	const codes = " nw na dl da ps ng ad de co pl mi ml dv rm an or eo aS pL mI mL dV rM aN oR eO ls rs lS rS eq ne lt gt le ge ss nt aa oo pp mm cm pm pt cl ix qu li aw "
+	return strings.Contains(codes, string([]byte{' ', a, b, ' '}))
+}
+
+// isRustV0 tells whether a name is one of Rust's: _R, a version or none, and a
+// path.
+func isRustV0(name []byte) bool {
+	if len(name) < 6 || name[0] != '_' || name[1] != 'R' {
+		return false
+	}
+	rest := bytes.TrimLeft(name[2:], "0123456789")
+	if len(rest) < 4 || bytes.IndexAny(rest, "0123456789") < 0 {
+		return false
+	}
+	switch rest[0] {
+	case 'N': // a namespace, then a path
+		return strings.IndexByte("vtCSacfimpsu", rest[1]) >= 0 && strings.IndexByte("CNMXYI", rest[2]) >= 0
+	case 'M', 'X':
+		return rest[1] == 's' && (rest[2] == '_' || isDigit(rest[2]) || isDigit(rest[3]) || rest[3] == '_') || rest[1] == 'C' && (isDigit(rest[2]) || rest[2] == 's')
+	case 'I', 'Y':
+		return rest[1] == 'N' && strings.IndexByte("vtCS", rest[2]) >= 0
+	case 'C':
+		return isDigit(rest[1]) || rest[1] == 's' && bytes.IndexByte(rest, '_') > 0
+	}
+	return false
+}
+
+// isSwift tells whether a name is one of Swift's.
+func isSwift(name []byte) bool {
+	name = bytes.TrimPrefix(name, []byte("_"))
+	if len(name) < 4 {
+		return false
+	}
+	if name[0] == 'T' && name[1] == '0' {
+		return isDigit(name[2]) || 'A' <= name[2] && name[2] <= 'Z'
+	}
+	return name[0] == '$' && strings.IndexByte("sSe", name[1]) >= 0 &&
+		(isDigit(name[2]) || 'A' <= name[2] && name[2] <= 'Z')
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// suffixWords are what compilers put behind a name, with a number or without.
+var suffixWords = []string{"cold", "part", "isra", "constprop", "lto_priv", "llvm", "localalias", "warm", "hot", "__uniq"}
+
+// withoutSuffix is the name without the compiler's suffixes, be they bare (.part.0)
+// or as demanglers have them ([clone .part.0]).
+func withoutSuffix(name []byte) []byte {
+	for {
+		shorter := cutSuffix(name)
+		if len(shorter) == len(name) {
+			return name
+		}
+		name = shorter
+	}
+}
+
+func cutSuffix(name []byte) []byte {
+	if bytes.HasSuffix(name, []byte("]")) {
+		if i := bytes.LastIndex(name, []byte(" [clone .")); i >= 0 {
+			return name[:i]
+		}
+		return bytes.TrimSuffix(name, []byte(" [cold]"))
+	}
+	base := bytes.TrimRight(name, "0123456789")
+	if len(base) < len(name) {
+		if len(base) == 0 || base[len(base)-1] != '.' {
+			return name
+		}
+		base = base[:len(base)-1]
+	}
+	dot := bytes.LastIndexByte(base, '.')
+	if dot < 0 {
+		return name
+	}
+	for _, w := range suffixWords {
+		if string(base[dot+1:]) == w {
+			return name[:dot]
+		}
+	}
+	return name
+}

@@ -1,0 +1,96 @@
+package lint
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// nameFlags are what is wrong with the bytes of a name.
+type nameFlags uint8
+
+const (
+	nameControl   nameFlags = 1 << iota // C0, DEL or C1
+	nameNotUTF8                         // bytes that are no UTF-8
+	nameInvisible                       // marks that are not seen, or change the direction of text
+	nameHigh                            // bytes over 0x7f: look closer
+)
+
+// nameCache holds the flags of the record's name: several rules ask for them.
+type nameCache struct {
+	record int // Facts.Records of it
+	flags  nameFlags
+}
+
+// nameFlags looks at the name of the record once.
+func (p *Pass) nameFlags(r *symfmt.Record) nameFlags {
+	if p.names.record != p.Records {
+		p.names = nameCache{p.Records, scanName(r.Name)}
+	}
+	return p.names.flags
+}
+
+// byteFlags are the flags that a byte alone gives. A tab is a blank.
+var byteFlags = func() (t [256]nameFlags) {
+	for c := range t {
+		switch {
+		case c >= 0x80:
+			t[c] = nameHigh
+		case c < 0x20 && c != '\t' || c == 0x7f:
+			t[c] = nameControl
+		}
+	}
+	return t
+}()
+
+func scanName(name []byte) nameFlags {
+	flags := nameFlags(0)
+	for _, c := range name {
+		flags |= byteFlags[c]
+	}
+	if flags&nameHigh == 0 {
+		return flags
+	}
+	for len(name) > 0 {
+		r, n := utf8.DecodeRune(name)
+		flags |= runeFlags(r, n)
+		name = name[n:]
+	}
+	return flags
+}
+
+// runeFlags are the flags of a rune that is n bytes long.
+func runeFlags(r rune, n int) nameFlags {
+	switch {
+	case r < utf8.RuneSelf:
+		return byteFlags[r]
+	case r == utf8.RuneError && n == 1:
+		return nameNotUTF8
+	case r < 0xa0:
+		return nameControl
+	case isInvisible(r):
+		return nameInvisible
+	}
+	return 0
+}
+
+// isInvisible tells whether a rune is a mark of direction, a separator of lines,
+// or another that is not seen. Joiners and selectors of variants are parts of
+// words and emojis where they follow a letter, but have no place in a symbol.
+func isInvisible(r rune) bool {
+	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
+		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
+}
+
+// findInName returns the place of the first rune with one of the flags.
+func findInName(name []byte, want nameFlags) (at int, bad []byte) {
+	for at < len(name) {
+		r, n := utf8.DecodeRune(name[at:])
+		if runeFlags(r, n)&want != 0 {
+			return at, name[at : at+n]
+		}
+		at += n
+	}
+	return 0, nil
+}

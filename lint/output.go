@@ -1,0 +1,194 @@
+package lint
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Results are what the outputs are made of. Every output is the same for the same
+// results: files come in their order, findings of a file by place.
+type Results struct {
+	Version string // of symtool
+	Reports []*Report
+	Rules   []*Rule // that were checked; nil for all
+	// Filter is the one that the files were checked with, nil for none: what it
+	// says of itself comes behind the files.
+	Filter *Filter
+}
+
+func (r *Results) rules() []*Rule {
+	if r.Rules == nil {
+		return Rules()
+	}
+	return r.Rules
+}
+
+// all returns the reports of the files and that of the filter.
+func (r *Results) all() []*Report {
+	list := slices.Clone(r.Reports)
+	if r.Filter != nil {
+		if own := r.Filter.Report(r.rules()); own.Found() > 0 {
+			list = append(list, own)
+		}
+	}
+	return list
+}
+
+// WriteText writes the findings, one a line, and a summary.
+func WriteText(w io.Writer, r *Results) error {
+	all := r.all()
+	for _, rep := range all {
+		if err := WriteFindings(w, rep); err != nil {
+			return err
+		}
+	}
+	return writeSummary(w, r, all)
+}
+
+// WriteFindings writes the findings of a file, one a line, and how many were not
+// kept: the part of WriteText that can be written file by file.
+func WriteFindings(w io.Writer, rep *Report) error {
+	bw := bufio.NewWriter(w)
+	for i := range rep.Findings {
+		fmt.Fprintf(bw, "%s\n", printable(rep.Findings[i].String()))
+	}
+	for _, n := range rep.NotKept() {
+		fmt.Fprintf(bw, "%s: %s %v: %d more\n", printable(rep.File), n.Rule.ID, n.Severity, n.Count)
+	}
+	return bw.Flush()
+}
+
+// RuleCount is a number of findings of a rule.
+type RuleCount struct {
+	Rule     *Rule
+	Severity Severity
+	Count    int
+}
+
+// NotKept counts the findings that are only counted, by rule.
+func (r *Report) NotKept() []RuleCount {
+	kept := map[string]int{}
+	for i := range r.Findings {
+		kept[r.Findings[i].Rule.ID]++
+	}
+	var list []RuleCount
+	for _, c := range r.ByRule() {
+		if c.Count -= kept[c.Rule.ID]; c.Count > 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// ByRule counts the findings of each rule that has some, by ID.
+func (r *Report) ByRule() []RuleCount {
+	severities := map[string]Severity{}
+	for i := range r.Findings {
+		severities[r.Findings[i].Rule.ID] = r.Findings[i].Severity
+	}
+	var list []RuleCount
+	for _, id := range slices.Sorted(maps.Keys(r.Counts)) {
+		rule := RuleByID(id)
+		if r.Counts[id] == 0 || rule == nil {
+			continue
+		}
+		severity, ok := severities[id]
+		if !ok {
+			severity = rule.Severity
+		}
+		list = append(list, RuleCount{rule, severity, r.Counts[id]})
+	}
+	return list
+}
+
+// WriteSummary writes what is behind the findings in WriteText.
+func WriteSummary(w io.Writer, r *Results) error {
+	all := r.all()
+	if own := all[len(r.Reports):]; len(own) > 0 {
+		if err := WriteFindings(w, own[0]); err != nil {
+			return err
+		}
+	}
+	return writeSummary(w, r, all)
+}
+
+func writeSummary(w io.Writer, r *Results, all []*Report) error {
+	bw := bufio.NewWriter(w)
+	s := summarize(all)
+	fmt.Fprintf(bw, "%s in %s", s.severities(), plural(len(r.Reports), "file"))
+	if rules := s.byRule(); rules != "" {
+		fmt.Fprintf(bw, " (%s)", rules)
+	}
+	if s.hidden > 0 {
+		fmt.Fprintf(bw, "; %d of them not shown", s.hidden)
+	}
+	if s.known > 0 {
+		fmt.Fprintf(bw, "; %d in the baseline", s.known)
+	}
+	fmt.Fprintln(bw)
+	if r.Filter != nil {
+		for _, a := range r.Filter.Applied() {
+			if a.Findings > 0 {
+				fmt.Fprintf(bw, "%s of %s suppressed: %s\n", plural(a.Findings, "finding"), a.Rule, printable(a.Reason))
+			}
+		}
+	}
+	return bw.Flush()
+}
+
+// summary is the sum of reports.
+type summary struct {
+	totals     [Error + 1]int
+	rules      map[string]int
+	found      int
+	hidden     int // that are only counted
+	suppressed int
+	known      int
+}
+
+func summarize(reports []*Report) *summary {
+	s := &summary{rules: map[string]int{}}
+	for _, rep := range reports {
+		for i, n := range rep.Totals {
+			s.totals[i] += n
+		}
+		for id, n := range rep.Counts {
+			s.rules[id] += n
+		}
+		s.found += rep.Found()
+		s.hidden += rep.Found() - len(rep.Findings)
+		s.suppressed += rep.Suppressed
+		s.known += rep.Known
+	}
+	return s
+}
+
+func (s *summary) severities() string {
+	return fmt.Sprintf("%s, %s, %s", plural(s.totals[Error], "error"), plural(s.totals[Warning], "warning"), plural(s.totals[Note], "note"))
+}
+
+// byRule lists the rules, those with the most findings first.
+func (s *summary) byRule() string {
+	ids := slices.SortedFunc(maps.Keys(s.rules), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.rules[b], s.rules[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, id := range ids {
+		if s.rules[id] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", id, s.rules[id]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
