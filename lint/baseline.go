@@ -66,15 +66,14 @@ func fingerprintOf(name string, f *Finding) baselineKey {
 func Fingerprint(f *Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
-		text += "\x00" + withoutNumbers(f.Function) + "\x00" + withoutNumbers(f.Message)
+		text += "\x00" + withoutNumbers(f.Function, isDecimal) + "\x00" + withoutNumbers(f.Message, isNumber)
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// withoutNumbers replaces words of hexadecimal digits, with 0x or not, by "#".
-// Words such as "add" are among them, which does no harm.
-func withoutNumbers(s string) string {
+// withoutNumbers replaces the words that are numbers by "#".
+func withoutNumbers(s string, isNumber func(word string) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
@@ -100,6 +99,11 @@ func isWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
 
+// isDecimal is for names of functions, where compilers count: f.isra.0.
+func isDecimal(word string) bool { return strings.Trim(word, "0123456789") == "" }
+
+// isNumber is for messages. Words such as "add" are numbers, too, which does no
+// harm.
 func isNumber(word string) bool {
 	word = strings.TrimPrefix(word, "0x")
 	return word != "" && strings.Trim(word, "0123456789abcdefABCDEF") == ""

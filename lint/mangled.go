@@ -71,19 +71,54 @@ func isItanium(name []byte) bool {
 	case isDigit(c):
 		return true
 	case c == 'N':
-		return isDigit(next) || strings.IndexByte("KVrRO_SLDWstb", next) >= 0 && bytes.IndexAny(name, "0123456789") >= 0
+		return isNested(name[3:])
 	case c == 'L':
 		return isDigit(next)
 	case c == 'Z':
 		return isDigit(next) || next == 'N' || next == 'L'
 	case c == 'S':
-		return strings.IndexByte("abdiost", next) >= 0
+		return strings.IndexByte("abdiost", next) >= 0 && hasDigit(name)
+	case c == 'T' && (next == 'h' || next == 'v'): // thunks: an offset is next
+		return len(name) > 4 && (name[4] == 'n' || isDigit(name[4]))
 	case c == 'T':
-		return strings.IndexByte("VTISHWCchv", next) >= 0 && len(name) > 4
+		return strings.IndexByte("VTISHWCc", next) >= 0 && len(name) > 4
 	case c == 'G':
 		return strings.IndexByte("VRAI", next) >= 0 && len(name) > 4
 	case 'a' <= c && c <= 'z':
-		return isOperator(c, next) && len(name) > 4 && bytes.IndexAny(name, "0123456789") >= 0
+		return isOperator(c, next) && len(name) > 4 && (hasDigit(name) || isAllocation(name[2:]))
+	}
+	return false
+}
+
+// isNested tells whether a nested name follows N: qualifiers, then a part with its
+// length or a substitution, and an end.
+func isNested(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, "rVKRO")
+	if len(rest) < 3 || bytes.IndexByte(rest, 'E') < 0 {
+		return false
+	}
+	switch c, next := rest[0], rest[1]; c {
+	case 'S': // std::string and its like, or what was there before
+		return strings.IndexByte("abdiost_", next) >= 0 || isDigit(next)
+	case 'L':
+		return isDigit(next)
+	case 'T':
+		return next == '_' || isDigit(next)
+	case 'D':
+		return strings.IndexByte("tTC", next) >= 0 && hasDigit(rest)
+	default:
+		return isDigit(c)
+	}
+}
+
+// isAllocation tells whether an encoding is of operator new or delete, which have no
+// digits: the size, or a pointer, follows.
+func isAllocation(rest []byte) bool {
+	switch string(rest[:2]) {
+	case "nw", "na":
+		return strings.IndexByte("mjy", rest[2]) >= 0 && len(rest) == 3
+	case "dl", "da":
+		return bytes.HasPrefix(rest[2:], []byte("Pv")) && len(rest) <= 5
 	}
 	return false
 }
@@ -101,7 +136,7 @@ func isRustV0(name []byte) bool {
 		return false
 	}
 	rest := bytes.TrimLeft(name[2:], "0123456789")
-	if len(rest) < 4 || bytes.IndexAny(rest, "0123456789") < 0 {
+	if len(rest) < 4 || !hasDigit(rest) {
 		return false
 	}
 	switch rest[0] {
@@ -129,6 +164,8 @@ func isSwift(name []byte) bool {
 	return name[0] == '$' && strings.IndexByte("sSe", name[1]) >= 0 &&
 		(isDigit(name[2]) || 'A' <= name[2] && name[2] <= 'Z')
 }
+
+func hasDigit(name []byte) bool { return bytes.ContainsAny(name, "0123456789") }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 

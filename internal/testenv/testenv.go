@@ -171,7 +171,7 @@ func missing(t testing.TB, what, pkg string) {
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
 	"binutils", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
+	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
 	"zstd",
 }
 
@@ -225,6 +225,7 @@ var packages = map[string]string{
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
 	"make":            "make",
+	"xmllint":         "libxml2-utils",
 	"rustc":           "rustc",
 	"zstd":            "zstd",
 	"debuginfod":      "debuginfod",

@@ -1,0 +1,194 @@
+package lint
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestReadConfig(t *testing.T) {
+	c, err := ReadConfig("a.toml", strings.NewReader(`
+select = ["all"]
+ignore = ["SYM606", "names"]
+min-cfi = 99
+min-lines = 90.5
+
+[severity]
+names = "error"
+SYM602 = "note"
+SYM60 = "warning"
+
+[[suppress]]
+rule = "names"
+file = "a/**/*.sym"
+function = "^f"
+message = "m$"
+reason = " why "
+[[suppress]]
+
+rule = "SYM101"
+reason = "because"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *c.MinCFI != 99 || *c.MinLines != 90.5 || !slices.Equal(c.Select, []string{"all"}) || !slices.Equal(c.Ignore, []string{"SYM606", "names"}) {
+		t.Errorf("%+v", c)
+	}
+	s := c.Suppressions
+	if len(s) != 2 || s[0].Rule != "SYM6" || s[0].Reason != "why" || s[0].Line != 12 || s[0].Function.String() != "^f" || s[0].Message.String() != "m$" ||
+		s[1].Rule != "SYM101" || s[1].Line != 18 || s[1].File != "" {
+		t.Errorf("suppressions %+v", s)
+	}
+	for id, want := range map[string]Severity{"SYM601": Warning, "SYM602": Note, "SYM613": Error, "SYM102": Error, "SYM901": Warning} {
+		if got := c.severity(RuleByID(id)); got != want {
+			t.Errorf("severity of %s is %v, want %v", id, got, want)
+		}
+	}
+	if c, err := ReadConfig("a.toml", strings.NewReader("")); err != nil || c.MinCFI != nil || len(c.Suppressions) != 0 {
+		t.Errorf("empty: %+v, %v", c, err)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	const rule = "[[suppress]]\nrule = 'SYM601'\nreason = 'r'\n"
+	for _, c := range []struct{ text, want string }{
+		{"selct = ['SYM1']", `a.toml:1:1: unknown key "selct"`},
+		{rule + "because = 'x'", `a.toml:4:1: unknown key "suppress.because"`},
+		{"min-cfi = 1\n[other]\na = 1", `a.toml:2:2: unknown key "other"`},
+		{"select = 'SYM1'", "a.toml:1:10: "},
+		{"\nselect = [", "a.toml:2:"},
+		{"\n\nignore = ['SYM1', 'SYM777']", `a.toml:3: ignore: no rule is "SYM777": want an ID (SYM101), its beginning (SYM1), all, or a family (grammar, `},
+		{"select = ['']", `a.toml:1: select: no rule is ""`},
+		{"min-cfi = 101", "a.toml:1: min-cfi is 101, want 0 to 100 percent"},
+		{"min-lines = -0.5", "a.toml:1: min-lines is -0.5, want 0 to 100 percent"},
+		{"min-lines = nan", "a.toml:1: min-lines is NaN, want 0 to 100 percent"},
+		{"[severity]\nSYM601 = 'note'\nSYM602 = 'fatal'", `a.toml:3: severity of SYM602 is "fatal", want note, warning, error`},
+		{"severity.all = 'note'\nseverity.none = 'note'", `a.toml:2: severity: no rule is "none"`},
+		{rule + "[[suppress]]\nrule = 'SYM601'", "a.toml:4: suppress: there is no reason: tell why SYM601 is suppressed"},
+		{rule + "[[suppress]]\nrule = 'SYM601'\nreason = ' '", "a.toml:4: suppress: there is no reason"},
+		{rule + "[[suppress]]\nreason = 'r'", "a.toml:4: suppress: there is no rule"},
+		{rule + "[[suppress]]\nreason = 'r'\nrule = 'x'", `a.toml:6: suppress: no rule is "x"`},
+		{rule + "function = '('", "a.toml:4: suppress: function: error parsing regexp"},
+		{rule + "message = '('", "a.toml:4: suppress: message: error parsing regexp"},
+		{"suppress = [{rule = 'SYM601'}]", "a.toml:1: suppress: there is no reason"},
+		{"select = ['\x01']", "a.toml:1:"},
+		{"# \xff", "a.toml:1:"},
+		{strings.Repeat("#", maxConfig+1), "a.toml: more than 1048576 bytes: not a configuration"},
+	} {
+		_, err := ReadConfig("a.toml", strings.NewReader(c.text))
+		var e *ConfigError
+		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%.40q: %v, want %s", c.text, err, c.want)
+		}
+	}
+	bad := errors.New("bad disk")
+	if _, err := ReadConfig("a.toml", &failingReader{bad}); !errors.Is(err, bad) {
+		t.Error(err)
+	}
+}
+
+type failingReader struct{ err error }
+
+func (r *failingReader) Read([]byte) (int, error) { return 0, r.err }
+
+func TestSelectRules(t *testing.T) {
+	all := len(Rules())
+	names := 0
+	for _, r := range Rules() {
+		if r.Family().Name == "names" {
+			names++
+		}
+	}
+	for _, c := range []struct {
+		selected, ignored string
+		want              int
+		has, lacks        string
+	}{
+		{"", "", all, "SYM101", ""},
+		{"all", "", all, "SYM101", ""},
+		{"names", "", names, "SYM601", "SYM101"},
+		{"SYM6", "", names, "SYM601", "SYM101"},
+		{"SYM601 SYM101", "", 2, "SYM601", "SYM602"},
+		{"", "names", all - names, "SYM101", "SYM601"},
+		{"", "all", 0, "", "SYM101"},
+		{"SYM601", "names", 1, "SYM601", "SYM602"},
+		{"names", "SYM601", names - 1, "SYM602", "SYM601"},
+		{"SYM601", "SYM601", 0, "", "SYM601"},
+		{"names", "all", names, "SYM601", "SYM101"},
+	} {
+		rules, err := SelectRules(strings.Fields(c.selected), strings.Fields(c.ignored))
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := func(id string) bool { return slices.ContainsFunc(rules, func(r *Rule) bool { return r.ID == id }) }
+		if len(rules) != c.want || c.has != "" && !has(c.has) || c.lacks != "" && has(c.lacks) || rules == nil {
+			t.Errorf("select %q, ignore %q: %d rules, want %d", c.selected, c.ignored, len(rules), c.want)
+		}
+	}
+	for _, word := range []string{"", "S", "sym6", "Names", "SYM6011", "names,cfi"} {
+		if _, err := SelectRules([]string{word}, nil); err == nil {
+			t.Errorf("%q selects rules", word)
+		}
+		if _, err := SelectRules(nil, []string{word}); err == nil {
+			t.Errorf("%q ignores rules", word)
+		}
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for _, c := range []struct {
+		glob, file string
+		want       bool
+	}{
+		{"a.sym", "a.sym", true},
+		{"a.sym", "x/a.sym", true},
+		{"a.sym", "xa.sym", false},
+		{"a.sym", "a.symx", false},
+		{"a.sym", "axsym", false},
+		{"*.sym", "x/a.sym", true},
+		{"x/*.sym", "x/y/a.sym", false},
+		{"x/**/*.sym", "x/y/z/a.sym", true},
+		{"x/**/*.sym", "x/a.sym", true},
+		{"x/**", "x/y/z/a.sym", true},
+		{"x/**", "y/a.sym", false},
+		{"lib?.sym", "liba.sym", true},
+		{"lib?.sym", "lib/.sym", false},
+		{"x/a.sym", `C:\x\a.sym`, true},
+		{`x\a.sym`, "x/a.sym", true},
+		{"/x/a.sym", "/x/a.sym", true},
+		{"[a].sym", "[a].sym", true},
+		{"[a].sym", "a.sym", false},
+		{"a+(b).sym", "a+(b).sym", true},
+		{"*", "any\nthing", true},
+	} {
+		s := Suppression{glob: globRegexp(c.glob)}
+		if got := s.matchesFile(c.file); got != c.want {
+			t.Errorf("%q of %q: %v", c.glob, c.file, got)
+		}
+	}
+}
+
+// Any bytes are a configuration, or an error with the file's name.
+func FuzzConfig(f *testing.F) {
+	for _, s := range []string{goldenConfig, "select = ['SYM1']\nmin-cfi = 1", "[severity]\nall = 'note'", "suppress = [{rule = 'all', reason = 'x', file = '**'}]", "[a.b]\n[[c]]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := ReadConfig("a.toml", strings.NewReader(string(data)))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "a.toml:") || printable(err.Error()) != err.Error() {
+				t.Errorf("error %q", err)
+			}
+			return
+		}
+		if _, err := c.Rules(); err != nil {
+			t.Error(err)
+		}
+		r := namesOnly(t, "a.sym", nameText, NewFilter(c, nil), 0)
+		if r.Found()+r.Suppressed != namesOnly(t, "a.sym", nameText, nil, 0).Found() {
+			t.Errorf("%d findings, %d suppressed", r.Found(), r.Suppressed)
+		}
+	})
+}
