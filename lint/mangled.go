@@ -83,7 +83,7 @@ func isItanium(name []byte) bool {
 	case c == 'T':
 		return strings.IndexByte("VTISHWCc", next) >= 0 && len(name) > 4
 	case c == 'G':
-		return strings.IndexByte("VRAI", next) >= 0 && len(name) > 4
+		return strings.IndexByte("VRAI", next) >= 0 && len(name) > 4 || next == 'T' && len(name) > 7 && (hasDigit(name) || isAllocation(name[5:]))
 	case 'a' <= c && c <= 'z':
 		return isOperator(c, next) && len(name) > 4 && (hasDigit(name) || isAllocation(name[2:]))
 	}

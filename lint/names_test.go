@@ -114,6 +114,50 @@ func TestNamePlaces(t *testing.T) {
 	}
 }
 
+// A record without a name is one finding, and bad lines among many of them are
+// counted right.
+func TestEmptyNames(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		limit      int
+		bad, empty int
+	}{
+		{moduleLine + "FILE 1\nFUNC 10 1 0\nPUBLIC 10 0 \nINLINE_ORIGIN 1\t\n", 0, 0, 4},
+		{moduleLine + "FILE 1\nbad\nFILE 2\n", 0, 1, 2},
+		{moduleLine + strings.Repeat("PUBLIC 10 0\n", 500) + strings.Repeat("bad\n", 7), 3, 7, 500},
+		{moduleLine + strings.Repeat("bad\n", 7) + strings.Repeat("PUBLIC 10 0\n", 500), 3, 7, 500},
+		{moduleLine + strings.Repeat("bad\nPUBLIC 10 0\n", 50), 9, 50, 50},
+		{"MODULE Linux x86_64 " + goodID + "\n", 0, 1, 1},
+		{"MODULE Linux x86_64 xyz\nFILE 1\n", 0, 1, 2},
+		{moduleLine + "FUNC x 1 0\nFUNC\nPUBLIC\n", 0, 3, 0}, // no records at all
+	} {
+		for _, alone := range []bool{false, true} {
+			words := []string{"SYM101", "SYM601"}
+			if alone {
+				words = words[:1]
+			}
+			rules, err := SelectRules(words, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(t.Context(), strings.NewReader(c.text), Options{Rules: rules, MaxPerRule: c.limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bad, empty := c.bad, c.empty
+			if alone {
+				bad, empty = strings.Count(c.text, "bad\n")+strings.Count(c.text, "PUBLIC 10 0\n"), 0
+			}
+			if alone && c.limit == 0 {
+				continue
+			}
+			if r.Counts["SYM101"] != bad || r.Counts["SYM601"] != empty {
+				t.Errorf("%.60q: %v, want %d bad and %d empty", c.text, r.Counts, bad, empty)
+			}
+		}
+	}
+}
+
 // What symtool dump writes has names without errors; warnings and notes are those
 // listed here, and true.
 func TestNamesOfDump(t *testing.T) {
