@@ -106,6 +106,11 @@ func (f *Filter) severity(r *Rule) Severity {
 	return r.Severity
 }
 
+// wantsWords tells whether findings that are only counted matter to the filter.
+func (ff *fileFilter) wantsWords() bool {
+	return len(ff.suppressions) > 0 || ff.record != nil || ff.baseline != nil
+}
+
 // keep tells whether a finding stays, and counts it in the report if not.
 func (ff *fileFilter) keep(f *Finding, r *Report) bool {
 	for _, i := range ff.suppressions {
@@ -114,6 +119,9 @@ func (ff *fileFilter) keep(f *Finding, r *Report) bool {
 			r.Suppressed++
 			return false
 		}
+	}
+	if ff.record == nil && ff.baseline == nil {
+		return true
 	}
 	key := fingerprintOf(ff.name, f)
 	if ff.record != nil {

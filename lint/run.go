@@ -248,10 +248,10 @@ func (p *Pass) function(r *symfmt.Record) string {
 // full tells whether no more findings of the rule are kept.
 func (p *Pass) full() bool { return p.report.Counts[p.rule.ID] >= p.Options.MaxPerRule }
 
-// skip counts a finding that is not kept. With a filter, every finding must be
+// skip counts a finding that is not kept. For most filters every finding must be
 // put in words: the words decide whether it counts.
 func (p *Pass) skip() bool {
-	if p.filter != nil || !p.full() {
+	if !p.full() || p.filter != nil && p.filter.wantsWords() {
 		return false
 	}
 	p.count(p.rule, 1)
