@@ -25,6 +25,12 @@ type Facts struct {
 	Blocks    []BlockFact // STACK CFI INIT, in order of the file
 	Files     IDs
 	Origins   IDs
+	Wins      []WinFact // STACK WIN, in order of the file
+
+	cfi    cfiFacts
+	win    winFacts
+	lines  lineCover
+	params []funcParam // FUNC records with a parameter size
 }
 
 // FuncFact is a FUNC record: 40 bytes.
@@ -135,19 +141,28 @@ func (f *Facts) see(r *symfmt.Record) {
 		f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
 		f.FuncName = append(f.FuncName[:0], r.Name...)
 		f.InFunc = true
+		f.lines.begin(&f.Func)
+		if r.ParamSize > 0 {
+			f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
+		}
 		return
 	case symfmt.KindLine:
 		f.Func.Lines++
+		f.lines.add(r.Line.RVA, r.Line.Size)
 	case symfmt.KindInline:
 		f.Func.Inlines++
 	case symfmt.KindPublic:
 		f.Publics = append(f.Publics, PublicFact{r.RVA, uint32(r.Pos().Line)})
 	case symfmt.KindCFIInit:
 		f.Blocks = append(f.Blocks, BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
+		f.cfi.see(f, r)
 	case symfmt.KindCFI:
 		if n := len(f.Blocks); n > 0 {
 			f.Blocks[n-1].Rows++
 		}
+		f.cfi.see(f, r)
+	case symfmt.KindStackWin:
+		f.win.see(f, r)
 	}
 	if r.Kind != symfmt.KindLine && r.Kind != symfmt.KindInline && f.InFunc {
 		f.closeFunc()
@@ -157,7 +172,14 @@ func (f *Facts) see(r *symfmt.Record) {
 // closeFunc keeps the function that ended.
 func (f *Facts) closeFunc() {
 	if f.InFunc {
+		f.Func.Covered = f.lines.end()
 		f.Functions = append(f.Functions, f.Func)
 	}
 	f.InFunc = false
+}
+
+// end completes the facts when the file has been read.
+func (f *Facts) end() {
+	f.closeFunc()
+	f.cfi.finish(f, len(f.Blocks)-1)
 }

@@ -41,6 +41,8 @@ type Rule struct {
 	// neither.
 	Bad, Good string
 	At        int
+	// With sets the options that Bad and Good are checked with; nil for none.
+	With func(*Options)
 
 	// On are the records that Check's first function sees.
 	On []symfmt.Kind

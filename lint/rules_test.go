@@ -10,7 +10,17 @@ import (
 // lintText checks a text with all rules.
 func lintText(t testing.TB, text string) *Report {
 	t.Helper()
-	r, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym"})
+	return lintWith(t, text, nil)
+}
+
+// lintWith is lintText with other options.
+func lintWith(t testing.TB, text string, with func(*Options)) *Report {
+	t.Helper()
+	o := Options{File: "a.sym"}
+	if with != nil {
+		with(&o)
+	}
+	r, err := Run(context.Background(), strings.NewReader(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +52,7 @@ func TestRules(t *testing.T) {
 				t.Fatal("no example")
 			}
 			var lines []int
-			for _, f := range lintText(t, rule.Bad).Findings {
+			for _, f := range lintWith(t, rule.Bad, rule.With).Findings {
 				if f.Rule == rule {
 					lines = append(lines, f.Line)
 				} else if f.Rule.Family() == family {
@@ -52,7 +62,7 @@ func TestRules(t *testing.T) {
 			if !slices.Equal(lines, []int{rule.At}) {
 				t.Errorf("Bad: findings at lines %v, want %d", lines, rule.At)
 			}
-			for _, f := range lintText(t, rule.Good).Findings {
+			for _, f := range lintWith(t, rule.Good, rule.With).Findings {
 				if f.Rule.Family() == family {
 					t.Errorf("Good: %v", f.String())
 				}

@@ -21,6 +21,9 @@ type Options struct {
 	// MaxPerRule is how many findings of a rule are kept; the others are counted.
 	// 0 is DefaultMaxPerRule.
 	MaxPerRule int
+	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
+	// have call frame information and lines; 0 for no limit.
+	MinCFI, MinLines float64
 	// Binary is the file that the symbols are of; nil for none.
 	Binary *elfobj.File
 	// Filter changes severities and takes findings away; nil for none. One filter
@@ -39,6 +42,7 @@ type Report struct {
 	Counts   map[string]int // findings by rule, those that were not kept too
 	Totals   [Error + 1]int // the same by severity
 	Facts    *Facts
+	Coverage *Coverage
 	Bytes    int64 // of text
 	Lines    int
 
@@ -112,6 +116,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if err := p.read(ctx, in, &on); err != nil {
 		return nil, err
 	}
+	p.report.Coverage = p.coverage(o.MinCFI, o.MinLines)
 	for _, l := range ends {
 		p.rule = l.rule
 		l.record(nil)
@@ -154,7 +159,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *[symfmt.KindCFI + 1][
 			return context.Cause(ctx)
 		}
 	}
-	p.closeFunc()
+	p.end()
 	rep := rd.Report()
 	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines
 	p.syntax(rep)

@@ -1,0 +1,311 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// ruleSets are what is known of the texts of STACK CFI rules. A module has
+// hundreds of thousands of records and a few thousand different texts.
+type ruleSets struct {
+	names   *cfi.Names
+	kinds   []regKind // by cfi.Reg
+	known   map[string]*ruleSet
+	exprs   map[string]uint32 // numbers of expressions, by text
+	next    uint32            // never used again, so that rows stay comparable
+	bytes   int               // of texts in known
+	keyed   []byte
+	trouble bool // the tables are full
+}
+
+// The tables are emptied at the next INIT when they hold more; a text that is
+// longer is analysed each time.
+const (
+	maxSets      = 1 << 16
+	maxSetsBytes = 8 << 20
+	maxSetText   = 4 << 10
+)
+
+// ruleSet is what is known of a text.
+type ruleSet struct {
+	rules []setRule
+	fault *ruleFault // it does not parse: readers drop it all
+	// Each is found by a rule of its own.
+	failing  []ruleFault // expressions that no reader can compute
+	unknown  []ruleFault // registers that the CPU does not have, in expressions
+	foreign  []ruleFault // registers that the CPU does not have, with a rule
+	repeated []ruleFault // registers with a second rule
+	ends     []ruleFault // .undef that peers do not take
+}
+
+// setRule is a rule of a set: 20 bytes.
+type setRule struct {
+	reg     cfi.Reg
+	expr    uint32  // number of the expression
+	saved   cfi.Reg // .cfa: a callee-saved register in it
+	scratch cfi.Reg // .cfa: a register in it that calls do not keep
+	fails   bool    // no reader can compute it
+	undef   bool
+}
+
+// ruleFault is a fault in a text.
+type ruleFault struct {
+	field int // number of the token, from 0
+	text  string
+}
+
+// regKind is what a call does to a register.
+type regKind uint8
+
+const (
+	regScratch regKind = iota
+	regSaved
+	regFrame // stack pointer, return address, program counter
+)
+
+// fresh makes place, and empties full tables.
+func (s *ruleSets) fresh(a *arch.Arch) {
+	if s.names != nil && !s.trouble {
+		return
+	}
+	*s = ruleSets{names: cfi.NewNames(a), known: map[string]*ruleSet{}, exprs: map[string]uint32{}, next: s.next}
+	if a == nil {
+		return
+	}
+	s.kinds = make([]regKind, s.names.Len())
+	for _, name := range a.CalleeSaved {
+		s.kinds[s.names.Lookup(name)] = regSaved
+	}
+	for _, name := range []string{a.SP, a.PC, a.RA} {
+		if name != "" {
+			s.kinds[s.names.Lookup(name)] = regFrame
+		}
+	}
+}
+
+// of returns what is known of a text.
+func (s *ruleSets) of(text []byte) *ruleSet {
+	if set, ok := s.known[string(text)]; ok {
+		return set
+	}
+	set := s.analyse(string(text))
+	if len(text) > maxSetText {
+		return set
+	}
+	if len(s.known) >= maxSets || s.bytes > maxSetsBytes || len(s.exprs) >= maxSets {
+		s.trouble = true
+		return set
+	}
+	s.known[string(text)] = set
+	s.bytes += len(text)
+	return set
+}
+
+func (s *ruleSets) analyse(text string) *ruleSet {
+	set := &ruleSet{}
+	rules, err := s.names.ParseRules(text)
+	if err != nil {
+		set.fault = &ruleFault{faultField(text, err), form(err).text}
+		return set
+	}
+	starts := ruleStarts(text)
+	for i, rule := range rules {
+		field := starts[min(i, len(starts)-1)]
+		name := s.names.Name(rule.Reg)
+		for _, before := range rules[:min(i, maxRepeated)] {
+			if before.Reg == rule.Reg {
+				set.repeated = append(set.repeated, ruleFault{field, fmt.Sprintf("%s has a second rule in this record: the first is lost", quote(name))})
+				break
+			}
+		}
+		if s.names.Arch() != nil && !s.names.Known(rule.Reg) {
+			set.foreign = append(set.foreign, ruleFault{field, s.stranger(name)})
+		}
+		set.rules = append(set.rules, s.rule(set, rule, field))
+	}
+	return set
+}
+
+// maxRepeated is among how many rules of a record a second one is looked for: no
+// CPU has more registers.
+const maxRepeated = 256
+
+// rule looks at one rule.
+func (s *ruleSets) rule(set *ruleSet, rule cfi.Rule, field int) setRule {
+	out := setRule{reg: rule.Reg, saved: cfi.NoReg, scratch: cfi.NoReg, undef: rule.Expr.IsUndef()}
+	name := s.names.Name(rule.Reg)
+	if f := check(rule.Expr); f != nil {
+		set.failing = append(set.failing, ruleFault{field + f.field, quote(name) + ": " + f.text})
+		out.fails = true
+	}
+	rule.Expr.Uses(func(reg cfi.Reg) {
+		switch {
+		case reg == cfi.CFA:
+			if rule.Reg == cfi.CFA && !out.fails {
+				set.failing = append(set.failing, ruleFault{field, ".cfa: .cfa is not known in its own rule"})
+				out.fails = true
+			}
+		case s.names.Arch() == nil:
+		case !s.names.Known(reg):
+			if !out.fails {
+				set.unknown = append(set.unknown, ruleFault{field, quote(name) + ": " + s.stranger(s.names.Name(reg))})
+			}
+			out.fails = true
+		case rule.Reg == cfi.CFA && s.kinds[reg] == regSaved:
+			out.saved = reg
+		case rule.Reg == cfi.CFA && s.kinds[reg] == regScratch:
+			out.scratch = reg
+		}
+	})
+	if out.undef && rule.Reg == cfi.CFA {
+		set.failing = append(set.failing, ruleFault{field, ".cfa: .undef: without a frame address there is no caller"})
+	}
+	if out.undef && rule.Reg == cfi.RA {
+		set.ends = append(set.ends, ruleFault{field, "the end of the stack is marked by .ra: .undef, want .ra: 0"})
+	}
+	out.expr = s.number(rule.Expr)
+	return out
+}
+
+// number numbers an expression; those of one effect have one number as far as
+// sums and loads of sums go.
+func (s *ruleSets) number(e cfi.Expr) uint32 {
+	if base, offset, ok := e.AsOffset(); ok {
+		e = s.names.Offset(base, offset)
+	} else if base, offset, ok := e.AsLoad(); ok {
+		e = s.names.Load(base, offset)
+	}
+	s.keyed = e.Append(s.keyed[:0])
+	if n, ok := s.exprs[string(s.keyed)]; ok {
+		return n
+	}
+	s.next++
+	if len(s.keyed) <= maxSetText && len(s.exprs) < maxSets {
+		s.exprs[string(s.keyed)] = s.next
+	}
+	return s.next
+}
+
+// stranger says what a register is called that the CPU does not have, and what it
+// may mean: the dollar sign is part of a name.
+func (s *ruleSets) stranger(name string) string {
+	msg := fmt.Sprintf("%s has no register %s", s.names.Arch().Name, quote(name))
+	other := "$" + name
+	if bare, ok := strings.CutPrefix(name, "$"); ok {
+		other = bare
+	}
+	if _, ok := s.names.Arch().RegIndex(other); ok {
+		msg += ", want " + other
+	}
+	return msg
+}
+
+// check returns why an expression has no value, whatever the registers are.
+func check(e cfi.Expr) *ruleFault {
+	if err := e.Check(); err != nil {
+		f := form(err)
+		return &f
+	}
+	return checkTokens(e)
+}
+
+// form is a fault that the parser or cfi.Expr.Check found. Its field is that of
+// the token, from 1.
+func form(err error) ruleFault {
+	var ce *cfi.Error
+	if !errors.As(err, &ce) {
+		return ruleFault{-1, err.Error()}
+	}
+	text := ce.Kind.Error()
+	if ce.Token > 0 {
+		text = quote(ce.Text) + ": " + text
+	}
+	if ce.Rule != "" {
+		text = quote(ce.Rule) + ": " + text
+	}
+	return ruleFault{ce.Token, text}
+}
+
+// checkTokens finds operands that an operator cannot take.
+func checkTokens(e cfi.Expr) *ruleFault {
+	if e.IsUndef() {
+		return nil
+	}
+	before := ""
+	for i, token := range strings.Fields(e.String()) {
+		switch token {
+		case ".undef":
+			return &ruleFault{i + 1, ".undef within an expression"}
+		case "/", "%":
+			if before == "0" {
+				return &ruleFault{i + 1, "division by zero"}
+			}
+		case "@":
+			if v, ok := constant(before); ok && (v == 0 || v&(v-1) != 0) {
+				return &ruleFault{i + 1, "alignment " + before + " is not a power of two"}
+			}
+		}
+		before = token
+	}
+	return nil
+}
+
+// constant reads a token of cfi.Expr.String.
+func constant(token string) (uint64, bool) {
+	var v int64
+	n, err := fmt.Sscan(token, &v)
+	return uint64(v), n == 1 && err == nil
+}
+
+// ruleStarts are the tokens that name registers.
+func ruleStarts(text string) (starts []int) {
+	n := 0
+	for token := range strings.FieldsSeq(text) {
+		if token[len(token)-1] == ':' {
+			starts = append(starts, n)
+		}
+		n++
+	}
+	return starts
+}
+
+// faultField is the token of a fault of form. A rule without an expression has
+// none: then it is the register with another, or nothing, behind it.
+func faultField(text string, err error) int {
+	if f := form(err); f.field > 0 {
+		return f.field - 1
+	}
+	starts := ruleStarts(text)
+	for i, at := range starts {
+		if i+1 < len(starts) && starts[i+1] == at+1 {
+			return at
+		}
+	}
+	if len(starts) == 0 {
+		return 0
+	}
+	return starts[len(starts)-1]
+}
+
+// maxQuoted is how much of a text a message repeats.
+const maxQuoted = 40
+
+// quote prints a name of the file as messages show it: as it is when it is plain,
+// else escaped and shortened.
+func quote(name string) string {
+	plain := len(name) <= maxQuoted
+	for i := range len(name) {
+		plain = plain && name[i] > ' ' && name[i] < 0x7f
+	}
+	if plain {
+		return name
+	}
+	if len(name) > maxQuoted {
+		return fmt.Sprintf("%q...", name[:maxQuoted])
+	}
+	return fmt.Sprintf("%q", name)
+}

@@ -1,0 +1,223 @@
+package lint
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Coverage is how much of a module's code has call frame information and lines.
+// Code has call frame information where it lies in a STACK CFI block with rules
+// for .cfa and .ra that can be computed, or in a STACK WIN record that readers
+// can use. Bytes of two FUNC records that overlap count twice.
+type Coverage struct {
+	Functions int `json:"functions"` // FUNC records
+	Publics   int `json:"publics"`   // PUBLIC records
+	Blocks    int `json:"blocks"`    // STACK CFI INIT records
+	WinBlocks int `json:"win_blocks,omitempty"`
+
+	Code    Share `json:"cfi_bytes"`   // bytes of functions with call frame information
+	Entries Share `json:"cfi_entries"` // functions whose first byte has it
+	Public  Share `json:"cfi_publics"` // PUBLIC records whose first byte has it
+
+	// LineEnds are the line records whose code has it: the end of a line's code is
+	// where return addresses may be. Without the binary it is not known which of
+	// them are. Of a function that has call frame information for a part of its
+	// code only, the lines are Unsure, and not among Covered.
+	LineEnds LineEnds `json:"cfi_line_ends"`
+	// Calls are the return addresses of the code: what follows each call
+	// instruction. It is nil without the binary.
+	Calls *Share `json:"cfi_calls,omitempty"`
+
+	Lines     Share `json:"line_bytes"`     // bytes of functions with lines
+	WithLines Share `json:"line_functions"` // functions with line records
+
+	// Worst are the functions with the most bytes without call frame information,
+	// WorstLines those with the most bytes without lines.
+	Worst      []Gap `json:"worst_cfi,omitempty"`
+	WorstLines []Gap `json:"worst_lines,omitempty"`
+
+	Verdict Verdict  `json:"verdict"`
+	Reasons []string `json:"reasons"`
+
+	hasCFI bool // for some byte
+}
+
+// Share is a part of a whole.
+type Share struct {
+	Covered uint64 `json:"covered"`
+	Total   uint64 `json:"total"`
+}
+
+// Percent is the share, 100 of nothing.
+func (s Share) Percent() float64 {
+	if s.Total == 0 {
+		return 100
+	}
+	return 100 * float64(s.Covered) / float64(s.Total)
+}
+
+// below tells whether the share is under a limit in percent.
+func (s Share) below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
+
+func (s *Share) add(covered, total uint64) {
+	s.Covered, s.Total = sum(s.Covered, covered), sum(s.Total, total)
+}
+
+// sum stops at the greatest number: a damaged file has functions of 2^63 bytes.
+func sum(a, b uint64) uint64 {
+	n, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return n
+}
+
+// LineEnds counts line records.
+type LineEnds struct {
+	Share
+	Unsure uint64 `json:"unsure"`
+}
+
+// Gap is a function that lacks something.
+type Gap struct {
+	RVA     symfmt.RVA `json:"-"`
+	Address string     `json:"rva"`            // hexadecimal
+	Line    int        `json:"line"`           // of the symbol file
+	Name    string     `json:"name,omitempty"` // see Coverage.ReadNames
+	Size    uint64     `json:"size"`
+	Missing uint64     `json:"missing"` // bytes without
+}
+
+// maxGaps is how many functions are listed.
+const maxGaps = 20
+
+// coverage measures; percent are the limits of Options, 0 for none.
+func (f *Facts) coverage(minCFI, minLines float64) *Coverage {
+	c := &Coverage{Functions: len(f.Functions), Publics: len(f.Publics), Blocks: len(f.Blocks), WinBlocks: len(f.Wins)}
+	known := ranges(f.known())
+	c.hasCFI = len(known) > 0
+	for i := range f.Functions {
+		c.function(&f.Functions[i], known)
+	}
+	for _, p := range f.Publics {
+		c.Public.add(known.in(p.RVA, 1), 1)
+	}
+	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
+		sortGaps(gaps)
+		for i := range gaps {
+			gaps[i].Address = hex(gaps[i].RVA)
+		}
+	}
+	c.Worst, c.WorstLines = trim(c.Worst), trim(c.WorstLines)
+	c.judge(f, minCFI, minLines)
+	return c
+}
+
+func (c *Coverage) function(fn *FuncFact, known ranges) {
+	covered := known.in(fn.RVA, fn.Size)
+	c.Code.add(covered, fn.Size)
+	c.Entries.add(known.in(fn.RVA, 1), 1)
+	c.Lines.add(fn.Covered, fn.Size)
+	c.WithLines.add(min(uint64(fn.Lines), 1), 1)
+	lines := uint64(fn.Lines)
+	switch {
+	case covered == fn.Size:
+		c.LineEnds.add(lines, lines)
+	case covered > 0:
+		c.LineEnds.Unsure += lines
+		fallthrough
+	default:
+		c.LineEnds.add(0, lines)
+	}
+	c.Worst = addGap(c.Worst, fn, fn.Size-covered)
+	c.WorstLines = addGap(c.WorstLines, fn, fn.Size-fn.Covered)
+}
+
+// addGap keeps the functions that lack most.
+func addGap(gaps []Gap, fn *FuncFact, missing uint64) []Gap {
+	if missing == 0 {
+		return gaps
+	}
+	gaps = append(gaps, Gap{RVA: fn.RVA, Line: int(fn.Line), Size: fn.Size, Missing: missing})
+	if len(gaps) == 16*maxGaps {
+		sortGaps(gaps)
+		gaps = gaps[:maxGaps]
+	}
+	return gaps
+}
+
+func sortGaps(gaps []Gap) {
+	slices.SortFunc(gaps, func(a, b Gap) int {
+		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+func trim(gaps []Gap) []Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps)]) }
+
+// known are the ranges of code that have call frame information.
+func (f *Facts) known() []symfmt.Range {
+	all := make([]symfmt.Range, 0, len(f.Blocks)+len(f.Wins)+len(f.cfi.holes))
+	holes := f.cfi.holes
+	for i := range f.Blocks {
+		b := &f.Blocks[i]
+		at, left := b.RVA, b.Size
+		for ; len(holes) > 0 && int(holes[0].block) == i; holes = holes[1:] {
+			h := holes[0]
+			all = append(all, symfmt.Range{RVA: at, Size: uint64(h.rva - at)})
+			left -= uint64(h.end - at)
+			at = h.end
+		}
+		all = append(all, symfmt.Range{RVA: at, Size: left})
+	}
+	if f.usesWin() {
+		for i := range f.Wins {
+			if w := &f.Wins[i]; w.Usable {
+				all = append(all, symfmt.Range{RVA: w.RVA, Size: w.Size})
+			}
+		}
+	}
+	return mergeRanges(all)
+}
+
+// usesWin tells whether readers use STACK WIN records for the CPU.
+func (f *Facts) usesWin() bool { return f.Arch == nil || f.Arch.Name == "x86" }
+
+// ranges are pieces of code, sorted, that do not overlap or touch.
+type ranges []symfmt.Range
+
+// mergeRanges sorts ranges and joins those that overlap or touch. It uses the
+// memory of all.
+func mergeRanges(all []symfmt.Range) []symfmt.Range {
+	all = slices.DeleteFunc(all, func(r symfmt.Range) bool { return r.Size == 0 })
+	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
+	if !slices.IsSortedFunc(all, byRVA) {
+		slices.SortFunc(all, byRVA)
+	}
+	out := all[:0]
+	for _, r := range all {
+		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {
+			out[n-1].Size = max(out[n-1].Size, sum(uint64(r.RVA-out[n-1].RVA), r.Size))
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// in is the number of bytes of [rva, rva+size) that lie in the ranges.
+func (rs ranges) in(rva symfmt.RVA, size uint64) (n uint64) {
+	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
+	if !found && i > 0 {
+		if before := uint64(rva - rs[i-1].RVA); before < rs[i-1].Size {
+			n = min(size, rs[i-1].Size-before)
+		}
+	}
+	for ; i < len(rs) && uint64(rs[i].RVA-rva) < size; i++ {
+		n += min(rs[i].Size, size-uint64(rs[i].RVA-rva))
+	}
+	return n
+}

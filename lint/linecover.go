@@ -1,0 +1,91 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// lineCover counts the bytes of a function that its line records cover. Lines in
+// order without gaps cost nothing; for others, ranges are kept up to the
+// function's end.
+type lineCover struct {
+	start  symfmt.RVA
+	size   uint64
+	run    span   // offsets that the lines at last cover without a gap
+	before []span // earlier runs
+	room   int    // how many runs are kept before they are joined
+}
+
+// span is a range of offsets or RVAs, the end not included.
+type span struct{ start, end uint64 }
+
+func (c *lineCover) begin(f *FuncFact) {
+	*c = lineCover{start: f.RVA, size: f.Size, before: c.before[:0], room: minRoom}
+}
+
+// add takes in a line record. What lies outside of the function does not count.
+func (c *lineCover) add(rva symfmt.RVA, size uint64) {
+	start, end := uint64(rva-c.start), uint64(0)
+	switch {
+	case rva < c.start:
+		if before := uint64(c.start - rva); size > before {
+			start, end = 0, min(size-before, c.size)
+		} else {
+			return
+		}
+	case start >= c.size:
+		return
+	default:
+		end = start + min(size, c.size-start)
+	}
+	if start == c.run.end { // by far the commonest
+		c.run.end = end
+		return
+	}
+	c.keep()
+	c.run = span{start, end}
+}
+
+// keep puts the run to the earlier ones.
+func (c *lineCover) keep() {
+	if c.run.start == c.run.end {
+		return
+	}
+	c.before = append(c.before, c.run)
+	if len(c.before) > c.room {
+		c.before = merge(c.before)
+		c.room = max(minRoom, 2*len(c.before))
+	}
+}
+
+// minRoom is how many runs are kept at least.
+const minRoom = 1 << 12
+
+// end is the number of bytes that are covered.
+func (c *lineCover) end() (n uint64) {
+	c.keep()
+	c.before = merge(c.before)
+	for _, s := range c.before {
+		n += s.end - s.start
+	}
+	return n
+}
+
+// merge sorts ranges and joins those that touch or overlap.
+func merge(spans []span) []span {
+	byStart := func(a, b span) int { return cmp.Compare(a.start, b.start) }
+	if !slices.IsSortedFunc(spans, byStart) {
+		slices.SortFunc(spans, byStart)
+	}
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.start <= out[n-1].end {
+			out[n-1].end = max(out[n-1].end, s.end)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

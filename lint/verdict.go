@@ -1,0 +1,194 @@
+package lint
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Verdict is what a symbol file is good for.
+type Verdict string
+
+// The verdicts.
+const (
+	GoodForUnwinding  Verdict = "good for unwinding"
+	SymbolicationOnly Verdict = "symbolication only"
+	Unusable          Verdict = "unusable"
+)
+
+// GoodShare is the share of functions' bytes and entries with call frame
+// information, in percent, from which on a file is good for unwinding when no
+// other limit is given. The rest is start-up and assembly code of a few bytes.
+const GoodShare = 95
+
+// judge gives the verdict.
+func (c *Coverage) judge(f *Facts, minCFI, minLines float64) {
+	c.Reasons = []string{}
+	why := func(format string, args ...any) { c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...)) }
+	limit := minCFI
+	if limit <= 0 {
+		limit = GoodShare
+	}
+	names := c.Functions+c.Publics > 0
+	switch {
+	case !f.HasModule:
+		c.Verdict = Unusable
+		why("there is no MODULE record: no reader takes the file")
+		return
+	case !names && !c.hasCFI:
+		c.Verdict = Unusable
+		why("there are no names and no call frame information")
+		return
+	case !c.hasCFI:
+		c.Verdict = SymbolicationOnly
+		why("there is no call frame information: stacks through this module are guessed")
+	case !names:
+		c.Verdict = GoodForUnwinding
+		why("there are no names: what share of the code has call frame information is not known, and frames show addresses only")
+	default:
+		c.Verdict = GoodForUnwinding
+		c.enough(limit, why)
+	}
+	switch {
+	case c.Functions == 0 && names:
+		why("there are public symbols only: names may be those of a symbol before, and lines are not known")
+	case c.Functions > 0 && c.WithLines.Covered == 0:
+		why("no function has lines: frames show functions without files and lines")
+	case minLines > 0 && c.Lines.below(minLines):
+		why("%s of function bytes have lines, less than %v %%", c.Lines, minLines)
+	}
+}
+
+// enough compares the shares with a limit.
+func (c *Coverage) enough(limit float64, why func(string, ...any)) {
+	for _, s := range []struct {
+		share Share
+		of    string
+		ask   bool
+	}{
+		{c.Code, "function bytes have call frame information", c.Functions > 0},
+		{c.Entries, "functions have call frame information at their first byte", c.Functions > 0},
+		{c.Public, "public symbols have call frame information", c.Functions == 0},
+	} {
+		switch {
+		case !s.ask:
+		case s.share.below(limit):
+			c.Verdict = SymbolicationOnly
+			why("%s of %s, less than %v %%", s.share, s.of, limit)
+		default:
+			why("%s of %s", s.share, s.of)
+		}
+	}
+}
+
+// String prints the share as messages have it: never 100 % of what is not whole.
+func (s Share) String() string {
+	if s.Covered < s.Total {
+		return fmt.Sprintf("%.2f %%", min(s.Percent(), 99.99))
+	}
+	return "100 %"
+}
+
+// WriteVerdict writes what the file is good for, and why, for people: not more
+// than fits on a screen.
+func WriteVerdict(w io.Writer, r *Report) error {
+	c := r.Coverage
+	var b strings.Builder
+	file := r.File
+	if file == "" {
+		file = "symbols"
+	}
+	fmt.Fprintf(&b, "%s: %s\n", quoteName(file), c.Verdict)
+	for _, reason := range c.Reasons {
+		fmt.Fprintf(&b, "  %s\n", reason)
+	}
+	b.WriteByte('\n')
+	table := func(s Share, of string) {
+		if s.Total > 0 {
+			fmt.Fprintf(&b, "  %9s  %*d of %-*d  %s\n", s, digits, s.Covered, digits, s.Total, of)
+		}
+	}
+	table(c.Code, "bytes of functions have call frame information")
+	table(c.Entries, "functions have it at their first byte")
+	table(c.LineEnds.Share, "ends of lines are in functions that have it throughout")
+	if c.Calls != nil {
+		table(*c.Calls, "return addresses have it")
+	}
+	table(c.Public, "public symbols have it")
+	table(c.Lines, "bytes of functions have lines")
+	table(c.WithLines, "functions have lines")
+	writeGaps(&b, "call frame information", c.Worst)
+	writeGaps(&b, "lines", c.WorstLines)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+const (
+	digits    = 10
+	shownGaps = 5
+)
+
+func writeGaps(b *strings.Builder, what string, gaps []Gap) {
+	if len(gaps) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n  most bytes without %s:\n", what)
+	for _, g := range gaps[:min(len(gaps), shownGaps)] {
+		fmt.Fprintf(b, "  %9d of %d at %x, line %d", g.Missing, g.Size, g.RVA, g.Line)
+		if g.Name != "" {
+			fmt.Fprintf(b, " %s", quoteName(g.Name))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// ReadNames reads the symbol file once more, up to the last function that is
+// listed, and gives those their names: a check does not keep names.
+func (c *Coverage) ReadNames(in io.Reader) error {
+	want := map[int][]*Gap{}
+	last := 0
+	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
+		for i := range gaps {
+			want[gaps[i].Line] = append(want[gaps[i].Line], &gaps[i])
+			last = max(last, gaps[i].Line)
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	for {
+		r, err := rd.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.Kind != symfmt.KindFunc {
+			continue
+		}
+		line := r.Pos().Line
+		for _, g := range want[line] {
+			g.Name = string(r.Name)
+		}
+		if line >= last {
+			return nil
+		}
+	}
+}
+
+// quoteName prints a name of the file for people: control characters escaped, and
+// shortened.
+func quoteName(name string) string {
+	if len(name) > 2*maxQuoted {
+		name = strings.ToValidUTF8(name[:2*maxQuoted], "") + "..."
+	}
+	quoted := fmt.Sprintf("%+q", name)
+	if plain := quoted[1 : len(quoted)-1]; plain == name {
+		return name
+	}
+	return quoted
+}

@@ -1,0 +1,133 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// WinFact is a STACK WIN record: 32 bytes.
+type WinFact struct {
+	RVA    symfmt.RVA
+	Size   uint64
+	Params uint64
+	Line   uint32
+	Type   uint8 // 255 for greater ones
+	// Usable says that readers can use it: its type is known, and a program, if it
+	// has one, gives the caller's $eip and $esp.
+	Usable bool
+}
+
+// funcParam is the parameter size of a FUNC that has one.
+type funcParam struct {
+	rva  symfmt.RVA
+	size uint64
+}
+
+// The types of STACK WIN records that readers use.
+const (
+	winFPO       = 0
+	winFrameData = 4
+)
+
+// winFacts are what is known of program strings, by text.
+type winFacts struct {
+	names    *cfi.Names
+	programs map[string]*winProgram
+	bytes    int
+	program  *winProgram // of the record; nil without one
+}
+
+// winProgram is what is known of a program string.
+type winProgram struct {
+	fault   string // it cannot be parsed or run
+	missing string // registers that it does not assign
+	token   int    // at which the fault is, from 0
+}
+
+// see takes in a record, and keeps it among f.Wins.
+func (w *winFacts) see(f *Facts, r *symfmt.Record) {
+	w.program = nil
+	if r.Win.HasProgram {
+		w.program = w.of(r.Name)
+	}
+	f.Wins = append(f.Wins, WinFact{
+		RVA: r.Win.RVA, Size: r.Win.CodeSize, Params: r.Win.ParameterSize,
+		Line: uint32(r.Pos().Line), Type: uint8(min(r.Win.Type, 255)),
+		Usable: (r.Win.Type == winFPO || r.Win.Type == winFrameData) && (w.program == nil || *w.program == winProgram{}),
+	})
+}
+
+// of returns what is known of a program string.
+func (w *winFacts) of(text []byte) *winProgram {
+	if p, ok := w.programs[string(text)]; ok {
+		return p
+	}
+	if w.names == nil || len(w.programs) >= maxSets || w.bytes > maxSetsBytes || w.names.Len() > maxSets {
+		w.names, w.programs, w.bytes = cfi.NewNames(arch.X86), map[string]*winProgram{}, 0
+	}
+	p := w.run(string(text))
+	if len(text) <= maxSetText {
+		w.programs[string(text)] = p
+		w.bytes += len(text)
+	}
+	return p
+}
+
+// everywhere is memory in which each word holds its own address.
+type everywhere struct{}
+
+func (everywhere) ReadWord(addr uint64) (uint64, bool) { return addr, true }
+
+// winVariables are what readers give a value before they run a program:
+// stackwalker_x86.cc, GetCallerByWindowsFrameInfo.
+var winVariables = []string{
+	"$ebp", "$esp", "$ebx", ".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals", ".raSearch", ".raSearchStart",
+}
+
+// run runs a program where the stack is at 1<<20 and every size 16 bytes.
+func (w *winFacts) run(text string) *winProgram {
+	program, err := w.names.ParseProgram(text)
+	if err != nil {
+		return winFault(err)
+	}
+	vars := w.names.NewRegs()
+	program.Uses(func(reg cfi.Reg) {
+		for i, name := range winVariables {
+			if w.names.Name(reg) == name {
+				vars.Set(reg, 16)
+				if i < 3 || strings.HasPrefix(name, ".ra") {
+					vars.Set(reg, 1<<20)
+				}
+			}
+		}
+	})
+	if err := program.Run(vars, everywhere{}); err != nil {
+		return winFault(err)
+	}
+	var missing []string
+	for _, name := range []string{"$eip", "$esp"} {
+		if !vars.Assigned(w.names.Lookup(name)) {
+			missing = append(missing, name)
+		}
+	}
+	return &winProgram{missing: strings.Join(missing, " and ")}
+}
+
+// winFault is an error of a program. The reader splits "=$eip" into two tokens,
+// so that the place may be behind it.
+func winFault(err error) *winProgram {
+	var ce *cfi.Error
+	if !errors.As(err, &ce) {
+		return &winProgram{fault: err.Error()}
+	}
+	text := form(err).text
+	if ce.Kind == cfi.BadAlignment {
+		text += fmt.Sprintf(": %d", ce.Value)
+	}
+	return &winProgram{fault: text, token: max(ce.Token-1, 0)}
+}
