@@ -28,7 +28,7 @@ alone. Readers drop it, or give it to a block that it has nothing to do with.`,
 		Bad: amd64Head + "STACK CFI 1001 .cfa: $rsp 16 +\n" + goodInit, At: 4,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: odd(oddOrphan, "there is no STACK CFI INIT in front of this record"),
+		Check: oddRow(oddOrphan, "there is no STACK CFI INIT in front of this record"),
 	},
 	{
 		ID: "SYM402", Title: "STACK CFI INIT ranges overlap", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -54,7 +54,7 @@ write each function twice. Readers keep one of them; the file is larger for noth
 		Bad: amd64Head + goodInit + "STACK CFI INIT 2000 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n", At: 5,
 		Good: amd64Head + goodInit,
 		On:   []symfmt.Kind{symfmt.KindCFIInit},
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if r.Size == 0 {
 				p.Report(r, 4, "the block at %x has size 0", r.RVA)
 			}
@@ -67,7 +67,7 @@ searching in one without reading all of it, needs the order of addresses.`,
 		Bad: amd64Head + "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
 		Good: amd64Head + goodInit,
 		On:   []symfmt.Kind{symfmt.KindCFIInit},
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if n := len(p.Blocks); n > 1 && p.Blocks[n-2].RVA > r.RVA {
 				p.Report(r, 3, "%x comes behind %x", r.RVA, p.Blocks[n-2].RVA)
 			}
@@ -80,7 +80,7 @@ the CPU or the address is wrong. No reader ever looks there.`,
 		Bad: armHead + "STACK CFI INIT ffffffff 10 .cfa: sp 0 + .ra: lr\nPUBLIC fffffff0 0 g\n", At: 4,
 		Good:  armHead + "STACK CFI INIT 1000 10 .cfa: sp 0 + .ra: lr\n",
 		On:    []symfmt.Kind{symfmt.KindCFIInit, symfmt.KindStackWin},
-		Check: each(checkSpace),
+		Check: perRecord(checkSpace),
 	},
 	{
 		ID: "SYM407", Title: "STACK CFI rows do not ascend", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -89,7 +89,7 @@ sort the rows find another meaning than those that take them as they come.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1008 .cfa: $rsp 16 +\nSTACK CFI 1004 .cfa: $rsp 24 +\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 24 +\nSTACK CFI 1008 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: odd(oddBackwards, "%x is not behind the record before"),
+		Check: oddRow(oddBackwards, "%x is not behind the record before"),
 	},
 	{
 		ID: "SYM408", Title: "two STACK CFI rows at one address", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -98,7 +98,7 @@ row with the rules of both.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\nSTACK CFI 1004 $rbx: .cfa -16 + ^\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
-		Check: odd(oddSame, "there is a row at %x already"),
+		Check: oddRow(oddSame, "there is a row at %x already"),
 	},
 	{
 		ID: "SYM409", Title: "STACK CFI row outside of its INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -107,7 +107,7 @@ the rules of another function.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1040 .cfa: $rsp 16 +\n", At: 5,
 		Good: amd64Head + goodInit + "STACK CFI 103f .cfa: $rsp 16 +\n",
 		On:   cfiKinds,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if p.cfi.odd&oddOutside != 0 {
 				b := &p.Blocks[p.cfi.block]
 				p.Report(r, 2, "%x is outside of %x to %x, the range of STACK CFI INIT at line %d", r.RVA, b.RVA, uint64(b.RVA)+b.Size, b.Line)
@@ -132,7 +132,7 @@ record on.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: $r12: .cfa -16 + ^\n", At: 5,
 		Good: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa -24 + ^ $r12: .cfa -16 + ^\n",
 		On:   cfiKinds,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if f := p.cfi.set.fault; f != nil {
 				p.Report(r, rulesField(r)+f.field, "%s", f.text)
 			}
@@ -146,7 +146,7 @@ or left over, a constant is none, a divisor is 0. The register is lost; with .cf
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: faults(func(s *ruleSet) []ruleFault { return s.failing }),
+		Check: faultRule(func(s *ruleSet) []ruleFault { return s.failing }),
 	},
 	{
 		ID: "SYM413", Title: "expression with a register that the CPU does not have", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -155,7 +155,7 @@ the CPU's as Breakpad writes them: with a dollar sign on x86 and MIPS, without o
 		Bad: armHead + "STACK CFI INIT 1000 40 .cfa: $sp 0 + .ra: lr\n", At: 4,
 		Good:  armHead + "STACK CFI INIT 1000 40 .cfa: sp 0 + .ra: lr\n",
 		On:    cfiKinds,
-		Check: faults(func(s *ruleSet) []ruleFault { return s.unknown }),
+		Check: faultRule(func(s *ruleSet) []ruleFault { return s.unknown }),
 	},
 	{
 		ID: "SYM414", Title: "rule for a register that the CPU does not have", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -164,7 +164,7 @@ was meant is missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 rbx: .cfa -16 + ^\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
-		Check: faults(func(s *ruleSet) []ruleFault { return s.foreign }),
+		Check: faultRule(func(s *ruleSet) []ruleFault { return s.foreign }),
 	},
 	{
 		ID: "SYM415", Title: "two rules for a register in one record", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -172,7 +172,7 @@ was meant is missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + .cfa: $rsp 24 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: faults(func(s *ruleSet) []ruleFault { return s.repeated }),
+		Check: faultRule(func(s *ruleSet) []ruleFault { return s.repeated }),
 	},
 	{
 		ID: "SYM416", Title: "STACK CFI row that changes nothing", Severity: Note, Since: "0.1", Spec: cfiSpec,
@@ -180,7 +180,7 @@ was meant is missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 16 +\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 24 +\n",
 		On:    cfiKinds,
-		Check: odd(oddNothing, "the rules at %x are in force already"),
+		Check: oddRow(oddNothing, "the rules at %x are in force already"),
 	},
 	{
 		ID: "SYM417", Title: ".cfa by a register that is not restored", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -190,7 +190,7 @@ if the caller counts its frame from that register, the frame after next is wrong
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 + $rbp: .cfa -16 + ^\n",
 		On:    cfiKinds,
-		Check: each(checkBase),
+		Check: perRecord(checkBase),
 	},
 	{
 		ID: "SYM418", Title: ".cfa by a register that calls do not keep", Severity: Note, Since: "0.1", Spec: cfiSpec,
@@ -200,7 +200,7 @@ stack.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $r10 0 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: each(checkScratch),
+		Check: perRecord(checkScratch),
 	},
 	{
 		ID: "SYM419", Title: "end of the stack by .undef", Severity: Note, Since: "0.1",
@@ -211,7 +211,7 @@ ends their stacks. With .ra: 0 all readers stop.`,
 		Bad: amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .undef\n", At: 4,
 		Good:  amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 0\n",
 		On:    cfiKinds,
-		Check: faults(func(s *ruleSet) []ruleFault { return s.ends }),
+		Check: faultRule(func(s *ruleSet) []ruleFault { return s.ends }),
 	},
 	{
 		ID: "SYM420", Title: "STACK CFI outside of any FUNC and PUBLIC", Severity: Note, Since: "0.1", Spec: cfiSpec,
@@ -234,17 +234,17 @@ func rulesField(r *symfmt.Record) int {
 // check is a rule's function for runs.
 type checkFunc = func(p *Pass) (func(*symfmt.Record), func())
 
-// each checks records one by one.
-func each(f func(p *Pass, r *symfmt.Record)) checkFunc {
+// perRecord checks records one by one.
+func perRecord(f func(p *Pass, r *symfmt.Record)) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return func(r *symfmt.Record) { f(p, r) }, nil
 	}
 }
 
-// odd reports an oddity of a row's address, which the message may have.
-func odd(o oddity, message string) checkFunc {
+// oddRow reports an oddity of a row's address, which the message may have.
+func oddRow(o oddity, message string) checkFunc {
 	withRVA := slices.Contains([]oddity{oddBackwards, oddSame, oddNothing}, o)
-	return each(func(p *Pass, r *symfmt.Record) {
+	return perRecord(func(p *Pass, r *symfmt.Record) {
 		switch {
 		case p.cfi.odd&o == 0:
 		case withRVA:
@@ -255,9 +255,9 @@ func odd(o oddity, message string) checkFunc {
 	})
 }
 
-// faults reports faults of a record's text.
-func faults(of func(*ruleSet) []ruleFault) checkFunc {
-	return each(func(p *Pass, r *symfmt.Record) {
+// faultRule reports faults of a record's text.
+func faultRule(of func(*ruleSet) []ruleFault) checkFunc {
+	return perRecord(func(p *Pass, r *symfmt.Record) {
 		for _, f := range of(p.cfi.set) {
 			p.Report(r, rulesField(r)+f.field, "%s", f.text)
 		}
@@ -301,15 +301,15 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 					missing, reg = ".ra", cfi.RA
 				}
 			}
-		case missing != "" && find(c.row, reg) != nil:
-			tell(", only from " + hex(c.at) + " on")
+		case missing != "" && inForce(c.row, reg) != nil:
+			tell(", only from " + hexRVA(c.at) + " on")
 		}
 	}, func() { tell(", nor in a row") }
 }
 
 func checkBase(p *Pass, r *symfmt.Record) {
 	if p.cfi.odd&oddLostBase != 0 {
-		name := p.cfi.sets.names.Name(find(p.cfi.row, cfi.CFA).saved)
+		name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).saved)
 		p.Report(r, rulesField(r)-1, ".cfa is counted from %s, and no rule restores it", name)
 	}
 }
@@ -318,7 +318,7 @@ func checkScratch(p *Pass, r *symfmt.Record) {
 	if p.cfi.odd&oddScratch == 0 {
 		return
 	}
-	name := p.cfi.sets.names.Name(find(p.cfi.row, cfi.CFA).scratch)
+	name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).scratch)
 	p.Report(r, rulesField(r)-1, ".cfa is computed from %s, which calls do not keep", name)
 }
 

@@ -69,7 +69,7 @@ func (c *cfiFacts) init(f *Facts, r *symfmt.Record) {
 	c.told, c.broken = 0, c.set.fault != nil
 	c.apply()
 	c.useless = c.broken || !c.usable()
-	c.noCFA, c.noRA = find(c.row, cfi.CFA) == nil, find(c.row, cfi.RA) == nil
+	c.noCFA, c.noRA = inForce(c.row, cfi.CFA) == nil, inForce(c.row, cfi.RA) == nil
 	f.Blocks[c.block].Complete = !c.useless
 	c.judge()
 }
@@ -143,15 +143,15 @@ func (c *cfiFacts) apply() (changed int) {
 // usable tells whether a reader gets .cfa and .ra from the rules in force, or
 // that this is the outermost frame.
 func (c *cfiFacts) usable() bool {
-	cfa, ra := find(c.row, cfi.CFA), find(c.row, cfi.RA)
+	cfa, ra := inForce(c.row, cfi.CFA), inForce(c.row, cfi.RA)
 	return cfa != nil && ra != nil && !cfa.fails && !cfa.undef && !ra.fails
 }
 
 // judge looks at what the rule for .cfa depends on.
 func (c *cfiFacts) judge() {
 	var odd oddity
-	if cfa := find(c.row, cfi.CFA); cfa != nil {
-		if cfa.saved != cfi.NoReg && find(c.row, cfa.saved) == nil {
+	if cfa := inForce(c.row, cfi.CFA); cfa != nil {
+		if cfa.saved != cfi.NoReg && inForce(c.row, cfa.saved) == nil {
 			odd |= oddLostBase
 		}
 		if cfa.scratch != cfi.NoReg {
@@ -163,8 +163,8 @@ func (c *cfiFacts) judge() {
 	c.odd |= odd
 }
 
-// find returns the rule of a register in force.
-func find(row []setRule, reg cfi.Reg) *setRule {
+// inForce returns the rule of a register in force.
+func inForce(row []setRule, reg cfi.Reg) *setRule {
 	for i := range row {
 		if row[i].reg >= reg {
 			if row[i].reg == reg {

@@ -109,7 +109,7 @@ func (s *ruleSets) analyse(text string) *ruleSet {
 	set := &ruleSet{}
 	rules, err := s.names.ParseRules(text)
 	if err != nil {
-		set.fault = &ruleFault{faultField(text, err), form(err).text}
+		set.fault = &ruleFault{faultField(text, err), exprFault(err).text}
 		return set
 	}
 	starts := ruleStarts(text)
@@ -138,7 +138,7 @@ const maxRepeated = 256
 func (s *ruleSets) rule(set *ruleSet, rule cfi.Rule, field int) setRule {
 	out := setRule{reg: rule.Reg, saved: cfi.NoReg, scratch: cfi.NoReg, undef: rule.Expr.IsUndef()}
 	name := s.names.Name(rule.Reg)
-	if f := check(rule.Expr); f != nil {
+	if f := checkExpr(rule.Expr); f != nil {
 		set.failing = append(set.failing, ruleFault{field + f.field, quote(name) + ": " + f.text})
 		out.fails = true
 	}
@@ -204,18 +204,18 @@ func (s *ruleSets) stranger(name string) string {
 	return msg
 }
 
-// check returns why an expression has no value, whatever the registers are.
-func check(e cfi.Expr) *ruleFault {
+// checkExpr returns why an expression has no value, whatever the registers are.
+func checkExpr(e cfi.Expr) *ruleFault {
 	if err := e.Check(); err != nil {
-		f := form(err)
+		f := exprFault(err)
 		return &f
 	}
 	return checkTokens(e)
 }
 
-// form is a fault that the parser or cfi.Expr.Check found. Its field is that of
+// exprFault is a fault that the parser or cfi.Expr.Check found. Its field is that of
 // the token, from 1.
-func form(err error) ruleFault {
+func exprFault(err error) ruleFault {
 	var ce *cfi.Error
 	if !errors.As(err, &ce) {
 		return ruleFault{-1, err.Error()}
@@ -245,7 +245,7 @@ func checkTokens(e cfi.Expr) *ruleFault {
 				return &ruleFault{i + 1, "division by zero"}
 			}
 		case "@":
-			if v, ok := constant(before); ok && (v == 0 || v&(v-1) != 0) {
+			if v, ok := constToken(before); ok && (v == 0 || v&(v-1) != 0) {
 				return &ruleFault{i + 1, "alignment " + before + " is not a power of two"}
 			}
 		}
@@ -254,8 +254,8 @@ func checkTokens(e cfi.Expr) *ruleFault {
 	return nil
 }
 
-// constant reads a token of cfi.Expr.String.
-func constant(token string) (uint64, bool) {
+// constToken reads a token of cfi.Expr.String.
+func constToken(token string) (uint64, bool) {
 	var v int64
 	n, err := fmt.Sscan(token, &v)
 	return uint64(v), n == 1 && err == nil
@@ -276,7 +276,7 @@ func ruleStarts(text string) (starts []int) {
 // faultField is the token of a fault of form. A rule without an expression has
 // none: then it is the register with another, or nothing, behind it.
 func faultField(text string, err error) int {
-	if f := form(err); f.field > 0 {
+	if f := exprFault(err); f.field > 0 {
 		return f.field - 1
 	}
 	starts := ruleStarts(text)

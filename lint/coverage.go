@@ -64,11 +64,11 @@ func (s Share) Percent() float64 {
 func (s Share) below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
 
 func (s *Share) add(covered, total uint64) {
-	s.Covered, s.Total = sum(s.Covered, covered), sum(s.Total, total)
+	s.Covered, s.Total = addUp(s.Covered, covered), addUp(s.Total, total)
 }
 
-// sum stops at the greatest number: a damaged file has functions of 2^63 bytes.
-func sum(a, b uint64) uint64 {
+// addUp stops at the greatest number: a damaged file has functions of 2^63 bytes.
+func addUp(a, b uint64) uint64 {
 	n, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
 		return math.MaxUint64
@@ -109,10 +109,10 @@ func (f *Facts) coverage(minCFI, minLines float64) *Coverage {
 	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
 		sortGaps(gaps)
 		for i := range gaps {
-			gaps[i].Address = hex(gaps[i].RVA)
+			gaps[i].Address = hexRVA(gaps[i].RVA)
 		}
 	}
-	c.Worst, c.WorstLines = trim(c.Worst), trim(c.WorstLines)
+	c.Worst, c.WorstLines = worstOf(c.Worst), worstOf(c.WorstLines)
 	c.judge(f, minCFI, minLines)
 	return c
 }
@@ -156,7 +156,7 @@ func sortGaps(gaps []Gap) {
 	})
 }
 
-func trim(gaps []Gap) []Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps)]) }
+func worstOf(gaps []Gap) []Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps)]) }
 
 // known are the ranges of code that have call frame information.
 func (f *Facts) known() []symfmt.Range {
@@ -200,7 +200,7 @@ func mergeRanges(all []symfmt.Range) []symfmt.Range {
 	out := all[:0]
 	for _, r := range all {
 		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {
-			out[n-1].Size = max(out[n-1].Size, sum(uint64(r.RVA-out[n-1].RVA), r.Size))
+			out[n-1].Size = max(out[n-1].Size, addUp(uint64(r.RVA-out[n-1].RVA), r.Size))
 			continue
 		}
 		out = append(out, r)

@@ -14,7 +14,7 @@ through this module are guessed. A debug file that was split off with objcopy
 		Cites: []string{"dump_syms#274", "symbolic#783"},
 		Bad:   amd64Head, At: 0,
 		Good:  amd64Head + goodInit,
-		Check: atEnd(checkNoCFI),
+		Check: withCoverage(checkNoCFI),
 	},
 	{
 		ID: "SYM702", Title: "less call frame information than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-cfi",
@@ -23,7 +23,7 @@ first bytes, is under the limit. Without functions it is about public symbols.`,
 		With: func(o *Options) { o.MinCFI = 60 },
 		Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
 		Good:  publicHead + goodInit,
-		Check: atEnd(checkMinCFI),
+		Check: withCoverage(checkMinCFI),
 	},
 	{
 		ID: "SYM703", Title: "fewer lines than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-lines",
@@ -31,7 +31,7 @@ first bytes, is under the limit. Without functions it is about public symbols.`,
 		With: func(o *Options) { o.MinLines = 99 },
 		Bad:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + goodInit, At: 0,
 		Good:  amd64Head + goodInit,
-		Check: atEnd(checkMinLines),
+		Check: withCoverage(checkMinLines),
 	},
 	{
 		ID: "SYM704", Title: "no lines", Severity: Note, Since: "0.1", Spec: "symbol_files: Line records",
@@ -39,7 +39,7 @@ first bytes, is under the limit. Without functions it is about public symbols.`,
 lines. The binary was built or dumped without debug information.`,
 		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + goodInit, At: 0,
 		Good: amd64Head + goodInit,
-		Check: atEnd(func(p *Pass, c *Coverage) {
+		Check: withCoverage(func(p *Pass, c *Coverage) {
 			if c.Functions > 0 && c.WithLines.Covered == 0 {
 				p.ReportLine(0, "none of %d functions has line records", c.Functions)
 			}
@@ -50,7 +50,7 @@ lines. The binary was built or dumped without debug information.`,
 		Doc: "There is neither a FUNC nor a PUBLIC record: stacks show addresses only.",
 		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + goodInit, At: 0,
 		Good: publicHead + goodInit,
-		Check: atEnd(func(p *Pass, c *Coverage) {
+		Check: withCoverage(func(p *Pass, c *Coverage) {
 			if c.Functions+c.Publics == 0 {
 				p.ReportLine(0, "there is no FUNC and no PUBLIC record")
 			}
@@ -67,8 +67,8 @@ without .cfi directives is like that.`,
 	},
 }
 
-// atEnd checks what was measured.
-func atEnd(f func(*Pass, *Coverage)) checkFunc {
+// withCoverage checks what was measured.
+func withCoverage(f func(*Pass, *Coverage)) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() { f(p, p.report.Coverage) }
 	}

@@ -29,7 +29,7 @@ type Facts struct {
 
 	cfi    cfiFacts
 	win    winFacts
-	lines  lineCover
+	cover  lineCover
 	params []funcParam // FUNC records with a parameter size
 }
 
@@ -141,14 +141,14 @@ func (f *Facts) see(r *symfmt.Record) {
 		f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
 		f.FuncName = append(f.FuncName[:0], r.Name...)
 		f.InFunc = true
-		f.lines.begin(&f.Func)
+		f.cover.begin(&f.Func)
 		if r.ParamSize > 0 {
 			f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
 		}
 		return
 	case symfmt.KindLine:
 		f.Func.Lines++
-		f.lines.add(r.Line.RVA, r.Line.Size)
+		f.cover.add(r.Line.RVA, r.Line.Size)
 	case symfmt.KindInline:
 		f.Func.Inlines++
 	case symfmt.KindPublic:
@@ -172,7 +172,7 @@ func (f *Facts) see(r *symfmt.Record) {
 // closeFunc keeps the function that ended.
 func (f *Facts) closeFunc() {
 	if f.InFunc {
-		f.Func.Covered = f.lines.end()
+		f.Func.Covered = f.cover.end()
 		f.Functions = append(f.Functions, f.Func)
 	}
 	f.InFunc = false

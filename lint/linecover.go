@@ -13,13 +13,13 @@ import (
 type lineCover struct {
 	start  symfmt.RVA
 	size   uint64
-	run    span   // offsets that the lines at last cover without a gap
-	before []span // earlier runs
-	room   int    // how many runs are kept before they are joined
+	run    lineSpan   // offsets that the lines at last cover without a gap
+	before []lineSpan // earlier runs
+	room   int        // how many runs are kept before they are joined
 }
 
-// span is a range of offsets or RVAs, the end not included.
-type span struct{ start, end uint64 }
+// lineSpan is a range of offsets or RVAs, the end not included.
+type lineSpan struct{ start, end uint64 }
 
 func (c *lineCover) begin(f *FuncFact) {
 	*c = lineCover{start: f.RVA, size: f.Size, before: c.before[:0], room: minRoom}
@@ -45,7 +45,7 @@ func (c *lineCover) add(rva symfmt.RVA, size uint64) {
 		return
 	}
 	c.keep()
-	c.run = span{start, end}
+	c.run = lineSpan{start, end}
 }
 
 // keep puts the run to the earlier ones.
@@ -55,7 +55,7 @@ func (c *lineCover) keep() {
 	}
 	c.before = append(c.before, c.run)
 	if len(c.before) > c.room {
-		c.before = merge(c.before)
+		c.before = mergeSpans(c.before)
 		c.room = max(minRoom, 2*len(c.before))
 	}
 }
@@ -66,16 +66,16 @@ const minRoom = 1 << 12
 // end is the number of bytes that are covered.
 func (c *lineCover) end() (n uint64) {
 	c.keep()
-	c.before = merge(c.before)
+	c.before = mergeSpans(c.before)
 	for _, s := range c.before {
 		n += s.end - s.start
 	}
 	return n
 }
 
-// merge sorts ranges and joins those that touch or overlap.
-func merge(spans []span) []span {
-	byStart := func(a, b span) int { return cmp.Compare(a.start, b.start) }
+// mergeSpans sorts ranges and joins those that touch or overlap.
+func mergeSpans(spans []lineSpan) []lineSpan {
+	byStart := func(a, b lineSpan) int { return cmp.Compare(a.start, b.start) }
 	if !slices.IsSortedFunc(spans, byStart) {
 		slices.SortFunc(spans, byStart)
 	}

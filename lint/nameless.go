@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-func hex(rva symfmt.RVA) string { return strconv.FormatUint(uint64(rva), 16) }
+func hexRVA(rva symfmt.RVA) string { return strconv.FormatUint(uint64(rva), 16) }
 
 // checkNameless reports blocks that begin where no name is known: outside of any
 // FUNC, and with no PUBLIC between the end of the last FUNC and them.

@@ -25,7 +25,7 @@ var winRules = []*Rule{
 		Bad: winHead + "STACK WIN 3 1000 40 0 0 0 0 0 0 0 0\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if t := r.Win.Type; t != winFPO && t != winFrameData {
 				p.Report(r, 2, "type %x, want 0 or 4", t)
 			}
@@ -37,7 +37,7 @@ var winRules = []*Rule{
 		Bad: winHead + "STACK WIN 4 1000 0 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if r.Win.CodeSize == 0 {
 				p.Report(r, 4, "the record at %x has size 0", r.Win.RVA)
 			}
@@ -65,7 +65,7 @@ type, others by the program flag, and read another last field.`,
 		Bad: winHead + "STACK WIN 0 1000 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good:  winHead + winExample,
 		On:    winKind,
-		Check: each(checkWinFlag),
+		Check: perRecord(checkWinFlag),
 	},
 	{
 		ID: "SYM436", Title: "STACK WIN program that fails", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
@@ -75,7 +75,7 @@ first assignment has no variable.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if w := p.win.program; w != nil && w.fault != "" {
 				p.Report(r, 12+w.token, "%s", w.fault)
 			}
@@ -88,7 +88,7 @@ program that does not for one that failed.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip .raSearchStart ^ =\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			if w := p.win.program; w != nil && w.missing != "" {
 				p.Report(r, 11, "the program does not assign %s", w.missing)
 			}
@@ -109,7 +109,7 @@ Readers take one of the two sizes; one is wrong.`,
 		Bad: winHead + "STACK WIN 4 1000 40 50 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: each(func(p *Pass, r *symfmt.Record) {
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
 			w := &r.Win
 			if w.PrologueSize > w.CodeSize || w.EpilogueSize > w.CodeSize-w.PrologueSize {
 				p.Report(r, 5, "prologue of %x and epilogue of %x bytes in %x bytes of code", w.PrologueSize, w.EpilogueSize, w.CodeSize)

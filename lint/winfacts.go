@@ -125,7 +125,7 @@ func winFault(err error) *winProgram {
 	if !errors.As(err, &ce) {
 		return &winProgram{fault: err.Error()}
 	}
-	text := form(err).text
+	text := exprFault(err).text
 	if ce.Kind == cfi.BadAlignment {
 		text += fmt.Sprintf(": %d", ce.Value)
 	}
