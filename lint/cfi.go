@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/symtool/symtool/symfmt"
@@ -322,53 +321,9 @@ func checkScratch(p *Pass, r *symfmt.Record) {
 	p.Report(r, rulesField(r)-1, ".cfa is computed from %s, which calls do not keep", name)
 }
 
-// byRVA returns the numbers of blocks by address, in the order of the file when
-// they are equal; nil when that is how they are.
-func (f *Facts) byRVA() []uint32 {
-	if slices.IsSortedFunc(f.Blocks, func(a, b BlockFact) int { return cmp.Compare(a.RVA, b.RVA) }) {
-		return nil
-	}
-	order := make([]uint32, len(f.Blocks))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(f.Blocks[a].RVA, f.Blocks[b].RVA) })
-	return order
-}
-
 // overlaps reports blocks that overlap: those of the same range, or the others.
 func overlaps(same bool) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() {
-			order := p.byRVA()
-			var far *BlockFact // the one that reaches farthest
-			for i := range p.Blocks {
-				b := &p.Blocks[i]
-				if order != nil {
-					b = &p.Blocks[order[i]]
-				}
-				if b.Size == 0 {
-					continue
-				}
-				if far == nil {
-					far = b
-					continue
-				}
-				if over := uint64(b.RVA - far.RVA); over < far.Size {
-					if (over == 0 && b.Size == far.Size) == same {
-						later, before := b, far
-						if later.Line < before.Line {
-							later, before = before, later
-						}
-						p.ReportAt(int(later.Line), later.RVA, "%x to %x overlaps %x to %x at line %d",
-							later.RVA, uint64(later.RVA)+later.Size, before.RVA, uint64(before.RVA)+before.Size, before.Line)
-					}
-					if b.Size <= far.Size-over {
-						continue
-					}
-				}
-				far = b
-			}
-		}
+		return nil, func() { p.reportClashes(p.blockClashes(), same) }
 	}
 }

@@ -25,6 +25,9 @@ type cfiFacts struct {
 	noCFA   bool   // the block began without
 	noRA    bool
 	holes   []hole
+
+	compared bool // clashes are known
+	clashes  []clash
 }
 
 // oddity is a set of things that are wrong with a record, each seen by one rule.

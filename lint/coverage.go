@@ -43,8 +43,18 @@ type Coverage struct {
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
-	hasCFI bool // for some byte
+	known ranges // code that has call frame information
 }
+
+// HasCFI tells whether the code at an address has call frame information.
+func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.known.in(rva, 1) == 1 }
+
+// CFIRanges are the pieces of code that have call frame information, by address;
+// they do not touch. Nobody changes them.
+func (c *Coverage) CFIRanges() []symfmt.Range { return c.known }
+
+// anyCFI tells whether any code has call frame information.
+func (c *Coverage) anyCFI() bool { return len(c.known) > 0 }
 
 // Share is a part of a whole.
 type Share struct {
@@ -98,13 +108,12 @@ const maxGaps = 20
 // coverage measures; percent are the limits of Options, 0 for none.
 func (f *Facts) coverage(minCFI, minLines float64) *Coverage {
 	c := &Coverage{Functions: len(f.Functions), Publics: len(f.Publics), Blocks: len(f.Blocks), WinBlocks: len(f.Wins)}
-	known := ranges(f.known())
-	c.hasCFI = len(known) > 0
+	c.known = f.known()
 	for i := range f.Functions {
-		c.function(&f.Functions[i], known)
+		c.function(&f.Functions[i])
 	}
 	for _, p := range f.Publics {
-		c.Public.add(known.in(p.RVA, 1), 1)
+		c.Public.add(c.known.in(p.RVA, 1), 1)
 	}
 	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
 		sortGaps(gaps)
@@ -117,10 +126,10 @@ func (f *Facts) coverage(minCFI, minLines float64) *Coverage {
 	return c
 }
 
-func (c *Coverage) function(fn *FuncFact, known ranges) {
-	covered := known.in(fn.RVA, fn.Size)
+func (c *Coverage) function(fn *FuncFact) {
+	covered := c.known.in(fn.RVA, fn.Size)
 	c.Code.add(covered, fn.Size)
-	c.Entries.add(known.in(fn.RVA, 1), 1)
+	c.Entries.add(c.known.in(fn.RVA, 1), 1)
 	c.Lines.add(fn.Covered, fn.Size)
 	c.WithLines.add(min(uint64(fn.Lines), 1), 1)
 	lines := uint64(fn.Lines)

@@ -224,11 +224,11 @@ func (n *naive) coverage() *Coverage {
 
 func TestCoverageAgainstBytes(t *testing.T) {
 	partial, unsure, gaps := 0, 0, 0
-	for seed := range uint64(4000) {
+	for seed := range uint64(2000) {
 		n := random(rand.New(rand.NewPCG(seed, 8)))
 		got, want := lintText(t, n.text.String()).Coverage, n.coverage()
 		figures := *got
-		figures.Worst, figures.WorstLines, figures.Verdict, figures.Reasons, figures.hasCFI = nil, nil, "", nil, false
+		figures.Worst, figures.WorstLines, figures.Verdict, figures.Reasons, figures.known = nil, nil, "", nil, nil
 		if !reflect.DeepEqual(figures, *want) {
 			t.Fatalf("seed %d: got %#v\nwant %#v\n%s", seed, figures, *want, n.text.String())
 		}
@@ -248,7 +248,7 @@ func TestCoverageAgainstBytes(t *testing.T) {
 		}
 		unsure += int(got.LineEnds.Unsure)
 	}
-	if partial < 500 || unsure < 500 || gaps < 2000 {
+	if partial < 250 || unsure < 250 || gaps < 1000 {
 		t.Errorf("%d files covered in part, %d lines unsure, %d gaps: the files are too simple", partial, unsure, gaps)
 	}
 }

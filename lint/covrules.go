@@ -75,7 +75,7 @@ func withCoverage(f func(*Pass, *Coverage)) checkFunc {
 }
 
 func checkNoCFI(p *Pass, c *Coverage) {
-	if c.Functions+c.Publics == 0 || c.hasCFI {
+	if c.Functions+c.Publics == 0 || c.anyCFI() {
 		return
 	}
 	switch {
@@ -94,7 +94,7 @@ func checkMinCFI(p *Pass, c *Coverage) {
 	case limit <= 0:
 	case c.Functions == 0 && c.Public.below(limit):
 		p.ReportLine(0, "%s of public symbols have call frame information, want %v %%", c.Public, limit)
-	case c.Functions == 0 && c.Publics == 0 && !c.hasCFI:
+	case c.Functions == 0 && c.Publics == 0 && !c.anyCFI():
 		p.ReportLine(0, "there is no call frame information, want %v %%", limit)
 	case c.Code.below(limit):
 		p.ReportLine(0, "%s of function bytes have call frame information, want %v %%", c.Code, limit)
@@ -118,10 +118,10 @@ func checkMinLines(p *Pass, c *Coverage) {
 // all do.
 func checkFunctions(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
-		if !p.report.Coverage.hasCFI {
+		if !p.report.Coverage.anyCFI() {
 			return
 		}
-		known := ranges(p.known())
+		known := p.report.Coverage.known
 		for i := range p.Functions {
 			f := &p.Functions[i]
 			if covered := known.in(f.RVA, f.Size); covered < f.Size {

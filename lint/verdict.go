@@ -37,11 +37,11 @@ func (c *Coverage) judge(f *Facts, minCFI, minLines float64) {
 		c.Verdict = Unusable
 		why("there is no MODULE record: no reader takes the file")
 		return
-	case !names && !c.hasCFI:
+	case !names && !c.anyCFI():
 		c.Verdict = Unusable
 		why("there are no names and no call frame information")
 		return
-	case !c.hasCFI:
+	case !c.anyCFI():
 		c.Verdict = SymbolicationOnly
 		why("there is no call frame information: stacks through this module are guessed")
 	case !names:

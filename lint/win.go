@@ -177,49 +177,6 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 // without one being within the other.
 func winOverlaps(same bool) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() {
-			for _, kind := range []uint8{winFPO, winFrameData} {
-				var wins []WinFact
-				for _, w := range p.Wins {
-					if w.Type == kind && w.Size > 0 {
-						wins = append(wins, w)
-					}
-				}
-				// The outer one first, of equal ones the earlier.
-				slices.SortStableFunc(wins, func(a, b WinFact) int {
-					return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(b.Size, a.Size))
-				})
-				winNesting(p, wins, same)
-			}
-		}
-	}
-}
-
-// winNesting goes through records in order, with those that the address is in.
-func winNesting(p *Pass, wins []WinFact, same bool) {
-	var in []*WinFact
-	for i := range wins {
-		w := &wins[i]
-		for len(in) > 0 && uint64(w.RVA-in[len(in)-1].RVA) >= in[len(in)-1].Size {
-			in = in[:len(in)-1]
-		}
-		if len(in) > 0 {
-			outer := in[len(in)-1]
-			over := uint64(w.RVA - outer.RVA)
-			equal := over == 0 && w.Size == outer.Size
-			crosses := w.Size > outer.Size-over
-			if equal && same || crosses && !same {
-				later, before := w, outer
-				if later.Line < before.Line {
-					later, before = before, later
-				}
-				p.ReportAt(int(later.Line), later.RVA, "%x to %x overlaps %x to %x at line %d",
-					later.RVA, uint64(later.RVA)+later.Size, before.RVA, uint64(before.RVA)+before.Size, before.Line)
-			}
-			if equal || crosses {
-				continue
-			}
-		}
-		in = append(in, w)
+		return nil, func() { p.reportClashes(p.winClashes(), same) }
 	}
 }

@@ -40,6 +40,8 @@ type winFacts struct {
 	programs map[string]*winProgram
 	bytes    int
 	program  *winProgram // of the record; nil without one
+	compared bool        // clashes are known
+	clashes  []clash
 }
 
 // winProgram is what is known of a program string.
