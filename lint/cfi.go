@@ -309,7 +309,7 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 func checkBase(p *Pass, r *symfmt.Record) {
 	if p.cfi.odd&oddLostBase != 0 {
 		name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).saved)
-		p.Report(r, rulesField(r)-1, ".cfa is counted from %s, and no rule restores it", name)
+		p.Report(r, rulesField(r), ".cfa is counted from %s, and no rule restores it", name)
 	}
 }
 
@@ -318,7 +318,7 @@ func checkScratch(p *Pass, r *symfmt.Record) {
 		return
 	}
 	name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).scratch)
-	p.Report(r, rulesField(r)-1, ".cfa is computed from %s, which calls do not keep", name)
+	p.Report(r, rulesField(r), ".cfa is computed from %s, which calls do not keep", name)
 }
 
 // overlaps reports blocks that overlap: those of the same range, or the others.

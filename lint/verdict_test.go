@@ -1,0 +1,121 @@
+package lint
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+func TestVerdict(t *testing.T) {
+	const module = "MODULE Linux x86_64 0 a\n"
+	for _, c := range []struct {
+		name, text string
+		with       func(*Options)
+		want       Verdict
+		reasons    string
+	}{
+		{"nothing", "", nil, Unusable, "there is no MODULE record: no reader takes the file"},
+		{"no MODULE", "FUNC 1000 40 0 f\n" + goodInit, nil, Unusable, "there is no MODULE record: no reader takes the file"},
+		{"MODULE alone", module, nil, Unusable, "there are no names and no call frame information"},
+		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, Unusable, "there are no names and no call frame information"},
+		{"CFI alone", module + goodInit, nil, GoodForUnwinding,
+			"there are no names: what share of the code has call frame information is not known, and frames show addresses only"},
+		{"names alone", amd64Head, nil, SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
+		{"public symbols", module + "PUBLIC 1000 0 f\n" + goodInit, nil, GoodForUnwinding,
+			"100 % of public symbols have call frame information; " +
+				"there are public symbols only: names may be those of a symbol before, and lines are not known"},
+		{"half of the public symbols", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\n" + goodInit, nil, SymbolicationOnly,
+			"50.00 % of public symbols have call frame information, less than 95 %; " +
+				"there are public symbols only: names may be those of a symbol before, and lines are not known"},
+		{"all", amd64Head + goodInit, nil, GoodForUnwinding,
+			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte"},
+		{"most bytes", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + goodInit, nil, GoodForUnwinding,
+			"98.46 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte"},
+		{"most bytes, more demanded", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + goodInit, func(o *Options) { o.MinCFI = 99.5 }, SymbolicationOnly,
+			"98.46 % of function bytes have call frame information, less than 99.5 %; 100 % of functions have call frame information at their first byte"},
+		{"fewer demanded", module + "FUNC 1000 80 0 f\n1000 40 1 0\n" + goodInit, func(o *Options) { o.MinCFI, o.MinLines = 50, 60 }, GoodForUnwinding,
+			"50.00 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
+				"50.00 % of function bytes have lines, less than 60 %"},
+		{"no lines", module + "FUNC 1000 40 0 f\n" + goodInit, nil, GoodForUnwinding,
+			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
+				"no function has lines: frames show functions without files and lines"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := lintWith(t, c.text, c.with).Coverage
+			if reasons := strings.Join(got.Reasons, "; "); got.Verdict != c.want || reasons != c.reasons {
+				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, reasons, c.want, c.reasons)
+			}
+		})
+	}
+}
+
+const verdictFile = amd64Head + "FUNC 2000 100 0 g\x1b[31m\n2000 80 1 0\nFUNC 3000 10 0 h\nPUBLIC 1004 0 p\n" + goodInit +
+	"STACK CFI INIT 2000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+
+func TestWriteVerdict(t *testing.T) {
+	r := lintWith(t, verdictFile, func(o *Options) { o.File = "dir/a\n.sym" })
+	if err := r.Coverage.ReadNames(strings.NewReader(verdictFile)); err != nil {
+		t.Fatal(err)
+	}
+	n := uint64(3)
+	r.Coverage.Calls = &Share{n, 4}
+	var b strings.Builder
+	if err := WriteVerdict(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	const want = `"dir/a\n.sym": symbolication only
+  28.57 % of function bytes have call frame information, less than 95 %
+  66.67 % of functions have call frame information at their first byte, less than 95 %
+
+    28.57 %          96 of 336         bytes of functions have call frame information
+    66.67 %           2 of 3           functions have it at their first byte
+    50.00 %           1 of 2           ends of lines are in functions that have it throughout
+    75.00 %           3 of 4           return addresses have it
+      100 %           1 of 1           public symbols have it
+    57.14 %         192 of 336         bytes of functions have lines
+    66.67 %           2 of 3           functions have lines
+
+  most bytes without call frame information:
+        224 of 256 at 2000, line 4 "g\x1b[31m"
+         16 of 16 at 3000, line 6 h
+
+  most bytes without lines:
+        128 of 256 at 2000, line 4 "g\x1b[31m"
+         16 of 16 at 3000, line 6 h
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestCoverageJSON(t *testing.T) {
+	got, err := json.Marshal(lintText(t, verdictFile).Coverage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"functions":3,"publics":1,"blocks":2,` +
+		`"cfi_bytes":{"covered":96,"total":336},"cfi_entries":{"covered":2,"total":3},"cfi_publics":{"covered":1,"total":1},` +
+		`"cfi_line_ends":{"covered":1,"total":2,"unsure":1},` +
+		`"line_bytes":{"covered":192,"total":336},"line_functions":{"covered":2,"total":3},` +
+		`"worst_cfi":[{"rva":"2000","line":4,"size":256,"missing":224},{"rva":"3000","line":6,"size":16,"missing":16}],` +
+		`"worst_lines":[{"rva":"2000","line":4,"size":256,"missing":128},{"rva":"3000","line":6,"size":16,"missing":16}],` +
+		`"verdict":"symbolication only","reasons":["28.57 % of function bytes have call frame information, less than 95 %",` +
+		`"66.67 % of functions have call frame information at their first byte, less than 95 %"]}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestHasCFI(t *testing.T) {
+	c := lintText(t, amd64Head+"STACK CFI INIT 1000 40 .cfa: $rsp 8 +\nSTACK CFI 1010 .ra: .cfa -8 + ^\nSTACK CFI 1020 .cfa: .undef\nSTACK CFI 1030 .cfa: $rsp 8 +\n").Coverage
+	for rva, want := range map[uint64]bool{0xfff: false, 0x1000: false, 0x100f: false, 0x1010: true, 0x101f: true, 0x1020: false, 0x102f: false, 0x1030: true, 0x103f: true, 0x1040: false} {
+		if c.HasCFI(symfmt.RVA(rva)) != want {
+			t.Errorf("%x: %v", rva, !want)
+		}
+	}
+	if n := len(c.CFIRanges()); n != 2 {
+		t.Errorf("%d ranges, want 2", n)
+	}
+}
