@@ -1,0 +1,114 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// rulesField is the number of the field at which rules begin.
+func rulesField(r *symfmt.Record) int {
+	if r.Kind == symfmt.KindCFIInit {
+		return 5
+	}
+	return 3
+}
+
+// check is a rule's function for runs.
+type checkFunc = func(p *Pass) (func(*symfmt.Record), func())
+
+// perRecord checks records one by one.
+func perRecord(f func(p *Pass, r *symfmt.Record)) checkFunc {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		return func(r *symfmt.Record) { f(p, r) }, nil
+	}
+}
+
+// oddRow reports an oddity of a row's address, which the message may have.
+func oddRow(o oddity, message string) checkFunc {
+	withRVA := slices.Contains([]oddity{oddBackwards, oddSame, oddNothing}, o)
+	return perRecord(func(p *Pass, r *symfmt.Record) {
+		switch {
+		case p.cfi.odd&o == 0:
+		case withRVA:
+			p.Report(r, 2, message, r.RVA)
+		default:
+			p.Report(r, 2, "%s", message)
+		}
+	})
+}
+
+// faultRule reports faults of a record's text.
+func faultRule(of func(*ruleSet) []ruleFault) checkFunc {
+	return perRecord(func(p *Pass, r *symfmt.Record) {
+		for _, f := range of(p.cfi.set) {
+			p.Report(r, rulesField(r)+f.field, "%s", f.text)
+		}
+	})
+}
+
+func checkSpace(p *Pass, r *symfmt.Record) {
+	rva, size, field := r.RVA, r.Size, 3
+	if r.Kind == symfmt.KindStackWin {
+		rva, size = r.Win.RVA, r.Win.CodeSize
+	}
+	if p.Arch == nil || p.Arch.PtrSize > 4 {
+		return
+	}
+	if end := uint64(rva) + size; end > 1<<32 || end < uint64(rva) {
+		p.Report(r, field, "%x bytes at %x end behind 32 bits, the addresses of %s", size, rva, p.Arch.Name)
+	}
+}
+
+// checkComplete reports blocks in which a rule is missing at first, at their
+// INIT: a row may give it later.
+func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
+	var block BlockFact
+	var missing string
+	reg := cfi.NoReg
+	tell := func(behind string) {
+		if missing != "" {
+			p.ReportAt(int(block.Line), block.RVA, "no rule for %s at %x%s", missing, block.RVA, behind)
+		}
+		missing = ""
+	}
+	return func(r *symfmt.Record) {
+		c := &p.cfi
+		switch {
+		case r.Kind == symfmt.KindCFIInit:
+			tell(", nor in a row")
+			if (c.noCFA || c.noRA) && r.Size > 0 && c.set.fault == nil {
+				block = p.Blocks[c.block]
+				missing, reg = ".cfa", cfi.CFA
+				if !c.noCFA {
+					missing, reg = ".ra", cfi.RA
+				}
+			}
+		case missing != "" && inForce(c.row, reg) != nil:
+			tell(", only from " + hexRVA(c.at) + " on")
+		}
+	}, func() { tell(", nor in a row") }
+}
+
+func checkBase(p *Pass, r *symfmt.Record) {
+	if p.cfi.odd&oddLostBase != 0 {
+		name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).saved)
+		p.Report(r, rulesField(r), ".cfa is counted from %s, and no rule restores it", name)
+	}
+}
+
+func checkScratch(p *Pass, r *symfmt.Record) {
+	if p.cfi.odd&oddScratch == 0 {
+		return
+	}
+	name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).scratch)
+	p.Report(r, rulesField(r), ".cfa is computed from %s, which calls do not keep", name)
+}
+
+// overlaps reports blocks that overlap: those of the same range, or the others.
+func overlaps(same bool) checkFunc {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		return nil, func() { p.reportClashes(p.blockClashes(), same) }
+	}
+}
