@@ -152,3 +152,26 @@ func TestRulesAlone(t *testing.T) {
 		}
 	}
 }
+
+// Registers without end cost no more than others.
+func TestManyRegisters(t *testing.T) {
+	for _, cpu := range []string{"x86_64", "vax"} {
+		var b strings.Builder
+		b.WriteString(head(cpu) + "STACK CFI INIT 0 ffffffff $r: 1\n")
+		for i := range 20 {
+			fmt.Fprintf(&b, "STACK CFI %x", i+1)
+			for j := range 2000 {
+				fmt.Fprintf(&b, " x%d: 1", i*1000+j)
+			}
+			b.WriteByte('\n')
+		}
+		b.WriteString("STACK CFI 1000 .cfa: 1 .ra: 2\n")
+		r := lintText(t, b.String())
+		if n := len(r.Facts.cfi.row); n > maxRow+2 {
+			t.Errorf("%d rules in force", n)
+		}
+		if !r.Coverage.HasCFI(0x1000) || r.Coverage.HasCFI(0xfff) {
+			t.Error(".cfa and .ra are not seen")
+		}
+	}
+}

@@ -127,11 +127,17 @@ func (c *cfiFacts) finish(f *Facts, block int) {
 	c.useless = false
 }
 
+// maxRow is how many registers with a rule are followed: no CPU has more. Rules of
+// others count as new in each record.
+const maxRow = 512
+
 // apply puts the record's rules in force, and tells how many are other than before.
 func (c *cfiFacts) apply() (changed int) {
 	for _, rule := range c.set.rules {
 		i, found := slices.BinarySearchFunc(c.row, rule.reg, func(r setRule, reg cfi.Reg) int { return int(r.reg) - int(reg) })
 		switch {
+		case !found && len(c.row) >= maxRow && rule.reg >= 0:
+			changed++
 		case !found:
 			c.row = slices.Insert(c.row, i, rule)
 			changed++

@@ -22,7 +22,7 @@ type ruleSets struct {
 	trouble bool // the tables are full
 }
 
-// The tables are emptied at the next INIT when they hold more; a text that is
+// The tables are emptied at the next record when they hold more; a text that is
 // longer is analysed each time.
 const (
 	maxSets      = 1 << 16
