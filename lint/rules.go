@@ -4,7 +4,7 @@ import "slices"
 
 // Rules returns all rules, by ID.
 func Rules() []*Rule {
-	return slices.Concat(grammarRules, cfiRules, winRules, nameRules, fileNameRules, coverageRules, suppressRules)
+	return slices.Concat(grammarRules, cfiRules, winRules, binaryRules, nameRules, fileNameRules, coverageRules, suppressRules)
 }
 
 // RuleByID returns a rule, nil if there is none.

@@ -29,6 +29,9 @@ type Options struct {
 	// Filter changes severities and takes findings away; nil for none. One filter
 	// is for all files that are checked together.
 	Filter *Filter
+	// StorePath is the path at which the file is found in a symbol store,
+	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
+	StorePath string
 }
 
 // DefaultMaxPerRule is the limit without another. One mistake of a writer gives
@@ -45,6 +48,7 @@ type Report struct {
 	Coverage *Coverage
 	Bytes    int64 // of text
 	Lines    int
+	Followed *FollowStats // what STACK CFI was compared with; nil without a binary
 
 	Suppressed int // findings that the configuration took away
 	Known      int // findings that the baseline took away
@@ -76,7 +80,8 @@ type Pass struct {
 	rule   *Rule // whose function runs
 	filter *fileFilter
 	names  nameCache
-	empty  int // records that the reader and SYM601 complain of
+	empty  int        // records that the reader and SYM601 complain of
+	binary *elfBinary // nil without Options.Binary
 }
 
 // listener is a rule's function for records.
@@ -98,6 +103,9 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	p := &Pass{Facts: facts, Options: o, report: &Report{File: o.File, Counts: map[string]int{}, Facts: facts}}
 	if o.Filter != nil {
 		p.filter = o.Filter.file(o.File)
+	}
+	if o.Binary != nil {
+		p.binary = openBinary(o.Binary)
 	}
 	var on [symfmt.KindCFI + 1][]listener
 	var ends []listener
@@ -150,6 +158,9 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *[symfmt.KindCFI + 1][
 			return err
 		}
 		p.see(r)
+		if p.binary != nil {
+			p.binary.rows.see(r, p.Arch)
+		}
 		for _, l := range on[r.Kind] {
 			p.rule = l.rule
 			l.record(r)

@@ -1,0 +1,251 @@
+package lint
+
+import (
+	"debug/elf"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// fdeEntry is an entry of .eh_frame_hdr's table, in addresses of the binary.
+type fdeEntry struct {
+	start, fde uint64
+	size       uint64 // 0 where it cannot be read
+}
+
+// Pointer encodings (LSB 5.0 core, 10.5).
+const (
+	encOmit   = 0xff
+	encUData4 = 0x03
+	encSData4 = 0x0b
+	encSData8 = 0x0c
+	encPCRel  = 0x10
+	encData   = 0x30
+)
+
+func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
+	return atEnd(p, func() {
+		rows := p.binary.ready()
+		for _, e := range p.binary.fdeTable() {
+			rva := p.binary.rva(e.start)
+			i, ok := slices.BinarySearchFunc(rows.blocks, rva, func(b rowBlock, at symfmt.RVA) int { return cmpRVA(b.rva, at) })
+			if !ok {
+				if e.size > 0 || rows.block(rva) == nil {
+					p.tellLostFDE(rows, rva, &e)
+				}
+				continue
+			}
+			b := &rows.blocks[i]
+			if e.size != 0 && b.size != e.size && !sameRange(rows.blocks[i:], e.size) {
+				p.also("SYM508", int(b.line), "STACK CFI INIT at 0x%x has 0x%x bytes, the FDE at 0x%x of .eh_frame has 0x%x", uint64(rva), b.size, e.fde, e.size)
+			}
+		}
+	})
+}
+
+// sameRange tells whether one of the blocks at the first one's address has a
+// size, or blocks without gaps fill it: an FDE that another overlaps may be cut.
+func sameRange(blocks []rowBlock, size uint64) bool {
+	start, end := uint64(blocks[0].rva), uint64(blocks[0].rva)
+	for i := range blocks {
+		b := &blocks[i]
+		if uint64(b.rva) == start && b.size == size {
+			return true
+		}
+		if uint64(b.rva) > end {
+			return false
+		}
+		if end = max(end, uint64(b.rva)+b.size); end-start >= size {
+			return end-start == size
+		}
+	}
+	return false
+}
+
+func (p *Pass) tellLostFDE(rows *stackRows, rva symfmt.RVA, e *fdeEntry) {
+	if b := rows.block(rva); b != nil {
+		p.ReportAt(int(b.line), rva, "the FDE at 0x%x of .eh_frame begins at 0x%x, where a STACK CFI INIT of 0x%x covers it", e.fde, uint64(rva), uint64(b.rva))
+		return
+	}
+	p.ReportAt(0, rva, "the FDE at 0x%x of .eh_frame begins at 0x%x (0x%x bytes): no STACK CFI INIT does", e.fde, uint64(rva), e.size)
+}
+
+// fdeTable reads the table of .eh_frame_hdr; nil without one, as in a separate
+// debug file.
+func (b *elfBinary) fdeTable() []fdeEntry {
+	header := b.Section(".eh_frame_hdr")
+	if header == nil && !b.HasSections() {
+		for _, p := range b.SegmentsOf(elf.PT_GNU_EH_FRAME) {
+			header = b.SectionOf(p, ".eh_frame_hdr", elf.SHT_PROGBITS)
+		}
+	}
+	if header == nil || !header.HasData() {
+		return nil
+	}
+	data, err := header.Data()
+	if err != nil {
+		b.problem(".eh_frame_hdr", err)
+		return nil
+	}
+	c := bin.New(header.Name, data, b.Order)
+	table := readTable(&c, header.Addr)
+	b.problem(".eh_frame_hdr", c.Err())
+	b.fdeSizes(table)
+	return table
+}
+
+// readTable reads .eh_frame_hdr, which is at an address.
+func readTable(c *bin.Cursor, addr uint64) (table []fdeEntry) {
+	version, pointer, count, entries := c.U8(), c.U8(), c.U8(), c.U8()
+	if c.Err() != nil || version != 1 || count == encOmit || entries == encOmit {
+		return nil
+	}
+	c.Skip(uint64(pointerSize(pointer)))
+	if count != encUData4 || entries != encData|encSData4 && entries != encData|encSData8 {
+		c.Fail("table of encodings %#x and %#x, want %#x and %#x or %#x", count, entries, encUData4, encData|encSData4, encData|encSData8)
+		return nil
+	}
+	size := pointerSize(entries)
+	n := uint64(c.U32())
+	if n*2*uint64(size) > uint64(c.Len()) {
+		c.Fail("table of %d entries in %d bytes", n, c.Len())
+		n = uint64(c.Len()) / (2 * uint64(size))
+	}
+	table = make([]fdeEntry, 0, n)
+	rest := bin.New(".eh_frame_hdr", c.Bytes(min(n*2*uint64(size), uint64(c.Len()))), c.Order())
+	for ; n > 0; n-- {
+		start := addr + signedPointer(&rest, size)
+		table = append(table, fdeEntry{start: start, fde: addr + signedPointer(&rest, size)})
+	}
+	return table
+}
+
+// pointerSize is the size of a pointer of an encoding, 0 for one of LEB128 or of
+// the machine's size.
+func pointerSize(enc uint8) int {
+	switch enc & 7 {
+	case 2:
+		return 2
+	case 3:
+		return 4
+	case 4:
+		return 8
+	}
+	return 0
+}
+
+func signedPointer(c *bin.Cursor, size int) uint64 {
+	v := c.Uint(size)
+	if size == 4 {
+		return uint64(int64(int32(v)))
+	}
+	return v
+}
+
+// fdeSizes reads how many bytes FDEs are for, of those whose pointers have a size.
+func (b *elfBinary) fdeSizes(table []fdeEntry) {
+	if len(table) == 0 {
+		return
+	}
+	data, addr := b.ehFrame(table[0].fde)
+	sizes := map[uint64]int{} // of pointers, by CIE
+	for i := range table {
+		e := &table[i]
+		if off := e.fde - addr; off+8 < uint64(len(data)) {
+			e.size = fdeSize(data, off, b, sizes)
+		}
+	}
+}
+
+// ehFrame is .eh_frame and its address: the section, or without sections the
+// segment around an FDE.
+func (b *elfBinary) ehFrame(fde uint64) ([]byte, uint64) {
+	s := b.Section(".eh_frame")
+	if s == nil && !b.HasSections() {
+		if p, ok := b.LoadedFrom(fde &^ 0xfff); ok {
+			s = b.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS)
+		}
+	}
+	if s == nil || !s.HasData() {
+		return nil, 0
+	}
+	data, err := s.Data()
+	b.problem(".eh_frame", err)
+	return data, s.Addr
+}
+
+// fdeSize reads an FDE's range (LSB 5.0 core, 10.6.1); 0 where it is not of the
+// usual form.
+func fdeSize(data []byte, off uint64, b *elfBinary, sizes map[uint64]int) uint64 {
+	c := bin.NewAt(".eh_frame", data[off:], off, b.Order)
+	if length := c.U32(); length < 8 || length == 0xffffffff {
+		return 0
+	}
+	back := uint64(c.U32())
+	cie := off + 4 - back
+	if back == 0 || cie >= uint64(len(data)) {
+		return 0
+	}
+	size, known := sizes[cie]
+	if !known {
+		size = ciePointerSize(data[cie:], b)
+		sizes[cie] = size
+	}
+	if size == 0 {
+		return 0
+	}
+	c.Skip(uint64(size))
+	if v := c.Uint(size); c.Err() == nil {
+		return v
+	}
+	return 0
+}
+
+// ciePointerSize is the size of the pointers in a CIE's FDEs, 0 if it is not known.
+func ciePointerSize(cie []byte, b *elfBinary) int {
+	c := bin.New(".eh_frame", cie, b.Order)
+	if length := c.U32(); length < 8 || length == 0xffffffff || c.U32() != 0 {
+		return 0
+	}
+	word := 8
+	if b.Class == elf.ELFCLASS32 {
+		word = 4
+	}
+	version := c.U8()
+	augmentation := string(c.CStr())
+	if augmentation == "" || augmentation[0] != 'z' {
+		return word
+	}
+	c.ULEB()
+	c.SLEB()
+	if version == 1 {
+		c.U8()
+	} else {
+		c.ULEB()
+	}
+	c.ULEB()
+	for _, letter := range augmentation[1:] {
+		switch letter {
+		case 'R':
+			if enc := c.U8(); c.Err() == nil {
+				if enc&7 == 0 {
+					return word
+				}
+				return pointerSize(enc)
+			}
+		case 'P':
+			n := pointerSize(c.U8())
+			if n == 0 {
+				n = word
+			}
+			c.Skip(uint64(n))
+		case 'L':
+			c.U8()
+		case 'S', 'B', 'G':
+		default:
+			return 0
+		}
+	}
+	return word
+}

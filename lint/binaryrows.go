@@ -1,0 +1,200 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// stackRows are the STACK CFI rows of a file as rules that compare them with a
+// binary need them: 24 bytes a row. They are kept only when there is a binary.
+type stackRows struct {
+	names  *cfi.Names
+	cpu    *arch.Arch
+	blocks []rowBlock
+	rows   []stackRow
+	places []place
+	number map[place]uint32
+	texts  map[string][]placeRule // of rules, which repeat
+	regs   [3]cfi.Reg             // .cfa, .ra, the frame pointer
+}
+
+// rowBlock is a STACK CFI INIT: rows[first:end] are its rows, the INIT itself
+// the first of them.
+type rowBlock struct {
+	rva        symfmt.RVA
+	size       uint64
+	line       uint32
+	first, end uint32
+}
+
+// stackRow is a record's place, and the rules that are in force from there on.
+type stackRow struct {
+	rva   symfmt.RVA
+	line  uint32
+	rules [3]uint32 // of .cfa, .ra and the frame pointer: in places
+}
+
+// place is what a rule computes, as far as it has one of the simple forms.
+type place struct {
+	kind placeKind
+	base cfi.Reg
+	off  int64
+}
+
+type placeKind uint8
+
+const (
+	placeNone  placeKind = iota // no rule
+	placeOther                  // an expression
+	placeUndef
+	placeSum  // base + off
+	placeLoad // the word in memory at base + off
+)
+
+// placeRule is a rule for one of stackRows.regs.
+type placeRule struct {
+	which int
+	id    uint32
+}
+
+// maxRuleTexts bounds the cache of texts: those of a real file are a few thousand.
+const maxRuleTexts = 1 << 16
+
+// see keeps a record of STACK CFI. Facts are those that include the record.
+func (t *stackRows) see(r *symfmt.Record, cpu *arch.Arch) {
+	switch r.Kind {
+	case symfmt.KindCFIInit:
+		if t.names == nil {
+			t.start(cpu)
+		}
+		n := uint32(len(t.rows))
+		t.blocks = append(t.blocks, rowBlock{r.RVA, r.Size, uint32(r.Pos().Line), n, n})
+		t.add(r, stackRow{})
+	case symfmt.KindCFI:
+		if len(t.blocks) == 0 {
+			return
+		}
+		t.add(r, t.rows[len(t.rows)-1])
+	}
+}
+
+func (t *stackRows) start(cpu *arch.Arch) {
+	t.cpu, t.names = cpu, cfi.NewNames(cpu)
+	t.number, t.texts = map[place]uint32{}, map[string][]placeRule{}
+	t.placeID(place{})
+	t.regs = [3]cfi.Reg{cfi.CFA, cfi.RA, cfi.NoReg}
+	if cpu != nil && cpu.FP != "" {
+		t.regs[2] = t.names.Lookup(cpu.FP)
+	}
+}
+
+// add appends the row that a record makes of the one before it.
+func (t *stackRows) add(r *symfmt.Record, row stackRow) {
+	row.rva, row.line = r.RVA, uint32(r.Pos().Line)
+	for _, rule := range t.parse(r.Name) {
+		row.rules[rule.which] = rule.id
+	}
+	b := &t.blocks[len(t.blocks)-1]
+	// Of two rows at one address the later counts, and one that goes back is
+	// damage that rules of family 4 tell of.
+	if last := &t.rows; b.end > b.first && (*last)[b.end-1].rva == r.RVA {
+		(*last)[b.end-1] = row
+		return
+	}
+	if b.end > b.first && t.rows[b.end-1].rva > r.RVA {
+		return
+	}
+	t.rows = append(t.rows, row)
+	b.end++
+}
+
+// parse returns the rules of a text that matter here.
+func (t *stackRows) parse(text []byte) []placeRule {
+	if known, ok := t.texts[string(text)]; ok {
+		return known
+	}
+	var found []placeRule
+	if rules, err := t.names.ParseRules(string(text)); err == nil {
+		for _, rule := range rules {
+			if i := slices.Index(t.regs[:], rule.Reg); i >= 0 && rule.Reg != cfi.NoReg {
+				found = append(found, placeRule{i, t.placeID(placeOf(rule.Expr))})
+			}
+		}
+	}
+	if len(t.texts) < maxRuleTexts {
+		t.texts[string(text)] = found
+	}
+	return found
+}
+
+func placeOf(e cfi.Expr) place {
+	if e.IsUndef() || e.String() == "0" { // the latter is what dumpers write for readers that do not know .undef
+		return place{kind: placeUndef}
+	}
+	if base, off, ok := e.AsOffset(); ok {
+		return place{placeSum, base, off}
+	}
+	if base, off, ok := e.AsLoad(); ok {
+		return place{placeLoad, base, off}
+	}
+	return place{kind: placeOther}
+}
+
+func (t *stackRows) placeID(p place) uint32 {
+	id, ok := t.number[p]
+	if !ok {
+		id = uint32(len(t.places))
+		t.places = append(t.places, p)
+		t.number[p] = id
+	}
+	return id
+}
+
+func (t *stackRows) cfa(row *stackRow) place { return t.places[row.rules[0]] }
+
+// finish puts the blocks in order.
+func (t *stackRows) finish() {
+	t.texts, t.number = nil, nil
+	slices.SortStableFunc(t.blocks, func(a, b rowBlock) int {
+		if a.rva != b.rva {
+			return cmpRVA(a.rva, b.rva)
+		}
+		return int(a.line) - int(b.line)
+	})
+}
+
+// block returns the block that covers an address, nil without: of several that
+// do, the one that begins last.
+func (t *stackRows) block(rva symfmt.RVA) *rowBlock {
+	i, _ := slices.BinarySearchFunc(t.blocks, rva+1, func(b rowBlock, at symfmt.RVA) int { return cmpRVA(b.rva, at) })
+	if i == 0 || uint64(rva-t.blocks[i-1].rva) >= t.blocks[i-1].size {
+		return nil
+	}
+	return &t.blocks[i-1]
+}
+
+// row returns the row that is in force at an address of a block.
+func (t *stackRows) row(b *rowBlock, rva symfmt.RVA) *stackRow {
+	rows := t.rows[b.first:b.end]
+	i, exact := slices.BinarySearchFunc(rows, rva, func(r stackRow, at symfmt.RVA) int { return cmpRVA(r.rva, at) })
+	if !exact {
+		i--
+	}
+	if i < 0 {
+		return nil
+	}
+	return &rows[i]
+}
+
+func cmpRVA(a, b symfmt.RVA) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+package lint
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// Functions of hand-written assembly whose call frame information is wrong, by
+// the name that a symbol table gives them. Found by this test, and read.
+var wrongByHand = map[string]string{
+	"__mpn_addmul_1":           "glibc: pushes rbx and rbp without .cfi_adjust_cfa_offset",
+	"__mpn_submul_1":           "glibc: as __mpn_addmul_1",
+	"_dl_runtime_profile":      "glibc, arm64: .cfi_adjust_cfa_offset of a wrong sign before br x16",
+	"runtime.rt0_go.abi0":      "Go: aligns the stack of the process by hand",
+	"runtime.systemstack.abi0": "Go: the assembler counts POPQ in the order of the text, behind a JMP",
+	"runtime.asmcgocall.abi0":  "Go: aligns the stack by hand",
+	"_ZN11__sanitizer14internal_cloneEPFiPvES0_iS0_PiS0_S3_": "sanitizers: clone in inline assembly",
+}
+
+// followedOf checks what symtool dumps of a binary, and returns what SYM551 and
+// SYM553 say about functions that are not known to be wrong.
+func followedOf(t *testing.T, path string) (wrong, few []string, stats FollowStats) {
+	t.Helper()
+	r := lintBinary(t, dumped(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
+	for _, f := range r.Findings {
+		name, _, _ := strings.Cut(f.Function, "@")
+		switch {
+		case wrongByHand[name] != "":
+		case f.Rule.ID == "SYM551":
+			wrong = append(wrong, f.String()+" "+f.Function)
+		case f.Rule.ID == "SYM553":
+			few = append(few, f.String()+" "+f.Function)
+		case f.Rule.ID == "SYM507", f.Rule.ID == "SYM508", f.Rule.ID == "SYM501", f.Rule.ID == "SYM504":
+			t.Error(f.String())
+		}
+	}
+	if r.Followed == nil {
+		t.Fatalf("%s: nothing was followed", path)
+	}
+	return wrong, few, *r.Followed
+}
+
+func logFollowed(t *testing.T, name string, s *FollowStats, wrong, few int) {
+	t.Logf("%s: %d blocks, %d followed, %d partly, %d not%s; %d instructions, %d of them by a rule alone, %d not compared%s; wrong %d, at a few instructions %d",
+		name, s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, byReason(s.AbstainedBy), s.Instructions, s.Anchored,
+		total(s.NotCompared), byReason(s.NotCompared), wrong, few)
+}
+
+// The rules of what compilers made are right, but for mistakes that are known.
+func TestFollowReal(t *testing.T) {
+	testenv.Oracle(t)
+	program, err := symtool() // a Go binary
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lib, cross = "/usr/lib/x86_64-linux-gnu/", "/usr/aarch64-linux-gnu/lib/"
+	for _, c := range []struct {
+		path, pkg  string
+		wrong, few int
+		why        string
+	}{
+		{lib + "libc.so.6", "libc6", 2, 0, "__mpn_addmul_1 and __mpn_submul_1, which have no symbols here"},
+		{lib + "ld-linux-x86-64.so.2", "libc6", 0, 0, ""},
+		{lib + "libm.so.6", "libc6", 0, 0, ""},
+		{lib + "libstdc++.so.6", "libstdc++6", 0, 0, ""},
+		{"/usr/bin/bash", "bash", 0, 0, ""},
+		{"/usr/bin/perl", "perl-base", 0, 0, ""},
+		{cross + "libc.so.6", "libc6-arm64-cross", 0, 0, ""},
+		{cross + "ld-linux-aarch64.so.1", "libc6-arm64-cross", 0, 1, "_dl_runtime_profile, which has no symbol here"},
+		{cross + "libm.so.6", "libc6-arm64-cross", 0, 0, ""},
+		{cross + "libstdc++.so.6", "libstdc++6-arm64-cross", 0, 0, ""},
+		{lib + "libcrypto.so.3", "libssl3", 0, 3, "Poly1305, and two epilogues of Montgomery multiplication: perlasm"},
+		{program, "", 0, 0, ""},
+		{lib + "libasan.so.8.0.0", "libasan8", 0, 0, ""},
+		{cross + "libasan.so.8.0.0", "libasan8-arm64-cross", 0, 502, "GCC restores x29 before sp, and tells both at sp"},
+		{lib + "libstd-a5a48102fbd58791.so", "libstd-rust-1.63", 0, 44, "LLVM moves instructions in between the pops of an epilogue"},
+	} {
+		wrong, few, s := followedOf(t, testenv.File(t, c.path, c.pkg))
+		logFollowed(t, filepath.Base(c.path), &s, len(wrong), len(few))
+		if len(wrong) != c.wrong || len(few) != c.few {
+			t.Errorf("%s: wrong %d and %d, want %d and %d: %q %q", c.path, len(wrong), len(few), c.wrong, c.few, wrong, few)
+		}
+		if (s.Followed+s.Wrong)*100 < s.Blocks*90 {
+			t.Errorf("%s: %d of %d blocks were followed", c.path, s.Followed, s.Blocks)
+		}
+	}
+}
+
+// LLVM's own library: 49,713 functions of C++.
+func TestFollowLarge(t *testing.T) {
+	testenv.Oracle(t)
+	if !testenv.OracleFull() {
+		t.Skip("takes a large file: SYMTOOL_ORACLE=full")
+	}
+	wrong, few, s := followedOf(t, testenv.File(t, "/usr/lib/x86_64-linux-gnu/libclang-22.so.22", "libclang1-22"))
+	logFollowed(t, "libclang", &s, len(wrong), len(few))
+	if len(wrong) > 0 || len(few)*1000 > s.Blocks {
+		t.Errorf("wrong %q, at a few instructions %d of %d: %q", wrong, len(few), s.Blocks, few)
+	}
+}
+
+// The same for code of all levels of optimization.
+func TestFollowCompiled(t *testing.T) {
+	testenv.Oracle(t)
+	common := []string{"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -fno-omit-frame-pointer", "-O2 -fstack-clash-protection", "-O2 -static", "-O2 -no-pie"}
+	x86 := []string{"-O2 -fcf-protection=full", "-O2 -mno-red-zone", "-O3 -mavx512f"}
+	arm := []string{"-O2 -mbranch-protection=standard"}
+	for _, c := range []struct {
+		compiler string
+		flags    []string
+	}{
+		{"gcc", x86}, {"clang-22", x86}, {"aarch64-linux-gnu-gcc", arm}, {"clang-22 --target=aarch64-linux-gnu", arm},
+	} {
+		var sum FollowStats
+		tool := strings.Fields(c.compiler)
+		for _, flags := range append(common, c.flags...) {
+			out := filepath.Join(t.TempDir(), "follow")
+			args := append(append(tool[1:len(tool):len(tool)], strings.Fields(flags)...), "-w", "-o", out, filepath.Join("testdata", "follow.c"))
+			if text, err := exec.Command(testenv.Tool(t, tool[0]), args...).CombinedOutput(); err != nil {
+				t.Fatalf("%s %s: %v: %s", c.compiler, flags, err, text)
+			}
+			wrong, few, s := followedOf(t, out)
+			if len(wrong)+len(few) > 0 {
+				t.Errorf("%s %s: %q %q", c.compiler, flags, wrong, few)
+			}
+			sum.Blocks += s.Blocks
+			sum.Followed += s.Followed + s.Wrong
+			sum.Partly += s.Partly
+			sum.Abstained += s.Abstained
+			sum.Instructions += s.Instructions
+			sum.Anchored += s.Anchored
+		}
+		logFollowed(t, c.compiler, &sum, 0, 0)
+	}
+}

@@ -1,0 +1,540 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// The follower goes through the instructions of a STACK CFI INIT and keeps, for
+// each register, how far the CFA is above it. What it knows comes from the rule
+// at the first instruction, and from then on from the instructions alone. Where
+// it cannot get from one instruction to the next (behind an indirect jump, a
+// call that does not return, a landing pad) it begins anew with the rule there:
+// such code is anchored, and rules are compared with each other through it.
+
+// frameRegs is how many registers are followed.
+const frameRegs = 16
+
+// Places of a frameState that all CPUs have in common.
+const (
+	frameSP = 4
+	frameFP = 5
+)
+
+// frameState tells how far the CFA is above each register, where it is known.
+type frameState struct {
+	known    uint16
+	anchored bool
+	caller   bool // the frame pointer has the caller's value
+	saved    bool // which is on the stack, slot below the CFA
+	slot     int32
+	off      [frameRegs]int32
+}
+
+func (s *frameState) knows(r int) bool { return r >= 0 && s.known>>r&1 != 0 }
+
+func (s *frameState) set(r int, off int64) {
+	if r < 0 {
+		return
+	}
+	s.forget(r)
+	if off != int64(int32(off)) {
+		return
+	}
+	s.known |= 1 << r
+	s.off[r] = int32(off)
+}
+
+func (s *frameState) forget(r int) {
+	if r >= 0 {
+		s.known &^= 1 << r
+		s.caller = s.caller && r != frameFP
+	}
+}
+
+// save notes that the frame pointer is written to memory, which is at bytes below
+// the CFA.
+func (s *frameState) save(at int32) {
+	if s.caller {
+		s.saved, s.slot = true, at
+	}
+}
+
+// restore is for a frame pointer that is read from memory at bytes below the CFA.
+func (s *frameState) restore(known bool, at int32) {
+	s.forget(frameFP)
+	s.caller = known && s.saved && s.slot == at
+}
+
+// move adds to a register.
+func (s *frameState) move(r int, by int64) {
+	if s.knows(r) {
+		s.set(r, int64(s.off[r])-by)
+	}
+}
+
+// copy is dst = src + by.
+func (s *frameState) copy(dst, src int, by int64) {
+	if !s.knows(src) {
+		s.forget(dst)
+		return
+	}
+	s.set(dst, int64(s.off[src])-by)
+}
+
+// join keeps what both states agree on, and tells whether that is less.
+func (s *frameState) join(o *frameState) (less bool) {
+	both := s.known & o.known
+	for r := range s.off {
+		if both>>r&1 != 0 && s.off[r] != o.off[r] {
+			both &^= 1 << r
+		}
+	}
+	less = both != s.known || s.caller && !o.caller || s.saved && !(o.saved && o.slot == s.slot)
+	s.known = both
+	s.caller = s.caller && o.caller
+	s.saved = s.saved && o.saved && s.slot == o.slot
+	return less
+}
+
+// stepKind is how an instruction goes on.
+type stepKind uint8
+
+const (
+	stepNext     stepKind = iota
+	stepBad               // no instruction, or one that is not known
+	stepCall              // to target, or to where is not known (target 0)
+	stepJump              // to target only
+	stepBranch            // to target or on
+	stepIndirect          // to where is not known
+	stepReturn
+	stepStop // never goes on
+	stepTrap // likewise, and is for kernels
+)
+
+// step is what an instruction does beside changing the state.
+type step struct {
+	size   int
+	kind   stepKind
+	target uint64
+}
+
+// frameCPU is what the follower must know of a CPU.
+type frameCPU struct {
+	entry int64             // CFA less stack pointer at a function's first instruction, and at its return
+	regs  [frameRegs]string // names in rules
+	// step decodes the first instruction of code, which is at addr, and changes
+	// the state as it does.
+	step func(code []byte, addr uint64, s *frameState) step
+	// nop is the length of the padding that code begins with, 0 for none.
+	nop func(code []byte) int
+	// clobber forgets what a call does not keep.
+	clobber uint16
+}
+
+// reasons why instructions are not compared.
+type reason uint8
+
+const (
+	reasonNone      reason = iota
+	reasonNoCode           // the binary has no bytes there
+	reasonStart            // the rule at the first instruction is no register plus offset
+	reasonSelfCall         // a call into the same block
+	reasonLong             // the block is too long
+	reasonOverlap          // too many blocks share code
+	reasonDecode           // an instruction that is not known
+	reasonPaths            // paths disagree
+	reasonOutermost        // .ra is undefined: the CFA does not matter
+	reasonForm             // the rule is no register plus offset
+	reasonRegister         // the register's value is not known (and -16, alloca, loads)
+	reasonCount
+)
+
+var reasonText = [reasonCount]string{
+	"no instruction is reached", "the binary has no bytes there", "the first rule is not of the form register + offset", "calls into itself",
+	"longer than 4 MiB", "shares its code with other STACK CFI INITs", "instruction that is not known", "paths with different stacks", "the frame has no caller",
+	"the rule is not of the form register + offset", "the rule's register has a value that is not followed",
+}
+
+func (r reason) String() string { return reasonText[r] }
+
+// FollowStats counts what was compared with instructions.
+type FollowStats struct {
+	Blocks       int // STACK CFI INIT with code
+	Followed     int // all their instructions that are reached were compared
+	Partly       int // some were
+	Abstained    int // none was
+	Wrong        int // with findings
+	Instructions int // compared
+	Anchored     int // of these, in code that is known by a rule alone
+	// NotCompared counts instructions, AbstainedBy blocks, by reason.
+	NotCompared map[string]int
+	AbstainedBy map[string]int
+}
+
+// follower compares the rules of blocks with instructions.
+type follower struct {
+	cpu    *frameCPU
+	table  *stackRows
+	base   uint64 // address of RVA 0
+	numReg []int  // by cfi.Reg: number in a frameState, -1
+
+	// Of the block that is followed:
+	b     *rowBlock
+	code  []byte
+	start uint64 // address of code[0]
+	state []frameState
+	index []int32 // by offset in code: in state, plus 1
+	order []uint32
+	sites map[uint32]bool // calls
+	now   []pathItem      // to follow first
+	later []pathItem      // returns of calls
+	ends  []uint32        // offsets behind instructions that do not go on
+	jumps []frameState
+	exits []exitFact
+	bad   [reasonCount]int
+	clash []clashFact
+	self  bool
+
+	calls map[uint64]struct{} // targets of calls, of all blocks
+	stats FollowStats
+}
+
+type pathItem struct {
+	at, from uint32
+	s        frameState
+}
+
+// exitFact is a return, or a jump to another function.
+type exitFact struct {
+	at     uint32
+	off    int32
+	target uint64 // 0 for a return
+}
+
+// clashFact is where code that was anchored at a rule meets other code.
+type clashFact struct {
+	at         uint32
+	have, came int32
+}
+
+// mismatch is what was found in a block.
+type mismatch struct {
+	addr  uint64 // first
+	reg   string
+	want  int64
+	rule  int64
+	line  uint32
+	count int
+	why   string // how the instructions tell, if not by themselves
+	calls int    // how many of count are calls
+	of    int    // instructions of the block that were compared
+	lost  bool   // the rule's register has its caller's value again, so that want is not known
+}
+
+func newFollower(cpu *frameCPU, table *stackRows, base uint64) *follower {
+	f := &follower{cpu: cpu, table: table, base: base, calls: map[uint64]struct{}{}}
+	f.stats.NotCompared, f.stats.AbstainedBy = map[string]int{}, map[string]int{}
+	f.numReg = make([]int, table.names.Len())
+	for i := range f.numReg {
+		f.numReg[i] = -1
+	}
+	for i, name := range cpu.regs {
+		if r := table.names.Lookup(name); name != "" && r >= 0 && int(r) < len(f.numReg) {
+			f.numReg[r] = i
+		}
+	}
+	return f
+}
+
+// ruleAt returns what the rule at an offset of the code says: register and
+// offset; reg is -1 where it has another form.
+func (f *follower) ruleAt(at uint32) (row *stackRow, reg int, off int64) {
+	row = f.table.row(f.b, f.b.rva+cfiRVA(f.start-f.blockAddr()+uint64(at)))
+	if row == nil {
+		return nil, -1, 0
+	}
+	p := f.table.cfa(row)
+	if p.kind != placeSum || p.base < 0 || int(p.base) >= len(f.numReg) {
+		return row, -1, 0
+	}
+	return row, f.numReg[p.base], p.off
+}
+
+type cfiRVA = cfi.RVA
+
+func (f *follower) blockAddr() uint64 { return f.base + uint64(f.b.rva) }
+
+// anchor makes the state that the rule at an offset tells of; ok is false where
+// it tells nothing.
+func (f *follower) anchor(at uint32) (s frameState, ok bool) {
+	_, reg, off := f.ruleAt(at)
+	if reg < 0 {
+		return s, false
+	}
+	s.anchored = true
+	s.set(reg, off)
+	return s, true
+}
+
+// walk follows a block from its first instruction, where the stack pointer is
+// first bytes below the CFA; with known false, from its rule.
+func (f *follower) walk(entry int64, known bool) bool {
+	f.state, f.order, f.now, f.later = f.state[:0], f.order[:0], f.now[:0], f.later[:0]
+	f.ends, f.jumps, f.exits, f.clash, f.self = f.ends[:0], f.jumps[:0], f.exits[:0], f.clash[:0], false
+	f.bad = [reasonCount]int{}
+	if f.sites == nil {
+		f.sites = map[uint32]bool{}
+	}
+	clear(f.sites)
+	if cap(f.index) < len(f.code) {
+		f.index = make([]int32, len(f.code))
+	}
+	f.index = f.index[:len(f.code)]
+	clear(f.index)
+	var s frameState
+	if known {
+		s.set(frameSP, entry)
+	} else {
+		var ok bool
+		if s, ok = f.anchor(0); !ok {
+			return false
+		}
+		s.anchored = false
+	}
+	s.caller = s.knows(frameSP) && int64(s.off[frameSP]) == f.cpu.entry
+	if at := f.padded(0); !known && f.ruleChanges(0, at) {
+		// A cold part that begins with a landing pad: nothing leads there.
+		f.ends = append(f.ends, at)
+	} else {
+		f.now = append(f.now, pathItem{0, 0, s})
+		f.drain()
+	}
+	for i := 0; i < len(f.ends); i++ {
+		f.seed(f.ends[i])
+	}
+	return true
+}
+
+// padded is the end of the padding that begins at an offset.
+func (f *follower) padded(at uint32) uint32 {
+	for int(at) < len(f.code) {
+		n := f.cpu.nop(f.code[at:])
+		if n == 0 {
+			break
+		}
+		at += uint32(n)
+	}
+	return at
+}
+
+// ruleChanges tells whether there are other rows at two offsets.
+func (f *follower) ruleChanges(a, b uint32) bool {
+	if a == b || int(b) >= len(f.code) {
+		return false
+	}
+	one, _, _ := f.ruleAt(a)
+	two, _, _ := f.ruleAt(b)
+	return one != nil && two != nil && one.rules[0] != two.rules[0]
+}
+
+// seed begins anew at code that nothing reached.
+func (f *follower) seed(at uint32) {
+	at = f.padded(at)
+	if int(at) >= len(f.code) || f.index[at] != 0 {
+		return
+	}
+	s, ok := f.anchor(at)
+	if !ok {
+		return
+	}
+	// The cases of a switch know what its jump knew, if the rule says so.
+	_, reg, off := f.ruleAt(at)
+	for i := range f.jumps {
+		if j := &f.jumps[i]; j.knows(reg) && int64(j.off[reg]) == off {
+			s = *j
+			s.anchored = true
+			break
+		}
+	}
+	f.now = append(f.now, pathItem{at, at, s})
+	f.drain()
+}
+
+// drain follows all paths: those behind calls last, since a call that does not
+// return is told by what else leads there.
+func (f *follower) drain() {
+	for {
+		if n := len(f.now); n > 0 {
+			item := f.now[n-1]
+			f.now = f.now[:n-1]
+			f.path(item.at, item.s)
+			continue
+		}
+		n := len(f.later)
+		if n == 0 {
+			return
+		}
+		item := f.later[n-1]
+		f.later = f.later[:n-1]
+		if f.returns(&item) {
+			f.path(item.at, item.s)
+		}
+	}
+}
+
+// returns tells whether the code behind a call is where it returns to. Where it
+// does not, the rules change behind the call, or behind padding, to what is true
+// where another path comes from.
+func (f *follower) returns(item *pathItem) bool {
+	behind := f.padded(item.at)
+	if int(behind) >= len(f.code) {
+		return false
+	}
+	if i := f.index[behind]; i != 0 {
+		have, sp := &f.state[i-1], frameSP
+		return have.knows(sp) == item.s.knows(sp) && have.off[sp] == item.s.off[sp]
+	}
+	before, reg, off := f.ruleAt(item.from)
+	after, reg2, off2 := f.ruleAt(behind)
+	if before == after || !item.s.knows(reg2) || int64(item.s.off[reg2]) == off2 {
+		return true
+	}
+	if item.s.knows(reg) && int64(item.s.off[reg]) != off {
+		return true // the rule is wrong in front of the call already
+	}
+	f.ends = append(f.ends, behind)
+	return false
+}
+
+// path follows instructions up to one that does not go on.
+func (f *follower) path(at uint32, s frameState) {
+	for int(at) < len(f.code) {
+		if !f.enter(at, &s) {
+			return
+		}
+		addr := f.start + uint64(at)
+		st := f.cpu.step(f.code[at:], addr, &s)
+		if st.kind == stepBad || int(at)+st.size > len(f.code) {
+			f.bad[reasonDecode]++
+			return
+		}
+		next := at + uint32(st.size)
+		switch st.kind {
+		case stepCall:
+			if st.target == addr+uint64(st.size) {
+				s.move(frameSP, -8) // it is there to push its own address
+				break
+			}
+			f.call(st.target)
+			f.sites[at] = true
+			s.known &^= f.cpu.clobber
+			f.later = append(f.later, pathItem{next, at, s})
+			f.ends = append(f.ends, next)
+			return
+		case stepJump:
+			f.jump(at, st.target, &s)
+			f.ends = append(f.ends, next)
+			return
+		case stepBranch:
+			f.jump(at, st.target, &s)
+		case stepIndirect:
+			f.jumps = append(f.jumps, s)
+			f.ends = append(f.ends, next)
+			return
+		case stepReturn:
+			f.exit(at, 0, &s)
+			f.ends = append(f.ends, next)
+			return
+		case stepTrap:
+			if s.anchored {
+				return // a program never runs it: these are data
+			}
+			f.ends = append(f.ends, next)
+			return
+		case stepStop:
+			f.ends = append(f.ends, next)
+			return
+		}
+		at = next
+	}
+}
+
+func (f *follower) call(target uint64) {
+	if target == 0 {
+		return
+	}
+	if target-f.start < uint64(len(f.code)) && target != f.start {
+		f.self = true
+	}
+	f.calls[target] = struct{}{}
+}
+
+func (f *follower) jump(from uint32, target uint64, s *frameState) {
+	if off := target - f.start; off < uint64(len(f.code)) {
+		f.now = append(f.now, pathItem{uint32(off), from, *s})
+		return
+	}
+	f.exit(from, target, s)
+}
+
+func (f *follower) exit(at uint32, target uint64, s *frameState) {
+	if s.knows(frameSP) && !s.anchored {
+		f.exits = append(f.exits, exitFact{at, s.off[frameSP], target})
+	}
+}
+
+// enter joins a state with what is known of an instruction, and tells whether
+// the instruction has to be followed, again or for the first time.
+func (f *follower) enter(at uint32, s *frameState) bool {
+	i := f.index[at]
+	if i == 0 {
+		f.state = append(f.state, *s)
+		f.index[at] = int32(len(f.state))
+		f.order = append(f.order, at)
+		return true
+	}
+	have := &f.state[i-1]
+	sp := frameSP
+	if have.knows(sp) && s.knows(sp) && have.off[sp] != s.off[sp] {
+		if s.anchored {
+			f.clash = append(f.clash, clashFact{at, have.off[sp], s.off[sp]})
+			return false // what is known without a rule counts
+		}
+		f.bad[reasonPaths]++
+	}
+	if s.anchored && !have.anchored {
+		return false
+	}
+	if !have.join(s) {
+		return false
+	}
+	*s = *have
+	return true
+}
+
+func (m *mismatch) String() string {
+	say := fmt.Sprintf("by the instructions the CFA is %s %s, the rule says %s", m.reg, signedHex(m.want), signedHex(m.rule))
+	if m.lost {
+		say = fmt.Sprintf("by the instructions %s has the caller's value, the rule computes the CFA from it", m.reg)
+	}
+	if m.why != "" {
+		say += " (" + m.why + ")"
+	}
+	if m.count > 1 {
+		say += fmt.Sprintf(": wrong at %d of the STACK CFI INIT's %d instructions, %d of them calls", m.count, m.of, m.calls)
+	}
+	return say
+}
+
+// broad tells whether a walk through the function goes wrong, and not only one that
+// begins at one of a few instructions of it.
+func (m *mismatch) broad() bool { return m.calls > 0 || 2*m.count >= m.of }
+
+func signedHex(v int64) string {
+	if v < 0 {
+		return fmt.Sprintf("- 0x%x", uint64(-v))
+	}
+	return fmt.Sprintf("+ 0x%x", v)
+}

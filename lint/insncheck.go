@@ -1,0 +1,178 @@
+package lint
+
+import "slices"
+
+// verdictOf is what a walk through a block showed.
+type verdictOf struct {
+	wrong    *mismatch
+	compared int
+	anchored int
+	not      [reasonCount]int
+}
+
+// check follows a block, whose code begins at start, and compares. late is true
+// where only a call from elsewhere can tell that the whole block is wrong.
+func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatch, late bool) {
+	f.b, f.code, f.start = b, code, start
+	f.stats.Blocks++
+	_, reg, off := f.ruleAt(0)
+	if reg < 0 {
+		f.abstain(reasonStart)
+		return nil, false
+	}
+	f.walk(0, false)
+	if f.self {
+		f.abstain(reasonSelfCall)
+		return nil, false
+	}
+	v := f.compare()
+	odd := reg == frameSP && off != f.cpu.entry
+	if odd && v.wrong == nil {
+		v.wrong, late = f.byExits(off)
+	} else if odd {
+		// The first rule itself may be the wrong one.
+		first := v
+		f.walk(f.cpu.entry, true)
+		if v = f.compare(); v.wrong == nil || v.wrong.count >= first.wrong.count {
+			v = first
+		}
+	}
+	f.count(&v)
+	return v.wrong, late
+}
+
+// compare compares the rules with all that was followed.
+func (f *follower) compare() (v verdictOf) {
+	v.not = f.bad
+	slices.Sort(f.order)
+	for _, at := range f.order {
+		s := &f.state[f.index[at]-1]
+		row, reg, off := f.ruleAt(at)
+		switch {
+		case row != nil && f.table.places[row.rules[1]].kind == placeUndef:
+			v.not[reasonOutermost]++
+		case reg < 0:
+			v.not[reasonForm]++
+		case reg == frameFP && s.caller && !s.knows(reg):
+			v.compared++
+			v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], rule: off, line: row.line, lost: true})
+		case !s.knows(reg):
+			v.not[reasonRegister]++
+		default:
+			v.compared++
+			if s.anchored {
+				v.anchored++
+			}
+			if int64(s.off[reg]) != off {
+				v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], want: int64(s.off[reg]), rule: off, line: row.line})
+			}
+		}
+	}
+	for _, c := range f.clash {
+		if row, reg, off := f.ruleAt(c.at); reg == frameSP && off == int64(c.have) {
+			v.add(f.sites[c.at], mismatch{addr: f.start + uint64(c.at), reg: f.cpu.regs[reg], want: int64(c.have), rule: int64(c.came), line: row.line,
+				why: "the rules of code that jumps here lead to the latter"})
+		}
+	}
+	if v.wrong != nil {
+		v.wrong.of = v.compared
+	}
+	return v
+}
+
+// add counts a mismatch, which may be at a call; the first stays.
+func (v *verdictOf) add(call bool, m mismatch) {
+	if v.wrong == nil {
+		v.wrong = &m
+	}
+	v.wrong.count++
+	if call {
+		v.wrong.calls++
+	}
+}
+
+// byExits tells whether a block whose rules agree with each other is wrong as a
+// whole, by what is true where it leaves: a function returns with the stack
+// pointer of its first instruction, and what is jumped to has a rule of its own.
+// late is true if nothing tells.
+func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
+	var by int64
+	seen := 0
+	for _, e := range f.exits {
+		want, ok := f.entered(e.target)
+		if !ok {
+			continue
+		}
+		d := int64(e.off) - want
+		if d == 0 || seen > 0 && d != by {
+			return nil, false
+		}
+		by = d
+		seen++
+	}
+	if seen == 0 {
+		return nil, true
+	}
+	m := f.whole(off, off-by)
+	m.why = "where it returns or jumps to other code the CFA is told, too"
+	return m, false
+}
+
+// whole is the finding that all rules of a block are wrong by the same.
+func (f *follower) whole(off, want int64) *mismatch {
+	row, _, _ := f.ruleAt(0)
+	return &mismatch{addr: f.start, reg: f.cpu.regs[frameSP], want: want, rule: off, line: row.line, count: len(f.order), of: len(f.order), calls: len(f.sites)}
+}
+
+// entered is how far the CFA is above the stack pointer for code that leaves a
+// block: at a return (target 0), or at what it jumps to. Code without rules is
+// the procedure linkage table.
+func (f *follower) entered(target uint64) (off int64, ok bool) {
+	rva := cfiRVA(target - f.base)
+	if target == 0 {
+		return f.cpu.entry, true
+	}
+	b := f.table.block(rva)
+	if b == nil {
+		return f.cpu.entry, true
+	}
+	if b == f.b {
+		return 0, false
+	}
+	row := f.table.row(b, rva)
+	if row == nil {
+		return 0, false
+	}
+	p := f.table.cfa(row)
+	ok = p.kind == placeSum && p.base >= 0 && int(p.base) < len(f.numReg) && f.numReg[p.base] == frameSP
+	return p.off, ok
+}
+
+func (f *follower) abstain(r reason) {
+	f.stats.Abstained++
+	f.stats.AbstainedBy[r.String()]++
+}
+
+func (f *follower) count(v *verdictOf) {
+	f.stats.Instructions += v.compared
+	f.stats.Anchored += v.anchored
+	worst, not := reasonNone, 0
+	for r, n := range v.not {
+		if n > 0 {
+			f.stats.NotCompared[reason(r).String()] += n
+			if n > not {
+				worst, not = reason(r), n
+			}
+		}
+	}
+	switch {
+	case v.wrong != nil:
+		f.stats.Wrong++
+	case v.compared == 0:
+		f.abstain(worst)
+	case not > 0:
+		f.stats.Partly++
+	default:
+		f.stats.Followed++
+	}
+}
