@@ -17,7 +17,7 @@ func family(r *Report, name string) (list []string) {
 	return list
 }
 
-func head(cpu string) string {
+func headFor(cpu string) string {
 	return "MODULE Linux " + cpu + " 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 100 0 f\n"
 }
 
@@ -68,7 +68,7 @@ func TestCFIMessages(t *testing.T) {
 			`4:0 SYM402: fffffffffffffff8 to ffffffffffffffff overlaps fffffffffffffff0 to ffffffffffffffff at line 3`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := strings.Join(family(lintText(t, head(c.cpu)+c.text+"\n"), "cfi"), "\n")
+			got := strings.Join(family(lintText(t, headFor(c.cpu)+c.text+"\n"), "cfi"), "\n")
 			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -99,7 +99,7 @@ func TestWinMessages(t *testing.T) {
 		{"over 32 bits", "STACK WIN 0 ffffffff 2 0 0 0 0 0 0 0 0", `3:13 SYM406: 2 bytes at ffffffff end behind 32 bits, the addresses of x86`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := strings.Join(family(lintText(t, head("x86")+c.record+"\n"), "cfi"), "\n")
+			got := strings.Join(family(lintText(t, headFor("x86")+c.record+"\n"), "cfi"), "\n")
 			if got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -115,7 +115,7 @@ func TestWinMessages(t *testing.T) {
 // changes.
 func TestManyRuleTexts(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(head("x86_64"))
+	b.WriteString(headFor("x86_64"))
 	const blocks, rows = 30, 3000
 	for i := range blocks {
 		fmt.Fprintf(&b, "STACK CFI INIT %x %x .cfa: $rsp %d + .ra: .cfa -8 + ^\n", 0x10000*i, rows+2, i)
@@ -157,7 +157,7 @@ func TestRulesAlone(t *testing.T) {
 func TestManyRegisters(t *testing.T) {
 	for _, cpu := range []string{"x86_64", "vax"} {
 		var b strings.Builder
-		b.WriteString(head(cpu) + "STACK CFI INIT 0 ffffffff $r: 1\n")
+		b.WriteString(headFor(cpu) + "STACK CFI INIT 0 ffffffff $r: 1\n")
 		for i := range 20 {
 			fmt.Fprintf(&b, "STACK CFI %x", i+1)
 			for j := range 2000 {

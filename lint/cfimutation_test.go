@@ -13,10 +13,10 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// damage is one kind of damage: it changes lines, of which at is a STACK CFI
+// cfiDamage is one kind of damage: it changes lines, of which at is a STACK CFI
 // record, and returns the line, from 1, where a rule must find it; 0 if that
 // record does not lend itself.
-type damage struct {
+type cfiDamage struct {
 	name string
 	rule string
 	do   func(lines *[]string, at int, r *rand.Rand) int
@@ -96,7 +96,7 @@ func next(lines []string, at int) (c cfiLine, ok bool) {
 	return parseCFI(lines[at+1])
 }
 
-var damages = []damage{
+var cfiDamages = []cfiDamage{
 	{"row in front of all INITs", "SYM401", func(lines *[]string, at int, _ *rand.Rand) int {
 		c, _ := parseCFI((*lines)[at])
 		if c.init {
@@ -270,8 +270,8 @@ func loseSaved(lines *[]string, at int, _ *rand.Rand) int {
 	return at + 1
 }
 
-// realFiles are symbol files to damage.
-func realFiles(t *testing.T) (files [][]string) {
+// cfiFiles are symbol files to damage.
+func cfiFiles(t *testing.T) (files [][]string) {
 	t.Helper()
 	for _, name := range []string{"gcc-dwarf5", "cpu-arm64", "cpu-arm", "lang-fortran", "split-gcc5", "cpu-i686", "realign-x86_64"} {
 		text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", name+".sym"))
@@ -285,9 +285,9 @@ func realFiles(t *testing.T) (files [][]string) {
 
 // Each kind of damage is put into real files at random places, and found there.
 func TestCFIDamage(t *testing.T) {
-	files := realFiles(t)
+	files := cfiFiles(t)
 	const tries = 60
-	for _, d := range damages {
+	for _, d := range cfiDamages {
 		t.Run(d.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(len(d.name))))
 			done, hits := 0, 0

@@ -71,7 +71,7 @@ func lintFile(t *testing.T, path string) *Report {
 //	SYM438  destructors: FUNC 42d1 has 0 bytes, STACK WIN 4
 //	SYM701  files without STACK records
 //	SYM706  memcpy, strcspn: assembly of Microsoft's library
-var peerFindings = map[string]struct {
+var peerCFIFindings = map[string]struct {
 	verdict Verdict
 	counts  map[string]int
 }{
@@ -99,7 +99,7 @@ func TestPeerFindings(t *testing.T) {
 		}
 		seen[name] = true
 		r := lintFile(t, path)
-		want := peerFindings[name]
+		want := peerCFIFindings[name]
 		if got := counts(r); !maps.Equal(got, want.counts) || r.Coverage.Verdict != want.verdict {
 			t.Errorf("%s: %v %v, want %v %v", name, r.Coverage.Verdict, got, want.verdict, want.counts)
 		}
@@ -108,8 +108,8 @@ func TestPeerFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) != len(peerFindings) {
-		t.Errorf("%d files, want %d", len(seen), len(peerFindings))
+	if len(seen) != len(peerCFIFindings) {
+		t.Errorf("%d files, want %d", len(seen), len(peerCFIFindings))
 	}
 }
 

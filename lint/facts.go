@@ -17,20 +17,30 @@ type Facts struct {
 	Records int         // that were read
 	Last    symfmt.Kind // of the record before; KindNone at first
 
+	Lines  int           // of text; known at the end
+	Layout symfmt.Layout // of the text; known at the end
+
 	Func      FuncFact   // the last FUNC, Size 0 without
 	FuncName  []byte     // of Func; changes with it
 	InFunc    bool       // the record belongs to Func
+	FuncLost  bool       // the record belongs to a FUNC that is no record
+	Line      LineFaults // of the record, if it is a line record
 	Functions []FuncFact // all, in order of the file
 	Publics   []PublicFact
 	Blocks    []BlockFact // STACK CFI INIT, in order of the file
 	Files     IDs
 	Origins   IDs
 	Wins      []WinFact // STACK WIN, in order of the file
+	Again     bool      // the record is a FILE or INLINE_ORIGIN whose number was declared before
+	Forms     InlineForms
 
-	cfi    cfiFacts
-	win    winFacts
-	cover  lineCover
-	params []funcParam // FUNC records with a parameter size
+	lines    spans      // covered by line records of Func
+	lineFrom symfmt.RVA // start of the last of them
+	lastFile uint32     // file of the last line record, plus 1
+	cfi      cfiFacts
+	win      winFacts
+	cover    lineCover
+	params   []funcParam // FUNC records with a parameter size
 }
 
 // FuncFact is a FUNC record: 40 bytes.
@@ -65,6 +75,9 @@ type BlockFact struct {
 
 // IDs is a set of numbers, and which of them are used.
 type IDs struct {
+	Early []EarlyUse // first uses of numbers that were not declared then; at most maxEarly
+	early map[uint32]bool
+
 	declared, used bitset
 	far            map[uint32]bool // numbers of a size that a bitset is not made for; true: used
 	Count          int             // of numbers that were declared
@@ -131,26 +144,36 @@ func (b *bitset) set(i uint32) {
 func (f *Facts) see(r *symfmt.Record) {
 	f.Records++
 	switch r.Kind {
+	case symfmt.KindLine:
+		switch {
+		case f.InFunc:
+			f.seeLine(r)
+			f.cover.add(r.Line.RVA, r.Line.Size)
+		case f.FuncLost:
+			f.Line = 0
+		default:
+			f.Line = orphanLine(&r.Line)
+		}
+		return
+	case symfmt.KindInline:
+		f.seeInline(r)
+		return
+	case symfmt.KindInlineOrigin:
+		f.Again = f.Origins.Declare(r.ID)
+		f.Forms.origin(r)
+		return // other readers have them between a FUNC and its lines, too
+	}
+	f.closeFunc()
+	switch r.Kind {
 	case symfmt.KindModule:
 		if !f.HasModule {
 			f.HasModule, f.OS, f.CPU, f.DebugID, f.Name = true, string(r.OS), string(r.Arch), string(r.DebugID), string(r.Name)
 			f.Arch = arch.ByName(f.CPU)
 		}
+	case symfmt.KindFile:
+		f.Again = f.Files.Declare(r.ID)
 	case symfmt.KindFunc:
-		f.closeFunc()
-		f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
-		f.FuncName = append(f.FuncName[:0], r.Name...)
-		f.InFunc = true
-		f.cover.begin(&f.Func)
-		if r.ParamSize > 0 {
-			f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
-		}
-		return
-	case symfmt.KindLine:
-		f.Func.Lines++
-		f.cover.add(r.Line.RVA, r.Line.Size)
-	case symfmt.KindInline:
-		f.Func.Inlines++
+		f.openFunc(r)
 	case symfmt.KindPublic:
 		f.Publics = append(f.Publics, PublicFact{r.RVA, uint32(r.Pos().Line)})
 	case symfmt.KindCFIInit:
@@ -164,9 +187,34 @@ func (f *Facts) see(r *symfmt.Record) {
 	case symfmt.KindStackWin:
 		f.win.see(f, r)
 	}
-	if r.Kind != symfmt.KindLine && r.Kind != symfmt.KindInline && f.InFunc {
-		f.closeFunc()
+}
+
+func (f *Facts) openFunc(r *symfmt.Record) {
+	f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
+	f.FuncName = append(f.FuncName[:0], r.Name...)
+	f.InFunc = true
+	f.lines.reset()
+	f.cover.begin(&f.Func)
+	if r.ParamSize > 0 {
+		f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
 	}
+}
+
+// seeInline notes an INLINE.
+func (f *Facts) seeInline(r *symfmt.Record) {
+	in := &r.Inline
+	f.Forms.inline(r)
+	if !f.InFunc {
+		return
+	}
+	f.Func.Inlines++
+	origin := 4
+	if r.OldForm {
+		origin = 3
+	} else if !in.NoFile {
+		f.Files.use(r, 3, uint32(in.CallFile))
+	}
+	f.Origins.use(r, origin, uint32(in.Origin))
 }
 
 // closeFunc keeps the function that ended.
@@ -175,7 +223,13 @@ func (f *Facts) closeFunc() {
 		f.Func.Covered = f.cover.end()
 		f.Functions = append(f.Functions, f.Func)
 	}
-	f.InFunc = false
+	f.InFunc, f.FuncLost = false, false
+}
+
+// loseFunc is for a FUNC that is no record.
+func (f *Facts) loseFunc() {
+	f.closeFunc()
+	f.FuncLost = true
 }
 
 // end completes the facts when the file has been read.

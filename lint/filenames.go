@@ -7,8 +7,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-var onFile = []symfmt.Kind{symfmt.KindFile}
-
 var fileNameRules = []*Rule{
 	{
 		ID:       "SYM610",

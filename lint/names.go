@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// named are the records with a name.
-var named = []symfmt.Kind{symfmt.KindModule, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindPublic}
+// withName are the records with a name.
+var withName = []symfmt.Kind{symfmt.KindModule, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindPublic}
 
 // functionNames are the records with the name of a function.
 var functionNames = []symfmt.Kind{symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindPublic}
@@ -33,7 +33,7 @@ file. A writer that knows no name writes a placeholder such as <name omitted>.`,
 		Bad:   moduleLine + "INLINE_ORIGIN 0  \t\n",
 		Good:  moduleLine + "INLINE_ORIGIN 0 f\n",
 		At:    2,
-		On:    named,
+		On:    withName,
 		Check: emptyName,
 	},
 	{
@@ -66,7 +66,7 @@ its own, which is no record (SYM101).`,
 		Bad:   moduleLine + "PUBLIC 10 0 a\x1b[31mb\n",
 		Good:  moduleLine + "PUBLIC 10 0 a b\n",
 		At:    2,
-		On:    named,
+		On:    withName,
 		Check: badBytes(nameControl, "control character"),
 	},
 	{
@@ -81,7 +81,7 @@ encoding (Latin-1, Shift JIS): convert them, or replace them.`,
 		Bad:   moduleLine + "FILE 0 /src/caf\xe9.c\n",
 		Good:  moduleLine + "FILE 0 /src/caf\xc3\xa9.c\n",
 		At:    2,
-		On:    named,
+		On:    withName,
 		Check: badBytes(nameNotUTF8, "no UTF-8 at byte"),
 	},
 	{
@@ -95,7 +95,7 @@ names look the same: what people see in a stack is not what they can search for.
 		Bad:   moduleLine + "PUBLIC 10 0 a\u202eb\n",
 		Good:  moduleLine + "PUBLIC 10 0 \u03b1\u03b2\n",
 		At:    2,
-		On:    named,
+		On:    withName,
 		Check: badBytes(nameInvisible, "invisible character"),
 	},
 	{
@@ -142,7 +142,7 @@ names come of templates nested in each other, or of a demangler without a limit.
 		Bad:   moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
 		Good:  moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
 		At:    2,
-		On:    named,
+		On:    withName,
 		Check: longName,
 	},
 	{

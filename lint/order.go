@@ -1,6 +1,32 @@
 package lint
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// head is the first line of most examples.
+const head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
+
+// allKinds are the kinds of records; notModule all but MODULE; named those that
+// end in a name or in other free text which readers want to be UTF-8.
+var (
+	allKinds = []symfmt.Kind{
+		symfmt.KindModule, symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc,
+		symfmt.KindInline, symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI,
+	}
+	notModule = allKinds[1:]
+	ownPlace  = []symfmt.Kind{ // without those that belong to a record before them
+		symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc,
+		symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit,
+	}
+	named = []symfmt.Kind{
+		symfmt.KindModule, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc,
+		symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI,
+	}
+)
 
 // badRecord is what the reader itself finds.
 var badRecord = &Rule{
@@ -9,16 +35,17 @@ var badRecord = &Rule{
 	Severity: Error,
 	Since:    "0.1",
 	Spec:     "symbol_files: Records",
-	Doc: `Readers drop such a line, and some drop the file: Breakpad gives up after 100 of
-them, older readers at the first. Column and message tell which field is wrong.`,
+	Doc: `rust-minidump refuses a file for one such line, Breakpad drops the line and gives
+up the rest of the file after 100 of them. Column and message tell which field is
+wrong.`,
 	Cites: []string{"rust-minidump#903", "dump_syms#511"},
-	Bad:   "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 zz 0 f\n",
-	Good:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 10 0 f\n",
+	Bad:   head + "FUNC 1000 zz 0 f\n",
+	Good:  head + "FUNC 1000 10 0 f\n",
 	At:    2,
 	Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // see Pass.syntax
 }
 
-var grammarRules = []*Rule{
+var orderRules = []*Rule{
 	badRecord,
 	{
 		ID:       "SYM102",
@@ -27,17 +54,111 @@ var grammarRules = []*Rule{
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
 		Doc: `Symbol servers and stores read the first line alone to learn which module the file
-is of. Records in front of it are lost to some readers, and a file without MODULE
-is refused by all.`,
-		Bad:  "FILE 0 a.c\nMODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n",
-		Good: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFILE 0 a.c\n",
-		At:   1,
-		On: []symfmt.Kind{
-			symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindInline,
-			symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI,
-		},
-		Check: moduleFirst,
+is of. rust-minidump refuses a file whose MODULE is not on its first line.`,
+		Bad:    "FILE 0 a.c\n" + head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		At:     1,
+		On:     notModule,
+		Faults: LineOrphan,
+		Check:  moduleFirst,
 	},
+	{
+		ID:       "SYM103",
+		Title:    "second MODULE record",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `rust-minidump refuses the file, Breakpad takes the functions of both modules for
+those of one. Two files were probably joined: split them.`,
+		Bad:  head + head,
+		Good: head,
+		At:   2,
+		On:   []symfmt.Kind{symfmt.KindModule},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			seen := false
+			return func(r *symfmt.Record) {
+				if seen {
+					p.Report(r, -1, "second MODULE record, want one")
+				}
+				seen = true
+			}, nil
+		},
+	},
+	{
+		ID:       "SYM104",
+		Title:    "line record or INLINE that follows no FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records; INLINE records",
+		Doc: `Line records and INLINEs belong to the FUNC before them, with nothing between but
+INLINE_ORIGINs. Behind any other record rust-minidump refuses the file, and behind
+a PUBLIC Breakpad drops the line records and fails on an INLINE. Move them to their
+FUNC; symtool convert does so.`,
+		Bad:    head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
+		At:     3,
+		On:     []symfmt.Kind{symfmt.KindInline, symfmt.KindLine},
+		Faults: LineOrphan,
+		Check:  followsFunc,
+	},
+	{
+		ID:       "SYM105",
+		Title:    "records are not in the usual order",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers take any order, but two files of the same module are easier to compare,
+and some tools look for INFO in the first lines only. The usual order is MODULE,
+INFO, FILE, INLINE_ORIGIN, FUNC with its INLINEs and lines, PUBLIC, STACK WIN, STACK
+CFI. symtool convert writes it.`,
+		Bad:   head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
+		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
+		At:    3,
+		On:    ownPlace,
+		Check: usualOrder,
+	},
+	{
+		ID:       "SYM106",
+		Title:    "INFO record that nobody knows",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "FIELD: INFO lines",
+		Doc: `Readers skip INFO records that they do not know. This one may be a misspelling of
+CODE_ID, GENERATOR or URL.`,
+		Cites: []string{"dump_syms#638"},
+		Bad:   head + "INFO CODE_IDENT 0123\n",
+		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
+		At:    2,
+		On:    []symfmt.Kind{symfmt.KindInfo},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if !slices.Contains(knownInfos, string(r.Key)) {
+					p.Report(r, 1, "unknown key %s, want one of %s", quoted(r.Key), strings.Join(knownInfos, ", "))
+				}
+			}, nil
+		},
+	},
+	{
+		ID:       "SYM107",
+		Title:    "INFO CODE_ID without a usable id, or a second one",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "FIELD: INFO lines",
+		Doc: `Servers find a file by its code id where the debug id is not known: for Windows
+binaries and for minidumps of some clients. The value is hexadecimal digits, and for
+Windows the name of the binary behind them.`,
+		Bad:   head + "INFO CODE_ID\n",
+		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
+		At:    2,
+		On:    []symfmt.Kind{symfmt.KindInfo},
+		Check: codeID,
+	},
+}
+
+// knownInfos are the keys that dumpers write and readers read: Breakpad's
+// (CODE_ID), dump_syms's with --extra-info, and rust-minidump's cache (URL).
+var knownInfos = []string{
+	"CODE_ID", "GENERATOR", "URL", "VERSION", "RELEASECHANNEL", "VENDOR", "PRODUCTNAME", "BUILDID",
 }
 
 func moduleFirst(p *Pass) (func(*symfmt.Record), func()) {
@@ -52,4 +173,64 @@ func moduleFirst(p *Pass) (func(*symfmt.Record), func()) {
 				p.ReportLine(0, "there is no MODULE record")
 			}
 		}
+}
+
+func followsFunc(p *Pass) (func(*symfmt.Record), func()) {
+	before := symfmt.KindNone // the record in front of the run of them
+	return func(r *symfmt.Record) {
+		if p.InFunc || p.FuncLost {
+			return
+		}
+		if p.Last != symfmt.KindInline && p.Last != symfmt.KindLine {
+			before = p.Last
+		}
+		if before == symfmt.KindNone {
+			p.Report(r, -1, "%v at the start of the file, want a FUNC in front of it", r.Kind)
+			return
+		}
+		p.Report(r, -1, "%v behind %v, want a FUNC in front of it", r.Kind, before)
+	}, nil
+}
+
+func usualOrder(p *Pass) (func(*symfmt.Record), func()) {
+	last, first, n := symfmt.KindNone, 0, 0
+	var kind, behind symfmt.Kind
+	return func(r *symfmt.Record) {
+			if r.Kind >= last {
+				last = r.Kind
+				return
+			}
+			if n++; n == 1 {
+				first, kind, behind = r.Pos().Line, r.Kind, last
+			}
+		}, func() {
+			if n > 0 {
+				p.ReportLine(first, "%v behind %v; %d records are out of the usual order", kind, behind, n)
+			}
+		}
+}
+
+func codeID(p *Pass) (func(*symfmt.Record), func()) {
+	first := 0
+	return func(r *symfmt.Record) {
+		if string(r.Key) != "CODE_ID" {
+			return
+		}
+		id, _, _ := strings.Cut(string(r.Name), " ")
+		switch {
+		case first > 0:
+			p.Report(r, 1, "second INFO CODE_ID, the first is in line %d", first)
+		case id == "":
+			p.Report(r, 1, "the id is missing, want hexadecimal digits")
+		case !isHex(id):
+			p.Report(r, 2, "id %s, want hexadecimal digits", quoted(id))
+		}
+		if first == 0 {
+			first = r.Pos().Line
+		}
+	}, nil
+}
+
+func isHex(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }

@@ -185,10 +185,3 @@ func (s *summary) byRule() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}

@@ -46,6 +46,9 @@ type Rule struct {
 
 	// On are the records that Check's first function sees.
 	On []symfmt.Kind
+	// Faults are the faults of line records for which it sees them: with none, it
+	// sees all. Nine in ten records are line records without a fault.
+	Faults LineFaults
 	// Check begins a run. It returns what is called for each record of On, and
 	// what is called at the end; either may be nil.
 	Check func(p *Pass) (record func(*symfmt.Record), end func())

@@ -76,18 +76,55 @@ type Pass struct {
 	*Facts
 	Options Options
 
-	report *Report
-	rule   *Rule // whose function runs
-	filter *fileFilter
-	names  nameCache
-	empty  int        // records that the reader and SYM601 complain of
-	binary *elfBinary // nil without Options.Binary
+	report     *Report
+	rule       *Rule // whose function runs
+	filter     *fileFilter
+	names      nameCache
+	empty      int        // records that the reader and SYM601 complain of
+	binary     *elfBinary // nil without Options.Binary
+	unreadable bool       // the file has another encoding: nothing is known of it
 }
 
 // listener is a rule's function for records.
 type listener struct {
 	rule   *Rule
 	record func(*symfmt.Record)
+}
+
+// listeners are the functions for records, by kind.
+type listeners struct {
+	kinds  [symfmt.KindCFI + 1][]listener
+	faults []listener // for line records with a fault
+}
+
+func (ls *listeners) add(rule *Rule, record func(*symfmt.Record)) {
+	if record == nil {
+		return
+	}
+	for _, k := range rule.On {
+		if k == symfmt.KindLine && rule.Faults != 0 {
+			ls.faults = append(ls.faults, listener{rule, record})
+		} else {
+			ls.kinds[k] = append(ls.kinds[k], listener{rule, record})
+		}
+	}
+}
+
+// tell hands a record over.
+func (p *Pass) tell(r *symfmt.Record, ls *listeners) {
+	for _, l := range ls.kinds[r.Kind] {
+		p.rule = l.rule
+		l.record(r)
+	}
+	if r.Kind != symfmt.KindLine || p.Line == 0 {
+		return
+	}
+	for _, l := range ls.faults {
+		if l.rule.Faults&p.Line != 0 {
+			p.rule = l.rule
+			l.record(r)
+		}
+	}
 }
 
 // Run checks a symbol file. The error is of reading it, or the context's: damage
@@ -107,16 +144,12 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.Binary != nil {
 		p.binary = openBinary(o.Binary)
 	}
-	var on [symfmt.KindCFI + 1][]listener
+	var on listeners
 	var ends []listener
 	for _, rule := range o.Rules {
 		p.rule = rule
 		record, end := rule.Check(p)
-		for _, k := range rule.On {
-			if record != nil {
-				on[k] = append(on[k], listener{rule, record})
-			}
-		}
+		on.add(rule, record)
 		if end != nil {
 			ends = append(ends, listener{rule, func(*symfmt.Record) { end() }})
 		}
@@ -125,9 +158,11 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	p.report.Coverage = p.coverage(o.MinCFI, o.MinLines)
-	for _, l := range ends {
-		p.rule = l.rule
-		l.record(nil)
+	if !p.unreadable {
+		for _, l := range ends {
+			p.rule = l.rule
+			l.record(nil)
+		}
 	}
 	if p.filter != nil {
 		p.filter.close()
@@ -147,24 +182,29 @@ func sortFindings(findings []Finding) {
 const checkEvery = 1 << 14
 
 // read hands the records over.
-func (p *Pass) read(ctx context.Context, in io.Reader, on *[symfmt.KindCFI + 1][]listener) error {
+func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
+	lostFuncs := 0
 	for {
 		r, err := rd.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
+			if p.encoding(err) {
+				break
+			}
 			return err
+		}
+		if n := rd.Lost(symfmt.KindFunc); n != lostFuncs {
+			lostFuncs = n
+			p.loseFunc()
 		}
 		p.see(r)
 		if p.binary != nil {
 			p.binary.rows.see(r, p.Arch)
 		}
-		for _, l := range on[r.Kind] {
-			p.rule = l.rule
-			l.record(r)
-		}
+		p.tell(r, on)
 		p.Last = r.Kind
 		if p.Records%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -173,8 +213,24 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *[symfmt.KindCFI + 1][
 	p.end()
 	rep := rd.Report()
 	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines
+	p.Lines, p.Layout = rep.Lines, rep.Layout
 	p.syntax(rep)
 	return nil
+}
+
+// encoding reports a file that is no text that a reader takes. It tells whether err
+// says so.
+func (p *Pass) encoding(err error) bool {
+	var se *symfmt.SyntaxError
+	if !errors.As(err, &se) {
+		return false
+	}
+	p.unreadable = true
+	p.rule = utf16Text
+	if slices.Contains(p.Options.Rules, utf16Text) {
+		p.add(Finding{Line: se.Line, Col: se.Col, Message: se.Msg})
+	}
+	return true
 }
 
 // syntax reports the lines that are no records.
@@ -259,6 +315,14 @@ func (p *Pass) function(r *symfmt.Record) string {
 		}
 	}
 	return string(name[:min(len(name), maxFunction)])
+}
+
+// reportPos is ReportLine for a place in a line.
+func (p *Pass) reportPos(pos symfmt.Pos, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
 }
 
 // full tells whether no more findings of the rule are kept.

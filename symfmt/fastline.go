@@ -34,6 +34,9 @@ func (r *Reader) fastLine() bool {
 		return false
 	}
 	r.report.Lines++
+	if i != stop {
+		r.report.Layout.endsInCR(r.report.Lines, 1)
+	}
 	r.pos += i + 1
 	r.rec.Kind = KindLine
 	r.rec.line = r.report.Lines

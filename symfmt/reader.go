@@ -35,6 +35,7 @@ type Report struct {
 	Compression string        // "gzip", "zstd" or ""
 	Lines       int           // lines read
 	Bytes       int64         // bytes of text read, after decompression
+	Layout      Layout        // of the text
 }
 
 // Reader reads one record after another, without judging how they fit together.
@@ -53,6 +54,7 @@ type Reader struct {
 	rec    Record
 	report Report
 	used   int64 // bytes of text before buf[0]
+	lost   [KindCFI + 1]int
 }
 
 // NewReader returns a Reader of the symbol file r, which may be compressed with
@@ -80,6 +82,7 @@ func (r *Reader) Next() (*Record, error) {
 			lost := ""
 			if rec == nil {
 				lost = r.rec.Kind.lost()
+				r.lost[r.rec.Kind]++
 			}
 			if err := r.problem(bad, lost); err != nil {
 				return nil, err
@@ -90,6 +93,10 @@ func (r *Reader) Next() (*Record, error) {
 		}
 	}
 }
+
+// Lost is how many records of a kind Next passed over because they were bad: what
+// belongs to a FUNC that is lost must not go to the one before it.
+func (r *Reader) Lost(k Kind) int { return r.lost[k] }
 
 // Report tells what was met so far.
 func (r *Reader) Report() Report {
@@ -121,8 +128,13 @@ func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
 // next reads a record, a *SyntaxError, or both when the record can be used all
 // the same. r.rec.Kind is set even if no record is returned.
 func (r *Reader) next() (*Record, *SyntaxError, error) {
+	layout := &r.report.Layout
+	blank := false
 	for {
 		if r.fastLine() {
+			if blank {
+				layout.Split.add(r.rec.line)
+			}
 			return &r.rec, nil, nil
 		}
 		text, err := r.line()
@@ -133,15 +145,25 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 		if text == nil {
 			return nil, r.tooLong(), nil
 		}
-		for len(text) > 0 && text[len(text)-1] == '\r' {
-			text = text[:len(text)-1]
+		if n := len(text); n > 0 && text[n-1] == '\r' {
+			text = trimCR(text)
+			layout.endsInCR(r.rec.line, n-len(text))
 		}
 		if skipBlanks(text, 0) == len(text) {
+			layout.Blank.add(r.rec.line)
+			blank = true
 			continue
 		}
-		if rec, bad := r.parse(text); rec != nil || bad != nil {
-			return rec, bad, nil
+		rec, bad := r.parse(text)
+		if rec != nil {
+			if blank && (rec.Kind == KindLine || rec.Kind == KindInline) {
+				layout.Split.add(rec.line)
+			}
+			if rec.oddBlanks() {
+				layout.OddBlanks.add(rec.line)
+			}
 		}
+		return rec, bad, nil
 	}
 }
 
@@ -168,6 +190,7 @@ func (r *Reader) line() ([]byte, error) {
 			text := r.buf[r.pos:r.end]
 			r.pos = r.end
 			r.report.Lines++
+			r.report.Layout.NoEnd = true
 			return text, nil
 		}
 		if seen > MaxLine {
@@ -278,6 +301,7 @@ func (r *Reader) start() bool {
 		return false
 	}
 	r.pos = bom
+	r.report.Layout.BOM = bom > 0
 	if err == io.EOF {
 		r.eof = true
 	} else if err != nil {

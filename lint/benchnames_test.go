@@ -1,0 +1,38 @@
+package lint
+
+import (
+	"context"
+	"os"
+	"testing"
+)
+
+// The time of the rules of names on SYMTOOL_BENCH_SYM, beside a run without rules.
+func BenchmarkNames(b *testing.B) {
+	path := os.Getenv("SYMTOOL_BENCH_SYM")
+	if path == "" {
+		b.Skip("SYMTOOL_BENCH_SYM names no symbol file")
+	}
+	for _, c := range []struct {
+		name     string
+		selected string
+	}{{"none", "lint"}, {"names", "names"}} {
+		b.Run(c.name, func(b *testing.B) {
+			rules, err := SelectRules([]string{c.selected}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				f, err := os.Open(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r, err := Run(context.Background(), f, Options{File: path, Rules: rules})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(r.Bytes)
+				f.Close()
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package lint
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+	"unicode/utf8"
+)
+
+// Any bytes are linted without a panic, in order of their places, and the same
+// twice.
+func FuzzLint(f *testing.F) {
+	for _, rule := range Rules() {
+		if len(rule.Bad) < 1<<12 {
+			f.Add([]byte(rule.Bad))
+		}
+		f.Add([]byte(rule.Good))
+	}
+	f.Add([]byte(head + "FUNC ffffffffffffffff 1 0 f\nffffffffffffffff 1 1 4294967295\nPUBLIC ffffffffffffffff 0 g\n" +
+		"INLINE 4294967295 1 4294967295 4294967295 0 ffffffffffffffff\nSTACK CFI INIT ffffffffffffffff 1 .cfa: $rsp .ra: $rsp\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := Options{File: "a.sym", MaxPerRule: 20}
+		r, err := Run(context.Background(), bytes.NewReader(data), o)
+		if err != nil {
+			return // a file that cannot be read, such as gzip without a header
+		}
+		for i := range r.Findings {
+			x := &r.Findings[i]
+			if x.Rule == nil || x.Message == "" || x.Line < 0 || x.Line > r.Lines+1 || x.Col < 0 {
+				t.Errorf("finding %+v of a text of %d lines", x, r.Lines)
+			}
+			if !isPrintableText(x.Message) {
+				t.Errorf("%s: control characters or bytes that are no text in %q", x.Rule.ID, x.Message)
+			}
+		}
+		if !slices.IsSortedFunc(r.Findings, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
+		}) {
+			t.Error("findings are not in order")
+		}
+		again, err := Run(context.Background(), bytes.NewReader(data), o)
+		if err != nil || !slices.Equal(r.Findings, again.Findings) {
+			t.Error("not the same twice", err)
+		}
+	})
+}
+
+// isPrintableText tells whether a message can be put on a terminal.
+func isPrintableText(s string) bool {
+	for _, c := range s {
+		if c < 0x20 || 0x7f <= c && c < 0xa0 {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}

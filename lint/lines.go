@@ -1,0 +1,259 @@
+package lint
+
+import "github.com/symtool/symtool/symfmt"
+
+// LineFaults is what is wrong with a line record's range. All rules about line
+// records look here, so that the work is done once for each of the millions.
+type LineFaults uint8
+
+// The faults. A line record is either before or past its FUNC, not both.
+const (
+	LineBefore   LineFaults = 1 << iota // starts before the FUNC
+	LinePast                            // ends behind the FUNC
+	LineOrder                           // starts before the line record in front of it
+	LineOverlap                         // some of its bytes belong to a line record in front of it
+	LineEmpty                           // has no bytes
+	LineNoNumber                        // line number 0
+	LineBig                             // size over 32 bits
+	LineOrphan                          // there is no FUNC in front of it
+)
+
+// seeLine notes a line record of f.Func.
+func (f *Facts) seeLine(r *symfmt.Record) {
+	l := &r.Line
+	fn := &f.Func
+	if id := uint32(l.File); id+1 != f.lastFile || f.lastFile == 0 {
+		f.Files.use(r, 3, id)
+		f.lastFile = 0
+		if f.Files.Has(id) {
+			f.lastFile = id + 1
+		}
+	}
+	var faults LineFaults
+	if fn.Lines > 0 && l.RVA < f.lineFrom {
+		faults |= LineOrder
+	}
+	fn.Lines++
+	f.lineFrom = l.RVA
+	if l.Num == 0 {
+		faults |= LineNoNumber
+	}
+	if l.Size == 0 {
+		faults |= LineEmpty
+	} else if l.Size>>32 != 0 {
+		faults |= LineBig
+	}
+	if at := uint64(l.RVA - fn.RVA); l.RVA < fn.RVA {
+		faults |= LineBefore
+	} else if at > fn.Size || l.Size > fn.Size-at {
+		faults |= LinePast
+	}
+	if l.Size > 0 {
+		if again := f.lines.add(l.RVA, l.Size); again > 0 {
+			faults |= LineOverlap
+			fn.Covered += clip(l, fn) - min(again, clip(l, fn))
+		} else if faults&(LineBefore|LinePast) != 0 {
+			fn.Covered += clip(l, fn)
+		} else {
+			fn.Covered += l.Size
+		}
+	}
+	f.Line = faults
+}
+
+// orphanLine is for a line record without a FUNC.
+func orphanLine(l *symfmt.Line) LineFaults {
+	if l.Size>>32 != 0 {
+		return LineOrphan | LineBig
+	}
+	return LineOrphan
+}
+
+// clip is how many bytes of a line record are inside the function.
+func clip(l *symfmt.Line, fn *FuncFact) uint64 {
+	if fn.Size == 0 || l.Size == 0 {
+		return 0
+	}
+	from := max(l.RVA, fn.RVA)
+	to := min(l.RVA+symfmt.RVA(l.Size-1), fn.RVA+symfmt.RVA(fn.Size-1))
+	if from > to {
+		return 0
+	}
+	return uint64(to-from) + 1
+}
+
+var onLine = []symfmt.Kind{symfmt.KindLine}
+
+// withLine is a function with one line record for all of it.
+const withLine = head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n"
+
+var lineRules = []*Rule{
+	{
+		ID:       "SYM306",
+		Title:    "line record before its FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `The line belongs to code of the function before, or of none. Readers that look
+through line records find this function for an address that is not its own, with a
+negative offset; others never find the line.`,
+		Cites:  []string{"dump_syms#535", "symbolic#746", "Mozilla bug 1810249"},
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\nff8 8 1 0\n1000 10 1 0\n",
+		Good:   withLine,
+		At:     4,
+		On:     onLine,
+		Faults: LineBefore,
+		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+			p.Report(r, 0, "line at %x, before its function at %x", r.Line.RVA, p.Func.RVA)
+		}),
+	},
+	{
+		ID:       "SYM307",
+		Title:    "line record past the end of its FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Readers look for the function first: the bytes past its end have no line there, or
+those of another function. The size of the FUNC or of the line is wrong.`,
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n1010 4 2 0\n",
+		Good:   withLine,
+		At:     5,
+		On:     onLine,
+		Faults: LinePast,
+		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+			l := &r.Line
+			p.Report(r, 0, "line [%x, %x) past the end of its function, %x", l.RVA, l.RVA+symfmt.RVA(l.Size), p.Func.End())
+		}),
+	},
+	{
+		ID:       "SYM308",
+		Title:    "line records are not ordered by address",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers sort them. Where records overlap, which one wins depends on their order. It
+is told once.`,
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1008 8 2 0\n1000 8 1 0\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		At:     5,
+		On:     onLine,
+		Faults: LineOrder,
+		Check:  countFault("line record is at a lower address than the one before it"),
+	},
+	{
+		ID:       "SYM309",
+		Title:    "line record overlaps another of its FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `"No two line records cover the same range of addresses." Breakpad drops the one that
+comes later, rust-minidump the one of the higher address: code gets the wrong line, or
+none where the dropped one goes on.`,
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 c 1 0\n1008 8 2 0\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		At:     5,
+		On:     onLine,
+		Faults: LineOverlap,
+		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+			l := &r.Line
+			p.Report(r, 0, "line [%x, %x) overlaps one before it", l.RVA, l.RVA+symfmt.RVA(l.Size))
+		}),
+	},
+	{
+		ID:       "SYM310",
+		Title:    "line record without bytes",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Readers drop it. Dumpers of PDB files write them for lines without code of their own.
+It is told once.`,
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 0 1 0\n1000 10 2 0\n",
+		Good:   withLine,
+		At:     4,
+		On:     onLine,
+		Faults: LineEmpty,
+		Check:  countFault("line record of size 0"),
+	},
+	{
+		ID:       "SYM311",
+		Title:    "line number 0",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `The compiler gave no line for this code. Frames there have a file and line 0. The
+specification counts from 1; all readers take 0. It is told once.`,
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 0 0\n",
+		Good:   withLine,
+		At:     4,
+		On:     onLine,
+		Faults: LineNoNumber,
+		Check:  countFault("line number 0"),
+	},
+	{
+		ID:       "SYM312",
+		Title:    "FUNCs with gaps between their lines",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Frames in the gaps have a function but no line. Compilers leave few: data in code,
+padding, and code that no line of the source asks for. It is told once, at the first
+FUNC; those without any line do not count.`,
+		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
+		Good: withLine,
+		At:   3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() { reportGaps(p) }
+		},
+	},
+}
+
+// lineFault makes a check that tells of each line record with the rule's fault.
+func lineFault(tell func(p *Pass, r *symfmt.Record)) func(*Pass) (func(*symfmt.Record), func()) {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		return func(r *symfmt.Record) {
+			tell(p, r)
+		}, nil
+	}
+}
+
+// countFault makes a check that tells once of the rule's fault, at the first line
+// record that has it.
+func countFault(what string) func(*Pass) (func(*symfmt.Record), func()) {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		n, first := 0, 0
+		var rva symfmt.RVA
+		return func(r *symfmt.Record) {
+				if n++; n == 1 {
+					first, rva = r.Pos().Line, r.Line.RVA
+				}
+			}, func() {
+				if n > 0 {
+					p.ReportAt(first, rva, "%s; %s of this kind", what, plural(n, "record"))
+				}
+			}
+	}
+}
+
+func reportGaps(p *Pass) {
+	var first *FuncFact
+	n, with := 0, 0
+	var bytes uint64
+	for i := range p.Functions {
+		f := &p.Functions[i]
+		if f.Lines == 0 {
+			continue
+		}
+		with++
+		if f.Covered >= f.Size {
+			continue
+		}
+		if n++; n == 1 {
+			first = f
+		}
+		bytes += f.Size - f.Covered
+	}
+	if n > 0 {
+		p.ReportAt(int(first.Line), first.RVA, "%s of this function have no line; %s in %d of %d functions with lines",
+			plural(first.Size-first.Covered, "byte"), plural(bytes, "byte"), n, with)
+	}
+}

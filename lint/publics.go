@@ -1,0 +1,167 @@
+package lint
+
+import (
+	"cmp"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+var onPublic = []symfmt.Kind{symfmt.KindPublic}
+
+var publicRules = []*Rule{
+	{
+		ID:       "SYM320",
+		Title:    "PUBLIC at the start of a FUNC",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: PUBLIC records",
+		Doc: `Readers use the FUNC and never the PUBLIC, which costs bytes alone: a tenth of
+libxul.sym was such records.`,
+		Cites: []string{"Mozilla bug 1539574"},
+		Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
+		Good:  head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
+					if pub.RVA == f.RVA {
+						p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, where the FUNC of line %d starts", pub.RVA, f.Line)
+					}
+				})
+			}
+		},
+	},
+	{
+		ID:       "SYM321",
+		Title:    "PUBLIC inside a FUNC",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: PUBLIC records",
+		Doc: `Readers use the FUNC and never the PUBLIC: a label inside a function, or a function
+whose FUNC is missing because the one before is too long.`,
+		Bad:  head + "FUNC 1000 10 0 f\nPUBLIC 1008 0 g\n",
+		Good: head + "FUNC 1000 10 0 f\nPUBLIC 1010 0 g\n",
+		At:   3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
+					if pub.RVA != f.RVA {
+						p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, inside the FUNC [%x, %x) of line %d", pub.RVA, f.RVA, f.End(), f.Line)
+					}
+				})
+			}
+		},
+	},
+	{
+		ID:       "SYM322",
+		Title:    "PUBLIC twice at one address",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: PUBLIC records; Breakpad: ParsePublicSymbol",
+		Doc: `Readers keep one of the names. Breakpad counts the second as an error, calls the file
+corrupt, and gives up the rest of it after 100 of them. The format has "PUBLIC m" for
+several symbols at one address, with one name.`,
+		Cites: []string{"Mozilla bug 1539574"},
+		Bad:   head + "PUBLIC 1000 0 f\nPUBLIC 1000 0 g\n",
+		Good:  head + "PUBLIC m 1000 0 f\n",
+		At:    3,
+		Check: duplicatePublics,
+	},
+	{
+		ID:       "SYM323",
+		Title:    "PUBLICs are not ordered by address",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc:      `Readers sort them. It is told once; symtool convert sorts.`,
+		Bad:      head + "PUBLIC 2000 0 g\nPUBLIC 1000 0 f\n",
+		Good:     head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
+		At:       3,
+		On:       onPublic,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
+		},
+	},
+	{
+		ID:       "SYM324",
+		Title:    "PUBLIC at address 0",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "Breakpad: ParsePublicSymbol",
+		Doc: `Breakpad passes over it. It is the address of a module's headers: mostly a symbol
+without an address of its own.`,
+		Bad:  head + "PUBLIC 0 0 f\n",
+		Good: head + "PUBLIC 1000 0 f\n",
+		At:   2,
+		On:   onPublic,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if r.RVA == 0 {
+					p.Report(r, 1+multi(r), "PUBLIC at address 0")
+				}
+			}, nil
+		},
+	},
+}
+
+// sortedPublics is the order of PUBLICs by address, nil if they are in it.
+func sortedPublics(list []PublicFact) []uint32 {
+	return orderOf(len(list), func(i, j uint32) int { return cmp.Compare(list[i].RVA, list[j].RVA) })
+}
+
+// each calls f for the records in an order.
+func each[T any](list []T, order []uint32, f func(*T)) {
+	if order == nil {
+		for i := range list {
+			f(&list[i])
+		}
+		return
+	}
+	for _, i := range order {
+		f(&list[i])
+	}
+}
+
+// publicsIn calls found for each PUBLIC inside a FUNC. Of functions that hold it,
+// f is the one with the highest start.
+func publicsIn(facts *Facts, found func(*PublicFact, *FuncFact)) {
+	if len(facts.Publics) == 0 {
+		return
+	}
+	list, order := facts.Functions, sortedFuncs(facts.Functions)
+	at := func(k int) *FuncFact {
+		if order != nil {
+			k = int(order[k])
+		}
+		return &list[k]
+	}
+	next := 0
+	each(facts.Publics, sortedPublics(facts.Publics), func(pub *PublicFact) {
+		for next < len(list) && at(next).RVA <= pub.RVA {
+			next++
+		}
+		for k := next - 1; k >= 0 && k >= next-maxShared; k-- {
+			if f := at(k); pub.RVA-f.RVA < symfmt.RVA(f.Size) {
+				found(pub, f)
+				return
+			}
+		}
+	})
+}
+
+// maxShared is how many functions before an address are looked at for one that
+// reaches it: the first does, but where functions overlap.
+const maxShared = 8
+
+func duplicatePublics(p *Pass) (func(*symfmt.Record), func()) {
+	return nil, func() {
+		var first *PublicFact
+		each(p.Publics, sortedPublics(p.Publics), func(pub *PublicFact) {
+			if first == nil || first.RVA != pub.RVA {
+				first = pub
+				return
+			}
+			p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x is in line %d, too", pub.RVA, first.Line)
+		})
+	}
+}

@@ -1,0 +1,211 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+var onFunc = []symfmt.Kind{symfmt.KindFunc}
+
+var rangeRules = []*Rule{
+	{
+		ID:       "SYM301",
+		Title:    "FUNC without bytes",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `Breakpad and rust-minidump drop a function of size 0, and its lines with it. The
+dumper did not know the end: a PUBLIC says the same and is kept.`,
+		Bad:  head + "FUNC 1000 0 0 f\nFUNC 2000 10 0 g\n",
+		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:   2,
+		On:   onFunc,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if r.Size == 0 {
+					p.Report(r, 2+multi(r), "function at %x has size 0", r.RVA)
+				}
+			}, nil
+		},
+	},
+	{
+		ID:       "SYM302",
+		Title:    "FUNC twice for the same code",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `Readers keep one, and which one differs: a frame has another name in each. Where
+several symbols share code the format has "FUNC m", with one name.`,
+		Cites: []string{"symbolic#808"},
+		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1000 10 0 g\n",
+		Good:  head + "FUNC m 1000 10 0 f\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				funcOverlaps(p.Facts, func(f, g *FuncFact) {
+					if f.RVA == g.RVA && f.Size == g.Size {
+						p.ReportAt(int(g.Line), g.RVA, "function at %x of %x bytes is in line %d, too", g.RVA, g.Size, f.Line)
+					}
+				})
+			}
+		},
+	},
+	{
+		ID:       "SYM303",
+		Title:    "FUNC overlaps another",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `Breakpad drops the one that comes later in the file, rust-minidump the one of the
+higher address, with all its lines: frames there get the wrong function. Mostly an end
+is wrong, or a function in several parts was written as one.`,
+		Cites: []string{"dump_syms#27"},
+		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1008 10 0 g\n",
+		Good:  head + "FUNC 1000 8 0 f\nFUNC 1008 10 0 g\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				funcOverlaps(p.Facts, func(f, g *FuncFact) {
+					if f.RVA != g.RVA || f.Size != g.Size {
+						p.ReportAt(int(g.Line), g.RVA, "function [%x, %x) overlaps [%x, %x) of line %d", g.RVA, g.End(), f.RVA, f.End(), f.Line)
+					}
+				})
+			}
+		},
+	},
+	{
+		ID:       "SYM304",
+		Title:    "FUNCs are not ordered by address",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers sort them. Two dumps of one binary are easier to compare when they have one
+order. It is told once; symtool convert sorts.`,
+		Bad:  head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
+		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:   3,
+		On:   onFunc,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
+		},
+	},
+	{
+		ID:       "SYM305",
+		Title:    "address that the CPU does not have",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `The last addresses there are (-1, -2) mark functions that the linker removed: the
+dumper took the mark for an address. On a 32-bit CPU an address over 32 bits is below
+the module's start: the dumper subtracted a base that was too high. No frame is there.`,
+		Cites: []string{"symbolic#937", "gimli#791"},
+		Bad:   head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
+		Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:    3,
+		On:    []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				most := lastAddress(p.Arch)
+				if r.RVA > most {
+					p.Report(r, 1+multi(r), "address %x, want at most %x", r.RVA, most)
+				}
+			}, nil
+		},
+	},
+}
+
+// marks is how many of the last addresses are taken for marks: no module ends there.
+const marks = 1 << 12
+
+// lastAddress is the highest address at which code may be. Files of kernels have
+// absolute addresses, in the upper half.
+func lastAddress(a *arch.Arch) symfmt.RVA {
+	last := ^symfmt.RVA(0)
+	if a != nil && a.PtrSize == 4 {
+		last = 1<<32 - 1
+	}
+	return last - marks
+}
+
+// multi is 1 for a FUNC or PUBLIC with the word "m", which moves its fields.
+func multi(r *symfmt.Record) int {
+	if r.Multiple {
+		return 1
+	}
+	return 0
+}
+
+// ascending reports the first record whose address is below that of the one
+// before, and how many there are.
+func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record), func()) {
+	var last, rva, above symfmt.RVA
+	line, n := 0, 0
+	var kind symfmt.Kind
+	return func(r *symfmt.Record) {
+			if a := at(r); a < last {
+				if n++; n == 1 {
+					line, rva, above, kind = r.Pos().Line, a, last, r.Kind
+				}
+			}
+			last = at(r)
+		}, func() {
+			if n > 0 {
+				p.ReportAt(line, rva, "%v %x behind %x; %s below the one before", kind, rva, above, plural(n, "address"))
+			}
+		}
+}
+
+// funcOverlaps calls found for functions that share bytes: f is, of those at lower
+// addresses, the one with the highest end. Of two at one address, f is the one that
+// comes first in the file.
+func funcOverlaps(facts *Facts, found func(f, g *FuncFact)) {
+	list := facts.Functions
+	order := sortedFuncs(list)
+	top := -1
+	for k := range list {
+		i := k
+		if order != nil {
+			i = int(order[k])
+		}
+		g := &list[i]
+		if g.Size == 0 {
+			continue
+		}
+		if top >= 0 {
+			if f := &list[top]; g.RVA-f.RVA < symfmt.RVA(f.Size) {
+				found(f, g)
+			}
+		}
+		if top < 0 || lastByte(g) > lastByte(&list[top]) {
+			top = i
+		}
+	}
+}
+
+func lastByte(f *FuncFact) symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }
+
+// sortedFuncs is the order of functions by address, nil if they are in it.
+func sortedFuncs(list []FuncFact) []uint32 {
+	return orderOf(len(list), func(i, j uint32) int { return cmp.Compare(list[i].RVA, list[j].RVA) })
+}
+
+// orderOf sorts numbers below n, those that are equal by themselves. It returns
+// nil if there is nothing to do: files are mostly sorted, and large.
+func orderOf(n int, compare func(i, j uint32) int) []uint32 {
+	sorted := true
+	for i := 1; i < n && sorted; i++ {
+		sorted = compare(uint32(i-1), uint32(i)) <= 0
+	}
+	if sorted {
+		return nil
+	}
+	order := make([]uint32, n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) })
+	return order
+}

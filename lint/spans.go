@@ -1,0 +1,91 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// spans are ranges of addresses that do not touch, by address. What comes in
+// order, each range at the end of the one before, is one span.
+type spans struct {
+	list   []span
+	forgot bool // not all that was added is in the list
+}
+
+// span is [from, to], the last address inside it: there is no room for an end
+// behind 2^64-1.
+type span struct{ from, to symfmt.RVA }
+
+// maxSpans is how many gaps are remembered. Above it the lowest span is forgotten:
+// an overlap with it will not be seen, and none is invented. Compilers write the
+// records of a function by address, so that only damage comes to it.
+const maxSpans = 1024
+
+func (s *spans) reset() { s.list, s.forgot = s.list[:0], false }
+
+// add adds [rva, rva+size), of which size is not 0, and returns how many of its
+// bytes were there before.
+func (s *spans) add(rva symfmt.RVA, size uint64) (again uint64) {
+	last := rva + symfmt.RVA(size-1)
+	n := len(s.list)
+	if n > 0 {
+		if top := &s.list[n-1]; rva > top.to {
+			if rva-1 == top.to {
+				top.to = last
+			} else {
+				s.append(span{rva, last})
+			}
+			return 0
+		}
+	} else {
+		s.append(span{rva, last})
+		return 0
+	}
+	return s.insert(span{rva, last})
+}
+
+func (s *spans) append(x span) {
+	if len(s.list) >= maxSpans {
+		s.list, s.forgot = slices.Delete(s.list, 0, maxSpans/2), true
+	}
+	s.list = append(s.list, x)
+}
+
+// insert adds a span that is not behind all others.
+func (s *spans) insert(x span) (again uint64) {
+	// list[i:j] are those that x overlaps or touches.
+	i, _ := slices.BinarySearchFunc(s.list, x.from, func(y span, from symfmt.RVA) int {
+		if y.to < from && y.to+1 < from {
+			return -1
+		}
+		return 1
+	})
+	j := i
+	joined := x
+	for ; j < len(s.list) && (s.list[j].from <= x.to || s.list[j].from-1 == x.to); j++ {
+		y := s.list[j]
+		if from, to := max(x.from, y.from), min(x.to, y.to); from <= to {
+			again += uint64(to-from) + 1
+		}
+		joined.from, joined.to = min(joined.from, y.from), max(joined.to, y.to)
+	}
+	if i == j && len(s.list) >= maxSpans {
+		s.forgot = true
+		return again
+	}
+	s.list = slices.Replace(s.list, i, j, joined)
+	return again
+}
+
+// holds tells whether all of [rva, rva+size) is inside one span.
+func (s *spans) holds(rva symfmt.RVA, size uint64) bool {
+	last := rva + symfmt.RVA(size-1)
+	i, _ := slices.BinarySearchFunc(s.list, rva, func(y span, from symfmt.RVA) int {
+		if y.to < from {
+			return -1
+		}
+		return 1
+	})
+	return i < len(s.list) && s.list[i].from <= rva && last <= s.list[i].to
+}

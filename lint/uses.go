@@ -1,0 +1,88 @@
+package lint
+
+import "github.com/symtool/symtool/symfmt"
+
+// EarlyUse is the first use of a FILE's or INLINE_ORIGIN's number that was not
+// declared before it.
+type EarlyUse struct {
+	ID   uint32
+	Kind symfmt.Kind // of the record that uses it
+	Pos  symfmt.Pos
+}
+
+// maxEarly is how many early uses are kept: a number each, and only damaged files
+// have many.
+const maxEarly = 1 << 14
+
+// use notes that field i of a record names id.
+func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
+	if s.Has(id) {
+		s.Use(id)
+		return
+	}
+	if len(s.Early) >= maxEarly || s.early[id] {
+		return
+	}
+	if s.early == nil {
+		s.early = map[uint32]bool{}
+	}
+	s.early[id] = true
+	s.Early = append(s.Early, EarlyUse{id, r.Kind, r.FieldPos(i)})
+}
+
+// usedEarly tells whether a number was used before it was declared.
+func (s *IDs) usedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
+
+// unused counts the numbers that were declared and never used, and finds the least.
+func (s *IDs) unused(used func(id uint32) bool) (n int, least uint32) {
+	count := func(id uint32) {
+		if s.Used(id) || s.usedEarly(id) || used(id) {
+			return
+		}
+		if n == 0 || id < least {
+			least = id
+		}
+		n++
+	}
+	for i, word := range s.declared {
+		for b := range 64 {
+			if word>>b&1 != 0 {
+				count(uint32(i<<6 | b))
+			}
+		}
+	}
+	for id := range s.far {
+		count(id)
+	}
+	return n, least
+}
+
+// InlineForms are the forms of a file's INLINE records: the old one has no call
+// file, and its INLINE_ORIGINs a FILE's number in front of the name. These do not
+// tell by themselves: a name may begin with a number.
+type InlineForms struct {
+	Old, New int // INLINE records
+
+	origins IDs // numbers of files that INLINE_ORIGINs name, if their form is the old one
+}
+
+func (x *InlineForms) inline(r *symfmt.Record) {
+	if r.OldForm {
+		x.Old++
+	} else {
+		x.New++
+	}
+}
+
+func (x *InlineForms) origin(r *symfmt.Record) {
+	if x.New > 0 {
+		return
+	}
+	if file, _, ok := r.OldOrigin(); ok && file >= 0 {
+		id := uint32(file)
+		x.origins.use(r, 2, id)
+	}
+}
+
+// OldOrigins tells whether the file's INLINE_ORIGINs have the old form.
+func (x *InlineForms) OldOrigins() bool { return x.Old > 0 && x.New == 0 }
