@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
@@ -41,6 +42,7 @@ const DefaultMaxPerRule = 100
 // Report is what was found in a file.
 type Report struct {
 	File     string
+	Damage   error          // of compressed data, behind which nothing was read; nil without
 	Findings []Finding      // by place
 	Counts   map[string]int // findings by rule, those that were not kept too
 	Totals   [Error + 1]int // the same by severity
@@ -214,6 +216,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 	rep := rd.Report()
 	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines
 	p.Lines, p.Layout = rep.Lines, rep.Layout
+	p.report.Damage = rep.Damage
 	p.syntax(rep)
 	return nil
 }
@@ -243,7 +246,7 @@ func (p *Pass) syntax(rep symfmt.Report) {
 	for _, problem := range rep.Problems {
 		var se *symfmt.SyntaxError
 		if !errors.As(problem.Err, &se) {
-			p.add(Finding{Message: bareMessage(problem)})
+			p.add(Finding{Message: p.bareMessage(problem)})
 			continue
 		}
 		if p.empty > 0 && se.Msg == emptyNameMsg && se.Record != symfmt.KindModule.String() {
@@ -259,7 +262,10 @@ func (p *Pass) syntax(rep symfmt.Report) {
 // SYM601 where that is checked.
 const emptyNameMsg = "name is empty"
 
-func bareMessage(p bin.Problem) string { return p.Err.Error() }
+// bareMessage is a problem without the file, which a finding has in front.
+func (p *Pass) bareMessage(problem bin.Problem) string {
+	return strings.TrimPrefix(problem.Err.Error(), p.Options.File+": ")
+}
 
 // Report adds a finding about field number i of a record, counted as in
 // symfmt.Record.FieldPos; -1 for the whole record.

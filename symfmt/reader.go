@@ -36,6 +36,7 @@ type Report struct {
 	Lines       int           // lines read
 	Bytes       int64         // bytes of text read, after decompression
 	Layout      Layout        // of the text
+	Damage      error         // of compressed data, which ended the reading; nil without. It is among Problems, or dropped
 }
 
 // Reader reads one record after another, without judging how they fit together.
@@ -271,6 +272,7 @@ func (r *Reader) fail(err error) {
 		err = fmt.Errorf("%s: %w", r.opts.File, err)
 	}
 	if tolerable && r.opts.Tolerant {
+		r.report.Damage = err
 		r.problem(err, "the rest of the file")
 		err = io.EOF
 	}

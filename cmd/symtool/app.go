@@ -62,6 +62,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			inspectCommand(msgs),
 			resolveCommand(msgs),
 			walkCommand(msgs),
+			lintCommand(msgs),
 			versionCommand(),
 			helpCommand(),
 		},

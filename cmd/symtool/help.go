@@ -29,7 +29,7 @@ func helpCommand() *cli.Command {
 
 const exitStatusHelp = `Exit status:
   0  done and clean
-  1  done, with findings of --check-cfi, --check, --compare-cfi or --verify,
+  1  done, with findings of lint, --check-cfi, --check, --compare-cfi or --verify,
      differences, what convert cannot carry over, or addresses without symbols
   2  wrong usage
   3  an input was unreadable, damaged or without the information asked for;

@@ -170,7 +170,7 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "libc6-arm64-cross",
+	"binutils", "chromium", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "libc6-arm64-cross",
 	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
 	"zstd",
 }
@@ -198,6 +198,7 @@ var packages = map[string]string{
 	"readelf":   "binutils",
 	"strip":     "binutils",
 
+	"chromium":           "chromium",
 	"clang-22":           "clang-22",
 	"clang++-22":         "clang-22",
 	"ld.lld-22":          "lld-22",

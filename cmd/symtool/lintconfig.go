@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/lint"
+)
+
+// configure reads the configuration and the baseline. A flag counts more than the
+// configuration: --select replaces its list, --ignore adds to it.
+func (l *linter) configure(c *cli.Context) error {
+	config, err := readLintFile(c.String("config"), lint.ReadConfig)
+	if err != nil {
+		return err
+	}
+	baseline, err := readLintFile(c.String("baseline"), lint.ReadBaseline)
+	if err != nil {
+		return err
+	}
+	selected, ignored := names(c, "select"), names(c, "ignore")
+	if config != nil {
+		if !c.IsSet("select") {
+			selected = config.Select
+		}
+		ignored = append(ignored, config.Ignore...)
+	}
+	if l.options.Rules, err = lint.SelectRules(selected, ignored); err != nil {
+		return err
+	}
+	if len(l.options.Rules) == 0 {
+		return fmt.Errorf("--select and --ignore leave no rule")
+	}
+	l.options.MinCFI, l.options.MinLines = c.Float64("min-cfi"), c.Float64("min-lines")
+	if config != nil && config.MinCFI != nil && !c.IsSet("min-cfi") {
+		l.options.MinCFI = *config.MinCFI
+	}
+	if config != nil && config.MinLines != nil && !c.IsSet("min-lines") {
+		l.options.MinLines = *config.MinLines
+	}
+	l.recordTo = c.String("write-baseline")
+	if config != nil || baseline != nil || l.recordTo != "" {
+		l.options.Filter = lint.NewFilter(config, baseline)
+	}
+	if l.recordTo != "" {
+		l.options.Filter.Record()
+	}
+	return nil
+}
+
+// readLintFile reads a configuration or a baseline; without a name there is none.
+func readLintFile[T any](name string, read func(string, io.Reader) (*T, error)) (*T, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &statusError{statusInput, err}
+	}
+	defer f.Close()
+	v, err := read(name, f)
+	if err != nil {
+		return nil, &statusError{statusInput, err}
+	}
+	return v, nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// symbolSuffixes are the names of symbol files in a store.
+var symbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
+
+func isFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// standardInput is the name of operand - in messages.
+const standardInput = "<stdin>"
+
+// lintInput is a symbol file to check.
+type lintInput struct {
+	name string // "-" for standard input
+	err  error  // of looking for it
+}
+
+func (in lintInput) String() string {
+	if in.name == "-" {
+		return standardInput
+	}
+	return in.name
+}
+
+// lintInputs are the files that operands stand for: those below a folder by name.
+func lintInputs(operands []string) (inputs []lintInput) {
+	for _, arg := range operands {
+		if arg == "-" || !isFolder(arg) {
+			inputs = append(inputs, lintInput{name: arg})
+			continue
+		}
+		n := len(inputs)
+		err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil: // the folder alone is lost
+				inputs = append(inputs, lintInput{path, err})
+			case !d.IsDir() && hasSymbolSuffix(path):
+				inputs = append(inputs, lintInput{name: path})
+			}
+			return nil
+		})
+		if err == nil && len(inputs) == n {
+			err = fmt.Errorf("no symbol files below: want %s", strings.Join(symbolSuffixes, ", "))
+		}
+		if err != nil {
+			inputs = append(inputs, lintInput{arg, err})
+		}
+	}
+	return inputs
+}
+
+func hasSymbolSuffix(path string) bool {
+	return slices.ContainsFunc(symbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
+}
+
+// text opens the text of a symbol file. close is never nil.
+func (in lintInput) text(stdin io.Reader) (text *bufio.Reader, close func() error, err error) {
+	close = func() error { return nil }
+	if in.err != nil {
+		return nil, close, in.err
+	}
+	raw := stdin
+	if in.name != "-" {
+		if isFolder(in.name) { // a folder named a.sym is in a store, too
+			return nil, close, errors.New("is a folder")
+		}
+		f, err := os.Open(in.name)
+		if err != nil {
+			return nil, close, err
+		}
+		raw, close = f, f.Close
+	}
+	return bufio.NewReaderSize(raw, 64<<10), close, nil
+}
+
+// lintBinaries finds the binaries that symbol files are of.
+type lintBinaries struct {
+	path   string // of the only one; "" without
+	mu     sync.Mutex
+	folder *resolve.Binaries // nil without
+}
+
+// open looks at the value of --binary.
+func (b *lintBinaries) open(path string) error {
+	if path == "" {
+		return nil
+	}
+	if !isFolder(path) {
+		b.path = path
+		return nil
+	}
+	var err error
+	b.folder, err = resolve.NewBinaries([]string{path}, nil)
+	if err != nil {
+		return &statusError{statusInput, err}
+	}
+	return nil
+}
+
+// find opens the binary of a module, which is to be closed; nil without --binary.
+func (b *lintBinaries) find(ctx context.Context, m moduleName) (*elfobj.File, error) {
+	if b.path != "" {
+		return elfobj.Open(b.path, elfobj.DefaultLimits())
+	}
+	if b.folder == nil {
+		return nil, nil
+	}
+	if m.id == "" {
+		return nil, errors.New("no binary: the file has no MODULE record at its beginning")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f, _, err := b.folder.Binary(ctx, resolve.Module{Name: m.name, DebugID: m.id})
+	if f == nil && err == nil {
+		err = fmt.Errorf("no binary with the id %s of %s", m.id, m.name)
+	}
+	return f, err
+}
+
+// moduleHead is how much of a symbol file is looked at for its MODULE record.
+const moduleHead = 4 << 10
+
+// headModule is the module that a text's first line names, if it does.
+func headModule(head []byte) (m moduleName) {
+	text, _, err := symfmt.NewText(bytes.NewReader(head))
+	if err != nil {
+		return m
+	}
+	line, _ := bufio.NewReader(text).ReadString('\n') // compressed data ends within
+	fields := strings.SplitN(strings.TrimRight(line, "\r\n"), " ", 5)
+	if len(fields) == 5 && fields[0] == "MODULE" {
+		m.id, m.name = strings.ToUpper(fields[3]), fields[4]
+	}
+	return m
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"io"
+
+	"github.com/symtool/symtool/lint"
+)
+
+// lintFormat is a value of --format. Text is printed file by file, the others are
+// documents.
+type lintFormat struct {
+	document func(w io.Writer, r *lint.Results) error // nil for text
+	page     bool                                     // it needs maps
+}
+
+// lintFormatNames are the values of --format, in the order of the help.
+var lintFormatNames = []string{formatText, formatJSON, "sarif", "github", "junit", "html"}
+
+var lintFormats = map[string]lintFormat{
+	formatText: {},
+	formatJSON: {document: lint.WriteJSON},
+	"sarif":    {document: lint.WriteSARIF},
+	"github":   {document: lint.WriteGitHub},
+	"junit":    {document: lint.WriteJUnit},
+	"html":     {page: true},
+}
+
+// text tells whether findings are printed file by file.
+func (f lintFormat) text() bool { return f.document == nil && !f.page }
+
+// printFile prints a file's findings in text.
+func (l *linter) printFile(out io.Writer, r *lint.Report) error {
+	if err := lint.WriteFindings(out, r); err != nil || !l.verdict {
+		return err
+	}
+	return lint.WriteVerdict(out, r)
+}
+
+// printEnd prints what comes behind the last file, which is all of a document.
+func (l *linter) printEnd(out io.Writer, done *lintDone) error {
+	results := &lint.Results{Version: version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
+	switch {
+	case l.format.page:
+		return lint.WriteHTML(out, results, done.maps)
+	case l.format.document != nil:
+		return l.format.document(out, results)
+	}
+	return lint.WriteSummary(out, results)
+}
+
+// lintDone are the files that are checked.
+type lintDone struct {
+	reports []*lint.Report
+	maps    map[*lint.Report]*lint.Map
+}
+
+// add keeps of a file what a document tells: its tables may be large, and the files
+// many.
+func (d *lintDone) add(r *linted) {
+	facts := r.report.Facts
+	r.report.Facts = &lint.Facts{HasModule: facts.HasModule, OS: facts.OS, CPU: facts.CPU, DebugID: facts.DebugID, Name: facts.Name}
+	d.reports = append(d.reports, r.report)
+	if r.chart != nil {
+		d.maps[r.report] = r.chart
+	}
+}
+
+// writeBaseline writes what was found to the file of --write-baseline.
+func (l *linter) writeBaseline() error {
+	if l.recordTo == "" {
+		return nil
+	}
+	out, err := createOutput(l.recordTo, l.stdout)
+	if err != nil {
+		return outputError(l.recordTo, err)
+	}
+	defer out.Abort()
+	if err = l.options.Filter.Recorded().Write(out); err == nil {
+		err = out.Commit()
+	}
+	return outputError(l.recordTo, err)
+}

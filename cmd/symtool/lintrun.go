@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/lint"
+)
+
+// linted is what became of one file.
+type linted struct {
+	input  lintInput
+	report *lint.Report // nil with err
+	chart  *lint.Map    // for a page
+	err    error
+	stack  []byte // of a panic
+}
+
+// run checks all files and prints the findings in the order of the operands.
+func (l *linter) run(ctx context.Context) error {
+	tuneCollectorForLint()
+	inputs := lintInputs(l.operands)
+	out, err := createOutput(l.output, l.stdout)
+	if err != nil {
+		return outputError(l.output, err)
+	}
+	defer out.Abort()
+	done := &lintDone{maps: map[*lint.Report]*lint.Map{}}
+	err = par.Ordered(ctx, min(l.jobs, len(inputs)), len(inputs),
+		func(ctx context.Context, _, i int) (*linted, error) {
+			return l.guarded(ctx, inputs[i]), context.Cause(ctx)
+		},
+		func(_ int, r *linted) error { return l.take(out, done, r) })
+	if err == nil {
+		err = l.printEnd(out, done)
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if err := outputError(out.Name(), err); err != nil {
+		return err
+	}
+	return l.end()
+}
+
+// end writes the baseline, and returns the status.
+func (l *linter) end() error {
+	if err := l.writeBaseline(); err != nil {
+		return err
+	}
+	if f := l.options.Filter; f != nil {
+		l.judge(f.Report(l.options.Rules))
+	}
+	if l.status != statusOK {
+		return &statusError{status: l.status}
+	}
+	return nil
+}
+
+// guarded checks one file. Damage, and even a panic, is this file's alone.
+func (l *linter) guarded(ctx context.Context, in lintInput) *linted {
+	r := &linted{input: in}
+	r.err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return l.check(ctx, r) })
+	var panicked *par.PanicError
+	if errors.As(r.err, &panicked) {
+		r.report, r.stack = nil, panicked.Stack
+		r.err = errors.New("internal error, please report it with the file: " + r.err.Error())
+	}
+	return r
+}
+
+// check reads one file.
+func (l *linter) check(ctx context.Context, r *linted) error {
+	text, closeText, err := r.input.text(l.stdin)
+	if err != nil {
+		return err
+	}
+	defer closeText()
+	options := l.options
+	options.File = r.input.String()
+	head, _ := text.Peek(moduleHead) // its error comes again
+	binary, err := l.binaries.find(ctx, headModule(head))
+	if err != nil {
+		return err
+	}
+	if binary != nil {
+		options.Binary = binary
+		defer binary.Close()
+	}
+	if l.format.page {
+		r.chart = &lint.Map{}
+		options.Rules = append(slices.Clone(options.Rules), r.chart.Rule())
+	}
+	if r.report, err = lint.Run(ctx, text, options); err != nil {
+		return err
+	}
+	return l.readNames(r)
+}
+
+// readNames reads the names of the functions that the verdict lists, which means
+// the file once more: from standard input they are not known.
+func (l *linter) readNames(r *linted) error {
+	if !l.verdict || r.input.name == "-" {
+		return nil
+	}
+	text, closeText, err := r.input.text(nil)
+	if err != nil {
+		return err
+	}
+	defer closeText()
+	return r.report.Coverage.ReadNames(text)
+}
+
+// take prints the findings of a file, or keeps them for the document.
+func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
+	if r.err != nil {
+		l.status = max(l.status, statusInput)
+		l.msgs.printf("symtool: %s", named(r.input.String(), r.err, r.err.Error()))
+		if len(r.stack) > 0 {
+			_, _ = l.msgs.Write(r.stack)
+		}
+		return nil
+	}
+	l.judge(r.report)
+	if damage := r.report.Damage; damage != nil && r.report.Counts["SYM101"] == 0 {
+		l.msgs.printf("symtool: %v", damage) // where no finding tells it
+	}
+	if l.format.text() {
+		if err := l.printFile(out, r.report); err != nil {
+			return err
+		}
+	}
+	done.add(r)
+	return nil
+}
+
+// judge sets the status for what was found in a file. What goes into a baseline
+// is as it shall be.
+func (l *linter) judge(r *lint.Report) {
+	if r.Damage != nil {
+		l.status = max(l.status, statusInput)
+	}
+	worst, found := r.Worst()
+	if found && !l.never && l.recordTo == "" && worst >= l.failOn {
+		l.status = max(l.status, statusFindings)
+	}
+}

@@ -1,0 +1,96 @@
+package lint
+
+import (
+	"fmt"
+	"sort"
+)
+
+// axis is the address axis of a chart: pieces of the module, one behind the other.
+// A place on it is in bytes from its beginning.
+type axis struct {
+	pieces []Extent
+	starts []uint64 // on the axis
+	step   uint64   // bytes of a column
+}
+
+func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
+
+// newAxis makes the axis of what there is, in pieces that are joined.
+func newAxis(list []Extent) *axis {
+	var code uint64
+	for _, e := range list {
+		code = addSizes(code, e.Size())
+	}
+	a := &axis{pieces: list}
+	for hole := max(code/holePart, minHole); ; hole = addSizes(hole, hole) {
+		a.pieces = bridged(list, hole)
+		if len(a.pieces) <= maxPieces {
+			break
+		}
+	}
+	var end uint64
+	for _, p := range a.pieces {
+		a.starts = append(a.starts, end)
+		end = addSizes(end, p.Size())
+	}
+	a.step = max(1, end/chartColumns)
+	if end%chartColumns != 0 && end > chartColumns {
+		a.step++
+	}
+	return a
+}
+
+// addSizes adds, up to the greatest number.
+func addSizes(a, b uint64) uint64 {
+	if a+b < a {
+		return ^uint64(0)
+	}
+	return a + b
+}
+
+// bridged joins pieces with holes of less than a size between them.
+func bridged(list []Extent, hole uint64) (out []Extent) {
+	for _, e := range list {
+		if n := len(out); n > 0 && uint64(e.RVA-out[n-1].End) < hole {
+			out[n-1].End = e.End
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// at is the place of an address, which is in a piece or at the end of one.
+func (a *axis) at(rva uint64) uint64 {
+	i := sort.Search(len(a.pieces), func(i int) bool { return uint64(a.pieces[i].RVA) > rva }) - 1
+	if i < 0 {
+		return 0
+	}
+	return a.starts[i] + rva - uint64(a.pieces[i].RVA)
+}
+
+// columns is how much of each column a list covers, in thousandths; the list is
+// sorted, without overlap.
+func (a *axis) columns(list []Extent) []uint16 {
+	bytes := make([]uint64, chartColumns)
+	for _, e := range list {
+		from := a.at(uint64(e.RVA))
+		for size := e.Size(); size > 0; {
+			i := from / a.step
+			n := min(size, (i+1)*a.step-from)
+			if i >= chartColumns || n == 0 {
+				break // rounding, beyond the last column
+			}
+			bytes[i] += n
+			from, size = from+n, size-n
+		}
+	}
+	shares := make([]uint16, chartColumns)
+	for i, n := range bytes {
+		shares[i] = uint16(min(1000, float64(n)*1000/float64(a.step)+0.5))
+		if n > 0 && shares[i] == 0 {
+			shares[i] = 1
+		}
+	}
+	return shares
+}

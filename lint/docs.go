@@ -1,0 +1,115 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// List is a line for each rule, under its family.
+func List() string {
+	var b strings.Builder
+	for _, family := range Families {
+		rules := rulesOf(family)
+		if len(rules) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s\n", family.Name, family.Title)
+		for _, r := range rules {
+			fmt.Fprintf(&b, "  %s %-8v %s\n", r.ID, r.Severity, r.Title)
+		}
+	}
+	return b.String()
+}
+
+func rulesOf(family Family) (rules []*Rule) {
+	for _, r := range Rules() {
+		if r.Family() == family {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// Explain is what there is to say about a rule, as text.
+func Explain(r *Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\n%s\n\n", r.ID, r.Title, strings.TrimSpace(r.Doc))
+	fmt.Fprintf(&b, "Severity       %v\nFamily         %s: %s\nSpecification  %s\n", r.Severity, r.Family().Name, r.Family().Title, r.Spec)
+	if len(r.Cites) > 0 {
+		fmt.Fprintf(&b, "Seen in        %s\n", strings.Join(r.Cites, ", "))
+	}
+	fmt.Fprintf(&b, "Since          symtool %s\n", r.Since)
+	for _, example := range r.examples() {
+		fmt.Fprintf(&b, "\n%s\n\n%s", example.title, indented(example.text))
+	}
+	return b.String()
+}
+
+// example is a symbol file that a rule finds something in, or nothing.
+type example struct{ title, text string }
+
+func (r *Rule) examples() (list []example) {
+	if r.Bad != "" {
+		where := "about the file as a whole"
+		if r.At > 0 {
+			where = fmt.Sprintf("at line %d", r.At)
+		}
+		list = append(list, example{fmt.Sprintf("A file with this finding, %s:", where), r.Bad})
+	}
+	if r.Good != "" {
+		list = append(list, example{"A file without:", r.Good})
+	}
+	return list
+}
+
+// maxExampleLine is the length, in bytes, from which on a line of an example is cut:
+// rules about length have long examples.
+const maxExampleLine = 120
+
+// indented is an example in its lines, with what does not print escaped.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if len(line) > maxExampleLine {
+			line = fmt.Sprintf("%s... (%d bytes)", line[:maxExampleLine], len(line))
+		}
+		quoted := fmt.Sprintf("%q", line)
+		fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`), `\\`, `\`))
+	}
+	return b.String()
+}
+
+// Page is the documentation of all rules in Markdown.
+func Page() string {
+	var b strings.Builder
+	b.WriteString("# The rules of symtool lint\n\n")
+	b.WriteString("Made by `symtool lint --docs` from the rules themselves, whose examples are run as their tests.\n\n")
+	b.WriteString("Severities: an *error* makes readers refuse the file, lose a part of it or answer wrongly; with a *warning* they cope, or something is missing; a *note* is worth knowing.\n")
+	for _, family := range Families {
+		rules := rulesOf(family)
+		if len(rules) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## %s: %s\n\n| rule | severity | |\n|---|---|---|\n", family.Name, family.Title)
+		for _, r := range rules {
+			fmt.Fprintf(&b, "| [%s](#%s) | %v | %s |\n", r.ID, strings.ToLower(r.ID), r.Severity, r.Title)
+		}
+		for _, r := range rules {
+			r.section(&b)
+		}
+	}
+	return b.String()
+}
+
+// section is the rule's part of the page.
+func (r *Rule) section(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### %s\n\n**%s** (%v, since %s)\n\n%s\n\nSpecification: %s.", r.ID, r.Title, r.Severity, r.Since, strings.TrimSpace(r.Doc), r.Spec)
+	if len(r.Cites) > 0 {
+		fmt.Fprintf(b, " Seen in %s.", strings.Join(r.Cites, ", "))
+	}
+	b.WriteString("\n")
+	for _, example := range r.examples() {
+		fmt.Fprintf(b, "\n%s\n\n%s", example.title, indented(example.text))
+	}
+}

@@ -1,0 +1,147 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Map is where in a module there are functions, lines and call frame information.
+// Unlike Facts it keeps the names of functions and the pieces that lines cover, so
+// it costs more memory: about a fifth of the file for a usual one. It is made by a
+// run that has its Rule among the rules, and is complete when that run ends.
+type Map struct {
+	Functions []MappedFunc // by address, of those with a size
+	Lines     []Extent     // by address, joined
+	CFI       []Extent     // what Coverage takes for call frame information, by address, joined
+	Publics   int
+
+	names []byte
+}
+
+// MappedFunc is a function of a Map: 32 bytes.
+type MappedFunc struct {
+	Extent
+	Line uint32 // of the file
+	name uint32 // where it begins in names
+	long uint32 // its length
+}
+
+// Extent is a piece of the module: [RVA, End). A piece that would go beyond the last
+// address ends there.
+type Extent struct {
+	RVA, End symfmt.RVA
+}
+
+func extent(rva symfmt.RVA, size uint64) Extent {
+	end := rva + symfmt.RVA(size)
+	if end < rva {
+		end = ^symfmt.RVA(0)
+	}
+	return Extent{rva, end}
+}
+
+// Size is in bytes.
+func (e Extent) Size() uint64 { return uint64(e.End - e.RVA) }
+
+// maxMapName is how much of a function's name a map keeps, in bytes.
+const maxMapName = 200
+
+// maxMapNames bounds the names of a map: above that functions have none.
+const maxMapNames = 1 << 30
+
+// Rule is a rule that finds nothing and fills the map.
+func (m *Map) Rule() *Rule {
+	return &Rule{
+		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return m.see, func() { m.finish(p.known()) }
+		},
+	}
+}
+
+func (m *Map) see(r *symfmt.Record) {
+	switch r.Kind {
+	case symfmt.KindFunc:
+		m.function(r)
+	case symfmt.KindLine:
+		m.Lines = appendExtent(m.Lines, extent(r.Line.RVA, uint64(r.Line.Size)))
+	case symfmt.KindPublic:
+		m.Publics++
+	}
+}
+
+func (m *Map) function(r *symfmt.Record) {
+	if r.Size == 0 {
+		return
+	}
+	f := MappedFunc{Extent: extent(r.RVA, r.Size), Line: uint32(r.Pos().Line)}
+	if name := r.Name[:min(len(r.Name), maxMapName)]; len(m.names) < maxMapNames {
+		f.name, f.long = uint32(len(m.names)), uint32(len(name))
+		m.names = append(m.names, name...)
+	}
+	m.Functions = append(m.Functions, f)
+}
+
+// Name is a function's, cut if it is long.
+func (m *Map) Name(f *MappedFunc) string { return string(m.names[f.name : f.name+f.long]) }
+
+// appendExtent adds a piece, joined with the last if they touch.
+func appendExtent(list []Extent, e Extent) []Extent {
+	if n := len(list); n > 0 && e.RVA >= list[n-1].RVA && e.RVA <= list[n-1].End {
+		list[n-1].End = max(list[n-1].End, e.End)
+		return list
+	}
+	if e.RVA == e.End {
+		return list
+	}
+	return append(list, e)
+}
+
+// finish sorts the pieces; known are the ranges with call frame information.
+func (m *Map) finish(known []symfmt.Range) {
+	for _, r := range known {
+		m.CFI = append(m.CFI, extent(r.RVA, r.Size))
+	}
+	slices.SortStableFunc(m.Functions, func(a, b MappedFunc) int {
+		return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
+	})
+	m.Lines, m.CFI = joined(m.Lines), joined(m.CFI)
+}
+
+// joined sorts pieces, and joins those that touch or overlap.
+func joined(list []Extent) []Extent {
+	slices.SortFunc(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
+	out := list[:0]
+	for _, e := range list {
+		out = appendExtent(out, e)
+	}
+	return out
+}
+
+// missing calls fn for the pieces of e that list, sorted and joined, does not have.
+func missing(e Extent, list []Extent, fn func(Extent)) {
+	i, _ := slices.BinarySearchFunc(list, e.RVA, func(x Extent, rva symfmt.RVA) int {
+		if x.End <= rva {
+			return -1
+		}
+		return 1
+	})
+	at := e.RVA
+	for ; i < len(list) && list[i].RVA < e.End; i++ {
+		if list[i].RVA > at {
+			fn(Extent{at, list[i].RVA})
+		}
+		at = max(at, list[i].End)
+	}
+	if at < e.End {
+		fn(Extent{at, e.End})
+	}
+}
+
+// lacks is how many bytes of e list does not have.
+func lacks(e Extent, list []Extent) (n uint64) {
+	missing(e, list, func(gap Extent) { n += gap.Size() })
+	return n
+}
