@@ -80,8 +80,8 @@ func TestBinaryGoldens(t *testing.T) {
 	}
 }
 
-// edit replaces a text that must be there.
-func replaced(old, new string) func(string) string {
+// swap replaces a text that must be there.
+func swap(old, new string) func(string) string {
 	return func(s string) string {
 		if !strings.Contains(s, old) {
 			panic("no " + old)
@@ -100,33 +100,33 @@ func TestBinaryRules(t *testing.T) {
 		options    Options
 		want       []string // ID, line and a part of each finding
 	}{
-		{"as it is", "gcc-dwarf5", "", replaced("", ""), Options{}, nil},
-		{"id", "gcc-dwarf5", "", replaced("A27E41F9", "A27E41F8"), Options{}, []string{"SYM501:1 its build-id gives A27E41F938E3932E94FB8368AAFCB6300"}},
+		{"as it is", "gcc-dwarf5", "", swap("", ""), Options{}, nil},
+		{"id", "gcc-dwarf5", "", swap("A27E41F9", "A27E41F8"), Options{}, []string{"SYM501:1 its build-id gives A27E41F938E3932E94FB8368AAFCB6300"}},
 		{"hash", "no-build-id", "", func(s string) string { f := strings.Fields(s); return strings.Replace(s, f[3], f[3][1:]+"1", 1) }, Options{}, []string{"SYM501:1 as it has no build-id, gives"}},
-		{"lower case id", "gcc-dwarf5", "", replaced("A27E41F9", "a27e41f9"), Options{}, nil},
-		{"cpu", "gcc-dwarf5", "", replaced("Linux x86_64", "Linux arm64"), Options{}, []string{`SYM502:1 MODULE is for CPU "arm64", the binary for x86_64`}},
-		{"system", "gcc-dwarf5", "", replaced("Linux x86_64", "windows x86_64"), Options{}, []string{"SYM502:1 whose binaries are not ELF"}},
-		{"stored", "gcc-dwarf5", "", replaced("", ""), Options{StorePath: "a.so/A27E41F938E3932E94FB8368AAFCB6301/a.so.sym"},
+		{"lower case id", "gcc-dwarf5", "", swap("A27E41F9", "a27e41f9"), Options{}, nil},
+		{"cpu", "gcc-dwarf5", "", swap("Linux x86_64", "Linux arm64"), Options{}, []string{`SYM502:1 MODULE is for CPU "arm64", the binary for x86_64`}},
+		{"system", "gcc-dwarf5", "", swap("Linux x86_64", "windows x86_64"), Options{}, []string{"SYM502:1 whose binaries are not ELF"}},
+		{"stored", "gcc-dwarf5", "", swap("", ""), Options{StorePath: "a.so/A27E41F938E3932E94FB8368AAFCB6301/a.so.sym"},
 			[]string{"SYM503:1 stored under id", `SYM503:1 stored under name "a.so", MODULE has "gcc-dwarf5.elf"`}},
-		{"stored by path", "gcc-dwarf5", "", replaced("", ""), Options{File: store + "gcc-dwarf5.elf/A27E41F938E3932E94FB8368AAFCB6301/gcc-dwarf5.elf.sym"}, []string{"SYM503:1 stored under id"}},
-		{"stored right", "gcc-dwarf5", "", replaced("", ""), Options{File: store + "gcc-dwarf5.elf/A27E41F938E3932E94FB8368AAFCB6300/gcc-dwarf5.elf.sym"}, nil},
-		{"no store", "gcc-dwarf5", "", replaced("", ""), Options{File: "build/x86/gcc-dwarf5.elf.sym"}, nil},
-		{"lost function", "sframe-text-v2", "", replaced("PUBLIC 14bc 0 framed\n", ""), Options{}, []string{`SYM504:0 function symbol "framed" at 0x14bc`}},
-		{"lost first function", "gcc-dwarf5", "", replaced("FUNC 340 c 0 helper\n", "FUNC 341 b 0 helper\n"), Options{},
+		{"stored by path", "gcc-dwarf5", "", swap("", ""), Options{File: store + "gcc-dwarf5.elf/A27E41F938E3932E94FB8368AAFCB6301/gcc-dwarf5.elf.sym"}, []string{"SYM503:1 stored under id"}},
+		{"stored right", "gcc-dwarf5", "", swap("", ""), Options{File: store + "gcc-dwarf5.elf/A27E41F938E3932E94FB8368AAFCB6300/gcc-dwarf5.elf.sym"}, nil},
+		{"no store", "gcc-dwarf5", "", swap("", ""), Options{File: "build/x86/gcc-dwarf5.elf.sym"}, nil},
+		{"lost function", "sframe-text-v2", "", swap("PUBLIC 14bc 0 framed\n", ""), Options{}, []string{`SYM504:0 function symbol "framed" at 0x14bc`}},
+		{"lost first function", "gcc-dwarf5", "", swap("FUNC 340 c 0 helper\n", "FUNC 341 b 0 helper\n"), Options{},
 			[]string{`SYM504:0 function symbol "helper" at 0x340`, "SYM505:0 0x1 of 0x1a8 bytes of .text (0.2 %) have neither FUNC nor PUBLIC, in 1 pieces: 0x340 (0x1 bytes)"}},
-		{"not in code", "gcc-dwarf5", "", replaced("FUNC 340", "FUNC 10 8 0 data\nFUNC 340"), Options{}, []string{"SYM506:9 FUNC at 0x10 is outside"}},
-		{"lost FDE", "gcc-dwarf5", "", replaced("STACK CFI INIT 350 12 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", ""), Options{}, []string{"SYM507:0 begins at 0x350 (0x12 bytes): no STACK CFI INIT does"}},
+		{"not in code", "gcc-dwarf5", "", swap("FUNC 340", "FUNC 10 8 0 data\nFUNC 340"), Options{}, []string{"SYM506:9 FUNC at 0x10 is outside"}},
+		{"lost FDE", "gcc-dwarf5", "", swap("STACK CFI INIT 350 12 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", ""), Options{}, []string{"SYM507:0 begins at 0x350 (0x12 bytes): no STACK CFI INIT does"}},
 		{"covered FDE", "gcc-dwarf5", "", func(s string) string {
-			return replaced("STACK CFI INIT 340 c", "STACK CFI INIT 340 22")(replaced("STACK CFI INIT 350 12 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "")(s))
+			return swap("STACK CFI INIT 340 c", "STACK CFI INIT 340 22")(swap("STACK CFI INIT 350 12 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "")(s))
 		}, Options{}, []string{"SYM508:88 STACK CFI INIT at 0x340 has 0x22 bytes", "SYM507:88 begins at 0x350, where a STACK CFI INIT of 0x340 covers it"}},
-		{"size", "gcc-dwarf5", "", replaced("STACK CFI INIT 350 12", "STACK CFI INIT 350 11"), Options{}, []string{"SYM508:89 STACK CFI INIT at 0x350 has 0x11 bytes"}},
-		{"sframe, instructions", "sframe-text-v2", "", replaced("STACK CFI 14bd .cfa: $rsp 16 + $rbp: .cfa -16 + ^", "STACK CFI 14bd .cfa: $rsp 24 + $rbp: .cfa -16 + ^"), Options{},
+		{"size", "gcc-dwarf5", "", swap("STACK CFI INIT 350 12", "STACK CFI INIT 350 11"), Options{}, []string{"SYM508:89 STACK CFI INIT at 0x350 has 0x11 bytes"}},
+		{"sframe, instructions", "sframe-text-v2", "", swap("STACK CFI 14bd .cfa: $rsp 16 + $rbp: .cfa -16 + ^", "STACK CFI 14bd .cfa: $rsp 24 + $rbp: .cfa -16 + ^"), Options{},
 			[]string{"SYM509:10 at 0x14bd .cfa is $rsp +24, in .sframe $rsp +16", "SYM553:10 the CFA is $rsp + 0x10, the rule says + 0x18"}},
-		{"sframe, frame pointer", "sframe-text-v2", "", replaced("$rbp: .cfa -16 + ^", "$rbp: .cfa -24 + ^"), Options{},
+		{"sframe, frame pointer", "sframe-text-v2", "", swap("$rbp: .cfa -16 + ^", "$rbp: .cfa -24 + ^"), Options{},
 			[]string{"SYM509:10 at 0x14bd the frame pointer is at .cfa -24, in .sframe at .cfa -16"}},
-		{"instructions at calls", "gcc-dwarf5", "", replaced("STACK CFI 384 .cfa: $rsp 64 +", "STACK CFI 384 .cfa: $rsp 80 +"), Options{}, []string{"SYM551:97 at 0x384 by the instructions the CFA is $rsp + 0x40, the rule says + 0x50: wrong at"}},
-		{"whole leaf", "gcc-dwarf5", "", replaced("STACK CFI INIT 480 3a .cfa: $rsp 8 +", "STACK CFI INIT 480 3a .cfa: $rsp 16 +"), Options{}, []string{"SYM551:106 at 0x480 by the instructions the CFA is $rsp + 0x8, the rule says + 0x10 (where it returns"}},
-		{"debug file", "eu-strip", "eu-strip.debug", replaced("", ""), Options{}, []string{"SYM510:0 a separate debug file"}},
+		{"instructions at calls", "gcc-dwarf5", "", swap("STACK CFI 384 .cfa: $rsp 64 +", "STACK CFI 384 .cfa: $rsp 80 +"), Options{}, []string{"SYM551:97 at 0x384 by the instructions the CFA is $rsp + 0x40, the rule says + 0x50: wrong at"}},
+		{"whole leaf", "gcc-dwarf5", "", swap("STACK CFI INIT 480 3a .cfa: $rsp 8 +", "STACK CFI INIT 480 3a .cfa: $rsp 16 +"), Options{}, []string{"SYM551:106 at 0x480 by the instructions the CFA is $rsp + 0x8, the rule says + 0x10 (where it returns"}},
+		{"debug file", "eu-strip", "eu-strip.debug", swap("", ""), Options{}, []string{"SYM510:0 a separate debug file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := testenv.Root(t)

@@ -79,14 +79,16 @@ func TestFollowReal(t *testing.T) {
 		{cross + "libasan.so.8.0.0", "libasan8-arm64-cross", 0, 502, "GCC restores x29 before sp, and tells both at sp"},
 		{lib + "libstd-a5a48102fbd58791.so", "libstd-rust-1.63", 0, 44, "LLVM moves instructions in between the pops of an epilogue"},
 	} {
-		wrong, few, s := followedOf(t, testenv.File(t, c.path, c.pkg))
-		logFollowed(t, filepath.Base(c.path), &s, len(wrong), len(few))
-		if len(wrong) != c.wrong || len(few) != c.few {
-			t.Errorf("%s: wrong %d and %d, want %d and %d: %q %q", c.path, len(wrong), len(few), c.wrong, c.few, wrong, few)
-		}
-		if (s.Followed+s.Wrong)*100 < s.Blocks*90 {
-			t.Errorf("%s: %d of %d blocks were followed", c.path, s.Followed, s.Blocks)
-		}
+		t.Run(strings.TrimPrefix(c.path, "/"), func(t *testing.T) {
+			wrong, few, s := followedOf(t, testenv.File(t, c.path, c.pkg))
+			logFollowed(t, filepath.Base(c.path), &s, len(wrong), len(few))
+			if len(wrong) != c.wrong || len(few) != c.few {
+				t.Errorf("%s: wrong %d and %d, want %d and %d: %q %q", c.path, len(wrong), len(few), c.wrong, c.few, wrong, few)
+			}
+			if (s.Followed+s.Wrong)*100 < s.Blocks*90 {
+				t.Errorf("%s: %d of %d blocks were followed", c.path, s.Followed, s.Blocks)
+			}
+		})
 	}
 }
 
@@ -115,25 +117,27 @@ func TestFollowCompiled(t *testing.T) {
 	}{
 		{"gcc", x86}, {"clang-22", x86}, {"aarch64-linux-gnu-gcc", arm}, {"clang-22 --target=aarch64-linux-gnu", arm},
 	} {
-		var sum FollowStats
-		tool := strings.Fields(c.compiler)
-		for _, flags := range append(common, c.flags...) {
-			out := filepath.Join(t.TempDir(), "follow")
-			args := append(append(tool[1:len(tool):len(tool)], strings.Fields(flags)...), "-w", "-o", out, filepath.Join("testdata", "follow.c"))
-			if text, err := exec.Command(testenv.Tool(t, tool[0]), args...).CombinedOutput(); err != nil {
-				t.Fatalf("%s %s: %v: %s", c.compiler, flags, err, text)
+		t.Run(c.compiler, func(t *testing.T) {
+			var sum FollowStats
+			tool := strings.Fields(c.compiler)
+			for _, flags := range append(common, c.flags...) {
+				out := filepath.Join(t.TempDir(), "follow")
+				args := append(append(tool[1:len(tool):len(tool)], strings.Fields(flags)...), "-w", "-o", out, filepath.Join("testdata", "follow.c"))
+				if text, err := exec.Command(testenv.Tool(t, tool[0]), args...).CombinedOutput(); err != nil {
+					t.Fatalf("%s %s: %v: %s", c.compiler, flags, err, text)
+				}
+				wrong, few, s := followedOf(t, out)
+				if len(wrong)+len(few) > 0 {
+					t.Errorf("%s %s: %q %q", c.compiler, flags, wrong, few)
+				}
+				sum.Blocks += s.Blocks
+				sum.Followed += s.Followed + s.Wrong
+				sum.Partly += s.Partly
+				sum.Abstained += s.Abstained
+				sum.Instructions += s.Instructions
+				sum.Anchored += s.Anchored
 			}
-			wrong, few, s := followedOf(t, out)
-			if len(wrong)+len(few) > 0 {
-				t.Errorf("%s %s: %q %q", c.compiler, flags, wrong, few)
-			}
-			sum.Blocks += s.Blocks
-			sum.Followed += s.Followed + s.Wrong
-			sum.Partly += s.Partly
-			sum.Abstained += s.Abstained
-			sum.Instructions += s.Instructions
-			sum.Anchored += s.Anchored
-		}
-		logFollowed(t, c.compiler, &sum, 0, 0)
+			logFollowed(t, c.compiler, &sum, 0, 0)
+		})
 	}
 }

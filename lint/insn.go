@@ -1,10 +1,6 @@
 package lint
 
-import (
-	"fmt"
-
-	"github.com/symtool/symtool/symfmt/cfi"
-)
+import "github.com/symtool/symtool/symfmt/cfi"
 
 // The follower goes through the instructions of a STACK CFI INIT and keeps, for
 // each register, how far the CFA is above it. What it knows comes from the rule
@@ -12,91 +8,6 @@ import (
 // it cannot get from one instruction to the next (behind an indirect jump, a
 // call that does not return, a landing pad) it begins anew with the rule there:
 // such code is anchored, and rules are compared with each other through it.
-
-// frameRegs is how many registers are followed.
-const frameRegs = 16
-
-// Places of a frameState that all CPUs have in common.
-const (
-	frameSP = 4
-	frameFP = 5
-)
-
-// frameState tells how far the CFA is above each register, where it is known.
-type frameState struct {
-	known    uint16
-	anchored bool
-	caller   bool // the frame pointer has the caller's value
-	saved    bool // which is on the stack, slot below the CFA
-	slot     int32
-	off      [frameRegs]int32
-}
-
-func (s *frameState) knows(r int) bool { return r >= 0 && s.known>>r&1 != 0 }
-
-func (s *frameState) set(r int, off int64) {
-	if r < 0 {
-		return
-	}
-	s.forget(r)
-	if off != int64(int32(off)) {
-		return
-	}
-	s.known |= 1 << r
-	s.off[r] = int32(off)
-}
-
-func (s *frameState) forget(r int) {
-	if r >= 0 {
-		s.known &^= 1 << r
-		s.caller = s.caller && r != frameFP
-	}
-}
-
-// save notes that the frame pointer is written to memory, which is at bytes below
-// the CFA.
-func (s *frameState) save(at int32) {
-	if s.caller {
-		s.saved, s.slot = true, at
-	}
-}
-
-// restore is for a frame pointer that is read from memory at bytes below the CFA.
-func (s *frameState) restore(known bool, at int32) {
-	s.forget(frameFP)
-	s.caller = known && s.saved && s.slot == at
-}
-
-// move adds to a register.
-func (s *frameState) move(r int, by int64) {
-	if s.knows(r) {
-		s.set(r, int64(s.off[r])-by)
-	}
-}
-
-// copy is dst = src + by.
-func (s *frameState) copy(dst, src int, by int64) {
-	if !s.knows(src) {
-		s.forget(dst)
-		return
-	}
-	s.set(dst, int64(s.off[src])-by)
-}
-
-// join keeps what both states agree on, and tells whether that is less.
-func (s *frameState) join(o *frameState) (less bool) {
-	both := s.known & o.known
-	for r := range s.off {
-		if both>>r&1 != 0 && s.off[r] != o.off[r] {
-			both &^= 1 << r
-		}
-	}
-	less = both != s.known || s.caller && !o.caller || s.saved && !(o.saved && o.slot == s.slot)
-	s.known = both
-	s.caller = s.caller && o.caller
-	s.saved = s.saved && o.saved && s.slot == o.slot
-	return less
-}
 
 // stepKind is how an instruction goes on.
 type stepKind uint8
@@ -131,46 +42,6 @@ type frameCPU struct {
 	nop func(code []byte) int
 	// clobber forgets what a call does not keep.
 	clobber uint16
-}
-
-// reasons why instructions are not compared.
-type reason uint8
-
-const (
-	reasonNone      reason = iota
-	reasonNoCode           // the binary has no bytes there
-	reasonStart            // the rule at the first instruction is no register plus offset
-	reasonSelfCall         // a call into the same block
-	reasonLong             // the block is too long
-	reasonOverlap          // too many blocks share code
-	reasonDecode           // an instruction that is not known
-	reasonPaths            // paths disagree
-	reasonOutermost        // .ra is undefined: the CFA does not matter
-	reasonForm             // the rule is no register plus offset
-	reasonRegister         // the register's value is not known (and -16, alloca, loads)
-	reasonCount
-)
-
-var reasonText = [reasonCount]string{
-	"no instruction is reached", "the binary has no bytes there", "the first rule is not of the form register + offset", "calls into itself",
-	"longer than 4 MiB", "shares its code with other STACK CFI INITs", "instruction that is not known", "paths with different stacks", "the frame has no caller",
-	"the rule is not of the form register + offset", "the rule's register has a value that is not followed",
-}
-
-func (r reason) String() string { return reasonText[r] }
-
-// FollowStats counts what was compared with instructions.
-type FollowStats struct {
-	Blocks       int // STACK CFI INIT with code
-	Followed     int // all their instructions that are reached were compared
-	Partly       int // some were
-	Abstained    int // none was
-	Wrong        int // with findings
-	Instructions int // compared
-	Anchored     int // of these, in code that is known by a rule alone
-	// NotCompared counts instructions, AbstainedBy blocks, by reason.
-	NotCompared map[string]int
-	AbstainedBy map[string]int
 }
 
 // follower compares the rules of blocks with instructions.
@@ -217,20 +88,6 @@ type exitFact struct {
 type clashFact struct {
 	at         uint32
 	have, came int32
-}
-
-// mismatch is what was found in a block.
-type mismatch struct {
-	addr  uint64 // first
-	reg   string
-	want  int64
-	rule  int64
-	line  uint32
-	count int
-	why   string // how the instructions tell, if not by themselves
-	calls int    // how many of count are calls
-	of    int    // instructions of the block that were compared
-	lost  bool   // the rule's register has its caller's value again, so that want is not known
 }
 
 func newFollower(cpu *frameCPU, table *stackRows, base uint64) *follower {
@@ -512,29 +369,4 @@ func (f *follower) enter(at uint32, s *frameState) bool {
 	}
 	*s = *have
 	return true
-}
-
-func (m *mismatch) String() string {
-	say := fmt.Sprintf("by the instructions the CFA is %s %s, the rule says %s", m.reg, signedHex(m.want), signedHex(m.rule))
-	if m.lost {
-		say = fmt.Sprintf("by the instructions %s has the caller's value, the rule computes the CFA from it", m.reg)
-	}
-	if m.why != "" {
-		say += " (" + m.why + ")"
-	}
-	if m.count > 1 {
-		say += fmt.Sprintf(": wrong at %d of the STACK CFI INIT's %d instructions, %d of them calls", m.count, m.of, m.calls)
-	}
-	return say
-}
-
-// broad tells whether a walk through the function goes wrong, and not only one that
-// begins at one of a few instructions of it.
-func (m *mismatch) broad() bool { return m.calls > 0 || 2*m.count >= m.of }
-
-func signedHex(v int64) string {
-	if v < 0 {
-		return fmt.Sprintf("- 0x%x", uint64(-v))
-	}
-	return fmt.Sprintf("+ 0x%x", v)
 }
