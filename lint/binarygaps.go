@@ -17,8 +17,8 @@ import (
 // where there are no bytes that tell whether it is padding.
 const minGap = 64
 
-// maxPieces is how many pieces a finding names.
-const maxPieces = 5
+// maxCodePieces is how many pieces a finding names.
+const maxCodePieces = 5
 
 func checkCodeNamed(p *Pass) (func(*symfmt.Record), func()) {
 	return atEnd(p, func() {
@@ -139,7 +139,7 @@ func (p *Pass) tellGaps(part codePart, left []elfobj.Range) {
 	}
 	slices.SortStableFunc(left, func(a, b elfobj.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
 	var say []string
-	for _, r := range left[:min(n, maxPieces)] {
+	for _, r := range left[:min(n, maxCodePieces)] {
 		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(p.binary.rva(r.Start)), r.End-r.Start))
 	}
 	size := part.End - part.Start
