@@ -21,7 +21,7 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 	}
 	frames, searched := 0, 0
 	const seeds = 1500
-	for seed := range uint64(1500) {
+	for seed := range uint64(seeds) {
 		a := randomWin(t, rand.New(rand.NewPCG(seed, 1)))
 		want := winFrames(breakpadText(t, tool, a))
 		r := a.walkAll(Config{})
