@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // documentVersion is the number of the JSON document's form. Fields may be added
@@ -17,6 +18,7 @@ type (
 	jsonFile struct {
 		Bytes      int64          `json:"bytes"`
 		Counts     map[string]int `json:"counts"` // findings by rule, those that are not listed too
+		Coverage   *Coverage      `json:"coverage,omitempty"`
 		CPU        string         `json:"cpu,omitempty"`
 		DebugID    string         `json:"debug_id,omitempty"`
 		File       string         `json:"file"`
@@ -142,6 +144,9 @@ func newJSONFile(rep *Report) jsonFile {
 	if x := rep.Facts; x != nil {
 		f.CPU, f.DebugID, f.Module, f.OS = printable(x.CPU), printable(x.DebugID), printable(x.Name), printable(x.OS)
 	}
+	if rep.Coverage != nil {
+		f.Coverage = rep.Coverage.printable()
+	}
 	for i := range rep.Findings {
 		x := &rep.Findings[i]
 		j := jsonFinding{
@@ -154,4 +159,16 @@ func newJSONFile(rep *Report) jsonFile {
 		f.Findings = append(f.Findings, j)
 	}
 	return f
+}
+
+// printable returns a copy whose names are printable.
+func (c *Coverage) printable() *Coverage {
+	out := *c
+	for _, list := range []*[]Gap{&out.Worst, &out.WorstLines} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Name = printable((*list)[i].Name)
+		}
+	}
+	return &out
 }

@@ -170,6 +170,9 @@ func TestHostileFrames(t *testing.T) {
 		}
 		return
 	}
+	if testing.Short() {
+		t.Skip("the race detector takes time and memory of its own")
+	}
 	// In a process of its own, whose memory is that of the walk.
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHostileFrames$")
 	cmd.Env = append(os.Environ(), inside+"=1")

@@ -195,6 +195,9 @@ func hostileRuns(t *testing.T) int {
 // TestWalkHostile walks damaged variants of dumps with damaged variants of
 // symbols, and now and then of the binary.
 func TestWalkHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many dumps, one after the other")
+	}
 	dir := t.TempDir()
 	dumpPath, symPath, elfPath := filepath.Join(dir, "dump"), filepath.Join(dir, "sym"), filepath.Join(dir, "walk-sources.elf")
 	var dumps [][]byte
