@@ -46,7 +46,7 @@ func walkCommand(msgs *messages) *cli.Command {
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "tell every step of every walk, and why"},
 			&cli.BoolFlag{Name: "verify", Usage: "tell whether the symbols hold; status 1 if not"},
-			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: 100},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: walk.DefaultThresholds().MinCFI},
 			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning (default 0)"},
 			&cli.StringSliceFlag{Name: "allow-missing", Usage: "--verify takes modules like `PATTERN` without symbols: * is anything;\nmay be repeated"},
 			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs, frame by frame: status 1 if they differ"},
