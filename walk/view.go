@@ -2,10 +2,9 @@ package walk
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/minidump"
@@ -258,31 +257,5 @@ func uptime(d *dump.Dump) (seconds int64, ok bool) {
 // baseName is the last part of a path of any system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// safe escapes, as Go does, what a terminal might act on: control characters,
-// marks that change the direction of text, and bytes that are not UTF-8.
-func safe(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] > '~' {
-			return escaped(s)
-		}
-	}
-	return s
-}
-
-func escaped(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteString(s[:n])
-		default:
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
+// safe makes a text safe for a terminal.
+func safe(s string) string { return bin.Printable(s) }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
 )
@@ -232,7 +233,7 @@ func checkModuleFlags(c *cli.Context) error {
 	if system := c.String("os"); system != "" && !osForm.MatchString(system) {
 		return fmt.Errorf("--os is %q, want one word such as Linux", system)
 	}
-	if name := c.String("name"); strings.ContainsAny(name, `/\`) || !isPrintable(name) || name != strings.TrimSpace(name) {
+	if name := c.String("name"); strings.ContainsAny(name, `/\`) || !bin.IsPrintable(name) || name != strings.TrimSpace(name) {
 		return fmt.Errorf("--name is %q, want the name of a file without its folder", name)
 	}
 	return nil

@@ -3,10 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // messages is the error stream. Each message is one line; what would change
@@ -49,40 +48,5 @@ func (m *messages) setBefore(f func()) {
 	m.before = f
 }
 
-// printable replaces control characters, the marks that change the direction
-// of text, other invisible characters and bytes that are not UTF-8 by Go's
-// escapes. Everything else stays, so backslashes in s stay too.
-func printable(s string) string {
-	if isPrintable(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteString(s[:n])
-		default:
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
-
-func isPrintable(s string) bool {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return false
-			}
-		}
-		if !strconv.IsPrint(r) {
-			return false
-		}
-	}
-	return true
-}
+// printable makes a text safe for a terminal.
+func printable(s string) string { return bin.Printable(s) }

@@ -1,0 +1,56 @@
+package bin
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Printable replaces control characters, the marks that change the direction of
+// text, other invisible characters and bytes that are not UTF-8 by Go's escapes.
+// Everything else stays, so backslashes in s stay too.
+func Printable(s string) string {
+	if IsPrintable(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case strconv.IsPrint(r):
+			b.WriteString(s[:n])
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// IsPrintable tells whether Printable changes nothing.
+func IsPrintable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return allPrint(s[i:])
+		}
+	}
+	return true
+}
+
+func allPrint(s string) bool {
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return false
+			}
+		}
+		if !strconv.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,21 @@
+package bin
+
+import "testing"
+
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]string{
+		"":                 "",
+		"plain \\ text":    "plain \\ text",
+		"caf\u00e9 \u65e5": "caf\u00e9 \u65e5",
+		"a\x1b[31mb\a\n":   `a\x1b[31mb\a\n`,
+		"bad\xe9":          `bad\xe9`,
+		"\u202eback":       `\u202eback`,
+		"\x7f\u0085":       `\x7f\u0085`,
+		"\ufffd":           "\ufffd",
+	} {
+		got := Printable(s)
+		if got != want || IsPrintable(s) != (s == want) || !IsPrintable(got) {
+			t.Errorf("Printable(%q) = %q, want %q; %v", s, got, want, IsPrintable(s))
+		}
+	}
+}
