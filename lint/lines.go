@@ -48,15 +48,8 @@ func (f *Facts) seeLine(r *symfmt.Record) {
 	} else if at > fn.Size || l.Size > fn.Size-at {
 		faults |= LinePast
 	}
-	if l.Size > 0 {
-		if again := f.lines.add(l.RVA, l.Size); again > 0 {
-			faults |= LineOverlap
-			fn.Covered += clip(l, fn) - min(again, clip(l, fn))
-		} else if faults&(LineBefore|LinePast) != 0 {
-			fn.Covered += clip(l, fn)
-		} else {
-			fn.Covered += l.Size
-		}
+	if l.Size > 0 && f.lines.add(l.RVA, l.Size) > 0 {
+		faults |= LineOverlap
 	}
 	f.Line = faults
 }
@@ -67,19 +60,6 @@ func orphanLine(l *symfmt.Line) LineFaults {
 		return LineOrphan | LineBig
 	}
 	return LineOrphan
-}
-
-// clip is how many bytes of a line record are inside the function.
-func clip(l *symfmt.Line, fn *FuncFact) uint64 {
-	if fn.Size == 0 || l.Size == 0 {
-		return 0
-	}
-	from := max(l.RVA, fn.RVA)
-	to := min(l.RVA+symfmt.RVA(l.Size-1), fn.RVA+symfmt.RVA(fn.Size-1))
-	if from > to {
-		return 0
-	}
-	return uint64(to-from) + 1
 }
 
 var onLine = []symfmt.Kind{symfmt.KindLine}
