@@ -167,7 +167,7 @@ func TestWinDamage(t *testing.T) {
 
 // FuzzCFI checks any records: nothing panics, and shares are shares.
 func FuzzCFI(f *testing.F) {
-	for _, rule := range slices.Concat(cfiRules, winRules, coverageRules) {
+	for _, rule := range slices.Concat(cfiRules(), winRules(), coverageRules()) {
 		f.Add(rule.Bad)
 		f.Add(rule.Good)
 	}

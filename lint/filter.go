@@ -195,7 +195,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
 	}
 	if f.config != nil && checked("SYM901") {
-		p.rule, p.Options.File, p.report.File = suppressRules[0], f.config.File, f.config.File
+		p.rule, p.Options.File, p.report.File = suppressRules()[0], f.config.File, f.config.File
 		for i := range f.config.Suppressions {
 			if s := &f.config.Suppressions[i]; f.suppressed[i] == 0 && checked(s.Rule) {
 				p.ReportLine(s.Line, "%s", f.idle(i))
@@ -203,7 +203,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 		}
 	}
 	if f.baseline != nil && checked("SYM902") {
-		p.rule, p.Options.File = suppressRules[1], f.baseline.File
+		p.rule, p.Options.File = suppressRules()[1], f.baseline.File
 		if p.report.File == "" {
 			p.report.File = f.baseline.File
 		}

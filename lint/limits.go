@@ -2,6 +2,7 @@ package lint
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -11,70 +12,72 @@ import (
 const longLine = 80 << 10
 
 // limitRules are about records that some readers do not take.
-var limitRules = []*Rule{
-	{
-		ID:       "SYM124",
-		Title:    "line that is too long for some readers",
-		Severity: Warning,
-		Since:    "0.1",
-		Spec:     "rust-minidump: sym_file/mod.rs",
-		Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
+var limitRules = sync.OnceValue(func() []*Rule {
+	return []*Rule{
+		{
+			ID:       "SYM124",
+			Title:    "line that is too long for some readers",
+			Severity: Warning,
+			Since:    "0.1",
+			Spec:     "rust-minidump: sym_file/mod.rs",
+			Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
 this length helps nobody: shorten it.`,
-		Bad:  head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
-		Good: head + "FUNC 1000 10 0 f\n",
-		At:   2,
-		On:   withKinds(named, symfmt.KindInfo, symfmt.KindInline),
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return func(r *symfmt.Record) {
-				if n := len(r.Text()); n > longLine {
-					p.Report(r, -1, "line of %d bytes, want at most %d", n, longLine)
-				}
-			}, nil
+			Bad:  head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
+			Good: head + "FUNC 1000 10 0 f\n",
+			At:   2,
+			On:   withKinds(named, symfmt.KindInfo, symfmt.KindInline),
+			Check: func(p *Pass) (func(*symfmt.Record), func()) {
+				return func(r *symfmt.Record) {
+					if n := len(r.Text()); n > longLine {
+						p.Report(r, -1, "line of %d bytes, want at most %d", n, longLine)
+					}
+				}, nil
+			},
 		},
-	},
-	{
-		ID:       "SYM125",
-		Title:    "size over 32 bits",
-		Severity: Error,
-		Since:    "0.1",
-		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `rust-minidump refuses the file: sizes have 32 bits there, those of code and of
+		{
+			ID:       "SYM125",
+			Title:    "size over 32 bits",
+			Severity: Error,
+			Since:    "0.1",
+			Spec:     "rust-minidump: sym_file/parser.rs",
+			Doc: `rust-minidump refuses the file: sizes have 32 bits there, those of code and of
 parameters. No function is that large: the dumper computed the size from the
 addresses of two different things, or from an end that was not there.`,
-		Bad:    head + "FUNC 1000 123456789 0 f\n",
-		Good:   head + "FUNC 1000 12345 0 f\n",
-		At:     2,
-		On:     allKinds,
-		Faults: LineBig,
-		Check:  sizes32,
-	},
-	{
-		ID:       "SYM126",
-		Title:    "INLINE of the old form, without a call file",
-		Severity: Error,
-		Since:    "0.1",
-		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-		Doc: `Breakpad tells the two forms apart by the number of fields. rust-minidump, and
+			Bad:    head + "FUNC 1000 123456789 0 f\n",
+			Good:   head + "FUNC 1000 12345 0 f\n",
+			At:     2,
+			On:     allKinds,
+			Faults: LineBig,
+			Check:  sizes32,
+		},
+		{
+			ID:       "SYM126",
+			Title:    "INLINE of the old form, without a call file",
+			Severity: Error,
+			Since:    "0.1",
+			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
+			Doc: `Breakpad tells the two forms apart by the number of fields. rust-minidump, and
 Breakpad from the years before, know one of them: rust-minidump refuses the file. It
 is told once, at the first. Dump the binary again.`,
-		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-		At:   5,
-		On:   onInline,
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			first := 0
-			return func(r *symfmt.Record) {
-					if r.OldForm && first == 0 {
-						first = r.Pos().Line
+			Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
+			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+			At:   5,
+			On:   onInline,
+			Check: func(p *Pass) (func(*symfmt.Record), func()) {
+				first := 0
+				return func(r *symfmt.Record) {
+						if r.OldForm && first == 0 {
+							first = r.Pos().Line
+						}
+					}, func() {
+						if p.Forms.OldOrigins() {
+							p.ReportLine(first, "INLINE without a call file; %s of this form", plural(p.Forms.Old, "record"))
+						}
 					}
-				}, func() {
-					if p.Forms.OldOrigins() {
-						p.ReportLine(first, "INLINE without a call file; %s of this form", plural(p.Forms.Old, "record"))
-					}
-				}
+			},
 		},
-	},
-}
+	}
+})
 
 // sizes32 looks at the sizes of every record.
 func sizes32(p *Pass) (func(*symfmt.Record), func()) {

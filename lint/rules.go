@@ -5,14 +5,14 @@ import "slices"
 // Rules returns all rules, by ID.
 func Rules() []*Rule {
 	return slices.Concat(
-		orderRules, moduleRules, textRules, limitRules, // 1xx
-		refRules,                                                             // 2xx
-		rangeRules, lineRules, inlineRules, publicRules, []*Rule{orphanRule}, // 3xx
-		cfiRules, winRules, // 4xx
-		binaryRules,              // 5xx
-		nameRules, fileNameRules, // 6xx
-		coverageRules, // 7xx
-		suppressRules, // 9xx
+		orderRules(), moduleRules(), textRules(), limitRules(), // 1xx
+		refRules(),                                                                   // 2xx
+		rangeRules(), lineRules(), inlineRules(), publicRules(), []*Rule{orphanRule}, // 3xx
+		cfiRules(), winRules(), // 4xx
+		binaryRules(),                // 5xx
+		nameRules(), fileNameRules(), // 6xx
+		coverageRules(), // 7xx
+		suppressRules(), // 9xx
 	)
 }
 
