@@ -37,6 +37,9 @@ type BaselineEntry struct {
 
 func (e *BaselineEntry) key() baselineKey { return baselineKey{e.File, e.Rule, e.Fingerprint} }
 
+// isOf tells whether the entry is of a file.
+func (e *BaselineEntry) isOf(file string) bool { return e.File == baseName(file) }
+
 // example is what a message says of the entry.
 func (e *BaselineEntry) example() string { return cmp.Or(e.Message, "any message") }
 

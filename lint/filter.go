@@ -22,6 +22,7 @@ type Filter struct {
 	suppressed []int               // findings, by suppression
 	matched    []int               // files for which the pattern was right, by suppression
 	names      map[string]bool     // base names of the files
+	unread     []string            // files that were not read to their end
 	seen       map[baselineKey]int // findings of the baseline; the most in one file
 	record     *Baseline           // nil if none is to be written
 }
@@ -183,6 +184,14 @@ func (ff *fileFilter) close() {
 	}
 }
 
+// Unread tells the filter of a file that was not read, or not to its end: what
+// concerns it may be needed although it did nothing.
+func (f *Filter) Unread(file string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unread = append(f.unread, file)
+}
+
 // Report is what there is to say about the filter itself when all files are
 // checked with these rules: suppressions that match nothing, and entries of the
 // baseline that are gone.
@@ -197,7 +206,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 	if f.config != nil && checked("SYM901") {
 		p.rule, p.Options.File, p.report.File = suppressRules()[0], f.config.File, f.config.File
 		for i := range f.config.Suppressions {
-			if s := &f.config.Suppressions[i]; f.suppressed[i] == 0 && checked(s.Rule) {
+			if s := &f.config.Suppressions[i]; f.suppressed[i] == 0 && checked(s.Rule) && !slices.ContainsFunc(f.unread, s.matchesFile) {
 				p.ReportLine(s.Line, "%s", f.idle(i))
 			}
 		}
@@ -208,7 +217,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 			p.report.File = f.baseline.File
 		}
 		for _, e := range f.baseline.Sorted() {
-			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) {
+			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) && !slices.ContainsFunc(f.unread, e.isOf) {
 				p.ReportLine(0, "%s: %s of %q is gone %s (the baseline has %d): write it again", e.File, e.Rule, e.example(), times(e.Count-n), e.Count)
 			}
 		}

@@ -172,7 +172,11 @@ func moduleFirst(p *Pass) (func(*symfmt.Record), func()) {
 				p.Report(r, -1, "%v in front of MODULE", r.Kind)
 			}
 		}, func() {
-			if !p.HasModule && !told {
+			switch {
+			case p.HasModule || told:
+			case p.Lines == 0:
+				p.ReportLine(0, "the file is empty: there is no MODULE record")
+			default:
 				p.ReportLine(0, "there is no MODULE record")
 			}
 		}

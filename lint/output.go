@@ -120,7 +120,7 @@ func WriteSummary(w io.Writer, r *Results) error {
 func writeSummary(w io.Writer, r *Results, all []*Report) error {
 	bw := bufio.NewWriter(w)
 	s := summarize(all)
-	fmt.Fprintf(bw, "%s in %s", s.severities(), plural(len(r.Reports), "file"))
+	fmt.Fprintf(bw, "%s", s.inFiles(r))
 	if rules := s.byRule(); rules != "" {
 		fmt.Fprintf(bw, " (%s)", rules)
 	}
@@ -166,6 +166,16 @@ func summarize(reports []*Report) *summary {
 		s.known += rep.Known
 	}
 	return s
+}
+
+// inFiles tells the severities, and of how many files.
+func (s *summary) inFiles(r *Results) string {
+	unread := unreadable(r.Reports)
+	text := fmt.Sprintf("%s in %s", s.severities(), plural(len(r.Reports)-unread, "file"))
+	if unread > 0 {
+		text += fmt.Sprintf("; %s could not be read", plural(unread, "file"))
+	}
+	return text
 }
 
 func (s *summary) severities() string {

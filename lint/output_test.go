@@ -196,24 +196,145 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 	}
 }
 
-// The library has the schema of OASIS.
-func TestSARIFIsOfTheSchema(t *testing.T) {
-	for _, r := range []*Results{goldenResults(t), {}} {
-		doc, err := sarif.FromBytes(written(t, WriteSARIF, r), sarif.WithStrictValidation())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := doc.Validate(); err != nil {
-			t.Error(err)
-		}
-	}
-	doc, err := sarif.FromBytes(written(t, WriteSARIF, goldenResults(t)))
+// golden/lint/sarif-schema-2.1.0.json is the schema of OASIS (errata 01).
+func sarifSchemaOf(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	schema, err := c.Compile(filepath.Join(testenv.Root(t), "golden", "lint", "sarif-schema-2.1.0.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc.Runs[0].Results[0].Level = "fatal"
-	if doc.Validate() == nil {
-		t.Error("a level that is none is of the schema")
+	return schema
+}
+
+// sarifVarieties are results that make every part of the document.
+func sarifVarieties(t testing.TB) map[string]*Results {
+	damaged := namesOnly(t, "cut.sym.gz", nameText, nil, 0)
+	damaged.Damage = errors.New("cut.sym.gz: gzip data: unexpected EOF")
+	odd := []*Report{}
+	for _, name := range []string{"<stdin>", "a:b.sym", "../x/./y%20.sym", `C:\syms\a b.sym`, "/abs/\xff\x01?#.sym", "\u202e.sym", "."} {
+		odd = append(odd, namesOnly(t, name, nameText, nil, 0), Unreadable(name, errors.New("no")))
+	}
+	return map[string]*Results{
+		"findings": goldenResults(t), "nothing": {}, "clean": {Reports: []*Report{namesOnly(t, "a.sym", moduleLine, nil, 0)}},
+		"joined": {Reports: manyReports(1, 9000, 10)}, "cut": {Reports: manyReports(6000, 3, 10)},
+		"damaged": {Reports: []*Report{damaged}}, "odd names": {Reports: odd},
+	}
+}
+
+func TestSARIFIsOfTheSchema(t *testing.T) {
+	schema := sarifSchemaOf(t)
+	for name, r := range sarifVarieties(t) {
+		out := written(t, WriteSARIF, r)
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if bytes.Contains(out, []byte(": -1")) || bytes.Contains(out, []byte(": null")) || len(v.(map[string]any)["runs"].([]any)) != 1 {
+			t.Errorf("%s: values that are not set: %.2000s", name, out)
+		}
+		if doc, err := sarif.FromBytes(out, sarif.WithStrictValidation()); err != nil || doc.Schema != sarifSchema {
+			t.Errorf("%s: the library reads %v", name, err)
+		}
+	}
+	for name, change := range map[string]func(run, result map[string]any){
+		"a level that is none": func(_, result map[string]any) { result["level"] = "fatal" },
+		"another key":          func(_, result map[string]any) { result["more"] = 1 },
+		"no tool":              func(run, _ map[string]any) { delete(run, "tool") },
+		"no message":           func(_, result map[string]any) { delete(result, "message") },
+		"a URI that is none": func(_, result map[string]any) {
+			place := result["locations"].([]any)[0].(map[string]any)["physicalLocation"].(map[string]any)
+			place["artifactLocation"].(map[string]any)["uri"] = "a b%zz"
+		},
+	} {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, WriteSARIF, goldenResults(t))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := v.(map[string]any)["runs"].([]any)[0].(map[string]any)
+		if change(run, run["results"].([]any)[0].(map[string]any)); schema.Validate(v) == nil {
+			t.Errorf("%s is of the schema", name)
+		}
+	}
+}
+
+// What GitHub asks of a document beyond the schema: see its "SARIF support for code
+// scanning".
+func TestSARIFIsForGitHub(t *testing.T) {
+	for name, r := range sarifVarieties(t) {
+		doc, err := sarif.FromBytes(written(t, WriteSARIF, r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := doc.Runs[0]
+		for _, rule := range run.Tool.Driver.Rules {
+			if len(*rule.Name) > 255 || len(*rule.ShortDescription.Text) > 1024 || len(*rule.FullDescription.Text) > 1024 || *rule.Help.Text == "" ||
+				len(rule.Properties.Tags) > 10 || rule.Properties.Properties["security-severity"] != nil {
+				t.Errorf("%s: rule %s", name, *rule.ID)
+			}
+		}
+		seen := map[string]bool{}
+		for _, res := range run.Results {
+			uri, hash := *res.Locations[0].PhysicalLocation.ArtifactLocation.URI, res.PartialFingerprints["primaryLocationLineHash"]
+			if key := *res.RuleID + uri + hash; hash == "" || seen[key] && name != "odd names" {
+				t.Errorf("%s: hash %q is there twice", name, hash)
+			} else {
+				seen[key] = true
+			}
+			if *res.RuleID != *run.Tool.Driver.Rules[res.RuleIndex].ID || *res.Locations[0].PhysicalLocation.Region.StartLine < 1 || *res.Message.Text == "" {
+				t.Errorf("%s: result %s at %s", name, *res.RuleID, uri)
+			}
+		}
+	}
+}
+
+func TestFileURI(t *testing.T) {
+	for file, want := range map[string]string{
+		"a.sym": "a.sym", "./a b.sym": "a%20b.sym", "x/../y/a.sym": "y/a.sym", "../a.sym": "../a.sym", "a:b.sym": "./a:b.sym",
+		"/abs/a#1%.sym": "file:///abs/a%231%25.sym", `C:\syms\a.sym`: "file:///C:/syms/a.sym", "<stdin>": "%3Cstdin%3E",
+		"caf\u00e9\xff\n.sym": "caf%C3%A9%FF%0A.sym",
+	} {
+		if got := fileURI(file); got != want {
+			t.Errorf("%q is %s, want %s", file, got, want)
+		}
+	}
+}
+
+// A file that was not read is in every output.
+func TestOutputsTellOfUnreadFiles(t *testing.T) {
+	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
+	cut.Damage = errors.New("cut.sym: gzip data: unexpected EOF")
+	r := &Results{Reports: []*Report{
+		Unreadable("none.sym", &os.PathError{Op: "open", Path: "none.sym", Err: errors.New("no such file")}), cut, namesOnly(t, "clean.sym", moduleLine, nil, 0),
+	}}
+	html := func(w io.Writer, r *Results) error { return WriteHTML(w, r, nil) }
+	for name, want := range map[string][]string{
+		"text":   {"0 notes in 2 files; 1 file could not be read\n"},
+		"json":   {`"error":"not read: no such file","file":"none.sym"`, `"error":"not read to its end: gzip data: unexpected EOF","file":"cut.sym"`},
+		"sarif":  {`"executionSuccessful": false`, `"text": "not read: no such file"`, `"text": "not read to its end: gzip data: unexpected EOF"`},
+		"junit":  {` errors="2">`, `<error message="not read: no such file" type="input">`, `<error message="not read to its end: gzip data: unexpected EOF" type="input">`},
+		"github": {"::error file=none.sym,title=symtool lint::not read: no such file\n", "::error file=cut.sym,title=symtool lint::not read to its end: gzip data: unexpected EOF\n"},
+		"html":   {`not read: no such file</p>`, `not read to its end: gzip data: unexpected EOF</p>`},
+	} {
+		write := map[string]func(io.Writer, *Results) error{"text": WriteText, "json": WriteJSON, "sarif": WriteSARIF, "junit": WriteJUnit, "github": WriteGitHub, "html": html}[name]
+		out := string(written(t, write, r))
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: no %q in\n%.3000s", name, w, out)
+			}
+		}
+	}
+	many := &Results{Reports: manyReports(11, 30, 10)}
+	for i := range 30 {
+		many.Reports = append(many.Reports, Unreadable(fmt.Sprintf("%d.none", i), errors.New("no")))
+	}
+	out := string(written(t, WriteGitHub, many))
+	if !strings.HasPrefix(out, "::error file=0.none,title=symtool lint::not read: no (the first of 30 files that could not be read)\n") {
+		t.Errorf("%.200s", out)
 	}
 }
 

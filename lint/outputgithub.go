@@ -19,6 +19,7 @@ const githubMessage = 3000
 // as annotations. It shows 10 of each severity, so there is one for each rule and
 // file with the number of findings; if these are more than 10, one for each rule
 // with the number of files; and if these are, the last one tells of the others.
+// Files that could not be read come first, as errors.
 func WriteGitHub(w io.Writer, r *Results) error {
 	bw := bufio.NewWriter(w)
 	all := r.all()
@@ -35,7 +36,7 @@ func WriteGitHub(w io.Writer, r *Results) error {
 		}
 	}
 	s := summarize(all)
-	fmt.Fprintf(bw, "%s in %s\n", s.severities(), plural(len(r.Reports), "file"))
+	fmt.Fprintf(bw, "%s\n", s.inFiles(r))
 	return bw.Flush()
 }
 
@@ -52,6 +53,9 @@ type annotation struct {
 
 // annotationsOf makes an annotation for each rule and file.
 func annotationsOf(reports []*Report, severity Severity) (list []annotation) {
+	if severity == Error {
+		list = unreadAnnotations(reports)
+	}
 	for _, rep := range reports {
 		for _, c := range rep.ByRule() {
 			if c.Severity != severity {
@@ -67,8 +71,21 @@ func annotationsOf(reports []*Report, severity Severity) (list []annotation) {
 	return list
 }
 
+// unreadID is in place of a rule's for files that could not be read.
+const unreadID = ""
+
+// unreadAnnotations makes an annotation for each file that could not be read.
+func unreadAnnotations(reports []*Report) (list []annotation) {
+	for _, rep := range reports {
+		if text := rep.UnreadText(); text != "" {
+			list = append(list, annotation{file: rep.File, id: unreadID, title: "symtool lint", message: text, count: 1, files: 1})
+		}
+	}
+	return list
+}
+
 // byRuleOnly joins the annotations of a rule in all files. Those of the most
-// findings come first.
+// findings come first, behind that of files that could not be read.
 func byRuleOnly(list []annotation) (joined []annotation) {
 	for _, a := range list {
 		i := slices.IndexFunc(joined, func(j annotation) bool { return j.id == a.id })
@@ -80,6 +97,9 @@ func byRuleOnly(list []annotation) (joined []annotation) {
 		joined[i].files++
 	}
 	slices.SortStableFunc(joined, func(a, b annotation) int {
+		if (a.id == unreadID) != (b.id == unreadID) {
+			return cmp.Compare(a.id, b.id)
+		}
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.id, b.id))
 	})
 	return joined
@@ -107,6 +127,8 @@ func (a *annotation) command(severity Severity) string {
 		message = strings.ToValidUTF8(message[:githubMessage], "") + "..."
 	}
 	switch {
+	case a.files > 1 && a.id == unreadID:
+		message += fmt.Sprintf(" (the first of %d files that could not be read)", a.files)
 	case a.files > 1:
 		message += fmt.Sprintf(" (the first of %d findings of %s in %d files)", a.count, a.id, a.files)
 	case a.count > 1:

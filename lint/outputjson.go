@@ -21,6 +21,7 @@ type (
 		Coverage   *Coverage      `json:"coverage,omitempty"`
 		CPU        string         `json:"cpu,omitempty"`
 		DebugID    string         `json:"debug_id,omitempty"`
+		Error      string         `json:"error,omitempty"` // why the file was not read, or not to its end
 		File       string         `json:"file"`
 		Findings   []jsonFinding  `json:"findings"`
 		InBaseline int            `json:"in_baseline"`
@@ -138,7 +139,7 @@ func severitiesOf(totals [Error + 1]int) jsonSeverities {
 
 func newJSONFile(rep *Report) jsonFile {
 	f := jsonFile{
-		Bytes: rep.Bytes, Counts: rep.Counts, File: printable(rep.File), Findings: []jsonFinding{},
+		Bytes: rep.Bytes, Counts: rep.Counts, Error: rep.UnreadText(), File: printable(rep.File), Findings: []jsonFinding{},
 		InBaseline: rep.Known, Lines: rep.Lines, Severities: severitiesOf(rep.Totals), Suppressed: rep.Suppressed,
 	}
 	if x := rep.Facts; x != nil {

@@ -16,6 +16,7 @@ type (
 		Name     string   `xml:"name,attr"`
 		Tests    int      `xml:"tests,attr"`
 		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
 		Suites   []junitSuite
 	}
 	junitSuite struct {
@@ -31,6 +32,7 @@ type (
 		XMLName   xml.Name `xml:"testcase"`
 		Name      string   `xml:"name,attr"`
 		ClassName string   `xml:"classname,attr"`
+		Error     *junitError
 		Failure   *junitFailure
 		Output    *junitOutput
 	}
@@ -40,6 +42,11 @@ type (
 		Type    string   `xml:"type,attr"`
 		Text    string   `xml:",chardata"`
 	}
+	junitError struct {
+		XMLName xml.Name `xml:"error"`
+		Message string   `xml:"message,attr"`
+		Type    string   `xml:"type,attr"`
+	}
 	junitOutput struct {
 		XMLName xml.Name `xml:"system-out"`
 		Text    string   `xml:",chardata"`
@@ -48,7 +55,7 @@ type (
 
 // WriteJUnit writes the results as JUnit XML: a suite for each file with a test
 // for each rule. Errors and warnings are failures; notes are the output of tests
-// that pass.
+// that pass. A file that could not be read is an error.
 func WriteJUnit(w io.Writer, r *Results) error {
 	doc := junitSuites{Name: "symtool lint"}
 	for i, rep := range r.all() {
@@ -59,6 +66,7 @@ func WriteJUnit(w io.Writer, r *Results) error {
 		s := newJUnitSuite(rep, rules)
 		doc.Tests += s.Tests
 		doc.Failures += s.Failures
+		doc.Errors += s.Errors
 		doc.Suites = append(doc.Suites, s)
 	}
 	bw := bufio.NewWriter(w)
@@ -74,6 +82,13 @@ func WriteJUnit(w io.Writer, r *Results) error {
 
 func newJUnitSuite(rep *Report, rules []*Rule) junitSuite {
 	s := junitSuite{Name: printable(rep.File)}
+	if text := rep.UnreadText(); text != "" {
+		s.Tests, s.Errors = 1, 1
+		s.Cases = append(s.Cases, junitCase{Name: "the file can be read", ClassName: s.Name, Error: &junitError{Message: text, Type: "input"}})
+	}
+	if rep.Err != nil {
+		return s
+	}
 	counts := map[string]RuleCount{}
 	for _, c := range rep.ByRule() {
 		counts[c.Rule.ID] = c

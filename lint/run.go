@@ -42,6 +42,7 @@ const DefaultMaxPerRule = 100
 // Report is what was found in a file.
 type Report struct {
 	File     string
+	Err      error          // of a file that could not be read: nothing is known of it; see Unreadable
 	Damage   error          // of compressed data, behind which nothing was read; nil without
 	Findings []Finding      // by place
 	Counts   map[string]int // findings by rule, those that were not kept too

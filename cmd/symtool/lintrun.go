@@ -122,11 +122,16 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 		if len(r.stack) > 0 {
 			_, _ = l.msgs.Write(r.stack)
 		}
+		l.unread(r.input)
+		done.reports = append(done.reports, lint.Unreadable(r.input.String(), r.err))
 		return nil
 	}
 	l.judge(r.report)
-	if damage := r.report.Damage; damage != nil && r.report.Counts["SYM101"] == 0 {
-		l.msgs.printf("symtool: %v", damage) // where no finding tells it
+	if damage := r.report.Damage; damage != nil {
+		l.unread(r.input)
+		if r.report.Counts["SYM101"] == 0 {
+			l.msgs.printf("symtool: %v", damage) // where no finding tells it
+		}
 	}
 	if l.format.text() {
 		if err := l.printFile(out, r.report); err != nil {
@@ -135,6 +140,13 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	}
 	done.add(r)
 	return nil
+}
+
+// unread is for a file that was not read to its end.
+func (l *linter) unread(in lintInput) {
+	if l.options.Filter != nil {
+		l.options.Filter.Unread(in.String())
+	}
 }
 
 // judge sets the status for what was found in a file. What goes into a baseline

@@ -1,0 +1,49 @@
+package lint
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+)
+
+// Unreadable is the report of a file that could not be read.
+func Unreadable(file string, err error) *Report {
+	return &Report{File: file, Err: err, Counts: map[string]int{}}
+}
+
+// Unread is why a file was not read to its end; nil if it was.
+func (r *Report) Unread() error {
+	if r.Err != nil {
+		return r.Err
+	}
+	return r.Damage
+}
+
+// UnreadText is Unread in words, without the file's name; "" for a file that was
+// read.
+func (r *Report) UnreadText() string {
+	err := r.Unread()
+	if err == nil {
+		return ""
+	}
+	text := err.Error()
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) && pathErr.Path == r.File {
+		text = pathErr.Err.Error()
+	}
+	what := "not read: "
+	if r.Err == nil {
+		what = "not read to its end: "
+	}
+	return what + printable(strings.TrimPrefix(text, r.File+": "))
+}
+
+// unreadable counts the files of which nothing is known.
+func unreadable(reports []*Report) (n int) {
+	for _, rep := range reports {
+		if rep.Err != nil {
+			n++
+		}
+	}
+	return n
+}
