@@ -69,7 +69,11 @@ func fingerprintOf(name string, f *Finding) baselineKey {
 func Fingerprint(f *Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
-		text += "\x00" + withoutNumbers(f.Function, isDecimal) + "\x00" + withoutNumbers(f.Message, isNumber)
+		function := f.Function
+		if f.late != notLate {
+			function = "" // it was not known when the baseline was written
+		}
+		text += "\x00" + withoutNumbers(function, isDecimal) + "\x00" + withoutNumbers(f.Message, isNumber)
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])

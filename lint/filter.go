@@ -75,13 +75,14 @@ type fileFilter struct {
 	name         string // base name of the file
 	suppressions []int  // whose pattern is right
 	suppressed   []int  // findings, by suppression
+	matched      map[int]*matched
 	seen         map[baselineKey]int
 	record       *Baseline
 }
 
 // file begins a file.
 func (f *Filter) file(name string) *fileFilter {
-	ff := &fileFilter{Filter: f, name: baseName(name), seen: map[baselineKey]int{}}
+	ff := &fileFilter{Filter: f, name: baseName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
 	if f.record != nil {
 		ff.record = newBaseline("")
 	}
@@ -90,6 +91,9 @@ func (f *Filter) file(name string) *fileFilter {
 		for i := range f.config.Suppressions {
 			if f.config.Suppressions[i].matchesFile(name) {
 				ff.suppressions = append(ff.suppressions, i)
+				if f.config.Suppressions[i].Function != nil {
+					ff.matched[i] = &matched{}
+				}
 			}
 		}
 	}
@@ -115,7 +119,7 @@ func (ff *fileFilter) wantsWords() bool {
 // keep tells whether a finding stays, and counts it in the report if not.
 func (ff *fileFilter) keep(f *Finding, r *Report) bool {
 	for _, i := range ff.suppressions {
-		if ff.config.Suppressions[i].matches(f) {
+		if ff.suppresses(i, f) {
 			ff.suppressed[i]++
 			r.Suppressed++
 			return false

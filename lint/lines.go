@@ -214,7 +214,7 @@ func countFault(what string) func(*Pass) (func(*symfmt.Record), func()) {
 				}
 			}, func() {
 				if n > 0 {
-					p.ReportAt(first, rva, "%s; %s of this kind", what, plural(n, "record"))
+					p.ReportFirst(first, rva, "%s; %s of this kind", what, plural(n, "record"))
 				}
 			}
 	}
@@ -239,7 +239,7 @@ func reportGaps(p *Pass) {
 		bytes += f.Size - f.Covered
 	}
 	if n > 0 {
-		p.ReportAt(int(first.Line), first.RVA, "%s of this function have no line; %s in %d of %d functions with lines",
+		p.ReportFirst(int(first.Line), first.RVA, "%s of this function have no line; %s in %d of %d functions with lines",
 			plural(first.Size-first.Covered, "byte"), plural(bytes, "byte"), n, with)
 	}
 }

@@ -190,7 +190,18 @@ func emptyName(p *Pass) (func(*symfmt.Record), func()) {
 			}
 			p.Report(r, nameField(r), "%v without a name", r.Kind)
 		}
-	}, nil
+	}, func() { namelessOrigins(p) }
+}
+
+// namelessOrigins reports INLINE_ORIGINs that end behind the number of their FILE:
+// only when the forms of all INLINEs are known is that no name.
+func namelessOrigins(p *Pass) {
+	if !p.Forms.OldOrigins() {
+		return
+	}
+	for _, pos := range p.Forms.nameless {
+		p.reportPlace(pos, "%v of the old form without a name", symfmt.KindInlineOrigin)
+	}
 }
 
 // badBytes looks for names with a flag.

@@ -156,7 +156,7 @@ func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record
 			last = at(r)
 		}, func() {
 			if n > 0 {
-				p.ReportAt(line, rva, "%v %x behind %x; %s below the one before", kind, rva, above, plural(n, "address"))
+				p.ReportFirst(line, rva, "%v %x behind %x; %s below the one before", kind, rva, above, plural(n, "address"))
 			}
 		}
 }

@@ -92,7 +92,12 @@ type Finding struct {
 	Message  string // lower case, without the place
 	RVA      symfmt.RVA
 	HasRVA   bool
-	Function string // in which it is, "" if none
+	Function string // in which it is, "" if none; see Report.ReadNames
+
+	late      lateness
+	owned     bool // owner is known
+	owner     owner
+	ownerLine int // of the owner's record, 0 without
 }
 
 // String is the finding on a line: "a.sym:12:6: SYM203 error: ...".

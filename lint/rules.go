@@ -6,7 +6,7 @@ import "slices"
 func Rules() []*Rule {
 	return slices.Concat(
 		orderRules(), moduleRules(), textRules(), limitRules(), // 1xx
-		refRules(),                                                                   // 2xx
+		refRules(), useRules(), formRules(), moduleIDRules(), // 2xx
 		rangeRules(), lineRules(), inlineRules(), publicRules(), []*Rule{orphanRule}, // 3xx
 		cfiRules(), winRules(), // 4xx
 		binaryRules(),                // 5xx

@@ -86,6 +86,7 @@ type Pass struct {
 	empty      int        // records that the reader and SYM601 complain of
 	binary     *elfBinary // nil without Options.Binary
 	unreadable bool       // the file has another encoding: nothing is known of it
+	owners     owners
 }
 
 // listener is a rule's function for records.
@@ -144,6 +145,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.Filter != nil {
 		p.filter = o.Filter.file(o.File)
 	}
+	p.owners.facts = facts
 	if o.Binary != nil {
 		p.binary = openBinary(o.Binary)
 	}
@@ -204,6 +206,9 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 			p.loseFunc()
 		}
 		p.see(r)
+		if p.filter != nil {
+			p.filter.see(p.Facts, r)
+		}
 		if p.binary != nil {
 			p.binary.rows.see(r, p.Arch)
 		}
@@ -214,6 +219,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 		}
 	}
 	p.end()
+	p.owners.ended = true
 	rep := rd.Report()
 	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines
 	p.Lines, p.Layout = rep.Lines, rep.Layout
@@ -299,12 +305,12 @@ func (p *Pass) ReportLine(line int, format string, args ...any) {
 	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// ReportAt is ReportLine about an address.
+// ReportAt is ReportLine about an address, at the end of the file.
 func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) {
 	if p.skip() {
 		return
 	}
-	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
+	p.add(Finding{Line: line, RVA: rva, HasRVA: true, late: lateByRVA, Message: fmt.Sprintf(format, args...)})
 }
 
 // maxFunction is how much of a function's name a finding repeats.
@@ -324,12 +330,12 @@ func (p *Pass) function(r *symfmt.Record) string {
 	return string(name[:min(len(name), maxFunction)])
 }
 
-// reportPos is ReportLine for a place in a line.
+// reportPos is ReportLine for a place in a record that belongs to a FUNC.
 func (p *Pass) reportPos(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
 	}
-	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
+	p.add(Finding{Line: pos.Line, Col: pos.Col, late: lateByLine, Message: fmt.Sprintf(format, args...)})
 }
 
 // full tells whether no more findings of the rule are kept.
@@ -361,6 +367,11 @@ func (p *Pass) count(rule *Rule, n int) {
 
 func (p *Pass) add(f Finding) {
 	f.Rule, f.Severity, f.File = p.rule, p.rule.Severity, p.Options.File
+	if f.late != notLate && !p.rule.PerFile {
+		if f.owner, f.owned = p.owners.of(&f); f.owned {
+			f.ownerLine = p.owners.line(f.owner)
+		}
+	}
 	if p.filter != nil {
 		f.Severity = p.filter.severity(p.rule)
 		if !p.filter.keep(&f, p.report) {

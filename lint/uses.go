@@ -63,7 +63,8 @@ func (s *IDs) unused(used func(id uint32) bool) (n int, least uint32) {
 type InlineForms struct {
 	Old, New int // INLINE records
 
-	origins IDs // numbers of files that INLINE_ORIGINs name, if their form is the old one
+	origins  IDs          // numbers of files that INLINE_ORIGINs name, if their form is the old one
+	nameless []symfmt.Pos // of the names that are empty then; at most maxEarly
 }
 
 func (x *InlineForms) inline(r *symfmt.Record) {
@@ -78,9 +79,15 @@ func (x *InlineForms) origin(r *symfmt.Record) {
 	if x.New > 0 {
 		return
 	}
-	if file, _, ok := r.OldOrigin(); ok && file >= 0 {
-		id := uint32(file)
-		x.origins.use(r, 2, id)
+	file, name, ok := r.OldOrigin()
+	if !ok {
+		return
+	}
+	if file >= 0 {
+		x.origins.use(r, 2, uint32(file))
+	}
+	if len(name) == 0 && len(x.nameless) < maxEarly {
+		x.nameless = append(x.nameless, r.FieldPos(2))
 	}
 }
 

@@ -9,8 +9,9 @@ import (
 // lintFormat is a value of --format. Text is printed file by file, the others are
 // documents.
 type lintFormat struct {
-	document func(w io.Writer, r *lint.Results) error // nil for text
-	page     bool                                     // it needs maps
+	document  func(w io.Writer, r *lint.Results) error // nil for text
+	page      bool                                     // it needs maps
+	functions bool                                     // it tells the function of each finding
 }
 
 // lintFormatNames are the values of --format, in the order of the help.
@@ -18,11 +19,11 @@ var lintFormatNames = []string{formatText, formatJSON, "sarif", "github", "junit
 
 var lintFormats = map[string]lintFormat{
 	formatText: {},
-	formatJSON: {document: lint.WriteJSON},
-	"sarif":    {document: lint.WriteSARIF},
+	formatJSON: {document: lint.WriteJSON, functions: true},
+	"sarif":    {document: lint.WriteSARIF, functions: true},
 	"github":   {document: lint.WriteGitHub},
 	"junit":    {document: lint.WriteJUnit},
-	"html":     {page: true},
+	"html":     {page: true, functions: true},
 }
 
 // text tells whether findings are printed file by file.

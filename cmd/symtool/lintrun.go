@@ -100,10 +100,12 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	return l.readNames(r)
 }
 
-// readNames reads the names of the functions that the verdict lists, which means
+// readNames reads the names of the functions that the verdict lists, or that findings
+// of a document are in where they are not known at the end of a file, which means
 // the file once more: from standard input they are not known.
 func (l *linter) readNames(r *linted) error {
-	if !l.verdict || r.input.name == "-" {
+	named := l.format.functions && r.report.NamesWanted()
+	if !l.verdict && !named || r.input.name == "-" {
 		return nil
 	}
 	text, closeText, err := r.input.text(nil)
@@ -111,6 +113,9 @@ func (l *linter) readNames(r *linted) error {
 		return err
 	}
 	defer closeText()
+	if named {
+		return r.report.ReadNames(text)
+	}
 	return r.report.Coverage.ReadNames(text)
 }
 

@@ -1,0 +1,212 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// lateness says how the function of a finding is found that is reported at the end
+// of a file, when names are gone.
+type lateness uint8
+
+const (
+	notLate    lateness = iota
+	lateByRVA           // by the address, or the FUNC or PUBLIC at the line
+	lateByLine          // it is in a record that belongs to the FUNC before it
+)
+
+// owner is a FUNC or PUBLIC record: an index into Facts.
+type owner struct {
+	index  int
+	public bool
+}
+
+// owners finds the owners of late findings.
+type owners struct {
+	facts  *Facts
+	ended  bool     // all functions are known
+	sorted int      // the number of functions that are in order
+	order  []uint32 // these by address; nil if that is the file's order
+}
+
+// of returns the owner of a late finding; ok is false if there is none.
+func (o *owners) of(f *Finding) (own owner, ok bool) {
+	switch f.late {
+	case lateByLine:
+		i, _ := funcOfLine(o.facts.Functions, f.Line)
+		return owner{index: i}, i >= 0
+	case lateByRVA:
+		if f.Line > 0 {
+			if i, exact := funcOfLine(o.facts.Functions, f.Line); exact {
+				return owner{index: i}, true
+			}
+			if i, exact := publicOfLine(o.facts.Publics, f.Line); exact {
+				return owner{i, true}, true
+			}
+		}
+		i := o.at(f.RVA)
+		return owner{index: i}, i >= 0
+	}
+	return owner{}, false
+}
+
+// funcOfLine is the last FUNC at or above a line, -1 without.
+func funcOfLine(list []FuncFact, line int) (i int, exact bool) {
+	i, exact = slices.BinarySearchFunc(list, line, func(f FuncFact, line int) int { return cmp.Compare(int(f.Line), line) })
+	if !exact {
+		i--
+	}
+	return i, exact
+}
+
+func publicOfLine(list []PublicFact, line int) (i int, exact bool) {
+	return slices.BinarySearchFunc(list, line, func(p PublicFact, line int) int { return cmp.Compare(int(p.Line), line) })
+}
+
+// recent is how many functions behind those in order are looked at.
+const recent = 16
+
+// at is a function at an address, of those in order the one that begins last; -1
+// without.
+func (o *owners) at(rva symfmt.RVA) int {
+	list := o.facts.Functions
+	o.sort()
+	for i := len(list) - 1; i >= max(o.sorted, len(list)-recent); i-- {
+		if f := &list[i]; uint64(rva-f.RVA) < f.Size {
+			return i
+		}
+	}
+	index := func(k int) int {
+		if o.order != nil {
+			return int(o.order[k])
+		}
+		return k
+	}
+	k := sort.Search(o.sorted, func(k int) bool { return list[index(k)].RVA > rva }) - 1
+	if k < 0 {
+		return -1
+	}
+	if f := &list[index(k)]; uint64(rva-f.RVA) < f.Size {
+		return index(k)
+	}
+	return -1
+}
+
+// sort brings the functions in order. While they are read, a finding may come
+// after each of them: then it waits until they are an eighth more.
+func (o *owners) sort() {
+	n := len(o.facts.Functions)
+	if n == o.sorted || !o.ended && n < o.sorted+o.sorted/8 {
+		return
+	}
+	o.order, o.sorted = sortedFuncs(o.facts.Functions), n
+}
+
+// ReportFirst is ReportAt for a finding that stands for many, of which this is the
+// first: it is not of one function.
+func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// reportPlace is reportPos for a place in a record that belongs to no FUNC.
+func (p *Pass) reportPlace(pos symfmt.Pos, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
+}
+
+// line is that of the owner's record.
+func (o *owners) line(own owner) int {
+	if own.public {
+		return int(o.facts.Publics[own.index].Line)
+	}
+	return int(o.facts.Functions[own.index].Line)
+}
+
+// matched are the functions whose name a suppression matches, by their index in
+// Facts: a bit for each, in place of their names.
+type matched struct{ funcs, publics bitset }
+
+func (m *matched) has(own owner) bool {
+	if own.public {
+		return m.publics.has(uint32(own.index))
+	}
+	return m.funcs.has(uint32(own.index))
+}
+
+// see looks at the name of a FUNC or PUBLIC that the facts know.
+func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
+	if r.Kind != symfmt.KindFunc && r.Kind != symfmt.KindPublic {
+		return
+	}
+	name := r.Name[:min(len(r.Name), maxFunction)]
+	for i, m := range ff.matched {
+		switch {
+		case !ff.config.Suppressions[i].Function.Match(name):
+		case r.Kind == symfmt.KindFunc:
+			m.funcs.set(uint32(len(facts.Functions))) // where it comes when it ends
+		default:
+			m.publics.set(uint32(len(facts.Publics) - 1))
+		}
+	}
+}
+
+// suppresses tells whether suppression number i takes a finding away.
+func (ff *fileFilter) suppresses(i int, f *Finding) bool {
+	s := &ff.config.Suppressions[i]
+	if s.matches(f) {
+		return true
+	}
+	m := ff.matched[i]
+	return m != nil && f.owned && s.matchesBesides(f) && m.has(f.owner)
+}
+
+// ReadNames reads a symbol file once more for the names of the functions that
+// findings are in, where they were gone when the finding was made.
+func (r *Report) ReadNames(in io.Reader) error {
+	want := map[int][]*Finding{}
+	last := 0
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.ownerLine > 0 {
+			want[f.ownerLine] = append(want[f.ownerLine], f)
+			last = max(last, f.ownerLine)
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	for {
+		rec, err := rd.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if rec.Kind != symfmt.KindFunc && rec.Kind != symfmt.KindPublic {
+			continue
+		}
+		line := rec.Pos().Line
+		for _, f := range want[line] {
+			f.Function = string(rec.Name[:min(len(rec.Name), maxFunction)])
+		}
+		if line >= last {
+			return nil
+		}
+	}
+}
+
+// NamesWanted tells whether ReadNames would find something.
+func (r *Report) NamesWanted() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.ownerLine > 0 })
+}
