@@ -73,14 +73,15 @@ func Fingerprint(f *Finding) string {
 		if f.late != notLate {
 			function = "" // it was not known when the baseline was written
 		}
-		text += "\x00" + withoutNumbers(function, isDecimal) + "\x00" + withoutNumbers(f.Message, isNumber)
+		text += "\x00" + withoutNumbers(function, isDecimal, "") + "\x00" + withoutNumbers(f.Message, isNumber, "s")
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// withoutNumbers replaces the words that are numbers by "#".
-func withoutNumbers(s string, isNumber func(word string) bool) string {
+// withoutNumbers replaces the words that are numbers by "#", and takes the ends of
+// plurals from the others.
+func withoutNumbers(s string, isNumber func(word string) bool, plural string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
@@ -95,7 +96,7 @@ func withoutNumbers(s string, isNumber func(word string) bool) string {
 		case isNumber(s[i:end]):
 			b.WriteByte('#')
 		default:
-			b.WriteString(s[i:end])
+			b.WriteString(strings.TrimSuffix(s[i:end], plural))
 		}
 		i = end
 	}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // Config is what a project wants of lint: a TOML file, ConfigName by custom.
@@ -30,6 +28,7 @@ import (
 //	function = "^Legacy::"       # regular expression; without it, all
 //	message = "control"          # regular expression; without it, all
 //	reason = "names come from a vendor's object, see BUG-12"
+//	expires = 2027-01-31         # the last day; without it, for ever
 type Config struct {
 	File           string   // its name, for messages
 	Select, Ignore []string // see SelectRules
@@ -53,7 +52,8 @@ type Suppression struct {
 	Function *regexp.Regexp // nil for all
 	Message  *regexp.Regexp // nil for all
 	Reason   string
-	Line     int // in the configuration, 0 if not known
+	Expires  string // the last day, "2027-01-31"; "" for ever
+	Line     int    // in the configuration, 0 if not known
 
 	glob *regexp.Regexp
 }
@@ -85,11 +85,12 @@ type configText struct {
 	MinLines *float64          `toml:"min-lines"`
 	Severity map[string]string `toml:"severity"`
 	Suppress []struct {
-		Rule     string `toml:"rule"`
-		File     string `toml:"file"`
-		Function string `toml:"function"`
-		Message  string `toml:"message"`
-		Reason   string `toml:"reason"`
+		Rule     string          `toml:"rule"`
+		File     string          `toml:"file"`
+		Function string          `toml:"function"`
+		Message  string          `toml:"message"`
+		Reason   string          `toml:"reason"`
+		Expires  *toml.LocalDate `toml:"expires"`
 	} `toml:"suppress"`
 }
 
@@ -116,54 +117,6 @@ func ReadConfig(file string, in io.Reader) (*Config, error) {
 		return nil, b.err
 	}
 	return b.config, nil
-}
-
-// tomlError gives the library's errors their place.
-func tomlError(file string, err error) error {
-	e := &ConfigError{File: file, Msg: strings.TrimPrefix(err.Error(), "toml: ")}
-	var strict *toml.StrictMissingError
-	var decode *toml.DecodeError
-	switch {
-	case errors.As(err, &strict) && len(strict.Errors) > 0:
-		first := &strict.Errors[0]
-		e.Line, e.Col = first.Position()
-		e.Msg = fmt.Sprintf("unknown key %q", strings.Join(first.Key(), "."))
-	case errors.As(err, &decode):
-		e.Line, e.Col = decode.Position()
-	}
-	return e
-}
-
-// keyLines finds the lines of keys: "select", "severity.SYM601", "suppress.0" and
-// "suppress.0.rule". The text has no errors.
-func keyLines(data []byte) map[string]int {
-	lines := map[string]int{}
-	p := unstable.Parser{}
-	p.Reset(data)
-	table, count := "", 0
-	for p.NextExpression() {
-		e := p.Expression()
-		var parts []string
-		line := 0
-		for it := e.Key(); it.Next(); {
-			parts = append(parts, string(it.Node().Data))
-			if line == 0 {
-				line = p.Shape(it.Node().Raw).Start.Line
-			}
-		}
-		key := strings.Join(parts, ".")
-		switch e.Kind {
-		case unstable.ArrayTable:
-			table = fmt.Sprintf("%s.%d.", key, count)
-			lines[strings.TrimSuffix(table, ".")] = line
-			count++
-		case unstable.Table:
-			table = key + "."
-		case unstable.KeyValue:
-			lines[table+key] = line
-		}
-	}
-	return lines
 }
 
 // configBuilder checks what TOML does not. The first error stays.
@@ -235,6 +188,9 @@ func (b *configBuilder) suppressions(text *configText) {
 		}
 		if s.Reason == "" {
 			b.fail(key, "suppress: there is no reason: tell why %s is suppressed", t.Rule)
+		}
+		if t.Expires != nil {
+			s.Expires = t.Expires.String()
 		}
 		s.Function = b.regexp(key, "function", t.Function)
 		s.Message = b.regexp(key, "message", t.Message)

@@ -117,6 +117,7 @@ func TestSelectRules(t *testing.T) {
 		{"names", "SYM601", names - 1, "SYM602", "SYM601"},
 		{"SYM601", "SYM601", 0, "", "SYM601"},
 		{"names", "all", names, "SYM601", "SYM101"},
+		{"sym6", "Sym602", names - 1, "SYM601", "SYM602"},
 	} {
 		rules, err := SelectRules(strings.Fields(c.selected), strings.Fields(c.ignored))
 		if err != nil {
@@ -127,7 +128,7 @@ func TestSelectRules(t *testing.T) {
 			t.Errorf("select %q, ignore %q: %d rules, want %d", c.selected, c.ignored, len(rules), c.want)
 		}
 	}
-	for _, word := range []string{"", "S", "sym6", "Names", "SYM6011", "names,cfi"} {
+	for _, word := range []string{"", "S", "sy", "sym699", "Names", "SYM6011", "names,cfi"} {
 		if _, err := SelectRules([]string{word}, nil); err == nil {
 			t.Errorf("%q selects rules", word)
 		}
@@ -162,6 +163,12 @@ func TestGlobs(t *testing.T) {
 		{"[a].sym", "a.sym", false},
 		{"a+(b).sym", "a+(b).sym", true},
 		{"*", "any\nthing", true},
+		{"./x/*.sym", "x/a.sym", true},
+		{"./x/*.sym", "./x/a.sym", true},
+		{"././a.sym", "a.sym", true},
+		{"x/", "x/y/a.sym", true},
+		{"x/", "y/x/a.sym", true},
+		{"x/", "x.sym", false},
 	} {
 		s := Suppression{glob: globRegexp(c.glob)}
 		if got := s.matchesFile(c.file); got != c.want {

@@ -2,14 +2,17 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // List is a line for each rule, under its family.
-func List() string {
+func List() string { return list(func(*Rule) bool { return true }) }
+
+func list(wanted func(*Rule) bool) string {
 	var b strings.Builder
 	for _, family := range Families {
-		rules := rulesOf(family)
+		rules := slices.DeleteFunc(rulesOf(family), func(r *Rule) bool { return !wanted(r) })
 		if len(rules) == 0 {
 			continue
 		}
@@ -28,6 +31,19 @@ func rulesOf(family Family) (rules []*Rule) {
 		}
 	}
 	return rules
+}
+
+// ExplainAll is what there is to say about the rule that a word names, or, if it
+// stands for several, the list of them; ok is false if it stands for none.
+func ExplainAll(word string) (text string, ok bool) {
+	prefix, err := selector(word)
+	if err != nil {
+		return "", false
+	}
+	if rule := RuleByID(prefix); rule != nil {
+		return Explain(rule), true
+	}
+	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain with the ID of a rule tells what it is about.\n", true
 }
 
 // Explain is what there is to say about a rule, as text.

@@ -1,11 +1,10 @@
 package lint
 
 import (
-	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Filter changes the severities of findings and takes findings away: those that
@@ -15,6 +14,7 @@ import (
 type Filter struct {
 	config     *Config
 	baseline   *Baseline
+	today      string              // "2026-01-31"; "" if nothing expires
 	severities map[string]Severity // by ID, of rules whose severity is changed
 
 	mu         sync.Mutex
@@ -40,6 +40,13 @@ func NewFilter(c *Config, b *Baseline) *Filter {
 	}
 	return f
 }
+
+// Today tells the filter the day, for suppressions that expire. It is called before
+// files are checked; without it, none expires.
+func (f *Filter) Today(t time.Time) { f.today = t.Format(time.DateOnly) }
+
+// expired tells whether a suppression's last day is over.
+func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expires < f.today }
 
 // Record makes the filter keep what is found, those of its baseline too, for
 // Recorded. It is called before files are checked.
@@ -89,7 +96,7 @@ func (f *Filter) file(name string) *fileFilter {
 	if f.config != nil {
 		ff.suppressed = make([]int, len(f.config.Suppressions))
 		for i := range f.config.Suppressions {
-			if f.config.Suppressions[i].matchesFile(name) {
+			if s := &f.config.Suppressions[i]; s.matchesFile(name) && !f.expired(s) {
 				ff.suppressions = append(ff.suppressions, i)
 				if f.config.Suppressions[i].Function != nil {
 					ff.matched[i] = &matched{}
@@ -194,53 +201,4 @@ func (f *Filter) Unread(file string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unread = append(f.unread, file)
-}
-
-// Report is what there is to say about the filter itself when all files are
-// checked with these rules: suppressions that match nothing, and entries of the
-// baseline that are gone.
-func (f *Filter) Report(rules []*Rule) *Report {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	p := &Pass{Facts: &Facts{}, Options: Options{MaxPerRule: DefaultMaxPerRule}, report: &Report{Counts: map[string]int{}}}
-	p.filter = &fileFilter{Filter: &Filter{severities: f.severities}}
-	checked := func(prefix string) bool {
-		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
-	}
-	if f.config != nil && checked("SYM901") {
-		p.rule, p.Options.File, p.report.File = suppressRules()[0], f.config.File, f.config.File
-		for i := range f.config.Suppressions {
-			if s := &f.config.Suppressions[i]; f.suppressed[i] == 0 && checked(s.Rule) && !slices.ContainsFunc(f.unread, s.matchesFile) {
-				p.ReportLine(s.Line, "%s", f.idle(i))
-			}
-		}
-	}
-	if f.baseline != nil && checked("SYM902") {
-		p.rule, p.Options.File = suppressRules()[1], f.baseline.File
-		if p.report.File == "" {
-			p.report.File = f.baseline.File
-		}
-		for _, e := range f.baseline.Sorted() {
-			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) && !slices.ContainsFunc(f.unread, e.isOf) {
-				p.ReportLine(0, "%s: %s of %q is gone %s (the baseline has %d): write it again", e.File, e.Rule, e.example(), times(e.Count-n), e.Count)
-			}
-		}
-	}
-	return p.report
-}
-
-// idle tells why a suppression matches nothing.
-func (f *Filter) idle(i int) string {
-	s := &f.config.Suppressions[i]
-	if f.matched[i] == 0 {
-		return fmt.Sprintf("suppression of %s matches nothing: none of %d files is %q (reason: %s)", s.Rule, f.files, s.File, s.Reason)
-	}
-	return fmt.Sprintf("suppression of %s matches no finding in %d files (reason: %s)", s.Rule, f.matched[i], s.Reason)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // config is a configuration that must be right.
@@ -78,6 +79,33 @@ func TestSuppressions(t *testing.T) {
 	}
 }
 
+// A suppression works on its last day, and is told of from the next day on.
+func TestExpiredSuppressions(t *testing.T) {
+	c := config(t, "[[suppress]]\nrule = 'SYM603'\nreason = 'r'\nexpires = 2026-03-01\n")
+	for day, want := range map[string]string{
+		"2026-02-28": "", "2026-03-01": "", "2027-01-01": "SYM903",
+		"2026-03-02": "SYM903", "": "",
+	} {
+		f := NewFilter(c, nil)
+		if day != "" {
+			today, err := time.Parse(time.DateOnly, day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Today(today)
+		}
+		r := namesOnly(t, "a.sym", publics(0, 1), f, 0)
+		own := f.Report(Rules())
+		var got []string
+		for _, x := range own.Findings {
+			got = append(got, x.Rule.ID)
+		}
+		if strings.Join(got, " ") != want || (r.Suppressed == 0) != (want != "") {
+			t.Errorf("%s: %v, %d suppressed", day, own.Findings, r.Suppressed)
+		}
+	}
+}
+
 func TestIdleSuppressions(t *testing.T) {
 	c := config(t, `
 [[suppress]]
@@ -102,8 +130,8 @@ reason = "not checked"
 	for i := range own.Findings {
 		got = append(got, own.Findings[i].String())
 	}
-	want := "[a.toml:2: SYM901 warning: suppression of SYM603 matches nothing: none of 1 files is \"none.sym\" (reason: one) " +
-		"a.toml:6: SYM901 warning: suppression of SYM605 matches no finding in 1 files (reason: two)]"
+	want := "[a.toml:2: SYM901 warning: suppression of SYM603 matches nothing: none of 1 file is \"none.sym\" (reason: one) " +
+		"a.toml:6: SYM901 warning: suppression of SYM605 matches no finding in 1 file (reason: two)]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v\nwant\n%s", got, want)
 	}

@@ -13,6 +13,10 @@ const selectAll = "all"
 // configuration stands for: an ID (SYM401), a beginning of IDs (SYM4), the name
 // of a family (cfi), or all.
 func selector(word string) (prefix string, err error) {
+	word = strings.TrimSpace(word)
+	if upper := strings.ToUpper(word); strings.HasPrefix(upper, "SYM") {
+		word = upper
+	}
 	if word == selectAll {
 		return "SYM", nil
 	}
@@ -59,7 +63,7 @@ func SelectRules(selected, ignored []string) ([]*Rule, error) {
 func selectors(words []string) ([]string, error) {
 	prefixes := make([]string, 0, len(words))
 	for _, w := range words {
-		p, err := selector(strings.TrimSpace(w))
+		p, err := selector(w)
 		if err != nil {
 			return nil, err
 		}

@@ -33,6 +33,16 @@ again with --write-baseline: what it still holds would hide the same finding
 later. Entries of files and rules that are not checked are left alone.`,
 			Check: noCheck,
 		},
+		{
+			ID:       "SYM903",
+			Title:    "suppression that has expired",
+			Severity: Warning,
+			Since:    "0.1",
+			Spec:     "symtool lint --config",
+			Doc: `The last day of a suppression, expires, is over: what it took away is reported
+again. Mend the defect, or write another day and why.`,
+			Check: noCheck,
+		},
 	}
 })
 
@@ -56,14 +66,21 @@ func (s *Suppression) matchesFile(file string) bool {
 
 // globRegexp makes a regular expression of a pattern for paths: "*" and "?" do
 // not match "/", "**" does. The pattern is that of the path's end, from a folder
-// on: "a/*.sym" matches x/a/b.sym, too.
+// on: "a/*.sym" matches x/a/b.sym, too. One that ends in "/" is of all that is below.
 func globRegexp(glob string) *regexp.Regexp {
 	if glob == "" {
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString(`(?s)(?:^|/)`)
-	glob = strings.TrimPrefix(strings.ReplaceAll(glob, `\`, "/"), "/")
+	glob = strings.ReplaceAll(glob, `\`, "/")
+	for strings.HasPrefix(glob, "./") {
+		glob = glob[2:]
+	}
+	glob = strings.TrimPrefix(glob, "/")
+	if strings.HasSuffix(glob, "/") {
+		glob += "**"
+	}
 	for len(glob) > 0 {
 		n := 1
 		switch {

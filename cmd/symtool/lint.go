@@ -44,7 +44,7 @@ func lintCommand(msgs *messages) *cli.Command {
 			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print `N` findings of a rule in a file, and count the others (%d)", lint.DefaultMaxPerRule)},
 			&cli.BoolFlag{Name: "verdict", Usage: "in text: the verdict of each file; without it, of one file only, and\nof none with --verdict=false"},
 			jobsFlag(),
-			&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about"},
+			&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"},
 			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
 			&cli.BoolFlag{Name: "docs", Usage: "print the page about all rules, in Markdown"},
 		},

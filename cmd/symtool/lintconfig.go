@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -44,6 +45,7 @@ func (l *linter) configure(c *cli.Context) error {
 	l.recordTo = c.String("write-baseline")
 	if config != nil || baseline != nil || l.recordTo != "" {
 		l.options.Filter = lint.NewFilter(config, baseline)
+		l.options.Filter.Today(time.Now())
 	}
 	if l.recordTo != "" {
 		l.options.Filter.Record()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,12 +49,11 @@ func aloneIn(c *cli.Context, asked string) error {
 
 func lintPage(c *cli.Context, asked string) (string, error) {
 	if asked == "explain" {
-		id := strings.ToUpper(c.String("explain"))
-		rule := lint.RuleByID(id)
-		if rule == nil {
+		text, ok := lint.ExplainAll(c.String("explain"))
+		if !ok {
 			return "", fmt.Errorf("there is no rule %q: --list prints all", c.String("explain"))
 		}
-		return lint.Explain(rule), nil
+		return text, nil
 	}
 	if !c.Bool(asked) {
 		return "", fmt.Errorf("--%s=false asks for nothing", asked)

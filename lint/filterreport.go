@@ -1,0 +1,66 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Report is what there is to say about the filter itself when all files are
+// checked with these rules: suppressions that match nothing, and entries of the
+// baseline that are gone.
+func (f *Filter) Report(rules []*Rule) *Report {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := &Pass{Facts: &Facts{}, Options: Options{MaxPerRule: DefaultMaxPerRule}, report: &Report{Counts: map[string]int{}}}
+	p.filter = &fileFilter{Filter: &Filter{severities: f.severities}}
+	checked := func(prefix string) bool {
+		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
+	}
+	if f.config != nil {
+		p.Options.File, p.report.File = f.config.File, f.config.File
+		for i := range f.config.Suppressions {
+			s := &f.config.Suppressions[i]
+			expired := f.expired(s)
+			switch {
+			case !checked(s.Rule):
+			case expired && checked("SYM903"):
+				p.rule = suppressRules()[2]
+				p.ReportLine(s.Line, "suppression of %s has expired: its last day was %s (reason: %s)", s.Rule, s.Expires, s.Reason)
+			case !expired && checked("SYM901") && f.suppressed[i] == 0 && !slices.ContainsFunc(f.unread, s.matchesFile):
+				p.rule = suppressRules()[0]
+				p.ReportLine(s.Line, "%s", f.idle(i))
+			}
+		}
+	}
+	if p.report.Found() == 0 {
+		p.report.File = ""
+	}
+	if f.baseline != nil && checked("SYM902") {
+		p.rule, p.Options.File = suppressRules()[1], f.baseline.File
+		p.report.File = cmp.Or(p.report.File, f.baseline.File)
+		for _, e := range f.baseline.Sorted() {
+			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) && !slices.ContainsFunc(f.unread, e.isOf) {
+				p.ReportLine(0, "%s: %s of %q is gone %s (the baseline has %d): write it again", e.File, e.Rule, e.example(), times(e.Count-n), e.Count)
+			}
+		}
+	}
+	return p.report
+}
+
+// idle tells why a suppression matches nothing.
+func (f *Filter) idle(i int) string {
+	s := &f.config.Suppressions[i]
+	if f.matched[i] == 0 {
+		return fmt.Sprintf("suppression of %s matches nothing: none of %s is %q (reason: %s)", s.Rule, plural(f.files, "file"), s.File, s.Reason)
+	}
+	return fmt.Sprintf("suppression of %s matches no finding in %s (reason: %s)", s.Rule, plural(f.matched[i], "file"), s.Reason)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
