@@ -3,6 +3,8 @@ package lint
 import (
 	"fmt"
 	"sort"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // axis is the address axis of a chart: pieces of the module, one behind the other.
@@ -10,13 +12,15 @@ import (
 type axis struct {
 	pieces []Extent
 	starts []uint64 // on the axis
+	width  int      // columns
 	step   uint64   // bytes of a column
 }
 
 func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
 
-// newAxis makes the axis of what there is, in pieces that are joined.
-func newAxis(list []Extent) *axis {
+// newAxis makes the axis of what there is, in pieces that are joined, with at most
+// so many columns.
+func newAxis(list []Extent, columns int) *axis {
 	var code uint64
 	for _, e := range list {
 		code = addSizes(code, e.Size())
@@ -33,10 +37,11 @@ func newAxis(list []Extent) *axis {
 		a.starts = append(a.starts, end)
 		end = addSizes(end, p.Size())
 	}
-	a.step = max(1, end/chartColumns)
-	if end%chartColumns != 0 && end > chartColumns {
+	a.step = max(1, end/uint64(columns))
+	if a.step < ^uint64(0)/uint64(columns) && a.step*uint64(columns) < end {
 		a.step++
 	}
+	a.width = int(min(uint64(columns), max(1, (end-min(end, 1))/a.step+1)))
 	return a
 }
 
@@ -69,23 +74,32 @@ func (a *axis) at(rva uint64) uint64 {
 	return a.starts[i] + rva - uint64(a.pieces[i].RVA)
 }
 
+// address is that of a place, which is on the axis.
+func (a *axis) address(at uint64) symfmt.RVA {
+	i := sort.Search(len(a.starts), func(i int) bool { return a.starts[i] > at }) - 1
+	if i < 0 {
+		return 0
+	}
+	return a.pieces[i].RVA + symfmt.RVA(min(at-a.starts[i], a.pieces[i].Size()))
+}
+
 // columns is how much of each column a list covers, in thousandths; the list is
 // sorted, without overlap.
 func (a *axis) columns(list []Extent) []uint16 {
-	bytes := make([]uint64, chartColumns)
+	bytes := make([]uint64, a.width)
 	for _, e := range list {
 		from := a.at(uint64(e.RVA))
 		for size := e.Size(); size > 0; {
 			i := from / a.step
 			n := min(size, (i+1)*a.step-from)
-			if i >= chartColumns || n == 0 {
+			if i >= uint64(a.width) || n == 0 {
 				break // rounding, beyond the last column
 			}
 			bytes[i] += n
 			from, size = from+n, size-n
 		}
 	}
-	shares := make([]uint16, chartColumns)
+	shares := make([]uint16, a.width)
 	for i, n := range bytes {
 		shares[i] = uint16(min(1000, float64(n)*1000/float64(a.step)+0.5))
 		if n > 0 && shares[i] == 0 {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,32 +30,48 @@ func TestChart(t *testing.T) {
 		"FUNC 1000 100 0 first\n1000 40 1 0\n1040 40 2 0\n10c0 40 3 0\n"+
 		"FUNC 1000 100 0 same code\n"+
 		"FUNC 3000 0 0 empty\n"+
+		"PUBLIC 2018 0 p\nPUBLIC 1004 0 inside\nPUBLIC 9000 0 far\n"+
 		"STACK CFI INIT 1000 80 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"+
 		"STACK CFI INIT 2000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n")
-	c := newChart(m)
+	c := newChart(m, limitsFor(1))
 	var got []string
 	for _, g := range c.Gaps {
-		got = append(got, strings.Join([]string{g.RVA, g.End, g.What, g.Function}, " "))
+		got = append(got, strings.Join([]string{g.From(), g.To(), g.What, g.Function}, " "))
 	}
-	want := []string{"1080 1100 no CFI first", "1080 10c0 no lines first", "2010 2020 no FUNC "}
-	if !slices.Equal(got, want) {
+	want := []string{"1080 10c0 no CFI, no lines same code", "10c0 1100 no CFI same code", "2018 2020 no FUNC PUBLIC p", "2010 2018 no FUNC "}
+	slices.Sort(want[2:])
+	slices.Sort(got[2:])
+	if !slices.Equal(got, want) || c.AllGaps != len(want) {
 		t.Errorf("gaps %q, want %q", got, want)
 	}
-	if len(c.Worst) != 2 || c.Worst[0].Name != "first" || c.Worst[0].NoCFI != 0x80 || c.Worst[0].NoLines != 0x40 || c.Worst[0].Line != 5 {
-		t.Errorf("worst functions %+v", c.Worst)
+	got = nil
+	for _, f := range c.Worst {
+		got = append(got, fmt.Sprintf("%s %s %x %x of %x, line %d", f.Name, f.From(), f.NoCFI.Covered, f.NoLines.Covered, f.NoCFI.Total, f.Line))
 	}
-	if len(c.Pieces) != 2 || c.Pieces[0] != (chartPiece{"1000", "1100", 0x100}) || c.Pieces[1].RVA != "2000" {
-		t.Errorf("pieces %+v", c.Pieces)
+	want = []string{"first 1000 80 40 of 100, line 5", "same code 1000 80 100 of 100, line 9"}
+	if !slices.Equal(got, want) || c.AllLack != 2 {
+		t.Errorf("worst functions %q, want %q", got, want)
 	}
-	if c.Step != 1 || c.NoCFI[0x7f] != 0 || c.NoCFI[0x80] != 1000 || c.NoLines[0xbf] != 1000 || c.NoLines[0xc0] != 0 || c.Func[0x110] != 0 || c.NoFunc[0x110] != 1000 {
-		t.Errorf("columns are wrong: step %d", c.Step)
+	p := c.Picture
+	if p.Width != 0x120 || p.Cuts != "M256.0 0V132" || p.Ticks[0] != (pictureTick{"0.00", "1000"}) || p.Ticks[3] != (pictureTick{"50.00", "1090"}) {
+		t.Errorf("picture %d wide, cuts %q, ticks %v", p.Width, p.Cuts, p.Ticks)
+	}
+	bands := []string{
+		"M0 40V0H272V40z", "M272 40V0H288V40z",
+		"M0 84V44H128V84zM192 84V44H272V84z", "M128 84V44H192V84z",
+		"M0 128V88H128V128zM256 128V88H288V128z", "M128 128V88H256V128z",
+	}
+	for i, want := range bands {
+		if p.Bands[i].Path != want {
+			t.Errorf("band %d is %q, want %q", i, p.Bands[i].Path, want)
+		}
 	}
 }
 
 // A gap of which both are missing is told once.
 func TestChartBothMissing(t *testing.T) {
 	m, _ := mapText(t, mapModule+"FUNC 1000 10 0 f\n")
-	if c := newChart(m); len(c.Gaps) != 1 || c.Gaps[0].What != "no CFI, no lines" {
+	if c := newChart(m, limitsFor(1)); len(c.Gaps) != 1 || c.Gaps[0].What != "no CFI, no lines" {
 		t.Errorf("gaps %+v", c.Gaps)
 	}
 }
@@ -73,11 +90,11 @@ func TestAxisColumns(t *testing.T) {
 			at += symfmt.RVA(size)
 		}
 		list = joined(list)
-		a := newAxis(list)
+		a := newAxis(list, 1+rnd.IntN(2000))
 		if len(a.pieces) > maxPieces {
 			t.Fatalf("%d pieces", len(a.pieces))
 		}
-		want := make([]uint64, chartColumns)
+		want := make([]uint64, a.width)
 		for _, e := range list {
 			for rva := e.RVA; rva < e.End; rva++ {
 				want[a.at(uint64(rva))/a.step]++
@@ -104,24 +121,26 @@ func TestChartExtremes(t *testing.T) {
 		mapModule + "FUNC 1000 10 0 f\n1000 ffffffff 1 0\n0 10 1 0\n",
 	} {
 		m, _ := mapText(t, text)
-		newChart(m)
+		decodeChart(t, newChart(m, limitsFor(1)).Data)
 	}
 }
 
-// The list of gaps is bounded, and holds the largest.
-func TestGapsAreBounded(t *testing.T) {
+// The tables are bounded, and hold what is largest.
+func TestTablesAreBounded(t *testing.T) {
 	m := &Map{}
-	const n = 5 * chartGaps
+	limits := pageLimits{columns: 100, rows: 50, data: 1 << 20}
+	n := 20 * limits.rows
 	for i := range symfmt.RVA(n) {
-		m.Functions = append(m.Functions, MappedFunc{Extent: extent(i*0x1000, uint64(1+i%0x800))})
+		size := uint64(1 + i*7%1000)
+		m.Functions = append(m.Functions, MappedFunc{Extent: extent(i*0x1000, size), Bytes: size, NoCFI: size, NoLines: size})
 	}
-	c := newChart(m)
-	if len(c.Gaps) != chartGaps || c.More != n-chartGaps {
-		t.Errorf("%d gaps and %d more, want %d and %d", len(c.Gaps), c.More, chartGaps, n-chartGaps)
+	c := newChart(m, limits)
+	if len(c.Gaps) != limits.rows || c.AllGaps != n || len(c.Worst) != limits.rows || c.AllLack != n {
+		t.Errorf("%d gaps of %d, %d functions of %d", len(c.Gaps), c.AllGaps, len(c.Worst), c.AllLack)
 	}
-	for _, g := range c.Gaps {
-		if g.Size < 0x800*3/5 {
-			t.Fatalf("a gap of %d bytes is listed, and larger ones are not", g.Size)
+	for i := range c.Gaps {
+		if c.Gaps[i].Size() != uint64(1000-i) || c.Worst[i].NoCFI.Covered != uint64(1000-i) {
+			t.Fatalf("place %d of the tables has %d and %d bytes", i, c.Gaps[i].Size(), c.Worst[i].NoCFI.Covered)
 		}
 	}
 }

@@ -13,19 +13,22 @@ import (
 // run that has its Rule among the rules, and is complete when that run ends.
 type Map struct {
 	Functions []MappedFunc // by address, of those with a size
+	Publics   []MappedFunc // by address; they have no size
 	Lines     []Extent     // by address, joined
 	CFI       []Extent     // what Coverage takes for call frame information, by address, joined
-	Publics   int
 
 	names []byte
 }
 
-// MappedFunc is a function of a Map: 32 bytes.
+// MappedFunc is a function or a public symbol of a Map: 56 bytes.
 type MappedFunc struct {
 	Extent
-	Line uint32 // of the file
-	name uint32 // where it begins in names
-	long uint32 // its length
+	Bytes   uint64 // as the file says; the extent ends at the last address
+	NoCFI   uint64 // of Bytes, those without call frame information: as in Coverage
+	NoLines uint64 // of Bytes, those without lines of the function's own: as in Coverage
+	Line    uint32 // of the file
+	name    uint32 // where it begins in names
+	long    uint32 // its length
 }
 
 // Extent is a piece of the module: [RVA, End). A piece that would go beyond the last
@@ -56,7 +59,7 @@ func (m *Map) Rule() *Rule {
 	return &Rule{
 		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return m.see, func() { m.finish(p.known()) }
+			return m.see, func() { m.finish(p.Facts) }
 		},
 	}
 }
@@ -64,24 +67,29 @@ func (m *Map) Rule() *Rule {
 func (m *Map) see(r *symfmt.Record) {
 	switch r.Kind {
 	case symfmt.KindFunc:
-		m.function(r)
+		if r.Size > 0 {
+			m.Functions = append(m.Functions, m.named(r, r.Size))
+		}
 	case symfmt.KindLine:
 		m.Lines = appendExtent(m.Lines, extent(r.Line.RVA, uint64(r.Line.Size)))
 	case symfmt.KindPublic:
-		m.Publics++
+		m.Publics = append(m.Publics, m.named(r, 0))
 	}
 }
 
-func (m *Map) function(r *symfmt.Record) {
-	if r.Size == 0 {
-		return
+// named is what a record names.
+func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
+	f := MappedFunc{Extent: extent(r.RVA, size), Bytes: size, Line: uint32(r.Pos().Line)}
+	if len(m.names) >= maxMapNames {
+		return f
 	}
-	f := MappedFunc{Extent: extent(r.RVA, r.Size), Line: uint32(r.Pos().Line)}
-	if name := r.Name[:min(len(r.Name), maxMapName)]; len(m.names) < maxMapNames {
-		f.name, f.long = uint32(len(m.names)), uint32(len(name))
-		m.names = append(m.names, name...)
+	f.name = uint32(len(m.names))
+	m.names = append(m.names, r.Name[:min(len(r.Name), maxMapName)]...)
+	if len(r.Name) > maxMapName {
+		m.names = append(m.names, "\u2026"...)
 	}
-	m.Functions = append(m.Functions, f)
+	f.long = uint32(len(m.names)) - f.name
+	return f
 }
 
 // Name is a function's, cut if it is long.
@@ -99,14 +107,27 @@ func appendExtent(list []Extent, e Extent) []Extent {
 	return append(list, e)
 }
 
-// finish sorts the pieces; known are the ranges with call frame information.
-func (m *Map) finish(known []symfmt.Range) {
+// finish sorts the pieces, and takes from the facts what functions lack.
+func (m *Map) finish(f *Facts) {
+	known := f.known()
 	for _, r := range known {
 		m.CFI = append(m.CFI, extent(r.RVA, r.Size))
 	}
-	slices.SortStableFunc(m.Functions, func(a, b MappedFunc) int {
-		return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
-	})
+	next := 0
+	for i := range f.Functions { // both are in order of the file
+		fact := &f.Functions[i]
+		if fact.Size == 0 || next == len(m.Functions) || m.Functions[next].Line != fact.Line {
+			continue
+		}
+		m.Functions[next].NoCFI = fact.Size - ranges(known).in(fact.RVA, fact.Size)
+		m.Functions[next].NoLines = fact.Size - fact.Covered
+		next++
+	}
+	for _, list := range [][]MappedFunc{m.Functions, m.Publics} {
+		slices.SortStableFunc(list, func(a, b MappedFunc) int {
+			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
+		})
+	}
 	m.Lines, m.CFI = joined(m.Lines), joined(m.CFI)
 }
 
@@ -138,10 +159,4 @@ func missing(e Extent, list []Extent, fn func(Extent)) {
 	if at < e.End {
 		fn(Extent{at, e.End})
 	}
-}
-
-// lacks is how many bytes of e list does not have.
-func lacks(e Extent, list []Extent) (n uint64) {
-	missing(e, list, func(gap Extent) { n += gap.Size() })
-	return n
 }
