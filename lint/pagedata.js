@@ -160,6 +160,12 @@ class Module {
 
   isPublic(i) { return this.funcEnd[i] === this.funcAt[i]; }
 
+  // labelEnd is where what has this name ends: a public symbol at the next one.
+  labelEnd(i) {
+    if (!this.isPublic(i)) return this.funcEnd[i];
+    return i + 1 < this.functions ? this.funcAt[i + 1] : this.end;
+  }
+
   nameOf(i) { return (this.isPublic(i) ? "PUBLIC " : "") + (this.names[i] || "(name left out)"); }
 
   // gapsIn are the runs that lack something in a part of the axis.

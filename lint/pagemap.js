@@ -121,6 +121,7 @@ class CoverageMap {
   draw() {
     const width = Math.round(this.width);
     if (!this.module.end) return;
+    this.svg.setAttribute("shape-rendering", "crispEdges");
     this.svg.setAttribute("viewBox", "0 0 " + width + " " + 3 * rowHeight);
     bands.forEach((name, i) => this.paths[i].setAttribute("d", this.path(name, width, (i >> 1) * rowHeight + bandHeight, i % 2 ? leastLacks : leastHas)));
     this.axis();
@@ -205,9 +206,9 @@ class CoverageMap {
     const m = this.module, room = 36, list = [], maxLooked = 4000;
     let i = Math.max(0, lastNotAfter(m.funcAt, this.from) - 8), free = 0;
     for (const end = i + maxLooked; i < Math.min(m.functions, end) && m.funcAt[i] < this.to; i++) {
-      const left = Math.max(0, this.x(m.funcAt[i])), right = Math.min(this.width, this.x(m.funcEnd[i]));
+      const left = Math.max(0, this.x(m.funcAt[i])), right = Math.min(this.width, this.x(m.labelEnd(i)));
       if (right - left < room || left < free) continue;
-      const label = element("span", m.nameOf(i));
+      const label = element("span", m.names[i] || "");
       label.style.left = left + "px";
       label.style.width = right - left + "px";
       free = right - 1;
