@@ -200,18 +200,28 @@ func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {
 		if !p.HasModule {
 			return
 		}
-		id, what := p.binary.BuildID(), "build-id"
-		if id == nil {
-			id, what = p.binary.TextHash(), "hash of .text, as it has no build-id,"
-		}
-		if id == nil {
+		want, what := p.binary.moduleID()
+		if want == "" {
 			p.binary.problem("MODULE id", errNoID)
 			return
 		}
-		if want := elfobj.ModuleID(id, p.binary.Order); !strings.EqualFold(want, p.DebugID) {
+		if !strings.EqualFold(want, p.DebugID) {
 			p.ReportLine(1, "MODULE id %q is not the binary's: its %s gives %s", p.DebugID, what, want)
 		}
 	})
+}
+
+// moduleID is the id that a symbol file of the binary has in MODULE, and what it
+// was made of; "" without.
+func (b *elfBinary) moduleID() (id, what string) {
+	raw, what := b.BuildID(), "build-id"
+	if raw == nil {
+		raw, what = b.TextHash(), "hash of .text, as it has no build-id,"
+	}
+	if raw == nil {
+		return "", ""
+	}
+	return elfobj.ModuleID(raw, b.Order), what
 }
 
 type idError string

@@ -29,7 +29,7 @@ type Coverage struct {
 	// code only, the lines are Unsure, and not among Covered.
 	LineEnds LineEnds `json:"cfi_line_ends"`
 	// Calls are the return addresses of the code: what follows each call
-	// instruction. It is nil without the binary.
+	// instruction. It is nil without the binary, and for CPUs whose calls are not read.
 	Calls *Share `json:"cfi_calls,omitempty"`
 
 	Lines     Share `json:"line_bytes"`     // bytes of functions with lines
@@ -105,8 +105,8 @@ type Gap struct {
 // maxGaps is how many functions are listed.
 const maxGaps = 20
 
-// coverage measures; percent are the limits of Options, 0 for none.
-func (f *Facts) coverage(minCFI, minLines float64) *Coverage {
+// measure measures what the symbol file tells.
+func (f *Facts) measure() *Coverage {
 	c := &Coverage{Functions: len(f.Functions), Publics: len(f.Publics), Blocks: len(f.Blocks), WinBlocks: len(f.Wins)}
 	c.known = f.known()
 	for i := range f.Functions {
@@ -122,7 +122,6 @@ func (f *Facts) coverage(minCFI, minLines float64) *Coverage {
 		}
 	}
 	c.Worst, c.WorstLines = worstOf(c.Worst), worstOf(c.WorstLines)
-	c.judge(f, minCFI, minLines)
 	return c
 }
 

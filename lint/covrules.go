@@ -24,7 +24,9 @@ through this module are guessed. A debug file that was split off with objcopy
 		{
 			ID: "SYM702", Title: "less call frame information than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-cfi",
 			Doc: `The share of the functions' bytes that have call frame information, or that of their
-first bytes, is under the limit. Without functions it is about public symbols.`,
+first bytes, is under the limit. Without functions it is about public symbols. With
+--binary the share of return addresses must reach the limit, too: these are where
+a walker looks for rules, in each frame but the first.`,
 			With: func(o *Options) { o.MinCFI = 60 },
 			Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
 			Good:  publicHead + goodInit,
@@ -106,6 +108,8 @@ func checkMinCFI(p *Pass, c *Coverage) {
 		p.ReportLine(0, "%s of function bytes have call frame information, want %v %%", c.Code, limit)
 	case c.Entries.below(limit):
 		p.ReportLine(0, "%s of functions have call frame information at their first byte, want %v %%", c.Entries, limit)
+	case c.Calls != nil && c.Calls.below(limit):
+		p.ReportLine(0, "%s of return addresses have call frame information, want %v %%", *c.Calls, limit)
 	}
 }
 

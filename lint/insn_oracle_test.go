@@ -15,7 +15,12 @@ import (
 // disassembled calls fn for each instruction that objdump sees.
 func disassembled(t *testing.T, path string, fn func(addr uint64, code []byte, text string)) {
 	t.Helper()
-	cmd := exec.Command(testenv.Tool(t, "objdump"), "-dw", path)
+	disassembledBy(t, "objdump", path, fn)
+}
+
+func disassembledBy(t *testing.T, objdump, path string, fn func(addr uint64, code []byte, text string)) {
+	t.Helper()
+	cmd := exec.Command(testenv.Tool(t, objdump), "-dw", path)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ const (
 	Unusable          Verdict = "unusable"
 )
 
-// GoodShare is the share of functions' bytes and entries with call frame
-// information, in percent, from which on a file is good for unwinding when no
+// GoodShare is the share of functions' bytes and entries, and of return addresses
+// where they are known, with call frame information, in percent, from which on a file is good for unwinding when no
 // other limit is given. The rest is start-up and assembly code of a few bytes.
 const GoodShare = 95
 
@@ -63,6 +63,10 @@ func (c *Coverage) judge(f *Facts, minCFI, minLines float64) {
 
 // enough compares the shares with a limit.
 func (c *Coverage) enough(limit float64, why func(string, ...any)) {
+	var calls Share
+	if c.Calls != nil {
+		calls = *c.Calls
+	}
 	for _, s := range []struct {
 		share Share
 		of    string
@@ -71,6 +75,7 @@ func (c *Coverage) enough(limit float64, why func(string, ...any)) {
 		{c.Code, "function bytes have call frame information", c.Functions > 0},
 		{c.Entries, "functions have call frame information at their first byte", c.Functions > 0},
 		{c.Public, "public symbols have call frame information", c.Functions == 0},
+		{calls, "return addresses have call frame information", calls.Total > 0},
 	} {
 		switch {
 		case !s.ask:

@@ -1,0 +1,242 @@
+package lint
+
+import (
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Return addresses are what follows a call instruction. They are counted in one
+// sweep over the code, which begins anew wherever a function does: instructions
+// tell where the next one begins, and data in between do not.
+
+// callKind is how code goes on, as far as it matters for return addresses.
+type callKind uint8
+
+const (
+	callNone     callKind = iota
+	callDirect            // a call of target
+	callIndirect          // a call of what a register or memory tells
+)
+
+// callStep decodes the first instruction of code, which is at addr: its size, 0
+// where there is none, and what it calls.
+type callStep func(code []byte, addr uint64) (size int, kind callKind, target uint64)
+
+// coverage measures, with the binary if there is one.
+func (p *Pass) coverage(minCFI, minLines float64) *Coverage {
+	c := p.measure()
+	if !p.unreadable {
+		c.Calls = p.calls(c.known)
+	}
+	c.judge(p.Facts, minCFI, minLines)
+	return c
+}
+
+// calls counts return addresses and those that have call frame information; nil
+// without a binary whose calls can be read.
+func (p *Pass) calls(known ranges) *Share {
+	if p.binary == nil || !p.HasModule {
+		return nil
+	}
+	if cpu := arch.ByELF(p.binary.Machine, p.binary.Class); cpu == nil || p.Arch != cpu {
+		return nil // another binary
+	}
+	if id, _ := p.binary.moduleID(); id != "" && !strings.EqualFold(id, p.DebugID) {
+		return nil
+	}
+	var s Share
+	read := p.eachCall(func(site uint64) {
+		rva := p.binary.rva(site)
+		for len(known) > 0 && uint64(rva-known[0].RVA) >= known[0].Size && rva >= known[0].RVA {
+			known = known[1:]
+		}
+		s.Total++
+		if len(known) > 0 && rva >= known[0].RVA {
+			s.Covered++
+		}
+	})
+	if !read {
+		return nil
+	}
+	return &s
+}
+
+// eachCall calls fn for the last byte of each call instruction of the functions,
+// ascending; false if the binary has no code that can be read.
+func (p *Pass) eachCall(fn func(last uint64)) (read bool) {
+	sweep := callSweep{b: p.binary, exec: p.binary.ExecRanges(), loose: p.binary.Type == elf.ET_REL}
+	modes := p.binary.codeModes()
+	var code []byte // of a section
+	var start uint64
+	starts := p.codeStarts()
+	for _, r := range p.callRanges() {
+		for r.Start < r.End {
+			for len(starts) > 0 && p.binary.addr(starts[0]) <= r.Start {
+				starts = starts[1:]
+			}
+			end := r.End
+			if len(starts) > 0 {
+				end = min(end, p.binary.addr(starts[0]))
+			}
+			if off := r.Start - start; code == nil || off >= uint64(len(code)) {
+				code, start = p.binary.code(r.Start), r.Start
+			}
+			if len(code) == 0 {
+				r.Start = end
+				continue
+			}
+			part := code[r.Start-start:]
+			sweep.part(part[:min(end-r.Start, uint64(len(part)))], r.Start, &modes, fn)
+			r.Start = end
+		}
+	}
+	return sweep.read
+}
+
+// codeStarts are the addresses where instructions are known to begin, ascending.
+func (p *Pass) codeStarts() []symfmt.RVA {
+	all := p.starts()
+	for i := range p.Blocks {
+		all = append(all, p.Blocks[i].RVA)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// callRanges is the code whose calls count: that of the functions; without any,
+// what public symbols name.
+func (p *Pass) callRanges() []elfobj.Range {
+	if len(p.Functions) == 0 {
+		var all []elfobj.Range
+		named := p.named()
+		for _, part := range p.binary.codeParts() {
+			at := part.Start
+			for _, gap := range gaps(part.Range, named) {
+				if gap.Start > at {
+					all = append(all, elfobj.Range{Start: at, End: gap.Start})
+				}
+				at = gap.End
+			}
+			if at < part.End {
+				all = append(all, elfobj.Range{Start: at, End: part.End})
+			}
+		}
+		slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+		return all
+	}
+	all := make([]symfmt.Range, 0, len(p.Functions))
+	for i := range p.Functions {
+		all = append(all, symfmt.Range{RVA: p.Functions[i].RVA, Size: p.Functions[i].Size})
+	}
+	var out []elfobj.Range
+	for _, r := range mergeRanges(all) {
+		if start := p.binary.addr(r.RVA); start+r.Size > start {
+			out = append(out, elfobj.Range{Start: start, End: start + r.Size})
+		}
+	}
+	return out
+}
+
+// codeMode is how code is to be read from an address on.
+type codeMode struct {
+	addr uint64
+	step callStep // nil for data
+}
+
+// codeModes are the places where instructions and data begin, ascending, by
+// mapping symbols; at least one for the CPU's instructions.
+func (b *elfBinary) codeModes() []codeMode {
+	var step callStep
+	switch {
+	case b.Machine == elf.EM_X86_64:
+		step = callAMD64
+	case b.Machine == elf.EM_386:
+		step = call386
+	case b.Machine == elf.EM_AARCH64:
+		step = callARM64
+	case b.Machine == elf.EM_ARM && b.Order == binary.ByteOrder(binary.LittleEndian):
+		return b.modesARM()
+	default:
+		return []codeMode{{}}
+	}
+	modes := []codeMode{{0, step}}
+	if b.Machine == elf.EM_AARCH64 {
+		modes = b.mapping(modes, map[string]callStep{"$x": step, "$d": nil})
+	}
+	return modes
+}
+
+// mapping adds the places that mapping symbols tell of (ELF for the Arm
+// Architecture, section 5.5.5): a name, and anything behind a dot.
+func (b *elfBinary) mapping(modes []codeMode, known map[string]callStep) []codeMode {
+	err := b.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
+		if len(s.Name) < 2 || s.Name[0] != '$' || len(s.Name) > 2 && s.Name[2] != '.' {
+			return
+		}
+		if step, ok := known[string(s.Name[:2])]; ok && s.Shndx != uint16(elf.SHN_ABS) && b.Executable(s.Value) {
+			modes = append(modes, codeMode{s.Value, step})
+		}
+	})
+	b.problem("symbols", err)
+	slices.SortStableFunc(modes, func(a, b codeMode) int { return cmp.Compare(a.addr, b.addr) })
+	return modes
+}
+
+// callSweep reads code.
+type callSweep struct {
+	b     *elfBinary
+	exec  []elfobj.Range
+	loose bool // an object file: what is called is not known
+	read  bool
+}
+
+// part reads code at addr up to its end, in the mode that is in force. What is
+// behind something that is no instruction is not read.
+func (c *callSweep) part(code []byte, addr uint64, modes *[]codeMode, fn func(uint64)) {
+	for len(code) > 0 {
+		for len(*modes) > 1 && (*modes)[1].addr <= addr {
+			*modes = (*modes)[1:]
+		}
+		n := uint64(len(code))
+		if len(*modes) > 1 {
+			n = min(n, (*modes)[1].addr-addr)
+		}
+		if len(*modes) > 0 && (*modes)[0].addr <= addr && (*modes)[0].step != nil {
+			c.read = true
+			c.sweep(code[:n], addr, (*modes)[0].step, fn)
+		}
+		code, addr = code[n:], addr+n
+	}
+}
+
+// sweep reads instructions. A call of the instruction behind it, in the midst of a
+// function, is there to push its address and is not returned from.
+func (c *callSweep) sweep(code []byte, addr uint64, step callStep, fn func(uint64)) {
+	for len(code) > 0 {
+		size, kind, target := step(code, addr)
+		if size == 0 || size > len(code) {
+			return
+		}
+		addr += uint64(size)
+		code = code[size:]
+		if kind == callIndirect || kind == callDirect && (c.loose || c.calls(target) && !(target == addr && len(code) > 0)) {
+			fn(addr - 1)
+		}
+	}
+}
+
+// calls tells whether a call of target can be one: that of what is no code is
+// data, or of a weak function that is not there.
+func (c *callSweep) calls(target uint64) bool {
+	if len(c.exec) == 1 {
+		return target-c.exec[0].Start < c.exec[0].End-c.exec[0].Start
+	}
+	return c.b.Executable(target)
+}

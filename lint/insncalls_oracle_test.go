@@ -1,0 +1,210 @@
+package lint
+
+import (
+	"debug/elf"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// callsOf are the last bytes of the calls that lint sees in a binary.
+func callsOf(t *testing.T, text []byte, f *elfobj.File) (p *Pass, sites map[uint64]bool, took time.Duration) {
+	t.Helper()
+	r := lintBinary(t, text, f, Options{Rules: []*Rule{}})
+	p = &Pass{Facts: r.Facts, binary: openBinary(f)}
+	sites = map[uint64]bool{}
+	n, covered, last := uint64(0), uint64(0), uint64(0)
+	p.eachCall(func(site uint64) {
+		if site <= last {
+			t.Fatalf("0x%x behind 0x%x", site, last)
+		}
+		last = site
+		sites[site] = true
+		n++
+		if r.Coverage.HasCFI(p.binary.rva(site)) {
+			covered++
+		}
+	})
+	start := time.Now()
+	p.eachCall(func(uint64) {})
+	if c := r.Coverage.Calls; c == nil || *c != (Share{covered, n}) {
+		t.Fatalf("%v of %v, one by one %d of %d", c, n, covered, n)
+	}
+	return p, sites, time.Since(start)
+}
+
+// isCall tells whether a line of objdump's is a call.
+func isCall(text string) bool {
+	for _, word := range strings.Fields(text) {
+		switch strings.TrimSuffix(word, ",pt") {
+		case "data16", "rex.W", "notrack", "bnd", "addr32", "cs", "ds", "es", "fs", "gs", "lock", "rex", "repz", "repnz":
+			continue
+		case "call", "callq", "callw", "lcall", "bl", "blr", "blx", "blraa", "blrab", "blraaz", "blrabz":
+			return true
+		}
+		if name, ok := strings.CutPrefix(word, "bl"); ok && len(name) == 2 { // conditional: bleq
+			return strings.Contains("eqnecscchsloomiplvsvchilsgegtlt", name) && name != "e." && name != "t."
+		}
+		return strings.HasPrefix(word, "blx") && len(word) == 5
+	}
+	return false
+}
+
+// Every call that objdump sees in the functions is one, and no other.
+func TestCallsOracle(t *testing.T) {
+	testenv.Oracle(t)
+	program, err := symtool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lib = "/usr/lib/x86_64-linux-gnu/"
+	for _, c := range []struct{ path, pkg, objdump string }{
+		{lib + "libc.so.6", "libc6", "objdump"},
+		{lib + "libcrypto.so.3", "libssl3", "objdump"},
+		{lib + "libstdc++.so.6", "libstdc++6", "objdump"},
+		{"/usr/bin/gdb", "gdb", "objdump"},
+		{program, "", "objdump"},
+		{lib + "libstd-a5a48102fbd58791.so", "libstd-rust-1.63", "objdump"},
+		{"/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross", "aarch64-linux-gnu-objdump"},
+		{"/usr/aarch64-linux-gnu/lib/libstdc++.so.6", "libstdc++6-arm64-cross", "aarch64-linux-gnu-objdump"},
+		{"/usr/i686-linux-gnu/lib/libc.so.6", "libc6-i386-cross", "objdump"},
+	} {
+		t.Run(strings.TrimPrefix(c.path, "/"), func(t *testing.T) {
+			path := testenv.File(t, c.path, c.pkg)
+			f := openELF(t, path)
+			p, sites, took := callsOf(t, dumped(t, path), f)
+			compareCalls(t, p, sites, c.objdump, path, took)
+		})
+	}
+}
+
+// 32-bit Arm code, of which only mapping symbols tell where T32 and A32 are.
+func TestCallsOracleARM(t *testing.T) {
+	testenv.Oracle(t)
+	for _, flags := range []string{"-O2 -static -mthumb", "-O2 -static -marm", "-O0 -g -mthumb"} {
+		path := filepath.Join(t.TempDir(), "calls")
+		args := append(strings.Fields(flags), "-w", "-o", path, filepath.Join("testdata", "follow.c"))
+		if text, err := exec.Command(testenv.Tool(t, "arm-linux-gnueabihf-gcc"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		p, sites, took := callsOf(t, dumped(t, path), openELF(t, path))
+		compareCalls(t, p, sites, "arm-linux-gnueabihf-objdump", path, took)
+	}
+}
+
+// callOracle sorts the calls that objdump sees and lint does not.
+type callOracle struct {
+	p                       *Pass
+	starts                  []symfmt.RVA
+	bad                     bool // what follows a (bad), up to the next start, may be data
+	own, none, data, missed int
+	wrong                   []string
+}
+
+func (o *callOracle) see(addr uint64, code []byte, text string) {
+	for len(o.starts) > 0 && o.p.binary.addr(o.starts[0]) <= addr {
+		o.starts, o.bad = o.starts[1:], false
+	}
+	if n, _, _ := callAMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.p.binary.Machine == elf.EM_X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
+		o.bad = true
+	}
+}
+
+func (o *callOracle) miss(addr uint64, code []byte, text string) {
+	fields := strings.Fields(text)
+	target, err := strconv.ParseUint(fields[min(1, len(fields)-1)], 16, 64)
+	switch {
+	case err == nil && target == addr+uint64(len(code)):
+		o.own++ // of the instruction behind it, to push its address
+	case err == nil && !o.p.binary.Executable(target):
+		o.none++ // of what is no code
+	case o.bad:
+		o.data++ // behind what is no instruction
+	default:
+		o.missed++
+		o.wrong = append(o.wrong, "missed "+hexRVA(o.p.binary.rva(addr))+" "+text)
+	}
+}
+
+func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path string, took time.Duration) {
+	t.Helper()
+	ranges := p.callRanges()
+	both, bytes := 0, uint64(0)
+	for _, r := range ranges {
+		bytes += r.End - r.Start
+	}
+	compared := 0
+	o := callOracle{p: p, starts: p.codeStarts()}
+	disassembledBy(t, objdump, path, func(addr uint64, code []byte, text string) {
+		for len(ranges) > 0 && ranges[0].End <= addr {
+			ranges = ranges[1:]
+		}
+		if len(ranges) == 0 || ranges[0].Start > addr {
+			return
+		}
+		compared++
+		o.see(addr, code, text)
+		site := addr + uint64(len(code)) - 1
+		switch call := isCall(text); {
+		case call && sites[site]:
+			both++
+			delete(sites, site)
+		case call:
+			o.miss(addr, code, text)
+		case sites[site]:
+			o.wrong = append(o.wrong, "no call "+hexRVA(p.binary.rva(addr))+" "+text)
+			delete(sites, site)
+		}
+	})
+	t.Logf("%s: %d bytes of functions in %v; %d instructions, %d calls the same; of objdump's only: %d of the next instruction, %d of what is no code, %d in or behind data, others %d; lint's only: %d",
+		filepath.Base(path), bytes, took, compared, both, o.own, o.none, o.data, o.missed, len(o.wrong)-o.missed+len(sites))
+	for _, w := range o.wrong[:min(len(o.wrong), 20)] {
+		t.Error(w)
+	}
+	for site := range sites {
+		t.Errorf("0x%x is the end of no instruction", site)
+	}
+	if both == 0 {
+		t.Error("no calls")
+	}
+}
+
+// The length of every instruction is what objdump says.
+func TestCallLengths(t *testing.T) {
+	testenv.Oracle(t)
+	for _, c := range []struct {
+		path, pkg string
+		step      callStep
+	}{
+		{"/usr/lib/x86_64-linux-gnu/libc.so.6", "libc6", callAMD64},
+		{"/usr/lib/x86_64-linux-gnu/libstd-a5a48102fbd58791.so", "libstd-rust-1.63", callAMD64},
+		{"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6", callAMD64},
+		{"/usr/i686-linux-gnu/lib/libc.so.6", "libc6-i386-cross", call386},
+	} {
+		compared, wrong := 0, map[string]int{}
+		disassembled(t, testenv.File(t, c.path, c.pkg), func(addr uint64, code []byte, text string) {
+			if strings.Contains(text, "(bad)") || len(code) == 1 && strings.Contains("lock data16 cs rex.W", strings.Fields(text)[0]) {
+				return
+			}
+			compared++
+			if n, _, _ := c.step(append(code[:len(code):len(code)], make([]byte, 15)...), addr); n != len(code) {
+				wrong[fmt.Sprintf("%x %s: %d", code, text, n)]++
+			}
+		})
+		t.Logf("%s: %d instructions, %d of another length", c.path, compared, len(wrong))
+		n := 0
+		for w := range wrong {
+			if n++; n < 15 {
+				t.Error(w)
+			}
+		}
+	}
+}
