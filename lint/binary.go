@@ -114,6 +114,34 @@ mistake in epilogues: LLVM where it moves instructions between pops, GCC for arm
 where x29 is restored before the stack pointer.`,
 			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
 		},
+		{
+			ID: "SYM554", Title: "return address that the instructions of a function contradict", Severity: Error, Since: "0.3",
+			Spec: binarySpec + "STACK CFI records",
+			Doc: `The CFA is right at this address, and the return address is not where the rule of .ra
+says: on x86-64 it is always in front of the CFA, and on arm64 the code saved x30
+elsewhere, or called a function since, so that x30 has another value. It is about
+functions with a call where this is so: each walk through them goes wrong.`,
+			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+		},
+		{
+			ID: "SYM555", Title: "saved register that the instructions of a function contradict", Severity: Warning, Since: "0.3",
+			Spec: binarySpec + "STACK CFI records",
+			Doc: `The function's instructions were followed from its first one, and they save a register
+that its caller needs (rbx, rbp, r12 to r15; x19 to x29) at another place of the stack than the
+rule says, or have not saved it yet. A walker gives the caller a wrong value, and
+where the caller's CFA is computed from it, all frames from there on are lost. What SYM554 says
+of the return address is here if no call of the function is concerned.`,
+			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+		},
+		{
+			ID: "SYM556", Title: "overwritten register without a rule", Severity: Warning, Since: "0.3",
+			Spec: binarySpec + "STACK CFI records",
+			Doc: `The instructions save a register of the caller on the stack and then give it another
+value, and STACK CFI has no rule for it: a walker takes the value for the caller's.
+It abstains where a STACK CFI INIT has no rule for any register but .ra: in Go and OCaml functions
+keep no registers for their callers, so that what looks like a save is none.`,
+			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+		},
 	}
 })
 

@@ -9,7 +9,7 @@ import (
 )
 
 // stackRows are the STACK CFI rows of a file as rules that compare them with a
-// binary need them: 24 bytes a row. They are kept only when there is a binary.
+// binary need them: 32 bytes a row. They are kept only when there is a binary.
 type stackRows struct {
 	names  *cfi.Names
 	cpu    *arch.Arch
@@ -19,7 +19,13 @@ type stackRows struct {
 	number map[place]uint32
 	texts  map[string][]placeRule // of rules, which repeat
 	regs   [3]cfi.Reg             // .cfa, .ra, the frame pointer
+	saves  []cfi.Reg              // registers whose rules are compared with instructions, the first .ra
+	sets   []saveSet
+	setNum map[saveSet]uint32
 }
+
+// saveSet are the rules of stackRows.saves: in places. Few differ.
+type saveSet [maxSaves]uint32
 
 // rowBlock is a STACK CFI INIT: rows[first:end] are its rows, the INIT itself
 // the first of them.
@@ -35,6 +41,7 @@ type stackRow struct {
 	rva   symfmt.RVA
 	line  uint32
 	rules [3]uint32 // of .cfa, .ra and the frame pointer: in places
+	saves uint32    // in sets
 }
 
 // place is what a rule computes, as far as it has one of the simple forms.
@@ -54,10 +61,10 @@ const (
 	placeLoad // the word in memory at base + off
 )
 
-// placeRule is a rule for one of stackRows.regs.
+// placeRule is a rule for one of stackRows.regs, or of its saves; -1 for none.
 type placeRule struct {
-	which int
-	id    uint32
+	which, save int
+	id          uint32
 }
 
 // maxRuleTexts bounds the cache of texts: those of a real file are a few thousand.
@@ -89,14 +96,22 @@ func (t *stackRows) start(cpu *arch.Arch) {
 	if cpu != nil && cpu.FP != "" {
 		t.regs[2] = t.names.Lookup(cpu.FP)
 	}
+	t.setNum = map[saveSet]uint32{}
+	t.setID(saveSet{})
+	if cpu == nil {
+		return
+	}
+	if followed := followedCPU(cpu.Machine, cpu.Class); followed != nil {
+		for _, name := range followed.saves {
+			t.saves = append(t.saves, t.names.Lookup(name))
+		}
+	}
 }
 
 // add appends the row that a record makes of the one before it.
 func (t *stackRows) add(r *symfmt.Record, row stackRow) {
 	row.rva, row.line = r.RVA, uint32(r.Pos().Line)
-	for _, rule := range t.parse(r.Name) {
-		row.rules[rule.which] = rule.id
-	}
+	t.change(&row, t.parse(r.Name))
 	b := &t.blocks[len(t.blocks)-1]
 	// Of two rows at one address the later counts, and one that goes back is
 	// damage that rules of family 4 tell of.
@@ -111,6 +126,32 @@ func (t *stackRows) add(r *symfmt.Record, row stackRow) {
 	b.end++
 }
 
+// change puts rules in force.
+func (t *stackRows) change(row *stackRow, rules []placeRule) {
+	set := t.sets[row.saves]
+	for _, rule := range rules {
+		if rule.which >= 0 {
+			row.rules[rule.which] = rule.id
+		}
+		if rule.save >= 0 {
+			set[rule.save] = rule.id
+		}
+	}
+	if set != t.sets[row.saves] {
+		row.saves = t.setID(set)
+	}
+}
+
+func (t *stackRows) setID(set saveSet) uint32 {
+	id, ok := t.setNum[set]
+	if !ok {
+		id = uint32(len(t.sets))
+		t.sets = append(t.sets, set)
+		t.setNum[set] = id
+	}
+	return id
+}
+
 // parse returns the rules of a text that matter here.
 func (t *stackRows) parse(text []byte) []placeRule {
 	if known, ok := t.texts[string(text)]; ok {
@@ -119,8 +160,9 @@ func (t *stackRows) parse(text []byte) []placeRule {
 	var found []placeRule
 	if rules, err := t.names.ParseRules(string(text)); err == nil {
 		for _, rule := range rules {
-			if i := slices.Index(t.regs[:], rule.Reg); i >= 0 && rule.Reg != cfi.NoReg {
-				found = append(found, placeRule{i, t.placeID(placeOf(rule.Expr))})
+			i, k := slices.Index(t.regs[:], rule.Reg), slices.Index(t.saves, rule.Reg)
+			if (i >= 0 || k >= 0) && rule.Reg != cfi.NoReg {
+				found = append(found, placeRule{i, k, t.placeID(placeOf(rule.Expr))})
 			}
 		}
 	}
@@ -157,7 +199,7 @@ func (t *stackRows) cfa(row *stackRow) place { return t.places[row.rules[0]] }
 
 // finish puts the blocks in order.
 func (t *stackRows) finish() {
-	t.texts, t.number = nil, nil
+	t.texts, t.number, t.setNum = nil, nil, nil
 	slices.SortStableFunc(t.blocks, func(a, b rowBlock) int {
 		if a.rva != b.rva {
 			return cmpRVA(a.rva, b.rva)

@@ -21,9 +21,9 @@ var wrongByHand = map[string]string{
 	"_ZN11__sanitizer14internal_cloneEPFiPvES0_iS0_PiS0_S3_": "sanitizers: clone in inline assembly",
 }
 
-// followedOf checks what symtool dumps of a binary, and returns what SYM551 and
-// SYM553 say about functions that are not known to be wrong.
-func followedOf(t *testing.T, path string) (wrong, few []string, stats FollowStats) {
+// followedOf checks what symtool dumps of a binary, and returns what SYM551,
+// SYM553 and those of saved registers say about functions that are not known to be wrong.
+func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats FollowStats) {
 	t.Helper()
 	r := lintBinary(t, dumped(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
 	for _, f := range r.Findings {
@@ -34,6 +34,8 @@ func followedOf(t *testing.T, path string) (wrong, few []string, stats FollowSta
 			wrong = append(wrong, f.String()+" "+f.Function)
 		case f.Rule.ID == "SYM553":
 			few = append(few, f.String()+" "+f.Function)
+		case f.Rule.ID == "SYM554", f.Rule.ID == "SYM555", f.Rule.ID == "SYM556":
+			saves = append(saves, f.String()+" "+f.Function)
 		case f.Rule.ID == "SYM507", f.Rule.ID == "SYM508", f.Rule.ID == "SYM501", f.Rule.ID == "SYM504":
 			t.Error(f.String())
 		}
@@ -41,13 +43,13 @@ func followedOf(t *testing.T, path string) (wrong, few []string, stats FollowSta
 	if r.Followed == nil {
 		t.Fatalf("%s: nothing was followed", path)
 	}
-	return wrong, few, *r.Followed
+	return wrong, few, saves, *r.Followed
 }
 
-func logFollowed(t *testing.T, name string, s *FollowStats, wrong, few int) {
-	t.Logf("%s: %d blocks, %d followed, %d partly, %d not%s; %d instructions, %d of them by a rule alone, %d not compared%s; wrong %d, at a few instructions %d",
+func logFollowed(t *testing.T, name string, s *FollowStats, wrong, few, saves int) {
+	t.Logf("%s: %d blocks, %d followed, %d partly, %d not%s; %d instructions, %d of them by a rule alone, %d not compared%s; wrong %d, at a few instructions %d; %d rules of registers were compared, wrong in %d",
 		name, s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, byReason(s.AbstainedBy), s.Instructions, s.Anchored,
-		total(s.NotCompared), byReason(s.NotCompared), wrong, few)
+		total(s.NotCompared), byReason(s.NotCompared), wrong, few, s.Saves, saves)
 }
 
 // The rules of what compilers made are right, but for mistakes that are known.
@@ -62,28 +64,32 @@ func TestFollowReal(t *testing.T) {
 		path, pkg  string
 		wrong, few int
 		why        string
+		saves      int
 	}{
-		{lib + "libc.so.6", "libc6", 2, 0, "__mpn_addmul_1 and __mpn_submul_1, which have no symbols here"},
-		{lib + "ld-linux-x86-64.so.2", "libc6", 0, 0, ""},
-		{lib + "libm.so.6", "libc6", 0, 0, ""},
-		{lib + "libstdc++.so.6", "libstdc++6", 0, 0, ""},
-		{"/usr/bin/bash", "bash", 0, 0, ""},
-		{"/usr/bin/perl", "perl-base", 0, 0, ""},
-		{cross + "libc.so.6", "libc6-arm64-cross", 0, 0, ""},
-		{cross + "ld-linux-aarch64.so.1", "libc6-arm64-cross", 0, 1, "_dl_runtime_profile, which has no symbol here"},
-		{cross + "libm.so.6", "libc6-arm64-cross", 0, 0, ""},
-		{cross + "libstdc++.so.6", "libstdc++6-arm64-cross", 0, 0, ""},
-		{lib + "libcrypto.so.3", "libssl3", 0, 3, "Poly1305, and two epilogues of Montgomery multiplication: perlasm"},
-		{program, "", 0, 0, ""},
-		{lib + "libasan.so.8.0.0", "libasan8", 0, 0, ""},
-		{cross + "libasan.so.8.0.0", "libasan8-arm64-cross", 0, 502, "GCC restores x29 before sp, and tells both at sp"},
-		{lib + "libstd-a5a48102fbd58791.so", "libstd-rust-1.63", 0, 44, "LLVM moves instructions in between the pops of an epilogue"},
+		{lib + "libc.so.6", "libc6", 2, 0, "__mpn_addmul_1 and __mpn_submul_1, which have no symbols here", 0},
+		{lib + "ld-linux-x86-64.so.2", "libc6", 0, 0, "", 0},
+		{lib + "libm.so.6", "libc6", 0, 0, "", 0},
+		{lib + "libstdc++.so.6", "libstdc++6", 0, 0, "", 0},
+		{"/usr/bin/bash", "bash", 0, 0, "", 0},
+		{"/usr/bin/perl", "perl-base", 0, 0, "", 0},
+		{cross + "libc.so.6", "libc6-arm64-cross", 0, 0, "", 0},
+		{cross + "ld-linux-aarch64.so.1", "libc6-arm64-cross", 0, 1, "_dl_runtime_profile, which has no symbol here", 0},
+		{cross + "libm.so.6", "libc6-arm64-cross", 0, 0, "", 0},
+		{cross + "libstdc++.so.6", "libstdc++6-arm64-cross", 0, 0, "", 0},
+		{lib + "libcrypto.so.3", "libssl3", 0, 3, "Poly1305, and two epilogues of Montgomery multiplication: perlasm", 1},
+		{program, "", 0, 0, "", 0},
+		{lib + "libasan.so.8.0.0", "libasan8", 0, 0, "", 0},
+		{cross + "libasan.so.8.0.0", "libasan8-arm64-cross", 0, 502, "GCC restores x29 before sp, and tells both at sp", 0},
+		{lib + "libstd-a5a48102fbd58791.so", "libstd-rust-1.63", 0, 44, "LLVM moves instructions in between the pops of an epilogue", 0},
 	} {
 		t.Run(strings.TrimPrefix(c.path, "/"), func(t *testing.T) {
-			wrong, few, s := followedOf(t, testenv.File(t, c.path, c.pkg))
-			logFollowed(t, filepath.Base(c.path), &s, len(wrong), len(few))
+			wrong, few, saves, s := followedOf(t, testenv.File(t, c.path, c.pkg))
+			logFollowed(t, filepath.Base(c.path), &s, len(wrong), len(few), len(saves))
 			if len(wrong) != c.wrong || len(few) != c.few {
 				t.Errorf("%s: wrong %d and %d, want %d and %d: %q %q", c.path, len(wrong), len(few), c.wrong, c.few, wrong, few)
+			}
+			if len(saves) != c.saves || s.Saves < s.Instructions/2 {
+				t.Errorf("%s: registers wrong in %d, want %d, %d were compared: %s", c.path, len(saves), c.saves, s.Saves, strings.Join(saves[:min(len(saves), 12)], "\n"))
 			}
 			if (s.Followed+s.Wrong)*100 < s.Blocks*90 {
 				t.Errorf("%s: %d of %d blocks were followed", c.path, s.Followed, s.Blocks)
@@ -98,8 +104,11 @@ func TestFollowLarge(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("takes a large file: SYMTOOL_ORACLE=full")
 	}
-	wrong, few, s := followedOf(t, testenv.File(t, "/usr/lib/x86_64-linux-gnu/libclang-22.so.22", "libclang1-22"))
-	logFollowed(t, "libclang", &s, len(wrong), len(few))
+	wrong, few, saves, s := followedOf(t, testenv.File(t, "/usr/lib/x86_64-linux-gnu/libclang-22.so.22", "libclang1-22"))
+	logFollowed(t, "libclang", &s, len(wrong), len(few), len(saves))
+	if len(saves) > 0 {
+		t.Errorf("%d: %s", len(saves), strings.Join(saves[:min(len(saves), 20)], "\n"))
+	}
 	if len(wrong) > 0 || len(few)*1000 > s.Blocks {
 		t.Errorf("wrong %q, at a few instructions %d of %d: %q", wrong, len(few), s.Blocks, few)
 	}
@@ -126,9 +135,9 @@ func TestFollowCompiled(t *testing.T) {
 				if text, err := exec.Command(testenv.Tool(t, tool[0]), args...).CombinedOutput(); err != nil {
 					t.Fatalf("%s %s: %v: %s", c.compiler, flags, err, text)
 				}
-				wrong, few, s := followedOf(t, out)
-				if len(wrong)+len(few) > 0 {
-					t.Errorf("%s %s: %q %q", c.compiler, flags, wrong, few)
+				wrong, few, saves, s := followedOf(t, out)
+				if len(wrong)+len(few)+len(saves) > 0 {
+					t.Errorf("%s %s: %q %q %q", c.compiler, flags, wrong, few, saves)
 				}
 				sum.Blocks += s.Blocks
 				sum.Followed += s.Followed + s.Wrong
@@ -136,8 +145,9 @@ func TestFollowCompiled(t *testing.T) {
 				sum.Abstained += s.Abstained
 				sum.Instructions += s.Instructions
 				sum.Anchored += s.Anchored
+				sum.Saves += s.Saves
 			}
-			logFollowed(t, c.compiler, &sum, 0, 0)
+			logFollowed(t, c.compiler, &sum, 0, 0, 0)
 		})
 	}
 }

@@ -42,14 +42,19 @@ type frameCPU struct {
 	nop func(code []byte) int
 	// clobber forgets what a call does not keep.
 	clobber uint16
+	// saves are the registers that a function keeps for its caller, the first .ra:
+	// link tells whether that is in a register at the first instruction.
+	saves []string
+	link  bool
 }
 
 // follower compares the rules of blocks with instructions.
 type follower struct {
 	cpu    *frameCPU
 	table  *stackRows
-	base   uint64 // address of RVA 0
-	numReg []int  // by cfi.Reg: number in a frameState, -1
+	base   uint64     // address of RVA 0
+	numReg []int      // by cfi.Reg: number in a frameState, -1
+	rules  []saveRule // by stackRow.saves: made when it is needed
 
 	// Of the block that is followed:
 	b     *rowBlock
@@ -67,6 +72,8 @@ type follower struct {
 	bad   [reasonCount]int
 	clash []clashFact
 	self  bool
+	ruled uint16        // of the caller's registers, see ruledSaves
+	save  *saveMismatch // what check found of the caller's registers
 
 	calls map[uint64]struct{} // targets of calls, of all blocks
 	stats FollowStats
@@ -132,241 +139,7 @@ func (f *follower) anchor(at uint32) (s frameState, ok bool) {
 	}
 	s.anchored = true
 	s.set(reg, off)
+	row, _, _ := f.ruleAt(at)
+	s.saves = f.anchoredSaves(f.saveRule(row.saves))
 	return s, true
-}
-
-// walk follows a block from its first instruction, where the stack pointer is
-// first bytes below the CFA; with known false, from its rule.
-func (f *follower) walk(entry int64, known bool) bool {
-	f.state, f.order, f.now, f.later = f.state[:0], f.order[:0], f.now[:0], f.later[:0]
-	f.ends, f.jumps, f.exits, f.clash, f.self = f.ends[:0], f.jumps[:0], f.exits[:0], f.clash[:0], false
-	f.bad = [reasonCount]int{}
-	if f.sites == nil {
-		f.sites = map[uint32]bool{}
-	}
-	clear(f.sites)
-	if cap(f.index) < len(f.code) {
-		f.index = make([]int32, len(f.code))
-	}
-	f.index = f.index[:len(f.code)]
-	clear(f.index)
-	var s frameState
-	if known {
-		s.set(frameSP, entry)
-	} else {
-		var ok bool
-		if s, ok = f.anchor(0); !ok {
-			return false
-		}
-		s.anchored = false
-	}
-	s.caller = s.knows(frameSP) && int64(s.off[frameSP]) == f.cpu.entry
-	if at := f.padded(0); !known && f.ruleChanges(0, at) {
-		// A cold part that begins with a landing pad: nothing leads there.
-		f.ends = append(f.ends, at)
-	} else {
-		f.now = append(f.now, pathItem{0, 0, s})
-		f.drain()
-	}
-	for i := 0; i < len(f.ends); i++ {
-		f.seed(f.ends[i])
-	}
-	return true
-}
-
-// padded is the end of the padding that begins at an offset.
-func (f *follower) padded(at uint32) uint32 {
-	for int(at) < len(f.code) {
-		n := f.cpu.nop(f.code[at:])
-		if n == 0 {
-			break
-		}
-		at += uint32(n)
-	}
-	return at
-}
-
-// ruleChanges tells whether there are other rows at two offsets.
-func (f *follower) ruleChanges(a, b uint32) bool {
-	if a == b || int(b) >= len(f.code) {
-		return false
-	}
-	one, _, _ := f.ruleAt(a)
-	two, _, _ := f.ruleAt(b)
-	return one != nil && two != nil && one.rules[0] != two.rules[0]
-}
-
-// seed begins anew at code that nothing reached.
-func (f *follower) seed(at uint32) {
-	at = f.padded(at)
-	if int(at) >= len(f.code) || f.index[at] != 0 {
-		return
-	}
-	s, ok := f.anchor(at)
-	if !ok {
-		return
-	}
-	// The cases of a switch know what its jump knew, if the rule says so.
-	_, reg, off := f.ruleAt(at)
-	for i := range f.jumps {
-		if j := &f.jumps[i]; j.knows(reg) && int64(j.off[reg]) == off {
-			s = *j
-			s.anchored = true
-			break
-		}
-	}
-	f.now = append(f.now, pathItem{at, at, s})
-	f.drain()
-}
-
-// drain follows all paths: those behind calls last, since a call that does not
-// return is told by what else leads there.
-func (f *follower) drain() {
-	for {
-		if n := len(f.now); n > 0 {
-			item := f.now[n-1]
-			f.now = f.now[:n-1]
-			f.path(item.at, item.s)
-			continue
-		}
-		n := len(f.later)
-		if n == 0 {
-			return
-		}
-		item := f.later[n-1]
-		f.later = f.later[:n-1]
-		if f.returns(&item) {
-			f.path(item.at, item.s)
-		}
-	}
-}
-
-// returns tells whether the code behind a call is where it returns to. Where it
-// does not, the rules change behind the call, or behind padding, to what is true
-// where another path comes from.
-func (f *follower) returns(item *pathItem) bool {
-	behind := f.padded(item.at)
-	if int(behind) >= len(f.code) {
-		return false
-	}
-	if i := f.index[behind]; i != 0 {
-		have, sp := &f.state[i-1], frameSP
-		return have.knows(sp) == item.s.knows(sp) && have.off[sp] == item.s.off[sp]
-	}
-	before, reg, off := f.ruleAt(item.from)
-	after, reg2, off2 := f.ruleAt(behind)
-	if before == after || !item.s.knows(reg2) || int64(item.s.off[reg2]) == off2 {
-		return true
-	}
-	if item.s.knows(reg) && int64(item.s.off[reg]) != off {
-		return true // the rule is wrong in front of the call already
-	}
-	f.ends = append(f.ends, behind)
-	return false
-}
-
-// path follows instructions up to one that does not go on.
-func (f *follower) path(at uint32, s frameState) {
-	for int(at) < len(f.code) {
-		if !f.enter(at, &s) {
-			return
-		}
-		addr := f.start + uint64(at)
-		st := f.cpu.step(f.code[at:], addr, &s)
-		if st.kind == stepBad || int(at)+st.size > len(f.code) {
-			f.bad[reasonDecode]++
-			return
-		}
-		next := at + uint32(st.size)
-		switch st.kind {
-		case stepCall:
-			if st.target == addr+uint64(st.size) {
-				s.move(frameSP, -8) // it is there to push its own address
-				break
-			}
-			f.call(st.target)
-			f.sites[at] = true
-			s.known &^= f.cpu.clobber
-			f.later = append(f.later, pathItem{next, at, s})
-			f.ends = append(f.ends, next)
-			return
-		case stepJump:
-			f.jump(at, st.target, &s)
-			f.ends = append(f.ends, next)
-			return
-		case stepBranch:
-			f.jump(at, st.target, &s)
-		case stepIndirect:
-			f.jumps = append(f.jumps, s)
-			f.ends = append(f.ends, next)
-			return
-		case stepReturn:
-			f.exit(at, 0, &s)
-			f.ends = append(f.ends, next)
-			return
-		case stepTrap:
-			if s.anchored {
-				return // a program never runs it: these are data
-			}
-			f.ends = append(f.ends, next)
-			return
-		case stepStop:
-			f.ends = append(f.ends, next)
-			return
-		}
-		at = next
-	}
-}
-
-func (f *follower) call(target uint64) {
-	if target == 0 {
-		return
-	}
-	if target-f.start < uint64(len(f.code)) && target != f.start {
-		f.self = true
-	}
-	f.calls[target] = struct{}{}
-}
-
-func (f *follower) jump(from uint32, target uint64, s *frameState) {
-	if off := target - f.start; off < uint64(len(f.code)) {
-		f.now = append(f.now, pathItem{uint32(off), from, *s})
-		return
-	}
-	f.exit(from, target, s)
-}
-
-func (f *follower) exit(at uint32, target uint64, s *frameState) {
-	if s.knows(frameSP) && !s.anchored {
-		f.exits = append(f.exits, exitFact{at, s.off[frameSP], target})
-	}
-}
-
-// enter joins a state with what is known of an instruction, and tells whether
-// the instruction has to be followed, again or for the first time.
-func (f *follower) enter(at uint32, s *frameState) bool {
-	i := f.index[at]
-	if i == 0 {
-		f.state = append(f.state, *s)
-		f.index[at] = int32(len(f.state))
-		f.order = append(f.order, at)
-		return true
-	}
-	have := &f.state[i-1]
-	sp := frameSP
-	if have.knows(sp) && s.knows(sp) && have.off[sp] != s.off[sp] {
-		if s.anchored {
-			f.clash = append(f.clash, clashFact{at, have.off[sp], s.off[sp]})
-			return false // what is known without a rule counts
-		}
-		f.bad[reasonPaths]++
-	}
-	if s.anchored && !have.anchored {
-		return false
-	}
-	if !have.join(s) {
-		return false
-	}
-	*s = *have
-	return true
 }

@@ -7,6 +7,8 @@ import "encoding/binary"
 var frameARM64 = &frameCPU{
 	regs:    [frameRegs]string{"x9", "x10", "x11", "x12", "sp", "x29", "x13", "x14", "x15", "x16", "x17", "x19", "x20", "x21", "x22", "x28"},
 	step:    stepARM64,
+	saves:   []string{".ra", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
+	link:    true,
 	nop:     paddingARM64,
 	clobber: 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10,
 }
@@ -45,6 +47,7 @@ func stepARM64(code []byte, addr uint64, s *frameState) step {
 		return step{kind: stepBad}
 	}
 	in := binary.LittleEndian.Uint32(code)
+	savesARM64(in, s)
 	st := step{size: 4}
 	switch in >> 25 & 15 {
 	case 0b1000, 0b1001:

@@ -8,18 +8,21 @@ type verdictOf struct {
 	compared int
 	anchored int
 	not      [reasonCount]int
+	save     *saveMismatch
+	saves    int // rules of the caller's registers that were compared
 }
 
 // check follows a block, whose code begins at start, and compares. late is true
 // where only a call from elsewhere can tell that the whole block is wrong.
 func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatch, late bool) {
-	f.b, f.code, f.start = b, code, start
+	f.b, f.code, f.start, f.save = b, code, start, nil
 	f.stats.Blocks++
 	_, reg, off := f.ruleAt(0)
 	if reg < 0 {
 		f.abstain(reasonStart)
 		return nil, false
 	}
+	f.ruled = f.ruledSaves(b)
 	f.walk(0, false)
 	if f.self {
 		f.abstain(reasonSelfCall)
@@ -38,6 +41,9 @@ func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatc
 		}
 	}
 	f.count(&v)
+	if f.save = v.save; v.wrong != nil || late {
+		f.save = nil // where the CFA is wrong, all else is
+	}
 	return v.wrong, late
 }
 
@@ -65,6 +71,8 @@ func (f *follower) compare() (v verdictOf) {
 			}
 			if int64(s.off[reg]) != off {
 				v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], want: int64(s.off[reg]), rule: off, line: row.line})
+			} else {
+				f.compareSaves(&v, at, row, s)
 			}
 		}
 	}
@@ -76,6 +84,9 @@ func (f *follower) compare() (v verdictOf) {
 	}
 	if v.wrong != nil {
 		v.wrong.of = v.compared
+	}
+	if v.save != nil {
+		v.save.of = v.compared
 	}
 	return v
 }
@@ -156,6 +167,7 @@ func (f *follower) abstain(r reason) {
 func (f *follower) count(v *verdictOf) {
 	f.stats.Instructions += v.compared
 	f.stats.Anchored += v.anchored
+	f.stats.Saves += v.saves
 	worst, not := reasonNone, 0
 	for r, n := range v.not {
 		if n > 0 {

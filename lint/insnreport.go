@@ -37,6 +37,8 @@ type FollowStats struct {
 	Wrong        int // with findings
 	Instructions int // compared
 	Anchored     int // of these, in code that is known by a rule alone
+	Saves        int // rules of the return address and of saved registers that were compared, one for each instruction
+	WrongSaves   int // STACK CFI INITs with findings about these
 	// NotCompared counts instructions, AbstainedBy blocks, by reason.
 	NotCompared map[string]int
 	AbstainedBy map[string]int

@@ -28,11 +28,14 @@ is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 // maxBlock is how much code of one STACK CFI INIT is followed, in bytes.
 const maxBlock = 4 << 20
 
-func followCPU(b *elfBinary) *frameCPU {
+func followCPU(b *elfBinary) *frameCPU { return followedCPU(b.Machine, b.Class) }
+
+// followedCPU is what is known of a CPU's instructions, nil for most.
+func followedCPU(machine elf.Machine, class elf.Class) *frameCPU {
 	switch {
-	case b.Machine == elf.EM_X86_64 && b.Class == elf.ELFCLASS64:
+	case machine == elf.EM_X86_64 && class == elf.ELFCLASS64:
 		return frameAMD64
-	case b.Machine == elf.EM_AARCH64 && b.Class == elf.ELFCLASS64:
+	case machine == elf.EM_AARCH64 && class == elf.ELFCLASS64:
 		return frameARM64
 	}
 	return nil
@@ -90,6 +93,9 @@ func (f *follower) all(p *Pass) {
 		budget -= b.size
 		rest := code[addr-start:]
 		m, isLate := f.check(b, rest[:min(b.size, uint64(len(rest)))], addr)
+		if f.save != nil {
+			f.reportSave(p, f.save)
+		}
 		if m != nil {
 			f.report(p, m)
 		} else if isLate {
@@ -116,6 +122,28 @@ func (f *follower) report(p *Pass, m *mismatch) {
 	if !m.broad() && !p.turn("SYM553") {
 		return
 	}
+	p.ReportAt(int(m.line), p.binary.rva(m.addr), "at 0x%x %s", uint64(p.binary.rva(m.addr)), m)
+	if n := len(p.report.Findings); n > before {
+		p.report.Findings[n-1].Function = p.binary.nameAt(m.addr)
+	}
+}
+
+// reportSave reports a rule of a register.
+func (f *follower) reportSave(p *Pass, m *saveMismatch) {
+	f.stats.WrongSaves++
+	id := "SYM555"
+	switch {
+	case m.ra && m.calls > 0:
+		id = "SYM554"
+	case m.absent:
+		id = "SYM556"
+	}
+	was := p.rule
+	defer func() { p.rule = was }()
+	if !p.turn(id) {
+		return
+	}
+	before := len(p.report.Findings)
 	p.ReportAt(int(m.line), p.binary.rva(m.addr), "at 0x%x %s", uint64(p.binary.rva(m.addr)), m)
 	if n := len(p.report.Findings); n > before {
 		p.report.Findings[n-1].Function = p.binary.nameAt(m.addr)

@@ -17,6 +17,7 @@ type frameState struct {
 	saved    bool // which is on the stack, slot below the CFA
 	slot     int32
 	off      [frameRegs]int32
+	saves    saveFacts
 }
 
 func (s *frameState) knows(r int) bool { return r >= 0 && s.known>>r&1 != 0 }

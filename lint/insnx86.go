@@ -11,6 +11,7 @@ var frameAMD64 = &frameCPU{
 		"$r8", "$r9", "$r10", "$r11", "$r12", "$r13", "$r14", "$r15"},
 	step:    stepAMD64,
 	nop:     paddingX86,
+	saves:   []string{".ra", "$rbx", "$rbp", "$r12", "$r13", "$r14", "$r15"},
 	clobber: 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11,
 }
 
@@ -86,6 +87,7 @@ func wordAMD64(in *x86asm.Inst) int64 {
 // effectAMD64 changes the state as an instruction that goes on does.
 func effectAMD64(in *x86asm.Inst, s *frameState) {
 	dst := regAMD64(in.Args[0])
+	savesAMD64(in, dst, s)
 	switch in.Op {
 	case x86asm.PUSH, x86asm.PUSHF, x86asm.PUSHFQ, x86asm.PUSHFD:
 		s.move(rsp, -wordAMD64(in))

@@ -18,6 +18,9 @@ func otherAMD64(code []byte, s *frameState) step {
 	}
 	// Bit manipulation writes the registers that ModRM or the prefix name.
 	s.known &^= (1<<x.reg | 1<<x.rm | 1<<x.extra) &^ (1 << rsp)
+	for _, r := range [...]int{x.reg, x.rm, x.extra} {
+		s.saves.forget(saveOfAMD64[r&15])
+	}
 	return step{size: n}
 }
 

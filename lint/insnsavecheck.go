@@ -1,0 +1,160 @@
+package lint
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// saveRule is what the rules of a row say of frameCPU.saves, a bit each.
+type saveRule struct {
+	made bool
+	none uint16          // the value is in the register
+	mem  uint16          // it is on the stack, slot words below the CFA
+	slot [maxSaves]int16 // words below the CFA
+}
+
+// saveRule is what a set of rules says.
+func (f *follower) saveRule(id uint32) *saveRule {
+	if f.rules == nil {
+		f.rules = make([]saveRule, len(f.table.sets))
+	}
+	r := &f.rules[id]
+	if !r.made {
+		f.make(r, &f.table.sets[id])
+	}
+	return r
+}
+
+func (f *follower) make(r *saveRule, set *saveSet) {
+	r.made = true
+	for k, reg := range f.table.saves {
+		if k == 0 && f.cpu.link {
+			reg = f.table.names.Lookup(f.table.cpu.RA)
+		}
+		p := f.table.places[set[k]]
+		// What is above the CFA was pushed by code in front of the function: that of
+		// the procedure linkage table.
+		own := p.off < 0 || k == 0 && !f.cpu.link
+		switch {
+		case p.kind == placeNone && k > 0, p.kind == placeSum && p.base == reg && p.off == 0:
+			r.none |= 1 << k
+		case p.kind == placeLoad && own && p.base == cfi.CFA && p.off%saveWord == 0 && p.off/saveWord == int64(int16(p.off/saveWord)):
+			r.mem |= 1 << k
+			r.slot[k] = int16(-p.off / saveWord)
+		}
+	}
+}
+
+// ruledSaves are the registers that a block must have a rule for once they are
+// overwritten. One without any rule for registers, but for that of .ra, may be of a
+// language whose functions keep none for their callers (Go, OCaml), and what looks
+// like a save is a value that is put aside.
+func (f *follower) ruledSaves(b *rowBlock) uint16 {
+	for i := b.first; i < b.end; i++ {
+		if f.saveRule(f.table.rows[i].saves).mem > 1 {
+			return ^uint16(0)
+		}
+	}
+	return 1
+}
+
+// enteredSaves are the facts at a function's first instruction.
+func (f *follower) enteredSaves() saveFacts {
+	s := saveFacts{keep: 1<<len(f.cpu.saves) - 1}
+	f.pushedRA(&s)
+	return s
+}
+
+// anchoredSaves are the facts that rules tell of.
+func (f *follower) anchoredSaves(r *saveRule) saveFacts {
+	s := saveFacts{saved: r.mem, slot: r.slot}
+	f.pushedRA(&s)
+	return s
+}
+
+// pushedRA is for CPUs whose calls push the return address: it is where the CFA
+// is.
+func (f *follower) pushedRA(s *saveFacts) {
+	if !f.cpu.link {
+		s.keep &^= 1
+		s.saved |= 1
+		s.slot[0] = 1
+	}
+}
+
+// wrongSaves are the registers that rules put where they are not: on the stack where
+// the code never wrote them, or where it wrote them elsewhere; or nowhere, although
+// the code wrote them to the stack and then overwrote them.
+func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
+	r, facts := f.saveRule(id), &s.saves
+	wrong = r.mem & facts.keep &^ (facts.saved | facts.many)
+	wrong |= r.none & facts.lost & facts.saved & f.ruled &^ facts.many
+	for both := r.mem & facts.saved &^ facts.many; both != 0; both &= both - 1 {
+		if k := bits.TrailingZeros16(both); r.slot[k] != facts.slot[k] {
+			wrong |= 1 << k
+		}
+	}
+	return wrong
+}
+
+// comparable are the registers of which both rules and code tell.
+func (f *follower) comparable(id uint32, s *frameState) uint16 {
+	r, facts := f.saveRule(id), &s.saves
+	told := r.mem&(facts.saved|facts.keep) | r.none&(facts.keep|facts.lost&facts.saved&f.ruled)
+	return told &^ facts.many
+}
+
+// saveMismatch is what was found in a block about the registers of the caller.
+type saveMismatch struct {
+	addr   uint64 // first
+	line   uint32
+	reg    string
+	ra     bool
+	absent bool // there is no rule, or one that says that the register has it
+	kept   bool // by the code the register was not stored
+	slot   int16
+	rule   int16
+	count  int // instructions
+	calls  int // how many of count are calls
+	of     int
+}
+
+// compareSaves compares the rules of a row with the facts at an instruction.
+func (f *follower) compareSaves(v *verdictOf, at uint32, row *stackRow, s *frameState) {
+	v.saves += bits.OnesCount16(f.comparable(row.saves, s))
+	wrong := f.wrongSaves(row.saves, s)
+	if wrong == 0 {
+		return
+	}
+	if v.save == nil {
+		k := bits.TrailingZeros16(wrong)
+		r := f.saveRule(row.saves)
+		v.save = &saveMismatch{addr: f.start + uint64(at), line: row.line, reg: f.cpu.saves[k], ra: k == 0,
+			absent: r.none>>k&1 != 0, kept: s.saves.saved>>k&1 == 0, slot: s.saves.slot[k], rule: r.slot[k]}
+	}
+	v.save.count++
+	if f.sites[at] {
+		v.save.calls++
+	}
+}
+
+func (m *saveMismatch) String() string {
+	reg := m.reg
+	if m.ra {
+		reg = "the return address"
+	}
+	slot, rule := signedHex(-int64(m.slot)*saveWord), signedHex(-int64(m.rule)*saveWord)
+	say := fmt.Sprintf("by the instructions %s is saved at .cfa %s, the rule says at .cfa %s", reg, slot, rule)
+	switch {
+	case m.absent:
+		say = fmt.Sprintf("by the instructions %s is saved at .cfa %s and its register overwritten, no rule says where it is", reg, slot)
+	case m.kept:
+		say = fmt.Sprintf("by the instructions %s is in its register and was not saved yet, the rule says at .cfa %s", reg, rule)
+	}
+	if m.count > 1 {
+		say += fmt.Sprintf(": wrong at %d of the STACK CFI INIT's %d instructions, %d of them calls", m.count, m.of, m.calls)
+	}
+	return say
+}

@@ -1,0 +1,87 @@
+package lint
+
+// maxSaves is how many registers of the caller are followed, the return address
+// with them.
+const maxSaves = 12
+
+// saveWord is the size of a register, in bytes.
+const saveWord = 8
+
+// saveFacts tell of each register of frameCPU.saves, a bit each, where the value is
+// that it has in the caller. Nothing is told of one that is in none of the sets.
+type saveFacts struct {
+	keep  uint16          // it is in the register
+	lost  uint16          // the register was overwritten for sure
+	saved uint16          // it is on the stack, slot words below the CFA
+	many  uint16          // it is elsewhere, too: in another register, in a second slot
+	slot  [maxSaves]int16 // words below the CFA
+}
+
+// noSave is the number of a register that is none of frameCPU.saves.
+const noSave = -1
+
+// forget is for a register of which nothing is known any more.
+func (f *saveFacts) forget(k int) {
+	if k >= 0 {
+		f.keep &^= 1 << k
+		f.lost &^= 1 << k
+	}
+}
+
+// write is for a register that is overwritten. One that was put elsewhere may have
+// its value back.
+func (f *saveFacts) write(k int) {
+	if f.forget(k); k >= 0 && f.many>>k&1 == 0 {
+		f.lost |= 1 << k
+	}
+}
+
+// elsewhere is for a register that is copied to where nobody follows it.
+func (f *saveFacts) elsewhere(k int) {
+	if k >= 0 && f.keep>>k&1 != 0 {
+		f.many |= 1 << k
+	}
+}
+
+// load is for a register that is read from memory, at bytes below the CFA if that
+// is known.
+func (f *saveFacts) load(k int, known bool, at int64) {
+	f.forget(k)
+	if k < 0 || !known || f.saved&^f.many>>k&1 == 0 {
+		return
+	}
+	if int64(f.slot[k])*saveWord == at {
+		f.keep |= 1 << k
+	} else {
+		f.lost |= 1 << k
+	}
+}
+
+// store is for a register that is written to memory, at bytes below the CFA if that
+// is known. What is in memory below the stack pointer, as far as that is known, is
+// no second place.
+func (s *frameState) store(k int, known bool, at int64) {
+	if k < 0 {
+		return
+	}
+	f := &s.saves
+	bit := uint16(1) << k
+	if f.keep&bit == 0 {
+		if known && f.saved&bit != 0 && int64(f.slot[k])*saveWord == at {
+			f.saved &^= bit
+			f.many |= bit
+		}
+		return
+	}
+	slot := at / saveWord
+	if !known || at%saveWord != 0 || slot != int64(int16(slot)) {
+		f.many |= bit
+		return
+	}
+	below := s.knows(frameSP) && int64(f.slot[k])*saveWord > int64(s.off[frameSP])
+	if f.saved&bit != 0 && int64(f.slot[k]) != slot && !below {
+		f.many |= bit
+	}
+	f.saved |= bit
+	f.slot[k] = int16(slot)
+}

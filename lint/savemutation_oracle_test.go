@@ -1,0 +1,173 @@
+package lint
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// saveMutations are what is done to a rule of a saved register or of .ra.
+var saveMutations = []string{"-8", "+8", "-16", "swap", "drop", ".ra"}
+
+// saveMutator damages a rule in a line of the symbol file.
+type saveMutator struct {
+	rnd   *rand.Rand
+	names []string // of registers, .ra first
+}
+
+// rule is a rule of a line: fields[at] is its name.
+func saveRulesOf(line string, names []string) (fields []string, at []int) {
+	fields = strings.Split(line, " ")
+	for i := range fields {
+		if name, ok := strings.CutSuffix(fields[i], ":"); ok && slices.Contains(names, name) &&
+			i+4 < len(fields)+0 && fields[i+1] == ".cfa" && fields[i+3] == "+" && fields[i+4] == "^" {
+			at = append(at, i)
+		}
+	}
+	return fields, at
+}
+
+// mutate returns the damaged line, and the register whose rule is another one now.
+func (m *saveMutator) mutate(line, kind string) (string, string, bool) {
+	names := m.names[1:]
+	if kind == ".ra" {
+		names = m.names[:1]
+	}
+	fields, at := saveRulesOf(line, names)
+	if len(at) == 0 {
+		return "", "", false
+	}
+	i := at[m.rnd.IntN(len(at))]
+	name := strings.TrimSuffix(fields[i], ":")
+	off := 0
+	fmt.Sscan(fields[i+2], &off)
+	switch kind {
+	case "drop":
+		fields = slices.Delete(fields, i, i+5)
+		if len(fields) == 3 {
+			return "", name, true // STACK CFI and an address
+		}
+	case "swap":
+		other := m.names[1+m.rnd.IntN(len(m.names)-1)]
+		if other == name || strings.Contains(line, " "+other+":") {
+			return "", "", false
+		}
+		fields[i] = other + ":"
+	case ".ra":
+		fields[i+2] = fmt.Sprint(off - 8)
+	default:
+		by := 0
+		fmt.Sscan(kind, &by)
+		fields[i+2] = fmt.Sprint(off + by)
+	}
+	return strings.Join(fields, " "), name, true
+}
+
+// detectable follows a block by its rules before the damage, and tells whether the
+// rules after it contradict what the code is known to do, at one instruction or more.
+func detectable(b *elfBinary, before, after *stackRows, i int) bool {
+	f := newFollower(followCPU(b), before, b.base)
+	block := &before.blocks[i]
+	addr := b.addr(block.rva)
+	code := b.code(addr)
+	if len(code) == 0 {
+		return false
+	}
+	f.check(block, code[:min(block.size, uint64(len(code)))], addr)
+	if f.self {
+		return false
+	}
+	g := newFollower(followCPU(b), after, b.base)
+	g.ruled = g.ruledSaves(&after.blocks[i])
+	for _, at := range f.order {
+		s := &f.state[f.index[at]-1]
+		_, reg, off := f.ruleAt(at)
+		if s.anchored || reg < 0 || !s.knows(reg) || int64(s.off[reg]) != off {
+			continue
+		}
+		if row := after.row(&after.blocks[i], block.rva+cfiRVA(at)); row != nil && g.wrongSaves(row.saves, s) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// saveShare counts the damaged blocks.
+type saveShare struct{ damaged, detectable, found, other int }
+
+func saveMutationShare(t *testing.T, text []byte, f *elfobj.File, kind string) (share saveShare, misses []string) {
+	b, cpu := openBinary(f), arch.ByELF(f.Machine, f.Class)
+	lines := strings.Split(string(text), "\n")
+	before := rowsOf(t, text, cpu)
+	m := &saveMutator{rand.New(rand.NewPCG(1, 2)), followCPU(b).saves}
+	damaged := make([]bool, len(before.blocks))
+	for i := range before.blocks {
+		block := &before.blocks[i]
+		for _, r := range m.rnd.Perm(int(block.end - block.first)) {
+			line := &lines[before.rows[int(block.first)+r].line-1]
+			if changed, _, ok := m.mutate(*line, kind); ok {
+				*line, damaged[i] = changed, true
+				break
+			}
+		}
+	}
+	changed := []byte(strings.Join(lines, "\n"))
+	after := rowsOf(t, changed, cpu)
+	if len(after.blocks) != len(before.blocks) {
+		t.Fatalf("%d blocks, %d after the damage", len(before.blocks), len(after.blocks))
+	}
+	found := map[int]bool{}
+	for _, finding := range lintBinary(t, changed, f, Options{MaxPerRule: 1 << 30}).Findings {
+		if id := finding.Rule.ID; id != "SYM554" && id != "SYM555" && id != "SYM556" {
+			continue
+		}
+		if block := after.block(finding.RVA); block != nil {
+			found[int(slices.IndexFunc(after.blocks, func(b rowBlock) bool { return b == *block }))] = true
+		}
+	}
+	for i := range damaged {
+		if !damaged[i] {
+			continue
+		}
+		share.damaged++
+		switch can := detectable(b, before, after, i); {
+		case can && found[i]:
+			share.detectable++
+			share.found++
+		case can:
+			share.detectable++
+			misses = append(misses, fmt.Sprintf("%s %s: block 0x%x", f.Path, kind, uint64(before.blocks[i].rva)))
+		case found[i]:
+			share.other++
+		}
+	}
+	return share, misses
+}
+
+// Damage to a rule of a register is found where the code tells of the register.
+func TestMutatedSaves(t *testing.T) {
+	testenv.Oracle(t)
+	paths := []string{testenv.File(t, "/usr/bin/bash", "bash")}
+	if testenv.OracleFull() {
+		paths = append(paths, testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6"),
+			testenv.File(t, "/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross"))
+	}
+	for _, path := range paths {
+		text, f := dumped(t, path), openELF(t, path)
+		for _, kind := range saveMutations {
+			s, misses := saveMutationShare(t, text, f, kind)
+			t.Logf("%s: %s: damaged %d STACK CFI INITs, the code contradicts %d for certain, found %d of them (%.2f %%) and %d others",
+				filepath.Base(path), kind, s.damaged, s.detectable, s.found, 100*float64(s.found)/float64(s.detectable), s.other)
+			if s.found*1000 < s.detectable*995 || s.detectable*10 < s.damaged*7 {
+				t.Errorf("%s: %s: too few are found: %q", path, kind, misses[:min(len(misses), 12)])
+			}
+		}
+	}
+}
