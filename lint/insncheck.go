@@ -41,7 +41,7 @@ func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatc
 		}
 	}
 	f.count(&v)
-	if f.save = v.save; v.wrong != nil || late {
+	if f.save = v.save; v.wrong != nil && !late {
 		f.save = nil // where the CFA is wrong, all else is
 	}
 	return v.wrong, late
