@@ -154,3 +154,20 @@ func headModule(head []byte) (m moduleName) {
 	}
 	return m
 }
+
+// notSymbols is the error for a file that is taken for its symbol file by mistake.
+func notSymbols(head []byte) error {
+	for _, f := range []struct{ magic, what string }{
+		{"\x7fELF", "an ELF file, no symbol file: symtool dump makes one"},
+		{"Microsoft C/C++ MSF 7.00", "a PDB file, no symbol file"},
+		{"MZ", "a Windows program, no symbol file"},
+		{"\xcf\xfa\xed\xfe", "a Mach-O file, no symbol file"},
+		{"\xca\xfe\xba\xbe", "a Mach-O file, no symbol file"},
+		{"MDMP", "a minidump, no symbol file"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return errors.New("is " + f.what)
+		}
+	}
+	return nil
+}

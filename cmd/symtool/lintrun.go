@@ -82,6 +82,9 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	options := l.options
 	options.File = r.input.String()
 	head, _ := text.Peek(moduleHead) // its error comes again
+	if err := notSymbols(head); err != nil {
+		return err
+	}
 	binary, err := l.binaries.find(ctx, headModule(head))
 	if err != nil {
 		return err
