@@ -57,6 +57,7 @@ of the function in front of it.`,
 			Doc: `Executable bytes that belong to no FUNC and lie behind no PUBLIC have no name. Padding
 and the procedure linkage table do not count. One finding per section tells how
 many bytes these are and where the largest pieces are.`,
+			Cites: []string{"rust-minidump#781"},
 			Check: checkCodeNamed,
 		},
 		{
@@ -112,6 +113,7 @@ tells how many STACK CFI INITs were followed and why others were not.`,
 only if it begins there, at a crash or in a sampling profiler. Compilers make the
 mistake in epilogues: LLVM where it moves instructions between pops, GCC for arm64
 where x29 is restored before the stack pointer.`,
+			Cites: []string{"llvm-project#63598"},
 			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
 		},
 		{

@@ -113,7 +113,7 @@ func TestBinaryRules(t *testing.T) {
 		{"no store", "gcc-dwarf5", "", swap("", ""), Options{File: "build/x86/gcc-dwarf5.elf.sym"}, nil},
 		{"lost function", "sframe-text-v2", "", swap("PUBLIC 14bc 0 framed\n", ""), Options{}, []string{`SYM504:0 function symbol "framed" at 0x14bc`}},
 		{"lost first function", "gcc-dwarf5", "", swap("FUNC 340 c 0 helper\n", "FUNC 341 b 0 helper\n"), Options{},
-			[]string{`SYM504:0 function symbol "helper" at 0x340`, "SYM505:0 0x1 of 0x1a8 bytes of .text (0.2 %) have neither FUNC nor PUBLIC, in 1 pieces: 0x340 (0x1 bytes)"}},
+			[]string{`SYM504:0 function symbol "helper" at 0x340`, "SYM505:0 0x1 of 0x1a8 bytes of .text (0.2 %) have neither FUNC nor PUBLIC, in 1 piece: 0x340 (0x1 bytes)"}},
 		{"not in code", "gcc-dwarf5", "", swap("FUNC 340", "FUNC 10 8 0 data\nFUNC 340"), Options{}, []string{"SYM506:9 FUNC at 0x10 is outside"}},
 		{"lost FDE", "gcc-dwarf5", "", swap("STACK CFI INIT 350 12 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", ""), Options{}, []string{"SYM507:0 begins at 0x350 (0x12 bytes): no STACK CFI INIT does"}},
 		{"covered FDE", "gcc-dwarf5", "", func(s string) string {

@@ -143,8 +143,8 @@ func (p *Pass) tellGaps(part codePart, left []elfobj.Range) {
 		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(p.binary.rva(r.Start)), r.End-r.Start))
 	}
 	size := part.End - part.Start
-	p.ReportAt(0, p.binary.rva(left[0].Start), "0x%x of 0x%x bytes of %s (%.1f %%) have neither FUNC nor PUBLIC, in %d pieces: %s",
-		total, size, part.name, 100*float64(total)/float64(size), n, strings.Join(say, ", "))
+	p.ReportAt(0, p.binary.rva(left[0].Start), "0x%x of 0x%x bytes of %s (%.1f %%) have neither FUNC nor PUBLIC, in %s: %s",
+		total, size, part.name, 100*float64(total)/float64(size), plural(uint64(n), "piece"), strings.Join(say, ", "))
 }
 
 // unpadded is a range without the padding at its start and at its end.

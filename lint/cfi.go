@@ -62,15 +62,14 @@ write each function twice. Readers keep one of them; the file is larger for noth
 		{
 			ID: "SYM405", Title: "STACK CFI INIT records are not in order", Severity: Note, Since: "0.1", Spec: cfiSpec,
 			Doc: `The format allows any order. Readers sort; comparing two files line by line, and
-searching in one without reading all of it, needs the order of addresses.`,
+searching in one without reading all of it, needs the order of addresses. It is told
+once.`,
 			Bad: amd64Head + "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
 			Good: amd64Head + goodInit,
 			On:   []symfmt.Kind{symfmt.KindCFIInit},
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				if n := len(p.Blocks); n > 1 && p.Blocks[n-2].RVA > r.RVA {
-					p.Report(r, 3, "%x comes behind %x", r.RVA, p.Blocks[n-2].RVA)
-				}
-			}),
+			Check: func(p *Pass) (func(*symfmt.Record), func()) {
+				return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
+			},
 		},
 		{
 			ID: "SYM406", Title: "call frame information behind the address space", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -118,7 +117,7 @@ the rules of another function.`,
 			Doc: `Stack walkers want a rule for .cfa and one for .ra at each address; where one is
 missing they pass over the block and guess. On CPUs that hold the return address in
 a register, .ra has to name it at the function's entry too.`,
-			Cites: []string{"dump_syms#744"},
+			Cites: []string{"dump_syms#744", "symbolic#949"},
 			Bad:   "MODULE Linux arm64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: sp 0 +\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa -8 + ^\n", At: 4,
 			Good:  "MODULE Linux arm64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: sp 0 + .ra: x30\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa -8 + ^\n",
 			On:    cfiKinds,

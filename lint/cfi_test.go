@@ -65,7 +65,7 @@ func TestCFIMessages(t *testing.T) {
 		{"on ARM by r7", "arm", init + ".cfa: sp 8 + .ra: .cfa -4 + ^ r7: .cfa -8 + ^\nSTACK CFI 1004 .cfa: r7 8 +", ""},
 		{"scratch", "x86_64", init + ".cfa: $r10 0 + .ra: .cfa -8 + ^", `3:24 SYM418: .cfa is computed from $r10, which calls do not keep`},
 		{"overlap at the end of the address space", "x86_64", "STACK CFI INIT fffffffffffffff0 f .cfa: $rsp 8 + .ra: .cfa ^\nSTACK CFI INIT fffffffffffffff8 7 .cfa: $rsp 8 + .ra: .cfa ^\nPUBLIC fffffffffffffff0 0 g",
-			`4:0 SYM402: fffffffffffffff8 to ffffffffffffffff overlaps fffffffffffffff0 to ffffffffffffffff at line 3`},
+			`4:0 SYM402: [fffffffffffffff8, ffffffffffffffff) overlaps [fffffffffffffff0, ffffffffffffffff) of line 3`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := strings.Join(family(lintText(t, headFor(c.cpu)+c.text+"\n"), "cfi"), "\n")
@@ -92,11 +92,11 @@ func TestWinMessages(t *testing.T) {
 		{"flag", "STACK WIN 0 1000 100 0 0 0 0 0 0 0 1", ""},
 		{"type 4 without a program", "STACK WIN 4 1000 100 0 0 0 0 0 0 0 0", `3:34 SYM435: type 4 without a program`},
 		{"type", "STACK WIN 1a0 1000 100 0 0 0 0 0 0 0 0", `3:11 SYM431: type 1a0, want 0 or 4`},
-		{"sizes", "STACK WIN 0 1000 100 f0 11 0 0 0 0 0 0", `3:22 SYM439: prologue of f0 and epilogue of 11 bytes in 100 bytes of code`},
+		{"sizes", "STACK WIN 0 1000 100 f0 11 0 0 0 0 0 0", `3:22 SYM439: prologue of 0xf0 and epilogue of 0x11 bytes in 0x100 bytes of code`},
 		{"sizes that fit", "STACK WIN 0 1000 100 f0 10 0 0 0 0 0 0", ""},
 		{"parameters", "STACK WIN 0 1000 100 0 0 c 0 0 0 0 0", `3:0 SYM438: parameter size c at 1000, and 0 in its FUNC`},
 		{"parameters of code within", "STACK WIN 0 1004 fc 0 0 c 0 0 0 0 0", ""},
-		{"over 32 bits", "STACK WIN 0 ffffffff 2 0 0 0 0 0 0 0 0", `3:13 SYM406: 2 bytes at ffffffff end behind 32 bits, the addresses of x86`},
+		{"over 32 bits", "STACK WIN 0 ffffffff 2 0 0 0 0 0 0 0 0", `3:13 SYM406: 0x2 bytes at ffffffff end behind 32 bits, the addresses of x86`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := strings.Join(family(lintText(t, headFor("x86")+c.record+"\n"), "cfi"), "\n")

@@ -57,7 +57,7 @@ func checkSpace(p *Pass, r *symfmt.Record) {
 		return
 	}
 	if end := uint64(rva) + size; end > 1<<32 || end < uint64(rva) {
-		p.Report(r, field, "%x bytes at %x end behind 32 bits, the addresses of %s", size, rva, p.Arch.Name)
+		p.Report(r, field, "%#x bytes at %x end behind 32 bits, the addresses of %s", size, rva, p.Arch.Name)
 	}
 }
 

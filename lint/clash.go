@@ -86,7 +86,11 @@ func (c *claim) within(o *claim) bool {
 func (p *Pass) reportClashes(all []clash, same bool) {
 	for _, c := range all {
 		if c.same == same {
-			p.ReportAt(int(c.dropped.line), c.dropped.rva, "%x to %x overlaps %x to %x at line %d",
+			message := "[%x, %x) overlaps [%x, %x) of line %d"
+			if same {
+				message = "[%x, %x) has the range of line %[5]d"
+			}
+			p.ReportAt(int(c.dropped.line), c.dropped.rva, message,
 				c.dropped.rva, c.dropped.end(), c.kept.rva, c.kept.end(), c.kept.line)
 		}
 	}

@@ -16,7 +16,7 @@ var coverageRules = sync.OnceValue(func() []*Rule {
 			Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
 through this module are guessed. A debug file that was split off with objcopy
 --only-keep-debug has none: dump it together with the binary.`,
-			Cites: []string{"dump_syms#274", "symbolic#783"},
+			Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
 			Bad:   amd64Head, At: 0,
 			Good:  amd64Head + goodInit,
 			Check: withCoverage(checkNoCFI),
@@ -48,7 +48,7 @@ lines. The binary was built or dumped without debug information.`,
 			Good: amd64Head + goodInit,
 			Check: withCoverage(func(p *Pass, c *Coverage) {
 				if c.Functions > 0 && c.WithLines.Covered == 0 {
-					p.ReportLine(0, "none of %d functions has line records", c.Functions)
+					p.ReportLine(0, "none of %s has line records", plural(uint64(c.Functions), "function"))
 				}
 			}),
 		},
@@ -135,7 +135,7 @@ func checkFunctions(p *Pass) (func(*symfmt.Record), func()) {
 		for i := range p.Functions {
 			f := &p.Functions[i]
 			if covered := known.in(f.RVA, f.Size); covered < f.Size {
-				p.ReportAt(int(f.Line), f.RVA, "%x of %x bytes without call frame information", f.Size-covered, f.Size)
+				p.ReportAt(int(f.Line), f.RVA, "%#x of %#x bytes without call frame information", f.Size-covered, f.Size)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (f *follower) compare() (v verdictOf) {
 	for _, c := range f.clash {
 		if row, reg, off := f.ruleAt(c.at); reg == frameSP && off == int64(c.have) {
 			v.add(f.sites[c.at], mismatch{addr: f.start + uint64(c.at), reg: f.cpu.regs[reg], want: int64(c.have), rule: int64(c.came), line: row.line,
-				why: "the rules of code that jumps here lead to the latter"})
+				joined: true})
 		}
 	}
 	if v.wrong != nil {

@@ -55,13 +55,19 @@ type mismatch struct {
 	why   string // how the instructions tell, if not by themselves
 	calls int    // how many of count are calls
 	of    int    // instructions of the block that were compared
-	lost  bool   // the rule's register has its caller's value again, so that want is not known
+	// joined: want is the rule's, and rule is what other rules, followed through the
+	// instructions, come to.
+	joined bool
+	lost   bool // the rule's register has its caller's value again, so that want is not known
 }
 
 func (m *mismatch) String() string {
 	say := fmt.Sprintf("by the instructions the CFA is %s %s, the rule says %s", m.reg, signedHex(m.want), signedHex(m.rule))
 	if m.lost {
 		say = fmt.Sprintf("by the instructions %s has the caller's value, the rule computes the CFA from it", m.reg)
+	}
+	if m.joined {
+		say = fmt.Sprintf("the rule says %s %s, the rules of code that leads here make it %s", m.reg, signedHex(m.want), signedHex(m.rule))
 	}
 	if m.why != "" {
 		say += " (" + m.why + ")"

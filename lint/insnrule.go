@@ -22,6 +22,7 @@ wrong, or at half of their instructions; the others are SYM553.
 
 The binary's own call frame information may have the mistake: hand-written assembly
 is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
+	Cites: []string{"llvm-project#145443", "llvm-project#145633", "llvm-project#220720"},
 	Check: checkFollow,
 }
 

@@ -38,6 +38,7 @@ this length helps nobody: shorten it.`,
 			ID:       "SYM125",
 			Title:    "size over 32 bits",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "rust-minidump: sym_file/parser.rs",
 			Doc: `rust-minidump refuses the file: sizes have 32 bits there, those of code and of
@@ -54,6 +55,7 @@ addresses of two different things, or from an end that was not there.`,
 			ID:       "SYM126",
 			Title:    "INLINE of the old form, without a call file",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
 			Doc: `Breakpad tells the two forms apart by the number of fields. rust-minidump, and
@@ -74,6 +76,29 @@ is told once, at the first. Dump the binary again.`,
 							p.ReportLine(first, "INLINE without a call file; %s of this form", plural(p.Forms.Old, "record"))
 						}
 					}
+			},
+		},
+		{
+			ID:       "SYM127",
+			Title:    "INLINE at an absurdly deep level",
+			Severity: Warning,
+			Since:    "0.1",
+			Spec:     "symbol_files: INLINE records",
+			Doc: `Compilers nest inlined calls some dozen levels deep. Readers that go down level by
+level have run out of stack on such files, and symbolic had a limit for some weeks.
+lint looks no deeper than this. The level is damaged, or the dumper followed a call
+that holds itself.`,
+			Cites: []string{"symbolic#1014"},
+			Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
+			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+			At:    5,
+			On:    onInline,
+			Check: func(p *Pass) (func(*symfmt.Record), func()) {
+				return func(r *symfmt.Record) {
+					if r.Inline.Depth >= maxDepth {
+						p.Report(r, 1, "level %d, want less than %d", r.Inline.Depth, maxDepth)
+					}
+				}, nil
 			},
 		},
 	}

@@ -49,7 +49,7 @@ func (f *Facts) seeLine(r *symfmt.Record) {
 	}
 	if at := uint64(l.RVA - fn.RVA); l.RVA < fn.RVA {
 		faults |= LineBefore
-	} else if at > fn.Size || l.Size > fn.Size-at {
+	} else if fn.Size > 0 && (at > fn.Size || l.Size > fn.Size-at) { // no FUNC of size 0: that is SYM301
 		faults |= LinePast
 	}
 	if l.Size > 0 && f.lines.add(l.RVA, l.Size) > 0 {

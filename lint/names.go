@@ -75,6 +75,7 @@ its own, which is no record (SYM101).`,
 			ID:       "SYM604",
 			Title:    "name that is not UTF-8",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "rust-minidump: breakpad-symbols, sym_file/parser.rs",
 			Doc: `rust-minidump refuses a file with such a name in any record, so it has no symbols at

@@ -34,6 +34,7 @@ var badRecord = &Rule{
 	ID:       "SYM101",
 	Title:    "line that is no record",
 	Severity: Error,
+	Refused:  true,
 	Since:    "0.1",
 	Spec:     "symbol_files: Records",
 	Doc: `rust-minidump refuses a file for one such line, Breakpad drops the line and gives
@@ -53,6 +54,7 @@ var orderRules = sync.OnceValue(func() []*Rule {
 			ID:       "SYM102",
 			Title:    "MODULE is not the first record",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: MODULE records",
 			Doc: `Symbol servers and stores read the first line alone to learn which module the file
@@ -68,6 +70,7 @@ is of. rust-minidump refuses a file whose MODULE is not on its first line.`,
 			ID:       "SYM103",
 			Title:    "second MODULE record",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: MODULE records",
 			Doc: `rust-minidump refuses the file, Breakpad takes the functions of both modules for
@@ -90,6 +93,7 @@ those of one. Two files were probably joined: split them.`,
 			ID:       "SYM104",
 			Title:    "line record or INLINE that follows no FUNC",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Line records; INLINE records",
 			Doc: `Line records and INLINEs belong to the FUNC before them, with nothing between but
@@ -212,7 +216,7 @@ func usualOrder(p *Pass) (func(*symfmt.Record), func()) {
 			}
 		}, func() {
 			if n > 0 {
-				p.ReportLine(first, "%v behind %v; %d records are out of the usual order", kind, behind, n)
+				p.ReportLine(first, "%v behind %v; %s out of the usual order", kind, behind, plural(uint64(n), "record"))
 			}
 		}
 }

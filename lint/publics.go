@@ -40,10 +40,12 @@ libxul.sym was such records.`,
 			Since:    "0.1",
 			Spec:     "symbol_files: PUBLIC records",
 			Doc: `Readers use the FUNC and never the PUBLIC: a label inside a function, or a function
-whose FUNC is missing because the one before is too long.`,
-			Bad:  head + "FUNC 1000 10 0 f\nPUBLIC 1008 0 g\n",
-			Good: head + "FUNC 1000 10 0 f\nPUBLIC 1010 0 g\n",
-			At:   3,
+whose FUNC is missing because the one before is too long. Kernels have symbols without
+a size for such labels.`,
+			Cites: []string{"blazesym#1571"},
+			Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1008 0 g\n",
+			Good:  head + "FUNC 1000 10 0 f\nPUBLIC 1010 0 g\n",
+			At:    3,
 			Check: func(p *Pass) (func(*symfmt.Record), func()) {
 				return nil, func() {
 					publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {

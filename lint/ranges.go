@@ -49,7 +49,7 @@ several symbols share code the format has "FUNC m", with one name.`,
 				return nil, func() {
 					funcOverlaps(p.Facts, func(f, g *FuncFact) {
 						if f.RVA == g.RVA && f.Size == g.Size {
-							p.ReportAt(int(g.Line), g.RVA, "function at %x of %x bytes is in line %d, too", g.RVA, g.Size, f.Line)
+							p.ReportAt(int(g.Line), g.RVA, "function at %x of %#x bytes is in line %d, too", g.RVA, g.Size, f.Line)
 						}
 					})
 				}
@@ -102,8 +102,10 @@ order. It is told once; symtool convert sorts.`,
 			Spec:     "symbol_files: FUNC records",
 			Doc: `The last addresses there are (-1, -2) mark functions that the linker removed: the
 dumper took the mark for an address. On a 32-bit CPU an address over 32 bits is below
-the module's start: the dumper subtracted a base that was too high. No frame is there.`,
-			Cites: []string{"symbolic#937", "gimli#791"},
+the module's start: the dumper subtracted a base that was too high. No frame is there.
+A function that reaches up to there has the mark for its end; ranges up to 2^64-1 made
+Breakpad's range maps overflow.`,
+			Cites: []string{"symbolic#937", "gimli#791", "llvm-mos#567", "Breakpad f80f2888"},
 			Bad:   head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
 			Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
 			At:    3,
@@ -111,8 +113,11 @@ the module's start: the dumper subtracted a base that was too high. No frame is 
 			Check: func(p *Pass) (func(*symfmt.Record), func()) {
 				return func(r *symfmt.Record) {
 					most := lastAddress(p.Arch)
-					if r.RVA > most {
+					switch {
+					case r.RVA > most:
 						p.Report(r, 1+multi(r), "address %x, want at most %x", r.RVA, most)
+					case r.Kind == symfmt.KindFunc && r.Size > uint64(most-r.RVA)+1:
+						p.Report(r, 2+multi(r), "function [%x, %x) ends behind %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
 					}
 				}, nil
 			},

@@ -41,6 +41,7 @@ one. It is told once, at the first that differs.`,
 			ID:       "SYM211",
 			Title:    "INLINE with the call file -1",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
 			Doc: `Breakpad takes -1 for a call whose file is not known, rust-minidump refuses the

@@ -32,6 +32,10 @@ type Rule struct {
 	Doc      string   // why it matters and what to do, for people
 	Cites    []string // reports of the defect: "dump_syms#535"
 
+	// Refused says that rust-minidump refuses the whole file for a finding, and not
+	// only the record.
+	Refused bool
+
 	// PerFile says that the rule counts, and reports a file once for each kind: a
 	// baseline compares neither message nor function.
 	PerFile bool

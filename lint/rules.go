@@ -7,7 +7,7 @@ func Rules() []*Rule {
 	return slices.Concat(
 		orderRules(), moduleRules(), textRules(), limitRules(), // 1xx
 		refRules(), useRules(), formRules(), moduleIDRules(), // 2xx
-		rangeRules(), lineRules(), inlineRules(), publicRules(), []*Rule{orphanRule}, // 3xx
+		rangeRules(), lineRules(), inlineRules(), publicRules(), []*Rule{orphanRule, isaBitRule}, // 3xx
 		cfiRules(), winRules(), // 4xx
 		binaryRules(),                // 5xx
 		nameRules(), fileNameRules(), // 6xx

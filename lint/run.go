@@ -163,11 +163,16 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	p.report.Coverage = p.coverage(o.MinCFI, o.MinLines)
-	if !p.unreadable {
+	if p.unreadable {
+		p.report.Coverage.Reasons = []string{"the text is in UTF-16: no reader takes the file"}
+	} else {
 		for _, l := range ends {
 			p.rule = l.rule
 			l.record(nil)
 		}
+	}
+	if why := p.report.refusal(); why != "" && p.HasModule {
+		p.report.Coverage.Reasons = append(p.report.Coverage.Reasons, why)
 	}
 	if p.filter != nil {
 		p.filter.close()

@@ -57,6 +57,7 @@ var textRules = sync.OnceValue(func() []*Rule {
 			ID:       "SYM114",
 			Title:    "byte order mark",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Overview",
 			Doc: `The mark is a part of the first word to other readers: rust-minidump refuses the
@@ -76,6 +77,7 @@ it. PowerShell writes it when output is redirected: use the dumper's own option.
 			ID:       "SYM115",
 			Title:    "text that is not UTF-8",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Overview",
 			Doc: `rust-minidump refuses a file for one such byte in a name. Names in other encodings
@@ -140,6 +142,7 @@ pipe. Breakpad and rust-minidump take it, others have a CR at the end of names.`
 			ID:       "SYM119",
 			Title:    "CR inside a line",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Overview",
 			Doc: `Breakpad ends the line there and takes the rest for another record, rust-minidump
@@ -161,6 +164,7 @@ refuses the file. The CR mostly comes from a line break inside a name.`,
 			ID:       "SYM120",
 			Title:    "last line without an end",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Overview",
 			Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
@@ -194,6 +198,7 @@ compare its size with the original, and dump it again.`,
 			ID:       "SYM122",
 			Title:    "blank line between a FUNC and its lines",
 			Severity: Error,
+			Refused:  true,
 			Since:    "0.1",
 			Spec:     "rust-minidump: sym_file/parser.rs",
 			Doc: `The blank line ends the FUNC for rust-minidump, which then refuses the file for the

@@ -19,9 +19,39 @@ const (
 )
 
 // GoodShare is the share of functions' bytes and entries, and of return addresses
-// where they are known, with call frame information, in percent, from which on a file is good for unwinding when no
-// other limit is given. The rest is start-up and assembly code of a few bytes.
+// where they are known, with call frame information, in percent, from which on a
+// file is good for unwinding when no other limit is given.
+//
+// Of 39 symbol files with FUNCs and call frame information (libraries of Debian,
+// programs by gcc, clang, rustc and Go for seven CPUs, peers' files), 31 have all,
+// and 33 have 99.9 % of the bytes. The others' shares of bytes and entries: libm
+// 99.99 and 99.76, libresolv 99.93 and 97.50, libthread_db 99.86 and 96.36 (the
+// start-up code), and Windows' test_app 96.70 and 97.75 (assembly). Under the limit
+// are only modules of four functions at most: assembly without .cfi directives
+// (90.80 and 75), a program with musl (96.88 and 50), and libraries that are nothing
+// but start-up code (0 to 83 and 33).
 const GoodShare = 95
+
+// ownPublics is the number of public symbols above which they tell of code of their
+// own, when they are more than the functions: dynamic programs have 3 to 15, of
+// start-up code and the PLT, and a C library without debug information that is
+// linked in (musl) 61 and more.
+const ownPublics = 32
+
+// refusal is why rust-minidump, and so every service that uses it, may not take the
+// file, "" if there is no reason: shares do not tell it.
+func (r *Report) refusal() string {
+	var ids []string
+	for _, c := range r.ByRule() {
+		if c.Rule.Refused {
+			ids = append(ids, c.Rule.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return "rust-minidump may refuse the file: see " + strings.Join(ids, ", ")
+}
 
 // judge gives the verdict.
 func (c *Coverage) judge(f *Facts, minCFI, minLines float64) {
@@ -74,7 +104,7 @@ func (c *Coverage) enough(limit float64, why func(string, ...any)) {
 	}{
 		{c.Code, "function bytes have call frame information", c.Functions > 0},
 		{c.Entries, "functions have call frame information at their first byte", c.Functions > 0},
-		{c.Public, "public symbols have call frame information", c.Functions == 0},
+		{c.Public, "public symbols have call frame information", c.Functions == 0 || c.Publics > max(c.Functions, ownPublics)},
 		{calls, "return addresses have call frame information", calls.Total > 0},
 	} {
 		switch {
@@ -105,7 +135,7 @@ func WriteVerdict(w io.Writer, r *Report) error {
 	if file == "" {
 		file = "symbols"
 	}
-	fmt.Fprintf(&b, "%s: %s\n", quoteName(file), c.Verdict)
+	fmt.Fprintf(&b, "%s: %s\n", quotePath(file), c.Verdict)
 	for _, reason := range c.Reasons {
 		fmt.Fprintf(&b, "  %s\n", reason)
 	}
@@ -191,6 +221,11 @@ func quoteName(name string) string {
 	if len(name) > 2*maxQuoted {
 		name = strings.ToValidUTF8(name[:2*maxQuoted], "") + "..."
 	}
+	return quotePath(name)
+}
+
+// quotePath is quoteName for what must stay whole.
+func quotePath(name string) string {
 	quoted := fmt.Sprintf("%+q", name)
 	if plain := quoted[1 : len(quoted)-1]; plain == name {
 		return name

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,6 +42,15 @@ func TestVerdict(t *testing.T) {
 		{"no lines", module + "FUNC 1000 40 0 f\n" + goodInit, nil, GoodForUnwinding,
 			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
 				"no function has lines: frames show functions without files and lines"},
+		{"a C library without debug information", amd64Head + publicSymbols(33) + goodInit, nil, SymbolicationOnly,
+			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
+				"0.00 % of public symbols have call frame information, less than 95 %"},
+		{"start-up code without debug information", amd64Head + publicSymbols(32) + goodInit, nil, GoodForUnwinding,
+			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte"},
+		{"UTF-16", "\xff\xfe" + utf16LE(amd64Head), nil, Unusable, "the text is in UTF-16: no reader takes the file"},
+		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(amd64Head+goodInit, "\n"), nil, GoodForUnwinding,
+			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
+				"rust-minidump may refuse the file: see SYM114, SYM120"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := lintWith(t, c.text, c.with).Coverage
@@ -51,11 +61,21 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// publicSymbols are PUBLIC records of code without call frame information.
+func publicSymbols(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "PUBLIC %x 0 p\n", 0x2000+16*i)
+	}
+	return b.String()
+}
+
 const verdictFile = amd64Head + "FUNC 2000 100 0 g\x1b[31m\n2000 80 1 0\nFUNC 3000 10 0 h\nPUBLIC 1004 0 p\n" + goodInit +
 	"STACK CFI INIT 2000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 
 func TestWriteVerdict(t *testing.T) {
-	r := lintWith(t, verdictFile, func(o *Options) { o.File = "dir/a\n.sym" })
+	long := strings.Repeat("long/", 20)
+	r := lintWith(t, verdictFile, func(o *Options) { o.File = long + "a\n.sym" })
 	if err := r.Coverage.ReadNames(strings.NewReader(verdictFile)); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +85,7 @@ func TestWriteVerdict(t *testing.T) {
 	if err := WriteVerdict(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	const want = `"dir/a\n.sym": symbolication only
+	want := `"` + long + `a\n.sym": symbolication only
   28.57 % of function bytes have call frame information, less than 95 %
   66.67 % of functions have call frame information at their first byte, less than 95 %
 

@@ -48,7 +48,12 @@ var winRules = sync.OnceValue(func() []*Rule {
 		{
 			ID: "SYM433", Title: "STACK WIN ranges overlap in part", Severity: Error, Since: "0.1", Spec: winSpec,
 			Doc: `Records of one type may lie within each other, and the innermost counts. Of two that
-overlap in part, Breakpad drops the one that comes later.`,
+overlap in part, Breakpad drops the one that comes later, with all code that it alone
+covers (contained_range_map-inl.h). rust-minidump cuts the one before short at the start
+of the later one, and drops the later one where it starts lower. PDB files of split
+functions have such records: a range counts from the first to the last byte of the
+function, over the parts of others. Frames there are found by another record, or by
+the frame pointer.`,
 			Bad: winHead + winExample + "STACK WIN 4 1020 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 5,
 			Good:  winHead + winExample + "STACK WIN 4 1020 20 0 0 0 0 0 0 1 " + winProg + "\nSTACK WIN 0 1020 40 0 0 0 0 0 0 0 0\n",
 			Check: winOverlaps(false),
@@ -114,7 +119,7 @@ Readers take one of the two sizes; one is wrong.`,
 			Check: perRecord(func(p *Pass, r *symfmt.Record) {
 				w := &r.Win
 				if w.PrologueSize > w.CodeSize || w.EpilogueSize > w.CodeSize-w.PrologueSize {
-					p.Report(r, 5, "prologue of %x and epilogue of %x bytes in %x bytes of code", w.PrologueSize, w.EpilogueSize, w.CodeSize)
+					p.Report(r, 5, "prologue of %#x and epilogue of %#x bytes in %#x bytes of code", w.PrologueSize, w.EpilogueSize, w.CodeSize)
 				}
 			}),
 		},
