@@ -82,7 +82,7 @@ var damages = []damage{
 		}
 		return 0
 	}},
-	{"byte of Latin-1", "SYM115", on("FUNC", func(s *symLines, i int) { s.lines[i] += "\xe9" })},
+	{"byte of Latin-1", "SYM604", on("FUNC", func(s *symLines, i int) { s.lines[i] += "\xe9" })},
 	{"one line ends in CR LF", "SYM117", func(s *symLines) int {
 		i := 1 + s.rng.IntN(len(s.lines)-1)
 		s.lines[i] += "\r"

@@ -31,13 +31,14 @@ func (p *Pass) nameFlags(r *symfmt.Record) nameFlags {
 	return p.names.flags
 }
 
-// byteFlags are the flags that a byte alone gives. A tab is a blank.
+// byteFlags are the flags that a byte alone gives. A tab is a blank, and a CR is
+// SYM119's.
 var byteFlags = func() (t [256]nameFlags) {
 	for c := range t {
 		switch {
 		case c >= 0x80:
 			t[c] = nameHigh
-		case c < 0x20 && c != '\t' || c == 0x7f:
+		case c < 0x20 && c != '\t' && c != '\r' || c == 0x7f:
 			t[c] = nameControl
 		}
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -75,16 +76,16 @@ it. PowerShell writes it when output is redirected: use the dumper's own option.
 		},
 		{
 			ID:       "SYM115",
-			Title:    "text that is not UTF-8",
+			Title:    "text that is not UTF-8, outside of names",
 			Severity: Error,
 			Refused:  true,
 			Since:    "0.1",
 			Spec:     "symbol_files: Overview",
-			Doc: `rust-minidump refuses a file for one such byte in a name. Names in other encodings
-come from sources or paths that are not UTF-8. symtool convert writes U+FFFD in its
-place.`,
-			Bad:   head + "FUNC 1000 10 0 gr\xf6\xdfe\n",
-			Good:  head + "FUNC 1000 10 0 größe\n",
+			Doc: `rust-minidump refuses a file for one such byte in a field that is text: the system and
+CPU of MODULE, rules of STACK CFI, programs of STACK WIN. The line is damaged. Names are
+SYM604's.`,
+			Bad:   head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
+			Good:  head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
 			At:    2,
 			On:    named,
 			Check: validUTF8,
@@ -240,6 +241,9 @@ func validUTF8(p *Pass) (func(*symfmt.Record), func()) {
 		text := r.Text()
 		if utf8.Valid(text) {
 			return
+		}
+		if slices.Contains(withName, r.Kind) {
+			text = text[:min(r.FieldPos(nameField(r)).Col-1, len(text))]
 		}
 		for i := 0; i < len(text); {
 			c, n := utf8.DecodeRune(text[i:])
