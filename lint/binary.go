@@ -25,7 +25,8 @@ var binaryRules = sync.OnceValue(func() []*Rule {
 			Spec: binarySpec + "MODULE records",
 			Doc: `A crash report names a module by its id: the build-id, or without one a hash of
 the first page of .text. Under another id the file is never found, or found for
-another binary.`,
+another binary. Nothing else is compared then: --ignore SYM501 compares all the same.`,
+			On:    onModule,
 			Check: checkModuleID,
 		},
 		{
@@ -222,23 +223,33 @@ func atEnd(p *Pass, end func()) (func(*symfmt.Record), func()) {
 	if p.binary == nil {
 		return nil, nil
 	}
-	return nil, end
+	return nil, func() {
+		if !p.otherBinary {
+			end()
+		}
+	}
 }
 
 func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {
-	return atEnd(p, func() {
-		if !p.HasModule {
-			return
+	if p.binary == nil {
+		return nil, nil
+	}
+	told := false
+	return func(r *symfmt.Record) {
+		if told {
+			return // a second MODULE is SYM103's
 		}
+		told = true
 		want, what := p.binary.moduleID()
 		if want == "" {
 			p.binary.problem("MODULE id", errNoID)
 			return
 		}
 		if !strings.EqualFold(want, p.DebugID) {
-			p.ReportLine(1, "MODULE id %q is not the binary's: its %s gives %s", p.DebugID, what, want)
+			p.Report(r, 3, "MODULE id %q is not the binary's: its %s gives %s; nothing else is compared", p.DebugID, what, want)
+			p.otherBinary = true
 		}
-	})
+	}, nil
 }
 
 // moduleID is the id that a symbol file of the binary has in MODULE, and what it

@@ -99,8 +99,8 @@ func checkExecutable(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, nil
 	}
 	return func(r *symfmt.Record) {
-		if !p.binary.Executable(p.binary.addr(r.RVA)) && len(p.binary.ExecRanges()) > 0 {
-			p.Report(r, 1, "%v at 0x%x is outside of the binary's executable code", r.Kind, uint64(r.RVA))
+		if !p.otherBinary && !p.binary.Executable(p.binary.addr(r.RVA)) && len(p.binary.ExecRanges()) > 0 {
+			p.Report(r, 1+multi(r), "%v at 0x%x is outside of the binary's executable code", r.Kind, uint64(r.RVA))
 		}
 	}, nil
 }

@@ -79,14 +79,15 @@ type Pass struct {
 	*Facts
 	Options Options
 
-	report     *Report
-	rule       *Rule // whose function runs
-	filter     *fileFilter
-	names      nameCache
-	empty      int        // records that the reader and SYM601 complain of
-	binary     *elfBinary // nil without Options.Binary
-	unreadable bool       // the file has another encoding: nothing is known of it
-	owners     owners
+	report      *Report
+	rule        *Rule // whose function runs
+	filter      *fileFilter
+	names       nameCache
+	empty       int        // records that the reader and SYM601 complain of
+	binary      *elfBinary // nil without Options.Binary
+	otherBinary bool       // SYM501 says that the binary is not the file's
+	unreadable  bool       // the file has another encoding: nothing is known of it
+	owners      owners
 }
 
 // listener is a rule's function for records.
