@@ -14,8 +14,8 @@ import (
 // defects and that no rule can find in a symbol file, by what they are about.
 var elsewhere = map[string]string{
 	// inputs of dumpers, and what dumpers make of them: dwarf2sym's tests
-	"seastar#2842": "dump", "llvm-project#62941": "dump", "llvm-project#155334": "dump", "zephyr#109003": "dump",
-	"llvm-project#58641": "dump", "llvm-project#205691": "dump", "fix-stacks#41": "dump", "drgn#317": "dump", "blazesym#208": "dump",
+	"seastar#2842": "dump", "llvm-project#62941": "dump", "llvm-project#155334": "dump",
+	"llvm-project#58641": "dump", "llvm-project#205691": "dump", "drgn#317": "dump", "blazesym#208": "dump",
 	"libbacktrace#76": "dump", "DIVA#2": "dump", "libdwarf-code#254": "dump", "binaryninja-api#5758": "dump", "bloaty#42": "dump",
 	"coz#292": "dump", "pyelftools#102": "dump", "golang/go#59208": "dump", "symbolic#843": "dump", "llvm-project#201701": "dump",
 	"llvm-project#71431": "dump", "facebookarchive/BOLT#236": "dump", "symbolic#961": "dump", "gimli#667": "dump", "golang/go#35100": "dump",

@@ -82,7 +82,7 @@ func TestPaths(t *testing.T) {
 
 func TestNameFlags(t *testing.T) {
 	for name, want := range map[string]nameFlags{
-		"": 0, "f(int)": 0, "a\tb": 0, "a\x00": nameControl, "\x1f": nameControl, "\x7f": nameControl, "a\rb": nameControl,
+		"": 0, "f(int)": 0, "a\tb": 0, "a\x00": nameControl, "\x1f": nameControl, "\x7f": nameControl, "a\rb": 0,
 		"é": nameHigh, "\u0085": nameHigh | nameControl, "\x85": nameHigh | nameNotUTF8, "\xed\xa0\x80": nameHigh | nameNotUTF8, "\xc0\x80": nameHigh | nameNotUTF8,
 		"\u202e": nameHigh | nameInvisible, "\u2066": nameHigh | nameInvisible, "\u200b": nameHigh | nameInvisible, "\ufeff": nameHigh | nameInvisible,
 		"\u00ad": nameHigh | nameInvisible, "\u2028": nameHigh | nameInvisible, "\U000e0041": nameHigh | nameInvisible, "\u3164": nameHigh | nameInvisible,

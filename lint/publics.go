@@ -93,11 +93,13 @@ several symbols at one address, with one name.`,
 			Since:    "0.1",
 			Spec:     "Breakpad: ParsePublicSymbol",
 			Doc: `Breakpad passes over it. It is the address of a module's headers: mostly a symbol
-without an address of its own.`,
-			Bad:  head + "PUBLIC 0 0 f\n",
-			Good: head + "PUBLIC 1000 0 f\n",
-			At:   2,
-			On:   onPublic,
+without an address of its own. In a relocatable file, and in some images without an
+operating system, it is code.`,
+			Cites: []string{"zephyr#109003", "fix-stacks#41"},
+			Bad:   head + "PUBLIC 0 0 f\n",
+			Good:  head + "PUBLIC 1000 0 f\n",
+			At:    2,
+			On:    onPublic,
 			Check: func(p *Pass) (func(*symfmt.Record), func()) {
 				return func(r *symfmt.Record) {
 					if r.RVA == 0 {
