@@ -9,19 +9,26 @@ import (
 	"unicode/utf8"
 )
 
+// examples are the files of all rules' documentation.
+func examples() (texts []string) {
+	for _, rule := range Rules() {
+		if rule.Bad != "" {
+			texts = append(texts, rule.Bad, rule.Good)
+		}
+	}
+	return texts
+}
+
 // Any bytes are linted without a panic, in order of their places, and the same
 // twice.
 func FuzzLint(f *testing.F) {
-	for _, rule := range Rules() {
-		if len(rule.Bad) < 1<<12 {
-			f.Add([]byte(rule.Bad))
-		}
-		f.Add([]byte(rule.Good))
+	for _, text := range examples() {
+		f.Add([]byte(text))
 	}
 	f.Add([]byte(head + "FUNC ffffffffffffffff 1 0 f\nffffffffffffffff 1 1 4294967295\nPUBLIC ffffffffffffffff 0 g\n" +
 		"INLINE 4294967295 1 4294967295 4294967295 0 ffffffffffffffff\nSTACK CFI INIT ffffffffffffffff 1 .cfa: $rsp .ra: $rsp\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o := Options{File: "a.sym", MaxPerRule: 20}
+		o := Options{File: "a.sym", MaxPerRule: 20, MinCFI: 99, MinLines: 50}
 		r, err := Run(context.Background(), bytes.NewReader(data), o)
 		if err != nil {
 			return // a file that cannot be read, such as gzip without a header

@@ -197,6 +197,9 @@ func TestNamesOfDump(t *testing.T) {
 
 // Any names: no panic, every output is made, and the numbers agree.
 func FuzzNames(f *testing.F) {
+	for _, text := range examples() {
+		f.Add([]byte(text))
+	}
 	f.Add([]byte(nameText))
 	f.Add([]byte(hostileText))
 	f.Fuzz(func(t *testing.T, data []byte) {
