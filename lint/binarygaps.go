@@ -67,22 +67,21 @@ func (b *elfBinary) codeParts() (all []codePart) {
 // named are the ranges that have a name, in addresses of the binary, ascending
 // and apart: those of FUNCs, and from each PUBLIC up to what begins next.
 func (p *Pass) named() []elfobj.Range {
-	all := make([]elfobj.Range, 0, len(p.Functions)+len(p.Publics))
-	for i := range p.Functions {
-		f := &p.Functions[i]
+	all := make([]elfobj.Range, 0, p.Functions.Len()+p.Publics.Len())
+	for _, f := range p.Functions.All {
 		start := p.binary.addr(f.RVA)
 		if end := start + f.Size; end > start {
 			all = append(all, elfobj.Range{Start: start, End: end})
 		}
 	}
 	starts := p.starts()
-	for i := range p.Publics {
-		next, _ := slices.BinarySearch(starts, p.Publics[i].RVA+1)
+	for _, pub := range p.Publics.All {
+		next, _ := slices.BinarySearch(starts, pub.RVA+1)
 		end := ^uint64(0)
 		if next < len(starts) {
 			end = p.binary.addr(starts[next])
 		}
-		all = append(all, elfobj.Range{Start: p.binary.addr(p.Publics[i].RVA), End: end})
+		all = append(all, elfobj.Range{Start: p.binary.addr(pub.RVA), End: end})
 	}
 	slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
 	n := 0

@@ -68,12 +68,12 @@ func (b *elfBinary) nameAt(addr uint64) (name string) {
 
 // starts are the addresses at which FUNCs and PUBLICs begin, ascending.
 func (p *Pass) starts() []symfmt.RVA {
-	all := make([]symfmt.RVA, 0, len(p.Functions)+len(p.Publics))
-	for i := range p.Functions {
-		all = append(all, p.Functions[i].RVA)
+	all := make([]symfmt.RVA, 0, p.Functions.Len()+p.Publics.Len())
+	for _, f := range p.Functions.All {
+		all = append(all, f.RVA)
 	}
-	for i := range p.Publics {
-		all = append(all, p.Publics[i].RVA)
+	for _, pub := range p.Publics.All {
+		all = append(all, pub.RVA)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -107,7 +107,7 @@ the rules of another function.`,
 			On:   cfiKinds,
 			Check: perRecord(func(p *Pass, r *symfmt.Record) {
 				if p.cfi.odd&oddOutside != 0 {
-					b := &p.Blocks[p.cfi.block]
+					b := p.Blocks.At(p.cfi.block)
 					p.Report(r, 2, "%x is outside of %x to %x, the range of STACK CFI INIT at line %d", r.RVA, b.RVA, uint64(b.RVA)+b.Size, b.Line)
 				}
 			}),

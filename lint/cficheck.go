@@ -79,7 +79,7 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 		case r.Kind == symfmt.KindCFIInit:
 			tell(", nor in a row")
 			if (c.noCFA || c.noRA) && r.Size > 0 && c.set.fault == nil {
-				block = p.Blocks[c.block]
+				block = *p.Blocks.At(c.block)
 				missing, reg = ".cfa", cfi.CFA
 				if !c.noCFA {
 					missing, reg = ".ra", cfi.RA

@@ -57,7 +57,7 @@ func (c *cfiFacts) see(f *Facts, r *symfmt.Record) {
 	c.odd, c.set = 0, nil
 	switch r.Kind {
 	case symfmt.KindCFIInit:
-		c.finish(f, len(f.Blocks)-2)
+		c.finish(f, f.Blocks.Len()-2)
 		c.init(f, r)
 	case symfmt.KindCFI:
 		c.next(f, r)
@@ -65,7 +65,7 @@ func (c *cfiFacts) see(f *Facts, r *symfmt.Record) {
 }
 
 func (c *cfiFacts) init(f *Facts, r *symfmt.Record) {
-	c.block, c.at, c.since = len(f.Blocks)-1, r.RVA, r.RVA
+	c.block, c.at, c.since = f.Blocks.Len()-1, r.RVA, r.RVA
 	c.sets.fresh(f.Arch)
 	c.set = c.sets.of(r.Name)
 	c.row = c.row[:0]
@@ -73,18 +73,17 @@ func (c *cfiFacts) init(f *Facts, r *symfmt.Record) {
 	c.apply()
 	c.useless = c.broken || !c.usable()
 	c.noCFA, c.noRA = inForce(c.row, cfi.CFA) == nil, inForce(c.row, cfi.RA) == nil
-	f.Blocks[c.block].Complete = !c.useless
 	c.judge()
 }
 
 func (c *cfiFacts) next(f *Facts, r *symfmt.Record) {
 	c.sets.fresh(f.Arch)
 	c.set = c.sets.of(r.Name)
-	if len(f.Blocks) == 0 {
+	if f.Blocks.Len() == 0 {
 		c.odd = oddOrphan
 		return
 	}
-	b := &f.Blocks[c.block]
+	b := f.Blocks.At(c.block)
 	switch {
 	case r.RVA < b.RVA || uint64(r.RVA-b.RVA) >= b.Size:
 		c.odd = oddOutside
@@ -121,7 +120,7 @@ func (c *cfiFacts) finish(f *Facts, block int) {
 	if block < 0 {
 		return
 	}
-	if b := &f.Blocks[block]; c.useless && b.Size > 0 {
+	if b := f.Blocks.At(block); c.useless && b.Size > 0 {
 		c.holes = append(c.holes, hole{int32(block), c.since, b.RVA + symfmt.RVA(b.Size)})
 	}
 	c.useless = false

@@ -104,15 +104,15 @@ func (f *Facts) blockClashes() []clash {
 	}
 	c.compared = true
 	ordered := true
-	for i := 1; i < len(f.Blocks) && ordered; i++ {
-		before := &f.Blocks[i-1]
-		ordered = f.Blocks[i].RVA >= before.RVA && uint64(f.Blocks[i].RVA-before.RVA) >= max(before.Size, 1)
+	for i := 1; i < f.Blocks.Len() && ordered; i++ {
+		before, b := f.Blocks.At(i-1), f.Blocks.At(i)
+		ordered = b.RVA >= before.RVA && uint64(b.RVA-before.RVA) >= max(before.Size, 1)
 	}
 	if ordered {
 		return nil
 	}
-	claims := make([]claim, len(f.Blocks))
-	for i, b := range f.Blocks {
+	claims := make([]claim, f.Blocks.Len())
+	for i, b := range f.Blocks.All {
 		claims[i] = claim{b.RVA, b.Size, b.Line}
 	}
 	c.clashes = clashes(claims, false)
@@ -128,7 +128,7 @@ func (f *Facts) winClashes() []clash {
 	w.compared = true
 	for _, kind := range []uint8{winFPO, winFrameData} {
 		var claims []claim
-		for _, win := range f.Wins {
+		for _, win := range f.Wins.All {
 			if win.Type == kind {
 				claims = append(claims, claim{win.RVA, win.Size, win.Line})
 			}

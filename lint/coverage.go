@@ -107,12 +107,12 @@ const maxGaps = 20
 
 // measure measures what the symbol file tells.
 func (f *Facts) measure() *Coverage {
-	c := &Coverage{Functions: len(f.Functions), Publics: len(f.Publics), Blocks: len(f.Blocks), WinBlocks: len(f.Wins)}
+	c := &Coverage{Functions: f.Functions.Len(), Publics: f.Publics.Len(), Blocks: f.Blocks.Len(), WinBlocks: f.Wins.Len()}
 	c.known = f.known()
-	for i := range f.Functions {
-		c.function(&f.Functions[i])
+	for _, fn := range f.Functions.All {
+		c.function(fn)
 	}
-	for _, p := range f.Publics {
+	for _, p := range f.Publics.All {
 		c.Public.add(c.known.in(p.RVA, 1), 1)
 	}
 	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
@@ -168,10 +168,9 @@ func worstOf(gaps []Gap) []Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps
 
 // known are the ranges of code that have call frame information.
 func (f *Facts) known() []symfmt.Range {
-	all := make([]symfmt.Range, 0, len(f.Blocks)+len(f.Wins)+len(f.cfi.holes))
+	all := make([]symfmt.Range, 0, f.Blocks.Len()+f.Wins.Len()+len(f.cfi.holes))
 	holes := f.cfi.holes
-	for i := range f.Blocks {
-		b := &f.Blocks[i]
+	for i, b := range f.Blocks.All {
 		at, left := b.RVA, b.Size
 		for ; len(holes) > 0 && int(holes[0].block) == i; holes = holes[1:] {
 			h := holes[0]
@@ -182,8 +181,8 @@ func (f *Facts) known() []symfmt.Range {
 		all = append(all, symfmt.Range{RVA: at, Size: left})
 	}
 	if f.usesWin() {
-		for i := range f.Wins {
-			if w := &f.Wins[i]; w.Usable {
+		for _, w := range f.Wins.All {
+			if w.Usable {
 				all = append(all, symfmt.Range{RVA: w.RVA, Size: w.Size})
 			}
 		}

@@ -132,8 +132,7 @@ func checkFunctions(p *Pass) (func(*symfmt.Record), func()) {
 			return
 		}
 		known := p.report.Coverage.known
-		for i := range p.Functions {
-			f := &p.Functions[i]
+		for _, f := range p.Functions.All {
 			if covered := known.in(f.RVA, f.Size); covered < f.Size {
 				p.ReportAt(int(f.Line), f.RVA, "%#x of %#x bytes without call frame information", f.Size-covered, f.Size)
 			}

@@ -20,18 +20,18 @@ type Facts struct {
 	Lines  int           // of text; known at the end
 	Layout symfmt.Layout // of the text; known at the end
 
-	Func      FuncFact   // the last FUNC, Size 0 without
-	FuncName  []byte     // of Func; changes with it
-	InFunc    bool       // the record belongs to Func
-	FuncLost  bool       // the record belongs to a FUNC that is no record
-	Line      LineFaults // of the record, if it is a line record
-	Functions []FuncFact // all, in order of the file
-	Publics   []PublicFact
-	Blocks    []BlockFact // STACK CFI INIT, in order of the file
+	Func      FuncFact        // the last FUNC, Size 0 without
+	FuncName  []byte          // of Func; changes with it
+	InFunc    bool            // the record belongs to Func
+	FuncLost  bool            // the record belongs to a FUNC that is no record
+	Line      LineFaults      // of the record, if it is a line record
+	Functions Table[FuncFact] // all, in order of the file
+	Publics   Table[PublicFact]
+	Blocks    Table[BlockFact] // STACK CFI INIT, in order of the file
 	Files     IDs
 	Origins   IDs
-	Wins      []WinFact // STACK WIN, in order of the file
-	Again     bool      // the record is a FILE or INLINE_ORIGIN whose number was declared before
+	Wins      Table[WinFact] // STACK WIN, in order of the file
+	Again     bool           // the record is a FILE or INLINE_ORIGIN whose number was declared before
 	Forms     InlineForms
 
 	lines    spans      // covered by line records of Func
@@ -43,15 +43,13 @@ type Facts struct {
 	params   []funcParam // FUNC records with a parameter size
 }
 
-// FuncFact is a FUNC record: 40 bytes.
+// FuncFact is a FUNC record: 32 bytes.
 type FuncFact struct {
 	RVA     symfmt.RVA
 	Size    uint64
 	Covered uint64 // bytes that lines cover, not counting overlaps twice
 	Line    uint32 // of the file
 	Lines   uint32 // number of line records
-	Inlines uint32 // number of INLINE records
-	Multi   bool
 }
 
 // End is the address behind the last byte; it may wrap around.
@@ -63,14 +61,12 @@ type PublicFact struct {
 	Line uint32
 }
 
-// BlockFact is a STACK CFI INIT record with those behind it.
+// BlockFact is a STACK CFI INIT record with those behind it: 24 bytes.
 type BlockFact struct {
 	RVA  symfmt.RVA
 	Size uint64
 	Line uint32
 	Rows uint32
-	// Complete says that .cfa and .ra are known from the first byte on.
-	Complete bool
 }
 
 // IDs is a set of numbers, and which of them are used.
@@ -175,13 +171,13 @@ func (f *Facts) see(r *symfmt.Record) {
 	case symfmt.KindFunc:
 		f.openFunc(r)
 	case symfmt.KindPublic:
-		f.Publics = append(f.Publics, PublicFact{r.RVA, uint32(r.Pos().Line)})
+		f.Publics.Add(PublicFact{r.RVA, uint32(r.Pos().Line)})
 	case symfmt.KindCFIInit:
-		f.Blocks = append(f.Blocks, BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
+		f.Blocks.Add(BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
 		f.cfi.see(f, r)
 	case symfmt.KindCFI:
-		if n := len(f.Blocks); n > 0 {
-			f.Blocks[n-1].Rows++
+		if n := f.Blocks.Len(); n > 0 {
+			f.Blocks.At(n-1).Rows++
 		}
 		f.cfi.see(f, r)
 	case symfmt.KindStackWin:
@@ -190,7 +186,7 @@ func (f *Facts) see(r *symfmt.Record) {
 }
 
 func (f *Facts) openFunc(r *symfmt.Record) {
-	f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line), Multi: r.Multiple}
+	f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)}
 	f.FuncName = append(f.FuncName[:0], r.Name...)
 	f.InFunc = true
 	f.lines.reset()
@@ -207,7 +203,6 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 	if !f.InFunc {
 		return
 	}
-	f.Func.Inlines++
 	origin := 4
 	if r.OldForm {
 		origin = 3
@@ -221,7 +216,7 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 func (f *Facts) closeFunc() {
 	if f.InFunc {
 		f.Func.Covered = f.cover.end()
-		f.Functions = append(f.Functions, f.Func)
+		f.Functions.Add(f.Func)
 	}
 	f.InFunc, f.FuncLost = false, false
 }
@@ -235,5 +230,5 @@ func (f *Facts) loseFunc() {
 // end completes the facts when the file has been read.
 func (f *Facts) end() {
 	f.closeFunc()
-	f.cfi.finish(f, len(f.Blocks)-1)
+	f.cfi.finish(f, f.Blocks.Len()-1)
 }

@@ -31,7 +31,7 @@ type nestLevel struct {
 
 // begin goes to the levels of the FUNC that r belongs to.
 func (n *nesting) begin(p *Pass) {
-	if fn := len(p.Functions) + 1; fn != n.fn {
+	if fn := p.Functions.Len() + 1; fn != n.fn {
 		n.fn, n.depth = fn, 0
 	}
 }

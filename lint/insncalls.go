@@ -103,8 +103,8 @@ func (p *Pass) eachCall(fn func(last uint64)) (read bool) {
 // codeStarts are the addresses where instructions are known to begin, ascending.
 func (p *Pass) codeStarts() []symfmt.RVA {
 	all := p.starts()
-	for i := range p.Blocks {
-		all = append(all, p.Blocks[i].RVA)
+	for _, b := range p.Blocks.All {
+		all = append(all, b.RVA)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -113,7 +113,7 @@ func (p *Pass) codeStarts() []symfmt.RVA {
 // callRanges is the code whose calls count: that of the functions; without any,
 // what public symbols name.
 func (p *Pass) callRanges() []elfobj.Range {
-	if len(p.Functions) == 0 {
+	if p.Functions.Len() == 0 {
 		var all []elfobj.Range
 		named := p.named()
 		for _, part := range p.binary.codeParts() {
@@ -131,9 +131,9 @@ func (p *Pass) callRanges() []elfobj.Range {
 		slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
 		return all
 	}
-	all := make([]symfmt.Range, 0, len(p.Functions))
-	for i := range p.Functions {
-		all = append(all, symfmt.Range{RVA: p.Functions[i].RVA, Size: p.Functions[i].Size})
+	all := make([]symfmt.Range, 0, p.Functions.Len())
+	for _, f := range p.Functions.All {
+		all = append(all, symfmt.Range{RVA: f.RVA, Size: f.Size})
 	}
 	var out []elfobj.Range
 	for _, r := range mergeRanges(all) {

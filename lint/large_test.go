@@ -185,7 +185,7 @@ func TestWriteRepeated(t *testing.T) {
 			t.Errorf("%s: %d findings in copies of a file with none", id, n)
 		}
 	}
-	if len(many.Facts.Functions) < 10*len(one.Facts.Functions) || len(many.Facts.Blocks) < 10*len(one.Facts.Blocks) {
-		t.Errorf("%d functions and %d blocks of %d and %d", len(many.Facts.Functions), len(many.Facts.Blocks), len(one.Facts.Functions), len(one.Facts.Blocks))
+	if many.Facts.Functions.Len() < 10*one.Facts.Functions.Len() || many.Facts.Blocks.Len() < 10*one.Facts.Blocks.Len() {
+		t.Errorf("%d functions and %d blocks of %d and %d", many.Facts.Functions.Len(), many.Facts.Blocks.Len(), one.Facts.Functions.Len(), one.Facts.Blocks.Len())
 	}
 }

@@ -224,8 +224,7 @@ func reportGaps(p *Pass) {
 	var first *FuncFact
 	n, with := 0, 0
 	var bytes uint64
-	for i := range p.Functions {
-		f := &p.Functions[i]
+	for _, f := range p.Functions.All {
 		if f.Lines == 0 {
 			continue
 		}

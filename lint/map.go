@@ -114,8 +114,7 @@ func (m *Map) finish(f *Facts) {
 		m.CFI = append(m.CFI, extent(r.RVA, r.Size))
 	}
 	next := 0
-	for i := range f.Functions { // both are in order of the file
-		fact := &f.Functions[i]
+	for _, fact := range f.Functions.All { // both are in order of the file
 		if fact.Size == 0 || next == len(m.Functions) || m.Functions[next].Line != fact.Line {
 			continue
 		}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
@@ -14,12 +13,12 @@ func hexRVA(rva symfmt.RVA) string { return strconv.FormatUint(uint64(rva), 16) 
 // FUNC, and with no PUBLIC between the end of the last FUNC and them.
 func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
-		if len(p.Functions)+len(p.Publics) == 0 {
+		if p.Functions.Len()+p.Publics.Len() == 0 {
 			return // of a file without names, another rule tells
 		}
-		names := namedCode(p.Facts)
-		for i := range p.Blocks {
-			b := &p.Blocks[i]
+		names := namedCode{funcs: p.funcsByRVA(), publics: p.publicsByRVA()}
+		blocks := sortTable(&p.Blocks, func(a, b *BlockFact) int { return cmp.Compare(a.RVA, b.RVA) })
+		for _, b := range blocks.All {
 			if b.Size > 0 && !names.has(b.RVA) {
 				p.ReportAt(int(b.Line), b.RVA, "there is no FUNC or PUBLIC for %x to %x", b.RVA, uint64(b.RVA)+b.Size)
 			}
@@ -27,53 +26,28 @@ func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 	}
 }
 
-// nameMap tells which code has a name: marks by address.
-type nameMap []nameMark
-
-// nameMark says that from an address on code has a name, or has none.
-type nameMark struct {
-	rva   symfmt.RVA
-	named bool
+// namedCode goes through the code by address, and tells which has a name. A PUBLIC
+// names what follows up to the next FUNC.
+type namedCode struct {
+	funcs                sorted[FuncFact]
+	publics              sorted[PublicFact]
+	nextFunc, nextPublic int        // how many of them begin at the last address or below
+	last                 symfmt.RVA // the highest byte of those FUNCs
+	any                  bool       // there is one
 }
 
-// namedCode makes the map. A PUBLIC names what follows up to the next FUNC.
-func namedCode(f *Facts) nameMap {
-	marks := make(nameMap, 0, 2*len(f.Functions)+len(f.Publics))
-	funcs := make([]symfmt.Range, len(f.Functions))
-	for i := range f.Functions {
-		funcs[i] = symfmt.Range{RVA: f.Functions[i].RVA, Size: f.Functions[i].Size}
-	}
-	for _, r := range mergeRanges(funcs) {
-		marks = append(marks, nameMark{r.RVA, true})
-		if end := uint64(r.RVA) + r.Size; end > uint64(r.RVA) {
-			marks = append(marks, nameMark{symfmt.RVA(end), false})
+// has tells whether an address, not below the last one, has a name.
+func (n *namedCode) has(rva symfmt.RVA) bool {
+	for ; n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva; n.nextFunc++ {
+		if f := n.funcs.At(n.nextFunc); f.Size > 0 {
+			n.last, n.any = max(n.last, lastByte(f)), true
 		}
 	}
-	for _, pub := range f.Publics {
-		marks = append(marks, nameMark{pub.RVA, true})
+	if n.any && rva <= n.last {
+		return true
 	}
-	// Where a function ends and a PUBLIC begins, there is a name; a PUBLIC within a
-	// function changes nothing, for the end of that comes later.
-	slices.SortFunc(marks, func(a, b nameMark) int {
-		switch {
-		case a.rva != b.rva:
-			return cmp.Compare(a.rva, b.rva)
-		case a.named == b.named:
-			return 0
-		case a.named:
-			return 1
-		}
-		return -1
-	})
-	return marks
-}
-
-func (m nameMap) has(rva symfmt.RVA) bool {
-	i, _ := slices.BinarySearchFunc(m, rva, func(k nameMark, rva symfmt.RVA) int {
-		if k.rva <= rva {
-			return -1
-		}
-		return 1
-	})
-	return i > 0 && m[i-1].named
+	for n.nextPublic < n.publics.Len() && n.publics.At(n.nextPublic).RVA <= rva {
+		n.nextPublic++
+	}
+	return n.nextPublic > 0 && (!n.any || n.publics.At(n.nextPublic-1).RVA > n.last)
 }

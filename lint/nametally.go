@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 
@@ -62,38 +63,39 @@ func placeholders(p *Pass) (func(*symfmt.Record), func()) {
 // suffixSeed is for hashes of names: 8 bytes of each are kept instead of it.
 var suffixSeed = maphash.MakeSeed()
 
-// suffixed is a name with a suffix of the compiler.
+// suffixed is a name with a suffix of the compiler: 16 bytes.
 type suffixed struct {
 	clean uint64 // hash of the name without it
 	line  uint32
+	there bool // the file has that name, too
 }
 
 // maxSuffixed is how many names with suffixes are remembered.
 const maxSuffixed = 1 << 20
 
 func suffixedNames(p *Pass) (func(*symfmt.Record), func()) {
-	var hashes []uint64 // of all names
+	var hashes Table[uint64] // of all names
 	var names []suffixed
 	texts := map[uint32]string{} // of the first ones, by line
 	return func(r *symfmt.Record) {
-			hashes = append(hashes, maphash.Bytes(suffixSeed, r.Name))
+			hashes.Add(maphash.Bytes(suffixSeed, r.Name))
 			clean := withoutSuffix(r.Name)
 			if len(clean) == 0 || len(clean) == len(r.Name) || len(names) == maxSuffixed {
 				return
 			}
 			line := uint32(r.Pos().Line)
-			names = append(names, suffixed{maphash.Bytes(suffixSeed, clean), line})
+			names = append(names, suffixed{clean: maphash.Bytes(suffixSeed, clean), line: line})
 			if len(texts) < maxSuffixTexts {
 				texts[line] = shortName(r.Name)
 			}
 		}, func() {
-			slices.Sort(hashes)
+			findClean(names, &hashes)
 			t := tally{}
 			for _, s := range names {
-				if _, found := slices.BinarySearch(hashes, s.clean); !found {
+				if !s.there {
 					continue
 				}
-				if t.count == 0 {
+				if t.count == 0 || int(s.line) < t.line {
 					t.line, t.name = int(s.line), texts[s.line]
 				}
 				t.count++
@@ -103,6 +105,18 @@ func suffixedNames(p *Pass) (func(*symfmt.Record), func()) {
 			}
 			t.report(p, "has a suffix of the compiler, and is there without it", "have a suffix of the compiler, and are there without it")
 		}
+}
+
+// findClean sets there of the names; hashes are those of all names. The names are few,
+// and are sorted in place.
+func findClean(names []suffixed, hashes *Table[uint64]) {
+	slices.SortFunc(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
+	for _, h := range hashes.All {
+		i, _ := slices.BinarySearchFunc(names, *h, func(s suffixed, h uint64) int { return cmp.Compare(s.clean, h) })
+		for ; i < len(names) && names[i].clean == *h && !names[i].there; i++ {
+			names[i].there = true
+		}
+	}
 }
 
 // maxSuffixTexts is how many names with suffixes are kept as texts, to name the

@@ -29,23 +29,23 @@ type owner struct {
 // owners finds the owners of late findings.
 type owners struct {
 	facts  *Facts
-	ended  bool     // all functions are known
-	sorted int      // the number of functions that are in order
-	order  []uint32 // these by address; nil if that is the file's order
+	ended  bool             // all functions are known
+	sorted int              // the number of functions that are in order
+	byRVA  sorted[FuncFact] // these by address
 }
 
 // of returns the owner of a late finding; ok is false if there is none.
 func (o *owners) of(f *Finding) (own owner, ok bool) {
 	switch f.late {
 	case lateByLine:
-		i, _ := funcOfLine(o.facts.Functions, f.Line)
+		i, _ := funcOfLine(&o.facts.Functions, f.Line)
 		return owner{index: i}, i >= 0
 	case lateByRVA:
 		if f.Line > 0 {
-			if i, exact := funcOfLine(o.facts.Functions, f.Line); exact {
+			if i, exact := funcOfLine(&o.facts.Functions, f.Line); exact {
 				return owner{index: i}, true
 			}
-			if i, exact := publicOfLine(o.facts.Publics, f.Line); exact {
+			if i, exact := publicOfLine(&o.facts.Publics, f.Line); exact {
 				return owner{i, true}, true
 			}
 		}
@@ -56,16 +56,16 @@ func (o *owners) of(f *Finding) (own owner, ok bool) {
 }
 
 // funcOfLine is the last FUNC at or above a line, -1 without.
-func funcOfLine(list []FuncFact, line int) (i int, exact bool) {
-	i, exact = slices.BinarySearchFunc(list, line, func(f FuncFact, line int) int { return cmp.Compare(int(f.Line), line) })
+func funcOfLine(list *Table[FuncFact], line int) (i int, exact bool) {
+	i, exact = sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 	if !exact {
 		i--
 	}
 	return i, exact
 }
 
-func publicOfLine(list []PublicFact, line int) (i int, exact bool) {
-	return slices.BinarySearchFunc(list, line, func(p PublicFact, line int) int { return cmp.Compare(int(p.Line), line) })
+func publicOfLine(list *Table[PublicFact], line int) (i int, exact bool) {
+	return sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 }
 
 // recent is how many functions behind those in order are looked at.
@@ -74,37 +74,29 @@ const recent = 16
 // at is a function at an address, of those in order the one that begins last; -1
 // without.
 func (o *owners) at(rva symfmt.RVA) int {
-	list := o.facts.Functions
 	o.sort()
-	for i := len(list) - 1; i >= max(o.sorted, len(list)-recent); i-- {
-		if f := &list[i]; uint64(rva-f.RVA) < f.Size {
+	list := &o.facts.Functions
+	holds := func(i int) bool { f := list.At(i); return uint64(rva-f.RVA) < f.Size }
+	for i := list.Len() - 1; i >= max(o.sorted, list.Len()-recent); i-- {
+		if holds(i) {
 			return i
 		}
 	}
-	index := func(k int) int {
-		if o.order != nil {
-			return int(o.order[k])
-		}
-		return k
-	}
-	k := sort.Search(o.sorted, func(k int) bool { return list[index(k)].RVA > rva }) - 1
-	if k < 0 {
+	k := sort.Search(o.sorted, func(k int) bool { return o.byRVA.At(k).RVA > rva }) - 1
+	if k < 0 || !holds(o.byRVA.index(k)) {
 		return -1
 	}
-	if f := &list[index(k)]; uint64(rva-f.RVA) < f.Size {
-		return index(k)
-	}
-	return -1
+	return o.byRVA.index(k)
 }
 
 // sort brings the functions in order. While they are read, a finding may come
 // after each of them: then it waits until they are an eighth more.
 func (o *owners) sort() {
-	n := len(o.facts.Functions)
+	n := o.facts.Functions.Len()
 	if n == o.sorted || !o.ended && n < o.sorted+o.sorted/8 {
 		return
 	}
-	o.order, o.sorted = sortedFuncs(o.facts.Functions), n
+	o.byRVA, o.sorted = o.facts.funcsByRVA(), n
 }
 
 // ReportFirst is ReportAt for a finding that stands for many, of which this is the
@@ -127,9 +119,9 @@ func (p *Pass) reportPlace(pos symfmt.Pos, format string, args ...any) {
 // line is that of the owner's record.
 func (o *owners) line(own owner) int {
 	if own.public {
-		return int(o.facts.Publics[own.index].Line)
+		return int(o.facts.Publics.At(own.index).Line)
 	}
-	return int(o.facts.Functions[own.index].Line)
+	return int(o.facts.Functions.At(own.index).Line)
 }
 
 // matched are the functions whose name a suppression matches, by their index in
@@ -153,9 +145,9 @@ func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
 		switch {
 		case !ff.config.Suppressions[i].Function.Match(name):
 		case r.Kind == symfmt.KindFunc:
-			m.funcs.set(uint32(len(facts.Functions))) // where it comes when it ends
+			m.funcs.set(uint32(facts.Functions.Len())) // where it comes when it ends
 		default:
-			m.publics.set(uint32(len(facts.Publics) - 1))
+			m.publics.set(uint32(facts.Publics.Len() - 1))
 		}
 	}
 }

@@ -111,49 +111,29 @@ operating system, it is code.`,
 	}
 })
 
-// sortedPublics is the order of PUBLICs by address, nil if they are in it.
-func sortedPublics(list []PublicFact) []uint32 {
-	return orderOf(len(list), func(i, j uint32) int { return cmp.Compare(list[i].RVA, list[j].RVA) })
-}
-
-// each calls f for the records in an order.
-func each[T any](list []T, order []uint32, f func(*T)) {
-	if order == nil {
-		for i := range list {
-			f(&list[i])
-		}
-		return
-	}
-	for _, i := range order {
-		f(&list[i])
-	}
+// publicsByRVA are the PUBLICs by address.
+func (f *Facts) publicsByRVA() sorted[PublicFact] {
+	return sortTable(&f.Publics, func(a, b *PublicFact) int { return cmp.Compare(a.RVA, b.RVA) })
 }
 
 // publicsIn calls found for each PUBLIC inside a FUNC. Of functions that hold it,
 // f is the one with the highest start.
 func publicsIn(facts *Facts, found func(*PublicFact, *FuncFact)) {
-	if len(facts.Publics) == 0 {
+	if facts.Publics.Len() == 0 {
 		return
 	}
-	list, order := facts.Functions, sortedFuncs(facts.Functions)
-	at := func(k int) *FuncFact {
-		if order != nil {
-			k = int(order[k])
-		}
-		return &list[k]
-	}
-	next := 0
-	each(facts.Publics, sortedPublics(facts.Publics), func(pub *PublicFact) {
-		for next < len(list) && at(next).RVA <= pub.RVA {
+	funcs, next := facts.funcsByRVA(), 0
+	for _, pub := range facts.publicsByRVA().All {
+		for next < funcs.Len() && funcs.At(next).RVA <= pub.RVA {
 			next++
 		}
 		for k := next - 1; k >= 0 && k >= next-maxShared; k-- {
-			if f := at(k); pub.RVA-f.RVA < symfmt.RVA(f.Size) {
+			if f := funcs.At(k); pub.RVA-f.RVA < symfmt.RVA(f.Size) {
 				found(pub, f)
-				return
+				break
 			}
 		}
-	})
+	}
 }
 
 // maxShared is how many functions before an address are looked at for one that
@@ -163,12 +143,12 @@ const maxShared = 8
 func duplicatePublics(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
 		var first *PublicFact
-		each(p.Publics, sortedPublics(p.Publics), func(pub *PublicFact) {
+		for _, pub := range p.publicsByRVA().All {
 			if first == nil || first.RVA != pub.RVA {
 				first = pub
-				return
+				continue
 			}
 			p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x is in line %d, too", pub.RVA, first.Line)
-		})
+		}
 	}
 }

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 
 	"github.com/symtool/symtool/symfmt"
@@ -170,50 +169,23 @@ func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record
 // addresses, the one with the highest end. Of two at one address, f is the one that
 // comes first in the file.
 func funcOverlaps(facts *Facts, found func(f, g *FuncFact)) {
-	list := facts.Functions
-	order := sortedFuncs(list)
-	top := -1
-	for k := range list {
-		i := k
-		if order != nil {
-			i = int(order[k])
-		}
-		g := &list[i]
+	var top *FuncFact
+	for _, g := range facts.funcsByRVA().All {
 		if g.Size == 0 {
 			continue
 		}
-		if top >= 0 {
-			if f := &list[top]; g.RVA-f.RVA < symfmt.RVA(f.Size) {
-				found(f, g)
-			}
+		if top != nil && g.RVA-top.RVA < symfmt.RVA(top.Size) {
+			found(top, g)
 		}
-		if top < 0 || lastByte(g) > lastByte(&list[top]) {
-			top = i
+		if top == nil || lastByte(g) > lastByte(top) {
+			top = g
 		}
 	}
 }
 
 func lastByte(f *FuncFact) symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }
 
-// sortedFuncs is the order of functions by address, nil if they are in it.
-func sortedFuncs(list []FuncFact) []uint32 {
-	return orderOf(len(list), func(i, j uint32) int { return cmp.Compare(list[i].RVA, list[j].RVA) })
-}
-
-// orderOf sorts numbers below n, those that are equal by themselves. It returns
-// nil if there is nothing to do: files are mostly sorted, and large.
-func orderOf(n int, compare func(i, j uint32) int) []uint32 {
-	sorted := true
-	for i := 1; i < n && sorted; i++ {
-		sorted = compare(uint32(i-1), uint32(i)) <= 0
-	}
-	if sorted {
-		return nil
-	}
-	order := make([]uint32, n)
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) })
-	return order
+// funcsByRVA are the functions by address.
+func (f *Facts) funcsByRVA() sorted[FuncFact] {
+	return sortTable(&f.Functions, func(a, b *FuncFact) int { return cmp.Compare(a.RVA, b.RVA) })
 }

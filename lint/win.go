@@ -156,12 +156,12 @@ func checkWinCPU(p *Pass) (func(*symfmt.Record), func()) {
 // checkParams compares the records that begin where a FUNC does.
 func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
-		if len(p.Wins) == 0 {
+		if p.Wins.Len() == 0 {
 			return
 		}
-		starts := make([]funcParam, len(p.Functions))
-		for i := range p.Functions {
-			starts[i].rva = p.Functions[i].RVA
+		starts := make([]funcParam, p.Functions.Len())
+		for i, f := range p.Functions.All {
+			starts[i].rva = f.RVA
 		}
 		slices.SortStableFunc(starts, func(a, b funcParam) int { return cmp.Compare(a.rva, b.rva) })
 		find := func(rva symfmt.RVA) (int, bool) {
@@ -172,8 +172,7 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 				starts[i].size = f.size
 			}
 		}
-		for i := range p.Wins {
-			w := &p.Wins[i]
+		for _, w := range p.Wins.All {
 			if j, ok := find(w.RVA); ok && w.Usable && starts[j].size != w.Params {
 				p.ReportAt(int(w.Line), w.RVA, "parameter size %x at %x, and %x in its FUNC", w.Params, w.RVA, starts[j].size)
 			}

@@ -57,7 +57,7 @@ func (w *winFacts) see(f *Facts, r *symfmt.Record) {
 	if r.Win.HasProgram {
 		w.program = w.of(r.Name)
 	}
-	f.Wins = append(f.Wins, WinFact{
+	f.Wins.Add(WinFact{
 		RVA: r.Win.RVA, Size: r.Win.CodeSize, Params: r.Win.ParameterSize,
 		Line: uint32(r.Pos().Line), Type: uint8(min(r.Win.Type, 255)),
 		Usable: (r.Win.Type == winFPO || r.Win.Type == winFrameData) && (w.program == nil || *w.program == winProgram{}),

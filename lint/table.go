@@ -1,0 +1,90 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Table is a list that is only added to. It grows by pieces, and copies nothing: a
+// slice of this length leaves twice its size of garbage behind on the way.
+type Table[T any] struct {
+	pieces [][]T
+	n      int
+}
+
+// tablePiece is how many entries a piece has.
+const (
+	tableShift = 10
+	tablePiece = 1 << tableShift
+)
+
+// Add adds x at the end.
+func (t *Table[T]) Add(x T) {
+	i := t.n >> tableShift
+	if i == len(t.pieces) {
+		t.pieces = append(t.pieces, make([]T, 0, tablePiece))
+	}
+	t.pieces[i] = append(t.pieces[i], x)
+	t.n++
+}
+
+// Len is the number of entries.
+func (t *Table[T]) Len() int { return t.n }
+
+// At is entry i, from 0 on. It stays where it is.
+func (t *Table[T]) At(i int) *T { return &t.pieces[i>>tableShift][i&(tablePiece-1)] }
+
+// All yields the entries in order.
+func (t *Table[T]) All(yield func(int, *T) bool) {
+	for p, piece := range t.pieces {
+		for i := range piece {
+			if !yield(p<<tableShift+i, &piece[i]) {
+				return
+			}
+		}
+	}
+}
+
+// sorted is a table in another order.
+type sorted[T any] struct {
+	*Table[T]
+	order []uint32 // nil for the table's own: files are mostly sorted, and large
+}
+
+// sortTable puts a table in the order that compare says; entries that are equal stay
+// in theirs.
+func sortTable[T any](t *Table[T], compare func(a, b *T) int) sorted[T] {
+	inOrder := true
+	for i := 1; i < t.n && inOrder; i++ {
+		inOrder = compare(t.At(i-1), t.At(i)) <= 0
+	}
+	if inOrder {
+		return sorted[T]{Table: t}
+	}
+	order := make([]uint32, t.n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return cmp.Or(compare(t.At(int(i)), t.At(int(j))), cmp.Compare(i, j)) })
+	return sorted[T]{t, order}
+}
+
+// index is the place in the table of what is at place i of the order.
+func (s sorted[T]) index(i int) int {
+	if s.order != nil {
+		return int(s.order[i])
+	}
+	return i
+}
+
+// At is the entry at place i of the order.
+func (s sorted[T]) At(i int) *T { return s.Table.At(s.index(i)) }
+
+// All yields the entries, and their places in the order.
+func (s sorted[T]) All(yield func(int, *T) bool) {
+	for i := range s.Len() {
+		if !yield(i, s.At(i)) {
+			return
+		}
+	}
+}
