@@ -34,6 +34,7 @@ type Facts struct {
 	Again     bool           // the record is a FILE or INLINE_ORIGIN whose number was declared before
 	Forms     InlineForms
 
+	nest     nesting    // of the INLINEs of Func
 	lines    spans      // covered by line records of Func
 	lineFrom symfmt.RVA // start of the last of them
 	lastFile uint32     // file of the last line record, plus 1
@@ -190,6 +191,7 @@ func (f *Facts) openFunc(r *symfmt.Record) {
 	f.FuncName = append(f.FuncName[:0], r.Name...)
 	f.InFunc = true
 	f.lines.reset()
+	f.nest.begin()
 	f.cover.begin(&f.Func)
 	if r.ParamSize > 0 {
 		f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
@@ -210,12 +212,14 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 		f.Files.use(r, 3, uint32(in.CallFile))
 	}
 	f.Origins.use(r, origin, uint32(in.Origin))
+	f.nest.see(r)
 }
 
 // closeFunc keeps the function that ended.
 func (f *Facts) closeFunc() {
 	if f.InFunc {
 		f.Func.Covered = f.cover.end()
+		f.nest.end()
 		f.Functions.Add(f.Func)
 	}
 	f.InFunc, f.FuncLost = false, false

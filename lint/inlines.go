@@ -2,64 +2,14 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxDepth bounds the nesting levels that are looked at, and so the memory for
-// them. Compilers nest inlined calls some dozen levels deep.
-const maxDepth = 512
-
 // maxRanges is how many ranges Breakpad reads: 512 fields, of which four come first.
 const maxRanges = 254
-
-// nesting are the INLINEs that the next one may be inside.
-type nesting struct {
-	fn     int         // number of the FUNC, to see the next one begin
-	levels []nestLevel // the last INLINE of each level, and what is at its side
-	depth  int         // of levels that are open
-}
-
-// nestLevel is a level of nesting.
-type nestLevel struct {
-	parent spans // ranges of the last INLINE
-	taken  spans // by it and those before it inside the same parent
-}
-
-// begin goes to the levels of the FUNC that r belongs to.
-func (n *nesting) begin(p *Pass) {
-	if fn := p.Functions.Len() + 1; fn != n.fn {
-		n.fn, n.depth = fn, 0
-	}
-}
-
-// open makes r the last INLINE of its level.
-func (n *nesting) open(in *symfmt.Inline) (again bool) {
-	d := int(in.Depth)
-	for d >= len(n.levels) {
-		n.levels = append(n.levels, nestLevel{})
-	}
-	level := &n.levels[d]
-	if d >= n.depth {
-		level.taken.reset()
-	}
-	n.depth = d + 1
-	level.parent.reset()
-	for _, x := range in.Ranges {
-		if x.Size == 0 {
-			continue
-		}
-		level.parent.add(x.RVA, x.Size)
-		again = level.taken.add(x.RVA, x.Size) > 0 || again
-	}
-	return again
-}
-
-// fits tells whether an INLINE has a parent: one a level higher in front of it.
-func (n *nesting) fits(in *symfmt.Inline) bool { return uint64(in.Depth) <= uint64(n.depth) }
 
 var inlineRules = sync.OnceValue(func() []*Rule {
 	return []*Rule{
@@ -79,17 +29,10 @@ call. symtool dump writes them in order.`,
 			At:   8,
 			On:   onInline,
 			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				var n nesting
 				return func(r *symfmt.Record) {
-					if !p.InFunc {
-						return
+					if most := p.nest.most; p.InFunc && uint64(r.Inline.Depth) > uint64(most) {
+						p.Report(r, 1, "level %d, want at most %d here", r.Inline.Depth, most)
 					}
-					n.begin(p)
-					if !n.fits(&r.Inline) {
-						p.Report(r, 1, "level %d, want at most %d here", r.Inline.Depth, n.depth)
-						return
-					}
-					n.depth = int(r.Inline.Depth) + 1
 				}, nil
 			},
 		},
@@ -138,9 +81,11 @@ of two calls.`,
 				"INLINE 1 6 0 0 1004 8\nINLINE 0 7 0 0 1008 8\n1000 10 1 0\n",
 			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
 				"INLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
-			At:    6,
-			On:    onBody,
-			Check: insideParent,
+			At: 6,
+			On: onFunc,
+			Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.strays }, func(p *Pass, x *nestRange) {
+				p.reportPos(x.pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.depth-1)
+			}),
 		},
 		{
 			ID:       "SYM316",
@@ -154,9 +99,15 @@ part, rust-minidump takes one of the two: the stack has the wrong call.`,
 				"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
 			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
 				"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
-			At:    6,
-			On:    onInline,
-			Check: siblings,
+			At: 6,
+			On: onInline,
+			Check: func(p *Pass) (func(*symfmt.Record), func()) {
+				return func(r *symfmt.Record) {
+					if p.InFunc && p.nest.overlaps {
+						p.Report(r, 1, "ranges overlap those of another INLINE of level %d with the same parent", r.Inline.Depth)
+					}
+				}, nil
+			},
 		},
 		{
 			ID:       "SYM317",
@@ -236,68 +187,6 @@ func rangeField(r *symfmt.Record, i int) int {
 		return 4 + 2*i
 	}
 	return 5 + 2*i
-}
-
-// insideParent waits for the end of the FUNC: what no INLINE of the level above
-// holds is another rule's.
-func insideParent(p *Pass) (func(*symfmt.Record), func()) {
-	var n nesting
-	var l levels
-	var outside []openRange
-	end := func() {
-		for _, o := range outside {
-			if above := &l.list[o.depth-1]; above.forgot || above.holds(o.rng.RVA, o.rng.Size) {
-				p.reportPos(o.pos, "range [%x, %x) outside the INLINE of level %d before it", o.rng.RVA, o.rng.RVA+symfmt.RVA(o.rng.Size), o.depth-1)
-			}
-		}
-		outside = outside[:0]
-		l.begin()
-	}
-	return func(r *symfmt.Record) {
-		if r.Kind == symfmt.KindFunc {
-			end()
-			return
-		}
-		in := &r.Inline
-		if !p.InFunc || in.Depth >= maxDepth {
-			return
-		}
-		l.add(r)
-		n.begin(p)
-		if !n.fits(in) {
-			return
-		}
-		if i := n.outside(in); i >= 0 && len(outside) < maxOpen {
-			outside = append(outside, openRange{in.Ranges[i], in.Depth, r.FieldPos(rangeField(r, i))})
-		}
-		n.open(in)
-	}, end
-}
-
-// outside finds the first range of an INLINE that is not inside its parent, -1 if
-// there is none.
-func (n *nesting) outside(in *symfmt.Inline) int {
-	if in.Depth == 0 {
-		return -1
-	}
-	parent := &n.levels[in.Depth-1].parent
-	return slices.IndexFunc(in.Ranges, func(x symfmt.Range) bool {
-		return x.Size > 0 && !parent.forgot && !parent.holds(x.RVA, x.Size)
-	})
-}
-
-func siblings(p *Pass) (func(*symfmt.Record), func()) {
-	var n nesting
-	return func(r *symfmt.Record) {
-		if !p.InFunc {
-			return
-		}
-		n.begin(p)
-		in := &r.Inline
-		if n.fits(in) && in.Depth < maxDepth && n.open(in) {
-			p.Report(r, 1, "ranges overlap those of another INLINE of level %d with the same parent", in.Depth)
-		}
-	}, nil
 }
 
 // manyRanges are ranges of an example.

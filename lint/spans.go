@@ -55,12 +55,7 @@ func (s *spans) append(x span) {
 // insert adds a span that is not behind all others.
 func (s *spans) insert(x span) (again uint64) {
 	// list[i:j] are those that x overlaps or touches.
-	i, _ := slices.BinarySearchFunc(s.list, x.from, func(y span, from symfmt.RVA) int {
-		if y.to < from && y.to+1 < from {
-			return -1
-		}
-		return 1
-	})
+	i := s.search(max(x.from, 1) - 1)
 	j := i
 	joined := x
 	for ; j < len(s.list) && (s.list[j].from <= x.to || s.list[j].from-1 == x.to); j++ {
@@ -81,11 +76,19 @@ func (s *spans) insert(x span) (again uint64) {
 // holds tells whether all of [rva, rva+size) is inside one span.
 func (s *spans) holds(rva symfmt.RVA, size uint64) bool {
 	last := rva + symfmt.RVA(size-1)
-	i, _ := slices.BinarySearchFunc(s.list, rva, func(y span, from symfmt.RVA) int {
-		if y.to < from {
-			return -1
-		}
-		return 1
-	})
+	i := s.search(rva)
 	return i < len(s.list) && s.list[i].from <= rva && last <= s.list[i].to
+}
+
+// search is the place of the first span that ends at rva or above.
+func (s *spans) search(rva symfmt.RVA) int {
+	low, high := 0, len(s.list)
+	for low < high {
+		if mid := int(uint(low+high) >> 1); s.list[mid].to < rva {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
 }
