@@ -132,7 +132,7 @@ func (r *Reader) next() (*Record, *SyntaxError, error) {
 	layout := &r.report.Layout
 	blank := false
 	for {
-		if r.fastLine() {
+		if r.fastLine() || r.fastInline() {
 			if blank {
 				layout.Split.add(r.rec.line)
 			}
