@@ -3,10 +3,8 @@ package lint
 import (
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -110,58 +108,6 @@ func TestPeerFindings(t *testing.T) {
 	}
 	if len(seen) != len(peerCFIFindings) {
 		t.Errorf("%d files, want %d", len(seen), len(peerCFIFindings))
-	}
-}
-
-// Damage of program strings is found where it is.
-func TestWinDamage(t *testing.T) {
-	path := testenv.Shared(t, "data", "minidumps", "breakpad", "symbols", "test_app.pdb", "5A9832E5287241C1838ED98914E9B7FF1", "test_app.sym")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := strings.Split(string(text), "\n")
-	lines := all[:1:1] // MODULE, and some records
-	for i := 0; i < len(all); i += 97 {
-		if strings.HasPrefix(all[i], "STACK WIN 4") {
-			lines = append(lines, strings.TrimRight(all[i], "\r"))
-		}
-	}
-	for _, d := range []struct {
-		rule string
-		do   func(f []string, r *rand.Rand) []string
-	}{
-		{"SYM431", func(f []string, r *rand.Rand) []string { f[2] = "3"; return f }},
-		{"SYM432", func(f []string, r *rand.Rand) []string { f[4] = "0"; return f }},
-		{"SYM435", func(f []string, r *rand.Rand) []string { f[2] = "0"; return f }},
-		{"SYM435", func(f []string, r *rand.Rand) []string { f[11] = "0"; return append(f[:12], "1") }},
-		{"SYM439", func(f []string, r *rand.Rand) []string { f[5] = "1" + f[4]; return f }},
-		{"SYM436", func(f []string, r *rand.Rand) []string {
-			i := 12 + r.IntN(len(f)-12)
-			for f[i] == "^" { // without it, the program is another, as good as any
-				i--
-			}
-			return slices.Delete(f, i, i+1)
-		}},
-		{"SYM437", func(f []string, r *rand.Rand) []string {
-			for i := range f {
-				if f[i] == "$eip" {
-					f[i] = "$T7"
-				}
-			}
-			return f
-		}},
-	} {
-		r := rand.New(rand.NewPCG(3, 3))
-		for range 100 {
-			at := 1 + r.IntN(len(lines)-1)
-			damaged := slices.Clone(lines)
-			damaged[at] = strings.Join(d.do(strings.Fields(lines[at]), r), " ")
-			rep := lintText(t, strings.Join(damaged, "\n")+"\n")
-			if !slices.ContainsFunc(rep.Findings, func(f Finding) bool { return f.Rule.ID == d.rule && f.Line == at+1 }) {
-				t.Errorf("%s: not found in %s\nwas %s", d.rule, damaged[at], lines[at])
-			}
-		}
 	}
 }
 

@@ -7,13 +7,6 @@ import (
 	"unicode/utf16"
 )
 
-// damage is one way to break a file. do returns the index of the line at which the
-// rule must tell, -1 if the file has no place for it.
-type damage struct {
-	name, id string
-	do       func(s *symLines) int
-}
-
 // on makes the damage of one record: change it, and the rule tells at it.
 func on(kind string, change func(s *symLines, i int)) func(*symLines) int {
 	return func(s *symLines) int {
@@ -46,7 +39,7 @@ func inlineOf(field int) func(*symLines, int, string) bool {
 	return func(s *symLines, i int, id string) bool { return s.newInline(i) && s.fields(i)[field] == id }
 }
 
-var damages = []damage{
+var structureDamages = []damage{
 	{"MODULE lost", "SYM102", func(s *symLines) int { s.remove(0); return 0 }},
 	{"MODULE behind others", "SYM102", func(s *symLines) int {
 		i := 1 + s.rng.IntN(len(s.lines)-1)
@@ -281,20 +274,26 @@ var damages = []damage{
 	}},
 }
 
-// texts are damages of the text as a whole.
-var textDamages = []struct {
-	name, id string
-	do       func(text string) string
-	line     func(lines int) int
-}{
-	{"UTF-16", "SYM113", func(text string) string {
+// whole makes the damage of the text as a whole.
+func whole(change func(text string) string) func(*symLines) int {
+	return func(s *symLines) int {
+		s.change = change
+		return 0
+	}
+}
+
+var textDamages = []damage{
+	{"UTF-16", "SYM113", whole(func(text string) string {
 		var b strings.Builder
 		for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
 			b.Write([]byte{byte(u), byte(u >> 8)})
 		}
 		return b.String()
-	}, func(int) int { return 1 }},
-	{"byte order mark", "SYM114", func(text string) string { return "\ufeff" + text }, func(int) int { return 1 }},
-	{"CR LF", "SYM116", func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }, func(int) int { return 1 }},
-	{"no end", "SYM120", func(text string) string { return strings.TrimSuffix(text, "\n") }, func(n int) int { return n }},
+	})},
+	{"byte order mark", "SYM114", whole(func(text string) string { return "\ufeff" + text })},
+	{"CR LF", "SYM116", whole(func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") })},
+	{"no end", "SYM120", func(s *symLines) int {
+		s.change = func(text string) string { return strings.TrimSuffix(text, "\n") }
+		return len(s.lines) - 1
+	}},
 }

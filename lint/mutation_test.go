@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,13 +15,30 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// symLines is a symbol file to damage: its lines, without their ends.
-type symLines struct {
-	lines []string
-	rng   *rand.Rand
+// damage is one way to break a file. do returns the index of the line at which the
+// rule must tell, -1 if the file has no place for it.
+type damage struct {
+	name, id string
+	do       func(s *symLines) int
 }
 
-func (s *symLines) text() string { return strings.Join(s.lines, "\n") + "\n" }
+// damages are all kinds.
+var damages = slices.Concat(structureDamages, textDamages, cfiDamages, winDamages)
+
+// symLines is a symbol file to damage: its lines, without their ends.
+type symLines struct {
+	lines  []string
+	rng    *rand.Rand
+	change func(text string) string // of the text as a whole; nil for none
+}
+
+func (s *symLines) text() string {
+	text := strings.Join(s.lines, "\n") + "\n"
+	if s.change != nil {
+		text = s.change(text)
+	}
+	return text
+}
 
 // kind is the record's word, "line" for a line record.
 func (s *symLines) kind(i int) string {
@@ -63,16 +81,21 @@ func (s *symLines) remove(i int)              { s.lines = slices.Delete(s.lines,
 
 // pick is a random record of a kind, -1 if there is none; also may be nil.
 func (s *symLines) pick(kind string, also func(i int) bool) int {
-	var all []int
+	all := s.all(kind, also)
+	if len(all) == 0 {
+		return -1
+	}
+	return all[s.rng.IntN(len(all))]
+}
+
+// all are the records of a kind.
+func (s *symLines) all(kind string, also func(i int) bool) (all []int) {
 	for i := range s.lines {
 		if s.kind(i) == kind && (also == nil || also(i)) {
 			all = append(all, i)
 		}
 	}
-	if len(all) == 0 {
-		return -1
-	}
-	return all[s.rng.IntN(len(all))]
+	return all
 }
 
 // find is the first record from i on for which ok is true, -1 without.
@@ -137,58 +160,122 @@ func lintAll(t testing.TB, text string) *Report {
 }
 
 // toldOnce are rules with one finding a file.
-var toldOnce = []string{"SYM117", "SYM118", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
+var toldOnce = []string{"SYM113", "SYM114", "SYM116", "SYM117", "SYM118", "SYM120", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
 
-// Each kind of damage at random places of real files is found, with the right
-// rule and line.
-func TestMutations(t *testing.T) {
-	found, tried := map[string]int{}, map[string]int{}
-	for n, path := range realFiles(t) {
-		text := readSym(t, path)
-		base := lintAll(t, text)
-		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-		if len(lines) < 3 {
-			continue // no symbols
+// mutationSeed is of SYMTOOL_MUTATION_SEED: other places are damaged with another.
+func mutationSeed(t testing.TB) uint64 {
+	text := os.Getenv("SYMTOOL_MUTATION_SEED")
+	if text == "" {
+		return 1
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal("SYMTOOL_MUTATION_SEED:", err)
+	}
+	return seed
+}
+
+// mutationTest damages files, and counts what is found.
+type mutationTest struct {
+	found, tried map[string]int // by name of the damage
+	seed         uint64
+}
+
+func newMutations(t testing.TB) *mutationTest {
+	return &mutationTest{map[string]int{}, map[string]int{}, mutationSeed(t)}
+}
+
+// damage puts each kind of damage into a file, some times each.
+func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
+	base := lintAll(t, text)
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) < 3 {
+		return // no symbols
+	}
+	type place struct{ id, text string }
+	before := map[place]bool{}
+	for i := range base.Findings {
+		if f := &base.Findings[i]; f.Line > 0 && f.Line <= len(lines) {
+			before[place{f.Rule.ID, lines[f.Line-1]}] = true
 		}
-		rounds := 3
-		if len(text) > 1<<20 {
-			rounds = 1
+	}
+	for _, d := range damages {
+		if base.Counts[d.id] > 0 && slices.Contains(toldOnce, d.id) {
+			continue
 		}
-		check := func(name, id, broken string, line int) {
-			tried[name]++
-			has := func(f Finding) bool { return f.Rule.ID == id && f.Line == line }
-			if r := lintAll(t, broken); slices.ContainsFunc(r.Findings, has) {
-				found[name]++
-			} else {
-				t.Errorf("%s: %s: no %s at line %d: %v", filepath.Base(path), name, id, line, r.Counts)
-			}
-		}
-		for k, d := range damages {
-			if base.Counts[d.id] > 0 && slices.Contains(toldOnce, d.id) {
+		for round := range rounds {
+			h := fnv.New64a()
+			fmt.Fprintln(h, name, d.name, round)
+			s := &symLines{lines: slices.Clone(lines), rng: rand.New(rand.NewPCG(m.seed, h.Sum64()))}
+			at := d.do(s)
+			if at < 0 || before[place{d.id, s.lines[at]}] {
 				continue
 			}
-			for round := range rounds {
-				s := &symLines{slices.Clone(lines), rand.New(rand.NewPCG(uint64(n), uint64(k<<8|round)))}
-				if i := d.do(s); i >= 0 {
-					check(d.name, d.id, s.text(), i+1)
-				}
+			m.tried[d.name]++
+			r := lintAll(t, s.text())
+			if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule.ID == d.id && f.Line == at+1 }) {
+				m.found[d.name]++
+			} else {
+				t.Errorf("%s: %s: no %s at line %d: %.200s: %v", name, d.name, d.id, at+1, s.lines[at], r.Counts)
 			}
 		}
-		for _, d := range textDamages {
-			check(d.name, d.id, d.do(text), d.line(len(lines)))
-		}
 	}
-	all, ok := 0, 0
+}
+
+// log prints the rates. Each kind must have been tried at least times, but for those
+// that are of no record of the files.
+func (m *mutationTest) log(t *testing.T, least int, without ...damage) {
+	tried, found := 0, 0
 	for _, d := range damages {
-		t.Logf("%-28s %s %d of %d", d.name, d.id, found[d.name], tried[d.name])
-		all, ok = all+tried[d.name], ok+found[d.name]
-		if tried[d.name] < 10 {
-			t.Errorf("%s: tried %d times alone", d.name, tried[d.name])
+		n, ok := m.tried[d.name], m.found[d.name]
+		tried, found = tried+n, found+ok
+		t.Logf("%-38s %s %4d of %4d found, %5.1f %%", d.name, d.id, ok, n, 100*float64(ok)/float64(max(n, 1)))
+		if n < least && !slices.ContainsFunc(without, func(w damage) bool { return w.name == d.name }) {
+			t.Errorf("%s: tried %d times only", d.name, n)
 		}
 	}
-	for _, d := range textDamages {
-		t.Logf("%-28s %s %d of %d", d.name, d.id, found[d.name], tried[d.name])
-		all, ok = all+tried[d.name], ok+found[d.name]
+	t.Logf("%d kinds of damage, seed %d: %d of %d found, %.1f %%", len(damages), m.seed, found, tried, 100*float64(found)/float64(max(tried, 1)))
+}
+
+// Each kind of damage at random places of real files is found, with the right
+// rule and line: of what symtool dump wrote for the test binaries, and of the symbol
+// files of others.
+func TestMutations(t *testing.T) {
+	m := newMutations(t)
+	for _, path := range realFiles(t) {
+		text := readSym(t, path)
+		rounds := 2
+		if testenv.OracleFull() {
+			rounds = 10
+		}
+		if len(text) > 1<<16 {
+			rounds /= 2
+		}
+		m.damage(t, filepath.Base(path), text, rounds)
 	}
-	t.Logf("%d kinds of damage: %d of %d found", len(damages)+len(textDamages), ok, all)
+	if len(sharedFiles()) == 0 {
+		m.log(t, 10, winDamages...)
+		return
+	}
+	m.log(t, 3)
+}
+
+// And of large files: of what symtool dump writes for symtool itself, or of the one
+// that SYMTOOL_MUTATION_SYM names.
+func TestMutationsLarge(t *testing.T) {
+	m := newMutations(t)
+	if path := os.Getenv("SYMTOOL_MUTATION_SYM"); path != "" {
+		m.damage(t, filepath.Base(path), readSym(t, path), 1)
+	} else {
+		testenv.Oracle(t)
+		program, err := symtool() // a Go binary with all its libraries
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.damage(t, "symtool.sym", string(dumped(t, program)), 1)
+	}
+	m.log(t, 0)
+	if len(m.tried) < 50 { // Go has no calls of files that nothing else names, and saves no registers
+		t.Errorf("%d kinds of damage only", len(m.tried))
+	}
 }
