@@ -1,0 +1,121 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// ruleFault is a fault in a text.
+type ruleFault struct {
+	field int // number of the token, from 0
+	text  string
+}
+
+// checkExpr returns why an expression has no value, whatever the registers are.
+func checkExpr(e cfi.Expr) *ruleFault {
+	if err := e.Check(); err != nil {
+		f := exprFault(err)
+		return &f
+	}
+	return checkTokens(e)
+}
+
+// exprFault is a fault that the parser or cfi.Expr.Check found. Its field is that of
+// the token, from 1.
+func exprFault(err error) ruleFault {
+	var ce *cfi.Error
+	if !errors.As(err, &ce) {
+		return ruleFault{-1, err.Error()}
+	}
+	text := ce.Kind.Error()
+	if ce.Token > 0 {
+		text = quote(ce.Text) + ": " + text
+	}
+	if ce.Rule != "" {
+		text = quote(ce.Rule) + ": " + text
+	}
+	return ruleFault{ce.Token, text}
+}
+
+// checkTokens finds operands that an operator cannot take.
+func checkTokens(e cfi.Expr) *ruleFault {
+	if e.IsUndef() {
+		return nil
+	}
+	before := ""
+	for i, token := range strings.Fields(e.String()) {
+		switch token {
+		case ".undef":
+			return &ruleFault{i + 1, ".undef within an expression"}
+		case "/", "%":
+			if before == "0" {
+				return &ruleFault{i + 1, "division by zero"}
+			}
+		case "@":
+			if v, ok := constToken(before); ok && (v == 0 || v&(v-1) != 0) {
+				return &ruleFault{i + 1, "alignment " + before + " is not a power of two"}
+			}
+		}
+		before = token
+	}
+	return nil
+}
+
+// constToken reads a token of cfi.Expr.String.
+func constToken(token string) (uint64, bool) {
+	var v int64
+	n, err := fmt.Sscan(token, &v)
+	return uint64(v), n == 1 && err == nil
+}
+
+// ruleStarts are the tokens that name registers.
+func ruleStarts(text string) (starts []int) {
+	n := 0
+	for token := range strings.FieldsSeq(text) {
+		if token[len(token)-1] == ':' {
+			starts = append(starts, n)
+		}
+		n++
+	}
+	return starts
+}
+
+// faultField is the token of a fault of form. A rule without an expression has
+// none: then it is the register with another, or nothing, behind it.
+func faultField(text string, err error) int {
+	if f := exprFault(err); f.field > 0 {
+		return f.field - 1
+	}
+	starts := ruleStarts(text)
+	for i, at := range starts {
+		if i+1 < len(starts) && starts[i+1] == at+1 {
+			return at
+		}
+	}
+	if len(starts) == 0 {
+		return 0
+	}
+	return starts[len(starts)-1]
+}
+
+// maxQuoted is how much of a text a message repeats.
+const maxQuoted = 40
+
+// quote prints a name of the file as messages show it: as it is when it is plain,
+// else escaped and shortened.
+func quote(name string) string {
+	plain := len(name) <= maxQuoted
+	for i := range len(name) {
+		plain = plain && name[i] > ' ' && name[i] < 0x7f
+	}
+	if plain {
+		return name
+	}
+	if len(name) > maxQuoted {
+		return fmt.Sprintf("%q...", name[:maxQuoted])
+	}
+	return fmt.Sprintf("%q", name)
+}
