@@ -46,7 +46,7 @@ oracle: ## every test, with other tools' answers to compare with; installs them 
 oracle-full: ## every compiler, option, language and CPU beside llvm's answers, as tables: half an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^Test(Oracle|SFrame|Follow|Lengths|Mutated|VerifyMutations)' \
+	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^Test(Oracle|SFrame|Follow|Lengths|Mutated|Mutations|VerifyMutations)' \
 		./dwarf2sym ./sframe ./symfmt/... ./walk/... ./lint ./resolve
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
