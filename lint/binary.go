@@ -118,7 +118,7 @@ where x29 is restored before the stack pointer.`,
 			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
 		},
 		{
-			ID: "SYM554", Title: "return address that the instructions of a function contradict", Severity: Error, Since: "0.3",
+			ID: "SYM554", Title: "return address that the instructions of a function contradict", Severity: Error, Since: "0.3", Misleads: true,
 			Spec: binarySpec + "STACK CFI records",
 			Doc: `The CFA is right at this address, and the return address is not where the rule of .ra
 says: on x86-64 it is always in front of the CFA, and on arm64 the code saved x30

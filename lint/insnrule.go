@@ -11,7 +11,7 @@ import (
 )
 
 var followRule = &Rule{
-	ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: Error, Since: "0.3",
+	ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: Error, Since: "0.3", Misleads: true,
 	Spec: binarySpec + "STACK CFI records",
 	Doc: `The stack pointer was followed from the function's first instruction through pushes,
 pops and additions, and at this address the CFA is not where the rule says: a

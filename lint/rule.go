@@ -35,6 +35,8 @@ type Rule struct {
 	// Refused says that rust-minidump refuses the whole file for a finding, and not
 	// only the record.
 	Refused bool
+	// Misleads says that a finding is a STACK CFI INIT with which walks go wrong.
+	Misleads bool
 
 	// PerFile says that the rule counts, and reports a file once for each kind: a
 	// baseline compares neither message nor function.

@@ -172,6 +172,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 			l.record(nil)
 		}
 	}
+	p.report.contradicted(o.MinCFI)
 	if why := p.report.refusal(); why != "" && p.HasModule {
 		p.report.Coverage.Reasons = append(p.report.Coverage.Reasons, why)
 	}

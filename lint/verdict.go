@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -52,6 +53,28 @@ func (r *Report) refusal() string {
 		return ""
 	}
 	return "rust-minidump may refuse the file: see " + strings.Join(ids, ", ")
+}
+
+// contradicted takes the STACK CFI blocks that the binary's instructions contradict
+// at a call from those that a walker can use: they lead it astray.
+func (r *Report) contradicted(limit float64) {
+	n, c := 0, r.Coverage
+	var ids []string
+	for _, found := range r.ByRule() {
+		if found.Rule.Misleads {
+			n += found.Count
+			ids = append(ids, found.Rule.ID)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	good := Share{uint64(max(0, c.Blocks-n)), uint64(c.Blocks)}
+	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: see %s",
+		n, plural(c.Blocks, "STACK CFI INIT"), strings.Join(ids, ", ")))
+	if good.below(cmp.Or(limit, GoodShare)) && c.Verdict == GoodForUnwinding {
+		c.Verdict = SymbolicationOnly
+	}
 }
 
 // judge gives the verdict.

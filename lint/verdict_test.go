@@ -139,3 +139,25 @@ func TestHasCFI(t *testing.T) {
 		t.Errorf("%d ranges, want 2", n)
 	}
 }
+
+// Rules that lead walks astray count like code without any.
+func TestVerdictContradicted(t *testing.T) {
+	for _, c := range []struct {
+		blocks, wrong, saved int
+		limit                float64
+		want                 Verdict
+		reason               string
+	}{
+		{100, 0, 0, 0, GoodForUnwinding, ""},
+		{100, 4, 1, 0, GoodForUnwinding, "5 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551, SYM554"},
+		{100, 4, 2, 0, SymbolicationOnly, "6 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551, SYM554"},
+		{100, 1, 0, 99.5, SymbolicationOnly, "1 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551"},
+		{1, 3, 0, 0, SymbolicationOnly, "3 of 1 STACK CFI INIT are contradicted by the code, and lead walks astray: see SYM551"},
+	} {
+		r := &Report{Counts: map[string]int{"SYM551": c.wrong, "SYM554": c.saved}, Coverage: &Coverage{Blocks: c.blocks, Verdict: GoodForUnwinding}}
+		r.contradicted(c.limit)
+		if got := strings.Join(r.Coverage.Reasons, "; "); r.Coverage.Verdict != c.want || got != c.reason {
+			t.Errorf("%+v: %s: %s", c, r.Coverage.Verdict, got)
+		}
+	}
+}
