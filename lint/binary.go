@@ -24,6 +24,8 @@ type elfBinary struct {
 	// problems are parts that could not be read: one message each.
 	problems []string
 	done     bool
+
+	compared, followed bool // looked at by one of the rules that share a look
 }
 
 func openBinary(f *elfobj.File) *elfBinary { return &elfBinary{File: f, base: f.LoadBase()} }
@@ -95,6 +97,18 @@ func atEnd(p *Pass, end func()) (func(*symfmt.Record), func()) {
 			end()
 		}
 	}
+}
+
+// sharedAtEnd is atEnd for rules that one look at the binary is for: the first of those
+// that are checked takes it, and done notes that. The look tells with turn or also whose
+// findings are which.
+func sharedAtEnd(p *Pass, done func(*elfBinary) *bool, look func()) (func(*symfmt.Record), func()) {
+	return atEnd(p, func() {
+		if d := done(p.binary); !*d {
+			*d = true
+			look()
+		}
+	})
 }
 
 func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {

@@ -25,7 +25,7 @@ const (
 )
 
 func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
-	return atEnd(p, func() {
+	return sharedAtEnd(p, func(b *elfBinary) *bool { return &b.compared }, func() {
 		rows := p.binary.ready()
 		for _, e := range p.binary.fdeTable() {
 			rva := p.binary.rva(e.start)
@@ -64,6 +64,11 @@ func sameRange(blocks []rowBlock, size uint64) bool {
 }
 
 func (p *Pass) tellLostFDE(rows *stackRows, rva symfmt.RVA, e *fdeEntry) {
+	was := p.rule
+	defer func() { p.rule = was }()
+	if !p.turn("SYM507") {
+		return
+	}
 	if b := rows.block(rva); b != nil {
 		p.ReportAt(int(b.line), rva, "the FDE at 0x%x of .eh_frame begins at 0x%x, where a STACK CFI INIT of 0x%x covers it", e.fde, uint64(rva), uint64(b.rva))
 		return

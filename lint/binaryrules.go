@@ -73,7 +73,7 @@ walker has to guess.`,
 			Spec: binarySpec + "STACK CFI records",
 			Doc: `An FDE's rules end where its range ends. A STACK CFI INIT that is shorter loses rows,
 and one that is longer has rules for code that they are not of.`,
-			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM507
+			Check: checkFDEs, // as SYM507
 		},
 		{
 			ID: "SYM509", Title: "row that disagrees with .sframe", Severity: Warning, Since: "0.3",
@@ -96,7 +96,7 @@ give the binary that runs.`,
 			Spec: binarySpec + "STACK CFI records",
 			Doc: `SYM551 follows the stack pointer through the code and abstains where it cannot: this
 tells how many STACK CFI INITs were followed and why others were not.`,
-			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+			Check: checkFollow, // as SYM551
 		},
 		{
 			ID: "SYM553", Title: "CFA that a few instructions contradict", Severity: Warning, Since: "0.3",
@@ -106,7 +106,7 @@ only if it begins there, at a crash or in a sampling profiler. Compilers make th
 mistake in epilogues: LLVM where it moves instructions between pops, GCC for arm64
 where x29 is restored before the stack pointer.`,
 			Cites: []string{"llvm-project#63598"},
-			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+			Check: checkFollow, // as SYM551
 		},
 		{
 			ID: "SYM554", Title: "return address that the instructions of a function contradict", Severity: Error, Since: "0.3", Misleads: true,
@@ -115,7 +115,7 @@ where x29 is restored before the stack pointer.`,
 says: on x86-64 it is always in front of the CFA, and on arm64 the code saved x30
 elsewhere, or called a function since, so that x30 has another value. It is about
 functions with a call where this is so: each walk through them goes wrong.`,
-			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+			Check: checkFollow, // as SYM551
 		},
 		{
 			ID: "SYM555", Title: "saved register that the instructions of a function contradict", Severity: Warning, Since: "0.3",
@@ -125,7 +125,7 @@ that its caller needs (rbx, rbp, r12 to r15; x19 to x29) at another place of the
 rule says, or have not saved it yet. A walker gives the caller a wrong value, and
 where the caller's CFA is computed from it, all frames from there on are lost. What SYM554 says
 of the return address is here if no call of the function is concerned.`,
-			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+			Check: checkFollow, // as SYM551
 		},
 		{
 			ID: "SYM556", Title: "overwritten register without a rule", Severity: Warning, Since: "0.3",
@@ -134,7 +134,7 @@ of the return address is here if no call of the function is concerned.`,
 value, and STACK CFI has no rule for it: a walker takes the value for the caller's.
 It abstains where a STACK CFI INIT has no rule for any register but .ra: in Go and OCaml functions
 keep no registers for their callers, so that what looks like a save is none.`,
-			Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // with SYM551
+			Check: checkFollow, // as SYM551
 		},
 	}
 })

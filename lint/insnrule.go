@@ -43,7 +43,7 @@ func followedCPU(machine elf.Machine, class elf.Class) *frameCPU {
 }
 
 func checkFollow(p *Pass) (func(*symfmt.Record), func()) {
-	return atEnd(p, func() {
+	return sharedAtEnd(p, func(b *elfBinary) *bool { return &b.followed }, func() {
 		rows, cpu := p.binary.ready(), followCPU(p.binary)
 		if cpu == nil || len(rows.blocks) == 0 || rows.cpu == nil || rows.cpu.Machine != p.binary.Machine {
 			return
@@ -117,16 +117,11 @@ func (f *follower) all(p *Pass) {
 }
 
 func (f *follower) report(p *Pass, m *mismatch) {
-	before := len(p.report.Findings)
-	was := p.rule
-	defer func() { p.rule = was }()
-	if !m.broad() && !p.turn("SYM553") {
-		return
+	id := "SYM551"
+	if !m.broad() {
+		id = "SYM553"
 	}
-	p.ReportAt(int(m.line), p.binary.rva(m.addr), "at 0x%x %s", uint64(p.binary.rva(m.addr)), m)
-	if n := len(p.report.Findings); n > before {
-		p.report.Findings[n-1].Function = p.binary.nameAt(m.addr)
-	}
+	f.reportAs(p, id, m.line, m.addr, m)
 }
 
 // reportSave reports a rule of a register.
@@ -139,15 +134,20 @@ func (f *follower) reportSave(p *Pass, m *saveMismatch) {
 	case m.absent:
 		id = "SYM556"
 	}
+	f.reportAs(p, id, m.line, m.addr, m)
+}
+
+// reportAs reports what was found at an address of the binary, if the rule is checked.
+func (f *follower) reportAs(p *Pass, id string, line uint32, addr uint64, m fmt.Stringer) {
 	was := p.rule
 	defer func() { p.rule = was }()
 	if !p.turn(id) {
 		return
 	}
 	before := len(p.report.Findings)
-	p.ReportAt(int(m.line), p.binary.rva(m.addr), "at 0x%x %s", uint64(p.binary.rva(m.addr)), m)
+	p.ReportAt(int(line), p.binary.rva(addr), "at 0x%x %s", uint64(p.binary.rva(addr)), m)
 	if n := len(p.report.Findings); n > before {
-		p.report.Findings[n-1].Function = p.binary.nameAt(m.addr)
+		p.report.Findings[n-1].Function = p.binary.nameAt(addr)
 	}
 }
 

@@ -53,7 +53,11 @@ covers (contained_range_map-inl.h). rust-minidump cuts the one before short at t
 of the later one, and drops the later one where it starts lower. PDB files of split
 functions have such records: a range counts from the first to the last byte of the
 function, over the parts of others. Frames there are found by another record, or by
-the frame pointer.`,
+the frame pointer.
+
+Where the PDB file is another's and cannot be built again, say so in .symlint.toml, with
+the file's own name: [[suppress]], rule = "SYM433", file = "kernel32.sym", reason = "the
+ranges are those of Microsoft's PDB".`,
 			Bad: winHead + winExample + "STACK WIN 4 1020 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 5,
 			Good:  winHead + winExample + "STACK WIN 4 1020 20 0 0 0 0 0 0 1 " + winProg + "\nSTACK WIN 0 1020 40 0 0 0 0 0 0 0 0\n",
 			Check: winOverlaps(false),
