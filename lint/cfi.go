@@ -36,7 +36,7 @@ rows; others take either. Rules of the wrong block give wrong callers.`,
 			Bad: amd64Head + goodInit + "STACK CFI INIT 1020 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
 			Good:  amd64Head + goodInit + "STACK CFI INIT 1040 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 1040 0 g\n",
 			On:    cfiKinds,
-			Check: overlaps(false),
+			Check: blockOverlaps,
 		},
 		{
 			ID: "SYM403", Title: "STACK CFI INIT twice for the same range", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -45,7 +45,7 @@ write each function twice. Readers keep one of them; the file is larger for noth
 			Bad: amd64Head + goodInit + goodInit, At: 5,
 			Good:  amd64Head + goodInit,
 			On:    cfiKinds,
-			Check: overlaps(true),
+			Check: blockOverlaps,
 		},
 		{
 			ID: "SYM404", Title: "STACK CFI INIT of no bytes", Severity: Warning, Since: "0.1", Spec: cfiSpec,

@@ -106,9 +106,5 @@ func checkScratch(p *Pass, r *symfmt.Record) {
 	p.Report(r, rulesField(r), ".cfa is computed from %s, which calls do not keep", name)
 }
 
-// overlaps reports blocks that overlap: those of the same range, or the others.
-func overlaps(same bool) checkFunc {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() { p.reportClashes(p.blockClashes(), same) }
-	}
-}
+// blockOverlaps reports blocks that have the same range, or overlap.
+var blockOverlaps = checkClashes(func(f *Facts) *bool { return &f.cfi.compared }, (*Facts).blockClashes, "SYM402", "SYM403")

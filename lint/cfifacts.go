@@ -26,8 +26,7 @@ type cfiFacts struct {
 	noRA    bool
 	holes   []hole
 
-	compared bool // clashes are known
-	clashes  []clash
+	compared bool // clashes were told
 }
 
 // oddity is a set of things that are wrong with a record, each seen by one rule.

@@ -26,49 +26,56 @@ type clash struct {
 // compared: a heap of more is damage, of which not all is told.
 const maxKept = 512
 
-// clashes returns the records that Breakpad drops, which takes them in the order
+// claims are records that may clash, by their numbers in order of the file: a number
+// costs four bytes, and there may be millions.
+type claims struct {
+	list   []uint32 // without those of no bytes; in another order when they were compared
+	at     func(uint32) claim
+	nested bool // one may lie within another
+}
+
+// clashes tells of the records that Breakpad drops, which takes them in the order
 // of the file (range_map-inl.h): each that overlaps one taken before. Where
 // nested, one may lie within another, if it is not the same
 // (contained_range_map-inl.h).
-func clashes(claims []claim, nested bool) (found []clash) {
-	claims = slices.DeleteFunc(claims, func(c claim) bool { return c.size == 0 })
-	byRVA := func(a, b claim) int { return cmp.Compare(a.rva, b.rva) }
-	if !slices.IsSortedFunc(claims, byRVA) {
-		slices.SortStableFunc(claims, byRVA)
-	}
-	for start := 0; start < len(claims); {
-		first := claims[start].rva
-		reach := claims[start].size // of the heap, from first on
+func (c *claims) clashes(tell func(clash)) {
+	rva := func(i int) symfmt.RVA { return c.at(c.list[i]).rva }
+	slices.SortFunc(c.list, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.at(a).rva, c.at(b).rva), cmp.Compare(a, b)) })
+	var kept []claim
+	for start := 0; start < len(c.list); {
+		first, reach := rva(start), c.at(c.list[start]).size // of the heap, from first on
 		end := start + 1
-		for end < len(claims) && uint64(claims[end].rva-first) < reach {
-			reach = max(reach, addUp(uint64(claims[end].rva-first), claims[end].size))
+		for end < len(c.list) && uint64(rva(end)-first) < reach {
+			reach = max(reach, addUp(uint64(rva(end)-first), c.at(c.list[end]).size))
 			end++
 		}
 		if end-start > 1 {
-			found = settle(found, claims[start:end], nested)
+			kept = c.settle(c.list[start:end], kept[:0], tell)
 		}
 		start = end
 	}
-	return found
 }
 
-// settle finds the clashes of one heap.
-func settle(found []clash, heap []claim, nested bool) []clash {
-	slices.SortFunc(heap, func(a, b claim) int { return cmp.Compare(a.line, b.line) })
-	kept := make([]claim, 0, min(len(heap), 2*maxKept))
+// settle finds the clashes of one heap. It returns kept, to be used again.
+func (c *claims) settle(heap []uint32, kept []claim, tell func(clash)) []claim {
+	slices.Sort(heap)
 next:
-	for _, c := range heap {
-		for i := len(kept) - 1; i >= max(0, len(kept)-maxKept); i-- {
-			k := kept[i]
-			same := c.rva == k.rva && c.size == k.size
-			if c.overlaps(&k) && (same || !nested || !c.within(&k) && !k.within(&c)) {
-				found = append(found, clash{c, k, same})
+	for _, i := range heap {
+		x := c.at(i)
+		for j := len(kept) - 1; j >= max(0, len(kept)-maxKept); j-- {
+			k := kept[j]
+			same := x.rva == k.rva && x.size == k.size
+			if x.overlaps(&k) && (same || !c.nested || !x.within(&k) && !k.within(&x)) {
+				tell(clash{x, k, same})
 				continue next
 			}
 		}
-		kept = append(kept, c)
+		if len(kept) == 2*maxKept {
+			kept = append(kept[:0], kept[maxKept:]...)
+		}
+		kept = append(kept, x)
 	}
-	return found
+	return kept
 }
 
 func (c *claim) overlaps(o *claim) bool {
@@ -82,58 +89,60 @@ func (c *claim) within(o *claim) bool {
 	return c.rva >= o.rva && uint64(c.rva-o.rva) <= o.size && c.size <= o.size-uint64(c.rva-o.rva)
 }
 
-// reportClashes tells of the clashes that are of the same range, or of the others.
-func (p *Pass) reportClashes(all []clash, same bool) {
-	for _, c := range all {
-		if c.same == same {
-			message := "[%x, %x) overlaps [%x, %x) of line %d"
-			if same {
-				message = "[%x, %x) has the range of line %[5]d"
+// checkClashes is the check of the two rules for clashes, which are looked for once: of
+// records that overlap, and of those that have the same range.
+func checkClashes(looked func(*Facts) *bool, look func(*Facts, func(clash)), overlap, same string) checkFunc {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		return nil, func() {
+			d := looked(p.Facts)
+			if *d {
+				return
 			}
-			p.ReportAt(int(c.dropped.line), c.dropped.rva, message,
-				c.dropped.rva, c.dropped.end(), c.kept.rva, c.kept.end(), c.kept.line)
+			*d = true
+			was := p.rule
+			defer func() { p.rule = was }()
+			look(p.Facts, func(c clash) {
+				id, message := overlap, "[%x, %x) overlaps [%x, %x) of line %d"
+				if c.same {
+					id, message = same, "[%x, %x) has the range of line %[5]d"
+				}
+				if p.turn(id) {
+					p.ReportAt(int(c.dropped.line), c.dropped.rva, message,
+						c.dropped.rva, c.dropped.end(), c.kept.rva, c.kept.end(), c.kept.line)
+				}
+			})
 		}
 	}
 }
 
-// blockClashes are those of the STACK CFI blocks, looked for once.
-func (f *Facts) blockClashes() []clash {
-	c := &f.cfi
-	if c.compared {
-		return c.clashes
-	}
-	c.compared = true
+// blockClashes are those of the STACK CFI blocks.
+func (f *Facts) blockClashes(tell func(clash)) {
 	ordered := true
 	for i := 1; i < f.Blocks.Len() && ordered; i++ {
 		before, b := f.Blocks.At(i-1), f.Blocks.At(i)
 		ordered = b.RVA >= before.RVA && uint64(b.RVA-before.RVA) >= max(before.Size, 1)
 	}
 	if ordered {
-		return nil
+		return
 	}
-	claims := make([]claim, f.Blocks.Len())
+	c := claims{at: func(i uint32) claim { b := f.Blocks.At(int(i)); return claim{b.RVA, b.Size, b.Line} }}
 	for i, b := range f.Blocks.All {
-		claims[i] = claim{b.RVA, b.Size, b.Line}
+		if b.Size > 0 {
+			c.list = append(c.list, uint32(i))
+		}
 	}
-	c.clashes = clashes(claims, false)
-	return c.clashes
+	c.clashes(tell)
 }
 
 // winClashes are those of the STACK WIN records of the types that readers use.
-func (f *Facts) winClashes() []clash {
-	w := &f.win
-	if w.compared {
-		return w.clashes
-	}
-	w.compared = true
+func (f *Facts) winClashes(tell func(clash)) {
 	for _, kind := range []uint8{winFPO, winFrameData} {
-		var claims []claim
-		for _, win := range f.Wins.All {
-			if win.Type == kind {
-				claims = append(claims, claim{win.RVA, win.Size, win.Line})
+		c := claims{nested: true, at: func(i uint32) claim { w := f.Wins.At(int(i)); return claim{w.RVA, w.Size, w.Line} }}
+		for i, w := range f.Wins.All {
+			if w.Type == kind && w.Size > 0 {
+				c.list = append(c.list, uint32(i))
 			}
 		}
-		w.clashes = append(w.clashes, clashes(claims, true)...)
+		c.clashes(tell)
 	}
-	return w.clashes
 }

@@ -228,10 +228,19 @@ var structureDamages = []damage{
 		return i
 	}},
 	{"line without bytes", "SYM310", on("line", func(s *symLines, i int) { s.set(i, 1, "0") })},
-	{"level skipped", "SYM313", func(s *symLines) int {
+	{"level skipped", "SYM325", func(s *symLines) int {
 		i := s.pick("INLINE", func(i int) bool { return s.kind(i-1) == "FUNC" })
 		if i >= 0 {
-			s.set(i, 1, "%d", 1+s.rng.IntN(5))
+			s.set(i, 1, "%d", maxDepth/2+s.rng.IntN(5)) // where nobody else is
+		}
+		return i
+	}},
+	{"call in front of its caller", "SYM313", func(s *symLines) int {
+		i := s.pick("INLINE", func(i int) bool {
+			return s.kind(i-1) == "FUNC" && s.kind(i+1) == "INLINE" && s.newInline(i) && s.newInline(i+1) && s.inside(i+1, i)
+		})
+		if i >= 0 {
+			s.lines[i], s.lines[i+1] = s.lines[i+1], s.lines[i]
 		}
 		return i
 	}},

@@ -56,6 +56,12 @@ type FuncFact struct {
 // End is the address behind the last byte; it may wrap around.
 func (f *FuncFact) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
+// holds tells whether a range is inside the function.
+func (f *FuncFact) holds(x symfmt.Range) bool {
+	at := uint64(x.RVA - f.RVA)
+	return x.RVA >= f.RVA && at <= f.Size && x.Size <= f.Size-at
+}
+
 // PublicFact is a PUBLIC record.
 type PublicFact struct {
 	RVA  symfmt.RVA
@@ -212,7 +218,7 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 		f.Files.use(r, 3, uint32(in.CallFile))
 	}
 	f.Origins.use(r, origin, uint32(in.Origin))
-	f.nest.see(r)
+	f.nest.see(r, &f.Func)
 }
 
 // closeFunc keeps the function that ended.

@@ -22,19 +22,16 @@ var inlineRules = sync.OnceValue(func() []*Rule {
 			Doc: `The level of an INLINE is at most one above that of the INLINE before it, and 0 for
 the first. Breakpad drops one that skips a level, and the inlined call is missing in
 stacks; rust-minidump sorts them. Mozilla's dump_syms orders INLINEs by address, not by
-call. symtool dump writes them in order.`,
+call. symtool dump writes them in order. Where no INLINE of the level above holds it at
+all, see SYM325.`,
 			Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4 1008 4\n" +
 				"INLINE 1 5 0 0 1000 2\nINLINE 0 7 0 0 1004 4\nINLINE 2 5 0 0 1000 2\n1000 10 1 0\n",
 			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 			At:   8,
-			On:   onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if most := p.nest.most; p.InFunc && uint64(r.Inline.Depth) > uint64(most) {
-						p.Report(r, 1, "level %d, want at most %d here", r.Inline.Depth, most)
-					}
-				}, nil
-			},
+			On:   onFunc,
+			Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.skips }, func(p *Pass, x *nestRange) {
+				p.reportPos(x.pos, "level %d, want at most %d here", x.depth, x.most)
+			}),
 		},
 		{
 			ID:       "SYM314",
@@ -56,7 +53,7 @@ Breakpad's dumper repeats all INLINEs under every part.`,
 						return
 					}
 					for i, x := range r.Inline.Ranges {
-						if at := uint64(x.RVA - p.Func.RVA); x.RVA < p.Func.RVA || at > p.Func.Size || x.Size > p.Func.Size-at {
+						if !p.Func.holds(x) {
 							p.Report(r, rangeField(r, i), "range [%x, %x) outside the function [%x, %x)",
 								x.RVA, x.RVA+symfmt.RVA(x.Size), p.Func.RVA, p.Func.End())
 							return

@@ -111,6 +111,21 @@ func (s *symLines) find(i int, ok func(i int) bool) int {
 // newInline tells whether line i is an INLINE of the new form.
 func (s *symLines) newInline(i int) bool { return s.kind(i) == "INLINE" && len(s.fields(i))%2 == 1 }
 
+// inside tells whether INLINE i is of level 1, and its ranges inside one of INLINE parent.
+func (s *symLines) inside(i, parent int) bool {
+	for k := 5; k < len(s.fields(i)); k += 2 {
+		from, held := s.hex(i, k), false
+		for j := 5; j < len(s.fields(parent)); j += 2 {
+			start, end := s.hex(parent, j), s.hex(parent, j)+s.hex(parent, j+1)
+			held = held || start <= from && from+s.hex(i, k+1) <= end
+		}
+		if !held {
+			return false
+		}
+	}
+	return s.fields(i)[1] == "1"
+}
+
 // function is the FUNC that line i belongs to.
 func (s *symLines) function(i int) int {
 	for i > 0 && s.kind(i) != "FUNC" {

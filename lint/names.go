@@ -68,7 +68,7 @@ its own, which is no record (SYM101).`,
 			Bad:   moduleLine + "PUBLIC 10 0 a\x1b[31mb\n",
 			Good:  moduleLine + "PUBLIC 10 0 a b\n",
 			At:    2,
-			On:    withName,
+			On:    withName[1:], // of MODULE, see SYM614
 			Check: badBytes(nameControl, "control character"),
 		},
 		{

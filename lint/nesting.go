@@ -1,6 +1,11 @@
 package lint
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
 
 // maxDepth bounds the nesting levels that are looked at, and so the memory for
 // them. Compilers nest inlined calls some dozen levels deep.
@@ -13,12 +18,12 @@ type nesting struct {
 	used   int // levels that have ranges of the FUNC
 	open   int // levels in which the next INLINE may be, and one more
 
-	// Of the record:
-	most     int  // the greatest level that it may have
-	overlaps bool // it has bytes of another of its level and parent
+	overlaps bool // the record has bytes of another of its level and parent
 
-	strays  nestRanges // outside of the INLINE of the level above: the first of each record
+	// The first range of each record that is inside the FUNC, and
+	strays  nestRanges // outside of the INLINE of the level above
 	orphans nestRanges // outside of all INLINEs of the level above
+	skips   nestRanges // of a level too high, but inside an INLINE of the level above
 }
 
 // nestRanges are ranges that have no place. An INLINE of the level above that comes
@@ -39,6 +44,7 @@ type nestLevel struct {
 type nestRange struct {
 	symfmt.Range
 	depth uint32
+	most  uint32 // the greatest level that it may have
 	pos   symfmt.Pos
 }
 
@@ -51,19 +57,27 @@ func (n *nesting) begin() { n.used, n.open = 0, 0 }
 
 // end ends a FUNC.
 func (n *nesting) end() {
-	n.strays.end(func(x *nestRange) bool { return !n.isOrphan(x) })
 	n.orphans.end(n.isOrphan)
+	notOrphan := func(x *nestRange) bool { return !n.orphans.has(x.pos.Line) }
+	n.strays.end(notOrphan)
+	n.skips.end(notOrphan)
 }
 
-// end keeps the ranges for which ok is true.
+// end keeps the first range of each record for which ok is true.
 func (l *nestRanges) end(ok func(*nestRange) bool) {
 	l.done = l.done[:0]
 	for i := range l.open {
-		if ok(&l.open[i]) {
-			l.done = append(l.done, l.open[i])
+		if x := &l.open[i]; !l.has(x.pos.Line) && ok(x) {
+			l.done = append(l.done, *x)
 		}
 	}
 	l.open = l.open[:0]
+}
+
+// has tells whether a range of the record at a line is among those that were kept.
+func (l *nestRanges) has(line int) bool {
+	_, ok := slices.BinarySearchFunc(l.done, line, func(x nestRange, line int) int { return cmp.Compare(x.pos.Line, line) })
+	return ok
 }
 
 func (l *nestRanges) add(x nestRange) {
@@ -85,18 +99,20 @@ func (n *nesting) all(depth int) *spans {
 	return &n.levels[depth].all
 }
 
-// see takes in an INLINE of the FUNC.
-func (n *nesting) see(r *symfmt.Record) {
+// see takes in an INLINE of the FUNC f. One that is too deep is nowhere.
+func (n *nesting) see(r *symfmt.Record, f *FuncFact) {
 	in := &r.Inline
 	d := int(in.Depth)
-	n.most, n.overlaps = n.open, false
+	n.overlaps = false
 	fits := uint64(in.Depth) <= uint64(n.open)
 	if in.Depth < maxDepth {
 		n.make(d)
 		if fits {
 			n.openLevel(d, in)
+		} else {
+			n.skips.add(nestRange{depth: in.Depth, most: uint32(n.open), pos: r.FieldPos(1)})
 		}
-		n.place(d, r, fits)
+		n.place(d, r, f, fits)
 	}
 	if fits {
 		n.open = d + 1
@@ -128,26 +144,27 @@ func (n *nesting) openLevel(d int, in *symfmt.Inline) {
 	}
 }
 
-// place looks for the ranges in the level above.
-func (n *nesting) place(d int, r *symfmt.Record, fits bool) {
+// place looks for the ranges in the level above: of those that are inside the FUNC, as
+// another rule tells of the others.
+func (n *nesting) place(d int, r *symfmt.Record, f *FuncFact, fits bool) {
 	if d == 0 {
 		return // always fits
 	}
-	above, stray := &n.levels[d-1], false
+	above := &n.levels[d-1]
 	for i, x := range r.Inline.Ranges {
 		if x.Size == 0 {
 			continue
 		}
 		n.levels[d].all.add(x.RVA, x.Size)
-		if fits && above.parent.holds(x.RVA, x.Size) {
+		if fits && above.parent.holds(x.RVA, x.Size) || !f.holds(x) {
 			continue
 		}
-		if fits && !above.parent.forgot && !stray {
-			stray = true
-			n.strays.add(nestRange{x, r.Inline.Depth, r.FieldPos(rangeField(r, i))})
+		stray := nestRange{Range: x, depth: r.Inline.Depth, pos: r.FieldPos(rangeField(r, i))}
+		if fits && !above.parent.forgot {
+			n.strays.add(stray)
 		}
 		if !n.all(d-1).holds(x.RVA, x.Size) {
-			n.orphans.add(nestRange{x, r.Inline.Depth, r.FieldPos(rangeField(r, i))})
+			n.orphans.add(stray)
 		}
 	}
 }

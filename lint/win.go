@@ -60,14 +60,14 @@ the file's own name: [[suppress]], rule = "SYM433", file = "kernel32.sym", reaso
 ranges are those of Microsoft's PDB".`,
 			Bad: winHead + winExample + "STACK WIN 4 1020 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 5,
 			Good:  winHead + winExample + "STACK WIN 4 1020 20 0 0 0 0 0 0 1 " + winProg + "\nSTACK WIN 0 1020 40 0 0 0 0 0 0 0 0\n",
-			Check: winOverlaps(false),
+			Check: winOverlaps,
 		},
 		{
 			ID: "SYM434", Title: "STACK WIN twice for the same range", Severity: Warning, Since: "0.1", Spec: winSpec,
 			Doc: "Readers keep one of the records of a type that have the same range.",
 			Bad: winHead + winExample + winExample, At: 5,
 			Good:  winHead + winExample,
-			Check: winOverlaps(true),
+			Check: winOverlaps,
 		},
 		{
 			ID: "SYM435", Title: "STACK WIN whose program flag does not suit its type", Severity: Warning, Since: "0.1", Spec: winSpec,
@@ -186,8 +186,4 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 
 // winOverlaps reports records of one type that have the same range, or overlap
 // without one being within the other.
-func winOverlaps(same bool) checkFunc {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() { p.reportClashes(p.winClashes(), same) }
-	}
-}
+var winOverlaps = checkClashes(func(f *Facts) *bool { return &f.win.compared }, (*Facts).winClashes, "SYM433", "SYM434")

@@ -40,8 +40,7 @@ type winFacts struct {
 	programs map[string]*winProgram
 	bytes    int
 	program  *winProgram // of the record; nil without one
-	compared bool        // clashes are known
-	clashes  []clash
+	compared bool        // clashes were told
 }
 
 // winProgram is what is known of a program string.
