@@ -45,12 +45,19 @@ func TestDumpHasNoErrors(t *testing.T) {
 		"SYM701": "built without .eh_frame: there is nothing to unwind with",
 		"SYM705": "there is a section of unwind information alone in the binary",
 	}
+	noID := 0
 	for _, file := range files {
 		for _, f := range lintReal(t, file, filepath.Base(file)).Findings {
 			if f.Severity == Error || f.Severity == Warning && allowed[f.Rule.ID] == "" {
 				t.Error(f.String())
 			}
+			if f.Rule.ID == "SYM109" {
+				noID++
+			}
 		}
+	}
+	if noID != 3 {
+		t.Errorf("%d files without an id, want the 3 of .sframe alone", noID)
 	}
 }
 
@@ -86,7 +93,8 @@ var peerReasons = map[string]string{
 	"SYM706": "code that STACK WIN records do not cover",
 }
 
-// The findings in the peers' symbol files: how many of each rule, with the reason.
+// The findings in the peers' symbol files: how many of each rule, with the reason, and
+// the verdict.
 func TestPeerFiles(t *testing.T) {
 	data := testenv.Shared(t, "data")
 	var files []string
@@ -101,8 +109,8 @@ func TestPeerFiles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, file := range files {
 		name, _ := filepath.Rel(data, file)
-		fmt.Fprintf(&b, "%s\n", filepath.ToSlash(name))
 		r := lintReal(t, file, filepath.Base(file))
+		fmt.Fprintf(&b, "%s: %s\n", filepath.ToSlash(name), r.Coverage.Verdict)
 		for _, c := range r.ByRule() {
 			i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Rule == c.Rule })
 			fmt.Fprintf(&b, "  %s %-7v %5d  %s\n", c.Rule.ID, c.Severity, c.Count, r.Findings[i].String())
