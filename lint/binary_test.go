@@ -93,7 +93,8 @@ func swap(old, new string) func(string) string {
 // Each rule finds its damage, and nothing else does.
 func TestBinaryRules(t *testing.T) {
 	const store = "/store/"
-	for _, c := range []struct {
+	var told strings.Builder // whole findings
+	ran, cases := 0, []struct {
 		name, pair string
 		binary     string // if it is not the pair's
 		edit       func(string) string
@@ -139,7 +140,8 @@ func TestBinaryRules(t *testing.T) {
 			[]string{"SYM554:90 at 0x370 by the instructions the return address is saved at .cfa - 0x8, the rule says at .cfa - 0x10: wrong at"}},
 		{"whole leaf", "gcc-dwarf5", "", swap("STACK CFI INIT 480 3a .cfa: $rsp 8 +", "STACK CFI INIT 480 3a .cfa: $rsp 16 +"), Options{}, []string{"SYM551:106 at 0x480 by the instructions the CFA is $rsp + 0x8, the rule says + 0x10 (where it returns"}},
 		{"debug file", "eu-strip", "eu-strip.debug", swap("", ""), Options{}, []string{"SYM510:0 a separate debug file"}},
-	} {
+	}
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			root := testenv.Root(t)
 			text, err := os.ReadFile(filepath.Join(root, "golden", "dwarf2sym", c.pair+".sym"))
@@ -151,8 +153,10 @@ func TestBinaryRules(t *testing.T) {
 			for _, f := range lintBinary(t, []byte(c.edit(string(text))), f, c.options).Findings {
 				if f.Rule.ID != "SYM552" {
 					got = append(got, fmt.Sprintf("%s:%d %s", f.Rule.ID, f.Line, f.Message))
+					fmt.Fprintf(&told, "%s: %s (%s)\n", c.name, f.String(), f.Function)
 				}
 			}
+			ran++
 			if len(got) != len(c.want) {
 				t.Fatalf("got %q\nwant %q", got, c.want)
 			}
@@ -165,5 +169,8 @@ func TestBinaryRules(t *testing.T) {
 				}
 			}
 		})
+	}
+	if ran == len(cases) {
+		testenv.Golden(t).Assert(t, "binary.txt", []byte(told.String()))
 	}
 }

@@ -2,9 +2,12 @@ package lint
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // lintText checks a text with all rules.
@@ -28,13 +31,15 @@ func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 }
 
 // Every rule is documented, and its documentation true: Bad gives the finding, at
-// the right line, and no other of the family, and Good none.
+// the right line, and no other of the family, and Good none. What Bad's findings say, and
+// in which column, is in a golden file.
 func TestRules(t *testing.T) {
 	rules := Rules()
 	if !slices.IsSortedFunc(rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the rules are not in order of their IDs")
 	}
 	seen := map[string]bool{}
+	var told strings.Builder // place and message of each
 	for _, rule := range rules {
 		t.Run(rule.ID, func(t *testing.T) {
 			if seen[rule.ID] {
@@ -55,6 +60,7 @@ func TestRules(t *testing.T) {
 			for _, f := range lintWith(t, rule.Bad, rule.With).Findings {
 				if f.Rule == rule {
 					lines = append(lines, f.Line)
+					fmt.Fprintln(&told, f.String())
 				} else if f.Rule.Family() == family {
 					t.Errorf("Bad: %v", f.String())
 				}
@@ -68,5 +74,8 @@ func TestRules(t *testing.T) {
 				}
 			}
 		})
+	}
+	if len(seen) == len(rules) { // -run may leave some out
+		testenv.Golden(t).Assert(t, "examples.txt", []byte(told.String()))
 	}
 }

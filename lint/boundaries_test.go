@@ -1,0 +1,93 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const windows = "MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 a.pdb\n"
+
+// inline is a file with one function and INLINEs of it.
+func inline(records string) string {
+	return head + "FILE 0 /a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n" + records + "1000 10 1 0\n"
+}
+
+// What is just allowed gives nothing, and what is just not is told at its field.
+func TestBoundaries(t *testing.T) {
+	const x86, big = "MODULE Linux x86 0123456789ABCDEF0123456789ABCDEF0 a\n", "100000000"
+	for _, c := range []struct{ rules, text, want string }{
+		// Sizes: 32 bits, of every field that has one.
+		{"SYM125", head + "FUNC 1000 ffffffff ffffffff f\n1000 ffffffff 1 0\nPUBLIC 2000 ffffffff g\nSTACK CFI INIT 1000 ffffffff .cfa: 1\n", ""},
+		{"SYM125", head + "FUNC 1000 " + big + " 0 f\n1000 " + big + " 1 0\n", "2:11 3:6"},
+		{"SYM125", head + "FUNC m 1000 10 " + big + " f\nPUBLIC m 2000 " + big + " g\nPUBLIC 3000 " + big + " h\n", "2:16 3:15 4:13"},
+		{"SYM125", head + "STACK CFI INIT 1000 " + big + " .cfa: 1\n" + big + " " + big + " 1 0\n", "2:21 3:11"},
+		{"SYM125", inline("INLINE 0 5 0 0 1000 1 1004 " + big + "\n"), "5:28"},
+		{"SYM125", inline("INLINE 0 5 0 1000 1 1004 " + big + "\n"), "5:26"},
+		{"SYM125", windows + "STACK WIN 4 1000 " + strings.Repeat("ffffffff ", 7) + "0 0\n", ""},
+		{"SYM125", windows + "STACK WIN 4 1000 " + strings.Repeat(big+" ", 7) + "0 0\n", "2:18 2:28 2:38 2:48 2:58 2:68 2:78"},
+
+		// Addresses that linkers' marks are.
+		{"SYM305", x86 + "PUBLIC ffffefff 0 f\nFUNC ffffeff0 10 0 g\n", ""},
+		{"SYM305", x86 + "PUBLIC fffff000 0 f\nFUNC m ffffeff0 11 0 g\nPUBLIC m 100000000 0 h\n", "2:8 3:17 4:10"},
+		{"SYM301", head + "FUNC m 1000 0 0 f\n", "2:13"},
+		{"SYM326", armModule + "FUNC m 1001 10 0 f\nPUBLIC 2001 0 g\n", "2:8 3:8"},
+
+		// Two functions of one start, and of one end.
+		{"SYM302,SYM303", head + "FUNC 1000 10 0 f\nFUNC 1000 11 0 g\n", "3:0"},
+		{"SYM302,SYM303", head + "FUNC 1000 10 0 f\nFUNC 100f 1 0 g\nFUNC 1010 1 0 h\n", "3:0"},
+
+		// Lines.
+		{"SYM306,SYM307,SYM309", head + "FILE 0 a\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n", ""},
+		{"SYM306,SYM307,SYM309", head + "FILE 0 a\nFUNC 1000 10 0 f\nfff 1 1 0\n1000 9 1 0\n1008 9 2 0\n", "4:1 6:1 6:1"},
+		{"SYM203", head + "FUNC 1000 10 0 f\n1000 4 1 0\n1004 4 1 0\n1008 4 1 1\nFILE 0 a\nFUNC 2000 10 0 g\n2000 4 1 0\n", "5:10"},
+		{"SYM206", head + "FUNC 1000 10 0 f\n1000 4 1 0\n1004 4 1 0\n1008 4 1 1\nFILE 0 a\nFUNC 2000 10 0 g\n2000 4 1 0\n", "3:10"},
+
+		// INLINEs.
+		{"SYM127,SYM325", inline("INLINE 511 5 0 0 1000 1\n"), "5:18"},
+		{"SYM127,SYM325", inline("INLINE 512 5 0 0 1000 1\n"), "5:8"},
+		{"SYM317", inline("INLINE 0 5 0 0 1000 1 1004 0\n"), "5:28"},
+		{"SYM317", inline("INLINE 0 5 0 1000 1 1004 0\n"), "5:26"},
+		{"SYM314", inline("INLINE 0 5 0 0 1000 10\n"), ""},
+		{"SYM314", inline("INLINE 0 5 0 0 1000 1 1001 10\nINLINE 0 5 0 0 fff 2\nINLINE 0 5 0 0 1011 0\n"), "5:23 6:16 7:16"},
+		{"SYM315", inline("INLINE 0 5 0 0 1000 4\nINLINE 1 5 0 0 1000 4\nINLINE 1 5 0 0 1004 1 1005 1\nINLINE 0 5 0 0 1004 4\n"), "7:16"},
+		{"SYM325", inline("INLINE 0 5 0 0 1000 4\nINLINE 1 5 0 0 1000 2 1003 2\n"), "6:23"},
+
+		// MODULE.
+		{"SYM108", windows + "", ""},
+		{"SYM108", "MODULE windows x86 123456780 a\n", ""},
+		{"SYM108", "MODULE windows x86 12345678 a\n", "1:20"},
+		{"SYM108", "MODULE windows x86 1234567812345678 a\n", ""},
+		{"SYM108", "MODULE windows x86 12345678123456789 a\n", "1:20"},
+		{"SYM108", "MODULE Linux x86 123456780 a\n", "1:18"},
+		{"SYM108", "MODULE Linux x86 0123456789ABCDEF0123456789ABCDEF12345678 a\n", ""},
+		{"SYM108", "MODULE Linux x86 0123456789ABCDEF0123456789ABCDEF123456789 a\n", "1:18"},
+		{"SYM213", "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF a\nINFO CODE_ID 0123456789ABCDEF0123456789ABCDEF01234567\n", "2:14"},
+
+		// Names.
+		{"SYM115,SYM604", head + "PUBLIC 1000 0 gr\xf6\n", "2:15"},
+		{"SYM603", head + "PUBLIC 1000 0 a\u00a0b\n", ""},
+		{"SYM603", head + "PUBLIC 1000 0 a\u009fb\n", "2:15"},
+		{"SYM602", inline("INLINE 0 5 0 1000 4\n") + "INLINE_ORIGIN 1 0 ??\n", "7:0"},
+		{"SYM124", head + "FUNC 1000 10 0 " + strings.Repeat("f", longLine-15) + "\n", ""},
+		{"SYM124", head + "FUNC 1000 10 0 " + strings.Repeat("f", longLine-14) + "\n", "2:1"},
+
+		// Stacks.
+		{"SYM440", windows + winExample + winExample, ""},
+		{"SYM440", strings.Replace(windows, "x86", "arm", 1) + winExample + winExample, "2:1"},
+		{"SYM440", strings.Replace(windows, "x86", "z80", 1) + winExample, ""},
+		{"SYM439", windows + "STACK WIN 4 1000 40 20 20 0 0 0 0 0 0\nSTACK WIN 4 2000 40 20 21 0 0 0 0 0 0\n", "3:21"},
+	} {
+		rules, err := SelectRules(strings.Split(c.rules, ","), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range lintWith(t, c.text, func(o *Options) { o.Rules = rules }).Findings {
+			got = append(got, fmt.Sprintf("%d:%d", f.Line, f.Col))
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s: %s, want %s: %.300q", c.rules, got, c.want, c.text)
+		}
+	}
+}
