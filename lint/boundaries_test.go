@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 const windows = "MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 a.pdb\n"
@@ -63,6 +66,8 @@ func TestBoundaries(t *testing.T) {
 		{"SYM108", "MODULE Linux x86 0123456789ABCDEF0123456789ABCDEF12345678 a\n", ""},
 		{"SYM108", "MODULE Linux x86 0123456789ABCDEF0123456789ABCDEF123456789 a\n", "1:18"},
 		{"SYM213", "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF a\nINFO CODE_ID 0123456789ABCDEF0123456789ABCDEF01234567\n", "2:14"},
+		{"SYM213", head + "INFO CODE_ID 0123456\nINFO CODE_ID 012345\n", ""},
+		{"SYM213", head + "INFO CODE_ID 01234567\n", "2:14"},
 
 		// Names.
 		{"SYM115,SYM604", head + "PUBLIC 1000 0 gr\xf6\n", "2:15"},
@@ -88,6 +93,108 @@ func TestBoundaries(t *testing.T) {
 		}
 		if got := strings.Join(got, " "); got != c.want {
 			t.Errorf("%s: %s, want %s: %.300q", c.rules, got, c.want, c.text)
+		}
+	}
+}
+
+// What the rules of coverage say, by what the file has.
+func TestCoverageMessages(t *testing.T) {
+	const init = "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+	for _, c := range []struct {
+		rule, text string
+		min        float64
+		want       string
+	}{
+		{"SYM701", head + "FUNC 1000 10 0 f\nSTACK CFI INIT 1000 10 .ra: 1\n", 0, "none of 1 STACK CFI blocks has rules for .cfa and .ra"},
+		{"SYM701", windows + "FUNC 1000 10 0 f\nSTACK WIN 3 1000 10 0 0 0 0 0 0 0 0\n", 0, "none of 1 STACK WIN records is of use"},
+		{"SYM701", head + "PUBLIC 1000 0 f\nFUNC 1000 10 0 f\n", 0, "there is no STACK CFI and no STACK WIN record"},
+		{"SYM701", head, 0, ""},
+		{"SYM702", head, 99, "there is no call frame information, want 99 %"},
+		{"SYM702", head + init, 99, ""},
+		{"SYM702", head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n" + init, 99, "50.00 % of public symbols have call frame information, want 99 %"},
+		{"SYM702", head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n" + init, 99, ""},
+		{"SYM702", head + "FUNC 1000 20 0 f\n" + init, 99, "50.00 % of function bytes have call frame information, want 99 %"},
+		{"SYM702", head + "FUNC 1000 20 0 f\n" + init, 50, ""},
+		{"SYM702", head + "FUNC 1000 10 0 f\nFUNC 2000 1 0 g\n" + init, 90, "50.00 % of functions have call frame information at their first byte, want 90 %"},
+		{"SYM703", head + "FUNC 1000 10 0 f\n1000 8 1 0\n", 51, "50.00 % of function bytes have lines, want 51 %"},
+		{"SYM703", head + "FUNC 1000 10 0 f\n1000 8 1 0\n", 50, ""},
+		{"SYM703", head + "PUBLIC 1000 0 f\n", 1, "there are no functions with lines, want 1 %"},
+	} {
+		r := lintWith(t, c.text, func(o *Options) {
+			o.Rules, o.MinCFI, o.MinLines = []*Rule{RuleByID(c.rule)}, c.min, c.min
+		})
+		var got []string
+		for _, f := range r.Findings {
+			got = append(got, f.Message)
+		}
+		if got := strings.Join(got, "; "); got != c.want {
+			t.Errorf("%s: %q, want %q: %q", c.rule, got, c.want, c.text)
+		}
+	}
+}
+
+// Which paths are taken for places in a store.
+func TestStorePlaces(t *testing.T) {
+	digits := strings.Repeat("0123456789ABCDEF", 3)
+	for _, c := range []struct {
+		path       string
+		sure, want bool
+	}{
+		{"a.so/" + digits[:32] + "/a.so.sym", false, false}, {"a.so/" + digits[:33] + "/a.so.sym", false, true},
+		{"a.so/" + digits[:40] + "/a.so.sym", false, true}, {"a.so/" + digits[:41] + "/a.so.sym", false, false},
+		{"a.so/" + digits[:32] + "g/a.so.sym", false, false}, {"a.so/" + digits[:33] + "/a.so.txt", false, false},
+		{"a.so/" + digits[:33] + "/b.so.sym", false, false}, {"A.pdb/" + digits[:33] + "/a.sym", false, true},
+		{"a.so/" + digits[:33] + "/a.so.sym.zst", false, true}, {digits[:33] + "/a.so.sym", true, false}, {"a.so/1/b", true, true},
+	} {
+		if _, _, ok := storePlace(c.path, c.sure); ok != c.want {
+			t.Errorf("%s: %v", c.path, ok)
+		}
+	}
+}
+
+// Names of CPUs that do not tell the size of a word.
+func TestSameFamily(t *testing.T) {
+	for _, c := range []struct {
+		cpu, name string
+		want      bool
+	}{{"mips64", "mips", true}, {"riscv64", "riscv", true}, {"s390x", "s390", true}, {"arm64", "arm", false}, {"ppc64", "ppc", false}, {"mips", "mips", false}} {
+		if got := sameFamily(arch.ByName(c.cpu), c.name); got != c.want {
+			t.Errorf("%s and %s: %v", c.cpu, c.name, got)
+		}
+	}
+}
+
+// Blocks that are an FDE's together.
+func TestSameRange(t *testing.T) {
+	block := func(rva, size uint64) rowBlock { return rowBlock{rva: symfmt.RVA(rva), size: size} }
+	for _, c := range []struct {
+		name   string
+		blocks []rowBlock
+		want   bool
+	}{
+		{"one", []rowBlock{block(8, 8)}, true},
+		{"short", []rowBlock{block(8, 7)}, false},
+		{"long", []rowBlock{block(8, 9)}, false},
+		{"two in a row", []rowBlock{block(8, 4), block(12, 4)}, true},
+		{"the second is long", []rowBlock{block(8, 4), block(12, 5)}, false},
+		{"with a gap", []rowBlock{block(8, 4), block(13, 3)}, false},
+		{"second of the address", []rowBlock{block(8, 4), block(8, 8), block(20, 4)}, true},
+		{"one within the first", []rowBlock{block(8, 6), block(10, 2), block(14, 2)}, true},
+	} {
+		if got := sameRange(c.blocks, 8); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// Texts of the file in messages: as they are up to a length.
+func TestQuote(t *testing.T) {
+	long := strings.Repeat("x", maxQuoted)
+	for text, want := range map[string]string{
+		"$rsp": "$rsp", long: long, long + "y": `"` + long + `"...`, "a b": `"a b"`, "a\x7f": `"a\x7f"`, "~!": "~!", "": "",
+	} {
+		if got := quote(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -202,6 +202,18 @@ func TestBaseline(t *testing.T) {
 }
 
 // Addresses in messages, and their number of digits, do not matter.
+// A baseline knows findings that come when no more are kept.
+func TestBaselineBehindLimit(t *testing.T) {
+	first := NewFilter(nil, nil)
+	first.Record()
+	namesOnly(t, "a.sym", publics(0, 1000), first, 0)
+	text := strings.Replace(publics(0, 1000), moduleLine, moduleLine+strings.Repeat("PUBLIC 9999999 0 other\x02\n", 7), 1)
+	r := namesOnly(t, "a.sym", text, NewFilter(nil, first.Recorded()), 5)
+	if r.Known != 1000 || len(r.Findings) != 5 || r.Found() != 7 {
+		t.Errorf("%d known, %d found: %v", r.Known, r.Found(), r.Findings)
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	rule := &Rule{ID: "SYM603"}
 	same := []string{"FUNC 1000 to 2fff overlaps", "FUNC ab to cd overlaps", "FUNC 0x1 to 0x7fffffffffff overlaps"}
@@ -319,6 +331,10 @@ func TestBaselineErrors(t *testing.T) {
 		{`{"symtool_lint_baseline": 1, "entries": [` + entry, "b.json: not a baseline: unexpected EOF"},
 		{`{"symtool_lint_baseline": 1, "entries": [null]}`, "b.json: entry 1: file, rule, fingerprint or count are missing"},
 		{`{"symtool_lint_baseline": 1, "entries": [` + entry + `, {"file": "a"}]}`, "b.json: entry 2: file, rule"},
+		{`{"symtool_lint_baseline": 1, "entries": [{"rule": "r", "fingerprint": "f", "count": 1}]}`, "b.json: entry 1: file, rule"},
+		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "fingerprint": "f", "count": 1}]}`, "b.json: entry 1: file, rule"},
+		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "r", "count": 1}]}`, "b.json: entry 1: file, rule"},
+		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "r", "fingerprint": "f", "count": 0}]}`, "b.json: entry 1: file, rule"},
 		{`{"symtool_lint_baseline": 1, "entries": [` + entry + "," + entry + "]}", "b.json: entry 2: there is one of the same"},
 	} {
 		_, err := ReadBaseline("b.json", strings.NewReader(c.text))

@@ -16,14 +16,16 @@ func TestSchemes(t *testing.T) {
 	for want, names := range map[scheme][]string{
 		itanium: {"_Z1fv", "_ZN3foo3barEv", "__ZN3foo3barEv", "_ZNK3foo3barEv", "_ZNSt6vectorIiE4sizeEv", "_ZL3foov", "_ZZ4mainE1x", "_ZZN1a1bEvE1c",
 			"_ZTV3Foo", "_ZTI3Foo", "_ZTSN1a1bE", "_ZThn16_N1a1bEv", "_ZGVZ4mainE1x", "_ZSt4move", "_ZNSaIcE", "_ZN12_GLOBAL__N_11fEv", "_ZplRK1aS1_",
-			"_ZN1aE [clone .cold]", "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "_ZNO1a1bEv", "_ZdlPv", "_ZdaPvm", "_Znwm", "_ZNKSsixEm"},
+			"_ZN1aE [clone .cold]", "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "_ZNO1a1bEv", "_ZdlPv", "_ZdaPvm", "_Znwm", "_ZNKSsixEm",
+			"_ZSa1x", "_ZTv0_n24_N1aD1Ev", "_ZGTtNSt11logic_errorC1EPKc", "_ZaaRK1aS1_", "_ZNS1_3fooE", "_ZZL1fvE1x", "_ZTC1a"},
 		rustV0: {"_RNvC6_123foo3bar", "_RNvNtCs1234_7mycrate3foo3bar", "_RNCNvC4test4mains_0", "_RINvNtC3std3mem8align_ofjE", "_RNvMs_C4testNtB4_3Foo3bar",
 			"_RMC0INtC8arrayvec8ArrayVechKj7b_E", "_RNvYNtC4test1aNtB2_1b1c", "_RNvXs2_C4test", "_RC4main"},
 		microsoft: {"?foo@@YAXXZ", "??0Foo@@QEAA@XZ", "??_7Foo@@6B@", "?x@ns@@3HA"},
 		swift:     {"$s6shapes5PointV1xSivg", "_$s4main3fooyyF", "$S4main3fooyyF", "_T04main3fooyyF", "$sSS6appendyySSF", "$e4main3fooyyF"},
 		notMangled: {"", "main", "_Z", "_Ze", "_Zero", "_Zoom_in", "_ZERO", "_Zone1", "_ZTOP", "_ZNAME", "_ZLIB_VERSION", "_RNG_init", "_RName", "_Read", "_R",
 			"_REGISTER_1", "_RMS_error2", "_RX_ring0", "_RINGS_2", "_RCC_1", "__libc_start_main", "?", "??", "??? unknown", "$stack", "$s", "$shadow1", "$a", "$x.1", "$t", "$d.12",
-			"_T0", "_TIFFOpen", "_T0_init", "_start", "foo::_ZN1a", "operator?", "_ZThread", "_ZGood", "_ZStart", "_dl_1", "_Zab1", "_RNAV1", "_ZNONE", "_Znames", "_Zdl", "_ZNKE"},
+			"_T0", "_TIFFOpen", "_T0_init", "_start", "foo::_ZN1a", "operator?", "_ZThread", "_ZGood", "_ZStart", "_dl_1", "_Zab1", "_RNAV1", "_ZNONE", "_Znames", "_Zdl", "_ZNKE",
+			"_ZTV", "_ZGT1", "_ZGTest_all", "_ZSx1", "_ZTx1"},
 	} {
 		for _, n := range names {
 			if got := schemeOf([]byte(n)); got != want {
@@ -59,6 +61,8 @@ func TestPaths(t *testing.T) {
 		{name: `a\b/c.c`, relative: true, mixed: true},
 		{name: `C:\a\b.c`, ofMachine: true}, // D:\a is where GitHub builds
 		{name: `C:\src/b.c`, mixed: true},
+		{name: `\a/b.c`, mixed: true},
+		{name: `/a\b.c`, mixed: true},
 		{name: `\\server\b.c`},
 		{name: "<built-in>"}, {name: "<command line>"}, {name: "??"}, {name: ""},
 		{name: "git:github.com/a/b:src/c.c:rev"}, {name: "hg:hg.mozilla.org/c:xpcom/a.cpp:1"}, {name: "https://a/b.c"},
@@ -86,6 +90,7 @@ func TestNameFlags(t *testing.T) {
 		"é": nameHigh, "\u0085": nameHigh | nameControl, "\x85": nameHigh | nameNotUTF8, "\xed\xa0\x80": nameHigh | nameNotUTF8, "\xc0\x80": nameHigh | nameNotUTF8,
 		"\u202e": nameHigh | nameInvisible, "\u2066": nameHigh | nameInvisible, "\u200b": nameHigh | nameInvisible, "\ufeff": nameHigh | nameInvisible,
 		"\u00ad": nameHigh | nameInvisible, "\u2028": nameHigh | nameInvisible, "\U000e0041": nameHigh | nameInvisible, "\u3164": nameHigh | nameInvisible,
+		"\ufe00": nameHigh | nameInvisible, "\ufe0f": nameHigh | nameInvisible, "\ufdff": nameHigh, "\ufe10": nameHigh, "\u00a0": nameHigh,
 		"日本語": nameHigh, "\ufffd": nameHigh, "\x01\xff\u202e": nameHigh | nameControl | nameNotUTF8 | nameInvisible,
 	} {
 		if got := scanName([]byte(name)); got != want {
