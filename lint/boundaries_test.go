@@ -44,11 +44,14 @@ func TestBoundaries(t *testing.T) {
 		{"SYM306,SYM307,SYM309", head + "FILE 0 a\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n", ""},
 		{"SYM306,SYM307,SYM309", head + "FILE 0 a\nFUNC 1000 10 0 f\nfff 1 1 0\n1000 9 1 0\n1008 9 2 0\n", "4:1 6:1 6:1"},
 		{"SYM203", head + "FUNC 1000 10 0 f\n1000 4 1 0\n1004 4 1 0\n1008 4 1 1\nFILE 0 a\nFUNC 2000 10 0 g\n2000 4 1 0\n", "5:10"},
+		{"SYM203", head + "FUNC 1000 10 0 f\n1000 4 1 4294967295\n", "3:10"},
 		{"SYM206", head + "FUNC 1000 10 0 f\n1000 4 1 0\n1004 4 1 0\n1008 4 1 1\nFILE 0 a\nFUNC 2000 10 0 g\n2000 4 1 0\n", "3:10"},
 
 		// INLINEs.
 		{"SYM127,SYM325", inline("INLINE 511 5 0 0 1000 1\n"), "5:18"},
 		{"SYM127,SYM325", inline("INLINE 512 5 0 0 1000 1\n"), "5:8"},
+		{"SYM126", inline("INLINE 0 5 0 0 1000 2\nINLINE 0 5 0 1002 2\n"), ""},
+		{"SYM126", inline("INLINE 0 5 0 1000 2\nINLINE 0 5 0 1002 2\n"), "5:0"},
 		{"SYM317", inline("INLINE 0 5 0 0 1000 1 1004 0\n"), "5:28"},
 		{"SYM317", inline("INLINE 0 5 0 1000 1 1004 0\n"), "5:26"},
 		{"SYM314", inline("INLINE 0 5 0 0 1000 10\n"), ""},
@@ -71,6 +74,7 @@ func TestBoundaries(t *testing.T) {
 
 		// Names.
 		{"SYM115,SYM604", head + "PUBLIC 1000 0 gr\xf6\n", "2:15"},
+		{"SYM115,SYM604", head + "PUBLIC 1000 0 \xf6\n", "2:15"},
 		{"SYM603", head + "PUBLIC 1000 0 a\u00a0b\n", ""},
 		{"SYM603", head + "PUBLIC 1000 0 a\u009fb\n", "2:15"},
 		{"SYM602", inline("INLINE 0 5 0 1000 4\n") + "INLINE_ORIGIN 1 0 ??\n", "7:0"},
@@ -97,8 +101,8 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// What the rules of coverage say, by what the file has.
-func TestCoverageMessages(t *testing.T) {
+// What rules say that have more to say than their examples show.
+func TestMessages(t *testing.T) {
 	const init = "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	for _, c := range []struct {
 		rule, text string
@@ -109,6 +113,8 @@ func TestCoverageMessages(t *testing.T) {
 		{"SYM701", windows + "FUNC 1000 10 0 f\nSTACK WIN 3 1000 10 0 0 0 0 0 0 0 0\n", 0, "none of 1 STACK WIN records is of use"},
 		{"SYM701", head + "PUBLIC 1000 0 f\nFUNC 1000 10 0 f\n", 0, "there is no STACK CFI and no STACK WIN record"},
 		{"SYM701", head, 0, ""},
+		{"SYM305", head + "FUNC ffffffffffffeff0 11 0 f\n", 0, "function [ffffffffffffeff0, fffffffffffff001) ends behind ffffffffffffefff"},
+		{"SYM702", head + "FUNC 1000 10 0 f\n", 99, "0.00 % of function bytes have call frame information, want 99 %"},
 		{"SYM702", head, 99, "there is no call frame information, want 99 %"},
 		{"SYM702", head + init, 99, ""},
 		{"SYM702", head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n" + init, 99, "50.00 % of public symbols have call frame information, want 99 %"},
@@ -195,6 +201,25 @@ func TestQuote(t *testing.T) {
 	} {
 		if got := quote(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Numbers up to the end of the bitsets, and above.
+func TestIDs(t *testing.T) {
+	for _, id := range []uint32{0, 1, 63, 64, maxDense - 1, maxDense, maxDense + 1, 1<<32 - 1} {
+		var s IDs
+		if s.Use(id); s.Has(id) || s.Count != 0 {
+			t.Errorf("%d is declared by a use", id)
+		}
+		if s.Declare(id) || !s.Has(id) || s.Has(id^1) || !s.Declare(id) || s.Count != 1 {
+			t.Errorf("%d is not declared once", id)
+		}
+		if s.Use(id); !s.Used(id) || s.Used(id^1) {
+			t.Errorf("%d is not used", id)
+		}
+		if dense := id < maxDense; dense != (len(s.declared) > 0) || dense == (len(s.far) > 0) {
+			t.Errorf("%d: %d words of bits, %d far numbers", id, len(s.declared), len(s.far))
 		}
 	}
 }
