@@ -34,6 +34,7 @@ func TestBoundaries(t *testing.T) {
 		{"SYM305", x86 + "PUBLIC ffffefff 0 f\nFUNC ffffeff0 10 0 g\n", ""},
 		{"SYM305", x86 + "PUBLIC fffff000 0 f\nFUNC m ffffeff0 11 0 g\nPUBLIC m 100000000 0 h\n", "2:8 3:17 4:10"},
 		{"SYM301", head + "FUNC m 1000 0 0 f\n", "2:13"},
+		{"SYM324", head + "PUBLIC m 0 0 f\n", "2:10"},
 		{"SYM326", armModule + "FUNC m 1001 10 0 f\nPUBLIC 2001 0 g\n", "2:8 3:8"},
 
 		// Two functions of one start, and of one end.
