@@ -99,9 +99,14 @@ func (r *Reader) Next() (*Record, error) {
 // belongs to a FUNC that is lost must not go to the one before it.
 func (r *Reader) Lost(k Kind) int { return r.lost[k] }
 
+// Offset is how many bytes of the text, after decompression, the records read so
+// far take with all that stands before and between them: the next record begins
+// there or behind.
+func (r *Reader) Offset() int64 { return r.used + int64(r.pos) }
+
 // Report tells what was met so far.
 func (r *Reader) Report() Report {
-	r.report.Bytes = r.used + int64(r.pos)
+	r.report.Bytes = r.Offset()
 	return r.report
 }
 

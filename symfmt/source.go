@@ -79,6 +79,23 @@ func open(r io.Reader) (*source, error) {
 	return s, nil
 }
 
+// IsCompressed tells by its first four bytes whether a file is one that Decompress
+// decompresses.
+func IsCompressed(magic []byte) bool {
+	return bytes.HasPrefix(magic, []byte{0x1f, 0x8b}) || bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd})
+}
+
+// Decompress returns the text of a symbol file that may be compressed, and how it
+// is: "gzip", "zstd" or "". Damage of the compressed data is an error of the
+// text's Read.
+func Decompress(r io.Reader) (text io.Reader, compression string, err error) {
+	s, err := open(r)
+	if err != nil {
+		return nil, "", err
+	}
+	return s, s.compression, nil
+}
+
 // Read reads text.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.text.Read(p)

@@ -23,7 +23,7 @@ var layers = [][]string{
 	1: {"internal/bin", "internal/fetch", "internal/par", "internal/testenv", "symfmt/arch"},
 	2: {"internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "symfmt", "walk/minidump", "walk/elfcore"},
-	4: {"symfmt/gsym", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
+	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
 	5: {"dwarf2sym"},
 	6: {"lint", "resolve"},
 	7: {"walk"},

@@ -1,6 +1,9 @@
 package cfi
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Row is the rules in force from RVA up to the next row.
 type Row struct {
@@ -165,4 +168,28 @@ func (r *Row) explicit(reg Reg, e, other Expr) Expr {
 		return n.Offset(reg, 0)
 	}
 	return n.Undef()
+}
+
+// AppendKey appends bytes that are those of another row of the same Names if and
+// only if the two are Equal.
+func (r *Row) AppendKey(dst []byte) []byte {
+	dst = appendKey(dst, CFA, r.CFA)
+	dst = appendKey(dst, RA, r.RA)
+	for _, rule := range r.Regs {
+		if e := r.explicit(rule.Reg, rule.Expr, Expr{}); !e.Equal(r.explicit(rule.Reg, Expr{}, rule.Expr)) {
+			dst = appendKey(dst, rule.Reg, e)
+		}
+	}
+	return dst
+}
+
+// appendKey appends a register's number, and the length and code of its rule.
+func appendKey(dst []byte, reg Reg, e Expr) []byte {
+	code := e.normal()
+	dst = binary.AppendVarint(dst, int64(reg))
+	dst = binary.AppendUvarint(dst, uint64(len(code)))
+	for _, w := range code {
+		dst = binary.LittleEndian.AppendUint32(dst, w)
+	}
+	return dst
 }

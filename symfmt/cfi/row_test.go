@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"testing"
@@ -311,6 +312,9 @@ func TestRowEqual(t *testing.T) {
 		a, b := row(t, n, c.a), row(t, n, c.b)
 		if a.Equal(b) != c.want || b.Equal(a) != c.want {
 			t.Errorf("%s, %s: equal %v %v, want %v", c.a, c.b, a.Equal(b), b.Equal(a), c.want)
+		}
+		if same := bytes.Equal(a.AppendKey(nil), b.AppendKey(nil)); same != c.want {
+			t.Errorf("%s, %s: keys equal %v, want %v", c.a, c.b, same, c.want)
 		}
 	}
 }

@@ -1,0 +1,43 @@
+package symfmt
+
+// Loss is something of a module that a format has no place for. A writer of such a
+// format has a function Losses that tells them before anything is written.
+type Loss struct {
+	What  string // in the plural: "STACK CFI records", "line numbers over 65535"
+	Count int
+	Why   string // "GSYM has no call frame information"; "" where What says it all
+}
+
+// Counts is how many records of each kind a module has, by Kind.
+func (m *Module) Counts() (n [KindCFI + 1]int) {
+	n[KindModule], n[KindInfo] = 1, len(m.Infos)
+	n[KindFile], n[KindInlineOrigin] = len(m.Files), len(m.Origins)
+	n[KindFunc], n[KindPublic] = len(m.Funcs), len(m.Publics)
+	for i := range m.Funcs {
+		inlines, lines := m.Funcs[i].Body.Counts()
+		n[KindInline] += inlines
+		n[KindLine] += lines
+	}
+	n[KindStackWin], n[KindCFIInit], n[KindCFI] = len(m.Wins), len(m.CFI.Blocks), len(m.CFI.Rows)
+	return n
+}
+
+// LossOf is the loss of all records of some kinds, without those of which there
+// are none.
+func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
+	counts := m.Counts()
+	for _, k := range kinds {
+		if n := counts[k]; n > 0 {
+			losses = append(losses, Loss{What: k.plural(), Count: n, Why: why})
+		}
+	}
+	return losses
+}
+
+// plural is what more than one record of a kind are called.
+func (k Kind) plural() string {
+	if k == KindLine {
+		return "line records"
+	}
+	return k.String() + " records"
+}

@@ -1,0 +1,26 @@
+// Package symdiff compares two symbol files by meaning: what changed, and what
+// was lost.
+//
+// # How
+//
+// Each text is read once, front to back, into an Outline: for each FUNC its
+// place in the text, and hashes of its name, its lines and its inlined calls, all
+// relative to the function's address and by the names of files and origins, not
+// their numbers; for STACK CFI, the rules in force over the code, evaluated as
+// far as package cfi knows effects. Functions are then matched (match.go), and
+// what differs is told by the hashes. Details of a pair are read from the texts
+// when someone asks for them (Detail).
+//
+// Memory is that of the outlines: about 130 bytes for a FUNC, 40 for a PUBLIC, 16
+// for a row of STACK CFI, whatever the number of lines.
+//
+// # What is the same
+//
+//   - the order of records, and the numbers of FILE and INLINE_ORIGIN;
+//   - line records that touch, of one line, and one record over both;
+//   - the order of INLINE records, as their levels and ranges tell the tree;
+//   - rows of STACK CFI with the same effect, however they are written and however
+//     the code is cut into STACK CFI INITs. Where two of those overlap, the one
+//     with the lower address counts up to its end, of two at one address the first
+//     of the file.
+package symdiff

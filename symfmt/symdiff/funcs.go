@@ -1,0 +1,114 @@
+package symdiff
+
+import (
+	"cmp"
+	"slices"
+)
+
+// compareFuncs tells what differs between matched functions, and which have no
+// match.
+func (r *Result) compareFuncs() {
+	first := len(r.Changes)
+	for j := range r.New.Funcs {
+		i := r.funcs.new[j]
+		if i == none {
+			r.Changes = append(r.Changes, Change{Kind: Functions, What: Added, Old: none, New: int32(j), Part: none})
+			continue
+		}
+		if what := r.pair(&r.Old.Funcs[i], &r.New.Funcs[j]); what != 0 {
+			r.Changes = append(r.Changes, Change{Kind: Functions, By: r.funcs.how[j], What: what, Old: i, New: int32(j), Part: none})
+		}
+	}
+	for i, j := range r.funcs.old {
+		if j == none {
+			r.Changes = append(r.Changes, Change{Kind: Functions, What: Removed | Lost, Old: int32(i), New: none, Part: none})
+		}
+	}
+	r.findParts(r.Changes[first:])
+	r.sortChanges(r.Changes[first:])
+}
+
+// sortChanges sorts by address in the new file.
+func (r *Result) sortChanges(changes []Change) {
+	slices.SortStableFunc(changes, func(x, y Change) int {
+		return cmp.Or(cmp.Compare(r.place(x), r.place(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
+	})
+}
+
+func (r *Result) place(c Change) uint64 {
+	if c.New != none {
+		return uint64(r.New.Funcs[c.New].RVA)
+	}
+	return uint64(r.where.of(r.Old.Funcs[c.Old].RVA))
+}
+
+// pair tells what differs between two functions that are one.
+func (r *Result) pair(f, g *Func) (what Aspect) {
+	set := func(a Aspect, differs bool) {
+		if differs {
+			what |= a
+		}
+	}
+	set(PathsChanged, f.Lines == g.Lines && f.Inlines == g.Inlines && f.Paths != g.Paths && !r.Options.IgnorePaths)
+	set(Moved, f.RVA != g.RVA && !r.Options.IgnoreAddresses)
+	set(Renamed, f.Name != g.Name)
+	set(Resized, f.Size != g.Size)
+	set(ParamsChanged, f.ParamSize != g.ParamSize)
+	set(MultipleChanged, f.Multiple != g.Multiple)
+	if f.Lines != g.Lines {
+		set(LinesShifted, f.LinesRel == g.LinesRel)
+		set(LinesChanged, f.LinesRel != g.LinesRel)
+	}
+	if f.Inlines != g.Inlines {
+		set(InlinesShifted, f.InlinesRel == g.InlinesRel)
+		set(InlinesChanged, f.InlinesRel != g.InlinesRel)
+	}
+	old, new := r.Old.in(f.RVA, f.Size), r.New.in(g.RVA, g.Size)
+	set(CFIChanged, !sameRows(old, new, f.RVA, g.RVA, f.Size == g.Size))
+	set(WinChanged, !r.sameWins(f, g))
+	set(LostLines, worse(f.Covered, f.Size, g.Covered, g.Size))
+	set(LostInlines, f.NumInline > 0 && g.NumInline == 0 && f.Size == g.Size)
+	set(LostCFI, worse(r.Old.covered(f.RVA, f.Size), f.Size, r.New.covered(g.RVA, g.Size), g.Size))
+	set(LostName, g.Nameless > f.Nameless)
+	return what
+}
+
+// worse tells whether more bytes are left out than before, and a greater share.
+func worse(old, oldSize, new, newSize uint64) bool {
+	if old > oldSize || new > newSize {
+		return false
+	}
+	return newSize-new > oldSize-old && float64(new)*float64(oldSize) < float64(old)*float64(newSize)
+}
+
+// findParts finds functions that are parts of others: of the same name but for
+// arguments and suffixes as a function that is in both files.
+func (r *Result) findParts(changes []Change) {
+	whole := func(funcs []Func, other []int32) map[hash]int32 {
+		m := map[hash]int32{}
+		for i := range funcs {
+			if k := funcs[i].named(funcs[i].Base); k != 0 && other[i] != none {
+				if _, ok := m[k]; !ok {
+					m[k] = int32(i)
+				}
+			}
+		}
+		return m
+	}
+	old, new := whole(r.Old.Funcs, r.funcs.old), whole(r.New.Funcs, r.funcs.new)
+	for i := range changes {
+		c := &changes[i]
+		switch {
+		case c.What&Added != 0:
+			f := &r.New.Funcs[c.New]
+			if j, ok := old[f.named(f.Base)]; ok && r.Old.Funcs[j].First == f.First {
+				c.What, c.Part = c.What|Split, j
+			}
+		case c.What&Removed != 0:
+			f := &r.Old.Funcs[c.Old]
+			if j, ok := new[f.named(f.Base)]; ok && r.New.Funcs[j].First == f.First {
+				c.What, c.Part = c.What&^Lost|Merged, j
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package symdiff
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// hash stands for a name or for contents. Its seed is new in each process, so that
+// nobody can make two names that look the same; between a million functions of
+// two files two equal ones are expected once in 40 million runs.
+type hash uint64
+
+var seed = maphash.MakeSeed()
+
+func hashBytes(b []byte) hash  { return hash(maphash.Bytes(seed, b)) }
+func hashString(s string) hash { return hash(maphash.String(seed, s)) }
+func hashNumber(n uint64) hash { return mix(numberSalt, n) }
+func hashWin(r *symfmt.Record) hash {
+	w := &r.Win
+	h := hashBytes(r.Name)
+	for _, n := range [...]uint64{uint64(w.Type), w.CodeSize, w.PrologueSize, w.EpilogueSize, w.ParameterSize, w.SavedRegisterSize, w.LocalSize, w.MaxStackSize, flag(w.HasProgram), flag(w.AllocatesBasePtr)} {
+		h = mix(h, n)
+	}
+	return h
+}
+
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+var (
+	numberSalt = hash(maphash.String(seed, "a number"))
+	salts      = [2]uint64{maphash.String(seed, "odd") | 1, maphash.String(seed, "even") | 1}
+)
+
+// mix adds a number to a hash; the order counts.
+func mix(h hash, n uint64) hash {
+	hi, lo := bits.Mul64(uint64(h)^salts[0], n^salts[1])
+	return hash(hi ^ lo)
+}
+
+// baseFile is the name of a source file without its folders.
+func baseFile(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
+
+// kindOfName tells what a name is worth.
+func kindOfName(name []byte) nameKind {
+	switch {
+	case len(name) == 0, bytes.HasPrefix(name, []byte(symfmt.NoName)), bytes.HasPrefix(name, []byte("<unknown")):
+		return nameNone
+	case bytes.HasPrefix(name, []byte("_Z")), bytes.HasPrefix(name, []byte("_R")), bytes.HasPrefix(name, []byte("?")):
+		return nameMangled
+	}
+	return nameGood
+}
+
+// suffixes are what compilers append to the names of parts and copies of
+// functions.
+var suffixes = [][]byte{[]byte(".cold"), []byte(".part."), []byte(".isra."), []byte(".constprop."), []byte(".lto_priv."), []byte(".llvm."), []byte(" [clone"), []byte(" (.")}
+
+// baseName is a name without the arguments of a function and what compilers append
+// to it.
+func baseName(name []byte) []byte {
+	for _, s := range suffixes {
+		if i := bytes.Index(name, s); i > 0 {
+			name = name[:i]
+		}
+	}
+	if i := argumentsOf(name); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+// argumentsOf is where the list of arguments at the end of a name begins, -1 without.
+func argumentsOf(name []byte) int {
+	end := bytes.LastIndexByte(name, ')')
+	if end < 0 || end < len(name)-len(") const volatile &&") {
+		return -1
+	}
+	depth := 0
+	for i := end; i > 0; i-- {
+		switch name[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,114 @@
+package symdiff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// compareModule compares MODULE, INFO and the folders of source files.
+func (r *Result) compareModule() {
+	a, b := r.Old, r.New
+	for _, f := range [...]Field{
+		{"MODULE operating system", a.OS, b.OS, true},
+		{"MODULE architecture", a.CPU, b.CPU, true},
+		{"MODULE id", a.ID, b.ID, false},
+		{"MODULE name", a.Name, b.Name, false},
+	} {
+		if f.Old != f.New {
+			r.Module = append(r.Module, f)
+		}
+	}
+	for _, key := range infoKeys(a.Infos, b.Infos) {
+		if key == "GENERATOR" && r.Options.IgnoreGenerator {
+			continue
+		}
+		if x, y := infoValue(a.Infos, key), infoValue(b.Infos, key); x != y {
+			r.Module = append(r.Module, Field{"INFO " + key, x, y, false})
+		}
+	}
+	if !r.Options.IgnorePaths {
+		r.comparePaths()
+	}
+}
+
+// infoKeys are the keys of both, in order.
+func infoKeys(a, b []symfmt.Info) (keys []string) {
+	for _, in := range slices.Concat(a, b) {
+		if !slices.Contains(keys, in.Key) {
+			keys = append(keys, in.Key)
+		}
+	}
+	return keys
+}
+
+// infoValue is what a file says of a key, more than one value apart by "; ".
+func infoValue(infos []symfmt.Info, key string) string {
+	var values []string
+	for _, in := range infos {
+		if in.Key == key {
+			values = append(values, in.Value)
+		}
+	}
+	return strings.Join(values, "; ")
+}
+
+// comparePaths finds folders that were renamed: files that are only in one of the
+// two, and have all but the first folders in common with one file of the other.
+func (r *Result) comparePaths() {
+	only := func(o, other *Outline) (names []string) {
+		has := map[string]bool{}
+		other.Files.each(func(_ uint32, name string) { has[name] = true })
+		o.Files.each(func(_ uint32, name string) {
+			if !has[name] {
+				names = append(names, name)
+			}
+		})
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	olds, news := only(r.Old, r.New), only(r.New, r.Old)
+	byBase := map[string][]string{}
+	for _, name := range news {
+		base := baseFile(name)
+		byBase[base] = append(byBase[base], name)
+	}
+	count := map[[2]string]int{}
+	for _, name := range olds {
+		best, length := "", 0
+		for _, other := range byBase[baseFile(name)] {
+			if n := commonEnd(name, other); n > length {
+				best, length = other, n
+			}
+		}
+		if best != "" {
+			count[[2]string{name[:len(name)-length], best[:len(best)-length]}]++
+		}
+	}
+	for folders, n := range count {
+		r.Paths = append(r.Paths, PathMove{folders[0], folders[1], n})
+	}
+	slices.SortFunc(r.Paths, func(x, y PathMove) int {
+		return cmp.Or(cmp.Compare(y.Files, x.Files), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
+	})
+}
+
+// commonEnd is the length of the folders and the base name at the end of two names
+// that are equal.
+func commonEnd(a, b string) int {
+	n := 0
+	for i := 1; i <= min(len(a), len(b)); i++ {
+		if a[len(a)-i] != b[len(b)-i] {
+			break
+		}
+		if c := a[len(a)-i]; c == '/' || c == '\\' {
+			n = i - 1
+		}
+		if i == len(a) || i == len(b) {
+			n = i
+		}
+	}
+	return n
+}

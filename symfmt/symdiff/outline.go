@@ -1,0 +1,297 @@
+package symdiff
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Outline is what is kept of a symbol file.
+type Outline struct {
+	Source *Source
+
+	OS, CPU, ID, Name string // of MODULE
+	Arch              *arch.Arch
+	Infos             []symfmt.Info
+	Files             *byNumber[string]       // names of FILE
+	Records           [symfmt.KindCFI + 1]int // by kind
+	Bytes             int64                   // of text
+
+	Funcs   []Func   // in order of the file
+	Publics []Public // likewise
+	Wins    []Win    // by address
+	CFI     []Span   // by address; they do not overlap
+	Rows    *Rows    // of CFI
+
+	Problems []bin.Problem // damage of the text
+	Dropped  int           // problems that are not in Problems
+
+	pieces []Piece
+	old    bool // INLINE records have the old form
+}
+
+// Func is what is kept of a FUNC and the records behind it.
+type Func struct {
+	RVA     symfmt.RVA
+	Size    uint64 // bytes
+	At, End int64  // its text, with INLINE and line records
+	Line    uint32 // of the text
+
+	Name hash // of the name
+	Base hash // of the name without arguments and what compilers append to it
+
+	// Lines is of the line records, LinesRel likewise with line numbers less the
+	// first of the file; and so for the INLINE records. 0 without any. Files are
+	// known by their base names; Paths is of all their names with folders.
+	Lines, LinesRel     hash
+	Inlines, InlinesRel hash
+	Paths               hash
+
+	First     hash   // of the first line's file
+	FirstLine uint32 // and its number
+	NumLines  uint32
+	NumInline uint32
+	Covered   uint64 // bytes that lines cover
+	ParamSize uint32
+	Multiple  bool
+	Nameless  nameKind
+}
+
+// Stop is the address behind the last byte; it may wrap around.
+func (f *Func) Stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
+
+// Public is a PUBLIC.
+type Public struct {
+	RVA       symfmt.RVA
+	At, End   int64
+	Line      uint32
+	Name      hash
+	Base      hash
+	ParamSize uint32
+	Multiple  bool
+	Nameless  nameKind
+}
+
+// Win is a STACK WIN.
+type Win struct {
+	RVA      symfmt.RVA
+	Size     uint64
+	At, End  int64
+	Line     uint32
+	Contents hash // of all but RVA
+}
+
+// nameKind is how much a name tells.
+type nameKind uint8
+
+const (
+	nameGood    nameKind = iota
+	nameMangled          // a linkage name
+	nameNone             // "<name omitted>" and its like
+)
+
+// Options say what differences do not count.
+type Options struct {
+	IgnoreAddresses bool // functions that only moved
+	IgnorePaths     bool // folders of source files
+	IgnoreGenerator bool // INFO GENERATOR
+	Jobs            int  // files that are read at a time; GOMAXPROCS if not positive
+}
+
+// read makes the outline of a text. The error is of reading it, that nothing in it
+// was usable, or the context's; damage is among Problems.
+func read(ctx context.Context, s *Source, opts Options) (*Outline, error) {
+	rd := symfmt.NewReader(s.reader(0, s.size), symfmt.ReadOptions{File: s.Name, Tolerant: true})
+	b := outliner{
+		o:    &Outline{Source: s, Files: &byNumber[string]{}},
+		opts: opts, rd: rd,
+	}
+	for n := 0; ; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		at := rd.Offset()
+		rec, err := rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.add(rec, at)
+	}
+	return b.finish()
+}
+
+// outliner makes an Outline.
+type outliner struct {
+	o    *Outline
+	opts Options
+	rd   *symfmt.Reader
+
+	files   byNumber[fileHash]
+	origins byNumber[originHash]
+	inFunc  bool
+	lost    [symfmt.KindCFI + 1]int // records of the reader that were lost at the last look
+	body    body
+	cfi     cfiReader
+}
+
+func (b *outliner) add(rec *symfmt.Record, at int64) {
+	o := b.o
+	o.Records[rec.Kind]++
+	switch rec.Kind {
+	case symfmt.KindLine:
+		if b.member(symfmt.KindFunc) {
+			b.body.line(&rec.Line, b.file(rec.Line.File))
+		}
+		return
+	case symfmt.KindInline:
+		if b.member(symfmt.KindFunc) {
+			b.inline(rec)
+		}
+		return
+	case symfmt.KindInlineOrigin:
+		b.origin(rec)
+		return
+	}
+	b.endFunc(at)
+	switch rec.Kind {
+	case symfmt.KindModule:
+		if o.OS == "" {
+			o.OS, o.CPU, o.ID, o.Name = string(rec.OS), string(rec.Arch), string(rec.DebugID), string(rec.Name)
+			o.Arch = arch.ByName(o.CPU)
+		}
+	case symfmt.KindInfo:
+		o.Infos = append(o.Infos, symfmt.Info{Key: string(rec.Key), Value: string(rec.Name)})
+	case symfmt.KindFile:
+		o.Files.add(rec.ID, func() string { return string(rec.Name) })
+	case symfmt.KindFunc:
+		b.openFunc(rec, at)
+	case symfmt.KindPublic:
+		o.Publics = append(o.Publics, Public{
+			RVA: rec.RVA, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name), Base: hashBytes(baseName(rec.Name)),
+			ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
+		})
+	case symfmt.KindStackWin:
+		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
+	case symfmt.KindCFIInit:
+		b.cfi.fresh(o.Arch)
+		b.cfi.init(rec)
+	case symfmt.KindCFI:
+		if b.rd.Lost(symfmt.KindCFIInit) == b.lost[symfmt.KindCFIInit] {
+			b.cfi.next(rec)
+		}
+	}
+	if rec.Kind == symfmt.KindCFIInit {
+		b.lost[rec.Kind] = b.rd.Lost(rec.Kind)
+	}
+}
+
+// member tells whether a line or INLINE record belongs to the FUNC that is open.
+func (b *outliner) member(head symfmt.Kind) bool {
+	return b.inFunc && b.rd.Lost(head) == b.lost[head]
+}
+
+func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
+	b.inFunc = true
+	b.lost[symfmt.KindFunc] = b.rd.Lost(symfmt.KindFunc)
+	b.o.Funcs = append(b.o.Funcs, Func{
+		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name), Base: hashBytes(baseName(rec.Name)),
+		ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
+	})
+	b.body.begin(rec.RVA, rec.Size)
+}
+
+// endFunc closes the FUNC that is open: the next record is at offset at.
+func (b *outliner) endFunc(at int64) {
+	if b.inFunc {
+		f := &b.o.Funcs[len(b.o.Funcs)-1]
+		f.End = at
+		b.body.end(f)
+	}
+	b.inFunc = false
+}
+
+// fileHash is of the name of a source file: without its folders, and with them.
+type fileHash struct{ base, full hash }
+
+// file is the hash of a file's name, or of its number when it is not declared.
+func (b *outliner) file(id symfmt.FileID) fileHash {
+	if h, ok := b.files.get(uint32(id)); ok {
+		return h
+	}
+	name, ok := b.o.Files.get(uint32(id))
+	if !ok {
+		h := hashNumber(uint64(id))
+		return fileHash{h, h}
+	}
+	h := fileHash{hashString(baseFile(name)), hashString(name)}
+	b.files.add(uint32(id), func() fileHash { return h })
+	return h
+}
+
+func (b *outliner) inline(rec *symfmt.Record) {
+	in := &rec.Inline
+	b.o.old = b.o.old || rec.OldForm
+	name := hashNumber(uint64(in.Origin))
+	if origin, ok := b.origins.get(uint32(in.Origin)); ok {
+		name = origin.name
+		if rec.OldForm {
+			name = origin.old
+		}
+	}
+	var file fileHash
+	if !in.NoFile {
+		file = b.file(in.CallFile)
+	}
+	b.body.inline(in, file, name)
+}
+
+// originHash is of the name of an INLINE_ORIGIN in the new form and in the old one:
+// the first INLINE tells which form it has.
+type originHash struct{ name, old hash }
+
+func (b *outliner) origin(rec *symfmt.Record) {
+	b.origins.add(rec.ID, func() originHash {
+		h := originHash{name: hashBytes(rec.Name)}
+		h.old = h.name
+		if _, name, ok := rec.OldOrigin(); ok {
+			h.old = hashBytes(name)
+		}
+		return h
+	})
+}
+
+func (b *outliner) finish() (*Outline, error) {
+	b.endFunc(b.rd.Offset())
+	o := b.o
+	report := b.rd.Report()
+	o.Bytes, o.Problems, o.Dropped = report.Bytes, report.Problems, report.Dropped
+	if o.Source.damage != nil {
+		o.Problems = append(o.Problems, bin.Problem{Lost: "the rest of the file", Err: o.Source.damage})
+	}
+	n := 0
+	for _, count := range o.Records {
+		n += count
+	}
+	if n == 0 {
+		return nil, &symfmt.SyntaxError{File: o.Source.Name, Line: 1, Col: 1, Msg: "not a symbol file: no record in it, want MODULE first"}
+	}
+	b.cfi.fresh(o.Arch)
+	o.CFI, o.Rows = b.cfi.finish()
+	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
+	if o.Rows.full {
+		o.Problems = append(o.Problems, bin.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, maxKept)})
+	}
+	return o, nil
+}
+
+func narrow(n uint64) uint32 { return uint32(min(n, 1<<32-1)) }

@@ -1,0 +1,169 @@
+package symdiff
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/internal/par"
+)
+
+// Result is the difference of two symbol files.
+type Result struct {
+	Old, New *Outline
+	Options  Options
+
+	// Changes are the differences: of the module, of functions by the address in
+	// the new file (removed ones by the address at which they would be), of
+	// PUBLICs, of STACK CFI and STACK WIN outside of functions.
+	Changes []Change
+	Module  []Field    // of MODULE and INFO that differ
+	Paths   []PathMove // folders of source files that differ
+	Before  Coverage
+	After   Coverage
+	Counts  map[Kind]*Count
+
+	funcs   *pairing
+	publics []int32 // the old PUBLIC of a new one, -1 for none
+	where   shifts
+}
+
+// Kind is what a Change is about.
+type Kind uint8
+
+// The kinds.
+const (
+	Functions Kind = iota
+	Publics
+	CFI  // code outside of functions
+	Wins // likewise
+)
+
+var kindNames = [...]string{"function", "PUBLIC", "STACK CFI", "STACK WIN"}
+
+// String is the kind's name in outputs.
+func (k Kind) String() string { return kindNames[k] }
+
+// Change is one thing that differs. Old and New are its indexes in the outlines'
+// slices of its kind (of CFI: in Pieces), -1 where it is not.
+type Change struct { // 20 bytes
+	Kind     Kind
+	By       match
+	What     Aspect
+	Old, New int32
+	Part     int32 // Split: of this function of the old file; Merged: in this one of the new
+}
+
+// Aspect is a set of what differs.
+type Aspect uint32
+
+// What may differ. From LostLines on, something is worse than before.
+const (
+	Added Aspect = 1 << iota
+	Removed
+	Moved
+	Renamed
+	Resized
+	PathsChanged // folders of source files only
+	LinesChanged
+	LinesShifted // the line numbers only, all by one distance in each file
+	InlinesChanged
+	InlinesShifted
+	CFIChanged
+	WinChanged
+	ParamsChanged   // bytes of arguments on the stack
+	MultipleChanged // the mark "m"
+	Split           // added: a part of a function of the old file
+	Merged          // removed: a part of a function of the new file
+	BecamePublic    // a FUNC before, a PUBLIC now
+	BecameFunc      // a PUBLIC before, a FUNC now
+	LostLines       // more bytes without lines, and a smaller share with
+	LostInlines     // no inlined calls any more, in code of the same size
+	LostCFI         // more bytes without call frame information, and a smaller share with
+	LostName        // no name, or a mangled one
+	Lost            // removed, and not found under another name
+
+	lost = LostLines | LostInlines | LostCFI | LostName | Lost | BecamePublic
+)
+
+// Regression tells whether the change makes symbolication or unwinding worse.
+func (a Aspect) Regression() bool { return a&lost != 0 }
+
+// Compare compares two symbol files. The error is of reading one, or the
+// context's; damage is among the outlines' problems.
+func Compare(ctx context.Context, before, after *Source, opts Options) (*Result, error) {
+	sources := [...]*Source{before, after}
+	outlines, err := par.Map(ctx, opts.Jobs, len(sources), func(ctx context.Context, _, item int) (*Outline, error) {
+		return read(ctx, sources[item], opts)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Old: outlines[0], New: outlines[1], Options: opts, Counts: map[Kind]*Count{}}
+	r.shareRows()
+	r.funcs = matchFuncs(r.Old, r.New)
+	r.where = r.shifts()
+	r.compareModule()
+	r.compareFuncs()
+	r.comparePublics()
+	r.compareOutside()
+	r.Before, r.After = r.Old.coverage(), r.New.coverage()
+	r.count()
+	return r, nil
+}
+
+// shareRows gives equal rows of STACK CFI one number.
+func (r *Result) shareRows() {
+	to := r.Old.Rows.translate(r.New.Rows)
+	for i := range r.New.CFI {
+		s := &r.New.CFI[i]
+		s.Row = to[s.Row]
+	}
+	r.New.Rows = r.Old.Rows
+	r.New.CFI = joinSpans(r.New.CFI)
+}
+
+// Same tells whether nothing differs that counts.
+func (r *Result) Same() bool { return len(r.Changes) == 0 && len(r.Module) == 0 && len(r.Paths) == 0 }
+
+// Field is something of MODULE or INFO, "" where it is not.
+type Field struct {
+	Name       string // "MODULE id", "INFO GENERATOR"
+	Old, New   string
+	Regression bool
+}
+
+// PathMove is folders of source files: Files names have Old before, and New now.
+type PathMove struct {
+	Old, New string
+	Files    int
+}
+
+// Count is how many there are of a kind.
+type Count struct {
+	Before, After int
+	Same          int // of After: in all that is compared
+	By            map[Aspect]int
+	Regressions   int
+}
+
+// Coverage is how much of the code has call frame information and lines.
+type Coverage struct {
+	Bytes   uint64 // of functions; those of two that overlap count twice
+	CFI     uint64 // of them with call frame information
+	Lines   uint64 // of them with lines
+	Entries int    // functions whose first byte has call frame information
+	Named   int    // functions with a name
+}
+
+func (o *Outline) coverage() (c Coverage) {
+	for i := range o.Funcs {
+		f := &o.Funcs[i]
+		c.Bytes += f.Size
+		c.CFI += o.covered(f.RVA, f.Size)
+		c.Lines += f.Covered
+		c.Entries += int(min(1, o.covered(f.RVA, 1)))
+		if f.Nameless == nameGood {
+			c.Named++
+		}
+	}
+	return c
+}

@@ -1,0 +1,315 @@
+package symdiff
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// RowID is the number of rules in force that are different by effect. 0 is that
+// there are none.
+type RowID uint32
+
+// Span is code with one set of rules in force, up to the next span or its own end.
+type Span struct { // 16 bytes
+	RVA  symfmt.RVA
+	Size uint32 // bytes; longer code is more than one span
+	Row  RowID
+}
+
+// Stop is the address behind the last byte.
+func (s Span) Stop() symfmt.RVA { return s.RVA + symfmt.RVA(s.Size) }
+
+// Rows are the rules of an outline by number.
+type Rows struct {
+	names *cfi.Names
+	rows  []rowFacts // by RowID
+	keys  map[hash]RowID
+	next  map[transition]RowID // rules on top of a row
+	texts symfmt.RuleTable
+	rules []cfi.Rules // by symfmt.RuleID
+	bad   []bool      // by symfmt.RuleID: it does not parse
+	key   []byte
+	kept  int  // rules in rows
+	full  bool // rows were not kept
+}
+
+// maxKept is how many rules are kept: real modules have some ten thousand. The
+// rows above it count as ones that do not parse.
+const maxKept = 1 << 20
+
+// rowFacts is what is known of a row.
+type rowFacts struct {
+	row    cfi.Row
+	broken bool // a record does not parse: readers drop the row
+	covers bool // .cfa and .ra are there and can be computed
+}
+
+type transition struct {
+	row   RowID
+	rules symfmt.RuleID
+}
+
+func newRows(a *arch.Arch) *Rows {
+	r := &Rows{names: cfi.NewNames(a), keys: map[hash]RowID{}, next: map[transition]RowID{}}
+	r.rows = []rowFacts{{}}
+	return r
+}
+
+// Text is the rules of a row: "" for those of code without any.
+func (r *Rows) Text(id RowID) string {
+	f := &r.rows[id]
+	switch {
+	case id == 0:
+		return ""
+	case f.broken:
+		return "rules that do not parse"
+	}
+	return f.row.String()
+}
+
+// Covers tells whether a reader can unwind with a row.
+func (r *Rows) Covers(id RowID) bool { return r.rows[id].covers }
+
+// apply puts a record's rules on top of those of a row.
+func (r *Rows) apply(row RowID, text []byte) RowID {
+	rules := r.texts.Intern(text)
+	if int(rules) == len(r.rules) {
+		parsed, err := r.names.ParseRules(string(text))
+		r.rules, r.bad = append(r.rules, parsed), append(r.bad, err != nil)
+	}
+	t := transition{row, rules}
+	if id, ok := r.next[t]; ok {
+		return id
+	}
+	f := rowFacts{broken: r.bad[rules] || r.rows[row].broken}
+	if !f.broken {
+		from := &r.rows[row].row
+		f.row = cfi.Row{CFA: from.CFA, RA: from.RA, Regs: slices.Clone(from.Regs)}
+		f.row.Apply(r.rules[rules])
+	}
+	if r.kept += len(f.row.Regs) + 2; r.kept > maxKept {
+		f, r.full = rowFacts{broken: true}, true
+	}
+	id := r.number(f)
+	r.next[t] = id
+	return id
+}
+
+// number finds a row of the same effect, or keeps this one.
+func (r *Rows) number(f rowFacts) RowID {
+	r.key = append(r.key[:0], byte(flag(f.broken)))
+	r.key = f.row.AppendKey(r.key)
+	key := hashBytes(r.key)
+	if id, ok := r.keys[key]; ok {
+		return id
+	}
+	f.covers = !f.broken && computes(f.row.CFA) && !f.row.CFA.IsUndef() && computes(f.row.RA)
+	id := RowID(len(r.rows))
+	r.rows = append(r.rows, f)
+	r.keys[key] = id
+	return id
+}
+
+func computes(e cfi.Expr) bool { return !e.IsZero() && e.Check() == nil }
+
+// translate gives the rows of o the numbers that they have in r, adding those that
+// r does not have.
+func (r *Rows) translate(o *Rows) []RowID {
+	to := make([]RowID, len(o.rows))
+	for i := 1; i < len(o.rows); i++ {
+		f := rowFacts{broken: o.rows[i].broken}
+		if !f.broken {
+			// Names are numbered in each Rows by itself.
+			rules, err := r.names.ParseRules(o.rows[i].row.String())
+			f.broken = err != nil
+			f.row.Apply(rules)
+		}
+		to[i] = r.number(f)
+	}
+	return to
+}
+
+// cfiReader makes spans of STACK CFI records.
+type cfiReader struct {
+	rows   *Rows
+	blocks []block
+	spans  []Span
+
+	row  RowID
+	from symfmt.RVA // of the row
+}
+
+// block is a STACK CFI INIT, and its part of the spans.
+type block struct {
+	rva   symfmt.RVA
+	size  uint64
+	first uint32
+	count uint32
+}
+
+// fresh makes the tables at the first record.
+func (c *cfiReader) fresh(a *arch.Arch) {
+	if c.rows == nil {
+		c.rows = newRows(a)
+	}
+}
+
+func (c *cfiReader) init(rec *symfmt.Record) {
+	c.close()
+	if len(c.spans) >= math.MaxUint32 {
+		return
+	}
+	c.blocks = append(c.blocks, block{rva: rec.RVA, size: rec.Size, first: uint32(len(c.spans))})
+	c.row, c.from = c.rows.apply(0, rec.Name), rec.RVA
+}
+
+// next is a row. One that is outside of its block is passed over, as readers do;
+// one at or before the address of the row before is put on top of it.
+func (c *cfiReader) next(rec *symfmt.Record) {
+	if len(c.blocks) == 0 {
+		return
+	}
+	b := &c.blocks[len(c.blocks)-1]
+	if rec.RVA < b.rva || uint64(rec.RVA-b.rva) >= b.size {
+		return
+	}
+	row := c.rows.apply(c.row, rec.Name)
+	if row == c.row {
+		return
+	}
+	if rec.RVA > c.from {
+		c.span(rec.RVA)
+		c.from = rec.RVA
+	}
+	c.row = row
+}
+
+// span closes the row in force at an address.
+func (c *cfiReader) span(end symfmt.RVA) {
+	for from := c.from; from < end; {
+		size := min(uint64(end-from), math.MaxUint32)
+		c.spans = append(c.spans, Span{RVA: from, Size: uint32(size), Row: c.row})
+		from += symfmt.RVA(size)
+		if len(c.spans) >= math.MaxUint32 || len(c.spans)-int(c.blocks[len(c.blocks)-1].first) > maxHuge {
+			return
+		}
+	}
+}
+
+// maxHuge bounds the spans that a block of absurd size is cut into: 4 TB of code.
+const maxHuge = 1 << 20
+
+// close ends the block that is open.
+func (c *cfiReader) close() {
+	if len(c.blocks) == 0 {
+		return
+	}
+	b := &c.blocks[len(c.blocks)-1]
+	if b.count > 0 || b.size == 0 {
+		return
+	}
+	end := b.rva + symfmt.RVA(b.size)
+	if end < b.rva {
+		end = math.MaxUint64
+	}
+	c.span(end)
+	b.count = uint32(len(c.spans)) - b.first
+}
+
+// finish puts the spans in order and cuts overlaps.
+func (c *cfiReader) finish() ([]Span, *Rows) {
+	c.close()
+	byRVA := func(a, b block) int { return cmp.Compare(a.rva, b.rva) }
+	if slices.IsSortedFunc(c.blocks, byRVA) && disjoint(c.blocks) {
+		return joinSpans(c.spans), c.rows
+	}
+	slices.SortStableFunc(c.blocks, byRVA)
+	out := make([]Span, 0, len(c.spans))
+	at := symfmt.RVA(0)
+	for _, b := range c.blocks {
+		for _, s := range c.spans[b.first : b.first+b.count] {
+			end := s.Stop()
+			if end <= at {
+				continue
+			}
+			if s.RVA < at {
+				s.RVA, s.Size = at, uint32(end-at)
+			}
+			out = append(out, s)
+			at = end
+		}
+	}
+	return joinSpans(out), c.rows
+}
+
+func disjoint(blocks []block) bool {
+	for i := 1; i < len(blocks); i++ {
+		if before := blocks[i-1]; uint64(blocks[i].rva-before.rva) < before.size {
+			return false
+		}
+	}
+	return true
+}
+
+// joinSpans joins spans of one row that touch.
+func joinSpans(spans []Span) []Span {
+	out := spans[:0]
+	for _, s := range spans {
+		if n := len(out); n > 0 {
+			if last := &out[n-1]; last.Stop() == s.RVA && last.Row == s.Row && uint64(last.Size)+uint64(s.Size) <= math.MaxUint32 {
+				last.Size += s.Size
+				continue
+			}
+		}
+		out = append(out, s)
+	}
+	return slices.Clip(out)
+}
+
+// covered is how many bytes of [rva, rva+size) can be unwound.
+func (o *Outline) covered(rva symfmt.RVA, size uint64) (n uint64) {
+	for _, s := range o.in(rva, size) {
+		if o.Rows.Covers(s.Row) {
+			n += uint64(s.Size)
+		}
+	}
+	return n
+}
+
+// in returns the spans of a piece of code, cut at its ends.
+func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
+	stop := rva + symfmt.RVA(size)
+	if stop < rva {
+		stop = math.MaxUint64
+	}
+	i, _ := slices.BinarySearchFunc(o.CFI, rva, func(s Span, rva symfmt.RVA) int {
+		if s.Stop() <= rva {
+			return -1
+		}
+		return 1
+	})
+	j := i
+	for j < len(o.CFI) && o.CFI[j].RVA < stop {
+		j++
+	}
+	if i == j {
+		return nil
+	}
+	if o.CFI[i].RVA >= rva && o.CFI[j-1].Stop() <= stop {
+		return o.CFI[i:j]
+	}
+	cut := slices.Clone(o.CFI[i:j])
+	if cut[0].RVA < rva {
+		cut[0].Size -= uint32(rva - cut[0].RVA)
+		cut[0].RVA = rva
+	}
+	if last := &cut[len(cut)-1]; last.Stop() > stop {
+		last.Size = uint32(stop - last.RVA)
+	}
+	return cut
+}
