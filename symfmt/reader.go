@@ -26,6 +26,7 @@ type ReadOptions struct {
 	File        string // name for messages
 	Tolerant    bool   // go on after bad records, and report them
 	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
+	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
 }
 
 // Report tells what was met while reading.
@@ -67,6 +68,14 @@ func NewReader(r io.Reader, opts ReadOptions) *Reader {
 	rd := &Reader{opts: opts, in: r, buf: []byte{'\n'}}
 	rd.rec.file = opts.File
 	return rd
+}
+
+// Reset makes the Reader read another text, as a new one would. It keeps its
+// buffer.
+func (r *Reader) Reset(in io.Reader) {
+	buf := r.buf
+	buf[0] = '\n'
+	*r = Reader{opts: r.opts, in: in, buf: buf, rec: Record{file: r.opts.File}}
 }
 
 // Next reads the next record, which is valid until the call after this. At the
@@ -286,6 +295,13 @@ func (r *Reader) fail(err error) {
 
 // start opens the file and looks at its encoding.
 func (r *Reader) start() bool {
+	if len(r.buf) < bufferSize {
+		r.buf = make([]byte, bufferSize)
+	}
+	if r.opts.Plain {
+		r.src = &source{text: r.in}
+		return true
+	}
 	src, err := open(r.in)
 	if src != nil {
 		r.report.Compression = src.compression
@@ -295,7 +311,6 @@ func (r *Reader) start() bool {
 		return false
 	}
 	r.src = src
-	r.buf = make([]byte, bufferSize)
 	for r.end < utf16Probe && err == nil {
 		var n int
 		n, err = readSome(src, r.buf[r.end:len(r.buf)-1])

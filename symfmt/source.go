@@ -107,7 +107,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // failure tells a failing file from damaged data.
 func (s *source) failure(err error) error {
-	if s.in.err != nil {
+	if s.in != nil && s.in.err != nil {
 		return s.in.err
 	}
 	if s.compression == "" {
