@@ -17,6 +17,8 @@ require (
 	golang.org/x/term v0.47.0
 )
 
+require github.com/aymanbagabas/go-udiff v0.4.1
+
 require (
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect

@@ -33,8 +33,9 @@ type Outline struct {
 	Problems []bin.Problem // damage of the text
 	Dropped  int           // problems that are not in Problems
 
-	pieces []Piece
-	old    bool // INLINE records have the old form
+	pieces   []Piece
+	originAt byNumber[int64] // offset of an INLINE_ORIGIN in the text
+	old      bool            // INLINE records have the old form
 }
 
 // Func is what is kept of a FUNC and the records behind it.
@@ -159,7 +160,7 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 		}
 		return
 	case symfmt.KindInlineOrigin:
-		b.origin(rec)
+		b.origin(rec, at)
 		return
 	}
 	b.endFunc(at)
@@ -259,7 +260,8 @@ func (b *outliner) inline(rec *symfmt.Record) {
 // the first INLINE tells which form it has.
 type originHash struct{ name, old hash }
 
-func (b *outliner) origin(rec *symfmt.Record) {
+func (b *outliner) origin(rec *symfmt.Record, at int64) {
+	b.o.originAt.add(rec.ID, func() int64 { return at })
 	b.origins.add(rec.ID, func() originHash {
 		h := originHash{name: hashBytes(rec.Name)}
 		h.old = h.name

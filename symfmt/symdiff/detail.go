@@ -1,0 +1,346 @@
+package symdiff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Detail is a change in full, read from the texts.
+type Detail struct {
+	Old, New *Subject // nil where it is not
+	Part     *Subject // of Change.Part: what it is a part of
+	Sections []Section
+}
+
+// Subject is what a change is about, on one side.
+type Subject struct {
+	Name string
+	RVA  symfmt.RVA
+	Size uint64
+	Line uint32 // of the symbol file
+	At   string // file:line of its first line, "" without
+}
+
+// Section is a part of a function that differs.
+type Section struct {
+	Name string // "lines", "inlines", "STACK CFI", "STACK WIN"
+	Ops  []Op
+	// Cut is how many more operations there are.
+	Cut int
+}
+
+// Op is a line of a listing that stays (' '), is gone ('-') or is new ('+').
+type Op struct {
+	Sign byte
+	Text string
+}
+
+// maxOps is how many operations of a section are kept.
+const maxOps = 1000
+
+// Detailer reads details. It is not safe for concurrent use.
+type Detailer struct {
+	r     *Result
+	sides [2]*side
+}
+
+// Details returns a reader of the changes' details.
+func (r *Result) Details() *Detailer {
+	return &Detailer{r, [2]*side{newSide(r.Old), newSide(r.New)}}
+}
+
+// side reads pieces of one text.
+type side struct {
+	o       *Outline
+	rd      *symfmt.Reader // of bodies
+	one     *symfmt.Reader // of single records
+	origins map[symfmt.OriginID]string
+}
+
+func newSide(o *Outline) *side {
+	opts := symfmt.ReadOptions{File: o.Source.Name, Tolerant: true, MaxProblems: 1, Plain: true}
+	return &side{o: o, rd: symfmt.NewReader(nil, opts), one: symfmt.NewReader(nil, opts), origins: map[symfmt.OriginID]string{}}
+}
+
+// head is how much is read for the first record of a piece: few names are longer.
+const head = 1 << 10
+
+// first reads the first record of a piece of the text.
+func (s *side) first(at, end int64) (*symfmt.Record, error) {
+	for n := int64(head); ; n *= 16 {
+		to := min(end, at+n)
+		s.one.Reset(s.o.Source.reader(at, to))
+		rec, err := s.one.Next()
+		if to == end || err == nil && s.one.Offset() < to-at {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("%s: no record at offset %d, where there was one: the file has changed", s.o.Source.Name, at)
+			}
+			return rec, err
+		}
+	}
+}
+
+// Names reads what a change is about: nothing but the names.
+func (d *Detailer) Names(c Change) (*Detail, error) {
+	out := &Detail{}
+	var err error
+	get := func(side int, kind Kind, i int32) *Subject {
+		if i == none || err != nil {
+			return nil
+		}
+		var s *Subject
+		s, err = d.subject(d.sides[side], kind, i)
+		return s
+	}
+	out.Old, out.New = get(0, c.Kind, c.Old), get(1, c.Kind, c.New)
+	switch {
+	case c.What&Split != 0:
+		out.Part = get(0, Functions, c.Part)
+	case c.What&Merged != 0:
+		out.Part = get(1, Functions, c.Part)
+	}
+	return out, err
+}
+
+func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
+	switch kind {
+	case Functions:
+		f := &s.o.Funcs[i]
+		rec, err := s.first(f.At, f.End)
+		if err != nil {
+			return nil, err
+		}
+		return &Subject{Name: string(rec.Name), RVA: f.RVA, Size: f.Size, Line: f.Line}, nil
+	case Publics:
+		p := &s.o.Publics[i]
+		rec, err := s.first(p.At, p.End)
+		if err != nil {
+			return nil, err
+		}
+		return &Subject{Name: string(rec.Name), RVA: p.RVA, Line: p.Line}, nil
+	case CFI:
+		p := s.o.Pieces()[i]
+		return &Subject{RVA: p.RVA, Size: p.Size}, nil
+	}
+	w := &s.o.Wins[i]
+	return &Subject{RVA: w.RVA, Size: w.Size, Line: w.Line}, nil
+}
+
+// Detail reads a change in full.
+func (d *Detailer) Detail(c Change) (*Detail, error) {
+	out, err := d.Names(c)
+	if err != nil || c.Kind == Publics || c.Old == none && c.New == none {
+		return out, err
+	}
+	var lists [2]*listing
+	places := out.Old != nil && out.New != nil && out.Old.Size == out.New.Size
+	for i, sub := range [...]*Subject{out.Old, out.New} {
+		if sub == nil {
+			lists[i] = &listing{}
+			continue
+		}
+		index := c.Old
+		if i == 1 {
+			index = c.New
+		}
+		if lists[i], err = d.sides[i].list(c.Kind, index, sub, places); err != nil {
+			return nil, err
+		}
+	}
+	out.Sections = compareListings(c, lists[0], lists[1])
+	return out, nil
+}
+
+// listing is a function in text, without addresses of the module. Where functions
+// of different size are compared it has the sizes of pieces only.
+type listing struct {
+	lines, inlines, cfi, wins []string
+}
+
+// list makes the listing of a function or a piece of code.
+func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, error) {
+	l := &listing{}
+	if kind == Functions {
+		f := &s.o.Funcs[i]
+		if err := s.body(f, sub, l, places); err != nil {
+			return nil, err
+		}
+	}
+	l.cfi = s.rows(sub, places)
+	for _, w := range s.o.winsIn(sub.RVA, max(sub.Size, 1)) {
+		s.rd.Reset(s.o.Source.reader(w.At, w.End))
+		rec, err := s.rd.Next()
+		if err != nil {
+			return nil, err
+		}
+		l.wins = append(l.wins, fmt.Sprintf("+%x %s", w.RVA-sub.RVA, winText(rec)))
+	}
+	return l, nil
+}
+
+func winText(rec *symfmt.Record) string {
+	w := &rec.Win
+	text := fmt.Sprintf("type %d size %x prologue %x epilogue %x parameters %x saved %x locals %x stack %x",
+		w.Type, w.CodeSize, w.PrologueSize, w.EpilogueSize, w.ParameterSize, w.SavedRegisterSize, w.LocalSize, w.MaxStackSize)
+	if w.HasProgram {
+		return text + " " + string(rec.Name)
+	}
+	if w.AllocatesBasePtr {
+		text += " allocates the base pointer"
+	}
+	return text
+}
+
+// rows lists STACK CFI.
+func (s *side) rows(sub *Subject, places bool) (out []string) {
+	spans := s.o.in(sub.RVA, sub.Size)
+	if !places {
+		spans = orders(spans)
+	}
+	at := sub.RVA
+	for _, x := range spans {
+		text := s.o.Rows.Text(x.Row)
+		if places {
+			if x.RVA > at {
+				out = append(out, fmt.Sprintf("+%x none", at-sub.RVA))
+			}
+			text = fmt.Sprintf("+%x %s", x.RVA-sub.RVA, text)
+		}
+		out = append(out, text)
+		at = x.Stop()
+	}
+	if end := sub.RVA + symfmt.RVA(sub.Size); places && len(spans) > 0 && at < end {
+		out = append(out, fmt.Sprintf("+%x none", at-sub.RVA))
+	}
+	return out
+}
+
+// body lists lines and inlined calls.
+func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
+	s.rd.Reset(s.o.Source.reader(f.At, f.End))
+	var b body
+	b.begin(f.RVA, f.Size)
+	names := map[hash]string{}
+	var inlines []symfmt.Inline
+	var old []bool
+	for {
+		rec, err := s.rd.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		switch rec.Kind {
+		case symfmt.KindLine:
+			h := hashNumber(uint64(rec.Line.File))
+			if _, ok := names[h]; !ok {
+				names[h] = s.file(rec.Line.File)
+			}
+			b.line(&rec.Line, fileHash{h, h})
+		case symfmt.KindInline:
+			in := rec.Inline
+			in.Ranges = joinRanges(slices.Clone(in.Ranges))
+			inlines, old = append(inlines, in), append(old, rec.OldForm)
+		}
+	}
+	b.sortLines()
+	for i := range b.lines {
+		x := &b.lines[i]
+		text := fmt.Sprintf("%s:%d", names[x.file], x.num)
+		if sub.At == "" && x.num != 0 {
+			sub.At = text
+		}
+		if places {
+			text = fmt.Sprintf("+%x..+%x %s", x.start, x.end, text)
+		} else {
+			text = fmt.Sprintf("%s (%x bytes)", text, x.end-x.start)
+		}
+		l.lines = append(l.lines, text)
+	}
+	return s.calls(f, inlines, old, l, places)
+}
+
+// calls lists inlined calls by address, callers first.
+func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, places bool) error {
+	order := make([]int, len(inlines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
+	for _, i := range order {
+		in := &inlines[i]
+		name, err := s.origin(in.Origin, old[i])
+		if err != nil {
+			return err
+		}
+		text := strings.Repeat("  ", int(min(in.Depth, 32))) + name
+		if in.NoFile {
+			text += fmt.Sprintf(" called at line %d", in.CallLine)
+		} else {
+			text += fmt.Sprintf(" called at %s:%d", s.file(in.CallFile), in.CallLine)
+		}
+		for _, r := range in.Ranges {
+			if places {
+				text += fmt.Sprintf(" +%x..+%x", r.RVA-f.RVA, uint64(r.RVA-f.RVA)+r.Size)
+			} else {
+				text += fmt.Sprintf(" (%x bytes)", r.Size)
+			}
+		}
+		l.inlines = append(l.inlines, text)
+	}
+	return nil
+}
+
+func compareInlines(a, b *symfmt.Inline) int {
+	switch {
+	case a.Ranges[0].RVA != b.Ranges[0].RVA:
+		if a.Ranges[0].RVA < b.Ranges[0].RVA {
+			return -1
+		}
+		return 1
+	}
+	return int(a.Depth) - int(b.Depth)
+}
+
+// file is the name of a FILE.
+func (s *side) file(id symfmt.FileID) string {
+	if name, ok := s.o.Files.get(uint32(id)); ok {
+		return name
+	}
+	return fmt.Sprintf("(FILE %d is not declared)", id)
+}
+
+// origin is the name of an INLINE_ORIGIN.
+func (s *side) origin(id symfmt.OriginID, old bool) (string, error) {
+	if name, ok := s.origins[id]; ok {
+		return name, nil
+	}
+	at, ok := s.o.originAt.get(uint32(id))
+	if !ok {
+		return fmt.Sprintf("(INLINE_ORIGIN %d is not declared)", id), nil
+	}
+	rec, err := s.first(at, s.o.Source.size)
+	if err != nil {
+		return "", err
+	}
+	name := rec.Name
+	if old {
+		if _, rest, ok := rec.OldOrigin(); ok {
+			name = rest
+		}
+	}
+	if len(s.origins) >= maxOrigins {
+		clear(s.origins)
+	}
+	s.origins[id] = string(name)
+	return s.origins[id], nil
+}
+
+// maxOrigins is how many names of origins are remembered.
+const maxOrigins = 1 << 14
