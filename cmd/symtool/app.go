@@ -63,6 +63,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			resolveCommand(msgs),
 			walkCommand(msgs),
 			lintCommand(msgs),
+			diffCommand(msgs),
 			versionCommand(),
 			helpCommand(),
 		},

@@ -188,6 +188,15 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 }
 
 func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Options) error {
+	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {
+		d.judge(r, m, report)
+		return d.write(ctx, r, m, &options)
+	})
+}
+
+// read reads one file with what belongs to it. The module that use gets is
+// valid until it returns.
+func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Options, use func(*symfmt.Module, *dwarf2sym.Report) error) error {
 	binary, err := d.openBinary(ctx, r)
 	if err != nil {
 		return err
@@ -207,7 +216,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 	tuneCollectorFor(binary, debug)
 	options.Scratch = &elfobj.Scratch{}
 	defer options.Scratch.Close()
-	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
+	m, report, err := dwarf2sym.Read(ctx, binary, debug, *options)
 	if err != nil {
 		return inputError(r.File, err)
 	}
@@ -216,8 +225,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
-	d.judge(r, m, report)
-	return d.write(ctx, r, m, &options)
+	return use(m, report)
 }
 
 // openDebug opens the separate debug file, or returns nil if there is none.

@@ -87,6 +87,14 @@ func (s *side) first(at, end int64) (*symfmt.Record, error) {
 
 // Names reads what a change is about: nothing but the names.
 func (d *Detailer) Names(c Change) (*Detail, error) {
+	out, err := d.names(c)
+	if err != nil {
+		return nil, &ReadError{err}
+	}
+	return out, nil
+}
+
+func (d *Detailer) names(c Change) (*Detail, error) {
 	out := &Detail{}
 	var err error
 	get := func(side int, kind Kind, i int32) *Subject {
@@ -149,7 +157,7 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 			index = c.New
 		}
 		if lists[i], err = d.sides[i].list(c.Kind, index, sub, places); err != nil {
-			return nil, err
+			return nil, &ReadError{err}
 		}
 	}
 	out.Sections = compareListings(c, lists[0], lists[1])

@@ -81,7 +81,7 @@ func baseName(name []byte) []byte {
 // argumentsOf is where the list of arguments at the end of a name begins, -1 without.
 func argumentsOf(name []byte) int {
 	end := bytes.LastIndexByte(name, ')')
-	if end < 0 || end < len(name)-len(") const volatile &&") {
+	if end < 0 || !onlyQualifiers(name[end+1:]) {
 		return -1
 	}
 	depth := 0
@@ -96,4 +96,17 @@ func argumentsOf(name []byte) int {
 		}
 	}
 	return -1
+}
+
+// onlyQualifiers tells whether nothing but the qualifiers of a member function
+// follows its arguments.
+func onlyQualifiers(rest []byte) bool {
+	for word := range bytes.FieldsSeq(rest) {
+		switch string(word) {
+		case "const", "volatile", "&", "&&", "const&", "const&&", "noexcept":
+		default:
+			return false
+		}
+	}
+	return true
 }

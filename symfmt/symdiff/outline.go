@@ -103,7 +103,9 @@ type Options struct {
 	IgnoreAddresses bool // functions that only moved
 	IgnorePaths     bool // folders of source files
 	IgnoreGenerator bool // INFO GENERATOR
-	Jobs            int  // files that are read at a time; GOMAXPROCS if not positive
+
+	Topics Topic // what is compared; 0 for all
+	Jobs   int   // files that are read at a time; GOMAXPROCS if not positive
 }
 
 // read makes the outline of a text. The error is of reading it, that nothing in it

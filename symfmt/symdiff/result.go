@@ -2,6 +2,7 @@ package symdiff
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/symtool/symtool/internal/par"
 )
@@ -105,6 +106,7 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	r.compareFuncs()
 	r.comparePublics()
 	r.compareOutside()
+	r.choose()
 	r.Before, r.After = r.Old.coverage(), r.New.coverage()
 	r.count()
 	return r, nil
@@ -119,6 +121,19 @@ func (r *Result) shareRows() {
 	}
 	r.New.Rows = r.Old.Rows
 	r.New.CFI = joinSpans(r.New.CFI)
+}
+
+// Regressions is how many changes make something worse, those of MODULE included.
+func (r *Result) Regressions() (n int) {
+	for _, c := range r.Counts {
+		n += c.Regressions
+	}
+	for _, f := range r.Module {
+		if f.Regression {
+			n++
+		}
+	}
+	return n + len(r.worseCoverage())
 }
 
 // Same tells whether nothing differs that counts.
@@ -154,6 +169,32 @@ type Coverage struct {
 	Named   int    // functions with a name
 }
 
+// worseCoverage says in what respect less of the whole code is covered than before,
+// by more than rounding: it may come from new functions alone.
+func (r *Result) worseCoverage() (out []string) {
+	t := r.Options.Topics
+	if (t == 0 || t&OnCFI != 0) && worse(r.Before.CFI, r.Before.Bytes, r.After.CFI, r.After.Bytes) {
+		out = append(out, fmt.Sprintf("a smaller share of the code has call frame information: %s before, %s now",
+			percent(r.Before.CFI, r.Before.Bytes), percent(r.After.CFI, r.After.Bytes)))
+	}
+	if (t == 0 || t&OnLines != 0) && worse(r.Before.Lines, r.Before.Bytes, r.After.Lines, r.After.Bytes) {
+		out = append(out, fmt.Sprintf("a smaller share of the code has lines: %s before, %s now",
+			percent(r.Before.Lines, r.Before.Bytes), percent(r.After.Lines, r.After.Bytes)))
+	}
+	return out
+}
+
+// percent is a share in percent; what is not all is never called 100 %.
+func percent(n, of uint64) string {
+	switch {
+	case of == 0:
+		return "none"
+	case n == of:
+		return "100 %"
+	}
+	return fmt.Sprintf("%.2f %%", min(99.99, 100*float64(n)/float64(of)))
+}
+
 func (o *Outline) coverage() (c Coverage) {
 	for i := range o.Funcs {
 		f := &o.Funcs[i]
@@ -167,3 +208,13 @@ func (o *Outline) coverage() (c Coverage) {
 	}
 	return c
 }
+
+// Close closes both sources.
+func (r *Result) Close() error { return firstError(r.Old.Source.Close(), r.New.Source.Close()) }
+
+// ReadError is a failure to read the details of a change: the file was there when
+// it was read first.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return e.Err.Error() }
+func (e *ReadError) Unwrap() error { return e.Err }

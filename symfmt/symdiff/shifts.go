@@ -40,3 +40,11 @@ func (s shifts) of(rva symfmt.RVA) symfmt.RVA {
 	}
 	return rva + s[max(i, 0)].by
 }
+
+// moved is how far a change's function or PUBLIC moved; it wraps around.
+func (r *Result) moved(c Change) symfmt.RVA {
+	if c.Kind == Publics {
+		return r.New.Publics[c.New].RVA - r.Old.Publics[c.Old].RVA
+	}
+	return r.New.Funcs[c.New].RVA - r.Old.Funcs[c.Old].RVA
+}

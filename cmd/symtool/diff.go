@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt/symdiff"
+)
+
+const diffDescription = `
+OLD and NEW are two symbol files, as they are or compressed with gzip or zstd, or
+two binaries, which are dumped on the way, or two folders with a symbol store
+each, whose modules are compared by name. They are compared by meaning: functions
+are matched by name and by contents, wherever they are; lines, inlined calls and
+STACK CFI are compared relative to them, the rules of STACK CFI by effect. The
+order of records and the numbers of files and origins do not count.
+
+What is worse than before is told apart: functions that are gone, code without
+lines or call frame information that had some, worse names.
+The status is 0 if nothing differs, and 1 if something does, or as --fail-on says.
+`
+
+func diffCommand(msgs *messages) *cli.Command {
+	return &cli.Command{
+		Name:        "diff",
+		Usage:       "tell what changed between two symbol files, by meaning",
+		UsageText:   "symtool diff [flags] OLD NEW",
+		Description: diffDescription,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: " + strings.Join(diffFormatNames(), ", "), Value: formatText},
+			outputFlag(),
+			&cli.BoolFlag{Name: "detail", Usage: "all changes, not the summary only"},
+			&cli.BoolFlag{Name: "stat", Usage: "a few lines, for a release note"},
+			&cli.BoolFlag{Name: "raw", Usage: "a unified diff of the records, with names in place of numbers, and\naddresses relative to the function"},
+			&cli.StringSliceFlag{Name: "only", Usage: "compare `TOPICS` only, a list with commas of " + strings.Join(symdiff.Topics, ", ")},
+			&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, a list with commas of addresses (functions that\nonly moved), paths (folders of source files), generator"},
+			&cli.StringFlag{Name: "fail-on", Usage: "status 1 for `WHAT`: any difference (default), regression or never", Value: "any"},
+			&cli.StringFlag{Name: "color", Usage: "`WHEN` to use colours: auto (default: on a terminal, unless NO_COLOR\nis set), always or never", Value: "auto"},
+			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries below `DIR` too; may be\nrepeated (default /usr/lib/debug)"},
+			jobsFlag(),
+			verboseFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			d, err := newDiffer(c, msgs)
+			if err != nil {
+				return usagef("diff", "%v", err)
+			}
+			return d.run(c.Context)
+		},
+	}
+}
+
+// differ is a call of diff, checked.
+type differ struct {
+	old, new  string
+	output    string
+	write     diffFormat
+	options   symdiff.Options
+	text      symdiff.TextOptions
+	failOn    string
+	debugDirs []string
+	jobs      int
+	verbose   bool
+	stdout    io.Writer
+	msgs      *messages
+
+	status int
+}
+
+func newDiffer(c *cli.Context, msgs *messages) (*differ, error) {
+	d := &differ{
+		output: c.String("output"), failOn: c.String("fail-on"), debugDirs: c.StringSlice("debug-dir"),
+		jobs: par.Jobs(c.Int("jobs")), verbose: c.Bool("verbose"), stdout: c.App.Writer, msgs: msgs,
+	}
+	if d.output == "" {
+		d.output = "-"
+	}
+	if !c.IsSet("debug-dir") {
+		d.debugDirs = []string{"/usr/lib/debug"}
+	}
+	for _, check := range []func(*cli.Context) error{d.operands, d.checkValues, d.chooseFormat, d.chooseTopics} {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	d.options.Jobs = d.jobs
+	return d, nil
+}
+
+func (d *differ) operands(c *cli.Context) error {
+	if c.NArg() != 2 {
+		return fmt.Errorf("%s, want OLD and NEW", count(c.NArg(), "operand"))
+	}
+	d.old, d.new = c.Args().Get(0), c.Args().Get(1)
+	if d.old == "" || d.new == "" {
+		return errors.New("the name of a file is empty")
+	}
+	if d.old == "-" && d.new == "-" {
+		return errors.New("standard input is there twice, and can be read once")
+	}
+	return notInput(d.output, d.old, d.new)
+}
+
+func (d *differ) checkValues(c *cli.Context) error {
+	if c.IsSet("output") && c.String("output") == "" {
+		return errors.New("--output is empty")
+	}
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > maxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)
+	}
+	if err := oneOf(c, "fail-on", "regression", "any", "never"); err != nil {
+		return err
+	}
+	return oneOf(c, "color", "auto", "always", "never")
+}
+
+// chooseFormat takes the form of the output from --format, --raw and --stat.
+func (d *differ) chooseFormat(c *cli.Context) error {
+	if err := oneOf(c, "format", diffFormatNames()...); err != nil {
+		return err
+	}
+	name := c.String("format")
+	var forms []string
+	for _, flag := range []string{"detail", "raw", "stat"} {
+		if c.Bool(flag) {
+			forms = append(forms, "--"+flag)
+		}
+	}
+	switch {
+	case len(forms) > 1:
+		return fmt.Errorf("%s exclude each other", strings.Join(forms, " and "))
+	case len(forms) > 0 && name != formatText:
+		return fmt.Errorf("%s is for --format text", forms[0])
+	case c.Bool("raw"):
+		name = "raw"
+	case c.Bool("stat"):
+		name = "stat"
+	}
+	d.write = diffFormats[slices.IndexFunc(diffFormats, func(f diffFormat) bool { return f.name == name })]
+	d.text = symdiff.TextOptions{Detail: c.Bool("detail"), Color: d.color(c.String("color"))}
+	return nil
+}
+
+func (d *differ) color(when string) bool {
+	if when == "auto" {
+		return d.output == "-" && isTerminal(d.stdout) && os.Getenv("NO_COLOR") == ""
+	}
+	return when == "always"
+}
+
+func (d *differ) chooseTopics(c *cli.Context) error {
+	for _, name := range names(c, "only") {
+		topic := symdiff.TopicOf(name)
+		if topic == 0 {
+			return fmt.Errorf("--only has %q, want %s", name, strings.Join(symdiff.Topics, ", "))
+		}
+		d.options.Topics |= topic
+	}
+	for _, name := range names(c, "ignore") {
+		switch name {
+		case "addresses":
+			d.options.IgnoreAddresses = true
+		case "paths":
+			d.options.IgnorePaths = true
+		case "generator":
+			d.options.IgnoreGenerator = true
+		default:
+			return fmt.Errorf("--ignore has %q, want addresses, paths or generator", name)
+		}
+	}
+	return nil
+}
+
+// run compares, prints and tells the status.
+func (d *differ) run(ctx context.Context) error {
+	tuneCollectorForLint()
+	if isFolder(d.old) && isFolder(d.new) {
+		return d.runStores(ctx)
+	}
+	r, err := d.compare(ctx, d.old, d.new)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := d.print(r); err != nil {
+		return err
+	}
+	d.judge(r)
+	return d.end()
+}
+
+func (d *differ) end() error {
+	if d.status != statusOK {
+		return &statusError{status: d.status}
+	}
+	return nil
+}
+
+// judge raises the status if a difference fails.
+func (d *differ) judge(r *symdiff.Result) {
+	if d.failOn == "any" && !r.Same() || d.failOn == "regression" && r.Regressions() > 0 {
+		d.status = max(d.status, statusFindings)
+	}
+}
+
+// print writes a difference.
+func (d *differ) print(r *symdiff.Result) error {
+	out, err := d.create()
+	if err != nil {
+		return outputError(d.output, err)
+	}
+	defer out.Abort()
+	if err := d.write.write(out, r, d.text); err != nil {
+		return d.failed(out, err)
+	}
+	return outputError(out.Name(), out.Commit())
+}
+
+// create opens the output. Colours must get through to a terminal: the text is
+// safe by itself.
+func (d *differ) create() (output, error) {
+	if d.output == "-" && d.text.Color {
+		return newColored(d.stdout), nil
+	}
+	return createOutput(d.output, d.stdout)
+}
+
+// failed tells a failure to read details from one to write.
+func (d *differ) failed(out output, err error) error {
+	var reading *symdiff.ReadError
+	if errors.As(err, &reading) {
+		return &statusError{statusInput, err}
+	}
+	return outputError(out.Name(), err)
+}

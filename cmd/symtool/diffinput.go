@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symdiff"
+)
+
+// compare compares two files. The Result is to be closed.
+func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result, error) {
+	names := [...]string{old, new}
+	sources, err := par.Map(ctx, d.jobs, len(names), func(ctx context.Context, _, i int) (*symdiff.Source, error) {
+		return d.open(ctx, names[i])
+	})
+	if err != nil {
+		for _, s := range sources {
+			if s != nil {
+				s.Close()
+			}
+		}
+		return nil, err
+	}
+	r, err := symdiff.Compare(ctx, sources[0], sources[1], d.options)
+	if err != nil {
+		sources[0].Close()
+		sources[1].Close()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, &statusError{statusInput, err}
+	}
+	d.tellProblems(r.Old)
+	d.tellProblems(r.New)
+	return r, nil
+}
+
+// tellProblems tells the damage of a file.
+func (d *differ) tellProblems(o *symdiff.Outline) {
+	out := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
+	for _, p := range o.Problems {
+		out.add(problemLine(o.Source.Name, p))
+	}
+	out.end()
+	if o.Dropped > 0 {
+		d.msgs.printf("symtool: %s: and %s", o.Source.Name, count(o.Dropped, "more problem"))
+	}
+	if len(o.Problems) > 0 {
+		d.status = max(d.status, statusInput)
+	}
+}
+
+// open opens a symbol file, or dumps a binary.
+func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error) {
+	if name == "-" {
+		s, err := symdiff.Spool("standard input", os.Stdin)
+		if err != nil {
+			return nil, &statusError{statusInput, err}
+		}
+		return s, nil
+	}
+	if isELF(name) {
+		return d.dump(ctx, name)
+	}
+	s, err := symdiff.OpenSource(name)
+	if err != nil {
+		return nil, inputError(name, err)
+	}
+	return s, nil
+}
+
+// isELF knows an ELF file by its first bytes.
+func isELF(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	var magic [4]byte
+	_, err = io.ReadFull(f, magic[:])
+	return err == nil && string(magic[:]) == "\x7fELF"
+}
+
+// dump makes the symbol file of a binary.
+func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
+	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: d.jobs}
+	reader := &dumper{dumpConfig: &dumpConfig{options: options, debugDirs: d.debugDirs}, msgs: d.msgs}
+	r := &dumpResult{fileSummary: fileSummary{File: name}}
+	err = reader.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) (err error) {
+		reader.judge(r, m, report)
+		s, err = symdiff.SpoolModule(name, m, symfmt.WriteOptions{Jobs: d.jobs})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.msgs.exclusive(func() { d.status = max(d.status, r.Status) })
+	d.tellDump(r)
+	return s, nil
+}
+
+// tellDump tells what a dump of the file would.
+func (d *differ) tellDump(r *dumpResult) {
+	out := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
+	for _, line := range r.lines {
+		out.add(line)
+	}
+	out.end()
+	for _, note := range r.Notes {
+		d.msgs.printf("symtool: %s", note)
+	}
+}

@@ -1,0 +1,85 @@
+package symdiff
+
+import "slices"
+
+// Topic is a part of the differences that can be asked for by itself.
+type Topic uint8
+
+// The topics.
+const (
+	OnFunctions Topic = 1 << iota // which there are, their names, addresses and sizes
+	OnLines
+	OnInlines
+	OnCFI // STACK CFI and STACK WIN
+	OnPublics
+	OnModule // MODULE, INFO
+
+	AllTopics = OnFunctions | OnLines | OnInlines | OnCFI | OnPublics | OnModule
+)
+
+// Topics are the names of topics, in order of their bits.
+var Topics = []string{"functions", "lines", "inlines", "cfi", "public", "module"}
+
+// TopicOf is the topic of a name, 0 if there is none.
+func TopicOf(name string) Topic {
+	if i := slices.Index(Topics, name); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// aspects are what belongs to topics in a change of a kind.
+func (t Topic) aspects(k Kind) (a Aspect) {
+	switch k {
+	case Publics:
+		if t&OnPublics != 0 {
+			return ^Aspect(0)
+		}
+		return 0
+	case CFI, Wins:
+		if t&OnCFI != 0 {
+			return ^Aspect(0)
+		}
+		return 0
+	}
+	const all = ^Aspect(0)
+	const (
+		lines   = LinesChanged | LinesShifted | PathsChanged | LostLines
+		inlines = InlinesChanged | InlinesShifted | LostInlines
+		rules   = CFIChanged | WinChanged | LostCFI
+	)
+	if t&OnFunctions != 0 {
+		a |= all &^ (lines | inlines | rules)
+	}
+	if t&OnLines != 0 {
+		a |= lines
+	}
+	if t&OnInlines != 0 {
+		a |= inlines
+	}
+	if t&OnCFI != 0 {
+		a |= rules
+	}
+	return a
+}
+
+// choose leaves out what belongs to other topics.
+func (r *Result) choose() {
+	t := r.Options.Topics
+	if t == 0 || t == AllTopics {
+		return
+	}
+	kept := r.Changes[:0]
+	for _, c := range r.Changes {
+		if c.What &= t.aspects(c.Kind); c.What != 0 {
+			kept = append(kept, c)
+		}
+	}
+	r.Changes = kept
+	if t&OnModule == 0 {
+		r.Module = nil
+	}
+	if t&OnLines == 0 {
+		r.Paths = nil
+	}
+}
