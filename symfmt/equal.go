@@ -54,10 +54,5 @@ func (in *Inline) Equal(o *Inline) bool {
 }
 
 func (t *CFITable) equal(o *CFITable) bool {
-	return slices.EqualFunc(t.Blocks, o.Blocks, func(a, b CFIBlock) bool {
-		return a.RVA == b.RVA && a.Size == b.Size && t.Rules.Text(a.Init) == o.Rules.Text(b.Init) &&
-			slices.EqualFunc(t.Rows[a.First:a.First+a.Count], o.Rows[b.First:b.First+b.Count], func(x, y CFIRow) bool {
-				return x.RVA == y.RVA && t.Rules.Text(x.Rules) == o.Rules.Text(y.Rules)
-			})
-	})
+	return slices.EqualFunc(t.Blocks, o.Blocks, func(a, b CFIBlock) bool { return t.sameBlock(&a, o, &b) })
 }

@@ -1,0 +1,108 @@
+package symfmt
+
+import "slices"
+
+// DropInlines removes the INLINE and INLINE_ORIGIN records, and returns how many.
+func (m *Module) DropInlines() int {
+	n := len(m.Origins)
+	m.Origins = nil
+	var b BodyBuilder
+	var a Arena
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		inlines, _ := f.Body.Counts()
+		if inlines == 0 {
+			continue
+		}
+		n += inlines
+		b.Reset(f.RVA)
+		for l := range f.Lines() {
+			b.AddLine(l)
+		}
+		f.Body = b.Finish(&a)
+	}
+	return n
+}
+
+// DropCFI removes the STACK CFI and STACK WIN records, and returns how many.
+func (m *Module) DropCFI() int {
+	n := len(m.CFI.Blocks) + len(m.CFI.Rows) + len(m.Wins)
+	m.CFI, m.Wins = CFITable{}, nil
+	return n
+}
+
+// KeepCFI removes all but MODULE, INFO, STACK CFI and STACK WIN, and returns how
+// many records.
+func (m *Module) KeepCFI() int {
+	n := 0
+	for kind, count := range m.Counts() {
+		switch Kind(kind) {
+		case KindFile, KindInlineOrigin, KindFunc, KindInline, KindLine, KindPublic:
+			n += count
+		}
+	}
+	m.Files, m.Origins, m.Funcs, m.Publics = nil, nil, nil, nil
+	return n
+}
+
+// MapFiles gives files the names that f makes of theirs.
+func (m *Module) MapFiles(f func(string) string) {
+	for i := range m.Files {
+		m.Files[i].Name = f(m.Files[i].Name)
+	}
+}
+
+// Deduplicate removes records that say what another one says: equal FUNCs with
+// equal bodies, PUBLICs, STACK WINs and INFOs, and STACK CFI INITs with equal
+// rows. It returns how many. m must be as Canonicalize makes it.
+func (m *Module) Deduplicate() int {
+	before := m.deduplicated()
+	m.Infos = uniqueInfos(m.Infos)
+	m.Funcs = slices.CompactFunc(m.Funcs, func(a, b Func) bool { return a.Equal(&b) })
+	m.Publics = slices.Compact(m.Publics)
+	m.Wins = slices.Compact(m.Wins)
+	m.CFI.Blocks = slices.CompactFunc(m.CFI.Blocks, func(a, b CFIBlock) bool { return m.CFI.sameBlock(&a, &m.CFI, &b) })
+	m.CFI.dropLooseRows()
+	return before - m.deduplicated()
+}
+
+func (m *Module) deduplicated() int {
+	return len(m.Infos) + len(m.Funcs) + len(m.Publics) + len(m.Wins) + len(m.CFI.Blocks)
+}
+
+func uniqueInfos(infos []Info) []Info {
+	out := infos[:0]
+	for _, in := range infos {
+		if !slices.Contains(out, in) {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+// dropLooseRows removes the rows that no block has.
+func (t *CFITable) dropLooseRows() {
+	n := 0
+	for i := range t.Blocks {
+		n += int(t.Blocks[i].Count)
+	}
+	if n == len(t.Rows) {
+		return
+	}
+	rows := make([]CFIRow, 0, n)
+	for i := range t.Blocks {
+		b := &t.Blocks[i]
+		first := uint32(len(rows))
+		rows = append(rows, t.Rows[b.First:b.First+b.Count]...)
+		b.First = first
+	}
+	t.Rows = rows
+}
+
+// sameBlock tells whether a, of t, says what b, of o, says.
+func (t *CFITable) sameBlock(a *CFIBlock, o *CFITable, b *CFIBlock) bool {
+	return a.RVA == b.RVA && a.Size == b.Size && t.Rules.Text(a.Init) == o.Rules.Text(b.Init) &&
+		slices.EqualFunc(t.Rows[a.First:a.First+a.Count], o.Rows[b.First:b.First+b.Count], func(x, y CFIRow) bool {
+			return x.RVA == y.RVA && t.Rules.Text(x.Rules) == o.Rules.Text(y.Rules)
+		})
+}
