@@ -1,0 +1,215 @@
+package symcache
+
+import (
+	"github.com/symtool/symtool/symfmt"
+)
+
+// builder makes a module of a symcache's ranges.
+type builder struct {
+	c     *cache
+	m     *symfmt.Module
+	arena symfmt.Arena
+
+	names   nameTable
+	open    []*openFunc // FUNCs around each other, the last of which speaks
+	openAt  map[uint32]int
+	spare   []*openFunc // closed ones, for their buffers
+	chain   []uint32    // source locations of the place, outermost first
+	last    uint32      // where the last range begins, if any is set
+	any     bool
+	budget  int // of ranges of INLINEs
+	damages struct {
+		order, location, function, chain, into, budget damage
+	}
+}
+
+// nodesPerRange is how many ranges of INLINEs a symcache may have for each of its
+// ranges, on average: a bound for memory, as each level of a chain is a range of
+// its own in a module. Compilers stay below 4.
+const nodesPerRange = 16
+
+func newBuilder(c *cache, m *symfmt.Module) *builder {
+	b := &builder{c: c, m: m, openAt: make(map[uint32]int), budget: nodesPerRange * (c.ranges.len() + maxDepth)}
+	b.names.init(c, m)
+	d := &b.damages
+	d.order.lost, d.location.lost, d.chain.lost = "ranges", "ranges", "ranges"
+	d.function.lost, d.into.lost = "names of functions", "functions that others are inlined into"
+	d.budget.lost = "ranges of INLINE records"
+	return b
+}
+
+// build adds all FUNCs and PUBLICs.
+func (b *builder) build() {
+	n := uint32(b.c.ranges.len())
+	first := b.c.locations.want - b.c.ranges.want // of the locations of ranges
+	start, l, at := uint32(0), unknown, uint32(none)
+	for i := range n {
+		next := b.c.order.Uint32(b.c.ranges.entry(i))
+		if b.any && next <= b.last {
+			b.c.damaged(&b.damages.order, func() error {
+				return b.c.errorf(b.c.ranges.place(i), "a range at %#x behind one at %#x: they ascend", next, b.last)
+			})
+			continue
+		}
+		nextAt := first + i
+		nextLocation := b.locationOf(nextAt)
+		if b.any {
+			b.add(start, uint64(next), l, at, nextLocation)
+		}
+		start, l, at = next, nextLocation, nextAt
+		b.last, b.any = next, true
+	}
+	if b.any {
+		b.add(start, addressEnd, l, at, location{into: none})
+	}
+	b.closeTo(0)
+	b.names.finish()
+}
+
+// locationOf is the source location of a range, unknown if it is not there.
+func (b *builder) locationOf(i uint32) location {
+	if b.c.locations.has(i) {
+		return b.c.location(i)
+	}
+	b.c.damaged(&b.damages.location, func() error {
+		return b.c.errorf(b.c.locations.place(i), "source location %d of a range is behind the end of the file", i)
+	})
+	return unknown
+}
+
+// add adds a range, from start to end, with a source location of the number at;
+// next is that of the range behind it.
+func (b *builder) add(start uint32, end uint64, l location, at uint32, next location) {
+	if l == unknown || !b.follow(l, at) {
+		b.closeTo(0)
+		return
+	}
+	root := l
+	if len(b.chain) > 1 {
+		root = b.c.location(b.chain[0])
+	}
+	if b.isSymbol(l) && next != unknown {
+		b.closeTo(0)
+		b.m.Publics = append(b.m.Publics, symfmt.Public{RVA: symfmt.RVA(start), Name: b.function(l.function)})
+		return
+	}
+	f := b.funcOf(root.function, start)
+	f.end = end
+	if l.file != none || l.line != 0 {
+		f.addLine(start, end, l.line, b.names.file(l.file))
+	}
+	b.addInlines(f, start, end)
+}
+
+// isSymbol tells whether a source location is what is written of a PUBLIC.
+func (b *builder) isSymbol(l location) bool {
+	return l.file == none && l.line == 0 && l.into == none && b.c.functions.has(l.function) &&
+		b.c.order.Uint32(b.c.functions.entry(l.function)[12:]) == noLanguage
+}
+
+// follow fills the chain of source locations that l, with the number at, is
+// inlined into. It is false if that has no end.
+func (b *builder) follow(l location, at uint32) bool {
+	b.chain = append(b.chain[:0], at)
+	for l.into != none {
+		if len(b.chain) > maxDepth {
+			b.c.damaged(&b.damages.chain, func() error {
+				return b.c.errorf(b.c.locations.place(at), "source location %d is inlined more than %d times", at, maxDepth)
+			})
+			return false
+		}
+		if !b.c.locations.has(l.into) {
+			last := b.chain[len(b.chain)-1]
+			b.c.damaged(&b.damages.into, func() error {
+				return b.c.errorf(b.c.locations.place(last)+12, "source location %d is inlined into %d of %d", last, l.into, b.c.locations.len())
+			})
+			break
+		}
+		b.chain = append(b.chain, l.into)
+		l = b.c.location(l.into)
+	}
+	for i, j := 0, len(b.chain)-1; i < j; i, j = i+1, j-1 {
+		b.chain[i], b.chain[j] = b.chain[j], b.chain[i]
+	}
+	return true
+}
+
+// function is the name of a function; "?" is symbolic's for one without.
+func (b *builder) function(i uint32) string {
+	if !b.c.functions.has(i) {
+		b.c.damaged(&b.damages.function, func() error {
+			return b.c.errorf(b.c.functions.at, "a source location names function %d of %d", i, b.c.functions.len())
+		})
+		return "?"
+	}
+	return b.names.text(b.c.order.Uint32(b.c.functions.entry(i)), "?")
+}
+
+// funcOf returns the FUNC of a function that speaks from start on: one of those
+// that are open, or a new one inside of them.
+func (b *builder) funcOf(function, start uint32) *openFunc {
+	if at, ok := b.openAt[function]; ok {
+		b.closeTo(at + 1)
+		return b.open[at]
+	}
+	f := new(openFunc)
+	if n := len(b.spare); n > 0 {
+		f, b.spare = b.spare[n-1], b.spare[:n-1]
+	}
+	f.reset(function, start, len(b.m.Funcs))
+	b.m.Funcs = append(b.m.Funcs, symfmt.Func{RVA: symfmt.RVA(start), Name: b.function(function)})
+	b.openAt[function] = len(b.open)
+	b.open = append(b.open, f)
+	return f
+}
+
+// closeTo ends FUNCs until n are open.
+func (b *builder) closeTo(n int) {
+	for len(b.open) > n {
+		f := b.open[len(b.open)-1]
+		b.open = b.open[:len(b.open)-1]
+		delete(b.openAt, f.function)
+		out := &b.m.Funcs[f.index]
+		out.Size = f.end - uint64(f.start)
+		out.Body = f.body(&b.arena)
+		b.spare = append(b.spare, f)
+	}
+}
+
+// addInlines adds a range to the INLINEs of the chain.
+func (b *builder) addInlines(f *openFunc, start uint32, end uint64) {
+	parent := int32(noCall)
+	for depth := 0; depth+1 < len(b.chain); depth++ {
+		if b.budget == 0 {
+			b.c.damaged(&b.damages.budget, func() error {
+				return b.c.errorf(b.c.locations.at, "more than %d inlined functions for each range", nodesPerRange)
+			})
+			f.current = f.current[:depth]
+			return
+		}
+		at := b.c.location(b.chain[depth])
+		callee := b.c.location(b.chain[depth+1]).function
+		key := inlineKey{parent, callee, at.file, at.line}
+		n, isNew := f.inline(depth, key)
+		if isNew {
+			f.nodes[n].inline = b.inline(depth, at, callee)
+		}
+		if f.nodes[n].extend(start, end) {
+			b.budget--
+		}
+		parent = n
+	}
+	f.current = f.current[:len(b.chain)-1]
+}
+
+// inline makes an INLINE of the source location of a call.
+func (b *builder) inline(depth int, at location, callee uint32) symfmt.Inline {
+	in := symfmt.Inline{
+		Depth: uint32(depth), CallLine: at.line, NoFile: at.file == none,
+		Origin: b.names.origin(callee, b.function),
+	}
+	if !in.NoFile {
+		in.CallFile = b.names.file(at.file)
+	}
+	return in
+}

@@ -1,0 +1,154 @@
+package symcache
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// A piece is code for which one FUNC or PUBLIC speaks, or nothing. It ends where
+// the next begins.
+type piece struct {
+	start uint64
+	owner owner
+}
+
+// owner is the index of a FUNC, -2 minus that of a PUBLIC, or nobody.
+type owner int32
+
+const nobody owner = -1
+
+func publicOwner(i int) owner { return owner(-2 - i) }
+func (o owner) public() int   { return int(-2 - o) }
+
+// cover cuts the addresses below 2^32 into pieces. Of the FUNCs around an address
+// the one that starts last speaks, of those the first of the file. Where there is
+// none, the nearest PUBLIC below speaks, the first at its address, unless a FUNC
+// starts behind it; one at address 0 never (resolve.Resolver.Find).
+type cover struct {
+	m      *symfmt.Module
+	funcs  []int32 // in the order of funcsByStart
+	pieces []piece
+	open   []int32 // FUNCs around the place, which the last speaks for
+}
+
+// coverOf returns the pieces of a module, ascending, none like the one before it.
+func coverOf(m *symfmt.Module) []piece {
+	c := cover{m: m, funcs: funcsByStart(m)}
+	c.take(0, nobody)
+	for _, i := range c.funcs {
+		start := uint64(m.Funcs[i].RVA)
+		c.advance(start)
+		c.open = append(c.open, i)
+		c.take(start, owner(i))
+	}
+	c.advance(addressEnd)
+	return c.withPublics(publicsByStart(m))
+}
+
+// hasCode tells whether a FUNC is in the cover at all.
+func hasCode(f *symfmt.Func) bool { return f.Size > 0 && f.RVA < none }
+
+// funcsByStart sorts the FUNCs with code so that, at an address, the one that
+// speaks comes last.
+func funcsByStart(m *symfmt.Module) []int32 {
+	order := make([]int32, 0, len(m.Funcs))
+	for i := range m.Funcs {
+		if hasCode(&m.Funcs[i]) {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(m.Funcs[a].RVA, m.Funcs[b].RVA), cmp.Compare(b, a))
+	})
+	return order
+}
+
+// publicsByStart sorts the PUBLICs that may speak, one for each address.
+func publicsByStart(m *symfmt.Module) []int32 {
+	order := make([]int32, 0, len(m.Publics))
+	for i := range m.Publics {
+		if p := &m.Publics[i]; p.RVA > 0 && p.RVA < none {
+			order = append(order, int32(i))
+		}
+	}
+	at := func(i int32) symfmt.RVA { return m.Publics[i].RVA }
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(at(a), at(b)) })
+	return slices.CompactFunc(order, func(a, b int32) bool { return at(a) == at(b) })
+}
+
+// end is where a FUNC ends, 2^32 at most.
+func (c *cover) end(i int32) uint64 {
+	f := &c.m.Funcs[i]
+	if f.Size > addressEnd-uint64(f.RVA) {
+		return addressEnd
+	}
+	return uint64(f.RVA) + f.Size
+}
+
+// advance goes to an address, over the ends of FUNCs.
+func (c *cover) advance(to uint64) {
+	for len(c.open) > 0 {
+		end := c.end(c.open[len(c.open)-1])
+		if end > to {
+			return
+		}
+		for len(c.open) > 0 && c.end(c.open[len(c.open)-1]) <= end {
+			c.open = c.open[:len(c.open)-1]
+		}
+		if len(c.open) > 0 {
+			c.take(end, owner(c.open[len(c.open)-1]))
+		} else {
+			c.take(end, nobody)
+		}
+	}
+}
+
+// take starts a piece, in place of one that starts at the same address.
+func (c *cover) take(start uint64, o owner) {
+	if n := len(c.pieces); n > 0 && c.pieces[n-1].start == start {
+		c.pieces = c.pieces[:n-1]
+	}
+	if n := len(c.pieces); n == 0 || c.pieces[n-1].owner != o {
+		c.pieces = append(c.pieces, piece{start, o})
+	}
+}
+
+// withPublics puts PUBLICs where no FUNC speaks.
+func (c *cover) withPublics(publics []int32) []piece {
+	funcs := c.pieces
+	c.pieces = make([]piece, 0, len(funcs)+len(publics))
+	nextFunc, nextPublic := 0, 0
+	for i, p := range funcs {
+		end := uint64(addressEnd)
+		if i+1 < len(funcs) {
+			end = funcs[i+1].start
+		}
+		c.take(p.start, p.owner)
+		if p.owner != nobody || p.start == addressEnd {
+			continue
+		}
+		for nextFunc < len(c.funcs) && uint64(c.m.Funcs[c.funcs[nextFunc]].RVA) <= p.start {
+			nextFunc++
+		}
+		for nextPublic < len(publics) && c.publicStart(publics[nextPublic]) <= p.start {
+			nextPublic++
+		}
+		if nextPublic > 0 {
+			last := publics[nextPublic-1]
+			if nextFunc == 0 || c.publicStart(last) > uint64(c.m.Funcs[c.funcs[nextFunc-1]].RVA) {
+				c.take(p.start, publicOwner(int(last)))
+			}
+		}
+		for ; nextPublic < len(publics) && c.publicStart(publics[nextPublic]) < end; nextPublic++ {
+			c.take(c.publicStart(publics[nextPublic]), publicOwner(int(publics[nextPublic])))
+		}
+	}
+	if n := len(c.pieces); c.pieces[n-1].start == addressEnd {
+		c.pieces = c.pieces[:n-1]
+	}
+	return c.pieces
+}
+
+func (c *cover) publicStart(i int32) uint64 { return uint64(c.m.Publics[i].RVA) }

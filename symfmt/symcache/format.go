@@ -1,0 +1,74 @@
+package symcache
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Versions that are read and written. The first six were another format.
+const (
+	version7 = 7 // strings with a u32 before them
+	version8 = 8 // strings with a ULEB128 before them
+	version9 = 9 // files with source server and revision
+
+	firstVersion, lastVersion = version7, version9
+	defaultVersion            = version8
+)
+
+const (
+	headSize     = 80 // preamble and header
+	functionSize = 16
+	locationSize = 16
+	rangeSize    = 4
+	alignment    = 8
+)
+
+// none stands for a string, file, function or source location that is not there.
+const none = math.MaxUint32
+
+// noLanguage is the language that symbolic gives to the symbols of a symbol
+// table; functions have 0 if theirs is not known.
+const noLanguage = math.MaxUint32
+
+// addresses are below this.
+const addressEnd = 1 << 32
+
+var magic = [4]byte{'S', 'Y', 'M', 'C'}
+var magicFlipped = [4]byte{'C', 'M', 'Y', 'S'}
+
+// Match tells by the first bytes of a file whether it is a symcache, of either
+// byte order and any version.
+func Match(head []byte) bool {
+	return len(head) >= 8 && orderOf(head) != nil
+}
+
+// orderOf is the byte order that the magic tells, or nil.
+func orderOf(head []byte) binary.ByteOrder {
+	switch [4]byte(head) {
+	case magic:
+		return binary.LittleEndian
+	case magicFlipped:
+		return binary.BigEndian
+	}
+	return nil
+}
+
+func fileSize(version uint32) int {
+	if version >= version9 {
+		return 24
+	}
+	return 12
+}
+
+// A location is a source location.
+type location struct {
+	file     uint32
+	line     uint32
+	function uint32
+	into     uint32 // the source location that it is inlined into
+}
+
+// unknown is the location of a range of which nothing is known.
+var unknown = location{none, none, none, none}
+
+func padding(n int) int { return -n & (alignment - 1) }

@@ -1,0 +1,116 @@
+package symcache
+
+import "github.com/symtool/symtool/symfmt"
+
+// openFunc is a FUNC while its ranges come.
+type openFunc struct {
+	function uint32 // its number in the symcache
+	index    int    // in the module
+	start    uint32
+	end      uint64
+
+	lines   []symfmt.Line
+	nodes   []node
+	known   map[inlineKey]int32
+	current []int32 // the nodes of the range before, by depth
+	builder symfmt.BodyBuilder
+}
+
+// A node is an INLINE, in the tree of those of its FUNC.
+type node struct {
+	inline            symfmt.Inline
+	key               inlineKey
+	child, last, next int32 // first and last below it, next beside it; noCall for none
+}
+
+// inlineKey tells an INLINE: those of one FUNC with equal calls are one.
+type inlineKey struct {
+	parent         int32
+	callee         uint32
+	callFile, line uint32
+}
+
+func (f *openFunc) reset(function, start uint32, index int) {
+	f.function, f.start, f.index = function, start, index
+	f.lines, f.nodes, f.current = f.lines[:0], f.nodes[:0], f.current[:0]
+	if f.known == nil || len(f.known) > maxKnown {
+		f.known = make(map[inlineKey]int32)
+	}
+	clear(f.known)
+}
+
+// addLine adds a line record, or makes the last one longer.
+func (f *openFunc) addLine(start uint32, end uint64, line uint32, file symfmt.FileID) {
+	if n := len(f.lines); n > 0 {
+		l := &f.lines[n-1]
+		if uint64(l.RVA)+l.Size == uint64(start) && l.Num == line && l.File == file {
+			l.Size = end - uint64(l.RVA)
+			return
+		}
+	}
+	f.lines = append(f.lines, symfmt.Line{RVA: symfmt.RVA(start), Size: end - uint64(start), Num: line, File: file})
+}
+
+// inline returns the node of an INLINE at a depth.
+func (f *openFunc) inline(depth int, key inlineKey) (n int32, isNew bool) {
+	if depth < len(f.current) && f.nodes[f.current[depth]].key == key {
+		return f.current[depth], false
+	}
+	n, ok := f.known[key]
+	if !ok {
+		n = f.newNode(key)
+	}
+	f.current = append(f.current[:depth], n)
+	return n, !ok
+}
+
+func (f *openFunc) newNode(key inlineKey) int32 {
+	n := int32(len(f.nodes))
+	f.nodes = append(f.nodes, node{key: key, child: noCall, last: noCall, next: noCall})
+	f.known[key] = n
+	if key.parent == noCall {
+		return n
+	}
+	p := &f.nodes[key.parent]
+	if p.last == noCall {
+		p.child = n
+	} else {
+		f.nodes[p.last].next = n
+	}
+	p.last = n
+	return n
+}
+
+// extend adds a range, and tells whether it is a new one or makes the last one
+// longer.
+func (n *node) extend(start uint32, end uint64) bool {
+	ranges := n.inline.Ranges
+	if k := len(ranges); k > 0 && uint64(ranges[k-1].RVA)+ranges[k-1].Size == uint64(start) {
+		ranges[k-1].Size = end - uint64(ranges[k-1].RVA)
+		return false
+	}
+	n.inline.Ranges = append(ranges, symfmt.Range{RVA: symfmt.RVA(start), Size: end - uint64(start)})
+	return true
+}
+
+// body packs the records: INLINEs each before those in it.
+func (f *openFunc) body(a *symfmt.Arena) symfmt.Body {
+	f.builder.Reset(symfmt.RVA(f.start))
+	for n := range f.nodes {
+		if f.nodes[n].key.parent == noCall {
+			f.addTree(int32(n))
+		}
+	}
+	for _, l := range f.lines {
+		f.builder.AddLine(l)
+	}
+	return f.builder.Finish(a)
+}
+
+// addTree adds a node and all below it, maxDepth levels at most.
+func (f *openFunc) addTree(n int32) {
+	f.builder.AddInline(&f.nodes[n].inline)
+	for child := f.nodes[n].child; child != noCall; child = f.nodes[child].next {
+		f.addTree(child)
+	}
+}

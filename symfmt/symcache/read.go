@@ -1,0 +1,235 @@
+package symcache
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// ReadOptions are those of Read.
+type ReadOptions struct {
+	File string // path, for errors
+
+	// What a symcache does not tell of its MODULE: "" is "unknown" for the operating
+	// system, and the base name of File for the name.
+	OS, Name string
+}
+
+// Read reads a symcache of version 7, 8 or 9 and either byte order. What is
+// damaged is left out and reported, in one problem for each kind of damage. The
+// error says that nothing could be read: it is no symcache, of another version,
+// or cut off before its ranges. The module is in canonical order, but for the
+// numbers of its files and origins, which are those of the symcache.
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+	data, err := readAll(r, size)
+	if err != nil {
+		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
+	}
+	c, err := open(data, o.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &symfmt.Module{OS: o.OS, Arch: archName(c.arch), ID: decodeDebugID(c.id, c.order), Name: o.Name}
+	if m.OS == "" {
+		m.OS = "unknown"
+	}
+	if m.Arch == "" {
+		m.Arch = "unknown"
+	}
+	if m.Name == "" {
+		m.Name = baseName(o.File)
+	}
+	b := newBuilder(c, m)
+	b.build()
+	return m, c.found(), nil
+}
+
+// baseName is the name of a module of a symcache's path.
+func baseName(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".symcache")
+	if path == "" || name == "" {
+		return "unknown"
+	}
+	return name
+}
+
+// readAll reads as many of size bytes as there are.
+func readAll(r io.ReaderAt, size int64) ([]byte, error) {
+	if size < 0 || size > math.MaxInt-1 {
+		return nil, fmt.Errorf("size %d", size)
+	}
+	var data []byte
+	for int64(len(data)) < size {
+		n := min(size-int64(len(data)), max(1<<20, int64(len(data))))
+		was := len(data)
+		data = append(data, make([]byte, n)...)
+		got, err := r.ReadAt(data[was:], int64(was))
+		data = data[:was+got]
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// cache is a symcache whose sections are known.
+type cache struct {
+	file    string
+	order   binary.ByteOrder
+	version uint32
+	arch    uint32
+	id      []byte
+
+	files, functions, locations, ranges section
+	strings                             string
+	stringsAt                           uint64
+
+	damages []*damage
+}
+
+// section is a table of entries of one size, as many as are there.
+type section struct {
+	name string
+	data []byte
+	at   uint64 // offset in the file
+	size int    // of an entry
+	want uint32 // entries in the header
+}
+
+func (s *section) len() int              { return len(s.data) / s.size }
+func (s *section) entry(i uint32) []byte { return s.data[int(i)*s.size:][:s.size] }
+func (s *section) has(i uint32) bool     { return uint64(i) < uint64(s.len()) }
+func (s *section) place(i uint32) uint64 { return s.at + uint64(i)*uint64(s.size) }
+func (s *section) missing() uint32       { return s.want - uint32(s.len()) }
+
+// open finds the sections.
+func open(data []byte, file string) (*cache, error) {
+	c := &cache{file: file}
+	if len(data) < len(magic) || orderOf(data) == nil {
+		return nil, c.errorf(0, `no symcache: the file begins with %q, not "SYMC"`, data[:min(len(data), len(magic))])
+	}
+	c.order = orderOf(data)
+	if len(data) < headSize {
+		return nil, c.errorf(uint64(len(data)), "the file ends in its header, which has %d bytes", headSize)
+	}
+	u32 := func(at int) uint32 { return c.order.Uint32(data[at:]) }
+	if c.version = u32(4); c.version < firstVersion || c.version > lastVersion {
+		return nil, c.errorf(4, "symcache version %d: %d to %d are read", c.version, firstVersion, lastVersion)
+	}
+	c.id, c.arch = data[8:][:debugIDSize], u32(40)
+	s := slicer{data: data, pos: headSize}
+	c.files = s.section("files", fileSize(c.version), u32(44))
+	c.functions = s.section("functions", functionSize, u32(48))
+	c.locations = s.section("source locations", locationSize, u32(52))
+	c.ranges = s.section("ranges", rangeSize, u32(56))
+	strs := s.section("bytes of strings", 1, u32(60))
+	c.strings, c.stringsAt = string(strs.data), strs.at
+	return c, c.checkSections(&strs)
+}
+
+// checkSections reports sections that were cut off.
+func (c *cache) checkSections(strs *section) error {
+	if c.ranges.want > c.locations.want {
+		return c.errorf(56, "%d ranges, but %d source locations: each range has one", c.ranges.want, c.locations.want)
+	}
+	if c.ranges.want > 0 && c.ranges.len() == 0 {
+		return c.errorf(c.ranges.at, "the file ends before its %d ranges", c.ranges.want)
+	}
+	for _, s := range []*section{&c.files, &c.functions, &c.locations, &c.ranges, strs} {
+		if n := s.missing(); n > 0 {
+			c.damages = append(c.damages, &damage{
+				count: int(n), lost: s.name,
+				first: c.errorf(s.at+uint64(len(s.data)), "the file ends here, behind %d of %d %s", s.len(), s.want, s.name),
+			})
+		}
+	}
+	return nil
+}
+
+// slicer cuts a file into sections.
+type slicer struct {
+	data []byte
+	pos  uint64
+}
+
+func (s *slicer) section(name string, size int, n uint32) section {
+	s.pos += uint64(-int64(s.pos) & (alignment - 1))
+	start := min(s.pos, uint64(len(s.data)))
+	fits := min(uint64(n), (uint64(len(s.data))-start)/uint64(size))
+	sec := section{name: name, data: s.data[start:][:fits*uint64(size)], at: s.pos, size: size, want: n}
+	s.pos += uint64(n) * uint64(size)
+	return sec
+}
+
+// location returns the source location i, which must be there.
+func (c *cache) location(i uint32) location {
+	b := c.locations.entry(i)
+	return location{c.order.Uint32(b), c.order.Uint32(b[4:]), c.order.Uint32(b[8:]), c.order.Uint32(b[12:])}
+}
+
+// stringAt returns the string at an offset, "" for none.
+func (c *cache) stringAt(at uint32) (string, error) {
+	if at == none {
+		return "", nil
+	}
+	if uint64(at) >= uint64(len(c.strings)) {
+		return "", c.errorf(c.stringsAt+uint64(at), "a string behind the %d bytes of strings", len(c.strings))
+	}
+	rest := c.strings[at:]
+	n, used := c.stringLength(rest)
+	if used <= 0 || n > uint64(len(rest)-used) {
+		return "", c.errorf(c.stringsAt+uint64(at), "a string that ends behind the %d bytes of strings", len(c.strings))
+	}
+	return rest[used:][:n], nil
+}
+
+// stringLength reads the length before a string, and tells its size: 0 or less
+// if it is cut off or too large.
+func (c *cache) stringLength(s string) (n uint64, used int) {
+	head := []byte(s[:min(len(s), binary.MaxVarintLen64)])
+	if c.version != version7 {
+		return binary.Uvarint(head)
+	}
+	if len(head) < 4 {
+		return 0, 0
+	}
+	return uint64(c.order.Uint32(head)), 4
+}
+
+func (c *cache) errorf(at uint64, format string, args ...any) error {
+	return &bin.Error{File: c.file, Offset: at, Msg: fmt.Sprintf(format, args...)}
+}
+
+// damage is what is wrong with several entries in one way.
+type damage struct {
+	count int
+	lost  string // in the plural
+	first error
+}
+
+// damaged counts damage of a kind, which one value of d stands for.
+func (c *cache) damaged(d *damage, err func() error) {
+	if d.count == 0 {
+		d.first = err()
+		c.damages = append(c.damages, d)
+	}
+	d.count++
+}
+
+// found returns the problems.
+func (c *cache) found() (problems []bin.Problem) {
+	for _, d := range c.damages {
+		problems = append(problems, bin.Problem{Lost: fmt.Sprintf("%d %s", d.count, d.lost), Err: d.first})
+	}
+	return problems
+}
