@@ -3,11 +3,11 @@ package resolve
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -22,20 +22,28 @@ func TestSymcacheAnswers(t *testing.T) {
 	for _, path := range symcacheInputs(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			for _, version := range []uint32{7, 8, 9} {
-				compareSymcache(t, path, version)
+				compareSymcache(t, path, symcache.Options{Version: version})
 			}
 		})
 	}
 }
 
-// TestSymcacheFile is TestSymcacheAnswers for the symbol file that
-// SYMTOOL_SYMCACHE_FILE names.
+// TestSymcacheFile is TestSymcacheAnswers for a large one, the symbol file that
+// SYMTOOL_SYMCACHE_FILE names, with the base SYMTOOL_SYMCACHE_BASE.
 func TestSymcacheFile(t *testing.T) {
 	path := os.Getenv("SYMTOOL_SYMCACHE_FILE")
 	if path == "" {
 		t.Skip("SYMTOOL_SYMCACHE_FILE is not set")
 	}
-	compareSymcache(t, path, 8)
+	var o symcache.Options
+	if base := os.Getenv("SYMTOOL_SYMCACHE_BASE"); base != "" {
+		n, err := strconv.ParseUint(base, 0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Base = symfmt.RVA(n)
+	}
+	compareSymcache(t, path, o)
 }
 
 func symcacheInputs(t *testing.T) (paths []string) {
@@ -45,6 +53,21 @@ func symcacheInputs(t *testing.T) (paths []string) {
 		t.Fatalf("%d symbol files, %v", len(paths), err)
 	}
 	return paths
+}
+
+// Real files of other writers: old INLINEs, Windows paths, PUBLICs inside of FUNCs.
+func TestSymcacheAnswersReal(t *testing.T) {
+	symbols := testenv.Shared(t, "data", "minidumps")
+	for _, path := range []string{
+		"rust-minidump/symbols/crash-client/509C0610949836F7B70BD88BCF03E5400/crash-client.sym",
+		"breakpad/symbols/test_app.pdb/5A9832E5287241C1838ED98914E9B7FF1/test_app.sym",
+		"breakpad/symbols/kernel32.pdb/BCE8785C57B44245A669896B6A19B9542/kernel32.sym",
+		"breakpad/symbols/libc-2.13.so/F4F8DFCD5A5FB5A7CE64717E9E6AE3890/libc-2.13.so.sym",
+	} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			compareSymcache(t, filepath.Join(symbols, filepath.FromSlash(path)), symcache.Options{})
+		})
+	}
 }
 
 func symcacheModule(t *testing.T, path string) *symfmt.Module {
@@ -61,48 +84,43 @@ func symcacheModule(t *testing.T, path string) *symfmt.Module {
 	return m
 }
 
-func compareSymcache(t *testing.T, path string, version uint32) {
+func compareSymcache(t *testing.T, path string, o symcache.Options) {
 	m := symcacheModule(t, path)
-	data := writeSymcache(t, m, version)
-	again, problems, err := symcache.Read(bytes.NewReader(data), int64(len(data)), symcache.ReadOptions{File: "x.symcache"})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
-	want := moduleResolver(t, m)
-	back := moduleResolver(t, again)
+	data := writeSymcache(t, m, o)
+	again := readSymcache(t, data, o)
+	want, back := moduleResolver(t, m), moduleResolver(t, again)
 	oracle := decodeSymcache(t, data)
 	var at, got Location
-	asked := symcacheEdges(m)
+	asked := symcacheEdges(m, o.Base)
+	var expected, answer []byte
 	for _, rva := range asked {
-		known := find(t, want, rva, &at)
-		expected := symcacheAnswer(known, &at)
-		if answer := oracle.lookup(rva); answer != expected {
-			t.Fatalf("version %d, %#x: decoded\n%s, want\n%s", version, rva, answer, expected)
+		expected = appendAnswer(expected[:0], find(t, want, rva, &at), &at)
+		if answer = oracle.lookup(answer[:0], rva-o.Base); !bytes.Equal(answer, expected) {
+			t.Fatalf("version %d, %#x: decoded\n%s, want\n%s", o.Version, rva, answer, expected)
 		}
-		known = find(t, back, rva, &got)
-		if answer := symcacheAnswer(known, &got); answer != expected {
-			t.Fatalf("version %d, %#x: read again\n%s, want\n%s", version, rva, answer, expected)
+		if answer = appendAnswer(answer[:0], find(t, back, rva, &got), &got); !bytes.Equal(answer, expected) {
+			t.Fatalf("version %d, %#x: read again\n%s, want\n%s", o.Version, rva, answer, expected)
 		}
 	}
-	if second := writeSymcache(t, again, version); !bytes.Equal(second, writeSymcache(t, readBack(t, second), version)) {
-		t.Errorf("version %d: written, read and written, it is another file", version)
+	if second := writeSymcache(t, again, o); !bytes.Equal(second, writeSymcache(t, readSymcache(t, second, o), o)) {
+		t.Errorf("version %d: written, read and written, it is another file", o.Version)
 	}
-	t.Logf("version %d: %d addresses", version, len(asked))
+	t.Logf("version %d: %d addresses in %d ranges", o.Version, len(asked), len(oracle.ranges)/4)
 }
 
-func readBack(t *testing.T, data []byte) *symfmt.Module {
+func readSymcache(t *testing.T, data []byte, o symcache.Options) *symfmt.Module {
 	t.Helper()
-	m, problems, err := symcache.Read(bytes.NewReader(data), int64(len(data)), symcache.ReadOptions{})
+	m, problems, err := symcache.Read(bytes.NewReader(data), int64(len(data)), symcache.ReadOptions{File: "x.symcache", Base: o.Base})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
 	return m
 }
 
-func writeSymcache(t *testing.T, m *symfmt.Module, version uint32) []byte {
+func writeSymcache(t *testing.T, m *symfmt.Module, o symcache.Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := symcache.Write(&b, m, symcache.Options{Version: version}); err != nil {
+	if err := symcache.Write(&b, m, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -127,25 +145,35 @@ func find(t *testing.T, r *Resolver, rva symfmt.RVA, at *Location) bool {
 	return known
 }
 
-// symcacheAnswer prints an answer. A file that is not known has no name.
-func symcacheAnswer(known bool, at *Location) string {
+// appendAnswer prints an answer. A file that is not known has no name.
+func appendAnswer(b []byte, known bool, at *Location) []byte {
 	if !known {
-		return "nothing"
+		return append(b, "nothing"...)
 	}
-	var b []byte
 	for _, f := range at.Frames {
 		if f.File == symfmt.NoFile {
 			f.File = ""
 		}
-		b = fmt.Appendf(b, "%s at %s:%d\n", f.Function, f.File, f.Line)
+		b = appendFrame(b, []byte(f.Function), nil, []byte(f.File), f.Line)
 	}
-	return string(b)
+	return b
+}
+
+func appendFrame(b, function, dir, file []byte, line uint32) []byte {
+	b = append(append(b, function...), " at "...)
+	if b = append(b, dir...); bytes.ContainsRune(dir, '\\') || len(dir) > 1 && dir[1] == ':' {
+		b = append(b, '\\')
+	} else if len(dir) > 0 {
+		b = append(b, '/')
+	}
+	b = append(append(b, file...), ':')
+	return append(strconv.AppendUint(b, uint64(line), 10), '\n')
 }
 
 // symcacheEdges are the addresses where something begins or ends, and those beside
-// them.
-func symcacheEdges(m *symfmt.Module) []symfmt.RVA {
-	return slices.DeleteFunc(newNaive(m).edges(), func(rva symfmt.RVA) bool { return rva >= 1<<32 })
+// them, as far as a symcache has them.
+func symcacheEdges(m *symfmt.Module, base symfmt.RVA) []symfmt.RVA {
+	return slices.DeleteFunc(newNaive(m).edges(), func(rva symfmt.RVA) bool { return rva < base || rva-base >= 1<<32 })
 }
 
 // symcacheDecoder looks addresses up as symbolic's documentation tells, in the
@@ -185,47 +213,42 @@ func decodeSymcache(t *testing.T, data []byte) *symcacheDecoder {
 	return d
 }
 
-func (d *symcacheDecoder) lookup(rva symfmt.RVA) string {
+func (d *symcacheDecoder) lookup(b []byte, rva symfmt.RVA) []byte {
 	n := len(d.ranges) / 4
 	k := sort.Search(n, func(i int) bool {
 		return uint64(binary.LittleEndian.Uint32(d.ranges[4*i:])) > uint64(rva)
 	})
 	if k == 0 {
-		return "nothing"
+		return append(b, "nothing"...)
 	}
-	var b []byte
 	for i := len(d.locations)/16 - n + k - 1; i != -1; {
 		l := d.locations[16*i:]
 		file, line := d.u32(l, 0), d.u32(l, 1)
 		function, into := d.u32(l, 2), d.u32(l, 3)
 		if file&line&function&into == 1<<32-1 {
-			return "nothing"
+			return append(b, "nothing"...)
 		}
-		name := d.text(d.u32(d.functions[16*function:], 0))
-		path := ""
+		var dir, name []byte
 		if file != 1<<32-1 {
 			f := d.files[d.fileSize*int(file):]
-			if dir := d.text(d.u32(f, 1)); dir != "" {
-				path = dir + "/"
-			}
-			path += d.text(d.u32(f, 2))
+			dir, name = d.text(d.u32(f, 1)), d.text(d.u32(f, 2))
 		}
-		b = fmt.Appendf(b, "%s at %s:%d\n", name, path, line)
+		b = appendFrame(b, d.text(d.u32(d.functions[16*function:], 0)), dir, name, line)
 		i = int(int32(into))
 	}
-	return string(b)
+	return b
 }
 
 func (d *symcacheDecoder) u32(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 
-func (d *symcacheDecoder) text(at uint32) string {
+func (d *symcacheDecoder) text(at uint32) []byte {
 	if at == 1<<32-1 {
-		return ""
+		return nil
 	}
 	b := d.strings[at:]
 	if d.version == 7 {
-		return string(b[4:][:binary.LittleEndian.Uint32(b)])
+		return b[4:][:binary.LittleEndian.Uint32(b)]
 	}
 	n, used := binary.Uvarint(b)
-	return string(b[used:][:n])
+	return b[used:][:n]
 }

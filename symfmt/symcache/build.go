@@ -8,6 +8,7 @@ import (
 type builder struct {
 	c     *cache
 	m     *symfmt.Module
+	base  symfmt.RVA
 	arena symfmt.Arena
 
 	names   nameTable
@@ -28,8 +29,8 @@ type builder struct {
 // its own in a module. Compilers stay below 4.
 const nodesPerRange = 16
 
-func newBuilder(c *cache, m *symfmt.Module) *builder {
-	b := &builder{c: c, m: m, openAt: make(map[uint32]int), budget: nodesPerRange * (c.ranges.len() + maxDepth)}
+func newBuilder(c *cache, m *symfmt.Module, base symfmt.RVA) *builder {
+	b := &builder{c: c, m: m, base: base, openAt: make(map[uint32]int), budget: nodesPerRange * (c.ranges.len() + maxDepth)}
 	b.names.init(c, m)
 	d := &b.damages
 	d.order.lost, d.location.lost, d.chain.lost = "ranges", "ranges", "ranges"
@@ -90,15 +91,16 @@ func (b *builder) add(start uint32, end uint64, l location, at uint32, next loca
 	}
 	if b.isSymbol(l) && next != unknown {
 		b.closeTo(0)
-		b.m.Publics = append(b.m.Publics, symfmt.Public{RVA: symfmt.RVA(start), Name: b.function(l.function)})
+		b.m.Publics = append(b.m.Publics, symfmt.Public{RVA: b.base + symfmt.RVA(start), Name: b.function(l.function)})
 		return
 	}
 	f := b.funcOf(root.function, start)
-	f.end = end
+	code := symfmt.Range{RVA: b.base + symfmt.RVA(start), Size: end - uint64(start)}
+	f.end = code.RVA + symfmt.RVA(code.Size)
 	if l.file != none || l.line != 0 {
-		f.addLine(start, end, l.line, b.names.file(l.file))
+		f.addLine(code, l.line, b.names.file(l.file))
 	}
-	b.addInlines(f, start, end)
+	b.addInlines(f, code)
 }
 
 // isSymbol tells whether a source location is what is written of a PUBLIC.
@@ -156,8 +158,8 @@ func (b *builder) funcOf(function, start uint32) *openFunc {
 	if n := len(b.spare); n > 0 {
 		f, b.spare = b.spare[n-1], b.spare[:n-1]
 	}
-	f.reset(function, start, len(b.m.Funcs))
-	b.m.Funcs = append(b.m.Funcs, symfmt.Func{RVA: symfmt.RVA(start), Name: b.function(function)})
+	f.reset(function, b.base+symfmt.RVA(start), len(b.m.Funcs))
+	b.m.Funcs = append(b.m.Funcs, symfmt.Func{RVA: b.base + symfmt.RVA(start), Name: b.function(function)})
 	b.openAt[function] = len(b.open)
 	b.open = append(b.open, f)
 	return f
@@ -170,14 +172,14 @@ func (b *builder) closeTo(n int) {
 		b.open = b.open[:len(b.open)-1]
 		delete(b.openAt, f.function)
 		out := &b.m.Funcs[f.index]
-		out.Size = f.end - uint64(f.start)
+		out.Size = uint64(f.end - f.start)
 		out.Body = f.body(&b.arena)
 		b.spare = append(b.spare, f)
 	}
 }
 
 // addInlines adds a range to the INLINEs of the chain.
-func (b *builder) addInlines(f *openFunc, start uint32, end uint64) {
+func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 	parent := int32(noCall)
 	for depth := 0; depth+1 < len(b.chain); depth++ {
 		if b.budget == 0 {
@@ -194,7 +196,7 @@ func (b *builder) addInlines(f *openFunc, start uint32, end uint64) {
 		if isNew {
 			f.nodes[n].inline = b.inline(depth, at, callee)
 		}
-		if f.nodes[n].extend(start, end) {
+		if f.nodes[n].extend(code) {
 			b.budget--
 		}
 		parent = n

@@ -22,40 +22,49 @@ const nobody owner = -1
 func publicOwner(i int) owner { return owner(-2 - i) }
 func (o owner) public() int   { return int(-2 - o) }
 
-// cover cuts the addresses below 2^32 into pieces. Of the FUNCs around an address
+// cover cuts the 2^32 addresses from base on, from which all here count, into
+// pieces. Of the FUNCs around an address
 // the one that starts last speaks, of those the first of the file. Where there is
 // none, the nearest PUBLIC below speaks, the first at its address, unless a FUNC
 // starts behind it; one at address 0 never (resolve.Resolver.Find).
 type cover struct {
 	m      *symfmt.Module
+	base   symfmt.RVA
 	funcs  []int32 // in the order of funcsByStart
 	pieces []piece
 	open   []int32 // FUNCs around the place, which the last speaks for
 }
 
 // coverOf returns the pieces of a module, ascending, none like the one before it.
-func coverOf(m *symfmt.Module) []piece {
-	c := cover{m: m, funcs: funcsByStart(m)}
+func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
+	c := cover{m: m, base: base, funcs: funcsByStart(m, base)}
 	c.take(0, nobody)
 	for _, i := range c.funcs {
-		start := uint64(m.Funcs[i].RVA)
+		start := c.start(i)
 		c.advance(start)
 		c.open = append(c.open, i)
 		c.take(start, owner(i))
 	}
 	c.advance(addressEnd)
-	return c.withPublics(publicsByStart(m))
+	return c.withPublics(publicsByStart(m, base))
 }
 
 // hasCode tells whether a FUNC is in the cover at all.
-func hasCode(f *symfmt.Func) bool { return f.Size > 0 && f.RVA < none }
+func hasCode(f *symfmt.Func, base symfmt.RVA) bool { return f.Size > 0 && inReach(f.RVA, base) }
+
+// inReach tells whether an address can be written: the last of the 2^32 says
+// "none".
+func inReach(rva, base symfmt.RVA) bool { return rva >= base && rva-base < none }
+
+func (c *cover) start(i int32) uint64       { return uint64(c.m.Funcs[i].RVA - c.base) }
+func (c *cover) publicStart(i int32) uint64 { return uint64(c.m.Publics[i].RVA - c.base) }
 
 // funcsByStart sorts the FUNCs with code so that, at an address, the one that
 // speaks comes last.
-func funcsByStart(m *symfmt.Module) []int32 {
+func funcsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	order := make([]int32, 0, len(m.Funcs))
 	for i := range m.Funcs {
-		if hasCode(&m.Funcs[i]) {
+		if hasCode(&m.Funcs[i], base) {
 			order = append(order, int32(i))
 		}
 	}
@@ -65,11 +74,14 @@ func funcsByStart(m *symfmt.Module) []int32 {
 	return order
 }
 
+// speaks tells whether a PUBLIC may be in the cover.
+func speaks(p *symfmt.Public, base symfmt.RVA) bool { return p.RVA > 0 && inReach(p.RVA, base) }
+
 // publicsByStart sorts the PUBLICs that may speak, one for each address.
-func publicsByStart(m *symfmt.Module) []int32 {
+func publicsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	order := make([]int32, 0, len(m.Publics))
 	for i := range m.Publics {
-		if p := &m.Publics[i]; p.RVA > 0 && p.RVA < none {
+		if speaks(&m.Publics[i], base) {
 			order = append(order, int32(i))
 		}
 	}
@@ -80,11 +92,8 @@ func publicsByStart(m *symfmt.Module) []int32 {
 
 // end is where a FUNC ends, 2^32 at most.
 func (c *cover) end(i int32) uint64 {
-	f := &c.m.Funcs[i]
-	if f.Size > addressEnd-uint64(f.RVA) {
-		return addressEnd
-	}
-	return uint64(f.RVA) + f.Size
+	start, size := c.start(i), c.m.Funcs[i].Size
+	return start + min(size, addressEnd-start)
 }
 
 // advance goes to an address, over the ends of FUNCs.
@@ -129,7 +138,7 @@ func (c *cover) withPublics(publics []int32) []piece {
 		if p.owner != nobody || p.start == addressEnd {
 			continue
 		}
-		for nextFunc < len(c.funcs) && uint64(c.m.Funcs[c.funcs[nextFunc]].RVA) <= p.start {
+		for nextFunc < len(c.funcs) && c.start(c.funcs[nextFunc]) <= p.start {
 			nextFunc++
 		}
 		for nextPublic < len(publics) && c.publicStart(publics[nextPublic]) <= p.start {
@@ -137,7 +146,7 @@ func (c *cover) withPublics(publics []int32) []piece {
 		}
 		if nextPublic > 0 {
 			last := publics[nextPublic-1]
-			if nextFunc == 0 || c.publicStart(last) > uint64(c.m.Funcs[c.funcs[nextFunc-1]].RVA) {
+			if nextFunc == 0 || c.publicStart(last) > c.start(c.funcs[nextFunc-1]) {
 				c.take(p.start, publicOwner(int(last)))
 			}
 		}
@@ -150,5 +159,3 @@ func (c *cover) withPublics(publics []int32) []piece {
 	}
 	return c.pieces
 }
-
-func (c *cover) publicStart(i int32) uint64 { return uint64(c.m.Publics[i].RVA) }

@@ -1,17 +1,15 @@
 package symcache
 
-import (
-	"math"
+import "github.com/symtool/symtool/symfmt"
 
-	"github.com/symtool/symtool/symfmt"
-)
+const farWhy = "addresses have 32 bits, from the base on"
 
 // Losses tells what Write leaves out.
-func Losses(m *symfmt.Module, _ Options) []symfmt.Loss {
+func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	losses := moduleLosses(m)
 	losses = append(losses, m.LossOf("a symcache has no place for them", symfmt.KindInfo)...)
 	losses = append(losses, m.LossOf("a symcache has no call frame information", symfmt.KindCFIInit, symfmt.KindCFI, symfmt.KindStackWin)...)
-	return append(losses, codeLosses(m)...)
+	return append(losses, codeLosses(m, o.Base)...)
 }
 
 func add(losses []symfmt.Loss, n int, what, why string) []symfmt.Loss {
@@ -36,16 +34,16 @@ func moduleLosses(m *symfmt.Module) (losses []symfmt.Loss) {
 }
 
 // codeLosses are those of FUNC and PUBLIC records and of what is in FUNCs.
-func codeLosses(m *symfmt.Module) (losses []symfmt.Loss) {
+func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses []symfmt.Loss) {
 	var n struct{ params, multiple, empty, far, farPublics, zero, lines, ranges, deep int }
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
 		n.params += count(f.ParamSize > 0)
 		n.multiple += count(f.Multiple)
 		n.empty += count(f.Size == 0)
-		n.far += count(f.Size > 0 && !hasCode(f))
-		if hasCode(f) {
-			lines, ranges, deep := strays(f)
+		n.far += count(f.Size > 0 && !inReach(f.RVA, base))
+		if hasCode(f, base) {
+			lines, ranges, deep := strays(f, base)
 			n.lines, n.ranges, n.deep = n.lines+lines, n.ranges+ranges, n.deep+deep
 		}
 	}
@@ -54,14 +52,14 @@ func codeLosses(m *symfmt.Module) (losses []symfmt.Loss) {
 		n.params += count(p.ParamSize > 0)
 		n.multiple += count(p.Multiple)
 		n.zero += count(p.RVA == 0)
-		n.farPublics += count(p.RVA >= none)
+		n.farPublics += count(p.RVA > 0 && !inReach(p.RVA, base))
 	}
-	hiddenFuncs, hiddenPublics := hidden(m)
+	hiddenFuncs, hiddenPublics := hidden(m, base)
 	losses = add(losses, n.params, "sizes of parameters", "a symcache has none")
 	losses = add(losses, n.multiple, `marks "m" of code with several symbols`, "a symcache has none")
 	losses = add(losses, n.empty, "FUNC records of size 0", "a function is there by its code")
-	losses = add(losses, n.far, "FUNC records behind the first 4 GB", "addresses have 32 bits")
-	losses = add(losses, n.farPublics, "PUBLIC records behind the first 4 GB", "addresses have 32 bits")
+	losses = add(losses, n.far, "FUNC records outside of 4 GB", farWhy)
+	losses = add(losses, n.farPublics, "PUBLIC records outside of 4 GB", farWhy)
 	losses = add(losses, n.zero, "PUBLIC records at address 0", "they speak for no address")
 	losses = add(losses, hiddenFuncs, "FUNC records that others hide", "an address is in one function")
 	losses = add(losses, hiddenPublics, "PUBLIC records that others hide", "an address has one symbol")
@@ -79,13 +77,10 @@ func count(yes bool) int {
 
 // strays counts the lines and ranges of INLINEs of a FUNC that have no code in
 // it, and INLINEs that are too deep.
-func strays(f *symfmt.Func) (lines, ranges, deep int) {
-	end := uint64(math.MaxUint64)
-	if f.Size <= math.MaxUint64-uint64(f.RVA) {
-		end = min(uint64(f.RVA)+f.Size, addressEnd)
-	}
+func strays(f *symfmt.Func, base symfmt.RVA) (lines, ranges, deep int) {
+	reach := min(f.Size, addressEnd-uint64(f.RVA-base))
 	outside := func(rva symfmt.RVA, size uint64) bool {
-		return size == 0 || rva < f.RVA || uint64(rva) >= end
+		return size == 0 || rva < f.RVA || uint64(rva-f.RVA) >= reach
 	}
 	for r := f.LineReader(); r.Next(); {
 		lines += count(outside(r.Line.RVA, r.Line.Size))
@@ -103,9 +98,9 @@ func strays(f *symfmt.Func) (lines, ranges, deep int) {
 }
 
 // hidden counts the FUNCs and PUBLICs that could speak for an address, but do not.
-func hidden(m *symfmt.Module) (funcs, publics int) {
+func hidden(m *symfmt.Module, base symfmt.RVA) (funcs, publics int) {
 	speaksFunc, speaksPublic := make([]bool, len(m.Funcs)), make([]bool, len(m.Publics))
-	for _, p := range coverOf(m) {
+	for _, p := range coverOf(m, base) {
 		switch {
 		case p.owner >= 0:
 			speaksFunc[p.owner] = true
@@ -114,10 +109,10 @@ func hidden(m *symfmt.Module) (funcs, publics int) {
 		}
 	}
 	for i := range m.Funcs {
-		funcs += count(hasCode(&m.Funcs[i]) && !speaksFunc[i])
+		funcs += count(hasCode(&m.Funcs[i], base) && !speaksFunc[i])
 	}
 	for i := range m.Publics {
-		publics += count(m.Publics[i].RVA > 0 && m.Publics[i].RVA < none && !speaksPublic[i])
+		publics += count(speaks(&m.Publics[i], base) && !speaksPublic[i])
 	}
 	return funcs, publics
 }

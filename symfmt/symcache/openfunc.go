@@ -6,8 +6,8 @@ import "github.com/symtool/symtool/symfmt"
 type openFunc struct {
 	function uint32 // its number in the symcache
 	index    int    // in the module
-	start    uint32
-	end      uint64
+	start    symfmt.RVA
+	end      symfmt.RVA
 
 	lines   []symfmt.Line
 	nodes   []node
@@ -30,7 +30,7 @@ type inlineKey struct {
 	callFile, line uint32
 }
 
-func (f *openFunc) reset(function, start uint32, index int) {
+func (f *openFunc) reset(function uint32, start symfmt.RVA, index int) {
 	f.function, f.start, f.index = function, start, index
 	f.lines, f.nodes, f.current = f.lines[:0], f.nodes[:0], f.current[:0]
 	if f.known == nil || len(f.known) > maxKnown {
@@ -40,15 +40,15 @@ func (f *openFunc) reset(function, start uint32, index int) {
 }
 
 // addLine adds a line record, or makes the last one longer.
-func (f *openFunc) addLine(start uint32, end uint64, line uint32, file symfmt.FileID) {
+func (f *openFunc) addLine(code symfmt.Range, line uint32, file symfmt.FileID) {
 	if n := len(f.lines); n > 0 {
 		l := &f.lines[n-1]
-		if uint64(l.RVA)+l.Size == uint64(start) && l.Num == line && l.File == file {
-			l.Size = end - uint64(l.RVA)
+		if l.RVA+symfmt.RVA(l.Size) == code.RVA && l.Num == line && l.File == file {
+			l.Size += code.Size
 			return
 		}
 	}
-	f.lines = append(f.lines, symfmt.Line{RVA: symfmt.RVA(start), Size: end - uint64(start), Num: line, File: file})
+	f.lines = append(f.lines, symfmt.Line{RVA: code.RVA, Size: code.Size, Num: line, File: file})
 }
 
 // inline returns the node of an INLINE at a depth.
@@ -83,19 +83,19 @@ func (f *openFunc) newNode(key inlineKey) int32 {
 
 // extend adds a range, and tells whether it is a new one or makes the last one
 // longer.
-func (n *node) extend(start uint32, end uint64) bool {
+func (n *node) extend(code symfmt.Range) bool {
 	ranges := n.inline.Ranges
-	if k := len(ranges); k > 0 && uint64(ranges[k-1].RVA)+ranges[k-1].Size == uint64(start) {
-		ranges[k-1].Size = end - uint64(ranges[k-1].RVA)
+	if k := len(ranges); k > 0 && ranges[k-1].RVA+symfmt.RVA(ranges[k-1].Size) == code.RVA {
+		ranges[k-1].Size += code.Size
 		return false
 	}
-	n.inline.Ranges = append(ranges, symfmt.Range{RVA: symfmt.RVA(start), Size: end - uint64(start)})
+	n.inline.Ranges = append(ranges, code)
 	return true
 }
 
 // body packs the records: INLINEs each before those in it.
 func (f *openFunc) body(a *symfmt.Arena) symfmt.Body {
-	f.builder.Reset(symfmt.RVA(f.start))
+	f.builder.Reset(f.start)
 	for n := range f.nodes {
 		if f.nodes[n].key.parent == noCall {
 			f.addTree(int32(n))

@@ -20,6 +20,8 @@ type ReadOptions struct {
 	// What a symcache does not tell of its MODULE: "" is "unknown" for the operating
 	// system, and the base name of File for the name.
 	OS, Name string
+
+	Base symfmt.RVA // is added to all addresses, as Options.Base is taken from them
 }
 
 // Read reads a symcache of version 7, 8 or 9 and either byte order. What is
@@ -46,7 +48,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 	if m.Name == "" {
 		m.Name = baseName(o.File)
 	}
-	b := newBuilder(c, m)
+	b := newBuilder(c, m, o.Base)
 	b.build()
 	return m, c.found(), nil
 }

@@ -6,6 +6,7 @@ import "github.com/symtool/symtool/symfmt"
 type tables struct {
 	m       *symfmt.Module
 	version uint32
+	base    symfmt.RVA
 
 	strings   stringTable
 	files     []file
@@ -34,10 +35,10 @@ type file struct{ dir, name uint32 }
 
 type function struct{ name, entry, language uint32 }
 
-func newTables(m *symfmt.Module, version uint32) *tables {
+func newTables(m *symfmt.Module, o Options) *tables {
 	t := &tables{
-		m: m, version: version,
-		strings:   stringTable{version: version, offsets: make(map[string]uint32)},
+		m: m, version: o.Version, base: o.Base,
+		strings:   stringTable{version: o.Version, offsets: make(map[string]uint32)},
 		fileNames: m.FileNames(), originNames: m.OriginNames(),
 		fileOf: make(map[symfmt.FileID]uint32), originOf: make(map[symfmt.OriginID]uint32),
 		filePlace: make(map[file]uint32), functionAt: make(map[function]uint32),
@@ -65,7 +66,7 @@ func originFiles(m *symfmt.Module) func(symfmt.OriginID) (symfmt.FileID, bool) {
 
 // fill makes ranges of all pieces of code.
 func (t *tables) fill() error {
-	pieces := coverOf(t.m)
+	pieces := coverOf(t.m, t.base)
 	parts := make([]uint8, len(t.m.Funcs)) // pieces of each FUNC, 2 for more
 	for _, p := range pieces {
 		if p.owner >= 0 {
@@ -103,7 +104,7 @@ func (t *tables) addRange(start uint64, l location) {
 
 func (t *tables) addPublic(p piece) {
 	public := &t.m.Publics[p.owner.public()]
-	f := t.function(public.Name, uint32(public.RVA), noLanguage)
+	f := t.function(public.Name, uint32(public.RVA-t.base), noLanguage)
 	t.addRange(p.start, location{file: none, function: f, into: none})
 }
 
@@ -111,8 +112,9 @@ func (t *tables) addPublic(p piece) {
 func (t *tables) addFunc(p piece, end uint64, several bool) {
 	f := &t.m.Funcs[p.owner]
 	code := t.flatOf(p.owner, f, several)
-	index := t.function(f.Name, uint32(f.RVA), 0)
-	off, last := uint32(p.start-uint64(f.RVA)), end-uint64(f.RVA)
+	start := uint64(f.RVA - t.base)
+	index := t.function(f.Name, uint32(start), 0)
+	off, last := uint32(p.start-start), end-start
 	for i := segmentAt(code.segments, off); i < len(code.segments) && uint64(code.segments[i].off) < last; i++ {
 		s := &code.segments[i]
 		l := location{file: none, line: s.line, function: index, into: none}
@@ -123,7 +125,7 @@ func (t *tables) addFunc(p piece, end uint64, several bool) {
 			l.function = t.origin(code.calls[s.call].origin)
 			l.into = t.caller(code, s.call, index)
 		}
-		t.addRange(uint64(f.RVA)+uint64(max(s.off, off)), l)
+		t.addRange(start+uint64(max(s.off, off)), l)
 	}
 }
 

@@ -13,6 +13,11 @@ import (
 // Options are those of Write and Losses.
 type Options struct {
 	Version uint32 // of the format: 7, 8 or 9; 0 for 8, which most releases of symbolic read
+
+	// Base is taken from all addresses: a symcache's have 32 bits, but those of a
+	// Linux kernel for x86-64, say, begin at 0xffffffff81000000. Symbolic counts
+	// from the address of an ELF file's first segment that is loaded.
+	Base symfmt.RVA
 }
 
 // byteOrder is what is written: symbolic reads files of its machine's order only.
@@ -27,7 +32,7 @@ func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	if o.Version < firstVersion || o.Version > lastVersion {
 		return fmt.Errorf("symcache version %d: %d to %d are written", o.Version, firstVersion, lastVersion)
 	}
-	t := newTables(m, o.Version)
+	t := newTables(m, o)
 	if err := t.fill(); err != nil {
 		return err
 	}
