@@ -31,11 +31,15 @@ func TestSymcacheAnswers(t *testing.T) {
 // TestSymcacheFile is TestSymcacheAnswers for a large one, the symbol file that
 // SYMTOOL_SYMCACHE_FILE names, with the base SYMTOOL_SYMCACHE_BASE.
 func TestSymcacheFile(t *testing.T) {
-	path := os.Getenv("SYMTOOL_SYMCACHE_FILE")
+	path, o := symcacheFile(t)
 	if path == "" {
 		t.Skip("SYMTOOL_SYMCACHE_FILE is not set")
 	}
-	var o symcache.Options
+	compareSymcache(t, path, o)
+}
+
+func symcacheFile(t *testing.T) (path string, o symcache.Options) {
+	t.Helper()
 	if base := os.Getenv("SYMTOOL_SYMCACHE_BASE"); base != "" {
 		n, err := strconv.ParseUint(base, 0, 64)
 		if err != nil {
@@ -43,7 +47,7 @@ func TestSymcacheFile(t *testing.T) {
 		}
 		o.Base = symfmt.RVA(n)
 	}
-	compareSymcache(t, path, o)
+	return os.Getenv("SYMTOOL_SYMCACHE_FILE"), o
 }
 
 func symcacheInputs(t *testing.T) (paths []string) {
@@ -57,6 +61,13 @@ func symcacheInputs(t *testing.T) (paths []string) {
 
 // Real files of other writers: old INLINEs, Windows paths, PUBLICs inside of FUNCs.
 func TestSymcacheAnswersReal(t *testing.T) {
+	for _, path := range symcacheReal(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) { compareSymcache(t, path, symcache.Options{}) })
+	}
+}
+
+func symcacheReal(t *testing.T) (paths []string) {
+	t.Helper()
 	symbols := testenv.Shared(t, "data", "minidumps")
 	for _, path := range []string{
 		"rust-minidump/symbols/crash-client/509C0610949836F7B70BD88BCF03E5400/crash-client.sym",
@@ -64,10 +75,9 @@ func TestSymcacheAnswersReal(t *testing.T) {
 		"breakpad/symbols/kernel32.pdb/BCE8785C57B44245A669896B6A19B9542/kernel32.sym",
 		"breakpad/symbols/libc-2.13.so/F4F8DFCD5A5FB5A7CE64717E9E6AE3890/libc-2.13.so.sym",
 	} {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			compareSymcache(t, filepath.Join(symbols, filepath.FromSlash(path)), symcache.Options{})
-		})
+		paths = append(paths, filepath.Join(symbols, filepath.FromSlash(path)))
 	}
+	return paths
 }
 
 func symcacheModule(t *testing.T, path string) *symfmt.Module {
