@@ -204,14 +204,12 @@ func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 	f.current = f.current[:len(b.chain)-1]
 }
 
-// inline makes an INLINE of the source location of a call.
+// inline makes an INLINE of the source location of a call. A call whose file is
+// not known names the FILE of that: without one, as in the old form, readers would
+// take the FUNC's.
 func (b *builder) inline(depth int, at location, callee uint32) symfmt.Inline {
-	in := symfmt.Inline{
-		Depth: uint32(depth), CallLine: at.line, NoFile: at.file == none,
+	return symfmt.Inline{
+		Depth: uint32(depth), CallLine: at.line, CallFile: b.names.file(at.file),
 		Origin: b.names.origin(callee, b.function),
 	}
-	if !in.NoFile {
-		in.CallFile = b.names.file(at.file)
-	}
-	return in
 }

@@ -48,6 +48,7 @@
 //
 // # What becomes of it
 //
+// A file that is not known is one of the name symfmt.NoFile, and the other way round.
 // Ranges, one behind the other, whose outermost function is the same are a FUNC;
 // one that goes on behind others is a FUNC around those. The source locations
 // that others are inlined into become INLINEs, of one function those with equal

@@ -345,8 +345,7 @@ func TestReadDamage(t *testing.T) {
 // What symbolic writes otherwise than we do: compilation directories, a symbol
 // with a known end, functions without code, a file without a line.
 func TestReadOfSymbolic(t *testing.T) {
-	var s stringTable
-	s = stringTable{version: 9, offsets: make(map[string]uint32)}
+	s := stringTable{version: 9, offsets: make(map[string]uint32)}
 	b := []byte("SYMC\x09\x00\x00\x00")
 	le := binary.LittleEndian
 	words := func(words ...uint32) {
@@ -386,6 +385,21 @@ func TestReadOfSymbolic(t *testing.T) {
 	wantText(t, m, "FILE 0 /build/../src/a.c\nFILE 1 /abs/b.c\nFUNC 10 30 0 f\n10 30 3 0\nFUNC 40 10 0 sized\nFUNC 60 10 0 ?\n60 10 0 1\n")
 	if m.Arch != "arm64" {
 		t.Error(m.Arch)
+	}
+}
+
+// A call whose file is not known has the FILE of that, and is written without one.
+func TestCallWithoutFile(t *testing.T) {
+	data := write(t, parse(t, example), 8)
+	binary.LittleEndian.PutUint32(data[0x98:], none) // of the first source location
+	m, problems, err := read(data)
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	wantText(t, m, "FILE 0 /src/b.c\nFILE 2 <unknown>\nINLINE_ORIGIN 1 trigger_crash\nFUNC 1 49 0 main\nINLINE 0 10 2 1 1 49\n1 2e 12 0\n2f 1b 13 0\nPUBLIC 60 0 _fini\n")
+	again := write(t, m, 8)
+	if at := headSize + 16 + 3*functionSize; binary.LittleEndian.Uint32(again[at:]) != none { // behind one file, padded
+		t.Errorf("the call is written with file %d", binary.LittleEndian.Uint32(again[at:]))
 	}
 }
 
@@ -538,7 +552,7 @@ PUBLIC ffffffff81000050 0 p
 // A module stays as it is, and its order does not matter.
 func TestWriteOrder(t *testing.T) {
 	m, same := parse(t, example), parse(t, example)
-	want := write(t, m, 8)
+	write(t, m, 8)
 	if !m.Equal(same) {
 		t.Error("Write changes the module")
 	}
@@ -555,7 +569,6 @@ func TestWriteOrder(t *testing.T) {
 	if err := Write(&failed, parse(t, example), Options{}); err == nil || err.Error() != "disk full" {
 		t.Error(err)
 	}
-	_ = want
 }
 
 type failingWriter struct{}
