@@ -171,7 +171,7 @@ func missing(t testing.TB, what, pkg string) {
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
 	"binutils", "chromium", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
+	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "librust-symbolic-common-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
 	"zstd",
 }
 

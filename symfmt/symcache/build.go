@@ -194,7 +194,7 @@ func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 		key := inlineKey{parent, callee, at.file, at.line}
 		n, isNew := f.inline(depth, key)
 		if isNew {
-			f.nodes[n].inline = b.inline(depth, at, callee)
+			b.describe(&f.nodes[n].inline, depth, at, callee)
 		}
 		if f.nodes[n].extend(code) {
 			b.budget--
@@ -204,12 +204,10 @@ func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 	f.current = f.current[:len(b.chain)-1]
 }
 
-// inline makes an INLINE of the source location of a call. A call whose file is
+// describe makes an INLINE of the source location of a call. A call whose file is
 // not known names the FILE of that: without one, as in the old form, readers would
 // take the FUNC's.
-func (b *builder) inline(depth int, at location, callee uint32) symfmt.Inline {
-	return symfmt.Inline{
-		Depth: uint32(depth), CallLine: at.line, CallFile: b.names.file(at.file),
-		Origin: b.names.origin(callee, b.function),
-	}
+func (b *builder) describe(in *symfmt.Inline, depth int, at location, callee uint32) {
+	in.Depth, in.CallLine, in.CallFile = uint32(depth), at.line, b.names.file(at.file)
+	in.Origin = b.names.origin(callee, b.function)
 }

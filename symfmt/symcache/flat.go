@@ -15,8 +15,9 @@ type flat struct {
 	segments []segment
 	calls    []call
 
-	// What is written of calls: the source location of each, or none, and where
-	// one with its fields is.
+	// What is written of calls: the function of each and its source location, or
+	// none, and where one with its fields is.
+	callees []uint32
 	written []uint32
 	known   map[location]uint32
 }

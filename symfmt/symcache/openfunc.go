@@ -66,7 +66,14 @@ func (f *openFunc) inline(depth int, key inlineKey) (n int32, isNew bool) {
 
 func (f *openFunc) newNode(key inlineKey) int32 {
 	n := int32(len(f.nodes))
-	f.nodes = append(f.nodes, node{key: key, child: noCall, last: noCall, next: noCall})
+	if len(f.nodes) < cap(f.nodes) { // of a FUNC before, with its memory for ranges
+		f.nodes = f.nodes[:n+1]
+	} else {
+		f.nodes = append(f.nodes, node{})
+	}
+	ranges := f.nodes[n].inline.Ranges[:0]
+	f.nodes[n] = node{key: key, child: noCall, last: noCall, next: noCall}
+	f.nodes[n].inline.Ranges = ranges
 	f.known[key] = n
 	if key.parent == noCall {
 		return n

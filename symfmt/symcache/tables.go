@@ -67,6 +67,12 @@ func originFiles(m *symfmt.Module) func(symfmt.OriginID) (symfmt.FileID, bool) {
 // fill makes ranges of all pieces of code.
 func (t *tables) fill() error {
 	pieces := coverOf(t.m, t.base)
+	most := len(pieces) // about: lines are cut by inlined functions, and joined
+	for i := range t.m.Funcs {
+		_, lines := t.m.Funcs[i].Body.Counts()
+		most += lines
+	}
+	t.ranges, t.locations = make([]uint32, 0, most), make([]location, 0, most)
 	parts := make([]uint8, len(t.m.Funcs)) // pieces of each FUNC, 2 for more
 	for _, p := range pieces {
 		if p.owner >= 0 {
@@ -122,7 +128,7 @@ func (t *tables) addFunc(p piece, end uint64, several bool) {
 			l.file = t.file(s.file)
 		}
 		if s.call != noCall {
-			l.function = t.origin(code.calls[s.call].origin)
+			l.function = t.callee(code, s.call)
 			l.into = t.caller(code, s.call, index)
 		}
 		t.addRange(start+uint64(max(s.off, off)), l)
@@ -150,9 +156,9 @@ const maxKnown = 4096
 
 // forget says that no call is written yet.
 func (c *flat) forget() {
-	c.written = c.written[:0]
+	c.written, c.callees = c.written[:0], c.callees[:0]
 	for range c.calls {
-		c.written = append(c.written, none)
+		c.written, c.callees = append(c.written, none), append(c.callees, none)
 	}
 	if c.known == nil || len(c.known) > maxKnown {
 		c.known = make(map[location]uint32)
@@ -184,7 +190,7 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 		l.file = t.file(c.file)
 	}
 	if c.outer != noCall {
-		l.function = t.origin(code.calls[c.outer].origin)
+		l.function = t.callee(code, c.outer)
 		l.into = t.caller(code, c.outer, index)
 	}
 	at, ok := code.known[l]
@@ -195,6 +201,14 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 	}
 	code.written[k] = at
 	return at
+}
+
+// callee returns the index of the function of a call.
+func (t *tables) callee(code *flat, k int32) uint32 {
+	if code.callees[k] == none {
+		code.callees[k] = t.origin(code.calls[k].origin)
+	}
+	return code.callees[k]
 }
 
 // function returns the index of a function.
