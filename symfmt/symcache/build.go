@@ -12,6 +12,7 @@ type builder struct {
 	arena symfmt.Arena
 
 	names   nameTable
+	named   []bool // functions that a source location names
 	open    []*openFunc // FUNCs around each other, the last of which speaks
 	openAt  map[uint32]int
 	spare   []*openFunc // closed ones, for their buffers
@@ -19,6 +20,7 @@ type builder struct {
 	last    uint32      // where the last range begins, if any is set
 	any     bool
 	budget  int // of ranges of INLINEs
+	steps   int // that may be made along chains
 	damages struct {
 		order, location, function, chain, into, budget damage
 	}
@@ -29,8 +31,13 @@ type builder struct {
 // its own in a module. Compilers stay below 4.
 const nodesPerRange = 16
 
+// stepsPerRange is the same for the steps along chains: a bound for time.
+const stepsPerRange = 64
+
 func newBuilder(c *cache, m *symfmt.Module, base symfmt.RVA) *builder {
 	b := &builder{c: c, m: m, base: base, openAt: make(map[uint32]int), budget: nodesPerRange * (c.ranges.len() + maxDepth)}
+	b.steps = stepsPerRange * (c.ranges.len() + maxDepth)
+	b.named = make([]bool, c.functions.len())
 	b.names.init(c, m)
 	d := &b.damages
 	d.order.lost, d.location.lost, d.chain.lost = "ranges", "ranges", "ranges"
@@ -114,10 +121,8 @@ func (b *builder) isSymbol(l location) bool {
 func (b *builder) follow(l location, at uint32) bool {
 	b.chain = append(b.chain[:0], at)
 	for l.into != none {
-		if len(b.chain) > maxDepth {
-			b.c.damaged(&b.damages.chain, func() error {
-				return b.c.errorf(b.c.locations.place(at), "source location %d is inlined more than %d times", at, maxDepth)
-			})
+		if b.steps--; len(b.chain) > maxDepth || b.steps < 0 {
+			b.c.damaged(&b.damages.chain, func() error { return b.tooLong(at) })
 			return false
 		}
 		if !b.c.locations.has(l.into) {
@@ -136,6 +141,15 @@ func (b *builder) follow(l location, at uint32) bool {
 	return true
 }
 
+// tooLong tells why the chain of a source location is not followed to its end.
+func (b *builder) tooLong(at uint32) error {
+	place := b.c.locations.place(at)
+	if b.steps < 0 {
+		return b.c.errorf(place, "more than %d source locations for each range", stepsPerRange)
+	}
+	return b.c.errorf(place, "source location %d is inlined more than %d times", at, maxDepth)
+}
+
 // function is the name of a function; "?" is symbolic's for one without.
 func (b *builder) function(i uint32) string {
 	if !b.c.functions.has(i) {
@@ -144,6 +158,7 @@ func (b *builder) function(i uint32) string {
 		})
 		return "?"
 	}
+	b.named[i] = true
 	return b.names.text(b.c.order.Uint32(b.c.functions.entry(i)), "?")
 }
 

@@ -48,25 +48,26 @@
 //
 // # What becomes of it
 //
-// A file that is not known is one of the name symfmt.NoFile, and the other way round.
-// Ranges, one behind the other, whose outermost function is the same are a FUNC;
+// A file that is not known is one of the name symfmt.NoFile, and the other way
+// round. Ranges, one behind the other, whose outermost function is the same are a FUNC;
 // one that goes on behind others is a FUNC around those. The source locations
 // that others are inlined into become INLINEs, of one function those with equal
 // calls being one; the innermost become line records. A range with nothing but a
 // function that has no language (as symbolic writes the symbols of a symbol
 // table) is a PUBLIC, unless its end is known: a PUBLIC has none, so that it is a
 // FUNC then. A function that no source location names has no code and is left
-// out, as are languages, and what version 9 knows of source servers and variables.
+// out, as are languages, and what version 9 knows of source servers and variables:
+// ReadOptions.Dropped counts them.
 //
 // # The format as we write it
 //
-// Version 8, which symbolic reads since its version 10 of 2022, or another that
-// the Options name; little-endian; in version 9 without variables. Which FUNC or
-// PUBLIC speaks for an address, which line and which calls, is as in package
-// resolve. Ranges with equal locations one behind the other are one. Files,
-// functions and strings are in order of first use by address, and each is there
-// once. A path is cut into directory and name where joining them gives it back.
-// FUNCs and inlined functions have the language 0 (unknown), PUBLICs none.
+// Version 8, which symbolic reads since 2022 (its pull request 670) and still does
+// beside 9, or another that the Options name; little-endian; in version 9 without
+// variables. Which FUNC or PUBLIC speaks for an address, which line and which calls,
+// is as in package resolve. Ranges with equal locations one behind the other are
+// one. Files, functions and strings are in order of first use by address, and each
+// is there once. A path is cut into directory and name where joining them gives it
+// back. FUNCs and inlined functions have the language 0 (unknown), PUBLICs none.
 //
 // # Where we differ
 //
@@ -79,10 +80,9 @@
 //     for ever. Here the range is a problem: TestReadDamage.
 //   - It simplifies paths ("a/../b") when they are asked for. Here they stay as
 //     they are: TestOracleSymcache counts them.
-//   - A Breakpad file that symbolic converts has, for one address, one of the
-//     lines that say so and the call of the outermost line record, and a PUBLIC
-//     inside a FUNC begins a range of its own. Here answers are those of package
-//     resolve: TestSymcacheAnswers.
-//   - It answers an address behind the last PUBLIC's code, and so do we: neither
-//     Breakpad's text nor a symcache of it knows where a PUBLIC ends.
+//   - A range of what is known to end is a FUNC here, be it of a symbol table:
+//     TestReadOfSymbolic.
+//   - Its converter of Breakpad's text and ELF files has rules of its own for
+//     records that overlap, and begins a range at a PUBLIC inside of a FUNC. Here
+//     answers are those of package resolve: TestSymcacheAnswers.
 package symcache

@@ -1,6 +1,7 @@
 package symcache
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,11 +18,15 @@ import (
 type ReadOptions struct {
 	File string // path, for errors
 
-	// What a symcache does not tell of its MODULE: "" is "unknown" for the operating
-	// system, and the base name of File for the name.
-	OS, Name string
+	// What a symcache does not tell of its MODULE; Arch is for one whose CPU has no
+	// number. Empty ones become "unknown", Name the base name of File without
+	// ".symcache".
+	OS, Arch, Name string
 
 	Base symfmt.RVA // is added to all addresses, as Options.Base is taken from them
+
+	// Dropped is told what the file has and a module has no place for; may be nil.
+	Dropped func(symfmt.Loss)
 }
 
 // Read reads a symcache of version 7, 8 or 9 and either byte order. What is
@@ -39,17 +44,13 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 		return nil, nil, err
 	}
 	m := &symfmt.Module{OS: o.OS, Arch: archName(c.arch), ID: decodeDebugID(c.id, c.order), Name: o.Name}
-	if m.OS == "" {
-		m.OS = "unknown"
-	}
-	if m.Arch == "" {
-		m.Arch = "unknown"
-	}
-	if m.Name == "" {
-		m.Name = baseName(o.File)
-	}
+	m.OS, m.Arch = cmp.Or(m.OS, "unknown"), cmp.Or(m.Arch, o.Arch, "unknown")
+	m.Name = cmp.Or(m.Name, baseName(o.File))
 	b := newBuilder(c, m, o.Base)
 	b.build()
+	if o.Dropped != nil {
+		b.dropped(o.Dropped)
+	}
 	return m, c.found(), nil
 }
 
@@ -92,6 +93,8 @@ type cache struct {
 	arch    uint32
 	id      []byte
 
+	variables bool // sections about them follow
+
 	files, functions, locations, ranges section
 	strings                             string
 	stringsAt                           uint64
@@ -129,6 +132,7 @@ func open(data []byte, file string) (*cache, error) {
 		return nil, c.errorf(4, "symcache version %d: %d to %d are read", c.version, firstVersion, lastVersion)
 	}
 	c.id, c.arch = data[8:][:debugIDSize], u32(40)
+	c.variables = c.version >= version9 && c.order.Uint16(data[64:]) != 0
 	s := slicer{data: data, pos: headSize}
 	c.files = s.section("files", fileSize(c.version), u32(44))
 	c.functions = s.section("functions", functionSize, u32(48))

@@ -378,9 +378,17 @@ func TestReadOfSymbolic(t *testing.T) {
 	words(starts...)
 	words(0) // padding
 	b = append(append(b, s.data...), "anything about variables"...)
-	m, problems, err := read(b)
+	var dropped []string
+	m, problems, err := Read(bytes.NewReader(b), int64(len(b)), ReadOptions{
+		Dropped: func(l symfmt.Loss) { dropped = append(dropped, fmt.Sprintf("%d %s", l.Count, l.What)) },
+	})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
+	}
+	if want := []string{
+		"1 languages of functions", "1 functions without code", "1 places of files on source servers", "1 sections about variables",
+	}; !slices.Equal(dropped, want) {
+		t.Errorf("dropped %q, want %q", dropped, want)
 	}
 	wantText(t, m, "FILE 0 /build/../src/a.c\nFILE 1 /abs/b.c\nFUNC 10 30 0 f\n10 30 3 0\nFUNC 40 10 0 sized\nFUNC 60 10 0 ?\n60 10 0 1\n")
 	if m.Arch != "arm64" {
@@ -409,8 +417,8 @@ func TestNamesOfModule(t *testing.T) {
 	if err != nil || m.OS != "unknown" || m.Arch != "unknown" || m.Name != "libx.so" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	m, _, err = Read(bytes.NewReader(data), int64(len(data)), ReadOptions{})
-	if err != nil || m.Name != "unknown" {
+	m, _, err = Read(bytes.NewReader(data), int64(len(data)), ReadOptions{Arch: "riscv64"})
+	if err != nil || m.Name != "unknown" || m.Arch != "riscv64" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Options are those of Write and Losses.
 type Options struct {
-	Version uint32 // of the format: 7, 8 or 9; 0 for 8, which most releases of symbolic read
+	Version uint32 // of the format: 7, 8 or 9; 0 for 8, which symbolic reads since 2022
 
 	// Base is taken from all addresses: a symcache's have 32 bits, but those of a
 	// Linux kernel for x86-64, say, begin at 0xffffffff81000000. Symbolic counts
