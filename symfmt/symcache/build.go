@@ -12,7 +12,7 @@ type builder struct {
 	arena symfmt.Arena
 
 	names   nameTable
-	named   []bool // functions that a source location names
+	named   []bool      // functions that a source location names
 	open    []*openFunc // FUNCs around each other, the last of which speaks
 	openAt  map[uint32]int
 	spare   []*openFunc // closed ones, for their buffers
