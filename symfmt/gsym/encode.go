@@ -1,0 +1,140 @@
+package gsym
+
+import (
+	"encoding/binary"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// encoder appends FunctionInfos to a buffer.
+type encoder struct {
+	w    *writer
+	buf  []byte
+	s    scratch
+	own  symfmt.FileID // see ownFile
+	have bool
+}
+
+func (e *encoder) u32(v uint32) { e.buf = e.w.order.AppendUint32(e.buf, v) }
+
+// str appends the place of a string.
+func (e *encoder) str(v uint64) {
+	if e.w.strSize == 8 {
+		e.buf = e.w.order.AppendUint64(e.buf, v)
+		return
+	}
+	e.u32(uint32(v))
+}
+
+func (e *encoder) uleb(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
+
+func (e *encoder) sleb(v int64) {
+	for {
+		b := byte(v & 0x7f)
+		v >>= 7
+		if v == 0 && b&0x40 == 0 || v == -1 && b&0x40 != 0 {
+			e.buf = append(e.buf, b)
+			return
+		}
+		e.buf = append(e.buf, b|0x80)
+	}
+}
+
+// align makes the buffer's length a multiple of 4, as that of what is in front of
+// it is.
+func (e *encoder) align() {
+	for len(e.buf)%4 != 0 {
+		e.buf = append(e.buf, 0)
+	}
+}
+
+// item appends the FunctionInfos of an item, and tells where each begins.
+func (e *encoder) item(it *item, at func(offset int)) {
+	p := e.w.plan
+	e.align()
+	at(len(e.buf))
+	funcs := p.funcs[it.funcs.first:][:it.funcs.count]
+	publics := p.publics[it.publics.first:][:it.publics.count]
+	if len(funcs) == 0 {
+		e.symbol(publics[0], func() { e.merged(nil, publics[1:]) })
+		return
+	}
+	e.function(funcs[0], func() { e.merged(funcs[1:], publics) })
+	for _, pc := range p.pieces[it.pieces.first:][:it.pieces.count] {
+		if it.funcs.count > 1 {
+			e.s.collect(&p.m.Funcs[funcs[0]]) // the others were collected behind it
+			e.findOwnFile()
+		}
+		off := uint32(pc.start - it.rva)
+		e.align()
+		at(len(e.buf))
+		e.info(funcs[0], off)
+		e.end()
+	}
+}
+
+// function appends a FUNC, with more information before its end.
+func (e *encoder) function(i uint32, more func()) {
+	e.s.collect(&e.w.plan.m.Funcs[i])
+	e.findOwnFile()
+	e.info(i, 0)
+	more()
+	e.end()
+}
+
+// symbol appends a PUBLIC: a function of size 0.
+func (e *encoder) symbol(i uint32, more func()) {
+	e.u32(0)
+	e.str(e.w.publicNames[i])
+	more()
+	e.end()
+}
+
+// info appends what is known of the collected FUNC from an offset on.
+func (e *encoder) info(i, from uint32) {
+	s := &e.s
+	e.u32(s.size - from)
+	e.str(e.w.funcNames[i])
+	if len(s.rows) > 0 {
+		e.sized(infoLines, func() { e.lineTable(from) })
+	}
+	if e.s.covers(from) {
+		e.sized(infoInlines, func() { e.inlineTree(e.w.funcNames[i], from) })
+	}
+}
+
+// merged appends the functions that have the range or the address of another.
+func (e *encoder) merged(funcs, publics []uint32) {
+	if len(funcs)+len(publics) == 0 {
+		return
+	}
+	e.sized(infoMerged, func() {
+		e.u32(uint32(len(funcs) + len(publics)))
+		for _, i := range funcs {
+			e.prefixed(func() { e.function(i, func() {}) })
+		}
+		for _, i := range publics {
+			e.prefixed(func() { e.symbol(i, func() {}) })
+		}
+	})
+}
+
+// sized appends information of a kind.
+func (e *encoder) sized(kind uint32, payload func()) {
+	e.u32(kind)
+	e.prefixed(payload)
+}
+
+// prefixed appends something with its length in front.
+func (e *encoder) prefixed(payload func()) {
+	at := len(e.buf)
+	e.u32(0)
+	payload()
+	n := uint64(len(e.buf) - at - 4)
+	if n > 1<<32-1 {
+		e.w.tooLong.Store(true)
+	}
+	e.w.order.PutUint32(e.buf[at:], uint32(n))
+}
+
+func (e *encoder) end() { e.u32(infoEnd); e.u32(0) }

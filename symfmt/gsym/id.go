@@ -1,0 +1,88 @@
+package gsym
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// codeID is the key of the INFO record with the whole build id.
+const codeID = "CODE_ID"
+
+const guidSize = 16
+
+// identity is what a module says of its id.
+type identity struct {
+	uuid  []byte           // build id, or what is known of it; nil if there is none
+	order binary.ByteOrder // that of the GUID in it; nil if it is not known
+	age   string           // of MODULE's id, behind the GUID
+}
+
+// identify finds the build id: all of it in INFO CODE_ID, where that agrees with
+// MODULE's id, else the 16 bytes that are in MODULE's id. Those are a GUID, whose
+// first three fields are numbers in the module's byte order, big-endian on Apple's
+// systems, where the id is a UUID (Breakpad, src/common/linux/file_id.cc and
+// src/common/mac/file_id.cc).
+func identify(m *symfmt.Module) identity {
+	var id identity
+	guid, err := hex.DecodeString(m.ID[:min(len(m.ID), 2*guidSize)])
+	if err != nil || len(guid) < guidSize {
+		return id
+	}
+	id.age = m.ID[2*guidSize:]
+	for i := range m.Infos {
+		in := &m.Infos[i]
+		code, err := hex.DecodeString(in.Value)
+		if in.Key != codeID || err != nil || len(code) == 0 {
+			continue
+		}
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			if bytes.Equal(guid, swapGUID(code, order)) {
+				return identity{code, order, id.age}
+			}
+		}
+	}
+	if apple(m.OS) {
+		id.uuid = guid
+		return id
+	}
+	id.uuid = swapGUID(guid, orderByName(m))
+	return id
+}
+
+// swapGUID turns the first 16 bytes of a build id into those of a GUID as it is
+// printed, and back: it is its own inverse. Short ids are filled up with zeros.
+func swapGUID(id []byte, order binary.ByteOrder) []byte {
+	b := make([]byte, guidSize)
+	copy(b, id)
+	binary.BigEndian.PutUint32(b, order.Uint32(b))
+	binary.BigEndian.PutUint16(b[4:], order.Uint16(b[4:]))
+	binary.BigEndian.PutUint16(b[6:], order.Uint16(b[6:]))
+	return b
+}
+
+func apple(os string) bool { return os == "mac" || os == "ios" }
+
+// setID gives a module that was read its id. The GUID's byte order is that of the
+// CPU, of which the file's own order tells nothing if it was chosen; but it is all
+// there is when the CPU is not known, or is one that comes in both orders.
+func setID(m *symfmt.Module, uuid []byte, order binary.ByteOrder) {
+	if len(uuid) == 0 {
+		m.ID = strings.Repeat("0", 2*guidSize+1)
+		return
+	}
+	switch {
+	case apple(m.OS):
+		order = binary.BigEndian
+	case m.Arch != "unknown" && m.Arch != "mips" && m.Arch != "mips64" && m.Arch != "ppc64":
+		order = orderByName(m)
+	}
+	m.ID = fmt.Sprintf("%X0", swapGUID(uuid, order))
+	if !apple(m.OS) {
+		m.Infos = append(m.Infos, symfmt.Info{Key: codeID, Value: fmt.Sprintf("%X", uuid)})
+	}
+}

@@ -1,0 +1,128 @@
+package gsym
+
+import "github.com/symtool/symtool/symfmt"
+
+// counts are what GSYM cannot hold, and what is written otherwise than it was.
+type counts struct {
+	emptyFuncs    int
+	insidePublics int
+	lostPieces    int
+	merged        int // FUNCs in the FunctionInfo of another; not lost
+	pieces        int // of FUNCs that others begin in; not lost
+
+	emptyLines    int
+	outsideLines  int
+	overlapLines  int
+	cutLines      int
+	emptyRanges   int
+	outsideRanges int
+	cutRanges     int
+	treeless      int // FUNCs whose INLINEs are no tree
+	noFile        int // INLINEs without a call file
+}
+
+func (c *counts) addBody(o *counts) {
+	c.emptyLines += o.emptyLines
+	c.outsideLines += o.outsideLines
+	c.overlapLines += o.overlapLines
+	c.cutLines += o.cutLines
+	c.emptyRanges += o.emptyRanges
+	c.outsideRanges += o.outsideRanges
+	c.cutRanges += o.cutRanges
+	c.treeless += o.treeless
+	c.noFile += o.noFile
+}
+
+// Losses tells what Write leaves out of m, or changes, before it is written.
+func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
+	p := newPlan(m)
+	c := &p.counts
+	var s scratch
+	for _, i := range p.funcs {
+		s.collect(&m.Funcs[i])
+	}
+	c.addBody(&s.counts)
+	losses := moduleLosses(m, o)
+	add := func(what string, count int, why string) {
+		if count > 0 {
+			losses = append(losses, symfmt.Loss{What: what, Count: count, Why: why})
+		}
+	}
+	addRecordLosses(m, add)
+	add("FUNC records of size 0", c.emptyFuncs, "a function of size 0 stands for a symbol whose end is not known: they are left out")
+	add("FUNC records over 4294967295 bytes", countFuncs(m, func(f *symfmt.Func) bool { return f.Size > maxSize }), "a size has 32 bits: they are cut")
+	add("ends of FUNC records inside other FUNC records", c.lostPieces, "what is behind them is not found: at most 256 are looked after in one FUNC")
+	add("PUBLIC records inside a FUNC", c.insidePublics, "readers would take them for the end of the FUNC")
+	add("line records of size 0", c.emptyLines, "")
+	add("line records outside of their FUNC", c.outsideLines, "")
+	add("line records at the address of another", c.overlapLines, "the last of the file is kept")
+	add("line records that are cut", c.cutLines, "GSYM's lines end where the next begins, or the FUNC ends")
+	add("ranges of INLINE records outside of their FUNC", c.outsideRanges, "")
+	add("ranges of INLINE records of size 0", c.emptyRanges, "")
+	add("ranges of INLINE records that are cut", c.cutRanges, "they end where the FUNC does")
+	add("FUNC records whose INLINE records are no tree", c.treeless, "the part of them that answers addresses is written")
+	add("INLINE records without a call file", c.noFile, "they get the file of the function that they are in, or "+symfmt.NoFile)
+	return losses
+}
+
+// moduleLosses are those of MODULE and INFO.
+func moduleLosses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
+	const where = "GSYM has no place for it"
+	one := func(what, why string) { losses = append(losses, symfmt.Loss{What: what, Count: 1, Why: why}) }
+	if m.OS != "" || m.Arch != "" || m.Name != "" {
+		one("OS, CPU and name of MODULE records", where)
+	}
+	id := identify(m)
+	switch version, _ := o.version(); {
+	case m.ID != "" && id.uuid == nil:
+		one("MODULE ids that are no GUID", "GSYM has bytes for it")
+	case version == 1 && len(id.uuid) > maxUUID1:
+		one("build ids of more than 20 bytes", "version 1 has 20 bytes for it: they are cut")
+	}
+	if id.age != "" && id.age != "0" {
+		one("ages of MODULE ids", where)
+	}
+	infos := 0
+	for i := range m.Infos {
+		if m.Infos[i].Key != codeID || id.uuid == nil || len(id.uuid)*2 != len(m.Infos[i].Value) {
+			infos++
+		}
+	}
+	if infos > 0 {
+		losses = append(losses, symfmt.Loss{What: "INFO records", Count: infos, Why: "GSYM has no place for them"})
+	}
+	return append(losses, m.LossOf("GSYM has no call frame information", symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI)...)
+}
+
+// addRecordLosses counts fields of records that GSYM has no place for.
+func addRecordLosses(m *symfmt.Module, add func(what string, count int, why string)) {
+	const why = "GSYM has no place for them"
+	params := countFuncs(m, func(f *symfmt.Func) bool { return f.ParamSize != 0 })
+	multiple := countFuncs(m, func(f *symfmt.Func) bool { return f.Multiple })
+	for i := range m.Publics {
+		if m.Publics[i].ParamSize != 0 {
+			params++
+		}
+		if m.Publics[i].Multiple {
+			multiple++
+		}
+	}
+	origins := 0
+	for i := range m.Origins {
+		if m.Origins[i].HasFile && m.Origins[i].File >= 0 {
+			origins++
+		}
+	}
+	add("parameter sizes", params, why)
+	add(`"m" marks`, multiple, why)
+	add("files of INLINE_ORIGIN records", origins, why)
+}
+
+func countFuncs(m *symfmt.Module, is func(*symfmt.Func) bool) (n int) {
+	for i := range m.Funcs {
+		if is(&m.Funcs[i]) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,141 @@
+package gsym
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Options are what Write is free to choose.
+type Options struct {
+	Version int // 1 or 2; 0 is 1, which every reader knows
+
+	// ByteOrder is that of the file. nil is that of the module's CPU: what INFO
+	// CODE_ID and MODULE's id tell together, or the CPU's name.
+	ByteOrder binary.ByteOrder
+
+	// Base is the absolute address of RVA 0, in bytes: what ELF's lowest PT_LOAD
+	// says. Readers are asked for absolute addresses.
+	Base uint64
+
+	Jobs int // workers; 0 for as many as there are processors
+}
+
+func (o Options) version() (int, error) {
+	switch o.Version {
+	case 0, 1:
+		return 1, nil
+	case 2:
+		return 2, nil
+	}
+	return 0, fmt.Errorf("GSYM version %d, want 1 or 2", o.Version)
+}
+
+func (o Options) order(m *symfmt.Module) binary.ByteOrder {
+	if o.ByteOrder != nil {
+		return o.ByteOrder
+	}
+	if order := identify(m).order; order != nil {
+		return order
+	}
+	return orderByName(m)
+}
+
+// orderByName is the byte order of the module's CPU, little-endian where the name
+// does not tell it.
+func orderByName(m *symfmt.Module) binary.ByteOrder {
+	if bigEndian(m.Arch) {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// bigEndian tells whether a CPU of this name in a MODULE record, of those whose
+// name tells it, keeps the high byte first.
+func bigEndian(cpu string) bool {
+	switch cpu {
+	case "mips", "mips64", "ppc", "ppc64", "s390", "s390x", "sparc", "sparcv9", "m68k":
+		return true
+	}
+	return false
+}
+
+// ReadOptions are what Read cannot know from the file.
+type ReadOptions struct {
+	File string // path for messages, and for the module's name if Name is empty
+
+	// OS, Arch and Name are for MODULE: GSYM has no place for them. Empty ones
+	// become "unknown", Name the base name of File without ".gsym".
+	OS, Arch, Name string
+
+	// Base is the absolute address of RVA 0, in bytes. nil is the base address in
+	// the file's header, which llvm-gsymutil sets to the image's base.
+	Base *uint64
+
+	// Dropped is told what the file has and a module has no place for; may be nil.
+	Dropped func(symfmt.Loss)
+}
+
+// Numbers of the format (Header.h, HeaderV2.h, GlobalData.h, FunctionInfo.cpp,
+// LineTable.cpp).
+const (
+	magic = 0x4753594d // "GSYM"
+
+	headerSize1 = 48
+	headerSize2 = 20
+	directory   = 20 // bytes of an entry of version 2's directory
+	maxUUID1    = 20 // bytes of a UUID in version 1
+)
+
+// Kinds of sections in version 2's directory (GlobalInfoType).
+const (
+	sectionEnd = iota
+	sectionAddrs
+	sectionOffsets
+	sectionStrings
+	sectionFiles
+	sectionFuncs
+	sectionUUID
+	sectionKinds
+)
+
+// Kinds of information in a FunctionInfo (InfoType).
+const (
+	infoEnd = iota
+	infoLines
+	infoInlines
+	infoMerged
+	infoCallSites
+)
+
+// Opcodes of a line table (LineTableOpCode).
+const (
+	opEnd = iota
+	opSetFile
+	opAdvancePC
+	opAdvanceLine
+	opFirstSpecial
+)
+
+// Match tells by the first bytes of a file whether it is GSYM, of whatever
+// version and byte order.
+func Match(head []byte) bool {
+	if len(head) < 6 {
+		return false
+	}
+	order := orderOf(head)
+	return order != nil && order.Uint16(head[4:]) != 0 && order.Uint16(head[4:]) < 1<<8
+}
+
+// orderOf is the byte order that the magic tells; nil if it is none.
+func orderOf(head []byte) binary.ByteOrder {
+	switch {
+	case len(head) < 4:
+	case binary.LittleEndian.Uint32(head) == magic:
+		return binary.LittleEndian
+	case binary.BigEndian.Uint32(head) == magic:
+		return binary.BigEndian
+	}
+	return nil
+}

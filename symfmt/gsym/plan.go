@@ -1,0 +1,227 @@
+package gsym
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// An item is what has one FunctionInfo of its own: the FUNCs of one range, or the
+// PUBLICs of one address, the first with the others as merged functions in it.
+type item struct {
+	rva     symfmt.RVA
+	end     symfmt.RVA // behind the last address; rva for PUBLICs
+	funcs   span       // in plan.funcs
+	publics span       // in plan.publics
+	pieces  span       // in plan.pieces
+	infos   uint32     // number of its first FunctionInfo
+	last    symfmt.RVA // its last entry in the address table
+}
+
+// span is a part of a slice.
+type span struct{ first, count uint32 }
+
+// A piece is the rest of a FUNC behind another that begins inside of it: readers
+// look at the last function that begins before an address, and at no other.
+type piece struct {
+	item  uint32
+	start symfmt.RVA // its end is that of the item
+}
+
+// entry is a row of the address table.
+type entry struct {
+	rva  symfmt.RVA
+	item uint32
+	part uint32 // 0 for the item, else the number of the piece + 1
+}
+
+// maxPieces is how many pieces a FUNC gets at most. Each costs a walk over its
+// records, so that without a limit a file of FUNCs in one another would take time
+// in the square of its size. Compilers make none.
+const maxPieces = 256
+
+// plan is what is written, in order.
+type plan struct {
+	m       *symfmt.Module
+	funcs   []uint32 // FUNCs in canonical order, without empty ones
+	publics []uint32
+	items   []item
+	pieces  []piece
+	entries []entry
+	infos   uint32 // number of FunctionInfos
+
+	open    []uint32 // items around the place where the plan is made, the innermost last
+	pending []piece
+	counts  counts
+}
+
+// newPlan sorts out which FUNC or PUBLIC answers where, as package resolve does:
+// the FUNC that begins last of those around an address, of several that begin
+// there the shortest, else the last PUBLIC behind the last FUNC.
+func newPlan(m *symfmt.Module) *plan {
+	p := &plan{m: m}
+	p.sortFuncs()
+	p.sortPublics()
+	next := uint32(0) // PUBLIC
+	for first := uint32(0); int(first) < len(p.funcs); {
+		rva := m.Funcs[p.funcs[first]].RVA
+		next = p.addPublics(next, rva)
+		p.closeBefore(rva)
+		first, next = p.addFuncs(first, next)
+	}
+	p.addPublics(next, math.MaxUint64)
+	p.closeThrough(math.MaxUint64)
+	p.finish()
+	return p
+}
+
+func (p *plan) sortFuncs() {
+	funcs := p.m.Funcs
+	for i := range funcs {
+		if funcs[i].Size == 0 {
+			p.counts.emptyFuncs++
+			continue
+		}
+		p.funcs = append(p.funcs, uint32(i))
+	}
+	sortBy(p.funcs, func(i, j uint32) int {
+		a, b := &funcs[i], &funcs[j]
+		if a.RVA != b.RVA {
+			return cmp.Compare(a.RVA, b.RVA)
+		}
+		return cmp.Or(cmp.Compare(endOf(a), endOf(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ParamSize, b.ParamSize))
+	})
+}
+
+func (p *plan) sortPublics() {
+	publics := p.m.Publics
+	for i := range publics {
+		p.publics = append(p.publics, uint32(i))
+	}
+	sortBy(p.publics, func(i, j uint32) int {
+		a, b := &publics[i], &publics[j]
+		return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ParamSize, b.ParamSize))
+	})
+}
+
+// sortBy sorts what is mostly sorted; what compares equal stays in its order.
+func sortBy(s []uint32, compare func(i, j uint32) int) {
+	full := func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) }
+	if !slices.IsSortedFunc(s, full) {
+		slices.SortFunc(s, full)
+	}
+}
+
+// maxSize is the largest size of a function: it has 32 bits, in version 2 as well.
+const maxSize = math.MaxUint32
+
+// endOf is where a FUNC ends that is written.
+func endOf(f *symfmt.Func) symfmt.RVA {
+	return f.RVA + symfmt.RVA(min(f.Size, maxSize, math.MaxUint64-uint64(f.RVA)))
+}
+
+// addFuncs adds an item for each range of the FUNCs that begin where first does,
+// the PUBLICs of the address going into the first of them.
+func (p *plan) addFuncs(first, next uint32) (afterFuncs, afterPublics uint32) {
+	m := p.m
+	rva := m.Funcs[p.funcs[first]].RVA
+	from := uint32(len(p.items))
+	for int(first) < len(p.funcs) && m.Funcs[p.funcs[first]].RVA == rva {
+		end, n := endOf(&m.Funcs[p.funcs[first]]), first+1
+		for int(n) < len(p.funcs) && m.Funcs[p.funcs[n]].RVA == rva && endOf(&m.Funcs[p.funcs[n]]) == end {
+			n++
+		}
+		p.addItem(item{rva: rva, end: end, funcs: span{first, n - first}})
+		p.counts.merged += int(n - first - 1)
+		first = n
+	}
+	same := next
+	for int(same) < len(p.publics) && m.Publics[p.publics[same]].RVA == rva {
+		same++
+	}
+	p.items[from].publics = span{next, same - next}
+	for i := uint32(len(p.items)); i > from; i-- {
+		p.open = append(p.open, i-1)
+	}
+	return first, same
+}
+
+// addPublics adds the PUBLICs from place next on that are before an address.
+func (p *plan) addPublics(next uint32, before symfmt.RVA) uint32 {
+	for int(next) < len(p.publics) {
+		rva := p.m.Publics[p.publics[next]].RVA
+		if rva >= before && (rva > before || before != math.MaxUint64) {
+			break
+		}
+		n := next + 1
+		for int(n) < len(p.publics) && p.m.Publics[p.publics[n]].RVA == rva {
+			n++
+		}
+		p.closeThrough(rva)
+		if len(p.open) > 0 {
+			p.counts.insidePublics += int(n - next)
+		} else {
+			p.addItem(item{rva: rva, end: rva, publics: span{next, n - next}})
+		}
+		next = n
+	}
+	return next
+}
+
+func (p *plan) addItem(it item) {
+	it.last = it.rva
+	p.entries = append(p.entries, entry{rva: it.rva, item: uint32(len(p.items))})
+	p.items = append(p.items, it)
+}
+
+// closeBefore ends the FUNCs that end before an address; closeThrough those that
+// end there, too.
+func (p *plan) closeBefore(rva symfmt.RVA) { p.close(func(end symfmt.RVA) bool { return end < rva }) }
+
+func (p *plan) closeThrough(rva symfmt.RVA) { p.close(func(end symfmt.RVA) bool { return end <= rva }) }
+
+// close ends the innermost FUNCs for which ended is true. A FUNC around that has
+// no entry where readers look for it gets a piece.
+func (p *plan) close(ended func(end symfmt.RVA) bool) {
+	for len(p.open) > 0 {
+		end := p.items[p.open[len(p.open)-1]].end
+		if !ended(end) {
+			return
+		}
+		for len(p.open) > 0 && p.items[p.open[len(p.open)-1]].end <= end {
+			p.open = p.open[:len(p.open)-1]
+		}
+		if len(p.open) == 0 {
+			return
+		}
+		i := p.open[len(p.open)-1]
+		it := &p.items[i]
+		if last := p.entries[len(p.entries)-1].rva; it.last == last {
+			continue
+		}
+		if it.pieces.count == maxPieces {
+			p.counts.lostPieces++
+			continue
+		}
+		it.last = end
+		it.pieces.count++
+		p.entries = append(p.entries, entry{rva: end, item: i, part: it.pieces.count})
+		p.pending = append(p.pending, piece{item: i, start: end})
+		p.counts.pieces++
+	}
+}
+
+// finish numbers the FunctionInfos: those of an item are one behind the other.
+func (p *plan) finish() {
+	slices.SortStableFunc(p.pending, func(a, b piece) int { return cmp.Compare(a.item, b.item) })
+	p.pieces, p.pending = p.pending, nil
+	first := uint32(0)
+	for i := range p.items {
+		it := &p.items[i]
+		it.pieces.first, it.infos = first, p.infos
+		first += it.pieces.count
+		p.infos += 1 + it.pieces.count
+	}
+}

@@ -1,0 +1,286 @@
+package gsym
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Read reads a GSYM file of size bytes. A FunctionInfo that is damaged is told as
+// a problem, and the others are kept; the error is of a file of which nothing can
+// be used.
+//
+// Memory: the file, and what is in it once more.
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+	data, err := readAll(r, size)
+	if err != nil {
+		return nil, nil, &bin.Error{File: o.File, Offset: uint64(len(data)), Err: err}
+	}
+	var p problems
+	g := image{path: o.File, data: data}
+	if err := g.open(&p); err != nil {
+		return nil, p.all(), err
+	}
+	d := newReader(&g, &p)
+	d.findEnds()
+	d.files()
+	d.functions(imageBase(&g, o))
+	d.dropPieces()
+	d.module(o)
+	d.tellDropped(o)
+	return d.m, p.all(), nil
+}
+
+// imageBase is the absolute address of RVA 0.
+func imageBase(g *image, o ReadOptions) uint64 {
+	if o.Base != nil {
+		return *o.Base
+	}
+	return g.base
+}
+
+// reader turns an image into a module.
+type reader struct {
+	g        *image
+	problems *problems
+	m        *symfmt.Module
+
+	strings   string   // the table
+	ends      []uint64 // where its strings end
+	left      uint64   // bytes of FunctionInfos that may still be read; see function
+	fileCount uint32
+	hasName   []bool // by file: it is no empty entry
+	unknown   []bool // by file: it is called symfmt.NoFile
+	origins   map[uint64]symfmt.OriginID
+	body      symfmt.BodyBuilder
+	arena     symfmt.Arena
+	rows      []row
+	lists     []inlineList
+	ranges    []symfmt.Range
+
+	callSites, otherInfos, symbolInfos int // FunctionInfos with something that is dropped
+}
+
+func newReader(g *image, p *problems) *reader {
+	return &reader{
+		g: g, problems: p, m: &symfmt.Module{}, strings: string(g.part(g.strings)),
+		left: uint64(len(g.data)), origins: make(map[uint64]symfmt.OriginID),
+	}
+}
+
+// maxString is how long a name can be: what is longer is cut. C++ compilers write
+// names of some 100 kB; many offsets into a table that is one long string would
+// otherwise become names of the square of the file's size.
+const maxString = 1 << 20
+
+// str is the string at an offset.
+func (d *reader) str(at uint64) (s string, ok bool) {
+	if at >= uint64(len(d.strings)) {
+		return "", false
+	}
+	end := uint64(len(d.strings))
+	if i := sort.Search(len(d.ends), func(i int) bool { return d.ends[i] >= at }); i < len(d.ends) {
+		end = d.ends[i]
+	}
+	return d.strings[at:min(end, at+maxString)], true
+}
+
+// findEnds finds where strings end: to look for the end of each would take long
+// where many offsets are in one long string.
+func (d *reader) findEnds() {
+	d.ends = make([]uint64, 0, strings.Count(d.strings, "\x00"))
+	for at := 0; ; {
+		n := strings.IndexByte(d.strings[at:], 0)
+		if n < 0 {
+			return
+		}
+		d.ends = append(d.ends, uint64(at+n))
+		at += n + 1
+	}
+}
+
+// pathBytes is how much memory the files' paths take at most, beside eight times
+// the file's size: an entry is two offsets, and the strings that they name may be
+// any length.
+const pathBytes = 16 << 20
+
+// files reads the table of files: FILE has the number of the entry.
+func (d *reader) files() {
+	g := d.g
+	c := bin.NewAt("", g.part(g.files), g.files.offset, g.order)
+	n := c.U32()
+	d.hasName = make([]bool, 0, min(uint64(n), uint64(c.Len()/(2*g.strSize))))
+	left := 8*len(g.data) + pathBytes
+	for i := range n {
+		at := c.Offset()
+		dirAt, baseAt := c.Uint(g.strSize), c.Uint(g.strSize)
+		if c.Err() != nil {
+			break
+		}
+		dir, ok1 := d.str(dirAt)
+		base, ok2 := d.str(baseAt)
+		path := joinPath(dir, base)
+		switch {
+		case !ok1 || !ok2:
+			d.problems.add(fmt.Sprintf("file %d", i), g.fail(at, "strings %#x and %#x in a table of %#x bytes", dirAt, baseAt, len(d.strings)))
+			path = symfmt.NoFile
+		case len(path) > left:
+			d.problems.add(fmt.Sprintf("files from %d on", i), g.fail(at, "paths of more than %d bytes in a file of %d bytes", 8*len(g.data)+pathBytes, len(g.data)))
+			d.fileCount = i
+			return
+		}
+		left -= len(path)
+		d.fileCount = i + 1
+		d.hasName = append(d.hasName, path != "")
+		d.unknown = append(d.unknown, path == symfmt.NoFile)
+		if path != "" {
+			d.m.Files = append(d.m.Files, symfmt.File{ID: symfmt.FileID(i), Name: path})
+		}
+	}
+	if err := c.Err(); err != nil && g.files.size > 0 {
+		d.problems.add(fmt.Sprintf("files from %d on", d.fileCount), g.fail(g.files.offset, "table of %d files: %d bytes left for them", n, max(len(g.part(g.files))-4, 0)))
+	}
+}
+
+// functions reads all FunctionInfos, in the order of the address table.
+func (d *reader) functions(base uint64) {
+	g := d.g
+	before, unsorted := uint64(0), false
+	for i := range g.count {
+		diff := g.addr(i)
+		if diff < before && !unsorted {
+			unsorted = true
+			d.problems.add("", g.fail(g.addrs.offset+i*uint64(g.addrSize), "address %#x behind %#x: readers search the table", diff, before))
+		}
+		before = diff
+		addr := g.base + diff
+		if addr < diff || addr < base {
+			d.problems.add(fmt.Sprintf("function %d", i), g.fail(g.addrs.offset+i*uint64(g.addrSize), "address %#x+%#x, want %#x or more", g.base, diff, base))
+			continue
+		}
+		if !d.entry(i, symfmt.RVA(addr-base)) {
+			d.problems.add(fmt.Sprintf("functions from %d on", i), g.fail(g.offsets.offset+i*uint64(g.strSize), "FunctionInfos take more bytes than the file has: entries share them"))
+			return
+		}
+	}
+}
+
+// entry reads the FunctionInfo of entry i. It is false when the bytes of all that
+// were read are more than the file has: each has its own in a file that is sound,
+// so that reading takes time and memory of the file's size.
+func (d *reader) entry(i uint64, rva symfmt.RVA) bool {
+	g := d.g
+	at, ok := g.info(i)
+	if !ok {
+		d.problems.add(fmt.Sprintf("function at %#x", uint64(rva)), g.fail(g.offsets.offset+i*uint64(g.strSize), "FunctionInfo at %#x in a file of %#x bytes", at, len(g.data)))
+		return true
+	}
+	if d.left == 0 {
+		return false
+	}
+	end := min(g.funcs.end(), uint64(len(g.data)))
+	c := bin.NewAt("", g.data[at:end], at, g.order)
+	d.function(&c, rva, false)
+	d.left -= min(d.left, uint64(c.Pos()))
+	return true
+}
+
+// lost tells that a function was lost.
+func (d *reader) lost(rva symfmt.RVA, what string, err error) {
+	if at, ok := err.(*bin.Error); ok {
+		at.File = d.g.path
+	}
+	d.problems.add(fmt.Sprintf("%s at %#x", what, uint64(rva)), err)
+}
+
+// dropPieces leaves out what is the rest of a function behind another inside of
+// it (writer's plan.close): the same name, the same end and the same lines as one
+// that begins before it.
+func (d *reader) dropPieces() {
+	funcs := d.m.Funcs
+	type key struct {
+		name string
+		end  symfmt.RVA
+	}
+	type place struct{ index, tries int }
+	var outer map[key]place
+	reach, kept := symfmt.RVA(0), 0
+	for i := range funcs {
+		f := &funcs[i]
+		end := f.RVA + symfmt.RVA(f.Size)
+		if f.RVA < reach && outer == nil {
+			outer = make(map[key]place)
+			for j := range kept {
+				outer[key{funcs[j].Name, funcs[j].RVA + symfmt.RVA(funcs[j].Size)}] = place{index: j}
+			}
+		}
+		if outer != nil {
+			o, ok := outer[key{f.Name, end}]
+			if o.tries++; ok && o.tries <= maxPieces && funcs[o.index].RVA < f.RVA && isPiece(&funcs[o.index], f) {
+				outer[key{f.Name, end}] = o
+				continue
+			}
+			outer[key{f.Name, end}] = place{kept, o.tries}
+		}
+		reach = max(reach, end)
+		funcs[kept] = *f
+		kept++
+	}
+	clear(funcs[kept:])
+	d.m.Funcs = funcs[:kept]
+}
+
+// isPiece tells whether the lines of f are those of outer from f on.
+func isPiece(outer, f *symfmt.Func) bool {
+	a, b := outer.LineReader(), f.LineReader()
+	for b.Next() {
+		for {
+			if !a.Next() {
+				return false
+			}
+			if a.Line.RVA+symfmt.RVA(a.Line.Size) > f.RVA {
+				break
+			}
+		}
+		if a.Line.File != b.Line.File || a.Line.Num != b.Line.Num || max(a.Line.RVA, f.RVA) != b.Line.RVA {
+			return false
+		}
+	}
+	return !a.Next() || a.Line.RVA+symfmt.RVA(a.Line.Size) <= f.RVA
+}
+
+// module fills in what the header tells.
+func (d *reader) module(o ReadOptions) {
+	m := d.m
+	m.OS, m.Arch = cmp.Or(o.OS, "unknown"), cmp.Or(o.Arch, "unknown")
+	m.Name = o.Name
+	if m.Name == "" {
+		m.Name = strings.TrimSuffix(filepath.Base(o.File), ".gsym")
+	}
+	if o.File == "" && o.Name == "" {
+		m.Name = "unknown"
+	}
+	setID(m, bytes.Clone(d.g.uuid), d.g.order)
+}
+
+func (d *reader) tellDropped(o ReadOptions) {
+	if o.Dropped == nil {
+		return
+	}
+	for _, l := range []symfmt.Loss{
+		{What: "functions with call sites", Count: d.callSites, Why: "symbol files have no place for them"},
+		{What: "FunctionInfos with information of a kind over 4", Count: d.otherInfos},
+		{What: "functions of size 0 with lines or inlined functions", Count: d.symbolInfos, Why: "where they end is not known"},
+	} {
+		if l.Count > 0 {
+			o.Dropped(l)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package gsym
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// byteOrder is what both of encoding/binary's orders are.
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
+func orderFor(o binary.ByteOrder) byteOrder {
+	if o.Uint16([]byte{0, 1}) == 1 {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// writer has the tables that FunctionInfos refer to.
+type writer struct {
+	plan    *plan
+	version int
+	order   byteOrder
+	strSize int
+	base    uint64
+	uuid    []byte
+
+	strings     stringTable
+	files       *fileTable
+	funcNames   []uint64 // by place in Module.Funcs; 0 for those that are not written
+	publicNames []uint64
+	originNames []uint64
+	origins     numbers // places in originNames by OriginID
+	originFiles []uint32
+	noName      uint64 // of an origin that is not declared
+	noFile      uint32 // a file that is not known
+	tooLong     atomic.Bool
+}
+
+// Errors of a module that GSYM cannot hold at all.
+var (
+	errNothing = errors.New("no FUNC with a size and no PUBLIC: GSYM has no form for that")
+	errLarge   = errors.New("strings or functions of more than 4 GB, which GSYM version 1 cannot point into: version 2 can")
+	errTooLong = errors.New("lines or inlined functions of one FUNC need more than 4 GB")
+)
+
+// Write writes m as GSYM. It does not change m, and needs no order of its
+// records: what is written depends on what they say. Losses tells what is left
+// out.
+//
+// Memory: the file's size, and that of its names once more.
+func Write(out io.Writer, m *symfmt.Module, o Options) error {
+	w, err := newWriter(m, o)
+	if err == nil {
+		err = w.write(out, o.Jobs)
+	}
+	if err != nil {
+		return fmt.Errorf("GSYM of %s: %w", symfmt.CleanName(m.Name, "unknown"), err)
+	}
+	return nil
+}
+
+func newWriter(m *symfmt.Module, o Options) (*writer, error) {
+	version, err := o.version()
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		plan: newPlan(m), version: version, order: orderFor(o.order(m)), strSize: 4 * version,
+		base: o.Base, uuid: identify(m).uuid, strings: newStringTable(),
+	}
+	if len(w.plan.items) == 0 {
+		return nil, errNothing
+	}
+	if version == 1 && len(w.uuid) > maxUUID1 {
+		w.uuid = w.uuid[:maxUUID1]
+	}
+	w.addNames(m)
+	return w, nil
+}
+
+// addNames puts all strings and files into their tables, so that workers need not
+// share more than these: files, then functions by address, then the rest.
+func (w *writer) addNames(m *symfmt.Module) {
+	w.files = newFileTable(m, &w.strings)
+	w.funcNames, w.publicNames = make([]uint64, len(m.Funcs)), make([]uint64, len(m.Publics))
+	for i := range w.plan.items {
+		it := &w.plan.items[i]
+		for _, k := range w.plan.funcs[it.funcs.first:][:it.funcs.count] {
+			w.funcNames[k] = w.name(m.Funcs[k].Name)
+		}
+		for _, k := range w.plan.publics[it.publics.first:][:it.publics.count] {
+			w.publicNames[k] = w.name(m.Publics[k].Name)
+		}
+	}
+	w.addOrigins(m)
+	undeclared := func(id symfmt.FileID) { w.files.addUnknown(id, &w.strings) }
+	for _, k := range w.plan.funcs {
+		m.Funcs[k].Body.Refs(undeclared, func(symfmt.OriginID) {})
+	}
+	// The file of rows that end a line, and the one of calls that are not known.
+	w.files.empty = uint32(len(w.files.entries))
+	w.files.entries = append(w.files.entries, fileEntry{})
+	w.noFile = w.files.add(symfmt.NoFile, &w.strings)
+}
+
+func (w *writer) name(s string) uint64 { return w.strings.add(symfmt.CleanName(s, symfmt.NoName)) }
+
+func (w *writer) addOrigins(m *symfmt.Module) {
+	w.origins = newNumbers(len(m.Origins))
+	for i := range m.Origins {
+		o := &m.Origins[i]
+		if _, known := w.origins.find(uint32(o.ID)); known {
+			continue
+		}
+		w.origins.set(uint32(o.ID), uint32(len(w.originNames)))
+		w.originNames = append(w.originNames, w.name(o.Name))
+		file := uint32(math.MaxUint32)
+		if o.HasFile && o.File >= 0 && o.File <= math.MaxUint32 {
+			file, _ = w.files.number.find(uint32(o.File))
+		}
+		w.originFiles = append(w.originFiles, file)
+	}
+	w.noName = w.name(symfmt.NoName)
+}
+
+func (w *writer) originName(id symfmt.OriginID) uint64 {
+	if i, ok := w.origins.find(uint32(id)); ok {
+		return w.originNames[i]
+	}
+	return w.noName
+}
+
+func (w *writer) originFile(id symfmt.OriginID) uint32 {
+	if i, ok := w.origins.find(uint32(id)); ok && w.originFiles[i] != math.MaxUint32 {
+		return w.originFiles[i]
+	}
+	return w.noFile
+}
+
+// file is the place of a file in GSYM's table.
+func (w *writer) file(id symfmt.FileID) uint32 {
+	at, _ := w.files.number.find(uint32(id))
+	return at
+}
+
+// chunkItems is how many items one worker encodes at a time.
+const chunkItems = 512
+
+// chunk is the FunctionInfos of some items.
+type chunk struct {
+	data    []byte
+	offsets []uint32 // of the FunctionInfos in data
+}
+
+// encode makes all FunctionInfos.
+func (w *writer) encode(jobs int) ([]chunk, error) {
+	items := w.plan.items
+	encoders := make([]encoder, par.Jobs(jobs))
+	chunks, err := par.Map(context.Background(), jobs, (len(items)+chunkItems-1)/chunkItems,
+		func(_ context.Context, worker, n int) (chunk, error) {
+			e := &encoders[worker]
+			e.w, e.buf = w, e.buf[:0]
+			var c chunk
+			for i := n * chunkItems; i < min((n+1)*chunkItems, len(items)); i++ {
+				e.item(&items[i], func(offset int) { c.offsets = append(c.offsets, uint32(offset)) })
+				if len(e.buf) > math.MaxUint32 {
+					return c, errTooLong
+				}
+			}
+			e.align()
+			c.data = append([]byte(nil), e.buf...)
+			return c, nil
+		})
+	if err == nil && w.tooLong.Load() {
+		err = errTooLong
+	}
+	return chunks, err
+}
+
+// write writes the file: the FunctionInfos are made first, as the tables in front
+// of them have their places.
+func (w *writer) write(out io.Writer, jobs int) error {
+	chunks, err := w.encode(jobs)
+	if err != nil {
+		return err
+	}
+	l := w.layout(chunks)
+	if w.version == 1 && l.size > math.MaxUint32 {
+		return errLarge
+	}
+	parts := [][]byte{w.head(&l), w.addresses(&l), w.offsets(&l, chunks), w.fileEntries(), w.strings.data}
+	for _, c := range chunks {
+		parts = append(parts, c.data)
+	}
+	return l.write(out, parts)
+}
