@@ -148,8 +148,8 @@ func sameGSYM(frames []gsymFrame, at *Location, rva symfmt.RVA) bool {
 
 // compareGSYM writes a symbol file as GSYM, and compares what llvm-gsymutil
 // answers from that with our answers from the symbol file. It returns how many
-// addresses were compared, and how many differences each rule explains.
-func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options) (asked int, rules map[string]int) {
+// differences each rule explains.
+func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options, addrs []symfmt.RVA) (rules map[string]int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.gsym")
 	out, err := os.Create(file)
@@ -163,29 +163,57 @@ func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options) (a
 		t.Fatal(err)
 	}
 	rules = make(map[string]int)
-	addrs := gsymAddresses(m)
 	var at Location
 	shown := 0
 	askGSYM(t, file, o.Base, addrs, func(rva symfmt.RVA, frames []gsymFrame) {
 		if _, err := r.Find(rva, &at); err != nil {
 			t.Fatal(err)
 		}
-		asked++
-		switch {
-		case sameGSYM(frames, &at, rva):
-		case at.Source == Public && len(frames) == 0 && insideFunc(r, at.Start):
-			// Breakpad has a PUBLIC inside of a FUNC answer for what is behind the FUNC:
-			// GSYM would take it for the end of the FUNC, so that it is not written.
-			rules["PUBLIC inside a FUNC"]++
-		case at.Source == None && len(frames) == 1 && frames[0].offset == uint64(rva):
-			// Breakpad keeps no PUBLIC at 0.
-			rules["PUBLIC at 0"]++
-		case shown < 20:
+		if sameGSYM(frames, &at, rva) {
+			return
+		}
+		if rule := writeRule(r, rva, frames, &at); rule != "" {
+			rules[rule]++
+		} else if shown < 20 {
 			shown++
 			t.Errorf("%#x: %+v, want %+v", uint64(rva), frames, at)
 		}
 	})
-	return asked, rules
+	return rules
+}
+
+// writeRule names the rule for a difference, "" if there is none.
+func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) string {
+	switch {
+	case at.Source == Public && insideFunc(r, at.Start) && (len(frames) == 0 || len(frames) == 1 && frames[0].file == ""):
+		// Breakpad has a PUBLIC inside of a FUNC answer for what is behind the FUNC:
+		// GSYM would take it for the end of the FUNC, so that it is not written.
+		return "PUBLIC inside a FUNC"
+	case at.Source == None && len(frames) == 1 && frames[0].offset == uint64(rva):
+		return "PUBLIC at 0" // Breakpad keeps none
+	case at.Source != Func || len(frames) != len(at.Frames):
+		return ""
+	}
+	rule := ""
+	if behindInner(r, rva) {
+		// The rest of a FUNC behind another in it is a function of its own, whose start
+		// is what offsets count from.
+		rule = "offset behind a FUNC inside of another"
+		frames[len(frames)-1].offset = uint64(rva - at.Start)
+	}
+	for i := range frames[1:] {
+		// Without the file of a call, llvm-gsymutil leaves out what was inlined.
+		if f := &frames[i+1]; f.file == symfmt.NoFile && at.Frames[i+1].File == "" {
+			rule, f.file = "call in a file that is not known", ""
+		} else if f.file == symfmt.NoFile && r.x.OldInlines && i+2 == len(frames) {
+			// Package resolve looks at lines behind the FUNC's end, too.
+			rule, f.file = "call in a file that lines outside of the FUNC tell", at.Frames[i+1].File
+		}
+	}
+	if !sameGSYM(frames, at, rva) {
+		return ""
+	}
+	return rule
 }
 
 func insideFunc(r *Resolver, rva symfmt.RVA) bool { return r.x.funcs.find(rva) >= 0 }
@@ -239,8 +267,9 @@ func checkGSYM(t *testing.T, m *symfmt.Module, file string) {
 	t.Helper()
 	r := openFile(t, file)
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		asked, rules := compareGSYM(t, m, r, gsym.Options{ByteOrder: order, Base: 0x400000})
-		t.Logf("%v: %d addresses of %d functions, differences: %v", order, asked, len(m.Funcs), rules)
+		addrs := gsymAddresses(m)
+		rules := compareGSYM(t, m, r, gsym.Options{ByteOrder: order, Base: 0x400000}, addrs)
+		t.Logf("%v: %d addresses of %d functions, differences: %v", order, len(addrs), len(m.Funcs), rules)
 	}
 }
 
@@ -277,4 +306,14 @@ func vmlinux(t *testing.T) string {
 		t.Skip("no /usr/lib/debug/boot/vmlinux-*: apt-get install linux-image-amd64-dbg")
 	}
 	return files[0]
+}
+
+// checkOdd compares at every address of a module around 0x1000.
+func checkOdd(t *testing.T, m *symfmt.Module, file string) (asked int, rules map[string]int) {
+	t.Helper()
+	var addrs []symfmt.RVA
+	for rva := symfmt.RVA(0xff0); rva < 0x1700; rva++ {
+		addrs = append(addrs, rva)
+	}
+	return len(addrs), compareGSYM(t, m, openFile(t, file), gsym.Options{}, addrs)
 }

@@ -128,12 +128,12 @@ func (e *encoder) findOwnFile() {
 	}
 	sortRanges(outermost)
 	next := 0
-	for _, r := range s.rows {
-		for next < len(outermost) && outermost[next].off <= r.off {
+	for _, l := range s.lines {
+		for next < len(outermost) && outermost[next].off <= l.off {
 			next++
 		}
-		if !r.none && (next == 0 || r.off >= outermost[next-1].end) {
-			e.own, e.have = r.file, true
+		if next == 0 || l.off >= outermost[next-1].end {
+			e.own, e.have = l.file, true
 			return
 		}
 	}
