@@ -1,6 +1,7 @@
 package gsym
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -51,7 +52,7 @@ func (f *info) end() symfmt.RVA { return f.rva + symfmt.RVA(f.size) }
 
 // infos reads the list of information behind size and name.
 func (d *reader) infos(c *bin.Cursor, f info) {
-	var mergedInfo *bin.Cursor
+	var lines, mergedInfo *bin.Cursor // of these the first counts
 	dropped := false
 	for {
 		kind, size := c.U32(), c.U32()
@@ -69,7 +70,7 @@ func (d *reader) infos(c *bin.Cursor, f info) {
 		case f.size == 0 && (kind == infoLines || kind == infoInlines):
 			dropped = true
 		case kind == infoLines:
-			d.lines(&p, &f)
+			lines = cmp.Or(lines, &p)
 		case kind == infoInlines:
 			d.inlines(&p, &f)
 		case kind == infoMerged && mergedInfo == nil:
@@ -79,6 +80,9 @@ func (d *reader) infos(c *bin.Cursor, f info) {
 		case kind > infoCallSites:
 			d.otherInfos++
 		}
+	}
+	if lines != nil {
+		d.lines(lines, &f) // behind the inlined functions: a body has them in this order
 	}
 	if dropped {
 		d.symbolInfos++

@@ -92,6 +92,6 @@
 //     there. Here they are found: TestOracleGSYMRead of package resolve.
 //   - It gives no inlined function whose call has no file. Here it has the file
 //     symfmt.NoFile: TestOracleGSYMOfOddModules.
-//   - It ends at the first FunctionInfo that is damaged, and believes counts. Here
-//     what is in front of the damage is kept: TestHostile, TestHostileSize.
+//   - Of a FunctionInfo that is damaged it prints the error only. Here what is in
+//     front of the damage is kept: TestHostile.
 package gsym
