@@ -188,8 +188,12 @@ func (s *scratch) isTree() bool {
 // are in order.
 func (s *scratch) inside(n, outer *node) bool {
 	around := s.rangesOf(outer)
-	k := 0
+	k, end := 0, uint32(0)
 	for _, r := range s.rangesOf(n) {
+		if r.off < end {
+			return false // and each look at what is around would begin anew
+		}
+		end = r.end
 		for k < len(around) && around[k].end <= r.off {
 			k++
 		}

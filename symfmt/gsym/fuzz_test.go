@@ -3,6 +3,7 @@ package gsym
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -149,6 +150,43 @@ func TestHostileSize(t *testing.T) {
 		}
 		if err := Write(io.Discard, m, Options{}); err != nil {
 			t.Error(err)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestHostileModule: FUNCs in one another, and INLINEs that are no tree, cost time
+// and space as the module has records.
+func TestHostileModule(t *testing.T) {
+	var nested, inner, across strings.Builder
+	inner.WriteString(head + "FILE 0 a.c\nFUNC 0 100000 0 f\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&inner, "%x 10 %d 0\n", 16*i, i)
+	}
+	for i := range 20_000 {
+		fmt.Fprintf(&inner, "FUNC %x 8 0 g\n", 16*i+4)
+	}
+	nested.WriteString(head + "FILE 0 a.c\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&nested, "FUNC %x %x 0 f\n%x 1 1 0\n", i, 100_000-2*i, i)
+	}
+	across.WriteString(head + "FILE 0 a.c\nINLINE_ORIGIN 0 i\nFUNC 0 10000 0 f\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&across, "INLINE 0 1 0 0 %x 1\n", 2*i)
+	}
+	for i := range 2_000 {
+		fmt.Fprintf(&across, "INLINE %d 1 0 0 0 10000\n", 1+i)
+	}
+	start := time.Now()
+	for name, text := range map[string]string{"nested": nested.String(), "inner": inner.String(), "across": across.String()} {
+		m := parse(t, text)
+		if losses := Losses(m, Options{}); name != "nested" && len(losses) != 2 {
+			t.Errorf("%s: losses %v", name, losses)
+		}
+		if data := write(t, m, Options{}); len(data) > 32*len(text) {
+			t.Errorf("%s: %d bytes of %d", name, len(data), len(text))
 		}
 	}
 	if took := time.Since(start); took > 20*time.Second {

@@ -37,10 +37,10 @@ type entry struct {
 	part uint32 // 0 for the item, else the number of the piece + 1
 }
 
-// maxPieces is how many pieces a FUNC gets at most. Each costs a walk over its
-// records, so that without a limit a file of FUNCs in one another would take time
-// in the square of its size. Compilers make none.
-const maxPieces = 256
+// maxPieces is how many pieces a FUNC gets at most. Each has the FUNC's records
+// from there on, so that without a limit a file of FUNCs in one another would take
+// time and space in the square of its size. Compilers make none.
+const maxPieces = 32
 
 // plan is what is written, in order.
 type plan struct {

@@ -12,8 +12,14 @@ type treeMaker struct {
 	cuts   []uint32
 	chain  []uint32 // made nodes, by level
 	made   []madeNode
+	limit  int // of made nodes
 	order  []uint32
 }
+
+// madePerRange is how many nodes are made for a range at most: what is in a node
+// that changes is made anew for each, so that without a limit there could be as
+// many as the product of two levels' ranges.
+const madePerRange = 16
 
 // madeNode is a node of the new tree.
 type madeNode struct {
@@ -36,6 +42,7 @@ func (t *treeMaker) make(s *scratch) {
 	t.findLevels(sorted)
 	t.made, t.chain = t.made[:0], t.chain[:0]
 	t.made = append(t.made, madeNode{}) // the FUNC
+	t.limit = madePerRange * (len(sorted) + madePerRange)
 	for i, off := range t.cuts {
 		end := s.size
 		if i+1 < len(t.cuts) {
@@ -80,13 +87,18 @@ func (t *treeMaker) cover(s *scratch, sorted []depthRange, off, end uint32) {
 			t.chain = t.chain[:level]
 			return
 		}
-		outer = t.extend(s, level, outer, sorted[k-1].node, codeRange{off, end})
+		next, ok := t.extend(level, outer, sorted[k-1].node, codeRange{off, end})
+		if !ok {
+			t.chain = t.chain[:level]
+			return
+		}
+		outer = next
 	}
 }
 
 // extend adds code to the made node of a level, or makes one. The nodes of a
 // chain that goes on from the code before are the same.
-func (t *treeMaker) extend(s *scratch, level int, outer, from uint32, r codeRange) uint32 {
+func (t *treeMaker) extend(level int, outer, from uint32, r codeRange) (made uint32, ok bool) {
 	if level < len(t.chain) {
 		if m := &t.made[t.chain[level]]; m.from == from && m.outer == outer+1 {
 			if last := &m.ranges[len(m.ranges)-1]; last.end == r.off {
@@ -94,11 +106,14 @@ func (t *treeMaker) extend(s *scratch, level int, outer, from uint32, r codeRang
 			} else {
 				m.ranges = append(m.ranges, r)
 			}
-			return t.chain[level]
+			return t.chain[level], true
 		}
 	}
 	i := t.child(outer, from)
 	if i == 0 {
+		if len(t.made) >= t.limit {
+			return 0, false
+		}
 		i = uint32(len(t.made))
 		t.made = append(t.made, madeNode{from: from, outer: outer + 1, depth: uint32(level)})
 		o := &t.made[outer]
@@ -116,7 +131,7 @@ func (t *treeMaker) extend(s *scratch, level int, outer, from uint32, r codeRang
 	} else {
 		m.ranges = append(m.ranges, r)
 	}
-	return i
+	return i, true
 }
 
 // recent is how many of the last children of a node are looked at for one that
