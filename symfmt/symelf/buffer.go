@@ -1,0 +1,56 @@
+package symelf
+
+import "encoding/binary"
+
+// byteOrder is a byte order that can also append.
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
+// buffer is the contents of a section that is being made.
+type buffer struct {
+	b     []byte
+	order byteOrder
+	ptr   int // bytes of an address
+}
+
+func (w *buffer) len() uint64         { return uint64(len(w.b)) }
+func (w *buffer) u8(v ...byte)        { w.b = append(w.b, v...) }
+func (w *buffer) u16(v uint16)        { w.b = w.order.AppendUint16(w.b, v) }
+func (w *buffer) u32(v uint32)        { w.b = w.order.AppendUint32(w.b, v) }
+func (w *buffer) u64(v uint64)        { w.b = w.order.AppendUint64(w.b, v) }
+func (w *buffer) uleb(v uint64)       { w.b = binary.AppendUvarint(w.b, v) }
+func (w *buffer) bytes(b []byte)      { w.b = append(w.b, b...) }
+func (w *buffer) put32(at int, v int) { w.order.PutUint32(w.b[at:], uint32(v)) }
+
+// addr writes an address of the class.
+func (w *buffer) addr(v uint64) {
+	if w.ptr == 4 {
+		w.u32(uint32(v))
+	} else {
+		w.u64(v)
+	}
+}
+
+// word writes a number of the class, such as a size in an ELF header.
+func (w *buffer) word(v uint64) { w.addr(v) }
+
+func (w *buffer) sleb(v int64) { w.b = appendSLEB(w.b, v) }
+
+// align fills up with zeros to a multiple of n.
+func (w *buffer) align(n int) {
+	for len(w.b)%n != 0 {
+		w.b = append(w.b, 0)
+	}
+}
+
+func appendSLEB(b []byte, v int64) []byte {
+	for {
+		c := byte(v & 0x7f)
+		if v >>= 7; v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}

@@ -1,0 +1,306 @@
+package symelf
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// frameBuilder makes .eh_frame. Its FDEs hold addresses relative to their own
+// place in the section; they are filled in when that is known.
+type frameBuilder struct {
+	c     *compiler
+	w     buffer
+	table *symfmt.CFITable
+	space space
+	wide  bool // addresses of 8 bytes: code is further away than 2 GB
+
+	cies   map[cieKey]int // offset in w
+	count  map[cieKey]int // of blocks
+	fdes   []fde
+	rows   []symfmt.CFIRow
+	losses lostRules // STACK CFI INIT records
+	lost   lostRules // STACK CFI records
+	rules  lostRules
+}
+
+// cieKey says which CIE a block has: the rules of its STACK CFI INIT are those
+// of the CIE.
+type cieKey struct {
+	init   symfmt.RuleID
+	column column
+}
+
+// noInit is the init of the CIE without rules.
+const noInit = symfmt.RuleID(1<<32 - 1)
+
+// A CIE of its own costs more than it spares for less than fewBlocks FDEs, and
+// readelf looks through a list of them for each FDE.
+const (
+	fewBlocks = 4
+	mostCIEs  = 64
+)
+
+// fde is where an FDE is, for filling in its address and for .eh_frame_hdr.
+type fde struct {
+	rva   symfmt.RVA
+	entry int // offset of the FDE
+	at    int // offset of its address
+}
+
+func newFrameBuilder(m *symfmt.Module, a *arch.Arch, order byteOrder, s space) *frameBuilder {
+	return &frameBuilder{
+		c: newCompiler(a, order, &m.CFI.Rules), table: &m.CFI, space: s,
+		w:    buffer{order: order, ptr: a.PtrSize},
+		cies: make(map[cieKey]int), count: make(map[cieKey]int),
+	}
+}
+
+// build makes the section from all blocks.
+func (f *frameBuilder) build() {
+	blocks := f.blocks()
+	f.wide = f.c.arch.PtrSize == 8 && f.space.far
+	for _, i := range blocks {
+		b := &f.table.Blocks[i]
+		f.count[cieKey{b.Init, f.column(b)}]++
+	}
+	f.chooseCIEs()
+	for _, i := range blocks {
+		f.block(&f.table.Blocks[i])
+	}
+	if len(f.fdes) == 0 {
+		f.w.b = nil
+		return
+	}
+	f.w.u32(0) // end of the list
+}
+
+// blocks returns the blocks that can be written, by address.
+func (f *frameBuilder) blocks() (kept []uint32) {
+	for i := range f.table.Blocks {
+		b := &f.table.Blocks[i]
+		why := ""
+		switch init := f.c.set(b.Init); {
+		case b.Size == 0 || !f.space.holds(b.RVA, b.Size):
+			why = whyNoCode
+		case init.fatal != "":
+			why = init.fatal
+		case !init.hasCFA || !init.hasRA:
+			why = whyNoCFA
+		}
+		if why != "" {
+			f.losses.add(why, 1)
+			f.lost.add(why, int(b.Count))
+			continue
+		}
+		kept = append(kept, uint32(i))
+	}
+	slices.SortStableFunc(kept, func(i, j uint32) int {
+		return cmp.Compare(f.table.Blocks[i].RVA, f.table.Blocks[j].RVA)
+	})
+	return kept
+}
+
+// column decides how a block numbers the return address.
+func (f *frameBuilder) column(b *symfmt.CFIBlock) column {
+	if !f.c.hasPC || f.c.link < 0 {
+		return linkColumn
+	}
+	if f.c.set(b.Init).hasLink {
+		return pcColumn
+	}
+	for _, r := range f.table.Rows[b.First : b.First+b.Count] {
+		if f.c.set(r.Rules).hasLink {
+			return pcColumn
+		}
+	}
+	return linkColumn
+}
+
+// chooseCIEs keeps those of count that get a CIE with their rules.
+func (f *frameBuilder) chooseCIEs() {
+	var keys []cieKey
+	for k, n := range f.count {
+		if n >= fewBlocks {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b cieKey) int {
+		return cmp.Or(cmp.Compare(f.count[b], f.count[a]), cmp.Compare(a.init, b.init), cmp.Compare(a.column, b.column))
+	})
+	clear(f.count)
+	for _, k := range keys[:min(len(keys), mostCIEs)] {
+		f.count[k] = 1
+	}
+}
+
+// cie returns the offset of a CIE, which it writes at its first use.
+func (f *frameBuilder) cie(k cieKey) int {
+	if at, ok := f.cies[k]; ok {
+		return at
+	}
+	at := f.open()
+	f.cies[k] = at
+	f.w.u32(0) // a CIE
+	f.w.u8(1)  // version
+	f.w.bytes([]byte("zR\x00"))
+	f.w.uleb(1)
+	f.w.sleb(-int64(f.c.arch.PtrSize))
+	f.w.u8(byte(f.c.ra[k.column])) // version 1 has one byte for it; all CPUs' fit
+	f.w.uleb(1)
+	if f.wide {
+		f.w.u8(ehPCRel | ehData8)
+	} else {
+		f.w.u8(ehPCRel | ehData4)
+	}
+	if k.init != noInit {
+		f.init(k)
+	}
+	f.close(at)
+	return at
+}
+
+// Pointer encodings (LSB, "DWARF Exception Header Encoding").
+const (
+	ehPCRel   = 0x10
+	ehDataRel = 0x30
+	ehUData4  = 0x03
+	ehData4   = 0x0b
+	ehData8   = 0x0c
+)
+
+// init writes the rules of a STACK CFI INIT.
+func (f *frameBuilder) init(k cieKey) {
+	set := f.c.set(k.init)
+	f.w.bytes(set.code[k.column])
+	if f.c.arch == arch.S390X && !set.hasSP {
+		// .cfa is the stack pointer then; by this CPU's convention it is 160 less.
+		n, _ := f.c.arch.RegNumber(f.c.arch.SP)
+		f.w.u8(cfaValOffset)
+		f.w.uleb(n)
+		f.w.uleb(0)
+	}
+}
+
+// open starts an entry, close fills in its length.
+func (f *frameBuilder) open() int {
+	at := len(f.w.b)
+	f.w.u32(0)
+	return at
+}
+
+func (f *frameBuilder) close(at int) {
+	for (len(f.w.b)-at)%f.c.arch.PtrSize != 0 {
+		f.w.u8(cfaNop)
+	}
+	f.w.put32(at, len(f.w.b)-at-4)
+}
+
+// block writes an FDE.
+func (f *frameBuilder) block(b *symfmt.CFIBlock) {
+	k := cieKey{b.Init, f.column(b)}
+	own := f.count[k] == 0
+	from := k
+	if own {
+		from.init = noInit
+	}
+	cie := f.cie(from)
+	at := f.open()
+	f.w.u32(uint32(len(f.w.b) - cie))
+	f.fdes = append(f.fdes, fde{b.RVA, at, len(f.w.b)})
+	if f.wide {
+		f.w.u64(0)
+		f.w.u64(b.Size)
+	} else {
+		f.w.u32(0)
+		f.w.u32(uint32(b.Size))
+	}
+	f.w.u8(0) // augmentation data
+	if own {
+		f.init(k)
+	}
+	f.countRules(f.c.set(b.Init), k.column)
+	if size := f.blockRows(b, k.column); size < b.Size {
+		if f.wide {
+			f.w.order.PutUint64(f.w.b[f.fdes[len(f.fdes)-1].at+8:], size)
+		} else {
+			f.w.put32(f.fdes[len(f.fdes)-1].at+4, int(size))
+		}
+	}
+	f.close(at)
+}
+
+func (f *frameBuilder) countRules(s *ruleSet, col column) {
+	for why, n := range s.lost[col] {
+		f.rules.add(why, n)
+	}
+}
+
+// blockRows writes the rows of a block. It returns how much of the block has rules:
+// less than all where those of .cfa or .ra cannot be told from some row on.
+func (f *frameBuilder) blockRows(b *symfmt.CFIBlock, col column) (size uint64) {
+	rows := f.table.Rows[b.First : b.First+b.Count]
+	byRVA := func(a, b symfmt.CFIRow) int { return cmp.Compare(a.RVA, b.RVA) }
+	if !slices.IsSortedFunc(rows, byRVA) {
+		f.rows = append(f.rows[:0], rows...)
+		rows = f.rows
+		slices.SortStableFunc(rows, byRVA)
+	}
+	at := b.RVA
+	for i, r := range rows {
+		if r.RVA < b.RVA || uint64(r.RVA-b.RVA) >= b.Size {
+			f.lost.add(whyOutside, 1)
+			continue
+		}
+		set := f.c.set(r.Rules)
+		if set.fatal != "" {
+			f.lost.add(set.fatal, len(rows)-i)
+			return uint64(r.RVA - b.RVA)
+		}
+		f.countRules(set, col)
+		if len(set.code[col]) == 0 {
+			continue
+		}
+		f.w.advance(uint64(r.RVA - at))
+		at = r.RVA
+		f.w.bytes(set.code[col])
+	}
+	return b.Size
+}
+
+// place fills in the FDEs' addresses, for the section at address at and code at
+// base + RVA.
+func (f *frameBuilder) place(at, base uint64) {
+	for i := range f.fdes {
+		d := &f.fdes[i]
+		rel := base + uint64(d.rva) - (at + uint64(d.at))
+		if f.wide {
+			f.w.order.PutUint64(f.w.b[d.at:], rel)
+		} else {
+			f.w.order.PutUint32(f.w.b[d.at:], uint32(rel))
+		}
+	}
+}
+
+// headerSize is the size of .eh_frame_hdr; 0 where its offsets do not fit.
+func (f *frameBuilder) headerSize() uint64 {
+	if f.wide || len(f.fdes) == 0 {
+		return 0
+	}
+	return 12 + 8*uint64(len(f.fdes))
+}
+
+// header makes .eh_frame_hdr at address hdr for .eh_frame at address at.
+func (f *frameBuilder) header(hdr, at, base uint64) []byte {
+	w := buffer{order: f.w.order, ptr: f.w.ptr}
+	w.u8(1, ehPCRel|ehData4, ehUData4, ehDataRel|ehData4)
+	w.u32(uint32(at - (hdr + 4)))
+	w.u32(uint32(len(f.fdes)))
+	for _, d := range f.fdes {
+		w.u32(uint32(base + uint64(d.rva) - hdr))
+		w.u32(uint32(at + uint64(d.entry) - hdr))
+	}
+	return w.b
+}

@@ -1,0 +1,135 @@
+package symelf
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Losses tells what Write leaves out of m.
+func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
+	b, err := newWriter(m, o)
+	if err != nil {
+		return nil // Write says why there is no file
+	}
+	add := func(what string, n int, why string) {
+		if n > 0 {
+			losses = append(losses, symfmt.Loss{What: what, Count: n, Why: why})
+		}
+	}
+	b.moduleLosses(add)
+	b.recordLosses(add)
+	if o.NoDWARF {
+		losses = append(losses, m.LossOf("DWARF is not asked for", symfmt.KindInlineOrigin, symfmt.KindInline, symfmt.KindLine)...)
+	} else {
+		b.debugLosses(add)
+	}
+	losses = append(losses, m.LossOf("ELF has no place for them", symfmt.KindStackWin)...)
+	if o.NoCFI {
+		return append(losses, m.LossOf("call frame information is not asked for", symfmt.KindCFIInit, symfmt.KindCFI)...)
+	}
+	b.frameLosses(add)
+	return losses
+}
+
+// addLoss adds a loss, if its count is not 0.
+type addLoss func(what string, n int, why string)
+
+func (b *writer) moduleLosses(add addLoss) {
+	infos, carried := len(b.m.Infos), codeID(b.m) != nil
+	if carried {
+		infos--
+	}
+	add("INFO records", infos, "ELF has a place for CODE_ID only")
+	if own := guidBytes(b.m.ID); carried && own != nil {
+		id := codeID(b.m)
+		var long [guidSize]byte
+		copy(long[:], id)
+		if g := [guidSize]byte(own); g != guidOf(long[:], binary.LittleEndian) && g != long {
+			add("ids of MODULE", 1, "the build id is that of INFO CODE_ID, from which it does not follow")
+		}
+	}
+	if age := strings.TrimLeft(b.m.ID[min(len(b.m.ID), 2*guidSize):], "0"); age != "" {
+		add("ages in MODULE's id", 1, "a build id has none")
+	}
+	if b.m.ID != "" && buildID(b.m, b.order) == nil {
+		add("ids of MODULE", 1, "it has no GUID for a build id")
+	}
+}
+
+// recordLosses are those of FUNC and PUBLIC.
+func (b *writer) recordLosses(add addLoss) {
+	var outside, params, multiple int
+	count := func(rva symfmt.RVA, size, param uint64, m bool) {
+		switch {
+		case !b.space.holds(rva, size):
+			outside++
+			return
+		case param != 0:
+			params++
+		}
+		if m {
+			multiple++
+		}
+	}
+	for i := range b.m.Funcs {
+		f := &b.m.Funcs[i]
+		count(f.RVA, f.Size, f.ParamSize, f.Multiple)
+	}
+	for i := range b.m.Publics {
+		p := &b.m.Publics[i]
+		count(p.RVA, 0, p.ParamSize, p.Multiple)
+	}
+	add("FUNC and PUBLIC records", outside, "beyond the last address of the CPU")
+	add("sizes of parameters", params, "ELF symbols have none")
+	add("m marks", multiple, "ELF symbols have none")
+}
+
+// debugLosses are those of lines and inlined functions.
+func (b *writer) debugLosses(add addLoss) {
+	kept := described(b.m.Funcs, b.funcOrder(), b.space)
+	var lines, partly, inlines int
+	d := debugInfo{m: b.m, space: b.space}
+	next := 0
+	all := b.funcOrder()
+	for _, i := range all {
+		f := &b.m.Funcs[i]
+		if next == len(kept) || kept[next] != i {
+			k, n := f.Body.Counts()
+			inlines, lines = inlines+k, lines+n
+			continue
+		}
+		next++
+		if d.tree.build(f); len(d.tree.records) > 0 {
+			partly += d.tree.lost()
+		}
+	}
+	add("line records", lines, "their FUNC has no code, or the same code as another")
+	add("INLINE records", inlines, "their FUNC has no code, or the same code as another")
+	add("parts of INLINE records", partly, "outside of what they are inlined into, or covered by another of their depth")
+}
+
+func (b *writer) funcOrder() []uint32 {
+	if b.funcs == nil {
+		b.sort()
+	}
+	return b.funcs
+}
+
+// frameLosses are those of STACK CFI.
+func (b *writer) frameLosses(add addLoss) {
+	f := newFrameBuilder(b.m, b.arch, b.order, b.space)
+	f.build()
+	for _, kind := range []struct {
+		what string
+		lost lostRules
+	}{{"STACK CFI INIT records", f.losses}, {"STACK CFI records", f.lost}, {"rules of STACK CFI", f.rules}} {
+		for _, why := range slices.SortedFunc(maps.Keys(kind.lost), cmp.Compare[string]) {
+			add(kind.what, kind.lost[why], why)
+		}
+	}
+}

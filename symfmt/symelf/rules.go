@@ -1,0 +1,299 @@
+package symelf
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// Call frame instructions (DWARF 5, table 7.29).
+const (
+	cfaNop           = 0x00
+	cfaAdvance1      = 0x02
+	cfaAdvance2      = 0x03
+	cfaAdvance4      = 0x04
+	cfaOffsetExt     = 0x05
+	cfaUndefined     = 0x07
+	cfaSameValue     = 0x08
+	cfaRegister      = 0x09
+	cfaDefCFA        = 0x0c
+	cfaDefExpression = 0x0f
+	cfaExpression    = 0x10
+	cfaOffsetExtSF   = 0x11
+	cfaDefCFASF      = 0x12
+	cfaValOffset     = 0x14
+	cfaValOffsetSF   = 0x15
+	cfaValExpression = 0x16
+	cfaAdvance       = 0x40
+	cfaOffset        = 0x80
+)
+
+// ruleSet is the instructions for a set of rules, one for each way to number the
+// return address.
+type ruleSet struct {
+	known bool
+	code  [2][]byte // by column
+	lost  [2]lostRules
+
+	fatal          string // why what follows has no frames: the CFA or return address cannot be told
+	hasCFA, hasRA  bool
+	hasSP, hasLink bool // rules for the stack pointer, the link register
+	empty          bool // no rule that counts
+}
+
+// column says which DWARF register holds the return address in a CIE.
+type column int
+
+const (
+	linkColumn column = iota // the usual one: the link register, where there is one
+	pcColumn                 // the program counter: for rules that tell the link register's value, too
+)
+
+// lostRules counts rules by the reason why they are left out.
+type lostRules map[string]int
+
+func (l *lostRules) add(why string, n int) {
+	if n == 0 {
+		return
+	}
+	if *l == nil {
+		*l = make(lostRules)
+	}
+	(*l)[why] += n
+}
+
+// Why rules, or rows and blocks, are left out; others are in expr.go.
+const (
+	whyUnreadable = "their rules have no meaning"
+	whyNoCFA      = "no rule for .cfa or .ra"
+	whyNoCFARule  = "the rule for .cfa or .ra cannot be told in DWARF"
+	whyPC         = "the program counter has a rule beside .ra"
+	whyLink       = "the link register is the return address in .eh_frame"
+	whyOutside    = "outside of their STACK CFI INIT"
+	whyNoCode     = "no code or no address"
+)
+
+// compiler makes instructions of rule sets, each once.
+type compiler struct {
+	arch  *arch.Arch
+	names *cfi.Names
+	expr  postfix
+	table *symfmt.RuleTable
+	sets  []ruleSet
+
+	pc, sp, link cfi.Reg
+	ra           [2]uint64 // return address by column
+	hasPC        bool      // there is a pcColumn
+}
+
+func newCompiler(a *arch.Arch, order byteOrder, table *symfmt.RuleTable) *compiler {
+	c := &compiler{arch: a, names: cfi.NewNames(a), table: table, sets: make([]ruleSet, table.Len())}
+	c.expr = postfix{arch: a, order: order}
+	c.pc, c.sp, c.link = c.names.Lookup(a.PC), c.names.Lookup(a.SP), cfi.NoReg
+	if a.RA != "" {
+		c.link = c.names.Lookup(a.RA)
+	}
+	c.ra[linkColumn] = a.ReturnAddress
+	if c.ra[pcColumn], c.hasPC = a.RegNumber(a.PC); c.hasPC && c.ra[pcColumn] == a.ReturnAddress {
+		c.hasPC = false
+	}
+	return c
+}
+
+// set returns the instructions for a rule set.
+func (c *compiler) set(id symfmt.RuleID) *ruleSet {
+	s := &c.sets[id]
+	if !s.known {
+		s.known = true
+		c.compile(s, c.table.Text(id))
+	}
+	return s
+}
+
+func (c *compiler) compile(s *ruleSet, text string) {
+	rules, err := c.names.ParseRules(text)
+	if err != nil {
+		s.fatal = whyUnreadable
+		return
+	}
+	var row cfi.Row
+	row.Apply(rules)
+	s.hasCFA, s.hasRA = !row.CFA.IsZero(), !row.RA.IsZero()
+	s.hasSP, s.hasLink = !row.Rule(c.sp).IsZero(), c.link != cfi.NoReg && !row.Rule(c.link).IsZero()
+	if s.hasCFA {
+		code, why := c.defineCFA(row.CFA)
+		if why != "" {
+			s.fatal = whyNoCFARule
+			return
+		}
+		s.add(code)
+	}
+	if s.hasRA {
+		for col := range s.code {
+			code, why := c.rule(c.ra[col], row.RA, true)
+			if why != "" {
+				s.fatal = whyNoCFARule
+				return
+			}
+			s.code[col] = append(s.code[col], code...)
+		}
+	}
+	for _, r := range row.Regs {
+		c.register(s, r, row.RA)
+	}
+}
+
+func (s *ruleSet) add(code []byte) {
+	for col := range s.code {
+		s.code[col] = append(s.code[col], code...)
+	}
+}
+
+func (s *ruleSet) lose(why string) {
+	for col := range s.lost {
+		s.lost[col].add(why, 1)
+	}
+}
+
+// register adds the rule of a register that is neither .cfa nor .ra.
+func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
+	if r.Reg == c.pc {
+		if !s.hasRA || !r.Expr.Equal(ra) {
+			s.lose(whyPC)
+		}
+		return
+	}
+	n, ok := c.arch.RegNumber(c.names.Name(r.Reg))
+	if !ok {
+		s.lose(whyRegister)
+		return
+	}
+	code, why := c.rule(n, r.Expr, false)
+	if why != "" {
+		s.lose(why)
+		code = appendULEB([]byte{cfaUndefined}, n) // or an earlier rule would stay
+	}
+	if r.Reg == c.link {
+		s.code[pcColumn] = append(s.code[pcColumn], code...)
+		if !s.hasRA || !r.Expr.Equal(ra) {
+			s.lost[linkColumn].add(whyLink, 1)
+		}
+		return
+	}
+	s.add(code)
+}
+
+// defineCFA is the instruction for the rule of .cfa.
+func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
+	if e.IsUndef() || e.Check() != nil {
+		return nil, whyFails
+	}
+	if base, off, ok := e.AsOffset(); ok && base != cfi.CFA {
+		n, numbered := c.arch.RegNumber(c.names.Name(base))
+		align := -int64(c.arch.PtrSize)
+		switch {
+		case !numbered:
+			return nil, whyRegister
+		case off >= 0:
+			return appendULEB(appendULEB([]byte{cfaDefCFA}, n), uint64(off)), ""
+		case off%align == 0:
+			return appendSLEB(appendULEB([]byte{cfaDefCFASF}, n), off/align), ""
+		}
+	}
+	c.expr.cfa = false
+	ops, why := c.expr.translate(e.String(), false)
+	if why != "" {
+		return nil, why
+	}
+	return append(appendULEB([]byte{cfaDefExpression}, uint64(len(ops))), ops...), ""
+}
+
+// rule is the instruction for the rule of register n; ra says that it is the
+// return address, of which 0 marks the outermost frame.
+func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string) {
+	if e.IsUndef() || ra && e.String() == "0" {
+		return appendULEB([]byte{cfaUndefined}, n), ""
+	}
+	if e.Check() != nil {
+		return nil, whyFails
+	}
+	if base, off, ok := e.AsLoad(); ok && base == cfi.CFA {
+		if k, ok := c.factored(off); ok {
+			return savedAt(n, k), ""
+		}
+	}
+	if base, off, ok := e.AsOffset(); ok {
+		k, aligned := c.factored(off)
+		switch {
+		case base == cfi.CFA && aligned && k >= 0:
+			return appendULEB(appendULEB([]byte{cfaValOffset}, n), uint64(k)), ""
+		case base == cfi.CFA && aligned:
+			return appendSLEB(appendULEB([]byte{cfaValOffsetSF}, n), k), ""
+		case base != cfi.CFA && off == 0:
+			from, numbered := c.arch.RegNumber(c.names.Name(base))
+			if !numbered {
+				return nil, whyRegister
+			}
+			if from == n {
+				return appendULEB([]byte{cfaSameValue}, n), ""
+			}
+			return appendULEB(appendULEB([]byte{cfaRegister}, n), from), ""
+		}
+	}
+	return c.expression(n, e.String())
+}
+
+// factored divides an offset by the data alignment factor.
+func (c *compiler) factored(off int64) (int64, bool) {
+	size := int64(c.arch.PtrSize)
+	return off / -size, off%size == 0
+}
+
+func savedAt(n uint64, k int64) []byte {
+	switch {
+	case k < 0:
+		return appendSLEB(appendULEB([]byte{cfaOffsetExtSF}, n), k)
+	case n < 64:
+		return appendULEB([]byte{cfaOffset | byte(n)}, uint64(k))
+	}
+	return appendULEB(appendULEB([]byte{cfaOffsetExt}, n), uint64(k))
+}
+
+// expression is the rule as operations.
+func (c *compiler) expression(n uint64, text string) (code []byte, why string) {
+	op := byte(cfaValExpression)
+	load := strings.HasSuffix(text, " ^")
+	if load {
+		op = cfaExpression
+	}
+	c.expr.cfa = true
+	ops, why := c.expr.translate(text, load)
+	if why != "" {
+		return nil, why
+	}
+	return append(appendULEB(appendULEB([]byte{op}, n), uint64(len(ops))), ops...), ""
+}
+
+// advance goes delta bytes of code ahead.
+func (w *buffer) advance(delta uint64) {
+	for ; delta > 1<<32-1; delta -= 1<<32 - 1 {
+		w.u8(cfaAdvance4)
+		w.u32(1<<32 - 1)
+	}
+	switch {
+	case delta == 0:
+	case bits.Len64(delta) <= 6:
+		w.u8(cfaAdvance | byte(delta))
+	case delta < 1<<8:
+		w.u8(cfaAdvance1, byte(delta))
+	case delta < 1<<16:
+		w.u8(cfaAdvance2)
+		w.u16(uint16(delta))
+	default:
+		w.u8(cfaAdvance4)
+		w.u32(uint32(delta))
+	}
+}

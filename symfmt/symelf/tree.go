@@ -1,0 +1,167 @@
+package symelf
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// inlineTree is the inlined functions of a FUNC as DWARF nests them. The answers
+// from it are those from the records (package resolve): of INLINEs of one depth
+// that overlap the one that starts last counts, up to its end, and one of a depth
+// counts only where there is one of the depth before.
+type inlineTree struct {
+	start symfmt.RVA
+	size  uint64
+
+	records []record
+	rows    []inlineRow
+	nodes   []node
+	outer   []piece // of the depth before
+	level   []piece
+}
+
+// record is an INLINE.
+type record struct {
+	callLine uint32
+	callFile symfmt.FileID
+	origin   symfmt.OriginID
+	noFile   bool
+	size     uint64 // of its ranges
+	kept     uint64 // of them, in nodes
+	node     int32  // the last one made of it, or -1
+}
+
+// inlineRow is a range of an INLINE, from the FUNC's start.
+type inlineRow struct {
+	start, end uint64
+	depth      uint32
+	record     int32
+}
+
+// node is an inlined subroutine: what of a record lies in one other node.
+type node struct {
+	record      int32
+	parent      int32 // or -1
+	first, last int32 // children: numbers of the first and last, or -1
+	next        int32 // the next child of the same parent, or -1
+	pieces      []region
+}
+
+// piece is code of a node.
+type piece struct {
+	start, end uint64
+	node       int32
+}
+
+// build makes the tree of a FUNC; it reports whether there is anything in it.
+func (t *inlineTree) build(f *symfmt.Func) bool {
+	t.start, t.size = f.RVA, f.Size
+	t.records, t.rows, t.nodes = t.records[:0], t.rows[:0], t.nodes[:0]
+	for r := f.InlineReader(); r.Next(); {
+		t.record(&r.Inline)
+	}
+	if len(t.rows) == 0 {
+		return false
+	}
+	order := func(a, b inlineRow) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.start, b.start))
+	}
+	if !slices.IsSortedFunc(t.rows, order) {
+		slices.SortStableFunc(t.rows, order)
+	}
+	t.outer = append(t.outer[:0], piece{0, f.Size, -1})
+	rows := t.rows
+	for depth := uint32(0); len(rows) > 0 && rows[0].depth == depth; depth++ {
+		n := 1
+		for n < len(rows) && rows[n].depth == depth {
+			n++
+		}
+		t.depth(rows[:n])
+		rows = rows[n:]
+	}
+	return len(t.nodes) > 0
+}
+
+// record takes an INLINE, as far as it lies in the FUNC.
+func (t *inlineTree) record(in *symfmt.Inline) {
+	n := int32(len(t.records))
+	rec := record{callLine: in.CallLine, callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile, node: -1}
+	for _, r := range in.Ranges {
+		rec.size += r.Size
+		off := uint64(r.RVA - t.start)
+		if r.RVA < t.start || off >= t.size || r.Size == 0 {
+			continue
+		}
+		t.rows = append(t.rows, inlineRow{off, off + min(r.Size, t.size-off), in.Depth, n})
+	}
+	t.records = append(t.records, rec)
+}
+
+// depth makes the nodes of one depth from its rows, which are sorted by start.
+func (t *inlineTree) depth(rows []inlineRow) {
+	t.level = t.level[:0]
+	k := 0
+	for i, r := range rows {
+		end := r.end
+		if i+1 < len(rows) {
+			end = min(end, rows[i+1].start)
+		}
+		for k < len(t.outer) && t.outer[k].end <= r.start {
+			k++
+		}
+		for j := k; j < len(t.outer) && t.outer[j].start < end; j++ {
+			o := t.outer[j]
+			t.add(r.record, o.node, max(r.start, o.start), min(end, o.end))
+		}
+	}
+	t.outer, t.level = t.level, t.outer
+}
+
+// add makes [start, end) of a record a part of its node in parent.
+func (t *inlineTree) add(rec, parent int32, start, end uint64) {
+	r := &t.records[rec]
+	if r.node < 0 || t.nodes[r.node].parent != parent {
+		r.node = t.node(rec, parent)
+	}
+	n := &t.nodes[r.node]
+	r.kept += end - start
+	t.level = append(t.level, piece{start, end, r.node})
+	if k := len(n.pieces); k > 0 && n.pieces[k-1].end == start {
+		n.pieces[k-1].end = end
+		return
+	}
+	n.pieces = append(n.pieces, region{start, end})
+}
+
+// node makes the last child of parent.
+func (t *inlineTree) node(rec, parent int32) int32 {
+	i := int32(len(t.nodes))
+	n := node{record: rec, parent: parent, first: -1, last: -1, next: -1}
+	if cap(t.nodes) > len(t.nodes) {
+		n.pieces = t.nodes[:i+1][i].pieces[:0]
+	}
+	t.nodes = append(t.nodes, n)
+	if parent < 0 {
+		return i
+	}
+	p := &t.nodes[parent]
+	if p.last < 0 {
+		p.first = i
+	} else {
+		t.nodes[p.last].next = i
+	}
+	p.last = i
+	return i
+}
+
+// lost is the number of records of which some code is in no node.
+func (t *inlineTree) lost() (n int) {
+	for i := range t.records {
+		if t.records[i].kept != t.records[i].size {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,368 @@
+package symelf
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// A symbol file does not tell which unit a function comes from. Functions one
+// behind the other are a unit until there are fewLines of them and another source
+// file begins, or mostLines: debuggers read units whole, and one at a time.
+const (
+	fewLines  = 512
+	mostLines = 1 << 15
+)
+
+// debugInfo makes the sections of DWARF.
+type debugInfo struct {
+	m       *symfmt.Module
+	space   space
+	strings *stringTable // .debug_str
+
+	info, line, ranges, aranges buffer
+	lineStr                     stringTable
+	fileNames                   map[symfmt.FileID]uint32   // offset in lineStr
+	originNames                 map[symfmt.OriginID]uint32 // offset in strings
+	producer                    uint32
+
+	tree    inlineTree
+	lines   []symfmt.Line
+	program lineProgram
+
+	// Of the unit that is being made:
+	start    int // offset in info
+	base     uint64
+	files    map[symfmt.FileID]uint32   // number
+	nameOf   []uint32                   // by number: offset in lineStr
+	origins  map[symfmt.OriginID]uint32 // offset of the DIE in the unit
+	lastFile symfmt.FileID
+	lastNum  uint32
+	hasLast  bool
+	lineEnd  uint64
+}
+
+const producer = "symtool"
+
+// newDebugInfo looks up what the records of m name.
+func newDebugInfo(m *symfmt.Module, s space, strings *stringTable, w buffer) *debugInfo {
+	d := &debugInfo{
+		m: m, space: s, strings: strings, info: w, line: w, ranges: w, aranges: w,
+		fileNames:   make(map[symfmt.FileID]uint32, len(m.Files)),
+		originNames: make(map[symfmt.OriginID]uint32, len(m.Origins)),
+		files:       make(map[symfmt.FileID]uint32),
+		origins:     make(map[symfmt.OriginID]uint32),
+	}
+	d.lineStr.add("")
+	for i := range m.Files {
+		if _, again := d.fileNames[m.Files[i].ID]; !again {
+			d.fileNames[m.Files[i].ID] = d.lineStr.add(symfmt.CleanName(m.Files[i].Name, symfmt.NoFile))
+		}
+	}
+	d.producer = strings.add(producer)
+	for i := range m.Origins {
+		if _, again := d.originNames[m.Origins[i].ID]; !again {
+			d.originNames[m.Origins[i].ID] = strings.add(symfmt.CleanName(m.Origins[i].Name, symfmt.NoName))
+		}
+	}
+	d.ranges.u32(0)
+	d.ranges.u16(5)
+	d.ranges.u8(byte(w.ptr), 0)
+	d.ranges.u32(0) // no table of offsets
+	return d
+}
+
+// described tells which FUNCs have a DIE: those with code, of several with the
+// same code the first.
+func described(funcs []symfmt.Func, order []uint32, s space) (kept []uint32) {
+	for _, i := range order {
+		f := &funcs[i]
+		if f.Size == 0 || !s.holds(f.RVA, f.Size) {
+			continue
+		}
+		if n := len(kept); n > 0 {
+			if last := &funcs[kept[n-1]]; last.RVA == f.RVA && last.Size == f.Size {
+				continue
+			}
+		}
+		kept = append(kept, i)
+	}
+	return kept
+}
+
+// build makes all units; order is that of the FUNCs with a DIE.
+func (d *debugInfo) build(order []uint32) {
+	for len(order) > 0 {
+		n := d.unitLength(order)
+		d.unit(order[:n])
+		order = order[n:]
+	}
+	d.ranges.put32(0, len(d.ranges.b)-4)
+}
+
+// unitLength is how many FUNCs the next unit has.
+func (d *debugInfo) unitLength(order []uint32) int {
+	total := 0
+	var last symfmt.FileID
+	for n, i := range order {
+		f := &d.m.Funcs[i]
+		_, lines := f.Body.Counts()
+		file, known := firstFile(f)
+		if n > 0 && (total+lines > mostLines || total >= fewLines && known && file != last) {
+			return n
+		}
+		if known {
+			last = file
+		}
+		total += lines + 1
+	}
+	return len(order)
+}
+
+// firstFile is the file of a FUNC's first line.
+func firstFile(f *symfmt.Func) (symfmt.FileID, bool) {
+	r := f.LineReader()
+	ok := r.Next()
+	return r.Line.File, ok
+}
+
+// unit makes a unit of some FUNCs.
+func (d *debugInfo) unit(order []uint32) {
+	d.number(order)
+	d.start = len(d.info.b)
+	d.base = d.space.base + uint64(d.m.Funcs[order[0]].RVA)
+	w := &d.info
+	w.u32(0)
+	w.u16(5)
+	w.u8(unitCompile, byte(w.ptr))
+	w.u32(0) // .debug_abbrev
+	lines := len(d.nameOf) > 0
+	if lines {
+		w.uleb(abbrevUnit)
+	} else {
+		w.uleb(abbrevBareUnit)
+	}
+	w.u32(d.producer)
+	w.u8(langC11)
+	if lines {
+		w.u32(d.nameOf[0])
+		w.u32(uint32(len(d.line.b)))
+		d.program.w = &d.line
+		d.program.begin(d.nameOf)
+	} else {
+		w.u32(d.lineStr.add(symfmt.CleanName(d.m.Name, symfmt.NoFile)))
+	}
+	w.addr(d.base)
+	w.u32(uint32(len(d.ranges.b)))
+	d.unitRanges(order)
+	d.originDIEs(order)
+	for _, i := range order {
+		d.function(&d.m.Funcs[i])
+	}
+	w.u8(0)
+	w.put32(d.start, len(w.b)-d.start-4)
+	if lines {
+		d.program.end(d.lineEnd)
+		d.program.finish()
+	}
+}
+
+// number gives the files of a unit their numbers, the one of its first line first.
+func (d *debugInfo) number(order []uint32) {
+	clear(d.files)
+	clear(d.origins)
+	d.nameOf, d.hasLast = d.nameOf[:0], false
+	add := func(id symfmt.FileID) {
+		if _, again := d.files[id]; again {
+			return
+		}
+		name, declared := d.fileNames[id]
+		if !declared {
+			name = d.lineStr.add(symfmt.NoFile)
+		}
+		d.files[id] = uint32(len(d.nameOf))
+		d.nameOf = append(d.nameOf, name)
+	}
+	for _, i := range order {
+		if file, known := firstFile(&d.m.Funcs[i]); known {
+			add(file)
+			break
+		}
+	}
+	for _, i := range order {
+		d.m.Funcs[i].Body.Refs(add, func(id symfmt.OriginID) { d.origins[id] = 0 })
+	}
+}
+
+// unitRanges writes the code of a unit to .debug_rnglists and .debug_aranges.
+func (d *debugInfo) unitRanges(order []uint32) {
+	a := &d.aranges
+	at := len(a.b)
+	a.u32(0)
+	a.u16(2)
+	a.u32(uint32(d.start))
+	a.u8(byte(a.ptr), 0)
+	for (len(a.b)-at)%(2*a.ptr) != 0 {
+		a.u8(0)
+	}
+	var open region // absolute
+	put := func() {
+		a.addr(open.start)
+		a.word(open.end - open.start)
+		d.pair(open.start, open.end)
+	}
+	for n, i := range order {
+		f := &d.m.Funcs[i]
+		start := d.space.base + uint64(f.RVA)
+		switch {
+		case n == 0:
+			open = region{start, start + f.Size}
+		case start <= open.end:
+			open.end = max(open.end, start+f.Size)
+		default:
+			put()
+			open = region{start, start + f.Size}
+		}
+	}
+	put()
+	a.addr(0)
+	a.word(0)
+	a.put32(at, len(a.b)-at-4)
+	d.ranges.u8(rleEnd)
+}
+
+// Entries of range lists (DWARF 5, table 7.30).
+const (
+	rleEnd  = 0
+	rlePair = 4
+)
+
+// pair writes a range as its distance from the unit's base.
+func (d *debugInfo) pair(start, end uint64) {
+	d.ranges.u8(rlePair)
+	d.ranges.uleb(start - d.base)
+	d.ranges.uleb(end - d.base)
+}
+
+// originDIEs writes the functions that are inlined in a unit.
+func (d *debugInfo) originDIEs(order []uint32) {
+	w := &d.info
+	for _, i := range order {
+		d.m.Funcs[i].Body.Refs(func(symfmt.FileID) {}, func(id symfmt.OriginID) {
+			if d.origins[id] != 0 {
+				return
+			}
+			name, declared := d.originNames[id]
+			if !declared {
+				name = d.strings.add(symfmt.NoName)
+			}
+			d.origins[id] = uint32(len(w.b) - d.start)
+			w.uleb(abbrevOrigin)
+			w.u32(name)
+			w.u8(inlInlined)
+		})
+	}
+}
+
+// function writes a FUNC's DIE, its inlined functions and its lines.
+func (d *debugInfo) function(f *symfmt.Func) {
+	w := &d.info
+	start := d.space.base + uint64(f.RVA)
+	inlines := d.tree.build(f)
+	if inlines {
+		w.uleb(abbrevFunc)
+	} else {
+		w.uleb(abbrevLeaf)
+	}
+	w.u32(d.strings.add(symfmt.CleanName(f.Name, symfmt.NoName)))
+	w.addr(start)
+	w.uleb(f.Size)
+	if inlines {
+		for i := range d.tree.nodes {
+			if d.tree.nodes[i].parent < 0 {
+				d.inlined(int32(i), start)
+			}
+		}
+		w.u8(0)
+	}
+	d.functionLines(f, start)
+}
+
+// inlined writes a node of the tree and those below it. They are not deep: a depth
+// needs an INLINE of its own, and a chain is not longer than a file allows.
+func (d *debugInfo) inlined(i int32, start uint64) {
+	w, n := &d.info, &d.tree.nodes[i]
+	rec := &d.tree.records[n.record]
+	bits := 0
+	if n.first >= 0 {
+		bits |= inlineChildren
+	}
+	if len(n.pieces) > 1 {
+		bits |= inlineRanges
+	}
+	if rec.noFile {
+		bits |= inlineNoFile
+	}
+	w.uleb(uint64(abbrevInline + bits))
+	w.u32(d.origins[rec.origin])
+	if len(n.pieces) > 1 {
+		w.u32(uint32(len(d.ranges.b)))
+		for _, p := range n.pieces {
+			d.pair(start+p.start, start+p.end)
+		}
+		d.ranges.u8(rleEnd)
+	} else {
+		w.addr(start + n.pieces[0].start)
+		w.uleb(n.pieces[0].end - n.pieces[0].start)
+	}
+	if !rec.noFile {
+		w.uleb(uint64(d.fileNumber(rec.callFile)))
+	}
+	w.uleb(uint64(rec.callLine))
+	if n.first >= 0 {
+		for k := n.first; k >= 0; k = d.tree.nodes[k].next {
+			d.inlined(k, start)
+		}
+		w.u8(0)
+	}
+}
+
+// fileNumber is a file's number in the unit.
+func (d *debugInfo) fileNumber(id symfmt.FileID) uint32 {
+	if !d.hasLast || id != d.lastFile {
+		d.lastFile, d.lastNum, d.hasLast = id, d.files[id], true
+	}
+	return d.lastNum
+}
+
+// functionLines writes the lines of a FUNC: as far as they lie in it; of those
+// that overlap the one that starts last counts, as in package resolve.
+func (d *debugInfo) functionLines(f *symfmt.Func, start uint64) {
+	d.lines = d.lines[:0]
+	for r := f.LineReader(); r.Next(); {
+		if off := uint64(r.Line.RVA - f.RVA); r.Line.RVA >= f.RVA && off < f.Size && r.Line.Size > 0 {
+			d.lines = append(d.lines, r.Line)
+			d.lines[len(d.lines)-1].Size = min(r.Line.Size, f.Size-off)
+		}
+	}
+	byRVA := func(a, b symfmt.Line) int { return cmp.Compare(a.RVA, b.RVA) }
+	if !slices.IsSortedFunc(d.lines, byRVA) {
+		slices.SortStableFunc(d.lines, byRVA)
+	}
+	for i, l := range d.lines {
+		size := l.Size
+		if i+1 < len(d.lines) {
+			size = min(size, uint64(d.lines[i+1].RVA-l.RVA))
+		}
+		if size == 0 {
+			continue
+		}
+		addr := start + uint64(l.RVA-f.RVA)
+		if d.program.open && d.lineEnd != addr {
+			d.program.end(d.lineEnd)
+		}
+		d.program.row(addr, d.fileNumber(l.File), l.Num)
+		d.lineEnd = addr + size
+	}
+}
