@@ -3,6 +3,7 @@ package symelf
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -71,20 +72,17 @@ func orderOf(m *symfmt.Module, mach machine, o Options) byteOrder {
 const guidSize = 16
 
 // codeID is the build id of INFO CODE_ID, or nil. A record may have the file's name
-// behind the id.
+// behind the id. That of a Windows module is no build id but time and size.
 func codeID(m *symfmt.Module) []byte {
+	if m.OS == "windows" {
+		return nil
+	}
 	for _, in := range m.Infos {
 		if in.Key != "CODE_ID" {
 			continue
 		}
-		word := in.Value
-		for i := range len(word) {
-			if word[i] == ' ' {
-				word = word[:i]
-				break
-			}
-		}
-		if id, err := hex.DecodeString(word); err == nil && len(id) >= 8 && len(id) <= 64 {
+		word, _, _ := strings.Cut(in.Value, " ")
+		if id, err := hex.DecodeString(word); err == nil && len(id) > 0 && len(id) <= 64 {
 			return id
 		}
 	}
