@@ -25,6 +25,11 @@ const (
 	lnctDirectory = 0x2
 )
 
+// noFileYet is no file: each sequence names its first one. The initial one has
+// number 1, which readers do not agree on since DWARF 5 counts from 0 (binutils
+// 2.40 takes the first).
+const noFileYet = 1<<32 - 1
+
 // lineProgram makes one unit's contribution to .debug_line.
 type lineProgram struct {
 	w    *buffer
@@ -68,7 +73,7 @@ func (p *lineProgram) row(addr uint64, file, line uint32) {
 	if !p.open {
 		w.u8(0, byte(1+w.ptr), lneSetAddress)
 		w.addr(addr)
-		p.open, p.addr, p.file, p.line = true, addr, 1, 1
+		p.open, p.addr, p.file, p.line = true, addr, noFileYet, 1
 	}
 	if file != p.file {
 		w.u8(lnsSetFile)

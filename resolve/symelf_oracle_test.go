@@ -1,0 +1,237 @@
+package resolve
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symelf"
+)
+
+// symelfGoldens are symbol files of all CPUs, of C, C++ and Rust.
+var symelfGoldens = []string{
+	"cpu-arm", "cpu-arm64", "cpu-i686", "cpu-mips", "cpu-mipsel", "cpu-mips64", "cpu-ppc", "cpu-ppc64", "cpu-ppc64le",
+	"cpu-riscv", "cpu-riscv64", "cpu-s390x", "cpu-thumb", "rust-v0", "rust-legacy", "gcc-dwarf5", "hotcold-gcc5", "scopes-gcc5",
+	"scopes-clang5", "split-gcc5", "line0", "lto-gcc", "icf-lld",
+}
+
+// symelfInputs are symbol files as text: goldens, and those of a C++ program and,
+// where there is time, of a Go program.
+func symelfInputs(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, name := range symelfGoldens {
+		text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", name+".sym"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name], _, _ = bytes.Cut(text, []byte("\n# "))
+	}
+	program, _ := cxxProgram(t)
+	_, all["C++"] = dumpOf(t, program, true)
+	if !testenv.OracleFull() {
+		return all
+	}
+	dir := filepath.Join(t.TempDir(), "go")
+	cmd := exec.Command(testenv.Tool(t, "go"), "build", "-o", dir, "./cmd/symtool")
+	cmd.Dir = testenv.Root(t)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	_, all["Go"] = dumpOf(t, dir, true)
+	return all
+}
+
+// elfTool is a tool that answers addresses from an ELF file.
+type elfTool struct {
+	name  string
+	every int // asks for one address of so many in a large file
+	args  []string
+	parse func(t *testing.T, out []byte) [][]Frame
+	rules []elfRule
+}
+
+// elfRule is a way in which a tool answers otherwise.
+type elfRule struct {
+	name, why string
+	is        func(got, want []Frame) bool // got is the tool's answer
+}
+
+// noLine is how tools answer where the compiler gave no line.
+func noLine(frames []Frame) []Frame {
+	frames = slices.Clone(frames)
+	for i := range frames {
+		frames[i].Inlined = false
+		if frames[i].Line == 0 {
+			frames[i].File = ""
+		}
+	}
+	return frames
+}
+
+var elfTools = []elfTool{
+	{"llvm-symbolizer-22", 1, []string{"--output-style=JSON", "--no-demangle", "--inlines", "--no-debuginfod", "-e"}, llvmAnswers, nil},
+	{"addr2line", 5, []string{"-a", "-i", "-f", "-e"}, gnuAnswers, nil},
+	{"eu-addr2line", 100, []string{"-a", "-i", "-f", "-e"}, euAnswers, []elfRule{
+		{
+			"relative", "elfutils puts a slash before a file name that has no folder",
+			func(got, want []Frame) bool {
+				for i := range got {
+					got[i].File = strings.TrimPrefix(got[i].File, "/")
+				}
+				want = slices.Clone(want)
+				for i := range want {
+					want[i].File = strings.TrimPrefix(path.Clean(want[i].File), "/")
+				}
+				return slices.Equal(got, want)
+			},
+		},
+		{
+			"beyond", "elfutils adds inlined functions whose ranges do not have the address, between ours",
+			func(got, want []Frame) bool {
+				for _, f := range got {
+					if len(want) > 0 && f.Function == want[0].Function {
+						want = want[1:]
+					}
+				}
+				return len(want) == 0
+			},
+		},
+	}},
+}
+
+// answersOf runs a tool. elfutils 0.188 has status 1, and says nothing, where it was
+// asked for an address that only a symbol knows, on PowerPC.
+func answersOf(t *testing.T, tool *elfTool, file string, questions []byte) [][]Frame {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command(testenv.Tool(t, tool.name), append(slices.Clone(tool.args), file)...)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(questions), &stderr
+	out, err := cmd.Output()
+	if err != nil && (stderr.Len() > 0 || tool.name != "eu-addr2line") {
+		t.Fatalf("%s: %v\n%s", tool.name, err, stderr.Bytes())
+	}
+	return tool.parse(t, out)
+}
+
+// Of an ELF file made of a symbol file, other tools give the answers of the
+// symbol file: at every edge of a line or an inlined function.
+func TestOracleSymelf(t *testing.T) {
+	testenv.Oracle(t)
+	inputs := symelfInputs(t)
+	for _, tool := range elfTools {
+		total, frames, counts := 0, 0, map[string]int{}
+		for name, text := range inputs {
+			m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			elfFile := writeSymelf(t, m)
+			addrs := edgesOf(m)
+			every := 1
+			if len(addrs) > 10000 {
+				every = tool.every
+				if len(addrs) > 100000 {
+					every *= 20
+				}
+			}
+			var asked []symfmt.RVA
+			var questions []byte
+			for i := 0; i < len(addrs); i += every {
+				asked = append(asked, addrs[i])
+				questions = fmt.Appendf(questions, "0x%x\n", uint64(addrs[i]))
+			}
+			answers := answersOf(t, &tool, elfFile, questions)
+			if len(answers) != len(asked) {
+				t.Fatalf("%s, %s: %d answers to %d questions", tool.name, name, len(answers), len(asked))
+			}
+			r := openFile(t, writeFile(t, "x.sym", text))
+			bad := 0
+			var at Location
+			for i, rva := range asked {
+				if _, err := r.Find(rva, &at); err != nil {
+					t.Fatal(err)
+				}
+				total++
+				frames += len(answers[i])
+				got, want := noLine(answers[i]), noLine(at.Frames)
+				if slices.Equal(got, want) {
+					continue
+				}
+				k := slices.IndexFunc(tool.rules, func(r elfRule) bool { return r.is(got, want) })
+				if k >= 0 {
+					counts[tool.rules[k].name]++
+				} else if bad++; bad <= 3 {
+					t.Errorf("%s, %s, %#x:\n%swant\n%s", tool.name, name, uint64(rva), frameText(answers[i]), frameText(at.Frames))
+				}
+			}
+			if bad > 3 {
+				t.Errorf("%s, %s: %d others", tool.name, name, bad-3)
+			}
+		}
+		t.Logf("%s: %d addresses, %d frames; by rule: %v", tool.name, total, frames, counts)
+		if total < 3000 {
+			t.Errorf("%s: %d addresses only", tool.name, total)
+		}
+	}
+}
+
+func writeSymelf(t *testing.T, m *symfmt.Module) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := symelf.Write(&out, m, symelf.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, "x.elf", out.Bytes())
+}
+
+// edgesOf are the first and last addresses of FUNCs, lines and inlined functions,
+// and the addresses of PUBLICs.
+func edgesOf(m *symfmt.Module) (all []symfmt.RVA) {
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		for _, rva := range functionEdges(f) {
+			if holds(f.RVA, f.Size, rva) {
+				all = append(all, rva)
+			}
+		}
+	}
+	for _, p := range m.Publics {
+		all = append(all, p.RVA)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+var gnuLine = regexp.MustCompile(`^(.*):(\d+|\?)( \(discriminator \d+\))?$`)
+
+// gnuAnswers reads an address, then two lines for each function.
+func gnuAnswers(t *testing.T, out []byte) (all [][]Frame) {
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	for i := 0; i < len(lines); {
+		if strings.HasPrefix(lines[i], "0x") {
+			all = append(all, nil)
+			i++
+			continue
+		}
+		m := gnuLine.FindStringSubmatch(lines[i+1])
+		if m == nil {
+			t.Fatalf("%q", lines[i+1])
+		}
+		num, _ := strconv.ParseUint(m[2], 10, 32) // "?" is 0
+		last := len(all) - 1
+		all[last] = append(all[last], Frame{Function: lines[i], File: m[1], Line: uint32(num)})
+		i += 2
+	}
+	return all
+}

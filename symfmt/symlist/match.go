@@ -1,0 +1,33 @@
+package symlist
+
+import "bytes"
+
+// MatchNM tells whether a file that begins with head is a list of nm: its first line
+// has an address of 8 or 16 digits, a type and a name.
+func MatchNM(head []byte) bool {
+	addr, rest := word(firstLine(head))
+	if _, ok := hexNumber(addr); !ok || len(addr) != 8 && len(addr) != 16 {
+		return false
+	}
+	second, rest := word(rest)
+	if _, ok := hexNumber(second); ok && len(second) == len(addr) {
+		second, rest = word(rest)
+	}
+	return isType(second) && len(rest) > 0
+}
+
+// MatchPerfMap tells whether a file that begins with head is a perf map: its first
+// line has two hexadecimal numbers and a name, and is no line of nm. Other texts may
+// begin so.
+func MatchPerfMap(head []byte) bool {
+	start, rest := word(firstLine(head))
+	size, name := word(rest)
+	_, ok := hexNumber(start)
+	_, sized := hexNumber(size)
+	return ok && sized && len(name) > 0 && !MatchNM(head)
+}
+
+func firstLine(head []byte) []byte {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.TrimRight(line, "\r")
+}

@@ -1,0 +1,176 @@
+package symlist
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Format is one of the two formats.
+type Format uint8
+
+// The formats.
+const (
+	PerfMap Format = iota
+	NM
+)
+
+// Options say how a list is written.
+type Options struct {
+	Format Format
+	Base   uint64 // address of RVA 0
+}
+
+// symbol is a line.
+type symbol struct {
+	addr, size uint64
+	name       string
+	public     bool
+}
+
+// symbols are the lines in their order, and how many records have no address.
+func symbols(m *symfmt.Module, o Options) (list []symbol, outside int) {
+	list = make([]symbol, 0, len(m.Funcs)+len(m.Publics))
+	add := func(rva symfmt.RVA, size uint64, name string, public bool) {
+		addr := o.Base + uint64(rva)
+		if addr < o.Base || size > 0 && addr+(size-1) < addr {
+			outside++
+			return
+		}
+		list = append(list, symbol{addr, size, symfmt.CleanName(name, symfmt.NoName), public})
+	}
+	for i := range m.Funcs {
+		add(m.Funcs[i].RVA, m.Funcs[i].Size, m.Funcs[i].Name, false)
+	}
+	for i := range m.Publics {
+		add(m.Publics[i].RVA, 0, m.Publics[i].Name, true)
+	}
+	order := func(a, b symbol) int {
+		if a.addr != b.addr {
+			return cmp.Compare(a.addr, b.addr)
+		}
+		if a.public != b.public {
+			if b.public {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.name, b.name))
+	}
+	slices.SortStableFunc(list, order)
+	if o.Format == PerfMap {
+		reach(list)
+	}
+	return list, outside
+}
+
+// reach gives PUBLICs a size.
+func reach(list []symbol) {
+	next := uint64(0) // address of the next symbol, if known
+	known := false
+	for i := len(list) - 1; i >= 0; i-- {
+		s := &list[i]
+		if s.public {
+			if s.size = 1; known {
+				s.size = next - s.addr
+			}
+		}
+		if i > 0 && list[i-1].addr != s.addr {
+			next, known = s.addr, true
+		}
+	}
+}
+
+// Write writes the FUNCs and PUBLICs of m. The error is that of w.
+func Write(w io.Writer, m *symfmt.Module, o Options) error {
+	list, _ := symbols(m, o)
+	out := bufio.NewWriterSize(w, 1<<16)
+	digits := 16
+	if a := arch.ByName(m.Arch); a != nil && a.PtrSize == 4 && (len(list) == 0 || list[len(list)-1].addr < 1<<32) {
+		digits = 8
+	}
+	var line []byte
+	for i := range list {
+		if o.Format == PerfMap {
+			line = appendPerf(line[:0], &list[i])
+		} else {
+			line = appendNM(line[:0], &list[i], digits)
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func appendPerf(b []byte, s *symbol) []byte {
+	b = append(strconv.AppendUint(b, s.addr, 16), ' ')
+	b = append(strconv.AppendUint(b, s.size, 16), ' ')
+	return append(append(b, s.name...), '\n')
+}
+
+func appendNM(b []byte, s *symbol, digits int) []byte {
+	b = append(appendPadded(b, s.addr, digits), ' ')
+	if s.size != 0 {
+		b = append(appendPadded(b, s.size, digits), ' ')
+	}
+	return append(append(append(b, "T "...), s.name...), '\n')
+}
+
+// appendPadded appends a hexadecimal number of at least so many digits.
+func appendPadded(b []byte, v uint64, digits int) []byte {
+	var buf [16]byte
+	n := strconv.AppendUint(buf[:0], v, 16)
+	for range digits - len(n) {
+		b = append(b, '0')
+	}
+	return append(b, n...)
+}
+
+// Losses tells what Write leaves out of m.
+func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
+	add := func(what string, n int, why string) {
+		if n > 0 {
+			losses = append(losses, symfmt.Loss{What: what, Count: n, Why: why})
+		}
+	}
+	const only = "the list has names and addresses only"
+	list, outside := symbols(m, o)
+	add("MODULE records", 1, only)
+	losses = append(losses, m.LossOf(only, symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindInline,
+		symfmt.KindLine, symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI)...)
+	add("FUNC and PUBLIC records", outside, "their addresses are over 64 bits")
+	var params, multiple, sizes, empty int
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		params, multiple = params+one(f.ParamSize != 0), multiple+one(f.Multiple)
+	}
+	for i := range m.Publics {
+		p := &m.Publics[i]
+		params, multiple = params+one(p.ParamSize != 0), multiple+one(p.Multiple)
+	}
+	for i := range list {
+		sizes += one(list[i].public)
+		empty += one(!list[i].public && list[i].size == 0)
+	}
+	add("sizes of parameters", params, only)
+	add("m marks", multiple, only)
+	if o.Format == PerfMap {
+		add("PUBLIC records that become FUNC records", sizes, "each symbol of a perf map has a size")
+	} else {
+		add("FUNC records that become PUBLIC records", empty, "nm prints no size of 0")
+	}
+	return losses
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
