@@ -73,16 +73,18 @@ func regions(m *symfmt.Module, s space) []region {
 		slices.SortFunc(all, func(a, b region) int { return cmp.Compare(a.start, b.start) })
 	}
 	for gap := uint64(near); ; gap *= 2 {
-		if all = joined(all, gap); len(all) <= mostRegions {
+		if all = joined(all, gap); len(all) <= mostRegions || gap == far {
 			return all
 		}
 	}
 }
 
-// Regions that are no further apart than near are one. There are never more than
-// mostRegions: the space between is made a part of them.
+// Regions that are no further apart than near are one; where there are more than
+// mostRegions, those that are no further apart than far. If they still are more, the
+// highest have no section, and their symbols are absolute.
 const (
 	near        = 1 << 20
+	far         = 1 << 40
 	mostRegions = 32
 )
 

@@ -36,7 +36,7 @@ func (t *symbols) add(rva symfmt.RVA, size uint64, name string) {
 	w.u64(size)
 }
 
-// section is the number of the section that an address is in.
+// section is the number of the section that an address is in; SHN_ABS for none.
 func (t *symbols) section(rva symfmt.RVA) uint32 {
 	lo, hi := 0, len(t.code)
 	for hi-lo > 1 {
@@ -46,6 +46,9 @@ func (t *symbols) section(rva symfmt.RVA) uint32 {
 		} else {
 			hi = mid
 		}
+	}
+	if uint64(rva) >= t.code[lo].end {
+		return uint32(elf.SHN_ABS)
 	}
 	return t.first + uint32(lo)
 }

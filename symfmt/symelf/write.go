@@ -65,7 +65,8 @@ type writer struct {
 	arch  *arch.Arch
 	order byteOrder
 	space space
-	code  []region
+	code  []region // all
+	text  []region // those with a section
 
 	file    file
 	strings stringTable
@@ -90,6 +91,7 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	}
 	b.space.last-- // that the end of all code is an address, too
 	b.code = regions(m, b.space)
+	b.text = b.code[:min(len(b.code), mostRegions)]
 	b.space.far = b.space.isFar(b.code)
 	flags := mach.flags
 	if a == arch.PPC64 && b.order.Uint16([]byte{0, 1}) == 1 {
@@ -146,7 +148,7 @@ func orderBy(n int, compare func(i, j uint32) int) []uint32 {
 
 // codeSections adds a section for each region of code.
 func (b *writer) codeSections() {
-	for i, r := range b.code {
+	for i, r := range b.text {
 		name := ".text"
 		if i > 0 {
 			name = fmt.Sprintf(".text.%d", i)
@@ -189,8 +191,8 @@ func (b *writer) allocated() (a allocated) {
 func (b *writer) symbolTable() error {
 	b.strings.add("")
 	_, _, _, size := b.file.sizes()
-	first := uint32(len(b.file.sections)-len(b.code)) + 1
-	t := symbols{w: b.newBuffer(), strings: &b.strings, space: b.space, code: b.code, first: first}
+	first := uint32(len(b.file.sections)-len(b.text)) + 1
+	t := symbols{w: b.newBuffer(), strings: &b.strings, space: b.space, code: b.text, first: first}
 	t.null(size)
 	for _, i := range b.funcs {
 		if f := &b.m.Funcs[i]; b.space.holds(f.RVA, f.Size) {
@@ -251,7 +253,7 @@ func (b *writer) debugSections() {
 func (b *writer) placeAllocated(a allocated) error {
 	ehdr, phdr, _, _ := b.file.sizes()
 	own := len(b.code) == 0 || b.code[0].start >= pageSize // headers have a page of their own
-	n := len(b.code)
+	n := len(b.text)
 	if own {
 		n++
 	}
@@ -273,7 +275,7 @@ func (b *writer) placeAllocated(a allocated) error {
 	if own {
 		b.segment(elf.PT_LOAD, elf.PF_R, segment{addr: b.space.base, fileSize: headers, size: headers, align: pageSize})
 	}
-	for _, r := range b.code {
+	for _, r := range b.text {
 		at := b.space.base + r.start
 		b.segment(elf.PT_LOAD, elf.PF_R|elf.PF_X, segment{offset: at % pageSize, addr: at, size: r.end - r.start, align: pageSize})
 	}

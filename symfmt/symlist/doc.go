@@ -22,7 +22,7 @@
 //
 // # The formats as we write them
 //
-// Sorted by address, FUNCs before PUBLICs at one address; names as
+// Sorted by address, what has a size before what has none; names as
 // symfmt.CleanName makes them, so that each is a line. nm's numbers have as many
 // digits as the CPU's addresses, 16 for an unknown CPU; its type is T. A PUBLIC has no
 // size there. A perf map has no symbol without one, so that a PUBLIC reaches up to the

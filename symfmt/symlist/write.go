@@ -31,6 +31,7 @@ type symbol struct {
 	addr, size uint64
 	name       string
 	public     bool
+	bare       bool // without a size, when it is read again
 }
 
 // symbols are the lines in their order, and how many records have no address.
@@ -42,7 +43,8 @@ func symbols(m *symfmt.Module, o Options) (list []symbol, outside int) {
 			outside++
 			return
 		}
-		list = append(list, symbol{addr, size, symfmt.CleanName(name, symfmt.NoName), public})
+		bare := public || o.Format == NM && size == 0
+		list = append(list, symbol{addr, size, symfmt.CleanName(name, symfmt.NoName), public, bare})
 	}
 	for i := range m.Funcs {
 		add(m.Funcs[i].RVA, m.Funcs[i].Size, m.Funcs[i].Name, false)
@@ -54,8 +56,8 @@ func symbols(m *symfmt.Module, o Options) (list []symbol, outside int) {
 		if a.addr != b.addr {
 			return cmp.Compare(a.addr, b.addr)
 		}
-		if a.public != b.public {
-			if b.public {
+		if a.bare != b.bare {
+			if b.bare {
 				return -1
 			}
 			return 1
