@@ -45,6 +45,48 @@ func TestSymelfRoundTripBase(t *testing.T) {
 	}
 }
 
+// Rules that only expressions can tell have the same effect when they are read again.
+// Those with a ! are lost, and Losses says so.
+func TestSymelfExpressions(t *testing.T) {
+	for _, c := range []struct {
+		cpu   string
+		rules []string
+	}{
+		{"x86_64", []string{
+			".cfa: $rsp -1 +", ".cfa: $rsp 8 + ^ 16 +", ".cfa: $rbp 16 @ 8 +", "!.cfa: $rsp 8 + $rip 15 % 11 @ 3 * +", "$rbx: .cfa .cfa ^ -",
+			"$rbx: $rax 300 * 70000 -", "$rbx: .cfa 4294967296 + ^", "$rbx: 5 .cfa - ^ 3 +", "$rbx: $rax 8 / $rcx 4096 % +",
+			"$rbx: $r15 $xmm3 * -9223372036854775808 +", "$rbx: .cfa -4 + ^", ".ra: $rbp 8 + ^ 1 +", "$rsp: .cfa 16 +",
+		}},
+		{"arm", []string{".cfa: r7 -2 +", "r4: .cfa -2 + ^", "!r5: sp 8 + ^ -4096 @", "lr: .cfa -8 + ^", ".ra: lr", "!pc: lr"}},
+		{"s390x", []string{".cfa: r11 2 +", "r15: .cfa 160 -", "f8: .cfa -7 + ^", ".ra: .cfa 112 + ^"}},
+	} {
+		a := arch.ByName(c.cpu)
+		for _, rule := range c.rules {
+			rule, mustLose := strings.CutPrefix(rule, "!")
+			text := fmt.Sprintf("MODULE Linux %s 0102030405060708090A0B0C0D0E0F100 x\nSTACK CFI INIT 1000 20 .cfa: %s 0 + .ra: .cfa -8 + ^\nSTACK CFI 1008 %s\n",
+				c.cpu, a.SP, rule)
+			m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			back := throughELF(t, m, symelf.Options{})
+			names := cfi.NewNames(a)
+			got, want := effectSpans(t, names, back), effectSpans(t, names, m)
+			lost := symelf.Losses(m, symelf.Options{})
+			if mustLose != (len(lost) > 0) {
+				t.Errorf("%s: %s: losses %v", c.cpu, rule, lost)
+			}
+			if !slices.Equal(got, want) && len(lost) == 0 {
+				var b bytes.Buffer
+				if err := symfmt.Write(&b, back, symfmt.WriteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				t.Errorf("%s: %s: became\n%s", c.cpu, rule, b.Bytes())
+			}
+		}
+	}
+}
+
 // tripCount is how much was compared, and what the rules took away.
 type tripCount struct {
 	funcs, lines, inlines, publics, spans int

@@ -236,7 +236,6 @@ func TestRules(t *testing.T) {
 	for _, c := range []struct{ cpu, rule, want, why string }{
 		{"x86_64", ".cfa: $rsp 8 +", "0c0708", ""},
 		{"x86_64", ".cfa: $rsp -16 +", "120702", ""},
-		{"x86_64", ".cfa: $rsp -1 +", "0f04" + "7700" + "117f" + "22", "?"},
 		{"x86_64", ".cfa: $rsp ^", "0f03770006", ""},
 		{"x86_64", ".cfa: .cfa 8 +", "", whyNoCFARule},
 		{"x86_64", ".ra: .cfa -8 + ^", "9001", ""},
@@ -254,8 +253,6 @@ func TestRules(t *testing.T) {
 		{"x86_64", "$rbx: $rax 16 @", "1603057000401f1a", ""},
 		{"x86_64", "$rbx: $rax 8 /", "160304" + "70003325", ""},
 		{"x86_64", "$rbx: $rax 8 %", "160304" + "7000371a", ""},
-		{"x86_64", "$rbx: .cfa .cfa ^ -", "160306" + "1500" + "1501" + "061c", "?"},
-		{"x86_64", "$rbx: $rax 300 * 70000 -", "", "?"},
 		{"arm64", "v8: .cfa -64 + ^", "05480" + "8", ""},
 		{"s390x", "r15: r15", "080f", ""},
 	} {
@@ -264,9 +261,6 @@ func TestRules(t *testing.T) {
 		s := newCompiler(a, machineOf(a).order, table).compileText(c.rule)
 		got := hex.EncodeToString(s.code[linkColumn])
 		why := s.fatal
-		if c.why == "?" { // checked by evaluation below
-			continue
-		}
 		if got != c.want || why != c.why {
 			t.Errorf("%s: %s %q, want %s %q", c.rule, got, why, c.want, c.why)
 		}
@@ -433,7 +427,7 @@ func TestLayout(t *testing.T) {
 var structureRules = regexp.MustCompile(`section \[ ?\d+\] '\.text(\.\d+)?' (has wrong type: expected PROGBITS, is NOBITS|has unexpected type 8 for an executable section)$` +
 	`|section \[ ?\d+\] '\.text(\.\d+)?': alloc flag set but section not in any loaded segment$` +
 	`|loadable segment \[\d+\] is executable but contains no executable sections$` +
-	`|invalid machine flags: 0x[78]0001?000$` + // MIPS: it knows none of revision 2
+	`|invalid machine flags: 0x(70001000|80000000)$` + // MIPS: it knows none of revision 2
 	`|^No errors$`)
 
 // Tools that check files find nothing wrong.

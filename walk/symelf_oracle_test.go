@@ -1,0 +1,180 @@
+package walk
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/symelf"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// gdb shows the same stacks of a program without symbols and without .eh_frame, to
+// which it gets an ELF file made of the program's symbol file, as of the program
+// itself.
+func TestOracleSymelfStacks(t *testing.T) {
+	testenv.Oracle(t)
+	frames, cases := 0, 0
+	byRule := map[string]int{}
+	for _, core := range sharedDumps(t) {
+		if filepath.Base(core) != "core" || strings.Contains(core, "riscv64") { // which gdb 13 does not read
+			continue
+		}
+		name := filepath.Base(filepath.Dir(core))
+		program := filepath.Join(filepath.Dir(core), "prog")
+		dir := t.TempDir()
+		bare := filepath.Join(dir, "bare")
+		out, err := exec.Command(testenv.Tool(t, cmp.Or(objcopyOf[name], "llvm-objcopy-22")), "--strip-all", "--remove-section=.eh_frame", "--remove-section=.eh_frame_hdr",
+			"--remove-section=.debug_frame", program, bare).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		base, offset := placeOf(t, core, program)
+		ours := filepath.Join(dir, "ours.elf")
+		symbolsAsELF(t, program, ours, base)
+		want := symelfStacks(t, core, program)
+		got := symelfStacks(t, core, bare, "-ex", fmt.Sprintf("symbol-file %s -o %#x", ours, offset))
+		none := symelfStacks(t, core, bare)
+		if slices.Equal(none, want) {
+			t.Errorf("%s: the stacks are the same without our file", name)
+		}
+		frames += len(want)
+		cases++
+		if !sameStacks(got, want, byRule) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	t.Logf("%d cores, %d frames; %v", cases, frames, byRule)
+	for rule, n := range byRule {
+		if n > frames/10 {
+			t.Errorf("%d frames differ by rule %s", n, rule)
+		}
+	}
+	if cases < 10 || frames < 60 {
+		t.Errorf("%d cores, %d frames only", cases, frames)
+	}
+}
+
+// objcopyOf has the tools for programs whose relocations llvm-objcopy refuses. (After
+// binutils' objcopy gdb does not find the shared libraries of the others.)
+var objcopyOf = map[string]string{"arm": "arm-linux-gnueabihf-objcopy", "arm64": "aarch64-linux-gnu-objcopy", "mips64": "mips64-linux-gnuabi64-objcopy"}
+
+// sameStacks compares frame by frame. What may differ:
+//
+//   - spelling: names are demangled as a whole, so that they have types of results,
+//     and lambdas are {lambda}; gdb has operator(), and parameters cut off;
+//     Of several names of a place gdb shows one, the symbol file has another (__qsort_r);
+//   - statement: gdb takes the last row of the line table that begins a statement. A
+//     symbol file has each row, as other tools answer.
+func sameStacks(got, want []string, byRule map[string]int) bool {
+	if len(got) != len(want) {
+		return false
+	}
+	for i := range got {
+		g, w := symelfParts.FindStringSubmatch(got[i]), symelfParts.FindStringSubmatch(want[i])
+		switch {
+		case got[i] == want[i]:
+			continue
+		case g == nil || w == nil || g[1] != w[1] || g[3] != w[3]:
+			return false
+		}
+		if symelfName(g[2]) != symelfName(w[2]) && w[2] != "operator" {
+			return false
+		}
+		if g[2] != w[2] {
+			byRule["spelling"]++
+		}
+		if g[4] != w[4] {
+			byRule["statement"]++
+		}
+	}
+	return true
+}
+
+var symelfParts = regexp.MustCompile(`^(#\d+) (.*?) (\S+)(?: (\d+))?$`)
+
+// symelfName is a function's name without result, template's arguments and parameters.
+func symelfName(name string) string {
+	name, _, _ = strings.Cut(name, "<")
+	return strings.TrimLeft(name[strings.LastIndexByte(name, ' ')+1:], "_")
+}
+
+// placeOf tells the load base of a program, and how far it was moved in a process.
+func placeOf(t *testing.T, core, program string) (base, offset uint64) {
+	t.Helper()
+	f, err := elfobj.Open(program, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d := opened(t, core)
+	i := slices.IndexFunc(d.Modules, func(m dump.Module) bool { return filepath.Base(m.Path) == "prog" })
+	if i < 0 {
+		return f.LoadBase(), 0
+	}
+	return f.LoadBase(), d.Modules[i].Bias
+}
+
+// symbolsAsELF makes an ELF file of a program's symbols.
+func symbolsAsELF(t *testing.T, program, path string, base uint64) {
+	t.Helper()
+	f, err := elfobj.Open(program, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := symelf.Write(&out, m, symelf.Options{Base: base}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	symelfFrame = regexp.MustCompile(`^#(\d+) +(?:0x[0-9a-f]+ in )?(.*?)(?: at (\S+):(\d+)| from (\S+))?$`)
+	symelfArgs  = regexp.MustCompile(`\s*\(.*$`)
+)
+
+// symelfStacks are gdb's frames of all threads: number, function without parameters,
+// file without folders, line; up to main, behind which gdb stops or not.
+func symelfStacks(t *testing.T, core, program string, more ...string) (frames []string) {
+	t.Helper()
+	system := testenv.Shared(t, "data", "crashes", "system")
+	args := append([]string{"-nx", "-batch", "-ex", "set sysroot /nonexistent", "-ex", "set debug-file-directory /nonexistent",
+		"-ex", "set solib-search-path " + system + ":" + filepath.Dir(core), "-ex", "set confirm off",
+		"-ex", "file " + program, "-ex", "core-file " + core}, more...)
+	args = append(args, "-ex", "thread apply all bt 300")
+	out, err := exec.Command(testenv.Tool(t, "gdb-multiarch"), args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := false
+	for _, line := range strings.Split(string(out), "\n") {
+		if strings.HasPrefix(line, "Thread ") {
+			over = false
+			frames = append(frames, strings.Join(strings.Fields(line)[:2], " "))
+		}
+		if m := symelfFrame.FindStringSubmatch(line); m != nil && len(frames) > 0 && !over {
+			over = strings.HasPrefix(m[2], "main (")
+			frames = append(frames, strings.TrimSpace(fmt.Sprintf("#%s %s %s %s", m[1], symelfArgs.ReplaceAllString(m[2], ""), filepath.Base(m[3]), m[4])))
+		}
+	}
+	return frames
+}
