@@ -68,7 +68,7 @@ func TestOracleSymelfStacks(t *testing.T) {
 
 // objcopyOf has the tools for programs whose relocations llvm-objcopy refuses. (After
 // binutils' objcopy gdb does not find the shared libraries of the others.)
-var objcopyOf = map[string]string{"arm": "arm-linux-gnueabihf-objcopy", "arm64": "aarch64-linux-gnu-objcopy", "mips64": "mips64-linux-gnuabi64-objcopy"}
+var objcopyOf = map[string]string{"arm": "arm-linux-gnueabihf-objcopy", "arm64": "aarch64-linux-gnu-objcopy", "mips64": "mips64-linux-gnuabi64-objcopy", "x86": "objcopy"}
 
 // sameStacks compares frame by frame. What may differ:
 //
