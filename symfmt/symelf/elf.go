@@ -94,9 +94,8 @@ func (f *file) writeTo(w io.Writer) error {
 	for _, s := range f.sections {
 		names.add(s.name)
 	}
-	shstrtab := names.add(".shstrtab")
+	names.add(".shstrtab")
 	f.add(&section{name: ".shstrtab", kind: elf.SHT_STRTAB, align: 1, data: [][]byte{names.b}})
-	_ = shstrtab
 	ehdr, phdr, _, _ := f.sizes()
 	table := f.place(uint64(ehdr + phdr*len(f.segments)))
 	if f.class == elf.ELFCLASS32 && table > math.MaxUint32 {
