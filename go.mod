@@ -19,6 +19,8 @@ require (
 
 require github.com/aymanbagabas/go-udiff v0.4.1
 
+require github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
+
 require (
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect

@@ -1,0 +1,135 @@
+package symjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Name and version of the format, as the head of each output has them. A
+// change that old readers would misread makes a new version.
+const (
+	formatName = "symtool-symbols"
+	version    = 1
+)
+
+// maxNumber is the largest number that is written as a JSON number: JavaScript
+// and jq keep numbers as doubles, which hold all integers up to here.
+const maxNumber = 1<<53 - 1
+
+// kind is what a record is; its name is the value of "kind" in JSON Lines.
+type kind uint8
+
+const (
+	noKind kind = iota
+	kindModule
+	kindInfo
+	kindFile
+	kindOrigin
+	kindFunc
+	kindPublic
+	kindWin
+	kindCFI
+)
+
+var kindNames = [...]string{
+	"", "module", "info", "file", "inline_origin", "func", "public", "stack_win", "stack_cfi",
+}
+
+// listNames are the keys of a document, whose values are lists of records;
+// "module" is one record.
+var listNames = [...]string{
+	"", "module", "infos", "files", "inline_origins", "funcs", "publics", "stack_wins", "stack_cfis",
+}
+
+func (k kind) String() string { return kindNames[k] }
+
+// nameIn returns the kind that has a name in the list; noKind if none has.
+func nameIn(list []string, name []byte) kind {
+	for i, n := range list {
+		if i > 0 && n == string(name) {
+			return kind(i)
+		}
+	}
+	return noKind
+}
+
+// Options say how a module is written.
+type Options struct {
+	// Lines asks for JSON Lines, one record a line, instead of one document.
+	Lines bool
+
+	// Indent lays a document out for people: a record, an INLINE, a line record
+	// each on a line of its own. JSON Lines are as they are.
+	Indent bool
+
+	// Names gives each FUNC the names of the files and origins that its records
+	// have the numbers of, as "file_names" and "origin_names": it then says all by
+	// itself. Readers pass over them.
+	Names bool
+}
+
+// Losses is what Write leaves out of m: nothing.
+func Losses(*symfmt.Module, Options) []symfmt.Loss { return nil }
+
+// Match tells by the first bytes of a file, 64 or more, whether it is of this
+// format, in either form.
+func Match(head []byte) bool { return MatchDocument(head) || MatchLines(head) }
+
+// MatchDocument is Match for documents: they begin with their "format".
+func MatchDocument(head []byte) bool {
+	key, value := firstField(head)
+	return key == "format" && value == formatName
+}
+
+// MatchLines is Match for JSON Lines: they begin with the "kind" of a record. It
+// does not tell of those that begin with kinds which other formats may have, too.
+func MatchLines(head []byte) bool {
+	key, value := firstField(head)
+	if key != "kind" {
+		return false
+	}
+	switch nameIn(kindNames[:], []byte(value)) {
+	case kindModule:
+		return bytes.Contains(head, []byte(formatName))
+	case kindOrigin, kindFunc, kindWin, kindCFI:
+		return true
+	}
+	return false
+}
+
+// firstField is the first field of an object, if its value is a string.
+func firstField(head []byte) (key, value string) {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, bom)))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", ""
+	}
+	k, _ := d.Token()
+	v, _ := d.Token()
+	key, _ = k.(string)
+	value, _ = v.(string)
+	return key, value
+}
+
+// bom is the byte order mark, which some programs put before UTF-8.
+var bom = []byte("\xef\xbb\xbf")
+
+// fileNames and originNames are the names of numbers: the first record's, where
+// several have one number.
+func fileNames(m *symfmt.Module) map[symfmt.FileID]string {
+	names := make(map[symfmt.FileID]string, len(m.Files))
+	for _, f := range slices.Backward(m.Files) {
+		names[f.ID] = f.Name
+	}
+	return names
+}
+
+func originNames(m *symfmt.Module) map[symfmt.OriginID]string {
+	names := make(map[symfmt.OriginID]string, len(m.Origins))
+	for _, o := range slices.Backward(m.Origins) {
+		names[o.ID] = o.Name
+	}
+	return names
+}

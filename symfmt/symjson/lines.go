@@ -1,0 +1,180 @@
+package symjson
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxRecord is the longest record of JSON Lines that is read, in bytes: that of a
+// FUNC with ten million line records. A longer one is damage; it is passed over
+// without being held.
+const MaxRecord = 256 << 20
+
+// frames cuts JSON Lines into records. A record begins with a line that begins
+// with '{', and goes on with the lines that do not: so those that jq writes
+// without -c are read, too, and damage ends at the next record.
+type frames struct {
+	in      *bufio.Reader
+	buf     []byte
+	line    int   // of the first byte of buf, from 1
+	lines   int   // in buf
+	skipped int64 // bytes that were not held
+}
+
+// next reads the next record. At the end it returns io.EOF.
+func (f *frames) next() error {
+	f.line += f.lines
+	f.buf, f.lines, f.skipped = f.buf[:0], 0, 0
+	for {
+		part, err := f.in.ReadSlice('\n')
+		if len(f.buf)+len(part) > MaxRecord {
+			f.skipped += int64(len(part))
+		} else {
+			f.buf = append(f.buf, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil && err != io.EOF:
+			return err
+		case err == io.EOF && len(f.buf) == 0:
+			return io.EOF
+		}
+		f.lines++
+		if next, _ := f.in.Peek(1); err == io.EOF || len(next) == 0 || next[0] == '{' {
+			return nil
+		}
+	}
+}
+
+// lineOf returns the place of an offset in buf.
+func (f *frames) lineOf(at int64) (line, col int) {
+	before := f.buf[:min(at, int64(len(f.buf)))]
+	return f.line + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+// readLines reads JSON Lines.
+func (d *decoder) readLines(in *bufio.Reader) error {
+	f := &frames{in: in, line: 1}
+	d.unit, d.lineOf = "record", f.lineOf
+	var source bytes.Buffer
+	d.dec = jsontext.NewDecoder(&source)
+	for {
+		if err := f.next(); err == io.EOF {
+			break
+		} else if err != nil {
+			return err
+		}
+		source = *bytes.NewBuffer(f.buf)
+		d.dec.Reset(&source, jsontext.AllowDuplicateNames(true))
+		if f.skipped > 0 {
+			d.problem(&fault{msg: tooLong(int64(len(f.buf)) + f.skipped)}, "record")
+			continue
+		}
+		if err := d.frame(f.buf); err != nil {
+			return err
+		}
+	}
+	d.missing()
+	return nil
+}
+
+// frame reads the records of a frame: one, unless something else than a '{'
+// stands before another.
+func (d *decoder) frame(frame []byte) error {
+	for {
+		d.kind = noKind
+		err := d.lineRecord(frame)
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, io.EOF) && d.dec.StackDepth() == 0:
+			return nil
+		case isFault(err):
+			d.problem(err, d.lost())
+			if err = d.skipTo(0); err == nil {
+				continue
+			}
+		}
+		var syntax *jsontext.SyntacticError
+		if errors.As(err, &syntax) {
+			d.problem(err, d.lost())
+			return nil
+		}
+		return err
+	}
+}
+
+// lost is what damage of the record costs.
+func (d *decoder) lost() string {
+	if d.kind == noKind {
+		return "record"
+	}
+	return "record of the kind " + d.kind.String()
+}
+
+// lineRecord reads a record, whose kind may stand anywhere in it.
+func (d *decoder) lineRecord(frame []byte) error {
+	if d.dec.PeekKind() != '{' {
+		return d.wrong("an object")
+	}
+	if _, err := d.dec.ReadToken(); err != nil {
+		return err
+	}
+	start := d.dec.InputOffset() - 1
+	k, err := findKind(frame[start:])
+	if err != nil {
+		return d.fault(-1, "%s", err)
+	}
+	if k == noKind { // bad JSON: found again here
+		if err := d.skipTo(0); err != nil {
+			return err
+		}
+		return d.fault(-1, `"kind" is missing`)
+	}
+	d.kind = k
+	return d.record(k, true)
+}
+
+var kindKey = []byte(`{"kind":"`)
+
+// findKind returns the kind of a record; noKind if there is none.
+func findKind(object []byte) (kind, error) {
+	if bytes.HasPrefix(object, kindKey) {
+		rest := object[len(kindKey):]
+		if i := bytes.IndexByte(rest[:min(len(rest), maxQuoted)], '"'); i >= 0 {
+			if k := nameIn(kindNames[:], rest[:i]); k != noKind {
+				return k, nil
+			}
+		}
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true))
+	dec.ReadToken()
+	for dec.PeekKind() == '"' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return noKind, nil
+		}
+		if key.String() != "kind" {
+			if dec.SkipValue() != nil {
+				return noKind, nil
+			}
+			continue
+		}
+		v, err := dec.ReadValue()
+		if err != nil {
+			return noKind, nil
+		}
+		name, err := jsontext.AppendUnquote(nil, v)
+		k := nameIn(kindNames[:], name)
+		if err != nil || k == noKind {
+			return noKind, unknownKind(describe(v))
+		}
+		return k, nil
+	}
+	return noKind, nil
+}

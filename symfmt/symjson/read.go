@@ -1,0 +1,201 @@
+package symjson
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// ReadOptions are those of Read.
+type ReadOptions struct {
+	File        string // path, for errors
+	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
+}
+
+// Read reads either form, which may be compressed with gzip or zstd. Lists are in
+// the order of the file. What is damaged is a problem and costs what the package
+// comment says. The error, mostly an *Error, says that nothing was usable: it is
+// another format, a later version, or the file could not be read.
+//
+// Memory: the module, and the longest line of JSON Lines or the longest value
+// without lists of a document.
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+	text, _, err := symfmt.Decompress(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
+	}
+	d := &decoder{file: o.File, maxProblems: o.MaxProblems, m: &symfmt.Module{}}
+	if d.maxProblems <= 0 {
+		d.maxProblems = DefaultMaxProblems
+	}
+	in := bufio.NewReaderSize(text, headSize)
+	head, err := in.Peek(headSize)
+	if err != nil && err != io.EOF {
+		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
+	}
+	form := formOf(head)
+	if bytes.HasPrefix(head, bom) {
+		in.Discard(len(bom))
+	}
+	switch form {
+	case formLines:
+		err = d.readLines(in)
+	case formDocument:
+		err = d.readDocument(in)
+	default:
+		return nil, nil, d.unknown(head)
+	}
+	if err != nil {
+		return nil, nil, d.place(err)
+	}
+	if d.records == 0 {
+		if len(d.problems) > 0 {
+			return nil, nil, d.problems[0].Err
+		}
+		return nil, nil, &Error{File: o.File, Line: 1, Col: 1, Msg: "no record of " + formatName}
+	}
+	return d.m, d.found(), nil
+}
+
+// headSize is what is looked at to tell the form, and what is read at once.
+const headSize = 256 << 10
+
+type form int
+
+const (
+	formNone form = iota
+	formLines
+	formDocument
+)
+
+// formOf tells the form by the keys of the first object that has keys of the one
+// or the other. An object begins a line.
+func formOf(head []byte) form {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
+	for len(head) > 0 {
+		if head[0] == '{' {
+			if f := formOfObject(head); f != formNone {
+				return f
+			}
+		}
+		i := bytes.Index(head, []byte("\n{"))
+		if i < 0 {
+			return formNone
+		}
+		head = head[i+1:]
+	}
+	return formNone
+}
+
+func formOfObject(object []byte) form {
+	dec := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true))
+	dec.ReadToken()
+	ours := formNone
+	for dec.PeekKind() == '"' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return formNone
+		}
+		name := key.String()
+		switch {
+		case name == "format":
+			value, err := dec.ReadToken()
+			if err != nil {
+				return formNone
+			}
+			if value.Kind() == '"' && value.String() == formatName {
+				ours = formDocument
+			}
+			continue
+		case name == "version":
+		case nameIn(listNames[:], []byte(name)) != noKind:
+			return formDocument
+		case isRecordKey(name):
+			return formLines
+		}
+		if dec.SkipValue() != nil {
+			break
+		}
+	}
+	return ours
+}
+
+func isRecordKey(name string) bool {
+	for k := range shapes {
+		if shapes[k].index([]byte(name), 0) >= 0 {
+			return true
+		}
+	}
+	return name == "kind"
+}
+
+// unknown is the error of what is neither form.
+func (d *decoder) unknown(head []byte) error {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
+	e := &Error{File: d.file, Line: 1, Col: 1, Msg: "the file is empty"}
+	switch {
+	case len(head) == 0:
+	case head[0] == '{':
+		e.Msg = `no object with a "kind" (JSON Lines) or a "module" (document): not symbols of symtool`
+	case head[0] == '[':
+		e.Msg = "found a list, want an object: one document, or records one behind the other, as jq -c writes them"
+	default:
+		e.Msg = "not JSON: the file begins with " + quoted(head)
+	}
+	return e
+}
+
+// decoder is one call of Read.
+type decoder struct {
+	file    string
+	unit    string // what may end in the middle: "line", "document"
+	dec     *jsontext.Decoder
+	lineOf  func(at int64) (line, col int)
+	scratch []byte
+
+	m       *symfmt.Module
+	kind    kind // of the record that is read
+	rec     record
+	body    symfmt.BodyBuilder
+	arena   symfmt.Arena
+	names   map[string]string // of STACK WIN's programs: few different ones
+	records int
+	module  bool // a module record was there, good or bad
+
+	hasFormat, hasVersion bool
+
+	problems    []bin.Problem
+	maxProblems int
+	dropped     int
+	lastLine    int // of the last problem
+	notes       map[string]*note
+}
+
+// isFault tells damage that costs a part from what ends the reading.
+func isFault(err error) bool {
+	var f *fault
+	return errors.As(err, &f)
+}
+
+// skipTo passes over the rest of what is open, down to a depth.
+func (d *decoder) skipTo(depth int) error {
+	for d.dec.StackDepth() > depth {
+		switch d.dec.PeekKind() {
+		case '{', '[':
+			if err := d.dec.SkipValue(); err != nil {
+				return err
+			}
+		default:
+			if _, err := d.dec.ReadToken(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
