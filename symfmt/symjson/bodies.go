@@ -90,16 +90,12 @@ func (d *decoder) line() error {
 	if err != nil {
 		return err
 	}
-	for i := 2; i < 4; i++ {
-		if n[i] > math.MaxUint32 {
-			return d.fault(i, "found %d, want at most %d", n[i], uint32(math.MaxUint32))
-		}
-	}
 	d.body.AddLine(symfmt.Line{RVA: symfmt.RVA(n[0]), Size: n[1], Num: uint32(n[2]), File: symfmt.FileID(n[3])})
 	return nil
 }
 
-// numbers reads a list of want numbers, at most four.
+// numbers reads a list of want numbers, at most four; from the third on they have
+// 32 bits.
 func (d *decoder) numbers(list []byte, want int, what string) (n [4]uint64, err error) {
 	e := elementsOf(list)
 	for i := range want {
@@ -109,6 +105,9 @@ func (d *decoder) numbers(list []byte, want int, what string) (n [4]uint64, err 
 		}
 		if n[i], err = d.numberOf(v, i); err != nil {
 			return n, err
+		}
+		if i >= 2 && (v[0] == '"' || n[i] > math.MaxUint32) { // line, file
+			return n, d.fault(i, "found %s, want a number up to %d", describe(v), uint32(math.MaxUint32))
 		}
 	}
 	if e.next() != nil {

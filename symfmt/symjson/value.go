@@ -98,6 +98,9 @@ func (d *decoder) number() (uint64, error) {
 
 // number32 reads a number of 32 bits.
 func (d *decoder) number32() (uint32, error) {
+	if d.dec.PeekKind() != '0' {
+		return 0, d.wrong("a number from 0 on")
+	}
 	v, err := d.number()
 	if err == nil && v > math.MaxUint32 {
 		return 0, d.fault(-1, "found %d, want at most %d", v, uint32(math.MaxUint32))
@@ -121,7 +124,11 @@ func (d *decoder) numberOf(v []byte, i int) (uint64, error) {
 			}
 		}
 	}
-	n, err := slowNumber(string(v))
+	text := v
+	if v[0] == '"' {
+		text = d.unquote(v)
+	}
+	n, err := slowNumber(string(text), v[0] == '"')
 	if err != nil {
 		return 0, d.fault(i, "found %s, want %s", describe(v), wantNumber)
 	}
@@ -133,11 +140,15 @@ func (d *decoder) numberOf(v []byte, i int) (uint64, error) {
 	return n, nil
 }
 
-// slowNumber reads hexadecimal digits in a string, and what programs that have
+// slowNumber reads hexadecimal digits of a string, and what programs that have
 // doubles only make of numbers: 4096.0, 1e3.
-func slowNumber(v string) (uint64, error) {
-	if hex, ok := strings.CutPrefix(v, `"0x`); ok {
-		return strconv.ParseUint(strings.TrimSuffix(hex, `"`), 16, 64)
+func slowNumber(v string, isString bool) (uint64, error) {
+	if isString {
+		hex, ok := strings.CutPrefix(v, "0x")
+		if !ok || len(hex) > 16 {
+			return 0, strconv.ErrSyntax
+		}
+		return strconv.ParseUint(hex, 16, 64)
 	}
 	if n, err := strconv.ParseUint(v, 10, 64); err == nil {
 		return n, nil
@@ -158,11 +169,13 @@ func (d *decoder) signed() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
-		return 0, d.fault(-1, "found %s, want an integer", describe(v))
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		return n, nil
 	}
-	return n, nil
+	if f, err := strconv.ParseFloat(string(v), 64); err == nil && math.Abs(f) <= maxNumber && f == math.Trunc(f) {
+		return int64(f), nil
+	}
+	return 0, d.fault(-1, "found %s, want an integer of 64 bits", describe(v))
 }
 
 // unbase64 returns the bytes of a string that is not UTF-8; like is how it was
