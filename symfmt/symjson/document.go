@@ -73,7 +73,7 @@ func (d *decoder) document() error {
 	var seen [len(listNames)]bool
 	for d.dec.PeekKind() == '"' {
 		if err := d.part(&seen); isFault(err) {
-			d.problem(err, "")
+			d.problem(err, d.lostPart())
 			if err = d.skipTo(1); err != nil {
 				return err
 			}
@@ -92,12 +92,20 @@ func (d *decoder) document() error {
 	}
 	if _, err := d.dec.ReadToken(); err != nil && err != io.EOF {
 		if _, ok := syntaxError(err); ok {
-			d.problem(err, "what stands behind the document")
+			d.problem(err, "what stands behind it")
 			return nil
 		}
 		return err
 	}
 	return nil
+}
+
+// lostPart is what damage of the value of a key costs.
+func (d *decoder) lostPart() string {
+	if d.kind == noKind {
+		return ""
+	}
+	return "the " + listNames[d.kind]
 }
 
 // missing reports what the file does not tell of itself.
@@ -119,6 +127,7 @@ func (d *decoder) part(seen *[len(listNames)]bool) error {
 	if err != nil {
 		return err
 	}
+	d.kind = noKind
 	switch string(key) {
 	case "format":
 		return d.format()

@@ -51,9 +51,11 @@ func (f *frames) next() error {
 	}
 }
 
-// lineOf returns the place of an offset in buf.
+// lineOf returns the place of an offset in buf; its end is that of the last line
+// with something in it.
 func (f *frames) lineOf(at int64) (line, col int) {
-	before := f.buf[:min(at, int64(len(f.buf)))]
+	text := bytes.TrimRight(f.buf, " \t\r\n")
+	before := text[:min(at, int64(len(text)))]
 	return f.line + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
 }
 

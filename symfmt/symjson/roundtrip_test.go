@@ -106,14 +106,19 @@ func TestRoundTripGenerated(t *testing.T) {
 func roundTrip(t *testing.T, m *symfmt.Module) {
 	t.Helper()
 	for _, f := range forms {
-		data := write(t, m, f.o)
-		got := mustRead(t, data)
-		if !got.Equal(m) {
-			t.Fatalf("%s: read again, it is another module:\n%s", f.name, data)
-		}
-		if again := write(t, got, f.o); !bytes.Equal(again, data) {
-			t.Fatalf("%s: written again, it is\n%s\nwant\n%s", f.name, again, data)
-		}
+		roundTripForm(t, m, f.o)
+	}
+}
+
+func roundTripForm(t *testing.T, m *symfmt.Module, o Options) {
+	t.Helper()
+	data := write(t, m, o)
+	got := mustRead(t, data)
+	if !got.Equal(m) {
+		t.Fatalf("%+v: read again, it is another module:\n%s", o, data)
+	}
+	if again := write(t, got, o); !bytes.Equal(again, data) {
+		t.Fatalf("%+v: written again, it is\n%s\nwant\n%s", o, again, data)
 	}
 }
 
