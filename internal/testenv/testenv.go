@@ -170,8 +170,8 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "chromium", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "librust-symbolic-common-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "xz-utils",
+	"binutils", "chromium", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross",
+	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "librust-symbolic-common-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "python3", "xz-utils",
 	"zstd",
 }
 
@@ -225,6 +225,7 @@ var packages = map[string]string{
 	"lldb-22":         "lldb-22",
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
+	"python3":         "python3",
 	"make":            "make",
 	"xmllint":         "libxml2-utils",
 	"rustc":           "rustc",
