@@ -25,8 +25,12 @@ type frames struct {
 	skipped int64 // bytes that were not held
 }
 
-// next reads the next record. At the end it returns io.EOF.
+// next reads the next record. At the end it returns io.EOF, and the last record
+// stays.
 func (f *frames) next() error {
+	if _, err := f.in.Peek(1); err != nil {
+		return err
+	}
 	f.line += f.lines
 	f.buf, f.lines, f.skipped = f.buf[:0], 0, 0
 	for {
@@ -36,13 +40,11 @@ func (f *frames) next() error {
 		} else {
 			f.buf = append(f.buf, part...)
 		}
-		switch {
-		case err == bufio.ErrBufferFull:
+		if err == bufio.ErrBufferFull {
 			continue
-		case err != nil && err != io.EOF:
+		}
+		if err != nil && err != io.EOF {
 			return err
-		case err == io.EOF && len(f.buf) == 0:
-			return io.EOF
 		}
 		f.lines++
 		if next, _ := f.in.Peek(1); err == io.EOF || len(next) == 0 || next[0] == '{' {
