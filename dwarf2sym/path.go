@@ -38,9 +38,12 @@ func (t *lineTable) text(u *unit, v value) string {
 }
 
 // mapPath applies the prefix map.
-func (o *Options) mapPath(path string) string {
-	for i := len(o.PrefixMap) - 1; i >= 0; i-- {
-		if p := o.PrefixMap[i]; strings.HasPrefix(path, p.Old) {
+func (o *Options) mapPath(path string) string { return MapPath(o.PrefixMap, path) }
+
+// MapPath replaces the beginning of a path: the last entry that matches counts.
+func MapPath(prefixes []PrefixMap, path string) string {
+	for i := len(prefixes) - 1; i >= 0; i-- {
+		if p := prefixes[i]; strings.HasPrefix(path, p.Old) {
 			return p.New + path[len(p.Old):]
 		}
 	}

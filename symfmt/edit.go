@@ -1,6 +1,9 @@
 package symfmt
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // DropInlines removes the INLINE and INLINE_ORIGIN records, and returns how many.
 func (m *Module) DropInlines() int {
@@ -58,10 +61,10 @@ func (m *Module) MapFiles(f func(string) string) {
 func (m *Module) Deduplicate() int {
 	before := m.deduplicated()
 	m.Infos = uniqueInfos(m.Infos)
-	m.Funcs = slices.CompactFunc(m.Funcs, func(a, b Func) bool { return a.Equal(&b) })
+	m.Funcs = unique(m.Funcs, compareFuncs, func(f *Func) string { return string(f.Body.data) })
 	m.Publics = slices.Compact(m.Publics)
-	m.Wins = slices.Compact(m.Wins)
-	m.CFI.Blocks = slices.CompactFunc(m.CFI.Blocks, func(a, b CFIBlock) bool { return m.CFI.sameBlock(&a, &m.CFI, &b) })
+	m.Wins = unique(m.Wins, compareWins, func(w *StackWin) StackWin { return *w })
+	m.CFI.Blocks = unique(m.CFI.Blocks, compareBlocks, m.CFI.blockKey)
 	m.CFI.dropLooseRows()
 	return before - m.deduplicated()
 }
@@ -71,13 +74,47 @@ func (m *Module) deduplicated() int {
 }
 
 func uniqueInfos(infos []Info) []Info {
-	out := infos[:0]
-	for _, in := range infos {
-		if !slices.Contains(out, in) {
-			out = append(out, in)
+	have := make(map[Info]bool, len(infos))
+	return slices.DeleteFunc(infos, func(in Info) bool {
+		again := have[in]
+		have[in] = true
+		return again
+	})
+}
+
+// unique removes, of records that compare as equal and so are beside each other,
+// all but the first with a key.
+func unique[T any, K comparable](s []T, compare func(a, b *T) int, key func(*T) K) []T {
+	out := s[:0]
+	for i := 0; i < len(s); {
+		end := i + 1
+		for end < len(s) && compare(&s[i], &s[end]) == 0 {
+			end++
+		}
+		if end == i+1 {
+			out = append(out, s[i])
+			i = end
+			continue
+		}
+		have := make(map[K]bool, end-i)
+		for ; i < end; i++ {
+			if k := key(&s[i]); !have[k] {
+				have[k] = true
+				out = append(out, s[i])
+			}
 		}
 	}
+	clear(s[len(out):])
 	return out
+}
+
+// blockKey is the rules of a block, by number, and where they are.
+func (t *CFITable) blockKey(b *CFIBlock) string {
+	key := binary.AppendUvarint(nil, uint64(b.Init))
+	for _, row := range t.Rows[b.First : b.First+b.Count] {
+		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(row.RVA)), uint64(row.Rules))
+	}
+	return string(key)
 }
 
 // dropLooseRows removes the rows that no block has.

@@ -3,180 +3,177 @@ package symfmt
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
-// Merged tells what Merge left out of a module, because another one had it.
+// Merged tells what Merge left out of a module, because there was something else
+// in its place. What another record says word for word is not counted.
 type Merged struct {
-	Funcs   int // at an address at which m has a FUNC
-	Publics int // at an address and with a name that m has, or inside of a FUNC's first byte
-	Blocks  int // STACK CFI INITs over code that m has rules for
-	Wins    int // STACK WINs equal to one of m
+	Funcs       int // over code for which m has a FUNC
+	Publics     int // with another name at the address of a FUNC of the other module
+	Blocks      int // STACK CFI INITs over code for which m has rules
+	OriginFiles int // files of origins, when one module has INLINEs of the old form
+}
+
+// Losses are the counts that are not 0, all for one reason.
+func (l Merged) Losses(why string) (losses []Loss) {
+	for _, x := range []Loss{
+		{"FUNC records", l.Funcs, why}, {"PUBLIC records", l.Publics, why}, {"STACK CFI INIT records", l.Blocks, why},
+		{"files of INLINE_ORIGIN records", l.OriginFiles, "the other has INLINE records with files of calls, and origins have none then"},
+	} {
+		if x.Count > 0 {
+			losses = append(losses, x)
+		}
+	}
+	return losses
 }
 
 // Merge adds the records of o to m: the symbols and the call frame information of
 // one binary that were dumped from two files. The two must be of one binary: the
 // error says in what they differ. Where both say something of the same code, m
-// counts; the bodies of o are taken over and must not be used any more.
+// counts; only, a FUNC takes the place of a PUBLIC. Both are canonicalized, and the
+// bodies of o are taken over and must not be used any more; m is to be canonicalized
+// again.
 func (m *Module) Merge(o *Module) (Merged, error) {
 	var out Merged
 	for _, f := range [...]struct{ what, a, b string }{
 		{"id", m.ID, o.ID}, {"architecture", m.Arch, o.Arch}, {"operating system", m.OS, o.OS},
 	} {
 		if f.a != f.b {
-			return out, fmt.Errorf("not of one binary: the %s is %s and %s", f.what, f.a, f.b)
+			return out, fmt.Errorf("not of one binary: the %s is %s here, and %s before", f.what, f.b, f.a)
 		}
 	}
-	for _, in := range o.Infos {
-		if !slices.Contains(m.Infos, in) {
-			m.Infos = append(m.Infos, in)
-		}
+	// Numbers are then the places of files and origins, and all are declared.
+	m.Canonicalize()
+	o.Canonicalize()
+	if m.inlineForms(func() {})|o.inlineForms(func() {}) == bodyOldInlines|bodyNewInlines {
+		out.OriginFiles = m.originFiles() + o.originFiles()
 	}
+	m.Infos = uniqueInfos(append(m.Infos, o.Infos...))
+	have := len(m.Funcs)
 	out.Funcs = m.mergeFuncs(o)
-	out.Publics = m.mergePublics(o)
+	out.Publics = m.mergePublics(o, have)
 	out.Blocks = m.CFI.merge(&o.CFI)
-	have := make(map[StackWin]bool, len(m.Wins))
-	for _, w := range m.Wins {
-		have[w] = true
-	}
-	for _, w := range o.Wins {
-		if have[w] {
-			out.Wins++
-			continue
-		}
-		m.Wins = append(m.Wins, w)
-	}
+	m.Wins = append(m.Wins, o.Wins...)
 	return out, nil
+}
+
+func (m *Module) originFiles() (n int) {
+	for i := range m.Origins {
+		if originFile(&m.Origins[i]) >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // mergeFuncs adds FUNCs with the FILEs and INLINE_ORIGINs that they use.
 func (m *Module) mergeFuncs(o *Module) (left int) {
-	have := make(map[RVA]bool, len(m.Funcs))
-	for i := range m.Funcs {
-		have[m.Funcs[i].RVA] = true
-	}
-	files, origins := m.adoptFiles(o), m.adoptOrigins(o)
+	own := m.Funcs
+	taken := newCovered(len(own), func(i int) (RVA, uint64) { return own[i].RVA, own[i].Size })
+	files := m.adoptFiles(o)
+	origins := m.adoptOrigins(o, files)
 	for i := range o.Funcs {
-		if f := o.Funcs[i]; have[f.RVA] {
-			left++
-		} else {
-			f.Body.Renumber(files, origins)
+		f := o.Funcs[i]
+		f.Body.Renumber(files, origins)
+		switch {
+		case !taken.overlaps(f.RVA, f.Size):
 			m.Funcs = append(m.Funcs, f)
+		case !hasFunc(own, &f):
+			left++
 		}
 	}
 	return left
 }
 
-// adoptFiles adds the FILEs of o under new numbers, and returns what they are.
+// hasFunc tells whether a FUNC is among those of a canonical module.
+func hasFunc(funcs []Func, f *Func) bool {
+	i, _ := slices.BinarySearchFunc(funcs, f, func(a Func, b *Func) int { return compareFuncs(&a, b) })
+	for ; i < len(funcs) && compareFuncs(&funcs[i], f) == 0; i++ {
+		if funcs[i].Equal(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// adoptFiles adds the FILEs of o under new numbers, and returns which.
 func (m *Module) adoptFiles(o *Module) func(FileID) FileID {
 	byName := make(map[string]FileID, len(m.Files))
 	for _, f := range m.Files {
-		if _, ok := byName[f.Name]; !ok {
-			byName[f.Name] = f.ID
-		}
+		byName[f.Name] = f.ID
 	}
-	next := m.freeFileID()
-	to := make(map[FileID]FileID, len(o.Files))
-	for _, f := range o.Files {
-		if _, again := to[f.ID]; again {
-			continue
-		}
+	to := make([]FileID, len(o.Files))
+	for i, f := range o.Files {
 		id, ok := byName[f.Name]
 		if !ok {
-			id = next
-			next++
+			id = FileID(len(m.Files))
 			m.Files = append(m.Files, File{ID: id, Name: f.Name})
 			byName[f.Name] = id
 		}
-		to[f.ID] = id
+		to[i] = id
 	}
-	return func(id FileID) FileID {
-		if to, ok := to[id]; ok {
-			return to
-		}
-		return next // not declared
-	}
+	return func(id FileID) FileID { return to[id] }
 }
 
 // adoptOrigins is adoptFiles for the INLINE_ORIGINs.
-func (m *Module) adoptOrigins(o *Module) func(OriginID) OriginID {
-	var next OriginID
-	for i := range m.Origins {
-		next = max(next, m.Origins[i].ID+1)
+func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginID) OriginID {
+	bySaid := make(map[InlineOrigin]OriginID, len(m.Origins)) // without the number
+	for _, x := range m.Origins {
+		id := x.ID
+		x.ID = 0
+		bySaid[x] = id
 	}
-	files := m.adoptFiles(o)
-	to := make(map[OriginID]OriginID, len(o.Origins))
-	for _, x := range o.Origins {
-		if _, again := to[x.ID]; again {
-			continue
-		}
-		to[x.ID] = next
-		x.ID = next
+	to := make([]OriginID, len(o.Origins))
+	for i, x := range o.Origins {
+		x.ID = 0
 		if x.HasFile && x.File >= 0 {
 			x.File = int64(files(FileID(x.File)))
 		}
-		m.Origins = append(m.Origins, x)
-		next++
-	}
-	return func(id OriginID) OriginID {
-		if to, ok := to[id]; ok {
-			return to
+		id, ok := bySaid[x]
+		if !ok {
+			id = OriginID(len(m.Origins))
+			bySaid[x] = id
+			x.ID = id
+			m.Origins = append(m.Origins, x)
 		}
-		return next
+		to[i] = id
 	}
+	return func(id OriginID) OriginID { return to[id] }
 }
 
-// mergePublics adds PUBLICs where there is no FUNC.
-func (m *Module) mergePublics(o *Module) (left int) {
-	starts := make(map[RVA]bool, len(m.Funcs))
-	for i := range m.Funcs {
-		starts[m.Funcs[i].RVA] = true
-	}
-	type key struct {
-		rva  RVA
-		name string
-	}
-	have := make(map[key]bool, len(m.Publics))
-	m.Publics = slices.DeleteFunc(m.Publics, func(p Public) bool {
-		have[key{p.RVA, p.Name}] = true
-		if starts[p.RVA] {
-			left++
-			return true
+// mergePublics adds PUBLICs where the other module has no FUNC. Of m.Funcs, the
+// first have are of m, the others of o.
+func (m *Module) mergePublics(o *Module, have int) (left int) {
+	replaced := func(funcs []Func) func(Public) bool {
+		names := make(map[RVA]string, len(funcs))
+		for i := range funcs {
+			names[funcs[i].RVA] = funcs[i].Name
 		}
-		return false
-	})
-	for _, p := range o.Publics {
-		if starts[p.RVA] || have[key{p.RVA, p.Name}] {
-			left++
-			continue
+		return func(p Public) bool {
+			name, ok := names[p.RVA]
+			if ok && name != p.Name {
+				left++
+			}
+			return ok
 		}
-		m.Publics = append(m.Publics, p)
 	}
+	m.Publics = slices.DeleteFunc(m.Publics, replaced(m.Funcs[have:]))
+	m.Publics = append(m.Publics, slices.DeleteFunc(o.Publics, replaced(m.Funcs[:have]))...)
 	return left
 }
 
 // merge adds the blocks of o over code that t has no block for.
 func (t *CFITable) merge(o *CFITable) (left int) {
-	taken := slices.Clone(t.Blocks)
-	slices.SortFunc(taken, func(a, b CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) })
-	// end[i] is the highest end among taken[:i+1].
-	end := make([]RVA, len(taken))
-	for i := range taken {
-		end[i] = taken[i].RVA + RVA(taken[i].Size)
-		if i > 0 {
-			end[i] = max(end[i], end[i-1])
-		}
-	}
+	own := t.Blocks
+	taken := newCovered(len(own), func(i int) (RVA, uint64) { return own[i].RVA, own[i].Size })
 	for i := range o.Blocks {
 		b := o.Blocks[i]
-		n, _ := slices.BinarySearchFunc(taken, b.RVA+RVA(b.Size), func(x CFIBlock, rva RVA) int {
-			if x.RVA < rva {
-				return -1
+		if taken.overlaps(b.RVA, b.Size) {
+			if !t.hasBlock(own, o, &b) {
+				left++
 			}
-			return 1
-		})
-		if n > 0 && end[n-1] > b.RVA {
-			left++
 			continue
 		}
 		first := uint32(len(t.Rows))
@@ -187,4 +184,47 @@ func (t *CFITable) merge(o *CFITable) (left int) {
 		t.Blocks = append(t.Blocks, b)
 	}
 	return left
+}
+
+// hasBlock tells whether b, of o, is among the blocks of t, which are in canonical
+// order.
+func (t *CFITable) hasBlock(blocks []CFIBlock, o *CFITable, b *CFIBlock) bool {
+	i, _ := slices.BinarySearchFunc(blocks, b, func(a CFIBlock, b *CFIBlock) int { return compareBlocks(&a, b) })
+	for ; i < len(blocks) && compareBlocks(&blocks[i], b) == 0; i++ {
+		if t.sameBlock(&blocks[i], o, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// covered is code that records are of.
+type covered struct {
+	starts []RVA // sorted
+	ends   []RVA // the highest end of those up to here
+}
+
+// newCovered is the code of n records in order of address. One of no size has its
+// address.
+func newCovered(n int, at func(i int) (RVA, uint64)) covered {
+	c := covered{make([]RVA, n), make([]RVA, n)}
+	for i := range n {
+		rva, size := at(i)
+		c.starts[i], c.ends[i] = rva, endOf(rva, size)
+		if i > 0 {
+			c.ends[i] = max(c.ends[i], c.ends[i-1])
+		}
+	}
+	return c
+}
+
+func (c *covered) overlaps(rva RVA, size uint64) bool {
+	end := endOf(rva, size)
+	n, _ := slices.BinarySearchFunc(c.starts, end, func(a, b RVA) int { return cmp.Compare(a, b) })
+	return n > 0 && c.ends[n-1] > rva
+}
+
+// endOf is the end of code, at most the last address.
+func endOf(rva RVA, size uint64) RVA {
+	return rva + RVA(min(max(size, 1), math.MaxUint64-uint64(rva)))
 }

@@ -1,62 +1,64 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt/store"
 )
 
 const convertDescription = `
-FILE is an ELF executable or shared library, of which the unwind information is
-taken, a Breakpad symbol file, or an SFrame section by itself; its content tells
-which. SFrame holds the rules for the CFA, the return address and the frame
-pointer; functions that cannot be described so are left out and told, and the
-exit status is then 1.
+The format of IN is told by --from, else by its content, else by its name; that of
+the output by --to, else by the extension in --output, also with .gz or .zst
+behind it. A dump becomes one in the other format without either.
 
-The starts of functions count from their place in the section: it has to be at
-the address that it was written for, which is --address, or that of the .sframe
-of FILE, or 0. With --add the output is a copy of BINARY with the section in it,
-made by objcopy or llvm-objcopy, and the address is the one that it has there. A
-section that is new has the address 0 and is not loaded: debuggers and symtool
-find it in the file, a process cannot see it. One in place of an old one keeps
-its address; it must not be larger.
+Symbols are those of a symbol file, of a binary, which is dumped on the way, or of
+an SFrame section. They are written in canonical order and without duplicates: a
+file that convert wrote is converted to itself. Several INs are of one binary, and
+are put together; where two say something of the same code, the first counts. What
+a format has no place for is told, counted by kind of record; --strict writes
+nothing then, and ends with status 1.
 
-The other way, to STACK CFI, is symtool dump --cfi sframe.
+With --to-store there is an output for every IN, below DIR as servers look for it.
+IN may be a folder then, such as a store in another layout. Layouts: breakpad is
+NAME/ID/NAME.sym; build-id is .build-id/xx/yyyy.debug, and the same without .debug
+for executables; debuginfod is buildid/HEX/debuginfo and executable; unified is
+xx/yyyy/debuginfo, executable and breakpad. ELF files are dumped for breakpad, and
+copied for the others. What is there already and equal is left alone; what is
+there and differs is not replaced.
 
-DUMP is a minidump or an ELF core, as it is or in gzip; without --to it is
-converted to the other one. What the format has no place for is told, and the
-exit status is then 1; symtool itself keeps it, and has the same dump again when
-it reads what it wrote. A core leaves out the code, which is in the binaries:
---binaries puts it into the minidump. In a core gdb finds the program and the
-libraries as in one of the kernel, also when it comes from one of Breakpad's
-minidumps.
+SFrame holds the rules for the CFA, the return address and the frame pointer; it is
+written from a symbol file, an ELF file or another section. Functions that cannot
+be described so are left out and told, and the exit status is then 1. The starts
+of functions count from their place in the section: it has to be at the address
+that it was written for, which is --address, or that of the .sframe of IN, or 0.
+With --add the output is a copy of BINARY with the section in it, made by objcopy
+or llvm-objcopy, and the address is the one that it has there. A section that is
+new has the address 0 and is not loaded: debuggers and symtool find it in the file,
+a process cannot see it. One in place of an old one keeps its address; it must not
+be larger.
+
+A dump is a minidump or an ELF core, as it is or in gzip. What the other format has
+no place for is told, and the exit status is then 1; symtool itself keeps it, and
+has the same dump again when it reads what it wrote. A core leaves out the code,
+which is in the binaries: --binaries puts it into the minidump. In a core gdb finds
+the program and the libraries as in one of the kernel, also when it comes from one
+of Breakpad's minidumps.
 `
 
 func convertCommand(msgs *messages) *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
-		Usage:       "write unwind information as SFrame, or a dump in another format",
-		UsageText:   "symtool convert --to sframe [flags] FILE\nsymtool convert [--to minidump|core] [flags] DUMP",
+		Usage:       "write symbols, unwind information or a dump in another format",
+		UsageText:   "symtool convert [--to FORMAT] [-o OUT] [flags] IN...\nsymtool convert --to-store DIR --layout LAYOUT [flags] IN...",
 		Description: convertDescription,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "write `FORMAT`: " + strings.Join(outputNames(), ", ")},
-			outputFlag(),
-			&cli.IntFlag{Name: "sframe-version", Usage: "write version `N` of SFrame: 2 or 3 (default)", Value: 3},
-			cfiFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe where dwarf has none"),
-			&cli.StringFlag{Name: "address", Usage: "the section starts at `ADDR`, hexadecimal, in FILE, if that is one\nby itself, and in what is written without --add"},
-			&cli.StringFlag{Name: "add", Usage: "write a copy of `BINARY` with the section in it"},
-			&cli.StringSliceFlag{Name: "binaries", Usage: "take the code that a core left out from the binaries in\n`DIR`, by build-id, by path or by name; may be repeated"},
-			verboseFlag(),
-			&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
-		},
+		Flags:       convertFlags(),
 		Action: func(c *cli.Context) error {
 			cfg, err := newConvertConfig(c)
 			if err != nil {
@@ -67,71 +69,189 @@ func convertCommand(msgs *messages) *cli.Command {
 	}
 }
 
-// convertConfig is a call of convert, checked.
+func convertFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "from", Usage: "IN is in `FORMAT`: " + strings.Join(formatNames((*format).reads), ", ")},
+		&cli.StringFlag{Name: "to", Usage: "write `FORMAT`: " + strings.Join(formatNames((*format).writes), ", ")},
+		outputFlag(),
+		&cli.StringFlag{Name: "to-store", Usage: "write below `DIR`, a file for every IN"},
+		&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the store: " + strings.Join(store.Layouts(), ", ")},
+		&cli.BoolFlag{Name: "strict", Usage: "write nothing if something of IN would be lost"},
+		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
+		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI and STACK WIN"},
+		&cli.BoolFlag{Name: "only-cfi", Usage: "write MODULE, INFO, STACK CFI and STACK WIN only"},
+		&cli.StringSliceFlag{Name: "prefix-map", Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+		&cli.StringFlag{Name: "rename-module", Usage: "MODULE's `NAME`, in place of IN's"},
+		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write INLINE_ORIGIN with a file and INLINE without one, as\nBreakpad did in 2021; rust-minidump cannot read that"},
+		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
+		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
+		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
+		jobsFlag(),
+		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR`; may be\nrepeated; in place of /usr/lib/debug"},
+		cfiFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe where dwarf has none"),
+		&cli.IntFlag{Name: "sframe-version", Usage: "write version `N` of SFrame: 2 or 3 (default)", Value: 3},
+		&cli.StringFlag{Name: "address", Usage: "the section starts at `ADDR`, hexadecimal, in IN, if that is one\nby itself, and in what is written without --add"},
+		&cli.StringFlag{Name: "add", Usage: "write a copy of `BINARY` with the section in it"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "take the code that a core left out from the binaries in\n`DIR`, by build-id, by path or by name; may be repeated"},
+		verboseFlag(),
+		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+	}
+}
+
+// convertConfig is a call of convert, checked as far as it can be without a look at
+// the files.
 type convertConfig struct {
-	file    string
-	output  string
-	to      *outputFormat
+	files       []string
+	from        string // of --from, "" without
+	output      string
+	to          *format // nil for what the input tells
+	store       string  // of --to-store, "" without
+	layout      string
+	compression *compression // nil for none
+	given       []string     // flags that were given, in the order of the help
+	edit        edit
+
+	oldInlines bool
+	crlf       bool
+	jobs       int
+	debugDirs  []string
+	strict     bool
+	verbose    bool
+	quiet      bool
+
+	// Of SFrame.
 	version uint8
 	source  dwarf2sym.CFISource
 	address *uint64 // nil without --address
 	binary  string  // of --add
-	verbose bool
-	quiet   bool
 
-	dump     string   // format of dumps to write; "" for unwind information
 	binaries []string // of --binaries
+}
+
+// excludedConvert lists the pairs of flags that contradict each other.
+var excludedConvert = [][2]string{
+	{"verbose", "quiet"}, {"gzip", "zstd"}, {"no-cfi", "only-cfi"}, {"to-store", "output"}, {"to-store", "to"},
 }
 
 func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 	cfg := &convertConfig{
-		file: c.Args().First(), output: c.String("output"), binary: c.String("add"), version: uint8(c.Int("sframe-version")),
-		source: cfiSources[c.String("cfi")], verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
+		files: c.Args().Slice(), from: c.String("from"), output: c.String("output"), store: c.String("to-store"), layout: c.String("layout"),
+		oldInlines: c.Bool("old-inline-origin"), crlf: c.Bool("crlf"), jobs: par.Jobs(c.Int("jobs")), debugDirs: c.StringSlice("debug-dir"),
+		strict: c.Bool("strict"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
+		version: uint8(c.Int("sframe-version")), source: cfiSources[c.String("cfi")], binary: c.String("add"), binaries: c.StringSlice("binaries"),
+	}
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; c.IsSet(name) {
+			cfg.given = append(cfg.given, name)
+		}
 	}
 	if cfg.output == "" {
 		cfg.output = "-"
 	}
-	cfg.dump, cfg.binaries = dumpFormat(c, cfg.file), c.StringSlice("binaries")
-	switch n := c.Int("sframe-version"); {
-	case c.NArg() == 0 || cfg.file == "":
-		return nil, errors.New("no FILE")
-	case c.NArg() > 1:
-		return nil, fmt.Errorf("%d operands, want one FILE", c.NArg())
-	case cfg.file == "-":
-		return nil, errors.New("FILE cannot be read from standard input: it is not read from front to back")
-	case !c.IsSet("to") && cfg.dump == "":
-		return nil, fmt.Errorf("no --to, want --to %s", strings.Join(outputNames(), " or "))
-	case n != 2 && n != 3:
-		return nil, fmt.Errorf("--sframe-version is %d, want 2 or 3", n)
-	case cfg.verbose && cfg.quiet:
-		return nil, errors.New("--verbose and --quiet exclude each other")
+	if !c.IsSet("debug-dir") {
+		cfg.debugDirs = []string{"/usr/lib/debug"}
 	}
-	if c.IsSet("to") {
-		if err := oneOf(c, "to", outputNames()...); err != nil {
+	for _, check := range []func(*cli.Context) error{cfg.operands, cfg.checkFlags, cfg.chooseOutput, cfg.chooseEdit, cfg.checkSFrame} {
+		if err := check(c); err != nil {
 			return nil, err
 		}
 	}
-	if err := checkDump(c, cfg.dump != ""); err != nil {
-		return nil, err
-	}
-	if err := oneOf(c, "cfi", "auto", "dwarf", "sframe"); err != nil {
-		return nil, err
-	}
-	for i := range outputFormats {
-		if outputFormats[i].name == c.String("to") {
-			cfg.to = &outputFormats[i]
-		}
-	}
-	if err := cfg.checkAdd(c); err != nil {
-		return nil, err
-	}
-	return cfg, notInput(cfg.output, cfg.file, cfg.binary)
+	return cfg, notInput(cfg.output, append(slices.Clone(cfg.files), cfg.binary)...)
 }
 
-// checkAdd checks --add and --address.
-func (cfg *convertConfig) checkAdd(c *cli.Context) error {
-	if c.IsSet("add") && cfg.binary == "" {
-		return errors.New("--add is empty")
+func (cfg *convertConfig) operands(*cli.Context) error {
+	stdin := 0
+	for _, file := range cfg.files {
+		switch file {
+		case "":
+			return errors.New("the name of a file is empty")
+		case "-":
+			stdin++
+		}
+	}
+	switch {
+	case len(cfg.files) == 0:
+		return errors.New("no IN")
+	case stdin > 1:
+		return errors.New("standard input is there twice, and can be read once")
+	}
+	return nil
+}
+
+// checkFlags checks the flags, each by itself and pairs.
+func (cfg *convertConfig) checkFlags(c *cli.Context) error {
+	for _, name := range []string{"output", "to-store", "rename-module", "add"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	for _, pair := range excludedConvert {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	for name, values := range map[string][]string{
+		"from": formatNames((*format).reads), "to": formatNames((*format).writes), "layout": store.Layouts(), "cfi": {"auto", "dwarf", "sframe"},
+	} {
+		if c.IsSet(name) {
+			if err := oneOf(c, name, values...); err != nil {
+				return err
+			}
+		}
+	}
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > maxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)
+	}
+	if slices.Contains(cfg.binaries, "") {
+		return errors.New("--binaries is empty")
+	}
+	return nil
+}
+
+// chooseOutput takes the output format of --to or of the name of the output.
+func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
+	packed := ""
+	switch {
+	case cfg.store != "" && cfg.layout == "":
+		return fmt.Errorf("--to-store needs --layout, want %s", strings.Join(store.Layouts(), " or "))
+	case cfg.store == "" && cfg.layout != "":
+		return errors.New("--layout is for --to-store")
+	case cfg.store != "":
+		cfg.to = formatNamed("breakpad")
+	case c.IsSet("to"):
+		cfg.to = formatNamed(c.String("to"))
+		if named, p := formatOfName(cfg.output); named != nil && named.packed {
+			packed = p
+		}
+	default:
+		cfg.to, packed = formatOfName(cfg.output)
+	}
+	if cfg.to != nil && cfg.to.write == nil && len(cfg.files) > 1 {
+		return fmt.Errorf("%d operands, want one IN for --to %s", len(cfg.files), cfg.to.name)
+	}
+	for i := range compressions {
+		if c.Bool(compressions[i].name) || packed == compressions[i].name && !c.Bool("gzip") && !c.Bool("zstd") {
+			cfg.compression = &compressions[i]
+		}
+	}
+	return nil
+}
+
+// chooseEdit takes what is to be changed in the symbols.
+func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
+	cfg.edit = edit{
+		noInlines: c.Bool("no-inlines"), noCFI: c.Bool("no-cfi"), onlyCFI: c.Bool("only-cfi"), name: c.String("rename-module"),
+	}
+	if cfg.edit.prefixes, err = prefixMap(c.StringSlice("prefix-map")); err != nil {
+		return err
+	}
+	return checkModuleName("rename-module", cfg.edit.name)
+}
+
+// checkSFrame checks --sframe-version and --address.
+func (cfg *convertConfig) checkSFrame(c *cli.Context) error {
+	if n := c.Int("sframe-version"); n != 2 && n != 3 {
+		return fmt.Errorf("--sframe-version is %d, want 2 or 3", n)
 	}
 	if !c.IsSet("address") {
 		return nil
@@ -139,109 +259,4 @@ func (cfg *convertConfig) checkAdd(c *cli.Context) error {
 	addr, err := address("address", c.String("address"))
 	cfg.address = &addr
 	return err
-}
-
-// converter is one call of convert.
-type converter struct {
-	*convertConfig
-	stdout io.Writer
-	msgs   *messages
-	status int
-}
-
-func (c *converter) run(ctx context.Context) error {
-	if c.output == "-" && isTerminal(c.stdout) {
-		return usagef("convert", "no binary data is written to a terminal: name a file with --output")
-	}
-	if c.dump != "" {
-		return c.runDump(ctx)
-	}
-	u, err := c.read(ctx)
-	if err != nil {
-		return inputError(c.file, err)
-	}
-	c.tell(u.damage, statusInput)
-	out, err := createOutput(c.output, c.stdout)
-	if err != nil {
-		return outputError(c.output, err)
-	}
-	defer out.Abort()
-	if err := c.to.write(ctx, c, u, contextWriter{ctx, out}); err != nil {
-		var status *statusError
-		if errors.As(err, &status) {
-			return err
-		}
-		return outputError(out.Name(), err)
-	}
-	if err := c.commit(out); err != nil {
-		return outputError(out.Name(), err)
-	}
-	c.tell(u.lost, statusFindings)
-	if c.verbose {
-		c.msgs.printf("symtool: %s: %s, %d left out", c.file, count(len(u.funcs), "function"), len(u.lost))
-	}
-	return &statusError{status: c.status}
-}
-
-// commit completes the output. A copy of a binary has its mode.
-func (c *converter) commit(out output) error {
-	if w, ok := out.(*wholeFile); ok && c.binary != "" {
-		st, err := os.Stat(c.binary)
-		if err == nil {
-			err = w.f.Chmod(st.Mode().Perm())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return out.Commit()
-}
-
-// read reads FILE in the format that it has.
-func (c *converter) read(ctx context.Context) (*unwinding, error) {
-	head, err := fileHead(c.file)
-	if err != nil {
-		return nil, err
-	}
-	for i := range inputFormats {
-		if f := &inputFormats[i]; f.matches(head) {
-			return f.read(ctx, c)
-		}
-	}
-	return nil, nil // the last one takes all
-}
-
-// fileHead is the beginning of a regular file; of others there is none, for
-// reading would take it away.
-func fileHead(path string) ([]byte, error) {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return head[:n], err
-}
-
-// tell prints problems, and raises the status if there are some.
-func (c *converter) tell(problems []bin.Problem, status int) {
-	if len(problems) == 0 {
-		return
-	}
-	c.status = max(c.status, status)
-	if c.quiet {
-		return
-	}
-	out := problemLines{msgs: c.msgs, all: c.verbose, hint: verboseHint}
-	for _, p := range problems {
-		out.add(problemLine(c.file, p))
-	}
-	out.end()
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // readELF takes the rules of .eh_frame, .debug_frame or .sframe.
-func readELF(ctx context.Context, c *converter) (*unwinding, error) {
-	f, err := openLinked(c.file)
+func readELF(ctx context.Context, c *converter, in *input) (*unwinding, error) {
+	f, err := openLinked(in.path)
 	if err != nil {
 		return nil, err
 	}
@@ -83,35 +83,51 @@ func (u *unwinding) takeSection(s *sframe.Section) error {
 }
 
 // readSFrameSection takes a section by itself.
-func readSFrameSection(_ context.Context, c *converter) (*unwinding, error) {
-	data, err := os.ReadFile(c.file)
+func readSFrameSection(_ context.Context, c *converter, in *input) (*unwinding, error) {
+	section, addr, err := c.decodeSection(in)
 	if err != nil {
 		return nil, err
 	}
-	u := &unwinding{}
-	if c.address != nil {
-		u.addr = *c.address
-	}
-	section, err := sframe.Decode(data, sframe.Options{Addr: u.addr})
-	if err != nil {
-		return nil, err
-	}
-	u.abi = section.Headers[0].ABI
+	u := &unwinding{addr: addr, abi: section.Headers[0].ABI}
 	return u, u.takeSection(section)
 }
 
-// readSymbolFile takes STACK CFI. Its addresses count from the load base of the
-// binary of --add; without one, from 0, where shared libraries begin.
-func readSymbolFile(_ context.Context, c *converter) (*unwinding, error) {
-	in, err := os.Open(c.file)
+// decodeSection decodes a section by itself, and tells the address that it is for.
+func (c *converter) decodeSection(in *input) (section *sframe.Section, addr uint64, err error) {
+	data, err := os.ReadFile(in.path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer in.Close()
-	m, report, err := symfmt.Read(in, symfmt.ReadOptions{File: c.file, Tolerant: true})
+	if c.address != nil {
+		addr = *c.address
+	}
+	section, err = sframe.Decode(data, sframe.Options{Addr: addr})
+	return section, addr, err
+}
+
+// readSFrameSymbols reads a section by itself as a module with STACK CFI only. Its
+// addresses count from 0, where shared libraries begin.
+func readSFrameSymbols(_ context.Context, c *converter, in *input, use func(*symbols) error) error {
+	section, _, err := c.decodeSection(in)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	cpu := symsframe.CPU(section.Headers[0].ABI)
+	if cpu == nil {
+		return fmt.Errorf("%s: no CPU that symbol files have a name for", section.Headers[0].ABI)
+	}
+	m := &symfmt.Module{OS: "Linux", Arch: cpu.Name, ID: noID, Name: filepath.Base(in.name)}
+	_, problems := symsframe.AppendCFI(&m.CFI, section, symsframe.ToOptions{})
+	return use(&symbols{module: m, problems: append(section.Problems, problems...)})
+}
+
+// noID is the id of a module that has none.
+const noID = "000000000000000000000000000000000"
+
+// framesOf takes the STACK CFI of symbols. Its addresses count from the load base of
+// the binary of --add; without one, from 0, where shared libraries begin.
+func (c *converter) framesOf(s *symbols) (*unwinding, error) {
+	m := s.module
 	if len(m.CFI.Blocks) == 0 {
 		return nil, errors.New("no STACK CFI")
 	}
@@ -125,7 +141,7 @@ func readSymbolFile(_ context.Context, c *converter) (*unwinding, error) {
 		defer f.Close()
 		base, orders = f.LoadBase(), []binary.ByteOrder{f.Order}
 	}
-	u := &unwinding{damage: report.Problems}
+	u := &unwinding{damage: s.problems}
 	for _, order := range orders {
 		if abi, ok := symsframe.ABIOf(cpu, order); ok {
 			u.abi = abi
@@ -134,6 +150,38 @@ func readSymbolFile(_ context.Context, c *converter) (*unwinding, error) {
 		}
 	}
 	return nil, fmt.Errorf("SFrame is not for %s", m.Arch)
+}
+
+// runFrames converts how frames are unwound.
+func (c *converter) runFrames(ctx context.Context, in *input) error {
+	u, err := c.readFrames(ctx, in)
+	if err != nil {
+		return inputError(in.name, err)
+	}
+	c.tell(in.name, u.damage, statusInput)
+	err = c.writeOut(func(out io.Writer) error { return c.to.writeFrames(ctx, c, u, contextWriter{ctx, out}) })
+	if err != nil {
+		return err
+	}
+	c.tell(in.name, u.lost, statusFindings)
+	if c.verbose {
+		c.msgs.printf("symtool: %s: %s, %d left out", in.name, count(len(u.funcs), "function"), len(u.lost))
+	}
+	return nil
+}
+
+func (c *converter) readFrames(ctx context.Context, in *input) (u *unwinding, err error) {
+	switch {
+	case in.format.frames != nil:
+		return in.format.frames(ctx, c, in)
+	case in.format.read == nil:
+		return nil, fmt.Errorf("%s is not converted to %s", in.format.title, c.to.name)
+	}
+	err = in.format.read(ctx, c, in, func(s *symbols) (err error) {
+		u, err = c.framesOf(s)
+		return err
+	})
+	return u, err
 }
 
 // writeSFrame writes the section, or with --add the binary with it.
@@ -146,6 +194,9 @@ func writeSFrame(ctx context.Context, c *converter, u *unwinding, out io.Writer)
 		addr = *c.address
 	}
 	data, err := c.encode(u, addr)
+	if err == nil {
+		err = c.strictly(u.lost)
+	}
 	if err == nil {
 		_, err = out.Write(data)
 	}
@@ -173,6 +224,9 @@ func (c *converter) add(ctx context.Context, u *unwinding, out io.Writer) error 
 		addr, change = old.Addr, "--update-section"
 	}
 	data, err := c.encode(u, addr)
+	if err == nil {
+		err = c.strictly(u.lost)
+	}
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
@@ -90,30 +89,17 @@ func isELF(name string) bool {
 
 // dump makes the symbol file of a binary.
 func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
-	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: d.jobs}
-	reader := &dumper{dumpConfig: &dumpConfig{options: options, debugDirs: d.debugDirs}, msgs: d.msgs}
-	r := &dumpResult{fileSummary: fileSummary{File: name}}
-	err = reader.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) (err error) {
-		reader.judge(r, m, report)
-		s, err = symdiff.SpoolModule(name, m, symfmt.WriteOptions{Jobs: d.jobs})
-		return err
+	reader := &binaryReader{debugDirs: d.debugDirs, jobs: d.jobs, verbose: d.verbose, msgs: d.msgs}
+	err = reader.read(ctx, name, "", func(m *symfmt.Module, r *dumpResult, _ func()) (err error) {
+		if s, err = symdiff.SpoolModule(name, m, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
+			return err
+		}
+		d.msgs.exclusive(func() { d.status = max(d.status, r.Status) })
+		reader.tell(r)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.msgs.exclusive(func() { d.status = max(d.status, r.Status) })
-	d.tellDump(r)
 	return s, nil
-}
-
-// tellDump tells what a dump of the file would.
-func (d *differ) tellDump(r *dumpResult) {
-	out := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
-	for _, line := range r.lines {
-		out.add(line)
-	}
-	out.end()
-	for _, note := range r.Notes {
-		d.msgs.printf("symtool: %s", note)
-	}
 }

@@ -233,8 +233,12 @@ func checkModuleFlags(c *cli.Context) error {
 	if system := c.String("os"); system != "" && !osForm.MatchString(system) {
 		return fmt.Errorf("--os is %q, want one word such as Linux", system)
 	}
-	if name := c.String("name"); strings.ContainsAny(name, `/\`) || !bin.IsPrintable(name) || name != strings.TrimSpace(name) {
-		return fmt.Errorf("--name is %q, want the name of a file without its folder", name)
+	return checkModuleName("name", c.String("name"))
+}
+
+func checkModuleName(flag, name string) error {
+	if strings.ContainsAny(name, `/\`) || !bin.IsPrintable(name) || name != strings.TrimSpace(name) {
+		return fmt.Errorf("--%s is %q, want the name of a file without its folder", flag, name)
 	}
 	return nil
 }

@@ -4,43 +4,129 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 )
 
-// The formats of convert. A new one is a row in one of these tables.
+// format is a format of convert. One with read or write is one of symbols: what it
+// reads and writes is a symfmt.Module. The others are for frames, or for dumps.
+type format struct {
+	name  string                 // value of --from and --to
+	title string                 // for messages: "a symbol file"
+	exts  []string               // of file names
+	match func(head []byte) bool // by the first headSize bytes; nil if these do not tell
 
-// inputFormat is a format that convert reads. It tells a file by its first
-// bytes; the last row takes what no other does.
-type inputFormat struct {
-	name    string
-	matches func(head []byte) bool
-	read    func(ctx context.Context, c *converter) (*unwinding, error)
+	// read reads symbols, which are valid until use returns; nil if they are not read.
+	read func(ctx context.Context, c *converter, in *input, use func(*symbols) error) error
+	// losses are what write leaves out; nil for nothing.
+	losses func(c *converter, m *symfmt.Module) []symfmt.Loss
+	// write writes symbols; nil if they are not written.
+	write func(ctx context.Context, c *converter, m *symfmt.Module, out io.Writer) error
+
+	// frames reads how frames are unwound, where that is more than STACK CFI can
+	// say; writeFrames writes it.
+	frames      func(ctx context.Context, c *converter, in *input) (*unwinding, error)
+	writeFrames func(ctx context.Context, c *converter, u *unwinding, out io.Writer) error
+
+	dump   bool // of crashed processes: package walk reads and writes it
+	text   bool // what is written may go to a terminal
+	packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do
+
+	readFlags  []string // flags that only some formats have: as input,
+	writeFlags []string // and as output
 }
 
-var inputFormats = []inputFormat{
-	{"an SFrame section", func(head []byte) bool { return sframe.Magic(head) != nil }, readSFrameSection},
-	{"a symbol file", isSymbolFile, readSymbolFile},
-	{"an ELF file", func([]byte) bool { return true }, readELF},
-}
+// headSize is how much of a file tells its format.
+const headSize = 64
 
-// outputFormat is a format that convert writes.
-type outputFormat struct {
-	name  string // value of --to
-	write func(ctx context.Context, c *converter, u *unwinding, out io.Writer) error
-}
+// The flags of all formats of symbols that are written.
+var editFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module"}
 
-var outputFormats = []outputFormat{
-	{"sframe", writeSFrame},
-}
-
-func outputNames() (names []string) {
-	for i := range outputFormats {
-		names = append(names, outputFormats[i].name)
+// formats are all formats of convert, in the order in which contents are looked at.
+// It is a function, because rows refer to functions that look at the list.
+func formats() []format {
+	return []format{
+		{
+			name: "breakpad", title: "a symbol file", exts: []string{".sym"}, match: isSymbolFile, text: true, packed: true,
+			read: readBreakpad, losses: breakpadLosses, write: writeBreakpad,
+			writeFlags: []string{"old-inline-origin", "crlf"},
+		},
+		{
+			name: "sframe", title: "an SFrame section", exts: []string{".sframe"},
+			match: func(head []byte) bool { return sframe.Magic(head) != nil },
+			read:  readSFrameSymbols, frames: readSFrameSection, writeFrames: writeSFrame,
+			readFlags: []string{"address"}, writeFlags: []string{"sframe-version", "address", "add"},
+		},
+		{
+			name: "elf", title: "an ELF file", exts: []string{".elf", ".so", ".debug", ".ko"},
+			match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
+			read:  readELFSymbols, frames: readELF,
+			readFlags: []string{"cfi", "debug-dir"},
+		},
+		{name: walk.Minidump, title: "a minidump", exts: []string{".dmp", ".mdmp"}, dump: true},
+		{name: walk.Core, title: "an ELF core", exts: []string{".core"}, dump: true, readFlags: []string{"binaries"}},
 	}
-	return append(names, walk.Formats()...) // of dumps: convertdump.go
+}
+
+func (f *format) reads() bool  { return f.read != nil || f.dump }
+func (f *format) writes() bool { return f.write != nil || f.writeFrames != nil || f.dump }
+
+// names are the names of the formats for which is is true.
+func formatNames(is func(*format) bool) (names []string) {
+	for _, f := range formats() {
+		if is(&f) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+func formatNamed(name string) *format {
+	all := formats()
+	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// formatOfContent is the format that the beginning of a file tells; nil for none.
+func formatOfContent(head []byte) *format {
+	all := formats()
+	if i := slices.IndexFunc(all, func(f format) bool { return f.match != nil && f.match(head) }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// formatOfName is the format that the extension of a file's name tells, and its
+// compression, "" for none.
+func formatOfName(path string) (f *format, compression string) {
+	for _, c := range compressions {
+		if rest, ok := strings.CutSuffix(path, c.ext); ok {
+			path, compression = rest, c.name
+		}
+	}
+	all := formats()
+	i := slices.IndexFunc(all, func(f format) bool {
+		return slices.ContainsFunc(f.exts, func(ext string) bool { return strings.HasSuffix(path, ext) }) && (compression == "" || f.packed)
+	})
+	if i < 0 {
+		return nil, ""
+	}
+	return &all[i], compression
+}
+
+// symbols are what is known of a module.
+type symbols struct {
+	module   *symfmt.Module
+	problems []bin.Problem
+	dropped  int    // problems that are not in problems
+	passed   func() // for symfmt.WriteOptions; may be nil
 }
 
 // unwinding is how the frames of a binary are unwound.
@@ -53,12 +139,7 @@ type unwinding struct {
 	lost   []bin.Problem // what SFrame has no form for
 }
 
-// isSymbolFile knows Breakpad's text, which may be compressed with gzip or zstd.
+// isSymbolFile knows Breakpad's text.
 func isSymbolFile(head []byte) bool {
-	for _, start := range []string{"MODULE ", "\x1f\x8b", "\x28\xb5\x2f\xfd"} {
-		if bytes.HasPrefix(head, []byte(start)) {
-			return true
-		}
-	}
-	return false
+	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("MODULE "))
 }

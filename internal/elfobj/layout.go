@@ -49,6 +49,20 @@ func (f *File) ExecRanges() []Range {
 	return f.exec
 }
 
+// HasCode tells whether the file holds code, and not only tells where it is, as
+// files with debug information do.
+func (f *File) HasCode() bool {
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	for _, s := range f.Sections {
+		if s.Flags&code == code && s.HasData() {
+			return true
+		}
+	}
+	return len(f.Sections) == 0 && slices.ContainsFunc(f.Segments, func(p Segment) bool {
+		return p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.FileSize > 0
+	})
+}
+
 func (f *File) execSections() []Range {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	var out []Range

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// readBreakpad reads a symbol file, of which damage costs what is damaged.
+func readBreakpad(ctx context.Context, _ *converter, in *input, use func(*symbols) error) error {
+	r, err := in.reader()
+	if err != nil {
+		return err
+	}
+	m, report, err := symfmt.Read(contextReader{ctx, r}, symfmt.ReadOptions{File: in.name, Tolerant: true})
+	if err != nil {
+		return err
+	}
+	return use(&symbols{module: m, problems: report.Problems, dropped: report.Dropped})
+}
+
+// contextReader ends reading when ctx does.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.r.Read(p)
+}
+
+// breakpadLosses are the files of calls that INLINE records of the old form do not
+// say.
+func breakpadLosses(c *converter, _ *symfmt.Module) []symfmt.Loss {
+	if c.lostCallFiles == 0 {
+		return nil
+	}
+	return []symfmt.Loss{{What: "files of inlined calls", Count: c.lostCallFiles, Why: "the old form of INLINE has none"}}
+}
+
+func writeBreakpad(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+	if c.crlf {
+		out = crlfWriter{out}
+	}
+	return symfmt.Write(out, m, symfmt.WriteOptions{Jobs: c.jobs, Passed: c.passed})
+}
+
+// crlfWriter ends lines as Windows does.
+type crlfWriter struct{ w io.Writer }
+
+func (c crlfWriter) Write(p []byte) (int, error) {
+	if _, err := c.w.Write(bytes.ReplaceAll(p, []byte{'\n'}, []byte("\r\n"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// compression is a way to compress what is written.
+type compression struct {
+	name   string // of the flag
+	ext    string
+	writer func(io.Writer) (io.WriteCloser, error)
+}
+
+var compressions = []compression{
+	{"gzip", ".gz", func(w io.Writer) (io.WriteCloser, error) {
+		// No time and no name: the same symbols give the same bytes.
+		z := gzip.NewWriter(w)
+		z.ModTime = time.Unix(0, 0)
+		return z, nil
+	}},
+	{"zstd", ".zst", func(w io.Writer) (io.WriteCloser, error) {
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}},
+}
+
+// compressed calls write with what compresses, if the output is to be compressed.
+func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
+	if c.compression == nil {
+		return write(out)
+	}
+	z, err := c.compression.writer(out)
+	if err != nil {
+		return err
+	}
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
+}

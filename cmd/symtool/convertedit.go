@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// edit is what convert changes in symbols when it is asked to.
+type edit struct {
+	noInlines bool
+	noCFI     bool
+	onlyCFI   bool
+	prefixes  []dwarf2sym.PrefixMap
+	name      string // of the module, "" for its own
+}
+
+// change makes the changes, and what the output wants: canonical order, no
+// duplicates.
+func (c *converter) change(name string, m *symfmt.Module) {
+	e := &c.edit
+	dropped := 0
+	if e.onlyCFI {
+		dropped += m.KeepCFI()
+	}
+	if e.noInlines {
+		dropped += m.DropInlines()
+	}
+	if e.noCFI {
+		dropped += m.DropCFI()
+	}
+	if len(e.prefixes) > 0 {
+		m.MapFiles(func(path string) string { return dwarf2sym.MapPath(e.prefixes, path) })
+	}
+	if e.name != "" {
+		m.Name = e.name
+	}
+	c.lostCallFiles = 0
+	if c.oldInlines {
+		c.lostCallFiles = m.OldInlines()
+	}
+	m.Canonicalize()
+	same := m.Deduplicate()
+	if c.verbose {
+		c.msgs.printf("symtool: %s: %s left out as asked for, %s that were there twice", name, count(dropped, "record"), count(same, "record"))
+	}
+}
+
+// merge puts the symbols of one binary together.
+func (c *converter) merge(inputs []*input, all []*symbols) (*symfmt.Module, error) {
+	m := all[0].module
+	for i, s := range all[1:] {
+		name := inputs[i+1].name
+		left, err := m.Merge(s.module)
+		if err != nil {
+			return nil, inputError(name, fmt.Errorf("%w, and of %s", err, inputs[0].name))
+		}
+		if err := c.lose(name, left.Losses("there is something else before it")); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}

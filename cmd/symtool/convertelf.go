@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// readELFSymbols dumps a binary, with the debug files that symtool dump finds here.
+func readELFSymbols(ctx context.Context, c *converter, in *input, use func(*symbols) error) error {
+	return c.dumpPair(ctx, in.path, "", "", use)
+}
+
+// dumpPair dumps a binary, with the debug file if there is one, under another name if
+// that is given.
+func (c *converter) dumpPair(ctx context.Context, path, debugFile, name string, use func(*symbols) error) error {
+	reader := &binaryReader{name: name, cfi: c.source, debugDirs: c.debugDirs, jobs: c.jobs, verbose: c.verbose, quiet: c.quiet, msgs: c.msgs}
+	return reader.read(ctx, path, debugFile, func(m *symfmt.Module, r *dumpResult, passed func()) error {
+		reader.tell(r)
+		c.status = max(c.status, r.Status)
+		if err := c.strictStatus(r.Status); err != nil {
+			return err
+		}
+		return use(&symbols{module: m, passed: passed})
+	})
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk"
+)
+
+// converter is one call of convert.
+type converter struct {
+	*convertConfig
+	stdout io.Writer
+	msgs   *messages
+	status int
+
+	lostCallFiles int    // by --old-inline-origin
+	passed        func() // of the symbols that are written; may be nil
+}
+
+func (c *converter) run(ctx context.Context) error {
+	if c.store != "" {
+		return c.end(c.runStore(ctx))
+	}
+	var inputs []*input
+	for _, file := range c.files {
+		in, err := openInput(file, c.from)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		inputs = append(inputs, in)
+	}
+	if c.to == nil {
+		c.to = formatNamed(walk.OtherFormat(inputs[0].format.name))
+	}
+	if err := c.checkPair(inputs); err != nil {
+		return usagef("convert", "%v", err)
+	}
+	switch in := inputs[0]; {
+	case c.to.dump:
+		return c.end(c.runDump(ctx, in))
+	case c.to.writeFrames != nil:
+		return c.end(c.runFrames(ctx, in))
+	}
+	return c.end(c.runSymbols(ctx, inputs))
+}
+
+// end adds the status to an error, or to none.
+func (c *converter) end(err error) error {
+	if err == nil && c.status != statusOK {
+		return &statusError{status: c.status}
+	}
+	return err
+}
+
+// checkPair checks what depends on the formats of both sides.
+func (c *converter) checkPair(inputs []*input) error {
+	switch {
+	case c.to == nil:
+		return fmt.Errorf("no --to, and --output has no extension that tells the format: want --to %s", strings.Join(formatNames((*format).writes), ", "))
+	case len(inputs) > 1 && c.to.dump:
+		return fmt.Errorf("%d operands, want one dump", len(inputs))
+	case c.compression != nil && !c.to.packed:
+		return fmt.Errorf("--%s is for text, and --to %s is none", c.compression.name, c.to.name)
+	case c.output == "-" && isTerminal(c.stdout) && (!c.to.text || c.compression != nil):
+		return errors.New("no binary data is written to a terminal: name a file with --output")
+	}
+	return c.checkGiven(inputs)
+}
+
+// checkGiven refuses flags that neither the formats of the inputs nor that of the
+// output have.
+func (c *converter) checkGiven(inputs []*input) error {
+	for _, flag := range c.given {
+		read, write := onlyFor(flag)
+		if len(read)+len(write) == 0 || slices.Contains(write, c.to.name) ||
+			slices.ContainsFunc(inputs, func(in *input) bool { return slices.Contains(read, in.format.name) }) {
+			continue
+		}
+		var places []string
+		if len(write) > 0 {
+			places = append(places, "--to "+strings.Join(write, ", "))
+		}
+		if len(read) > 0 {
+			places = append(places, "input in "+strings.Join(read, ", "))
+		}
+		return fmt.Errorf("--%s is for %s only", flag, strings.Join(places, " and for "))
+	}
+	return nil
+}
+
+// runSymbols converts symbols.
+func (c *converter) runSymbols(ctx context.Context, inputs []*input) error {
+	return c.readAll(ctx, inputs, nil, func(all []*symbols) error {
+		m, err := c.merge(inputs, all)
+		if err != nil {
+			return err
+		}
+		c.change(inputs[0].name, m)
+		if err := c.tellLosses(inputs[0].name, m); err != nil {
+			return err
+		}
+		c.passed = all[0].passed
+		return c.writeOut(func(out io.Writer) error { return c.writeSymbols(ctx, m, out) })
+	})
+}
+
+func (c *converter) writeSymbols(ctx context.Context, m *symfmt.Module, out io.Writer) error {
+	return c.compressed(contextWriter{ctx, out}, func(out io.Writer) error { return c.to.write(ctx, c, m, out) })
+}
+
+// readAll reads the inputs behind those that all has. Their symbols are valid
+// inside of the call that gave them, so that the calls are in each other.
+func (c *converter) readAll(ctx context.Context, inputs []*input, all []*symbols, use func([]*symbols) error) error {
+	if len(all) == len(inputs) {
+		return use(all)
+	}
+	return c.readOne(ctx, inputs[len(all)], func(s *symbols) error { return c.readAll(ctx, inputs, append(all, s), use) })
+}
+
+// readOne reads one input, and tells its damage.
+func (c *converter) readOne(ctx context.Context, in *input, use func(*symbols) error) error {
+	if in.format.read == nil {
+		return inputError(in.name, fmt.Errorf("%s is not converted to %s", in.format.title, c.to.name))
+	}
+	err := in.format.read(ctx, c, in, func(s *symbols) error {
+		c.tell(in.name, s.problems, statusInput)
+		if s.dropped > 0 && !c.quiet {
+			c.msgs.printf("symtool: %s: and %s", in.name, count(s.dropped, "more problem"))
+		}
+		if len(s.problems) > 0 {
+			if err := c.strictStatus(statusInput); err != nil {
+				return err
+			}
+		}
+		return use(s)
+	})
+	var known *statusError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return inputError(in.name, err)
+}
+
+// writeOut writes the output, whole or not at all. A copy of a binary has its mode.
+func (c *converter) writeOut(write func(io.Writer) error) error {
+	out, err := createOutput(c.output, c.stdout)
+	if err != nil {
+		return outputError(c.output, err)
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		var known *statusError
+		if errors.As(err, &known) {
+			return err
+		}
+		return outputError(out.Name(), err)
+	}
+	if w, ok := out.(*wholeFile); ok && c.binary != "" {
+		st, err := os.Stat(c.binary)
+		if err == nil {
+			err = w.f.Chmod(st.Mode().Perm())
+		}
+		if err != nil {
+			return outputError(out.Name(), err)
+		}
+	}
+	return outputError(out.Name(), out.Commit())
+}
+
+// tell prints problems of a file, and raises the status if there are some.
+func (c *converter) tell(name string, problems []bin.Problem, status int) {
+	if len(problems) == 0 {
+		return
+	}
+	c.status = max(c.status, status)
+	if c.quiet {
+		return
+	}
+	out := problemLines{msgs: c.msgs, all: c.verbose, hint: verboseHint}
+	for _, p := range problems {
+		out.add(problemLine(name, p))
+	}
+	out.end()
+}
+
+// tellLosses tells what the output has no place for. With --strict it is an error.
+func (c *converter) tellLosses(name string, m *symfmt.Module) error {
+	if c.to.losses == nil {
+		return nil
+	}
+	return c.lose(name, c.to.losses(c, m))
+}
+
+func (c *converter) lose(name string, losses []symfmt.Loss) error {
+	for _, l := range losses {
+		if c.quiet {
+			break
+		}
+		why := ""
+		if l.Why != "" {
+			why = " (" + l.Why + ")"
+		}
+		c.msgs.printf("symtool: %s: %s left out: %d%s", name, l.What, l.Count, why)
+	}
+	if len(losses) > 0 {
+		return c.strictStatus(statusFindings)
+	}
+	return nil
+}
+
+// strictly is strictStatus for what a writer left out.
+func (c *converter) strictly(lost []bin.Problem) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	return c.strictStatus(statusFindings)
+}
+
+// strictStatus ends the work with --strict, with a status that is none of success.
+func (c *converter) strictStatus(status int) error {
+	if !c.strict || status == statusOK {
+		return nil
+	}
+	return &statusError{status, errors.New("nothing is written: something would be lost, and there is --strict")}
+}

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// stored is a file that goes into a store.
+type stored struct {
+	in *input
+
+	// Of ELF files.
+	buildID   string
+	code, dbg bool   // it has code, debug information
+	debugFile string // to be dumped with it
+}
+
+// runStore writes a store. A file that cannot be written does not stop the others.
+func (c *converter) runStore(ctx context.Context) error {
+	if err := c.checkStore(); err != nil {
+		return usagef("convert", "%v", err)
+	}
+	items, err := c.storedFiles()
+	if err != nil {
+		return err
+	}
+	if c.layout == "breakpad" {
+		items = pair(items)
+	}
+	for _, it := range items {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c.report(c.storeFile(ctx, it))
+		it.in.Close()
+	}
+	return nil
+}
+
+// checkStore refuses flags that no file of a store has a use for.
+func (c *converter) checkStore() error {
+	for _, flag := range c.given {
+		read, write := onlyFor(flag)
+		if len(read)+len(write) > 0 && !strings.Contains(strings.Join(read, " ")+" "+strings.Join(write, " "), "breakpad") && flag != "cfi" && flag != "debug-dir" {
+			return fmt.Errorf("--%s is not for stores", flag)
+		}
+	}
+	if c.compression != nil && !store.TakesSymbols(c.layout) {
+		return fmt.Errorf("--%s is for symbol files, and layout %s is for ELF files", c.compression.name, c.layout)
+	}
+	return nil
+}
+
+// report prints an error that costs one file.
+func (c *converter) report(err error) {
+	var status *statusError
+	if err == nil {
+		return
+	}
+	if !errors.As(err, &status) {
+		status = &statusError{statusInput, err}
+	}
+	c.status = max(c.status, status.status)
+	c.msgs.printf("symtool: %v", status)
+}
+
+// storedFiles are the files of the operands, of folders those below them in the
+// order of their names. In a folder there may be other files.
+func (c *converter) storedFiles() (items []*stored, err error) {
+	for _, operand := range c.files {
+		if !isFolder(operand) {
+			c.report(c.addStored(&items, operand))
+			continue
+		}
+		others, before := 0, len(items)
+		err := filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				c.report(err)
+				return nil
+			}
+			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+				c.report(err)
+				return nil
+			}
+			if err := c.addStored(&items, path); err != nil {
+				others++
+				if c.verbose {
+					c.msgs.printf("symtool: %v", err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, inputError(operand, err)
+		}
+		if len(items) == before {
+			c.report(inputError(operand, errors.New("no symbol file and no ELF file below it")))
+		}
+		if others > 0 && !c.quiet {
+			c.msgs.printf("symtool: %s: %s left alone: neither symbols nor ELF", operand, count(others, "file"))
+		}
+	}
+	return items, nil
+}
+
+// addStored adds a file, if a store has a place for it.
+func (c *converter) addStored(items *[]*stored, path string) error {
+	in, err := openInput(path, c.from)
+	if err != nil {
+		return err
+	}
+	if in.format.read == nil {
+		in.Close()
+		return inputError(in.name, fmt.Errorf("%s has no place in a store", in.format.title))
+	}
+	it := &stored{in: in}
+	if in.format.name == "elf" {
+		if err := it.look(); err != nil {
+			in.Close()
+			return inputError(in.name, err)
+		}
+	}
+	*items = append(*items, it)
+	return nil
+}
+
+// look finds out what an ELF file has.
+func (it *stored) look() error {
+	f, err := elfobj.Open(it.in.path, elfobj.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	it.buildID, it.dbg = hex.EncodeToString(f.BuildID()), f.HasDWARF()
+	it.code = f.HasCode()
+	return nil
+}
+
+// pair gives executables without debug information the files that have it, which are
+// not dumped by themselves then.
+func pair(items []*stored) (left []*stored) {
+	debug := map[string]*stored{}
+	for _, it := range items {
+		if it.buildID != "" && it.dbg && !it.code && debug[it.buildID] == nil {
+			debug[it.buildID] = it
+		}
+	}
+	used := map[*stored]bool{}
+	for _, it := range items {
+		if d := debug[it.buildID]; d != nil && it.code && !it.dbg {
+			it.debugFile, used[d] = d.in.path, true
+		}
+	}
+	for _, it := range items {
+		if !used[it] {
+			left = append(left, it)
+		}
+	}
+	return left
+}
+
+// storeFile writes what becomes of one file.
+func (c *converter) storeFile(ctx context.Context, it *stored) error {
+	isELF := it.in.format.name == "elf"
+	switch {
+	case isELF && store.TakesELF(c.layout):
+		return c.copyELF(ctx, it)
+	case isELF:
+		return c.dumpAs(ctx, it, func(s *symbols) error { return c.storeSymbols(ctx, it.in.name, s) })
+	case store.TakesSymbols(c.layout):
+		return c.readOne(ctx, it.in, func(s *symbols) error { return c.storeSymbols(ctx, it.in.name, s) })
+	}
+	return c.readOne(ctx, it.in, func(s *symbols) error { return c.storeAsELF(ctx, it.in.name, s) })
+}
+
+// storeName matches the names that files have in stores whose paths do not tell the
+// name of the module.
+var storeName = regexp.MustCompile(`(^|/)(executable|debuginfo|\.build-id/[0-9a-f]{2}/[0-9a-f]+(\.debug)?)$`)
+
+// dumpAs dumps a binary. One in a store by build-id has no name but that.
+func (c *converter) dumpAs(ctx context.Context, it *stored, use func(*symbols) error) error {
+	name := ""
+	if storeName.MatchString(filepath.ToSlash(it.in.path)) && it.buildID != "" {
+		name = it.buildID
+	}
+	return c.dumpPair(ctx, it.in.path, it.debugFile, name, use)
+}
+
+// storeSymbols writes a symbol file into the store.
+func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) error {
+	m := s.module
+	c.change(name, m)
+	if err := c.tellLosses(name, m); err != nil {
+		return err
+	}
+	c.passed = s.passed
+	f := &store.File{Contents: store.Symbols, OS: m.OS, Name: m.Name, ID: m.ID, BuildID: codeID(m), Ext: ".sym"}
+	if c.compression != nil {
+		f.Ext += c.compression.ext
+	}
+	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, m, out) })
+}
+
+// codeID is the build-id of a module, "" if it is not known.
+func codeID(m *symfmt.Module) string {
+	for _, in := range m.Infos {
+		if in.Key == "CODE_ID" {
+			id, _, _ := strings.Cut(in.Value, " ")
+			return id
+		}
+	}
+	return ""
+}
+
+// storeAsELF writes symbols as ELF, into a store that has nothing else.
+func (c *converter) storeAsELF(ctx context.Context, name string, s *symbols) error {
+	to := formatNamed("elf")
+	if to.write == nil {
+		return inputError(name, fmt.Errorf("%s has no place in a store of layout %s", "a symbol file", c.layout))
+	}
+	m := s.module
+	c.change(name, m)
+	if to.losses != nil {
+		if err := c.lose(name, to.losses(c, m)); err != nil {
+			return err
+		}
+	}
+	f := &store.File{Contents: store.DebugInfo, BuildID: codeID(m)}
+	return c.place(name, f, func(out io.Writer) error { return to.write(ctx, c, m, contextWriter{ctx, out}) })
+}
+
+// copyELF copies a file as it is: to both places if it has code and debug
+// information.
+func (c *converter) copyELF(ctx context.Context, it *stored) error {
+	var contents []store.Contents
+	if it.code {
+		contents = append(contents, store.Executable)
+	}
+	if it.dbg || !it.code {
+		contents = append(contents, store.DebugInfo)
+	}
+	for _, what := range contents {
+		err := c.place(it.in.name, &store.File{Contents: what, BuildID: it.buildID}, func(out io.Writer) error {
+			return copyFile(contextWriter{ctx, out}, it.in.path)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place writes a file to its place in the store, unless it is there.
+func (c *converter) place(name string, f *store.File, write func(io.Writer) error) error {
+	path, err := store.PathIn(c.layout, f)
+	if err != nil {
+		return inputError(name, err)
+	}
+	path = filepath.Join(c.store, path)
+	if err := os.MkdirAll(c.store, 0o777); err != nil {
+		return outputError(c.store, err)
+	}
+	out, err := newWholeFile(filepath.Join(c.store, ".symtool.new"), path)
+	if err != nil {
+		return outputError(c.store, err)
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		return outputError(path, err)
+	}
+	if err := out.finish(); err != nil {
+		return outputError(path, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return c.compare(name, out, path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return outputError(filepath.Dir(path), err)
+	}
+	out.target = path
+	if err := out.rename(); err != nil {
+		return outputError(path, err)
+	}
+	c.placed(name, path, "written to")
+	return nil
+}
+
+// compare tells whether what is in a place is what would be written there.
+func (c *converter) compare(name string, out *wholeFile, path string) error {
+	same, err := sameContents(out.f.Name(), path)
+	switch {
+	case err != nil:
+		return outputError(path, err)
+	case !same:
+		return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced", path, name)}
+	}
+	c.placed(name, path, "is there already as")
+	return nil
+}
+
+func (c *converter) placed(name, path, how string) {
+	if c.verbose {
+		c.msgs.printf("symtool: %s: %s %s", name, how, path)
+	}
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Contents is what a file of a store is.
+type Contents uint8
+
+const (
+	Symbols    Contents = iota // a symbol file
+	Executable                 // an ELF file with code
+	DebugInfo                  // an ELF file with debug information
+)
+
+var contentNames = [...]string{"a symbol file", "an executable", "debug information"}
+
+// File is what the place of a file depends on.
+type File struct {
+	Contents Contents
+	OS       string // of MODULE, like Name and ID; of symbol files only
+	Name     string
+	ID       string
+	BuildID  string // hexadecimal; "" if it has none. INFO CODE_ID of symbol files
+	Ext      string // of a symbol file: ".sym", or with what compression adds
+}
+
+// A layout is a way to name the files of a store. See getsentry's page "Symbol
+// Server Compatibility", GDB's manual ("Debugging Information in Separate Files")
+// and debuginfod(8).
+type layout struct {
+	name string
+	path func(f *File) (string, error)
+}
+
+var layouts = []layout{
+	{"breakpad", breakpadPath},
+	{"build-id", buildIDPath},
+	{"debuginfod", debuginfodPath},
+	{"unified", unifiedPath},
+}
+
+// Layouts are the names of the layouts.
+func Layouts() (names []string) {
+	for _, l := range layouts {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// TakesELF tells whether a layout has places for ELF files.
+func TakesELF(layout string) bool { return layout != "breakpad" }
+
+// TakesSymbols tells whether a layout has places for symbol files.
+func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
+
+// PathIn is the place of a file below the root of a store in a layout, with slashes
+// of this system. What goes into it may come from anywhere: it leads out of no
+// folder, or is an error.
+func PathIn(layout string, f *File) (string, error) {
+	for _, l := range layouts {
+		if l.name == layout {
+			return l.path(f)
+		}
+	}
+	return "", fmt.Errorf("no layout %q", layout)
+}
+
+func (f *File) refused(layout string) error {
+	return fmt.Errorf("%s has no place in a store of layout %s", contentNames[f.Contents], layout)
+}
+
+// breakpadPath is NAME/ID/STEM.sym.
+func breakpadPath(f *File) (string, error) {
+	if f.Contents != Symbols {
+		return "", f.refused("breakpad")
+	}
+	p, err := NewPlace(f.Name, f.ID)
+	if err == nil {
+		err = p.checkExt(f.Ext)
+	}
+	if err != nil {
+		return "", fmt.Errorf("MODULE %w", err)
+	}
+	return p.Path(f.Ext), nil
+}
+
+// split is a hexadecimal id as a folder of two digits and a name.
+func split(id string) (folder, name string, err error) {
+	if id == "" {
+		return "", "", errors.New("no build-id")
+	}
+	if err := checkID(id); err != nil {
+		return "", "", fmt.Errorf("build-id %q: %w", clipped(id), err)
+	}
+	if len(id) < 4 {
+		return "", "", fmt.Errorf("build-id %q: want two bytes or more", id)
+	}
+	id = strings.ToLower(id)
+	return id[:2], id[2:], nil
+}
+
+// buildIDPath is .build-id/xx/yyyy for executables, with .debug behind it for debug
+// information: what gdb looks for below its debug-file-directory.
+func buildIDPath(f *File) (string, error) {
+	folder, name, err := split(f.BuildID)
+	switch {
+	case f.Contents == Symbols:
+		return "", f.refused("build-id")
+	case err != nil:
+		return "", err
+	case f.Contents == DebugInfo:
+		name += ".debug"
+	}
+	if len(name) > maxName {
+		return "", fmt.Errorf("build-id %q: %d digits are too many", clipped(f.BuildID), len(f.BuildID))
+	}
+	return filepath.Join(".build-id", folder, name), nil
+}
+
+// elfNames are the names of ELF files by what they hold.
+var elfNames = map[Contents]string{Executable: "executable", DebugInfo: "debuginfo"}
+
+// debuginfodPath is buildid/HEX/executable and buildid/HEX/debuginfo: the paths of
+// debuginfod's web interface.
+func debuginfodPath(f *File) (string, error) {
+	if f.Contents == Symbols {
+		return "", f.refused("debuginfod")
+	}
+	folder, name, err := split(f.BuildID)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join("buildid", folder+name, elfNames[f.Contents]), nil
+}
+
+// unifiedPath is xx/yyyy/executable, debuginfo or breakpad. The id of a symbol file
+// is that of its binary: the build-id where INFO CODE_ID has one, else MODULE's;
+// on Apple's systems MODULE's without the age, on Windows MODULE's.
+func unifiedPath(f *File) (string, error) {
+	id, last := f.BuildID, elfNames[f.Contents]
+	if f.Contents == Symbols {
+		last = "breakpad"
+		switch {
+		case f.OS == "windows":
+			id = f.ID
+		case (f.OS == "mac" || f.OS == "ios") && len(f.ID) > 32:
+			id = f.ID[:32]
+		case id == "":
+			id = f.ID
+		}
+	}
+	folder, name, err := split(id)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(folder, name, last), nil
+}
