@@ -1,7 +1,6 @@
 package symfmt
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -146,6 +145,11 @@ func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginI
 // mergePublics adds PUBLICs where the other module has no FUNC. Of m.Funcs, the
 // first have are of m, the others of o.
 func (m *Module) mergePublics(o *Module, have int) (left int) {
+	own := make(map[Public]bool, len(m.Publics))
+	for _, p := range m.Publics {
+		own[p] = true
+	}
+	o.Publics = slices.DeleteFunc(o.Publics, func(p Public) bool { return own[p] })
 	replaced := func(funcs []Func) func(Public) bool {
 		names := make(map[RVA]string, len(funcs))
 		for i := range funcs {
@@ -201,7 +205,7 @@ func (t *CFITable) hasBlock(blocks []CFIBlock, o *CFITable, b *CFIBlock) bool {
 // covered is code that records are of.
 type covered struct {
 	starts []RVA // sorted
-	ends   []RVA // the highest end of those up to here
+	lasts  []RVA // the highest last address of those up to here
 }
 
 // newCovered is the code of n records in order of address. One of no size has its
@@ -210,21 +214,26 @@ func newCovered(n int, at func(i int) (RVA, uint64)) covered {
 	c := covered{make([]RVA, n), make([]RVA, n)}
 	for i := range n {
 		rva, size := at(i)
-		c.starts[i], c.ends[i] = rva, endOf(rva, size)
+		c.starts[i], c.lasts[i] = rva, lastOf(rva, size)
 		if i > 0 {
-			c.ends[i] = max(c.ends[i], c.ends[i-1])
+			c.lasts[i] = max(c.lasts[i], c.lasts[i-1])
 		}
 	}
 	return c
 }
 
 func (c *covered) overlaps(rva RVA, size uint64) bool {
-	end := endOf(rva, size)
-	n, _ := slices.BinarySearchFunc(c.starts, end, func(a, b RVA) int { return cmp.Compare(a, b) })
-	return n > 0 && c.ends[n-1] > rva
+	last := lastOf(rva, size)
+	n, _ := slices.BinarySearchFunc(c.starts, last, func(a, b RVA) int {
+		if a <= b {
+			return -1
+		}
+		return 1
+	})
+	return n > 0 && c.lasts[n-1] >= rva
 }
 
-// endOf is the end of code, at most the last address.
-func endOf(rva RVA, size uint64) RVA {
-	return rva + RVA(min(max(size, 1), math.MaxUint64-uint64(rva)))
+// lastOf is the last address of code, as far as there are addresses.
+func lastOf(rva RVA, size uint64) RVA {
+	return rva + RVA(min(max(size, 1)-1, math.MaxUint64-uint64(rva)))
 }

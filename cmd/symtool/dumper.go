@@ -79,8 +79,9 @@ func named(file string, err error, msg string) string {
 	var (
 		binErr  *bin.Error
 		pathErr *fs.PathError
+		syntax  *symfmt.SyntaxError
 	)
-	if errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) {
+	if errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != "" {
 		return msg
 	}
 	return file + ": " + msg
