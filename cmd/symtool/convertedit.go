@@ -43,7 +43,7 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	m.Canonicalize()
 	same := m.Deduplicate()
 	if c.verbose {
-		c.msgs.printf("symtool: %s: %s left out as asked for, %s that were there twice", name, count(dropped, "record"), count(same, "record"))
+		c.msgs.printf("symtool: %s: %s left out as asked for, %s", name, count(dropped, "record"), count(same, "duplicate"))
 	}
 }
 

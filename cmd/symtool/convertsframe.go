@@ -160,10 +160,13 @@ func (c *converter) runFrames(ctx context.Context, in *input) error {
 	}
 	c.tell(in.name, u.damage, statusInput)
 	err = c.writeOut(func(out io.Writer) error { return c.to.writeFrames(ctx, c, u, contextWriter{ctx, out}) })
-	if err != nil {
+	if err != nil && !c.strict {
 		return err
 	}
 	c.tell(in.name, u.lost, statusFindings)
+	if err != nil {
+		return err
+	}
 	if c.verbose {
 		c.msgs.printf("symtool: %s: %s, %d left out", in.name, count(len(u.funcs), "function"), len(u.lost))
 	}

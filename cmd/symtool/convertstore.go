@@ -201,6 +201,9 @@ func (c *converter) dumpAs(ctx context.Context, it *stored, use func(*symbols) e
 // storeSymbols writes a symbol file into the store.
 func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) error {
 	m := s.module
+	if m.Name == "" {
+		return inputError(name, errors.New("no MODULE record: its place in a store is not known"))
+	}
 	c.change(name, m)
 	if err := c.tellLosses(name, m); err != nil {
 		return err

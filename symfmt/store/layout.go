@@ -79,11 +79,11 @@ func breakpadPath(f *File) (string, error) {
 		return "", f.refused("breakpad")
 	}
 	p, err := NewPlace(f.Name, f.ID)
-	if err == nil {
-		err = p.checkExt(f.Ext)
-	}
 	if err != nil {
 		return "", fmt.Errorf("MODULE %w", err)
+	}
+	if err := p.checkExt(f.Ext); err != nil {
+		return "", fmt.Errorf("MODULE name %q: %w", f.Name, err)
 	}
 	return p.Path(f.Ext), nil
 }

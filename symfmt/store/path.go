@@ -27,14 +27,7 @@ const maxName = 255
 // Path is the place of m's symbol file below the root of a store, with slashes
 // of this system. ext is what follows STEM: ".sym" or ".sym.gz".
 func Path(m *symfmt.Module, ext string) (string, error) {
-	p, err := NewPlace(m.Name, m.ID)
-	if err != nil {
-		return "", fmt.Errorf("MODULE %w", err)
-	}
-	if err := p.checkExt(ext); err != nil {
-		return "", fmt.Errorf("MODULE name %q: %w", m.Name, err)
-	}
-	return p.Path(ext), nil
+	return breakpadPath(&File{Contents: Symbols, Name: m.Name, ID: m.ID, Ext: ext})
 }
 
 // Place is where a module's symbol files are. Its parts are names of files,
