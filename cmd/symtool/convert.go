@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,6 +87,10 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
 		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
+		&cli.StringFlag{Name: "base", Usage: "RVA 0 is at `ADDR`, hexadecimal, in formats with addresses: written\nthere, and taken from what is read"},
+		&cli.IntFlag{Name: "gsym-version", Usage: "write version `N` of GSYM: 1 (default) or 2", Value: 1},
+		&cli.IntFlag{Name: "symcache-version", Usage: "write version `N` of symcaches: 7, 8 (default) or 9", Value: 8},
+		&cli.StringFlag{Name: "byte-order", Usage: "`ORDER` of what is written, little or big, in place of that of the\nmodule's CPU"},
 		jobsFlag(),
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR`; may be\nrepeated; in place of /usr/lib/debug"},
 		cfiFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe where dwarf has none"),
@@ -110,6 +115,11 @@ type convertConfig struct {
 	compression *compression // nil for none
 	given       []string     // flags that were given, in the order of the help
 	edit        edit
+
+	base            *uint64          // nil without --base
+	byteOrder       binary.ByteOrder // nil for that of the CPU
+	gsymVersion     int
+	symcacheVersion int
 
 	oldInlines bool
 	crlf       bool
@@ -138,6 +148,7 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 		files: c.Args().Slice(), from: c.String("from"), output: c.String("output"), store: c.String("to-store"), layout: c.String("layout"),
 		oldInlines: c.Bool("old-inline-origin"), crlf: c.Bool("crlf"), jobs: par.Jobs(c.Int("jobs")), debugDirs: c.StringSlice("debug-dir"),
 		strict: c.Bool("strict"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
+		byteOrder: byteOrders[c.String("byte-order")], gsymVersion: c.Int("gsym-version"), symcacheVersion: c.Int("symcache-version"),
 		version: uint8(c.Int("sframe-version")), source: cfiSources[c.String("cfi")], binary: c.String("add"), binaries: c.StringSlice("binaries"),
 	}
 	for _, f := range c.Command.Flags {
@@ -151,7 +162,7 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 	if !c.IsSet("debug-dir") {
 		cfg.debugDirs = []string{"/usr/lib/debug"}
 	}
-	for _, check := range []func(*cli.Context) error{cfg.operands, cfg.checkFlags, cfg.chooseOutput, cfg.chooseEdit, cfg.checkSFrame} {
+	for _, check := range []func(*cli.Context) error{cfg.operands, cfg.checkFlags, cfg.chooseOutput, cfg.chooseEdit, cfg.checkNumbers} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -190,11 +201,15 @@ func (cfg *convertConfig) checkFlags(c *cli.Context) error {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
-	for name, values := range map[string][]string{
-		"from": formatNames((*format).reads), "to": formatNames((*format).writes), "layout": store.Layouts(), "cfi": {"auto", "dwarf", "sframe"},
+	for _, v := range []struct {
+		flag   string
+		values []string
+	}{
+		{"from", formatNames((*format).reads)}, {"to", formatNames((*format).writes)}, {"layout", store.Layouts()},
+		{"cfi", []string{"auto", "dwarf", "sframe"}}, {"byte-order", []string{"little", "big"}},
 	} {
-		if c.IsSet(name) {
-			if err := oneOf(c, name, values...); err != nil {
+		if c.IsSet(v.flag) {
+			if err := oneOf(c, v.flag, v.values...); err != nil {
 				return err
 			}
 		}
@@ -248,15 +263,30 @@ func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
 	return checkModuleName("rename-module", cfg.edit.name)
 }
 
-// checkSFrame checks --sframe-version and --address.
-func (cfg *convertConfig) checkSFrame(c *cli.Context) error {
-	if n := c.Int("sframe-version"); n != 2 && n != 3 {
-		return fmt.Errorf("--sframe-version is %d, want 2 or 3", n)
+// checkNumbers checks versions and addresses.
+func (cfg *convertConfig) checkNumbers(c *cli.Context) error {
+	for _, v := range []struct {
+		flag     string
+		min, max int
+	}{{"sframe-version", 2, 3}, {"gsym-version", 1, 2}, {"symcache-version", 7, 9}} {
+		if n := c.Int(v.flag); n < v.min || n > v.max {
+			return fmt.Errorf("--%s is %d, want %d to %d", v.flag, n, v.min, v.max)
+		}
 	}
-	if !c.IsSet("address") {
-		return nil
+	for _, v := range []struct {
+		flag string
+		to   **uint64
+	}{{"address", &cfg.address}, {"base", &cfg.base}} {
+		if c.IsSet(v.flag) {
+			addr, err := address(v.flag, c.String(v.flag))
+			if err != nil {
+				return err
+			}
+			*v.to = &addr
+		}
 	}
-	addr, err := address("address", c.String("address"))
-	cfg.address = &addr
-	return err
+	if cfg.to != nil && cfg.to.name == "elf" && cfg.base != nil && *cfg.base%4096 != 0 {
+		return fmt.Errorf("--base is %#x, want a multiple of 0x1000 for --to elf", *cfg.base)
+	}
+	return nil
 }

@@ -109,12 +109,15 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*input) error {
 			return err
 		}
 		c.passed = all[0].passed
-		return c.writeOut(func(out io.Writer) error { return c.writeSymbols(ctx, m, out) })
+		return c.writeOut(func(out io.Writer) error { return c.writeSymbols(ctx, c.to, inputs[0].name, m, out) })
 	})
 }
 
-func (c *converter) writeSymbols(ctx context.Context, m *symfmt.Module, out io.Writer) error {
-	return c.compressed(contextWriter{ctx, out}, func(out io.Writer) error { return c.to.write(ctx, c, m, out) })
+// writeSymbols writes symbols of a file in a format.
+func (c *converter) writeSymbols(ctx context.Context, to *format, name string, m *symfmt.Module, out io.Writer) error {
+	w := &inputWriter{w: contextWriter{ctx, out}}
+	err := c.compressed(w, func(out io.Writer) error { return to.write(ctx, c, m, out) })
+	return w.judge(name, to.name, err)
 }
 
 // readAll reads the inputs behind those that all has. Their symbols are valid

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/store"
@@ -201,8 +203,8 @@ func (c *converter) dumpAs(ctx context.Context, it *stored, use func(*symbols) e
 // storeSymbols writes a symbol file into the store.
 func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) error {
 	m := s.module
-	if m.Name == "" {
-		return inputError(name, errors.New("no MODULE record: its place in a store is not known"))
+	if m.Name == "" || slices.ContainsFunc(s.problems, ofModule) {
+		return inputError(name, errors.New("no MODULE record that is whole: its place in a store is not known"))
 	}
 	c.change(name, m)
 	if err := c.tellLosses(name, m); err != nil {
@@ -213,7 +215,13 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) e
 	if c.compression != nil {
 		f.Ext += c.compression.ext
 	}
-	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, m, out) })
+	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, c.to, name, m, out) })
+}
+
+// ofModule tells whether a problem is of the MODULE record.
+func ofModule(p bin.Problem) bool {
+	var syntax *symfmt.SyntaxError
+	return errors.As(p.Err, &syntax) && syntax.Record == symfmt.KindModule.String()
 }
 
 // codeID is the build-id of a module, "" if it is not known.
@@ -230,18 +238,13 @@ func codeID(m *symfmt.Module) string {
 // storeAsELF writes symbols as ELF, into a store that has nothing else.
 func (c *converter) storeAsELF(ctx context.Context, name string, s *symbols) error {
 	to := formatNamed("elf")
-	if to.write == nil {
-		return inputError(name, fmt.Errorf("%s has no place in a store of layout %s", "a symbol file", c.layout))
-	}
 	m := s.module
 	c.change(name, m)
-	if to.losses != nil {
-		if err := c.lose(name, to.losses(c, m)); err != nil {
-			return err
-		}
+	if err := c.lose(name, to.losses(c, m)); err != nil {
+		return err
 	}
 	f := &store.File{Contents: store.DebugInfo, BuildID: codeID(m)}
-	return c.place(name, f, func(out io.Writer) error { return to.write(ctx, c, m, contextWriter{ctx, out}) })
+	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, to, name, m, out) })
 }
 
 // copyELF copies a file as it is: to both places if it has code and debug
@@ -281,6 +284,10 @@ func (c *converter) place(name string, f *store.File, write func(io.Writer) erro
 	}
 	defer out.Abort()
 	if err := write(out); err != nil {
+		var known *statusError
+		if errors.As(err, &known) {
+			return err
+		}
 		return outputError(path, err)
 	}
 	if err := out.finish(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk"
 )
 
@@ -62,12 +63,11 @@ func formats() []format {
 			read:  readSFrameSymbols, frames: readSFrameSection, writeFrames: writeSFrame,
 			readFlags: []string{"address"}, writeFlags: []string{"sframe-version", "address", "add"},
 		},
-		{
-			name: "elf", title: "an ELF file", exts: []string{".elf", ".so", ".debug", ".ko"},
-			match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
-			read:  readELFSymbols, frames: readELF,
-			readFlags: []string{"cfi", "debug-dir"},
-		},
+		gsymFormat(),
+		symcacheFormat(),
+		elfFormat(),
+		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
+		listFormat("nm", "a list of nm", ".nm", symlist.NM, symlist.MatchNM),
 		{name: walk.Minidump, title: "a minidump", exts: []string{".dmp", ".mdmp"}, dump: true},
 		{name: walk.Core, title: "an ELF core", exts: []string{".core"}, dump: true, readFlags: []string{"binaries"}},
 	}

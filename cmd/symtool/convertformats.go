@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/gsym"
+	"github.com/symtool/symtool/symfmt/symcache"
+	"github.com/symtool/symtool/symfmt/symelf"
+	"github.com/symtool/symtool/symfmt/symlist"
+)
+
+// The rows of formats that have a package of their own: what of convert's flags goes
+// where.
+
+// parse is a package's Read. dropped is told what the file has and symbols have no
+// place for.
+type parse func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error)
+
+// readWith is a row's read of a package's Read.
+func readWith(parse parse) func(context.Context, *converter, *input, func(*symbols) error) error {
+	return func(_ context.Context, c *converter, in *input, use func(*symbols) error) error {
+		r, size, err := in.random()
+		if err != nil {
+			return err
+		}
+		var losses []symfmt.Loss
+		m, problems, err := parse(c, in, r, size, func(l symfmt.Loss) { losses = append(losses, l) })
+		if err != nil {
+			return err
+		}
+		if err := c.lose(in.name, losses); err != nil {
+			return err
+		}
+		return use(&symbols{module: m, problems: problems})
+	}
+}
+
+func gsymFormat() format {
+	options := func(c *converter) gsym.Options {
+		return gsym.Options{Version: c.gsymVersion, ByteOrder: c.byteOrder, Base: c.baseOr0(), Jobs: c.jobs}
+	}
+	return format{
+		name: "gsym", title: "a GSYM file", exts: []string{".gsym"}, match: gsym.Match,
+		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			return gsym.Read(r, size, gsym.ReadOptions{File: in.name, Base: c.base, Dropped: dropped})
+		}),
+		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) },
+		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+			return gsym.Write(out, m, options(c))
+		},
+		readFlags: []string{"base"}, writeFlags: []string{"base", "gsym-version", "byte-order"},
+	}
+}
+
+func symcacheFormat() format {
+	options := func(c *converter) symcache.Options {
+		return symcache.Options{Version: uint32(c.symcacheVersion), Base: symfmt.RVA(c.baseOr0())}
+	}
+	return format{
+		name: "symcache", title: "a symcache", exts: []string{".symcache"}, match: symcache.Match,
+		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			return symcache.Read(r, size, symcache.ReadOptions{File: in.name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
+		}),
+		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
+		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+			return symcache.Write(out, m, options(c))
+		},
+		readFlags: []string{"base"}, writeFlags: []string{"base", "symcache-version"},
+	}
+}
+
+// listFormat is one of the two lists of symbols.
+func listFormat(name, title, ext string, of symlist.Format, match func([]byte) bool) format {
+	options := func(c *converter) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
+	return format{
+		name: name, title: title, exts: []string{ext}, match: match, text: true, packed: true,
+		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			module := symfmt.Module{Name: strings.TrimSuffix(filepath.Base(in.name), ext)}
+			return symlist.Read(r, size, symlist.ReadOptions{Format: of, File: in.name, Base: c.baseOr0(), Module: module})
+		}),
+		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) },
+		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+			return symlist.Write(out, m, options(c))
+		},
+		readFlags: []string{"base"}, writeFlags: []string{"base"},
+	}
+}
+
+// elfFormat is read by the dumper.
+func elfFormat() format {
+	options := func(c *converter) symelf.Options {
+		o := symelf.Options{Base: c.baseOr0()}
+		switch c.byteOrder {
+		case binary.LittleEndian:
+			o.Order = symelf.Little
+		case binary.BigEndian:
+			o.Order = symelf.Big
+		}
+		return o
+	}
+	return format{
+		name: "elf", title: "an ELF file", exts: []string{".elf", ".so", ".debug", ".ko"},
+		match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
+		read:  readELFSymbols, frames: readELF,
+		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) },
+		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+			return symelf.Write(out, m, options(c))
+		},
+		readFlags: []string{"cfi", "debug-dir"}, writeFlags: []string{"base", "byte-order"},
+	}
+}
+
+// baseOr0 is --base, or 0.
+func (c *converter) baseOr0() uint64 {
+	if c.base == nil {
+		return 0
+	}
+	return *c.base
+}
+
+// byteOrders are the values of --byte-order.
+var byteOrders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
+
+// inputWriter tells a failure to write from a module that a format cannot hold.
+type inputWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (t *inputWriter) Write(p []byte) (int, error) {
+	n, err := t.w.Write(p)
+	if err != nil {
+		t.err = err
+	}
+	return n, err
+}
+
+// judge is the error of a writer of symbols.
+func (t *inputWriter) judge(name, format string, err error) error {
+	if err == nil || t.err != nil {
+		return err
+	}
+	return inputError(name, fmt.Errorf("is not written as %s: %w", format, err))
+}
