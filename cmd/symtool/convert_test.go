@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// convert runs the command.
+func convert(args ...string) (status int, stderr string) {
+	var out, said bytes.Buffer
+	status = run(context.Background(), append([]string{"symtool", "convert"}, args...), nil, &out, &said)
+	return status, said.String()
+}
+
+func mustConvert(t *testing.T, args ...string) {
+	t.Helper()
+	if status, said := convert(args...); status != statusOK {
+		t.Fatalf("%q: status %d: %s", args, status, said)
+	}
+}
+
+// goldenSymbols are the symbol files of the repository that are whole: the others
+// have remarks of their tests in them.
+func goldenSymbols(t *testing.T) (names []string) {
+	all, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte("\n#")) {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 80 {
+		t.Fatalf("%d symbol files", len(names))
+	}
+	return names
+}
+
+func equalFiles(t *testing.T, what, a, b string) {
+	t.Helper()
+	if same, err := sameContents(a, b); err != nil || !same {
+		t.Errorf("%s: %s and %s: same is %v (%v)", what, a, b, same, err)
+	}
+}
+
+// What dump writes is what convert makes of it, in every form that loses nothing.
+func TestConvertKeepsDumps(t *testing.T) {
+	dir := t.TempDir()
+	forms := [][]string{nil, {"--crlf"}, {"--gzip"}, {"--zstd"}, {"--crlf", "--zstd"}, {"--jobs", "3"}}
+	for i, name := range goldenSymbols(t) {
+		form := forms[i%len(forms)]
+		there, back := filepath.Join(dir, "there"), filepath.Join(dir, "back")
+		mustConvert(t, append(form, "--strict", "--to", "breakpad", name, "-o", there)...)
+		mustConvert(t, "--strict", "--to", "breakpad", there, "-o", back)
+		equalFiles(t, fmt.Sprint(form), back, name)
+	}
+}
+
+// A format of symbols that is read and written: what was there and back loses
+// nothing more when it goes the same way again.
+func TestConvertSettles(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, f := range formats() {
+		if f.read == nil || f.write == nil || f.name == "elf" { // ELF is dumped: symelf's tests compare that
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			compared := 0
+			for _, name := range goldenSymbols(t) {
+				module := []string{"--rename-module", "m", "--quiet"}
+				status, said := convert(append(module, "--to", f.name, name, "-o", path("1"))...)
+				if status == statusInput && strings.Contains(said, "is not written as") {
+					continue // nothing in it that the format has
+				}
+				if status != statusOK {
+					t.Fatalf("%s: status %d: %s", name, status, said)
+				}
+				if st, err := os.Stat(path("1")); err != nil || st.Size() == 0 {
+					continue // a list of nothing
+				}
+				for _, step := range [][2]string{{"1", "2.sym"}, {"2.sym", "3"}, {"3", "4.sym"}} {
+					to := f.name
+					if strings.HasSuffix(step[1], ".sym") {
+						to = "breakpad"
+					}
+					from := "breakpad"
+					if to == "breakpad" {
+						from = f.name
+					}
+					mustConvert(t, append(module, "--from", from, "--to", to, path(step[0]), "-o", path(step[1]))...)
+				}
+				equalFiles(t, name, path("2.sym"), path("4.sym"))
+				compared++
+			}
+			if t.Logf("%d files", compared); compared < 70 {
+				t.Errorf("%d files were compared", compared)
+			}
+		})
+	}
+}
+
+// Damaged files of every format, to every format of symbols: a status of the table,
+// and an output that is whole or not there.
+func TestConvertHostile(t *testing.T) {
+	dir := t.TempDir()
+	sym := filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "gcc-dwarf5.sym")
+	outputs := formatNames(func(f *format) bool { return f.write != nil || f.writeFrames != nil })
+	samples := map[string]string{"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf")}
+	for _, f := range formats() {
+		if f.read != nil {
+			samples[f.name] = filepath.Join(dir, "sample."+f.name)
+			mustConvert(t, "--quiet", "--to", f.name, sym, "-o", samples[f.name])
+		}
+	}
+	samples["gz"] = filepath.Join(dir, "sample.sym.gz")
+	mustConvert(t, "--gzip", "--to", "breakpad", sym, "-o", samples["gz"])
+	names := make([]string, 0, len(samples))
+	for name := range samples {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rng := rand.New(rand.NewPCG(9, 9))
+	statuses := map[int]int{}
+	for _, name := range names {
+		whole, err := os.ReadFile(samples[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, _, _ := strings.Cut(strings.Replace(name, "gz", "breakpad", 1), ".")
+		for i := range 40 {
+			data := slices.Clone(whole)
+			if i%4 == 0 {
+				data = data[:rng.IntN(len(data))]
+			} else {
+				for range 1 + rng.IntN(8) {
+					data[rng.IntN(len(data))] ^= byte(1 + rng.IntN(255))
+				}
+			}
+			in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+			if err := os.WriteFile(in, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(out)
+			to := outputs[i%len(outputs)]
+			status, said := convert("--from", from, "--to", to, in, "-o", out)
+			statuses[status]++
+			_, err := os.Stat(out)
+			what := fmt.Sprintf("%s to %s, variant %d", name, to, i)
+			switch {
+			case status != statusOK && status != statusFindings && status != statusInput:
+				t.Errorf("%s: status %d: %s", what, status, said)
+			case strings.Contains(said, "internal error") || strings.Contains(said, "panic"):
+				t.Errorf("%s: %s", what, said)
+			case status == statusInput && said == "":
+				t.Errorf("%s: status 3 without a message", what)
+			case status <= statusFindings && err != nil:
+				t.Errorf("%s: status %d and no output", what, status)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, ".symtool*")); len(left) > 0 {
+				t.Fatalf("%s: %q are left", what, left)
+			}
+		}
+	}
+	t.Logf("statuses %v", statuses)
+}
+
+// Every format says what it is, and flags that belong to formats exist.
+func TestFormats(t *testing.T) {
+	command := convertCommand(newMessages(nil))
+	flags := map[string]bool{}
+	for _, f := range command.Flags {
+		flags[f.Names()[0]] = true
+	}
+	seen := map[string]string{}
+	for _, f := range formats() {
+		if f.name == "" || f.title == "" || !f.reads() && !f.writes() {
+			t.Errorf("%+v", f)
+		}
+		for _, ext := range f.exts {
+			if seen[ext] != "" {
+				t.Errorf("%s is of %s and of %s", ext, seen[ext], f.name)
+			}
+			seen[ext] = f.name
+		}
+		for _, flag := range slices.Concat(f.readFlags, f.writeFlags, editFlags) {
+			if !flags[flag] {
+				t.Errorf("%s: there is no --%s", f.name, flag)
+			}
+		}
+	}
+}
