@@ -87,7 +87,7 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
 		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
-		&cli.StringFlag{Name: "base", Usage: "RVA 0 is at `ADDR`, hexadecimal, in formats with addresses: written\nthere, and taken from what is read"},
+		&cli.StringFlag{Name: "base", Usage: "RVA 0 is at `ADDR`, hexadecimal, in GSYM, ELF and lists; the other way\nround, RVA ADDR is 0 in a symcache, whose numbers have 32 bits"},
 		&cli.IntFlag{Name: "gsym-version", Usage: "write version `N` of GSYM: 1 (default) or 2", Value: 1},
 		&cli.IntFlag{Name: "symcache-version", Usage: "write version `N` of symcaches: 7, 8 (default) or 9", Value: 8},
 		&cli.StringFlag{Name: "byte-order", Usage: "`ORDER` of what is written, little or big, in place of that of the\nmodule's CPU"},
