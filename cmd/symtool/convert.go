@@ -87,6 +87,8 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
 		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
+		&cli.BoolFlag{Name: "json-names", Usage: "JSON: give each FUNC the names of its files and origins, too"},
+		&cli.BoolFlag{Name: "json-indent", Usage: "JSON: lay a document out for people"},
 		&cli.StringFlag{Name: "base", Usage: "RVA 0 is at `ADDR`, hexadecimal, in GSYM, ELF and lists; the other way\nround, RVA ADDR is 0 in a symcache, whose numbers have 32 bits"},
 		&cli.IntFlag{Name: "gsym-version", Usage: "write version `N` of GSYM: 1 (default) or 2", Value: 1},
 		&cli.IntFlag{Name: "symcache-version", Usage: "write version `N` of symcaches: 7, 8 (default) or 9", Value: 8},
@@ -121,6 +123,9 @@ type convertConfig struct {
 	gsymVersion     int
 	symcacheVersion int
 
+	jsonNames  bool
+	jsonIndent bool
+
 	oldInlines bool
 	crlf       bool
 	jobs       int
@@ -148,6 +153,7 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 		files: c.Args().Slice(), from: c.String("from"), output: c.String("output"), store: c.String("to-store"), layout: c.String("layout"),
 		oldInlines: c.Bool("old-inline-origin"), crlf: c.Bool("crlf"), jobs: par.Jobs(c.Int("jobs")), debugDirs: c.StringSlice("debug-dir"),
 		strict: c.Bool("strict"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
+		jsonNames: c.Bool("json-names"), jsonIndent: c.Bool("json-indent"),
 		byteOrder: byteOrders[c.String("byte-order")], gsymVersion: c.Int("gsym-version"), symcacheVersion: c.Int("symcache-version"),
 		version: uint8(c.Int("sframe-version")), source: cfiSources[c.String("cfi")], binary: c.String("add"), binaries: c.StringSlice("binaries"),
 	}

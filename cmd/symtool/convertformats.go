@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt/gsym"
 	"github.com/symtool/symtool/symfmt/symcache"
 	"github.com/symtool/symtool/symfmt/symelf"
+	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 )
 
@@ -115,6 +116,20 @@ func elfFormat() format {
 			return symelf.Write(out, m, options(c))
 		},
 		readFlags: []string{"cfi", "debug-dir"}, writeFlags: []string{"base", "byte-order"},
+	}
+}
+
+// jsonFormat is one of the two forms of JSON, which lose nothing.
+func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) format {
+	return format{
+		name: name, title: title, exts: []string{"." + name}, match: match, text: true, packed: true,
+		read: readWith(func(_ *converter, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			return symjson.Read(r, size, symjson.ReadOptions{File: in.name})
+		}),
+		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+			return symjson.Write(out, m, symjson.Options{Lines: lines, Indent: c.jsonIndent, Names: c.jsonNames})
+		},
+		writeFlags: flags,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk"
 )
@@ -63,6 +64,8 @@ func formats() []format {
 			read:  readSFrameSymbols, frames: readSFrameSection, writeFrames: writeSFrame,
 			readFlags: []string{"address"}, writeFlags: []string{"sframe-version", "address", "add"},
 		},
+		jsonFormat("json", "a JSON document", false, symjson.MatchDocument, "json-names", "json-indent"),
+		jsonFormat("jsonl", "JSON Lines", true, symjson.MatchLines, "json-names"),
 		gsymFormat(),
 		symcacheFormat(),
 		elfFormat(),
