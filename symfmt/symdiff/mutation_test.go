@@ -1,0 +1,63 @@
+package symdiff
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Each kind of change at random places of real files is told as what it is, and
+// nothing else is.
+func TestMutations(t *testing.T) {
+	tried, missed := map[string]int{}, map[string]int{}
+	files := realFiles(t)
+	rounds := 3
+	if path := os.Getenv("SYMTOOL_BENCH_SYM"); path != "" {
+		files, rounds = append(files, path), 1
+	}
+	for n, path := range files {
+		base := newDoc(t, readSym(t, path))
+		text := base.text(t)
+		for k, kind := range mutations {
+			for round := range rounds {
+				m := &mutant{old: base, new: base.copy(), rng: rand.New(rand.NewPCG(uint64(n*rounds+round), uint64(k)))}
+				if !kind.apply(m) || m.want == nil && kind.name != "nothing" {
+					break
+				}
+				tried[kind.name]++
+				got := told(compare(t, text, m.new.text(t), Options{}))
+				slices.Sort(got)
+				slices.Sort(m.want)
+				if !slices.Equal(got, m.want) {
+					missed[kind.name]++
+					if missed[kind.name] <= 3 {
+						t.Errorf("%s: %s: %s", filepath.Base(path), kind.name, difference(m.want, got))
+					}
+				}
+			}
+		}
+	}
+	for _, kind := range mutations {
+		t.Logf("%-34s %4d of %4d", kind.name, tried[kind.name]-missed[kind.name], tried[kind.name])
+		if tried[kind.name] == 0 {
+			t.Errorf("%s: no file has a place for it", kind.name)
+		}
+	}
+}
+
+// difference tells what of two lists is only in one, a few of each.
+func difference(want, got []string) string {
+	only := func(a, b []string) (out []string) {
+		for _, s := range a {
+			if !slices.Contains(b, s) {
+				out = append(out, s)
+			}
+		}
+		return out[:min(len(out), 6)]
+	}
+	return fmt.Sprintf("%d told, want %d\n  not told %q\n  but      %q", len(got), len(want), only(want, got), only(got, want))
+}
+
