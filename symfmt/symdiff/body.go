@@ -15,10 +15,9 @@ type body struct {
 	lines   []lineItem
 	inlines []inlineItem
 	ranges  []symfmt.Range
-	first   map[hash]uint32 // line number that others of the file are counted from
+	first   firsts // line numbers that others of their files are counted from
 
-	paths, lastPath hash // of the lines
-	calls           hash // of the INLINEs, in any order
+	paths hash // of the folders of lines and calls, in any order
 }
 
 // lineItem is a line record: offsets from the function's address, the file's name.
@@ -37,7 +36,7 @@ type inlineItem struct {
 
 func (b *body) begin(start symfmt.RVA, size uint64) {
 	b.start, b.size, b.lines, b.inlines = start, size, b.lines[:0], b.inlines[:0]
-	b.paths, b.lastPath, b.calls = 0, 0, 0
+	b.paths = 0
 }
 
 // line adds a line record. One that goes on where the last ended, with the same
@@ -47,9 +46,7 @@ func (b *body) line(l *symfmt.Line, names fileHash) {
 		return
 	}
 	file := names.base
-	if names.full != b.lastPath {
-		b.paths, b.lastPath = mix(b.paths, uint64(names.full)), names.full
-	}
+	b.paths += names.full * hash(l.Size) // whatever records the line is cut into
 	start := uint64(l.RVA - b.start)
 	if n := len(b.lines); n > 0 {
 		if last := &b.lines[n-1]; last.end == start && last.num == l.Num && last.file == file {
@@ -61,7 +58,7 @@ func (b *body) line(l *symfmt.Line, names fileHash) {
 }
 
 func (b *body) inline(in *symfmt.Inline, names fileHash, origin hash) {
-	b.calls += mix(1, uint64(names.full))
+	b.paths += mix(1, uint64(names.full))
 	b.ranges = append(b.ranges[:0], in.Ranges...)
 	b.ranges = joinRanges(b.ranges)
 	h := hash(0)
@@ -93,7 +90,7 @@ func (b *body) end(f *Func) {
 	b.sortLines()
 	f.NumLines, f.NumInline = uint32(len(b.lines)), uint32(len(b.inlines))
 	f.Covered = b.covered()
-	f.Paths = mix(b.paths, uint64(b.calls))
+	f.Paths = b.paths
 	b.firstLines()
 	if len(b.lines) > 0 {
 		first := &b.lines[0]
@@ -104,20 +101,25 @@ func (b *body) end(f *Func) {
 			}
 		}
 		f.First, f.FirstLine = first.file, first.num
-		f.Lines, f.LinesRel = b.hashLines(false), b.hashLines(true)
+		f.Lines, f.LinesRel = b.hashLines()
 	}
 	if len(b.inlines) > 0 {
-		f.Inlines, f.InlinesRel = b.hashInlines(false), b.hashInlines(true)
+		f.Inlines, f.InlinesRel = b.hashInlines()
 	}
 }
 
 // sortLines sorts line records by address and joins those of one line that touch.
 func (b *body) sortLines() {
-	byStart := func(x, y lineItem) int { return cmp.Compare(x.start, y.start) }
+	byStart := func(x, y lineItem) int {
+		if x.start != y.start {
+			return cmp.Compare(x.start, y.start)
+		}
+		return cmp.Or(cmp.Compare(x.end, y.end), cmp.Compare(x.num, y.num), cmp.Compare(x.file, y.file))
+	}
 	if slices.IsSortedFunc(b.lines, byStart) {
 		return
 	}
-	slices.SortStableFunc(b.lines, byStart)
+	slices.SortFunc(b.lines, byStart)
 	out := b.lines[:0]
 	for _, l := range b.lines {
 		if n := len(out); n > 0 {
@@ -144,51 +146,58 @@ func (b *body) covered() (n uint64) {
 	return n
 }
 
-// firstLines finds the line number that others of its file are counted from: the
-// first of the line records, or of the calls.
+// firstLines finds the line number that others of its file are counted from: that
+// of the first line record, or else the least of the calls.
 func (b *body) firstLines() {
-	if b.first == nil {
-		b.first = map[hash]uint32{}
-	}
-	clear(b.first)
-	note := func(file hash, num uint32) {
-		if _, ok := b.first[file]; !ok && num != 0 {
-			b.first[file] = num
+	b.first.reset()
+	for i := range b.lines {
+		if l := &b.lines[i]; l.num != 0 && b.first.get(l.file) == nil {
+			b.first.add(l.file, l.num)
 		}
 	}
-	for i := range b.lines {
-		note(b.lines[i].file, b.lines[i].num)
-	}
-	for i := range b.inlines {
-		note(b.inlines[i].file, b.inlines[i].line)
-	}
-}
-
-// number is a line number as it counts.
-func (b *body) number(file hash, num uint32, relative bool) uint64 {
-	if !relative || num == 0 {
-		return uint64(num)
-	}
-	return 1<<40 + uint64(num) - uint64(b.first[file])
-}
-
-func (b *body) hashLines(relative bool) hash {
-	h := hash(1)
-	for i := range b.lines {
-		l := &b.lines[i]
-		h = mix(mix(mix(mix(h, l.start), l.end), uint64(l.file)), b.number(l.file, l.num, relative))
-	}
-	return h | 1
-}
-
-// hashInlines does not mind the order of records.
-func (b *body) hashInlines(relative bool) (sum hash) {
+	n := b.first.len()
 	for i := range b.inlines {
 		in := &b.inlines[i]
-		h := mix(mix(mix(uint64Hash(in.ranges), uint64(in.depth)), uint64(in.file)), b.number(in.file, in.line, relative))
-		sum += mix(h, uint64(in.origin))
+		if in.line == 0 {
+			continue
+		}
+		switch at := b.first.get(in.file); {
+		case at == nil:
+			b.first.add(in.file, in.line)
+		case int(at.index) >= n:
+			at.num = min(at.num, in.line)
+		}
 	}
-	return sum | 1
+}
+
+// number is a line number as it counts from the first of its file.
+func (b *body) number(file hash, num uint32) uint64 {
+	if num == 0 {
+		return 0
+	}
+	return 1<<40 + uint64(num) - uint64(b.first.get(file).num)
+}
+
+// hashLines hashes the lines, and the lines with numbers as they count.
+func (b *body) hashLines() (absolute, relative hash) {
+	x, y := hash(1), hash(1)
+	for i := range b.lines {
+		l := &b.lines[i]
+		h := mix(mix(uint64Hash(l.file), l.start), l.end)
+		x, y = mix(x, uint64(mix(h, uint64(l.num)))), mix(y, uint64(mix(h, b.number(l.file, l.num))))
+	}
+	return x | 1, y | 1
+}
+
+// hashInlines does likewise, and does not mind the order of records.
+func (b *body) hashInlines() (absolute, relative hash) {
+	for i := range b.inlines {
+		in := &b.inlines[i]
+		h := mix(mix(mix(uint64Hash(in.ranges), uint64(in.depth)), uint64(in.file)), uint64(in.origin))
+		absolute += mix(h, uint64(in.line))
+		relative += mix(h, b.number(in.file, in.line))
+	}
+	return absolute | 1, relative | 1
 }
 
 func uint64Hash(h hash) hash { return h ^ 0x5bd1e995 }

@@ -6,8 +6,8 @@ import (
 )
 
 // compareFuncs tells what differs between matched functions, and which have no
-// match.
-func (r *Result) compareFuncs() {
+// match. The error is of reading the texts.
+func (r *Result) compareFuncs() error {
 	first := len(r.Changes)
 	for j := range r.New.Funcs {
 		i := r.funcs.new[j]
@@ -21,11 +21,15 @@ func (r *Result) compareFuncs() {
 	}
 	for i, j := range r.funcs.old {
 		if j == none {
-			r.Changes = append(r.Changes, Change{Kind: Functions, What: Removed | Lost, Old: int32(i), New: none, Part: none})
+			r.Changes = append(r.Changes, Change{Kind: Functions, What: Removed, Old: int32(i), New: none, Part: none})
 		}
 	}
-	r.findParts(r.Changes[first:])
+	if err := r.findParts(r.Changes[first:]); err != nil {
+		return err
+	}
+	r.findLost(r.Changes[first:])
 	r.sortChanges(r.Changes[first:])
+	return nil
 }
 
 // sortChanges sorts by address in the new file.
@@ -71,44 +75,4 @@ func (r *Result) pair(f, g *Func) (what Aspect) {
 	set(LostCFI, worse(r.Old.covered(f.RVA, f.Size), f.Size, r.New.covered(g.RVA, g.Size), g.Size))
 	set(LostName, g.Nameless > f.Nameless)
 	return what
-}
-
-// worse tells whether more bytes are left out than before, and a greater share.
-func worse(old, oldSize, new, newSize uint64) bool {
-	if old > oldSize || new > newSize {
-		return false
-	}
-	return newSize-new > oldSize-old && float64(new)*float64(oldSize) < float64(old)*float64(newSize)
-}
-
-// findParts finds functions that are parts of others: of the same name but for
-// arguments and suffixes as a function that is in both files.
-func (r *Result) findParts(changes []Change) {
-	whole := func(funcs []Func, other []int32) map[hash]int32 {
-		m := map[hash]int32{}
-		for i := range funcs {
-			if k := funcs[i].named(funcs[i].Base); k != 0 && other[i] != none {
-				if _, ok := m[k]; !ok {
-					m[k] = int32(i)
-				}
-			}
-		}
-		return m
-	}
-	old, new := whole(r.Old.Funcs, r.funcs.old), whole(r.New.Funcs, r.funcs.new)
-	for i := range changes {
-		c := &changes[i]
-		switch {
-		case c.What&Added != 0:
-			f := &r.New.Funcs[c.New]
-			if j, ok := old[f.named(f.Base)]; ok && r.Old.Funcs[j].First == f.First {
-				c.What, c.Part = c.What|Split, j
-			}
-		case c.What&Removed != 0:
-			f := &r.Old.Funcs[c.Old]
-			if j, ok := new[f.named(f.Base)]; ok && r.New.Funcs[j].First == f.First {
-				c.What, c.Part = c.What&^Lost|Merged, j
-			}
-		}
-	}
 }

@@ -64,6 +64,30 @@ func kindOfName(name []byte) nameKind {
 // functions.
 var suffixes = [][]byte{[]byte(".cold"), []byte(".part."), []byte(".isra."), []byte(".constprop."), []byte(".lto_priv."), []byte(".llvm."), []byte(" [clone"), []byte(" (.")}
 
+// cold is in the names of parts that are seldom run.
+var cold = []byte(".cold")
+
+// wholeNames are the names of the functions that one may be a part of: the name
+// without its last suffix, and without any.
+func wholeNames(name []byte) (names [][]byte) {
+	last, first := 0, len(name)
+	for _, s := range suffixes {
+		if i := bytes.LastIndex(name, s); i > 0 {
+			last = max(last, i)
+		}
+		if i := bytes.Index(name, s); i > 0 {
+			first = min(first, i)
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	if names = append(names, name[:last]); first < last {
+		names = append(names, name[:first])
+	}
+	return names
+}
+
 // baseName is a name without the arguments of a function and what compilers append
 // to it.
 func baseName(name []byte) []byte {

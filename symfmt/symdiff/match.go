@@ -1,6 +1,7 @@
 package symdiff
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -27,26 +28,36 @@ const (
 
 // Functions are matched in steps; each looks at those that the steps before left.
 //
-//  1. One name. Where several functions of one name are on a side (static
-//     functions, parts of one that was split), those of the same contents are
-//     matched, then those whose first line is in the same file, by address, then
-//     the others by address.
-//  2. The same lines, inlined calls and size: renamed. Lines name a file, so that
+//  1. One name, which no other function of either file has. These tell where code
+//     of the old file is in the new one (shifts).
+//  2. One name, of several functions (static functions, parts of one that was
+//     split): those of the same contents are matched, of several alike the one
+//     that is where it should be; then those of which only line numbers differ,
+//     those of the same size where they should be, those whose first line is in
+//     the same file, those of one size, the others by address.
+//  3. The same lines, inlined calls and size: renamed. Lines name a file, so that
 //     two different functions have that in common only if they are instances of
 //     one template.
-//  3. The same with line numbers that are shifted.
-//  4. The same name without arguments and suffixes like ".isra.0".
-//  5. The same size, and the functions on both sides of it are matched with each
-//     other: renamed without lines.
-func matchFuncs(a, b *Outline) *pairing {
+//  4. The same with line numbers that are shifted.
+//  5. The same name without arguments and suffixes like ".isra.0".
+//  6. The same sizes and distances in a row of functions between two that are
+//     matched: renamed without lines.
+//
+// The error is of reading names from the texts.
+func matchFuncs(a, b *Outline) (*pairing, error) {
 	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]match, len(b.Funcs))}
 	m := matcher{p: p, a: a.Funcs, b: b.Funcs}
-	m.step(byName, func(f *Func) hash { return f.named(f.Name) }, m.sameName)
-	m.step(byContents, contents, m.inOrder)
-	m.step(byShifted, shifted, m.inOrder)
-	m.step(byBase, func(f *Func) hash { return f.named(f.Base) }, m.sameName)
+	name := func(f *Func) hash { return f.named(f.Name) }
+	m.step(byName, name, m.single)
+	m.where = shiftsOf(a, b, p, nil)
+	m.step(byName, name, m.sameName)
+	m.step(byContents, contents, m.alike)
+	m.step(byShifted, shifted, m.alike)
+	if err := m.likeNames(a, b); err != nil {
+		return nil, err
+	}
 	m.neighbours()
-	return p
+	return p, nil
 }
 
 func filled(n int) []int32 {
@@ -85,9 +96,10 @@ func shifted(f *Func) hash {
 const minShifted = 4
 
 type matcher struct {
-	p    *pairing
-	a, b []Func
-	how  match
+	p     *pairing
+	a, b  []Func
+	how   match
+	where shifts
 }
 
 func (m *matcher) pair(i, j int32) {
@@ -100,9 +112,13 @@ type keyed struct {
 	i   int32
 }
 
-// keys are the functions that are not matched yet, by key and then by address.
+// keys are the functions that are not matched yet, in order.
 func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
-	var out []keyed
+	n := 0
+	for _, j := range other {
+		n += int(flag(j == none))
+	}
+	out := make([]keyed, 0, n)
 	for i := range funcs {
 		if other[i] != none {
 			continue
@@ -111,17 +127,29 @@ func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 			out = append(out, keyed{k, int32(i)})
 		}
 	}
-	slices.SortFunc(out, func(x, y keyed) int {
-		return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(funcs[x.i].RVA, funcs[y.i].RVA), cmp.Compare(x.i, y.i))
-	})
+	sortKeys(out, funcs)
 	return out
+}
+
+// sortKeys sorts by key and then by address.
+func sortKeys(s []keyed, funcs []Func) {
+	slices.SortFunc(s, func(x, y keyed) int {
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		return cmp.Or(cmp.Compare(funcs[x.i].RVA, funcs[y.i].RVA), cmp.Compare(x.i, y.i))
+	})
 }
 
 // step matches functions with equal keys: group gets those of one key on each
 // side, by address.
 func (m *matcher) step(how match, key func(*Func) hash, group func(a, b []keyed)) {
 	m.how = how
-	as, bs := keys(m.a, m.p.old, key), keys(m.b, m.p.new, key)
+	groups(keys(m.a, m.p.old, key), keys(m.b, m.p.new, key), group)
+}
+
+// groups calls group for each key that is on both sides.
+func groups(as, bs []keyed, group func(a, b []keyed)) {
 	for len(as) > 0 && len(bs) > 0 {
 		switch c := cmp.Compare(as[0].key, bs[0].key); {
 		case c < 0:
@@ -145,11 +173,27 @@ func run(s []keyed) int {
 	return n
 }
 
+// single matches what has no like.
+func (m *matcher) single(a, b []keyed) {
+	if len(a) == 1 && len(b) == 1 {
+		m.pair(a[0].i, b[0].i)
+	}
+}
+
 // inOrder matches the first with the first.
 func (m *matcher) inOrder(a, b []keyed) {
 	for i := range min(len(a), len(b)) {
 		m.pair(a[i].i, b[i].i)
 	}
+}
+
+// alike matches functions that do not differ: those that are where they should be,
+// then the others by address.
+func (m *matcher) alike(a, b []keyed) {
+	if len(a) > 1 || len(b) > 1 {
+		a, b = m.within(a, b, func(*Func) hash { return 1 }, true)
+	}
+	m.inOrder(a, b)
 }
 
 // sameName matches functions of one name.
@@ -158,42 +202,94 @@ func (m *matcher) sameName(a, b []keyed) {
 		m.pair(a[0].i, b[0].i)
 		return
 	}
-	for _, key := range [...]func(*Func) hash{contents, shifted, func(f *Func) hash { return f.First }} {
-		a, b = m.within(a, b, key)
+	size := func(f *Func) hash { return hashNumber(f.Size) }
+	first := func(f *Func) hash { return f.First }
+	for _, step := range [...]struct {
+		key   func(*Func) hash
+		place bool // it must be where it should be
+	}{{contents, true}, {contents, false}, {shifted, true}, {shifted, false}, {size, true}, {first, false}, {size, false}} {
+		a, b = m.within(a, b, step.key, step.place)
 	}
 	m.inOrder(a, b)
 }
 
 // within matches those of a group that have another key in common, and returns the
 // others.
-func (m *matcher) within(a, b []keyed, key func(*Func) hash) (restA, restB []keyed) {
+func (m *matcher) within(a, b []keyed, key func(*Func) hash, place bool) (restA, restB []keyed) {
 	if len(a) == 0 || len(b) == 0 {
 		return a, b
 	}
-	waiting := map[hash][]int32{}
-	for _, x := range b {
-		if k := key(&m.b[x.i]); k != 0 {
-			waiting[k] = append(waiting[k], x.i)
+	rekey := func(group []keyed, funcs []Func, where shifts) (keys, rest []keyed) {
+		for _, x := range group {
+			f := &funcs[x.i]
+			k := key(f)
+			switch {
+			case k == 0:
+				rest = append(rest, x)
+				continue
+			case place:
+				k = mix(k, uint64(where.of(f.RVA)))
+			}
+			keys = append(keys, keyed{k, x.i})
 		}
+		sortKeys(keys, funcs)
+		return keys, rest
 	}
-	for _, x := range a {
-		k := key(&m.a[x.i])
-		if list := waiting[k]; k != 0 && len(list) > 0 {
-			m.pair(x.i, list[0])
-			waiting[k] = list[1:]
-			continue
+	as, _ := rekey(a, m.a, m.where)
+	bs, _ := rekey(b, m.b, nil)
+	groups(as, bs, m.inOrder)
+	left := func(group []keyed, other []int32) (rest []keyed) {
+		for _, x := range group {
+			if other[x.i] == none {
+				rest = append(rest, x)
+			}
 		}
-		restA = append(restA, x)
+		return rest
 	}
-	for _, x := range b {
-		if m.p.new[x.i] == none {
-			restB = append(restB, x)
-		}
-	}
-	return restA, restB
+	return left(a, m.p.old), left(b, m.p.new)
 }
 
-// neighbours matches single functions of one size between matched ones.
+// likeNames matches functions by names that differ in arguments or suffixes. Few
+// are left for it: their names are read again.
+func (m *matcher) likeNames(a, b *Outline) error {
+	m.how = byBase
+	as, err := baseKeys(a, m.p.old)
+	if err != nil || len(as) == 0 {
+		return err
+	}
+	bs, err := baseKeys(b, m.p.new)
+	if err != nil {
+		return err
+	}
+	groups(as, bs, m.sameName)
+	return nil
+}
+
+// baseKeys are the functions without a match by the base of their names.
+func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
+	s := newSide(o)
+	for i := range o.Funcs {
+		f := &o.Funcs[i]
+		if other[i] != none || f.Nameless == nameNone {
+			continue
+		}
+		rec, err := s.first(f.At, f.End)
+		if err != nil {
+			return nil, &ReadError{err}
+		}
+		// What is seldom run has a part of its own: no part of another kind is that.
+		k := hashBytes(baseName(rec.Name))
+		if bytes.Contains(rec.Name, cold) {
+			k = mix(k, 1)
+		}
+		out = append(out, keyed{k, int32(i)})
+	}
+	sortKeys(out, o.Funcs)
+	return out, nil
+}
+
+// neighbours matches rows of functions between matched ones, where the functions of
+// a row have the same sizes and distances.
 func (m *matcher) neighbours() {
 	m.how = byNeighbour
 	as, bs := byAddress(m.a), byAddress(m.b)
@@ -201,44 +297,49 @@ func (m *matcher) neighbours() {
 	for at, j := range bs {
 		place[j] = int32(at)
 	}
-	for at, i := range as {
-		if m.p.old[i] != none {
+	for at := 0; at < len(as); at++ {
+		if m.p.old[as[at]] != none {
 			continue
 		}
-		at2 := m.between(as, at, place)
-		if at2 < 0 || at2 >= len(bs) {
-			continue
+		n := 1
+		for at+n < len(as) && m.p.old[as[at+n]] == none {
+			n++
 		}
-		if j := bs[at2]; m.p.new[j] == none && m.a[i].Size == m.b[j].Size && m.follows(as, at, bs, at2) {
-			m.pair(i, j)
+		at2 := 0
+		if at > 0 {
+			at2 = int(place[m.p.old[as[at-1]]]) + 1
 		}
+		if m.sameRow(as, at, bs, at2, n) {
+			for k := range n {
+				m.pair(as[at+k], bs[at2+k])
+			}
+		}
+		at += n
 	}
 }
 
-// between is where in the new file the function would be that is at place at of the
-// old one, -1 if nobody knows.
-func (m *matcher) between(as []int32, at int, place []int32) int {
-	if at > 0 {
-		if j := m.p.old[as[at-1]]; j != none {
-			return int(place[j]) + 1
+// sameRow tells whether n functions from two places on are alike, with the same
+// function behind them, or none.
+func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
+	if at2+n > len(bs) || (at+n == len(as)) != (at2+n == len(bs)) {
+		return false
+	}
+	if at+n < len(as) && m.p.old[as[at+n]] != bs[at2+n] {
+		return false
+	}
+	if at == 0 && at+n == len(as) && n == 1 {
+		return false // the only functions
+	}
+	for k := range n {
+		f, g := &m.a[as[at+k]], &m.b[bs[at2+k]]
+		if m.p.new[bs[at2+k]] != none || f.Size != g.Size || f.Lines != 0 && g.Lines != 0 && f.First != g.First {
+			return false
 		}
-		return -1
-	}
-	if at+1 < len(as) {
-		if j := m.p.old[as[at+1]]; j != none {
-			return int(place[j]) - 1
+		if k > 0 && f.RVA-m.a[as[at+k-1]].RVA != g.RVA-m.b[bs[at2+k-1]].RVA {
+			return false
 		}
 	}
-	return -1
-}
-
-// follows tells whether what comes behind the two is matched too, or nothing does.
-func (m *matcher) follows(as []int32, at int, bs []int32, at2 int) bool {
-	lastA, lastB := at+1 == len(as), at2+1 == len(bs)
-	if lastA || lastB {
-		return lastA && lastB
-	}
-	return m.p.old[as[at+1]] == bs[at2+1]
+	return true
 }
 
 // byAddress are the indexes of functions by address.

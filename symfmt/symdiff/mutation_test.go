@@ -60,4 +60,3 @@ func difference(want, got []string) string {
 	}
 	return fmt.Sprintf("%d told, want %d\n  not told %q\n  but      %q", len(got), len(want), only(want, got), only(got, want))
 }
-

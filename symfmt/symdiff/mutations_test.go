@@ -288,7 +288,9 @@ var mutations = []mutation{
 		f.lines = slices.Delete(f.lines, i+1, i+2)
 		m.same(f, LinesChanged)
 	}),
-	onFunc("all lines removed", func(m *mutant, i int, f *docFunc) bool { return withLines(1)(m, i, f) && m.named(f) && len(f.inlines) == 0 }, func(m *mutant, f *docFunc) {
+	onFunc("all lines removed", func(m *mutant, i int, f *docFunc) bool {
+		return withLines(1)(m, i, f) && m.named(f) && len(f.inlines) == 0
+	}, func(m *mutant, f *docFunc) {
 		f.lines = nil
 		m.same(f, LinesChanged|LostLines)
 	}),
@@ -444,7 +446,9 @@ func (m *mutant) public(name string) bool {
 
 // free tells whether nothing is in some bytes.
 func (m *mutant) free(from symfmt.RVA, size uint64) bool {
-	touches := func(start symfmt.RVA, n uint64) bool { return start < from+symfmt.RVA(size) && start+symfmt.RVA(n) > from }
+	touches := func(start symfmt.RVA, n uint64) bool {
+		return start < from+symfmt.RVA(size) && start+symfmt.RVA(n) > from
+	}
 	for i := range m.new.funcs {
 		if touches(m.new.funcs[i].RVA, m.new.funcs[i].Size) {
 			return false

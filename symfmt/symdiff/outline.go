@@ -45,8 +45,7 @@ type Func struct {
 	At, End int64  // its text, with INLINE and line records
 	Line    uint32 // of the text
 
-	Name hash // of the name
-	Base hash // of the name without arguments and what compilers append to it
+	Name hash
 
 	// Lines is of the line records, LinesRel likewise with line numbers less the
 	// first of the file; and so for the INLINE records. 0 without any. Files are
@@ -74,7 +73,6 @@ type Public struct {
 	At, End   int64
 	Line      uint32
 	Name      hash
-	Base      hash
 	ParamSize uint32
 	Multiple  bool
 	Nameless  nameKind
@@ -180,7 +178,7 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 		b.openFunc(rec, at)
 	case symfmt.KindPublic:
 		o.Publics = append(o.Publics, Public{
-			RVA: rec.RVA, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name), Base: hashBytes(baseName(rec.Name)),
+			RVA: rec.RVA, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 			ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
 		})
 	case symfmt.KindStackWin:
@@ -207,7 +205,7 @@ func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 	b.inFunc = true
 	b.lost[symfmt.KindFunc] = b.rd.Lost(symfmt.KindFunc)
 	b.o.Funcs = append(b.o.Funcs, Func{
-		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name), Base: hashBytes(baseName(rec.Name)),
+		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 		ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
 	})
 	b.body.begin(rec.RVA, rec.Size)

@@ -8,51 +8,47 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Piece is code with call frame information that no FUNC has: up to the next FUNC
-// or PUBLIC.
+// Piece is code with call frame information that no FUNC has: up to the next FUNC, or
+// the next PUBLIC that is in both files.
 type Piece struct {
 	RVA  symfmt.RVA
 	Size uint64
-	Name hash // of the PUBLIC at its start, 0 without one
+	pair int32 // number of the matched PUBLIC at its start, 0 without one
 }
 
 // Pieces are the pieces of a file, by address.
-func (o *Outline) Pieces() []Piece {
-	if o.pieces == nil {
-		o.pieces = o.cutPieces()
-	}
-	return o.pieces
-}
+func (o *Outline) Pieces() []Piece { return o.pieces }
 
 // cut is where a piece begins or ends.
 type cut struct {
 	rva  symfmt.RVA
-	end  symfmt.RVA // of a FUNC
-	name hash
+	end  symfmt.RVA // of functions; 0 for a PUBLIC
+	pair int32
 }
 
-func (o *Outline) cuts() []cut {
-	cuts := make([]cut, 0, len(o.Funcs)+len(o.Publics))
-	for i := range o.Funcs {
-		f := &o.Funcs[i]
-		if end := f.Stop(); end > f.RVA {
-			cuts = append(cuts, cut{rva: f.RVA, end: end})
+// cuts are the places where pieces of a file end. pairs are the PUBLICs that are in
+// both files.
+func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
+	code := o.code()
+	cuts := make([]cut, 0, len(code)+len(o.Publics))
+	for _, c := range code {
+		if c.Size > 0 {
+			cuts = append(cuts, cut{rva: c.RVA, end: c.RVA + symfmt.RVA(c.Size)})
 		}
 	}
-	for i := range o.Publics {
-		cuts = append(cuts, cut{rva: o.Publics[i].RVA, name: o.Publics[i].Name})
+	for i, pair := range pairs {
+		cuts = append(cuts, cut{rva: o.Publics[i].RVA, pair: pair})
 	}
 	slices.SortFunc(cuts, func(a, b cut) int {
-		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.end, a.end), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.end, a.end), cmp.Compare(b.pair, a.pair))
 	})
 	return cuts
 }
 
-func (o *Outline) cutPieces() []Piece {
-	out := []Piece{}
-	cuts := o.cuts()
+func (o *Outline) cutPieces(cuts []cut) []Piece {
+	var out []Piece
 	at := symfmt.RVA(0) // up to here code belongs to a FUNC, or is in a piece
-	name := hash(0)
+	pair := int32(0)
 	for _, s := range o.CFI {
 		at = max(at, s.RVA)
 		for at < s.Stop() {
@@ -61,7 +57,7 @@ func (o *Outline) cutPieces() []Piece {
 				if cuts[0].end > 0 {
 					at = max(at, cuts[0].end)
 				} else if cuts[0].rva == at {
-					name = cuts[0].name
+					pair = cuts[0].pair
 				}
 				cuts = cuts[1:]
 			}
@@ -73,12 +69,12 @@ func (o *Outline) cutPieces() []Piece {
 				end = min(end, cuts[0].rva)
 			}
 			n := len(out)
-			if n > 0 && name == 0 && out[n-1].RVA+symfmt.RVA(out[n-1].Size) == at {
+			if n > 0 && pair == 0 && out[n-1].RVA+symfmt.RVA(out[n-1].Size) == at {
 				out[n-1].Size += uint64(end - at)
 			} else {
-				out = append(out, Piece{RVA: at, Size: uint64(end - at), Name: name})
+				out = append(out, Piece{RVA: at, Size: uint64(end - at), pair: pair})
 			}
-			at, name = end, 0
+			at, pair = end, 0
 		}
 	}
 	return out
@@ -86,99 +82,109 @@ func (o *Outline) cutPieces() []Piece {
 
 // compareOutside compares STACK CFI and STACK WIN outside of functions.
 func (r *Result) compareOutside() {
-	a, b := r.Old.Pieces(), r.New.Pieces()
-	first := len(r.Changes)
-	old, new := filled(len(a)), filled(len(b))
-	r.matchPieces(a, b, old, new)
-	for j := range b {
-		i := new[j]
-		if i == none {
-			r.Changes = append(r.Changes, Change{Kind: CFI, What: Added, Old: none, New: int32(j), Part: none})
-			continue
-		}
-		p, q := a[i], b[j]
-		var what Aspect
-		x, y := r.Old.in(p.RVA, p.Size), r.New.in(q.RVA, q.Size)
-		if !sameRows(x, y, p.RVA, q.RVA, p.Size == q.Size) {
-			what |= CFIChanged
-		}
-		if worse(r.Old.covered(p.RVA, p.Size), p.Size, r.New.covered(q.RVA, q.Size), q.Size) {
-			what |= LostCFI
-		}
-		if p.Size != q.Size {
-			what |= Resized
-		}
-		if what != 0 {
-			r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: i, New: int32(j), Part: none})
-		}
-	}
-	for i, j := range old {
-		if j == none {
-			what := Removed
-			if p := a[i]; r.Old.covered(p.RVA, p.Size) > 0 && r.New.covered(r.where.of(p.RVA), p.Size) == 0 {
-				what |= LostCFI
+	r.Old.pieces = r.Old.cutPieces(r.Old.cuts(func(yield func(i, pair int32) bool) {
+		for j, i := range r.publics {
+			if i != none && !yield(i, int32(j)+1) {
+				return
 			}
-			r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: int32(i), New: none, Part: none})
 		}
-	}
+	}))
+	r.New.pieces = r.New.cutPieces(r.New.cuts(func(yield func(i, pair int32) bool) {
+		for j, i := range r.publics {
+			if i != none && !yield(int32(j), int32(j)+1) {
+				return
+			}
+		}
+	}))
+	first := len(r.Changes)
+	r.comparePieces()
 	changes := r.Changes[first:]
 	slices.SortStableFunc(changes, func(x, y Change) int { return cmp.Compare(r.piecePlace(x), r.piecePlace(y)) })
 	r.compareWins()
 }
 
-func (r *Result) piecePlace(c Change) uint64 {
-	if c.New != none {
-		return uint64(r.New.Pieces()[c.New].RVA)
+// comparePieces tells what differs between matched pieces, and which have no match.
+// What is in a function of the other file, with the same rules, does not differ.
+func (r *Result) comparePieces() {
+	a, b := r.Old.pieces, r.New.pieces
+	old, new := filled(len(a)), filled(len(b))
+	r.matchPieces(a, b, old, new)
+	back := r.where.back()
+	for j, i := range new {
+		switch {
+		case r.thereToo(r.New, r.Old, back, b[j]) && (i == none || r.thereToo(r.Old, r.New, r.where, a[i])):
+		case i == none:
+			r.Changes = append(r.Changes, Change{Kind: CFI, What: Added, Old: none, New: int32(j), Part: none})
+		default:
+			if what := r.piecePair(a[i], b[j]); what != 0 {
+				r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: i, New: int32(j), Part: none})
+			}
+		}
 	}
-	return uint64(r.where.of(r.Old.Pieces()[c.Old].RVA))
+	for i, j := range old {
+		if j != none || r.thereToo(r.Old, r.New, r.where, a[i]) {
+			continue
+		}
+		what := Removed
+		if p := a[i]; r.where.closed(p.RVA) == 0 && r.Old.covered(p.RVA, p.Size) > 0 && r.New.covered(r.where.of(p.RVA), p.Size) == 0 {
+			what |= LostCFI
+		}
+		r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: int32(i), New: none, Part: none})
+	}
 }
 
-// matchPieces matches pieces by the name of their PUBLIC, then by address, then
+// thereToo tells whether the code of a piece of o has the same rules in the other
+// file.
+func (r *Result) thereToo(o, other *Outline, where shifts, p Piece) bool {
+	rva := where.of(p.RVA)
+	return sameRows(o.in(p.RVA, p.Size), other.in(rva, p.Size), p.RVA, rva, true)
+}
+
+func (r *Result) piecePair(p, q Piece) (what Aspect) {
+	if !sameRows(r.Old.in(p.RVA, p.Size), r.New.in(q.RVA, q.Size), p.RVA, q.RVA, p.Size == q.Size) {
+		what |= CFIChanged
+	}
+	if worse(r.Old.covered(p.RVA, p.Size), p.Size, r.New.covered(q.RVA, q.Size), q.Size) {
+		what |= LostCFI
+	}
+	if p.Size != q.Size {
+		what |= Resized
+	}
+	return what
+}
+
+func (r *Result) piecePlace(c Change) uint64 {
+	if c.New != none {
+		return uint64(r.New.pieces[c.New].RVA)
+	}
+	return uint64(r.where.of(r.Old.pieces[c.Old].RVA))
+}
+
+// matchPieces matches pieces by the PUBLIC at their start, then by address, then
 // those with the same rules in order.
 func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
-	pair := func(i, j int32) { old[i], new[j] = j, i }
-	byName := map[hash]int32{}
-	for j := range b {
-		if b[j].Name != 0 {
-			byName[b[j].Name] = int32(j)
+	left := func(pieces []Piece, other []int32, key func(Piece) hash) (out []keyed) {
+		for i, p := range pieces {
+			if other[i] == none {
+				if k := key(p); k != 0 {
+					out = append(out, keyed{k, int32(i)})
+				}
+			}
 		}
+		slices.SortFunc(out, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
+		return out
 	}
-	for i := range a {
-		if j, ok := byName[a[i].Name]; ok && a[i].Name != 0 && new[j] == none {
-			pair(int32(i), j)
-		}
+	step := func(keyA, keyB func(Piece) hash) {
+		groups(left(a, old, keyA), left(b, new, keyB), func(as, bs []keyed) {
+			for i := range min(len(as), len(bs)) {
+				old[as[i].i], new[bs[i].i] = bs[i].i, as[i].i
+			}
+		})
 	}
-	place := map[symfmt.RVA]int32{}
-	for j := range b {
-		if new[j] == none && b[j].Name == 0 {
-			place[b[j].RVA] = int32(j)
-		}
-	}
-	for i := range a {
-		if old[i] != none || a[i].Name != 0 {
-			continue
-		}
-		if j, ok := place[r.where.of(a[i].RVA)]; ok && new[j] == none {
-			pair(int32(i), j)
-		}
-	}
-	waiting := map[hash][]int32{}
-	for j := range b {
-		if new[j] == none {
-			k := rulesOf(r.New, b[j])
-			waiting[k] = append(waiting[k], int32(j))
-		}
-	}
-	for i := range a {
-		if old[i] != none {
-			continue
-		}
-		k := rulesOf(r.Old, a[i])
-		if list := waiting[k]; len(list) > 0 {
-			pair(int32(i), list[0])
-			waiting[k] = list[1:]
-		}
-	}
+	pair := func(p Piece) hash { return hash(p.pair) }
+	step(pair, pair)
+	step(func(p Piece) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, func(p Piece) hash { return hashNumber(uint64(p.RVA)) })
+	step(func(p Piece) hash { return rulesOf(r.Old, p) }, func(p Piece) hash { return rulesOf(r.New, p) })
 }
 
 // rulesOf is the hash of a piece's rules by their place in it.
@@ -202,66 +208,64 @@ func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
 	return o.Wins[i:max(i, j)]
 }
 
+// sameWins tells whether two functions have the same STACK WINs, in any order.
 func (r *Result) sameWins(f, g *Func) bool {
-	a, b := r.Old.winsIn(f.RVA, f.Size), r.New.winsIn(g.RVA, g.Size)
-	return slices.EqualFunc(a, b, func(x, y Win) bool { return x.RVA-f.RVA == y.RVA-g.RVA && x.Contents == y.Contents })
+	sum := func(o *Outline, f *Func) (h hash) {
+		for _, w := range o.winsIn(f.RVA, f.Size) {
+			h += mix(w.Contents, uint64(w.RVA-f.RVA))
+		}
+		return h
+	}
+	return sum(r.Old, f) == sum(r.New, g)
 }
 
-// compareWins compares the STACK WINs that lie in no function that is matched.
+// compareWins compares the STACK WINs that lie in no function: one that is in the
+// other file too, there in a function or not, does not differ. Those of functions
+// without a match are a part of that.
 func (r *Result) compareWins() {
 	if len(r.Old.Wins) == 0 && len(r.New.Wins) == 0 {
 		return
 	}
-	inA, inB := inFuncs(r.Old, r.funcs.old), inFuncs(r.New, r.funcs.new)
-	type key struct {
-		rva  symfmt.RVA
-		what hash
+	back := r.where.back()
+	for _, i := range onlyHere(r.Old, r.New, r.where) {
+		c := Change{Kind: Wins, What: Removed, Old: i, New: none, Part: none}
+		if r.where.closed(r.Old.Wins[i].RVA) == 0 {
+			c.What |= LostCFI
+		}
+		r.Changes = append(r.Changes, c)
 	}
-	left := map[key][]int32{}
-	for j, w := range r.New.Wins {
-		if !inB[j] {
-			k := key{w.RVA, w.Contents}
-			left[k] = append(left[k], int32(j))
-		}
-	}
-	for i, w := range r.Old.Wins {
-		if inA[i] {
-			continue
-		}
-		k := key{r.where.of(w.RVA), w.Contents}
-		if list := left[k]; len(list) > 0 {
-			left[k] = list[1:]
-			inB[list[0]] = true
-			continue
-		}
-		r.Changes = append(r.Changes, Change{Kind: Wins, What: Removed | LostCFI, Old: int32(i), New: none, Part: none})
-	}
-	for j := range r.New.Wins {
-		if !inB[j] {
-			r.Changes = append(r.Changes, Change{Kind: Wins, What: Added, Old: none, New: int32(j), Part: none})
-		}
+	for _, j := range onlyHere(r.New, r.Old, back) {
+		r.Changes = append(r.Changes, Change{Kind: Wins, What: Added, Old: none, New: j, Part: none})
 	}
 }
 
-// inFuncs tells which STACK WINs lie in a matched function.
-func inFuncs(o *Outline, other []int32) []bool {
-	in := make([]bool, len(o.Wins))
-	if len(o.Wins) == 0 {
-		return in
+// onlyHere are the STACK WINs of o outside of functions that the other file does not
+// have.
+func onlyHere(o, other *Outline, where shifts) (out []int32) {
+	in := inFuncs(o)
+	there := map[hash]int{}
+	for _, w := range other.Wins {
+		there[mix(w.Contents, uint64(w.RVA))]++
 	}
-	for i := range o.Funcs {
-		f := &o.Funcs[i]
-		if other[i] == none {
+	for i, w := range o.Wins {
+		if in[i] {
 			continue
 		}
-		wins := o.winsIn(f.RVA, f.Size)
-		if len(wins) == 0 {
+		if k := mix(w.Contents, uint64(where.of(w.RVA))); there[k] > 0 {
+			there[k]--
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(o.Wins, wins[0].RVA, func(w Win, rva symfmt.RVA) int { return cmp.Compare(w.RVA, rva) })
-		for k := range wins {
-			in[at+k] = true
-		}
+		out = append(out, int32(i))
+	}
+	return out
+}
+
+// inFuncs tells which STACK WINs lie in functions.
+func inFuncs(o *Outline) []bool {
+	in := make([]bool, len(o.Wins))
+	code := o.code()
+	for i, w := range o.Wins {
+		in[i] = within(code, w.RVA, 1) > 0
 	}
 	return in
 }

@@ -2,64 +2,142 @@ package symdiff
 
 import (
 	"cmp"
+	"math"
 	"slices"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
-// comparePublics matches PUBLICs by name, and by address in order among those of
-// one name. One whose name a FUNC of the other file has became that.
+// matchPublics matches PUBLICs by name: one of a kind first, as they tell where code
+// is, then of one name those that are where they should be, then the others by
+// address.
+func (r *Result) matchPublics() {
+	a, b := r.Old.Publics, r.New.Publics
+	old := filled(len(a))
+	r.publics = filled(len(b))
+	pair := func(x, y keyed) { old[x.i], r.publics[y.i] = y.i, x.i }
+	name := func(p *Public) hash { return p.Name }
+	groups(publicKeys(a, old, name), publicKeys(b, r.publics, name), func(as, bs []keyed) {
+		if len(as) == 1 && len(bs) == 1 {
+			pair(as[0], bs[0])
+		}
+	})
+	r.where = shiftsOf(r.Old, r.New, r.funcs, r.publics)
+	inOrder := func(as, bs []keyed) {
+		for i := range min(len(as), len(bs)) {
+			pair(as[i], bs[i])
+		}
+	}
+	groups(
+		publicKeys(a, old, func(p *Public) hash { return mix(p.Name, uint64(r.where.of(p.RVA))) }),
+		publicKeys(b, r.publics, func(p *Public) hash { return mix(p.Name, uint64(p.RVA)) }), inOrder)
+	groups(publicKeys(a, old, name), publicKeys(b, r.publics, name), inOrder)
+	r.renamedPublics(old)
+	r.where = shiftsOf(r.Old, r.New, r.funcs, r.publics)
+}
+
+// renamedPublics matches those without a match that are alone at an address with
+// the one that is alone there in the new file.
+func (r *Result) renamedPublics(old []int32) {
+	at := map[symfmt.RVA]int32{}
+	for j, i := range r.publics {
+		if i == none {
+			alone(at, r.New.Publics[j].RVA, int32(j))
+		}
+	}
+	if len(at) == 0 {
+		return
+	}
+	gone := map[symfmt.RVA]int32{}
+	for i, j := range old {
+		if j == none {
+			alone(gone, r.where.of(r.Old.Publics[i].RVA), int32(i))
+		}
+	}
+	for rva, i := range gone {
+		if j, ok := at[rva]; ok && i != none && j != none {
+			r.publics[j] = i
+		}
+	}
+}
+
+// alone notes what is at an address; none if there is more than one.
+func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
+	if _, ok := at[rva]; ok {
+		i = none
+	}
+	at[rva] = i
+}
+
+// comparePublics tells what differs between matched PUBLICs, and which have no
+// match. One whose name a FUNC of the other file has became that.
 func (r *Result) comparePublics() {
 	a, b := r.Old.Publics, r.New.Publics
 	first := len(r.Changes)
-	other := make([]int32, len(b))
-	for i := range other {
-		other[i] = none
-	}
-	as, bs := publicKeys(a), publicKeys(b)
 	oldFuncs, newFuncs := r.unmatchedNames(r.Old.Funcs, r.funcs.old), r.unmatchedNames(r.New.Funcs, r.funcs.new)
-	remove := func(x keyed) {
-		c := Change{Kind: Publics, What: Removed | Lost, Old: x.i, New: none, Part: none}
-		if j, ok := newFuncs[a[x.i].Name]; ok && a[x.i].Nameless != nameNone {
-			c.What, c.Part = Removed|BecameFunc, j
-		}
-		r.Changes = append(r.Changes, c)
-	}
-	add := func(x keyed) {
-		c := Change{Kind: Publics, What: Added, Old: none, New: x.i, Part: none}
-		if i, ok := oldFuncs[b[x.i].Name]; ok && b[x.i].Nameless != nameNone {
-			c.What, c.Part = Added|BecamePublic, i
-		}
-		r.Changes = append(r.Changes, c)
-	}
-	for len(as) > 0 || len(bs) > 0 {
-		switch {
-		case len(bs) == 0 || len(as) > 0 && as[0].key < bs[0].key:
-			remove(as[0])
-			as = as[1:]
-		case len(as) == 0 || bs[0].key < as[0].key:
-			add(bs[0])
-			bs = bs[1:]
-		default:
-			if what := r.publicPair(&a[as[0].i], &b[bs[0].i]); what != 0 {
-				r.Changes = append(r.Changes, Change{Kind: Publics, By: byName, What: what, Old: as[0].i, New: bs[0].i, Part: none})
+	matched := make([]bool, len(a))
+	for j, i := range r.publics {
+		c := Change{Kind: Publics, Old: i, New: int32(j), Part: none}
+		if i == none {
+			c.What = Added
+			if k, ok := oldFuncs[b[j].Name]; ok && b[j].Nameless != nameNone {
+				c.What, c.Part = Added|BecamePublic, k
 			}
-			other[bs[0].i] = as[0].i
-			as, bs = as[1:], bs[1:]
+		} else {
+			matched[i] = true
+			c.What = r.publicPair(&a[i], &b[j])
+			c.By = byName
+			if c.What&Renamed != 0 {
+				c.By = byNeighbour
+			}
+		}
+		if c.What != 0 {
+			r.Changes = append(r.Changes, c)
 		}
 	}
-	r.publics = other
-	r.renamedPublics(first)
+	var taken []symfmt.Range
+	for i := range a {
+		if matched[i] {
+			continue
+		}
+		c := Change{Kind: Publics, What: Removed, Old: int32(i), New: none, Part: none}
+		if k, ok := newFuncs[a[i].Name]; ok && a[i].Nameless != nameNone {
+			c.What, c.Part = Removed|BecameFunc, k
+		} else {
+			if taken == nil {
+				taken = r.New.symbols()
+			}
+			if r.left(taken, a[i].RVA, 1) {
+				c.What |= Lost
+			}
+		}
+		r.Changes = append(r.Changes, c)
+	}
 	r.becamePublic()
-	changes := r.Changes[first:]
+	changes := r.Changes[first:] // becamePublic takes out PUBLICs only
 	slices.SortStableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.publicPlace(x), r.publicPlace(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }
 
-// publicKeys are PUBLICs by name and address.
-func publicKeys(publics []Public) []keyed {
-	out := make([]keyed, len(publics))
+// symbols is what is in functions, and the addresses of PUBLICs.
+func (o *Outline) symbols() []symfmt.Range {
+	out := o.code()
+	for i := range o.Publics {
+		if rva := o.Publics[i].RVA; rva < math.MaxUint64 {
+			out = append(out, symfmt.Range{RVA: rva, Size: 1})
+		}
+	}
+	return union(out)
+}
+
+// publicKeys are PUBLICs without a match, by key and address.
+func publicKeys(publics []Public, other []int32, key func(*Public) hash) []keyed {
+	var out []keyed
 	for i := range publics {
-		out[i] = keyed{publics[i].Name, int32(i)}
+		if other[i] == none {
+			out = append(out, keyed{key(&publics[i]), int32(i)})
+		}
 	}
 	slices.SortFunc(out, func(x, y keyed) int {
 		return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(publics[x.i].RVA, publics[y.i].RVA), cmp.Compare(x.i, y.i))
@@ -68,6 +146,12 @@ func publicKeys(publics []Public) []keyed {
 }
 
 func (r *Result) publicPair(p, q *Public) (what Aspect) {
+	if p.Name != q.Name {
+		what |= Renamed
+		if q.Nameless > p.Nameless {
+			what |= LostName
+		}
+	}
 	if p.RVA != q.RVA && !r.Options.IgnoreAddresses {
 		what |= Moved
 	}
@@ -98,63 +182,6 @@ func (r *Result) unmatchedNames(funcs []Func, other []int32) map[hash]int32 {
 		}
 	}
 	return m
-}
-
-// renamedPublics joins one that is gone with one that is new at the address at
-// which it would be.
-func (r *Result) renamedPublics(first int) {
-	at := map[uint64]int{} // place in Changes of an added one, by address
-	for i, c := range r.Changes[first:] {
-		if c.What == Added {
-			rva := uint64(r.New.Publics[c.New].RVA)
-			if _, ok := at[rva]; ok {
-				at[rva] = -1 // more than one: nobody knows
-				continue
-			}
-			at[rva] = first + i
-		}
-	}
-	gone := map[uint64]int{}
-	for _, c := range r.Changes[first:] {
-		if c.What == Removed|Lost {
-			gone[r.publicPlace(c)]++
-		}
-	}
-	out := r.Changes[:first]
-	taken := map[int]Change{}
-	for _, c := range r.Changes[first:] {
-		if c.What == Removed|Lost {
-			rva := r.publicPlace(c)
-			if i, ok := at[rva]; ok && i >= 0 && gone[rva] == 1 {
-				p, q := &r.Old.Publics[c.Old], &r.New.Publics[r.Changes[i].New]
-				what := r.publicPair(p, q) | Renamed
-				if q.Nameless > p.Nameless {
-					what |= LostName
-				}
-				taken[i] = Change{Kind: Publics, By: byNeighbour, What: what, Old: c.Old, New: r.Changes[i].New, Part: none}
-			}
-		}
-	}
-	if len(taken) == 0 {
-		return
-	}
-	joined := map[int32]bool{}
-	for _, c := range taken {
-		joined[c.Old] = true
-	}
-	all := slices.Clone(r.Changes[first:])
-	for i, c := range all {
-		t, ok := taken[first+i]
-		switch {
-		case ok:
-			r.publics[t.New] = t.Old
-			out = append(out, t)
-		case c.New == none && joined[c.Old]:
-		default:
-			out = append(out, c)
-		}
-	}
-	r.Changes = out
 }
 
 // becamePublic marks the functions that are gone and are a PUBLIC now, or were one

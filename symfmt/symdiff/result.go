@@ -100,10 +100,14 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	}
 	r := &Result{Old: outlines[0], New: outlines[1], Options: opts, Counts: map[Kind]*Count{}}
 	r.shareRows()
-	r.funcs = matchFuncs(r.Old, r.New)
-	r.where = r.shifts()
+	if r.funcs, err = matchFuncs(r.Old, r.New); err != nil {
+		return nil, err
+	}
+	r.matchPublics()
 	r.compareModule()
-	r.compareFuncs()
+	if err := r.compareFuncs(); err != nil {
+		return nil, err
+	}
 	r.comparePublics()
 	r.compareOutside()
 	r.choose()

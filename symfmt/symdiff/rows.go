@@ -283,6 +283,9 @@ func (o *Outline) covered(rva symfmt.RVA, size uint64) (n uint64) {
 
 // in returns the spans of a piece of code, cut at its ends.
 func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
+	if size == 0 {
+		return nil
+	}
 	stop := rva + symfmt.RVA(size)
 	if stop < rva {
 		stop = math.MaxUint64

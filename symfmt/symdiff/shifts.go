@@ -7,38 +7,77 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// shifts tell where code of the old file is in the new one: as far as the nearest
-// matched function in front of it moved.
+// shifts tell where code of one file is in the other one: as far as the nearest
+// matched function or PUBLIC in front of it moved.
 type shifts []shift
 
-// shift is the distance from an address of the old file on.
-type shift struct {
+// shift is the distance from an address on.
+type shift struct { // 16 bytes
 	from symfmt.RVA
-	by   symfmt.RVA // new less old; it wraps around
+	by   symfmt.RVA // there less here; it wraps around
 }
 
-func (r *Result) shifts() shifts {
+// shiftsOf are the shifts from a to b; other says which old PUBLIC a new one is,
+// and may be nil.
+func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	var s shifts
-	for i, j := range r.funcs.old {
+	for i, j := range p.old {
 		if j != none {
-			f := &r.Old.Funcs[i]
-			s = append(s, shift{f.RVA, r.New.Funcs[j].RVA - f.RVA})
+			s = append(s, shift{a.Funcs[i].RVA, b.Funcs[j].RVA - a.Funcs[i].RVA})
 		}
 	}
-	slices.SortStableFunc(s, func(x, y shift) int { return cmp.Compare(x.from, y.from) })
-	return slices.CompactFunc(s, func(x, y shift) bool { return x.by == y.by })
+	for j, i := range other {
+		if i != none {
+			s = append(s, shift{a.Publics[i].RVA, b.Publics[j].RVA - a.Publics[i].RVA})
+		}
+	}
+	return s.sorted()
 }
 
-// of is the address in the new file.
-func (s shifts) of(rva symfmt.RVA) symfmt.RVA {
-	i, found := slices.BinarySearchFunc(s, rva, func(x shift, rva symfmt.RVA) int { return cmp.Compare(x.from, rva) })
-	if !found {
-		i--
+func (s shifts) sorted() shifts {
+	slices.SortFunc(s, func(x, y shift) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.by, y.by)) })
+	return slices.Clip(slices.Compact(s))
+}
+
+// back are the shifts in the other direction.
+func (s shifts) back() shifts {
+	t := make(shifts, len(s))
+	for i, x := range s {
+		t[i] = shift{x.from + x.by, -x.by}
 	}
+	return t.sorted()
+}
+
+// of is the address in the other file.
+func (s shifts) of(rva symfmt.RVA) symfmt.RVA {
 	if len(s) == 0 {
 		return rva
 	}
-	return rva + s[max(i, 0)].by
+	return rva + s[max(s.before(rva), 0)].by
+}
+
+// before is the last shift at or in front of an address, -1 without.
+func (s shifts) before(rva symfmt.RVA) int {
+	i, _ := slices.BinarySearchFunc(s, rva, func(x shift, rva symfmt.RVA) int {
+		if x.from <= rva {
+			return -1
+		}
+		return 1
+	})
+	return i - 1
+}
+
+// closed is how many bytes of the code from an address up to the next function that
+// is in both files are not there any more.
+func (s shifts) closed(rva symfmt.RVA) uint64 {
+	i := s.before(rva)
+	if i+1 >= len(s) || i < 0 {
+		return 0
+	}
+	if by := s[i].by - s[i+1].by; by < 1<<63 {
+		return uint64(by)
+	}
+	return 0
 }
 
 // moved is how far a change's function or PUBLIC moved; it wraps around.

@@ -1,0 +1,105 @@
+package symdiff
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// padding is how many bytes behind the code of a function may count as its own or
+// not: compilers fill up to the next multiple of 16, and some dumpers have that in
+// their sizes.
+const padding = 15
+
+// worse tells whether more bytes are left out than before, and a greater share.
+// Where the sizes differ, padding does not count.
+func worse(old, oldSize, new, newSize uint64) bool {
+	if old >= oldSize && new >= newSize || old > oldSize || new > newSize {
+		return false
+	}
+	before, now := oldSize-old, newSize-new
+	if oldSize != newSize && now <= before+padding {
+		return false
+	}
+	return now > before && float64(new)*float64(oldSize) < float64(old)*float64(newSize)
+}
+
+// findLost tells which of the functions that are gone are lost: those whose code is
+// still there, as far as can be told, and is in no FUNC. That of the others is gone
+// too, for what is behind it moved to the front, or belongs to other functions.
+func (r *Result) findLost(changes []Change) {
+	var taken []symfmt.Range
+	for i := range changes {
+		c := &changes[i]
+		if c.What&Removed == 0 || c.What&Merged != 0 {
+			continue
+		}
+		if taken == nil {
+			taken = r.New.code()
+		}
+		if f := &r.Old.Funcs[c.Old]; r.left(taken, f.RVA, f.Size) {
+			c.What |= Lost
+		}
+	}
+}
+
+// left tells whether code of the old file is in the new one outside of functions.
+func (r *Result) left(taken []symfmt.Range, rva symfmt.RVA, size uint64) bool {
+	size = max(size, 1)
+	if closed := r.where.closed(rva); closed > 0 && closed >= size/2 {
+		return false
+	}
+	return within(taken, r.where.of(rva), size) < (size+1)/2
+}
+
+// code is what is in functions, by address, without overlaps.
+func (o *Outline) code() []symfmt.Range {
+	out := make([]symfmt.Range, 0, len(o.Funcs))
+	for i := range o.Funcs {
+		f := &o.Funcs[i]
+		size := f.Size
+		if f.Stop() < f.RVA {
+			size = uint64(math.MaxUint64 - f.RVA)
+		}
+		out = append(out, symfmt.Range{RVA: f.RVA, Size: size})
+	}
+	return union(out)
+}
+
+// union sorts ranges and joins those that touch or overlap.
+func union(ranges []symfmt.Range) []symfmt.Range {
+	slices.SortFunc(ranges, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+	out := ranges[:0]
+	for _, r := range ranges {
+		if n := len(out); n > 0 {
+			last := &out[n-1]
+			if gap := uint64(r.RVA - last.RVA); gap <= last.Size {
+				last.Size = max(last.Size, gap+r.Size)
+				continue
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// within is how many bytes of a piece of code are in ranges.
+func within(ranges []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
+	stop := rva + symfmt.RVA(size)
+	if stop < rva {
+		stop = math.MaxUint64
+	}
+	i, _ := slices.BinarySearchFunc(ranges, rva, func(r symfmt.Range, rva symfmt.RVA) int {
+		if r.RVA+symfmt.RVA(r.Size) <= rva {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(ranges) && ranges[i].RVA < stop; i++ {
+		start, end := max(ranges[i].RVA, rva), min(ranges[i].RVA+symfmt.RVA(ranges[i].Size), stop)
+		n += uint64(end - start)
+	}
+	return n
+}

@@ -1,0 +1,200 @@
+package symdiff
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// findParts finds the functions without a match that are parts of others: what was
+// added was split off a function of the old file, what was removed is in one of the
+// new file.
+func (r *Result) findParts(changes []Change) error {
+	sides := [...]*side{newSide(r.Old), newSide(r.New)}
+	var added, removed []*Change
+	var changed []int // in changes: lines differ
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.What&Added != 0:
+			added = append(added, c)
+		case c.What&Removed != 0:
+			removed = append(removed, c)
+		case c.What&(LinesChanged|Resized) != 0:
+			changed = append(changed, i)
+		}
+	}
+	split := partFinder{whole: sides[0], part: sides[1], other: r.funcs.old, find: Split}
+	merged := partFinder{whole: sides[1], part: sides[0], other: r.funcs.new, find: Merged}
+	for _, i := range changed {
+		split.candidates = append(split.candidates, changes[i].Old)
+		merged.candidates = append(merged.candidates, changes[i].New)
+	}
+	for _, c := range added {
+		split.parts = append(split.parts, partOf{c, c.New})
+	}
+	for _, c := range removed {
+		merged.parts = append(merged.parts, partOf{c, c.Old})
+	}
+	if err := split.run(); err != nil {
+		return err
+	}
+	return merged.run()
+}
+
+// partFinder looks for the functions of one file that functions of the other one
+// are parts of.
+type partFinder struct {
+	whole, part *side
+	other       []int32 // the match of the whole ones
+	parts       []partOf
+	candidates  []int32 // whole functions whose lines differ
+	find        Aspect
+}
+
+// partOf is a function that may be a part.
+type partOf struct {
+	c *Change
+	i int32
+}
+
+func (p *partFinder) run() error {
+	if len(p.parts) == 0 {
+		return nil
+	}
+	if err := p.byName(); err != nil {
+		return &ReadError{err}
+	}
+	if err := p.byLines(); err != nil {
+		return &ReadError{err}
+	}
+	return nil
+}
+
+// byName finds parts by a suffix: ".cold" and its like behind the name of a
+// function that is in both files.
+func (p *partFinder) byName() error {
+	byName := map[hash]int32{}
+	for i := range p.whole.o.Funcs {
+		f := &p.whole.o.Funcs[i]
+		if k := f.named(f.Name); k != 0 && p.other[i] != none {
+			if _, ok := byName[k]; !ok {
+				byName[k] = int32(i)
+			}
+		}
+	}
+	left := p.parts[:0]
+	for _, x := range p.parts {
+		f := &p.part.o.Funcs[x.i]
+		if f.Nameless == nameNone {
+			left = append(left, x)
+			continue
+		}
+		rec, err := p.part.first(f.At, f.End)
+		if err != nil {
+			return err
+		}
+		found := none
+		for _, name := range wholeNames(rec.Name) {
+			if i, ok := byName[hashBytes(name)]; ok {
+				found = i
+				break
+			}
+		}
+		if found == none {
+			left = append(left, x)
+			continue
+		}
+		x.c.What, x.c.Part = x.c.What|p.find, found
+	}
+	p.parts = left
+	return nil
+}
+
+// minShare is the share of the lines of a part that its whole must have.
+const minShare = 0.8
+
+// minPart is how many different lines a part must have.
+const minPart = 3
+
+// byLines finds parts whose lines were those of a function that has changed, the
+// one that begins in front of them in the same source file.
+func (p *partFinder) byLines() error {
+	funcs := p.whole.o.Funcs
+	slices.SortFunc(p.candidates, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(funcs[i].First, funcs[j].First), cmp.Compare(funcs[i].FirstLine, funcs[j].FirstLine), cmp.Compare(funcs[i].RVA, funcs[j].RVA))
+	})
+	// One after another in order of the source, so that each whole is read once.
+	mine := p.part.o.Funcs
+	slices.SortStableFunc(p.parts, func(x, y partOf) int {
+		f, g := &mine[x.i], &mine[y.i]
+		return cmp.Or(cmp.Compare(f.First, g.First), cmp.Compare(f.FirstLine, g.FirstLine))
+	})
+	have, of := map[place]bool{}, none
+	for _, x := range p.parts {
+		f := &mine[x.i]
+		if f.FirstLine == 0 || f.NumLines < minPart {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(p.candidates, f, func(i int32, f *Func) int {
+			if c := cmp.Or(cmp.Compare(funcs[i].First, f.First), cmp.Compare(funcs[i].FirstLine, f.FirstLine)); c != 0 {
+				return c
+			}
+			return -1
+		})
+		if k == 0 || funcs[p.candidates[k-1]].First != f.First {
+			continue
+		}
+		if i := p.candidates[k-1]; i != of {
+			clear(have)
+			of = i
+			if err := p.whole.places(&funcs[i], have); err != nil {
+				return err
+			}
+		}
+		lines := map[place]bool{}
+		if err := p.part.places(f, lines); err != nil {
+			return err
+		}
+		n := 0
+		for l := range lines {
+			n += int(flag(have[l]))
+		}
+		if len(lines) >= minPart && float64(n) >= minShare*float64(len(lines)) {
+			x.c.What, x.c.Part = x.c.What|p.find, of
+		}
+	}
+	return nil
+}
+
+// place is a line of a source file.
+type place struct {
+	file hash
+	num  uint32
+}
+
+// places are the lines of a function.
+func (s *side) places(f *Func, out map[place]bool) error {
+	s.rd.Reset(s.o.Source.reader(f.At, f.End))
+	names := map[symfmt.FileID]hash{}
+	for {
+		rec, err := s.rd.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if rec.Kind != symfmt.KindLine || rec.Line.Num == 0 || rec.Line.Size == 0 {
+			continue
+		}
+		h, ok := names[rec.Line.File]
+		if !ok {
+			h = hashString(baseFile(s.file(rec.Line.File)))
+			names[rec.Line.File] = h
+		}
+		out[place{h, rec.Line.Num}] = true
+	}
+}
