@@ -29,6 +29,9 @@ func (r *Result) compareModule() {
 			r.Module = append(r.Module, Field{"INFO " + key, x, y, false})
 		}
 	}
+	if x, y := a.inlineForm(), b.inlineForm(); x != y && x != noInlines && y != noInlines {
+		r.Module = append(r.Module, Field{"INLINE records", x, y, y == oldInlines})
+	}
 	if !r.Options.IgnorePaths {
 		r.comparePaths()
 	}

@@ -295,8 +295,10 @@ var mutations = []mutation{
 		m.same(f, LinesChanged|LostLines)
 	}),
 
-	onFunc("line of a call", withInlines, func(m *mutant, f *docFunc) {
-		f.inlines[m.rng.IntN(len(f.inlines))].CallLine += 100000
+	onFunc("line of a call", func(m *mutant, i int, f *docFunc) bool {
+		return len(f.inlines) > 0 && len(f.lines) > 0 && f.inlines[0].CallFile == f.lines[0].File
+	}, func(m *mutant, f *docFunc) {
+		f.inlines[0].CallLine += 100000
 		m.same(f, InlinesChanged)
 	}),
 	onFunc("inlined call removed", func(m *mutant, i int, f *docFunc) bool { return len(f.inlines) > 1 }, func(m *mutant, f *docFunc) {

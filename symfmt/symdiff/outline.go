@@ -104,15 +104,24 @@ type Options struct {
 
 	Topics Topic // what is compared; 0 for all
 	Jobs   int   // files that are read at a time; GOMAXPROCS if not positive
+
+	// Tolerance is by how many percentage points the share of all code that has
+	// lines, or call frame information, may fall: code that was added may have less
+	// than the rest. 0 is DefaultTolerance, a negative number is 0.
+	Tolerance float64
 }
 
+// DefaultTolerance is in percentage points.
+const DefaultTolerance = 0.1
+
 // read makes the outline of a text. The error is of reading it, that nothing in it
-// was usable, or the context's; damage is among Problems.
-func read(ctx context.Context, s *Source, opts Options) (*Outline, error) {
+// was usable, or the context's; damage is among Problems. The files of calls may be
+// left out.
+func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
 	rd := symfmt.NewReader(s.reader(0, s.size), symfmt.ReadOptions{File: s.Name, Tolerant: true})
 	b := outliner{
-		o:    &Outline{Source: s, Files: &byNumber[string]{}},
-		opts: opts, rd: rd,
+		o:           &Outline{Source: s, Files: &byNumber[string]{}},
+		noCallFiles: !callFiles, rd: rd,
 	}
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
@@ -133,9 +142,10 @@ func read(ctx context.Context, s *Source, opts Options) (*Outline, error) {
 
 // outliner makes an Outline.
 type outliner struct {
-	o    *Outline
-	opts Options
-	rd   *symfmt.Reader
+	o  *Outline
+	rd *symfmt.Reader
+
+	noCallFiles bool // the files of calls do not count
 
 	files   byNumber[fileHash]
 	origins byNumber[originHash]
@@ -250,7 +260,7 @@ func (b *outliner) inline(rec *symfmt.Record) {
 		}
 	}
 	var file fileHash
-	if !in.NoFile {
+	if !in.NoFile && !b.noCallFiles {
 		file = b.file(in.CallFile)
 	}
 	b.body.inline(in, file, name)

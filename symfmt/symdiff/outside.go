@@ -183,7 +183,9 @@ func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 	}
 	pair := func(p Piece) hash { return hash(p.pair) }
 	step(pair, pair)
-	step(func(p Piece) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, func(p Piece) hash { return hashNumber(uint64(p.RVA)) })
+	place := func(p Piece) hash { return hashNumber(uint64(p.RVA)) }
+	step(func(p Piece) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, place)
+	step(place, place)
 	step(func(p Piece) hash { return rulesOf(r.Old, p) }, func(p Piece) hash { return rulesOf(r.New, p) })
 }
 

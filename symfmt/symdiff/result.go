@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Result is the difference of two symbol files.
@@ -93,8 +94,11 @@ func (a Aspect) Regression() bool { return a&lost != 0 }
 func Compare(ctx context.Context, before, after *Source, opts Options) (*Result, error) {
 	sources := [...]*Source{before, after}
 	outlines, err := par.Map(ctx, opts.Jobs, len(sources), func(ctx context.Context, _, item int) (*Outline, error) {
-		return read(ctx, sources[item], opts)
+		return read(ctx, sources[item], true)
 	})
+	if err == nil {
+		err = sameForm(ctx, outlines)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +118,37 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	r.Before, r.After = r.Old.coverage(), r.New.coverage()
 	r.count()
 	return r, nil
+}
+
+// sameForm reads the file again whose INLINE records tell the files of calls, if
+// those of the other one have the old form, which does not.
+func sameForm(ctx context.Context, outlines []*Outline) (err error) {
+	if outlines[0].inlineForm() == outlines[1].inlineForm() || outlines[0].inlineForm() == noInlines || outlines[1].inlineForm() == noInlines {
+		return nil
+	}
+	for i, o := range outlines {
+		if o.inlineForm() == newInlines {
+			outlines[i], err = read(ctx, o.Source, false)
+		}
+	}
+	return err
+}
+
+// The forms of a file's INLINE records, as a difference tells them.
+const (
+	noInlines  = "none"
+	oldInlines = "without the file of the call"
+	newInlines = "with the file of the call"
+)
+
+func (o *Outline) inlineForm() string {
+	switch {
+	case o.Records[symfmt.KindInline] == 0:
+		return noInlines
+	case o.old:
+		return oldInlines
+	}
+	return newInlines
 }
 
 // shareRows gives equal rows of STACK CFI one number.
@@ -174,18 +209,29 @@ type Coverage struct {
 }
 
 // worseCoverage says in what respect less of the whole code is covered than before,
-// by more than rounding: it may come from new functions alone.
+// by more than Options.Tolerance: it may come from new functions alone.
 func (r *Result) worseCoverage() (out []string) {
 	t := r.Options.Topics
-	if (t == 0 || t&OnCFI != 0) && worse(r.Before.CFI, r.Before.Bytes, r.After.CFI, r.After.Bytes) {
-		out = append(out, fmt.Sprintf("a smaller share of the code has call frame information: %s before, %s now",
-			percent(r.Before.CFI, r.Before.Bytes), percent(r.After.CFI, r.After.Bytes)))
+	b, a := r.Before, r.After
+	if (t == 0 || t&OnCFI != 0) && r.fell(b.CFI, b.Bytes, a.CFI, a.Bytes) {
+		out = append(out, fmt.Sprintf("a smaller share of the code has call frame information: %s before, %s now", percent(b.CFI, b.Bytes), percent(a.CFI, a.Bytes)))
 	}
-	if (t == 0 || t&OnLines != 0) && worse(r.Before.Lines, r.Before.Bytes, r.After.Lines, r.After.Bytes) {
-		out = append(out, fmt.Sprintf("a smaller share of the code has lines: %s before, %s now",
-			percent(r.Before.Lines, r.Before.Bytes), percent(r.After.Lines, r.After.Bytes)))
+	if (t == 0 || t&OnLines != 0) && r.fell(b.Lines, b.Bytes, a.Lines, a.Bytes) {
+		out = append(out, fmt.Sprintf("a smaller share of the code has lines: %s before, %s now", percent(b.Lines, b.Bytes), percent(a.Lines, a.Bytes)))
 	}
 	return out
+}
+
+// fell tells whether a share fell by more than the tolerance.
+func (r *Result) fell(old, oldSize, new, newSize uint64) bool {
+	if oldSize == 0 || newSize == 0 {
+		return false
+	}
+	tolerance := r.Options.Tolerance
+	if tolerance == 0 {
+		tolerance = DefaultTolerance
+	}
+	return 100*(float64(old)/float64(oldSize)-float64(new)/float64(newSize)) > max(tolerance, 0)
 }
 
 // percent is a share in percent; what is not all is never called 100 %.

@@ -199,6 +199,9 @@ func repeatRows(d *doc, _ *rand.Rand) {
 
 // splitBlocks cuts blocks without rows.
 func splitBlocks(d *doc, _ *rand.Rand) {
+	if d.overlaps() {
+		return
+	}
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		if len(b.rows) > 0 || b.size < 2 {

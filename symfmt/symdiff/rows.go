@@ -17,7 +17,7 @@ type RowID uint32
 // Span is code with one set of rules in force, up to the next span or its own end.
 type Span struct { // 16 bytes
 	RVA  symfmt.RVA
-	Size uint32 // bytes; longer code is more than one span
+	Size uint32 // bytes
 	Row  RowID
 }
 
@@ -189,20 +189,13 @@ func (c *cfiReader) next(rec *symfmt.Record) {
 	c.row = row
 }
 
-// span closes the row in force at an address.
+// span closes the row in force at an address. Of one row over more code than any
+// module has, the first 4 GB count.
 func (c *cfiReader) span(end symfmt.RVA) {
-	for from := c.from; from < end; {
-		size := min(uint64(end-from), math.MaxUint32)
-		c.spans = append(c.spans, Span{RVA: from, Size: uint32(size), Row: c.row})
-		from += symfmt.RVA(size)
-		if len(c.spans) >= math.MaxUint32 || len(c.spans)-int(c.blocks[len(c.blocks)-1].first) > maxHuge {
-			return
-		}
+	if size := min(uint64(end-c.from), math.MaxUint32); size > 0 {
+		c.spans = append(c.spans, Span{RVA: c.from, Size: uint32(size), Row: c.row})
 	}
 }
-
-// maxHuge bounds the spans that a block of absurd size is cut into: 4 TB of code.
-const maxHuge = 1 << 20
 
 // close ends the block that is open.
 func (c *cfiReader) close() {

@@ -34,9 +34,19 @@ func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	return s.sorted()
 }
 
+// sorted puts shifts in order. One between two of another distance is of something
+// that moved by itself, and says nothing of what is behind it.
 func (s shifts) sorted() shifts {
 	slices.SortFunc(s, func(x, y shift) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.by, y.by)) })
-	return slices.Clip(slices.Compact(s))
+	s = slices.Compact(s)
+	out := s[:0]
+	for i, x := range s {
+		if n := len(out); n > 0 && i+1 < len(s) && x.by != s[i+1].by && out[n-1].by == s[i+1].by {
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // back are the shifts in the other direction.

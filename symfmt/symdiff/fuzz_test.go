@@ -1,0 +1,72 @@
+package symdiff
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzCompare compares any two texts: a file does not differ from itself, two that do
+// not differ do not the other way round, and every change can be told in full.
+func FuzzCompare(f *testing.F) {
+	var texts [][]byte
+	for _, path := range realFiles(f) {
+		if filepath.Base(filepath.Dir(path)) == "dwarf2sym" {
+			texts = append(texts, readSym(f, path))
+		}
+	}
+	for i, text := range texts {
+		if len(text) < 3000 {
+			f.Add(text, texts[(i+1)%len(texts)][:min(3000, len(texts[(i+1)%len(texts)]))])
+		}
+	}
+	for _, c := range cases {
+		f.Add([]byte(header+c.old), []byte(header+c.new))
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		if r := fuzzed(t, a, a); r != nil && !r.Same() {
+			t.Errorf("a file differs from itself: %q", told(r))
+		}
+		x, y := fuzzed(t, a, b), fuzzed(t, b, a)
+		if (x == nil) != (y == nil) {
+			t.Error("an error in one direction only")
+		}
+		if x != nil && x.Same() != y.Same() {
+			t.Errorf("%q, and the other way round %q", told(x), told(y))
+		}
+	})
+}
+
+// fuzzed compares and prints two texts; nil for what is no symbol file.
+func fuzzed(t *testing.T, a, b []byte) *Result {
+	r, err := Compare(context.Background(), NewSource("a", bytes.NewReader(a), int64(len(a))), NewSource("b", bytes.NewReader(b), int64(len(b))), Options{Jobs: 1})
+	if err != nil {
+		return nil
+	}
+	if err := WriteText(io.Discard, r, TextOptions{Detail: true}); err != nil {
+		t.Error(err)
+	}
+	for k, n := range r.Counts {
+		if n.Same < 0 || n.Same > n.After || n.By[Added]-n.By[Removed] != n.After-n.Before && !becomes(r) {
+			t.Errorf("%s: %+v", k, *n)
+		}
+	}
+	for _, c := range [...]Coverage{r.Before, r.After} {
+		if c.CFI > c.Bytes || c.Lines > c.Bytes {
+			t.Errorf("%+v", c)
+		}
+	}
+	return r
+}
+
+// becomes tells whether changes are left out for they are told elsewhere: then counts
+// do not add up.
+func becomes(r *Result) bool {
+	n := 0
+	for _, c := range r.Changes {
+		n += int(flag(c.What&(BecamePublic|BecameFunc) != 0))
+	}
+	return n > 0 || len(r.Old.Pieces())+len(r.New.Pieces()) > 0 || len(r.Old.Wins)+len(r.New.Wins) > 0
+}
