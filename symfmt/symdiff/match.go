@@ -40,7 +40,8 @@ const (
 //     one template.
 //  4. The same with line numbers that are shifted.
 //  5. The same name without arguments and suffixes like ".isra.0".
-//  6. The same sizes and distances in a row of functions between two that are
+//  6. No name and the same size, where it should be.
+//  7. The same sizes and distances in a row of functions between two that are
 //     matched: renamed without lines.
 //
 // The error is of reading names from the texts.
@@ -56,6 +57,7 @@ func matchFuncs(a, b *Outline) (*pairing, error) {
 	if err := m.likeNames(a, b); err != nil {
 		return nil, err
 	}
+	m.nameless()
 	m.neighbours()
 	return p, nil
 }
@@ -286,6 +288,20 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 	}
 	sortKeys(out, o.Funcs)
 	return out, nil
+}
+
+// nameless matches functions without a name, or lines that tell them apart.
+func (m *matcher) nameless() {
+	m.how = byNeighbour
+	key := func(where shifts) func(f *Func) hash {
+		return func(f *Func) hash {
+			if f.Nameless != nameNone {
+				return 0
+			}
+			return mix(hashNumber(f.Size), uint64(where.of(f.RVA))) | 1
+		}
+	}
+	groups(keys(m.a, m.p.old, key(m.where)), keys(m.b, m.p.new, key(nil)), m.inOrder)
 }
 
 // neighbours matches rows of functions between matched ones, where the functions of

@@ -153,6 +153,7 @@ type outliner struct {
 	lost    [symfmt.KindCFI + 1]int // records of the reader that were lost at the last look
 	body    body
 	cfi     cfiReader
+	cfiAt   int64 // where STACK CFI begins
 }
 
 func (b *outliner) add(rec *symfmt.Record, at int64) {
@@ -187,6 +188,7 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 	case symfmt.KindFunc:
 		b.openFunc(rec, at)
 	case symfmt.KindPublic:
+		o.Publics = roomFor(o.Publics, at, o.Source.size)
 		o.Publics = append(o.Publics, Public{
 			RVA: rec.RVA, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 			ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
@@ -195,6 +197,11 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
 	case symfmt.KindCFIInit:
 		b.cfi.fresh(o.Arch)
+		if b.cfiAt == 0 {
+			b.cfiAt = at
+		}
+		b.cfi.spans = roomFor(b.cfi.spans, at-b.cfiAt, o.Source.size-b.cfiAt)
+		b.cfi.blocks = roomFor(b.cfi.blocks, at-b.cfiAt, o.Source.size-b.cfiAt)
 		b.cfi.init(rec)
 	case symfmt.KindCFI:
 		if b.rd.Lost(symfmt.KindCFIInit) == b.lost[symfmt.KindCFIInit] {
@@ -206,6 +213,18 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 	}
 }
 
+// roomFor makes room for one more record of a kind, when there is none: for as many
+// as there will be if the rest of the text, of size bytes, is like the text up to at.
+// What append does leaves a fifth unused, and copies more often.
+func roomFor[T any](s []T, at, size int64) []T {
+	n := len(s)
+	if n < cap(s) || n < 1024 || at <= 0 || size <= at {
+		return s
+	}
+	more := float64(n) / float64(at) * float64(size-at)
+	return slices.Grow(s, max(n/8, int(min(more*1.02, float64(4*n))))+1)
+}
+
 // member tells whether a line or INLINE record belongs to the FUNC that is open.
 func (b *outliner) member(head symfmt.Kind) bool {
 	return b.inFunc && b.rd.Lost(head) == b.lost[head]
@@ -214,6 +233,7 @@ func (b *outliner) member(head symfmt.Kind) bool {
 func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 	b.inFunc = true
 	b.lost[symfmt.KindFunc] = b.rd.Lost(symfmt.KindFunc)
+	b.o.Funcs = roomFor(b.o.Funcs, at, b.o.Source.size)
 	b.o.Funcs = append(b.o.Funcs, Func{
 		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 		ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),

@@ -76,41 +76,52 @@ func (p *partFinder) run() error {
 // byName finds parts by a suffix: ".cold" and its like behind the name of a
 // function that is in both files.
 func (p *partFinder) byName() error {
-	byName := map[hash]int32{}
-	for i := range p.whole.o.Funcs {
-		f := &p.whole.o.Funcs[i]
-		if k := f.named(f.Name); k != 0 && p.other[i] != none {
-			if _, ok := byName[k]; !ok {
-				byName[k] = int32(i)
-			}
-		}
-	}
-	left := p.parts[:0]
-	for _, x := range p.parts {
+	wanted := make([][]hash, len(p.parts)) // names of wholes
+	found := map[hash]int32{}
+	for k, x := range p.parts {
 		f := &p.part.o.Funcs[x.i]
 		if f.Nameless == nameNone {
-			left = append(left, x)
 			continue
 		}
 		rec, err := p.part.first(f.At, f.End)
 		if err != nil {
 			return err
 		}
-		found := none
 		for _, name := range wholeNames(rec.Name) {
-			if i, ok := byName[hashBytes(name)]; ok {
-				found = i
-				break
+			h := hashBytes(name)
+			wanted[k], found[h] = append(wanted[k], h), none
+		}
+	}
+	if len(found) > 0 {
+		p.lookUp(found)
+	}
+	left := p.parts[:0]
+	for k, x := range p.parts {
+		x.c.Part = none
+		for _, h := range wanted[k] {
+			if i := found[h]; i != none && x.c.Part == none {
+				x.c.What, x.c.Part = x.c.What|p.find, i
 			}
 		}
-		if found == none {
+		if x.c.Part == none {
 			left = append(left, x)
-			continue
 		}
-		x.c.What, x.c.Part = x.c.What|p.find, found
 	}
 	p.parts = left
 	return nil
+}
+
+// lookUp finds the functions that are in both files and have certain names.
+func (p *partFinder) lookUp(names map[hash]int32) {
+	for i := range p.whole.o.Funcs {
+		if p.other[i] == none {
+			continue
+		}
+		f := &p.whole.o.Funcs[i]
+		if k, ok := names[f.Name]; ok && k == none && f.Nameless != nameNone {
+			names[f.Name] = int32(i)
+		}
+	}
 }
 
 // minShare is the share of the lines of a part that its whole must have.
