@@ -153,7 +153,6 @@ type outliner struct {
 	lost    [symfmt.KindCFI + 1]int // records of the reader that were lost at the last look
 	body    body
 	cfi     cfiReader
-	cfiAt   int64 // where STACK CFI begins
 }
 
 func (b *outliner) add(rec *symfmt.Record, at int64) {
@@ -197,11 +196,7 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
 	case symfmt.KindCFIInit:
 		b.cfi.fresh(o.Arch)
-		if b.cfiAt == 0 {
-			b.cfiAt = at
-		}
-		b.cfi.spans = roomFor(b.cfi.spans, at-b.cfiAt, o.Source.size-b.cfiAt)
-		b.cfi.blocks = roomFor(b.cfi.blocks, at-b.cfiAt, o.Source.size-b.cfiAt)
+		b.cfi.at, b.cfi.end = at, o.Source.size
 		b.cfi.init(rec)
 	case symfmt.KindCFI:
 		if b.rd.Lost(symfmt.KindCFIInit) == b.lost[symfmt.KindCFIInit] {

@@ -142,6 +142,8 @@ type cfiReader struct {
 
 	row  RowID
 	from symfmt.RVA // of the row
+
+	at, start, end int64 // in the text: the INIT, the first INIT, the end of all
 }
 
 // block is a STACK CFI INIT, and its part of the spans.
@@ -164,6 +166,10 @@ func (c *cfiReader) init(rec *symfmt.Record) {
 	if len(c.spans) >= math.MaxUint32 {
 		return
 	}
+	if len(c.blocks) == 0 {
+		c.start = c.at
+	}
+	c.blocks = roomFor(c.blocks, c.at-c.start, c.end-c.start)
 	c.blocks = append(c.blocks, block{rva: rec.RVA, size: rec.Size, first: uint32(len(c.spans))})
 	c.row, c.from = c.rows.apply(0, rec.Name), rec.RVA
 }
@@ -193,6 +199,7 @@ func (c *cfiReader) next(rec *symfmt.Record) {
 // module has, the first 4 GB count.
 func (c *cfiReader) span(end symfmt.RVA) {
 	if size := min(uint64(end-c.from), math.MaxUint32); size > 0 {
+		c.spans = roomFor(c.spans, c.at-c.start, c.end-c.start)
 		c.spans = append(c.spans, Span{RVA: c.from, Size: uint32(size), Row: c.row})
 	}
 }

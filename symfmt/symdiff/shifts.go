@@ -20,7 +20,7 @@ type shift struct { // 16 bytes
 // shiftsOf are the shifts from a to b; other says which old PUBLIC a new one is,
 // and may be nil.
 func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
-	var s shifts
+	s := make(shifts, 0, len(p.old)+len(other))
 	for i, j := range p.old {
 		if j != none {
 			s = append(s, shift{a.Funcs[i].RVA, b.Funcs[j].RVA - a.Funcs[i].RVA})
