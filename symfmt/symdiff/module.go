@@ -21,11 +21,12 @@ func (r *Result) compareModule() {
 			r.Module = append(r.Module, f)
 		}
 	}
+	old, new := infoValues(a.Infos), infoValues(b.Infos)
 	for _, key := range infoKeys(a.Infos, b.Infos) {
 		if key == "GENERATOR" && r.Options.IgnoreGenerator {
 			continue
 		}
-		if x, y := infoValue(a.Infos, key), infoValue(b.Infos, key); x != y {
+		if x, y := old[key], new[key]; x != y {
 			r.Module = append(r.Module, Field{"INFO " + key, x, y, false})
 		}
 	}
@@ -39,23 +40,27 @@ func (r *Result) compareModule() {
 
 // infoKeys are the keys of both, in order.
 func infoKeys(a, b []symfmt.Info) (keys []string) {
+	seen := map[string]bool{}
 	for _, in := range slices.Concat(a, b) {
-		if !slices.Contains(keys, in.Key) {
+		if !seen[in.Key] {
 			keys = append(keys, in.Key)
 		}
+		seen[in.Key] = true
 	}
 	return keys
 }
 
-// infoValue is what a file says of a key, more than one value apart by "; ".
-func infoValue(infos []symfmt.Info, key string) string {
-	var values []string
+// infoValues are what a file says of each key, more than one value apart by "; ".
+func infoValues(infos []symfmt.Info) map[string]string {
+	values := map[string][]string{}
 	for _, in := range infos {
-		if in.Key == key {
-			values = append(values, in.Value)
-		}
+		values[in.Key] = append(values[in.Key], in.Value)
 	}
-	return strings.Join(values, "; ")
+	out := make(map[string]string, len(values))
+	for key, v := range values {
+		out[key] = strings.Join(v, "; ")
+	}
+	return out
 }
 
 // comparePaths finds folders that were renamed: files that are only in one of the
@@ -73,16 +78,14 @@ func (r *Result) comparePaths() {
 		return slices.Compact(names)
 	}
 	olds, news := only(r.Old, r.New), only(r.New, r.Old)
-	byBase := map[string][]string{}
-	for _, name := range news {
-		base := baseFile(name)
-		byBase[base] = append(byBase[base], name)
-	}
+	slices.SortFunc(news, fromEnd)
 	count := map[[2]string]int{}
 	for _, name := range olds {
+		// The name with the longest end in common is beside the place of this one.
+		k, _ := slices.BinarySearchFunc(news, name, fromEnd)
 		best, length := "", 0
-		for _, other := range byBase[baseFile(name)] {
-			if n := commonEnd(name, other); n > length {
+		for _, other := range news[max(k-1, 0):min(k+1, len(news))] {
+			if n := commonEnd(name, other); n > length && baseFile(name) == baseFile(other) {
 				best, length = other, n
 			}
 		}
@@ -96,6 +99,16 @@ func (r *Result) comparePaths() {
 	slices.SortFunc(r.Paths, func(x, y PathMove) int {
 		return cmp.Or(cmp.Compare(y.Files, x.Files), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
+}
+
+// fromEnd compares names from their ends on.
+func fromEnd(a, b string) int {
+	for i := 1; i <= min(len(a), len(b)); i++ {
+		if x, y := a[len(a)-i], b[len(b)-i]; x != y {
+			return cmp.Compare(x, y)
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 // commonEnd is the length of the folders and the base name at the end of two names

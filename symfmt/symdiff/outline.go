@@ -34,6 +34,8 @@ type Outline struct {
 	Dropped  int           // problems that are not in Problems
 
 	pieces   []Piece
+	effort   effort          // for CFI
+	winLooks effort          // for Wins
 	originAt byNumber[int64] // offset of an INLINE_ORIGIN in the text
 	old      bool            // INLINE records have the old form
 }

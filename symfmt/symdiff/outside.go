@@ -207,7 +207,8 @@ func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
 	byRVA := func(w Win, rva symfmt.RVA) int { return cmp.Compare(w.RVA, rva) }
 	i, _ := slices.BinarySearchFunc(o.Wins, rva, byRVA)
 	j, _ := slices.BinarySearchFunc(o.Wins, stop, byRVA)
-	return o.Wins[i:max(i, j)]
+	j = i + o.winLooks.allowed(max(j-i, 0), len(o.Wins))
+	return o.Wins[i:j]
 }
 
 // sameWins tells whether two functions have the same STACK WINs, in any order.

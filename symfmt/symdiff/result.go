@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -117,7 +118,21 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	r.choose()
 	r.Before, r.After = r.Old.coverage(), r.New.coverage()
 	r.count()
+	r.Old.tellEffort()
+	r.New.tellEffort()
 	return r, nil
+}
+
+// tellEffort adds a problem if not all was compared.
+func (o *Outline) tellEffort() {
+	for _, e := range [...]struct {
+		lost string
+		over bool
+	}{{"STACK CFI", o.effort.exceeded(len(o.CFI))}, {"STACK WIN", o.winLooks.exceeded(len(o.Wins))}} {
+		if e.over {
+			o.Problems = append(o.Problems, bin.Problem{Lost: e.lost, Err: fmt.Errorf("%s: more functions lie over each other than can be compared: of some, only the first %d %ss are", o.Source.Name, leastLooks, e.lost)})
+		}
+	}
 }
 
 // sameForm reads the file again whose INLINE records tell the files of calls, if
