@@ -1,6 +1,7 @@
 package symdiff
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -164,10 +165,16 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 	return out, nil
 }
 
-// listing is a function in text, without addresses of the module. Where functions
-// of different size are compared it has the sizes of pieces only.
+// listing is a function in text, without addresses of the module.
 type listing struct {
-	lines, inlines, cfi, wins []string
+	lines, inlines, cfi, wins []item
+}
+
+// item is a line of a listing. Functions of different size are compared by the order
+// of what is in them: then text has no places, and size is that of the piece.
+type item struct {
+	text string
+	size uint64
 }
 
 // list makes the listing of a function or a piece of code.
@@ -186,7 +193,7 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 		if err != nil {
 			return nil, err
 		}
-		l.wins = append(l.wins, fmt.Sprintf("+%x %s", w.RVA-sub.RVA, winText(rec)))
+		l.wins = append(l.wins, item{text: fmt.Sprintf("+%x %s", w.RVA-sub.RVA, winText(rec))})
 	}
 	return l, nil
 }
@@ -205,7 +212,7 @@ func winText(rec *symfmt.Record) string {
 }
 
 // rows lists STACK CFI.
-func (s *side) rows(sub *Subject, places bool) (out []string) {
+func (s *side) rows(sub *Subject, places bool) (out []item) {
 	spans := s.o.in(sub.RVA, sub.Size)
 	if !places {
 		spans = orders(spans)
@@ -215,15 +222,15 @@ func (s *side) rows(sub *Subject, places bool) (out []string) {
 		text := s.o.Rows.Text(x.Row)
 		if places {
 			if x.RVA > at {
-				out = append(out, fmt.Sprintf("+%x none", at-sub.RVA))
+				out = append(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
 			}
 			text = fmt.Sprintf("+%x %s", x.RVA-sub.RVA, text)
 		}
-		out = append(out, text)
+		out = append(out, item{text: text})
 		at = x.Stop()
 	}
 	if end := sub.RVA + symfmt.RVA(sub.Size); places && len(spans) > 0 && at < end {
-		out = append(out, fmt.Sprintf("+%x none", at-sub.RVA))
+		out = append(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
 	}
 	return out
 }
@@ -265,11 +272,14 @@ func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
 			sub.At = text
 		}
 		if places {
-			text = fmt.Sprintf("+%x..+%x %s", x.start, x.end, text)
-		} else {
-			text = fmt.Sprintf("%s (%x bytes)", text, x.end-x.start)
+			l.lines = append(l.lines, item{text: fmt.Sprintf("+%x..+%x %s", x.start, x.end, text)})
+			continue
 		}
-		l.lines = append(l.lines, text)
+		if n := len(l.lines); n > 0 && l.lines[n-1].text == text {
+			l.lines[n-1].size += x.end - x.start
+			continue
+		}
+		l.lines = append(l.lines, item{text, x.end - x.start})
 	}
 	return s.calls(f, inlines, old, l, places)
 }
@@ -293,27 +303,21 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 		} else {
 			text += fmt.Sprintf(" called at %s:%d", s.file(in.CallFile), in.CallLine)
 		}
+		size := uint64(0)
 		for _, r := range in.Ranges {
 			if places {
 				text += fmt.Sprintf(" +%x..+%x", r.RVA-f.RVA, uint64(r.RVA-f.RVA)+r.Size)
 			} else {
-				text += fmt.Sprintf(" (%x bytes)", r.Size)
+				size += r.Size
 			}
 		}
-		l.inlines = append(l.inlines, text)
+		l.inlines = append(l.inlines, item{text, size})
 	}
 	return nil
 }
 
 func compareInlines(a, b *symfmt.Inline) int {
-	switch {
-	case a.Ranges[0].RVA != b.Ranges[0].RVA:
-		if a.Ranges[0].RVA < b.Ranges[0].RVA {
-			return -1
-		}
-		return 1
-	}
-	return int(a.Depth) - int(b.Depth)
+	return cmp.Or(cmp.Compare(a.Ranges[0].RVA, b.Ranges[0].RVA), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.CallLine, b.CallLine))
 }
 
 // file is the name of a FILE.

@@ -1,6 +1,7 @@
 package symdiff
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
@@ -11,7 +12,7 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 	for _, s := range [...]struct {
 		name     string
 		what     Aspect
-		old, new []string
+		old, new []item
 	}{
 		{"lines", LinesChanged | LinesShifted | PathsChanged, a.lines, b.lines},
 		{"inlines", InlinesChanged | InlinesShifted | PathsChanged, a.inlines, b.inlines},
@@ -31,20 +32,36 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 }
 
 // differ tells how a becomes b. The library looks for the shortest way as long as
-// that is not far.
-func differ(a, b []string) (ops []Op) {
+// that is not far. Where the two differ in sizes alone, these are compared too.
+func differ(a, b []item) (ops []Op) {
+	x, y := texts(a, false), texts(b, false)
+	if slices.Equal(x, y) {
+		x, y = texts(a, true), texts(b, true)
+	}
 	emit := func(sign byte, lines []string) {
 		for _, l := range lines {
 			ops = append(ops, Op{sign, l})
 		}
 	}
 	at := 0
-	for _, d := range lcs.DiffLines(a, b) {
-		emit(' ', a[at:d.Start])
-		emit('-', a[d.Start:d.End])
-		emit('+', b[d.ReplStart:d.ReplEnd])
+	for _, d := range lcs.DiffLines(x, y) {
+		emit(' ', x[at:d.Start])
+		emit('-', x[d.Start:d.End])
+		emit('+', y[d.ReplStart:d.ReplEnd])
 		at = d.End
 	}
-	emit(' ', a[at:])
+	emit(' ', x[at:])
 	return ops
+}
+
+// texts are the lines of a listing, with sizes or without.
+func texts(items []item, sizes bool) []string {
+	out := make([]string, len(items))
+	for i, x := range items {
+		out[i] = x.text
+		if sizes && x.size > 0 {
+			out[i] = fmt.Sprintf("%s (%#x bytes)", x.text, x.size)
+		}
+	}
+	return out
 }
