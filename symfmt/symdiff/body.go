@@ -101,7 +101,7 @@ func (b *body) end(f *Func) {
 			}
 		}
 		f.First, f.FirstLine = first.file, first.num
-		f.Lines, f.LinesRel = b.hashLines()
+		f.Lines, f.LinesRel, f.Shape = b.hashLines()
 	}
 	if len(b.inlines) > 0 {
 		f.Inlines, f.InlinesRel = b.hashInlines()
@@ -178,15 +178,17 @@ func (b *body) number(file hash, num uint32) uint64 {
 	return 1<<40 + uint64(num) - uint64(b.first.get(file).num)
 }
 
-// hashLines hashes the lines, and the lines with numbers as they count.
-func (b *body) hashLines() (absolute, relative hash) {
-	x, y := hash(1), hash(1)
+// hashLines hashes the lines, the lines with numbers as they count, and the lines
+// without numbers.
+func (b *body) hashLines() (absolute, relative, shape hash) {
+	x, y, z := hash(1), hash(1), hash(1)
 	for i := range b.lines {
 		l := &b.lines[i]
 		h := mix(mix(uint64Hash(l.file), l.start), l.end)
 		x, y = mix(x, uint64(mix(h, uint64(l.num)))), mix(y, uint64(mix(h, b.number(l.file, l.num))))
+		z = mix(z, uint64(h))
 	}
-	return x | 1, y | 1
+	return x | 1, y | 1, z | 1
 }
 
 // hashInlines does likewise, and does not mind the order of records.

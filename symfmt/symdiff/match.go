@@ -22,6 +22,7 @@ const (
 	byName            // one name
 	byContents        // other names, the same lines
 	byShifted         // other names, the same lines but for their numbers
+	byShape           // other names and line numbers, the same places of lines
 	byBase            // other arguments, or another suffix
 	byNeighbour       // the same size between functions that are matched
 )
@@ -39,9 +40,11 @@ const (
 //     two different functions have that in common only if they are instances of
 //     one template.
 //  4. The same with line numbers that are shifted.
-//  5. The same name without arguments and suffixes like ".isra.0".
-//  6. No name and the same size, where it should be.
-//  7. The same sizes and distances in a row of functions between two that are
+//  5. The same places of lines in the code, and the same source files, whatever the
+//     numbers: those of code inlined from the same file do not shift with it.
+//  6. The same name without arguments and suffixes like ".isra.0".
+//  7. No name and the same size, where it should be.
+//  8. The same sizes and distances in a row of functions between two that are
 //     matched: renamed without lines.
 //
 // The error is of reading names from the texts.
@@ -54,6 +57,7 @@ func matchFuncs(a, b *Outline) (*pairing, error) {
 	m.step(byName, name, m.sameName)
 	m.step(byContents, contents, m.alike)
 	m.step(byShifted, shifted, m.alike)
+	m.step(byShape, shape, m.alike)
 	if err := m.likeNames(a, b); err != nil {
 		return nil, err
 	}
@@ -92,6 +96,16 @@ func shifted(f *Func) hash {
 	}
 	return mix(mix(f.LinesRel, uint64(f.InlinesRel)), f.Size)
 }
+
+func shape(f *Func) hash {
+	if f.Shape == 0 || f.FirstLine == 0 || f.NumLines < minShape {
+		return 0
+	}
+	return mix(f.Shape, f.Size)
+}
+
+// minShape is how many lines a function must have to be known by their places.
+const minShape = 6
 
 // minShifted is how many lines a function must have to be known by the distances of
 // their numbers: many short ones are alike.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // Each kind of change at random places of real files is told as what it is, and
@@ -14,7 +16,10 @@ import (
 func TestMutations(t *testing.T) {
 	tried, missed := map[string]int{}, map[string]int{}
 	files := realFiles(t)
-	rounds := 3
+	rounds := 1
+	if testenv.OracleFull() {
+		rounds = 5
+	}
 	if path := os.Getenv("SYMTOOL_BENCH_SYM"); path != "" {
 		files, rounds = append(files, path), 1
 	}

@@ -53,6 +53,7 @@ type Func struct {
 	// first of the file; and so for the INLINE records. 0 without any. Files are
 	// known by their base names; Paths is of all their names with folders.
 	Lines, LinesRel     hash
+	Shape               hash // of the lines without their numbers
 	Inlines, InlinesRel hash
 	Paths               hash
 
