@@ -14,6 +14,7 @@ type mutant struct {
 	old, new *doc
 	rng      *rand.Rand
 	want     []string
+	names    map[string]int // of old functions: how many have one
 }
 
 func (m *mutant) wants(k Kind, old, new string, what Aspect) {
@@ -49,13 +50,13 @@ func (m *mutant) alone(i int) bool {
 
 // named tells whether a name is good, and of no other function.
 func (m *mutant) named(f *docFunc) bool {
-	n := 0
-	for i := range m.new.funcs {
-		if m.new.funcs[i].Name == f.Name {
-			n++
+	if m.names == nil {
+		m.names = map[string]int{}
+		for i := range m.old.funcs {
+			m.names[m.old.funcs[i].Name]++
 		}
 	}
-	return n == 1 && kindOfName([]byte(f.Name)) == nameGood
+	return m.names[f.Name] == 1 && kindOfName([]byte(f.Name)) == nameGood
 }
 
 // unlike tells whether no other function has the same lines: then which of them
