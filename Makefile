@@ -11,7 +11,7 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
-ORACLE_PACKAGES = binutils chromium clang-22 debuginfod dwz elfutils g++ gcc gdb gdb-multiarch jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross librust-symbolic-common-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 mingw-w64-common python3 xz-utils zstd
+ORACLE_PACKAGES = binutils chromium clang-22 debuginfod dwz elfutils g++ gcc gdb gdb-multiarch jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 mingw-w64-common python3 xz-utils zstd
 
 # And the long ones: compilers for other CPUs and of other languages, and what changes the layout of programs.
 ORACLE_FULL_PACKAGES = bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
@@ -19,7 +19,7 @@ ORACLE_FULL_PACKAGES = bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-g
 	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
 	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
 	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross libstb-dev mold nim ocaml-nox qemu-user-static
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox qemu-user-static rustc
 
 .DEFAULT_GOAL := build
 .PHONY: build run test oracle oracle-full bench bench-go scale fuzz hostile golden lint help

@@ -171,8 +171,8 @@ func missing(t testing.TB, what, pkg string) {
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
 	"binutils", "chromium", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "librust-symbolic-common-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "python3", "xz-utils",
-	"zstd",
+	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common",
+	"python3", "xz-utils", "zstd",
 }
 
 // fullPackages is what `make oracle-full` installs beside them.
@@ -183,7 +183,7 @@ var fullPackages = []string{
 	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
 	"libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross",
 	"libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross",
-	"libstb-dev", "mold", "nim", "ocaml-nox", "qemu-user-static",
+	"librust-symbolic-common-dev", "libstb-dev", "mold", "nim", "ocaml-nox", "qemu-user-static", "rustc",
 }
 
 // packages names the Debian 12 package of each program that tests call.
