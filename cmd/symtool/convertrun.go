@@ -212,7 +212,7 @@ func (c *converter) lose(name string, losses []symfmt.Loss) error {
 		if l.Why != "" {
 			why = " (" + l.Why + ")"
 		}
-		c.msgs.printf("symtool: %s: %s left out: %d%s", name, l.What, l.Count, why)
+		c.msgs.printf("symtool: %s: lost: %d %s%s", name, l.Count, l.What, why)
 	}
 	if len(losses) > 0 {
 		return c.strictStatus(statusFindings)

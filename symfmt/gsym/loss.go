@@ -70,7 +70,7 @@ func moduleLosses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
 	const where = "GSYM has no place for it"
 	one := func(what, why string) { losses = append(losses, symfmt.Loss{What: what, Count: 1, Why: why}) }
 	if m.OS != "" || m.Arch != "" || m.Name != "" {
-		one("OS, CPU and name of MODULE records", where)
+		one("OS, CPU and name of MODULE", where)
 	}
 	id := identify(m)
 	switch version, _ := o.version(); {

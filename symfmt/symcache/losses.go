@@ -22,7 +22,7 @@ func add(losses []symfmt.Loss, n int, what, why string) []symfmt.Loss {
 // moduleLosses are those of the MODULE record.
 func moduleLosses(m *symfmt.Module) (losses []symfmt.Loss) {
 	if m.OS != "" || m.Name != "" {
-		losses = add(losses, 1, "operating systems and names of the MODULE", "a symcache has only the id and the CPU")
+		losses = add(losses, 1, "operating systems and names of MODULE", "a symcache has only the id and the CPU")
 	}
 	if m.Arch != "" && archNumber(m.Arch) == 0 {
 		losses = add(losses, 1, "CPUs of the MODULE", "symbolic has no number for "+m.Arch)

@@ -250,7 +250,7 @@ STACK CFI 12 .cfa: fp
 	for _, l := range Losses(m, Options{}) {
 		got = append(got, fmt.Sprintf("%d %s: %s", l.Count, l.What, l.Why))
 	}
-	want := strings.Split(`1 operating systems and names of the MODULE: a symcache has only the id and the CPU
+	want := strings.Split(`1 operating systems and names of MODULE: a symcache has only the id and the CPU
 1 CPUs of the MODULE: symbolic has no number for riscv64
 1 ids of the MODULE: neither a UUID nor a time stamp with an age
 1 INFO records: a symcache has no place for them

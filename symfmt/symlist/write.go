@@ -163,7 +163,7 @@ func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
 	add("sizes of parameters", params, only)
 	add("m marks", multiple, only)
 	if o.Format == PerfMap {
-		add("PUBLIC records that become FUNC records", sizes, "each symbol of a perf map has a size")
+		add("marks that a symbol is PUBLIC", sizes, "each symbol of a perf map has a size")
 	} else {
 		add("FUNC records that become PUBLIC records", empty, "nm prints no size of 0")
 	}
