@@ -62,9 +62,9 @@ func diffCommand(msgs *messages) *cli.Command {
 type differ struct {
 	old, new  string
 	output    string
-	write     diffFormat
+	form      string // of symdiff.Forms
 	options   symdiff.Options
-	text      symdiff.TextOptions
+	out       symdiff.OutputOptions
 	failOn    string
 	debugDirs []string
 	jobs      int
@@ -127,25 +127,26 @@ func (d *differ) chooseFormat(c *cli.Context) error {
 	if err := oneOf(c, "format", diffFormatNames()...); err != nil {
 		return err
 	}
-	name := c.String("format")
-	var forms []string
-	for _, flag := range []string{"detail", "raw", "stat"} {
-		if c.Bool(flag) {
-			forms = append(forms, "--"+flag)
-		}
-	}
+	d.form = c.String("format")
+	detail, raw, stat := c.Bool("detail"), c.Bool("raw"), c.Bool("stat")
 	switch {
-	case len(forms) > 1:
-		return fmt.Errorf("%s exclude each other", strings.Join(forms, " and "))
-	case len(forms) > 0 && name != formatText:
-		return fmt.Errorf("%s is for --format text", forms[0])
-	case c.Bool("raw"):
-		name = "raw"
-	case c.Bool("stat"):
-		name = "stat"
+	case raw && stat:
+		return errors.New("--raw and --stat exclude each other")
+	case raw:
+		d.form = "raw"
+	case stat:
+		d.form = "stat"
 	}
-	d.write = diffFormats[slices.IndexFunc(diffFormats, func(f diffFormat) bool { return f.name == name })]
-	d.text = symdiff.TextOptions{Detail: c.Bool("detail"), Color: d.color(c.String("color"))}
+	form := diffFormats[slices.IndexFunc(diffFormats, func(f diffFormat) bool { return f.name == d.form })]
+	switch {
+	case form.flag && c.String("format") != formatText:
+		return fmt.Errorf("--%s is for --format text", form.name)
+	case detail && form.flag:
+		return fmt.Errorf("--detail and --%s exclude each other", form.name)
+	case detail && !form.detail:
+		return fmt.Errorf("--detail is for --format text and json: %s always has details", form.name)
+	}
+	d.out = symdiff.OutputOptions{Detail: detail, Color: d.color(c.String("color")), Version: version}
 	return nil
 }
 
@@ -218,7 +219,7 @@ func (d *differ) print(r *symdiff.Result) error {
 		return outputError(d.output, err)
 	}
 	defer out.Abort()
-	if err := d.write.write(out, r, d.text); err != nil {
+	if err := symdiff.Write(out, d.form, r, d.out); err != nil {
 		return d.failed(out, err)
 	}
 	return outputError(out.Name(), out.Commit())
@@ -227,7 +228,7 @@ func (d *differ) print(r *symdiff.Result) error {
 // create opens the output. Colours must get through to a terminal: the text is
 // safe by itself.
 func (d *differ) create() (output, error) {
-	if d.output == "-" && d.text.Color {
+	if d.output == "-" && d.out.Color {
 		return newColored(d.stdout), nil
 	}
 	return createOutput(d.output, d.stdout)

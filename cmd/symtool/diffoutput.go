@@ -3,23 +3,21 @@ package main
 import (
 	"bufio"
 	"io"
-
-	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// diffFormat is a form in which diff writes.
+// diffFormat is a form in which diff writes: a key of symdiff.Forms.
 type diffFormat struct {
-	name  string
-	flag  bool // asked for by a flag of its own, not --format
-	write func(w io.Writer, r *symdiff.Result, o symdiff.TextOptions) error
+	name   string
+	flag   bool // asked for by a flag of its own, not --format
+	detail bool // it has more with --detail
 }
 
 var diffFormats = []diffFormat{
-	{name: formatText, write: symdiff.WriteText},
-	{name: formatJSON, write: func(w io.Writer, r *symdiff.Result, _ symdiff.TextOptions) error { return symdiff.WriteJSON(w, r) }},
-	{name: "html", write: func(w io.Writer, r *symdiff.Result, _ symdiff.TextOptions) error { return symdiff.WriteHTML(w, r) }},
-	{name: "raw", flag: true, write: symdiff.WriteRaw},
-	{name: "stat", flag: true, write: symdiff.WriteStat},
+	{name: formatText, detail: true},
+	{name: formatJSON, detail: true},
+	{name: "html"},
+	{name: "raw", flag: true},
+	{name: "stat", flag: true},
 }
 
 // diffFormatNames are the values of --format.

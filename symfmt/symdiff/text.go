@@ -1,141 +1,87 @@
 package symdiff
 
 import (
-	"bufio"
-	"fmt"
 	"io"
-
-	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/symfmt"
 )
 
-// TextOptions say how a difference is printed.
-type TextOptions struct {
-	Detail bool // all changes, not the summary only
-	Color  bool // for a terminal
-}
-
-// maxShown is how many regressions the summary lists by name.
+// maxShown is how many regressions, folders and modules the summary lists by name.
 const maxShown = 10
 
-// WriteText writes a summary of what differs, and with Detail every change. The
-// error is of writing, or of reading details.
-func WriteText(w io.Writer, r *Result, o TextOptions) error {
-	t := &textWriter{w: bufio.NewWriter(w), r: r, o: o, d: r.Details()}
-	t.sides()
-	t.table()
-	t.coverage()
+// textWriter writes a summary of what differs, and with Detail every change.
+type textWriter struct {
+	*lineWriter
+	o       OutputOptions
+	folders *Folders
+	table   *moduleTable // of folders
+
+	r *Result // of the module that is written
+	d *Detailer
+}
+
+func newTextWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+	t := &textWriter{lineWriter: newLineWriter(w, o), o: o, folders: folders}
+	if folders != nil {
+		t.table = newModuleTable(o.Compared)
+	}
+	return t
+}
+
+func (t *textWriter) Add(m *Module) error {
+	if t.folders != nil {
+		t.table.add(m)
+		if !t.o.Detail || m.Result == nil || m.Result.Same() {
+			return nil
+		}
+	}
+	t.r, t.d = m.Result, m.Result.Details()
+	t.sides(m)
+	t.tables()
 	t.module()
 	t.regressions()
-	if o.Detail {
+	if t.o.Detail {
 		t.changes()
 	}
-	if t.err == nil {
-		t.err = t.w.Flush()
+	if t.folders != nil {
+		t.line(noColor, "")
 	}
+	t.r, t.d = nil, nil
 	return t.err
 }
 
-type textWriter struct {
-	w   *bufio.Writer
-	r   *Result
-	o   TextOptions
-	d   *Detailer
-	err error
-}
-
-// line writes a line; what would act on a terminal is escaped.
-func (t *textWriter) line(color, format string, args ...any) {
-	text := bin.Printable(fmt.Sprintf(format, args...))
-	if color != "" && t.o.Color {
-		text = color + text + "\x1b[m"
+func (t *textWriter) End() error {
+	if t.folders != nil {
+		t.table.write(t.lineWriter, t.folders)
 	}
-	t.w.WriteString(text)
-	t.w.WriteByte('\n')
+	return t.flush()
 }
-
-// Colours.
-const (
-	noColor  = ""
-	bold     = "\x1b[1m"
-	red      = "\x1b[31m"
-	green    = "\x1b[32m"
-	yellow   = "\x1b[33m"
-	redBold  = "\x1b[1;31m"
-	dimColor = "\x1b[2m"
-)
 
 // sides writes what is compared.
-func (t *textWriter) sides() {
-	for _, s := range [...]struct {
-		sign string
-		o    *Outline
-	}{{"---", t.r.Old}, {"+++", t.r.New}} {
-		o := s.o
-		t.line(bold, "%s %s  (%s %s %s %s)", s.sign, o.Source.Name, orNone(o.OS), orNone(o.CPU), orNone(o.ID), orNone(o.Name))
+func (t *textWriter) sides(m *Module) {
+	for i, h := range []*Head{m.Old, m.New} {
+		t.linef(bold, "%s %s  (%s %s %s %s)", [...]string{"---", "+++"}[i], h.File, orNone(h.OS), orNone(h.CPU), orNone(h.ID), orNone(h.Name))
 	}
 	if t.r.Same() {
-		t.line(noColor, "no difference")
+		t.line(green, "no difference")
 	}
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "?"
-	}
-	return s
-}
-
-// table writes counts by kind.
-func (t *textWriter) table() {
-	columns := []struct {
-		title string
-		of    func(*Count) int
-	}{
-		{"before", func(c *Count) int { return c.Before }},
-		{"now", func(c *Count) int { return c.After }},
-		{"same", func(c *Count) int { return c.Same }},
-	}
-	for _, a := range [...]Aspect{Added, Removed, Renamed, Moved, Resized} {
-		columns = append(columns, struct {
-			title string
-			of    func(*Count) int
-		}{a.Names()[0], func(c *Count) int { return c.By[a] }})
-	}
-	columns = append(columns, struct {
-		title string
-		of    func(*Count) int
-	}{"worse", func(c *Count) int { return c.Regressions }})
-	row := fmt.Sprintf("%-34s", "")
-	for _, c := range columns {
-		row += fmt.Sprintf(" %9s", c.title)
-	}
-	t.line(bold, "%s", row)
-	for k := Functions; k <= Wins; k++ {
-		n := t.r.Counts[k]
-		if n.Before == 0 && n.After == 0 {
-			continue
+// tables writes counts by kind, and what functions have.
+func (t *textWriter) tables() {
+	for _, table := range []columns{{rows: t.r.countRows(), left: 1}, {rows: t.r.coverageRows(), left: 1, tail: true}} {
+		if len(table.rows) > 1 {
+			t.columns(&table)
 		}
-		row := fmt.Sprintf("%-34s", kindTitles[k])
-		for _, c := range columns {
-			row += fmt.Sprintf(" %9d", c.of(n))
-		}
-		t.line(noColor, "%s", row)
 	}
 }
 
-var kindTitles = [...]string{"functions", "PUBLIC symbols", "STACK CFI outside of functions", "STACK WIN outside of functions"}
-
-// coverage writes shares before and now, and how many functions changed.
-func (t *textWriter) coverage() {
-	n := t.r.Counts[Functions].By
-	b, a := t.r.Before, t.r.After
-	t.line(bold, "%-34s %9s %9s   %s", "in functions", "before", "now", "functions that differ")
-	t.line(noColor, "%-34s %9s %9s   %d, and %d with shifted numbers", "lines", percent(b.Lines, b.Bytes), percent(a.Lines, a.Bytes), n[LinesChanged], n[LinesShifted])
-	t.line(noColor, "%-34s %9d %9d   %d, and %d with shifted numbers", "inlined calls", t.r.Old.Records[symfmt.KindInline], t.r.New.Records[symfmt.KindInline], n[InlinesChanged], n[InlinesShifted])
-	t.line(noColor, "%-34s %9s %9s   %d", "call frame information", percent(b.CFI, b.Bytes), percent(a.CFI, a.Bytes), n[CFIChanged]+n[WinChanged])
-	if n[PathsChanged] > 0 {
-		t.line(noColor, "%-34s %9s %9s   %d", "folders of source files", "", "", n[PathsChanged])
+// columns writes a table, its titles bold.
+func (t *lineWriter) columns(table *columns) {
+	for i, line := range table.lines() {
+		color := noColor
+		if i == 0 {
+			color = bold
+		}
+		t.line(color, line)
 	}
 }
 
@@ -146,55 +92,81 @@ func (t *textWriter) module() {
 		if f.Regression {
 			color = redBold
 		}
-		t.line(color, "%s: %s -> %s", f.Name, orNone(f.Old), orNone(f.New))
+		t.linef(color, "%s: %s -> %s", f.Name, orNone(f.Old), orNone(f.New))
 	}
 	for i, p := range t.r.Paths {
 		if i == maxShown && !t.o.Detail {
-			t.line(noColor, "and %d more folders", len(t.r.Paths)-i)
+			t.linef(dim, "and %s; --detail lists them", countOf(len(t.r.Paths)-i, "more folder"))
 			break
 		}
-		t.line(yellow, "%s: %q -> %q", countOf(p.Files, "source file"), p.Old, p.New)
+		t.linef(yellow, "%s: %q -> %q", countOf(p.Files, "source file"), p.Old, p.New)
 	}
 }
 
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// regressions writes what is worse, and the first functions by name.
+// regressions writes what is worse, and the first changes that are.
 func (t *textWriter) regressions() {
 	if t.r.Regressions() == 0 {
 		return
 	}
 	t.line(redBold, "worse than before:")
-	for _, s := range t.r.worseCoverage() {
-		t.line(red, "  %s", s)
-	}
-	for k := Functions; k <= Wins; k++ {
-		for _, w := range aspectWords {
-			if n := t.r.Counts[k].By[w.what]; w.lost != "" && n > 0 {
-				t.line(red, "  %d of %d %s %s", n, t.r.Counts[k].Before, kindTitles[k], w.lost)
-			}
-		}
+	for _, s := range t.r.reasons() {
+		t.line(red, "  "+s)
 	}
 	if t.o.Detail {
 		return
 	}
-	shown := 0
-	for _, c := range t.r.Changes {
-		if !c.What.Regression() {
-			continue
+	shown, left := columns{left: 1, tail: true}, 0
+	for i := range t.r.Changes {
+		switch c := t.r.Changes[i]; {
+		case !c.What.Regression():
+		case len(shown.rows) == maxShown:
+			left++
+		default:
+			row, _, err := t.row(c)
+			if t.fail(err) {
+				return
+			}
+			shown.add(row...)
 		}
-		if shown == maxShown {
-			t.line(dimColor, "  ... --detail lists all")
-			break
-		}
-		shown++
-		t.change("  ", c)
 	}
+	for _, line := range shown.lines() {
+		t.line(red, "    "+line)
+	}
+	if left > 0 {
+		t.linef(dim, "    and %d more; --detail lists them", left)
+	}
+}
+
+// row are the cells of a change: sign, address, size, name and what differs.
+func (t *textWriter) row(c Change) (cells []string, color string, err error) {
+	d, err := t.d.Names(c)
+	if err != nil {
+		return nil, "", err
+	}
+	sign, color, s := c.sign(d)
+	size := ""
+	if s.Size > 0 {
+		size = hex(s.Size)
+	}
+	text := s.name()
+	if more := t.r.sentence(c, d); more != "" {
+		text += ": " + more
+	}
+	if c.What.Regression() {
+		color = redBold
+	}
+	return []string{sign, hex(uint64(s.RVA)), size, text}, color, nil
+}
+
+// sign is the mark of a change, its colour, and what it is told of.
+func (c Change) sign(d *Detail) (sign, color string, s *Subject) {
+	switch {
+	case c.New == none:
+		return "-", red, d.Old
+	case c.Old == none:
+		return "+", green, d.New
+	}
+	return "~", yellow, d.New
 }
 
 // changes writes every change.
@@ -204,111 +176,68 @@ func (t *textWriter) changes() {
 		c := t.r.Changes[i]
 		if c.Kind != kind {
 			kind = c.Kind
-			t.line(bold, "%s:", kindTitles[kind])
+			t.linef(bold, "%s:", kindTitles[kind])
 		}
-		if n := t.movedTogether(i); n > 1 {
+		if n := t.r.together(i); n > 1 {
 			t.movedRun(i, n)
 			i += n - 1
 			continue
 		}
-		t.change("", c)
+		row, color, err := t.row(c)
+		if t.fail(err) {
+			return
+		}
+		t.linef(color, "%s %10s %8s  %s", row[0], row[1], row[2], row[3])
 		t.sections(c)
 	}
 }
 
-// movedTogether is how many changes from i on are of functions that moved by one
-// distance, and differ in nothing else.
-func (t *textWriter) movedTogether(i int) int {
-	n := 0
-	for ; i+n < len(t.r.Changes); n++ {
-		c := t.r.Changes[i+n]
-		if c.What != Moved || c.Kind != t.r.Changes[i].Kind || t.r.moved(c) != t.r.moved(t.r.Changes[i]) {
-			break
-		}
-	}
-	return n
-}
-
-// movedRun writes a run of such changes.
+// movedRun writes a run of changes as one line.
 func (t *textWriter) movedRun(i, n int) {
 	first, err := t.d.Names(t.r.Changes[i])
 	last, err2 := t.d.Names(t.r.Changes[i+n-1])
-	if err != nil || err2 != nil {
-		t.err = firstError(err, err2)
+	if t.fail(firstError(err, err2)) {
 		return
 	}
-	t.line(dimColor, "~ %s to %s  %d moved %s: %s ... %s", hex(uint64(first.New.RVA)), hex(uint64(last.New.RVA)), n,
+	t.linef(dim, "~ %10s %8s  %d moved %s: %s ... %s", hex(uint64(first.New.RVA)), "", n,
 		distance(first.Old.RVA, first.New.RVA), first.New.name(), last.New.name())
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// change writes one change.
-func (t *textWriter) change(indent string, c Change) {
-	d, err := t.d.Names(c)
-	if err != nil {
-		t.err = firstError(t.err, err)
-		return
-	}
-	sign, color, s := "~", yellow, d.New
-	switch {
-	case c.What&Added != 0:
-		sign, color = "+", green
-	case c.What&Removed != 0:
-		sign, color, s = "-", red, d.Old
-	}
-	if c.What.Regression() {
-		color = redBold
-	}
-	text := fmt.Sprintf("%s%s %s", indent, sign, hex(uint64(s.RVA)))
-	if s.Size > 0 {
-		text += fmt.Sprintf(" %#x bytes", s.Size)
-	}
-	text += "  " + s.name()
-	if more := d.sentence(c); more != "" {
-		text += ": " + more
-	}
-	t.line(color, "%s", text)
 }
 
 // sections writes what of a function differs.
 func (t *textWriter) sections(c Change) {
-	if c.Old == none || c.New == none {
+	if c.Old == none || c.New == none || c.What&^(Moved|Renamed|Resized|ParamsChanged|MultipleChanged) == 0 {
 		return
 	}
 	d, err := t.d.Detail(c)
-	if err != nil {
-		t.err = err
+	if t.fail(err) {
 		return
 	}
 	for _, s := range d.Sections {
-		t.line(noColor, "    %s:", s.Name)
+		t.linef(noColor, "    %s:", s.Name)
+		skipped := false
 		for i, op := range s.Ops {
-			switch op.Sign {
-			case '-':
-				t.line(red, "      - %s", op.Text)
-			case '+':
-				t.line(green, "      + %s", op.Text)
-			default:
-				if near(s.Ops, i) {
-					t.line(noColor, "        %s", op.Text)
-				}
+			if op.Sign == ' ' && !near(s.Ops, i, 1) {
+				skipped = true
+				continue
 			}
+			if skipped && i > 0 {
+				t.line(dim, "        ...")
+			}
+			skipped = false
+			t.linef(signColor(op.Sign), "      %c %s", op.Sign, op.Text)
 		}
 		if s.Cut > 0 {
-			t.line(dimColor, "      and %d more lines", s.Cut)
+			t.linef(dim, "        and %s", countOf(s.Cut, "more line"))
 		}
 	}
 }
 
-// near tells whether a line that stays is beside one that does not.
-func near(ops []Op, i int) bool {
-	return i > 0 && ops[i-1].Sign != ' ' || i+1 < len(ops) && ops[i+1].Sign != ' '
+// near tells whether one of the n lines on each side of a line does not stay.
+func near(ops []Op, i, n int) bool {
+	for j := max(0, i-n); j <= min(len(ops)-1, i+n); j++ {
+		if ops[j].Sign != ' ' {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,152 @@
+package symdiff
+
+import "fmt"
+
+// Limits of what a page has of one module beside its changes.
+const (
+	maxPagePaths    = 100
+	maxPageProblems = 20
+)
+
+// newHTMLModule makes a module's part of the page with about room bytes of changes.
+func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err error) {
+	x = &htmlModule{ID: fmt.Sprintf("module%d", index), Tally: newTally(m), Old: m.Old, New: m.New}
+	r := m.Result
+	if r == nil {
+		return x, 0, nil
+	}
+	x.Compared, x.Same, x.Fields, x.Reasons = true, r.Same(), r.Module, r.reasons()
+	x.Counts, x.Coverage = r.countRows(), r.coverageRows()
+	x.Paths = r.Paths[:min(len(r.Paths), maxPagePaths)]
+	x.More = len(r.Paths) - len(x.Paths)
+	for _, o := range []*Outline{r.Old, r.New} {
+		for i, p := range o.Problems {
+			if i == maxPageProblems {
+				x.Problems = append(x.Problems, htmlProblem{o.Source.Name, fmt.Sprintf("and %d more", len(o.Problems)-i+o.Dropped)})
+				break
+			}
+			x.Problems = append(x.Problems, htmlProblem{o.Source.Name, p.String()})
+		}
+	}
+	f := &htmlFiller{r: r, d: r.Details(), x: x, room: room}
+	f.fill()
+	return x, room - f.room, f.err
+}
+
+// Cost in bytes of markup, beside the texts, about.
+const (
+	changeCost = 300
+	rowCost    = 110
+)
+
+// Limits of one change.
+const (
+	maxPageName = 600 // bytes
+	maxPageRows = 200
+)
+
+// htmlFiller chooses the changes of a page: those that make something worse first,
+// which get at most half of the room.
+type htmlFiller struct {
+	r    *Result
+	d    *Detailer
+	x    *htmlModule
+	room int
+	err  error
+}
+
+func (f *htmlFiller) fill() {
+	all := f.room
+	f.room = all / 2
+	for i := range f.r.Changes {
+		if f.r.Changes[i].What.Regression() {
+			f.worse(i)
+		}
+	}
+	f.room += all - all/2
+	changes := f.r.Changes
+	for i := 0; i < len(changes) && f.err == nil; {
+		n := f.r.together(i)
+		if !changes[i].What.Regression() {
+			f.other(i, n)
+		}
+		i += n
+	}
+}
+
+func (f *htmlFiller) worse(i int) {
+	if f.err != nil {
+		return
+	}
+	if c, ok := f.change(i, 1); ok {
+		f.x.Worse = append(f.x.Worse, c)
+		return
+	}
+	f.x.Left.Worse++
+}
+
+// other adds changes i to i+n-1, which moved together if there is more than one.
+func (f *htmlFiller) other(i, n int) {
+	c, ok := f.change(i, n)
+	if !ok {
+		return
+	}
+	title := kindTitles[f.r.Changes[i].Kind]
+	lists := f.x.Lists
+	if len(lists) == 0 || lists[len(lists)-1].Title != title {
+		f.x.Lists = append(f.x.Lists, htmlList{Title: title})
+	}
+	list := &f.x.Lists[len(f.x.Lists)-1]
+	list.Changes = append(list.Changes, c)
+}
+
+// change makes the entry of a change, or of n that moved together, if there is room
+// for it. Without room for its lines it has none.
+func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
+	c := f.r.Changes[i]
+	if f.room < changeCost {
+		f.x.Left.Changes += n
+		return x, false
+	}
+	d, err := f.d.Names(c)
+	if err != nil {
+		f.err = err
+		return x, false
+	}
+	x = newHTMLChange(f.r, c, d)
+	if n > 1 {
+		last, err := f.d.Names(f.r.Changes[i+n-1])
+		if err != nil {
+			f.err = err
+			return x, false
+		}
+		x.Name = oneLine(d.New.name(), maxPageName/2) + " ... " + oneLine(last.New.name(), maxPageName/2)
+		x.Text, x.Together = distance(d.Old.RVA, d.New.RVA), n
+	}
+	f.room -= x.cost()
+	if !c.hasLines() {
+		return x, true
+	}
+	if d, err = f.d.Detail(c); err != nil {
+		f.err = err
+		return x, false
+	}
+	sections, cost := sideBySide(d.Sections)
+	if cost > f.room-f.reserve() {
+		f.x.Left.Details++
+		x.Unlisted = true
+		return x, true
+	}
+	x.Sections = sections
+	f.room -= cost
+	return x, true
+}
+
+// reserve is room that is kept for changes without their lines.
+func (f *htmlFiller) reserve() int { return maxPage / 4 }
+
+// hasLines tells whether there are lines to show of a change.
+func (c Change) hasLines() bool {
+	return c.Old != none && c.New != none && c.Kind != Publics &&
+		c.What&(LinesChanged|LinesShifted|PathsChanged|InlinesChanged|InlinesShifted|CFIChanged|WinChanged|LostCFI|LostLines|LostInlines) != 0
+}

@@ -1,0 +1,315 @@
+package symdiff
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// documentVersion is the number of the JSON document's form. Fields may be added
+// to it; none is renamed, or gets another unit.
+const documentVersion = 1
+
+// The JSON document; golden/symdiff/schema.json describes it. What is short comes
+// first, the list of changes last: a reader can stop in front of it.
+type (
+	jsonHead struct {
+		File    string `json:"file"`
+		OS      string `json:"os,omitempty"`
+		CPU     string `json:"cpu,omitempty"`
+		DebugID string `json:"debug_id,omitempty"`
+		Module  string `json:"module,omitempty"`
+	}
+	jsonSide struct {
+		jsonHead
+		Bytes       int64          `json:"bytes"`
+		Compression string         `json:"compression,omitempty"`
+		Records     map[string]int `json:"records"`
+		Problems    []string       `json:"problems"`
+		Unlisted    int            `json:"unlisted_problems"`
+		Coverage    jsonCoverage   `json:"coverage"`
+	}
+	jsonCoverage struct {
+		Functions int    `json:"functions"`
+		Named     int    `json:"named"`
+		Entries   int    `json:"cfi_entries"`
+		Bytes     uint64 `json:"code_bytes"`
+		CFI       uint64 `json:"cfi_bytes"`
+		Lines     uint64 `json:"line_bytes"`
+	}
+	jsonCount struct {
+		Kind        string         `json:"kind"`
+		Before      int            `json:"before"`
+		After       int            `json:"after"`
+		Same        int            `json:"same"`
+		Regressions int            `json:"regressions"`
+		By          map[string]int `json:"by"`
+	}
+	jsonField struct {
+		Name       string `json:"name"`
+		Before     string `json:"before,omitempty"`
+		After      string `json:"after,omitempty"`
+		Regression bool   `json:"regression"`
+	}
+	jsonPath struct {
+		Before string `json:"before"`
+		After  string `json:"after"`
+		Files  int    `json:"files"`
+	}
+	jsonChange struct {
+		Kind       string        `json:"kind"`
+		What       []string      `json:"what"`
+		Regression bool          `json:"regression"`
+		MatchedBy  string        `json:"matched_by,omitempty"`
+		Before     *jsonSubject  `json:"before,omitempty"`
+		After      *jsonSubject  `json:"after,omitempty"`
+		Part       *jsonSubject  `json:"part,omitempty"`
+		Sections   []jsonSection `json:"sections,omitempty"`
+	}
+	jsonSubject struct {
+		Name string `json:"name"`
+		RVA  string `json:"rva"`
+		Size uint64 `json:"size"`
+		Line uint32 `json:"line,omitempty"`
+		At   string `json:"source,omitempty"`
+	}
+	jsonSection struct {
+		Name string   `json:"name"`
+		Rows []string `json:"rows"`
+		Cut  int      `json:"cut"`
+	}
+	jsonTotals struct {
+		Modules     int            `json:"modules"`
+		Regressions int            `json:"regressions"`
+		Status      map[Status]int `json:"status"`
+	}
+)
+
+// jsonWriter writes one document, as it gets to know it. Texts are printable: what
+// is not is written as Go's escapes.
+type jsonWriter struct {
+	w      *bufio.Writer
+	o      OutputOptions
+	totals jsonTotals
+	err    error
+}
+
+func newJSONWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+	e := &jsonWriter{w: bufio.NewWriter(w), o: o, totals: jsonTotals{Status: map[Status]int{}}}
+	e.raw("{\n\"symtool\": ")
+	e.value(struct {
+		Schema  int    `json:"schema"`
+		Version string `json:"version"`
+	}{documentVersion, o.Version})
+	e.raw(",\n\"only\": ")
+	e.value(o.Compared.topicNames())
+	e.raw(",\n\"ignored\": ")
+	e.value(o.Compared.ignored())
+	if folders != nil {
+		e.raw(",\n\"folders\": ")
+		e.value(struct {
+			Before string `json:"before"`
+			After  string `json:"after"`
+		}{bin.Printable(folders.Old), bin.Printable(folders.New)})
+	}
+	e.raw(",\n\"modules\": [")
+	return e
+}
+
+// topicNames are the topics that are compared.
+func (o Options) topicNames() []string {
+	names := []string{}
+	for i, name := range Topics {
+		if o.on(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ignored are the names of differences that do not count.
+func (o Options) ignored() []string {
+	names := []string{}
+	for _, x := range []struct {
+		name string
+		on   bool
+	}{{"addresses", o.IgnoreAddresses}, {"generator", o.IgnoreGenerator}, {"paths", o.IgnorePaths}} {
+		if x.on {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}
+
+func (e *jsonWriter) Add(m *Module) error {
+	if e.totals.Modules > 0 {
+		e.raw(",")
+	}
+	e.totals.Modules++
+	e.totals.Status[m.Status()]++
+	e.raw("\n{\"status\": ")
+	e.value(m.Status())
+	e.field("module", bin.Printable(m.name()))
+	if m.Failed != "" {
+		e.field("error", bin.Printable(m.Failed))
+	}
+	if r := m.Result; r != nil {
+		e.result(r)
+	} else {
+		if m.Old != nil {
+			e.field("before", headJSON(m.Old))
+		}
+		if m.New != nil {
+			e.field("after", headJSON(m.New))
+		}
+	}
+	e.raw("}")
+	if m.Status() == StatusRemoved {
+		e.totals.Regressions++
+	}
+	return e.err
+}
+
+func (e *jsonWriter) End() error {
+	e.raw("\n],\n\"total\": ")
+	e.value(e.totals)
+	e.raw("\n}\n")
+	if e.err == nil {
+		e.err = e.w.Flush()
+	}
+	return e.err
+}
+
+// result writes the fields of a comparison.
+func (e *jsonWriter) result(r *Result) {
+	e.totals.Regressions += r.Regressions()
+	e.field("before", sideJSON(r.Old, r.Before))
+	e.field("after", sideJSON(r.New, r.After))
+	e.field("regressions", r.Regressions())
+	e.field("reasons", printables(r.reasons()))
+	counts := []jsonCount{}
+	for _, k := range r.Options.kinds() {
+		n := r.Counts[k]
+		by := map[string]int{}
+		for _, w := range aspectWords {
+			if n.By[w.what] > 0 {
+				by[w.name] = n.By[w.what]
+			}
+		}
+		counts = append(counts, jsonCount{k.String(), n.Before, n.After, n.Same, n.Regressions, by})
+	}
+	e.field("counts", counts)
+	fields := []jsonField{}
+	for _, f := range r.Module {
+		fields = append(fields, jsonField{bin.Printable(f.Name), bin.Printable(f.Old), bin.Printable(f.New), f.Regression})
+	}
+	e.field("fields", fields)
+	paths := []jsonPath{}
+	for _, p := range r.Paths {
+		paths = append(paths, jsonPath{bin.Printable(p.Old), bin.Printable(p.New), p.Files})
+	}
+	e.field("paths", paths)
+	e.changes(r)
+}
+
+func (e *jsonWriter) changes(r *Result) {
+	e.raw(",\n\"changes\": [")
+	d := r.Details()
+	for i := 0; i < len(r.Changes) && e.err == nil; i++ {
+		if i > 0 {
+			e.raw(",")
+		}
+		e.raw("\n")
+		x, err := e.change(r.Changes[i], d)
+		if err != nil {
+			e.err = err
+			return
+		}
+		e.value(x)
+	}
+	e.raw("]")
+}
+
+func (e *jsonWriter) change(c Change, d *Detailer) (*jsonChange, error) {
+	read := d.Names
+	if e.o.Detail {
+		read = d.Detail
+	}
+	detail, err := read(c)
+	if err != nil {
+		return nil, err
+	}
+	x := &jsonChange{
+		Kind: c.Kind.String(), What: c.What.Names(), Regression: c.What.Regression(), MatchedBy: matchNames[c.By],
+		Before: subjectJSON(detail.Old), After: subjectJSON(detail.New), Part: subjectJSON(detail.Part),
+	}
+	for _, s := range detail.Sections {
+		section := jsonSection{Name: s.Name, Rows: []string{}, Cut: s.Cut}
+		for _, op := range s.Ops {
+			section.Rows = append(section.Rows, string(op.Sign)+bin.Printable(op.Text))
+		}
+		x.Sections = append(x.Sections, section)
+	}
+	return x, nil
+}
+
+func subjectJSON(s *Subject) *jsonSubject {
+	if s == nil {
+		return nil
+	}
+	return &jsonSubject{Name: bin.Printable(s.Name), RVA: hex(uint64(s.RVA)), Size: s.Size, Line: s.Line, At: bin.Printable(s.At)}
+}
+
+func headJSON(h *Head) jsonHead {
+	return jsonHead{File: bin.Printable(h.File), OS: bin.Printable(h.OS), CPU: bin.Printable(h.CPU), DebugID: bin.Printable(h.ID), Module: bin.Printable(h.Name)}
+}
+
+func sideJSON(o *Outline, c Coverage) jsonSide {
+	s := jsonSide{
+		jsonHead: headJSON(o.head()), Bytes: o.Bytes, Compression: o.Source.Compression,
+		Records: map[string]int{}, Problems: []string{}, Unlisted: o.Dropped,
+		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines},
+	}
+	for k, n := range o.Records {
+		if n > 0 {
+			s.Records[symfmt.Kind(k).String()] = n
+		}
+	}
+	for _, p := range o.Problems {
+		s.Problems = append(s.Problems, bin.Printable(p.String()))
+	}
+	return s
+}
+
+func printables(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = bin.Printable(s)
+	}
+	return out
+}
+
+func (e *jsonWriter) raw(s string) { e.w.WriteString(s) }
+
+// field writes a field that is not the first.
+func (e *jsonWriter) field(name string, v any) {
+	e.raw(",\n\"" + name + "\": ")
+	e.value(v)
+}
+
+func (e *jsonWriter) value(v any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); e.err == nil {
+		e.err = err
+	}
+	_, err := e.w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	if e.err == nil {
+		e.err = err
+	}
+}

@@ -1,0 +1,71 @@
+package symdiff
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// lineWriter writes lines of text, coloured for a terminal if that is wanted. What
+// would act on a terminal is escaped. The first error stays.
+type lineWriter struct {
+	w     *bufio.Writer
+	color bool
+	err   error
+}
+
+func newLineWriter(w io.Writer, o OutputOptions) *lineWriter {
+	return &lineWriter{w: bufio.NewWriter(w), color: o.Color}
+}
+
+// Colours.
+const (
+	noColor = ""
+	bold    = "\x1b[1m"
+	red     = "\x1b[31m"
+	green   = "\x1b[32m"
+	yellow  = "\x1b[33m"
+	cyan    = "\x1b[36m"
+	redBold = "\x1b[1;31m"
+	dim     = "\x1b[2m"
+)
+
+func (t *lineWriter) linef(color, format string, args ...any) {
+	t.line(color, fmt.Sprintf(format, args...))
+}
+
+func (t *lineWriter) line(color, text string) {
+	text = bin.Printable(text)
+	if color != "" && t.color {
+		text = color + text + "\x1b[m"
+	}
+	t.w.WriteString(text)
+	t.w.WriteByte('\n')
+}
+
+// fail keeps an error; it tells whether there is one.
+func (t *lineWriter) fail(err error) bool {
+	t.err = firstError(t.err, err)
+	return t.err != nil
+}
+
+// flush hands over what was written, and returns the first error.
+func (t *lineWriter) flush() error {
+	if t.err == nil {
+		t.err = t.w.Flush()
+	}
+	return t.err
+}
+
+// signColor is the colour of a line of a listing.
+func signColor(sign byte) string {
+	switch sign {
+	case '-':
+		return red
+	case '+':
+		return green
+	}
+	return noColor
+}

@@ -1,0 +1,180 @@
+package symdiff
+
+import (
+	"fmt"
+	"io"
+)
+
+// OutputOptions say how differences are written.
+type OutputOptions struct {
+	Detail   bool    // every change in text, the lines of each in JSON
+	Color    bool    // text for a terminal
+	Version  string  // of the program, for documents
+	Compared Options // what was compared, for documents
+}
+
+// Folders are two folders with symbol files.
+type Folders struct {
+	Old, New string
+	Modules  int // that will be added to the Writer
+}
+
+// Module is what a Writer writes about: a file of each side, or of one side alone.
+type Module struct {
+	Old, New *Head
+	Result   *Result // nil unless there are two files that could be read
+	Failed   string  // why there is no Result of two
+}
+
+// Head tells which file it is.
+type Head struct {
+	File              string
+	OS, CPU, ID, Name string // of MODULE
+}
+
+// Two is the Module of two files.
+func Two(r *Result) *Module { return &Module{Old: r.Old.head(), New: r.New.head(), Result: r} }
+
+func (o *Outline) head() *Head {
+	return &Head{File: o.Source.Name, OS: o.OS, CPU: o.CPU, ID: o.ID, Name: o.Name}
+}
+
+// Status is what became of a module, in a word.
+type Status string
+
+// The statuses.
+const (
+	StatusSame    Status = "same"
+	StatusChanged Status = "changed"
+	StatusWorse   Status = "worse" // changed, with regressions
+	StatusAdded   Status = "added"
+	StatusRemoved Status = "removed" // a regression, too
+	StatusFailed  Status = "failed"  // one of the two could not be read
+)
+
+var statuses = [...]Status{StatusSame, StatusChanged, StatusWorse, StatusAdded, StatusRemoved, StatusFailed}
+
+// Status tells what became of the module.
+func (m *Module) Status() Status {
+	switch {
+	case m.Failed != "":
+		return StatusFailed
+	case m.Old == nil:
+		return StatusAdded
+	case m.New == nil:
+		return StatusRemoved
+	case m.Result == nil:
+		return StatusFailed
+	case m.Result.Regressions() > 0:
+		return StatusWorse
+	case m.Result.Same():
+		return StatusSame
+	}
+	return StatusChanged
+}
+
+// name is the module's name, of the new file if there is one.
+func (m *Module) name() string {
+	for _, h := range []*Head{m.New, m.Old} {
+		if h != nil && h.Name != "" {
+			return h.Name
+		}
+	}
+	for _, h := range []*Head{m.New, m.Old} {
+		if h != nil {
+			return h.File
+		}
+	}
+	return ""
+}
+
+// cpu is its architecture.
+func (m *Module) cpu() string {
+	for _, h := range []*Head{m.New, m.Old} {
+		if h != nil && h.CPU != "" {
+			return h.CPU
+		}
+	}
+	return ""
+}
+
+// Writer writes differences in a form. Modules are written as they are added, as far
+// as the form allows it: a Result may be closed when Add returns.
+type Writer interface {
+	Add(m *Module) error
+	End() error
+}
+
+// Forms make a Writer of a form; folders is nil for two files.
+var Forms = map[string]func(w io.Writer, folders *Folders, o OutputOptions) Writer{
+	"text": newTextWriter,
+	"json": newJSONWriter,
+	"html": newHTMLWriter,
+	"raw":  newRawWriter,
+	"stat": newStatWriter,
+}
+
+// Write writes the difference of two files in a form of Forms.
+func Write(w io.Writer, form string, r *Result, o OutputOptions) error {
+	make, ok := Forms[form]
+	if !ok {
+		return fmt.Errorf("no form %q", form)
+	}
+	o.Compared = r.Options
+	out := make(w, nil, o)
+	if err := out.Add(Two(r)); err != nil {
+		return err
+	}
+	return out.End()
+}
+
+// on tells whether a topic is compared.
+func (o Options) on(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
+
+// kinds are the kinds that are compared.
+func (o Options) kinds() (kinds []Kind) {
+	for k := Functions; k <= Wins; k++ {
+		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI, OnPublics, OnCFI, OnCFI}[k]
+		if o.on(topic) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// together is how many changes from i on are of functions that moved by one
+// distance, and differ in nothing else: at least 1.
+func (r *Result) together(i int) int {
+	first := r.Changes[i]
+	n := 1
+	if first.What != Moved {
+		return n
+	}
+	for i+n < len(r.Changes) {
+		c := r.Changes[i+n]
+		if c.What != Moved || c.Kind != first.Kind || r.moved(c) != r.moved(first) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// differing is how many functions of both files differ in more than their address.
+func (r *Result) differing() (n int) {
+	for _, c := range r.Changes {
+		if c.Kind == Functions && c.Old != none && c.New != none && c.What != Moved {
+			n++
+		}
+	}
+	return n
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
