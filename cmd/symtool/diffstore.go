@@ -1,9 +1,276 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// runStores compares two stores.
-func (d *differ) runStores(context.Context) error { return errors.New("not yet") }
+// storeFile is a symbol file of a folder.
+type storeFile struct {
+	path string // below the folder
+	head symdiff.Head
+}
+
+// module is what two files are compared by.
+func (f *storeFile) module() [3]string { return [3]string{f.head.Name, f.head.OS, f.head.CPU} }
+
+// filePair is a file of each folder, or of one alone.
+type filePair struct{ old, new *storeFile }
+
+func (p filePair) name() string {
+	if p.new != nil {
+		return p.new.head.Name
+	}
+	return p.old.head.Name
+}
+
+// runStores compares the symbol files of two folders.
+func (d *differ) runStores(ctx context.Context) error {
+	old, err := d.files(d.old)
+	if err != nil {
+		return err
+	}
+	new, err := d.files(d.new)
+	if err != nil {
+		return err
+	}
+	pairs := pairFiles(old, new)
+	out, err := d.create()
+	if err != nil {
+		return outputError(d.output, err)
+	}
+	defer out.Abort()
+	d.out.Compared = d.options
+	w := symdiff.Forms[d.form](out, &symdiff.Folders{Old: d.old, New: d.new, Modules: len(pairs)}, d.out)
+	if err := d.comparePairs(ctx, pairs, w); err != nil {
+		var failed *statusError
+		if errors.As(err, &failed) || ctx.Err() != nil {
+			return err
+		}
+		return d.failed(out, err)
+	}
+	if err := w.End(); err != nil {
+		return d.failed(out, err)
+	}
+	if err := out.Commit(); err != nil {
+		return outputError(out.Name(), err)
+	}
+	return d.end()
+}
+
+// pairDone is a comparison of two files.
+type pairDone struct {
+	result *symdiff.Result
+	err    error // of reading one of them
+}
+
+// comparePairs compares pairs, a few at a time, and hands them to w in order.
+func (d *differ) comparePairs(ctx context.Context, pairs []filePair, w symdiff.Writer) error {
+	compare := func(ctx context.Context, _, i int) (pairDone, error) {
+		p := pairs[i]
+		if p.old == nil || p.new == nil {
+			return pairDone{}, nil
+		}
+		done, err := d.comparePair(ctx, p)
+		if ctx.Err() != nil {
+			return pairDone{}, context.Cause(ctx)
+		}
+		return pairDone{result: done, err: err}, nil
+	}
+	return par.Ordered(ctx, d.jobs, len(pairs), compare, func(i int, done pairDone) error {
+		return d.addPair(pairs[i], done, w)
+	})
+}
+
+func (d *differ) comparePair(ctx context.Context, p filePair) (*symdiff.Result, error) {
+	old, err := symdiff.OpenSource(p.old.head.File)
+	if err != nil {
+		return nil, err
+	}
+	new, err := symdiff.OpenSource(p.new.head.File)
+	if err != nil {
+		old.Close()
+		return nil, err
+	}
+	options := d.options
+	options.Jobs = 1
+	r, err := symdiff.Compare(ctx, old, new, options)
+	if err != nil {
+		old.Close()
+		new.Close()
+	}
+	return r, err
+}
+
+// addPair tells what there is to tell about a pair.
+func (d *differ) addPair(p filePair, done pairDone, w symdiff.Writer) error {
+	m := &symdiff.Module{Result: done.result}
+	if p.old != nil {
+		m.Old = &p.old.head
+	}
+	if p.new != nil {
+		m.New = &p.new.head
+	}
+	if done.err != nil {
+		m.Failed = done.err.Error()
+		d.msgs.printf("symtool: %v", done.err)
+		d.status = max(d.status, statusInput)
+	}
+	if r := done.result; r != nil {
+		defer r.Close()
+		d.tellProblems(r.Old)
+		d.tellProblems(r.New)
+	}
+	d.judgeModule(m)
+	return w.Add(m)
+}
+
+// judgeModule raises the status if a module's difference fails. One that is gone is
+// worse than before.
+func (d *differ) judgeModule(m *symdiff.Module) {
+	status := m.Status()
+	bad := status == symdiff.StatusWorse || status == symdiff.StatusRemoved
+	if d.failOn == "any" {
+		bad = status != symdiff.StatusSame && status != symdiff.StatusFailed
+	}
+	if bad && d.failOn != "never" {
+		d.status = max(d.status, statusFindings)
+	}
+}
+
+// files are the symbol files below a folder. One that cannot be read costs itself.
+func (d *differ) files(folder string) ([]*storeFile, error) {
+	var all []*storeFile
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && (entry.IsDir() || !hasSymbolSuffix(path)) {
+			return nil
+		}
+		f := &storeFile{path: path}
+		if err == nil {
+			f.head, err = readHead(path)
+		}
+		if err != nil {
+			if path == folder {
+				return err
+			}
+			d.msgs.printf("symtool: %s", named(path, err, err.Error()))
+			d.status = max(d.status, statusInput)
+			return nil
+		}
+		if f.path, err = filepath.Rel(folder, path); err != nil {
+			return err
+		}
+		all = append(all, f)
+		return nil
+	})
+	if err == nil && len(all) == 0 && d.status == statusOK {
+		err = errors.New("no symbol files below: want .sym, .sym.gz, .sym.zst")
+	}
+	if err != nil {
+		return nil, inputError(folder, err)
+	}
+	return all, nil
+}
+
+// readHead reads the MODULE record of a symbol file.
+func readHead(path string) (h symdiff.Head, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return h, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return h, cmp.Or(err, errors.New("is not a regular file"))
+	}
+	text, _, err := symfmt.Decompress(f)
+	if err != nil {
+		return h, err
+	}
+	rd := symfmt.NewReader(io.LimitReader(text, moduleHead), symfmt.ReadOptions{File: path, Tolerant: true, MaxProblems: 1})
+	for range 10 { // lines in front of it that are damaged
+		rec, err := rd.Next()
+		if err != nil {
+			break
+		}
+		if rec.Kind == symfmt.KindModule {
+			return symdiff.Head{File: path, OS: string(rec.OS), CPU: string(rec.Arch), ID: string(rec.DebugID), Name: string(rec.Name)}, nil
+		}
+	}
+	return h, fmt.Errorf("no MODULE record in its first %d bytes: it is not known what it is of", moduleHead)
+}
+
+// pairFiles matches files by module, operating system and architecture. Of several
+// files of one module, those of the same id are one, then those that are left in
+// order of their paths.
+func pairFiles(old, new []*storeFile) (pairs []filePair) {
+	groups := map[[3]string]*[2][]*storeFile{}
+	for side, files := range [][]*storeFile{old, new} {
+		for _, f := range files {
+			g := groups[f.module()]
+			if g == nil {
+				g = &[2][]*storeFile{}
+				groups[f.module()] = g
+			}
+			g[side] = append(g[side], f)
+		}
+	}
+	for _, g := range groups {
+		pairs = append(pairs, pairGroup(g[0], g[1])...)
+	}
+	slices.SortFunc(pairs, func(a, b filePair) int {
+		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.place(), b.place()), cmp.Compare(a.oldPlace(), b.oldPlace()))
+	})
+	return pairs
+}
+
+// place orders pairs of one name.
+func (p filePair) place() string {
+	if p.new != nil {
+		return p.new.path
+	}
+	return p.old.path
+}
+
+func (p filePair) oldPlace() string {
+	if p.old != nil {
+		return p.old.path
+	}
+	return ""
+}
+
+// pairGroup matches files of one module.
+func pairGroup(old, new []*storeFile) (pairs []filePair) {
+	pair := func(same func(a, b *storeFile) bool) {
+		var rest []*storeFile
+		for _, f := range old {
+			i := slices.IndexFunc(new, func(g *storeFile) bool { return same(f, g) })
+			if i < 0 {
+				rest = append(rest, f)
+				continue
+			}
+			pairs = append(pairs, filePair{f, new[i]})
+			new = slices.Delete(new, i, i+1)
+		}
+		old = rest
+	}
+	pair(func(a, b *storeFile) bool { return a.head.ID == b.head.ID })
+	pair(func(a, b *storeFile) bool { return true })
+	for _, f := range old {
+		pairs = append(pairs, filePair{old: f})
+	}
+	for _, f := range new {
+		pairs = append(pairs, filePair{new: f})
+	}
+	return pairs
+}

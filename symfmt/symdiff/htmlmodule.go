@@ -121,7 +121,7 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 			return x, false
 		}
 		x.Name = oneLine(d.New.name(), maxPageName/2) + " ... " + oneLine(last.New.name(), maxPageName/2)
-		x.Text, x.Together = distance(d.Old.RVA, d.New.RVA), n
+		x.Text, x.Size, x.Together = distance(d.Old.RVA, d.New.RVA), "", n
 	}
 	f.room -= x.cost()
 	if !c.hasLines() {

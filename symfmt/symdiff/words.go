@@ -17,7 +17,7 @@ var aspectWords = [...]struct {
 }{
 	{Added, "added", "added", "", false},
 	{Removed, "removed", "removed", "", false},
-	{Lost, "lost", "gone", "are gone", false},
+	{Lost, "lost", "gone", "are gone", true},
 	{Split, "split", "a part of", "", false},
 	{Merged, "merged", "now a part of", "", false},
 	{BecamePublic, "became-public", "a PUBLIC now, without size and lines", "are PUBLIC now, without size and lines", true},
