@@ -61,6 +61,7 @@ type side struct {
 	rd      *symfmt.Reader // of bodies
 	one     *symfmt.Reader // of single records
 	origins map[symfmt.OriginID]string
+	base    bool // source files are listed without their folders
 }
 
 func newSide(o *Outline) *side {
@@ -147,6 +148,8 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 		return out, err
 	}
 	var lists [2]*listing
+	// Folders that do not count would hide what does.
+	d.folders(c.What&PathsChanged != 0)
 	places := out.Old != nil && out.New != nil && out.Old.Size == out.New.Size
 	for i, sub := range [...]*Subject{out.Old, out.New} {
 		if sub == nil {
@@ -163,6 +166,13 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 	}
 	out.Sections = compareListings(c, lists[0], lists[1])
 	return out, nil
+}
+
+// folders sets whether listings have source files with their folders.
+func (d *Detailer) folders(on bool) {
+	for _, s := range d.sides {
+		s.base = !on
+	}
 }
 
 // listing is a function in text, without addresses of the module.
@@ -267,9 +277,9 @@ func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
 	b.sortLines()
 	for i := range b.lines {
 		x := &b.lines[i]
-		text := fmt.Sprintf("%s:%d", names[x.file], x.num)
+		text := fmt.Sprintf("%s:%d", s.shown(names[x.file]), x.num)
 		if sub.At == "" && x.num != 0 {
-			sub.At = text
+			sub.At = fmt.Sprintf("%s:%d", names[x.file], x.num)
 		}
 		if places {
 			l.lines = append(l.lines, item{text: fmt.Sprintf("+%x..+%x %s", x.start, x.end, text)})
@@ -301,7 +311,7 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 		if in.NoFile {
 			text += fmt.Sprintf(" called at line %d", in.CallLine)
 		} else {
-			text += fmt.Sprintf(" called at %s:%d", s.file(in.CallFile), in.CallLine)
+			text += fmt.Sprintf(" called at %s:%d", s.shown(s.file(in.CallFile)), in.CallLine)
 		}
 		size := uint64(0)
 		for _, r := range in.Ranges {
@@ -318,6 +328,14 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 
 func compareInlines(a, b *symfmt.Inline) int {
 	return cmp.Or(cmp.Compare(a.Ranges[0].RVA, b.Ranges[0].RVA), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.CallLine, b.CallLine))
+}
+
+// shown is a source file's name as listings have it.
+func (s *side) shown(name string) string {
+	if s.base {
+		return baseFile(name)
+	}
+	return name
 }
 
 // file is the name of a FILE.

@@ -14,7 +14,7 @@ import (
 // to it; none is renamed, or gets another unit.
 const documentVersion = 1
 
-// The JSON document; golden/symdiff/schema.json describes it. What is short comes
+// The JSON document; golden/symfmt/symdiff/schema.json describes it. What is short comes
 // first, the list of changes last: a reader can stop in front of it.
 type (
 	jsonHead struct {

@@ -35,6 +35,7 @@ func (t *rawWriter) Add(m *Module) error {
 	}
 	t.file("MODULE", "MODULE", r.Old.headLines(r.Options), r.New.headLines(r.Options), "", "")
 	d := r.Details()
+	d.folders(!r.Options.IgnorePaths)
 	for i := 0; i < len(r.Changes) && t.err == nil; i++ {
 		if c := r.Changes[i]; c.What != Moved {
 			t.change(r, c, d)
@@ -120,7 +121,7 @@ func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, e
 		on    Topic
 		word  string
 		lines []string
-	}{{OnInlines, "INLINE ", l.inlines}, {OnLines, "", l.lines}, {OnCFI, "STACK CFI ", l.cfi}, {OnCFI, "STACK WIN ", l.wins}} {
+	}{{OnInlines, "INLINE ", l.inlines}, {OnLines, "line ", l.lines}, {OnCFI, "STACK CFI ", l.cfi}, {OnCFI, "STACK WIN ", l.wins}} {
 		if !o.on(part.on) {
 			continue
 		}
