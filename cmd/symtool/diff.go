@@ -106,6 +106,13 @@ func (d *differ) operands(c *cli.Context) error {
 	if d.old == "-" && d.new == "-" {
 		return errors.New("standard input is there twice, and can be read once")
 	}
+	if a, b := isFolder(d.old), isFolder(d.new); a != b {
+		folder, other := d.old, d.new
+		if b {
+			folder, other = other, folder
+		}
+		return fmt.Errorf("%s is a folder, and %s is not: want two files or two folders", folder, other)
+	}
 	return notInput(d.output, d.old, d.new)
 }
 

@@ -254,6 +254,8 @@ func percent(n, of uint64) string {
 	switch {
 	case of == 0:
 		return "none"
+	case n == 0:
+		return "0 %"
 	case n == of:
 		return "100 %"
 	}

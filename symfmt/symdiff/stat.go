@@ -52,6 +52,9 @@ func (t *statWriter) module(m *Module) {
 	} else {
 		t.linef(bold, "%s -> %s (%s)", m.Old.File, m.New.File, orNone(m.cpu()))
 	}
+	for _, s := range r.damage() {
+		t.line(redBold, "  "+s)
+	}
 	if r.Same() {
 		t.line(green, "  no difference")
 		return

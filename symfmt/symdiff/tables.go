@@ -93,3 +93,13 @@ func (r *Result) reasons() (out []string) {
 	}
 	return out
 }
+
+// damage says of files that are damaged that they are.
+func (r *Result) damage() (out []string) {
+	for _, o := range [...]*Outline{r.Old, r.New} {
+		if n := len(o.Problems) + o.Dropped; n > 0 {
+			out = append(out, fmt.Sprintf("%s is damaged: %s; what is lost counts as absent", o.Source.Name, countOf(n, "problem")))
+		}
+	}
+	return out
+}

@@ -60,6 +60,9 @@ func (t *textWriter) sides(m *Module) {
 	for i, h := range []*Head{m.Old, m.New} {
 		t.linef(bold, "%s %s  (%s %s %s %s)", [...]string{"---", "+++"}[i], h.File, orNone(h.OS), orNone(h.CPU), orNone(h.ID), orNone(h.Name))
 	}
+	for _, s := range t.r.damage() {
+		t.line(redBold, s)
+	}
 	if t.r.Same() {
 		t.line(green, "no difference")
 	}
