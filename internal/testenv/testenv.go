@@ -170,8 +170,8 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "chromium", "clang-22", "debuginfod", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common",
+	"binutils", "chromium", "clang-22", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross",
+	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "patch",
 	"python3", "xz-utils", "zstd",
 }
 
@@ -199,6 +199,8 @@ var packages = map[string]string{
 	"strip":     "binutils",
 
 	"chromium":           "chromium",
+	"diffstat":           "diffstat",
+	"patch":              "patch",
 	"clang-22":           "clang-22",
 	"clang++-22":         "clang-22",
 	"ld.lld-22":          "lld-22",

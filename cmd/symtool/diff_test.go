@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The README documents each field of what diff --format json prints: those of its
+// schema.
+func TestDiffJSONIsDocumented(t *testing.T) {
+	var schema any
+	if err := json.Unmarshal([]byte(readFile(t, "golden/symfmt/symdiff/schema.json")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	readme := readFile(t, "README.md")
+	fields := schemaFields(schema)
+	for _, field := range fields {
+		if !strings.Contains(readme, "`"+field+"`") {
+			t.Errorf("the README does not document the field %s of diff's JSON", field)
+		}
+	}
+	if len(fields) < 40 {
+		t.Errorf("the schema has %d fields", len(fields))
+	}
+}
+
+// schemaFields are the names of all properties in a schema.
+func schemaFields(v any) (names []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			names = append(names, schemaFields(x)...)
+		}
+	case map[string]any:
+		for key, x := range v {
+			if properties, ok := x.(map[string]any); ok && key == "properties" {
+				for name := range properties {
+					names = append(names, name)
+				}
+			}
+			names = append(names, schemaFields(x)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
