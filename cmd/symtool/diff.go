@@ -43,6 +43,7 @@ func diffCommand(msgs *messages) *cli.Command {
 			&cli.StringSliceFlag{Name: "only", Usage: "compare `TOPICS` only, a list with commas of " + strings.Join(symdiff.Topics, ", ")},
 			&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, a list with commas of addresses (functions that\nonly moved), paths (folders of source files), generator"},
 			&cli.StringFlag{Name: "fail-on", Usage: "status 1 for `WHAT`: any difference (default), regression or never", Value: "any"},
+			&cli.Float64Flag{Name: "tolerance", Usage: "by how many percentage `POINTS` the share of the code that has lines, or\ncall frame information, may fall without being a regression", Value: symdiff.DefaultTolerance},
 			&cli.StringFlag{Name: "color", Usage: "`WHEN` to use colours: auto (default: on a terminal, unless NO_COLOR\nis set), always or never", Value: "auto"},
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries below `DIR` too; may be\nrepeated (default /usr/lib/debug)"},
 			jobsFlag(),
@@ -122,6 +123,13 @@ func (d *differ) checkValues(c *cli.Context) error {
 	}
 	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > maxJobs) {
 		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)
+	}
+	points := c.Float64("tolerance")
+	if !(points >= 0 && points <= 100) {
+		return fmt.Errorf("--tolerance is %v, want 0 to 100 percentage points", points)
+	}
+	if d.options.Tolerance = points; points == 0 {
+		d.options.Tolerance = -1 // 0 stands for the default there
 	}
 	if err := oneOf(c, "fail-on", "regression", "any", "never"); err != nil {
 		return err

@@ -45,8 +45,10 @@ func fuzzed(t *testing.T, a, b []byte) *Result {
 	if err != nil {
 		return nil
 	}
-	if err := WriteText(io.Discard, r, TextOptions{Detail: true}); err != nil {
-		t.Error(err)
+	for form := range Forms {
+		if err := Write(io.Discard, form, r, OutputOptions{Detail: true, Color: true}); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
 	}
 	for k, n := range r.Counts {
 		if n.Same < 0 || n.Same > n.After || n.By[Added]-n.By[Removed] != n.After-n.Before && !becomes(r) {

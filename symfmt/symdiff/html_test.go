@@ -131,7 +131,7 @@ func TestHTMLIsTheJSON(t *testing.T) {
 	}
 }
 
-func TestApart(t *testing.T) {
+func TestUnlike(t *testing.T) {
 	for _, c := range []struct{ a, b, x, y string }{
 		{"abc", "abc", "abc[]", "abc[]"},
 		{"a1c", "a22c", "a[1]c", "a[22]c"},
@@ -142,7 +142,7 @@ func TestApart(t *testing.T) {
 		{"\u00e9b", "\u0109b", "[\u00e9]b", "[\u0109]b"}, // one last byte
 		{"fé", "f", "f[é]", "f[]"},
 	} {
-		x, y := apart(c.a, c.b)
+		x, y := unlike(c.a, c.b)
 		if got := x.Head + "[" + x.Mid + "]" + x.Tail; got != c.x {
 			t.Errorf("%q and %q: %q, want %q", c.a, c.b, got, c.x)
 		}

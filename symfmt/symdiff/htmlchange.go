@@ -136,15 +136,15 @@ func (x *htmlSection) differ(ops []Op) int {
 		case i >= len(old):
 			x.Rows = append(x.Rows, htmlRow{Class: "new", New: htmlText{Mid: new[i]}})
 		default:
-			a, b := apart(old[i], new[i])
+			a, b := unlike(old[i], new[i])
 			x.Rows = append(x.Rows, htmlRow{Class: "other", Old: a, New: b})
 		}
 	}
 	return n
 }
 
-// apart finds what two lines have in common at their beginnings and ends.
-func apart(a, b string) (x, y htmlText) {
+// unlike finds what two lines have in common at their beginnings and ends.
+func unlike(a, b string) (x, y htmlText) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++

@@ -86,9 +86,15 @@ func (r *Result) reasons() (out []string) {
 	out = append(out, r.worseCoverage()...)
 	for _, k := range r.Options.kinds() {
 		for _, w := range aspectWords {
-			if n := r.Counts[k].By[w.what]; w.lost != "" && n > 0 {
-				out = append(out, fmt.Sprintf("%d of %d %s %s", n, r.Counts[k].Before, kindTitles[k], w.lost))
+			n := r.Counts[k].By[w.what]
+			if w.lost == "" || n == 0 {
+				continue
 			}
+			text := fmt.Sprintf("%d of %d %s %s", n, r.Counts[k].Before, kindTitles[k], w.lost)
+			if w.what == Lost && k == Functions {
+				text += ", and their code seems to be there"
+			}
+			out = append(out, text)
 		}
 	}
 	return out

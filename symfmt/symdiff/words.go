@@ -26,15 +26,15 @@ var aspectWords = [...]struct {
 	{LostName, "lost-name", "its name tells less", "have a name that tells less", true},
 	{Moved, "moved", "moved", "", false},
 	{Resized, "resized", "resized", "", false},
-	{LostLines, "lost-lines", "more code without lines", "have more code without lines", false},
 	{LinesChanged, "lines", "lines differ", "", true},
 	{LinesShifted, "lines-shifted", "line numbers shifted", "", true},
 	{PathsChanged, "paths", "other folders of source files", "", true},
-	{LostInlines, "lost-inlines", "no inlined calls any more", "have no inlined calls any more", false},
+	{LostLines, "lost-lines", "more code without lines", "have more code without lines", false},
 	{InlinesChanged, "inlines", "inlined calls differ", "", true},
 	{InlinesShifted, "inlines-shifted", "lines of inlined calls shifted", "", true},
-	{LostCFI, "lost-cfi", "more code without call frame information", "have more code without call frame information", false},
+	{LostInlines, "lost-inlines", "no inlined calls any more", "have no inlined calls any more", false},
 	{CFIChanged, "cfi", "STACK CFI differs", "", true},
+	{LostCFI, "lost-cfi", "more code without call frame information", "have more code without call frame information", false},
 	{WinChanged, "win", "STACK WIN differs", "", true},
 	{ParamsChanged, "parameter-size", "other size of parameters", "", true},
 	{MultipleChanged, "multiple", "the mark m differs", "", true},
@@ -76,6 +76,8 @@ func (r *Result) sentence(c Change, d *Detail) string {
 // that is its words, or nothing.
 func (r *Result) told(a Aspect, c Change, d *Detail) string {
 	switch {
+	case a == Lost && c.Kind == Functions:
+		return "gone, its code seems to be there"
 	case a == Split && d.Part != nil:
 		return "split off " + d.Part.name()
 	case a == Merged && d.Part != nil:
