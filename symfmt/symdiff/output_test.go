@@ -193,7 +193,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 	} {
 		doc := decode(nil, modules[:1], OutputOptions{}).(map[string]any)
 		module := doc["modules"].([]any)[0].(map[string]any)
-		if change(doc, module, module["changes"].([]any)[0].(map[string]any)); schema.Validate(doc) == nil {
+		if change(doc, module, module["changes"].([]any)[1].(map[string]any)); schema.Validate(doc) == nil {
 			t.Errorf("%s is of the schema", name)
 		}
 	}
