@@ -148,8 +148,8 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 		return out, err
 	}
 	var lists [2]*listing
-	// Folders that do not count would hide what does.
-	d.folders(c.What&PathsChanged != 0)
+	// Folders that are others everywhere would hide what differs here.
+	d.folders(c.What&PathsChanged != 0 || len(d.r.Paths) == 0 && !d.r.Options.IgnorePaths)
 	places := out.Old != nil && out.New != nil && out.Old.Size == out.New.Size
 	for i, sub := range [...]*Subject{out.Old, out.New} {
 		if sub == nil {

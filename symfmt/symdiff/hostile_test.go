@@ -107,7 +107,7 @@ func TestHostile(t *testing.T) {
 				if r.Same() {
 					t.Error("nothing told")
 				}
-				if err := WriteText(io.Discard, r, TextOptions{}); err != nil {
+				if err := Write(io.Discard, "text", r, OutputOptions{}); err != nil {
 					t.Error(err)
 				}
 				return time.Duration(cpuTime() - start)

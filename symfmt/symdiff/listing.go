@@ -38,6 +38,10 @@ func differ(a, b []item) (ops []Op) {
 	if slices.Equal(x, y) {
 		x, y = texts(a, true), texts(b, true)
 	}
+	return differTexts(x, y)
+}
+
+func differTexts(x, y []string) (ops []Op) {
 	emit := func(sign byte, lines []string) {
 		for _, l := range lines {
 			ops = append(ops, Op{sign, l})

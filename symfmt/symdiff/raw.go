@@ -65,9 +65,9 @@ func (o *Outline) headLines(opts Options) []string {
 		return nil
 	}
 	out := []string{fmt.Sprintf("MODULE %s %s %s %s", o.OS, o.CPU, o.ID, o.Name)}
-	for _, key := range infoKeys(o.Infos, nil) {
-		if key != "GENERATOR" || !opts.IgnoreGenerator {
-			out = append(out, "INFO "+key+" "+infoValue(o.Infos, key))
+	for _, in := range o.Infos {
+		if in.Key != "GENERATOR" || !opts.IgnoreGenerator {
+			out = append(out, "INFO "+in.Key+" "+in.Value)
 		}
 	}
 	return out
@@ -120,13 +120,13 @@ func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, e
 	for _, part := range [...]struct {
 		on    Topic
 		word  string
-		lines []string
+		lines []item
 	}{{OnInlines, "INLINE ", l.inlines}, {OnLines, "line ", l.lines}, {OnCFI, "STACK CFI ", l.cfi}, {OnCFI, "STACK WIN ", l.wins}} {
 		if !o.on(part.on) {
 			continue
 		}
 		for _, line := range part.lines {
-			out = append(out, part.word+line)
+			out = append(out, part.word+line.text)
 		}
 	}
 	return out, nil
@@ -142,7 +142,7 @@ func mark(multiple bool) string {
 // file writes the difference of one file of the diff, if there is one. The notes
 // stand where dates do in others.
 func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, newNote string) {
-	ops := differ(printables(old), printables(new))
+	ops := differTexts(printables(old), printables(new))
 	hunks := hunksOf(ops)
 	if len(hunks) == 0 {
 		return
