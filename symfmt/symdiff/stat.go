@@ -109,6 +109,7 @@ func (r *Result) statLine(k Kind, n *Count) string {
 	add(n.By[Renamed], "renamed")
 	add(n.By[Resized], "resized")
 	add(n.By[LinesChanged], "with other lines")
+	add(n.By[LinesShifted], "with shifted line numbers")
 	add(n.By[InlinesChanged], "with other inlined calls")
 	add(n.By[CFIChanged]+n.By[WinChanged], "with other call frame information")
 	add(n.By[Moved], "moved")
