@@ -147,6 +147,9 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 	if err != nil || c.Kind == Publics || c.Old == none && c.New == none {
 		return out, err
 	}
+	if c.Kind == Functions && c.What&(inSections|Added|Removed) == 0 {
+		return out, d.sources(c, out)
+	}
 	var lists [2]*listing
 	// Folders that are others everywhere would hide what differs here.
 	d.folders(c.What&PathsChanged != 0 || len(d.r.Paths) == 0 && !d.r.Options.IgnorePaths)
@@ -166,6 +169,46 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 	}
 	out.Sections = compareListings(c, lists[0], lists[1])
 	return out, nil
+}
+
+// sources reads where the source of a function is: of most changes, which are moves,
+// there is nothing else to read.
+func (d *Detailer) sources(c Change, out *Detail) error {
+	for i, sub := range [...]*Subject{out.Old, out.New} {
+		f := &d.sides[i].o.Funcs[[...]int32{c.Old, c.New}[i]]
+		var err error
+		if sub.At, err = d.sides[i].source(f); err != nil {
+			return &ReadError{err}
+		}
+	}
+	return nil
+}
+
+// source is file:line of a function's first line, "" without.
+func (s *side) source(f *Func) (string, error) {
+	if f.FirstLine == 0 {
+		return "", nil
+	}
+	s.rd.Reset(s.o.Source.reader(f.At, f.End))
+	for {
+		rec, err := s.rd.Next()
+		if errors.Is(err, io.EOF) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if rec.Kind != symfmt.KindLine || rec.Line.Num != f.FirstLine || rec.Line.Size == 0 {
+			continue
+		}
+		h := hashNumber(uint64(rec.Line.File))
+		if name, ok := s.o.Files.get(uint32(rec.Line.File)); ok {
+			h = hashString(baseFile(name))
+		}
+		if h == f.First {
+			return fmt.Sprintf("%s:%d", s.file(rec.Line.File), f.FirstLine), nil
+		}
+	}
 }
 
 // folders sets whether listings have source files with their folders.

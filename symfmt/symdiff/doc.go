@@ -30,7 +30,9 @@
 //   - the order of INLINE records, as their levels and ranges tell the tree;
 //   - rows of STACK CFI with the same effect, however they are written and however
 //     the code is cut into STACK CFI INITs. Where two of those overlap, the one
-//     with the lower address counts up to its end, of two at one address the first
-//     of the file;
+//     with the lower address counts up to its end, of two at one address the
+//     shorter one, of equal ones the first of the file;
+//   - one record, and the same twice: FUNCs with equal lines and calls, PUBLICs,
+//     STACK WINs, INFOs;
 //   - the same, in code that is in no function: whether a FUNC has it or not.
 package symdiff

@@ -7,6 +7,14 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
+// What belongs to the sections of a listing.
+const (
+	inLines    = LinesChanged | LinesShifted | PathsChanged
+	inInlines  = InlinesChanged | InlinesShifted | PathsChanged
+	inCFI      = CFIChanged | LostCFI
+	inSections = inLines | inInlines | inCFI | WinChanged
+)
+
 // compareListings compares the parts of two listings that a change says differ.
 func compareListings(c Change, a, b *listing) (out []Section) {
 	for _, s := range [...]struct {
@@ -14,9 +22,9 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 		what     Aspect
 		old, new []item
 	}{
-		{"lines", LinesChanged | LinesShifted | PathsChanged, a.lines, b.lines},
-		{"inlines", InlinesChanged | InlinesShifted | PathsChanged, a.inlines, b.inlines},
-		{"STACK CFI", CFIChanged | LostCFI, a.cfi, b.cfi},
+		{"lines", inLines, a.lines, b.lines},
+		{"inlines", inInlines, a.inlines, b.inlines},
+		{"STACK CFI", inCFI, a.cfi, b.cfi},
 		{"STACK WIN", WinChanged, a.wins, b.wins},
 	} {
 		if c.What&(s.what|Added|Removed) == 0 || slices.Equal(s.old, s.new) {

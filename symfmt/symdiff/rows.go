@@ -224,7 +224,7 @@ func (c *cfiReader) close() {
 // finish puts the spans in order and cuts overlaps.
 func (c *cfiReader) finish() ([]Span, *Rows) {
 	c.close()
-	byRVA := func(a, b block) int { return cmp.Compare(a.rva, b.rva) }
+	byRVA := func(a, b block) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size)) }
 	if slices.IsSortedFunc(c.blocks, byRVA) && disjoint(c.blocks) {
 		return joinSpans(c.spans), c.rows
 	}
