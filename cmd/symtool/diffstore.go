@@ -37,6 +37,7 @@ func (p filePair) name() string {
 
 // runStores compares the symbol files of two folders.
 func (d *differ) runStores(ctx context.Context) error {
+	tuneCollectorForDiff()
 	old, err := d.files(d.old)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package symdiff
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/symtool/symtool/symfmt"
@@ -88,9 +89,9 @@ func joinRanges(rs []symfmt.Range) []symfmt.Range {
 // end puts what is known into f.
 func (b *body) end(f *Func) {
 	b.sortLines()
-	f.NumLines, f.NumInline = uint32(len(b.lines)), uint32(len(b.inlines))
+	f.NumLines, f.NumInline = uint16(min(len(b.lines), math.MaxUint16)), narrow(uint64(len(b.inlines)))
 	f.Covered = b.covered()
-	f.Paths = b.paths
+	f.Paths = uint32(b.paths >> 32) // in the low bits sizes leave less
 	b.firstLines()
 	if len(b.lines) > 0 {
 		first := &b.lines[0]
@@ -100,7 +101,7 @@ func (b *body) end(f *Func) {
 				break
 			}
 		}
-		f.First, f.FirstLine = first.file, first.num
+		f.First, f.FirstLine = uint32(first.file), first.num
 		f.Lines, f.LinesRel, f.Shape = b.hashLines()
 	}
 	if len(b.inlines) > 0 {

@@ -121,7 +121,7 @@ func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
 	switch kind {
 	case Functions:
 		f := &s.o.Funcs[i]
-		rec, err := s.first(f.At, f.End)
+		rec, err := s.first(f.At, f.End())
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +189,7 @@ func (s *side) source(f *Func) (string, error) {
 	if f.FirstLine == 0 {
 		return "", nil
 	}
-	s.rd.Reset(s.o.Source.reader(f.At, f.End))
+	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
 	for {
 		rec, err := s.rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -201,11 +201,7 @@ func (s *side) source(f *Func) (string, error) {
 		if rec.Kind != symfmt.KindLine || rec.Line.Num != f.FirstLine || rec.Line.Size == 0 {
 			continue
 		}
-		h := hashNumber(uint64(rec.Line.File))
-		if name, ok := s.o.Files.get(uint32(rec.Line.File)); ok {
-			h = hashString(baseFile(name))
-		}
-		if h == f.First {
+		if s.isFile(rec.Line.File, f.First) {
 			return fmt.Sprintf("%s:%d", s.file(rec.Line.File), f.FirstLine), nil
 		}
 	}
@@ -290,7 +286,7 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 
 // body lists lines and inlined calls.
 func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
-	s.rd.Reset(s.o.Source.reader(f.At, f.End))
+	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
 	var b body
 	b.begin(f.RVA, f.Size)
 	names := map[hash]string{}

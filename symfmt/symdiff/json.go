@@ -40,6 +40,7 @@ type (
 		Bytes     uint64 `json:"code_bytes"`
 		CFI       uint64 `json:"cfi_bytes"`
 		Lines     uint64 `json:"line_bytes"`
+		AllCFI    uint64 `json:"all_cfi_bytes"`
 	}
 	jsonCount struct {
 		Kind        string         `json:"kind"`
@@ -272,7 +273,7 @@ func sideJSON(o *Outline, c Coverage) jsonSide {
 	s := jsonSide{
 		jsonHead: headJSON(o.head()), Bytes: o.Bytes, Compression: o.Source.Compression,
 		Records: map[string]int{}, Problems: []string{}, Unlisted: o.Dropped,
-		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines},
+		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines, c.AllCFI},
 	}
 	for k, n := range o.Records {
 		if n > 0 {

@@ -219,7 +219,7 @@ func (m *matcher) sameName(a, b []keyed) {
 		return
 	}
 	size := func(f *Func) hash { return hashNumber(f.Size) }
-	first := func(f *Func) hash { return f.First }
+	first := func(f *Func) hash { return hash(f.First) }
 	for _, step := range [...]struct {
 		key   func(*Func) hash
 		place bool // it must be where it should be
@@ -289,7 +289,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 		if other[i] != none || f.Nameless == nameNone {
 			continue
 		}
-		rec, err := s.first(f.At, f.End)
+		rec, err := s.first(f.At, f.End())
 		if err != nil {
 			return nil, &ReadError{err}
 		}

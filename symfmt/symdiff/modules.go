@@ -27,7 +27,7 @@ func newTally(m *Module) tally {
 	t.Functions = [2]int{n.Before, n.After}
 	t.Added, t.Removed, t.Differ, t.Regressions = n.By[Added], n.By[Removed], r.differing(), r.Regressions()
 	t.Lines = [2]string{percent(r.Before.Lines, r.Before.Bytes), percent(r.After.Lines, r.After.Bytes)}
-	t.CFI = [2]string{percent(r.Before.CFI, r.Before.Bytes), percent(r.After.CFI, r.After.Bytes)}
+	t.CFI = [2]string{r.Before.cfiShare(), r.After.cfiShare()}
 	return t
 }
 

@@ -41,34 +41,40 @@ type Outline struct {
 }
 
 // Func is what is kept of a FUNC and the records behind it.
-type Func struct {
-	RVA     symfmt.RVA
-	Size    uint64 // bytes
-	At, End int64  // its text, with INLINE and line records
-	Line    uint32 // of the text
+type Func struct { // 112 bytes
+	RVA  symfmt.RVA
+	Size uint64 // bytes
+	At   int64  // its text, with INLINE and line records
+	Len  uint32 // of that
+	Line uint32 // of the text
 
 	Name hash
 
 	// Lines is of the line records, LinesRel likewise with line numbers less the
 	// first of the file; and so for the INLINE records. 0 without any. Files are
-	// known by their base names; Paths is of all their names with folders.
+	// known by their base names; Paths is of all their names with folders. What only
+	// one match is compared by, or what others tell too, has 32 bits.
 	Lines, LinesRel     hash
 	Shape               hash // of the lines without their numbers
 	Inlines, InlinesRel hash
-	Paths               hash
 
-	First     hash   // of the first line's file
-	FirstLine uint32 // and its number
-	NumLines  uint32
-	NumInline uint32
 	Covered   uint64 // bytes that lines cover
+	Paths     uint32
+	First     uint32 // hash of the first line's file
+	FirstLine uint32 // and its number
+	NumInline uint32
 	ParamSize uint32
+	NumLines  uint16 // 65535 for more
 	Multiple  bool
 	Nameless  nameKind
 }
 
 // Stop is the address behind the last byte; it may wrap around.
 func (f *Func) Stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
+
+// End is where the text of the function ends. Of one with more than 4 GB of it, which
+// no function has, details are of what is in front of that.
+func (f *Func) End() int64 { return f.At + int64(f.Len) }
 
 // Public is a PUBLIC.
 type Public struct {
@@ -243,7 +249,7 @@ func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 func (b *outliner) endFunc(at int64) {
 	if b.inFunc {
 		f := &b.o.Funcs[len(b.o.Funcs)-1]
-		f.End = at
+		f.Len = narrow(uint64(at - f.At))
 		b.body.end(f)
 	}
 	b.inFunc = false

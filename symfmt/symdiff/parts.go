@@ -26,8 +26,8 @@ func (r *Result) findParts(changes []Change) error {
 			changed = append(changed, i)
 		}
 	}
-	split := partFinder{whole: sides[0], part: sides[1], other: r.funcs.old, find: Split}
-	merged := partFinder{whole: sides[1], part: sides[0], other: r.funcs.new, find: Merged}
+	split := partFinder{whole: sides[0], part: sides[1], other: r.funcs.old, mine: r.funcs.new, find: Split}
+	merged := partFinder{whole: sides[1], part: sides[0], other: r.funcs.new, mine: r.funcs.old, find: Merged}
 	for _, i := range changed {
 		split.candidates = append(split.candidates, changes[i].Old)
 		merged.candidates = append(merged.candidates, changes[i].New)
@@ -49,6 +49,7 @@ func (r *Result) findParts(changes []Change) error {
 type partFinder struct {
 	whole, part *side
 	other       []int32 // the match of the whole ones
+	mine        []int32 // and of those on the side of the parts
 	parts       []partOf
 	candidates  []int32 // whole functions whose lines differ
 	find        Aspect
@@ -67,6 +68,9 @@ func (p *partFinder) run() error {
 	if err := p.byName(); err != nil {
 		return &ReadError{err}
 	}
+	if err := p.bySameName(); err != nil {
+		return &ReadError{err}
+	}
 	if err := p.byLines(); err != nil {
 		return &ReadError{err}
 	}
@@ -83,7 +87,7 @@ func (p *partFinder) byName() error {
 		if f.Nameless == nameNone {
 			continue
 		}
-		rec, err := p.part.first(f.At, f.End)
+		rec, err := p.part.first(f.At, f.End())
 		if err != nil {
 			return err
 		}
@@ -109,6 +113,73 @@ func (p *partFinder) byName() error {
 	}
 	p.parts = left
 	return nil
+}
+
+// bySameName finds parts that have the name of their function, as those of debug
+// information with several ranges do: in their file there is one more of the name,
+// which is in both files, and they have code of the source file in which that begins,
+// but begin at another line. A copy of the function in another object begins where it
+// does, another function of the name is in another file.
+func (p *partFinder) bySameName() error {
+	funcs := p.part.o.Funcs
+	wholes := map[hash]int32{}
+	for _, x := range p.parts {
+		if f := &funcs[x.i]; f.Nameless != nameNone && f.FirstLine != 0 {
+			wholes[f.Name] = none
+		}
+	}
+	for i := range funcs {
+		if k, ok := wholes[funcs[i].Name]; ok && k == none && p.mine[i] != none && funcs[i].FirstLine != 0 {
+			wholes[funcs[i].Name] = int32(i)
+		}
+	}
+	left := p.parts[:0]
+	for _, x := range p.parts {
+		f := &funcs[x.i]
+		k, ok := wholes[f.Name]
+		if ok && k != none && (f.First != funcs[k].First || f.FirstLine != funcs[k].FirstLine) {
+			found, err := p.part.hasFile(f, funcs[k].First)
+			if err != nil {
+				return err
+			}
+			if found {
+				x.c.What, x.c.Part = x.c.What|p.find, p.mine[k]
+				continue
+			}
+		}
+		left = append(left, x)
+	}
+	p.parts = left
+	return nil
+}
+
+// hasFile tells whether a function has code of a source file, be it a call that is
+// inlined.
+func (s *side) hasFile(f *Func, file uint32) (bool, error) {
+	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
+	for {
+		rec, err := s.rd.Next()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case rec.Kind == symfmt.KindLine && rec.Line.Num != 0 && s.isFile(rec.Line.File, file),
+			rec.Kind == symfmt.KindInline && rec.Inline.Depth == 0 && !rec.Inline.NoFile && s.isFile(rec.Inline.CallFile, file):
+			return true, nil
+		}
+	}
+}
+
+// isFile tells whether a FILE has the base name that a Func's First stands for.
+func (s *side) isFile(id symfmt.FileID, file uint32) bool {
+	name, ok := s.o.Files.get(uint32(id))
+	if !ok {
+		return uint32(hashNumber(uint64(id))) == file
+	}
+	return uint32(hashString(baseFile(name))) == file
 }
 
 // lookUp finds the functions that are in both files and have certain names.
@@ -188,7 +259,7 @@ type place struct {
 
 // places are the lines of a function.
 func (s *side) places(f *Func, out map[place]bool) error {
-	s.rd.Reset(s.o.Source.reader(f.At, f.End))
+	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
 	names := map[symfmt.FileID]hash{}
 	for {
 		rec, err := s.rd.Next()

@@ -74,13 +74,13 @@ func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
 func (r *Result) comparePublics() {
 	a, b := r.Old.Publics, r.New.Publics
 	first := len(r.Changes)
-	oldFuncs, newFuncs := r.unmatchedNames(r.Old.Funcs, r.funcs.old), r.unmatchedNames(r.New.Funcs, r.funcs.new)
+	oldFuncs, newFuncs := unmatchedNames(r.Old.Funcs, r.funcs.old, r.where), unmatchedNames(r.New.Funcs, r.funcs.new, nil)
 	matched := make([]bool, len(a))
 	for j, i := range r.publics {
 		c := Change{Kind: Publics, Old: i, New: int32(j), Part: none}
 		if i == none {
 			c.What = Added
-			if k, ok := oldFuncs[b[j].Name]; ok && b[j].Nameless != nameNone {
+			if k, ok := oldFuncs.find(&b[j], nil); ok {
 				c.What, c.Part = Added|BecamePublic, k
 			}
 		} else {
@@ -101,7 +101,7 @@ func (r *Result) comparePublics() {
 			continue
 		}
 		c := Change{Kind: Publics, What: Removed, Old: int32(i), New: none, Part: none}
-		if k, ok := newFuncs[a[i].Name]; ok && a[i].Nameless != nameNone {
+		if k, ok := newFuncs.find(&a[i], r.where); ok {
 			c.What, c.Part = Removed|BecameFunc, k
 		} else {
 			if taken == nil {
@@ -171,17 +171,35 @@ func (r *Result) publicPlace(c Change) uint64 {
 	return uint64(r.where.of(r.Old.Publics[c.Old].RVA))
 }
 
-// unmatchedNames are functions without a match, by name.
-func (r *Result) unmatchedNames(funcs []Func, other []int32) map[hash]int32 {
-	m := map[hash]int32{}
+// namedFuncs are functions by name, and by name and address in the new file.
+type namedFuncs map[hash]int32
+
+// unmatchedNames are the functions without a match.
+func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
+	m := namedFuncs{}
 	for i := range funcs {
-		if other[i] == none && funcs[i].Nameless != nameNone {
-			if _, ok := m[funcs[i].Name]; !ok {
-				m[funcs[i].Name] = int32(i)
+		f := &funcs[i]
+		if other[i] != none || f.Nameless == nameNone {
+			continue
+		}
+		for _, k := range [...]hash{f.Name, mix(f.Name, uint64(where.of(f.RVA)))} {
+			if _, ok := m[k]; !ok {
+				m[k] = int32(i)
 			}
 		}
 	}
 	return m
+}
+
+// find is the function with a PUBLIC's name: the one at its address before others.
+func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
+	if p.Nameless == nameNone {
+		return none, false
+	}
+	if i, ok = m[mix(p.Name, uint64(where.of(p.RVA)))]; !ok {
+		i, ok = m[p.Name]
+	}
+	return i, ok
 }
 
 // becamePublic marks the functions that are gone and are a PUBLIC now, or were one
@@ -200,14 +218,52 @@ func (r *Result) becamePublic() {
 		}
 	}
 	r.Changes = kept
+	byAddress := r.New.publicsByAddress()
 	for i := range r.Changes {
 		c := &r.Changes[i]
 		switch {
 		case c.Kind != Functions:
-		case c.What&Removed != 0 && public[c.Old]:
+		case c.What&Removed != 0 && (public[c.Old] || c.What&Lost != 0 && r.isPublic(byAddress, &r.Old.Funcs[c.Old])):
 			c.What = c.What&^Lost | BecamePublic
 		case c.What&Added != 0 && function[c.New]:
 			c.What |= BecameFunc
 		}
 	}
+}
+
+// publicsByAddress are the indexes of PUBLICs.
+func (o *Outline) publicsByAddress() []int32 {
+	order := make([]int32, len(o.Publics))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(o.Publics[i].RVA, o.Publics[j].RVA), cmp.Compare(i, j))
+	})
+	return order
+}
+
+// isPublic tells whether a function that is gone is a PUBLIC now, one that was there
+// before, too: at its address or in its code, as far as there are not too many.
+func (r *Result) isPublic(byAddress []int32, f *Func) bool {
+	if f.Nameless == nameNone {
+		return false
+	}
+	publics, start := r.New.Publics, r.where.of(f.RVA)
+	k, _ := slices.BinarySearchFunc(byAddress, start, func(i int32, rva symfmt.RVA) int {
+		if publics[i].RVA < rva {
+			return -1
+		}
+		return 1
+	})
+	for _, i := range byAddress[k:min(k+leastLooks, len(byAddress))] {
+		p := &publics[i]
+		if p.RVA < start || uint64(p.RVA-start) >= max(f.Size, 1) {
+			return false
+		}
+		if p.Name == f.Name {
+			return true
+		}
+	}
+	return false
 }

@@ -219,6 +219,7 @@ type Coverage struct {
 	Bytes   uint64 // of functions; those of two that overlap count twice
 	CFI     uint64 // of them with call frame information
 	Lines   uint64 // of them with lines
+	AllCFI  uint64 // bytes with call frame information, in functions or not
 	Entries int    // functions whose first byte has call frame information
 	Named   int    // functions with a name
 }
@@ -262,6 +263,15 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.2f %%", min(99.99, 100*float64(n)/float64(of)))
 }
 
+// cfiShare is the share of functions with call frame information; of a file without
+// functions the bytes that have it.
+func (c *Coverage) cfiShare() string {
+	if c.Bytes == 0 && c.AllCFI > 0 {
+		return fmt.Sprintf("%d bytes", c.AllCFI)
+	}
+	return percent(c.CFI, c.Bytes)
+}
+
 func (o *Outline) coverage() (c Coverage) {
 	for i := range o.Funcs {
 		f := &o.Funcs[i]
@@ -271,6 +281,11 @@ func (o *Outline) coverage() (c Coverage) {
 		c.Entries += int(min(1, o.covered(f.RVA, 1)))
 		if f.Nameless == nameGood {
 			c.Named++
+		}
+	}
+	for _, s := range o.CFI {
+		if o.Rows.Covers(s.Row) {
+			c.AllCFI += uint64(s.Size)
 		}
 	}
 	return c

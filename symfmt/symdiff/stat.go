@@ -65,10 +65,10 @@ func (t *statWriter) module(m *Module) {
 		}
 	}
 	if r.Options.on(OnLines) {
-		t.line(noColor, "  lines: "+share(r.Before.Lines, r.Before.Bytes, r.After.Lines, r.After.Bytes))
+		t.line(noColor, "  lines: "+share(percent(r.Before.Lines, r.Before.Bytes), percent(r.After.Lines, r.After.Bytes)))
 	}
 	if r.Options.on(OnCFI) {
-		t.line(noColor, "  call frame information: "+share(r.Before.CFI, r.Before.Bytes, r.After.CFI, r.After.Bytes))
+		t.line(noColor, "  call frame information: "+share(r.Before.cfiShare(), r.After.cfiShare()))
 	}
 	var fields []string
 	for _, f := range r.Module {
@@ -120,10 +120,12 @@ func (r *Result) statLine(k Kind, n *Count) string {
 }
 
 // share is how much is covered, and was before.
-func share(old, oldSize, new, newSize uint64) string {
-	was, now := percent(old, oldSize), percent(new, newSize)
-	if was == now {
-		return now + " of the code, as before"
+func share(was, now string) string {
+	if strings.HasSuffix(now, "%") {
+		now += " of the code"
 	}
-	return now + " of the code, was " + was
+	if strings.TrimSuffix(now, " of the code") == was {
+		return now + ", as before"
+	}
+	return now + ", was " + was
 }

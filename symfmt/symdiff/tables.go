@@ -63,7 +63,7 @@ func (r *Result) coverageRows() [][]string {
 		rows = append(rows, []string{"inlined calls", strconv.Itoa(r.Old.Records[symfmt.KindInline]), strconv.Itoa(r.New.Records[symfmt.KindInline]), shiftedToo(n[InlinesChanged], n[InlinesShifted])})
 	}
 	if o.on(OnCFI) {
-		rows = append(rows, []string{"bytes with call frame information", percent(b.CFI, b.Bytes), percent(a.CFI, a.Bytes), strconv.Itoa(n[CFIChanged] + n[WinChanged])})
+		rows = append(rows, []string{"bytes with call frame information", b.cfiShare(), a.cfiShare(), strconv.Itoa(n[CFIChanged] + n[WinChanged])})
 	}
 	return rows
 }
