@@ -55,38 +55,6 @@ func (r *Result) Details() *Detailer {
 	return &Detailer{r, [2]*side{newSide(r.Old), newSide(r.New)}}
 }
 
-// side reads pieces of one text.
-type side struct {
-	o       *Outline
-	rd      *symfmt.Reader // of bodies
-	one     *symfmt.Reader // of single records
-	origins map[symfmt.OriginID]string
-	base    bool // source files are listed without their folders
-}
-
-func newSide(o *Outline) *side {
-	opts := symfmt.ReadOptions{File: o.Source.Name, Tolerant: true, MaxProblems: 1, Plain: true}
-	return &side{o: o, rd: symfmt.NewReader(nil, opts), one: symfmt.NewReader(nil, opts), origins: map[symfmt.OriginID]string{}}
-}
-
-// head is how much is read for the first record of a piece: few names are longer.
-const head = 1 << 10
-
-// first reads the first record of a piece of the text.
-func (s *side) first(at, end int64) (*symfmt.Record, error) {
-	for n := int64(head); ; n *= 16 {
-		to := min(end, at+n)
-		s.one.Reset(s.o.Source.reader(at, to))
-		rec, err := s.one.Next()
-		if to == end || err == nil && s.one.Offset() < to-at {
-			if errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%s: no record at offset %d, where there was one: the file has changed", s.o.Source.Name, at)
-			}
-			return rec, err
-		}
-	}
-}
-
 // Names reads what a change is about: nothing but the names.
 func (d *Detailer) Names(c Change) (*Detail, error) {
 	out, err := d.names(c)
@@ -182,29 +150,6 @@ func (d *Detailer) sources(c Change, out *Detail) error {
 		}
 	}
 	return nil
-}
-
-// source is file:line of a function's first line, "" without.
-func (s *side) source(f *Func) (string, error) {
-	if f.FirstLine == 0 {
-		return "", nil
-	}
-	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
-	for {
-		rec, err := s.rd.Next()
-		if errors.Is(err, io.EOF) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if rec.Kind != symfmt.KindLine || rec.Line.Num != f.FirstLine || rec.Line.Size == 0 {
-			continue
-		}
-		if s.isFile(rec.Line.File, f.First) {
-			return fmt.Sprintf("%s:%d", s.file(rec.Line.File), f.FirstLine), nil
-		}
-	}
 }
 
 // folders sets whether listings have source files with their folders.
@@ -376,40 +321,3 @@ func (s *side) shown(name string) string {
 	}
 	return name
 }
-
-// file is the name of a FILE.
-func (s *side) file(id symfmt.FileID) string {
-	if name, ok := s.o.Files.get(uint32(id)); ok {
-		return name
-	}
-	return fmt.Sprintf("(FILE %d is not declared)", id)
-}
-
-// origin is the name of an INLINE_ORIGIN.
-func (s *side) origin(id symfmt.OriginID, old bool) (string, error) {
-	if name, ok := s.origins[id]; ok {
-		return name, nil
-	}
-	at, ok := s.o.originAt.get(uint32(id))
-	if !ok {
-		return fmt.Sprintf("(INLINE_ORIGIN %d is not declared)", id), nil
-	}
-	rec, err := s.first(at, s.o.Source.size)
-	if err != nil {
-		return "", err
-	}
-	name := rec.Name
-	if old {
-		if _, rest, ok := rec.OldOrigin(); ok {
-			name = rest
-		}
-	}
-	if len(s.origins) >= maxOrigins {
-		clear(s.origins)
-	}
-	s.origins[id] = string(name)
-	return s.origins[id], nil
-}
-
-// maxOrigins is how many names of origins are remembered.
-const maxOrigins = 1 << 14

@@ -44,6 +44,7 @@ func TestRewritings(t *testing.T) {
 			nothing(w.name, d.text(t))
 		}
 		nothing("CRLF", bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")))
+		nothing("each record twice", doubled(text))
 		nothing("order of records", shuffled(base, text, rand.New(rand.NewPCG(uint64(n), 99))))
 	}
 }
@@ -213,6 +214,18 @@ func splitBlocks(d *doc, _ *rand.Rand) {
 	}
 }
 
+// doubled writes each record twice, but for those that come once in a file.
+func doubled(text []byte) []byte {
+	var out, again strings.Builder
+	for line := range strings.Lines(string(text)) {
+		out.WriteString(line)
+		if !strings.HasPrefix(line, "MODULE") {
+			again.WriteString(line)
+		}
+	}
+	return []byte(out.String() + again.String())
+}
+
 // shuffled writes records in another order: those that may stand anywhere.
 func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 	const head, files, rest = 0, 1, 2
@@ -234,7 +247,7 @@ func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 		parts[part] = append(parts[part], []string{line})
 	}
 	rng.Shuffle(len(parts[files]), func(i, j int) { parts[files][i], parts[files][j] = parts[files][j], parts[files][i] })
-	if !d.overlaps() {
+	if !d.twins() {
 		rng.Shuffle(len(parts[rest]), func(i, j int) { parts[rest][i], parts[rest][j] = parts[rest][j], parts[rest][i] })
 	}
 	for _, block := range parts[rest] {
@@ -254,7 +267,20 @@ func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 	return []byte(out.String())
 }
 
-// overlaps tells whether the order of records counts, for two are at one place.
+// twins tells whether the order of records counts, for two INITs are of one place.
+func (d *doc) twins() bool {
+	seen := map[symfmt.Range]bool{}
+	for _, b := range d.blocks {
+		place := symfmt.Range{RVA: b.rva, Size: b.size}
+		if seen[place] {
+			return true
+		}
+		seen[place] = true
+	}
+	return false
+}
+
+// overlaps tells whether two INITs have code in common, if they are in order.
 func (d *doc) overlaps() bool {
 	for i := 1; i < len(d.blocks); i++ {
 		if a, b := d.blocks[i-1], d.blocks[i]; a.rva+symfmt.RVA(a.size) > b.rva {

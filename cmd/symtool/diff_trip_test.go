@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// diff runs the command.
+func diff(args ...string) (status int, stdout, stderr string) {
+	var out, said bytes.Buffer
+	status = run(context.Background(), append([]string{"symtool", "diff"}, args...), nil, &out, &said)
+	return status, out.String(), said.String()
+}
+
+// tripFormats are the formats that lose nothing.
+var tripFormats = []string{"breakpad", "json", "jsonl"}
+
+// A symbol file does not differ from what convert makes of it, there and back again:
+// those of the repository, and of other dumpers. Some of these have records twice.
+func TestDiffAfterConvert(t *testing.T) {
+	dir := t.TempDir()
+	names := goldenSymbols(t)
+	others, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "minidumps"), "*", "symbols", "*", "*", "*.sym"))
+	if err != nil || len(others) < 10 {
+		t.Fatal(others, err)
+	}
+	for i, name := range append(names, others...) {
+		to := tripFormats[i%len(tripFormats):][:1]
+		if i >= len(names) {
+			to = tripFormats
+		}
+		for _, format := range to {
+			there, back := filepath.Join(dir, "there"), filepath.Join(dir, "back")
+			mustConvert(t, "--to", format, name, "-o", there)
+			mustConvert(t, "--from", format, "--to", "breakpad", there, "-o", back)
+			if status, out, said := diff(name, back); status != statusOK {
+				t.Errorf("%s by %s: status %d %s\n%s", name, format, status, said, out)
+			}
+		}
+	}
+}
+
+// That comparison would tell a change.
+func TestDiffAfterConvertTells(t *testing.T) {
+	text, err := os.ReadFile(goldenSymbols(t)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	name, there, back := filepath.Join(dir, "a.sym"), filepath.Join(dir, "there"), filepath.Join(dir, "back")
+	if err := os.WriteFile(name, append(text, "PUBLIC fffff0 0 one_more\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mustConvert(t, "--to", "json", name, "-o", there)
+	mustConvert(t, "--to", "breakpad", there, "-o", back)
+	if status, out, said := diff(goldenSymbols(t)[0], back); status != statusFindings || said != "" {
+		t.Errorf("status %d %s\n%s", status, said, out)
+	}
+}

@@ -1,0 +1,82 @@
+package symdiff
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// covered is how many bytes of [rva, rva+size) can be unwound.
+func (o *Outline) covered(rva symfmt.RVA, size uint64) (n uint64) {
+	for _, s := range o.in(rva, size) {
+		if o.Rows.Covers(s.Row) {
+			n += uint64(s.Size)
+		}
+	}
+	return n
+}
+
+// effort bounds what is looked at, when functions lie over each other: each piece of
+// code is in one function, but for few, or the file is not a real one.
+type effort struct{ spent int }
+
+const (
+	maxLooks   = 64 // looks at each thing, on average
+	leastLooks = 64 // things that each function may have in any case
+)
+
+// allowed is how many of n things may be looked at, of all that there are.
+func (e *effort) allowed(n, all int) int {
+	if n <= leastLooks {
+		return n
+	}
+	if e.spent += n; e.spent > maxLooks*all+1<<20 {
+		return leastLooks
+	}
+	return n
+}
+
+// exceeded tells whether not all was looked at.
+func (e *effort) exceeded(all int) bool { return e.spent > maxLooks*all+1<<20 }
+
+// in returns the spans of a piece of code, cut at its ends.
+func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
+	if size == 0 {
+		return nil
+	}
+	stop := rva + symfmt.RVA(size)
+	if stop < rva {
+		stop = math.MaxUint64
+	}
+	i, _ := slices.BinarySearchFunc(o.CFI, rva, func(s Span, rva symfmt.RVA) int {
+		if s.Stop() <= rva {
+			return -1
+		}
+		return 1
+	})
+	j := i // most functions have a few
+	for j < len(o.CFI) && j < i+leastLooks && o.CFI[j].RVA < stop {
+		j++
+	}
+	if j == i+leastLooks {
+		n, _ := slices.BinarySearchFunc(o.CFI[j:], stop, func(s Span, rva symfmt.RVA) int { return cmp.Compare(s.RVA, rva) })
+		j += n
+	}
+	if i == j {
+		return nil
+	}
+	if j = i + o.effort.allowed(j-i, len(o.CFI)); o.CFI[i].RVA >= rva && o.CFI[j-1].Stop() <= stop {
+		return o.CFI[i:j]
+	}
+	cut := slices.Clone(o.CFI[i:j])
+	if cut[0].RVA < rva {
+		cut[0].Size -= uint32(rva - cut[0].RVA)
+		cut[0].RVA = rva
+	}
+	if last := &cut[len(cut)-1]; last.Stop() > stop {
+		last.Size = uint32(stop - last.RVA)
+	}
+	return cut
+}
