@@ -42,6 +42,17 @@ var hostile = []struct {
 			fmt.Fprintf(b, "FUNC %x 3 0 g%d\n%x 1 %d 0\n%x 1 %d 0\n%x 1 %d 0\n", 64*i, i, 64*i, i, 64*i+1, i+1, 64*i+2, i+2)
 		}
 	}},
+	{"parts with the name of their function", func(b *bytes.Buffer, i int, new bool) {
+		if new || i == 0 {
+			fmt.Fprintf(b, "FUNC %x 10 0 f\n%x 8 %d 1\nINLINE 0 5 0 0 %x 8\n%x 8 %d 1\n", 64*i, 64*i, 2*i+1, 64*i, 64*i+8, i+5)
+		}
+	}},
+	{"functions gone over PUBLICs of their name", func(b *bytes.Buffer, i int, new bool) {
+		if !new {
+			fmt.Fprintf(b, "FUNC %x ffffffff 0 f\n", i)
+		}
+		fmt.Fprintf(b, "PUBLIC %x 0 g%d\n", i, i)
+	}},
 	{"STACK CFIs of different rules", func(b *bytes.Buffer, i int, new bool) {
 		if i == 0 {
 			b.WriteString("FUNC 0 ffffffff 0 f\nSTACK CFI INIT 0 ffffffff .cfa: $rsp 8 + .ra: .cfa 8 - ^\n")

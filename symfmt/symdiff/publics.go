@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -218,12 +219,12 @@ func (r *Result) becamePublic() {
 		}
 	}
 	r.Changes = kept
-	byAddress := r.New.publicsByAddress()
+	byAddress := sync.OnceValue(r.New.publicsByAddress)
 	for i := range r.Changes {
 		c := &r.Changes[i]
 		switch {
 		case c.Kind != Functions:
-		case c.What&Removed != 0 && (public[c.Old] || c.What&Lost != 0 && r.isPublic(byAddress, &r.Old.Funcs[c.Old])):
+		case c.What&Removed != 0 && (public[c.Old] || c.What&Lost != 0 && r.isPublic(byAddress(), &r.Old.Funcs[c.Old])):
 			c.What = c.What&^Lost | BecamePublic
 		case c.What&Added != 0 && function[c.New]:
 			c.What |= BecameFunc
