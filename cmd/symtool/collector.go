@@ -39,7 +39,7 @@ func tuneCollectorForLint() {
 }
 
 // diffCollectorPercent is GOGC for diff. What it keeps lives to the end, and little
-// dies: of two files of 500 MB, 50 in place of 100 takes 319 MB in place of 423, and no
+// dies: of two files of 500 MB, 50 in place of 100 takes a quarter less memory (319 MB, 423), and no
 // more time.
 const diffCollectorPercent = 50
 

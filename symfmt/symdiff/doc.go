@@ -11,7 +11,7 @@
 // what differs is told by the hashes. Details of a pair are read from the texts
 // when someone asks for them (Detail).
 //
-// Memory is that of the outlines: about 130 bytes for a FUNC, 50 for a PUBLIC, 16
+// Memory is that of the outlines: about 115 bytes for a FUNC, 50 for a PUBLIC, 16
 // for a row of STACK CFI, whatever the number of lines; and while functions are
 // matched some 50 bytes more for each. Time grows with n log n of the records,
 // for files that are no real ones too (TestHostile).
