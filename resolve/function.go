@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -47,47 +45,18 @@ type names interface {
 	origin(symfmt.OriginID) (name, file uint32, err error)
 }
 
-// lineRow is a line record; offsets are from the function's start.
-type lineRow struct {
-	off, end uint32
-	num      uint32
-	file     symfmt.FileID
-}
-
-// inlineRow is a range of an INLINE record.
-type inlineRow struct {
-	off, end uint32
-	depth    uint32
-	callLine uint32
-	callFile symfmt.FileID
-	origin   symfmt.OriginID
-	noFile   bool
-
-	record uint32 // number of the INLINE
-}
-
-// lastCall is the call that was made of an INLINE last.
-type lastCall struct {
-	call  uint32 // its number + 1
-	outer uint32 // what it was inlined into, as in a call
-}
-
 // functionParser turns the text of functions into functions.
 type functionParser struct {
-	record   symfmt.LineParser
-	names    names
-	start    symfmt.RVA
-	lines    []lineRow
-	inlines  []inlineRow
-	depths   []int // where each depth's rows begin, and where the last end
-	next     []int // by depth: the next row
-	cuts     []uint32
-	segments []uint32
-	made     []lastCall // by INLINE
-	calls    []uint32
-	words    []uint32 // of the function
-	packer   packer
-	origins  []uint32 // by call: the place of the file of its origin
+	record    symfmt.LineParser
+	names     names
+	flattener symfmt.Flattener
+	flat      symfmt.Flat
+	starts    []uint32
+	segments  []uint32
+	calls     []uint32
+	words     []uint32 // of the function
+	packer    packer
+	origins   []uint32 // by call: the place of the file of its origin
 
 	last    symfmt.FileID // found last: runs of lines name one file
 	place   uint32
@@ -115,187 +84,75 @@ func (p *functionParser) parse(text []byte, s span, n names) (function, error) {
 			p.add(rec)
 		}
 	}
-	p.sort()
-	p.cut()
+	p.flattener.Flatten(&p.flat)
 	return f, p.fill(&f)
 }
 
 func trim(line []byte) []byte { return bytes.TrimRight(line, "\r") }
 
 func (p *functionParser) reset(start symfmt.RVA, n names) {
-	p.start, p.names, p.hasLast = start, n, false
-	p.lines, p.inlines, p.made = p.lines[:0], p.inlines[:0], p.made[:0]
-	p.calls, p.origins = p.calls[:0], p.origins[:0]
+	p.flattener.Reset(start)
+	p.names, p.hasLast = n, false
 }
 
-// add takes a line or INLINE record, as far as it lies behind the function's
-// start and within 4 GB.
+// add takes a line or INLINE record.
 func (p *functionParser) add(rec *symfmt.Record) {
 	switch rec.Kind {
 	case symfmt.KindLine:
-		if off, end, ok := p.offsets(rec.Line.RVA, rec.Line.Size); ok {
-			p.lines = append(p.lines, lineRow{off, end, rec.Line.Num, rec.Line.File})
-		}
+		p.flattener.AddLine(&rec.Line)
 	case symfmt.KindInline:
-		in := &rec.Inline
-		for _, r := range in.Ranges {
-			if off, end, ok := p.offsets(r.RVA, r.Size); ok {
-				p.inlines = append(p.inlines, inlineRow{
-					off: off, end: end, depth: in.Depth, callLine: in.CallLine,
-					callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile, record: uint32(len(p.made)),
-				})
-			}
-		}
-		p.made = append(p.made, lastCall{})
+		p.flattener.AddInline(&rec.Inline)
 	}
 }
 
-func (p *functionParser) offsets(rva symfmt.RVA, size uint64) (off, end uint32, ok bool) {
-	d := uint64(rva - p.start)
-	if rva < p.start || size == 0 || d > math.MaxUint32 || size > math.MaxUint32-d {
-		return 0, 0, false
-	}
-	return uint32(d), uint32(d + size), true
-}
-
-// sort orders lines by address, and inlines by depth and address.
-func (p *functionParser) sort() {
-	byOffset := func(a, b lineRow) int { return cmp.Compare(a.off, b.off) }
-	if !slices.IsSortedFunc(p.lines, byOffset) {
-		slices.SortStableFunc(p.lines, byOffset)
-	}
-	slices.SortStableFunc(p.inlines, func(a, b inlineRow) int {
-		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.off, b.off))
-	})
-	// A depth that is missing ends all chains.
-	p.depths = p.depths[:0]
-	for i, r := range p.inlines {
-		if int(r.depth) >= len(p.depths)+1 {
-			p.inlines = p.inlines[:i]
-			break
-		}
-		if int(r.depth) == len(p.depths) {
-			p.depths = append(p.depths, i)
-		}
-	}
-	p.depths = append(p.depths, len(p.inlines))
-}
-
-// cut finds where segments begin.
-func (p *functionParser) cut() {
-	p.cuts = append(p.cuts[:0], 0)
-	for _, l := range p.lines {
-		p.cuts = append(p.cuts, l.off, l.end)
-	}
-	for _, r := range p.inlines {
-		p.cuts = append(p.cuts, r.off, r.end)
-	}
-	if !slices.IsSorted(p.cuts) {
-		slices.Sort(p.cuts)
-	}
-	p.cuts = slices.Compact(p.cuts)
-}
-
-// fill makes the segments. Of lines that overlap, or of inlines of one depth,
-// the one that starts last counts, up to its end. Segments one behind the other
-// of which the same is known become one.
+// fill puts the places of names for the numbers of FILE and INLINE_ORIGIN.
+// Segments one behind the other of which the same is known then become one.
 func (p *functionParser) fill(f *function) error {
-	p.segments = p.segments[:0]
-	starts := p.cuts[:0]
-	p.next = append(p.next[:0], p.depths...)
-	line := 0
-	own := p.ownFile()
-	for _, off := range p.cuts {
-		var num, file uint32
-		for line < len(p.lines) && p.lines[line].off <= off {
-			line++
-		}
-		if line > 0 && off < p.lines[line-1].end {
-			l := &p.lines[line-1]
-			var err error
-			if file, err = p.fileOf(l.file); err != nil {
-				return err
-			}
-			num = l.num
-		}
-		call, err := p.chain(off, own)
-		if err != nil {
+	p.calls, p.origins = p.calls[:0], p.origins[:0]
+	for i := range p.flat.Calls {
+		if err := p.call(&p.flat.Calls[i]); err != nil {
 			return err
 		}
-		if s := p.segments; len(s) == 0 || [segmentWords]uint32(s[len(s)-segmentWords:]) != [...]uint32{num, file, call} {
-			starts = append(starts, off)
-			p.segments = append(s, num, file, call)
+	}
+	p.starts, p.segments = p.starts[:0], p.segments[:0]
+	for i := range p.flat.Segments {
+		s := &p.flat.Segments[i]
+		words := [segmentWords]uint32{s.Line, 0, uint32(s.Call + 1)}
+		if !s.NoLine {
+			var err error
+			if words[1], err = p.fileOf(s.File); err != nil {
+				return err
+			}
+		}
+		if n := len(p.segments); n == 0 || [segmentWords]uint32(p.segments[n-segmentWords:]) != words {
+			p.starts = append(p.starts, s.Off)
+			p.segments = append(p.segments, words[:]...)
 		}
 	}
-	f.segments = uint32(len(starts))
-	p.words = append(append(append(p.words[:0], starts...), p.segments...), p.calls...)
+	f.segments = uint32(len(p.starts))
+	p.words = append(append(append(p.words[:0], p.starts...), p.segments...), p.calls...)
 	f.words = p.words
 	return nil
 }
 
-// ownFile is the file of the first line that is not in an inlined function: in
-// the old form of INLINE, where calls have no file, it stands for that of the
-// calls in the FUNC itself.
-func (p *functionParser) ownFile() symfmt.FileID {
-	var outermost []inlineRow
-	if len(p.depths) > 1 {
-		outermost = p.inlines[:p.depths[1]]
-	}
-	next := 0
-	for _, l := range p.lines {
-		for next < len(outermost) && outermost[next].off <= l.off {
-			next++
-		}
-		if next == 0 || l.off >= outermost[next-1].end {
-			return l.file
-		}
-	}
-	return math.MaxUint32
-}
-
-// chain finds the inlined functions at an offset: the number + 1 of the innermost.
-func (p *functionParser) chain(off uint32, own symfmt.FileID) (innermost uint32, err error) {
-	for depth := 0; depth+1 < len(p.depths); depth++ {
-		k := p.next[depth]
-		for k < p.depths[depth+1] && p.inlines[k].off <= off {
-			k++
-		}
-		p.next[depth] = k
-		if k == p.depths[depth] || off >= p.inlines[k-1].end {
-			break
-		}
-		row := &p.inlines[k-1]
-		if made := p.made[row.record]; made.call == 0 || made.outer != innermost {
-			if err := p.call(row, innermost, own); err != nil {
-				return 0, err
-			}
-		}
-		innermost = p.made[row.record].call
-	}
-	return innermost, nil
-}
-
-// call makes a call of an INLINE's range.
-func (p *functionParser) call(row *inlineRow, outer uint32, own symfmt.FileID) error {
-	name, originFile, err := p.names.origin(row.origin)
+// call adds a call, which is behind the one that it is in.
+func (p *functionParser) call(c *symfmt.Call) error {
+	name, originFile, err := p.names.origin(c.Origin)
 	if err != nil {
 		return err
 	}
 	var file uint32
 	switch {
-	case !row.noFile:
-		file, err = p.fileOf(row.callFile)
-	case outer > 0:
-		file = p.origins[outer-1]
-	default:
-		file, err = p.fileOf(own)
+	case !c.NoFile:
+		file, err = p.fileOf(c.File)
+	case c.Outer != symfmt.NoCall:
+		file = p.origins[c.Outer]
 	}
 	if err != nil {
 		return err
 	}
-	p.calls = append(p.calls, name, file, row.callLine, outer)
+	p.calls = append(p.calls, name, file, c.Line, uint32(c.Outer+1))
 	p.origins = append(p.origins, originFile)
-	p.made[row.record] = lastCall{uint32(len(p.origins)), outer}
 	return nil
 }
 

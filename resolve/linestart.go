@@ -20,7 +20,8 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 	if err != nil {
 		return 0, false, err
 	}
-	p := functionParser{start: s.rva}
+	f := symfmt.Func{RVA: s.rva}
+	var p symfmt.LineParser
 	var last symfmt.Line // of those that start at the address or before it, the one that starts last
 	for len(text) > 0 {
 		var line []byte
@@ -28,11 +29,11 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 		if line = trim(line); len(line) > symfmt.MaxLine || len(bytes.TrimLeft(line, " \t")) == 0 {
 			continue
 		}
-		rec, err := p.record.Parse(line, "", 1)
+		rec, err := p.Parse(line, "", 1)
 		if err != nil || rec.Kind != symfmt.KindLine || rec.Line.RVA > rva || ok && rec.Line.RVA < last.RVA {
 			continue
 		}
-		if _, _, fits := p.offsets(rec.Line.RVA, rec.Line.Size); fits {
+		if f.Fits(rec.Line.RVA, rec.Line.Size) {
 			last, ok = rec.Line, true
 		}
 	}

@@ -13,6 +13,8 @@ type encoder struct {
 	s    scratch
 	own  symfmt.FileID // see ownFile
 	have bool
+
+	outer []symfmt.OriginID // by depth: the nodes that the one which is written is in
 }
 
 func (e *encoder) u32(v uint32) { e.buf = e.w.order.AppendUint32(e.buf, v) }

@@ -32,7 +32,8 @@ func (e *encoder) inlineTree(name uint64, from uint32) {
 	e.uleb(0)
 	e.uleb(0)
 	bases := append(s.starts[:0], from) // by depth: what ranges count from
-	level := uint32(0)                  // of the list that is open
+	e.outer = e.outer[:0]
+	level := uint32(0) // of the list that is open
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if s.endOf(n) <= from {
@@ -43,7 +44,8 @@ func (e *encoder) inlineTree(name uint64, from uint32) {
 		}
 		children := s.hasChildren(i, from)
 		first := e.nodeRanges(n, bases[n.depth], from)
-		e.nodeCall(n, i, children)
+		e.outer = append(e.outer[:n.depth], n.origin)
+		e.nodeCall(n, children)
 		if children {
 			bases = append(bases[:n.depth+1], first)
 			level = n.depth + 1
@@ -84,21 +86,21 @@ func (e *encoder) nodeRanges(n *node, base, from uint32) (first uint32) {
 }
 
 // nodeCall appends name and call of a node.
-func (e *encoder) nodeCall(n *node, i int, children bool) {
+func (e *encoder) nodeCall(n *node, children bool) {
 	flag := byte(0)
 	if children {
 		flag = 1
 	}
 	e.buf = append(e.buf, flag)
 	e.str(e.w.originName(n.origin))
-	e.uleb(uint64(e.callFile(n, i)))
+	e.uleb(uint64(e.callFile(n)))
 	e.uleb(uint64(n.callLine))
 }
 
 // callFile is the file of a call. Where it is not known, as in the old form of
 // INLINE, it is the file of the function that the call is in: of the INLINE_ORIGIN,
 // or of the FUNC's own lines.
-func (e *encoder) callFile(n *node, i int) uint32 {
+func (e *encoder) callFile(n *node) uint32 {
 	if !n.noFile {
 		return e.w.file(n.callFile)
 	}
@@ -108,9 +110,7 @@ func (e *encoder) callFile(n *node, i int) uint32 {
 		}
 		return e.w.noFile
 	}
-	for i--; e.s.nodes[i].depth >= n.depth; i-- {
-	}
-	return e.w.originFile(e.s.nodes[i].origin)
+	return e.w.originFile(e.outer[n.depth-1])
 }
 
 // findOwnFile finds the file of the first line that is not in an inlined function.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -364,5 +365,28 @@ func TestMatch(t *testing.T) {
 		if Match([]byte(text)) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
+	}
+}
+
+// A call without a file has that of the function that it is in, which is not looked
+// for again for each: a FUNC with many takes time in proportion to them.
+func TestManyCallsWithoutFile(t *testing.T) {
+	const n = 300_000
+	var b strings.Builder
+	fmt.Fprintf(&b, "MODULE Linux x86_64 0 a\nFILE 0 a.c\nFILE 1 b.c\nINLINE_ORIGIN 0 1 f\nFUNC 0 %x 0 g\nINLINE 0 1 0 0 %x\n", 2*n, 2*n)
+	for i := range n {
+		fmt.Fprintf(&b, "INLINE 1 2 0 %x 1\n", 2*i)
+	}
+	start := time.Now()
+	m := read(t, write(t, parse(t, b.String()), Options{}), ReadOptions{})
+	files := m.FileNames()
+	calls := 0
+	for r := m.Funcs[0].InlineReader(); r.Next(); {
+		if name, _ := files.Name(r.Inline.CallFile); r.Inline.Depth == 1 && name == "b.c" {
+			calls++
+		}
+	}
+	if took := time.Since(start); calls != n || took > 20*time.Second {
+		t.Errorf("%d calls in b.c in %v, want %d in a second or so", calls, took, n)
 	}
 }

@@ -1,6 +1,10 @@
 package gsym
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
 
 // treeMaker makes a tree of INLINEs that are none: of those that answer an
 // address, as package resolve finds them. At each level that is the range that
@@ -31,11 +35,6 @@ type madeNode struct {
 	ranges      []codeRange
 }
 
-// maxDepth is how many levels a tree has that had to be made. Each cut in the
-// code costs a walk through all levels, so that without a limit a FUNC would take
-// time in the square of its INLINEs. Compilers inline some dozens deep.
-const maxDepth = 1024
-
 // make replaces the nodes of s.
 func (t *treeMaker) make(s *scratch) {
 	sorted := s.sortRanges()
@@ -59,7 +58,7 @@ func (t *treeMaker) findLevels(sorted []depthRange) {
 	t.levels, t.cuts = t.levels[:0], t.cuts[:0]
 	end := len(sorted)
 	for i, r := range sorted {
-		if int(r.depth) > len(t.levels) || r.depth >= maxDepth {
+		if int(r.depth) > len(t.levels) || r.depth >= symfmt.MaxInlineDepth {
 			end = i
 			break
 		}

@@ -35,8 +35,8 @@ const nodesPerRange = 16
 const stepsPerRange = 64
 
 func newBuilder(c *cache, m *symfmt.Module, base symfmt.RVA) *builder {
-	b := &builder{c: c, m: m, base: base, openAt: make(map[uint32]int), budget: nodesPerRange * (c.ranges.len() + maxDepth)}
-	b.steps = stepsPerRange * (c.ranges.len() + maxDepth)
+	b := &builder{c: c, m: m, base: base, openAt: make(map[uint32]int), budget: nodesPerRange * (c.ranges.len() + symfmt.MaxInlineDepth)}
+	b.steps = stepsPerRange * (c.ranges.len() + symfmt.MaxInlineDepth)
 	b.named = make([]bool, c.functions.len())
 	b.names.init(c, m)
 	d := &b.damages
@@ -121,7 +121,7 @@ func (b *builder) isSymbol(l location) bool {
 func (b *builder) follow(l location, at uint32) bool {
 	b.chain = append(b.chain[:0], at)
 	for l.into != none {
-		if b.steps--; len(b.chain) > maxDepth || b.steps < 0 {
+		if b.steps--; len(b.chain) > symfmt.MaxInlineDepth || b.steps < 0 {
 			b.c.damaged(&b.damages.chain, func() error { return b.tooLong(at) })
 			return false
 		}
@@ -147,7 +147,7 @@ func (b *builder) tooLong(at uint32) error {
 	if b.steps < 0 {
 		return b.c.errorf(place, "more than %d source locations for each range", stepsPerRange)
 	}
-	return b.c.errorf(place, "source location %d is inlined more than %d times", at, maxDepth)
+	return b.c.errorf(place, "source location %d is inlined more than %d times", at, symfmt.MaxInlineDepth)
 }
 
 // function is the name of a function; "?" is symbolic's for one without.
@@ -195,7 +195,7 @@ func (b *builder) closeTo(n int) {
 
 // addInlines adds a range to the INLINEs of the chain.
 func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
-	parent := int32(noCall)
+	parent := int32(symfmt.NoCall)
 	for depth := 0; depth+1 < len(b.chain); depth++ {
 		if b.budget == 0 {
 			b.c.damaged(&b.damages.budget, func() error {

@@ -31,7 +31,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		if n := inlineRanges(m); n > nodesPerRange*(len(data)/rangeSize+maxDepth) {
+		if n := inlineRanges(m); n > nodesPerRange*(len(data)/rangeSize+symfmt.MaxInlineDepth) {
 			t.Fatalf("%d ranges of INLINEs of %d bytes", n, len(data))
 		}
 		Losses(m, Options{})
@@ -97,9 +97,9 @@ func TestReadManyInlines(t *testing.T) {
 			data = byteOrder.AppendUint32(data, w)
 		}
 	}
-	words(0, 0, 1, 2*maxDepth+ranges, ranges, 0, 0, 0, 0, 0)
+	words(0, 0, 1, 2*symfmt.MaxInlineDepth+ranges, ranges, 0, 0, 0, 0, 0)
 	words(none, none, 0, 0)
-	for i := range uint32(2 * maxDepth) { // two chains, over each other
+	for i := range uint32(2 * symfmt.MaxInlineDepth) { // two chains, over each other
 		into := i - 2
 		if i < 2 {
 			into = none
@@ -107,7 +107,7 @@ func TestReadManyInlines(t *testing.T) {
 		words(none, i, 0, into)
 	}
 	for i := range uint32(ranges) {
-		words(none, 1, 0, 2*maxDepth-2+i%2)
+		words(none, 1, 0, 2*symfmt.MaxInlineDepth-2+i%2)
 	}
 	for i := range uint32(ranges) {
 		words(i)
@@ -116,7 +116,7 @@ func TestReadManyInlines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, most := inlineRanges(m), nodesPerRange*(ranges+maxDepth); n != most {
+	if n, most := inlineRanges(m), nodesPerRange*(ranges+symfmt.MaxInlineDepth); n != most {
 		t.Errorf("%d ranges of INLINEs, want %d", n, most)
 	}
 	// 3024 x 64 steps are 189 chains of 1023, and 47 of those are 3024 x 16 ranges.

@@ -86,7 +86,7 @@ func strays(f *symfmt.Func, base symfmt.RVA) (lines, ranges, deep int) {
 		lines += count(outside(r.Line.RVA, r.Line.Size))
 	}
 	for r := f.InlineReader(); r.Next(); {
-		if r.Inline.Depth >= maxDepth {
+		if r.Inline.Depth >= symfmt.MaxInlineDepth {
 			deep++
 			continue
 		}

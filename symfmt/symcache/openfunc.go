@@ -20,7 +20,7 @@ type openFunc struct {
 type node struct {
 	inline            symfmt.Inline
 	key               inlineKey
-	child, last, next int32 // first and last below it, next beside it; noCall for none
+	child, last, next int32 // first and last below it, next beside it; symfmt.NoCall for none
 }
 
 // inlineKey tells an INLINE: those of one FUNC with equal calls are one.
@@ -72,14 +72,14 @@ func (f *openFunc) newNode(key inlineKey) int32 {
 		f.nodes = append(f.nodes, node{})
 	}
 	ranges := f.nodes[n].inline.Ranges[:0]
-	f.nodes[n] = node{key: key, child: noCall, last: noCall, next: noCall}
+	f.nodes[n] = node{key: key, child: symfmt.NoCall, last: symfmt.NoCall, next: symfmt.NoCall}
 	f.nodes[n].inline.Ranges = ranges
 	f.known[key] = n
-	if key.parent == noCall {
+	if key.parent == symfmt.NoCall {
 		return n
 	}
 	p := &f.nodes[key.parent]
-	if p.last == noCall {
+	if p.last == symfmt.NoCall {
 		p.child = n
 	} else {
 		f.nodes[p.last].next = n
@@ -104,7 +104,7 @@ func (n *node) extend(code symfmt.Range) bool {
 func (f *openFunc) body(a *symfmt.Arena) symfmt.Body {
 	f.builder.Reset(f.start)
 	for n := range f.nodes {
-		if f.nodes[n].key.parent == noCall {
+		if f.nodes[n].key.parent == symfmt.NoCall {
 			f.addTree(int32(n))
 		}
 	}
@@ -114,10 +114,10 @@ func (f *openFunc) body(a *symfmt.Arena) symfmt.Body {
 	return f.builder.Finish(a)
 }
 
-// addTree adds a node and all below it, maxDepth levels at most.
+// addTree adds a node and all below it, symfmt.MaxInlineDepth levels at most.
 func (f *openFunc) addTree(n int32) {
 	f.builder.AddInline(&f.nodes[n].inline)
-	for child := f.nodes[n].child; child != noCall; child = f.nodes[child].next {
+	for child := f.nodes[n].child; child != symfmt.NoCall; child = f.nodes[child].next {
 		f.addTree(child)
 	}
 }

@@ -242,7 +242,7 @@ STACK CFI 12 .cfa: fp
 `)
 	deep := symfmt.BodyBuilder{}
 	deep.Reset(0x80)
-	for d := range uint32(maxDepth + 3) {
+	for d := range uint32(symfmt.MaxInlineDepth + 3) {
 		deep.AddInline(&symfmt.Inline{Depth: d, Ranges: []symfmt.Range{{RVA: 0x80, Size: 1}}})
 	}
 	m.Funcs = append(m.Funcs, symfmt.Func{RVA: 0x80, Size: 1, Name: "deep", Body: deep.Finish(new(symfmt.Arena))})

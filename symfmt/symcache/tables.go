@@ -26,9 +26,11 @@ type tables struct {
 	lastFile uint32
 	hasLast  bool
 
-	flattener flattener
+	flattener symfmt.Flattener
 	single    flat            // of a FUNC with one piece
 	around    map[owner]*flat // of FUNCs that go on behind others
+
+	originFile func(symfmt.OriginID) (symfmt.FileID, bool) // of the old form of INLINE
 }
 
 type file struct{ dir, name uint32 }
@@ -42,9 +44,8 @@ func newTables(m *symfmt.Module, o Options) *tables {
 		fileNames: m.FileNames(), originNames: m.OriginNames(),
 		fileOf: make(map[symfmt.FileID]uint32), originOf: make(map[symfmt.OriginID]uint32),
 		filePlace: make(map[file]uint32), functionAt: make(map[function]uint32),
-		around: make(map[owner]*flat),
+		around: make(map[owner]*flat), originFile: originFiles(m),
 	}
-	t.flattener.originFile = originFiles(m)
 	return t
 }
 
@@ -121,17 +122,17 @@ func (t *tables) addFunc(p piece, end uint64, several bool) {
 	start := uint64(f.RVA - t.base)
 	index := t.function(f.Name, uint32(start), 0)
 	off, last := uint32(p.start-start), end-start
-	for i := segmentAt(code.segments, off); i < len(code.segments) && uint64(code.segments[i].off) < last; i++ {
-		s := &code.segments[i]
-		l := location{file: none, line: s.line, function: index, into: none}
-		if !s.noFile {
-			l.file = t.file(s.file)
+	for i := segmentAt(code.Segments, off); i < len(code.Segments) && uint64(code.Segments[i].Off) < last; i++ {
+		s := &code.Segments[i]
+		l := location{file: none, line: s.Line, function: index, into: none}
+		if !s.NoLine {
+			l.file = t.file(s.File)
 		}
-		if s.call != noCall {
-			l.function = t.callee(code, s.call)
-			l.into = t.caller(code, s.call, index)
+		if s.Call != symfmt.NoCall {
+			l.function = t.callee(code, s.Call)
+			l.into = t.caller(code, s.Call, index)
 		}
-		t.addRange(start+uint64(max(s.off, off)), l)
+		t.addRange(start+uint64(max(s.Off, off)), l)
 	}
 }
 
@@ -145,38 +146,8 @@ func (t *tables) flatOf(o owner, f *symfmt.Func, several bool) *flat {
 		code = new(flat)
 		t.around[o] = code
 	}
-	t.flattener.flatten(f, code)
-	code.forget()
+	t.flatten(f, code)
 	return code
-}
-
-// maxKnown is how large a map is cleared for the next FUNC; a larger one is
-// dropped, as clear would walk over it for each of them.
-const maxKnown = 4096
-
-// forget says that no call is written yet.
-func (c *flat) forget() {
-	c.written, c.callees = c.written[:0], c.callees[:0]
-	for range c.calls {
-		c.written, c.callees = append(c.written, none), append(c.callees, none)
-	}
-	if c.known == nil || len(c.known) > maxKnown {
-		c.known = make(map[location]uint32)
-	}
-	clear(c.known)
-}
-
-// segmentAt is the index of the last segment that begins at or before off.
-func segmentAt(segments []segment, off uint32) int {
-	lo, hi := 0, len(segments)
-	for lo < hi {
-		if mid := (lo + hi) / 2; segments[mid].off <= off {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo - 1
 }
 
 // caller returns the source location of a call in the FUNC with an index.
@@ -184,14 +155,14 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 	if at := code.written[k]; at != none {
 		return at
 	}
-	c := &code.calls[k]
-	l := location{file: none, line: c.line, function: index, into: none}
-	if !c.noFile {
-		l.file = t.file(c.file)
+	c := &code.Calls[k]
+	l := location{file: none, line: c.Line, function: index, into: none}
+	if file, ok := t.callFile(code, c); ok {
+		l.file = t.file(file)
 	}
-	if c.outer != noCall {
-		l.function = t.callee(code, c.outer)
-		l.into = t.caller(code, c.outer, index)
+	if c.Outer != symfmt.NoCall {
+		l.function = t.callee(code, c.Outer)
+		l.into = t.caller(code, c.Outer, index)
 	}
 	at, ok := code.known[l]
 	if !ok {
@@ -203,10 +174,21 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 	return at
 }
 
+// callFile is the file of a call, if it is known.
+func (t *tables) callFile(code *flat, c *symfmt.Call) (symfmt.FileID, bool) {
+	switch {
+	case !c.NoFile:
+		return c.File, true
+	case c.Outer == symfmt.NoCall:
+		return 0, false
+	}
+	return t.originFile(code.Calls[c.Outer].Origin)
+}
+
 // callee returns the index of the function of a call.
 func (t *tables) callee(code *flat, k int32) uint32 {
 	if code.callees[k] == none {
-		code.callees[k] = t.origin(code.calls[k].origin)
+		code.callees[k] = t.origin(code.Calls[k].Origin)
 	}
 	return code.callees[k]
 }

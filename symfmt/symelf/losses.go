@@ -110,7 +110,7 @@ func (b *writer) debugLosses(add addLoss) {
 	}
 	add("line records", lines, "their FUNC has no code, or the same code as another")
 	add("INLINE records", inlines, "their FUNC has no code, or the same code as another")
-	add("parts of INLINE records", partly, "outside of what they are inlined into, or covered by another of their depth")
+	add("parts of INLINE records", partly, "outside of what they are inlined into, covered by another of their depth, or more than 1024 deep")
 }
 
 func (b *writer) funcOrder() []uint32 {

@@ -523,3 +523,40 @@ func FuzzWrite(f *testing.F) {
 		}
 	})
 }
+
+// A tree is written with a call for each of its levels: a limit keeps the stack
+// from growing as a file wants.
+func TestDeepInlines(t *testing.T) {
+	const n = symfmt.MaxInlineDepth + 100
+	var b strings.Builder
+	fmt.Fprintf(&b, "MODULE Linux x86_64 0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 f\nFUNC 1000 10 0 g\n")
+	for i := range n {
+		fmt.Fprintf(&b, "INLINE %d 1 0 0 1000 10\n", i)
+	}
+	m := symbolFile(t, b.String())
+	losses := Losses(m, Options{})
+	i := slices.IndexFunc(losses, func(l symfmt.Loss) bool { return l.What == "parts of INLINE records" })
+	if i < 0 || losses[i].Count != 100 {
+		t.Errorf("losses %v, want 100 INLINE records", losses)
+	}
+	data, err := opened(t, m, Options{}).DWARF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inlined := 0
+	for r := data.Reader(); ; {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e == nil {
+			break
+		}
+		if e.Tag == dwarf.TagInlinedSubroutine {
+			inlined++
+		}
+	}
+	if inlined != symfmt.MaxInlineDepth {
+		t.Errorf("%d inlined subroutines, want %d", inlined, symfmt.MaxInlineDepth)
+	}
+}

@@ -84,14 +84,15 @@ func (t *inlineTree) build(f *symfmt.Func) bool {
 	return len(t.nodes) > 0
 }
 
-// record takes an INLINE, as far as it lies in the FUNC.
+// record takes an INLINE, as far as it lies in the FUNC. One that is deeper than
+// chains are followed is lost: writing a tree takes stack for each of its levels.
 func (t *inlineTree) record(in *symfmt.Inline) {
 	n := int32(len(t.records))
 	rec := record{callLine: in.CallLine, callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile, node: -1}
 	for _, r := range in.Ranges {
 		rec.size += r.Size
 		off := uint64(r.RVA - t.start)
-		if r.RVA < t.start || off >= t.size || r.Size == 0 {
+		if r.RVA < t.start || off >= t.size || r.Size == 0 || in.Depth >= symfmt.MaxInlineDepth {
 			continue
 		}
 		t.rows = append(t.rows, inlineRow{off, off + min(r.Size, t.size-off), in.Depth, n})

@@ -289,8 +289,8 @@ func (d *debugInfo) function(f *symfmt.Func) {
 	d.functionLines(f, start)
 }
 
-// inlined writes a node of the tree and those below it. They are not deep: a depth
-// needs an INLINE of its own, and a chain is not longer than a file allows.
+// inlined writes a node of the tree and those below it, symfmt.MaxInlineDepth levels
+// at most.
 func (d *debugInfo) inlined(i int32, start uint64) {
 	w, n := &d.info, &d.tree.nodes[i]
 	rec := &d.tree.records[n.record]

@@ -1,0 +1,243 @@
+package symfmt
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Flat is the code of a FUNC cut where a line or an inlined function begins or
+// ends, so that one segment has all that is known of an address. Of lines that
+// overlap, or of INLINEs of one depth, the one that starts last counts, up to its
+// end; a depth without an INLINE ends the chain.
+type Flat struct {
+	Segments []Segment // ascending, the first at offset 0, each up to the next
+	Calls    []Call
+}
+
+// Segment is code of which the same is known.
+type Segment struct {
+	Off    uint32 // in bytes from the FUNC's start
+	Line   uint32
+	File   FileID
+	NoLine bool  // no line record speaks for it
+	Call   int32 // the innermost inlined function, an index of Calls, or NoCall
+}
+
+// Call is an inlined function and where it is called.
+type Call struct {
+	Origin OriginID
+	File   FileID
+	NoFile bool // the INLINE is of the old form: see Outer
+	Line   uint32
+
+	// Outer is the call that this one is in, an index of Calls, or NoCall for one in
+	// the FUNC itself. Where NoFile is set, the file is that of Outer's INLINE_ORIGIN;
+	// none is known without an Outer.
+	Outer int32
+}
+
+// NoCall stands for no inlined function.
+const NoCall = -1
+
+// MaxInlineDepth is how many functions are inlined into each other at most where
+// chains of them are followed: each piece of code costs a walk through all depths,
+// so that without a limit a FUNC would take time in the square of its INLINEs.
+// Sentry's symbolic reads 512 from Breakpad's text; compilers stay below 100.
+const MaxInlineDepth = 1024
+
+// Flattener makes Flats, one after another: Reset, the records of a FUNC in any
+// order, Flatten. Its buffers are used again.
+type Flattener struct {
+	start   RVA
+	lines   []lineRow
+	inlines []inlineRow
+	records []inlineRecord
+	depths  []int // where each depth's rows begin, and where the last end
+	next    []int // by depth: the next row
+	cuts    []uint32
+	own     FileID // see ownFile
+	hasOwn  bool
+}
+
+// lineRow is a line record; offsets are from the FUNC's start.
+type lineRow struct {
+	off, end uint32
+	num      uint32
+	file     FileID
+}
+
+// inlineRow is a range of an INLINE record.
+type inlineRow struct {
+	off, end uint32
+	depth    uint32
+	record   int32
+}
+
+// inlineRecord is an INLINE with the call that was made of it last.
+type inlineRecord struct {
+	callLine uint32
+	callFile FileID
+	noFile   bool
+	origin   OriginID
+	call     int32
+}
+
+// Reset begins a FUNC that starts at an address.
+func (p *Flattener) Reset(start RVA) {
+	p.start = start
+	p.lines, p.inlines, p.records = p.lines[:0], p.inlines[:0], p.records[:0]
+}
+
+// AddLine takes a line record, if it lies behind the FUNC's start and within 4 GB.
+func (p *Flattener) AddLine(l *Line) {
+	if off, end, ok := offsetsFrom(p.start, l.RVA, l.Size); ok {
+		p.lines = append(p.lines, lineRow{off, end, l.Num, l.File})
+	}
+}
+
+// AddInline takes the ranges of an INLINE that AddLine would take, unless it is
+// MaxInlineDepth deep.
+func (p *Flattener) AddInline(in *Inline) {
+	if in.Depth >= MaxInlineDepth {
+		return
+	}
+	for _, r := range in.Ranges {
+		if off, end, ok := offsetsFrom(p.start, r.RVA, r.Size); ok {
+			p.inlines = append(p.inlines, inlineRow{off, end, in.Depth, int32(len(p.records))})
+		}
+	}
+	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
+}
+
+// Fits tells whether code may speak for an address of a FUNC.
+func (f *Func) Fits(rva RVA, size uint64) bool {
+	_, _, ok := offsetsFrom(f.RVA, rva, size)
+	return ok
+}
+
+func offsetsFrom(start, rva RVA, size uint64) (off, end uint32, ok bool) {
+	d := uint64(rva - start)
+	if rva < start || size == 0 || d > math.MaxUint32 || size > math.MaxUint32-d {
+		return 0, 0, false
+	}
+	return uint32(d), uint32(d + size), true
+}
+
+// Flatten fills out, whose buffers are used again.
+func (p *Flattener) Flatten(out *Flat) {
+	p.sort()
+	p.cut()
+	p.findOwnFile()
+	out.Segments, out.Calls = out.Segments[:0], out.Calls[:0]
+	p.next = append(p.next[:0], p.depths...)
+	line := 0
+	for _, off := range p.cuts {
+		for line < len(p.lines) && p.lines[line].off <= off {
+			line++
+		}
+		s := Segment{Off: off, NoLine: true}
+		if line > 0 && off < p.lines[line-1].end {
+			s.Line, s.File, s.NoLine = p.lines[line-1].num, p.lines[line-1].file, false
+		}
+		s.Call = p.chain(off, out)
+		if n := len(out.Segments); n == 0 || !out.Segments[n-1].same(s) {
+			out.Segments = append(out.Segments, s)
+		}
+	}
+}
+
+func (s Segment) same(o Segment) bool {
+	s.Off = o.Off
+	return s == o
+}
+
+// sort orders lines by address, and inlines by depth and address. A depth that
+// is missing ends all chains.
+func (p *Flattener) sort() {
+	byOffset := func(a, b lineRow) int { return cmp.Compare(a.off, b.off) }
+	if !slices.IsSortedFunc(p.lines, byOffset) {
+		slices.SortStableFunc(p.lines, byOffset)
+	}
+	slices.SortStableFunc(p.inlines, func(a, b inlineRow) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.off, b.off))
+	})
+	p.depths = p.depths[:0]
+	for i, r := range p.inlines {
+		if int(r.depth) > len(p.depths) {
+			p.inlines = p.inlines[:i]
+			break
+		}
+		if int(r.depth) == len(p.depths) {
+			p.depths = append(p.depths, i)
+		}
+	}
+	p.depths = append(p.depths, len(p.inlines))
+}
+
+// cut finds where segments begin.
+func (p *Flattener) cut() {
+	p.cuts = append(p.cuts[:0], 0)
+	for _, l := range p.lines {
+		p.cuts = append(p.cuts, l.off, l.end)
+	}
+	for _, r := range p.inlines {
+		p.cuts = append(p.cuts, r.off, r.end)
+	}
+	if !slices.IsSorted(p.cuts) {
+		slices.Sort(p.cuts)
+	}
+	p.cuts = slices.Compact(p.cuts)
+}
+
+// findOwnFile finds the file of the first line that is not in an inlined function:
+// in the old form of INLINE, where calls have no file, it stands for that of the
+// calls in the FUNC itself.
+func (p *Flattener) findOwnFile() {
+	p.hasOwn = false
+	var outermost []inlineRow
+	if len(p.depths) > 1 {
+		outermost = p.inlines[:p.depths[1]]
+	}
+	next := 0
+	for _, l := range p.lines {
+		for next < len(outermost) && outermost[next].off <= l.off {
+			next++
+		}
+		if next == 0 || l.off >= outermost[next-1].end {
+			p.own, p.hasOwn = l.file, true
+			return
+		}
+	}
+}
+
+// chain finds the inlined functions at an offset, and returns the innermost call.
+func (p *Flattener) chain(off uint32, out *Flat) int32 {
+	innermost := int32(NoCall)
+	for depth := 0; depth+1 < len(p.depths); depth++ {
+		k := p.next[depth]
+		for k < p.depths[depth+1] && p.inlines[k].off <= off {
+			k++
+		}
+		p.next[depth] = k
+		if k == p.depths[depth] || off >= p.inlines[k-1].end {
+			break
+		}
+		r := &p.records[p.inlines[k-1].record]
+		if r.call == NoCall || out.Calls[r.call].Outer != innermost {
+			r.call = int32(len(out.Calls))
+			out.Calls = append(out.Calls, p.call(r, innermost))
+		}
+		innermost = r.call
+	}
+	return innermost
+}
+
+// call makes a call of an INLINE.
+func (p *Flattener) call(r *inlineRecord, outer int32) Call {
+	c := Call{Origin: r.origin, File: r.callFile, NoFile: r.noFile, Line: r.callLine, Outer: outer}
+	if r.noFile && outer == NoCall && p.hasOwn {
+		c.File, c.NoFile = p.own, false
+	}
+	return c
+}
