@@ -1,11 +1,50 @@
 package symfmt
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Loss is something of a module that a format has no place for. A writer of such a
 // format has a function Losses that tells them before anything is written.
 type Loss struct {
 	What  string // in the plural: "STACK CFI records", "line numbers over 65535"
 	Count int
 	Why   string // "GSYM has no call frame information"; "" where What says it all
+}
+
+// String is "3 FUNC records of size 0 (why)", or "1 FUNC record of size 0 (why)".
+func (l Loss) String() string {
+	what := l.What
+	if l.Count == 1 {
+		what = singular(what)
+	}
+	if l.Why == "" {
+		return fmt.Sprintf("%d %s", l.Count, what)
+	}
+	return fmt.Sprintf("%d %s (%s)", l.Count, what, l.Why)
+}
+
+// singular takes the s from the first word of a Loss's What that ends in one.
+func singular(what string) string {
+	words := strings.Split(what, " ")
+	for i, w := range words {
+		if one, ok := strings.CutSuffix(w, "s"); ok {
+			words[i] = one
+			break
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// LossList collects the losses of a module.
+type LossList []Loss
+
+// Add adds a loss, if there is one at all.
+func (l *LossList) Add(what string, count int, why string) {
+	if count > 0 {
+		*l = append(*l, Loss{what, count, why})
+	}
 }
 
 // Counts is how many records of each kind a module has, by Kind.

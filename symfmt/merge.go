@@ -16,15 +16,12 @@ type Merged struct {
 }
 
 // Losses are the counts that are not 0, all for one reason.
-func (l Merged) Losses(why string) (losses []Loss) {
-	for _, x := range []Loss{
-		{"FUNC records", l.Funcs, why}, {"PUBLIC records", l.Publics, why}, {"STACK CFI INIT records", l.Blocks, why},
-		{"files of INLINE_ORIGIN records", l.OriginFiles, "the other has INLINE records with files of calls, and origins have none then"},
-	} {
-		if x.Count > 0 {
-			losses = append(losses, x)
-		}
-	}
+func (l Merged) Losses(why string) []Loss {
+	var losses LossList
+	losses.Add("FUNC records", l.Funcs, why)
+	losses.Add("PUBLIC records", l.Publics, why)
+	losses.Add("STACK CFI INIT records", l.Blocks, why)
+	losses.Add("files of INLINE_ORIGIN records", l.OriginFiles, "the other has INLINE records with files of calls, and origins have none then")
 	return losses
 }
 

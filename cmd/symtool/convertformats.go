@@ -49,7 +49,7 @@ func gsymFormat() format {
 		return gsym.Options{Version: c.gsymVersion, ByteOrder: c.byteOrder, Base: c.baseOr0(), Jobs: c.jobs}
 	}
 	return format{
-		name: "gsym", title: "a GSYM file", exts: []string{".gsym"}, match: gsym.Match,
+		name: "gsym", title: "a GSYM file", exts: []string{".gsym"}, match: gsym.Match, piped: true,
 		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			return gsym.Read(r, size, gsym.ReadOptions{File: in.name, Base: c.base, Dropped: dropped})
 		}),
@@ -66,11 +66,17 @@ func symcacheFormat() format {
 		return symcache.Options{Version: uint32(c.symcacheVersion), Base: symfmt.RVA(c.baseOr0())}
 	}
 	return format{
-		name: "symcache", title: "a symcache", exts: []string{".symcache"}, match: symcache.Match,
+		name: "symcache", title: "a symcache", exts: []string{".symcache"}, match: symcache.Match, piped: true,
 		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			return symcache.Read(r, size, symcache.ReadOptions{File: in.name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
 		}),
 		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
+		advice: func(c *converter, m *symfmt.Module) string {
+			if first, ok := symcache.FirstFar(m, options(c)); ok {
+				return fmt.Sprintf("the first of those FUNC records is at %x: want --base there or a little before", uint64(first))
+			}
+			return ""
+		},
 		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
 			return symcache.Write(out, m, options(c))
 		},

@@ -103,9 +103,9 @@ func (in *input) detect(from string) error {
 // once refuses formats that are not read from front to back.
 func (in *input) once() error {
 	switch {
-	case in.path == "" && !in.format.packed:
+	case in.path == "" && !in.format.packed && !in.format.piped:
 		return fmt.Errorf("%s is not read from front to back: want a regular file", in.format.title)
-	case in.packed != "" && !in.format.packed:
+	case in.packed != "" && !in.format.packed && !in.format.piped:
 		return fmt.Errorf("%s in %s: decompress it first", in.format.title, in.packed)
 	}
 	return isOther(in)

@@ -200,7 +200,14 @@ func (c *converter) tellLosses(name string, m *symfmt.Module) error {
 	if c.to.losses == nil {
 		return nil
 	}
-	return c.lose(name, c.to.losses(c, m))
+	losses := c.to.losses(c, m)
+	err := c.lose(name, losses)
+	if c.to.advice != nil && !c.quiet && len(losses) > 0 {
+		if text := c.to.advice(c, m); text != "" {
+			c.msgs.printf("symtool: %s: %s", name, text)
+		}
+	}
+	return err
 }
 
 func (c *converter) lose(name string, losses []symfmt.Loss) error {
@@ -208,11 +215,7 @@ func (c *converter) lose(name string, losses []symfmt.Loss) error {
 		if c.quiet {
 			break
 		}
-		why := ""
-		if l.Why != "" {
-			why = " (" + l.Why + ")"
-		}
-		c.msgs.printf("symtool: %s: lost: %d %s%s", name, l.Count, l.What, why)
+		c.msgs.printf("symtool: %s: lost: %s", name, l)
 	}
 	if len(losses) > 0 {
 		return c.strictStatus(statusFindings)

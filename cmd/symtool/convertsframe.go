@@ -31,7 +31,11 @@ func readELF(ctx context.Context, c *converter, in *input) (*unwinding, error) {
 	cpu := arch.ByELF(f.Machine, f.Class)
 	abi, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order))
 	if cpu == nil || !ok {
-		return nil, fmt.Errorf("SFrame is not for %v, %v", f.Machine, f.Order)
+		name := f.Machine.String()
+		if cpu != nil {
+			name = cpu.Name
+		}
+		return nil, fmt.Errorf("SFrame is not for %s", name)
 	}
 	u := &unwinding{abi: abi}
 	section, err := symsframe.Open(f)

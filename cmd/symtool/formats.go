@@ -27,6 +27,8 @@ type format struct {
 	read func(ctx context.Context, c *converter, in *input, use func(*symbols) error) error
 	// losses are what write leaves out; nil for nothing.
 	losses func(c *converter, m *symfmt.Module) []symfmt.Loss
+	// advice is what may be done about losses, "" for nothing; may be nil.
+	advice func(c *converter, m *symfmt.Module) string
 	// write writes symbols; nil if they are not written.
 	write func(ctx context.Context, c *converter, m *symfmt.Module, out io.Writer) error
 
@@ -38,6 +40,7 @@ type format struct {
 	dump   bool // of crashed processes: package walk reads and writes it
 	text   bool // what is written may go to a terminal
 	packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do
+	piped  bool // not packed, but read from a pipe or out of gzip or zstd all the same
 
 	readFlags  []string // flags that only some formats have: as input,
 	writeFlags []string // and as output

@@ -43,11 +43,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	}
 	c.addBody(&s.counts)
 	losses := moduleLosses(m, o)
-	add := func(what string, count int, why string) {
-		if count > 0 {
-			losses = append(losses, symfmt.Loss{What: what, Count: count, Why: why})
-		}
-	}
+	add := losses.Add
 	addRecordLosses(m, add)
 	add("FUNC records of size 0", c.emptyFuncs, "a function of size 0 stands for a symbol whose end is not known: they are left out")
 	add("FUNC records over 4294967295 bytes", countFuncs(m, func(f *symfmt.Func) bool { return f.Size > maxSize }), "a size has 32 bits: they are cut")
@@ -56,31 +52,30 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	add("line records of size 0", c.emptyLines, "")
 	add("line records outside of their FUNC", c.outsideLines, "")
 	add("line records at the address of another", c.overlapLines, "the last of the file is kept")
-	add("line records that are cut", c.cutLines, "GSYM's lines end where the next begins, or the FUNC ends")
+	add("line records cut short", c.cutLines, "GSYM's lines end where the next begins, or the FUNC ends")
 	add("ranges of INLINE records outside of their FUNC", c.outsideRanges, "")
 	add("ranges of INLINE records of size 0", c.emptyRanges, "")
-	add("ranges of INLINE records that are cut", c.cutRanges, "they end where the FUNC does")
+	add("ranges of INLINE records cut short", c.cutRanges, "they end where the FUNC does")
 	add("FUNC records whose INLINE records are no tree", c.treeless, "the part of them that answers addresses is written")
 	add("INLINE records without a call file", c.noFile, "they get the file of the function that they are in, or "+symfmt.NoFile)
 	return losses
 }
 
 // moduleLosses are those of MODULE and INFO.
-func moduleLosses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
-	const where = "GSYM has no place for it"
-	one := func(what, why string) { losses = append(losses, symfmt.Loss{What: what, Count: 1, Why: why}) }
+func moduleLosses(m *symfmt.Module, o Options) (losses symfmt.LossList) {
+	one := func(what, why string) { losses.Add(what, 1, why) }
 	if m.OS != "" || m.Arch != "" || m.Name != "" {
-		one("OS, CPU and name of MODULE", where)
+		one("MODULE records", "GSYM has the id only")
 	}
 	id := identify(m)
 	switch version, _ := o.version(); {
 	case m.ID != "" && id.uuid == nil:
-		one("MODULE ids that are no GUID", "GSYM has bytes for it")
+		one("ids of MODULE", "no GUID, and GSYM has bytes for one")
 	case version == 1 && len(id.uuid) > maxUUID1:
 		one("build ids of more than 20 bytes", "version 1 has 20 bytes for it: they are cut")
 	}
 	if id.age != "" && id.age != "0" {
-		one("ages of MODULE ids", where)
+		one("ages in MODULE's id", "GSYM has no place for it")
 	}
 	infos := 0
 	for i := range m.Infos {
@@ -88,9 +83,7 @@ func moduleLosses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
 			infos++
 		}
 	}
-	if infos > 0 {
-		losses = append(losses, symfmt.Loss{What: "INFO records", Count: infos, Why: "GSYM has no place for them"})
-	}
+	losses.Add("INFO records", infos, "GSYM has no place for them")
 	return append(losses, m.LossOf("GSYM has no call frame information", symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI)...)
 }
 
@@ -113,7 +106,7 @@ func addRecordLosses(m *symfmt.Module, add func(what string, count int, why stri
 			origins++
 		}
 	}
-	add("parameter sizes", params, why)
+	add("sizes of parameters", params, why)
 	add(`"m" marks`, multiple, why)
 	add("files of INLINE_ORIGIN records", origins, why)
 }

@@ -1,8 +1,10 @@
 package symcache
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"fmt"
 
-const farWhy = "addresses have 32 bits, from the base on"
+	"github.com/symtool/symtool/symfmt"
+)
 
 // Losses tells what Write leaves out.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
@@ -12,29 +14,22 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	return append(losses, codeLosses(m, o.Base)...)
 }
 
-func add(losses []symfmt.Loss, n int, what, why string) []symfmt.Loss {
-	if n == 0 {
-		return losses
-	}
-	return append(losses, symfmt.Loss{What: what, Count: n, Why: why})
-}
-
 // moduleLosses are those of the MODULE record.
-func moduleLosses(m *symfmt.Module) (losses []symfmt.Loss) {
+func moduleLosses(m *symfmt.Module) (losses symfmt.LossList) {
 	if m.OS != "" || m.Name != "" {
-		losses = add(losses, 1, "operating systems and names of MODULE", "a symcache has only the id and the CPU")
+		losses.Add("MODULE records", 1, "a symcache has the id and the CPU only")
 	}
-	if m.Arch != "" && archNumber(m.Arch) == 0 {
-		losses = add(losses, 1, "CPUs of the MODULE", "symbolic has no number for "+m.Arch)
+	if m.Arch != "" && m.Arch != "unknown" && archNumber(m.Arch) == 0 {
+		losses.Add("CPUs of the MODULE", 1, "symbolic has no number for "+m.Arch)
 	}
 	if _, ok := encodeDebugID(m.ID, byteOrder); !ok && m.ID != "" {
-		losses = add(losses, 1, "ids of the MODULE", "neither a UUID nor a time stamp with an age")
+		losses.Add("ids of the MODULE", 1, "neither a UUID nor a time stamp with an age")
 	}
 	return losses
 }
 
 // codeLosses are those of FUNC and PUBLIC records and of what is in FUNCs.
-func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses []symfmt.Loss) {
+func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 	var n struct{ params, multiple, empty, far, farPublics, zero, lines, ranges, deep int }
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
@@ -55,17 +50,31 @@ func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses []symfmt.Loss) {
 		n.farPublics += count(p.RVA > 0 && !inReach(p.RVA, base))
 	}
 	hiddenFuncs, hiddenPublics := hidden(m, base)
-	losses = add(losses, n.params, "sizes of parameters", "a symcache has none")
-	losses = add(losses, n.multiple, `marks "m" of code with several symbols`, "a symcache has none")
-	losses = add(losses, n.empty, "FUNC records of size 0", "a function is there by its code")
-	losses = add(losses, n.far, "FUNC records outside of 4 GB", farWhy)
-	losses = add(losses, n.farPublics, "PUBLIC records outside of 4 GB", farWhy)
-	losses = add(losses, n.zero, "PUBLIC records at address 0", "they speak for no address")
-	losses = add(losses, hiddenFuncs, "FUNC records that others hide", "an address is in one function")
-	losses = add(losses, hiddenPublics, "PUBLIC records that others hide", "an address has one symbol")
-	losses = add(losses, n.lines, "line records outside of their FUNC", "they speak for no address")
-	losses = add(losses, n.deep, "INLINE records nested deeper than 1024", "such chains are not followed")
-	return add(losses, n.ranges, "ranges of INLINE records outside of their FUNC", "they speak for no address")
+	losses.Add("sizes of parameters", n.params, "a symcache has none")
+	losses.Add(`"m" marks`, n.multiple, "a symcache has none")
+	losses.Add("FUNC records of size 0", n.empty, "a function is there by its code")
+	farWhy := fmt.Sprintf("addresses have 32 bits, from the base %#x on", uint64(base))
+	losses.Add("FUNC records outside of 4 GB", n.far, farWhy)
+	losses.Add("PUBLIC records outside of 4 GB", n.farPublics, farWhy)
+	losses.Add("PUBLIC records at address 0", n.zero, "they speak for no address")
+	losses.Add("FUNC records that others hide", hiddenFuncs, "an address is in one function")
+	losses.Add("PUBLIC records that others hide", hiddenPublics, "an address has one symbol")
+	losses.Add("line records outside of their FUNC", n.lines, "they speak for no address")
+	losses.Add("INLINE records nested deeper than 1024", n.deep, "such chains are not followed")
+	losses.Add("ranges of INLINE records outside of their FUNC", n.ranges, "they speak for no address")
+	return losses
+}
+
+// FirstFar is the lowest address of a FUNC that is too far behind the base to be
+// written: a base near to it would keep that.
+func FirstFar(m *symfmt.Module, o Options) (first symfmt.RVA, ok bool) {
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		if f.Size > 0 && f.RVA >= o.Base && !inReach(f.RVA, o.Base) && (!ok || f.RVA < first) {
+			first, ok = f.RVA, true
+		}
+	}
+	return first, ok
 }
 
 func count(yes bool) int {

@@ -250,7 +250,7 @@ STACK CFI 12 .cfa: fp
 	for _, l := range Losses(m, Options{}) {
 		got = append(got, fmt.Sprintf("%d %s: %s", l.Count, l.What, l.Why))
 	}
-	want := strings.Split(`1 operating systems and names of MODULE: a symcache has only the id and the CPU
+	want := strings.Split(`1 MODULE records: a symcache has the id and the CPU only
 1 CPUs of the MODULE: symbolic has no number for riscv64
 1 ids of the MODULE: neither a UUID nor a time stamp with an age
 1 INFO records: a symcache has no place for them
@@ -258,10 +258,10 @@ STACK CFI 12 .cfa: fp
 1 STACK CFI records: a symcache has no call frame information
 1 STACK WIN records: a symcache has no call frame information
 2 sizes of parameters: a symcache has none
-1 marks "m" of code with several symbols: a symcache has none
+1 "m" marks: a symcache has none
 1 FUNC records of size 0: a function is there by its code
-1 FUNC records outside of 4 GB: addresses have 32 bits, from the base on
-1 PUBLIC records outside of 4 GB: addresses have 32 bits, from the base on
+1 FUNC records outside of 4 GB: addresses have 32 bits, from the base 0x0 on
+1 PUBLIC records outside of 4 GB: addresses have 32 bits, from the base 0x0 on
 1 PUBLIC records at address 0: they speak for no address
 1 FUNC records that others hide: an address is in one function
 1 PUBLIC records that others hide: an address has one symbol
@@ -276,7 +276,7 @@ STACK CFI 12 .cfa: fp
 		t.Fatal(err, problems)
 	}
 	for _, l := range Losses(again, Options{}) {
-		if strings.Contains(l.What, "record") {
+		if strings.Contains(l.What, "record") && l.What != "MODULE records" {
 			t.Errorf("%d %s are still lost", l.Count, l.What)
 		}
 	}

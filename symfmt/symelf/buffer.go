@@ -15,7 +15,6 @@ type buffer struct {
 	ptr   int // bytes of an address
 }
 
-func (w *buffer) len() uint64         { return uint64(len(w.b)) }
 func (w *buffer) u8(v ...byte)        { w.b = append(w.b, v...) }
 func (w *buffer) u16(v uint16)        { w.b = w.order.AppendUint16(w.b, v) }
 func (w *buffer) u32(v uint32)        { w.b = w.order.AppendUint32(w.b, v) }

@@ -11,16 +11,13 @@ import (
 )
 
 // Losses tells what Write leaves out of m.
-func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
+func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	b, err := newWriter(m, o)
 	if err != nil {
 		return nil // Write says why there is no file
 	}
-	add := func(what string, n int, why string) {
-		if n > 0 {
-			losses = append(losses, symfmt.Loss{What: what, Count: n, Why: why})
-		}
-	}
+	var losses symfmt.LossList
+	add := losses.Add
 	b.moduleLosses(add)
 	b.recordLosses(add)
 	if o.NoDWARF {
@@ -36,7 +33,7 @@ func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
 	return losses
 }
 
-// addLoss adds a loss, if its count is not 0.
+// addLoss is symfmt.LossList.Add.
 type addLoss func(what string, n int, why string)
 
 func (b *writer) moduleLosses(add addLoss) {
@@ -86,7 +83,7 @@ func (b *writer) recordLosses(add addLoss) {
 	}
 	add("FUNC and PUBLIC records", outside, "beyond the last address of the CPU")
 	add("sizes of parameters", params, "ELF symbols have none")
-	add("m marks", multiple, "ELF symbols have none")
+	add(`"m" marks`, multiple, "ELF symbols have none")
 }
 
 // debugLosses are those of lines and inlined functions.

@@ -135,12 +135,9 @@ func appendPadded(b []byte, v uint64, digits int) []byte {
 }
 
 // Losses tells what Write leaves out of m.
-func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
-	add := func(what string, n int, why string) {
-		if n > 0 {
-			losses = append(losses, symfmt.Loss{What: what, Count: n, Why: why})
-		}
-	}
+func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
+	var losses symfmt.LossList
+	add := losses.Add
 	const only = "the list has names and addresses only"
 	list, outside := symbols(m, o)
 	add("MODULE records", 1, only)
@@ -161,11 +158,11 @@ func Losses(m *symfmt.Module, o Options) (losses []symfmt.Loss) {
 		empty += one(!list[i].public && list[i].size == 0)
 	}
 	add("sizes of parameters", params, only)
-	add("m marks", multiple, only)
+	add(`"m" marks`, multiple, only)
 	if o.Format == PerfMap {
 		add("marks that a symbol is PUBLIC", sizes, "each symbol of a perf map has a size")
 	} else {
-		add("FUNC records that become PUBLIC records", empty, "nm prints no size of 0")
+		add("FUNC records of size 0", empty, "nm prints no size of 0: they become PUBLIC records")
 	}
 	return losses
 }
