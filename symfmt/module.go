@@ -1,6 +1,10 @@
 package symfmt
 
-import "github.com/symtool/symtool/symfmt/arch"
+import (
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
 
 // RVA is an address relative to the module's load base, in bytes.
 type RVA = arch.RVA
@@ -32,6 +36,16 @@ type Module struct {
 
 // Info is an INFO record, known or not. Value is the rest of the line.
 type Info struct{ Key, Value string }
+
+// CodeID is the id in an INFO CODE_ID record, which may have the file's name behind
+// it; "" for another record.
+func (in *Info) CodeID() string {
+	if in.Key != "CODE_ID" {
+		return ""
+	}
+	id, _, _ := strings.Cut(in.Value, " ")
+	return id
+}
 
 // File is a FILE record.
 type File struct { // 24 bytes

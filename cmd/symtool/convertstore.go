@@ -227,8 +227,7 @@ func ofModule(p bin.Problem) bool {
 // codeID is the build-id of a module, "" if it is not known.
 func codeID(m *symfmt.Module) string {
 	for _, in := range m.Infos {
-		if in.Key == "CODE_ID" {
-			id, _, _ := strings.Cut(in.Value, " ")
+		if id := in.CodeID(); id != "" {
 			return id
 		}
 	}

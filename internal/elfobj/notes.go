@@ -112,9 +112,7 @@ func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) b
 // order, and age 0. Short ids are filled up with zeros (Breakpad,
 // src/common/linux/file_id.cc).
 func ModuleID(id []byte, order binary.ByteOrder) string {
-	var b [guidSize]byte
-	copy(b[:], id)
-	return fmt.Sprintf("%08X%04X%04X%X0", order.Uint32(b[:]), order.Uint16(b[4:]), order.Uint16(b[6:]), b[8:])
+	return fmt.Sprintf("%X0", bin.SwapGUID(id, order))
 }
 
 // DebugLink returns the file name and CRC-32 in .gnu_debuglink (GDB manual,

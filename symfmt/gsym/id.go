@@ -1,19 +1,19 @@
 package gsym
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // codeID is the key of the INFO record with the whole build id.
 const codeID = "CODE_ID"
 
-const guidSize = 16
+const guidSize = bin.GUIDSize
 
 // identity is what a module says of its id.
 type identity struct {
@@ -35,13 +35,12 @@ func identify(m *symfmt.Module) identity {
 	}
 	id.age = m.ID[2*guidSize:]
 	for i := range m.Infos {
-		in := &m.Infos[i]
-		code, err := hex.DecodeString(in.Value)
-		if in.Key != codeID || err != nil || len(code) == 0 {
+		code, err := hex.DecodeString(m.Infos[i].CodeID())
+		if err != nil || len(code) == 0 {
 			continue
 		}
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-			if bytes.Equal(guid, swapGUID(code, order)) {
+			if bin.SwapGUID(code, order) == [guidSize]byte(guid) {
 				return identity{code, order, id.age}
 			}
 		}
@@ -50,19 +49,9 @@ func identify(m *symfmt.Module) identity {
 		id.uuid = guid
 		return id
 	}
-	id.uuid = swapGUID(guid, orderByName(m))
+	swapped := bin.SwapGUID(guid, orderByName(m))
+	id.uuid = swapped[:]
 	return id
-}
-
-// swapGUID turns the first 16 bytes of a build id into those of a GUID as it is
-// printed, and back: it is its own inverse. Short ids are filled up with zeros.
-func swapGUID(id []byte, order binary.ByteOrder) []byte {
-	b := make([]byte, guidSize)
-	copy(b, id)
-	binary.BigEndian.PutUint32(b, order.Uint32(b))
-	binary.BigEndian.PutUint16(b[4:], order.Uint16(b[4:]))
-	binary.BigEndian.PutUint16(b[6:], order.Uint16(b[6:]))
-	return b
 }
 
 func apple(os string) bool { return os == "mac" || os == "ios" }
@@ -81,7 +70,7 @@ func setID(m *symfmt.Module, uuid []byte, order binary.ByteOrder) {
 	case m.Arch != "unknown" && m.Arch != "mips" && m.Arch != "mips64" && m.Arch != "ppc64":
 		order = orderByName(m)
 	}
-	m.ID = fmt.Sprintf("%X0", swapGUID(uuid, order))
+	m.ID = fmt.Sprintf("%X0", bin.SwapGUID(uuid, order))
 	if !apple(m.OS) {
 		m.Infos = append(m.Infos, symfmt.Info{Key: codeID, Value: fmt.Sprintf("%X", uuid)})
 	}

@@ -79,7 +79,7 @@ func moduleLosses(m *symfmt.Module, o Options) (losses symfmt.LossList) {
 	}
 	infos := 0
 	for i := range m.Infos {
-		if m.Infos[i].Key != codeID || id.uuid == nil || len(id.uuid)*2 != len(m.Infos[i].Value) {
+		if m.Infos[i].CodeID() == "" || id.uuid == nil || len(id.uuid)*2 != len(m.Infos[i].Value) {
 			infos++
 		}
 	}

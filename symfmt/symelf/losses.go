@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -46,7 +47,7 @@ func (b *writer) moduleLosses(add addLoss) {
 		id := codeID(b.m)
 		var long [guidSize]byte
 		copy(long[:], id)
-		if g := [guidSize]byte(own); g != guidOf(long[:], binary.LittleEndian) && g != long {
+		if g := [guidSize]byte(own); g != bin.SwapGUID(long[:], binary.LittleEndian) && g != long {
 			add("ids of MODULE", 1, "the build id is that of INFO CODE_ID, from which it does not follow")
 		}
 	}

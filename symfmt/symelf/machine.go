@@ -3,8 +3,8 @@ package symelf
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -57,7 +57,7 @@ func orderOf(m *symfmt.Module, mach machine, o Options) byteOrder {
 		return binary.BigEndian
 	}
 	if id := codeID(m); mach.either && len(id) >= guidSize {
-		little, big := guidOf(id, binary.LittleEndian), guidOf(id, binary.BigEndian)
+		little, big := bin.SwapGUID(id, binary.LittleEndian), bin.SwapGUID(id, binary.BigEndian)
 		switch own := guidBytes(m.ID); {
 		case own == nil || little == big:
 		case [guidSize]byte(own) == little:
@@ -69,20 +69,15 @@ func orderOf(m *symfmt.Module, mach machine, o Options) byteOrder {
 	return mach.order
 }
 
-const guidSize = 16
+const guidSize = bin.GUIDSize
 
-// codeID is the build id of INFO CODE_ID, or nil. A record may have the file's name
-// behind the id. That of a Windows module is no build id but time and size.
+// codeID is the build id of INFO CODE_ID, or nil. That of a Windows module is no build id but time and size.
 func codeID(m *symfmt.Module) []byte {
 	if m.OS == "windows" {
 		return nil
 	}
 	for _, in := range m.Infos {
-		if in.Key != "CODE_ID" {
-			continue
-		}
-		word, _, _ := strings.Cut(in.Value, " ")
-		if id, err := hex.DecodeString(word); err == nil && len(id) > 0 && len(id) <= 64 {
+		if id, err := hex.DecodeString(in.CodeID()); err == nil && len(id) > 0 && len(id) <= 64 {
 			return id
 		}
 	}
@@ -102,16 +97,6 @@ func guidBytes(id string) []byte {
 	return b
 }
 
-// guidOf swaps the first three fields of a GUID, which are numbers; in big-endian
-// order the two forms are the same. It is its own inverse.
-func guidOf(id []byte, order binary.ByteOrder) (g [guidSize]byte) {
-	copy(g[:], id)
-	binary.BigEndian.PutUint32(g[:], order.Uint32(id))
-	binary.BigEndian.PutUint16(g[4:], order.Uint16(id[4:]))
-	binary.BigEndian.PutUint16(g[6:], order.Uint16(id[6:]))
-	return g
-}
-
 // buildID is what goes into the note: the CODE_ID, else the bytes of MODULE's
 // GUID; nil without either.
 func buildID(m *symfmt.Module, order byteOrder) []byte {
@@ -122,6 +107,6 @@ func buildID(m *symfmt.Module, order byteOrder) []byte {
 	if own == nil || [guidSize]byte(own) == [guidSize]byte{} {
 		return nil
 	}
-	g := guidOf(own, order)
+	g := bin.SwapGUID(own, order)
 	return g[:]
 }

@@ -155,11 +155,8 @@ func guidText(guid []byte, order binary.ByteOrder) string {
 }
 
 func bigEndianGUID(guid []byte, order binary.ByteOrder) []byte {
-	b := slices.Clone(guid)
-	binary.BigEndian.PutUint32(b, order.Uint32(guid))
-	binary.BigEndian.PutUint16(b[4:], order.Uint16(guid[4:]))
-	binary.BigEndian.PutUint16(b[6:], order.Uint16(guid[6:]))
-	return b
+	g := bin.SwapGUID(guid, order)
+	return g[:]
 }
 
 func zeros(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
