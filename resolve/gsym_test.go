@@ -124,7 +124,7 @@ func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	if testenv.OracleFull() {
 		return all
 	}
-	const enough = 5000
+	const enough = 2000
 	step, some := 1+len(all)/enough, all[:0]
 	for i := 0; i < len(all); i += step {
 		some = append(some, all[i])
