@@ -36,9 +36,16 @@ func (m *Module) Merge(o *Module) (Merged, error) {
 	for _, f := range [...]struct{ what, a, b string }{
 		{"id", m.ID, o.ID}, {"architecture", m.Arch, o.Arch}, {"operating system", m.OS, o.OS},
 	} {
-		if f.a != f.b {
+		if f.a != f.b && (f.what == "id" || f.a != noModule && f.b != noModule) {
 			return out, fmt.Errorf("not of one binary: the %s is %s here, and %s before", f.what, f.b, f.a)
 		}
+	}
+	// GSYM and lists of symbols do not say these two.
+	if m.Arch == noModule {
+		m.Arch = o.Arch
+	}
+	if m.OS == noModule {
+		m.OS = o.OS
 	}
 	// Numbers are then the places of files and origins, and all are declared.
 	m.Canonicalize()

@@ -87,12 +87,22 @@ func TestMergeOthers(t *testing.T) {
 	if left, err := a.Merge(b); err != nil || a.Name != "a" || len(left.Losses("")) != 0 {
 		t.Errorf("%v: %v, %+v", a.Name, err, left)
 	}
+	// As read from GSYM, and the other way round.
+	for _, turned := range []bool{false, true} {
+		a, b := mustRead(t, []byte("MODULE unknown unknown AB0 a\n")), mustRead(t, []byte(mergeHead))
+		if turned {
+			a, b = b, a
+		}
+		if _, err := a.Merge(b); err != nil || a.OS != "Linux" || a.Arch != "x86_64" {
+			t.Errorf("%v: %s %s", err, a.OS, a.Arch)
+		}
+	}
 }
 
 func TestMergedLosses(t *testing.T) {
 	got := fmt.Sprint(Merged{1, 2, 3, 4}.Losses("why"))
-	want := "[{FUNC records 1 why} {PUBLIC records 2 why} {STACK CFI INIT records 3 why} " +
-		"{files of INLINE_ORIGIN records 4 the other has INLINE records with files of calls, and origins have none then}]"
+	want := "[1 FUNC record (why) 2 PUBLIC records (why) 3 STACK CFI INIT records (why) " +
+		"4 files of INLINE_ORIGIN records (the other has INLINE records with files of calls, and origins have none then)]"
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -146,6 +146,8 @@ func (c *converter) framesOf(s *symbols) (*unwinding, error) {
 		base, orders = f.LoadBase(), []binary.ByteOrder{f.Order}
 	}
 	u := &unwinding{damage: s.problems}
+	u.left = m.LossOf("an SFrame section has unwind information only", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
+		symfmt.KindFunc, symfmt.KindInline, symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin)
 	for _, order := range orders {
 		if abi, ok := symsframe.ABIOf(cpu, order); ok {
 			u.abi = abi
@@ -163,6 +165,9 @@ func (c *converter) runFrames(ctx context.Context, in *input) error {
 		return inputError(in.name, err)
 	}
 	c.tell(in.name, u.damage, statusInput)
+	if err := c.lose(in.name, u.left); err != nil {
+		return err
+	}
 	err = c.writeOut(func(out io.Writer) error { return c.to.writeFrames(ctx, c, u, contextWriter{ctx, out}) })
 	if err != nil && !c.strict {
 		return err

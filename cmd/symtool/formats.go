@@ -143,6 +143,7 @@ type unwinding struct {
 
 	damage []bin.Problem // of the input
 	lost   []bin.Problem // what SFrame has no form for
+	left   []symfmt.Loss // records that are no unwind information
 }
 
 // isSymbolFile knows Breakpad's text.
