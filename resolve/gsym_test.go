@@ -109,9 +109,7 @@ func askGSYM(t *testing.T, file string, base uint64, addrs []symfmt.RVA, fn func
 func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
-		for _, rva := range append(functionEdges(f), f.RVA-1, f.RVA+symfmt.RVA(f.Size)) {
-			all = append(all, rva)
-		}
+		all = append(append(all, functionEdges(f)...), f.RVA-1, f.RVA+symfmt.RVA(f.Size))
 	}
 	for i := range m.Publics {
 		all = append(all, m.Publics[i].RVA-1, m.Publics[i].RVA, m.Publics[i].RVA+1)

@@ -38,7 +38,7 @@ type lineProgram struct {
 	file uint32
 	line uint32
 
-	start, headerEnd int
+	start int
 }
 
 // begin writes the header. files are offsets in .debug_line_str; number 0 is the

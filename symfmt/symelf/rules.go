@@ -41,7 +41,6 @@ type ruleSet struct {
 	fatal          string // why what follows has no frames: the CFA or return address cannot be told
 	hasCFA, hasRA  bool
 	hasSP, hasLink bool // rules for the stack pointer, the link register
-	empty          bool // no rule that counts
 }
 
 // column says which DWARF register holds the return address in a CIE.
