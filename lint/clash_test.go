@@ -10,6 +10,9 @@ import (
 
 // What clashes finds is what a reader drops that takes one record after another.
 func TestClashesAgainstReaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	type record struct{ rva, size int }
 	overlap := func(a, b record) bool { return a.rva < b.rva+b.size && b.rva < a.rva+a.size }
 	within := func(a, b record) bool { return a.rva >= b.rva && a.rva+a.size <= b.rva+b.size }

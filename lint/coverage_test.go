@@ -223,6 +223,9 @@ func (n *naive) coverage() *Coverage {
 }
 
 func TestCoverageAgainstBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	partial, unsure, gaps := 0, 0, 0
 	for seed := range uint64(2000) {
 		n := random(rand.New(rand.NewPCG(seed, 8)))

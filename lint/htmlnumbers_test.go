@@ -75,6 +75,9 @@ func numberedFiles(t *testing.T) []string {
 
 // The page's numbers are those of the JSON document.
 func TestHTMLNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	compared := 0
 	for _, file := range numberedFiles(t) {
 		text, err := os.ReadFile(file)

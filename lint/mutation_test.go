@@ -256,6 +256,9 @@ func (m *mutationTest) log(t *testing.T, least int, without ...damage) {
 // rule and line: of what symtool dump wrote for the test binaries, and of the symbol
 // files of others.
 func TestMutations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	m := newMutations(t)
 	for _, path := range realFiles(t) {
 		text := readSym(t, path)

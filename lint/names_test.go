@@ -202,6 +202,9 @@ func TestNamesOfDump(t *testing.T) {
 
 // Any names: no panic, every output is made, and the numbers agree.
 func FuzzNames(f *testing.F) {
+	if testing.Short() {
+		f.Skip("takes long with the race detector")
+	}
 	for _, text := range examples() {
 		f.Add([]byte(text))
 	}

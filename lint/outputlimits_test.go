@@ -30,6 +30,9 @@ func manyReports(files, perFile, length int) []*Report {
 
 // GitHub takes the document of any number of findings, and it has the number of all.
 func TestSARIFLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	for _, c := range []struct{ files, perFile, length, want int }{
 		{1, 30, 10, 30},
 		{1, 6000, 10, 4001}, // 2,000 notes become one

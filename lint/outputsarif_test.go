@@ -40,6 +40,9 @@ func sarifVarieties(t testing.TB) map[string]*Results {
 }
 
 func TestSARIFIsOfTheSchema(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	schema := sarifSchemaOf(t)
 	for name, r := range sarifVarieties(t) {
 		out := written(t, WriteSARIF, r)
@@ -81,6 +84,9 @@ func TestSARIFIsOfTheSchema(t *testing.T) {
 // What GitHub asks of a document beyond the schema: see its "SARIF support for code
 // scanning".
 func TestSARIFIsForGitHub(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	for name, r := range sarifVarieties(t) {
 		doc, err := sarif.FromBytes(written(t, WriteSARIF, r))
 		if err != nil {

@@ -169,6 +169,9 @@ func inside(list []Extent, rva symfmt.RVA) bool {
 // What a script reads is what the map has, at each byte of the axis, and the other
 // way round.
 func TestChartData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	rnd := rand.New(rand.NewPCG(3, 4))
 	bytes, functions := 0, 0
 	for range 20 {

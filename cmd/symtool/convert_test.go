@@ -59,6 +59,9 @@ func equalFiles(t *testing.T, what, a, b string) {
 
 // What dump writes is what convert makes of it, in every form that loses nothing.
 func TestConvertKeepsDumps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	dir := t.TempDir()
 	forms := [][]string{nil, {"--crlf"}, {"--gzip"}, {"--zstd"}, {"--crlf", "--zstd"}, {"--jobs", "3"}}
 	for i, name := range goldenSymbols(t) {
@@ -73,6 +76,9 @@ func TestConvertKeepsDumps(t *testing.T) {
 // A format of symbols that is read and written: what was there and back loses
 // nothing more when it goes the same way again.
 func TestConvertSettles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for _, f := range formats() {
@@ -117,6 +123,9 @@ func TestConvertSettles(t *testing.T) {
 // Damaged files of every format, to every format of symbols: a status of the table,
 // and an output that is whole or not there.
 func TestConvertHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	dir := t.TempDir()
 	sym := filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "gcc-dwarf5.sym")
 	outputs := formatNames(func(f *format) bool { return f.write != nil || f.writeFrames != nil })

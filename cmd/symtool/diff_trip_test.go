@@ -23,6 +23,9 @@ var tripFormats = []string{"breakpad", "json", "jsonl"}
 // A symbol file does not differ from what convert makes of it, there and back again:
 // those of the repository, and of other dumpers. Some of these have records twice.
 func TestDiffAfterConvert(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	dir := t.TempDir()
 	names := goldenSymbols(t)
 	others, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "minidumps"), "*", "symbols", "*", "*", "*.sym"))

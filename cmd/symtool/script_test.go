@@ -37,6 +37,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOLDEN", input)
+			env.Setenv("GORACE", os.Getenv("GORACE")) // of .ci/run
 			env.Setenv("README", filepath.Join(testenv.Root(t), "README.md"))
 			return nil
 		},

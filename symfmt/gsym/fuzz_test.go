@@ -77,6 +77,9 @@ func file1(count int, info []byte) []byte {
 
 // TestHostile: damage is told with its place, and costs no more than its part.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	const end = "\x00\x00\x00\x00\x00\x00\x00\x00"
 	function := func(kind uint32, payload string) []byte {
 		return put(nil, uint32(16), uint32(5), kind, uint32(len(payload)), payload, end)

@@ -371,6 +371,9 @@ func TestMatch(t *testing.T) {
 // A call without a file has that of the function that it is in, which is not looked
 // for again for each: a FUNC with many takes time in proportion to them.
 func TestManyCallsWithoutFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	const n = 300_000
 	var b strings.Builder
 	fmt.Fprintf(&b, "MODULE Linux x86_64 0 a\nFILE 0 a.c\nFILE 1 b.c\nINLINE_ORIGIN 0 1 f\nFUNC 0 %x 0 g\nINLINE 0 1 0 0 %x\n", 2*n, 2*n)

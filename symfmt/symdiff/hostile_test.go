@@ -101,6 +101,9 @@ var hostile = []struct {
 // Time grows with the file, not with its square: ten times as many records may take
 // 30 times as long.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
 			took := func(n int) time.Duration {

@@ -14,6 +14,9 @@ import (
 // Each kind of change at random places of real files is told as what it is, and
 // nothing else is.
 func TestMutations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	tried, missed := map[string]int{}, map[string]int{}
 	files := realFiles(t)
 	rounds := 1

@@ -28,6 +28,9 @@ var rewritings = []struct {
 
 // Another way to write a file is no difference.
 func TestRewritings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	for n, path := range realFiles(t) {
 		base := newDoc(t, readSym(t, path))
 		text := base.text(t)
