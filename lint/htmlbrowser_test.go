@@ -1,39 +1,16 @@
 package lint
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"html"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
-
-// dumpDOM loads a page in Chromium, and returns the document after its scripts.
-func dumpDOM(t *testing.T, page string) string {
-	t.Helper()
-	browser := testenv.Tool(t, "chromium")
-	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(page), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var stderr bytes.Buffer
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--window-size=1280,1600",
-		"--virtual-time-budget=20000", "--dump-dom", "file://"+file)
-	cmd.Stderr = &stderr
-	dom, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium: %v\n%s", err, stderr.String())
-	}
-	return string(dom)
-}
 
 var programHash = regexp.MustCompile(`&#39;sha256-[^ "]*&#39;`)
 
@@ -67,7 +44,7 @@ func userPage(t *testing.T, page string) string {
 // The page is loaded, zoomed, moved, clicked at and sorted in a browser.
 func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
-	dom := dumpDOM(t, userPage(t, hostilePage(t)))
+	dom := testenv.DOM(t, userPage(t, hostilePage(t)))
 	m := regexp.MustCompile(`(?s)<pre id="told">(.*?)</pre>`).FindStringSubmatch(dom)
 	if m == nil {
 		t.Fatalf("the scripts did not run:\n%.3000s", dom)
@@ -128,11 +105,11 @@ ready=yes`
 func TestOracleHTMLWithoutScript(t *testing.T) {
 	testenv.Oracle(t)
 	page := strings.Replace(hostilePage(t), "</body>", "<script>document.documentElement.dataset.ready = 'hostile'</script></body>", 1)
-	if dom := dumpDOM(t, page); !strings.Contains(dom, `data-ready="yes"`) {
+	if dom := testenv.DOM(t, page); !strings.Contains(dom, `data-ready="yes"`) {
 		t.Error("the page's script did not run, or another did")
 	}
 	// Headless Chromium prints nothing with scripts switched off: the policy stops them.
-	dom := dumpDOM(t, programHash.ReplaceAllString(page, "'none'"))
+	dom := testenv.DOM(t, programHash.ReplaceAllString(page, "'none'"))
 	if strings.Contains(dom, "data-ready") || strings.Contains(dom, `class="on"`) {
 		t.Fatal("a script ran")
 	}

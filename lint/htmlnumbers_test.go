@@ -267,7 +267,7 @@ func TestOracleHTMLLarge(t *testing.T) {
   pre.id = "told"; pre.textContent = [map.module.functions, Math.max(...parts), map.q(".range").textContent].join(";");
   document.body.append(pre);
 });`
-	told := regexp.MustCompile(`<pre id="told">(\d+);(\d+);(.*?)</pre>`).FindStringSubmatch(dumpDOM(t, withScript(t, page, "\n</script>", script)))
+	told := regexp.MustCompile(`<pre id="told">(\d+);(\d+);(.*?)</pre>`).FindStringSubmatch(testenv.DOM(t, withScript(t, page, "\n</script>", script)))
 	if told == nil {
 		t.Fatal("the map was not drawn")
 	}

@@ -16,6 +16,12 @@ import (
 // the most that zstd reads without being asked. A larger window is refused.
 const maxZstdWindow = 128 << 20
 
+// How compressed data begins.
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
 // source is the text of a symbol file: decompressed, without a byte order mark.
 type source struct {
 	in          *input
@@ -56,14 +62,14 @@ func open(r io.Reader) (*source, error) {
 		return nil, err
 	}
 	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+	case bytes.HasPrefix(magic, gzipMagic):
 		s.compression = "gzip"
 		z, err := gzip.NewReader(head)
 		if err != nil {
 			return s, s.failure(err)
 		}
 		s.text = z
-	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(magic, zstdMagic):
 		s.compression = "zstd"
 		// One decoder at a time: it then runs in the caller's goroutine, and
 		// nothing is left behind when the text is not read to its end.
@@ -82,7 +88,7 @@ func open(r io.Reader) (*source, error) {
 // IsCompressed tells by its first four bytes whether a file is one that Decompress
 // decompresses.
 func IsCompressed(magic []byte) bool {
-	return bytes.HasPrefix(magic, []byte{0x1f, 0x8b}) || bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd})
+	return bytes.HasPrefix(magic, gzipMagic) || bytes.HasPrefix(magic, zstdMagic)
 }
 
 // Decompress returns the text of a symbol file that may be compressed, and how it

@@ -1,14 +1,10 @@
 package symdiff
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"html"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -152,25 +148,6 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
-// dumpDOM loads a page in Chromium, and returns the document after its scripts.
-func dumpDOM(t *testing.T, page string) string {
-	t.Helper()
-	browser := testenv.Tool(t, "chromium")
-	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(page), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var stderr bytes.Buffer
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--window-size=1280,1600",
-		"--virtual-time-budget=20000", "--dump-dom", "file://"+file)
-	cmd.Stderr = &stderr
-	dom, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium: %v\n%s", err, stderr.String())
-	}
-	return string(dom)
-}
-
 var programHash = regexp.MustCompile(`&#39;sha256-[^ "]*&#39;`)
 
 // withScript lets a page run another script behind its own, which its policy forbids.
@@ -189,7 +166,7 @@ func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
 	user := testdata(t, "page_user.js")
 	r := shapes(t, Options{})
-	dom := dumpDOM(t, withScript(t, string(written(t, "html", nil, []*Module{Two(r)}, OutputOptions{})), user))
+	dom := testenv.DOM(t, withScript(t, string(written(t, "html", nil, []*Module{Two(r)}, OutputOptions{})), user))
 	m := regexp.MustCompile(`(?s)<pre id="told">(.*?)</pre>`).FindStringSubmatch(dom)
 	if m == nil {
 		t.Fatalf("the scripts did not run:\n%.3000s", dom)
@@ -202,16 +179,16 @@ func TestOracleHTML(t *testing.T) {
 func TestOracleHTMLHostile(t *testing.T) {
 	testenv.Oracle(t)
 	page := strings.Replace(hostilePage(t), "</body>", "<script>document.documentElement.dataset.ready = 'hostile'</script></body>", 1)
-	dom := dumpDOM(t, page)
+	dom := testenv.DOM(t, page)
 	if !strings.Contains(dom, `<html lang="en" class="on">`) || strings.Contains(dom, "data-ready") {
 		t.Errorf("the page's script did not run, or another did: %.200s", dom)
 	}
-	dom = dumpDOM(t, withScript(t, hostilePage(t), "document.documentElement.dataset.hostile = String(window.hostile) + document.images.length"))
+	dom = testenv.DOM(t, withScript(t, hostilePage(t), "document.documentElement.dataset.hostile = String(window.hostile) + document.images.length"))
 	if !strings.Contains(dom, `data-hostile="undefined0"`) {
 		t.Errorf("a name ran: %.200s", dom)
 	}
 	// Headless Chromium prints nothing with scripts switched off: the policy stops them.
-	dom = dumpDOM(t, programHash.ReplaceAllString(page, "'none'"))
+	dom = testenv.DOM(t, programHash.ReplaceAllString(page, "'none'"))
 	if strings.Contains(dom, `class="on"`) {
 		t.Fatal("a script ran")
 	}
