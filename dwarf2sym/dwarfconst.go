@@ -150,6 +150,7 @@ const (
 
 	lnctPath           = 1
 	lnctDirectoryIndex = 2
+	lnctMD5            = 5
 )
 
 // Languages (7.12) that decide how names are built and what can be skipped.

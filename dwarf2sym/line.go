@@ -54,6 +54,7 @@ type lineTable struct {
 type fileEntry struct {
 	name value
 	dir  uint64
+	md5  int // where its digest is in the program, of version 5; 0: there is none
 }
 
 // read decodes the line program of u and sorts its sequences. A damaged
@@ -168,7 +169,7 @@ func (t *lineTable) oldTables(c *bin.Cursor) {
 		if len(c.CStr()) == 0 {
 			break
 		}
-		t.files = append(t.files, fileEntry{value{vInline, uint64(at)}, c.ULEB()})
+		t.files = append(t.files, fileEntry{name: value{vInline, uint64(at)}, dir: c.ULEB()})
 		c.ULEB() // time
 		c.ULEB() // length
 	}
@@ -208,6 +209,7 @@ func (t *lineTable) entryTables(u *unit, c *bin.Cursor, offsetSize int) {
 // size is known.
 func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
 	kind, form := format[0], format[1]
+	at := c.Pos()
 	var num uint64
 	var text value
 	switch form {
@@ -250,6 +252,10 @@ func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2
 		}
 	case lnctDirectoryIndex:
 		e.dir = num
+	case lnctMD5:
+		if form == formData16 {
+			e.md5 = at
+		}
 	}
 }
 
@@ -457,7 +463,7 @@ func (t *lineTable) extended(u *unit, s *lineState, pos int) int {
 	case lneDefineFile:
 		c := bin.New(".debug_line", arg, nil)
 		c.CStr()
-		e := fileEntry{value{vInline, uint64(pos + 1)}, c.ULEB()}
+		e := fileEntry{name: value{vInline, uint64(pos + 1)}, dir: c.ULEB()}
 		if c.Err() == nil {
 			t.files = append(t.files, e)
 		}

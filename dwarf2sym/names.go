@@ -272,7 +272,7 @@ func (w *worker) fileID(file uint64) uint32 {
 	if !ok || !w.spend(uint64(len(name))) {
 		return w.files.internString(unknownFile)
 	}
-	id := w.files.internString(w.opts.mapPath(name))
+	id := w.files.internString(w.mapFile(name, file))
 	for uint64(len(w.fileIDs)) < uint64(len(w.lines.files)) {
 		w.fileIDs = append(w.fileIDs, 0)
 	}

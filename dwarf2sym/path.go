@@ -37,9 +37,6 @@ func (t *lineTable) text(u *unit, v value) string {
 	return string(b)
 }
 
-// mapPath applies the prefix map.
-func (o *Options) mapPath(path string) string { return MapPath(o.PrefixMap, path) }
-
 // MapPath replaces the beginning of a path: the last entry that matches counts.
 func MapPath(prefixes []PrefixMap, path string) string {
 	for i := len(prefixes) - 1; i >= 0; i-- {

@@ -21,6 +21,7 @@ const (
 	problemUnits
 	problemSplit // what skeletons stand for
 	problemCFI
+	problemMapping
 )
 
 // Garbage gives a problem every few bytes, of which the first ones say all.

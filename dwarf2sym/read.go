@@ -81,6 +81,8 @@ type Options struct {
 	// PrefixMap replaces the beginnings of FILE names; the last entry that
 	// matches counts, as with GCC's -ffile-prefix-map.
 	PrefixMap []PrefixMap
+	// Mapping, if not nil, replaces whole FILE names, after PrefixMap.
+	Mapping *Mapping
 
 	// Supplement is the file that dwz made of what several debug files share
 	// (DWARF 5, 7.3.6), if the debug information has a link to one.
@@ -124,6 +126,7 @@ type Report struct {
 	NoDebugInfo bool          // neither file has .debug_info
 	ORC         bool          // there is .orc_unwind, the Linux kernel's unwind information, which is not read
 	Problems    []bin.Problem // in order of sections and offsets
+	Mapped      []MappedFile  // whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
 
 	Others        []string // what was read beside the two: the supplementary file, packages, .dwo files
@@ -242,6 +245,7 @@ func (r *reader) join(ctx context.Context) error {
 		r.problem(problemUnits, fmt.Sprintf("lines and inlines of %d parts of functions", n), &bin.Error{
 			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
 	}
+	r.tellMapped()
 	r.workers = nil
 	r.addPublics(names)
 	stats.count(m)

@@ -24,8 +24,9 @@ type worker struct {
 	problems  problemList
 	elsewhere problemList // in what skeletons stand for
 	stats     Stats
-	spent     uint64 // work since the last tell
-	tired     bool   // there was too much of it
+	spent     uint64               // work since the last tell
+	tired     bool                 // there was too much of it
+	mapped    map[*MappedFile]bool // that Report tells of
 
 	// The unit at hand, and storage that is reused from unit to unit.
 	u         unit

@@ -71,7 +71,7 @@ func convertCommand(msgs *messages) *cli.Command {
 }
 
 func convertFlags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "from", Usage: "IN is in `FORMAT`: " + strings.Join(formatNames((*format).reads), ", ")},
 		&cli.StringFlag{Name: "to", Usage: "write `FORMAT`: " + strings.Join(formatNames((*format).writes), ", ")},
 		outputFlag(),
@@ -82,6 +82,7 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI and STACK WIN"},
 		&cli.BoolFlag{Name: "only-cfi", Usage: "write MODULE, INFO, STACK CFI and STACK WIN only"},
 		&cli.StringSliceFlag{Name: "prefix-map", Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+	}, mapFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "rename-module", Usage: "MODULE's `NAME`, in place of IN's"},
 		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write INLINE_ORIGIN with a file and INLINE without one, as\nBreakpad did in 2021; rust-minidump cannot read that"},
 		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
@@ -102,7 +103,7 @@ func convertFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "binaries", Usage: "take the code that a core left out from the binaries in\n`DIR`, by build-id, by path or by name; may be repeated"},
 		verboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
-	}
+	})
 }
 
 // convertConfig is a call of convert, checked as far as it can be without a look at
@@ -264,6 +265,12 @@ func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
 		noInlines: c.Bool("no-inlines"), noCFI: c.Bool("no-cfi"), onlyCFI: c.Bool("only-cfi"), name: c.String("rename-module"),
 	}
 	if cfg.edit.prefixes, err = prefixMap(c.StringSlice("prefix-map")); err != nil {
+		return err
+	}
+	if cfg.edit.maps, err = newMapConfig(c, false); err != nil {
+		return err
+	}
+	if err := cfg.edit.maps.checkList(cfg.output, cfg.files...); err != nil {
 		return err
 	}
 	return checkModuleName("rename-module", cfg.edit.name)

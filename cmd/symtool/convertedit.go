@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -13,6 +14,7 @@ type edit struct {
 	noCFI     bool
 	onlyCFI   bool
 	prefixes  []dwarf2sym.PrefixMap
+	maps      mapConfig
 	name      string // of the module, "" for its own
 }
 
@@ -30,9 +32,7 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	if e.noCFI {
 		dropped += m.DropCFI()
 	}
-	if len(e.prefixes) > 0 {
-		m.MapFiles(func(path string) string { return dwarf2sym.MapPath(e.prefixes, path) })
-	}
+	c.mapFiles(name, m)
 	if e.name != "" {
 		m.Name = e.name
 	}
@@ -45,6 +45,28 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	if c.verbose {
 		c.msgs.printf("symtool: %s: %s left out as asked for, %s", name, count(dropped, "record"), count(same, "duplicate"))
 	}
+}
+
+// mapFiles gives FILEs the names that were asked for.
+func (c *converter) mapFiles(name string, m *symfmt.Module) {
+	e := &c.edit
+	if e.maps.mapping == nil {
+		if len(e.prefixes) > 0 {
+			m.MapFiles(func(path string) string { return dwarf2sym.MapPath(e.prefixes, path) })
+		}
+		return
+	}
+	var problems []bin.Problem
+	m.MapFiles(func(path string) string {
+		f := e.maps.mapping.Map(e.prefixes, path, "")
+		if f.Err != nil {
+			problems = append(problems, f.Problem())
+		} else if f.File != "" {
+			c.mapped = append(c.mapped, *f)
+		}
+		return f.Name
+	})
+	c.tell(name, problems, statusInput)
 }
 
 // merge puts the symbols of one binary together.

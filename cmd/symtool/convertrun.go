@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
@@ -21,11 +22,15 @@ type converter struct {
 	msgs   *messages
 	status int
 
-	lostCallFiles int    // by --old-inline-origin
-	passed        func() // of the symbols that are written; may be nil
+	mapped        []dwarf2sym.MappedFile // for --map-list
+	lostCallFiles int                    // by --old-inline-origin
+	passed        func()                 // of the symbols that are written; may be nil
 }
 
 func (c *converter) run(ctx context.Context) error {
+	if err := c.edit.maps.readManifests(); err != nil {
+		return err
+	}
 	if c.store != "" {
 		return c.end(c.runStore(ctx))
 	}
@@ -53,8 +58,11 @@ func (c *converter) run(ctx context.Context) error {
 	return c.end(c.runSymbols(ctx, inputs))
 }
 
-// end adds the status to an error, or to none.
+// end writes --map-list, and adds the status to an error, or to none.
 func (c *converter) end(err error) error {
+	if err == nil {
+		err = c.edit.maps.writeList(c.mapped)
+	}
 	if err == nil && c.status != statusOK {
 		return &statusError{status: c.status}
 	}

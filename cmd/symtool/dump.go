@@ -52,7 +52,7 @@ func dumpCommand(msgs *messages) *cli.Command {
 }
 
 func dumpFlags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		outputFlag(),
 		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
 		jobsFlag(),
@@ -64,6 +64,7 @@ func dumpFlags() []cli.Flag {
 		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
 		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
 		&cli.StringSliceFlag{Name: "prefix-map", Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+	}, mapFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"},
 		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
@@ -77,7 +78,7 @@ func dumpFlags() []cli.Flag {
 		verboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 		&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText},
-	}
+	})
 }
 
 func outputFlag() cli.Flag {
@@ -112,6 +113,7 @@ type dumpConfig struct {
 	debugDirs []string
 	client    *debuginfod.Client // nil: no servers
 	buildID   []byte             // in place of files
+	maps      mapConfig
 	output    string
 	store     string
 	jobs      int
@@ -177,6 +179,10 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 	if cfg.output == "" && cfg.store == "" {
 		cfg.output = "-"
 	}
+	if cfg.maps, err = newMapConfig(c, true); err != nil {
+		return nil, usagef("dump", "%v", err)
+	}
+	cfg.options.Mapping = cfg.maps.mapping
 	if cfg.client, err = newDebuginfod(c, msgs); err != nil {
 		return nil, usagef("dump", "%v", err)
 	}
@@ -288,7 +294,11 @@ func (cfg *dumpConfig) operands(args []string) error {
 	case cfg.store == "" && len(args) == 2:
 		cfg.files, cfg.debugFile = args[:1], args[1]
 	}
-	return notInput(cfg.output, append(slices.Clone(args), cfg.options.Package)...)
+	inputs := append(slices.Clone(args), cfg.options.Package)
+	if err := cfg.maps.checkList(cfg.output, inputs...); err != nil {
+		return err
+	}
+	return notInput(cfg.output, inputs...)
 }
 
 // notInput keeps an input from being overwritten.

@@ -37,6 +37,7 @@ type dumpResult struct {
 	fileSummary
 	pending *wholeFile // with --store: complete, but not under its name yet
 	stack   []byte     // of a panic
+	mapped  []dwarf2sym.MappedFile
 }
 
 // note adds something that the user should know.
@@ -93,6 +94,9 @@ func (d *dumper) run(ctx context.Context) error {
 	d.placed = map[string]*dumpResult{}
 	for _, file := range d.files {
 		d.results = append(d.results, &dumpResult{fileSummary: fileSummary{File: file}})
+	}
+	if err := d.maps.readManifests(); err != nil {
+		return err
 	}
 	if err := d.openSingle(); err != nil {
 		return err
@@ -222,7 +226,7 @@ func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Opt
 		return inputError(r.File, err)
 	}
 	r.Module = &moduleSummary{m.OS, m.Arch, m.ID, m.Name}
-	r.Stats, r.others = &report.Stats, report.Others
+	r.Stats, r.others, r.mapped = &report.Stats, report.Others, report.Mapped
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
@@ -410,8 +414,15 @@ func (d *dumper) place(r *dumpResult) {
 // finish prints the summary and returns the status of all files.
 func (d *dumper) finish() error {
 	status := statusOK
+	var mapped []dwarf2sym.MappedFile
 	for _, r := range d.results {
 		status = max(status, r.Status)
+		if r.Error == "" {
+			mapped = append(mapped, r.mapped...)
+		}
+	}
+	if err := d.maps.writeList(mapped); err != nil {
+		return err
 	}
 	if d.json {
 		if err := d.printJSON(status); err != nil {

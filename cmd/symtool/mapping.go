@@ -1,0 +1,174 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/dwarf2sym"
+)
+
+// mapFlagNames are the flags that need --map.
+var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
+
+// mapFlags are those of the commands that write FILE names.
+func mapFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "map", Usage: "name FILEs whose path has `REGEX=TEMPLATE`'s REGEX in it by\nTEMPLATE, with {1}, {name} for groups, {VAR} and {digest}; after\n--prefix-map; may be repeated: the first one that matches counts;\nrust is one for Rust's standard library"},
+		&cli.StringSliceFlag{Name: "map-var", Usage: "`VAR=VALUE` for templates; may be repeated"},
+		&cli.BoolFlag{Name: "map-links", Usage: "follow symbolic links of paths before --map"},
+		&cli.StringSliceFlag{Name: "map-manifest", Usage: "`FILE,DIR`: Mozilla's install manifest FILE tells where the files\nin DIR are from; may be repeated"},
+		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE` what a template with {digest} names: the name, its\nSHA-512 and the file, with tabs between them"},
+	}
+}
+
+// mapConfig is what the flags of mapFlags say.
+type mapConfig struct {
+	mapping   *dwarf2sym.Mapping // nil without --map
+	manifests []manifestArg
+	list      string // of --map-list
+}
+
+// newMapConfig reads the flags. With debugInfo there is {md5}.
+func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
+	cfg := mapConfig{list: c.String("map-list")}
+	if !c.IsSet("map") {
+		for _, name := range mapFlagNames {
+			if c.IsSet(name) {
+				return cfg, fmt.Errorf("--%s is for --map", name)
+			}
+		}
+		return cfg, nil
+	}
+	m := &dwarf2sym.Mapping{Links: c.Bool("map-links")}
+	vars, err := mapVars(c.StringSlice("map-var"))
+	if err != nil {
+		return cfg, err
+	}
+	for _, text := range c.StringSlice("map") {
+		rule, err := dwarf2sym.ParseMapRule(text, vars)
+		if err != nil {
+			return cfg, fmt.Errorf("--map is %q: %w", text, err)
+		}
+		m.Rules = append(m.Rules, rule)
+	}
+	if cfg.manifests, err = manifestArgs(c.StringSlice("map-manifest")); err != nil {
+		return cfg, err
+	}
+	switch {
+	case m.ReadsMD5() && !debugInfo:
+		return cfg, errors.New("--map has {md5}, which is in debug information only: want symtool dump")
+	case c.IsSet("map-list") && (cfg.list == "" || cfg.list == "-"):
+		return cfg, fmt.Errorf("--map-list is %q, want the name of a file", cfg.list)
+	case cfg.list != "" && !m.ReadsFiles():
+		return cfg, errors.New("--map-list is for {digest} in --map, and there is none")
+	}
+	cfg.mapping = m
+	return cfg, nil
+}
+
+// mapVars reads VAR=VALUE.
+func mapVars(args []string) (map[string]string, error) {
+	vars := map[string]string{}
+	for _, arg := range args {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, fmt.Errorf("--map-var is %q, want VAR=VALUE: the environment is not looked at", arg)
+		}
+		if err := dwarf2sym.CheckMapVar(name, value); err != nil {
+			return nil, fmt.Errorf("--map-var %s: %w", name, err)
+		}
+		if _, again := vars[name]; again {
+			return nil, fmt.Errorf("--map-var %s is there twice", name)
+		}
+		vars[name] = value
+	}
+	return vars, nil
+}
+
+// manifestArg is FILE,DIR of --map-manifest.
+type manifestArg struct{ file, dir string }
+
+// manifestArgs reads FILE,DIR; DIR is behind the last comma.
+func manifestArgs(args []string) (all []manifestArg, err error) {
+	for _, arg := range args {
+		n := strings.LastIndexByte(arg, ',')
+		if n <= 0 || n == len(arg)-1 {
+			return nil, fmt.Errorf("--map-manifest is %q, want FILE,DIR", arg)
+		}
+		all = append(all, manifestArg{arg[:n], arg[n+1:]})
+	}
+	return all, nil
+}
+
+// readManifests reads the files of --map-manifest.
+func (cfg *mapConfig) readManifests() error {
+	for _, arg := range cfg.manifests {
+		m, err := readManifest(arg)
+		if err != nil {
+			return inputError("--map-manifest", err)
+		}
+		cfg.mapping.Manifests = append(cfg.mapping.Manifests, m)
+	}
+	return nil
+}
+
+func readManifest(arg manifestArg) (*dwarf2sym.Manifest, error) {
+	dir, err := filepath.Abs(arg.dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(arg.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return dwarf2sym.ReadManifest(f, arg.file, dir)
+}
+
+// checkList keeps --map-list from replacing an input or the output.
+func (cfg *mapConfig) checkList(output string, inputs ...string) error {
+	list, err := os.Stat(cfg.list)
+	if cfg.list == "" {
+		return nil
+	}
+	if filepath.Clean(cfg.list) == filepath.Clean(output) {
+		return fmt.Errorf("--map-list is %s, which is the output", cfg.list)
+	}
+	for _, in := range inputs {
+		if st, statErr := os.Stat(in); err == nil && statErr == nil && os.SameFile(st, list) {
+			return fmt.Errorf("--map-list is %s, which is an input", cfg.list)
+		}
+	}
+	return nil
+}
+
+// writeList writes --map-list, whole or not at all: a line for each name that has
+// the digest of a file in it, sorted. Names and files have no tabs (Mapping).
+func (cfg *mapConfig) writeList(mapped []dwarf2sym.MappedFile) error {
+	if cfg.list == "" {
+		return nil
+	}
+	// One file is enough for a name: its digest is in it.
+	byName := func(a, b dwarf2sym.MappedFile) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(mapped, func(a, b dwarf2sym.MappedFile) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
+	mapped = slices.CompactFunc(mapped, func(a, b dwarf2sym.MappedFile) bool { return byName(a, b) == 0 })
+	out, err := createOutput(cfg.list, io.Discard)
+	if err != nil {
+		return outputError(cfg.list, err)
+	}
+	defer out.Abort()
+	for _, f := range mapped {
+		if _, err := fmt.Fprintf(out, "%s\t%s\t%s\n", f.Name, f.SHA512, f.File); err != nil {
+			return outputError(out.Name(), err)
+		}
+	}
+	return outputError(out.Name(), out.Commit())
+}

@@ -1,0 +1,154 @@
+package dwarf2sym
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Manifest is an install manifest of Mozilla's build system
+// (python/mozbuild/mozpack/manifests.py), versions 1 to 5: which files the build
+// put into a folder, and where they are from. The first line is the version, any
+// other one a record of fields with U+001F between them, of which these matter:
+//
+//	1 or 2 (link, copy)            place, origin
+//	5 or 6 (links, copies)         key, base, pattern, folder
+//	7 (preprocessed)               place, origin, ...
+//
+// Records of files that are there anyway (3, 4) or that have no origin (8) say
+// nothing about origins; those below 0 are no files.
+type Manifest struct {
+	dir      string // with a slash behind it
+	files    map[string]string
+	patterns []manifestPattern
+}
+
+type manifestPattern struct {
+	folder, base string
+	match        *regexp.Regexp
+}
+
+const (
+	manifestSeparator = "\x1f"
+	maxManifestLine   = 1 << 20 // bytes; records of version 5 may hold a file
+	newestManifest    = 5
+)
+
+// ReadManifest reads the manifest of what is in the folder dir. file is for
+// errors.
+func ReadManifest(r io.Reader, file, dir string) (*Manifest, error) {
+	m := &Manifest{dir: strings.TrimRight(slashes(cleanPath(dir)), "/") + "/", files: map[string]string{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxManifestLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := strings.TrimRight(lines.Text(), " \t\r")
+		err := m.record(line)
+		if n == 1 {
+			err = checkManifestVersion(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+	}
+	switch err := lines.Err(); {
+	case err != nil:
+		return nil, fmt.Errorf("%s:%d: %w", file, n+1, err)
+	case n == 0:
+		return nil, fmt.Errorf("%s: empty, want an install manifest", file)
+	}
+	return m, nil
+}
+
+func checkManifestVersion(line string) error {
+	if len(line) == 1 && line[0] >= '1' && line[0] <= '0'+newestManifest {
+		return nil
+	}
+	return fmt.Errorf("version of an install manifest is %.20q, want 1 to %d", line, newestManifest)
+}
+
+// record takes one line.
+func (m *Manifest) record(line string) error {
+	f := strings.Split(line, manifestSeparator)
+	want := map[string]int{"1": 3, "2": 3, "3": 2, "4": 2, "5": 5, "6": 5, "7": 4, "8": 3}[f[0]]
+	switch {
+	case strings.HasPrefix(f[0], "-"):
+		return nil
+	case want == 0:
+		return fmt.Errorf("record of type %.20q, want 1 to 8", f[0])
+	case len(f) < want:
+		return fmt.Errorf("record of type %s has %d fields, want %d", f[0], len(f), want)
+	}
+	switch f[0] {
+	case "1", "2", "7":
+		place := slashes(cleanPath(f[1]))
+		if _, again := m.files[place]; again {
+			return fmt.Errorf("%s is there twice", bin.Printable(f[1]))
+		}
+		m.files[place] = f[2]
+	case "5", "6":
+		match, err := compileExpr(patternExpr(f[3]))
+		if err != nil {
+			return err
+		}
+		folder := ""
+		if f[4] != "" {
+			folder = strings.TrimRight(slashes(cleanPath(f[4])), "/") + "/"
+		}
+		m.patterns = append(m.patterns, manifestPattern{folder, f[2], match})
+	}
+	return nil
+}
+
+// patternExpr is a pattern of mozpack.path as a regular expression: * is within
+// a folder, ** any number of folders, and a folder stands for all below it.
+func patternExpr(pattern string) string {
+	var b strings.Builder
+	b.WriteByte('^')
+	parts := strings.Split(slashes(pattern), "/")
+	for i, p := range parts {
+		last := i == len(parts)-1
+		switch {
+		case p == "" && last:
+		case p == "**" && last:
+			b.WriteString(".+")
+		case p == "**":
+			b.WriteString("(?:.+/)?")
+		default:
+			b.WriteString(strings.ReplaceAll(regexp.QuoteMeta(p), `\*`, "[^/]*"))
+			if !last {
+				b.WriteByte('/')
+			}
+		}
+	}
+	b.WriteString("(?:/.*)?$")
+	if pattern == "" {
+		return "^"
+	}
+	return b.String()
+}
+
+// Origin returns the path of the file that the build put at a path.
+func (m *Manifest) Origin(path string) (string, bool) {
+	place, ok := strings.CutPrefix(slashes(cleanPath(path)), m.dir)
+	if !ok {
+		return "", false
+	}
+	if from, ok := m.files[place]; ok {
+		return from, true
+	}
+	for i := range m.patterns {
+		p := &m.patterns[i]
+		if rest, ok := strings.CutPrefix(place, p.folder); ok && p.match.MatchString(rest) {
+			return join(p.base, rest), true
+		}
+	}
+	return "", false
+}
+
+func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }

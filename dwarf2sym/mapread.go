@@ -1,0 +1,73 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// md5 returns the digest of a file of the line table, hexadecimal; "" for none.
+func (t *lineTable) md5(file uint64) string {
+	at := t.files[file].md5
+	if at == 0 || len(t.data)-at < md5.Size {
+		return ""
+	}
+	return hex.EncodeToString(t.data[at : at+md5.Size])
+}
+
+// mapFile gives a file of the line table its name in the symbol file.
+func (w *worker) mapFile(path string, file uint64) string {
+	if w.opts.Mapping == nil {
+		return MapPath(w.opts.PrefixMap, path)
+	}
+	f := w.opts.Mapping.Map(w.opts.PrefixMap, path, w.lines.md5(file))
+	if f.File != "" || f.Err != nil {
+		if w.mapped == nil {
+			w.mapped = map[*MappedFile]bool{}
+		}
+		w.mapped[f] = true
+	}
+	return f.Name
+}
+
+// tellMapped reports the files of the module that were read for their names, and
+// those that could not be mapped.
+func (r *reader) tellMapped() {
+	if r.opts.Mapping == nil {
+		return
+	}
+	mapped := map[*MappedFile]bool{}
+	for _, w := range r.workers {
+		maps.Copy(mapped, w.mapped)
+	}
+	named := make(map[string]bool, len(r.module.Files))
+	for i := range r.module.Files {
+		named[r.module.Files[i].Name] = true
+	}
+	bad := 0
+	all := slices.SortedFunc(maps.Keys(mapped), compareMapped)
+	for _, f := range slices.CompactFunc(all, func(a, b *MappedFile) bool { return compareMapped(a, b) == 0 }) {
+		switch {
+		case !named[f.Name]:
+		case f.Err == nil:
+			r.report.Mapped = append(r.report.Mapped, *f)
+		default:
+			if bad++; bad <= allProblems {
+				p := f.Problem()
+				r.problem(problemMapping, p.Lost, p.Err)
+			}
+		}
+	}
+	if bad > allProblems {
+		r.problem(problemMapping, "", &bin.Error{File: r.file.Path, Msg: fmt.Sprintf("%d more files are not mapped", bad-allProblems)})
+	}
+}
+
+func compareMapped(a, b *MappedFile) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name), cmp.Compare(fmt.Sprint(a.Err), fmt.Sprint(b.Err)))
+}

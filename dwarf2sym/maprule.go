@@ -1,0 +1,223 @@
+package dwarf2sym
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// MapRule is one rule of a Mapping.
+type MapRule struct {
+	expr  *regexp.Regexp
+	parts []mapPart
+}
+
+// mapPart is a piece of a template.
+type mapPart struct {
+	kind  mapPartKind
+	text  string // of partText
+	group int    // of partGroup
+}
+
+type mapPartKind uint8
+
+const (
+	partText mapPartKind = iota
+	partGroup
+	partDigest // SHA-512 of the source file
+	partDIGEST // in upper case
+	partMD5    // as the debug information has it
+)
+
+// reserved are the names of a template that are no variables.
+var reserved = map[string]mapPartKind{"digest": partDigest, "DIGEST": partDIGEST, "md5": partMD5}
+
+// mapPresets are rules that have names.
+var mapPresets = map[string]string{
+	// rustc's own build replaces its folder by /rustc/ and the revision; on
+	// Windows what is behind has backslashes.
+	"rust": `^/rustc/([0-9a-f]{40}(?:[0-9a-f]{24})?)[/\\](.+)$=git:github.com/rust-lang/rust:{2}:{1}`,
+}
+
+// MapPresets returns the names of the rules that have one.
+func MapPresets() (names []string) {
+	for name := range mapPresets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// maxMapProgram is how many instructions an expression may have, of which each
+// byte of a path may cost every one. "^/home/worker/(.*)$" has 20; what has more
+// was written by a program, or counts with {1000}.
+const maxMapProgram = 10_000
+
+// ParseMapRule reads "REGEX=TEMPLATE", or the name of a preset. REGEX is in the
+// syntax of package regexp (RE2), and ends at the first "=" (\x3d is one in it).
+// It matches any part of the path unless it has ^ and $. TEMPLATE is the whole
+// name, in which stand for
+//
+//	{0} {1} {name}     the match, and groups of it
+//	{var}              a variable
+//	{digest} {DIGEST}  SHA-512 of the source file's content, hexadecimal
+//	{md5}              MD5 of it, as the debug information has it
+//	{{ }}              braces
+func ParseMapRule(text string, vars map[string]string) (MapRule, error) {
+	if preset, ok := mapPresets[text]; ok {
+		text = preset
+	}
+	expr, template, ok := strings.Cut(text, "=")
+	if !ok || expr == "" || template == "" {
+		return MapRule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(MapPresets(), ", "))
+	}
+	if !bin.IsPrintable(template) {
+		return MapRule{}, errors.New("the template has control characters")
+	}
+	r := MapRule{}
+	var err error
+	if r.expr, err = compileExpr(expr); err != nil {
+		return MapRule{}, err
+	}
+	r.parts, err = parseTemplate(template, r.expr, vars)
+	return r, err
+}
+
+// compileExpr compiles a regular expression that is not too large.
+func compileExpr(expr string) (*regexp.Regexp, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if n := len(prog.Inst); n > maxMapProgram {
+		return nil, fmt.Errorf("the regular expression has %d instructions, want at most %d: it counts too far", n, maxMapProgram)
+	}
+	return re, nil
+}
+
+// parseTemplate cuts a template at its braces.
+func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts []mapPart, err error) {
+	text := ""
+	for s != "" {
+		n := strings.IndexAny(s, "{}")
+		if n < 0 {
+			text += s
+			break
+		}
+		text += s[:n]
+		s = s[n:]
+		if strings.HasPrefix(s, "{{") || strings.HasPrefix(s, "}}") {
+			text += s[:1]
+			s = s[2:]
+			continue
+		}
+		name, rest, ok := strings.Cut(s[1:], "}")
+		if s[0] == '}' {
+			return nil, errors.New("} without { in the template; }} is a brace itself")
+		}
+		if !ok {
+			return nil, errors.New("{ without } in the template; {{ is a brace itself")
+		}
+		p, err := parseName(name, expr, vars)
+		if err != nil {
+			return nil, err
+		}
+		if p.kind == partText {
+			text += p.text
+		} else {
+			parts = append(parts, mapPart{kind: partText, text: text}, p)
+			text = ""
+		}
+		s = rest
+	}
+	return append(parts, mapPart{kind: partText, text: text}), nil
+}
+
+// parseName finds what a name in braces stands for.
+func parseName(name string, expr *regexp.Regexp, vars map[string]string) (mapPart, error) {
+	if kind, ok := reserved[name]; ok {
+		return mapPart{kind: kind}, nil
+	}
+	if isNumber(name) {
+		n, err := strconv.Atoi(name)
+		if most := expr.NumSubexp(); err != nil || n > most {
+			return mapPart{}, fmt.Errorf("{%s}: the regular expression has groups up to {%d}", name, most)
+		}
+		return mapPart{kind: partGroup, group: n}, nil
+	}
+	group := -1
+	if name != "" {
+		group = expr.SubexpIndex(name)
+	}
+	value, isVar := vars[name]
+	switch {
+	case group >= 0 && isVar:
+		return mapPart{}, fmt.Errorf("{%s} is a group of the regular expression and a variable", name)
+	case group >= 0:
+		return mapPart{kind: partGroup, group: group}, nil
+	case isVar:
+		return mapPart{kind: partText, text: value}, nil
+	}
+	return mapPart{}, fmt.Errorf("{%s} is neither a group of the regular expression nor a variable", name)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+var mapVarName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// CheckMapVar tells what is wrong with a variable of templates.
+func CheckMapVar(name, value string) error {
+	_, taken := reserved[name]
+	switch {
+	case !mapVarName.MatchString(name):
+		return fmt.Errorf("the name is %q, want letters, digits and _", name)
+	case taken:
+		return fmt.Errorf("{%s} is of the source file", name)
+	case !bin.IsPrintable(value):
+		return fmt.Errorf("the value is %q, which has control characters", value)
+	}
+	return nil
+}
+
+func (r *MapRule) has(kind mapPartKind) bool {
+	return slices.ContainsFunc(r.parts, func(p mapPart) bool { return p.kind == kind })
+}
+
+// filled tells whether all groups of the template took part in a match.
+func (r *MapRule) filled(match []int) bool {
+	return !slices.ContainsFunc(r.parts, func(p mapPart) bool { return p.kind == partGroup && match[2*p.group] < 0 })
+}
+
+// name fills the template in.
+func (r *MapRule) name(path string, match []int, file *sourceFile, md5 string) string {
+	var b strings.Builder
+	for _, p := range r.parts {
+		switch p.kind {
+		case partText:
+			b.WriteString(p.text)
+		case partGroup:
+			b.WriteString(path[match[2*p.group]:match[2*p.group+1]])
+		case partDigest:
+			b.WriteString(file.sha512)
+		case partDIGEST:
+			b.WriteString(strings.ToUpper(file.sha512))
+		case partMD5:
+			b.WriteString(md5)
+		}
+	}
+	return b.String()
+}
