@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -22,7 +23,7 @@ import (
 // Records of files that are there anyway (3, 4) or that have no origin (8) say
 // nothing about origins; those below 0 are no files.
 type Manifest struct {
-	dir      string // with a slash behind it
+	dirs     []string // where the places are; with a slash behind each, but for ""
 	files    map[string]string
 	patterns []manifestPattern
 }
@@ -38,10 +39,17 @@ const (
 	newestManifest    = 5
 )
 
-// ReadManifest reads the manifest of what is in the folder dir. file is for
-// errors.
-func ReadManifest(r io.Reader, file, dir string) (*Manifest, error) {
-	m := &Manifest{dir: strings.TrimRight(slashes(cleanPath(dir)), "/") + "/", files: map[string]string{}}
+// ReadManifest reads the manifest of what is in a folder, which may have several
+// names: a relative one is for relative paths. file is for errors.
+func ReadManifest(r io.Reader, file string, dirs ...string) (*Manifest, error) {
+	m := &Manifest{files: map[string]string{}}
+	for _, dir := range dirs {
+		dir = strings.TrimRight(slashes(cleanPath(dir)), "/") + "/"
+		if dir == "./" {
+			dir = ""
+		}
+		m.dirs = append(m.dirs, dir)
+	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxManifestLine)
 	n := 0
@@ -57,6 +65,8 @@ func ReadManifest(r io.Reader, file, dir string) (*Manifest, error) {
 		}
 	}
 	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s:%d: line of more than %d bytes", file, n+1, maxManifestLine)
 	case err != nil:
 		return nil, fmt.Errorf("%s:%d: %w", file, n+1, err)
 	case n == 0:
@@ -135,10 +145,17 @@ func patternExpr(pattern string) string {
 
 // Origin returns the path of the file that the build put at a path.
 func (m *Manifest) Origin(path string) (string, bool) {
-	place, ok := strings.CutPrefix(slashes(cleanPath(path)), m.dir)
-	if !ok {
-		return "", false
+	path = slashes(cleanPath(path))
+	for _, dir := range m.dirs {
+		if place, ok := strings.CutPrefix(path, dir); ok {
+			return m.origin(place)
+		}
 	}
+	return "", false
+}
+
+// origin is Origin for a path below the folder.
+func (m *Manifest) origin(place string) (string, bool) {
 	if from, ok := m.files[place]; ok {
 		return from, true
 	}

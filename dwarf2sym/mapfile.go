@@ -28,6 +28,8 @@ type sourceFile struct {
 // one may be that of the machine's memory.
 const maxSource = 1 << 30
 
+var errTooLarge = fmt.Errorf("more than %d bytes: no source file", maxSource)
+
 // read returns the first of several files that is there, or why none is.
 func (m *Mapping) read(places []string) *sourceFile {
 	var missing error
@@ -75,6 +77,8 @@ func (f *sourceFile) digest() error {
 		return err
 	case !st.Mode().IsRegular():
 		return errors.New("not a regular file")
+	case st.Size() > maxSource:
+		return errTooLarge
 	}
 	long, short := sha512.New(), md5.New()
 	n, err := io.Copy(io.MultiWriter(long, short), io.LimitReader(file, maxSource+1))
@@ -82,7 +86,7 @@ func (f *sourceFile) digest() error {
 	case err != nil:
 		return err
 	case n > maxSource:
-		return fmt.Errorf("more than %d bytes: no source file", maxSource)
+		return errTooLarge // a file may grow, or not tell its size
 	}
 	f.sha512, f.md5 = hex.EncodeToString(long.Sum(nil)), hex.EncodeToString(short.Sum(nil))
 	return nil

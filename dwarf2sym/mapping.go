@@ -116,9 +116,12 @@ func (m *Mapping) apply(prefixes []PrefixMap, path, md5 string) MappedFile {
 		file, err := m.source(r, places, md5)
 		if err == nil {
 			name := r.name(origin, match, file, md5)
-			if name == "" {
+			switch {
+			case name == "":
 				err = errors.New("the name that its rule gives is empty")
-			} else {
+			case file != nil && strings.ContainsAny(name, tabsAndEnds):
+				err = errors.New("{digest}: the name that its rule gives has tabs or ends of lines")
+			default:
 				f.Name = name
 			}
 		}
@@ -143,7 +146,7 @@ func (m *Mapping) source(r *MapRule, places []string, sum string) (*sourceFile, 
 	switch {
 	case f.err != nil:
 		return nil, fmt.Errorf("{digest}: %w", f.err)
-	case strings.ContainsAny(f.path, "\t\n\r\x00"):
+	case strings.ContainsAny(f.path, tabsAndEnds):
 		return nil, fmt.Errorf("{digest}: %s: a name with tabs or ends of lines", bin.Printable(f.path))
 	case len(sum) == 2*md5.Size && f.md5 != sum:
 		return nil, fmt.Errorf("{digest}: %s is not what was compiled: its MD5 is %s, that in the debug information %s",

@@ -77,7 +77,7 @@ func ParseMapRule(text string, vars map[string]string) (MapRule, error) {
 	if !ok || expr == "" || template == "" {
 		return MapRule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(MapPresets(), ", "))
 	}
-	if !bin.IsPrintable(template) {
+	if hasControls(template) {
 		return MapRule{}, errors.New("the template has control characters")
 	}
 	r := MapRule{}
@@ -172,8 +172,23 @@ func parseName(name string, expr *regexp.Regexp, vars map[string]string) (mapPar
 	case isVar:
 		return mapPart{kind: partText, text: value}, nil
 	}
-	return mapPart{}, fmt.Errorf("{%s} is neither a group of the regular expression nor a variable", name)
+	return mapPart{}, &MapNameError{name}
 }
+
+// MapNameError says that a template has a name that stands for nothing.
+type MapNameError struct{ Name string }
+
+func (e *MapNameError) Error() string {
+	return fmt.Sprintf("{%s} is neither a group of the regular expression nor a variable", e.Name)
+}
+
+// hasControls tells whether a text has what ends fields and lines, or what a
+// terminal would obey.
+func hasControls(s string) bool { return !bin.IsPrintable(s) || strings.ContainsAny(s, tabsAndEnds) }
+
+// tabsAndEnds are what a list with a line for each file and tabs between its
+// fields has no place for.
+const tabsAndEnds = "\t\n\r\x00"
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
@@ -187,7 +202,7 @@ func CheckMapVar(name, value string) error {
 		return fmt.Errorf("the name is %q, want letters, digits and _", name)
 	case taken:
 		return fmt.Errorf("{%s} is of the source file", name)
-	case !bin.IsPrintable(value):
+	case hasControls(value):
 		return fmt.Errorf("the value is %q, which has control characters", value)
 	}
 	return nil

@@ -81,7 +81,7 @@ func convertFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
 		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI and STACK WIN"},
 		&cli.BoolFlag{Name: "only-cfi", Usage: "write MODULE, INFO, STACK CFI and STACK WIN only"},
-		&cli.StringSliceFlag{Name: "prefix-map", Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
 	}, mapFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "rename-module", Usage: "MODULE's `NAME`, in place of IN's"},
 		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write INLINE_ORIGIN with a file and INLINE without one, as\nBreakpad did in 2021; rust-minidump cannot read that"},

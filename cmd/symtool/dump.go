@@ -63,7 +63,7 @@ func dumpFlags() []cli.Flag {
 		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of FILE's"},
 		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
 		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
-		&cli.StringSliceFlag{Name: "prefix-map", Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
 	}, mapFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"},
 		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},

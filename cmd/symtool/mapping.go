@@ -21,11 +21,11 @@ var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
 // mapFlags are those of the commands that write FILE names.
 func mapFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "map", Usage: "name FILEs whose path has `REGEX=TEMPLATE`'s REGEX in it by\nTEMPLATE, with {1}, {name} for groups, {VAR} and {digest}; after\n--prefix-map; may be repeated: the first one that matches counts;\nrust is one for Rust's standard library"},
-		&cli.StringSliceFlag{Name: "map-var", Usage: "`VAR=VALUE` for templates; may be repeated"},
-		&cli.BoolFlag{Name: "map-links", Usage: "follow symbolic links of paths before --map"},
-		&cli.StringSliceFlag{Name: "map-manifest", Usage: "`FILE,DIR`: Mozilla's install manifest FILE tells where the files\nin DIR are from; may be repeated"},
-		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE` what a template with {digest} names: the name, its\nSHA-512 and the file, with tabs between them"},
+		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "`REGEX=TEMPLATE`: TEMPLATE is the name of each FILE in whose path\nREGEX matches. It has {1} and {NAME} for groups, {VAR}, {digest}.\nAfter --prefix-map; may be repeated: the first one that matches\ncounts. rust is one for Rust's standard library"},
+		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "`VAR=VALUE` for templates; may be repeated"},
+		&cli.BoolFlag{Name: "map-links", Usage: "follow the symbolic links in paths before --map"},
+		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "`FILE,DIR`: Mozilla's install manifest FILE tells, before --map,\nwhere the files in DIR are from; may be repeated"},
+		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE`, for each file whose digest is in a name, the name,\nthe SHA-512 and the file, with tabs between them"},
 	}
 }
 
@@ -54,6 +54,10 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 	}
 	for _, text := range c.StringSlice("map") {
 		rule, err := dwarf2sym.ParseMapRule(text, vars)
+		var unknown *dwarf2sym.MapNameError
+		if errors.As(err, &unknown) && dwarf2sym.CheckMapVar(unknown.Name, "") == nil {
+			return cfg, fmt.Errorf("--map is %q: %w; --map-var %s=VALUE makes it one", text, err, unknown.Name)
+		}
 		if err != nil {
 			return cfg, fmt.Errorf("--map is %q: %w", text, err)
 		}
@@ -83,7 +87,7 @@ func mapVars(args []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--map-var is %q, want VAR=VALUE: the environment is not looked at", arg)
 		}
 		if err := dwarf2sym.CheckMapVar(name, value); err != nil {
-			return nil, fmt.Errorf("--map-var %s: %w", name, err)
+			return nil, fmt.Errorf("--map-var is %q: %w", arg, err)
 		}
 		if _, again := vars[name]; again {
 			return nil, fmt.Errorf("--map-var %s is there twice", name)
@@ -130,7 +134,7 @@ func readManifest(arg manifestArg) (*dwarf2sym.Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return dwarf2sym.ReadManifest(f, arg.file, dir)
+	return dwarf2sym.ReadManifest(f, arg.file, arg.dir, dir)
 }
 
 // checkList keeps --map-list from replacing an input or the output.

@@ -1,0 +1,66 @@
+package dwarf2sym
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Any rule and path: an error, or a name as the rule says.
+func FuzzMap(f *testing.F) {
+	for _, rule := range []string{"rust", `^/a/(?P<x>.*)$=hg:{x}:{rev}`, `(a)?(.*)={1}{2}`, `.={{{0}}}`, `(=`, `a={`, `a=}`, `((a{50}){50})=x`} {
+		f.Add(rule, "/a/../a//b.c", "0123456789abcdef")
+		f.Add(rule, `C:\a\.\aaaa`, "")
+	}
+	f.Fuzz(func(t *testing.T, rule, path, md5 string) {
+		if strings.Contains(rule, "igest") || strings.Contains(rule, "DIGEST") {
+			t.Skip() // reads files
+		}
+		r, err := ParseMapRule(rule, map[string]string{"rev": "abc"})
+		if err != nil {
+			return
+		}
+		m := &Mapping{Rules: []MapRule{r}}
+		got := m.Map([]PrefixMap{{"/b", "/c"}}, path, md5)
+		clean := cleanPath(MapPath([]PrefixMap{{"/b", "/c"}}, path))
+		if again := cleanPath(clean); again != clean {
+			t.Errorf("%q: clean is %q, and then %q", path, clean, again)
+		}
+		switch {
+		case got.Name == "" && path != "" && got.Err == nil:
+			t.Errorf("%q %q: no name", rule, path)
+		case got.Err != nil && got.Name != MapPath([]PrefixMap{{"/b", "/c"}}, path):
+			t.Errorf("%q %q: %q in spite of %v", rule, path, got.Name, got.Err)
+		case got.Err == nil && len(path) <= maxMapPath && !r.expr.MatchString(clean) && got.Name != MapPath([]PrefixMap{{"/b", "/c"}}, path):
+			t.Errorf("%q %q: %q without a match", rule, path, got.Name)
+		}
+		if got.Problem(); got != m.Map([]PrefixMap{{"/b", "/c"}}, path, md5) && len(path) <= maxMapPath {
+			t.Errorf("%q: mapped twice", path)
+		}
+	})
+}
+
+// Any manifest: an error with its line, or origins that are its own.
+func FuzzManifest(f *testing.F) {
+	f.Add(manifestText("5", "1|a.h|/src/a.h", "5|k|/src|**/*.idl|x", "8|t|\"\"", "-1|"), "a.h")
+	f.Add(manifestText("1", "2|a/../b.h|c", "7|p|q|d"), "x/b.idl")
+	f.Add(manifestText("3", "6|k|b|*|"), "y")
+	place := regexp.MustCompile(`^m:\d+: |^m: empty`)
+	f.Fuzz(func(t *testing.T, text, path string) {
+		m, err := ReadManifest(strings.NewReader(text), "m", "/obj")
+		if err != nil {
+			if !place.MatchString(err.Error()) {
+				t.Errorf("no place: %v", err)
+			}
+			return
+		}
+		for name, from := range m.files {
+			if got, ok := m.Origin("/obj/" + name); ok && got != from && cleanPath("/obj/"+name) == "/obj/"+name {
+				t.Errorf("%q: %q, want %q", name, got, from)
+			}
+		}
+		if from, ok := m.Origin("/obj/" + path); ok && !strings.Contains(text, "\n") {
+			t.Errorf("%q from a manifest without records", from)
+		}
+	})
+}

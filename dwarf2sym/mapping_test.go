@@ -1,0 +1,246 @@
+package dwarf2sym
+
+import (
+	"crypto/sha512"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// mapping is a Mapping of rules as --map has them.
+func mapping(t testing.TB, vars map[string]string, rules ...string) *Mapping {
+	t.Helper()
+	m := &Mapping{}
+	for _, text := range rules {
+		r, err := ParseMapRule(text, vars)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		m.Rules = append(m.Rules, r)
+	}
+	return m
+}
+
+func writeFile(t testing.TB, path, content string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestMap(t *testing.T) {
+	vars := map[string]string{"rev": "abc", "brace": "{1}", "host": "hg.mozilla.org/mozilla-central"}
+	for _, c := range []struct {
+		name     string
+		rules    []string
+		prefixes []PrefixMap
+		md5      string
+		path     string
+		want     string
+	}{
+		{name: "number and variable", rules: []string{`^/home/worker/(.*)$=hg:{host}:{1}:{rev}`}, path: "/home/worker/a/b.cpp", want: "hg:hg.mozilla.org/mozilla-central:a/b.cpp:abc"},
+		{name: "named group", rules: []string{`^/w/(?P<repo>[^/]+)/(?<rest>.*)$=git:github.com/x/{repo}:{rest}:{rev}`}, path: "/w/r/a.c", want: "git:github.com/x/r:a.c:abc"},
+		{name: "whole match", rules: []string{`[^/]+$={0}`}, path: "/a/b.c", want: "b.c"},
+		{name: "any part matches, the whole path goes", rules: []string{`worker/(.*)=x:{1}`}, path: "/home/worker/a.c", want: "x:a.c"},
+		{name: "the first rule counts", rules: []string{`^/a/=1`, `^/a/b=2`, `^/a/b$=3`}, path: "/a/b", want: "1"},
+		{name: "the next rule", rules: []string{`^/no/=1`, `^/a/b=2`}, path: "/a/b", want: "2"},
+		{name: "no rule", rules: []string{`^/no/=1`}, path: "/a/../b", want: "/a/../b"},
+		{name: "a group that took no part: the next rule", rules: []string{`^/a(/x)?/(.*)$={1}:{2}`, `^/a/(.*)$=2:{1}`}, path: "/a/b", want: "2:b"},
+		{name: "an empty group", rules: []string{`^/a(x*)/(.*)$=<{1}>{2}`}, path: "/a/b", want: "<>b"},
+		{name: "values are not looked through", rules: []string{`^/(.*)$={brace}{1}`}, path: "/{rev}", want: "{1}{rev}"},
+		{name: "braces", rules: []string{`(.)$={{{1}}}{{}}`}, path: "/a", want: "{a}{}"},
+		{name: "= in the template", rules: []string{`^/(.*)$=https://h/?p={1}&r={rev}`}, path: "/a.c", want: "https://h/?p=a.c&r=abc"},
+		{name: "= in the expression", rules: []string{`^/a\x3d(.*)$={1}`}, path: "/a=b", want: "b"},
+		{name: "after the prefix map", rules: []string{`^/src/(.*)$=hg:{1}`}, prefixes: []PrefixMap{{"/build/1", "/src"}}, path: "/build/1/a.c", want: "hg:a.c"},
+		{name: "not before it", rules: []string{`^/build/(.*)$=hg:{1}`}, prefixes: []PrefixMap{{"/build/1", "/src"}}, path: "/build/1/a.c", want: "/src/a.c"},
+		{name: "dots", rules: []string{`^/src/(.*)$=hg:{1}`}, path: "/src/obj/./../lib//a.c", want: "hg:lib/a.c"},
+		{name: "dots lead out", rules: []string{`^/src/(.*)$=hg:{1}`}, path: "/src/../etc/a.c", want: "/src/../etc/a.c"},
+		{name: "relative", rules: []string{`^lib/(.*)$=hg:{1}`}, path: "./x/../lib/a.c", want: "hg:a.c"},
+		{name: "Windows", rules: []string{`^[cC]:\\b\\(.*)$=hg:h:{1}:r`}, path: `C:\b\dom\base\.\a.cpp`, want: `hg:h:dom\base\a.cpp:r`},
+		{name: "Windows, both separators", rules: []string{`^d:[\\/]b[\\/](.*)$={1}`}, path: `d:/b\x/..\a.cpp`, want: `a.cpp`},
+		{name: "not UTF-8", rules: []string{`^/(.*)\.c$={1}`}, path: "/\xff\xfe.c", want: "\xff\xfe"},
+		{name: "md5", rules: []string{`^/(.*)$=s3:b:{md5}/{1}:`}, path: "/a.c", md5: "00ff", want: "s3:b:00ff/a.c:"},
+		{name: "Rust", rules: []string{"rust"}, path: "/rustc/f3e1a954d2ead4e2fc197c7da7d71e6c61bad196/library/core/src/str/pattern.rs",
+			want: "git:github.com/rust-lang/rust:library/core/src/str/pattern.rs:f3e1a954d2ead4e2fc197c7da7d71e6c61bad196"},
+		{name: "Rust of Windows", rules: []string{"rust"}, path: `/rustc/f3e1a954d2ead4e2fc197c7da7d71e6c61bad196\library\std\src\rt.rs`,
+			want: `git:github.com/rust-lang/rust:library\std\src\rt.rs:f3e1a954d2ead4e2fc197c7da7d71e6c61bad196`},
+		{name: "Rust's LLVM", rules: []string{"rust"}, path: "/rustc/llvm/src/a.cpp", want: "/rustc/llvm/src/a.cpp"},
+		{name: "Rust in a folder", rules: []string{"rust"}, path: "/x/rustc/f3e1a954d2ead4e2fc197c7da7d71e6c61bad196/a.rs", want: "/x/rustc/f3e1a954d2ead4e2fc197c7da7d71e6c61bad196/a.rs"},
+		{name: "longest path", rules: []string{`^/(.*)$=x`}, path: "/" + strings.Repeat("a", maxMapPath-1), want: "x"},
+	} {
+		f := mapping(t, vars, c.rules...).Map(c.prefixes, c.path, c.md5)
+		if f.Name != c.want || f.Err != nil || f.Path != c.path || f.File != "" {
+			t.Errorf("%s: %+v, want %s", c.name, f, c.want)
+		}
+	}
+}
+
+func TestMapRuleErrors(t *testing.T) {
+	vars := map[string]string{"rev": "1", "name": "2"}
+	for rule, want := range map[string]string{
+		"":                      "want REGEX=TEMPLATE, or rust",
+		"rusty":                 "want REGEX=TEMPLATE, or rust",
+		"=x":                    "want REGEX=TEMPLATE, or rust",
+		"x=":                    "want REGEX=TEMPLATE, or rust",
+		"(=x":                   "error parsing regexp: missing closing ): `(`",
+		"(?!a)b=x":              "error parsing regexp: invalid or unsupported Perl syntax: `(?!`",
+		`(a)\1=x`:               "error parsing regexp: invalid escape sequence: `\\1`",
+		"a{1001}=x":             "error parsing regexp: invalid repeat count: `{1001}`",
+		"(?:(?:a{100}){100})=x": "error parsing regexp: invalid repeat count: `{100}`",
+		"(?:[a-z]?){900}b{900}" + "(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}=x": "the regular expression has 11702 instructions, want at most 10000: it counts too far",
+		"(a)(b)={3}":               "{3}: the regular expression has groups up to {2}",
+		"a={99999999999999999999}": "{99999999999999999999}: the regular expression has groups up to {0}",
+		"a={-1}":                   "{-1} is neither a group of the regular expression nor a variable",
+		"a={}":                     "{} is neither a group of the regular expression nor a variable",
+		"a={Rev}":                  "{Rev} is neither a group of the regular expression nor a variable",
+		"(?P<name>a)={name}":       "{name} is a group of the regular expression and a variable",
+		"a={rev":                   "{ without } in the template; {{ is a brace itself",
+		"a=rev}":                   "} without { in the template; }} is a brace itself",
+		"a={1}}":                   "{1}: the regular expression has groups up to {0}",
+		"a=b\nc":                   "the template has control characters",
+	} {
+		if _, err := ParseMapRule(rule, vars); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", rule, err, want)
+		}
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"rev", "", ""}, {"_a1", "é", ""},
+		{"", "x", `the name is "", want letters, digits and _`},
+		{"1", "x", `the name is "1", want letters, digits and _`},
+		{"a-b", "x", `the name is "a-b", want letters, digits and _`},
+		{"digest", "x", "{digest} is of the source file"},
+		{"md5", "x", "{md5} is of the source file"},
+		{"rev", "\t", `the value is "\t", which has control characters`},
+		{"rev", "a\nb", `the value is "a\nb", which has control characters`},
+	} {
+		err := CheckMapVar(c.name, c.value)
+		if got := ""; err != nil {
+			got = err.Error()
+			if got != c.want {
+				t.Errorf("%q: %s, want %s", c.name, got, c.want)
+			}
+		} else if c.want != "" {
+			t.Errorf("%q: no error, want %s", c.name, c.want)
+		}
+	}
+}
+
+// What a template wants and is not there costs the mapping of the one path, and
+// is told; the next rule, that would find it, does not get it.
+func TestMapWithoutFile(t *testing.T) {
+	dir := t.TempDir()
+	good := writeFile(t, filepath.Join(dir, "good.c"), "int a;\n")
+	const goodMD5 = "0ba6a1dc0a9eb8ea4ec5d9a9a3e3a1d0"
+	tab := writeFile(t, filepath.Join(dir, "a\tb.c"), "")
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	huge := writeFile(t, filepath.Join(dir, "huge.c"), "")
+	if err := os.Truncate(huge, maxSource+1); err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(dir, "gone.c")
+	digest := []string{`^(.*)$=s3:b:{digest}{1}:`, `^(.*)$=hg:{1}`}
+	for _, c := range []struct {
+		name      string
+		rules     []string
+		prefixes  []PrefixMap
+		path, md5 string
+		want      string
+	}{
+		{name: "missing", rules: digest, path: gone, want: "{digest}: " + gone + ": no such file or directory"},
+		{name: "missing at both places", rules: digest, path: gone, prefixes: []PrefixMap{{dir, "/nowhere"}},
+			want: "{digest}: " + gone + ": no such file or directory; /nowhere/gone.c: no such file or directory"},
+		{name: "folder", rules: digest, path: dir, want: "{digest}: " + dir + ": not a regular file"},
+		{name: "pipe", rules: digest, path: pipe, want: "{digest}: " + pipe + ": not a regular file"},
+		{name: "device", rules: digest, path: "/dev/zero", want: "{digest}: /dev/zero: not a regular file"},
+		{name: "NUL", rules: digest, path: "/a\x00b", want: `{digest}: /a\x00b: invalid argument`},
+		{name: "below a file", rules: digest, path: good + "/x", want: "{digest}: " + good + "/x: not a directory"},
+		{name: "too large", rules: digest, path: huge, want: "{digest}: " + huge + ": more than 1073741824 bytes: no source file"},
+		{name: "tab", rules: digest, path: tab, want: "{digest}: " + filepath.Join(dir, `a\tb.c`) + ": a name with tabs or ends of lines"},
+		{name: "another file", rules: digest, path: good, md5: goodMD5,
+			want: "{digest}: " + good + " is not what was compiled: its MD5 is 1ccb9ebc08e51c65b99fa5f74657100a, that in the debug information " + goodMD5},
+		{name: "no MD5", rules: []string{`^(.*)$={md5}`}, path: good, want: "{md5}: the debug information has none for this file"},
+		{name: "tab from the prefix map", rules: digest, path: good, prefixes: []PrefixMap{{dir, "/\t"}}, want: "{digest}: the name that its rule gives has tabs or ends of lines"},
+		{name: "empty name", rules: []string{`^/([a-z]*)={1}`}, path: "/1", want: "the name that its rule gives is empty"},
+		{name: "long", rules: []string{`.=x`}, path: "/" + strings.Repeat("a", maxMapPath), want: "path of 4097 bytes, want at most 4096"},
+	} {
+		f := mapping(t, nil, c.rules...).Map(c.prefixes, c.path, c.md5)
+		if f.Err == nil || f.Err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.name, f.Err, c.want)
+		}
+		if f.Name != MapPath(c.prefixes, c.path) || f.File != "" || f.SHA512 != "" {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+}
+
+// The file is read under the name in the debug information, and without one there
+// under the name after the prefix map.
+func TestMapDigest(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, filepath.Join(dir, "a.c"), "int a;\n")
+	sum := sha512.Sum512([]byte("int a;\n"))
+	want := hex.EncodeToString(sum[:])
+	for _, c := range []struct {
+		rule     string
+		prefixes []PrefixMap
+		path     string
+		want     string
+	}{
+		{`([^/]*)$=s3:b:{digest}/{1}:`, nil, file, "s3:b:" + want + "/a.c:"},
+		{`([^/]*)$={DIGEST}`, nil, file, strings.ToUpper(want)},
+		{`^/src/(.*)$={digest}{1}`, []PrefixMap{{dir, "/src"}}, file, want + "a.c"},
+		{`([^/]*)$={digest}{1}`, []PrefixMap{{"/src", dir}}, "/src/./a.c", want + "a.c"},
+	} {
+		f := mapping(t, nil, c.rule).Map(c.prefixes, c.path, "")
+		if f.Err != nil || f.Name != c.want || f.SHA512 != want || filepath.Clean(f.File) != file {
+			t.Errorf("%s %s: %+v, want %s", c.rule, c.path, f, c.want)
+		}
+	}
+}
+
+// A Mapping is for many goroutines; each path is mapped once, each file read once.
+func TestMapOnce(t *testing.T) {
+	file := writeFile(t, filepath.Join(t.TempDir(), "a.c"), "int a;\n")
+	m := mapping(t, nil, `^(.*)$={digest}`)
+	var all [8]*MappedFile
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() { all[i] = m.Map(nil, file, "") })
+	}
+	wg.Wait()
+	for _, f := range all {
+		if f != all[0] || f.Err != nil {
+			t.Fatalf("%+v and %+v", f, all[0])
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if f := m.Map([]PrefixMap{}, file, ""); f != all[0] {
+		t.Errorf("read again: %+v", f)
+	}
+}
+
+func TestCleanPath(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", ".": ".", "/": "/", "/..": "/", "..": "..", "../a": "../a", "../../a": "../../a", "a/..": "a/..", "a/../..": "..",
+		"/a/b/../../../c": "/c", "./a.c": "a.c", "/a//b/./c": "/a/b/c", "//a/b": "//a/b", "a/./b/": "a/b/", "/a/..b/...": "/a/..b/...",
+		`C:\a\..\b`: `C:\b`, `C:\..\b`: `C:\b`, `C:/a\.\b/../c`: `C:/a\c`, `\\server\x\..\y`: `\\server\y`, `a\..\..\b`: `..\b`,
+		"<built-in>": "<built-in>",
+	} {
+		if got := cleanPath(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

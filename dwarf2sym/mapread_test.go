@@ -1,0 +1,91 @@
+package dwarf2sym
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// {md5} is that of the entry of the file table, and two files of one path that
+// differ stay two.
+func TestMapMD5(t *testing.T) {
+	const body = `
+				set_address 0x1000
+				copy
+				advance_pc 4
+				set_file 2
+				copy
+				advance_pc 4
+				end_sequence`
+	unit := func(files string) string {
+		return lineUnit("", "8", "program 5\ndirs path/string\ndir \"/src\"\n"+files+body)
+	}
+	with := Options{Mapping: mapping(t, nil, `^/src/(.*)$=s3:b:{md5}/{1}:`)}
+	runCoreCases(t, []coreCase{
+		{name: "each its own", opts: with,
+			in: unit(`files path/string directory_index/udata MD5/data16
+				file "0.c" 0 <000102030405060708090a0b0c0d0e0f>
+				file "1.c" 0 <f00102030405060708090a0b0c0d0e0f>
+				file "1.c" 0 <ff0102030405060708090a0b0c0d0e0f>`),
+			want: `
+				FILE 0 s3:b:f00102030405060708090a0b0c0d0e0f/1.c:
+				FILE 1 s3:b:ff0102030405060708090a0b0c0d0e0f/1.c:
+				FUNC 1000 8 0 f
+				1000 4 1 0
+				1004 4 1 1`},
+		{name: "in a form that is no digest", opts: with,
+			in: unit(`files MD5/data8 path/string
+				file 1 "0.c"
+				file 1 "1.c"
+				file 1 "2.c"`),
+			want: `
+				FILE 0 /src/1.c
+				FILE 1 /src/2.c
+				FUNC 1000 8 0 f
+				1000 4 1 0
+				1004 4 1 1
+				! {md5}: the debug information has none for this file (lost: mapping of /src/1.c)
+				! {md5}: the debug information has none for this file (lost: mapping of /src/2.c)`},
+	})
+}
+
+// The report has the files whose content is in a name, sorted, whatever the
+// number of workers, and no others.
+func TestMapReport(t *testing.T) {
+	src := testenv.Input(t, "src")
+	var first []MappedFile
+	for _, jobs := range []int{1, 4} {
+		file, err := elfobj.Open(testenv.Input(t, "clang-dwarf5.elf"), elfobj.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		m := mapping(t, nil, `/second\.c$=hg:second.c`, `([^/]*)$=s3:b:{digest}/{1}:`)
+		module, report, err := Read(context.Background(), file, nil, Options{Jobs: jobs, PrefixMap: []PrefixMap{{"/src", src}}, Mapping: m})
+		if err != nil || len(report.Problems) > 0 {
+			t.Fatal(err, report.Problems)
+		}
+		var names, files []string
+		for _, f := range module.Files {
+			names = append(names, f.Name)
+		}
+		for _, f := range report.Mapped {
+			files = append(files, filepath.Clean(f.File))
+			if !slices.Contains(names, f.Name) || f.Name != "s3:b:"+f.SHA512+"/"+filepath.Base(f.Path)+":" {
+				t.Errorf("%+v, not among %q", f, names)
+			}
+		}
+		if want := []string{filepath.Join(src, "nest.h"), filepath.Join(src, "nest.c")}; !slices.Equal(files, want) {
+			t.Errorf("%q, want %q", files, want)
+		}
+		if first == nil {
+			first = report.Mapped
+		} else if !slices.Equal(first, report.Mapped) {
+			t.Errorf("with other workers %+v, not %+v", report.Mapped, first)
+		}
+	}
+}
