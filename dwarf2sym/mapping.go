@@ -36,6 +36,8 @@ type Mapping struct {
 	Links     bool // follow symbolic links of paths that are on this machine
 	Manifests []*Manifest
 
+	once  sync.Once
+	sums  bool     // a rule wants digests
 	paths sync.Map // mapKey -> *mapEntry
 	files sync.Map // path -> *sourceFile
 }
@@ -67,7 +69,8 @@ func (m *Mapping) Map(prefixes []PrefixMap, path, md5 string) *MappedFile {
 		return &MappedFile{Path: path, Name: MapPath(prefixes, path),
 			Err: fmt.Errorf("path of %d bytes, want at most %d", len(path), maxMapPath)}
 	}
-	if !m.ReadsMD5() && !m.ReadsFiles() {
+	m.once.Do(func() { m.sums = m.ReadsMD5() || m.ReadsFiles() })
+	if !m.sums {
 		md5 = ""
 	}
 	v, ok := m.paths.Load(mapKey{path, md5})
@@ -109,7 +112,7 @@ func (m *Mapping) apply(prefixes []PrefixMap, path, md5 string) MappedFile {
 	origin := cleanPath(m.origin(prefixes, path, places))
 	for i := range m.Rules {
 		r := &m.Rules[i]
-		match := r.expr.FindStringSubmatchIndex(origin)
+		match := r.match(origin)
 		if match == nil || !r.filled(match) {
 			continue
 		}

@@ -2,13 +2,14 @@ package dwarf2sym
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // Any rule and path: an error, or a name as the rule says.
 func FuzzMap(f *testing.F) {
-	for _, rule := range []string{"rust", `^/a/(?P<x>.*)$=hg:{x}:{rev}`, `(a)?(.*)={1}{2}`, `.={{{0}}}`, `(=`, `a={`, `a=}`, `((a{50}){50})=x`} {
+	for _, rule := range []string{"rust", `^/a/(?P<x>.*)$=hg:{x}:{rev}`, `(a)?(.*)={1}{2}`, `.={{{0}}}`, `(=`, `a={`, `a=}`, `((a{50}){50})=x`, `^/a/b|^c=x`, `(?i)^/A=x`, `(?m)^/a=x`, "^\ufffd=x"} {
 		f.Add(rule, "/a/../a//b.c", "0123456789abcdef")
 		f.Add(rule, `C:\a\.\aaaa`, "")
 	}
@@ -25,6 +26,9 @@ func FuzzMap(f *testing.F) {
 		clean := cleanPath(MapPath([]PrefixMap{{"/b", "/c"}}, path))
 		if again := cleanPath(clean); again != clean {
 			t.Errorf("%q: clean is %q, and then %q", path, clean, again)
+		}
+		if a, b := r.match(clean), r.expr.FindStringSubmatchIndex(clean); !slices.Equal(a, b) {
+			t.Errorf("%q %q: %v behind the prefix %q, %v without", rule, path, a, r.prefix, b)
 		}
 		switch {
 		case got.Name == "" && path != "" && got.Err == nil:

@@ -8,14 +8,42 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/bin"
 )
 
 // MapRule is one rule of a Mapping.
 type MapRule struct {
-	expr  *regexp.Regexp
-	parts []mapPart
+	expr   *regexp.Regexp
+	prefix string // that expr has behind ^; "" for none. Most rules fail there
+	parts  []mapPart
+}
+
+// match is FindStringSubmatchIndex of the expression.
+func (r *MapRule) match(path string) []int {
+	if !strings.HasPrefix(path, r.prefix) {
+		return nil
+	}
+	return r.expr.FindStringSubmatchIndex(path)
+}
+
+// anchoredPrefix is the text that every match of an expression begins with, and
+// that is at the beginning of the path.
+func anchoredPrefix(re *regexp.Regexp) string {
+	parsed, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return ""
+	}
+	s := parsed.Simplify()
+	if s.Op != syntax.OpConcat || len(s.Sub) < 2 || s.Sub[0].Op != syntax.OpBeginText {
+		return ""
+	}
+	text := s.Sub[1]
+	if text.Op != syntax.OpLiteral || text.Flags&syntax.FoldCase != 0 || slices.Contains(text.Rune, utf8.RuneError) {
+		return "" // U+FFFD stands for any byte that is no UTF-8
+	}
+	return string(text.Rune)
 }
 
 // mapPart is a piece of a template.
@@ -85,6 +113,7 @@ func ParseMapRule(text string, vars map[string]string) (MapRule, error) {
 	if r.expr, err = compileExpr(expr); err != nil {
 		return MapRule{}, err
 	}
+	r.prefix = anchoredPrefix(r.expr)
 	r.parts, err = parseTemplate(template, r.expr, vars)
 	return r, err
 }
