@@ -64,6 +64,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			walkCommand(msgs),
 			lintCommand(msgs),
 			diffCommand(msgs),
+			storeCommand(stdin, msgs),
 			versionCommand(),
 			helpCommand(),
 		},

@@ -115,8 +115,8 @@ type convertConfig struct {
 	to          *format // nil for what the input tells
 	store       string  // of --to-store, "" without
 	layout      string
-	compression *compression // nil for none
-	given       []string     // flags that were given, in the order of the help
+	compression *store.Compression // nil for none
+	given       []string           // flags that were given, in the order of the help
 	edit        edit
 
 	base            *uint64          // nil without --base
@@ -251,9 +251,9 @@ func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 	if cfg.to != nil && cfg.to.write == nil && len(cfg.files) > 1 {
 		return fmt.Errorf("%d operands, want one IN for --to %s", len(cfg.files), cfg.to.name)
 	}
-	for i := range compressions {
-		if c.Bool(compressions[i].name) || packed == compressions[i].name && !c.Bool("gzip") && !c.Bool("zstd") {
-			cfg.compression = &compressions[i]
+	for i := range store.Compressions {
+		if name := store.Compressions[i].Name; c.Bool(name) || packed == name && !c.Bool("gzip") && !c.Bool("zstd") {
+			cfg.compression = &store.Compressions[i]
 		}
 	}
 	return nil

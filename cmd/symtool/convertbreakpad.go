@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"time"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -64,31 +60,12 @@ func (c crlfWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// compression is a way to compress what is written.
-type compression struct {
-	name   string // of the flag
-	ext    string
-	writer func(io.Writer) (io.WriteCloser, error)
-}
-
-var compressions = []compression{
-	{"gzip", ".gz", func(w io.Writer) (io.WriteCloser, error) {
-		// No time and no name: the same symbols give the same bytes.
-		z := gzip.NewWriter(w)
-		z.ModTime = time.Unix(0, 0)
-		return z, nil
-	}},
-	{"zstd", ".zst", func(w io.Writer) (io.WriteCloser, error) {
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-	}},
-}
-
 // compressed calls write with what compresses, if the output is to be compressed.
 func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
 	if c.compression == nil {
 		return write(out)
 	}
-	z, err := c.compression.writer(out)
+	z, err := c.compression.Writer(out)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
 	"github.com/symtool/symtool/walk"
 )
 
@@ -25,6 +26,7 @@ type converter struct {
 	mapped        []dwarf2sym.MappedFile // for --map-list
 	lostCallFiles int                    // by --old-inline-origin
 	passed        func()                 // of the symbols that are written; may be nil
+	root          *store.Store           // of --to-store, once something goes there
 }
 
 func (c *converter) run(ctx context.Context) error {
@@ -77,7 +79,7 @@ func (c *converter) checkPair(inputs []*input) error {
 	case len(inputs) > 1 && c.to.dump:
 		return fmt.Errorf("%d operands, want one dump", len(inputs))
 	case c.compression != nil && !c.to.packed:
-		return fmt.Errorf("--%s is for text, and --to %s is none", c.compression.name, c.to.name)
+		return fmt.Errorf("--%s is for text, and --to %s is none", c.compression.Name, c.to.name)
 	case c.output == "-" && isTerminal(c.stdout) && (!c.to.text || c.compression != nil):
 		return errors.New("no binary data is written to a terminal: name a file with --output")
 	}

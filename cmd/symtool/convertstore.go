@@ -34,6 +34,11 @@ func (c *converter) runStore(ctx context.Context) error {
 	if err := c.checkStore(); err != nil {
 		return usagef("convert", "%v", err)
 	}
+	defer func() {
+		if c.root != nil {
+			c.root.Close()
+		}
+	}()
 	items, err := c.storedFiles()
 	if err != nil {
 		return err
@@ -60,7 +65,7 @@ func (c *converter) checkStore() error {
 		}
 	}
 	if c.compression != nil && !store.TakesSymbols(c.layout) {
-		return fmt.Errorf("--%s is for symbol files, and layout %s is for ELF files", c.compression.name, c.layout)
+		return fmt.Errorf("--%s is for symbol files, and layout %s is for ELF files", c.compression.Name, c.layout)
 	}
 	return nil
 }
@@ -213,7 +218,7 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) e
 	c.passed = s.passed
 	f := &store.File{Contents: store.Symbols, OS: m.OS, Name: m.Name, ID: m.ID, BuildID: codeID(m), Ext: ".sym"}
 	if c.compression != nil {
-		f.Ext += c.compression.ext
+		f.Ext += c.compression.Ext
 	}
 	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, c.to, name, m, out) })
 }
@@ -269,15 +274,15 @@ func (c *converter) copyELF(ctx context.Context, it *stored) error {
 
 // place writes a file to its place in the store, unless it is there.
 func (c *converter) place(name string, f *store.File, write func(io.Writer) error) error {
-	path, err := store.PathIn(c.layout, f)
+	place, err := store.PathIn(c.layout, f)
 	if err != nil {
 		return inputError(name, err)
 	}
-	path = filepath.Join(c.store, path)
-	if err := os.MkdirAll(c.store, 0o777); err != nil {
-		return outputError(c.store, err)
+	if err := c.openStore(); err != nil {
+		return err
 	}
-	out, err := newWholeFile(filepath.Join(c.store, ".symtool.new"), path)
+	path := filepath.Join(c.store, place)
+	out, err := c.root.Begin()
 	if err != nil {
 		return outputError(c.store, err)
 	}
@@ -289,34 +294,33 @@ func (c *converter) place(name string, f *store.File, write func(io.Writer) erro
 		}
 		return outputError(path, err)
 	}
-	if err := out.finish(); err != nil {
+	outcome, existing, err := out.Publish(place)
+	if err != nil {
 		return outputError(path, err)
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return c.compare(name, out, path)
+	switch outcome {
+	case store.Differs:
+		return otherContents(filepath.Join(c.store, existing), name)
+	case store.Same:
+		c.placed(name, filepath.Join(c.store, existing), "is there already as")
+	default:
+		c.placed(name, path, "written to")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return outputError(filepath.Dir(path), err)
-	}
-	out.target = path
-	if err := out.rename(); err != nil {
-		return outputError(path, err)
-	}
-	c.placed(name, path, "written to")
 	return nil
 }
 
-// compare tells whether what is in a place is what would be written there.
-func (c *converter) compare(name string, out *wholeFile, path string) error {
-	same, err := sameContents(out.f.Name(), path)
-	switch {
-	case err != nil:
-		return outputError(path, err)
-	case !same:
-		return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced", path, name)}
+// otherContents is the error that a file of a store is another than the one that is
+// to go there.
+func otherContents(path, name string) error {
+	return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced", path, name)}
+}
+
+// openStore opens the store when the first file goes there.
+func (c *converter) openStore() (err error) {
+	if c.root == nil {
+		c.root, err = createStore(c.store, false)
 	}
-	c.placed(name, path, "is there already as")
-	return nil
+	return err
 }
 
 func (c *converter) placed(name, path, how string) {

@@ -8,9 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
@@ -29,14 +26,16 @@ type dumper struct {
 	progress *progress // nil without a bar
 	single   output    // nil with --store
 	results  []*dumpResult
+	root     *store.Store           // of --store
 	placed   map[string]*dumpResult // with --store, by path
 }
 
 // dumpResult is what became of one file.
 type dumpResult struct {
 	fileSummary
-	pending *wholeFile // with --store: complete, but not under its name yet
-	stack   []byte     // of a panic
+	pending *store.Pending // with --store: complete, but not under its name yet
+	place   string         // of it, below the store
+	stack   []byte         // of a panic
 	mapped  []dwarf2sym.MappedFile
 }
 
@@ -130,11 +129,13 @@ func share(jobs, workers, worker int) int {
 	return n
 }
 
-// openSingle opens the output that is not in a store. It comes first: a mistake
+// openSingle opens the output, or the store. It comes first: a mistake
 // in its name is told before the work, not after it.
 func (d *dumper) openSingle() error {
 	if d.store != "" {
-		return nil
+		root, err := createStore(d.store, false)
+		d.root = root
+		return err
 	}
 	if d.gzip && d.toStdout() && isTerminal(d.stdout) {
 		return usagef("dump", "--gzip writes no compressed data to a terminal: name a file with --output")
@@ -158,6 +159,9 @@ func (d *dumper) abort() {
 		if r.pending != nil {
 			r.pending.Abort()
 		}
+	}
+	if d.root != nil {
+		d.root.Close()
 	}
 }
 
@@ -347,24 +351,20 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, opt
 		}
 		return outputError(d.single.Name(), err)
 	}
-	path, err := store.Path(m, d.extension())
+	place, err := store.Path(m, d.extension())
 	if err != nil {
 		return &statusError{statusOutput, fmt.Errorf("%s: %w", r.File, err)}
 	}
-	path = filepath.Join(d.store, path)
-	r.Output = path
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return outputError(filepath.Dir(path), err)
-	}
-	out, err := newWholeFile(path, path)
+	r.place, r.Output = place, filepath.Join(d.store, place)
+	out, err := d.root.Begin()
 	if err != nil {
-		return outputError(path, err)
+		return outputError(d.store, err)
 	}
 	r.pending = out
 	if err = d.writeTo(ctx, out, m, options); err == nil {
-		err = out.finish()
+		err = out.Finish()
 	}
-	return outputError(out.Name(), err)
+	return outputError(r.Output, err)
 }
 
 func (d *dumper) extension() string {
@@ -380,9 +380,10 @@ func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, o
 	if !d.gzip {
 		return symfmt.Write(out, m, how)
 	}
-	// No time and no name: the same symbols give the same bytes.
-	z := gzip.NewWriter(out)
-	z.ModTime = time.Unix(0, 0)
+	z, err := store.Compressions[0].Writer(out)
+	if err != nil {
+		return err
+	}
 	if err := symfmt.Write(z, m, how); err != nil {
 		return err
 	}
@@ -399,14 +400,15 @@ func (d *dumper) place(r *dumpResult) {
 	first := d.placed[r.Output]
 	if first == nil {
 		d.placed[r.Output] = r
-		if err := out.rename(); err != nil {
-			r.fail(outputError(out.Name(), err))
+		if err := out.Replace(r.place); err != nil {
+			r.fail(outputError(r.Output, err))
 		}
 		return
 	}
-	same, err := sameContents(out.f.Name(), r.Output)
-	out.Abort()
-	if err != nil || !same {
+	switch outcome, _, err := out.Publish(r.place); {
+	case err != nil:
+		r.fail(outputError(r.Output, err))
+	case outcome == store.Differs:
 		r.fail(&statusError{statusOutput, fmt.Errorf("%s: holds the symbols of %s, those of %s differ", r.Output, first.File, r.File)})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
 	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk"
@@ -112,9 +113,9 @@ func formatOfContent(head []byte) *format {
 // formatOfName is the format that the extension of a file's name tells, and its
 // compression, "" for none.
 func formatOfName(path string) (f *format, compression string) {
-	for _, c := range compressions {
-		if rest, ok := strings.CutSuffix(path, c.ext); ok {
-			path, compression = rest, c.name
+	for _, c := range store.Compressions {
+		if rest, ok := strings.CutSuffix(path, c.Ext); ok {
+			path, compression = rest, c.Name
 		}
 	}
 	all := formats()

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// addedFile is what became of a file.
+type addedFile struct {
+	addition *store.Addition // nil if it has none
+	err      error
+}
+
+// add puts files into the store. One that cannot be read costs itself.
+func (r *storeRun) add(ctx context.Context) error {
+	files := r.addFiles()
+	var done []*store.Addition
+	err := par.Ordered(ctx, r.jobs, len(files),
+		func(ctx context.Context, _, i int) (addedFile, error) {
+			a, err := r.addOne(ctx, files[i])
+			return addedFile{a, err}, context.Cause(ctx)
+		},
+		func(i int, f addedFile) error {
+			r.tellAdded(files[i], f)
+			if f.addition != nil {
+				done = append(done, f.addition)
+			}
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	if r.keep > 0 {
+		if err := r.keepLast(ctx, done); err != nil {
+			return err
+		}
+	}
+	if r.list == "" {
+		return nil
+	}
+	r.output = r.list
+	return r.print(func(w io.Writer) error {
+		for _, a := range done {
+			if _, err := fmt.Fprintf(w, "%v\t%s\n", a.Outcome, filepath.ToSlash(a.Path)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// addFiles are the operands, and the symbol files below those that are folders.
+func (r *storeRun) addFiles() (files []string) {
+	for _, operand := range r.files {
+		if !isFolder(operand) {
+			files = append(files, operand)
+			continue
+		}
+		before := len(files)
+		err := filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				r.fail(inputError(path, err))
+			} else if !d.IsDir() && hasSymbolSuffix(path) {
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err == nil && len(files) == before {
+			err = fmt.Errorf("no symbol files below: want %s", strings.Join(symbolSuffixes, ", "))
+		}
+		if err != nil {
+			r.fail(inputError(operand, err))
+		}
+	}
+	return files
+}
+
+// fail tells an error that costs one file.
+func (r *storeRun) fail(err error) {
+	status := &statusError{statusInput, err}
+	errors.As(err, &status)
+	r.raise(status.status)
+	r.msgs.printf("symtool: %v", err)
+}
+
+func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, error) {
+	name, in := file, r.stdin
+	if file == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, inputError(file, err)
+		}
+		defer f.Close()
+		in = f
+	}
+	a, err := r.store.Add(contextReader{ctx, in}, name, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
+	var writing *store.WriteError
+	switch {
+	case errors.As(err, &writing):
+		return nil, outputError(r.dir, writing.Err)
+	case err != nil:
+		return nil, inputError(name, err)
+	}
+	return a, nil
+}
+
+// tellAdded tells what became of a file.
+func (r *storeRun) tellAdded(file string, f addedFile) {
+	if file == "-" {
+		file = "standard input"
+	}
+	if f.err != nil {
+		r.fail(f.err)
+		return
+	}
+	path := r.store.Path(f.addition.Path)
+	for _, fault := range f.addition.Faults {
+		r.fail(inputError(file, errors.New(fault)))
+	}
+	switch how := f.addition.Outcome; {
+	case how == store.Differs:
+		r.fail(otherContents(path, file))
+	case r.verbose && how == store.Same:
+		r.msgs.printf("symtool: %s: is there already as %s", file, path)
+	case r.verbose:
+		r.msgs.printf("symtool: %s: written to %s", file, path)
+	}
+}
+
+// keepLast removes older versions of the modules that were added.
+func (r *storeRun) keepLast(ctx context.Context, done []*store.Addition) error {
+	modules, these := map[string]bool{}, map[string]bool{}
+	for _, a := range done {
+		modules[a.Place.Name] = true
+		these[a.Place.Name+"/"+a.Place.ID] = true
+	}
+	policy := store.Policy{
+		KeepLast: r.keep, MaxSize: -1, Modules: modules,
+		Keep: func(v *store.Version) bool { return these[v.Name+"/"+v.ID] },
+		Removed: func(x store.Removal) {
+			if r.verbose {
+				r.msgs.printf("symtool: %s: removed (%s)", r.store.Path(x.Path), removalWords[x.Why])
+			}
+		},
+	}
+	c, err := r.store.Collect(ctx, policy, time.Now())
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), outputError(r.dir, err))
+	}
+	for _, p := range c.Problems {
+		r.fail(&statusError{statusOutput, p.Err})
+	}
+	return nil
+}

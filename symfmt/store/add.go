@@ -1,0 +1,96 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// AddOptions say how a symbol file is added.
+type AddOptions struct {
+	Compression *Compression // nil for none
+	Damaged     bool         // take files with records that cannot be read
+}
+
+// Addition is what became of a symbol file.
+type Addition struct {
+	Outcome Outcome
+	Path    string // below the store: of what was written, or is there already
+	Place   Place
+	Faults  []string // of a file that was taken all the same
+}
+
+// WriteError is a failure to write the store, not to read a file.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return e.Err.Error() }
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Add puts a symbol file, which may be compressed, into its place by MODULE's name
+// and id. It is read to its end while it is written: a file that is cut off, or
+// whose records cannot be read, gets no place.
+func (s *Store) Add(in io.Reader, file string, o AddOptions) (*Addition, error) {
+	p, err := s.Begin()
+	if err != nil {
+		return nil, &WriteError{err}
+	}
+	defer p.Abort()
+	c, err := p.copyText(in, file, o.Compression)
+	if p.err != nil {
+		return nil, &WriteError{p.err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &Addition{}
+	if a.Faults, err = c.taken(o.Damaged); err != nil {
+		return nil, err
+	}
+	if a.Place, err = NewPlace(c.name, c.id); err != nil {
+		return nil, fmt.Errorf("MODULE %w", err)
+	}
+	ext := symbolExt
+	if o.Compression != nil {
+		ext += o.Compression.Ext
+	}
+	if err := a.Place.checkExt(ext); err != nil {
+		return nil, fmt.Errorf("MODULE name %q: %w", clipped(c.name), err)
+	}
+	a.Path = a.Place.Path(ext)
+	outcome, existing, err := p.Publish(a.Path)
+	if err != nil {
+		return nil, &WriteError{err}
+	}
+	if a.Outcome = outcome; existing != "" {
+		a.Path = existing
+	}
+	return a, nil
+}
+
+// copyText writes the text of a symbol file, and checks it.
+func (p *Pending) copyText(in io.Reader, file string, how *Compression) (checked, error) {
+	if how == nil {
+		return check(in, file, p)
+	}
+	z, err := how.Writer(p)
+	if err != nil {
+		return checked{}, err
+	}
+	c, err := check(in, file, z)
+	if closeErr := z.Close(); err == nil {
+		err = closeErr
+	}
+	return c, err
+}
+
+// taken tells why a file is not taken or, if it is, what is wrong with it.
+func (c *checked) taken(damaged bool) (faults []string, err error) {
+	for _, f := range c.faults() {
+		faults = append(faults, f.message)
+	}
+	if len(faults) == 0 || damaged && c.damage == nil && c.name != "" {
+		return faults, nil
+	}
+	return nil, errors.New(strings.Join(faults, "; "))
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// checked is what a look at all records of a symbol file gives.
+type checked struct {
+	os, name, id string // of MODULE; name is "" if there is none
+	problems     int    // records that cannot be read
+	first        error  // of them
+	damage       error  // of compressed data; nil without
+	cut          bool   // the last line has no end
+	empty        bool
+}
+
+// lastByte remembers the ends of a text.
+type lastByte struct {
+	r    io.Reader
+	last byte
+	any  bool
+}
+
+func (l *lastByte) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if n > 0 {
+		l.last, l.any = p[n-1], true
+	}
+	return n, err
+}
+
+// check reads a symbol file to its end, and gives its text to use as it goes. An error
+// is one of reading the file or of use.
+func check(r io.Reader, file string, use io.Writer) (c checked, err error) {
+	text, _, err := symfmt.Decompress(r)
+	if err != nil {
+		c.damage = err
+		return c, unlessDamaged(err)
+	}
+	ends := &lastByte{r: text}
+	rd := symfmt.NewReader(io.TeeReader(ends, use), symfmt.ReadOptions{File: file, Tolerant: true, MaxProblems: 1})
+	var rec *symfmt.Record
+	for err == nil {
+		if rec, err = rd.Next(); err == nil && rec.Kind == symfmt.KindModule && c.name == "" {
+			c.os, c.name, c.id = string(rec.OS), string(rec.Name), string(rec.DebugID)
+		}
+	}
+	report := rd.Report()
+	c.problems = len(report.Problems) + report.Dropped
+	if len(report.Problems) > 0 {
+		c.first = report.Problems[0].Err
+	}
+	c.empty, c.cut = !ends.any, ends.any && ends.last != '\n'
+	if errors.Is(err, io.EOF) {
+		return c, nil
+	}
+	c.damage = err
+	return c, unlessDamaged(err)
+}
+
+// faults are what is wrong with a symbol file by itself, each with its kind.
+func (c *checked) faults() (all []fault) {
+	add := func(kind, format string, args ...any) { all = append(all, fault{kind, fmt.Sprintf(format, args...)}) }
+	switch {
+	case c.damage != nil:
+		add("damaged", "%v", c.damage)
+	case c.empty:
+		add("truncated", "is empty")
+	case c.cut:
+		add("truncated", "the last line has no end")
+	}
+	if c.problems == 1 {
+		add("damaged", "1 record cannot be read: %v", c.first)
+	} else if c.problems > 1 {
+		add("damaged", "%d records cannot be read, the first: %v", c.problems, c.first)
+	}
+	if c.name == "" && c.damage == nil && !c.empty {
+		add("damaged", "no MODULE record that is whole: it is not known what it is of")
+	}
+	return all
+}
+
+type fault struct{ kind, message string }

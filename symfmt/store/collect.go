@@ -1,0 +1,226 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Policy says what Collect removes, beside leftovers and empty folders. The last
+// KeepLast versions of each module stay. Of the others go those that are older than
+// OlderThan, then the oldest of all until the store has MaxSize; with neither of
+// these two limits all of them go.
+type Policy struct {
+	KeepLast  int           // versions of each module that stay; 0: it does not count
+	OlderThan time.Duration // 0: it does not count
+	MaxSize   int64         // in bytes; negative: any
+	DryRun    bool
+
+	Modules map[string]bool     // if not nil, versions of these only
+	Keep    func(*Version) bool // if not nil, versions that stay
+	Removed func(Removal)       // if not nil, called for each
+}
+
+// Removal is something that Collect removes.
+type Removal struct {
+	Path  string // below the store: a file or a folder
+	Bytes int64  // of a file
+	Why   string
+}
+
+// Collected is what Collect has done or, in a dry run, would do.
+type Collected struct {
+	Versions int   // removed
+	Files    int   // removed: theirs, and leftovers
+	Bytes    int64 // of these files
+	Left     int64 // bytes of the versions that are left
+	Problems []bin.Problem
+}
+
+// collector is a call of Collect.
+type collector struct {
+	s *Store
+	Policy
+	Collected
+}
+
+// Collect removes what is left over of writers that are no more, empty folders, and
+// versions by a policy. A version is as old as its newest symbol file, those of one
+// age go in the order of name and id. Of a file that was written anew after it was
+// listed, nothing is removed.
+func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
+	l, err := s.List(now)
+	if err != nil {
+		return nil, err
+	}
+	c := &collector{s: s, Policy: p}
+	c.Problems = l.Problems
+	for _, e := range l.Leftovers {
+		c.problem(e.Path, c.leftover(e, now))
+	}
+	for _, v := range c.choose(l.Versions, now) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c.problem(filepath.Join(v.version.Name, v.version.ID), c.version(v))
+	}
+	// The innermost first: a folder is empty when those in it are gone.
+	for _, path := range slices.Backward(l.Empty) {
+		c.problem(path, c.folder(path))
+	}
+	return &c.Collected, nil
+}
+
+func (c *collector) problem(path string, err error) {
+	if err != nil {
+		c.Problems = append(c.Problems, bin.Problem{Err: c.s.named(path, err)})
+	}
+}
+
+// condemned is a version that is to go.
+type condemned struct {
+	version *Version
+	why     string
+}
+
+// choose takes the versions that go, oldest first, and adds up those that stay.
+func (c *collector) choose(versions []*Version, now time.Time) (out []condemned) {
+	newest := slices.Clone(versions)
+	slices.SortStableFunc(newest, func(a, b *Version) int {
+		return cmp.Or(b.Time().Compare(a.Time()), cmp.Compare(b.Name, a.Name), cmp.Compare(b.ID, a.ID))
+	})
+	rank := map[string]int{}
+	var rest []*Version // that may go for their size
+	for _, v := range newest {
+		rank[v.Name]++
+		c.Left += v.Bytes()
+		if len(v.Files) > 0 && c.stays(v, rank[v.Name]) {
+			continue
+		}
+		if why := c.why(v, now); why != "" {
+			c.Left -= v.Bytes()
+			out = append(out, condemned{v, why})
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	slices.Reverse(out)
+	for _, v := range slices.Backward(rest) {
+		if c.MaxSize < 0 || c.Left <= c.MaxSize {
+			break
+		}
+		c.Left -= v.Bytes()
+		out = append(out, condemned{v, "size"})
+	}
+	return out
+}
+
+// stays tells whether a version stays whatever its age and size are.
+func (c *collector) stays(v *Version, rank int) bool {
+	return c.KeepLast > 0 && rank <= c.KeepLast || c.Modules != nil && !c.Modules[v.Name] || c.Keep != nil && c.Keep(v)
+}
+
+// why tells why a version goes, "" if it need not.
+func (c *collector) why(v *Version, now time.Time) string {
+	old := c.OlderThan > 0 && now.Sub(v.Time()) > c.OlderThan
+	switch {
+	case len(v.Files) == 0:
+		return "leftover"
+	case old:
+		return "age"
+	case c.KeepLast > 0 && c.OlderThan == 0 && c.MaxSize < 0:
+		return "number"
+	}
+	return ""
+}
+
+// version removes a version while nobody adds one.
+func (c *collector) version(v condemned) error {
+	entries := slices.Concat(v.version.Files, v.version.Indexes)
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, e := range entries {
+		if st, err := c.s.root.Lstat(e.Path); err != nil || st.Size() != e.Bytes || !st.ModTime().Equal(e.Time) {
+			c.Left += v.version.Bytes()
+			return nil // it is another now
+		}
+	}
+	for _, e := range entries {
+		if err := c.remove(e, v.why); err != nil {
+			return err
+		}
+	}
+	c.Versions++
+	dir := filepath.Join(v.version.Name, v.version.ID)
+	if c.DryRun {
+		return nil
+	}
+	if c.s.root.Remove(dir) == nil { // which fails if something is in it
+		_ = c.s.root.Remove(v.version.Name)
+	}
+	return nil
+}
+
+// lock keeps writers from giving names.
+func (c *collector) lock() (unlock func(), err error) {
+	if c.DryRun {
+		return func() {}, nil
+	}
+	return c.s.lock(true)
+}
+
+// leftover removes a temporary file, if its writer is still no more.
+func (c *collector) leftover(e Entry, now time.Time) error {
+	return c.s.ifDead(e.Path, now, func() error { return c.remove(e, "leftover") })
+}
+
+func (c *collector) remove(e Entry, why string) error {
+	if !c.DryRun {
+		err := c.s.root.Remove(e.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.s.step("remove")
+	}
+	c.Files++
+	c.Bytes += e.Bytes
+	c.tell(Removal{e.Path, e.Bytes, why})
+	return nil
+}
+
+// folder removes an empty folder and those above it that are empty then.
+func (c *collector) folder(path string) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for ; path != "."; path = filepath.Dir(path) {
+		if !c.DryRun && c.s.root.Remove(path) != nil {
+			return nil // something is in it now
+		}
+		c.tell(Removal{path, 0, "empty"})
+		if c.DryRun {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (c *collector) tell(r Removal) {
+	if c.Removed != nil {
+		c.Removed(r)
+	}
+}

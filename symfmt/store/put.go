@@ -1,0 +1,321 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Outcome is what became of a file that was to be put into a store.
+type Outcome uint8
+
+const (
+	Added   Outcome = iota // it is new
+	Same                   // it was there already, with the same text
+	Differs                // another is there, and stays
+)
+
+var outcomeNames = [...]string{"added", "same", "differs"}
+
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// writeBuffer is the size of the writes to the system, in bytes.
+const writeBuffer = 256 << 10
+
+// The name of a temporary file. Its writer has it locked.
+const (
+	tempPrefix = ".symtool-"
+	tempSuffix = ".new"
+)
+
+// isTemp tells whether a file is a temporary one, of this package or of others
+// that write into stores.
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, tempPrefix) && name != lockName
+}
+
+// isLocked tells whether a temporary file is of this package.
+func isLocked(path string) bool { return strings.HasSuffix(path, tempSuffix) }
+
+// Pending is a file of a store that has no name yet.
+type Pending struct {
+	*bufio.Writer
+	s    *Store
+	f    *os.File // nil when it is no more
+	name string
+	err  error // the first of writing
+}
+
+// sticky remembers the first error of a file.
+type sticky struct{ p *Pending }
+
+func (w sticky) Write(b []byte) (int, error) {
+	n, err := w.p.f.Write(b)
+	if err != nil && w.p.err == nil {
+		w.p.err = err
+	}
+	w.p.s.step("write")
+	return n, err
+}
+
+// Begin begins to write a file. It is to end with Publish, Replace or Abort.
+func (s *Store) Begin() (*Pending, error) {
+	const tries = 100
+	for try := 0; ; try++ {
+		p := &Pending{s: s, name: fmt.Sprintf("%s%016x%s", tempPrefix, rand.Uint64(), tempSuffix)}
+		f, err := s.root.OpenFile(p.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) && try < tries {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.opts.Temporary(s.Path(p.name), true)
+		p.f, p.Writer = f, bufio.NewWriterSize(sticky{p}, writeBuffer)
+		s.step("create")
+		held, err := p.hold()
+		if held {
+			s.step("lock")
+			return p, nil
+		}
+		p.Abort()
+		if err != nil || try == tries {
+			return nil, errors.Join(err, errors.New("the temporary file was removed, again and again"))
+		}
+	}
+}
+
+// hold locks a new file, which may be taken for a leftover until then, and tells
+// whether it still has its name.
+func (p *Pending) hold() (bool, error) {
+	if err := lockFile(p.f, true, true); err != nil && !errors.Is(err, errNoLocks) {
+		return false, err
+	}
+	mine, err := p.f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := p.s.root.Lstat(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, there), err
+}
+
+// Finish has everything written. It may be left to Publish and Replace.
+func (p *Pending) Finish() error {
+	err := p.Flush()
+	p.s.step("flush")
+	if err == nil && p.s.opts.Sync {
+		err = p.f.Sync()
+		p.s.step("sync")
+	}
+	return err
+}
+
+// Abort removes what was written. After Publish or Replace it does nothing.
+func (p *Pending) Abort() {
+	if p.f != nil {
+		_ = p.s.root.Remove(p.name)
+		p.gone()
+	}
+}
+
+// gone ends the lock, when the file has its name or is removed.
+func (p *Pending) gone() {
+	p.s.opts.Temporary(p.s.Path(p.name), false)
+	p.f.Close()
+	p.f = nil
+}
+
+// Publish gives the file its place in the store, unless there is one already: with
+// the same text, compressed or not, or with another. existing is its place then.
+func (p *Pending) Publish(place string) (o Outcome, existing string, err error) {
+	if err := p.Finish(); err != nil {
+		return Added, "", err
+	}
+	const tries = 100
+	for try := 0; ; try++ {
+		o, existing, err := p.compare(place)
+		if existing != "" || err != nil {
+			p.Abort()
+			return o, existing, err
+		}
+		err = p.link(place)
+		if err == nil {
+			return Added, "", nil
+		}
+		again := errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
+		if !again || try == tries {
+			p.Abort()
+			return Added, "", err
+		}
+	}
+}
+
+// compare compares the file with what is there in its place. It waits for those
+// that remove files: what it has seen is not about to go.
+func (p *Pending) compare(place string) (Outcome, string, error) {
+	unlock, err := p.s.lock(false)
+	if err != nil {
+		return Added, "", err
+	}
+	defer unlock()
+	there, err := p.s.there(place)
+	if there == "" || err != nil {
+		return Added, "", err
+	}
+	same, err := p.s.sameText(p.name, there)
+	if err != nil {
+		return Added, "", err
+	}
+	if same {
+		return Same, there, nil
+	}
+	return Differs, there, nil
+}
+
+// there is the file in a place, or one beside it that differs in how it is
+// compressed. "" for none.
+func (s *Store) there(place string) (string, error) {
+	for _, name := range variants(place) {
+		st, err := s.root.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", err
+		case !st.Mode().IsRegular():
+			return "", &fs.PathError{Op: "compare", Path: name, Err: errors.New("is there, and not a regular file")}
+		default:
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// link gives the file its name, in one step: others see all of it, or nothing.
+func (p *Pending) link(place string) error {
+	unlock, err := p.s.lock(true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if there, err := p.s.there(place); err != nil || there != "" {
+		return errors.Join(err, fs.ErrExist)
+	}
+	changed, err := p.s.makeFolders(filepath.Dir(place))
+	if err != nil {
+		return err
+	}
+	err = p.s.root.Link(p.name, place)
+	p.s.step("link")
+	if noLinks(err) {
+		// With the lock nobody else gives a name that is not there.
+		err = p.s.root.Rename(p.name, place)
+	} else if err == nil {
+		err = p.s.root.Remove(p.name)
+	}
+	if err != nil {
+		return err
+	}
+	p.s.step("remove")
+	p.gone()
+	return p.s.syncFolders(changed)
+}
+
+// noLinks tells that a file system has no second names for files.
+func noLinks(err error) bool {
+	for _, no := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EMLINK, syscall.EXDEV} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	return false
+}
+
+// Replace gives the file its place in the store, in place of what is there, whose
+// permissions it takes. A file that its owner made read-only stays.
+func (p *Pending) Replace(place string) error {
+	defer p.Abort()
+	if err := p.Finish(); err != nil {
+		return err
+	}
+	unlock, err := p.s.lock(true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	changed, err := p.s.makeFolders(filepath.Dir(place))
+	if err != nil {
+		return err
+	}
+	if err := p.likeOld(place); err != nil {
+		return err
+	}
+	if err := p.s.root.Rename(p.name, place); err != nil {
+		return err
+	}
+	p.s.step("rename")
+	p.gone()
+	return p.s.syncFolders(changed)
+}
+
+// likeOld gives the file the permissions of the one that it replaces.
+func (p *Pending) likeOld(place string) error {
+	old, err := p.s.root.Stat(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := p.s.root.OpenFile(place, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return p.f.Chmod(old.Mode().Perm())
+}
+
+// makeFolders makes a folder and those above it. changed are those that have, or
+// will have, a new entry.
+func (s *Store) makeFolders(dir string) (changed []string, err error) {
+	changed = []string{dir}
+	for dir != "." {
+		if _, err := s.root.Lstat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+		changed = append(changed, dir)
+	}
+	if err := s.root.MkdirAll(changed[0], 0o777); err != nil {
+		return nil, err
+	}
+	s.step("mkdir")
+	return changed, nil
+}
+
+// syncFolders has the names in folders on the disk.
+func (s *Store) syncFolders(dirs []string) error {
+	if !s.opts.Sync {
+		return nil
+	}
+	for _, dir := range dirs {
+		f, err := s.root.Open(dir)
+		if err != nil {
+			return err
+		}
+		err = f.Sync()
+		f.Close()
+		if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+			return err
+		}
+	}
+	return nil
+}

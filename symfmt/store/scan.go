@@ -1,0 +1,147 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Entry is a file of a store.
+type Entry struct {
+	Path  string // below the store
+	Bytes int64
+	Time  time.Time // when it was written
+	mode  fs.FileMode
+}
+
+// Version is what a store has of a module with one id.
+type Version struct {
+	Name, ID string  // the folders' names
+	Files    []Entry // symbol files: mostly one, more if it is there in several compressions
+	Indexes  []Entry // of symtool, beside them
+}
+
+// Bytes is the size of the symbol files and their indexes.
+func (v *Version) Bytes() (sum int64) {
+	for _, e := range slices.Concat(v.Files, v.Indexes) {
+		sum += e.Bytes
+	}
+	return sum
+}
+
+// Time is when the newest symbol file was written.
+func (v *Version) Time() (last time.Time) {
+	for _, e := range v.Files {
+		if e.Time.After(last) {
+			last = e.Time
+		}
+	}
+	return last
+}
+
+// Listing is what is in a store. All lists are in the order of names.
+type Listing struct {
+	Versions  []*Version
+	Leftovers []Entry  // of writers that are no more
+	Writing   []Entry  // temporary files of writers that are at work
+	Others    []Entry  // neither symbol files nor what belongs to them
+	Empty     []string // folders with nothing in them
+	Problems  []bin.Problem
+
+	folders []Entry
+}
+
+// List looks at all names in the store, not into files. What cannot be read is a
+// Problem and costs itself.
+func (s *Store) List(now time.Time) (*Listing, error) {
+	l := &Listing{}
+	entries := map[string]int{} // of each folder
+	versions := map[string]*Version{}
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && name != "." {
+			entries[path.Dir(name)]++
+			err = s.listOne(l, versions, name, d, now)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && name != ".": // gone in the meantime
+			return nil
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			l.Problems = append(l.Problems, bin.Problem{Err: s.named(name, err)})
+			entries[name]++ // not known to be empty
+			return nil
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range l.folders {
+		if entries[filepath.ToSlash(f.Path)] == 0 {
+			l.Empty = append(l.Empty, f.Path)
+		}
+	}
+	for _, v := range versions {
+		l.Versions = append(l.Versions, v)
+	}
+	slices.SortFunc(l.Versions, func(a, b *Version) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	return l, nil
+}
+
+// listOne puts one name where it belongs.
+func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d fs.DirEntry, now time.Time) error {
+	st, err := d.Info()
+	if err != nil {
+		return err
+	}
+	e := Entry{filepath.FromSlash(name), st.Size(), st.ModTime(), st.Mode()}
+	parts := strings.Split(name, "/")
+	last := parts[len(parts)-1]
+	switch {
+	case d.IsDir():
+		l.folders = append(l.folders, e)
+		return nil
+	case last == lockName && len(parts) == 1:
+		return nil
+	case isTemp(last) && st.Mode().IsRegular():
+		list := &l.Writing
+		err := s.ifDead(e.Path, now, func() error { list = &l.Leftovers; return nil })
+		*list = append(*list, e)
+		return err
+	}
+	index, isIndex := strings.CutSuffix(last, ".idx")
+	_, isSymbols := stemOf(strings.TrimSuffix(last, ".idx"))
+	if len(parts) != 3 || !isSymbols || !st.Mode().IsRegular() || isIndex && index == "" {
+		l.Others = append(l.Others, e)
+		return nil
+	}
+	key := parts[0] + "/" + parts[1]
+	v := versions[key]
+	if v == nil {
+		v = &Version{Name: parts[0], ID: parts[1]}
+		versions[key] = v
+	}
+	if isIndex {
+		v.Indexes = append(v.Indexes, e)
+	} else {
+		v.Files = append(v.Files, e)
+	}
+	return nil
+}
+
+// named gives an error the name of a file of the store, as the user knows it.
+func (s *Store) named(name string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return &bin.Error{File: s.Path(filepath.FromSlash(name)), Msg: err.Error()}
+}

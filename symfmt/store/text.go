@@ -1,0 +1,127 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Compression is a way to keep symbol files. The same text has the same bytes.
+type Compression struct {
+	Name string // gzip or zstd
+	Ext  string // what it adds to the name of a file
+	// Writer compresses what is written to it, up to Close.
+	Writer func(io.Writer) (io.WriteCloser, error)
+}
+
+// Compressions are the ways to compress symbol files.
+var Compressions = []Compression{
+	{"gzip", ".gz", func(w io.Writer) (io.WriteCloser, error) {
+		// No time and no name.
+		z := gzip.NewWriter(w)
+		z.ModTime = time.Unix(0, 0)
+		return z, nil
+	}},
+	{"zstd", ".zst", func(w io.Writer) (io.WriteCloser, error) {
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}},
+}
+
+// symbolExt is what the names of symbol files end in.
+const symbolExt = ".sym"
+
+// variants are the places of a symbol file with each compression, place first. Other
+// files have one.
+func variants(place string) []string {
+	all := []string{place}
+	stem, ok := stemOf(place)
+	if !ok {
+		return all
+	}
+	for _, ext := range append([]Compression{{}}, Compressions...) {
+		if other := stem + symbolExt + ext.Ext; other != place {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// stemOf is the name of a symbol file without what follows its stem.
+func stemOf(name string) (stem string, ok bool) {
+	for _, c := range Compressions {
+		if rest, cut := strings.CutSuffix(name, c.Ext); cut {
+			name = rest
+			break
+		}
+	}
+	return strings.CutSuffix(name, symbolExt)
+}
+
+// sameText tells whether two files of the store hold the same, compressed or not.
+// Damaged data is the same as nothing.
+func (s *Store) sameText(a, b string) (bool, error) {
+	fa, err := s.root.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer fa.Close()
+	fb, err := s.root.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer fb.Close()
+	ta, _, err := symfmt.Decompress(fa)
+	if err == nil {
+		var tb io.Reader
+		if tb, _, err = symfmt.Decompress(fb); err == nil {
+			return sameBytes(ta, tb)
+		}
+	}
+	return false, unlessDamaged(err)
+}
+
+func sameBytes(a, b io.Reader) (bool, error) {
+	bufA, bufB := make([]byte, writeBuffer), make([]byte, writeBuffer)
+	for {
+		na, errA := readFull(a, bufA)
+		nb, errB := readFull(b, bufB)
+		if !bytes.Equal(bufA[:na], bufB[:nb]) {
+			return false, nil
+		}
+		if errA == io.EOF && errB == io.EOF {
+			return true, nil
+		}
+		for _, err := range []error{errA, errB} {
+			if err != nil && err != io.EOF {
+				return false, unlessDamaged(err)
+			}
+		}
+	}
+}
+
+// readFull fills buf unless the text ends, with io.EOF then. Damage is not an end.
+func readFull(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var got int
+		got, err = r.Read(buf[n:])
+		n += got
+	}
+	return n, err
+}
+
+// unlessDamaged is an error of reading a file, and nil for one of what is in it.
+func unlessDamaged(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return err
+	}
+	return nil
+}

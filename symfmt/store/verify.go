@@ -1,0 +1,189 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/par"
+)
+
+// Finding is something wrong with a file or a folder of a store.
+type Finding struct {
+	Path    string // below the store
+	Kind    string // one of Kinds
+	Message string
+}
+
+// Kinds are the kinds of findings.
+var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover", "permissions", "other", "empty"}
+
+// Report is what Verify tells.
+type Report struct {
+	Files    int       // symbol files that were read
+	Bytes    int64     // their size in the store
+	Findings []Finding // in the order of paths
+	Writing  []Entry   // temporary files of writers that are at work: no findings
+	Problems []bin.Problem
+}
+
+// Verify reads all symbol files of the store, with some threads: each is to be whole
+// and that which its path says. What cannot be read is a Problem.
+func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, error) {
+	l, err := s.List(now)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Writing: l.Writing, Problems: l.Problems}
+	if err := s.verifyNames(r, l); err != nil {
+		return nil, err
+	}
+	err = par.Ordered(ctx, jobs, len(l.Versions),
+		func(ctx context.Context, _, i int) (*Report, error) { return s.verifyVersion(ctx, l.Versions[i]) },
+		func(_ int, one *Report) error {
+			r.Files += one.Files
+			r.Bytes += one.Bytes
+			r.Findings = append(r.Findings, one.Findings...)
+			r.Problems = append(r.Problems, one.Problems...)
+			return nil
+		})
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
+	return r, err
+}
+
+func (r *Report) add(path, kind, format string, args ...any) {
+	r.Findings = append(r.Findings, Finding{path, kind, fmt.Sprintf(format, args...)})
+}
+
+// verifyNames tells what names and permissions show.
+func (s *Store) verifyNames(r *Report, l *Listing) error {
+	for _, e := range l.Leftovers {
+		r.add(e.Path, "leftover", "of a write that was interrupted")
+	}
+	for _, path := range l.Empty {
+		r.add(path, "empty", "a folder with nothing in it")
+	}
+	for _, e := range l.Others {
+		switch {
+		case e.mode&fs.ModeSymlink != 0:
+			r.add(e.Path, "other", "is a symbolic link")
+		case !e.mode.IsRegular():
+			r.add(e.Path, "other", "is not a regular file")
+		default:
+			r.add(e.Path, "other", "want NAME/ID/NAME.sym, .sym.gz or .sym.zst")
+		}
+	}
+	root, err := s.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range l.folders {
+		verifyMode(r, e, root.Mode(), 0o5)
+	}
+	for _, v := range l.Versions {
+		for _, e := range v.Files {
+			verifyMode(r, e, root.Mode(), 0o4)
+		}
+		if len(v.Files) == 0 {
+			for _, e := range v.Indexes {
+				r.add(e.Path, "leftover", "the index of a symbol file that is not there")
+			}
+		}
+	}
+	return nil
+}
+
+// verifyMode compares permissions with those of the store's folder: who may look into
+// that is to be able to read what is in it, and nobody else to change it.
+func verifyMode(r *Report, e Entry, root fs.FileMode, need fs.FileMode) {
+	classes := [...]string{"others", "the group", "the owner"}
+	for i, who := range classes {
+		shift := 3 * i
+		if root>>shift&0o5 == 0o5 && e.mode>>shift&need != need {
+			r.add(e.Path, "permissions", "%s may read the store and not this: mode %04o", who, e.mode.Perm())
+			break
+		}
+	}
+	if e.mode&0o2 != 0 && root&0o2 == 0 {
+		r.add(e.Path, "permissions", "anyone may change it: mode %04o", e.mode.Perm())
+	}
+}
+
+// verifyVersion reads the symbol files of one version.
+func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) {
+	r := &Report{}
+	var good []string
+	for _, e := range v.Files {
+		n := len(r.Findings)
+		err := s.verifyFile(ctx, r, e)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, fs.ErrNotExist): // removed in the meantime
+			continue
+		case err != nil:
+			r.Problems = append(r.Problems, bin.Problem{Err: s.named(e.Path, err)})
+			continue
+		}
+		r.Files++
+		r.Bytes += e.Bytes
+		if len(r.Findings) == n {
+			good = append(good, e.Path)
+		}
+	}
+	for i := 1; i < len(good); i++ {
+		if same, err := s.sameText(good[0], good[i]); err == nil && !same {
+			r.add(good[i], "differs", "from %s beside it: readers take the one or the other", filepath.Base(good[0]))
+		}
+	}
+	return r, nil
+}
+
+// verifyFile reads a symbol file.
+func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
+	f, err := s.root.Open(e.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c, err := check(contextReader{ctx, f}, "", io.Discard)
+	if err != nil {
+		return err
+	}
+	for _, fault := range c.faults() {
+		r.add(e.Path, fault.kind, "%s", fault.message)
+	}
+	if c.name == "" {
+		return nil
+	}
+	place, err := NewPlace(c.name, c.id)
+	if err != nil {
+		r.add(e.Path, "misplaced", "MODULE %v", err)
+		return nil
+	}
+	stem, _ := stemOf(e.Path)
+	if want := place.Path(""); want != stem {
+		r.add(e.Path, "misplaced", "MODULE is that of %s", place.Path(e.Path[len(stem):]))
+	}
+	return nil
+}
+
+// contextReader ends reading when ctx does.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.r.Read(p)
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// Wanted is a line of a list of modules.
+type Wanted struct {
+	Line  int
+	Place Place
+}
+
+// ReadWanted reads a list of modules, one a line: NAME/ID, with what may follow as in
+// the path of a symbol file, NAME,ID as in CSV files of crash servers, whose other
+// columns do not count, NAME ID, or a MODULE record. Blank lines and those that begin
+// with # are nothing.
+func ReadWanted(r io.Reader, use func(Wanted) error) error {
+	const longest = 64 << 10
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longest)
+	n := 0
+	for lines.Scan() {
+		n++
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || text[0] == '#' || strings.HasPrefix(text, "debug_file,") {
+			continue
+		}
+		name, id, err := nameAndID(text)
+		if err == nil {
+			var p Place
+			if p, err = NewPlace(name, id); err == nil {
+				if err := use(Wanted{n, p}); err != nil {
+					return err
+				}
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d: more than %d bytes", n+1, longest)
+	}
+	return lines.Err()
+}
+
+// nameAndID takes a line apart.
+func nameAndID(text string) (name, id string, err error) {
+	if rest, ok := strings.CutPrefix(text, "MODULE "); ok {
+		fields := strings.SplitN(rest, " ", 4)
+		if len(fields) < 4 {
+			return "", "", fmt.Errorf("%q: want MODULE OS ARCH ID NAME", clipped(text))
+		}
+		return fields[3], fields[2], nil
+	}
+	switch {
+	case strings.Contains(text, "/"):
+		parts := strings.Split(text, "/")
+		return parts[0], parts[1], nil
+	case strings.Contains(text, ","):
+		parts := strings.Split(text, ",")
+		return parts[0], strings.TrimSpace(parts[1]), nil
+	}
+	i := strings.LastIndexAny(text, " \t")
+	if i < 0 {
+		return "", "", fmt.Errorf("%q: want NAME/ID or NAME ID", clipped(text))
+	}
+	return strings.TrimSpace(text[:i]), text[i+1:], nil
+}
+
+// Has is the place of the symbol file of a module, below the store, "" if it has
+// none.
+func (s *Store) Has(p Place) (string, error) {
+	path, err := s.there(p.Path(symbolExt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return path, err
+}
