@@ -1,0 +1,282 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// text is the text of a file that may be compressed.
+func text(b []byte) io.Reader {
+	r, _, err := symfmt.Decompress(bytes.NewReader(b))
+	if err != nil {
+		return bytes.NewReader(b)
+	}
+	return r
+}
+
+func open(t *testing.T) *Store {
+	t.Helper()
+	s, err := Create(filepath.Join(t.TempDir(), "store"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func list(t *testing.T, s *Store) *Listing {
+	t.Helper()
+	l, err := s.List(time.Now())
+	if err != nil || len(l.Problems) > 0 {
+		t.Fatal(err, l.Problems)
+	}
+	return l
+}
+
+// A file that is being written is no leftover, however old it is.
+func TestWritingStays(t *testing.T) {
+	s := open(t)
+	p, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Write(symbols("a", "A0", 100)); err != nil || p.Flush() != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-100 * time.Hour)
+	if err := os.Chtimes(s.Path(p.name), long, long); err != nil {
+		t.Fatal(err)
+	}
+	if l := list(t, s); len(l.Writing) != 1 || len(l.Leftovers) != 0 {
+		t.Errorf("%+v", l)
+	}
+	if c, err := s.Collect(context.Background(), Policy{MaxSize: 0}, time.Now()); err != nil || c.Files != 0 {
+		t.Errorf("%v %+v", err, c)
+	}
+	if o, _, err := p.Publish(filepath.Join("a", "A0", "a.sym")); o != Added || err != nil {
+		t.Error(o, err)
+	}
+	if f := findings(t, s.Dir); len(f) != 0 {
+		t.Error(f)
+	}
+}
+
+// Temporary files that are not locked count as left over by their age.
+func TestLeftoverAge(t *testing.T) {
+	for _, network := range []bool{false, true} {
+		s := open(t)
+		s.network = network
+		for name, age := range map[string]time.Duration{".symtool-1.idx": 0, ".symtool-2.tmp": 2 * time.Hour, ".symtool-3.new": 0, ".symtool-4.new": 2 * time.Hour} {
+			if err := os.WriteFile(s.Path(name), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			at := time.Now().Add(-age)
+			if err := os.Chtimes(s.Path(name), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var left []string
+		for _, e := range list(t, s).Leftovers {
+			left = append(left, e.Path)
+		}
+		want := ".symtool-2.tmp .symtool-3.new .symtool-4.new"
+		if network {
+			want = ".symtool-2.tmp .symtool-4.new"
+		}
+		if got := strings.Join(left, " "); got != want {
+			t.Errorf("network %v: %s, want %s", network, got, want)
+		}
+	}
+}
+
+// Without folders that can be locked there is a file, which belongs to the store.
+func TestNetworkLock(t *testing.T) {
+	s := open(t)
+	s.network = true
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), "", AddOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.Path(lockName)); err != nil {
+		t.Error(err)
+	}
+	if f := findings(t, s.Dir); len(f) != 0 {
+		t.Error(f)
+	}
+	unlock, err := s.lock(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := make(chan error)
+	go func() {
+		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 100)), "", AddOptions{})
+		added <- err
+	}()
+	select {
+	case err := <-added:
+		t.Errorf("added while another has the lock: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	unlock()
+	if err := <-added; err != nil {
+		t.Error(err)
+	}
+}
+
+// A disk that is full: no part of a file stays, and what was there does.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no tmpfs can be mounted here: %s", out)
+	}
+	defer func() { _ = exec.Command("umount", dir).Run() }()
+	s, err := Create(dir, Options{Sync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 200e3)), "", AddOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range []*Compression{nil, &Compressions[0], &Compressions[1]} {
+		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 8e6)), "", AddOptions{Compression: how})
+		var writing *WriteError
+		if !errors.As(err, &writing) || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%v: %v", how, err)
+		}
+	}
+	if l := list(t, s); len(l.Versions) != 1 || len(l.Leftovers)+len(l.Writing)+len(l.Empty) != 0 {
+		t.Errorf("%+v", l)
+	}
+	p, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Write(symbols("a", "A0", 1e6))
+	if err = errors.Join(err, p.Replace(filepath.Join("a", "A0", "a.sym"))); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	if f := findings(t, dir); len(f) != 0 {
+		t.Error(f)
+	}
+	if got, err := os.ReadFile(s.Path("a/A0/a.sym")); err != nil || !bytes.Equal(got, symbols("a", "A0", 200e3)) {
+		t.Error("what was there is changed", err)
+	}
+}
+
+// Files are added while others are collected, folders and all.
+func TestAddWhileCollecting(t *testing.T) {
+	s := open(t)
+	ctx, stop := context.WithTimeout(context.Background(), 400*time.Millisecond)
+	defer stop()
+	var wg sync.WaitGroup
+	var added, removed int
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				b := symbols(fmt.Sprint("lib", i%3), fmt.Sprintf("%X0", i%5), 500)
+				if _, err := s.Add(bytes.NewReader(b), "", AddOptions{}); err != nil {
+					t.Error(err)
+					return
+				}
+				if worker == 0 {
+					added++
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			c, err := s.Collect(context.Background(), Policy{MaxSize: 0}, time.Now())
+			if err != nil || len(c.Problems) > 0 {
+				t.Errorf("%v, %v", err, c)
+				return
+			}
+			removed += c.Versions
+		}
+	})
+	wg.Wait()
+	if added < 20 || removed < 20 {
+		t.Errorf("%d added and %d removed only", added, removed)
+	}
+	if f := findings(t, s.Dir); len(f) > 0 {
+		t.Error(f)
+	}
+}
+
+// Where there are no hard links a file is renamed, and replaces nothing all the same.
+func TestNoLinks(t *testing.T) {
+	for err, want := range map[error]bool{
+		&os.LinkError{Op: "linkat", Err: syscall.EPERM}: true, &os.LinkError{Op: "linkat", Err: syscall.ENOTSUP}: true,
+		&os.LinkError{Op: "linkat", Err: syscall.EEXIST}: false, nil: false,
+	} {
+		if noLinks(err) != want {
+			t.Errorf("%v: %v", err, !want)
+		}
+	}
+}
+
+// A file replaces one that is there, and takes its permissions.
+func TestReplace(t *testing.T) {
+	s := open(t)
+	place := filepath.Join("a", "A0", "a.sym")
+	for i, mode := range []os.FileMode{0o640, 0o604} {
+		p, err := s.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(p, i)
+		if err := p.Replace(place); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(s.Path(place))
+		if err != nil || i > 0 && st.Mode().Perm() != 0o640 {
+			t.Error(st.Mode(), err)
+		}
+		if err := os.Chmod(s.Path(place), mode&0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(s.Path(place)); string(got) != "1" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if l := list(t, s); len(l.Leftovers)+len(l.Writing) != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Lists of modules in the forms that servers write.
+func TestReadWanted(t *testing.T) {
+	const in = "# comment\n\nlibxul.so/ABC0\nlib x/ABC0/lib x.sym\ndebug_file,debug_id,code_file,code_id\n" +
+		"xul.pdb,abc1,xul.dll,5F\r\nlibc.so.6  ABC2\na b\tABC3\nMODULE Linux x86_64 ABC4 my lib\n"
+	var got []string
+	err := ReadWanted(strings.NewReader(in), func(w Wanted) error {
+		got = append(got, fmt.Sprintf("%d:%s|%s", w.Line, w.Place.Name, w.Place.ID))
+		return nil
+	})
+	want := "3:libxul.so|ABC0 4:lib x|ABC0 6:xul.pdb|abc1 7:libc.so.6|ABC2 8:a b|ABC3 9:my lib|ABC4"
+	if strings.Join(got, " ") != want || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for in, want := range map[string]string{
+		"x": `line 1: "x": want NAME/ID or NAME ID`, "\n../../x": `line 2: name "..": is not`, "a/xyz": "line 1: id", "MODULE a": `line 1: "MODULE a": want MODULE OS`,
+		strings.Repeat("x", 1e5): "line 1: more than 65536 bytes",
+	} {
+		err := ReadWanted(strings.NewReader(in), func(Wanted) error { return nil })
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", in, err, want)
+		}
+	}
+}
