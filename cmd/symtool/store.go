@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -289,7 +290,7 @@ func (r *storeRun) run(ctx context.Context) (err error) {
 	if r.verb.name == "add" {
 		r.store, err = createStore(r.dir, r.sync)
 	} else if r.store, err = store.Open(r.dir, storeOptions(false)); err != nil {
-		err = inputError(r.dir, err)
+		err = fileError(r.dir, err)
 	}
 	if err != nil {
 		return err
@@ -341,4 +342,13 @@ func (r *storeRun) printJSON(v any) error {
 		_, err := w.Write(text)
 		return err
 	})
+}
+
+// fileError is inputError for an error that has the name of another form.
+func fileError(name string, err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return inputError(name, err)
 }

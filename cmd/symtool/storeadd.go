@@ -70,7 +70,7 @@ func (r *storeRun) addFiles() (files []string) {
 		before := len(files)
 		err := filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
-				r.fail(inputError(path, err))
+				r.fail(fileError(path, err))
 			} else if !d.IsDir() && hasSymbolSuffix(path) {
 				files = append(files, path)
 			}
@@ -80,7 +80,7 @@ func (r *storeRun) addFiles() (files []string) {
 			err = fmt.Errorf("no symbol files below: want %s", strings.Join(symbolSuffixes, ", "))
 		}
 		if err != nil {
-			r.fail(inputError(operand, err))
+			r.fail(fileError(operand, err))
 		}
 	}
 	return files
@@ -101,18 +101,18 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	} else {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, inputError(file, err)
+			return nil, fileError(file, err)
 		}
 		defer f.Close()
 		in = f
 	}
-	a, err := r.store.Add(contextReader{ctx, in}, name, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
+	a, err := r.store.Add(contextReader{ctx, in}, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
 	var writing *store.WriteError
 	switch {
 	case errors.As(err, &writing):
 		return nil, outputError(r.dir, writing.Err)
 	case err != nil:
-		return nil, inputError(name, err)
+		return nil, fileError(name, err)
 	}
 	return a, nil
 }

@@ -46,7 +46,7 @@ func (r *storeRun) gc(ctx context.Context) error {
 	}
 	c, err := r.store.Collect(ctx, r.policy, time.Now())
 	if err != nil {
-		return cmp.Or(context.Cause(ctx), inputError(r.dir, err))
+		return cmp.Or(context.Cause(ctx), fileError(r.dir, err))
 	}
 	for _, p := range c.Problems {
 		r.fail(&statusError{statusOutput, p.Err})

@@ -38,7 +38,7 @@ func (r *storeRun) ls(_ context.Context) error {
 	}
 	l, err := r.store.List(time.Now())
 	if err != nil {
-		return inputError(r.dir, err)
+		return fileError(r.dir, err)
 	}
 	r.tellProblems(l.Problems)
 	doc := r.listing(l)
@@ -109,7 +109,7 @@ func (r *storeRun) lsMissing() error {
 	} else {
 		f, err := os.Open(name)
 		if err != nil {
-			return inputError(name, err)
+			return fileError(name, err)
 		}
 		defer f.Close()
 		in = f
@@ -129,7 +129,7 @@ func (r *storeRun) lsMissing() error {
 		return err
 	})
 	if err != nil {
-		return inputError(name, err)
+		return fileError(name, err)
 	}
 	if len(doc.Missing) > 0 {
 		r.raise(statusFindings)

@@ -29,7 +29,7 @@ type storeFindingJSON struct {
 func (r *storeRun) verify(ctx context.Context) error {
 	report, err := r.store.Verify(ctx, r.jobs, time.Now())
 	if err != nil {
-		return cmp.Or(context.Cause(ctx), inputError(r.dir, err))
+		return cmp.Or(context.Cause(ctx), fileError(r.dir, err))
 	}
 	doc := storeVerifyJSON{
 		Store: r.dir, Files: report.Files, Bytes: report.Bytes, Writing: len(report.Writing),

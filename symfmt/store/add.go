@@ -30,13 +30,13 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // Add puts a symbol file, which may be compressed, into its place by MODULE's name
 // and id. It is read to its end while it is written: a file that is cut off, or
 // whose records cannot be read, gets no place.
-func (s *Store) Add(in io.Reader, file string, o AddOptions) (*Addition, error) {
+func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	p, err := s.Begin()
 	if err != nil {
 		return nil, &WriteError{err}
 	}
 	defer p.Abort()
-	c, err := p.copyText(in, file, o.Compression)
+	c, err := p.copyText(in, o.Compression)
 	if p.err != nil {
 		return nil, &WriteError{p.err}
 	}
@@ -69,15 +69,15 @@ func (s *Store) Add(in io.Reader, file string, o AddOptions) (*Addition, error) 
 }
 
 // copyText writes the text of a symbol file, and checks it.
-func (p *Pending) copyText(in io.Reader, file string, how *Compression) (checked, error) {
+func (p *Pending) copyText(in io.Reader, how *Compression) (checked, error) {
 	if how == nil {
-		return check(in, file, p)
+		return check(in, p)
 	}
 	z, err := how.Writer(p)
 	if err != nil {
 		return checked{}, err
 	}
-	c, err := check(in, file, z)
+	c, err := check(in, z)
 	if closeErr := z.Close(); err == nil {
 		err = closeErr
 	}

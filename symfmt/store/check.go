@@ -10,56 +10,62 @@ import (
 
 // checked is what a look at all records of a symbol file gives.
 type checked struct {
-	os, name, id string // of MODULE; name is "" if there is none
-	problems     int    // records that cannot be read
-	first        error  // of them
-	damage       error  // of compressed data; nil without
-	cut          bool   // the last line has no end
-	empty        bool
+	name, id string // of MODULE; name is "" if there is none
+	problems int    // records that cannot be read
+	first    error  // of them
+	damage   error  // that ended the text, such as of compressed data; nil without
+	cut      bool   // the last line has no end
+	empty    bool
 }
 
-// lastByte remembers the ends of a text.
-type lastByte struct {
+// ending remembers how a text ends.
+type ending struct {
 	r    io.Reader
 	last byte
 	any  bool
+	err  error // that ended it too early
 }
 
-func (l *lastByte) Read(p []byte) (int, error) {
+func (l *ending) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if n > 0 {
 		l.last, l.any = p[n-1], true
+	}
+	if err != nil && err != io.EOF {
+		l.err = err
 	}
 	return n, err
 }
 
 // check reads a symbol file to its end, and gives its text to use as it goes. An error
 // is one of reading the file or of use.
-func check(r io.Reader, file string, use io.Writer) (c checked, err error) {
+func check(r io.Reader, use io.Writer) (c checked, err error) {
 	text, _, err := symfmt.Decompress(r)
 	if err != nil {
 		c.damage = err
 		return c, unlessDamaged(err)
 	}
-	ends := &lastByte{r: text}
-	rd := symfmt.NewReader(io.TeeReader(ends, use), symfmt.ReadOptions{File: file, Tolerant: true, MaxProblems: 1})
+	end := &ending{r: text}
+	rd := symfmt.NewReader(io.TeeReader(end, use), symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
 	var rec *symfmt.Record
 	for err == nil {
 		if rec, err = rd.Next(); err == nil && rec.Kind == symfmt.KindModule && c.name == "" {
-			c.os, c.name, c.id = string(rec.OS), string(rec.Name), string(rec.DebugID)
+			c.name, c.id = string(rec.Name), string(rec.DebugID)
 		}
+	}
+	if c.damage = end.err; c.damage == nil && !errors.Is(err, io.EOF) {
+		c.damage = err // such as another encoding
+	}
+	if c.damage != nil {
+		return c, unlessDamaged(c.damage)
 	}
 	report := rd.Report()
 	c.problems = len(report.Problems) + report.Dropped
 	if len(report.Problems) > 0 {
 		c.first = report.Problems[0].Err
 	}
-	c.empty, c.cut = !ends.any, ends.any && ends.last != '\n'
-	if errors.Is(err, io.EOF) {
-		return c, nil
-	}
-	c.damage = err
-	return c, unlessDamaged(err)
+	c.empty, c.cut = !end.any, end.any && end.last != '\n'
+	return c, nil
 }
 
 // faults are what is wrong with a symbol file by itself, each with its kind.

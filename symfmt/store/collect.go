@@ -159,7 +159,9 @@ func (c *collector) version(v condemned) error {
 			return err
 		}
 	}
-	c.Versions++
+	if len(v.version.Files) > 0 {
+		c.Versions++
+	}
 	dir := filepath.Join(v.version.Name, v.version.ID)
 	if c.DryRun {
 		return nil
@@ -200,22 +202,19 @@ func (c *collector) remove(e Entry, why string) error {
 	return nil
 }
 
-// folder removes an empty folder and those above it that are empty then.
+// folder removes an empty folder.
 func (c *collector) folder(path string) error {
-	unlock, err := c.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	for ; path != "."; path = filepath.Dir(path) {
-		if !c.DryRun && c.s.root.Remove(path) != nil {
+	if !c.DryRun {
+		unlock, err := c.lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if c.s.root.Remove(path) != nil {
 			return nil // something is in it now
 		}
-		c.tell(Removal{path, 0, "empty"})
-		if c.DryRun {
-			return nil
-		}
 	}
+	c.tell(Removal{path, 0, "empty"})
 	return nil
 }
 

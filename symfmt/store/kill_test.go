@@ -49,7 +49,7 @@ func child(job []string) {
 	switch job[1] {
 	case "add":
 		var a *Addition
-		if a, err = s.Add(bytes.NewReader(text), "", AddOptions{Compression: compressionNamed(job[2])}); err == nil {
+		if a, err = s.Add(bytes.NewReader(text), AddOptions{Compression: compressionNamed(job[2])}); err == nil {
 			fmt.Println(a.Outcome)
 		}
 	case "replace":
@@ -227,7 +227,7 @@ func (k killCase) fill(t *testing.T, dir string, size int) {
 	defer s.Close()
 	for i, v := range k.before {
 		name, id, _ := strings.Cut(v, "/")
-		a, err := s.Add(bytes.NewReader(symbols(name, id, size)), "", AddOptions{})
+		a, err := s.Add(bytes.NewReader(symbols(name, id, size)), AddOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

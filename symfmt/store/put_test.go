@@ -106,7 +106,7 @@ func TestLeftoverAge(t *testing.T) {
 func TestNetworkLock(t *testing.T) {
 	s := open(t)
 	s.network = true
-	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), "", AddOptions{}); err != nil {
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Path(lockName)); err != nil {
@@ -121,7 +121,7 @@ func TestNetworkLock(t *testing.T) {
 	}
 	added := make(chan error)
 	go func() {
-		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 100)), "", AddOptions{})
+		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 100)), AddOptions{})
 		added <- err
 	}()
 	select {
@@ -147,11 +147,11 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 200e3)), "", AddOptions{}); err != nil {
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 200e3)), AddOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, how := range []*Compression{nil, &Compressions[0], &Compressions[1]} {
-		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 8e6)), "", AddOptions{Compression: how})
+		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 8e6)), AddOptions{Compression: how})
 		var writing *WriteError
 		if !errors.As(err, &writing) || !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%v: %v", how, err)
@@ -187,7 +187,7 @@ func TestAddWhileCollecting(t *testing.T) {
 		wg.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				b := symbols(fmt.Sprint("lib", i%3), fmt.Sprintf("%X0", i%5), 500)
-				if _, err := s.Add(bytes.NewReader(b), "", AddOptions{}); err != nil {
+				if _, err := s.Add(bytes.NewReader(b), AddOptions{}); err != nil {
 					t.Error(err)
 					return
 				}

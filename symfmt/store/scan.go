@@ -52,7 +52,7 @@ type Listing struct {
 	Leftovers []Entry  // of writers that are no more
 	Writing   []Entry  // temporary files of writers that are at work
 	Others    []Entry  // neither symbol files nor what belongs to them
-	Empty     []string // folders with nothing in them
+	Empty     []string // folders with nothing in them but such folders
 	Problems  []bin.Problem
 
 	folders []Entry
@@ -84,11 +84,14 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range l.folders {
-		if entries[filepath.ToSlash(f.Path)] == 0 {
+	// The innermost first: a folder is as good as empty when those in it are.
+	for _, f := range slices.Backward(l.folders) {
+		if name := filepath.ToSlash(f.Path); entries[name] == 0 {
 			l.Empty = append(l.Empty, f.Path)
+			entries[path.Dir(name)]--
 		}
 	}
+	slices.Reverse(l.Empty)
 	for _, v := range versions {
 		l.Versions = append(l.Versions, v)
 	}

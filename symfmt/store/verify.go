@@ -153,7 +153,7 @@ func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
 		return err
 	}
 	defer f.Close()
-	c, err := check(contextReader{ctx, f}, "", io.Discard)
+	c, err := check(contextReader{ctx, f}, io.Discard)
 	if err != nil {
 		return err
 	}
