@@ -213,7 +213,7 @@ func (p *Pending) link(place string) error {
 	if err != nil {
 		return err
 	}
-	err = p.s.root.Link(p.name, place)
+	err = p.s.link(p.name, place)
 	p.s.step("link")
 	if noLinks(err) {
 		// With the lock nobody else gives a name that is not there.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -179,52 +180,95 @@ func TestFullDisk(t *testing.T) {
 // Files are added while others are collected, folders and all.
 func TestAddWhileCollecting(t *testing.T) {
 	s := open(t)
-	ctx, stop := context.WithTimeout(context.Background(), 400*time.Millisecond)
-	defer stop()
+	const enough = 50
+	var added, removed atomic.Int64
+	limit := time.Now().Add(time.Minute)
+	busy := func() bool { return (added.Load() < enough || removed.Load() < enough) && time.Now().Before(limit) }
 	var wg sync.WaitGroup
-	var added, removed int
-	for worker := range 4 {
+	for range 3 {
 		wg.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
+			for i := 0; busy(); i++ {
 				b := symbols(fmt.Sprint("lib", i%3), fmt.Sprintf("%X0", i%5), 500)
-				if _, err := s.Add(bytes.NewReader(b), AddOptions{}); err != nil {
+				a, err := s.Add(bytes.NewReader(b), AddOptions{})
+				if err != nil {
 					t.Error(err)
 					return
 				}
-				if worker == 0 {
-					added++
+				if a.Outcome == Added {
+					added.Add(1)
 				}
 			}
 		})
 	}
 	wg.Go(func() {
-		for ctx.Err() == nil {
+		for busy() {
 			c, err := s.Collect(context.Background(), Policy{MaxSize: 0}, time.Now())
 			if err != nil || len(c.Problems) > 0 {
 				t.Errorf("%v, %v", err, c)
 				return
 			}
-			removed += c.Versions
+			removed.Add(int64(c.Versions))
 		}
 	})
 	wg.Wait()
-	if added < 20 || removed < 20 {
-		t.Errorf("%d added and %d removed only", added, removed)
+	if added.Load() < enough || removed.Load() < enough {
+		t.Errorf("%d added and %d removed only", added.Load(), removed.Load())
 	}
 	if f := findings(t, s.Dir); len(f) > 0 {
 		t.Error(f)
 	}
 }
 
+// Two forms of one file that are published at once: the second one waits, and finds
+// the first.
+func TestPublishOneByOne(t *testing.T) {
+	s := open(t)
+	other, err := Open(s.Dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var wg sync.WaitGroup
+	s.step = func(what string) {
+		if what != "mkdir" {
+			return
+		}
+		wg.Go(func() {
+			a, err := other.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{Compression: &Compressions[0]})
+			if err != nil || a.Outcome != Same {
+				t.Errorf("%+v, %v", a, err)
+			}
+		})
+		time.Sleep(50 * time.Millisecond)
+	}
+	if a, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil || a.Outcome != Added {
+		t.Errorf("%+v, %v", a, err)
+	}
+	wg.Wait()
+}
+
 // Where there are no hard links a file is renamed, and replaces nothing all the same.
 func TestNoLinks(t *testing.T) {
-	for err, want := range map[error]bool{
-		&os.LinkError{Op: "linkat", Err: syscall.EPERM}: true, &os.LinkError{Op: "linkat", Err: syscall.ENOTSUP}: true,
-		&os.LinkError{Op: "linkat", Err: syscall.EEXIST}: false, nil: false,
-	} {
-		if noLinks(err) != want {
-			t.Errorf("%v: %v", err, !want)
+	for _, no := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EXDEV} {
+		s := open(t)
+		s.link = func(old, new string) error { return &os.LinkError{Op: "linkat", Old: old, New: new, Err: no} }
+		for i, want := range []Outcome{Added, Differs, Same} {
+			a, err := s.Add(bytes.NewReader(symbols("a", "A0", 100+500*(i%2))), AddOptions{})
+			if err != nil || a.Outcome != want {
+				t.Errorf("%v: %+v, %v, want %v", no, a, err, want)
+			}
 		}
+		if f := findings(t, s.Dir); len(f) > 0 {
+			t.Error(f)
+		}
+	}
+	s := open(t)
+	s.link = func(string, string) error { return syscall.EIO }
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	if l := list(t, s); len(l.Versions)+len(l.Leftovers)+len(l.Writing) != 0 {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -42,6 +42,7 @@ type Store struct {
 	root    *os.Root
 	network bool              // on a file system of another machine
 	step    func(what string) // for tests: called between any two steps of a write
+	link    func(old, new string) error
 }
 
 // Open opens a store that exists.
@@ -50,7 +51,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Dir: dir, opts: o, root: root, network: onNetwork(dir), step: func(string) {}}
+	s := &Store{Dir: dir, opts: o, root: root, network: onNetwork(dir), step: func(string) {}, link: root.Link}
 	if s.opts.Temporary == nil {
 		s.opts.Temporary = func(string, bool) {}
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// symtoolIn runs symtool in a folder, and kills it after a time unless that is 0.
+func symtoolIn(t *testing.T, dir string, kill time.Duration, args ...string) (out string, status int, killed bool) {
+	t.Helper()
+	c := exec.Command("symtool", args...)
+	c.Dir = dir
+	var b strings.Builder
+	c.Stdout, c.Stderr = &b, &b
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if kill > 0 {
+		time.Sleep(kill)
+		_ = c.Process.Kill()
+	}
+	err := c.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	ws := c.ProcessState.Sys().(syscall.WaitStatus)
+	return b.String(), ws.ExitStatus(), ws.Signaled()
+}
+
+// TestStoreKilled kills the commands that write stores, later and later (package
+// store's TestKill does so at every step): the store verifies afterwards, but for
+// what gc removes, and the same command then completes it.
+func TestStoreKilled(t *testing.T) {
+	dir := t.TempDir()
+	binary, err := os.ReadFile(filepath.Join(testenv.Input(t), "gcc-dwarf5.elf"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "a.elf"), binary, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, status, _ := symtoolIn(t, dir, 0, "dump", "--store", "want", "a.elf"); status != 0 {
+		t.Fatal(out)
+	}
+	for _, args := range [][]string{
+		{"store", "add", "st", "want"}, {"dump", "--store", "st", "a.elf"}, {"convert", "--to-store", "st", "--layout", "breakpad", "want"},
+	} {
+		began := time.Now()
+		symtoolIn(t, dir, 0, args...)
+		full, kills := time.Since(began), 0
+		const tries = 25
+		for i := range tries {
+			if err := os.RemoveAll(filepath.Join(dir, "st")); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, killed := symtoolIn(t, dir, full*time.Duration(i+1)/tries, args...); killed {
+				kills++
+			}
+			storeIsTidy(t, dir)
+		}
+		if kills < tries/5 {
+			t.Errorf("%q: %d kills only", args, kills)
+		}
+		if out, status, _ := symtoolIn(t, dir, 0, args...); status != 0 {
+			t.Errorf("%q: %s", args, out)
+		}
+		if out, err := exec.Command("diff", "-r", filepath.Join(dir, "want"), filepath.Join(dir, "st")).CombinedOutput(); err != nil {
+			t.Errorf("%q: %s", args, out)
+		}
+	}
+}
+
+// storeIsTidy tells what is wrong with the store st, but for leftovers, and with it
+// when these are gone.
+func storeIsTidy(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, "st")); err != nil {
+		return // it was killed before there was a store
+	}
+	out, _, _ := symtoolIn(t, dir, 0, "store", "verify", "--quiet", "st")
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, ": leftover: ") && !strings.Contains(line, ": empty: ") {
+			t.Error(line)
+		}
+	}
+	if out, status, _ := symtoolIn(t, dir, 0, "store", "gc", "st"); status != 0 {
+		t.Error(out)
+	}
+	if out, status, _ := symtoolIn(t, dir, 0, "store", "verify", "--quiet", "st"); status != 0 {
+		t.Error(out)
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for in, want := range map[string]int64{"0": 0, "17": 17, "1K": 1 << 10, "3M": 3 << 20, "2G": 2 << 30, "1T": 1 << 40, "9223372036854775807": 1<<63 - 1} {
+		if got, err := parseSize(in); got != want || err != nil {
+			t.Errorf("%s: %d, %v, want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"K", "-1", "1k", "1.5M", "9223372036854775808", "8388608T"} {
+		if got, err := parseSize(in); err == nil {
+			t.Errorf("%s: %d", in, got)
+		}
+	}
+}
