@@ -50,6 +50,8 @@ type Pending struct {
 	f    *os.File // nil when it is no more
 	name string
 	err  error // the first of writing
+
+	synced bool
 }
 
 // sticky remembers the first error of a file.
@@ -108,12 +110,14 @@ func (p *Pending) hold() (bool, error) {
 	return err == nil && os.SameFile(mine, there), err
 }
 
-// Finish has everything written. It may be left to Publish and Replace.
+// Finish has everything written, and on the disk if the store is to be. It may be
+// left to Publish and Replace.
 func (p *Pending) Finish() error {
 	err := p.Flush()
 	p.s.step("flush")
-	if err == nil && p.s.opts.Sync {
+	if err == nil && p.s.opts.Sync && !p.synced {
 		err = p.f.Sync()
+		p.synced = err == nil
 		p.s.step("sync")
 	}
 	return err
@@ -137,15 +141,18 @@ func (p *Pending) gone() {
 // Publish gives the file its place in the store, unless there is one already: with
 // the same text, compressed or not, or with another. existing is its place then.
 func (p *Pending) Publish(place string) (o Outcome, existing string, err error) {
-	if err := p.Finish(); err != nil {
+	defer p.Abort()
+	if err := p.Flush(); err != nil {
 		return Added, "", err
 	}
 	const tries = 100
 	for try := 0; ; try++ {
 		o, existing, err := p.compare(place)
 		if existing != "" || err != nil {
-			p.Abort()
 			return o, existing, err
+		}
+		if err := p.Finish(); err != nil { // what is there already need not wait for the disk
+			return Added, "", err
 		}
 		err = p.link(place)
 		if err == nil {
@@ -153,7 +160,6 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 		}
 		again := errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist)
 		if !again || try == tries {
-			p.Abort()
 			return Added, "", err
 		}
 	}
