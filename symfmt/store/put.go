@@ -52,6 +52,10 @@ type Pending struct {
 	err  error // the first of writing
 
 	synced bool
+
+	// Restat has Replace leave a file alone that has the same bytes. Unchanged tells
+	// that it did.
+	Restat, Unchanged bool
 }
 
 // sticky remembers the first error of a file.
@@ -261,6 +265,9 @@ func (p *Pending) Replace(place string) error {
 	if err != nil {
 		return err
 	}
+	if p.Unchanged = p.Restat && p.holdsSame(place); p.Unchanged {
+		return nil
+	}
 	if err := p.likeOld(place); err != nil {
 		return err
 	}
@@ -270,6 +277,23 @@ func (p *Pending) Replace(place string) error {
 	p.s.step("rename")
 	p.gone()
 	return p.s.syncFolders(changed)
+}
+
+// holdsSame tells whether a file has the same bytes. Where that cannot be told, it is
+// replaced.
+func (p *Pending) holdsSame(place string) bool {
+	mine, err := p.s.root.Open(p.name)
+	if err != nil {
+		return false
+	}
+	defer mine.Close()
+	old, err := p.s.root.Open(place)
+	if err != nil {
+		return false
+	}
+	defer old.Close()
+	same, err := sameBytes(mine, old)
+	return err == nil && same
 }
 
 // likeOld gives the file the permissions of the one that it replaces.

@@ -324,3 +324,23 @@ func TestReadWanted(t *testing.T) {
 		}
 	}
 }
+
+// With Restat a file that would be the same keeps its time.
+func TestRestat(t *testing.T) {
+	s := open(t)
+	place := filepath.Join("a", "A0", "a.sym")
+	for i, want := range []bool{false, true, false} {
+		p, err := s.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Restat = true
+		fmt.Fprint(p, i/2)
+		if err := p.Replace(place); err != nil || p.Unchanged != want {
+			t.Errorf("%d: unchanged is %v, %v", i, p.Unchanged, err)
+		}
+	}
+	if l := list(t, s); len(l.Leftovers)+len(l.Writing) != 0 {
+		t.Errorf("%+v", l)
+	}
+}
