@@ -107,7 +107,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 		if len(left) == 0 || w.tired {
 			return
 		}
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := elfobj.Open(path, w.opts.limits())
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				refused = append(refused, err.Error())

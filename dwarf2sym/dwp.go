@@ -61,7 +61,7 @@ func (r *reader) packagePaths() (paths []string) {
 }
 
 func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := elfobj.Open(path, r.opts.limits())
 	if err == nil {
 		var p *dwp
 		if p, err = newPackage(f, main); err == nil {

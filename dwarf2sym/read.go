@@ -97,6 +97,11 @@ type Options struct {
 	// Package is a .dwp file; empty: the file's name with .dwp behind it.
 	Package string
 
+	// Opened, if not nil, is told the path of each other file that is opened for
+	// the units that are split, also of those that are refused; by several
+	// goroutines at once, in any order.
+	Opened func(path string)
+
 	Demangle  bool   // false: names as they are in the file
 	Generator string // value of INFO GENERATOR; empty: no record
 
@@ -107,6 +112,13 @@ type Options struct {
 
 // PrefixMap is a replacement for the beginning of file names.
 type PrefixMap struct{ Old, New string }
+
+// limits are those of the files that are opened on the way.
+func (o *Options) limits() elfobj.Limits {
+	l := elfobj.DefaultLimits()
+	l.Opened = o.Opened
+	return l
+}
 
 // CFISource is where STACK CFI comes from.
 type CFISource uint8

@@ -65,6 +65,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			lintCommand(msgs),
 			diffCommand(msgs),
 			storeCommand(stdin, msgs),
+			integrationCommand(),
 			versionCommand(),
 			helpCommand(),
 		},

@@ -83,7 +83,11 @@ func (d *dumper) openBinary(ctx context.Context, r *dumpResult) (*elfobj.File, e
 		}
 		r.File = path
 	}
-	binary, err := elfobj.Open(r.File, elfobj.DefaultLimits())
+	limits := r.limits()
+	if d.buildID != nil {
+		limits.Opened = nil
+	}
+	binary, err := elfobj.Open(r.File, limits)
 	if err != nil {
 		return nil, inputError(r.File, err)
 	}

@@ -25,6 +25,8 @@ or --dwp. The symbol file goes to standard output, to --output, or to
 NAME/ID/NAME.sym below --store, which takes many FILEs.
 A file that is written appears whole or not at all, and has the same bytes for
 any --jobs.
+For build systems, --MD writes which files were read, and --restat leaves a file
+alone that would not change. The rules are printed by symtool integration.
 `
 
 // The formats of the summary.
@@ -68,6 +70,11 @@ func dumpFlags() []cli.Flag {
 		&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"},
 		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
+		&cli.BoolFlag{Name: "restat", Usage: "do not touch a file that would get the same bytes"},
+		&cli.BoolFlag{Name: "MD", Usage: "write which files were read to a file for make and ninja, as\n-MD of a compiler; one dash will do"},
+		&cli.StringFlag{Name: "MF", Usage: "with --MD: that file is `FILE`; without it the output's name with\n.d behind it"},
+		&cli.StringSliceFlag{Name: "MT", Usage: "with --MD: what depends on them is `TARGET`, in place of the\noutput; may be repeated"},
+		&cli.BoolFlag{Name: "MP", Usage: "with --MD: the files but FILE are targets too, so that make goes\non when one is gone"},
 		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
@@ -117,6 +124,8 @@ type dumpConfig struct {
 	output    string
 	store     string
 	jobs      int
+	depfile   *depfile // nil without --MD
+	restat    bool
 	gzip      bool
 	checkCFI  bool
 	verbose   bool
@@ -125,7 +134,7 @@ type dumpConfig struct {
 }
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp"}
+var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp", "MF"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -164,6 +173,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		output:    c.String("output"),
 		store:     c.String("store"),
 		jobs:      par.Jobs(c.Int("jobs")),
+		restat:    c.Bool("restat"),
 		gzip:      c.Bool("gzip"),
 		checkCFI:  c.Bool("check-cfi"),
 		verbose:   c.Bool("verbose"),
@@ -191,6 +201,9 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		err = cfg.checkBuildID(id, args)
 	} else {
 		err = cfg.operands(args)
+	}
+	if err == nil {
+		err = cfg.buildFlags(c)
 	}
 	if err != nil {
 		return nil, usagef("dump", "%v", err)

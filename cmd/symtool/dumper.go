@@ -37,6 +37,7 @@ type dumpResult struct {
 	place   string         // of it, below the store
 	stack   []byte         // of a panic
 	mapped  []dwarf2sym.MappedFile
+	read    fileList // what was opened, for --MD
 }
 
 // note adds something that the user should know.
@@ -144,6 +145,9 @@ func (d *dumper) openSingle() error {
 	if err != nil {
 		return outputError(d.output, err)
 	}
+	if w, ok := out.(*wholeFile); ok {
+		w.restat = d.restat
+	}
 	d.single = out
 	return nil
 }
@@ -186,6 +190,7 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 	r := d.results[i]
 	options := d.options
 	options.Jobs = jobs
+	options.Opened = r.read.add
 	options.Progress = d.progress.file(i)
 	err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
 		return d.dump(ctx, r, options)
@@ -242,7 +247,7 @@ func (d *dumper) openDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	if d.debugFile == "" {
 		return d.findDebug(ctx, r, binary), nil
 	}
-	debug, err := elfobj.Open(d.debugFile, elfobj.DefaultLimits())
+	debug, err := elfobj.Open(d.debugFile, r.limits())
 	if err != nil {
 		return nil, inputError(d.debugFile, err)
 	}
@@ -259,7 +264,7 @@ func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 		return nil
 	}
 	const what = "separate debug file"
-	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, elfobj.DefaultLimits())
+	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, r.limits())
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}
@@ -293,7 +298,7 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 		return nil // damage is told by the reader
 	}
 	const what = "names in the supplementary file"
-	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, elfobj.DefaultLimits())
+	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, r.limits())
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}
@@ -349,6 +354,7 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, opt
 		if err == nil {
 			err = d.single.Commit()
 		}
+		r.Unchanged = unchanged(d.single)
 		return outputError(d.single.Name(), err)
 	}
 	place, err := store.Path(m, d.extension())
@@ -360,6 +366,7 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, opt
 	if err != nil {
 		return outputError(d.store, err)
 	}
+	out.Restat = d.restat
 	r.pending = out
 	if err = d.writeTo(ctx, out, m, options); err == nil {
 		err = out.Finish()
@@ -403,6 +410,7 @@ func (d *dumper) place(r *dumpResult) {
 		if err := out.Replace(r.place); err != nil {
 			r.fail(outputError(r.Output, err))
 		}
+		r.Unchanged = out.Unchanged
 		return
 	}
 	switch outcome, _, err := out.Publish(r.place); {
@@ -424,6 +432,9 @@ func (d *dumper) finish() error {
 		}
 	}
 	if err := d.maps.writeList(mapped); err != nil {
+		return err
+	}
+	if err := d.writeDepfile(); err != nil {
 		return err
 	}
 	if d.json {

@@ -45,7 +45,7 @@ func appHelp(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %s COMMAND [flags] [operands]\n\nCommands:\n", app.Name, app.Usage, app.Name)
 	for _, c := range app.Commands {
-		fmt.Fprintf(&b, "  %-9s %s\n", c.Name, c.Usage)
+		fmt.Fprintf(&b, "  %-11s %s\n", c.Name, c.Usage)
 	}
 	fmt.Fprintf(&b, "\n%s COMMAND --help prints the flags of a command, %s --version the version.\n\n%s",
 		app.Name, app.Name, exitStatusHelp)

@@ -42,7 +42,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	tuneCollector()
 	app := newApp(stdin, stdout, newMessages(stderr))
-	args, err := permute(app, args)
+	args, err := expandArgs(args)
+	if err == nil {
+		args, err = permute(app, args)
+	}
 	if err == nil {
 		err = app.RunContext(ctx, args)
 	}

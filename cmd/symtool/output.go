@@ -185,6 +185,14 @@ type wholeFile struct {
 	f      *os.File // nil after Commit or Abort
 	target string
 	name   string
+	restat bool // leave the old file alone if it has the same bytes
+	same   bool // that is what happened
+}
+
+// unchanged tells whether an output was left alone, because it had the bytes.
+func unchanged(out output) bool {
+	w, ok := out.(*wholeFile)
+	return ok && w.same
 }
 
 func newWholeFile(target, name string) (*wholeFile, error) {
@@ -200,7 +208,7 @@ func newWholeFile(target, name string) (*wholeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wholeFile{bufio.NewWriterSize(f, outputBuffer), f, target, name}
+	w := &wholeFile{Writer: bufio.NewWriterSize(f, outputBuffer), f: f, target: target, name: name}
 	if old != nil {
 		if err := f.Chmod(mode); err != nil {
 			w.Abort()
@@ -291,6 +299,11 @@ func (w *wholeFile) finish() error {
 
 // rename gives the finished file its name.
 func (w *wholeFile) rename() error {
+	if w.restat && w.holdsSame() {
+		w.Abort()
+		w.same = true
+		return nil
+	}
 	if err := os.Rename(w.f.Name(), w.target); err != nil {
 		w.Abort()
 		return err
@@ -298,6 +311,21 @@ func (w *wholeFile) rename() error {
 	temporaries.forget(w.f.Name())
 	w.f = nil
 	return nil
+}
+
+// holdsSame tells whether the file that would be replaced has the bytes already.
+// Where that cannot be told, it is replaced.
+func (w *wholeFile) holdsSame() bool {
+	mine, err := os.Stat(w.f.Name())
+	if err != nil {
+		return false
+	}
+	old, err := os.Stat(w.target)
+	if err != nil || old.Size() != mine.Size() {
+		return false
+	}
+	same, err := sameContents(w.f.Name(), w.target)
+	return err == nil && same
 }
 
 func (w *wholeFile) Abort() {

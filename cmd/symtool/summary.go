@@ -32,6 +32,7 @@ type fileSummary struct {
 	File      string           `json:"file"`
 	DebugFile string           `json:"debug_file,omitempty"`
 	Output    string           `json:"output,omitempty"`
+	Unchanged bool             `json:"unchanged,omitempty"` // with --restat: the output was left alone
 	Status    int              `json:"status"`
 	Error     string           `json:"error,omitempty"`
 	Module    *moduleSummary   `json:"module,omitempty"`
@@ -125,7 +126,10 @@ func (d *dumper) reportWritten(r *dumpResult) {
 		d.msgs.printf("symtool: %s: debug information from %s", r.File, file)
 	}
 	d.msgs.printf("symtool: %s: %s", r.File, statsLine(r.Stats))
-	if r.Output != "-" {
+	switch {
+	case r.Unchanged:
+		d.msgs.printf("symtool: %s is unchanged", r.Output)
+	case r.Output != "-":
 		d.msgs.printf("symtool: wrote %s", r.Output)
 	}
 }

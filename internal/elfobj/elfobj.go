@@ -106,6 +106,9 @@ func Open(path string, lim Limits) (*File, error) {
 	if err != nil {
 		return nil, &bin.Error{File: path, Err: bareError(err)}
 	}
+	if lim.Opened != nil {
+		lim.Opened(path)
+	}
 	if st, err = file.Stat(); err != nil {
 		file.Close()
 		return nil, &bin.Error{File: path, Err: bareError(err)}

@@ -170,8 +170,8 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "chromium", "clang-22", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "mingw-w64-common", "patch",
+	"binutils", "chromium", "clang-22", "cmake", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "generate-ninja", "jq", "libc6-arm64-cross",
+	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "meson", "mingw-w64-common", "ninja-build", "patch",
 	"python3", "xz-utils", "zstd",
 }
 
@@ -229,6 +229,10 @@ var packages = map[string]string{
 	"jq":              "jq",
 	"python3":         "python3",
 	"make":            "make",
+	"cmake":           "cmake",
+	"meson":           "meson",
+	"ninja":           "ninja-build",
+	"gn":              "generate-ninja",
 	"xmllint":         "libxml2-utils",
 	"rustc":           "rustc",
 	"zstd":            "zstd",

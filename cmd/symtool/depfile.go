@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// depfile is what --MD writes: a rule without commands, in make's syntax, that
+// says which files the output depends on.
+type depfile struct {
+	path    string
+	targets []string // empty: the outputs
+	phony   bool
+}
+
+// buildFlags checks the flags for build systems.
+func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
+	if cfg.restat && cfg.output == "-" {
+		return fmt.Errorf("--restat is for a file: name one with --output or --store")
+	}
+	if !c.Bool("MD") {
+		for _, name := range []string{"MF", "MT", "MP"} {
+			if c.IsSet(name) {
+				return fmt.Errorf("-%s needs -MD", name)
+			}
+		}
+		return nil
+	}
+	d := &depfile{path: c.String("MF"), targets: c.StringSlice("MT"), phony: c.Bool("MP")}
+	switch {
+	case slices.Contains(d.targets, ""):
+		return fmt.Errorf("--MT is empty")
+	case d.path == "" && (cfg.output == "-" || cfg.store != ""):
+		return fmt.Errorf("-MD needs -MF FILE where the symbols do not go to one --output")
+	case d.path == "":
+		d.path = cfg.output + ".d"
+	case len(d.targets) == 0 && cfg.output == "-":
+		return fmt.Errorf("-MD needs -MT TARGET for standard output")
+	}
+	if d.path == "-" || sameName(d.path, cfg.output) {
+		return fmt.Errorf("-MF is %s, want a file of its own", d.path)
+	}
+	cfg.depfile = d
+	return notDepfile(d.path, append(slices.Clone(cfg.files), cfg.debugFile, cfg.options.Package)...)
+}
+
+// sameName tells whether two names are of one file, which need not be there.
+func sameName(a, b string) bool { return b != "" && filepath.Clean(a) == filepath.Clean(b) }
+
+func notDepfile(path string, inputs ...string) error {
+	if notInput(path, inputs...) != nil {
+		return fmt.Errorf("-MF is %s, which is an input", path)
+	}
+	return nil
+}
+
+// fileList is a list of files that several goroutines add to.
+type fileList struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (l *fileList) add(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.names = append(l.names, name)
+}
+
+// limits are those of every file that is read for r, which are noted.
+func (r *dumpResult) limits() elfobj.Limits {
+	l := elfobj.DefaultLimits()
+	l.Opened = r.read.add
+	return l
+}
+
+// writeDepfile writes the depfile, if one is wanted and there is something that
+// depends: where an input was lost altogether there is none.
+func (d *dumper) writeDepfile() error {
+	if d.depfile == nil || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
+		return nil
+	}
+	targets := d.depfile.targets
+	if len(targets) == 0 {
+		for _, r := range d.results {
+			targets = append(targets, r.Output)
+		}
+		slices.Sort(targets)
+		targets = slices.Compact(targets)
+	}
+	text, err := d.depfile.text(targets, d.dependencies())
+	if err != nil {
+		return outputError(d.depfile.path, err)
+	}
+	out, err := createOutput(d.depfile.path, d.stdout)
+	if err != nil {
+		return outputError(d.depfile.path, err)
+	}
+	if w, ok := out.(*wholeFile); ok {
+		w.restat = d.restat
+	}
+	defer out.Abort()
+	if _, err = out.Write([]byte(text)); err == nil {
+		err = out.Commit()
+	}
+	return outputError(d.depfile.path, err)
+}
+
+// dependencies are the files that were read: those of the operands as they were
+// given, then what was found, by name. A debug file that debuginfod fetched is not
+// among them: its name is its build-id, and what has that never changes.
+func (d *dumper) dependencies() []string {
+	var all, found []string
+	if d.buildID == nil {
+		all = append(all, d.files...)
+	}
+	if d.debugFile != "" {
+		all = append(all, d.debugFile)
+	}
+	for _, r := range d.results {
+		for _, name := range r.read.names {
+			if !slices.Contains(all, name) {
+				found = append(found, relative(name))
+			}
+		}
+	}
+	slices.Sort(found)
+	for _, name := range found {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// relative is a path below the current folder as seen from there: a build in a
+// sandbox, or one that is moved, must not see where it was.
+func relative(path string) string {
+	dir, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if rel, ok := strings.CutPrefix(filepath.Clean(path), strings.TrimSuffix(dir, "/")+"/"); ok {
+		return rel
+	}
+	return path
+}
+
+// text is the depfile. The first of files is what the user named.
+func (f *depfile) text(targets, files []string) (string, error) {
+	for _, name := range append(slices.Clone(targets), files...) {
+		if strings.ContainsAny(name, "\n\r") || strings.HasSuffix(name, `\`) {
+			return "", errors.New("the syntax of make has no way to name " + fmt.Sprintf("%q", name))
+		}
+	}
+	var b strings.Builder
+	for i, name := range targets {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(makeName(name))
+	}
+	b.WriteByte(':')
+	for _, name := range files {
+		b.WriteString(" \\\n " + makeName(name))
+	}
+	b.WriteByte('\n')
+	if f.phony && len(files) > 0 {
+		for _, name := range files[1:] {
+			b.WriteString(makeName(name) + ":\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// makeName writes a name as GCC does, which make and ninja read: backslashes in
+// front of a blank are doubled, blanks and # get one, $ is doubled.
+func makeName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; c {
+		case ' ', '\t':
+			for j := i; j > 0 && name[j-1] == '\\'; j-- {
+				b.WriteByte('\\')
+			}
+			b.WriteByte('\\')
+		case '#':
+			b.WriteByte('\\')
+		case '$':
+			b.WriteByte('$')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,53 @@
+# symtool.mk: symbol files for crash reports, in a build by GNU make.
+#
+#   SYMTOOL_BINARIES = app libcore.so     what to make symbols of, before `include`
+#   include symtool.mk
+#
+#   make symbols          BINARY.sym for each
+#   make check-symbols    and lint them beside their binaries
+#   make store-symbols    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
+#   make split-symbols    stripped/BINARY, which is what to ship, and BINARY.debug
+#   make clean-symbols    remove all that, but not the store
+#
+# A binary that is linked again to the same bytes leaves its .sym as it is, and what
+# depends on it is not made again. Names with blanks are beyond make.
+
+SYMTOOL            ?= symtool
+SYMTOOL_FLAGS      ?=
+SYMTOOL_LINT_FLAGS ?=
+SYMTOOL_STORE      ?= symbols
+OBJCOPY            ?= objcopy
+
+# The stamp has the time before the work: the .sym is older than it only if it was
+# left alone, and a binary that changes meanwhile is newer.
+define symtool_binary
+$(1).sym.stamp: $(1)
+	@touch $$@.tmp
+	$$(SYMTOOL) dump --restat -MD -MP -MF $(1).sym.d -MT $$@ $$(SYMTOOL_FLAGS) -o $(1).sym $(1) || { rm -f $$@.tmp; exit 1; }
+	@mv $$@.tmp $$@
+$(1).sym: $(1).sym.stamp
+	@test -f $$@ || $$(SYMTOOL) dump $$(SYMTOOL_FLAGS) -o $$@ $(1)
+$(1).sym.checked: $(1).sym
+	$$(SYMTOOL) lint --verdict=false $$(SYMTOOL_LINT_FLAGS) --binary $(1) $(1).sym
+	@touch $$@
+$(1).sym.stored: $(1).sym
+	$$(SYMTOOL) dump --restat $$(SYMTOOL_FLAGS) --store $$(SYMTOOL_STORE) $(1)
+	@touch $$@
+$(1).debug: $(1)
+	$$(OBJCOPY) --only-keep-debug $(1) $$@
+$(dir $(1))stripped/$(notdir $(1)): $(1) $(1).debug
+	@mkdir -p $$(@D)
+	$$(OBJCOPY) --strip-unneeded --add-gnu-debuglink=$(1).debug $(1) $$@
+-include $(1).sym.d
+endef
+
+$(foreach binary,$(SYMTOOL_BINARIES),$(eval $(call symtool_binary,$(binary))))
+
+.PHONY: symbols check-symbols store-symbols split-symbols clean-symbols
+symbols: $(SYMTOOL_BINARIES:=.sym)
+check-symbols: $(SYMTOOL_BINARIES:=.sym.checked)
+store-symbols: $(SYMTOOL_BINARIES:=.sym.stored)
+split-symbols: $(foreach binary,$(SYMTOOL_BINARIES),$(dir $(binary))stripped/$(notdir $(binary)))
+clean-symbols:
+	rm -f $(foreach suffix,.sym .sym.d .sym.stamp .sym.checked .sym.stored .debug,$(SYMTOOL_BINARIES:=$(suffix)))
+	rm -rf $(sort $(foreach binary,$(SYMTOOL_BINARIES),$(dir $(binary))stripped))
