@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// reproduction is one build of the worked examples' program: where, and how.
+type reproduction struct {
+	folder string
+	env    []string
+	jobs   string
+}
+
+// The same program, built at two places that the compiler maps away, or that
+// --prefix-map does, has symbol files of the same bytes: plain, compressed, in a store,
+// from a separate debug file and from .dwo files; in other time zones and languages,
+// by any number of threads, and when it is another day.
+func TestOracleReproducible(t *testing.T) {
+	testenv.Oracle(t)
+	for _, tool := range []string{"gcc", "objcopy"} {
+		testenv.Tool(t, tool)
+	}
+	root := t.TempDir()
+	builds := []reproduction{
+		{"one", []string{"TZ=UTC", "LANG=C", "LC_ALL=C"}, "1"},
+		{"another one/far below", []string{"TZ=Pacific/Chatham", "LANG=de_DE.UTF-8", "LC_ALL=tr_TR.UTF-8", "SOURCE_DATE_EPOCH=0"}, "7"},
+		{"a=b", []string{"TZ=America/New_York", "LC_ALL=ja_JP.eucJP", "GOMAXPROCS=1", "SOURCE_DATE_EPOCH=1234567890"}, "2"},
+	}
+	for _, mapped := range []bool{true, false} {
+		var want map[string][]byte
+		for _, b := range builds {
+			if !mapped && b.folder == "a=b" {
+				continue // OLD ends at its first =, as in GCC
+			}
+			got := b.symbols(t, root, mapped)
+			if want == nil {
+				want = got
+				continue
+			}
+			for name, text := range want {
+				if !bytes.Equal(got[name], text) {
+					t.Errorf("mapped by the compiler %v: %s differs in %q:\n%s\nwant\n%s", mapped, name, b.folder, got[name], text)
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("%d files in %q, want %d", len(got), b.folder, len(want))
+			}
+		}
+		for name, text := range want {
+			if bytes.Contains(text, []byte(root)) {
+				t.Errorf("%s has the folder in it:\n%s", name, text)
+			}
+		}
+		if len(want) != 6 || !bytes.Contains(want["app.sym"], []byte("/src/main.c\n")) {
+			t.Errorf("%d files:\n%s", len(want), want["app.sym"])
+		}
+	}
+}
+
+// symbols builds the program, and returns the files that dump writes, by name.
+func (b reproduction) symbols(t *testing.T, root string, mapped bool) map[string][]byte {
+	t.Helper()
+	dir := filepath.Join(root, b.folder)
+	if !mapped {
+		dir += " by dump"
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	src, err := filepath.Abs(filepath.Join("testdata", "integration", "src"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The compiler's environment is one: dump is what is tested. GCC writes its
+	// command line into the file, but not the map (-grecord-gcc-switches).
+	script := `cp "$1"/* . && gcc -g -O2 $2 -Wl,--build-id=none -o app "$PWD/main.c" core.c &&
+		objcopy --only-keep-debug app app.debug && objcopy --strip-all --add-gnu-debuglink=app.debug app stripped &&
+		gcc -g -O2 -gsplit-dwarf $2 -Wl,--build-id=none -c main.c core.c && gcc -Wl,--build-id=none -o split main.o core.o`
+	flags, prefix := "", []string{"--prefix-map", dir + "=/src"}
+	if mapped {
+		// $2 is split at blanks: the map is in a response file.
+		if err := os.WriteFile(filepath.Join(dir, "map.rsp"), []byte(`"-ffile-prefix-map=`+dir+`=/src"`), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		flags, prefix = "@map.rsp", nil
+		if b.folder == "a=b" {
+			flags, prefix = "-fdebug-prefix-map=../a=b=/src", nil
+		}
+	}
+	cmd := exec.Command("sh", "-c", script, "sh", src, flags)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	dump := func(args ...string) {
+		t.Helper()
+		c := exec.CommandContext(context.Background(), symtoolProgram(t), append(append([]string{"dump", "-j", b.jobs, "--no-debuginfod"}, prefix...), args...)...)
+		c.Dir, c.Env = dir, append(os.Environ(), b.env...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	dump("-MD", "-o", "app.sym", "app")
+	dump("--gzip", "-o", "app.sym.gz", "app")
+	dump("--store", "store", "app")
+	dump("-o", "pair.sym", "stripped", "app.debug")
+	dump("-MD", "-o", "split.sym", "split")
+	return readAll(t, dir, "app.sym", "app.sym.d", "app.sym.gz", "pair.sym", "split.sym", "split.sym.d")
+}
+
+func readAll(t *testing.T, dir string, names ...string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = text
+	}
+	stored, err := filepath.Glob(filepath.Join(dir, "store", "*", "*", "*"))
+	if err != nil || len(stored) != 1 {
+		t.Fatalf("%q, %v", stored, err)
+	}
+	text, err := os.ReadFile(stored[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, all["app.sym"]) {
+		t.Errorf("the store has\n%s\nwant\n%s", text, all["app.sym"])
+	}
+	return all
+}
