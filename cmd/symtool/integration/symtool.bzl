@@ -53,13 +53,15 @@ def _breakpad_symbols_impl(ctx):
 
     checked = ctx.actions.declare_file(ctx.label.name + ".checked")
     lint = ctx.actions.args()
+    lint.add(checked)
+    lint.add(ctx.executable.symtool)
     lint.add_all(["lint", "--verdict=false"])
     lint.add_all(ctx.attr.lint_flags)
-    lint.add("-o", checked)
     lint.add("--binary", ctx.file.binary)
     lint.add(out)
-    ctx.actions.run(
-        executable = ctx.executable.symtool,
+    ctx.actions.run_shell(
+        command = "stamp=$1; shift; \"$@\" && : >\"$stamp\"",
+        tools = [ctx.executable.symtool],
         arguments = [lint],
         inputs = [ctx.file.binary, out],
         outputs = [checked],
