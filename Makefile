@@ -14,7 +14,7 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 ORACLE_PACKAGES = binutils chromium clang-22 cmake debuginfod diffstat dwz elfutils g++ gcc gdb gdb-multiarch generate-ninja jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 make meson mingw-w64-common ninja-build patch python3 xz-utils zstd
 
 # And the long ones: compilers for other CPUs and of other languages, and what changes the layout of programs.
-ORACLE_FULL_PACKAGES = bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
+ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
 	gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu \
 	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
 	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
@@ -47,7 +47,7 @@ oracle-full: ## every compiler, option, language and CPU beside llvm's answers, 
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
 	SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 90m -v -run '^Test(Oracle|SFrame|Follow|Lengths|Mutated|Mutations|VerifyMutations)' \
-		./dwarf2sym ./sframe ./symfmt/... ./walk/... ./lint ./resolve
+		./dwarf2sym ./sframe ./symfmt/... ./walk/... ./lint ./resolve ./cmd/symtool
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench

@@ -177,7 +177,7 @@ var oraclePackages = []string{
 
 // fullPackages is what `make oracle-full` installs beside them.
 var fullPackages = []string{
-	"bolt-22", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu",
+	"bazel-bootstrap", "bolt-22", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu",
 	"gcc-mips64-linux-gnuabi64", "gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu",
 	"gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu", "gcc-s390x-linux-gnu", "gdc-12", "gfortran-12", "gm2-12",
 	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
@@ -228,6 +228,7 @@ var packages = map[string]string{
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
 	"python3":         "python3",
+	"bazel":           "bazel-bootstrap",
 	"make":            "make",
 	"cmake":           "cmake",
 	"meson":           "meson",
