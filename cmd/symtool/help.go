@@ -53,55 +53,41 @@ func appHelp(app *cli.App) string {
 }
 
 // commandHelp is the text of `symtool COMMAND --help`.
-func commandHelp(app *cli.App, c *cli.Command) string {
+func commandHelp(app *cli.App, command *cli.Command) string {
+	c := newManualCommand(app, command)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s\n\nUsage:\n", app.Name, c.Name, c.Usage)
-	for line := range strings.Lines(c.UsageText) {
-		fmt.Fprintf(&b, "  %s", line)
+	fmt.Fprintf(&b, "%s %s: %s\n\nUsage:\n", app.Name, c.Name, c.Title)
+	for _, line := range c.Synopsis {
+		fmt.Fprintf(&b, "  %s\n", line)
 	}
-	b.WriteString("\n")
-	if c.Description != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Description))
+	if c.Text != "" {
+		fmt.Fprintf(&b, "\n%s\n", c.Text)
 	}
-	if len(c.Flags) > 0 {
-		b.WriteString("\nFlags:\n")
+	if len(c.Flags) == 0 {
+		return b.String()
 	}
-	for _, f := range c.Flags {
-		writeFlag(&b, f.(cli.DocGenerationFlag))
+	b.WriteString("\nFlags:\n")
+	for i := range c.Flags {
+		writeFlag(&b, &c.Flags[i])
 	}
-	if len(c.Flags) > 0 {
-		writeFlag(&b, &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this"})
-		fmt.Fprintf(&b, "\n%s", exitStatusHelp)
-	}
+	fmt.Fprintf(&b, "\n%s", exitStatusHelp)
 	return b.String()
 }
 
 // helpColumn is where a flag's text begins.
 const helpColumn = 27
 
-// writeFlag prints one flag. A word in backquotes in its usage names its value.
-func writeFlag(b *strings.Builder, f cli.DocGenerationFlag) {
-	text := f.GetUsage()
-	var value string
-	if before, after, ok := strings.Cut(text, "`"); ok {
-		var rest string
-		value, rest, _ = strings.Cut(after, "`")
-		text = before + value + rest
-	}
-	head := "      "
-	names := f.(cli.Flag).Names()
-	if len(names) > 1 {
-		head = "  -" + names[1] + ", "
-	}
-	head += "--" + names[0]
-	if value != "" {
-		head += " " + value
+// writeFlag prints one flag.
+func writeFlag(b *strings.Builder, f *manualFlag) {
+	head := "  " + f.head()
+	if f.Short == "" {
+		head = "      " + f.head()
 	}
 	if len(head) > helpColumn-2 {
 		fmt.Fprintln(b, head)
 		head = ""
 	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(f.Text) {
 		fmt.Fprintf(b, "%-*s%s", helpColumn, head, line)
 		head = ""
 	}

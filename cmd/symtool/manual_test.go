@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// manuals are the files of docs/ that are made from the flags.
+func manuals() map[string]string {
+	app := newApp(nil, nil, newMessages(nil))
+	commands := manualCommands(app)
+	files := map[string]string{"reference.md": reference(app, commands), "man/symtool.1": programPage(app, commands)}
+	for i := range commands {
+		files["man/symtool-"+commands[i].Name+".1"] = manualPage(app, &commands[i])
+	}
+	return files
+}
+
+// The manual pages and the reference are those of the flags. GOLDIE_UPDATE=1 writes them.
+func TestManuals(t *testing.T) {
+	docs := filepath.Join(testenv.Root(t), "docs")
+	want := manuals()
+	if testenv.Updating() {
+		writeManuals(t, docs, want)
+	}
+	for name, text := range want {
+		got, err := os.ReadFile(filepath.Join(docs, name))
+		if err != nil {
+			t.Error(err)
+		} else if string(got) != text {
+			t.Errorf("docs/%s is not what the flags say: GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestManuals writes it", name)
+		}
+	}
+	there, err := os.ReadDir(filepath.Join(docs, "man"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range there {
+		if want["man/"+f.Name()] == "" {
+			t.Errorf("docs/man/%s is of no command", f.Name())
+		}
+	}
+}
+
+func writeManuals(t *testing.T, docs string, files map[string]string) {
+	if err := os.RemoveAll(filepath.Join(docs, "man")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(docs, "man"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Each word that stands for a value has a kind, and each flag that takes one of a
+// few words has these. What is new goes into placeKinds or enumerations.
+func TestValueKinds(t *testing.T) {
+	app := newApp(nil, nil, newMessages(nil))
+	n := 0
+	for _, c := range manualCommands(app) {
+		for _, f := range c.Flags {
+			if f.Value == "" {
+				continue
+			}
+			n++
+			if f.Takes == takesNothing {
+				t.Errorf("--%s of %s: the value %s is not in placeKinds, and the flag not in enumerations", f.Name, c.Name, f.Value)
+			}
+		}
+		for _, line := range c.Synopsis {
+			if !strings.HasPrefix(line, "symtool "+c.Name) {
+				t.Errorf("%s is called as %q", c.Name, line)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("%d flags with values only", n)
+	}
+}
+
+// The words of enumerations are those that the commands take.
+func TestEnumerations(t *testing.T) {
+	app := newApp(nil, nil, newMessages(nil))
+	refused := func(command, flag, value string) (bool, string) {
+		args := []string{"symtool", command, "--" + flag, value, filepath.Join(t.TempDir(), "nothing")}
+		switch command + " " + flag {
+		case "convert layout":
+			args = append(args, "--to-store", t.TempDir())
+		case "lint explain", "version format":
+			args = args[:4]
+		case "walk techniques", "resolve format":
+			args = append(args, "--symbols", testenv.Input(t))
+		}
+		if command == "diff" {
+			args = append(args, "another")
+		}
+		var stdout, stderr bytes.Buffer
+		status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
+		return status == statusUsage && (strings.Contains(stderr.String(), value) || strings.Contains(stderr.String(), flag)), stderr.String()
+	}
+	for _, c := range manualCommands(app) {
+		for _, f := range c.Flags {
+			if f.Takes != takesValues {
+				continue
+			}
+			if is, text := refused(c.Name, f.Name, "0bogus"); !is {
+				t.Errorf("%s --%s 0bogus is not refused: %s", c.Name, f.Name, text)
+			}
+			for _, v := range f.Values {
+				if is, text := refused(c.Name, f.Name, v); is {
+					t.Errorf("%s --%s %s is refused: %s", c.Name, f.Name, v, text)
+				}
+				if !f.List && f.Name != "explain" && !strings.Contains(f.Text, v) {
+					t.Errorf("%s --%s: its help does not name %s", c.Name, f.Name, v)
+				}
+			}
+		}
+	}
+}
+
+// What a command says when it refuses a word names all words, and no other.
+func TestEnumerationsAreWhole(t *testing.T) {
+	app := newApp(nil, nil, newMessages(nil))
+	n := 0
+	for _, c := range manualCommands(app) {
+		for _, f := range c.Flags {
+			if f.Takes != takesValues || f.List {
+				continue
+			}
+			var stdout, stderr bytes.Buffer
+			run(t.Context(), []string{"symtool", c.Name, "--" + f.Name, "0bogus", "nothing", "another"}, strings.NewReader(""), &stdout, &stderr)
+			_, said, ok := strings.Cut(stderr.String(), `"0bogus", want `)
+			if !ok {
+				continue
+			}
+			said, _, _ = strings.Cut(said, " (symtool ")
+			said = strings.NewReplacer(" or ", " ", ",", " ").Replace(said)
+			got, want := strings.Fields(said), slices.Clone(f.Values)
+			slices.Sort(got)
+			slices.Sort(want)
+			n++
+			if !slices.Equal(got, want) {
+				t.Errorf("%s --%s wants %q, enumerations have %q", c.Name, f.Name, got, want)
+			}
+		}
+	}
+	if n < 12 {
+		t.Errorf("looked at %d flags only", n)
+	}
+}
+
+// mandoc and groff have nothing to say about the pages.
+func TestManualsOracle(t *testing.T) {
+	testenv.Oracle(t)
+	mandoc, man := testenv.Tool(t, "mandoc"), testenv.Tool(t, "man")
+	for name := range manuals() {
+		if !strings.HasSuffix(name, ".1") {
+			continue
+		}
+		path := filepath.Join(testenv.Root(t), "docs", name)
+		if out, err := exec.Command(mandoc, "-T", "lint", "-W", "style", path).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("mandoc: %v\n%s", err, out)
+		}
+		cmd := exec.Command(man, "--warnings=w", "-l", path)
+		cmd.Env = append(os.Environ(), "MANWIDTH=80", "LC_ALL=C.UTF-8", "MAN_KEEP_FORMATTING=", "PAGER=cat")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if out, err := cmd.Output(); err != nil || stderr.Len() > 0 || len(out) == 0 {
+			t.Errorf("man %s: %v, %d bytes\n%s", name, err, len(out), stderr.Bytes())
+		}
+	}
+}

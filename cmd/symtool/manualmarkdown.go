@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// reference is docs/reference.md: all commands with all flags.
+func reference(app *cli.App, commands []manualCommand) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: reference\n\nMade from the flags of the program: do not edit. `%s COMMAND --help` prints the same.\n\n| command | |\n|---|---|\n", app.Name, app.Name)
+	for i := range commands {
+		c := &commands[i]
+		fmt.Fprintf(&b, "| [`%s %s`](#%s-%s) | %s |\n", app.Name, c.Name, app.Name, c.Name, markdown(c.Title))
+	}
+	for i := range commands {
+		commands[i].markdown(&b, app.Name)
+	}
+	b.WriteString("\n## Exit status\n\n| status | |\n|---|---|\n")
+	for _, s := range exitStatuses() {
+		if s.status != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", s.status, markdown(s.text))
+		} else {
+			fmt.Fprintf(&b, "\n%s\n", markdown(s.text))
+		}
+	}
+	return b.String()
+}
+
+// markdown writes the chapter of a command.
+func (c *manualCommand) markdown(b *strings.Builder, app string) {
+	fmt.Fprintf(b, "\n## %s %s\n\n%s.\n\n```text\n%s\n```\n", app, c.Name, sentence(c.Title), strings.Join(c.Synopsis, "\n"))
+	if c.Text != "" {
+		fmt.Fprintf(b, "\n```text\n%s\n```\n", c.Text)
+	}
+	if len(c.Flags) == 0 {
+		return
+	}
+	b.WriteString("\n| flag | |\n|---|---|\n")
+	for i := range c.Flags {
+		f := &c.Flags[i]
+		fmt.Fprintf(b, "| `%s` | %s |\n", strings.ReplaceAll(f.head(), "|", `\|`), markdown(f.Text))
+	}
+}
+
+// sentence begins with a capital.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// markdown is text in one line, in which nothing is markup.
+func markdown(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "$", `\$`).Replace(text)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The model that help, manual pages, the reference and the completions are written
+// from: what the commands say of themselves, and nothing else.
+
+// manualCommand is a command.
+type manualCommand struct {
+	Name     string
+	Title    string   // one line
+	Synopsis []string // how it is called, a line each, "symtool" first
+	Text     string   // the description, laid out for 80 columns
+	Flags    []manualFlag
+	Operands manualOperands
+}
+
+// manualFlag is a flag of a command.
+type manualFlag struct {
+	Name   string // without --
+	Short  string // without -, "" for none
+	Value  string // what the help calls its value, "" for none
+	Text   string // lines of the help, without the quotes around Value
+	Repeat bool
+
+	Takes  valueKind
+	Values []string // for takesValues
+	List   bool     // of which several may be given, with commas
+}
+
+// head is the flag as the help writes it.
+func (f *manualFlag) head() string {
+	head := "--" + f.Name
+	if f.Value != "" {
+		head += " " + f.Value
+	}
+	if f.Short != "" {
+		head = "-" + f.Short + ", " + head
+	}
+	return head
+}
+
+// valueKind is what a value, or an operand, is.
+type valueKind uint8
+
+const (
+	takesNothing valueKind = iota // there is no value
+	takesAnything
+	takesFile
+	takesFolder
+	takesValues
+)
+
+// manualOperands are the operands of a command.
+type manualOperands struct {
+	Kind  valueKind // takesFile also if there are folders among them
+	First []string  // words for the first operand, as well
+}
+
+// placeKinds tells what kind of value a word of the help stands for. What is not
+// in it is an error of a test: a new word is to be put here.
+var placeKinds = map[string]valueKind{
+	"FILE": takesFile, "PATH": takesFile, "BINARY": takesFile, "DEBUGFILE": takesFile, "DUMP": takesFile,
+	"IN": takesFile, "OUT": takesFile, "OLD": takesFile, "NEW": takesFile, "A.json": takesFile, "B.json": takesFile,
+	"DIR": takesFolder,
+
+	"ADDR": takesAnything, "HEX": takesAnything, "ID": takesAnything, "LIST": takesAnything, "N": takesAnything,
+	"NAME": takesAnything, "OLD=NEW": takesAnything, "PATTERN": takesAnything, "PERCENT": takesAnything,
+	"POINTS": takesAnything, "SYSTEM": takesAnything, "URL": takesAnything,
+}
+
+// manualCommands are the commands of the program, in the order of its help.
+func manualCommands(app *cli.App) (all []manualCommand) {
+	for _, c := range app.Commands {
+		all = append(all, newManualCommand(app, c))
+	}
+	return all
+}
+
+func newManualCommand(app *cli.App, c *cli.Command) manualCommand {
+	m := manualCommand{
+		Name: c.Name, Title: c.Usage,
+		Synopsis: strings.Split(strings.TrimSpace(c.UsageText), "\n"),
+		Text:     strings.TrimSpace(c.Description),
+	}
+	for _, f := range c.Flags {
+		m.Flags = append(m.Flags, newManualFlag(c.Name, f))
+	}
+	m.Operands = operandsOf(app, m.Synopsis)
+	if len(m.Flags) > 0 {
+		m.Flags = append(m.Flags, manualFlag{Name: "help", Short: "h", Text: "print this"})
+	}
+	return m
+}
+
+func newManualFlag(command string, f cli.Flag) manualFlag {
+	doc := f.(cli.DocGenerationFlag)
+	value, text := valueName(doc.GetUsage())
+	m := manualFlag{Name: f.Names()[0], Value: value, Text: text}
+	if names := f.Names(); len(names) > 1 {
+		m.Short = names[1]
+	}
+	if slice, ok := f.(cli.DocGenerationSliceFlag); ok {
+		m.Repeat = slice.IsSliceFlag()
+	}
+	if !doc.TakesValue() {
+		return m
+	}
+	if m.Values, m.List = flagValues(command, m.Name); m.Values != nil {
+		m.Takes = takesValues
+	} else {
+		m.Takes = placeKinds[value]
+	}
+	return m
+}
+
+// valueName takes the word in backquotes, which names the value, out of a usage.
+func valueName(usage string) (value, text string) {
+	before, after, ok := strings.Cut(usage, "`")
+	if !ok {
+		return "", usage
+	}
+	value, rest, _ := strings.Cut(after, "`")
+	return value, before + value + rest
+}
+
+// operandsOf reads the operands off the lines that tell how a command is called.
+func operandsOf(app *cli.App, synopsis []string) (o manualOperands) {
+	for _, line := range synopsis {
+		words := strings.Fields(line)
+		for i, word := range words[min(2, len(words)):] {
+			o.take(app, word, words[i+1])
+		}
+	}
+	return o
+}
+
+// take takes a word of a line, with the one before it, whose value it may be.
+func (o *manualOperands) take(app *cli.App, word, before string) {
+	if flag := strings.Trim(before, "[]"); strings.HasPrefix(word, "-") || strings.HasPrefix(word, "[-") || word == "[flags]" ||
+		strings.HasPrefix(flag, "-") && before != "--compare" {
+		return
+	}
+	word = strings.TrimSuffix(strings.Trim(word, "[]"), "...")
+	switch kind := placeKinds[word]; {
+	case word == "COMMAND":
+		for _, c := range app.Commands {
+			o.First = append(o.First, c.Name)
+		}
+	case word == strings.ToLower(word):
+		for _, w := range strings.Split(word, "|") {
+			if !slices.Contains(o.First, w) {
+				o.First = append(o.First, w)
+			}
+		}
+	case kind == takesFile, kind == takesFolder && o.Kind == takesNothing:
+		o.Kind = kind
+	}
+}
+
+// has tells whether the command has a flag.
+func (c *manualCommand) has(flag string) bool {
+	return slices.ContainsFunc(c.Flags, func(f manualFlag) bool { return f.Name == flag })
+}
