@@ -29,6 +29,7 @@ end
 # The words behind the last comma of a list
 function __%[1]s_list
     set -l before (string match -r '^(?:--[^=]*=)?(.*,)' -- (commandline -ct))[2]
+    set -q before[1]; or set before ''
     printf '%%s\n' $before$argv
 end
 

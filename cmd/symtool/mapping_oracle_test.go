@@ -76,7 +76,7 @@ func files(t *testing.T, args ...string) (names []string) {
 	return names
 }
 
-func toolOutput(t *testing.T, tool string, args ...string) string {
+func mapToolOutput(t *testing.T, tool string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(testenv.Tool(t, tool), args...).Output()
 	if err != nil {
@@ -132,7 +132,7 @@ func TestOracleMapNeeds(t *testing.T) {
 			}},
 			{"2", []string{"--map", generated, "--map-list", list}, func(path, real string) string {
 				if rel, ok := strings.CutPrefix(real, tree.root+"/obj/gen/"); ok {
-					sum, _, _ := strings.Cut(toolOutput(t, "sha512sum", path), " ")
+					sum, _, _ := strings.Cut(mapToolOutput(t, "sha512sum", path), " ")
 					return "s3:gecko-generated-sources:" + sum + "/" + rel + ":"
 				}
 				return ""
@@ -147,7 +147,7 @@ func TestOracleMapNeeds(t *testing.T) {
 			got := files(t, append(c.args, "--map-var", "rev=abc", tree.bin)...)
 			mapped := 0
 			for i, path := range plain {
-				want := c.want(path, toolOutput(t, "realpath", "-e", path))
+				want := c.want(path, mapToolOutput(t, "realpath", "-e", path))
 				if want == "" {
 					want = path
 				} else {
@@ -189,7 +189,7 @@ func checkUploads(t *testing.T, list string) {
 	if err := os.WriteFile(file, []byte(sums), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out := toolOutput(t, "sha512sum", "--strict", "-c", file); strings.Count(out, ": OK") != 1 {
+	if out := mapToolOutput(t, "sha512sum", "--strict", "-c", file); strings.Count(out, ": OK") != 1 {
 		t.Errorf("%q: %s", text, out)
 	}
 }

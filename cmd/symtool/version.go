@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -17,17 +19,96 @@ const generator = "symtool " + version
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "version",
-		Usage:     "print the version",
-		UsageText: "symtool version",
+		Usage:     "print the version, and how the program was built",
+		UsageText: "symtool version [flags]",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText},
+		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("version", "unexpected operand %q", c.Args().First())
 			}
-			return printVersion(c)
+			if err := oneOf(c, "format", formatText, formatJSON); err != nil {
+				return usagef("version", "%v", err)
+			}
+			info, _ := debug.ReadBuildInfo()
+			b := newBuild(info)
+			if c.String("format") == formatText {
+				return writeText(c.App.Writer, b.text())
+			}
+			text, err := encodeJSON(b)
+			if err != nil {
+				return err
+			}
+			return writeText(c.App.Writer, string(text))
 		},
 	}
 }
 
-func printVersion(c *cli.Context) error {
-	return writeText(c.App.Writer, fmt.Sprintf("%s (%s %s/%s)\n", generator, runtime.Version(), runtime.GOOS, runtime.GOARCH))
+// printVersion is `symtool --version`.
+func printVersion(c *cli.Context) error { return writeText(c.App.Writer, newBuild(nil).head()) }
+
+// build is what `version --format json` prints: how the program was built. Fields may
+// be added; none changes its meaning. What the build did not record is not there.
+type build struct {
+	Schema   int    `json:"schema"`
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`                 // OS/CPU
+	Module   string `json:"module,omitempty"`         // path of the Go module
+	ModuleAt string `json:"module_version,omitempty"` // "(devel)" for a build of a folder
+	VCS      string `json:"vcs,omitempty"`            // "git"
+	Revision string `json:"revision,omitempty"`
+	Time     string `json:"revision_time,omitempty"` // RFC 3339
+	Modified bool   `json:"modified,omitempty"`      // the folder had changes
+	Flags    string `json:"build_flags,omitempty"`
+}
+
+func newBuild(info *debug.BuildInfo) *build {
+	b := &build{Schema: 1, Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info == nil {
+		return b
+	}
+	b.Module, b.ModuleAt = info.Main.Path, info.Main.Version
+	var flags []string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs":
+			b.VCS = s.Value
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		case "GOOS", "GOARCH", "-compiler":
+		default:
+			flags = append(flags, s.Key+"="+s.Value)
+		}
+	}
+	b.Flags = strings.Join(flags, " ")
+	return b
+}
+
+// head is the first line, the same for --version.
+func (b *build) head() string { return fmt.Sprintf("%s (%s %s)\n", generator, b.Go, b.Platform) }
+
+func (b *build) text() string {
+	text := b.head()
+	line := func(name, value string) {
+		if value != "" {
+			text += fmt.Sprintf("  %-10s %s\n", name, printable(value))
+		}
+	}
+	line("module", strings.TrimSpace(b.Module+" "+b.ModuleAt))
+	revision := b.Revision
+	if b.Time != "" {
+		revision += ", " + b.Time
+	}
+	if b.Modified {
+		revision += ", with changes"
+	}
+	line("revision", revision)
+	line("build", b.Flags)
+	return text
 }

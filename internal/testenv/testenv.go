@@ -170,9 +170,10 @@ func missing(t testing.TB, what, pkg string) {
 // oraclePackages is what `make oracle` installs: with it no comparison may be
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
-	"binutils", "chromium", "clang-22", "cmake", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "generate-ninja", "jq", "libc6-arm64-cross",
-	"libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "meson", "mingw-w64-common", "ninja-build", "patch",
-	"python3", "xz-utils", "zstd",
+	"binutils", "chromium", "clang-22", "cmake", "debuginfod", "diffstat", "dwz", "elfutils", "fish", "g++", "gcc", "gdb", "gdb-multiarch",
+	"generate-ninja", "jq", "libc6-arm64-cross", "libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross",
+	"libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "man-db", "mandoc", "meson", "mingw-w64-common", "ninja-build", "patch", "python3", "tmux",
+	"xz-utils", "zsh", "zstd",
 }
 
 // fullPackages is what `make oracle-full` installs beside them.
@@ -227,6 +228,12 @@ var packages = map[string]string{
 	"lldb-22":         "lldb-22",
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
+	"bash":            "bash",
+	"fish":            "fish",
+	"man":             "man-db",
+	"mandoc":          "mandoc",
+	"tmux":            "tmux",
+	"zsh":             "zsh",
 	"python3":         "python3",
 	"bazel":           "bazel-bootstrap",
 	"make":            "make",

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// Every flag, every word of an enumeration and every command is in every script.
+func TestCompletionIsWhole(t *testing.T) {
+	app := newApp(nil, nil, newMessages(nil))
+	commands := manualCommands(app)
+	for _, s := range shells {
+		script := s.write(app.Name, commands)
+		for _, c := range commands {
+			if !strings.Contains(script, c.Name) {
+				t.Errorf("%s: no %s", s.name, c.Name)
+			}
+			for _, f := range c.Flags {
+				if !strings.Contains(script, "--"+f.Name) && !strings.Contains(script, "-l "+f.Name) {
+					t.Errorf("%s: no --%s of %s", s.name, f.Name, c.Name)
+				}
+				if words := strings.Join(f.Values, " "); !strings.Contains(script, words) {
+					t.Errorf("%s: not %q of --%s", s.name, words, f.Name)
+				}
+			}
+		}
+	}
+}
+
+// completions are what is typed, in a folder with the files binary.elf and stone and
+// the folder store, before the Tab key, and what is to be on the screen then.
+var completions = []struct {
+	typed string
+	tabs  int
+	want  []string // with X: what is typed behind the completion
+}{
+	{"symtool du", 1, []string{"symtool dump X"}},
+	{"symtool dump --fo", 1, []string{"symtool dump --formatX", "symtool dump --format X", "symtool dump --format=X"}},
+	{"symtool dump --format j", 1, []string{"--format json X"}},
+	{"symtool dump --format=j", 1, []string{"--format=json X"}},
+	{"symtool diff --only=fun", 1, []string{"--only=functionsX", "--only=functions X", "--only=functions,X"}},
+	{"symtool diff --only functions,li", 1, []string{"--only functions,linesX", "--only functions,lines X", "--only functions,lines,X"}},
+	{"symtool dump bin", 1, []string{"symtool dump binary.elf X"}},
+	{"symtool dump -o x.sym bin", 1, []string{"-o x.sym binary.elf X"}},
+	{"symtool dump binary.elf --no-g", 1, []string{"binary.elf --no-generator X"}},
+	{"symtool dump --store sto", 1, []string{"--store store/X"}},
+	{"symtool dump --dwp bin", 1, []string{"--dwp binary.elf X"}},
+	{"symtool dump --os bin", 1, []string{"--os binX"}},
+	{"symtool completion z", 1, []string{"symtool completion zsh X"}},
+	{"symtool help dif", 1, []string{"symtool help diff X"}},
+	{"symtool lint --explain SYM10", 2, []string{"SYM101"}},
+	{"symtool walk --format ", 2, []string{"machine"}},
+	{"symtool dump --format ", 2, []string{"json"}},
+	{"symtool ", 2, []string{"completion"}},
+}
+
+// The scripts work in the shells, which run in a terminal of tmux.
+func TestCompletionOracle(t *testing.T) {
+	testenv.Oracle(t)
+	app := newApp(nil, nil, newMessages(nil))
+	for _, s := range shells {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, f := range []string{"binary.elf", "stone"} {
+				if err := os.WriteFile(filepath.Join(dir, f), nil, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Mkdir(filepath.Join(dir, "store"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			script := filepath.Join(t.TempDir(), "_symtool")
+			if err := os.WriteFile(script, []byte(s.write(app.Name, manualCommands(app))), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			sh := startShell(t, s.name, script, dir)
+			for _, c := range completions {
+				sh.try(c.typed, c.tabs, c.want)
+			}
+		})
+	}
+}
+
+// terminal is a shell in tmux.
+type terminal struct {
+	t    *testing.T
+	tmux []string
+}
+
+// shellStarts start a shell that completes by the script %s alone, and tells that
+// it is ready.
+var shellStarts = map[string]string{
+	"bash": "PS1='$ '; bind 'set bell-style none'; . %s; clear; echo ready",
+	"zsh":  "PS1='$ '; autoload -Uz compinit; compinit -D -u; . %s; clear; echo ready",
+	"fish": "function fish_prompt; echo -n '$ '; end; function fish_right_prompt; end; source %s; clear; echo ready",
+}
+
+func startShell(t *testing.T, name, script, dir string) *terminal {
+	tmux, shell := testenv.Tool(t, "tmux"), testenv.Tool(t, name)
+	home := t.TempDir()
+	args := map[string][]string{"bash": {"--norc", "--noprofile"}, "zsh": {"-f"}, "fish": {"--no-config"}}[name]
+	sh := &terminal{t, []string{tmux, "-f", "/dev/null", "-S", filepath.Join(home, "socket")}}
+	sh.run(append([]string{"new-session", "-d", "-x", "150", "-y", "60", "-c", dir,
+		"-e", "HOME=" + home, "-e", "XDG_CONFIG_HOME=" + home, "-e", "LC_ALL=C.UTF-8", shell}, args...)...)
+	t.Cleanup(func() { sh.run("kill-server") })
+	sh.until("a prompt", func(screen string) bool { return strings.TrimSpace(screen) != "" })
+	sh.run("send-keys", "-l", fmt.Sprintf(shellStarts[name], script))
+	sh.run("send-keys", "Enter")
+	sh.until("ready", func(screen string) bool { return strings.HasPrefix(screen, "ready\n$") })
+	return sh
+}
+
+func (sh *terminal) run(args ...string) string {
+	sh.t.Helper()
+	cmd := exec.Command(sh.tmux[0], append(sh.tmux[1:], args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		sh.t.Fatalf("tmux %q: %v: %s", args, err, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// until waits for a screen.
+func (sh *terminal) until(what string, is func(screen string) bool) bool {
+	sh.t.Helper()
+	var screen string
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if screen = sh.run("capture-pane", "-p"); is(screen) {
+			return true
+		}
+	}
+	sh.t.Errorf("not on the screen: %s\n%s", what, strings.TrimSpace(screen))
+	return false
+}
+
+// try types, presses Tab, and looks for what is wanted.
+func (sh *terminal) try(typed string, tabs int, want []string) {
+	sh.t.Helper()
+	sh.run("send-keys", "-l", typed)
+	sh.until(typed, func(screen string) bool { return strings.Contains(screen, strings.TrimSpace(typed)) })
+	for range tabs {
+		sh.run("send-keys", "Tab")
+		time.Sleep(20 * time.Millisecond)
+	}
+	if tabs == 1 {
+		sh.run("send-keys", "X")
+	}
+	sh.until(fmt.Sprintf("%q after %q", want, typed), func(screen string) bool {
+		for _, w := range want {
+			if strings.Contains(screen, w) {
+				return true
+			}
+		}
+		return false
+	})
+	sh.run("send-keys", "C-c")
+	sh.run("send-keys", "C-u")
+	sh.run("send-keys", "C-l")
+	sh.until("an empty line", func(screen string) bool { return strings.TrimSpace(screen) == "$" })
+}
