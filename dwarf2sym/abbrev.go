@@ -52,7 +52,7 @@ func wanted(c class, at uint64) bool {
 		}
 	case classUnit:
 		switch at {
-		case atName, atCompDir, atLanguage, atStmtList, atLowPC, atHighPC, atRanges,
+		case atName, atProducer, atCompDir, atLanguage, atStmtList, atLowPC, atHighPC, atRanges,
 			atStrOffsetsBase, atAddrBase, atRnglistsBase, atGNUAddrBase, atDwoName, atGNUDwoName, atGNUDwoID, atGNURangesBase:
 			return true
 		}

@@ -46,6 +46,7 @@ const (
 	atHighPC          = 0x12
 	atLanguage        = 0x13
 	atCompDir         = 0x1b
+	atProducer        = 0x25
 	atAbstractOrigin  = 0x31
 	atSpecification   = 0x47
 	atSignature       = 0x69

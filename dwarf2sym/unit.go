@@ -209,6 +209,7 @@ type unit struct {
 	name     string
 	compDir  string
 	dwoName  string
+	producer value // the compiler, for surveys
 	stmtList value
 	low      value
 	high     value
@@ -317,6 +318,8 @@ func (u *unit) setAttr(at uint16, v value) {
 		u.name = u.str(v)
 	case atCompDir:
 		u.compDir = u.str(v)
+	case atProducer:
+		u.producer = v
 	case atDwoName, atGNUDwoName:
 		u.dwoName = u.str(v)
 	case atGNUDwoID:

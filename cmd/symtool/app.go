@@ -66,6 +66,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			diffCommand(msgs),
 			storeCommand(stdin, msgs),
 			integrationCommand(),
+			doctorCommand(msgs),
 			completionCommand(),
 			versionCommand(),
 			helpCommand(),

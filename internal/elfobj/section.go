@@ -60,6 +60,11 @@ func (s *Section) Size() int64 { return s.size }
 // Compressed tells whether the contents have to be inflated.
 func (s *Section) Compressed() bool { return s.comp != stored }
 
+// Compression is "zlib" or "zstd", "" for contents that are stored.
+func (s *Section) Compression() string {
+	return map[compression]string{zlibbed: "zlib", zstandard: "zstd"}[s.comp]
+}
+
 // label names the section in messages.
 func (s *Section) label() string {
 	if s.Name != "" {

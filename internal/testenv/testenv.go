@@ -229,6 +229,7 @@ var packages = map[string]string{
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
 	"bash":            "bash",
+	"dpkg-query":      "dpkg",
 	"fish":            "fish",
 	"man":             "man-db",
 	"mandoc":          "mandoc",

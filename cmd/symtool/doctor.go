@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+)
+
+const doctorDescription = `
+FILE is a binary, a file of symbols in a format that convert reads, or the dump of
+a crashed process. doctor tells what is in it; of a binary, what dump would write
+and where each part would come from; of symbols, what they are good for; of a
+dump, which of its modules have symbols in --symbols, --binaries or --symbol-url.
+What is missing is listed with the flag, the package or the compiler's option that
+would bring it. Nothing is written but the answer, and nothing fetched but from
+the servers that dump would ask.
+The status is 0 if nothing is missing, and 1 if something is.
+`
+
+func doctorCommand(msgs *messages) *cli.Command {
+	return &cli.Command{
+		Name:        "doctor",
+		Usage:       "tell what a file has for symbols, what is missing, and what would bring it",
+		UsageText:   "symtool doctor [flags] FILE...",
+		Description: doctorDescription,
+		Flags: append(supplierFlags(),
+			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
+			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
+			&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it"},
+			jobsFlag(),
+			&cli.StringFlag{Name: "format", Usage: "`FORM` of the answer: text (default) or json", Value: formatText},
+		),
+		Action: func(c *cli.Context) error {
+			d, err := newDoctor(c, msgs)
+			var told *statusError
+			if errors.As(err, &told) {
+				return err
+			}
+			if err != nil {
+				return usagef("doctor", "%v", err)
+			}
+			return d.run(c.Context)
+		},
+	}
+}
+
+// doctor is a call of doctor, checked.
+type doctor struct {
+	files     []string
+	options   dwarf2sym.Options
+	debugDirs []string
+	client    *debuginfod.Client // nil: no servers
+	symbols   resolve.Supplier   // nil: none named
+	jobs      int
+	json      bool
+	verbose   bool
+	msgs      *messages
+	stdout    io.Writer
+	dpkg      string // the folder with Debian's lists of files
+}
+
+func newDoctor(c *cli.Context, msgs *messages) (*doctor, error) {
+	d := &doctor{
+		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), jobs: par.Jobs(c.Int("jobs")),
+		json: c.String("format") == formatJSON, verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer, dpkg: dpkgLists,
+	}
+	if err := d.check(c); err != nil {
+		return nil, err
+	}
+	d.options = dwarf2sym.Options{Jobs: d.jobs, Demangle: true, Generator: generator, DwoDirs: c.StringSlice("dwo-dir"), Package: c.String("dwp")}
+	if !c.IsSet("debug-dir") {
+		d.debugDirs = []string{"/usr/lib/debug"}
+	}
+	var err error
+	if d.client, err = newDebuginfod(c, msgs); err != nil {
+		return nil, err
+	}
+	return d, d.findSymbols(c)
+}
+
+func (d *doctor) check(c *cli.Context) error {
+	if len(d.files) == 0 {
+		return errors.New("no FILE")
+	}
+	for _, file := range d.files {
+		if file == "" || file == "-" {
+			return fmt.Errorf("FILE is %q: it must be a file, which is not read from front to back", file)
+		}
+	}
+	for _, name := range []string{"symbols", "binaries", "symbol-url", "debug-dir", "dwo-dir"} {
+		for _, value := range c.StringSlice(name) {
+			if value == "" {
+				return fmt.Errorf("--%s is empty", name)
+			}
+		}
+	}
+	switch n := c.Int("jobs"); {
+	case c.IsSet("jobs") && (n < 1 || n > maxJobs):
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)
+	case c.IsSet("dwp") && c.String("dwp") == "":
+		return errors.New("--dwp is empty")
+	case c.IsSet("dwp") && len(d.files) > 1:
+		return fmt.Errorf("--dwp is for one file, not for %d", len(d.files))
+	case c.IsSet("debuginfod") && c.Bool("no-debuginfod"):
+		return errors.New("--debuginfod and --no-debuginfod exclude each other")
+	}
+	return oneOf(c, "format", formatText, formatJSON)
+}
+
+// findSymbols takes the places of symbols for dumps from the flags.
+func (d *doctor) findSymbols(c *cli.Context) error {
+	all, err := symbolFiles(c.StringSlice("symbols"), resolve.Open)
+	if err != nil {
+		return err
+	}
+	if paths := c.StringSlice("binaries"); len(paths) > 0 {
+		binaries, err := resolve.NewFetchingBinaries(paths, d.debugDirs, d.client)
+		if err != nil {
+			return &statusError{statusInput, err}
+		}
+		all = append(all, binaries)
+	}
+	servers, err := newServers(c)
+	if err != nil {
+		return err
+	}
+	if servers != nil {
+		all = append(all, servers)
+	}
+	if len(all) > 0 {
+		d.symbols = resolve.NewChain(all...)
+	}
+	return nil
+}
+
+// doctorDocument is what doctor --format json prints. Fields may be added; none
+// changes its meaning, its unit or its name.
+type doctorDocument struct {
+	Schema    int          `json:"schema"`
+	Generator string       `json:"generator"`
+	Status    int          `json:"status"` // exit status
+	Files     []*diagnosis `json:"files"`  // in the order of the operands
+}
+
+// diagnosis is what was found in a file.
+type diagnosis struct {
+	File     string           `json:"file"`
+	Kind     string           `json:"kind,omitempty"` // "elf", "minidump", "core", or a format of convert
+	Status   int              `json:"status"`
+	Error    string           `json:"error,omitempty"` // nothing could be read
+	Binary   *binaryDiagnosis `json:"binary,omitempty"`
+	Symbols  *symbolDiagnosis `json:"symbols,omitempty"` // of a binary: those that dump would write
+	Process  *dumpDiagnosis   `json:"process,omitempty"`
+	Missing  []advice         `json:"missing"`
+	Problems []problemSummary `json:"problems,omitempty"`
+
+	lines []string // Problems as text
+}
+
+// advice is something that is missing.
+type advice struct {
+	What string   `json:"what"`
+	Why  string   `json:"why"`
+	Do   []string `json:"do"` // each would bring it, or is a step to it
+}
+
+func (g *diagnosis) missing(what, why string, do ...string) {
+	g.Missing = append(g.Missing, advice{what, why, do})
+	g.Status = max(g.Status, statusFindings)
+}
+
+// problem adds something that could not be read.
+func (g *diagnosis) problem(p problemSummary, line string) {
+	g.Problems = append(g.Problems, p)
+	g.lines = append(g.lines, line)
+	g.Status = max(g.Status, statusInput)
+}
+
+// run looks at all files and prints what there is to say, in their order.
+func (d *doctor) run(ctx context.Context) error {
+	doc := doctorDocument{Schema: 1, Generator: generator}
+	out := newStdout(d.stdout)
+	for i, file := range d.files {
+		g := &diagnosis{File: file, Missing: []advice{}}
+		err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return d.look(ctx, g) })
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			g.Error, g.Status = named(file, err, err.Error()), statusInput
+		}
+		doc.Files = append(doc.Files, g)
+		doc.Status = max(doc.Status, g.Status)
+		d.tell(g)
+		if !d.json && g.Error == "" {
+			if i > 0 {
+				_, _ = io.WriteString(out, "\n")
+			}
+			_, _ = io.WriteString(out, g.text()) // Commit tells a failure
+		}
+	}
+	if d.json {
+		text, err := encodeJSON(doc)
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(text)
+	}
+	if err := outputError(out.Name(), out.Commit()); err != nil {
+		return err
+	}
+	if doc.Status != statusOK {
+		return &statusError{status: doc.Status}
+	}
+	return nil
+}
+
+// tell prints the damage of a file.
+func (d *doctor) tell(g *diagnosis) {
+	lines := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
+	for _, line := range g.lines {
+		lines.add(line)
+	}
+	lines.end()
+	if g.Error != "" {
+		d.msgs.printf("symtool: %s", g.Error)
+	}
+}
+
+// look finds out what a file is, and what is in it.
+func (d *doctor) look(ctx context.Context, g *diagnosis) error {
+	if st, err := os.Stat(g.File); err != nil {
+		return err
+	} else if !st.Mode().IsRegular() {
+		return errors.New("no regular file")
+	}
+	if g.Kind = walk.FormatOf(g.File); g.Kind != "" {
+		return d.lookAtDump(ctx, g)
+	}
+	in, err := openInput(g.File, "")
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if g.Kind = in.format.name; g.Kind == "elf" {
+		return d.lookAtBinary(ctx, g)
+	}
+	return d.lookAtSymbols(ctx, g, in)
+}

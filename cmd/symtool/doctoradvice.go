@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/lint"
+)
+
+// adviseBinary tells what dump would not write of a binary, and what would change that.
+func (d *doctor) adviseBinary(g *diagnosis) {
+	b := g.Binary
+	if !b.Code && b.DebugFile == nil {
+		g.missing("the binary", "this is a separate debug file: what tells how frames are unwound is in the binary",
+			"symtool dump BINARY "+shellWord(g.File))
+	}
+	if b.BuildID == "" && b.Type != "object" {
+		g.missing("a build-id", "the module's id is made from its code: other programs, and stripped copies, may disagree",
+			"link with -Wl,--build-id")
+	}
+	d.adviseDebugInfo(g)
+	b.adviseSplit(g)
+	b.adviseSupplement(g)
+	b.adviseCFI(g)
+}
+
+// adviseDebugInfo is for binaries without functions and lines.
+func (d *doctor) adviseDebugInfo(g *diagnosis) {
+	b := g.Binary
+	if !b.report.NoDebugInfo {
+		if b.Stats.Funcs > 0 && b.Stats.Lines == 0 {
+			g.missing("lines", "no line table could be read", "compile with -g, not -g0, and keep .debug_line when stripping")
+		}
+		return
+	}
+	var do []string
+	if name := d.debianPackage(g.File); name != "" {
+		do = append(do, "apt-get install "+debugPackage(name)+": the debug package of "+name+", in Debian's debug archive")
+	} else if name := sonamePackage(g.File); name != "" {
+		do = append(do, "on Debian, the debug package may be "+debugPackage(name)+"; find-dbgsym-packages (debian-goodies) finds it by the build-id")
+	}
+	if id := b.BuildID; len(id) > 2 {
+		place := "DIR/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
+		if d.client == nil {
+			do = append(do, "fetch it by the build-id: --debuginfod URL, or DEBUGINFOD_URLS")
+		}
+		do = append(do, "--debug-dir DIR, with "+place)
+	}
+	if b.DebugLink != "" {
+		do = append(do, "symtool dump "+shellWord(g.File)+" DEBUGFILE, which the link calls "+printable(b.DebugLink))
+	}
+	do = append(do, "compile with -g, and dump before stripping, or keep what is stripped: objcopy --only-keep-debug")
+	g.missing("functions and lines", "no debug information, here or in a separate file", do...)
+}
+
+// adviseSplit is for units whose other half is not there.
+func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
+	lost := b.Units.Skeletons - b.Stats.SplitUnits
+	if lost <= 0 {
+		return
+	}
+	var names []string
+	for _, name := range b.Units.DwoNames {
+		names = append(names, shellWord(name))
+	}
+	g.missing("functions and inlined calls of "+count(lost, "unit"),
+		fmt.Sprintf("their .dwo files were not found; there are units of %s", listed(names)),
+		"--dwo-dir DIR, a folder with the .dwo files",
+		"--dwp FILE, a package of them: llvm-dwp -e "+shellWord(g.File)+" -o FILE, where they are",
+		"compile with -gno-split-dwarf")
+}
+
+func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
+	link := b.Supplement
+	if b.DebugFile != nil {
+		link = b.DebugFile.Supplement
+	}
+	if link == nil {
+		return
+	}
+	for _, p := range g.Problems {
+		if strings.Contains(p.Message, "supplementary file") && strings.Contains(p.Message, "not found") {
+			g.missing("names in the supplementary file", "dwz moved them to "+printable(link.Name)+", which was not found",
+				"--debug-dir DIR, with DIR/.build-id/"+strings.Join([]string{link.ID[:min(2, len(link.ID))], link.ID[min(2, len(link.ID)):]}, "/")+".debug",
+				"install the debug package again: the file belongs to it")
+			return
+		}
+	}
+}
+
+// adviseCFI is for code without call frame information.
+func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
+	s := g.Symbols
+	flags := "compile with -fasynchronous-unwind-tables; in assembly, write .cfi directives"
+	if b.CPU == "arm" {
+		flags = "compile with -funwind-tables; in assembly, write .fnstart and .fnend, or .cfi directives"
+	}
+	switch {
+	case !b.Code:
+	case b.Stats.CFIBlocks == 0 && b.report.ORC:
+		g.missing("call frame information", ".orc_unwind, the kernel's, is not read", "configure the kernel with debug information, which has .debug_frame")
+	case b.Stats.CFIBlocks == 0 && b.Stats.CodeBytes > 0:
+		g.missing("call frame information", "stacks through this module would be guessed", flags,
+			"keep .eh_frame when linking and stripping")
+	case s.Verdict != lint.GoodForUnwinding && s.Functions+s.Publics > 0:
+		g.missing("call frame information of some code", aboutCFI(s.Reasons), flags, "symtool dump --check-cfi tells how much; symtool lint --verdict names the functions")
+	}
+}
+
+// aboutCFI are the reasons of a verdict that are about call frame information.
+func aboutCFI(reasons []string) string {
+	var about []string
+	for _, r := range reasons {
+		if strings.Contains(r, "call frame information") || strings.Contains(r, "STACK CFI") {
+			about = append(about, r)
+		}
+	}
+	return strings.Join(about, "; ")
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// dumpDiagnosis is what the dump of a process has, and which modules have symbols.
+type dumpDiagnosis struct {
+	Format  string            `json:"format"`
+	System  string            `json:"system"`
+	CPU     string            `json:"cpu"`
+	Reason  string            `json:"reason,omitempty"`
+	Threads int               `json:"threads"`
+	Memory  uint64            `json:"memory"` // bytes
+	Modules []moduleDiagnosis `json:"modules"`
+}
+
+type moduleDiagnosis struct {
+	Path    string   `json:"path"`
+	DebugID string   `json:"debug_id,omitempty"`
+	CodeID  string   `json:"code_id,omitempty"`
+	Symbols string   `json:"symbols,omitempty"` // "found"
+	Tried   []string `json:"tried,omitempty"`
+	Here    bool     `json:"here"` // its binary, with its id, is at its path on this machine
+}
+
+// lookAtDump reads a dump, and looks for the symbols of its modules.
+func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
+	crash, closer, err := walk.Open(g.File, walk.Options{})
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	g.problems(crash.Problems)
+	p := &dumpDiagnosis{Format: crash.Format, CPU: crash.System.CPU, Threads: len(crash.Threads), Modules: []moduleDiagnosis{},
+		System: spaced(crash.System.OS.String(), crash.System.Version, crash.System.Build)}
+	if crash.Crash != nil {
+		p.Reason = crash.Reason()
+	}
+	for i := range crash.Memory.Regions {
+		p.Memory += uint64(len(crash.Memory.Regions[i].Data))
+	}
+	g.Process = p
+	for i := range crash.Modules {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p.Modules = append(p.Modules, d.module(ctx, g, crash, &crash.Modules[i]))
+	}
+	d.adviseDump(g)
+	return nil
+}
+
+// module looks for the symbols of one module.
+func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *dump.Module) moduleDiagnosis {
+	is := moduleDiagnosis{Path: m.Path, DebugID: m.DebugID, CodeID: m.CodeID}
+	if d.symbols != nil {
+		want := resolve.Module{
+			Name: crash.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,
+		}
+		r, tried, err := d.symbols.Symbols(ctx, want)
+		if r != nil {
+			is.Symbols = "found"
+			return is
+		}
+		is.Tried = tried
+		if err != nil {
+			g.problem(problemSummary{File: m.Path, Message: err.Error(), Lost: "symbols of the module"}, named(m.Path, err, err.Error()))
+		}
+	}
+	is.Here = m.DebugID != "" && isHere(m)
+	return is
+}
+
+// isHere tells whether the module's binary is at its path. The path comes from the
+// dump: what is no regular file, and no file with contents, is not opened.
+func isHere(m *dump.Module) bool {
+	if !filepath.IsAbs(m.Path) {
+		return false
+	}
+	st, err := os.Stat(m.Path)
+	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+		return false
+	}
+	f, err := elfobj.Open(m.Path, elfobj.DefaultLimits())
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return dwarf2sym.ModuleID(f) == m.DebugID
+}
+
+// maxListed is how many names an advice lists.
+const maxListed = 10
+
+// adviseDump tells how to get the symbols that are missing.
+func (d *doctor) adviseDump(g *diagnosis) {
+	var here, elsewhere []string
+	for _, m := range g.Process.Modules {
+		switch name := shellWord(m.Path); {
+		case m.Symbols != "":
+		case m.Here:
+			here = append(here, name)
+		default:
+			elsewhere = append(elsewhere, name)
+		}
+	}
+	if n := len(here) + len(elsewhere); n > 0 {
+		why := fmt.Sprintf("%d of %s without", n, count(len(g.Process.Modules), "module"))
+		if d.symbols == nil {
+			why = "no --symbols, --binaries or --symbol-url to look at"
+		}
+		var do []string
+		if len(here) > 0 {
+			do = append(do, "their binaries are on this machine: symtool dump --store DIR "+listed(here)+", and walk with --symbols DIR")
+		}
+		if len(elsewhere) > 0 {
+			do = append(do, "dump the binaries where they were built, or give them with --binaries: "+listed(elsewhere))
+			do = append(do, "ask a symbol server with --symbol-url, or for binaries a debuginfod server with --debuginfod")
+		}
+		g.missing(count(n, "module")+" with symbols", why, do...)
+	}
+	if g.Process.Threads == 0 {
+		g.missing("threads", "the dump has none", "there is nothing to walk: see symtool inspect "+shellWord(g.File))
+	}
+	if g.Process.Memory == 0 {
+		g.missing("memory", "the dump has no stack of any thread", "write dumps with the stacks of the threads")
+	}
+}
+
+// listed are the first names, and how many more there are.
+func listed(names []string) string {
+	if n := len(names) - maxListed; n > 0 {
+		return strings.Join(names[:maxListed], " ") + fmt.Sprintf(" (and %d more)", n)
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// binaryDiagnosis is what is in a binary, and in its separate debug file.
+type binaryDiagnosis struct {
+	*dwarf2sym.Contents
+	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
+	Units     *dwarf2sym.Units    `json:"units"`           // of the file that has them
+	Read      []string            `json:"read,omitempty"`  // beside the two: the supplementary file, packages, .dwo files
+	Tried     []string            `json:"tried,omitempty"` // for debug information, in vain
+	Stats     *dwarf2sym.Stats    `json:"stats"`           // of what dump would write
+
+	report *dwarf2sym.Report
+}
+
+type debugFileDiagnosis struct {
+	Path string `json:"path"`
+	*dwarf2sym.Contents
+}
+
+// lookAtBinary reads a binary as dump does.
+func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
+	g.Binary = &binaryDiagnosis{}
+	if err := d.contents(ctx, g, g.File, func(c *dwarf2sym.Contents) { g.Binary.Contents = c }); err != nil {
+		return err
+	}
+	options := d.options
+	as := &dumper{dumpConfig: &dumpConfig{options: options, debugDirs: d.debugDirs, client: d.client}, msgs: d.msgs}
+	r := &dumpResult{fileSummary: fileSummary{File: g.File}}
+	err := as.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {
+		b := g.Binary
+		b.report, b.Stats, b.Read = report, r.Stats, report.Others
+		b.Tried = r.tried
+		var err error
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, m, d.jobs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, p := range r.Problems {
+		g.problem(p, r.lines[i])
+	}
+	if r.DebugFile != "" {
+		err := d.contents(ctx, g, r.DebugFile, func(c *dwarf2sym.Contents) {
+			g.Binary.DebugFile = &debugFileDiagnosis{r.DebugFile, c}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if g.Binary.Units == nil {
+		g.Binary.Units = &dwarf2sym.Units{}
+	}
+	d.adviseBinary(g)
+	return nil
+}
+
+// contents looks at one file, and at its units if it has some.
+func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*dwarf2sym.Contents)) error {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c := dwarf2sym.ReadContents(f)
+	use(c)
+	for _, t := range c.Damage {
+		g.problem(problemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)
+	}
+	if !f.HasDWARF() {
+		return nil
+	}
+	var sup *elfobj.File
+	if link, err := f.SupLink(); link != nil && err == nil {
+		if sup, _, _ = elfobj.FindSupplement(f, link, d.debugDirs, elfobj.DefaultLimits()); sup != nil {
+			defer sup.Close()
+		}
+	}
+	g.Binary.Units, err = dwarf2sym.ReadUnits(ctx, f, sup)
+	return err
+}
+
+// hasSection tells whether one of the sections is there.
+func hasSection(list []dwarf2sym.SectionSize, names ...string) bool {
+	for _, s := range list {
+		for _, name := range names {
+			if s.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// problems adds what a reader of symbols told.
+func (g *diagnosis) problems(list []bin.Problem) {
+	for _, p := range list {
+		g.problem(newProblemSummary(p), problemLine(g.File, p))
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// symbolDiagnosis is what symbols are, and what they are good for.
+type symbolDiagnosis struct {
+	Module   *moduleSummary `json:"module,omitempty"` // without a MODULE record there is none
+	Errors   int            `json:"errors"`           // findings of lint, by severity
+	Warnings int            `json:"warnings"`
+	*lint.Coverage
+	CallFrames string `json:"cfi_share"`  // of functions' bytes, or of public symbols: "99.5 %"
+	LineShare  string `json:"line_share"` // of functions' bytes
+}
+
+// diagnoseSymbols is what lint says of the symbol file that m makes.
+func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, jobs int) (*symbolDiagnosis, error) {
+	r, w := io.Pipe()
+	defer r.Close()
+	go func() {
+		w.CloseWithError(symfmt.Write(contextWriter{ctx, w}, m, symfmt.WriteOptions{Jobs: jobs}))
+	}()
+	report, err := lint.Run(ctx, r, lint.Options{File: name})
+	if err != nil {
+		return nil, err
+	}
+	return newSymbolDiagnosis(report), nil
+}
+
+func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
+	s := &symbolDiagnosis{Errors: r.Totals[lint.Error], Warnings: r.Totals[lint.Warning], Coverage: r.Coverage}
+	if f := r.Facts; f.HasModule {
+		s.Module = &moduleSummary{f.OS, f.CPU, f.DebugID, f.Name}
+	}
+	s.CallFrames, s.LineShare = r.Coverage.Code.String(), r.Coverage.Lines.String()
+	if r.Coverage.Functions == 0 {
+		s.CallFrames = r.Coverage.Public.String()
+	}
+	return s
+}
+
+// lookAtSymbols reads symbols in any format. Breakpad's text goes to lint as it is.
+func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *input) error {
+	if in.format.read == nil {
+		return errors.New(in.format.title + ": not symbols")
+	}
+	if in.format.name == "breakpad" {
+		return d.lintSymbols(ctx, g, in)
+	}
+	c := &converter{convertConfig: &convertConfig{debugDirs: d.debugDirs, jobs: d.jobs, quiet: true}, stdout: io.Discard, msgs: d.msgs}
+	err := in.format.read(ctx, c, in, func(s *symbols) error {
+		g.problems(s.problems)
+		var err error
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, s.module, d.jobs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	g.adviseSymbols()
+	return nil
+}
+
+func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *input) error {
+	r, err := in.reader()
+	if err != nil {
+		return err
+	}
+	text, _, err := symfmt.Decompress(r)
+	if err != nil {
+		return err
+	}
+	report, err := lint.Run(ctx, contextReader{ctx, text}, lint.Options{File: g.File})
+	if err != nil {
+		return err
+	}
+	if err := report.Damage; err != nil {
+		g.problem(problemSummary{File: g.File, Message: err.Error()}, named(g.File, err, err.Error()))
+	}
+	g.Symbols = newSymbolDiagnosis(report)
+	g.adviseSymbols()
+	return nil
+}
+
+// adviseSymbols tells what is missing in symbols, for which there is no binary to ask.
+func (g *diagnosis) adviseSymbols() {
+	s := g.Symbols
+	if s.Errors > 0 {
+		g.missing("sound records", "lint has "+count(s.Errors, "error"), "symtool lint "+shellWord(g.File)+" lists them")
+	}
+	if s.Verdict == lint.Unusable || s.Functions+s.Publics == 0 {
+		g.missing("names", strings.Join(s.Reasons, "; "), "dump the binary: symtool dump BINARY")
+		return
+	}
+	if s.Verdict != lint.GoodForUnwinding {
+		g.missing("call frame information", strings.Join(s.Reasons, "; "),
+			"dump the binary itself, not its debug file alone: symtool dump BINARY DEBUGFILE",
+			"symtool doctor BINARY tells what is missing there")
+	}
+	if s.Functions == 0 || s.WithLines.Covered == 0 {
+		g.missing("functions and lines", "there are public symbols or functions without lines only",
+			"dump with debug information: symtool doctor BINARY tells where it may be")
+	}
+}
+
+// shellWord is a name as a word of a command line.
+func shellWord(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:@%,=", r)
+	}) {
+		return quoted(name)
+	}
+	return name
+}

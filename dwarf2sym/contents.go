@@ -1,0 +1,171 @@
+package dwarf2sym
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Contents is what of symbols, lines and call frame information is in one ELF file,
+// before anything of it is read. Sizes are in bytes. Its JSON fields may be added to,
+// not changed.
+type Contents struct {
+	Type      string `json:"type"` // "executable", "shared library or PIE", "object", "core", or a number
+	CPU       string `json:"cpu"`  // as MODULE records have it, else as ELF has it
+	Bits      int    `json:"bits"`
+	ByteOrder string `json:"byte_order"` // "little" or "big"
+	Code      bool   `json:"code"`       // false: a separate debug file
+
+	BuildID    string          `json:"build_id,omitempty"` // hexadecimal
+	DebugLink  string          `json:"debug_link,omitempty"`
+	DebugCRC   string          `json:"debug_link_crc,omitempty"` // hexadecimal
+	Supplement *SupplementLink `json:"supplement,omitempty"`
+
+	NoSections bool           `json:"no_section_headers,omitempty"`
+	Debug      []SectionSize  `json:"debug_sections"`  // .debug_* and .zdebug_*
+	Unwind     []SectionSize  `json:"unwind_sections"` // .eh_frame and its like
+	Symbols    []SymbolCount  `json:"symbol_tables"`
+	Damage     []DamagedTable `json:"damaged_tables,omitempty"`
+}
+
+// SupplementLink is the link to what dwz moved into a file of its own.
+type SupplementLink struct {
+	Section string `json:"section"`
+	Name    string `json:"name"`
+	ID      string `json:"id"`
+}
+
+// SectionSize is a section, as it is and in the file.
+type SectionSize struct {
+	Name        string `json:"name"`
+	Size        int64  `json:"size"`
+	FileSize    uint64 `json:"file_size"`
+	Compression string `json:"compression,omitempty"` // "zlib" or "zstd"
+	Version     int    `json:"version,omitempty"`     // of .sframe
+}
+
+// SymbolCount is the size of a symbol table. The one in .gnu_debugdata is called so.
+type SymbolCount struct {
+	Table     string `json:"table"`
+	Symbols   int    `json:"symbols"`
+	Functions int    `json:"functions"` // of these
+}
+
+// DamagedTable is a symbol table of which not all can be read.
+type DamagedTable struct {
+	Table string `json:"table"`
+	Error string `json:"error"`
+}
+
+// unwindSections are the sections that tell how frames are unwound.
+var unwindSections = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"}
+
+// ReadContents looks at the headers and counts the symbols of f.
+func ReadContents(f *elfobj.File) *Contents {
+	c := &Contents{
+		Type: fileType(f.Type), CPU: f.Machine.String(), Bits: 32, ByteOrder: "little", Code: f.HasCode(),
+		BuildID: fmt.Sprintf("%x", f.BuildID()), NoSections: !f.HasSections(),
+		Debug: []SectionSize{}, Unwind: []SectionSize{}, Symbols: []SymbolCount{},
+	}
+	if a := arch.ByELF(f.Machine, f.Class); a != nil {
+		c.CPU = a.Name
+	}
+	if f.Class == elf.ELFCLASS64 {
+		c.Bits = 64
+	}
+	if f.Order == binary.ByteOrder(binary.BigEndian) {
+		c.ByteOrder = "big"
+	}
+	if name, crc, ok := f.DebugLink(); ok {
+		c.DebugLink, c.DebugCRC = name, fmt.Sprintf("%08x", crc)
+	}
+	if link, err := f.SupLink(); link != nil && err == nil {
+		c.Supplement = &SupplementLink{link.Section, link.Name, fmt.Sprintf("%x", link.ID)}
+	}
+	c.sections(f)
+	c.tables(f)
+	return c
+}
+
+func fileType(t elf.Type) string {
+	switch t {
+	case elf.ET_EXEC:
+		return "executable"
+	case elf.ET_DYN:
+		return "shared library or PIE"
+	case elf.ET_REL:
+		return "object"
+	case elf.ET_CORE:
+		return "core"
+	}
+	return t.String()
+}
+
+// sections lists those with debug information and those for unwinding. Of several
+// with one name, as objects have, the sizes are added up.
+func (c *Contents) sections(f *elfobj.File) {
+	for _, s := range f.Sections {
+		switch {
+		case !s.HasData():
+		case strings.HasPrefix(s.Name, ".debug_") && s.Name != ".debug_frame", strings.HasPrefix(s.Name, ".zdebug_"):
+			c.Debug = addSection(c.Debug, s)
+		}
+	}
+	for _, name := range unwindSections {
+		for _, s := range f.Sections {
+			if s.HasData() && (s.Name == name || s.Name == strings.Replace(name, ".debug", ".zdebug", 1)) && s.Size() > 0 {
+				c.Unwind = addSection(c.Unwind, s)
+			}
+		}
+	}
+}
+
+func addSection(list []SectionSize, s *elfobj.Section) []SectionSize {
+	if n := len(list); n > 0 && list[n-1].Name == s.Name {
+		list[n-1].Size += s.Size()
+		list[n-1].FileSize += s.FileSize
+		return list
+	}
+	added := SectionSize{Name: s.Name, Size: s.Size(), FileSize: s.FileSize, Compression: s.Compression()}
+	if s.Name == ".sframe" {
+		// Its third byte (SFrame format, 2.1.2); the magic number is of two.
+		if data, err := s.Data(); err == nil && len(data) > 2 {
+			added.Version = int(data[2])
+		}
+	}
+	return append(list, added)
+}
+
+// tables counts the symbols of all tables.
+func (c *Contents) tables(f *elfobj.File) {
+	c.table(".symtab", f, elfobj.SymTab)
+	c.table(".dynsym", f, elfobj.DynSym)
+	mini, err := f.MiniDebug()
+	if err != nil {
+		c.Damage = append(c.Damage, DamagedTable{".gnu_debugdata", err.Error()})
+	}
+	if mini != nil {
+		c.table(".gnu_debugdata", mini, elfobj.SymTab)
+		mini.Close()
+	}
+}
+
+func (c *Contents) table(name string, f *elfobj.File, which elfobj.SymTable) {
+	n := SymbolCount{Table: name}
+	err := f.Symbols(which, func(s *elfobj.Symbol) {
+		n.Symbols++
+		if s.Type == elf.STT_FUNC && s.Section != nil {
+			n.Functions++
+		}
+	})
+	if err != nil {
+		c.Damage = append(c.Damage, DamagedTable{name, err.Error()})
+	}
+	if n.Symbols > 0 {
+		c.Symbols = append(c.Symbols, n)
+	}
+}
