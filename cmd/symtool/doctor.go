@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -190,22 +192,24 @@ func (g *diagnosis) problem(p problemSummary, line string) {
 func (d *doctor) run(ctx context.Context) error {
 	doc := doctorDocument{Schema: 1, Generator: generator}
 	out := newStdout(d.stdout)
-	for i, file := range d.files {
+	printed := false
+	for _, file := range d.files {
 		g := &diagnosis{File: file, Missing: []advice{}}
 		err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return d.look(ctx, g) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			g.Error, g.Status = named(file, err, err.Error()), statusInput
+			g.Error, g.Status = failure(file, err), statusInput
 		}
 		doc.Files = append(doc.Files, g)
 		doc.Status = max(doc.Status, g.Status)
 		d.tell(g)
 		if !d.json && g.Error == "" {
-			if i > 0 {
+			if printed {
 				_, _ = io.WriteString(out, "\n")
 			}
+			printed = true
 			_, _ = io.WriteString(out, g.text()) // Commit tells a failure
 		}
 	}
@@ -223,6 +227,19 @@ func (d *doctor) run(ctx context.Context) error {
 		return &statusError{status: doc.Status}
 	}
 	return nil
+}
+
+// failure is why nothing is known of a file, which is named once.
+func failure(file string, err error) string {
+	var told *statusError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &told):
+		return told.Error()
+	case errors.As(err, &path) && path.Path == file:
+		return file + ": " + path.Err.Error()
+	}
+	return named(file, err, strings.TrimPrefix(err.Error(), file+": "))
 }
 
 // tell prints the damage of a file.
@@ -249,7 +266,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	}
 	in, err := openInput(g.File, "")
 	if err != nil {
-		return err
+		return errors.New(strings.TrimSuffix(failure(g.File, err), "; --from names one"))
 	}
 	defer in.Close()
 	if g.Kind = in.format.name; g.Kind == "elf" {

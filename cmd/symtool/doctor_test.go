@@ -119,30 +119,31 @@ func TestDebianNames(t *testing.T) {
 func TestDebianNamesOracle(t *testing.T) {
 	testenv.Oracle(t)
 	dpkg := testenv.Tool(t, "dpkg-query")
+	var files []string
+	for _, pattern := range []string{"/usr/lib/x86_64-linux-gnu/lib[c-z]*.so.?", "/bin/[a-c]*", "/usr/sbin/[a-d]*"} {
+		found, _ := filepath.Glob(pattern)
+		for i := 0; i < len(found); i += 1 + len(found)/30 {
+			files = append(files, found[i])
+		}
+	}
+	out, _ := exec.Command(dpkg, append([]string{"-S"}, files...)...).Output() // fails for those that no package has
 	n, guessed := 0, 0
-	for _, pattern := range []string{"/usr/lib/x86_64-linux-gnu/lib[a-d]*.so.*", "/bin/[a-c]*", "/usr/sbin/[a-d]*"} {
-		files, _ := filepath.Glob(pattern)
-		for _, file := range files[:min(len(files), 40)] {
-			out, err := exec.Command(dpkg, "-S", file).Output()
-			if err != nil {
-				continue // made by an installation script; or a name in /usr of what is in /
-			}
-			first, _, _ := strings.Cut(string(out), ": ")
-			if strings.HasPrefix(first, "diversion ") || strings.Contains(first, ",") {
-				continue
-			}
-			want, _, _ := strings.Cut(first, ":")
-			n++
-			if got := (&doctor{dpkg: dpkgLists}).debianPackage(file); got != want {
-				t.Errorf("%s: %q, dpkg -S has %q", file, got, want)
-			}
-			if strings.TrimSuffix(want, "t64") == sonamePackage(file) {
-				guessed++
-			}
+	for line := range strings.Lines(string(out)) {
+		owner, file, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if strings.HasPrefix(owner, "diversion ") || strings.Contains(owner, ",") {
+			continue
+		}
+		want, _, _ := strings.Cut(owner, ":")
+		n++
+		if got := (&doctor{dpkg: dpkgLists}).debianPackage(file); got != want {
+			t.Errorf("%s: %q, dpkg -S has %q", file, got, want)
+		}
+		if want == sonamePackage(file) {
+			guessed++
 		}
 	}
 	t.Logf("%d files; the name of the library alone gives the package of %d", n, guessed)
-	if n < 40 {
+	if n < 30 {
 		t.Errorf("compared %d files only", n)
 	}
 }

@@ -10,6 +10,11 @@ import (
 // adviseBinary tells what dump would not write of a binary, and what would change that.
 func (d *doctor) adviseBinary(g *diagnosis) {
 	b := g.Binary
+	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
+		g.missing("binaries", "this is what dwz moved out of several debug files: there is no code of its own in it",
+			"dump the binaries whose debug files refer to it; they find it by its id, or by its name")
+		return
+	}
 	if !b.Code && b.DebugFile == nil {
 		g.missing("the binary", "this is a separate debug file: what tells how frames are unwound is in the binary",
 			"symtool dump BINARY "+shellWord(g.File))

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,18 +41,12 @@ func samePaths(path string) []string {
 	return []string{path, "/usr" + path}
 }
 
+// listHas tells whether a list, with a path on each line, has one of the paths.
 func listHas(list string, paths []string) bool {
-	f, err := os.Open(list)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if slices.Contains(paths, lines.Text()) {
-			return true
-		}
-	}
-	return false
+	text, err := os.ReadFile(list)
+	return err == nil && slices.ContainsFunc(paths, func(path string) bool {
+		return bytes.Contains(text, []byte("\n"+path+"\n"))
+	})
 }
 
 var soname = regexp.MustCompile(`^(lib[A-Za-z0-9_+.-]*?)\.so\.([0-9]+)(\.[0-9.]+)?$`)

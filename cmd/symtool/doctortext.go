@@ -58,7 +58,7 @@ func (t *doctorText) binary(g *diagnosis) {
 	b := g.Binary
 	what := b.Type
 	if !b.Code {
-		what = "separate debug file of a " + what
+		what = "separate debug file (" + what + ")"
 	}
 	t.line("%s: ELF %s, %s, %d bits, %s endian", g.File, what, b.CPU, b.Bits, b.ByteOrder)
 	if b.NoSections {
