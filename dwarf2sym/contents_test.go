@@ -73,7 +73,8 @@ func TestReadContentsOracle(t *testing.T) {
 		if m := readelfBuildID.FindStringSubmatch(string(out)); m != nil {
 			id = m[1]
 		}
-		if c.BuildID != id {
+		// The id of moved-exec.elf has 5 bytes without padding, at the section's end: llvm-readelf and readelf refuse the note.
+		if c.BuildID != id && !(name == "moved-exec.elf" && c.BuildID == "6d6f766564") {
 			t.Errorf("%s: build-id %q, readelf has %q", name, c.BuildID, id)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,5 +146,38 @@ func TestDebianNamesOracle(t *testing.T) {
 	t.Logf("%d files; the name of the library alone gives the package of %d", n, guessed)
 	if n < 30 {
 		t.Errorf("compared %d files only", n)
+	}
+}
+
+// Damaged files of any kind are answered or refused: no panic, nothing unbounded.
+func TestDoctorHostile(t *testing.T) {
+	t.Chdir(testenv.Input(t))
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(1, 2))
+	runs := 0
+	for _, name := range doctorKinds {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			damaged := bytes.Clone(data)
+			for range 1 + random.IntN(20) {
+				damaged[random.IntN(len(damaged))] = byte(random.Uint32())
+			}
+			damaged = damaged[:len(damaged)-random.IntN(2)*random.IntN(len(damaged))]
+			file := filepath.Join(dir, "damaged"+filepath.Ext(name))
+			if err := os.WriteFile(file, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			status, stdout, stderr := doctored(t, file)
+			if status != statusOK && status != statusFindings && status != statusInput || strings.Contains(stderr, "panic") || stdout+stderr == "" {
+				t.Errorf("%s: status %d\n%s", name, status, stderr)
+			}
+			runs++
+		}
+	}
+	if runs < 150 {
+		t.Errorf("%d runs only", runs)
 	}
 }
