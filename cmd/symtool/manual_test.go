@@ -102,8 +102,13 @@ func TestEnumerations(t *testing.T) {
 		case "walk techniques", "resolve format":
 			args = append(args, "--symbols", testenv.Input(t))
 		}
-		if command == "diff" {
+		switch {
+		case command == "diff":
 			args = append(args, "another")
+		case command == "store" && flag == "compress":
+			args = append([]string{"symtool", "store", "add"}, append(args[2:], "another")...)
+		case command == "store":
+			args = append([]string{"symtool", "store", "ls"}, args[2:]...)
 		}
 		var stdout, stderr bytes.Buffer
 		status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)

@@ -72,6 +72,8 @@ var placeKinds = map[string]valueKind{
 	"ADDR": takesAnything, "HEX": takesAnything, "ID": takesAnything, "LIST": takesAnything, "N": takesAnything,
 	"NAME": takesAnything, "OLD=NEW": takesAnything, "PATTERN": takesAnything, "PERCENT": takesAnything,
 	"POINTS": takesAnything, "SYSTEM": takesAnything, "URL": takesAnything,
+	"REGEX=TEMPLATE": takesAnything, "VAR=VALUE": takesAnything, "FILE,DIR": takesAnything, "TARGET": takesAnything,
+	"AGE": takesAnything, "SIZE": takesAnything,
 }
 
 // manualCommands are the commands of the program, in the order of its help.
