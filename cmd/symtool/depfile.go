@@ -125,10 +125,21 @@ func (d *dumper) dependencies() []string {
 	if d.debugFile != "" {
 		all = append(all, d.debugFile)
 	}
+	for _, m := range d.maps.manifests {
+		all = append(all, m.file)
+	}
+	note := func(name string) {
+		if !slices.Contains(all, name) {
+			found = append(found, relative(name))
+		}
+	}
 	for _, r := range d.results {
 		for _, name := range r.read.names {
-			if !slices.Contains(all, name) {
-				found = append(found, relative(name))
+			note(name)
+		}
+		for _, f := range r.mapped {
+			if f.File != "" {
+				note(f.File)
 			}
 		}
 	}
