@@ -27,13 +27,6 @@ var shells = []struct {
 	{"bash", bashCompletion}, {"zsh", zshCompletion}, {"fish", fishCompletion},
 }
 
-func shellNames() (names []string) {
-	for _, s := range shells {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "completion",
