@@ -1,0 +1,141 @@
+// oracletests prints, as a pattern for go test -run, the tests that compare with
+// other tools: those that call testenv's Oracle or Tool, also by way of functions of the
+// same name as the one that is meant. The other tests do the same with and without SYMTOOL_ORACLE, so that
+// who has run them already need not do it again.
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// uses has, for each function of a package, the names in its body. Functions of
+// testenv have testenv. before them.
+type uses map[string][]string
+
+func main() {
+	log.SetFlags(0)
+	names, err := oracleTests(".")
+	if err != nil {
+		log.Fatal("oracletests: ", err)
+	}
+	if len(names) == 0 {
+		log.Fatal("oracletests: no test in this folder compares with another tool")
+	}
+	fmt.Printf("^(%s)$\n", strings.Join(names, "|"))
+}
+
+func oracleTests(root string) ([]string, error) {
+	env, err := readFolder(filepath.Join(root, "internal", "testenv"), true)
+	if err != nil {
+		return nil, err
+	}
+	roots := map[string]bool{"testenv.oracle": true, "testenv.missing": true}
+	var names []string
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && err == nil {
+			return fs.SkipDir // another module's
+		}
+		folder, err := readFolder(path, false)
+		if err != nil {
+			return err
+		}
+		for name := range folder {
+			if strings.HasPrefix(name, "Test") && reaches(name, folder, env, roots, map[string]bool{}) {
+				names = append(names, name)
+			}
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// readFolder reads the functions in the test files of a folder, or in its other
+// files if they are testenv's.
+func readFolder(path string, testenv bool) (uses, error) {
+	files, err := filepath.Glob(filepath.Join(path, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	found := uses{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") == testenv {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, declaration := range parsed.Decls {
+			if function, ok := declaration.(*ast.FuncDecl); ok && function.Body != nil {
+				name := function.Name.Name
+				if testenv {
+					name = "testenv." + name
+				}
+				found[name] = append(found[name], namesIn(function.Body, testenv)...)
+			}
+		}
+	}
+	return found, nil
+}
+
+// namesIn returns what a function calls, and what it hands to others to call.
+// Other identifiers are variables as a rule, often with the name of a function.
+func namesIn(body *ast.BlockStmt, testenv bool) []string {
+	var names []string
+	add := func(node ast.Expr) {
+		switch node := node.(type) {
+		case *ast.SelectorExpr:
+			if of, ok := node.X.(*ast.Ident); ok && of.Name == "testenv" {
+				names = append(names, "testenv."+node.Sel.Name)
+			} else {
+				names = append(names, node.Sel.Name)
+			}
+		case *ast.Ident:
+			if testenv {
+				names = append(names, "testenv."+node.Name)
+			} else {
+				names = append(names, node.Name)
+			}
+		}
+	}
+	ast.Inspect(body, func(node ast.Node) bool {
+		if call, ok := node.(*ast.CallExpr); ok {
+			add(call.Fun)
+			if of, ok := call.Fun.(*ast.SelectorExpr); ok && of.Sel.Name == "Run" {
+				for _, argument := range call.Args {
+					add(argument)
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+func reaches(name string, folder, env uses, roots, seen map[string]bool) bool {
+	if roots[name] {
+		return true
+	}
+	if seen[name] {
+		return false
+	}
+	seen[name] = true
+	of := folder
+	if strings.HasPrefix(name, "testenv.") {
+		of = env
+	}
+	return slices.ContainsFunc(of[name], func(used string) bool { return reaches(used, folder, env, roots, seen) })
+}
