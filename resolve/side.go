@@ -289,8 +289,12 @@ func readSide(side string) (data []byte, unmap func(), err error) {
 	return data, func() {}, err
 }
 
-// writeSide puts an index file in the place of an old one, whole.
+// writeSide puts an index file in the place of an old one, whole. Its folder is
+// made if it is not there.
 func writeSide(side string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(side), 0o777); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(side), ".symtool-*.idx")
 	if err != nil {
 		return err

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+var (
+	docLink = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)`)
+	docCode = regexp.MustCompile("`+[^`]+`+")
+	docFlag = regexp.MustCompile(`(?:^|[\s\[(=])--([a-z][a-z0-9-]*|MD|MF|MT|MP)`)
+)
+
+// Links lead to files that are there, and to headings that these have.
+func TestDocLinks(t *testing.T) {
+	n, reached := 0, map[string]bool{}
+	for _, d := range documents(t) {
+		d.prose(func(line int, text string) {
+			for _, m := range docLink.FindAllStringSubmatch(docCode.ReplaceAllString(text, "x"), -1) {
+				if strings.HasPrefix(m[1], "https://") {
+					continue
+				}
+				n++
+				path, anchor, _ := strings.Cut(m[1], "#")
+				target := d.name
+				if path != "" {
+					target = filepath.Join(filepath.Dir(d.name), path)
+				}
+				if _, err := os.Stat(filepath.Join(testenv.Root(t), target)); err != nil {
+					t.Errorf("%s:%d: %v", d.name, line, err)
+				} else if anchor != "" && !anchors(readDocument(t, target))[anchor] {
+					t.Errorf("%s:%d: %s has no heading #%s", d.name, line, target, anchor)
+				}
+				if d.name == "docs/README.md" {
+					reached[target] = true
+				}
+			}
+		})
+	}
+	for _, d := range documents(t) {
+		if !reached[d.name] && d.name != "docs/README.md" {
+			t.Errorf("docs/README.md has no link to %s", d.name)
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d links only", n)
+	}
+}
+
+// foreignFlags are flags of other programs that the documents name.
+var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "disassemble", "sframe", "debug-dump", "perf-map", "gsframe", "vmlinux", "change-addresses"}
+
+// Each flag that the documents name is one of the command that stands before it, or of
+// any.
+func TestDocFlags(t *testing.T) {
+	app := newApp(nil, nil, newMessages(nil))
+	n := 0
+	check := func(d *document, line int, text string) {
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '|' || r == ';' || r == '&' }) {
+			words := strings.Fields(strings.Trim(part, "` "))
+			if len(words) == 0 || words[0] != "symtool" && !strings.HasPrefix(words[0], "-") {
+				continue
+			}
+			command := ""
+			if words[0] == "symtool" && len(words) > 1 {
+				command = words[1]
+			}
+			for _, m := range docFlag.FindAllStringSubmatch(strings.Join(words, " "), -1) {
+				n++
+				if !knownFlag(app, command, m[1]) && (command != "" || !slices.Contains(foreignFlags, m[1])) {
+					t.Errorf("%s:%d: symtool %s has no --%s", d.name, line, command, m[1])
+				}
+			}
+		}
+	}
+	for _, d := range documents(t) {
+		d.prose(func(line int, text string) {
+			for _, code := range docCode.FindAllString(text, -1) {
+				check(d, line, code)
+			}
+		})
+		for _, b := range d.blocks {
+			for _, c := range b.commands {
+				check(d, c.from, strings.ReplaceAll(strings.Join(c.script, " "), `\`, " "))
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d flags only", n)
+	}
+}
+
+// knownFlag tells whether a command, or any, has a flag.
+func knownFlag(app *cli.App, command, flag string) bool {
+	for _, c := range app.Commands {
+		if command != "" && c.Name != command {
+			continue
+		}
+		if flag == "help" || slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag) }) {
+			return true
+		}
+	}
+	return (command == "" || strings.HasPrefix(command, "-")) && (flag == "version" || flag == "help")
+}
+
+// Each command is shown in a guide, in a block that is run.
+func TestDocCommands(t *testing.T) {
+	var shown []string
+	exceptions := 0
+	for _, d := range documents(t) {
+		if lines := len(d.lines); d.name != "README.md" && lines > guideLines {
+			t.Errorf("%s has %d lines, want at most %d", d.name, lines, guideLines)
+		}
+		for _, b := range d.blocks {
+			if b.norun != "" {
+				if exceptions++; len(b.norun) < 10 {
+					t.Errorf("%s:%d: %q is no reason", d.name, b.line, b.norun)
+				}
+				continue
+			}
+			if b.lang == "" || b.lang == "sh" || b.lang == "go" && b.file == "" {
+				t.Errorf("%s:%d: a block of what? console is run, text is not", d.name, b.line)
+			}
+			for _, c := range b.commands {
+				shown = append(shown, strings.Join(c.script, "\n"))
+			}
+		}
+	}
+	if exceptions != docExceptions {
+		t.Errorf("%d blocks are not run, docExceptions has %d", exceptions, docExceptions)
+	}
+	for _, c := range newApp(nil, nil, newMessages(nil)).Commands {
+		if !slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(s, "symtool "+c.Name) }) {
+			t.Errorf("no guide shows symtool %s", c.Name)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// document is a Markdown file of the documentation.
+type document struct {
+	name   string // from the repository's folder
+	lines  []string
+	blocks []*docBlock
+}
+
+// docBlock is a fenced block. The words behind the three backquotes are
+//
+//	LANGUAGE [oracle] [file=NAME] [norun: REASON]
+//
+// Blocks of the language console are run: "$ " begins a command, "> " continues it,
+// and what follows is what it prints, where a line ... stands for any lines, and ...
+// in a line for any text. Blocks with oracle are run only beside other tools. A block
+// with file= becomes that file. One with norun: is an exception, for a reason.
+type docBlock struct {
+	line     int // of the first line in it, counted from 0
+	lang     string
+	oracle   bool
+	file     string
+	norun    string
+	text     []string
+	commands []*docCommand
+}
+
+// docCommand is a command of a block, and what it is to print.
+type docCommand struct {
+	from, to int // lines of the document that the output has
+	script   []string
+	output   []string
+}
+
+var docInfo = regexp.MustCompile("^(?:norun: (.+)|file=(\\S+)|(oracle))(?: |$)")
+
+// readDocument reads a Markdown file.
+func readDocument(t *testing.T, name string) *document {
+	t.Helper()
+	d := &document{name: name, lines: strings.Split(strings.TrimSuffix(readFile(t, name), "\n"), "\n")}
+	var b *docBlock
+	for i, line := range d.lines {
+		info, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && b == nil:
+			b = newDocBlock(t, d, i, info)
+		case fence:
+			b.split(t, d)
+			d.blocks, b = append(d.blocks, b), nil
+		case b != nil:
+			b.text = append(b.text, line)
+		}
+	}
+	if b != nil {
+		t.Fatalf("%s:%d: a block without an end", name, b.line)
+	}
+	return d
+}
+
+func newDocBlock(t *testing.T, d *document, line int, info string) *docBlock {
+	b := &docBlock{line: line + 1}
+	b.lang, info, _ = strings.Cut(info, " ")
+	for info != "" {
+		m := docInfo.FindStringSubmatch(info)
+		if m == nil {
+			t.Fatalf("%s:%d: %q is not what a block can have", d.name, line+1, info)
+		}
+		if info = info[len(m[0]):]; m[3] != "" {
+			b.oracle = true
+		} else if m[2] != "" {
+			b.file = m[2]
+		} else {
+			b.norun = m[1]
+		}
+	}
+	return b
+}
+
+// split parts the text of a console block into commands.
+func (b *docBlock) split(t *testing.T, d *document) {
+	if b.lang != "console" {
+		return
+	}
+	var c *docCommand
+	for i, line := range b.text {
+		at := b.line + i
+		more, isMore := strings.CutPrefix(line, "> ")
+		if script, ok := strings.CutPrefix(line, "$ "); ok {
+			c = &docCommand{from: at + 1, to: at + 1, script: []string{script}}
+			b.commands = append(b.commands, c)
+		} else if c == nil {
+			t.Fatalf("%s:%d: a console block begins with \"$ \"", d.name, at+1)
+		} else if (isMore || line == ">") && len(c.output) == 0 {
+			c.script = append(c.script, more)
+			c.from, c.to = at+1, at+1
+		} else {
+			c.output = append(c.output, line)
+			c.to = at + 1
+		}
+	}
+}
+
+// documents are the README and the guides; the reference is made from the flags.
+func documents(t *testing.T) (all []*document) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(testenv.Root(t), "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, readDocument(t, "README.md"))
+	for _, path := range found {
+		if name := filepath.Base(path); name != "reference.md" {
+			all = append(all, readDocument(t, "docs/"+name))
+		}
+	}
+	return all
+}
+
+// printsAs tells whether output is what lines say.
+func printsAs(lines, output []string, same func(a, b string) bool) bool {
+	for i, line := range lines {
+		if line != "..." {
+			if len(output) == 0 || !same(line, output[0]) {
+				return false
+			}
+			output = output[1:]
+			continue
+		}
+		for n := range len(output) + 1 {
+			if printsAs(lines[i+1:], output[n:], same) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(output) == 0
+}
+
+// sameLine tells whether a line is what the document has, where ... is any text.
+func sameLine(want, got string) bool {
+	if want == got {
+		return true
+	}
+	parts := strings.Split(want, "...")
+	if len(parts) == 1 || !strings.HasPrefix(got, parts[0]) {
+		return false
+	}
+	got = got[len(parts[0]):]
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, ok := strings.Cut(got, part)
+		if !ok {
+			return false
+		}
+		got = after
+	}
+	return strings.HasSuffix(got, parts[len(parts)-1])
+}
+
+var longHex = regexp.MustCompile(`[0-9A-Fa-f]{30,}|\.build-id/[0-9a-f/]+`)
+
+// sameElsewhere is sameLine for what other tools have made: ids may differ.
+func sameElsewhere(want, got string) bool {
+	return sameLine(longHex.ReplaceAllString(want, "ID"), longHex.ReplaceAllString(got, "ID"))
+}
+
+// shortened leaves out of an output what old left out of the one before: all between
+// its first lines and its last ones.
+func shortened(old, output []string) []string {
+	head, tail := -1, 0
+	for i, line := range old {
+		if line != "..." {
+			continue
+		}
+		if head < 0 {
+			head = i
+		}
+		tail = len(old) - i - 1
+	}
+	if head < 0 || head+tail >= len(output) {
+		return output
+	}
+	short := append([]string{}, output[:head]...)
+	return append(append(short, "..."), output[len(output)-tail:]...)
+}
+
+// prose is the text outside of blocks, with the number of each line.
+func (d *document) prose(f func(line int, text string)) {
+	fenced := false
+	for i, line := range d.lines {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		} else if !fenced {
+			f(i+1, line)
+		}
+	}
+}
+
+// anchors are the names by which links reach the headings of a document, as GitHub
+// makes them.
+func anchors(d *document) map[string]bool {
+	names := map[string]bool{}
+	d.prose(func(_ int, text string) {
+		title := strings.TrimLeft(text, "#")
+		if title == text || !strings.HasPrefix(title, " ") {
+			return
+		}
+		names[strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, strings.TrimSpace(title))] = true
+	})
+	return names
+}
+
+// write writes the document anew.
+func (d *document) write(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(testenv.Root(t), d.name), []byte(strings.Join(d.lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
