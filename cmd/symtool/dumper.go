@@ -315,7 +315,7 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 // judge says what a user would not expect of the result.
 func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report) {
 	if report.NoDebugInfo {
-		r.note(statusInput, "%s: no debug information: no functions and lines", r.File)
+		r.note(statusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
 		r.Looked = r.tried
 	}
 	if report.PackageUnused {

@@ -1,0 +1,20 @@
+package dwarf2sym
+
+import "github.com/symtool/symtool/internal/elfobj"
+
+// File is an opened ELF file. All its methods may be called from several
+// goroutines, Close excepted.
+type File = elfobj.File
+
+// Open opens an ELF file for Read, or for lint.Options.Binary. It may be from
+// anywhere: what it makes of memory and disk is bounded by its size. Errors have
+// the path, and say what a file is that is not ELF.
+func Open(path string) (*File, error) { return elfobj.Open(path, elfobj.DefaultLimits()) }
+
+// FindDebug opens the separate debug file of f: by its build-id below dirs, by its
+// .gnu_debuglink, or as FILE.debug beside it. Without one it returns nil; tried has
+// a line for each file that was refused. The error tells of the right one, if that
+// cannot be read.
+func FindDebug(f *File, dirs ...string) (debug *File, tried []string, err error) {
+	return elfobj.FindDebug(f, dirs, elfobj.DefaultLimits())
+}
