@@ -56,7 +56,7 @@ func TestDocLinks(t *testing.T) {
 }
 
 // foreignFlags are flags of other programs that the documents name.
-var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "disassemble", "sframe", "debug-dump", "perf-map", "gsframe", "vmlinux", "change-addresses"}
+var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "crel", "num-threads"}
 
 // Each flag that the documents name is one of the command that stands before it, or of
 // any.
@@ -127,10 +127,11 @@ func TestDocCommands(t *testing.T) {
 				}
 				continue
 			}
-			if b.lang == "" || b.lang == "sh" || b.lang == "go" && b.file == "" {
+			if b.lang == "" || (b.lang == "sh" || b.lang == "go") && b.file == "" {
 				t.Errorf("%s:%d: a block of what? console is run, text is not", d.name, b.line)
 			}
 			for _, c := range b.commands {
+				lines -= len(c.output)
 				shown = append(shown, strings.Join(c.script, "\n"))
 			}
 		}
@@ -145,5 +146,36 @@ func TestDocCommands(t *testing.T) {
 		if !slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(s, "symtool "+c.Name) }) {
 			t.Errorf("no guide shows symtool %s", c.Name)
 		}
+	}
+}
+
+var docTest = regexp.MustCompile("`(Test[A-Z]\\w*)`")
+
+// Each test that the documents name is there.
+func TestDocTests(t *testing.T) {
+	var source strings.Builder
+	err := filepath.WalkDir(testenv.Root(t), func(path string, e os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		source.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, d := range documents(t) {
+		d.prose(func(line int, text string) {
+			for _, m := range docTest.FindAllStringSubmatch(text, -1) {
+				if n++; !strings.Contains(source.String(), "\nfunc "+m[1]+"(t *testing.T)") {
+					t.Errorf("%s:%d: there is no %s", d.name, line, m[1])
+				}
+			}
+		})
+	}
+	if n < 30 {
+		t.Errorf("%d tests are named only", n)
 	}
 }
