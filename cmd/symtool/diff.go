@@ -167,7 +167,7 @@ func (d *differ) chooseFormat(c *cli.Context) error {
 
 func (d *differ) color(when string) bool {
 	if when == "auto" {
-		return d.output == "-" && isTerminal(d.stdout) && os.Getenv("NO_COLOR") == ""
+		return d.output == "-" && isTerminal(d.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	return when == "always"
 }

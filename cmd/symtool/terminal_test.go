@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// onTerminal runs the program with standard output and error on a terminal, and
+// returns all that appears there.
+func onTerminal(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	master, slave := openTerminal(t)
+	cmd := exec.CommandContext(t.Context(), "symtool", args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, slave
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); name != "NO_COLOR" && name != "TERM" {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, env...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close() // reading ends with EIO when the program has closed it, too
+	var screen bytes.Buffer
+	if _, err := screen.ReadFrom(master); err != nil && !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(screen.String(), "\r\n", "\n")
+}
+
+const (
+	oldSym = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 10 4 0 f\nFUNC 20 4 0 gone\n"
+	newSym = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 10 4 0 f\nFUNC 30 4 0 new\x1b[31m\n"
+)
+
+// There are colours on a terminal, unless somebody does not want them, and none
+// elsewhere. Names bring none in any case.
+func TestColors(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"old.sym": oldSym, "new.sym": newSym} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	term := "TERM=xterm"
+	for _, c := range []struct {
+		name    string
+		env     []string
+		args    []string
+		colours bool
+	}{
+		{"terminal", []string{term}, nil, true},
+		{"auto", []string{term}, []string{"--color", "auto"}, true},
+		{"NO_COLOR", []string{term, "NO_COLOR=1"}, nil, false},
+		{"NO_COLOR is empty", []string{term, "NO_COLOR="}, nil, true},
+		{"NO_COLOR, always", []string{term, "NO_COLOR=1"}, []string{"--color", "always"}, true},
+		{"never", []string{term}, []string{"--color", "never"}, false},
+		{"dumb", []string{"TERM=dumb"}, nil, false},
+		{"file", []string{term}, []string{"-o", "out"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			screen := onTerminal(t, dir, c.env, append([]string{"diff", "--detail", "old.sym", "new.sym"}, c.args...)...)
+			if c.name == "file" {
+				if screen != "" {
+					t.Errorf("on the terminal: %q", screen)
+				}
+				text, err := os.ReadFile(filepath.Join(dir, "out"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				screen = string(text)
+			}
+			if got := strings.Contains(screen, "\x1b["); got != c.colours {
+				t.Errorf("colours: %v, want %v\n%q", got, c.colours, screen)
+			}
+			if strings.Contains(screen, "new\x1b[31m") || !strings.Contains(screen, "new") || !strings.Contains(screen, "gone") {
+				t.Errorf("the screen has\n%q", screen)
+			}
+		})
+	}
+}
