@@ -84,6 +84,9 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 	for _, c := range app.Commands {
 		c.HideHelp, c.HideHelpCommand = true, true
 		c.OnUsageError = onUsageError
+		if hasLogLevel(c) {
+			addLogLevel(c, msgs)
+		}
 	}
 	return app
 }

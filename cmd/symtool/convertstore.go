@@ -116,7 +116,7 @@ func (c *converter) storedFiles() (items []*stored, err error) {
 			c.report(inputError(operand, errors.New("no symbol file and no ELF file below it")))
 		}
 		if others > 0 && !c.quiet {
-			c.msgs.printf("symtool: %s: %s left alone: neither symbols nor ELF", operand, count(others, "file"))
+			c.msgs.warnf("symtool: %s: %s left alone: neither symbols nor ELF", operand, count(others, "file"))
 		}
 	}
 	return items, nil

@@ -48,7 +48,7 @@ func (d *differ) tellProblems(o *symdiff.Outline) {
 	}
 	out.end()
 	if o.Dropped > 0 {
-		d.msgs.printf("symtool: %s: and %s", o.Source.Name, count(o.Dropped, "more problem"))
+		d.msgs.warnf("symtool: %s: and %s", o.Source.Name, count(o.Dropped, "more problem"))
 	}
 	if len(o.Problems) > 0 {
 		d.status = max(d.status, statusInput)

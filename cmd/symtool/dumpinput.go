@@ -41,6 +41,6 @@ func (b *binaryReader) tell(r *dumpResult) {
 	}
 	out.end()
 	for _, note := range r.Notes {
-		b.msgs.printf("symtool: %s", note)
+		b.msgs.warnf("symtool: %s", note)
 	}
 }

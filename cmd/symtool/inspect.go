@@ -119,7 +119,7 @@ func (in *inspector) open(file string) (*openedDump, error) {
 		return nil, err
 	}
 	for _, p := range d.Problems {
-		in.msgs.printf("symtool: %v", p)
+		in.msgs.warnf("symtool: %v", p)
 		in.status = statusInput
 	}
 	return &openedDump{d, closer.Close}, nil

@@ -41,7 +41,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // execute parses args and runs the command.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	tuneCollector()
-	app := newApp(stdin, stdout, newMessages(stderr))
+	msgs := newMessages(stderr)
+	app := newApp(stdin, stdout, msgs)
 	args, err := expandArgs(args)
 	if err == nil {
 		args, err = permute(app, args)
@@ -49,5 +50,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err == nil {
 		err = app.RunContext(ctx, args)
 	}
-	return exitStatus(ctx, app, err)
+	status := exitStatus(ctx, app, err)
+	msgs.endDebug(status)
+	return status
 }

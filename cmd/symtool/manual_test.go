@@ -99,6 +99,8 @@ func TestEnumerations(t *testing.T) {
 			args = append(args, "--to-store", t.TempDir())
 		case "lint explain", "version format":
 			args = args[:4]
+		case "resolve log-level":
+			args = append(args[:4], "--symbols", testenv.Input(t), "0")
 		case "walk techniques", "resolve format":
 			args = append(args, "--symbols", testenv.Input(t))
 		}

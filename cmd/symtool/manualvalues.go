@@ -28,6 +28,7 @@ var enumerations = []enumeration{
 	{"lint", "format", func() []string { return lintFormatNames }, false},
 	{"resolve", "format", words("text", "json", "addr2line", "llvm", "llvm-json"), false},
 	{"walk", "format", words("text", "machine", "json", "jsonl"), false},
+	{"", "log-level", func() []string { return logLevels }, false},
 	{"", "cfi", words("auto", "dwarf", "sframe"), false},
 	{"", "demangle", words("full", "none"), false},
 	{"convert", "from", func() []string { return formatNames((*format).reads) }, false},

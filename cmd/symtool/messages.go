@@ -15,14 +15,29 @@ type messages struct {
 	mu     sync.Mutex
 	w      io.Writer
 	before func() // clears the progress bar; nil without one
+	level  logLevel
+	debug  debugInfo
 }
 
-func newMessages(w io.Writer) *messages { return &messages{w: w} }
+func newMessages(w io.Writer) *messages { return &messages{w: w, level: logWarn} }
 
 // printf prints one line. A failure of the error stream has no place to be told.
 func (m *messages) printf(format string, args ...any) {
+	if m.level == logOff {
+		return
+	}
 	_, _ = io.WriteString(m, printable(fmt.Sprintf(format, args...))+"\n")
 }
+
+// warnf is printf for what is no error.
+func (m *messages) warnf(format string, args ...any) {
+	if m.level >= logWarn {
+		m.printf(format, args...)
+	}
+}
+
+// setLevel says what is printed. It is for before the work.
+func (m *messages) setLevel(l logLevel) { m.level = l }
 
 // Write passes bytes on as they are.
 func (m *messages) Write(p []byte) (int, error) {

@@ -19,13 +19,13 @@ const verboseHint = ", which --verbose shows"
 
 func (l *problemLines) add(line string) {
 	if l.n++; l.all || l.n <= shownProblems {
-		l.msgs.printf("symtool: %s", line)
+		l.msgs.warnf("symtool: %s", line)
 	}
 }
 
 func (l *problemLines) end() {
 	if !l.all && l.n > shownProblems {
-		l.msgs.printf("symtool: and %s%s", count(l.n-shownProblems, "more problem"), l.hint)
+		l.msgs.warnf("symtool: and %s%s", count(l.n-shownProblems, "more problem"), l.hint)
 	}
 }
 

@@ -92,7 +92,7 @@ func (s *symbolSources) openFile(path string) (r *resolve.Resolver, err error) {
 		return nil, err
 	}
 	if unwritten != nil {
-		s.msgs.printf("symtool: %s: the index could not be written: %v", path, unwritten)
+		s.msgs.warnf("symtool: %s: the index could not be written: %v", path, unwritten)
 	}
 	return r, nil
 }
@@ -157,11 +157,11 @@ func (s *symbolSources) tellError(err error) {
 
 func (s *symbolSources) tellTried(m moduleName, found bool, tried []string) {
 	if !found && m.name == "" {
-		s.msgs.printf("symtool: no module: --module says which one addresses are of")
+		s.msgs.warnf("symtool: no module: --module says which one addresses are of")
 	} else if !found {
-		s.msgs.printf("symtool: no symbols of %s", m)
+		s.msgs.warnf("symtool: no symbols of %s", m)
 	}
 	for _, path := range tried {
-		s.msgs.printf("symtool:   tried %s", path)
+		s.msgs.warnf("symtool:   tried %s", path)
 	}
 }

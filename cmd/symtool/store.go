@@ -179,7 +179,7 @@ func (r *storeRun) operands(c *cli.Context) error {
 func (r *storeRun) checkFlags(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) {
+		if !c.IsSet(name) || name == "log-level" || c.IsSet("log-level") && (name == "verbose" || name == "quiet") {
 			continue
 		}
 		if !slices.Contains(r.verb.flags, name) {
@@ -315,7 +315,7 @@ func (r *storeRun) raise(status int) { r.status = max(r.status, status) }
 func (r *storeRun) tellProblems(problems []bin.Problem) {
 	for _, p := range problems {
 		r.raise(statusInput)
-		r.msgs.printf("symtool: %v", p)
+		r.msgs.warnf("symtool: %v", p)
 	}
 }
 

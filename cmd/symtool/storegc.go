@@ -54,7 +54,7 @@ func (r *storeRun) gc(ctx context.Context) error {
 	doc.Versions, doc.Files, doc.Bytes, doc.Left = c.Versions, c.Files, c.Bytes, c.Left
 	if over := c.Left - r.policy.MaxSize; r.policy.MaxSize >= 0 && over > 0 {
 		r.raise(statusFindings)
-		r.msgs.printf("symtool: %s: still %d bytes more than --max-size: what is left is kept by --keep-last", r.dir, over)
+		r.msgs.warnf("symtool: %s: still %d bytes more than --max-size: what is left is kept by --keep-last", r.dir, over)
 	}
 	if r.json {
 		return r.printJSON(&doc)

@@ -89,6 +89,7 @@ type walkCall struct {
 	threads    []uint32 // of --thread
 	crashed    bool     // --crashed-only
 	verbose    bool
+	trace      bool // --trace: the steps are in the output
 	msgs       *messages
 	stdout     io.Writer
 
@@ -99,9 +100,9 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 	w := &walkCall{
 		files: c.Args().Slice(), output: c.String("output"), registers: c.Bool("registers"), compare: c.Bool("compare"),
 		text: walk.TextOptions{
-			Registers: !c.IsSet("registers") || c.Bool("registers"), Stack: c.Bool("stack-bytes"), Brief: c.Bool("brief"), Ends: c.Bool("verbose"),
+			Registers: !c.IsSet("registers") || c.Bool("registers"), Stack: c.Bool("stack-bytes"), Brief: c.Bool("brief"), Ends: c.Bool("verbose") && !c.IsSet("log-level"),
 		},
-		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer,
+		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
 	}
 	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkVerify} {
 		if err := check(c); err != nil {
@@ -120,10 +121,15 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 	}
 	w.batch = walk.Batch{
 		Open:   walk.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
-		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: c.Bool("trace"), Threads: w.threadChoice()},
+		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}
 	return w, w.findSymbols(c)
+}
+
+// logsSteps tells whether the steps go to standard error.
+func (w *walkCall) logsSteps() bool {
+	return w.msgs.level == logTrace && !w.trace && !w.comparing() && (w.format == formatWalkText || w.format == formatMachine)
 }
 
 func (w *walkCall) checkFiles(c *cli.Context) error {

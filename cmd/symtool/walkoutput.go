@@ -108,7 +108,7 @@ func (w *walkCall) textOf(out io.Writer, walked *walk.Walked) error {
 	if err := walk.WriteText(out, walked.Result, w.text); err != nil {
 		return err
 	}
-	if w.batch.Config.Trace {
+	if w.trace {
 		trace(out, walked)
 	}
 	if walked.Verdict != nil {
@@ -139,11 +139,14 @@ func (p *walkPrinter) tell(w *walk.Walked) {
 	lines.end()
 	for i := range w.Stacks {
 		for _, text := range w.Stacks[i].Notes {
-			p.msgs.printf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
+			p.msgs.warnf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
 		}
 	}
 	p.tellThreads(w)
 	p.tellSymbols(w)
+	if p.logsSteps() {
+		trace(p.msgs, w)
+	}
 }
 
 // tellSymbols tells which modules on stacks have no symbols, and of symbols that
@@ -162,7 +165,7 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 		}
 		for _, text := range m.Damage {
 			p.note(statusInput)
-			p.msgs.printf("symtool: %s: %s", w.Path, text)
+			p.msgs.warnf("symtool: %s: %s", w.Path, text)
 		}
 		if !onStacks[i] || m.Resolver != nil {
 			continue
@@ -171,7 +174,7 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 		missing = append(missing, name)
 		if p.verbose {
 			for _, tried := range m.Tried {
-				p.msgs.printf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
+				p.msgs.warnf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
 			}
 		}
 	}
@@ -187,7 +190,7 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 	if n := len(missing) - shown; n > 0 {
 		missing, more = missing[:shown], fmt.Sprintf(" and %d more", n)
 	}
-	p.msgs.printf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
+	p.msgs.warnf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
 }
 
 // tellDamage tells what was left out of symbols, once for all dumps.

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// logLevel is how much goes to standard error. The words are those that users of
+// Mozilla's dump_syms and of minidump-stackwalk know.
+type logLevel uint8
+
+const (
+	logOff   logLevel = iota // nothing
+	logError                 // why something could not be done: --quiet
+	logWarn                  // and what is missing or damaged; without the flag
+	logInfo                  // and all problems, what was written and where: --verbose
+	logDebug                 // and the program, the machine, time and memory
+	logTrace                 // and the steps of walk, as --trace has them in its output
+)
+
+var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
+
+// hasLogLevel is for the commands that do work. The others only print.
+func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "version" }
+
+// addLogLevel gives a command the flag.
+func addLogLevel(c *cli.Command, msgs *messages) {
+	c.Flags = append(c.Flags, &cli.StringFlag{Name: "log-level", Value: "warn", Usage: "what goes to standard error: `LEVEL` is off, error (as --quiet where that is), warn\n" +
+		"(default), info (as --verbose), debug (and version, time and memory) or trace\n(and the steps of walk)"})
+	c.Before = func(c *cli.Context) error { return applyLogLevel(c, msgs) }
+}
+
+// applyLogLevel sets the level of the messages, and the flag that it stands for. What
+// goes to standard output does not depend on it.
+func applyLogLevel(c *cli.Context, msgs *messages) error {
+	if !c.IsSet("log-level") {
+		return nil
+	}
+	name := c.Command.Name
+	if err := oneOf(c, "log-level", logLevels...); err != nil {
+		return usagef(name, "%v", err)
+	}
+	has := func(flag string) bool {
+		return slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == flag })
+	}
+	for _, flag := range []string{"verbose", "quiet"} {
+		if has(flag) && c.IsSet(flag) {
+			return usagef(name, "--log-level and --%s exclude each other", flag)
+		}
+	}
+	level := logLevel(slices.Index(logLevels, c.String("log-level")))
+	msgs.setLevel(level)
+	flag := ""
+	switch {
+	case level <= logError:
+		flag = "quiet"
+	case level >= logInfo:
+		flag = "verbose"
+	}
+	if flag != "" && has(flag) {
+		if err := c.Set(flag, "true"); err != nil {
+			return usagef(name, "%v", err)
+		}
+	}
+	if level >= logDebug && !(name == "dump" && c.String("format") == formatJSON) { // there, standard error may be a document
+		msgs.startDebug(name)
+	}
+	return nil
+}
+
+// debugInfo is what the level debug tells at the end.
+type debugInfo struct {
+	command string // "" for nothing
+	start   time.Time
+}
+
+// startDebug tells what runs.
+func (m *messages) startDebug(command string) {
+	m.debug = debugInfo{command, time.Now()}
+	var set []string
+	for _, v := range environment {
+		if _, ok := os.LookupEnv(v.name); ok {
+			set = append(set, v.name) // not its value, which may be a secret
+		}
+	}
+	if set == nil {
+		set = []string{"nothing"}
+	}
+	m.printf("symtool: debug: %s %s, %s %s/%s, %s, in the environment: %s", generator, command, runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		count(runtime.GOMAXPROCS(0), "thread"), strings.Join(set, " "))
+}
+
+// endDebug tells what it took.
+func (m *messages) endDebug(status int) {
+	if m.debug.command == "" {
+		return
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	m.printf("symtool: debug: %s ends with status %d after %v, with %d MB of memory from the system", m.debug.command, status,
+		time.Since(m.debug.start).Round(time.Millisecond), mem.Sys>>20)
+}
