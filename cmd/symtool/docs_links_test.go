@@ -149,22 +149,51 @@ func TestDocCommands(t *testing.T) {
 	}
 }
 
-var docTest = regexp.MustCompile("`(Test[A-Z]\\w*)`")
-
-// Each test that the documents name is there.
-func TestDocTests(t *testing.T) {
+// The guide's table of messages has messages of the program: X, N and M are what
+// differs in them.
+func TestDocMessages(t *testing.T) {
 	var source strings.Builder
+	sources(t, ".go", &source)
+	n := 0
+	readDocument(t, "docs/build-engineer.md").prose(func(line int, text string) {
+		cells := strings.Split(text, "|")
+		if len(cells) != 5 || !strings.HasPrefix(cells[1], " `") {
+			return
+		}
+		n++
+		for part := range strings.SplitSeq(regexp.MustCompile(`\b(X\.dwo|N|M)\b`).ReplaceAllString(strings.Split(cells[1], "`")[1], "\x00"), "\x00") {
+			if !strings.Contains(source.String(), strings.TrimSpace(part)) {
+				t.Errorf("docs/build-engineer.md:%d: no message has %q", line, part)
+			}
+		}
+	})
+	if n < 5 {
+		t.Errorf("%d messages only", n)
+	}
+}
+
+// sources reads the files of the repository whose names end so.
+func sources(t *testing.T, suffix string, text *strings.Builder) {
+	t.Helper()
 	err := filepath.WalkDir(testenv.Root(t), func(path string, e os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
+		if err != nil || !strings.HasSuffix(path, suffix) {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		source.Write(text)
+		file, err := os.ReadFile(path)
+		text.Write(file)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+var docTest = regexp.MustCompile("`(Test[A-Z]\\w*)`")
+
+// Each test that the documents name is there.
+func TestDocTests(t *testing.T) {
+	var source strings.Builder
+	sources(t, "_test.go", &source)
 	n := 0
 	for _, d := range documents(t) {
 		d.prose(func(line int, text string) {

@@ -87,6 +87,9 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 		}
 	}
 	if slices.ContainsFunc(d.blocks, func(b *docBlock) bool { return b.lang == "go" }) {
+		if testing.Short() {
+			t.Skip("builds programs: runs without -short")
+		}
 		writeGoModule(t, dir)
 	}
 	outputs := strings.Split(shell(t, dir, script.String()), "\n"+docMark+" ")
