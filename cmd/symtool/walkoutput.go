@@ -171,12 +171,13 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 			continue
 		}
 		name := strings.TrimSpace(w.Dump.System.OS.Base(w.Dump.Modules[i].Path) + " " + w.Dump.Modules[i].DebugID)
-		missing = append(missing, name)
-		if p.verbose {
+		if p.verbose && len(m.Tried) > 0 {
 			for _, tried := range m.Tried {
 				p.msgs.warnf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
 			}
+			continue
 		}
+		missing = append(missing, name)
 	}
 	if len(missing) == 0 {
 		return
