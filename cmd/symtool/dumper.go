@@ -82,7 +82,7 @@ func named(file string, err error, msg string) string {
 		pathErr *fs.PathError
 		syntax  *symfmt.SyntaxError
 	)
-	if path, ok := err.(*fs.PathError); ok && msg == err.Error() {
+	if path, ok := err.(*fs.PathError); ok && path.Op == "open" && msg == err.Error() {
 		return path.Path + ": " + path.Err.Error() // without the system's call
 	}
 	if errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != "" {
