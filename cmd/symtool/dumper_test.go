@@ -56,6 +56,7 @@ func TestNamed(t *testing.T) {
 		{&bin.Error{File: "b.elf", Msg: "bad"}, "b.elf: bad"},
 		{fmt.Errorf("unit: %w", &bin.Error{File: "b.elf", Msg: "bad"}), "unit: b.elf: bad"},
 		{&fs.PathError{Op: "read", Path: "c.elf", Err: errors.New("bad")}, "read c.elf: bad"},
+		{&fs.PathError{Op: "open", Path: "c.elf", Err: errors.New("bad")}, "c.elf: bad"},
 	} {
 		if got := inputError("a.elf", c.err).Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
