@@ -29,6 +29,7 @@ type Resolver struct {
 	publics publicSlots
 
 	unmap func() // gives the index back; nil if it is no file
+	owns  bool   // of OpenFile: text is the symbol file itself
 }
 
 // Source tells what an address was found in.

@@ -37,7 +37,12 @@ func openText(f *os.File, name string) (*Index, text, []bin.Problem, error) {
 }
 
 func openTextUpTo(f *os.File, name string, most int64) (*Index, text, []bin.Problem, error) {
-	in, compression, err := symfmt.NewText(f)
+	return openTextFrom(f, f, name, most)
+}
+
+// openTextFrom is openTextUpTo for a file whose bytes come through in.
+func openTextFrom(f *os.File, through io.Reader, name string, most int64) (*Index, text, []bin.Problem, error) {
+	in, compression, err := symfmt.NewText(through)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -43,6 +43,11 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.msg }
 
+// endedError ends a command that a signal is to end, with a status of its own.
+type endedError struct{ status int }
+
+func (e *endedError) Error() string { return fmt.Sprintf("ended with status %d", e.status) }
+
 func usagef(command, format string, args ...any) error {
 	return &usageError{command, fmt.Sprintf(format, args...)}
 }
@@ -65,6 +70,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			lintCommand(msgs),
 			diffCommand(msgs),
 			storeCommand(stdin, msgs),
+			serveCommand(msgs),
 			integrationCommand(),
 			doctorCommand(msgs),
 			completionCommand(),
@@ -111,6 +117,10 @@ func rootAction(c *cli.Context) error {
 
 // exitStatus tells the error, once, and turns it into a status.
 func exitStatus(ctx context.Context, app *cli.App, err error) int {
+	var ended *endedError
+	if errors.As(err, &ended) {
+		return ended.status
+	}
 	if ctx.Err() != nil {
 		return signalStatus(ctx)
 	}

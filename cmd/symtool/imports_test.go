@@ -26,7 +26,7 @@ var layers = [][]string{
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
 	5: {"dwarf2sym"},
 	6: {"lint", "resolve"},
-	7: {"walk"},
+	7: {"resolve/symserver", "walk"},
 	8: {"cmd/symtool"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,11 @@ func main() {
 // once, unless it waits for the reader of a pipe.
 const signalGrace = time.Second
 
+// grace is how long that is in this process: a server waits for its clients.
+var grace atomic.Int64
+
+func init() { grace.Store(int64(signalGrace)) }
+
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(ctx)
@@ -31,8 +37,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case <-ctx.Done():
 	}
 	select {
-	case <-done:
-	case <-time.After(signalGrace):
+	case status := <-done:
+		return status
+	case <-time.After(time.Duration(grace.Load())):
 		temporaries.removeAll()
 	}
 	return signalStatus(ctx)

@@ -73,7 +73,7 @@ var placeKinds = map[string]valueKind{
 	"NAME": takesAnything, "OLD=NEW": takesAnything, "PATTERN": takesAnything, "PERCENT": takesAnything,
 	"POINTS": takesAnything, "SYSTEM": takesAnything, "URL": takesAnything,
 	"REGEX=TEMPLATE": takesAnything, "VAR=VALUE": takesAnything, "FILE,DIR": takesAnything, "TARGET": takesAnything,
-	"AGE": takesAnything, "SIZE": takesAnything, "LEVEL": takesAnything,
+	"AGE": takesAnything, "SIZE": takesAnything, "LEVEL": takesAnything, "PREFIX": takesAnything, "ORIGIN": takesAnything, "TIME": takesAnything,
 }
 
 // manualCommands are the commands of the program, in the order of its help.

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symtool/symtool/resolve/symserver"
+)
+
+// maxMissing is how many modules a list of --missing has at most: a server is asked for
+// anything.
+const maxMissing = 100_000
+
+// serveLogs are the files that serve appends to.
+type serveLogs struct{ files []*os.File }
+
+func (l *serveLogs) close() {
+	for _, f := range l.files {
+		f.Close()
+	}
+}
+
+// openLogs opens what --access-log and --missing name.
+func (r *serveRun) openLogs() (*serveLogs, error) {
+	l := &serveLogs{}
+	if r.accessLog != "" {
+		w := r.stdout
+		if r.accessLog != "-" {
+			f, err := os.OpenFile(r.accessLog, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+			if err != nil {
+				return nil, outputError(r.accessLog, err)
+			}
+			l.files = append(l.files, f)
+			w = f
+		}
+		r.cfg.Access = (&accessLog{name: r.accessLog, w: w, failed: r.failedLog}).add
+	}
+	if r.missing != "" {
+		f, err := r.openMissing()
+		if err != nil {
+			l.close()
+			return nil, err
+		}
+		l.files = append(l.files, f)
+	}
+	return l, nil
+}
+
+// openMissing continues a list.
+func (r *serveRun) openMissing() (*os.File, error) {
+	old, err := os.ReadFile(r.missing)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fileError(r.missing, err)
+	}
+	f, err := os.OpenFile(r.missing, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, outputError(r.missing, err)
+	}
+	if len(old) > 0 && old[len(old)-1] != '\n' { // a writer was killed
+		if _, err := f.WriteString("\n"); err != nil {
+			f.Close()
+			return nil, outputError(r.missing, err)
+		}
+	}
+	list, err := symserver.NewMissingList(bytes.NewReader(old), f, maxMissing)
+	if err != nil {
+		f.Close()
+		return nil, fileError(r.missing, err)
+	}
+	r.cfg.Missing = func(name, id string) {
+		if err := list.Add(name, id); err != nil {
+			r.failedLog(r.missing, err)
+		}
+	}
+	return f, nil
+}
+
+// failedLog tells that a log cannot be written: that is no reason not to serve.
+func (r *serveRun) failedLog(name string, err error) { r.tell(outputError(name, err).Error()) }
+
+// accessLog writes a line of JSON for each request.
+type accessLog struct {
+	name   string
+	failed func(name string, err error)
+	mu     sync.Mutex
+	w      io.Writer
+}
+
+func (l *accessLog) add(a *symserver.Access) {
+	a.Agent, a.Range, a.Method = printable(a.Agent), printable(a.Range), printable(a.Method)
+	line, err := json.Marshal(a)
+	if err == nil {
+		l.mu.Lock()
+		_, err = l.w.Write(append(line, '\n'))
+		l.mu.Unlock()
+	}
+	if err != nil {
+		l.failed(l.name, err)
+	}
+}
+
+// lately knows what was told within a minute: a client that asks again and again must
+// not fill a disk with messages.
+type lately struct {
+	mu    sync.Mutex
+	lines map[string]time.Time
+}
+
+const (
+	tellAgain = time.Minute
+	maxLately = 1000
+)
+
+// is tells whether a line was told lately, and remembers it.
+func (l *lately) is(line string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at, ok := l.lines[line]; ok && now.Sub(at) < tellAgain {
+		return true
+	}
+	if l.lines == nil || len(l.lines) >= maxLately {
+		for old, at := range l.lines {
+			if now.Sub(at) >= tellAgain {
+				delete(l.lines, old)
+			}
+		}
+		if len(l.lines) >= maxLately {
+			return true // too much to tell all
+		}
+		if l.lines == nil {
+			l.lines = map[string]time.Time{}
+		}
+	}
+	l.lines[strings.Clone(line)] = now
+	return false
+}
+
+// limitListener takes up to n connections at once. Others wait in the system's queue.
+func limitListener(l net.Listener, n int) net.Listener {
+	return &limitedListener{Listener: l, places: make(chan struct{}, n), closed: make(chan struct{})}
+}
+
+type limitedListener struct {
+	net.Listener
+	places chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *limitedListener) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		<-l.places
+		return c, nil
+	}
+	return &limitedConn{TCPConn: tcp, places: l.places}, nil
+}
+
+func (l *limitedListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// limitedConn gives its place back when it is closed. It is a TCPConn otherwise, to
+// which the system copies files by itself.
+type limitedConn struct {
+	*net.TCPConn
+	places chan struct{}
+	once   sync.Once
+}
+
+func (c *limitedConn) Close() error {
+	c.once.Do(func() { <-c.places })
+	return c.TCPConn.Close()
+}

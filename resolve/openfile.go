@@ -1,0 +1,92 @@
+package resolve
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+)
+
+// OpenFile is Open for a symbol file that is open already, which then belongs to the
+// Resolver, and is closed when there is an error. name is for messages. The end of ctx
+// ends the pass over the text. held is how many bytes of functions are kept, about; 0
+// is as many as Open keeps.
+func OpenFile(ctx context.Context, f *os.File, name string, held int64) (*Resolver, error) {
+	x, t, problems, err := openTextFrom(f, contextReader{ctx, f}, name, maxText)
+	if err != nil || t != text(f) {
+		f.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := newResolver(name, x, t, problems)
+	if held > 0 {
+		r.limit = held
+	}
+	r.owns = t == text(f)
+	return r, nil
+}
+
+// contextReader reads until ctx ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.r.Read(p)
+}
+
+// What a record costs when its name is known, about, in bytes.
+const (
+	nameCost   = 17 + 64
+	publicCost = 8 + 64
+)
+
+// Memory is how many bytes the Resolver holds, about: the tables of its index, the
+// functions and names that were read, and the text of a compressed file, which is in
+// memory or in a temporary file.
+func (r *Resolver) Memory() int64 {
+	sum := int64(0)
+	for _, t := range r.x.tables() {
+		sum += int64(len(t.data))
+	}
+	sum += nameCost*int64(r.x.files.len()+r.x.origins.len()) + publicCost*int64(r.x.publics.len())
+	if !r.owns {
+		sum += int64(r.x.size)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.cache.Load()
+	pages := 0
+	for i := range c.pages {
+		if c.pages[i].Load() != nil {
+			pages++
+		}
+	}
+	return sum + c.held + int64(len(c.pages))*8 + int64(pages)*int64(len(slotPage{}))*32
+}
+
+// infoBytes is how much of the beginning of a text is searched for INFO records.
+const infoBytes = 4 << 10
+
+// CodeFile is the name of the binary in INFO CODE_ID, which symbol files of Windows'
+// programs have beside the name of their PDB file; "" without one.
+func (r *Resolver) CodeFile() string {
+	head := make([]byte, infoBytes)
+	n, _ := r.text.ReadAt(head, 0)
+	for line := range bytes.Lines(head[:n]) {
+		fields := strings.Fields(string(line))
+		switch {
+		case len(fields) == 4 && fields[0] == "INFO" && fields[1] == "CODE_ID" && bytes.HasSuffix(line, []byte("\n")):
+			return fields[3]
+		case len(fields) > 0 && fields[0] != "MODULE" && fields[0] != "INFO":
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,321 @@
+package symserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// answered is what is known of a frame.
+type answered struct {
+	module string          // as the symbols call it; "" if there are none
+	start  uint64          // of the function
+	frames []resolve.Frame // innermost first; nil if nothing is known
+}
+
+// answers are those of a request.
+type answers struct {
+	jobs  []*job
+	of    [][]answered        // by job, for each of its frames
+	found map[moduleName]bool // modules whose symbols were looked for
+}
+
+// serveSymbolicate answers /symbolicate/v5 and v4.
+func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
+	w.Header().Set("Cache-Control", "no-store")
+	_ = w.control.SetReadDeadline(time.Now().Add(s.cfg.Stall))
+	jobs, err := readJobs(http.MaxBytesReader(w.ResponseWriter, r.Body, s.cfg.MaxBody), to.name == "v4", s.cfg.MaxFrames)
+	var tooLarge *http.MaxBytesError
+	var invalid *badRequest
+	switch {
+	case errors.As(err, &tooLarge):
+		s.failJSON(w, http.StatusRequestEntityTooLarge, "please limit requests to "+itoa64(s.cfg.MaxBody)+" bytes")
+		return
+	case errors.As(err, &invalid):
+		s.failJSON(w, http.StatusBadRequest, invalid.msg)
+		return
+	case err != nil: // the client is gone, or too slow
+		s.failJSON(w, http.StatusRequestTimeout, "the request did not come to its end")
+		return
+	}
+	_ = w.control.SetReadDeadline(time.Time{})
+	ctx := r.Context()
+	select {
+	case s.answers <- struct{}{}:
+		defer func() { <-s.answers }()
+	case <-ctx.Done():
+		return
+	}
+	a, err := s.symbolicate(ctx, jobs)
+	if err != nil {
+		if !ended(ctx) {
+			s.failJSON(w, http.StatusServiceUnavailable, "the symbols cannot be read now")
+		}
+		return
+	}
+	for _, j := range jobs {
+		w.frames += len(j.frames)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	out := bufio.NewWriterSize(onlyWriter{w}, 64<<10)
+	if to.name == "v4" {
+		a.writeV4(out)
+	} else {
+		a.writeV5(out)
+	}
+	_ = out.Flush()
+}
+
+// failJSON answers with a status and an error as Eliot's are.
+func (s *Server) failJSON(w *recorder, status int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(quote([]byte(`{"title": `), text), "}\n"...))
+}
+
+// quote appends a JSON string.
+func quote(b []byte, text string) []byte {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\ufffd")
+	}
+	b, _ = jsontext.AppendQuote(b, text)
+	return b
+}
+
+// place is a frame of a request.
+type place struct{ job, frame int32 }
+
+// symbolicate looks up all frames, module by module, so that the symbols of one
+// at a time are needed.
+func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error) {
+	a := &answers{jobs: jobs, of: make([][]answered, len(jobs)), found: map[moduleName]bool{}}
+	byModule := map[moduleName][]place{}
+	var order []moduleName
+	for n, j := range jobs {
+		a.of[n] = make([]answered, len(j.frames))
+		for i, f := range j.frames {
+			if f.module < 0 {
+				continue
+			}
+			m := j.modules[f.module]
+			if m.name == "" || m.id == "" {
+				continue
+			}
+			if byModule[m] == nil {
+				order = append(order, m)
+			}
+			byModule[m] = append(byModule[m], place{int32(n), int32(i)})
+		}
+	}
+	for _, m := range order {
+		if err := s.symbolicateModule(ctx, a, m, byModule[m]); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// symbolicateModule looks up the frames of one module.
+func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName, frames []place) error {
+	entry, err := s.symbolsOf(ctx, m)
+	if err != nil {
+		return err
+	}
+	if a.found[m] = entry != nil; entry == nil {
+		s.metrics.frames[framesWithoutSymbols].Add(int64(len(frames)))
+		return nil
+	}
+	defer s.modules.release(entry)
+	name := entry.codeFile
+	if name == "" {
+		name = m.name
+	}
+	var at resolve.Location
+	known := int64(0)
+	for n, p := range frames {
+		if n%1024 == 0 && ended(ctx) {
+			return context.Cause(ctx)
+		}
+		to := &a.of[p.job][p.frame]
+		to.module = name
+		f := a.jobs[p.job].frames[p.frame]
+		if f.none {
+			continue
+		}
+		found, err := entry.r.Find(symfmt.RVA(f.offset), &at)
+		if err != nil {
+			s.tellf("%v", err)
+			continue
+		}
+		if found && len(at.Frames) > 0 {
+			to.start, to.frames = uint64(at.Start), slices.Clone(at.Frames)
+			known++
+		}
+	}
+	s.metrics.frames[framesFound].Add(known)
+	s.metrics.frames[framesUnknown].Add(int64(len(frames)) - known)
+	return nil
+}
+
+// symbolsOf returns the symbols of a module, which are to be released; nil without.
+func (s *Server) symbolsOf(ctx context.Context, m moduleName) (*entry, error) {
+	p, err := store.NewPlace(m.name, m.id)
+	if err != nil {
+		return nil, nil
+	}
+	f, err := s.findSymbols(p, []string{".sym", ".sym.zst", ".sym.gz"})
+	if f == nil {
+		if err == nil {
+			s.cfg.Missing(p.Name, p.ID)
+			s.notef("no symbols of %s/%s", p.Name, p.ID)
+		}
+		return nil, nil
+	}
+	return s.modules.acquire(ctx, f, p.ID)
+}
+
+// writeV5 writes an answer of /symbolicate/v5.
+func (a *answers) writeV5(w io.Writer) {
+	b := []byte(`{"results": [`)
+	for n, j := range a.jobs {
+		b = comma(b, n)
+		b = append(b, `{"stacks": [`...)
+		begin := 0
+		for i, end := range j.ends {
+			b = append(comma(b, i), '[')
+			for k := begin; k < end; k++ {
+				b = a.appendFrame(comma(b, k-begin), j, n, k, k-begin)
+				if len(b) > 32<<10 {
+					_, _ = w.Write(b)
+					b = b[:0]
+				}
+			}
+			b = append(b, ']')
+			begin = end
+		}
+		b = a.appendFound(append(b, `], "found_modules": `...), j)
+		b = append(b, '}')
+	}
+	_, _ = w.Write(append(b, "]}\n"...))
+}
+
+func comma(b []byte, i int) []byte {
+	if i > 0 {
+		b = append(b, ", "...)
+	}
+	return b
+}
+
+// moduleText is what a frame's module is called.
+func (a *answers) moduleText(j *job, n, k int) string {
+	f, known := j.frames[k], a.of[n][k]
+	switch {
+	case known.module != "":
+		return known.module
+	case f.module < 0 || j.modules[f.module].name == "":
+		return "<unknown>"
+	}
+	return j.modules[f.module].name
+}
+
+// appendFrame appends frame number i of a stack.
+func (a *answers) appendFrame(b []byte, j *job, n, k, i int) []byte {
+	f, known := j.frames[k], &a.of[n][k]
+	b = append(append(b, `{"frame": `...), itoa(i)...)
+	b = quote(append(b, `, "module": `...), a.moduleText(j, n, k))
+	b = append(append(append(b, `, "module_offset": "`...), f.text()...), '"')
+	if known.frames == nil {
+		return append(b, '}')
+	}
+	outer := len(known.frames) - 1
+	b = quote(append(b, `, "function": `...), known.frames[outer].Function)
+	b = append(append(append(b, `, "function_offset": "0x`...), hex(f.offset-known.start)...), '"')
+	b = appendLine(b, &known.frames[outer])
+	if outer > 0 {
+		b = append(b, `, "inlines": [`...)
+		for i := range known.frames[:outer] {
+			b = quote(append(comma(b, i), `{"function": `...), known.frames[i].Function)
+			b = append(appendLine(b, &known.frames[i]), '}')
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// appendLine appends file and line, which says nothing without a file.
+func appendLine(b []byte, f *resolve.Frame) []byte {
+	if f.File == "" {
+		return b
+	}
+	b = quote(append(b, `, "file": `...), f.File)
+	if f.Line > 0 {
+		b = append(append(b, `, "line": `...), itoa64(int64(f.Line))...)
+	}
+	return b
+}
+
+// foundText tells whether there are symbols of a module: null if nothing asked.
+func (a *answers) foundText(m moduleName) string {
+	found, looked := a.found[m]
+	switch {
+	case !looked:
+		return "null"
+	case found:
+		return "true"
+	}
+	return "false"
+}
+
+func (a *answers) appendFound(b []byte, j *job) []byte {
+	b = append(b, '{')
+	told := map[string]bool{}
+	for _, m := range j.modules {
+		if key := m.key(); !told[key] {
+			b = quote(comma(b, len(told)), key)
+			told[key] = true
+			b = append(append(b, ": "...), a.foundText(m)...)
+		}
+	}
+	return append(b, '}')
+}
+
+// writeV4 writes an answer of /symbolicate/v4.
+func (a *answers) writeV4(w io.Writer) {
+	j := a.jobs[0]
+	b := []byte(`{"symbolicatedStacks": [`)
+	begin := 0
+	for i, end := range j.ends {
+		b = append(comma(b, i), '[')
+		for k := begin; k < end; k++ {
+			text := j.frames[k].text()
+			if known := a.of[0][k].frames; known != nil {
+				text = known[len(known)-1].Function
+			}
+			b = quote(comma(b, k-begin), text+" (in "+a.moduleText(j, 0, k)+")")
+			if len(b) > 32<<10 {
+				_, _ = w.Write(b)
+				b = b[:0]
+			}
+		}
+		b = append(b, ']')
+		begin = end
+	}
+	b = append(b, `], "knownModules": [`...)
+	for i, m := range j.modules {
+		b = append(comma(b, i), a.foundText(m)...)
+	}
+	_, _ = w.Write(append(b, "]}\n"...))
+}

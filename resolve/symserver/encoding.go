@@ -1,0 +1,42 @@
+package symserver
+
+import (
+	"strconv"
+	"strings"
+)
+
+// accepts tells whether a client takes an encoding (RFC 9110, section 12.5.3). Without
+// the field it may take any; what is sent then is the text as it is, as for clients
+// that do not know of encodings.
+func accepts(field, encoding string) bool {
+	any := false
+	for item := range strings.SplitSeq(field, ",") {
+		name, rest, _ := strings.Cut(item, ";")
+		switch name = strings.TrimSpace(name); {
+		case strings.EqualFold(name, encoding), encoding == "gzip" && strings.EqualFold(name, "x-gzip"):
+			return weight(rest) > 0
+		case name == "*":
+			any = weight(rest) > 0
+		}
+	}
+	return any
+}
+
+// weight is the q of an item; what is no number is none at all.
+func weight(parameters string) float64 {
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")
+		if ok && strings.EqualFold(strings.TrimSpace(name), "q") {
+			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				return 0
+			}
+			return q
+		}
+	}
+	return 1
+}
+
+func hex(n uint64) string   { return strconv.FormatUint(n, 16) }
+func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
+func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -1,0 +1,56 @@
+package symserver
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// MissingList is a list of modules whose symbols were asked for in vain: NAME/ID, a
+// line each, as store.ReadWanted reads it. Each is there once.
+type MissingList struct {
+	mu    sync.Mutex
+	w     io.Writer
+	max   int
+	known map[string]struct{}
+	err   error // of the first write that failed
+}
+
+// NewMissingList returns a list that is continued: old is what is there already, and
+// what is new goes to w, a line at a time. Of more than max modules the rest is left
+// out, and so are names that would be read as something else.
+func NewMissingList(old io.Reader, w io.Writer, max int) (*MissingList, error) {
+	l := &MissingList{w: w, max: max, known: map[string]struct{}{}}
+	err := store.ReadWanted(old, func(m store.Wanted) error {
+		if len(l.known) < max {
+			l.known[m.Place.Name+"/"+m.Place.ID] = struct{}{}
+		}
+		return nil
+	})
+	return l, err
+}
+
+// Add adds a module. An error is that of the first write that failed, and told once.
+func (l *MissingList) Add(name, id string) error {
+	line := name + "/" + strings.ToUpper(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.known[line]; known || len(l.known) >= l.max || l.err != nil || !readsAs(line, name) {
+		return nil
+	}
+	l.known[line] = struct{}{}
+	_, l.err = fmt.Fprintln(l.w, line)
+	return l.err
+}
+
+// readsAs tells whether a line is read as the module that it is of.
+func readsAs(line, name string) (same bool) {
+	err := store.ReadWanted(strings.NewReader(line), func(m store.Wanted) error {
+		same = m.Place.Name == name && line == name+"/"+m.Place.ID
+		return nil
+	})
+	return same && err == nil
+}

@@ -1,0 +1,260 @@
+package symserver
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symtool/symtool/resolve"
+)
+
+// The bounds of the cache of modules beside its size in bytes.
+const (
+	maxEntries = 512              // each may hold an open file
+	entryCost  = 4 << 10          // of an entry by itself, in bytes, about
+	failureAge = 10 * time.Second // for which a file that cannot be used is not read again
+)
+
+// modules keeps the symbol files that were indexed. One goroutine reads a file, however
+// many need it.
+type modules struct {
+	limit int64
+	tellf func(format string, args ...any)
+	m     *metrics
+	loads chan struct{} // a place for each file that is being read
+
+	mu      sync.Mutex
+	entries map[string]*entry // by file
+	recent  list.List         // of entries that are ready, the last used first
+	used    int64
+}
+
+// entry is a symbol file, which may be in use by several requests.
+type entry struct {
+	key        string // the file's folder and path
+	size, time int64  // of the file
+	done       chan struct{}
+	cancel     context.CancelFunc
+
+	// When done is closed:
+	r        *resolve.Resolver // nil if it cannot be used
+	err      error             // of this request, such as its end; not kept
+	codeFile string
+	failed   time.Time // when it was found that it cannot be used
+
+	users int // under modules.mu, like all that follows
+	cost  int64
+	in    *list.Element // in recent; nil before it is ready and when it is no more
+	gone  bool          // close it when nobody uses it
+}
+
+func newModules(limit int64, m *metrics, tellf func(string, ...any)) *modules {
+	return &modules{limit: limit, m: m, tellf: tellf, loads: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[string]*entry{}}
+}
+
+// acquire returns the symbols in a file, which it closes or keeps; nil if they cannot be
+// used or are another module's. What it returns is to be released.
+func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, error) {
+	for {
+		e, ours := c.entry(f)
+		if ours {
+			loading, cancel := context.WithCancel(context.WithoutCancel(ctx))
+			c.mu.Lock()
+			e.cancel = cancel
+			c.mu.Unlock()
+			go c.load(loading, e, f)
+		} else {
+			f.Close()
+		}
+		select {
+		case <-e.done:
+		case <-ctx.Done():
+			c.release(e)
+			return nil, context.Cause(ctx)
+		}
+		switch {
+		case e.err != nil:
+			err := e.err
+			c.release(e)
+			return nil, err
+		case e.r == nil || !strings.EqualFold(e.r.Index().ID, id):
+			if e.r != nil {
+				c.tellf("%s: not used: it has the symbols of %q %s", e.key, e.r.Index().Name, e.r.Index().ID)
+			}
+			c.release(e)
+			return nil, nil
+		}
+		return e, nil
+	}
+}
+
+// entry returns that of a file; ours tells that it is new, and for the caller to load.
+func (c *modules) entry(f *file) (e *entry, ours bool) {
+	key := f.root.dir + "/" + f.path
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e = c.entries[key]; e != nil {
+		stale := !e.failed.IsZero() && time.Since(e.failed) > failureAge
+		if e.size == f.size && e.time == f.time && !stale {
+			c.m.cacheHits.Add(1)
+			e.users++
+			if e.in != nil {
+				c.recent.MoveToFront(e.in)
+			}
+			return e, false
+		}
+		c.drop(e)
+	}
+	c.m.cacheMisses.Add(1)
+	e = &entry{key: key, size: f.size, time: f.time, done: make(chan struct{}), users: 1}
+	c.entries[key] = e
+	return e, true
+}
+
+// load reads a file. It ends early when no request needs it any more.
+func (c *modules) load(ctx context.Context, e *entry, f *file) {
+	defer e.cancel()
+	var r *resolve.Resolver
+	var err error
+	name := ""
+	select {
+	case c.loads <- struct{}{}:
+		r, name, err = c.open(ctx, e, f.File)
+		<-c.loads
+	case <-ctx.Done():
+		f.Close()
+		err = context.Cause(ctx)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.r, e.codeFile = r, name
+	e.cost = entryCost
+	switch {
+	case ctx.Err() != nil:
+		e.err = context.Canceled
+		c.drop(e)
+	case err != nil:
+		c.tellf("%v", err)
+		c.m.cacheErrors.Add(1)
+		e.failed = time.Now()
+	default:
+		e.cost += r.Memory()
+	}
+	close(e.done)
+	if e.gone {
+		c.closeUnused(e)
+		return
+	}
+	c.used += e.cost
+	e.in = c.recent.PushFront(e)
+	c.evict()
+}
+
+// open reads a file. A panic costs this file only.
+func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Resolver, codeFile string, err error) {
+	began := time.Now()
+	defer func() {
+		c.m.loadSeconds.add(time.Since(began))
+		if p := recover(); p != nil {
+			r, err = nil, fmt.Errorf("%s: reading it failed: %v", e.key, p)
+		}
+	}()
+	r, err = resolve.OpenFile(ctx, f, e.key, max(c.limit/4, 1<<20))
+	if err != nil {
+		return nil, "", err
+	}
+	if len(r.Problems) > 0 {
+		c.tellf("%s: %d records cannot be read, the first: %v", e.key, len(r.Problems), r.Problems[0].Err)
+	}
+	return r, r.CodeFile(), nil
+}
+
+// release ends a use. What grew in it counts.
+func (c *modules) release(e *entry) {
+	memory := int64(0)
+	select {
+	case <-e.done:
+		if e.r != nil {
+			memory = e.r.Memory()
+		}
+	default:
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.users--
+	if e.in != nil {
+		c.used += entryCost + memory - e.cost
+		e.cost = entryCost + memory
+		c.evict()
+		return
+	}
+	if e.users > 0 {
+		return
+	}
+	select {
+	case <-e.done:
+		c.closeUnused(e)
+	default: // it is being read, and nobody waits
+		c.drop(e)
+		if e.cancel != nil {
+			e.cancel()
+		}
+	}
+}
+
+// evict drops what was not used for the longest time, until the rest has room.
+func (c *modules) evict() {
+	for at := c.recent.Back(); at != nil && (c.used > c.limit || c.recent.Len() > maxEntries); {
+		e := at.Value.(*entry)
+		at = at.Prev()
+		if e.users == 0 {
+			c.m.evictions.Add(1)
+			c.drop(e)
+		}
+	}
+	c.m.cacheBytes.Store(c.used)
+	c.m.cacheModules.Store(int64(c.recent.Len()))
+}
+
+// drop has new requests not find an entry.
+func (c *modules) drop(e *entry) {
+	if c.entries[e.key] == e {
+		delete(c.entries, e.key)
+	}
+	if e.in != nil {
+		c.recent.Remove(e.in)
+		c.used -= e.cost
+		e.in = nil
+	}
+	e.gone = true
+	select {
+	case <-e.done:
+		c.closeUnused(e)
+	default:
+	}
+}
+
+// closeUnused closes an entry that is gone and that nobody uses.
+func (c *modules) closeUnused(e *entry) {
+	if e.gone && e.users == 0 && e.r != nil {
+		if err := e.r.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+			c.tellf("%s: %v", e.key, err)
+		}
+		e.r = nil
+	}
+}
+
+// close closes all.
+func (c *modules) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.entries {
+		c.drop(e)
+	}
+}

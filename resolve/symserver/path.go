@@ -1,0 +1,128 @@
+package symserver
+
+import (
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// kind is what a path asks for.
+type kind uint8
+
+const (
+	unknown kind = iota
+	symbols
+	debuginfo
+	executable
+	section
+	source
+	symbolicate
+	metricsPage
+	health
+	kinds
+)
+
+var kindNames = [kinds]string{"unknown", "symbols", "debuginfo", "executable", "section", "source", "symbolicate", "metrics", "health"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// always tells whether a kind is answered however many requests there are.
+func (k kind) always() bool { return k == metricsPage || k == health }
+
+// target is what a path leads to.
+type target struct {
+	kind  kind
+	place store.Place // of symbols
+	ext   string      // of symbols: .sym, .sym.gz, .sym.zst
+	id    string      // of build-id paths, in lower case
+	name  string      // of a section, a source file, a health page; version of the API
+}
+
+// maxPath is the longest path that is looked at, in bytes.
+const maxPath = 4 << 10
+
+// route takes a path apart, which is as in the request, with its escapes: a slash in a
+// name is not one between names.
+func route(prefix, escaped string) target {
+	switch escaped {
+	case "/metrics":
+		return target{kind: metricsPage}
+	case "/healthz", "/readyz":
+		return target{kind: health, name: escaped[1:]}
+	}
+	rest, ok := strings.CutPrefix(escaped, prefix+"/")
+	if !ok || len(escaped) > maxPath {
+		return target{}
+	}
+	parts := strings.Split(rest, "/")
+	for i, p := range parts {
+		var err error
+		if parts[i], err = url.PathUnescape(p); err != nil || strings.ContainsRune(parts[i], 0) {
+			return target{}
+		}
+	}
+	switch {
+	case len(parts) == 2 && parts[0] == "symbolicate" && (parts[1] == "v4" || parts[1] == "v5"):
+		return target{kind: symbolicate, name: parts[1]}
+	case len(parts) >= 3 && parts[0] == "buildid":
+		if to := routeBuildID(parts[1], parts[2], parts[3:]); to.kind != unknown {
+			return to
+		}
+	}
+	if len(parts) == 3 {
+		return routeSymbols(parts[0], parts[1], parts[2])
+	}
+	return target{}
+}
+
+// extensions are what the names of symbol files end in, the longer ones first.
+var extensions = []string{".sym.gz", ".sym.zst", ".sym"}
+
+// routeSymbols is NAME/ID/STEM.sym.
+func routeSymbols(name, id, file string) target {
+	p, err := store.NewPlace(name, id)
+	if err != nil || p.Name != name || strings.HasPrefix(name, ".symtool-") {
+		return target{}
+	}
+	for _, ext := range extensions {
+		if stem, ok := strings.CutSuffix(file, ext); ok && stem == p.Stem {
+			return target{kind: symbols, place: p, ext: ext}
+		}
+	}
+	return target{}
+}
+
+// The lengths of build-ids in digits; what is in use has 16 to 64.
+const (
+	minBuildID = 4
+	maxBuildID = 128
+)
+
+// routeBuildID is a path of debuginfod.
+func routeBuildID(id, what string, more []string) target {
+	if len(id) < minBuildID || len(id) > maxBuildID || len(id)%2 != 0 || strings.Trim(id, "0123456789abcdefABCDEF") != "" {
+		return target{}
+	}
+	to := target{id: strings.ToLower(id)}
+	switch {
+	case what == "debuginfo" && len(more) == 0:
+		to.kind = debuginfo
+	case what == "executable" && len(more) == 0:
+		to.kind = executable
+	case what == "section" && len(more) > 0:
+		to.kind, to.name = section, strings.Join(more, "/")
+	case what == "source" && len(more) > 0:
+		// As debuginfod: RFC 3986, section 5.2.4, and one slash for several.
+		to.kind, to.name = source, strings.TrimPrefix(path.Clean("/"+strings.Join(more, "/")), "/")
+	}
+	if (to.kind == section || to.kind == source) && (to.name == "" || !utf8.ValidString(to.name)) {
+		return target{}
+	}
+	return to
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,91 @@
+package symserver
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// recorder is the way to a client. It notes what was answered, and ends a connection
+// whose client does not take what it is sent.
+type recorder struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+	head    bool // there is to be no body
+	status  int  // 0 before it is known
+	bytes   int64
+	frames  int // symbolicated
+}
+
+// errClient is in errors of writing to a client.
+var errClient = errors.New("the client is gone")
+
+// WriteHeader is http.ResponseWriter's.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.extend()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// extend gives the client time to take some more.
+func (w *recorder) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) }
+
+// Write is io.Writer's. Pieces are small.
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.extend()
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	if err != nil {
+		err = errors.Join(errClient, err)
+	}
+	return n, err
+}
+
+// piece is how much a client must take before its time is over.
+const piece = 1 << 20
+
+// ReadFrom is io.ReaderFrom's: the system copies a file to the network by itself where
+// it can, a piece at a time.
+func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
+	to, can := w.ResponseWriter.(io.ReaderFrom)
+	limited, _ := src.(*io.LimitedReader)
+	if limited == nil {
+		limited = &io.LimitedReader{R: src, N: 1<<63 - 1}
+	}
+	if _, isFile := limited.R.(*os.File); !isFile || !can {
+		return io.CopyBuffer(onlyWriter{w}, src, make([]byte, 64<<10))
+	}
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	sum := int64(0)
+	for limited.N > 0 {
+		w.extend()
+		n := min(limited.N, piece)
+		got, err := to.ReadFrom(&io.LimitedReader{R: limited.R, N: n})
+		sum += got
+		w.bytes += got
+		limited.N -= got
+		if err != nil || got < n {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+// onlyWriter hides ReadFrom.
+type onlyWriter struct{ io.Writer }
+
+// copy sends a text that is made on the way.
+func (w *recorder) copy(text io.Reader) error {
+	_, err := io.CopyBuffer(onlyWriter{w}, text, make([]byte, 64<<10))
+	return err
+}

@@ -1,0 +1,137 @@
+package symserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// root is a folder that is served. All that is opened is below it.
+type root struct {
+	*os.Root
+	dir     string
+	symbols bool // it is a store; else executables and debug files only
+}
+
+func openRoot(dir string, symbols bool) (*root, error) {
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, bare(err))
+	}
+	o := &root{r, dir, symbols}
+	if err := o.check(); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return o, nil
+}
+
+// bare drops the path of a file system error.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+var errReplaced = errors.New("is another folder now than it was at the beginning")
+
+// check tells why the folder cannot be served.
+func (r *root) check() error {
+	named, err := os.Stat(r.dir)
+	if err != nil {
+		return bare(err)
+	}
+	f, err := r.Open(".")
+	if err != nil {
+		return bare(err)
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err != nil {
+		return bare(err)
+	}
+	if !os.SameFile(named, opened) {
+		return errReplaced
+	}
+	if _, err = f.Readdirnames(1); err == io.EOF {
+		err = nil
+	}
+	return bare(err)
+}
+
+var errIrregular = errors.New("not a regular file")
+
+// file is an open file.
+type file struct {
+	*os.File
+	root *root
+	path string // below root
+	size int64
+	time int64 // of the last change, in nanoseconds
+	info fs.FileInfo
+}
+
+// openRegular opens a regular file. A named pipe would block without O_NONBLOCK, which
+// does nothing to a file.
+func (r *root) openRegular(path string) (*file, error) {
+	f, err := r.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, bare(err)
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		f.Close()
+		return nil, bare(err)
+	}
+	return &file{f, r, path, st.Size(), st.ModTime().UnixNano(), st}, nil
+}
+
+// absent tells whether an error says that there is nothing.
+func absent(err error) bool {
+	for _, no := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EISDIR} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusedPath tells whether a path led out of the folder, or to what is no file: that
+// is nothing for a client, and something for the operator.
+func refusedPath(err error) bool {
+	return errors.Is(err, errIrregular) || errors.Is(err, syscall.ELOOP) || err != nil && strings.Contains(err.Error(), "escapes from parent")
+}
+
+// first opens the first of several files that is there, in the first root that has
+// one. An error is of one that is there and cannot be read.
+func (s *Server) first(needsSymbols bool, paths []string) (*file, error) {
+	var failure error
+	for _, r := range s.roots {
+		if needsSymbols && !r.symbols {
+			continue
+		}
+		for _, path := range paths {
+			f, err := r.openRegular(path)
+			switch {
+			case err == nil:
+				return f, nil
+			case absent(err):
+			case refusedPath(err):
+				s.tellf("%s/%s: not served: %v", r.dir, path, err)
+			default:
+				s.tellf("%s/%s: %v", r.dir, path, err)
+				failure = err
+			}
+		}
+	}
+	return nil, failure
+}

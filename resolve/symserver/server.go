@@ -1,0 +1,247 @@
+package symserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Config says what is served, and what it may cost.
+type Config struct {
+	Dirs      []string // stores, searched in this order, also for debug files
+	DebugDirs []string // folders with executables and debug files, searched behind those
+	Prefix    string   // of the paths of files and symbolication: "" or "/v1"
+
+	CacheSize   int64         // bytes of symbol files that are indexed; 0: 1 GiB
+	MaxRequests int           // at once; 0: 256. What is more gets 503
+	MaxBody     int64         // bytes of a symbolication request; 0: 4 MiB
+	MaxFrames   int           // of a symbolication request; 0: 100,000
+	Stall       time.Duration // in which a client must take 1 MiB, or send its request; 0: a minute
+	Gzip        bool          // compress plain text for clients that accept it
+	AllowOrigin string        // for Access-Control-Allow-Origin; "" for no such header
+
+	// Access is told of each request when it is over, Missing of each module whose
+	// symbols were asked for and are not there, Tell of what should not be, such as
+	// damaged files, and Note of what was asked for and is not there. All may be nil;
+	// they are called by several goroutines at once, and must not call the Server.
+	Access  func(*Access)
+	Missing func(name, id string)
+	Tell    func(line string)
+	Note    func(line string)
+	Version string // of the program, for the metrics
+}
+
+// What a server may cost when nothing else is said.
+const (
+	DefaultCacheSize   = 1 << 30
+	DefaultMaxRequests = 256
+	DefaultMaxBody     = 4 << 20
+	DefaultMaxFrames   = 100_000
+	DefaultStall       = time.Minute
+)
+
+// Server answers requests. It is an http.Handler.
+type Server struct {
+	cfg      Config
+	roots    []*root
+	requests chan struct{} // a place for each request
+	answers  chan struct{} // a place for each symbolication that is being computed
+	modules  *modules
+	metrics  *metrics
+	draining atomic.Bool
+}
+
+// New opens the folders. An error names the one that cannot be read.
+func New(cfg Config) (*Server, error) {
+	cfg.CacheSize = cmp.Or(cfg.CacheSize, DefaultCacheSize)
+	cfg.MaxRequests = cmp.Or(cfg.MaxRequests, DefaultMaxRequests)
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
+	cfg.MaxFrames = cmp.Or(cfg.MaxFrames, DefaultMaxFrames)
+	cfg.Stall = cmp.Or(cfg.Stall, DefaultStall)
+	cfg.Prefix = "/" + strings.Trim(cfg.Prefix, "/")
+	if cfg.Prefix == "/" {
+		cfg.Prefix = ""
+	}
+	if cfg.Access == nil {
+		cfg.Access = func(*Access) {}
+	}
+	if cfg.Missing == nil {
+		cfg.Missing = func(string, string) {}
+	}
+	if cfg.Tell == nil {
+		cfg.Tell = func(string) {}
+	}
+	if cfg.Note == nil {
+		cfg.Note = func(string) {}
+	}
+	if len(cfg.Dirs)+len(cfg.DebugDirs) == 0 {
+		return nil, errors.New("no folder to serve")
+	}
+	s := &Server{
+		cfg:      cfg,
+		requests: make(chan struct{}, cfg.MaxRequests),
+		answers:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		metrics:  newMetrics(),
+	}
+	s.modules = newModules(cfg.CacheSize, s.metrics, s.tellf)
+	for _, dirs := range []struct {
+		names   []string
+		symbols bool
+	}{{cfg.Dirs, true}, {cfg.DebugDirs, false}} {
+		for _, dir := range dirs.names {
+			r, err := openRoot(dir, dirs.symbols)
+			if err != nil {
+				s.Close()
+				return nil, err
+			}
+			s.roots = append(s.roots, r)
+		}
+	}
+	return s, nil
+}
+
+// Close gives back the folders and all symbol files. No request may be under way.
+func (s *Server) Close() {
+	s.modules.close()
+	for _, r := range s.roots {
+		r.Close()
+	}
+}
+
+// Drain has /readyz say that the server is about to end.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// InFlight is how many requests are being answered.
+func (s *Server) InFlight() int64 { return s.metrics.inFlight.Load() }
+
+// ServeHTTP is http.Handler's.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	to := route(s.cfg.Prefix, r.URL.EscapedPath())
+	rec := &recorder{ResponseWriter: w, control: http.NewResponseController(w), stall: s.cfg.Stall, head: r.Method == http.MethodHead}
+	head := rec.Header()
+	head.Set("X-Content-Type-Options", "nosniff")
+	if s.cfg.AllowOrigin != "" {
+		head.Set("Access-Control-Allow-Origin", s.cfg.AllowOrigin)
+	}
+	s.metrics.inFlight.Add(1)
+	defer func() {
+		failure := recover()
+		s.metrics.inFlight.Add(-1)
+		aborted := failure != nil || r.Context().Err() != nil
+		s.done(rec, r, to, began, aborted)
+		if failure != nil {
+			if failure != any(http.ErrAbortHandler) {
+				s.tellf("%s %s failed: %v", clip(r.Method), clip(r.URL.EscapedPath()), failure)
+			}
+			panic(failure) // net/http ends the connection
+		}
+	}()
+	if to.kind != symbolicate && r.ContentLength != 0 {
+		_ = rec.control.SetReadDeadline(began.Add(s.cfg.Stall)) // nobody reads the body
+	}
+	if !to.kind.always() {
+		select {
+		case s.requests <- struct{}{}:
+			defer func() { <-s.requests }()
+		default:
+			s.metrics.refused.Add(1)
+			head.Set("Retry-After", "1")
+			s.fail(rec, http.StatusServiceUnavailable, "too many requests at once")
+			return
+		}
+	}
+	s.answer(rec, r, to)
+}
+
+// answer gives a request to what answers its kind.
+func (s *Server) answer(w *recorder, r *http.Request, to target) {
+	if s.cfg.AllowOrigin != "" && r.Method == http.MethodOptions {
+		preflight(w, to)
+		return
+	}
+	allowed := []string{http.MethodGet, http.MethodHead}
+	if to.kind == symbolicate {
+		allowed = []string{http.MethodPost}
+	}
+	switch {
+	case to.kind == unknown:
+		s.fail(w, http.StatusNotFound, "no such path")
+	case r.Method != allowed[0] && r.Method != allowed[len(allowed)-1]:
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		s.failFor(to)(w, http.StatusMethodNotAllowed, "want "+strings.Join(allowed, " or "))
+	case to.kind == symbols:
+		s.serveSymbols(w, r, to)
+	case to.kind == symbolicate:
+		s.serveSymbolicate(w, r, to)
+	case to.kind == metricsPage:
+		s.serveMetrics(w, r)
+	case to.kind == health:
+		s.serveHealth(w, to)
+	default:
+		s.serveBuildID(w, r, to)
+	}
+}
+
+// preflight tells a browser what a page of another origin may ask.
+func preflight(w *recorder, to target) {
+	w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
+	w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Range, If-None-Match")
+	w.Header().Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// fail answers with a status and a line of text.
+func (s *Server) fail(w *recorder, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	if status != http.StatusNotFound && h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	if !w.head {
+		_, _ = w.Write([]byte(text + "\n"))
+	}
+}
+
+// failFor is how failures are told where a request goes.
+func (s *Server) failFor(to target) func(w *recorder, status int, text string) {
+	if to.kind == symbolicate {
+		return s.failJSON
+	}
+	return s.fail
+}
+
+// serveHealth answers /healthz and /readyz.
+func (s *Server) serveHealth(w *recorder, to target) {
+	w.Header().Set("Cache-Control", "no-store")
+	if to.name == "readyz" {
+		if err := s.ready(); err != nil {
+			s.fail(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+			return
+		}
+	}
+	s.fail(w, http.StatusOK, "ok")
+}
+
+// ready tells why requests should go elsewhere.
+func (s *Server) ready() error {
+	if s.draining.Load() {
+		return errors.New("about to end")
+	}
+	for i, r := range s.roots {
+		if err := r.check(); err != nil {
+			s.tellf("%s: not ready: %v", r.dir, err)
+			return errors.New("folder " + itoa(i+1) + " cannot be read")
+		}
+	}
+	return nil
+}
+
+// ended tells whether a request is of no use any more.
+func ended(ctx context.Context) bool { return ctx.Err() != nil }

@@ -1,0 +1,259 @@
+package symserver
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/symtool/symtool/internal/fetch"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// kept is a way to keep a symbol file.
+type kept struct {
+	ext      string
+	encoding string // Content-Encoding; "" for plain text
+}
+
+// forms are the ways to keep a symbol file, the smallest first.
+var forms = []kept{{".sym.zst", "zstd"}, {".sym.gz", "gzip"}, {".sym", ""}}
+
+// formOf is the way in which a file is kept.
+func formOf(path string) kept {
+	for _, k := range forms {
+		if strings.HasSuffix(path, k.ext) {
+			return k
+		}
+	}
+	return kept{}
+}
+
+// places are where a module's symbol files may be: ids are written in either case, and
+// names on Windows differ in case from one dump to the next.
+func places(p store.Place) (all []store.Place) {
+	for _, q := range []store.Place{p, {Name: strings.ToLower(p.Name), ID: p.ID, Stem: strings.ToLower(p.Stem)}} {
+		if q.Name != p.Name && p.Name == p.Stem {
+			continue
+		}
+		for _, id := range []string{q.ID, strings.ToUpper(q.ID), strings.ToLower(q.ID)} {
+			q.ID = id
+			if !slices.Contains(all, q) {
+				all = append(all, q)
+			}
+		}
+	}
+	return all
+}
+
+// findSymbols opens the symbol file of a module; of several the one whose extension
+// comes first. nil without any.
+func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
+	var paths []string
+	for _, q := range places(p) {
+		for _, ext := range exts {
+			paths = append(paths, q.Path(ext))
+		}
+	}
+	return s.first(true, paths)
+}
+
+// wanted are the extensions in the order in which a client should get them: what it
+// accepts as it is, and what must be unpacked for it last.
+func wanted(accept string) (exts []string) {
+	var last []string
+	for _, k := range forms {
+		if k.encoding == "" || accepts(accept, k.encoding) {
+			exts = append(exts, k.ext)
+		} else {
+			last = append(last, k.ext)
+		}
+	}
+	return append(exts, last...)
+}
+
+// serveSymbols answers with a symbol file.
+func (s *Server) serveSymbols(w *recorder, r *http.Request, to target) {
+	exts := []string{to.ext}
+	accept := r.Header.Get("Accept-Encoding")
+	if to.ext == ".sym" {
+		exts = wanted(accept)
+		w.Header().Set("Vary", "Accept-Encoding")
+	}
+	f, err := s.findSymbols(to.place, exts)
+	if f == nil {
+		s.missing(w, to, err)
+		return
+	}
+	defer f.Close()
+	k := formOf(f.path)
+	switch {
+	case to.ext != ".sym":
+		s.serveFile(w, r, f, contentTypes[to.ext], "")
+	case k.encoding != "" && accepts(accept, k.encoding):
+		s.serveFile(w, r, f, textType, k.encoding)
+	case k.encoding != "":
+		s.unpack(w, r, f)
+	case s.cfg.Gzip && f.size >= gzipFrom && accepts(accept, "gzip"):
+		s.pack(w, r, f)
+	default:
+		s.serveFile(w, r, f, textType, "")
+	}
+}
+
+const textType = "text/plain; charset=utf-8"
+
+var contentTypes = map[string]string{".sym.gz": "application/gzip", ".sym.zst": "application/zstd"}
+
+// missing tells that there is no symbol file, or none that can be read.
+func (s *Server) missing(w *recorder, to target, err error) {
+	if err != nil {
+		s.fail(w, http.StatusInternalServerError, "the symbol file is there, and cannot be read")
+		return
+	}
+	s.cfg.Missing(to.place.Name, to.place.ID)
+	s.notef("no symbols of %s/%s", to.place.Name, to.place.ID)
+	s.notFound(w, "no symbols of this module")
+}
+
+// Cache-Control. An id names one build, so that what was found does not change but
+// when its symbols are made anew; what was not found may be uploaded at any time.
+const (
+	cacheFound   = "public, max-age=604800, immutable"
+	cacheMissing = "public, max-age=60"
+)
+
+func (s *Server) notFound(w *recorder, text string) {
+	w.Header().Set("Cache-Control", cacheMissing)
+	s.fail(w, http.StatusNotFound, text)
+}
+
+// etag is the entity tag of a file in an encoding.
+func (f *file) etag(encoding string) string {
+	tag := `"` + hex(uint64(f.size)) + "-" + hex(uint64(f.time))
+	if encoding != "" {
+		tag += "-" + encoding
+	}
+	return tag + `"`
+}
+
+// describe sets the header fields of a file that was found.
+func (f *file) describe(h http.Header, contentType, etag string) {
+	h.Set("Content-Type", contentType)
+	h.Set("Cache-Control", cacheFound)
+	h.Set("ETag", etag)
+	h.Set("Last-Modified", f.info.ModTime().UTC().Format(http.TimeFormat))
+}
+
+// serveFile answers with a file as it is. With an encoding, that is how the text is
+// sent.
+func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, encoding string) {
+	h := w.Header()
+	f.describe(h, contentType, f.etag(encoding))
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
+		if r.Header.Get("Range") == "" {
+			h.Set("Content-Length", itoa64(f.size)) // which ServeContent leaves to others then
+		}
+	}
+	http.ServeContent(w, r, "", f.info.ModTime(), f.File)
+}
+
+// notModified answers a conditional request for what is made on the way.
+func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
+	switch tags := r.Header.Values("If-None-Match"); {
+	case len(tags) > 0:
+		if !matchesTag(strings.Join(tags, ","), etag) {
+			return false
+		}
+	default:
+		since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
+		if err != nil || f.info.ModTime().Unix() > since.Unix() {
+			return false
+		}
+	}
+	h := w.Header()
+	h.Del("Content-Type")
+	h.Del("Content-Encoding")
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+// matchesTag tells whether an entity tag is in a list of If-None-Match, where weak ones
+// count, too.
+func matchesTag(list, etag string) bool {
+	for tag := range strings.SplitSeq(list, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// maxText is how much of the text of a compressed symbol file is sent, in bytes: a file
+// of some KiB may hold any length.
+const maxText = 4 << 30
+
+// unpack answers with the text of a compressed file.
+func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
+	etag := f.etag("identity")
+	f.describe(w.Header(), textType, etag)
+	w.Header().Set("Accept-Ranges", "none")
+	if notModified(w, r, f, etag) || w.head {
+		return
+	}
+	text, _, err := symfmt.Decompress(f)
+	if err == nil {
+		err = w.copy(fetch.Limit(text, maxText))
+	}
+	s.broken(w, r, f, err)
+}
+
+// broken ends an answer that cannot be finished: the client must not take what it has
+// for all.
+func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
+	if err == nil || ended(r.Context()) || errors.Is(err, errClient) {
+		return
+	}
+	s.tellf("%s/%s: %v", f.root.dir, f.path, err)
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	for _, name := range []string{"ETag", "Last-Modified", "Cache-Control", "Content-Encoding", "Accept-Ranges"} {
+		w.Header().Del(name)
+	}
+	s.fail(w, http.StatusInternalServerError, "the symbol file is damaged")
+}
+
+// gzipFrom is the length from which on text is worth compressing.
+const gzipFrom = 1 << 10
+
+var gzipWriters = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	return z
+}}
+
+// pack answers with a plain file in gzip.
+func (s *Server) pack(w *recorder, r *http.Request, f *file) {
+	etag := f.etag("packed")
+	f.describe(w.Header(), textType, etag)
+	w.Header().Set("Accept-Ranges", "none")
+	w.Header().Set("Content-Encoding", "gzip")
+	if notModified(w, r, f, etag) || w.head {
+		return
+	}
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
+	z.Reset(w)
+	_, err := io.Copy(z, f)
+	if err == nil {
+		err = z.Close()
+	}
+	s.broken(w, r, f, err)
+}
