@@ -83,7 +83,9 @@ func (s *Server) failJSON(w *recorder, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(quote([]byte(`{"title": `), text), "}\n"...))
+	if !w.head {
+		_, _ = w.Write(append(quote([]byte(`{"title": `), text), "}\n"...))
+	}
 }
 
 // quote appends a JSON string.

@@ -208,7 +208,10 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	if notModified(w, r, f, etag) || w.head {
 		return
 	}
-	text, _, err := symfmt.Decompress(f)
+	text, compression, err := symfmt.Decompress(f)
+	if err == nil && compression != formOf(f.path).encoding {
+		err = errors.New("not compressed as its name says")
+	}
 	if err == nil {
 		err = w.copy(fetch.Limit(text, maxText))
 	}
