@@ -16,11 +16,7 @@ import (
 // raw sends a path as it is, which no client would.
 func raw(t testing.TB, s *httptest.Server, path string) *http.Response {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := dial(t, s)
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path)
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
@@ -38,4 +34,14 @@ func pipe(t testing.TB, path string) {
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func dial(t testing.TB, s *httptest.Server) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
 }

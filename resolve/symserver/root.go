@@ -85,7 +85,11 @@ func (r *root) openRegular(path string) (*file, error) {
 		return nil, bare(err)
 	}
 	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case st.IsDir():
+		err = syscall.EISDIR
+	case !st.Mode().IsRegular():
 		err = errIrregular
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -68,8 +69,12 @@ func write(t testing.TB, path string, data []byte) string {
 func symbolText(name, id string, size int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nFILE 0 /src/%s.c\n", id, name, name)
+	line := []byte(nil)
 	for i := 0; i == 0 || b.Len() < size; i++ {
-		fmt.Fprintf(&b, "FUNC %x 10 0 f%d\n%x 10 %d 0\n", 4096+16*i, i, 4096+16*i, i+1)
+		at := strconv.FormatInt(int64(4096+16*i), 16)
+		line = append(append(append(line[:0], "FUNC "...), at...), " 10 0 f"...)
+		line = append(append(append(strconv.AppendInt(line, int64(i), 10), '\n'), at...), " 10 "...)
+		b.Write(append(strconv.AppendInt(line, int64(i+1), 10), " 0\n"...))
 	}
 	return b.Bytes()
 }

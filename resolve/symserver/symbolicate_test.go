@@ -170,8 +170,14 @@ func TestAnswersAreResolves(t *testing.T) {
 			t.Log(notes)
 		}
 	})
-	frames := 0
+	frames, each := 0, 4
+	if testenv.OracleFull() {
+		each = 1
+	}
 	for i, path := range paths {
+		if i%each != 0 {
+			continue
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -189,13 +195,13 @@ func TestAnswersAreResolves(t *testing.T) {
 		frames += compareAnswers(t, s, r, text)
 		r.Close()
 	}
-	if frames < 20_000 {
+	if frames < 20_000/each {
 		t.Errorf("%d frames only", frames)
 	}
 	if used := s.metrics.cacheBytes.Load(); used > 200<<10 || s.metrics.evictions.Load() == 0 {
 		t.Errorf("the cache has %d bytes after %d evictions", used, s.metrics.evictions.Load())
 	}
-	t.Logf("%d frames of %d modules", frames, len(paths))
+	t.Logf("%d frames of %d modules", frames, len(paths)/each)
 }
 
 // edges are the addresses in a symbol file, those before and those in the middle.
@@ -399,16 +405,16 @@ func TestCancelled(t *testing.T) {
 // The cache has its bound however modules come and go, and what is in use stays usable.
 func TestCacheIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	const n, limit = 40, 300 << 10
+	const n, limit = 30, 200 << 10
 	for i := range n {
 		name := fmt.Sprintf("lib%d.so", i)
-		keep(t, dir, name, "ABC0", []string{".sym", ".sym.gz"}[i%2], symbolText(name, "ABC0", 60<<10))
+		keep(t, dir, name, "ABC0", []string{".sym", ".sym.gz"}[i%2], symbolText(name, "ABC0", 40<<10))
 	}
 	s, _ := newServer(t, Config{Dirs: []string{dir}, CacheSize: limit})
 	var wg sync.WaitGroup
-	for g := range 8 {
+	for g := range 4 {
 		wg.Go(func() {
-			for i := range 3 * n {
+			for i := range n {
 				name := fmt.Sprintf("lib%d.so", (i*(g+1))%n)
 				got := symbolicateAll(t, s, name, "ABC0", []uint64{4096, 4096 + 160, 4096 + 16*500})
 				if *got[1].Function != "f10" || got[1].Line != 11 || got[1].File != "/src/"+name+".c" {

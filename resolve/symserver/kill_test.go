@@ -1,0 +1,190 @@
+package symserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// childVar asks this program to add symbol files to a store until it is killed.
+const childVar = "SYMTOOL_TEST_SYMSERVER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childVar); dir != "" {
+		child(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// killedText is the symbol file with an id, of 1 MB and of as many bytes more as the id
+// says.
+func killedText(id string) []byte {
+	n := 0
+	fmt.Sscanf(id, "A%x", &n)
+	return symbolText("lib.so", id, 1<<20+n)
+}
+
+// child adds the files whose ids it reads, and says so before each.
+func child(dir string) {
+	s, err := store.Create(dir, store.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ids := bufio.NewScanner(os.Stdin)
+	for n := 0; ids.Scan(); n++ {
+		text := killedText(ids.Text())
+		o := store.AddOptions{}
+		if n%2 == 1 {
+			o.Compression = &store.Compressions[0]
+		}
+		fmt.Println("now")
+		if _, err := s.Add(bytes.NewReader(text), o); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// TestOracleKilledWriters kills writers in the middle of their work, 200 times under
+// SYMTOOL_ORACLE=full, while a client asks for their files: each is whole, or not there.
+func TestOracleKilledWriters(t *testing.T) {
+	rounds := 10
+	if testenv.OracleFull() {
+		rounds = 200
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s, notes := newServer(t, Config{Dirs: []string{dir}})
+	live := httptest.NewServer(s)
+	defer live.Close()
+	var id atomic.Value
+	id.Store("A0")
+	ctx, cancel := context.WithCancel(t.Context())
+	var whole, absent atomic.Int64
+	done := make(chan error, 2)
+	for _, encoding := range []string{"identity", "gzip"} {
+		go func() { done <- pollKilled(ctx, live.URL, encoding, &id, &whole, &absent) }()
+	}
+	kills := 0
+	for n := 1; kills < rounds && n < 5*rounds; {
+		kills += killOne(t, dir, &id, &n)
+	}
+	time.Sleep(10 * time.Millisecond)
+	cancel()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if kills < rounds || whole.Load() == 0 || absent.Load() == 0 || notes.String() != "" {
+		t.Errorf("%d kills, %d whole answers, %d times not there: %s", kills, whole.Load(), absent.Load(), notes)
+	}
+	st, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	report, err := st.Verify(t.Context(), 1, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for _, f := range report.Findings {
+		if left++; f.Kind != "leftover" && f.Kind != "empty" {
+			t.Errorf("%s %s", f.Kind, f.Path)
+		}
+	}
+	t.Logf("%d kills, %d whole answers, %d times not there yet, %d leftovers", kills, whole.Load(), absent.Load(), left)
+}
+
+// killOne starts a writer, and kills it some time after it has begun.
+func killOne(t *testing.T, dir string, id *atomic.Value, n *int) (killed int) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childVar+"="+dir)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for range 1 + rand.IntN(2) { // the second is compressed
+		name := fmt.Sprintf("A%X", *n)
+		*n++
+		id.Store(name)
+		fmt.Fprintln(in, name)
+		if _, err := lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Duration(rand.Int64N(int64(25 * time.Millisecond))))
+	_ = c.Process.Kill()
+	in.Close()
+	_, _ = io.Copy(io.Discard, lines)
+	var exit *exec.ExitError
+	if errors.As(c.Wait(), &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
+		return 1
+	}
+	return 0
+}
+
+// pollKilled asks for the newest file again and again.
+func pollKilled(ctx context.Context, url, encoding string, id *atomic.Value, whole, absent *atomic.Int64) error {
+	last, want := "", []byte(nil)
+	for ctx.Err() == nil {
+		name := id.Load().(string)
+		if name != last {
+			last, want = name, killedText(name)
+		}
+		r, err := http.NewRequest("GET", url+"/lib.so/"+name+"/lib.so.sym", nil)
+		if err != nil {
+			return err
+		}
+		if encoding == "identity" {
+			r.Header.Set("Accept-Encoding", encoding)
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(a.Body)
+		a.Body.Close()
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		case a.StatusCode == 404 && strings.HasPrefix(string(text), "no symbols"):
+			absent.Add(1)
+			time.Sleep(200 * time.Microsecond)
+		case a.StatusCode == 200 && bytes.Equal(text, want):
+			whole.Add(1)
+		default:
+			return fmt.Errorf("%s: status %d, %d bytes, want %d", name, a.StatusCode, len(text), len(want))
+		}
+	}
+	return nil
+}
