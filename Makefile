@@ -19,7 +19,7 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 fp-compiler gcc-aarch64-linux-gnu
 	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
 	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
 	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox qemu-user-static rustc
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox prometheus qemu-user-static rustc
 
 .DEFAULT_GOAL := build
 .PHONY: build run test oracle oracle-full bench bench-go scale fuzz hostile golden lint help

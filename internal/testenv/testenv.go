@@ -184,7 +184,7 @@ var fullPackages = []string{
 	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
 	"libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross",
 	"libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross",
-	"librust-symbolic-common-dev", "libstb-dev", "mold", "nim", "ocaml-nox", "qemu-user-static", "rustc",
+	"librust-symbolic-common-dev", "libstb-dev", "mold", "nim", "ocaml-nox", "prometheus", "qemu-user-static", "rustc",
 }
 
 // packages names the Debian 12 package of each program that tests call.
@@ -251,6 +251,7 @@ var packages = map[string]string{
 	"xz":              "xz-utils",
 	"llvm-bolt-22":    "bolt-22",
 	"mold":            "mold",
+	"promtool":        "prometheus",
 
 	"aarch64-linux-gnu-gcc":     "gcc-aarch64-linux-gnu",
 	"arm-linux-gnueabihf-g++":   "g++-arm-linux-gnueabihf",
