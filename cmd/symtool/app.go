@@ -71,6 +71,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			diffCommand(msgs),
 			storeCommand(stdin, msgs),
 			serveCommand(msgs),
+			uploadCommand(msgs),
 			integrationCommand(),
 			doctorCommand(msgs),
 			completionCommand(),

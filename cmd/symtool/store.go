@@ -321,15 +321,7 @@ func (r *storeRun) tellProblems(problems []bin.Problem) {
 
 // print writes the answer.
 func (r *storeRun) print(write func(io.Writer) error) error {
-	out, err := createOutput(r.output, r.stdout)
-	if err != nil {
-		return outputError(r.output, err)
-	}
-	defer out.Abort()
-	if err = write(out); err == nil {
-		err = out.Commit()
-	}
-	return outputError(out.Name(), err)
+	return printTo(r.output, r.stdout, write)
 }
 
 // printJSON writes a JSON document.

@@ -11,6 +11,8 @@ import (
 // checked is what a look at all records of a symbol file gives.
 type checked struct {
 	name, id string // of MODULE; name is "" if there is none
+	os, arch string // of MODULE
+	code     string // of the first INFO CODE_ID
 	problems int    // records that cannot be read
 	first    error  // of them
 	damage   error  // that ended the text, such as of compressed data; nil without
@@ -49,8 +51,8 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	rd := symfmt.NewReader(io.TeeReader(end, use), symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
 	var rec *symfmt.Record
 	for err == nil {
-		if rec, err = rd.Next(); err == nil && rec.Kind == symfmt.KindModule && c.name == "" {
-			c.name, c.id = string(rec.Name), string(rec.DebugID)
+		if rec, err = rd.Next(); err == nil {
+			c.head(rec)
 		}
 	}
 	if c.damage = end.err; c.damage == nil && !errors.Is(err, io.EOF) {
@@ -66,6 +68,16 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	}
 	c.empty, c.cut = !end.any, end.any && end.last != '\n'
 	return c, nil
+}
+
+// head takes what tells of which module the file is.
+func (c *checked) head(rec *symfmt.Record) {
+	switch {
+	case rec.Kind == symfmt.KindModule && c.name == "":
+		c.name, c.id, c.os, c.arch = string(rec.Name), string(rec.DebugID), string(rec.OS), string(rec.Arch)
+	case rec.Kind == symfmt.KindInfo && c.code == "" && string(rec.Key) == "CODE_ID":
+		c.code = string(rec.Name)
+	}
 }
 
 // faults are what is wrong with a symbol file by itself, each with its kind.

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/symfmt/store/upload"
+)
+
+// uploadJSON is what --format json prints; golden/symfmt/store/upload/schema.json
+// describes it.
+type uploadJSON struct {
+	URL      string             `json:"url"` // without user, password and query
+	Protocol string             `json:"protocol"`
+	DryRun   bool               `json:"dry_run"`
+	Counts   map[string]int     `json:"counts"` // by outcome, and absent
+	Bytes    int64              `json:"bytes"`  // of what was uploaded
+	Files    []uploadFileJSON   `json:"files"`
+	Absent   []storeAbsenceJSON `json:"absent"` // of --list
+}
+
+type uploadFileJSON struct {
+	Path    string   `json:"path"`
+	Name    string   `json:"name,omitempty"`
+	ID      string   `json:"id,omitempty"`
+	Target  string   `json:"target,omitempty"`
+	Outcome string   `json:"outcome"`
+	Bytes   int64    `json:"bytes"`
+	Tries   int      `json:"tries"`
+	Faults  []string `json:"faults,omitempty"`
+	Error   string   `json:"error,omitempty"`
+}
+
+// document puts together what became of all files.
+func (r *uploadRun) document(results []*upload.Result) *uploadJSON {
+	doc := &uploadJSON{
+		URL: r.shown, Protocol: string(r.options.Protocol), DryRun: r.options.DryRun,
+		Counts: map[string]int{}, Files: []uploadFileJSON{}, Absent: []storeAbsenceJSON{},
+	}
+	for o := upload.Uploaded; o <= upload.Rejected; o++ {
+		doc.Counts[o.String()] = 0
+	}
+	have := map[store.Place]bool{}
+	for _, x := range results {
+		have[x.Place] = true
+		one := uploadFileJSON{
+			Path: x.Path, Name: x.Place.Name, ID: x.Place.ID, Target: x.Target, Outcome: x.Outcome.String(),
+			Bytes: x.Bytes, Tries: x.Tries, Faults: x.Faults,
+		}
+		if x.Err != nil {
+			one.Error = x.Err.Error()
+		}
+		if x.Outcome == upload.Uploaded {
+			doc.Bytes += x.Bytes
+		}
+		doc.Counts[one.Outcome]++
+		doc.Files = append(doc.Files, one)
+	}
+	for _, p := range r.wanted {
+		if !have[p] {
+			doc.Absent = append(doc.Absent, storeAbsenceJSON{p.Name, p.ID})
+		}
+	}
+	doc.Counts["absent"] = len(doc.Absent)
+	return doc
+}
+
+// report prints what became of all files.
+func (r *uploadRun) report(results []*upload.Result) error {
+	doc := r.document(results)
+	if len(doc.Absent) > 0 {
+		r.raise(statusFindings)
+	}
+	if r.verbose {
+		for _, a := range doc.Absent {
+			r.msgs.printf("symtool: %s/%s: in the list, and no FILE has it", a.Name, a.ID)
+		}
+	}
+	if !r.quiet {
+		r.msgs.printf("symtool: %s: %s", r.shown, doc.summary())
+	}
+	output := r.output
+	if output == "" {
+		if !r.json && !r.options.DryRun {
+			return nil
+		}
+		output = "-"
+	}
+	return printTo(output, r.stdout, func(w io.Writer) error {
+		if r.json {
+			text, err := encodeJSON(doc)
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		}
+		for _, f := range doc.Files {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", f.Outcome, printable(f.Target), printable(f.Path)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// summary tells the counts in a line.
+func (d *uploadJSON) summary() string {
+	parts := []string{}
+	if !d.DryRun {
+		parts = append(parts, fmt.Sprintf("%s uploaded with %d bytes", count(d.Counts["uploaded"], "file"), d.Bytes))
+	}
+	for _, c := range []struct{ outcome, words string }{
+		{"planned", "to be sent"}, {"present", "there already"}, {"resumed", "done before"}, {"unwanted", "not in the list"},
+		{"absent", "of the list absent"}, {"failed", "failed"}, {"rejected", "not readable"},
+	} {
+		if n := d.Counts[c.outcome]; n > 0 || c.outcome == "planned" && d.DryRun {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c.words))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printTo writes an answer, whole or not at all.
+func printTo(output string, stdout io.Writer, write func(io.Writer) error) error {
+	out, err := createOutput(output, stdout)
+	if err != nil {
+		return outputError(output, err)
+	}
+	defer out.Abort()
+	if err = write(out); err == nil {
+		err = out.Commit()
+	}
+	return outputError(out.Name(), err)
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/symfmt/store/upload"
+)
+
+func (r *uploadRun) run(ctx context.Context) error {
+	if err := r.readList(); err != nil {
+		return err
+	}
+	if r.resume != "" {
+		list, err := upload.OpenResume(r.resume)
+		if err != nil {
+			return outputError(r.resume, err)
+		}
+		defer list.Close()
+		r.options.Resume = list
+	}
+	paths := r.paths()
+	results, err := r.send(ctx, paths)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var list *upload.ResumeError
+	if errors.As(err, &list) {
+		err = outputError(r.resume, list.Err)
+	}
+	if printErr := r.report(results); err == nil {
+		err = printErr
+	}
+	if err != nil {
+		return err
+	}
+	if r.status != statusOK {
+		return &statusError{status: r.status}
+	}
+	return nil
+}
+
+func (r *uploadRun) raise(status int) { r.status = max(r.status, status) }
+
+// readList reads which modules are wanted.
+func (r *uploadRun) readList() error {
+	if r.list == "" {
+		return nil
+	}
+	f, err := os.Open(r.list)
+	if err != nil {
+		return fileError(r.list, err)
+	}
+	defer f.Close()
+	r.options.Wanted = map[store.Place]bool{}
+	err = store.ReadWanted(f, func(w store.Wanted) error {
+		if !r.options.Wanted[w.Place] {
+			r.wanted = append(r.wanted, w.Place)
+		}
+		r.options.Wanted[w.Place] = true
+		return nil
+	})
+	if err != nil {
+		return fileError(r.list, err)
+	}
+	return nil
+}
+
+// fail tells an error that costs one operand.
+func (r *uploadRun) fail(err error) {
+	status := &statusError{statusInput, err}
+	errors.As(err, &status)
+	r.raise(status.status)
+	r.msgs.printf("symtool: %v", err)
+}
+
+// paths are the operands, and the symbol files of those that are stores.
+func (r *uploadRun) paths() (paths []string) {
+	for _, operand := range r.files {
+		if !isFolder(operand) {
+			paths = append(paths, operand)
+			continue
+		}
+		more, err := r.inStore(operand)
+		if err != nil {
+			r.fail(fileError(operand, err))
+		}
+		paths = append(paths, more...)
+	}
+	return paths
+}
+
+// inStore are the symbol files of a store: of several of one version the first.
+func (r *uploadRun) inStore(dir string) (paths []string, err error) {
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if r.options.Wanted != nil {
+		for _, p := range r.wanted {
+			path, err := s.Has(p)
+			if err != nil {
+				r.fail(fileError(dir, err))
+			} else if path != "" {
+				paths = append(paths, s.Path(path))
+			}
+		}
+		return paths, nil
+	}
+	l, err := s.List(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range l.Problems {
+		r.raise(statusInput)
+		r.msgs.printf("symtool: %v", p)
+	}
+	for _, v := range l.Versions {
+		if len(v.Files) > 0 {
+			paths = append(paths, s.Path(v.Files[0].Path))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, errors.New("is no store: no symbol files NAME/ID/NAME.sym")
+	}
+	return paths, nil
+}
+
+// send sends the files. What happens is told as it does.
+func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result, error) {
+	bar, stop := r.startProgress(paths)
+	defer stop()
+	o := r.options
+	o.Temporary = func(path string, exists bool) {
+		if exists {
+			temporaries.add(path)
+		} else {
+			temporaries.forget(path)
+		}
+	}
+	if r.verbose {
+		o.Tell = func(line string) { r.msgs.printf("symtool: %s", line) }
+	}
+	o.Progress = func(item int, done, total int64) {
+		if tell := bar.file(item); tell != nil {
+			tell(done, total)
+		}
+	}
+	u, err := upload.New(o)
+	if err != nil {
+		return nil, usagef("upload", "%v", err)
+	}
+	var results []*upload.Result
+	lines := problemLines{msgs: r.msgs, all: r.verbose, hint: verboseHint}
+	err = u.Run(ctx, paths, func(x *upload.Result) {
+		bar.finish(x.Item)
+		r.tell(x, &lines)
+		results = append(results, x)
+	})
+	if ctx.Err() == nil {
+		lines.end()
+	}
+	upload.Sort(results)
+	return results, err
+}
+
+// tell tells what became of a file.
+func (r *uploadRun) tell(x *upload.Result, lines *problemLines) {
+	for _, fault := range x.Faults {
+		r.raise(statusInput)
+		lines.add(named(x.Path, nil, x.Path+": "+fault))
+	}
+	switch {
+	case x.Outcome == upload.Rejected:
+		r.raise(statusInput)
+		lines.add(fileError(x.Path, x.Err).Error())
+	case x.Outcome == upload.Failed:
+		r.raise(statusOutput)
+		if x.Target == "" {
+			lines.add(fileError(x.Path, x.Err).Error())
+			return
+		}
+		lines.add(fmt.Sprintf("%s: to %s: %v", x.Path, x.Target, x.Err))
+	case r.verbose:
+		r.msgs.printf("symtool: %s: %s: %s", x.Path, outcomeWords[x.Outcome], x.Target)
+	}
+}
+
+// outcomeWords tell what became of a file.
+var outcomeWords = map[upload.Outcome]string{
+	upload.Uploaded: "uploaded", upload.Present: "there already", upload.Resumed: "done before", upload.Planned: "to be sent",
+	upload.Unwanted: "not in the list", upload.Failed: "failed", upload.Rejected: "not readable",
+}
+
+func (r *uploadRun) startProgress(paths []string) (p *progress, stop func()) {
+	if !isTerminal(r.msgs.w) || r.quiet || r.verbose {
+		return nil, func() {}
+	}
+	sizes := make([]int64, len(paths))
+	for i, path := range paths {
+		if st, err := os.Stat(path); err == nil {
+			sizes[i] = st.Size()
+		}
+	}
+	return startProgress(r.msgs.w, r.msgs, sizes, progressDelay)
+}

@@ -1,0 +1,130 @@
+package upload
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// file is a symbol file that was read to its end.
+type file struct {
+	store.Inspected
+	path     string
+	text     [sha256.Size]byte // SHA-256 of the text
+	size     int64             // of the text, in bytes
+	body     body              // what is sent
+	gzip     bool              // body is compressed
+	progress func(sent int64)  // nil for nobody
+
+	temporary string // "" without
+	forget    func(path string, exists bool)
+}
+
+// contextReader ends reading when ctx does.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.r.Read(p)
+}
+
+// digest is what is known of bytes that went by.
+type digest struct {
+	sha, md5 hash.Hash
+	size     int64
+}
+
+func newDigest() *digest { return &digest{sha: sha256.New(), md5: md5.New()} }
+
+func (d *digest) Write(p []byte) (int, error) {
+	d.sha.Write(p)
+	d.md5.Write(p)
+	d.size += int64(len(p))
+	return len(p), nil
+}
+
+// of is a body with these bytes.
+func (d *digest) of(open func() (io.ReadCloser, error)) body {
+	b := body{open: open, size: d.size, checked: true}
+	d.sha.Sum(b.sha[:0])
+	d.md5.Sum(b.md5[:0])
+	return b
+}
+
+// inspect reads a symbol file, and makes ready what is to be sent of it.
+func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if st, err := in.Stat(); err == nil && !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("is no regular file: it is to be read several times")
+	}
+	f := &file{path: path, forget: u.Temporary}
+	text := newDigest()
+	var spool *spooled
+	var use io.Writer = text
+	if u.Gzip && !u.DryRun {
+		if spool, err = u.newSpool(gzipWriter); err != nil {
+			return nil, err
+		}
+		use = io.MultiWriter(text, spool)
+	}
+	found, err := store.Inspect(contextReader{ctx, in}, use, u.Damaged)
+	if spool != nil {
+		if failed := spool.finish(); failed != nil {
+			err = failed
+		}
+	}
+	if err != nil {
+		spool.remove()
+		return nil, err
+	}
+	f.Inspected, f.size = *found, text.size
+	f.body = text.of(func() (io.ReadCloser, error) { return openText(path) })
+	f.text = f.body.sha
+	if spool != nil {
+		f.gzip, f.temporary = true, spool.path
+		f.body = spool.sent.of(func() (io.ReadCloser, error) { return os.Open(spool.path) })
+	}
+	return f, nil
+}
+
+// remove removes what was made ready.
+func (f *file) remove() {
+	if f.temporary != "" {
+		os.Remove(f.temporary)
+		f.forget(f.temporary, false)
+		f.temporary = ""
+	}
+}
+
+// openText opens the text of a symbol file that may be compressed.
+func openText(path string) (io.ReadCloser, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := symfmt.Decompress(in)
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{text, in}, nil
+}

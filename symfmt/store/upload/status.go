@@ -1,0 +1,144 @@
+package upload
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sort"
+	"strings"
+	"time"
+)
+
+// statusError is an answer without success.
+type statusError struct {
+	code   int
+	status string
+	says   string        // "" for nothing that one could read
+	after  time.Duration // Retry-After
+	header http.Header
+	xml    s3Error
+}
+
+func (e *statusError) Error() string {
+	if e.says == "" {
+		return e.status
+	}
+	return e.status + ": " + e.says
+}
+
+// hasStatus tells whether err is an answer with one of these statuses.
+func hasStatus(err error, codes ...int) bool {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	for _, c := range codes {
+		if status.code == c {
+			return true
+		}
+	}
+	return false
+}
+
+// s3Error is the text of an error of S3.
+type s3Error struct {
+	XMLName xml.Name `xml:"Error"`
+	Code    string   `xml:"Code"`
+	Message string   `xml:"Message"`
+	Region  string   `xml:"Region"`
+}
+
+func newStatusError(resp *http.Response, text []byte) *statusError {
+	e := &statusError{code: resp.StatusCode, status: resp.Status, after: retryAfter(resp.Header, time.Now()), header: resp.Header}
+	e.status = strings.TrimSpace(e.status)
+	if http.StatusText(e.code) != "" {
+		e.status = fmt.Sprintf("%d %s", e.code, http.StatusText(e.code)) // the server's own may be anything
+	}
+	if xml.Unmarshal(text, &e.xml) == nil {
+		e.says = oneLine(strings.Trim(e.xml.Code+": "+e.xml.Message, ": "))
+	} else {
+		e.says = readable(text)
+	}
+	return e
+}
+
+// readable is what an answer says, in a line; "" for pages and what is no text.
+func readable(text []byte) string {
+	var doc map[string]any
+	if json.Unmarshal(text, &doc) == nil {
+		for _, key := range []string{"error", "message", "detail"} {
+			switch v := doc[key].(type) {
+			case string:
+				return oneLine(v)
+			case map[string]any: // Google's
+				if s, ok := v["message"].(string); ok {
+					return oneLine(s)
+				}
+			}
+		}
+	}
+	s := oneLine(string(text))
+	if strings.HasPrefix(s, "<") {
+		return ""
+	}
+	return s
+}
+
+const maxSays = 300
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if len(s) > maxSays {
+		s = strings.ToValidUTF8(s[:maxSays], "") + "..."
+	}
+	return s
+}
+
+// secrets are texts that are in no message.
+type secrets struct{ all []string }
+
+// shortSecret is the length below which a value is in messages for other reasons.
+const shortSecret = 4
+
+func (s *secrets) add(text string) {
+	if len(text) < shortSecret {
+		return
+	}
+	for _, form := range []string{text, url.QueryEscape(text), url.PathEscape(text)} {
+		s.all = append(s.all, form)
+	}
+	if word, rest, ok := strings.Cut(text, " "); ok && (word == "Bearer" || word == "Basic" || word == "token") {
+		s.add(rest)
+	}
+	// The longest first: one may be in another.
+	sort.SliceStable(s.all, func(i, j int) bool { return len(s.all[i]) > len(s.all[j]) })
+}
+
+func (s *secrets) redact(text string) string {
+	for _, secret := range s.all {
+		text = strings.ReplaceAll(text, secret, "[hidden]")
+	}
+	return text
+}
+
+// hiddenError is an error whose message has no secrets.
+type hiddenError struct {
+	error
+	text string
+}
+
+func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Unwrap() error { return e.error }
+
+func (s *secrets) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := s.redact(err.Error()); text != err.Error() {
+		return &hiddenError{err, text}
+	}
+	return err
+}

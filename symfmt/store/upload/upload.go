@@ -1,0 +1,212 @@
+package upload
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/symtool/symtool/symfmt/store"
+)
+
+// Protocol is a way to talk with a server.
+type Protocol string
+
+const (
+	V1  Protocol = "sym-upload-v1"
+	V2  Protocol = "sym-upload-v2"
+	Put Protocol = "put"
+	Zip Protocol = "zip"
+	S3  Protocol = "s3"
+)
+
+// Protocols are all of them.
+var Protocols = []Protocol{V1, V2, Put, Zip, S3}
+
+// Field is a field of a form.
+type Field struct{ Name, Value string }
+
+// Options say where files go and how.
+type Options struct {
+	Protocol Protocol
+	URL      string // http:, https: or, for S3, s3://BUCKET/PREFIX
+	Token    string // "" for none
+	Header   http.Header
+	Fields   []Field // of V1 and Zip
+	Gzip     bool    // Put, S3: with Content-Encoding gzip
+	ZipSize  int64   // the size of the largest zip, in bytes
+	ZipTime  time.Time
+
+	Endpoint, Region string // of S3; "" for AWS's own, and us-east-1
+
+	// NoRole: credentials of S3 are not asked of the machine (EC2, containers).
+	NoRole bool
+
+	Force     bool                 // send what is there, too
+	Damaged   bool                 // send files with records that cannot be read, too
+	DryRun    bool                 // send nothing
+	Wanted    map[store.Place]bool // if not nil, these only
+	Resume    *Resume              // nil for none
+	Jobs      int
+	Retries   int           // after the first try, of each request
+	Timeout   time.Duration // in which something must move; 0 is none
+	UserAgent string
+
+	// Temporary is told of each temporary file, and when it is no more. Tell is told
+	// of each request and of each that is to be repeated. Progress is told how much of
+	// a file is sent, in bytes. Each may be nil, and be called by several goroutines.
+	Temporary func(path string, exists bool)
+	Tell      func(line string)
+	Progress  func(item int, done, total int64)
+
+	backOff time.Duration // the first; 0 is a second. For tests
+}
+
+// Outcome is what became of a file.
+type Outcome uint8
+
+const (
+	Uploaded Outcome = iota
+	Present          // it was there already
+	Resumed          // by the list of what is done
+	Planned          // it would be sent: a dry run
+	Unwanted         // it is not on the list
+	Failed           // it was not sent
+	Rejected         // it is damaged, or cannot be read
+)
+
+var outcomeNames = [...]string{"uploaded", "present", "resumed", "planned", "unwanted", "failed", "rejected"}
+
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Result is what became of a file.
+type Result struct {
+	Item    int    // its index
+	Path    string // on this machine
+	Place   store.Place
+	Target  string // where it goes: an address without secrets
+	Outcome Outcome
+	Bytes   int64    // of what is sent; of a file in a zip, its text
+	Tries   int      // requests that carried it
+	Faults  []string // what is wrong with a file that was taken all the same
+	Err     error    // of Failed and Rejected
+
+	file *file
+}
+
+// Uploader sends files to one place.
+type Uploader struct {
+	Options
+	client *client
+	target target
+	turns  turns
+}
+
+// A target is a protocol.
+type target interface {
+	// url is where a file goes, for messages and the list of what is done.
+	url(f *file) string
+	// send sends a file, or finds that it is there.
+	send(ctx context.Context, f *file, r *Result) (Outcome, error)
+}
+
+// New checks options.
+func New(o Options) (*Uploader, error) {
+	if o.Temporary == nil {
+		o.Temporary = func(string, bool) {}
+	}
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int64, int64) {}
+	}
+	o.Jobs = max(o.Jobs, 1)
+	u := &Uploader{Options: o}
+	if o.Protocol == S3 {
+		return u, u.openBucket()
+	}
+	base, err := parseURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	u.client = newClient(&u.Options, base)
+	switch o.Protocol {
+	case V1:
+		u.target = &v1{u, base}
+	case V2:
+		u.target = &v2{u, base}
+	case Put:
+		u.target = &put{u, base}
+	case Zip:
+		u.target = &zipped{u, base}
+	default:
+		return nil, fmt.Errorf("no protocol %q", o.Protocol)
+	}
+	return u, nil
+}
+
+func parseURL(text string) (*url.URL, error) {
+	base, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("the URL cannot be read") // it may have secrets
+	}
+	switch {
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, fmt.Errorf("%q is no http: or https: URL", shown(base))
+	case base.Hostname() == "":
+		return nil, fmt.Errorf("%q names no server", shown(base))
+	}
+	base.Fragment = ""
+	return base, nil
+}
+
+// shown is an address as it may be printed: without name, password and query, which
+// may have a token.
+func shown(u *url.URL) string {
+	v := *u
+	v.User, v.RawQuery, v.Fragment, v.RawFragment, v.ForceQuery = nil, "", "", "", false
+	return v.String()
+}
+
+// below is an address below another, whose query stays. The parts are names, with any
+// characters.
+func below(base *url.URL, parts ...string) *url.URL {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = url.PathEscape(p)
+	}
+	u := base.JoinPath(escaped...)
+	u.RawQuery = base.RawQuery
+	return u
+}
+
+// Run sends files. done is called for each, one at a time, in any order. The error is
+// that of ctx or of what is not about one file, such as a full disk under Resume.
+func (u *Uploader) Run(ctx context.Context, paths []string, done func(*Result)) error {
+	u.turns.init()
+	if u.Protocol == Zip {
+		return u.runZips(ctx, paths, done)
+	}
+	return u.runFiles(ctx, paths, done)
+}
+
+// Compare orders results by where they go, then by where they are from.
+func Compare(a, b *Result) int {
+	return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Item, b.Item))
+}
+
+// Sort puts results into an order that does not depend on the network.
+func Sort(results []*Result) { slices.SortFunc(results, Compare) }
+
+// Shown is where files go, without secrets.
+func (u *Uploader) Shown() string {
+	if u.Protocol == S3 {
+		return u.URL
+	}
+	return shown(u.client.base)
+}
