@@ -105,6 +105,8 @@ func TestEnumerations(t *testing.T) {
 			args = append(args, "--symbols", testenv.Input(t))
 		}
 		switch {
+		case command == "upload":
+			args = append([]string{"symtool", "upload", "--protocol", "put"}, append(args[2:4], "http://127.0.0.1:1/", args[4])...)
 		case command == "diff":
 			args = append(args, "another")
 		case command == "store" && flag == "compress":

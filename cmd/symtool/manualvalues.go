@@ -47,6 +47,7 @@ var enumerations = []enumeration{
 	{"diff", "only", func() []string { return symdiff.Topics }, true},
 	{"diff", "ignore", words("addresses", "paths", "generator"), true},
 	{"diff", "color", words("auto", "always", "never"), false},
+	{"upload", "protocol", protocolNames, false},
 	{"store", "compress", words("none", "gzip", "zstd"), false},
 	{"walk", "techniques", techniqueNames, true},
 }

@@ -203,9 +203,6 @@ func (r *uploadRun) checkFlags(c *cli.Context) error {
 	if r.verbose && r.quiet {
 		return errors.New("--verbose and --quiet exclude each other")
 	}
-	if c.Bool("dry-run") && c.Bool("force") {
-		return errors.New("--dry-run and --force exclude each other: without asking, all would be sent")
-	}
 	return nil
 }
 

@@ -173,7 +173,7 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 func (r *uploadRun) tell(x *upload.Result, lines *problemLines) {
 	for _, fault := range x.Faults {
 		r.raise(statusInput)
-		lines.add(named(x.Path, nil, x.Path+": "+fault))
+		lines.add(x.Path + ": " + fault)
 	}
 	switch {
 	case x.Outcome == upload.Rejected:

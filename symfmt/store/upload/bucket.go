@@ -1,8 +1,10 @@
 package upload
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,8 +25,9 @@ type bucket struct {
 	endpoint *url.URL // nil for AWS's own
 	creds    credentialSource
 
-	mu     sync.Mutex
-	region string
+	mu      sync.Mutex
+	region  string
+	located bool // the region was asked for
 }
 
 // defaultRegion is where AWS looks for what has no region.
@@ -180,7 +183,7 @@ func (b *bucket) send(ctx context.Context, f *file, r *Result) (Outcome, error) 
 	if f.gzip {
 		header.Set("Content-Encoding", "gzip")
 	}
-	if f.body.size > PartThreshold {
+	if f.body.size > cmp.Or(b.u.partThreshold, PartThreshold) {
 		return Uploaded, b.sendParts(ctx, f, header, r)
 	}
 	a, err := b.call(ctx, http.MethodPut, b.key(f), "", header, &f.body, 0, f, r)
@@ -195,7 +198,10 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 	a, err := b.call(ctx, http.MethodHead, b.key(f), "", nil, nil, 0, nil, nil)
 	if err != nil {
 		// 403 is for what is not there, too, if one may not list the bucket.
-		if hasStatus(err, http.StatusNotFound, http.StatusForbidden) {
+		if hasStatus(err, http.StatusForbidden, http.StatusBadRequest) && b.locate(ctx) {
+			return b.there(ctx, f)
+		}
+		if hasStatus(err, http.StatusNotFound, http.StatusForbidden, http.StatusBadRequest) {
 			return false, nil
 		}
 		return false, err
@@ -210,6 +216,31 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 	tag := strings.Trim(a.header.Get("ETag"), `"`)
 	isMD5 := len(tag) == 32 && a.header.Get(kmsKey) == ""
 	return known && (!isMD5 || strings.EqualFold(tag, hex.EncodeToString(f.body.md5[:]))), nil
+}
+
+// locate asks for the region, once: an answer to HEAD has no text, in which servers other
+// than Amazon's name it. It tells whether it is another one.
+func (b *bucket) locate(ctx context.Context) bool {
+	b.mu.Lock()
+	asked := b.located
+	b.located = true
+	b.mu.Unlock()
+	if asked {
+		return false
+	}
+	before := b.inRegion()
+	a, err := b.call(ctx, http.MethodGet, "", "location=", nil, nil, maxErrorText, nil, nil)
+	if err == nil {
+		var doc struct {
+			Region string `xml:",chardata"`
+		}
+		if xml.Unmarshal(a.text, &doc) == nil && regionName.MatchString(doc.Region) {
+			b.mu.Lock()
+			b.region = doc.Region
+			b.mu.Unlock()
+		}
+	}
+	return b.inRegion() != before
 }
 
 // kmsKey is a header of objects that are encrypted so that their ETag is no MD5.

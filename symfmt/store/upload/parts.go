@@ -2,6 +2,7 @@ package upload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -24,7 +25,7 @@ const (
 // sendParts sends an object in parts. What is begun and not completed is aborted: parts
 // cost money until then.
 func (b *bucket) sendParts(ctx context.Context, f *file, header http.Header, r *Result) error {
-	size := int64(PartSize)
+	size := cmp.Or(b.u.partSize, PartSize)
 	for (f.body.size+size-1)/size > maxParts {
 		size *= 2
 	}

@@ -39,7 +39,8 @@ func (p *put) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
 	return Uploaded, err
 }
 
-// there tells whether the file is there, with the same size if that can be told.
+// there tells whether the file is there, with the same size. A server that does not tell
+// the size may have a page for every address.
 func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) {
 	a, err := p.u.client.do(ctx, &request{method: http.MethodHead, url: where})
 	if err != nil {
@@ -52,7 +53,7 @@ func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) 
 	size, known := contentLength(a.header)
 	coding := a.header.Get("Content-Encoding")
 	sameForm := f.gzip == (coding == "gzip") && (coding == "" || coding == "identity" || coding == "gzip")
-	return a.status == http.StatusOK && (!known || !sameForm || size == f.body.size), nil
+	return a.status == http.StatusOK && known && sameForm && size == f.body.size, nil
 }
 
 // makeFolders makes the folders of a file, if the server knows how. One that is there

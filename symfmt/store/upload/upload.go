@@ -63,7 +63,9 @@ type Options struct {
 	Tell      func(line string)
 	Progress  func(item int, done, total int64)
 
-	backOff time.Duration // the first; 0 is a second. For tests
+	// For tests: the first wait, and the sizes of parts; 0 is what holds without them.
+	backOff                 time.Duration
+	partThreshold, partSize int64
 }
 
 // Outcome is what became of a file.
@@ -189,6 +191,7 @@ func below(base *url.URL, parts ...string) *url.URL {
 // that of ctx or of what is not about one file, such as a full disk under Resume.
 func (u *Uploader) Run(ctx context.Context, paths []string, done func(*Result)) error {
 	u.turns.init()
+	defer u.client.http.CloseIdleConnections()
 	if u.Protocol == Zip {
 		return u.runZips(ctx, paths, done)
 	}

@@ -64,6 +64,9 @@ func (u *Uploader) runZips(ctx context.Context, paths []string, done func(*Resul
 	if z.current != nil {
 		z.current.remove()
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err == nil {
 		err = z.failed()
 	}

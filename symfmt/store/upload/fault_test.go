@@ -1,0 +1,504 @@
+package upload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// faults are ways not to answer, or not to the point.
+var faults = map[string]func(w http.ResponseWriter, r *http.Request){
+	"500": func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); http.Error(w, "oops", 500) },
+	"502 at once": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close")
+		http.Error(w, "<html>bad gateway</html>", 502)
+	},
+	"503": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
+	"429": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) },
+	"408": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(408) },
+	"hangs": func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		stop(r)
+	},
+	"hangs up": func(w http.ResponseWriter, _ *http.Request) { hijack(w).Close() },
+	"resets": func(w http.ResponseWriter, _ *http.Request) {
+		c := hijack(w)
+		c.(*net.TCPConn).SetLinger(0)
+		c.Close()
+	},
+	"half closed": func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		c := hijack(w)
+		c.(*net.TCPConn).CloseWrite()
+		time.Sleep(100 * time.Millisecond)
+		c.Close()
+	},
+	"half a status": func(w http.ResponseWriter, r *http.Request) { say(w, r, "HTTP/1.1 20") },
+	"no HTTP":       func(w http.ResponseWriter, r *http.Request) { say(w, r, "SSH-2.0-OpenSSH\r\n") },
+	"truncated": func(w http.ResponseWriter, r *http.Request) {
+		say(w, r, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"status\":")
+	},
+	"drips, then stops": func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.WriteHeader(200)
+		for range 3 {
+			w.Write([]byte(" "))
+			w.(http.Flusher).Flush()
+			time.Sleep(20 * time.Millisecond)
+		}
+		stop(r)
+	},
+}
+
+// stop waits until the client has gone.
+func stop(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-time.After(2 * time.Second):
+	}
+}
+
+func hijack(w http.ResponseWriter) net.Conn {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func say(w http.ResponseWriter, r *http.Request, text string) {
+	io.Copy(io.Discard, r.Body)
+	c := hijack(w)
+	io.WriteString(c, text)
+	c.Close()
+}
+
+var protocolPaths = map[Protocol]string{V1: "/v1form", V2: "/api", Put: "/sym", Zip: "/zip"}
+
+// Each fault passes: each request of each protocol meets it twice, and the file is there
+// in the end. One that stays is told, and nothing is there.
+func TestFaults(t *testing.T) {
+	path := symbols(t, 1)[0]
+	for name, fault := range faults {
+		for protocol, where := range protocolPaths {
+			t.Run(name+"/"+string(protocol), func(t *testing.T) {
+				t.Parallel()
+				s := newCrashServer(t)
+				seen := map[string]int{}
+				s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+					if r.Method == http.MethodHead && !answersHead(name) {
+						return false // the answer to HEAD has no body to lose
+					}
+					s.mu.Lock()
+					seen[r.Method+r.URL.Path]++
+					n := seen[r.Method+r.URL.Path]
+					s.mu.Unlock()
+					if n <= 2 {
+						fault(w, r)
+					}
+					return n <= 2
+				}
+				o := Options{Protocol: protocol, URL: s.URL + where, Retries: 2, Timeout: 100 * time.Millisecond}
+				if got := outcomes(send(t, o, path)); got != "uploaded" || len(s.files) != 1 {
+					t.Errorf("%s, %d files", got, len(s.files))
+				}
+				s = newCrashServer(t)
+				s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+					if r.Method == http.MethodHead && !answersHead(name) {
+						return false
+					}
+					fault(w, r)
+					return true
+				}
+				o.URL, o.Retries = s.URL+where, 1
+				got := outcomes(send(t, o, path))
+				if !strings.HasPrefix(got, "failed: ") || !strings.HasSuffix(got, " (in the last of 2 tries)") || strings.Contains(got, "\n") || len(s.files) > 0 {
+					t.Errorf("%q", got)
+				}
+			})
+		}
+	}
+}
+
+// answersHead tells whether a fault is one of an answer without a body, too.
+func answersHead(fault string) bool { return fault != "truncated" && fault != "drips, then stops" }
+
+// What stays is not tried again, and told in words.
+func TestRefusals(t *testing.T) {
+	path := symbols(t, 1)[0]
+	text := func(status int, kind, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		}
+	}
+	for name, c := range map[string]struct {
+		protocol Protocol
+		answer   http.HandlerFunc
+		want     string
+	}{
+		"400":            {V1, text(400, "text/plain", "no\x1b[31m\nversion"), "400 Bad Request: no\x1b[31m version"},
+		"403":            {Zip, text(403, "application/json", `{"error": "no valid bucket"}`), "403 Forbidden: no valid bucket"},
+		"413":            {Put, text(413, "text/html", "<html><h1>413</h1></html>"), "413 Request Entity Too Large"},
+		"501":            {Put, text(501, "text/plain", ""), "501 Not Implemented"},
+		"long":           {V1, text(400, "text/plain", strings.Repeat("é", 1000)), "400 Bad Request: " + strings.Repeat("é", 150) + "..."},
+		"Google's":       {V2, text(403, "application/json", `{"error": {"code": 403, "message": "API key not valid"}}`), "checkStatus: 403 Forbidden: API key not valid"},
+		"garbage":        {V2, text(200, "text/html", "<html>log in</html>"), "checkStatus: the answer is not the JSON that is due: 19 bytes"},
+		"other JSON":     {V2, text(200, "", `[]`), "checkStatus: the answer is not the JSON that is due: []"},
+		"other status":   {V2, text(200, "", `{"status": "PERHAPS"}`), `checkStatus: status "PERHAPS", want FOUND or MISSING`},
+		"no uploadUrl":   {V2, text(200, "", `{"status": "MISSING"}`), "create: the answer has no uploadUrl and uploadKey"},
+		"a file":         {V2, text(200, "", `{"status": "MISSING", "uploadUrl": "file:///etc/passwd", "uploadKey": "k"}`), `create: uploadUrl leads to "file:///etc/passwd", which is no http: or https: URL`},
+		"endless":        {V2, text(200, "", strings.Repeat(" ", maxJSON+1)), "checkStatus: the answer has over 33554432 bytes"},
+		"302":            {V1, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login?next=secret", 302) }, "302 Found, to SERVER/login: with this status a POST becomes a GET, which uploads nothing; if it is no log-in page, give that address"},
+		"301":            {Put, onlyPut(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/new/", 301) }), "301 Moved Permanently, to SERVER/new/: with this status a PUT becomes a GET, which uploads nothing; if it is no log-in page, give that address"},
+		"307 to itself":  {V1, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 307) }, "more than 5 redirections"},
+		"307 to a file":  {V1, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "file:///etc/passwd", 307) }, `307 Temporary Redirect, to "file:///etc/passwd", which is no http: or https: URL`},
+		"307 to nowhere": {V1, text(307, "", ""), "307 Temporary Redirect, and not where to"},
+		"later": {V1, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "86400")
+			w.WriteHeader(503)
+		}, "503 Service Unavailable; it asks to come again in 24h0m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1); c.answer(w, r) }))
+			defer s.Close()
+			got := outcomes(send(t, Options{Protocol: c.protocol, URL: s.URL, Retries: 3}, path))
+			if want := "failed: " + strings.ReplaceAll(c.want, "SERVER", s.URL); got != want {
+				t.Errorf("%q\nwant %q", got, want)
+			}
+			if n := asked.Load(); n > 2 && name != "307 to itself" {
+				t.Errorf("asked %d times", n)
+			}
+		})
+	}
+}
+
+// onlyPut answers other methods with 404.
+func onlyPut(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			w.WriteHeader(404)
+			return
+		}
+		h(w, r)
+	}
+}
+
+// 307 and 308 are followed with the body. What is secret stays with the server, also
+// when it sends on to another one, names one as uploadUrl, or says it back.
+func TestSecrets(t *testing.T) {
+	const token, header, password = "t0ken/+&=", "h3ader", "passw0rd"
+	path := symbols(t, 1)[0]
+	for _, protocol := range Protocols[:4] {
+		for _, code := range []int{307, 308} {
+			for _, away := range []bool{false, true} {
+				other, first := newCrashServer(t), newCrashServer(t)
+				target := first
+				first.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+					if strings.HasPrefix(r.URL.Path, "/go/") {
+						to := "" // itself
+						if away {
+							to = strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
+						}
+						q := r.URL.Query()
+						q.Del("key") // the server may pass it on; we do not
+						http.Redirect(w, r, to+strings.TrimPrefix(r.URL.Path, "/go")+"?"+q.Encode(), code)
+						return true
+					}
+					return false
+				}
+				if away {
+					target = other
+				}
+				base := strings.Replace(first.URL, "//", "//me:"+password+"@", 1) + "/go" + protocolPaths[protocol]
+				o := Options{Protocol: protocol, URL: base, Token: token, Header: http.Header{"X-Key": {header}}}
+				results := send(t, o, path)
+				if got := outcomes(results); got != "uploaded" || len(target.files) != 1 {
+					t.Fatalf("%s, %d, away %v: %s, %d files", protocol, code, away, got, len(target.files))
+				}
+				for i, h := range other.heads {
+					all := fmt.Sprint(h, other.asked[i])
+					for _, secret := range []string{token, url.QueryEscape(token), header, password, "Authorization", "Auth-Token", "key="} {
+						if strings.Contains(all, secret) {
+							t.Errorf("%s, %d: the other server got %s", protocol, code, all)
+						}
+					}
+				}
+				if h := first.heads[0]; h.Get("X-Key") != header {
+					t.Errorf("%s: %v", protocol, h)
+				}
+			}
+		}
+	}
+}
+
+// uploadUrl may be of another host, which gets the file and nothing else.
+func TestUploadURL(t *testing.T) {
+	path := symbols(t, 1)[0]
+	s, bucket := newCrashServer(t), newCrashServer(t)
+	s.uploadURL = func(key string) string {
+		return strings.Replace(bucket.URL, "127.0.0.1", "localhost", 1) + "/parked/" + key + "?X-Goog-Signature=abc%2Bd"
+	}
+	s.key = "the key"
+	bucket.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		// The storage behind is one.
+		text, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.parked[strings.TrimPrefix(r.URL.Path, "/parked/")] = string(text)
+		s.mu.Unlock()
+		return true
+	}
+	o := Options{Protocol: V2, URL: s.URL + "/api", Token: "the key", Header: http.Header{"X-Key": {"h3ader"}}}
+	if got := outcomes(send(t, o, path)); got != "uploaded" {
+		t.Fatal(got)
+	}
+	if len(bucket.asked) != 1 || bucket.asked[0] != "PUT /parked/k1?X-Goog-Signature=abc%2Bd" {
+		t.Errorf("%q", bucket.asked)
+	}
+	if h := bucket.heads[0]; h.Get("X-Key") != "" || h.Get("Authorization") != "" || h.Get("Referer") != "" || strings.Contains(fmt.Sprint(h), "the key") {
+		t.Errorf("%v", h)
+	}
+}
+
+// A server that says the secrets back is not quoted with them, nor are they in what is
+// told of requests.
+func TestHidden(t *testing.T) {
+	const token, header, password, query = "t0ken/+&=", "Bearer h3ader", "passw0rd", "qu3ry"
+	path := symbols(t, 1)[0]
+	for _, code := range []int{400, 500} {
+		for _, protocol := range Protocols[:4] {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(code)
+				fmt.Fprintf(w, "wrong: %s %s %s %s h3ader %s", token, url.QueryEscape(token), header, password, r.URL.RequestURI())
+			}))
+			var told []string
+			u := strings.Replace(s.URL, "//", "//me:"+password+"@", 1) + "/?k=" + query
+			o := Options{Protocol: protocol, URL: u, Token: token, Header: http.Header{"X-Key": {header}}, Retries: 1, Jobs: 1,
+				Tell: func(line string) { told = append(told, line) }}
+			results := send(t, o, path)
+			all := outcomes(results) + strings.Join(told, "\n") + results[0].Target
+			if !strings.Contains(all, "wrong: [hidden]") && !strings.Contains(all, "HEAD") {
+				t.Errorf("%s", all)
+			}
+			for _, secret := range []string{token, url.QueryEscape(token), "h3ader", password, query} {
+				if strings.Contains(all, secret) {
+					t.Errorf("%s, %d: %s", protocol, code, all)
+				}
+			}
+			s.Close()
+		}
+	}
+}
+
+// The way out of TLS, and a certificate that nobody signed.
+func TestTLS(t *testing.T) {
+	plain := newCrashServer(t)
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, plain.URL+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	s.Config.ErrorLog = nil
+	defer s.Close()
+	path := symbols(t, 1)[0]
+	got := outcomes(send(t, Options{Protocol: V1, URL: s.URL, Retries: 5}, path))
+	if !strings.HasPrefix(got, "failed: tls: failed to verify certificate: ") || strings.Contains(got, "tries") {
+		t.Error(got)
+	}
+	from, _ := url.Parse(s.URL)
+	to, _ := url.Parse(plain.URL)
+	if err := mayGo(from, to); err == nil || err.Error() != "from https to "+plain.URL {
+		t.Error(err)
+	}
+}
+
+// Retry-After is for all: nobody asks before.
+func TestRetryAfter(t *testing.T) {
+	s := newCrashServer(t)
+	var first, early atomic.Int64
+	s.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		now := time.Now().UnixNano()
+		if n == 1 {
+			first.Store(now)
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(503)
+			return true
+		}
+		if time.Duration(now-first.Load()) < 900*time.Millisecond {
+			early.Add(1)
+		}
+		return false
+	}
+	results := send(t, Options{Protocol: V1, URL: s.URL + "/v1form", Retries: 1, Jobs: 1}, symbols(t, 3)...)
+	if got := outcomes(results); got != "uploaded\nuploaded\nuploaded" || early.Load() > 0 {
+		t.Errorf("%s, %d too early", got, early.Load())
+	}
+	for text, want := range map[string]time.Duration{"": 0, "x": 0, "-1": 0, "7": 7 * time.Second, "Sun, 06 Nov 1994 08:49:37 GMT": 37 * time.Second, "Sun, 06 Nov 1994 08:00:00 GMT": 0} {
+		now := time.Date(1994, 11, 6, 8, 49, 0, 0, time.UTC)
+		if got := retryAfter(http.Header{"Retry-After": {text}}, now); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A server that is away, or does not take the token, is not asked for each of many files.
+func TestGiveUp(t *testing.T) {
+	for code, want := range map[int]int32{500: 3 * 2, 401: 1} {
+		var asked atomic.Int32
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); w.WriteHeader(code) }))
+		results := send(t, Options{Protocol: V1, URL: s.URL, Retries: 1, Jobs: 1}, symbols(t, 50)...)
+		s.Close()
+		got := strings.Split(outcomes(results), "\n")
+		if !strings.HasPrefix(got[49], fmt.Sprintf("failed: not tried: %d ", code)) || asked.Load() != want {
+			t.Errorf("%d: %s, asked %d times", code, got[49], asked.Load())
+		}
+	}
+}
+
+// An answer to complete that is lost: the server has taken the file, and does not know
+// the key any more.
+func TestLostComplete(t *testing.T) {
+	s := newCrashServer(t)
+	lost := false
+	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if lost || !strings.HasSuffix(r.URL.Path, ":complete") {
+			return false
+		}
+		lost = true
+		s.api(httptest.NewRecorder(), r, strings.TrimPrefix(r.URL.Path, "/api/v1/"))
+		hijack(w).Close()
+		return true
+	}
+	if got := outcomes(send(t, Options{Protocol: V2, URL: s.URL + "/api", Retries: 2}, symbols(t, 1)...)); got != "uploaded" || !lost || len(s.files) != 1 {
+		t.Errorf("%s, %d files", got, len(s.files))
+	}
+}
+
+// A file that changes after it was checked is not completed on the server.
+func TestChanged(t *testing.T) {
+	for _, protocol := range Protocols[:3] {
+		for name, change := range map[string]func(path, text string) error{
+			"shorter": func(path, text string) error { return os.Truncate(path, int64(len(text)/2)) },
+			"other": func(path, text string) error {
+				return os.WriteFile(path, []byte(strings.Replace(text, "_19999\n", "_1999x\n", 1)), 0o666)
+			},
+		} {
+			s := newCrashServer(t)
+			path := write(t, filepath.Join(t.TempDir(), "a.sym"), symbolText("a", "AB", 20_000))
+			text := read(t, path)
+			o := Options{Protocol: protocol, URL: s.URL + protocolPaths[protocol], Retries: 3}
+			once := false
+			o.Tell = func(line string) {
+				if !once && !strings.HasPrefix(line, "HEAD") && !strings.HasPrefix(line, "GET") {
+					once = true
+					if err := change(path, text); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			o.Jobs = 1
+			got := outcomes(send(t, o, path))
+			if !strings.HasSuffix(got, errChanged.Error()) || len(s.files) > 0 {
+				t.Errorf("%s, %s: %s, %d files", protocol, name, got, len(s.files))
+			}
+		}
+	}
+}
+
+// The work ends soon after its context, whatever it waits for.
+func TestCancel(t *testing.T) {
+	for _, protocol := range Protocols[:4] {
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); stop(r) }))
+		ctx, cancel := context.WithCancelCause(context.Background())
+		why := errors.New("enough")
+		time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+		start := time.Now()
+		_, err := trySend(ctx, t, Options{Protocol: protocol, URL: s.URL, Retries: 5}, symbols(t, 5)...)
+		if took := time.Since(start); !errors.Is(err, why) || took > 2*time.Second {
+			t.Errorf("%s: %v after %v", protocol, err, took)
+		}
+		s.Close()
+	}
+}
+
+// A server that takes a large body slowly is waited for, while something moves; one
+// that refuses it is heard before the body is sent.
+func TestLargeBody(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "a.sym"), symbolText("a", "AB", 250_000))
+	slow := newCrashServer(t)
+	slow.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			buf := make([]byte, 1<<20)
+			for {
+				time.Sleep(100 * time.Millisecond)
+				if _, err := io.ReadFull(r.Body, buf); err != nil {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if got := outcomes(send(t, Options{Protocol: Put, URL: slow.URL, Timeout: 800 * time.Millisecond}, path)); got != "uploaded" {
+		t.Error(got)
+	}
+	var read atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X") == "" && r.Header.Get("Expect") != "" && r.URL.Path == "/417" {
+			w.WriteHeader(http.StatusExpectationFailed)
+			return
+		}
+		if r.URL.Path == "/417" {
+			n, _ := io.Copy(io.Discard, r.Body)
+			read.Add(n)
+			return
+		}
+		w.WriteHeader(403)
+	}))
+	defer s.Close()
+	if got := outcomes(send(t, Options{Protocol: V1, URL: s.URL + "/403"}, path)); got != "failed: 403 Forbidden" || read.Load() > 0 {
+		t.Errorf("%s, %d bytes read", got, read.Load())
+	}
+	if got := outcomes(send(t, Options{Protocol: V1, URL: s.URL + "/417"}, path)); got != "uploaded" || read.Load() < 1<<20 {
+		t.Errorf("%s, %d bytes read", got, read.Load())
+	}
+}
+
+// WebDAV wants folders to be there before files.
+func TestFolders(t *testing.T) {
+	s := newCrashServer(t)
+	folders := map[string]bool{"/dav": true}
+	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		name := strings.TrimSuffix(r.URL.Path, "/")
+		parent := name[:strings.LastIndex(name, "/")]
+		switch {
+		case r.Method == "PUT" && !folders[parent], r.Method == "MKCOL" && !folders[parent]:
+			w.WriteHeader(http.StatusConflict)
+		case r.Method == "MKCOL" && folders[name]:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case r.Method == "MKCOL":
+			folders[name] = true
+			w.WriteHeader(http.StatusCreated)
+		default:
+			return false
+		}
+		return true
+	}
+	if got := outcomes(send(t, Options{Protocol: Put, URL: s.URL + "/dav/", Jobs: 3}, symbols(t, 4)...)); got != "uploaded\nuploaded\nuploaded\nuploaded" || len(s.files) != 4 {
+		t.Errorf("%s, %d files", got, len(s.files))
+	}
+}
