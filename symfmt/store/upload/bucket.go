@@ -25,9 +25,9 @@ type bucket struct {
 	endpoint *url.URL // nil for AWS's own
 	creds    credentialSource
 
-	mu      sync.Mutex
-	region  string
-	located bool // the region was asked for
+	mu     sync.Mutex
+	region string
+	asked  sync.Once // for the region
 }
 
 // defaultRegion is where AWS looks for what has no region.
@@ -195,10 +195,11 @@ func (b *bucket) send(ctx context.Context, f *file, r *Result) (Outcome, error) 
 
 // there tells whether an object has the bytes of the file.
 func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
+	region := b.inRegion()
 	a, err := b.call(ctx, http.MethodHead, b.key(f), "", nil, nil, 0, nil, nil)
 	if err != nil {
 		// 403 is for what is not there, too, if one may not list the bucket.
-		if hasStatus(err, http.StatusForbidden, http.StatusBadRequest) && b.locate(ctx) {
+		if hasStatus(err, http.StatusForbidden, http.StatusBadRequest) && b.locate(ctx, region) {
 			return b.there(ctx, f)
 		}
 		if hasStatus(err, http.StatusNotFound, http.StatusForbidden, http.StatusBadRequest) {
@@ -219,27 +220,22 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 }
 
 // locate asks for the region, once: an answer to HEAD has no text, in which servers other
-// than Amazon's name it. It tells whether it is another one.
-func (b *bucket) locate(ctx context.Context) bool {
-	b.mu.Lock()
-	asked := b.located
-	b.located = true
-	b.mu.Unlock()
-	if asked {
-		return false
-	}
-	before := b.inRegion()
-	a, err := b.call(ctx, http.MethodGet, "", "location=", nil, nil, maxErrorText, nil, nil)
-	if err == nil {
+// than Amazon's name it. It tells whether it is another one than before.
+func (b *bucket) locate(ctx context.Context, before string) bool {
+	b.asked.Do(func() {
+		a, err := b.call(ctx, http.MethodGet, "", "location=", nil, nil, maxErrorText, nil, nil)
+		if err != nil {
+			return // call has taken the region, if there is one
+		}
 		var doc struct {
 			Region string `xml:",chardata"`
 		}
 		if xml.Unmarshal(a.text, &doc) == nil && regionName.MatchString(doc.Region) {
 			b.mu.Lock()
+			defer b.mu.Unlock()
 			b.region = doc.Region
-			b.mu.Unlock()
 		}
-	}
+	})
 	return b.inRegion() != before
 }
 

@@ -87,11 +87,15 @@ func say(w http.ResponseWriter, r *http.Request, text string) {
 var protocolPaths = map[Protocol]string{V1: "/v1form", V2: "/api", Put: "/sym", Zip: "/zip"}
 
 // Each fault passes: each request of each protocol meets it twice, and the file is there
-// in the end. One that stays is told, and nothing is there.
+// in the end. One that stays is told, and nothing is there. (Of put and zip a few.)
 func TestFaults(t *testing.T) {
 	path := symbols(t, 1)[0]
 	for name, fault := range faults {
 		for protocol, where := range protocolPaths {
+			rare := protocol == Zip || protocol == Put
+			if rare && name != "500" && name != "hangs up" && name != "truncated" || testing.Short() && protocol != V2 {
+				continue // what they share with the others is tested there
+			}
 			t.Run(name+"/"+string(protocol), func(t *testing.T) {
 				t.Parallel()
 				s := newCrashServer(t)

@@ -35,12 +35,15 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println("http://" + l.Addr().String())
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		os.Exit(0)
-	}()
+	go quit()
 	fake := gofakes3.New(backend)
 	log.Fatal(http.Serve(l, &checked{fake.Server(), os.Args[2], aws.Credentials{AccessKeyID: os.Args[3], SecretAccessKey: os.Args[4]}}))
+}
+
+// quit ends the program with its standard input.
+func quit() {
+	io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
 }
 
 // checked looks at signatures, and at the SHA-256 that they are for.
