@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -315,7 +316,7 @@ func TestTLS(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, plain.URL+r.URL.Path, http.StatusTemporaryRedirect)
 	}))
-	s.Config.ErrorLog = nil
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	defer s.Close()
 	path := symbols(t, 1)[0]
 	got := outcomes(send(t, Options{Protocol: V1, URL: s.URL, Retries: 5}, path))

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/symtool/symtool/symfmt/store"
@@ -106,6 +109,9 @@ type Uploader struct {
 	client *client
 	target target
 	turns  turns
+
+	mu          sync.Mutex
+	temporaries map[string]bool // files that exist
 }
 
 // A target is a protocol.
@@ -128,7 +134,15 @@ func New(o Options) (*Uploader, error) {
 		o.Progress = func(int, int64, int64) {}
 	}
 	o.Jobs = max(o.Jobs, 1)
-	u := &Uploader{Options: o}
+	u := &Uploader{Options: o, temporaries: map[string]bool{}}
+	u.Temporary = func(path string, exists bool) {
+		u.mu.Lock()
+		if u.temporaries[path] = exists; !exists {
+			delete(u.temporaries, path)
+		}
+		u.mu.Unlock()
+		o.Temporary(path, exists)
+	}
 	if o.Protocol == S3 {
 		return u, u.openBucket()
 	}
@@ -192,10 +206,22 @@ func below(base *url.URL, parts ...string) *url.URL {
 func (u *Uploader) Run(ctx context.Context, paths []string, done func(*Result)) error {
 	u.turns.init()
 	defer u.client.http.CloseIdleConnections()
+	defer u.removeTemporaries()
 	if u.Protocol == Zip {
 		return u.runZips(ctx, paths, done)
 	}
 	return u.runFiles(ctx, paths, done)
+}
+
+// removeTemporaries removes what is left of files whose work did not come to its end.
+func (u *Uploader) removeTemporaries() {
+	u.mu.Lock()
+	left := slices.Collect(maps.Keys(u.temporaries))
+	u.mu.Unlock()
+	for _, path := range left {
+		os.Remove(path)
+		u.Temporary(path, false)
+	}
 }
 
 // Compare orders results by where they go, then by where they are from.
