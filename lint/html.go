@@ -5,15 +5,14 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
+
+	"github.com/symtool/symtool/internal/page"
 )
 
 // The page's parts. The script is one text; the files are about one thing each.
 var (
-	//go:embed page.html
-	pageText string
 	//go:embed page.css
 	pageStyle string
 	//go:embed pagedata.js
@@ -26,8 +25,6 @@ var (
 	pageTablesScript string
 )
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"clean": printable}).Parse(pageText))
-
 // WriteHTML writes the results as one page, which needs nothing else: no other file,
 // and no network. Files with a map have it drawn. Names in the page come from
 // symbol files, and are text there, never markup or script.
@@ -36,7 +33,7 @@ func WriteHTML(w io.Writer, r *Results, maps map[*Report]*Map) error {
 	all := r.all()
 	p := htmlPage{
 		Generator: "symtool " + r.Version, Total: summarize(all),
-		Style: template.CSS(pageStyle), Script: template.JS(script), Policy: policy(script),
+		Style: page.Markup(pageStyle), Script: page.Markup(script), Policy: policy(script),
 	}
 	for i, rep := range all {
 		f := newHTMLFile(rep, maps[rep], limitsFor(len(maps)))
@@ -46,7 +43,9 @@ func WriteHTML(w io.Writer, r *Results, maps map[*Report]*Map) error {
 	if r.Filter != nil {
 		p.Suppressions = r.Filter.Applied()
 	}
-	return pageTemplate.Execute(w, &p)
+	out := htmlWriter{page.NewWriter(w)}
+	out.page(&p)
+	return out.Flush()
 }
 
 // policy is the page's content security policy: this script runs, and no other.
@@ -59,8 +58,8 @@ func policy(script string) string {
 type htmlPage struct {
 	Generator    string
 	Policy       string
-	Style        template.CSS
-	Script       template.JS
+	Style        page.Markup
+	Script       page.Markup
 	Files        []*htmlFile
 	Total        *summary
 	Suppressions []Applied

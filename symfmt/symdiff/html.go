@@ -4,23 +4,18 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"html/template"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/page"
 )
 
 // The page's parts.
 var (
-	//go:embed page.html
-	pageText string
 	//go:embed page.css
 	pageStyle string
 	//go:embed page.js
 	pageScript string
 )
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"clean": bin.Printable}).Parse(pageText))
 
 // maxPage is how many bytes of changes a page has, about: browsers show a few
 // megabytes without delay. What is beyond is counted.
@@ -45,8 +40,8 @@ func newHTMLWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
 type htmlPage struct {
 	Generator string
 	Policy    string
-	Style     template.CSS
-	Script    template.JS
+	Style     page.Markup
+	Script    page.Markup
 	Title     string
 	Folders   *Folders
 	Totals    string
@@ -113,7 +108,7 @@ func (t *htmlWriter) Add(m *Module) error {
 func (t *htmlWriter) End() error {
 	p := &t.page
 	p.Generator = "symtool " + t.o.Version
-	p.Style, p.Script, p.Policy = template.CSS(pageStyle), template.JS(pageScript), policy(pageScript)
+	p.Style, p.Script, p.Policy = page.Markup(pageStyle), page.Markup(pageScript), policy(pageScript)
 	p.Folders, p.Totals = t.folders, t.totals.String()
 	switch {
 	case t.folders != nil:
@@ -122,7 +117,9 @@ func (t *htmlWriter) End() error {
 		p.Title = p.Modules[0].Old.File + " and " + p.Modules[0].New.File
 	}
 	t.choices()
-	return pageTemplate.Execute(t.w, p)
+	out := pageWriter{page.NewWriter(t.w)}
+	out.page(p)
+	return out.Flush()
 }
 
 // policy is the page's content security policy: this script runs, and no other.
