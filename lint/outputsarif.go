@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
 const (
@@ -28,26 +27,38 @@ const sourceRoot = "%SRCROOT%"
 // is a notification of the invocation, which then was not successful.
 func WriteSARIF(w io.Writer, r *Results) error {
 	all := r.all()
-	run := sarif.NewRunWithInformationURI("symtool lint", projectURL)
-	run.WithColumnKind("utf16CodeUnits")
-	run.NewlineSequences = nil // the default
-	run.Tool.Driver.WithVersion(cmp.Or(r.Version, "unknown"))
 	index := map[string]int{}
+	rules, results := []sarifObject{}, []sarifObject{} // never null: GitHub wants both
 	for _, rule := range sarifRules(r, all) {
 		index[rule.ID] = len(index)
-		run.Tool.Driver.AddRule(sarifRule(rule))
+		rules = append(rules, sarifRule(rule))
 	}
-	run.AddInvocation(sarifInvocation(all))
 	for _, group := range sarifGroups(all, sarifResults, sarifBytes) {
-		run.AddResult(group.result(index))
+		results = append(results, group.result(index))
 	}
-	run.OriginalUriBaseIds = map[string]sarif.ArtifactLocation{
-		sourceRoot: {Index: -1, Description: sarif.NewTextMessage("The folder in which symtool lint was called.")},
-	}
-	doc := sarif.NewReport().AddRun(run)
-	doc.Schema = sarifSchema
-	return writeLean(w, doc)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(sarifObject{"$schema": sarifSchema, "version": "2.1.0", "runs": []sarifObject{{
+		"tool": sarifObject{"driver": sarifObject{
+			"name": "symtool lint", "version": cmp.Or(r.Version, "unknown"), "informationUri": projectURL,
+			"language": "en-US", "isComprehensive": false, "contents": []string{"localizedData", "nonLocalizedData"},
+			"rules": rules,
+		}},
+		"invocations": []sarifObject{sarifInvocation(all)},
+		"results":     results, "columnKind": "utf16CodeUnits", "language": "en-US",
+		"originalUriBaseIds": sarifObject{
+			sourceRoot: sarifObject{"description": sarifText("The folder in which symtool lint was called.")},
+		},
+	}}})
 }
+
+// sarifObject is an object of the document, with what is set in it only: -1 stands
+// for a number that is not set in the schema, but GitHub wants those of places to be
+// 0 or more.
+type sarifObject map[string]any
+
+func sarifText(s string) sarifObject { return sarifObject{"text": s} }
 
 // sarifRules are the rules that were checked, whether they found something or not:
 // what GitHub knows of a tool's rules does not change with the files. Those about
@@ -64,17 +75,21 @@ func sarifRules(r *Results, all []*Report) (list []*Rule) {
 }
 
 // sarifInvocation tells whether all files were read to their end.
-func sarifInvocation(all []*Report) *sarif.Invocation {
-	call := sarif.NewInvocation().WithExecutionSuccessful(true)
+func sarifInvocation(all []*Report) sarifObject {
+	call := sarifObject{"executionSuccessful": true}
+	var notes []sarifObject
 	for _, rep := range all {
 		if rep.Unread() == nil {
 			continue
 		}
-		call.WithExecutionSuccessful(false)
-		place := sarif.NewPhysicalLocation().WithArtifactLocation(sarifFile(rep.File))
-		note := sarif.NewNotification().WithLevel("error").WithMessage(sarif.NewTextMessage(rep.UnreadText()))
-		note.AddLocation(sarif.NewLocation().WithPhysicalLocation(place))
-		call.AddToolExecutionNotification(note)
+		place := sarifObject{"artifactLocation": sarifFile(rep.File)}
+		notes = append(notes, sarifObject{
+			"level": "error", "message": sarifText(rep.UnreadText()),
+			"locations": []sarifObject{{"physicalLocation": place}},
+		})
+	}
+	if notes != nil {
+		call["executionSuccessful"], call["toolExecutionNotifications"] = false, notes
 	}
 	return call
 }
@@ -82,24 +97,22 @@ func sarifInvocation(all []*Report) *sarif.Invocation {
 // sarifDescription is how long GitHub takes a description to be, in characters.
 const sarifDescription = 1024
 
-func sarifRule(rule *Rule) *sarif.ReportingDescriptor {
-	d := sarif.NewRule(rule.ID).WithName(sarifName(rule.Title))
+func sarifRule(rule *Rule) sarifObject {
 	text := strings.ReplaceAll(rule.Doc, "\n", " ")
-	d.WithShortDescription(sarifText(rule.Title)).WithFullDescription(sarifText(shortText(rule.Title+". "+text, sarifDescription)))
 	help := rule.Doc + "\n\nSpecification: " + rule.Spec + "\n"
 	markdown := "**" + rule.ID + ": " + rule.Title + "**\n\n" + text + "\n\nSpecification: " + rule.Spec + "\n"
 	if len(rule.Cites) > 0 {
 		help += "Reported as: " + strings.Join(rule.Cites, ", ") + "\n"
 		markdown += "\nReported as: " + strings.Join(rule.Cites, ", ") + "\n"
 	}
-	d.WithHelp(sarifText(help).WithMarkdown(markdown))
-	d.WithHelpURI(rulesURL + "#" + strings.ToLower(rule.ID))
-	d.WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(rule.Severity.String()))
-	bag := sarif.NewPropertyBag()
-	bag.WithTags([]string{rule.Family().Name})
-	bag.Add("problem.severity", sarifProblems[rule.Severity])
-	d.WithProperties(bag)
-	return d
+	return sarifObject{
+		"id": rule.ID, "name": sarifName(rule.Title), "shortDescription": sarifText(rule.Title),
+		"fullDescription":      sarifText(shortText(rule.Title+". "+text, sarifDescription)),
+		"help":                 sarifObject{"text": help, "markdown": markdown},
+		"helpUri":              rulesURL + "#" + strings.ToLower(rule.ID),
+		"defaultConfiguration": sarifObject{"enabled": true, "level": rule.Severity.String()},
+		"properties":           sarifObject{"tags": []string{rule.Family().Name}, "problem.severity": sarifProblems[rule.Severity]},
+	}
 }
 
 // sarifProblems are GitHub's names of the severities of a rule.
@@ -117,10 +130,6 @@ func shortText(s string, n int) string {
 	return s[:n] + "..."
 }
 
-func sarifText(s string) *sarif.MultiformatMessageString {
-	return sarif.NewMultiformatMessageString().WithText(s)
-}
-
 // sarifName is a title as the name of a rule: "line that is no FUNC" is
 // LineThatIsNoFunc.
 func sarifName(title string) string {
@@ -133,45 +142,41 @@ func sarifName(title string) string {
 	return b.String()
 }
 
-func (g *sarifGroup) result(index map[string]int) *sarif.Result {
+func (g *sarifGroup) result(index map[string]int) sarifObject {
 	f := g.first
-	place := sarif.NewPhysicalLocation().WithArtifactLocation(sarifFile(f.File))
 	// GitHub shows no result without a line.
-	region := sarif.NewRegion().WithStartLine(max(1, f.Line))
+	region := sarifObject{"startLine": max(1, f.Line)}
 	if f.Line > 0 && f.Col > 0 {
-		region.WithStartColumn(f.Col)
+		region["startColumn"] = f.Col
 	}
-	place.WithRegion(region)
-	location := sarif.NewLocation().WithPhysicalLocation(place)
+	location := sarifObject{"physicalLocation": sarifObject{"artifactLocation": sarifFile(f.File), "region": region}}
 	if f.Function != "" {
-		logical := sarif.NewLogicalLocation().WithFullyQualifiedName(printable(f.Function)).WithKind("function")
-		location.AddLogicalLocation(logical)
+		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": printable(f.Function), "kind": "function"}}
 	}
-	res := sarif.NewRuleResult(f.Rule.ID).WithRuleIndex(index[f.Rule.ID]).WithLevel(f.Severity.String())
-	res.Kind = "" // "fail" is the default
-	res.WithMessage(sarif.NewTextMessage(g.message())).AddLocation(location)
 	// GitHub knows a result again by primaryLocationLineHash alone; where that is
 	// missing, its upload makes one of the text of the line, which changes with
 	// every address.
 	print := fmt.Sprintf("%s:%d", Fingerprint(f), g.again+1)
-	res.WithPartialFingerprints(map[string]string{"primaryLocationLineHash": print, "symtoolLint/v1": print})
+	res := sarifObject{
+		"ruleId": f.Rule.ID, "ruleIndex": index[f.Rule.ID], "level": f.Severity.String(), "message": sarifText(g.message()),
+		"locations":           []sarifObject{location},
+		"partialFingerprints": map[string]string{"primaryLocationLineHash": print, "symtoolLint/v1": print},
+	}
 	if g.count > 1 {
-		res.WithOccurrenceCount(g.count)
+		res["occurrenceCount"] = g.count
 	}
 	if f.HasRVA {
-		bag := sarif.NewPropertyBag()
-		bag.Add("address", fmt.Sprintf("0x%x", uint64(f.RVA)))
-		res.WithProperties(bag)
+		res["properties"] = sarifObject{"address": fmt.Sprintf("0x%x", uint64(f.RVA))}
 	}
 	return res
 }
 
 // sarifFile is the place of a file: relative paths are below the source root.
-func sarifFile(file string) *sarif.ArtifactLocation {
+func sarifFile(file string) sarifObject {
 	uri := fileURI(file)
-	place := sarif.NewSimpleArtifactLocation(uri)
+	place := sarifObject{"uri": uri}
 	if !strings.HasPrefix(uri, "file:") {
-		place.WithURIBaseID(sourceRoot)
+		place["uriBaseId"] = sourceRoot
 	}
 	return place
 }

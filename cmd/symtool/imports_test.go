@@ -60,7 +60,7 @@ var importRules = []rule{
 	{"html/template/...", productExcept(), "it calls methods by name, at which the linker keeps all methods of the program: see internal/page"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
-	{"github.com/owenrumney/go-sarif/v3/...", except("lint"), "SARIF is an output of lint"},
+	{"github.com/owenrumney/go-sarif/v3/...", productExcept(), "SARIF is read in tests"},
 	{"github.com/pelletier/go-toml/v2/...", except("lint"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("symfmt/store/upload"), "buckets of S3's kind are a matter of symfmt/store/upload"},
 	{"golang.org/x/arch/...", except("walk", "lint"), "instructions are decoded in walk and lint"},
