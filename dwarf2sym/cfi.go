@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/symsframe"
@@ -165,7 +166,7 @@ func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bi
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), len(table.Rows)
 	x := &r.stats.Extra
 	for _, list := range [][]symfmt.Range{x.Signal, x.KeyB, x.Signed} {
-		slices.SortFunc(list, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+		sorting.Func(list, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
 	}
 	return table, r.stats, r.problems.sorted(slices.Concat(in.sections, in.index))
 }

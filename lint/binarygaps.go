@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -83,7 +84,7 @@ func (p *Pass) named() []elfobj.Range {
 		}
 		all = append(all, elfobj.Range{Start: p.binary.addr(pub.RVA), End: end})
 	}
-	slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+	sorting.Func(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
 	n := 0
 	for _, r := range all {
 		if n > 0 && r.Start <= all[n-1].End {
@@ -136,7 +137,7 @@ func (p *Pass) tellGaps(part codePart, left []elfobj.Range) {
 	if left = left[:n]; n == 0 {
 		return
 	}
-	slices.SortStableFunc(left, func(a, b elfobj.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
+	sorting.StableFunc(left, func(a, b elfobj.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
 	var say []string
 	for _, r := range left[:min(n, maxCodePieces)] {
 		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(p.binary.rva(r.Start)), r.End-r.Start))

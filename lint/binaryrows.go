@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -200,7 +201,7 @@ func (t *stackRows) cfa(row *stackRow) place { return t.places[row.rules[0]] }
 // finish puts the blocks in order.
 func (t *stackRows) finish() {
 	t.texts, t.number, t.setNum = nil, nil, nil
-	slices.SortStableFunc(t.blocks, func(a, b rowBlock) int {
+	sorting.StableFunc(t.blocks, func(a, b rowBlock) int {
 		if a.rva != b.rva {
 			return cmpRVA(a.rva, b.rva)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -85,7 +86,7 @@ func (c *chart) gaps(m *Map, runs []run, most int) {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b run) int {
+	sorting.Func(list, func(a, b run) int {
 		return cmp.Or(cmp.Compare(b.Size(), a.Size()), cmp.Compare(a.RVA, b.RVA))
 	})
 	c.AllGaps = len(list)
@@ -134,7 +135,7 @@ func (c *chart) worst(m *Map, most int) {
 	}
 	c.AllLack = len(list)
 	take := func(lack func(f *MappedFunc) uint64) []*MappedFunc {
-		slices.SortFunc(list, func(a, b *MappedFunc) int {
+		sorting.Func(list, func(a, b *MappedFunc) int {
 			return cmp.Or(cmp.Compare(lack(b), lack(a)), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
 		})
 		return list[:min(len(list), most)]

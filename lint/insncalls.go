@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -128,7 +129,7 @@ func (p *Pass) callRanges() []elfobj.Range {
 				all = append(all, elfobj.Range{Start: at, End: part.End})
 			}
 		}
-		slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+		sorting.Func(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
 		return all
 	}
 	all := make([]symfmt.Range, 0, p.Functions.Len())
@@ -185,7 +186,7 @@ func (b *elfBinary) mapping(modes []codeMode, known map[string]callStep) []codeM
 		}
 	})
 	b.problem("symbols", err)
-	slices.SortStableFunc(modes, func(a, b codeMode) int { return cmp.Compare(a.addr, b.addr) })
+	sorting.StableFunc(modes, func(a, b codeMode) int { return cmp.Compare(a.addr, b.addr) })
 	return modes
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -77,7 +78,7 @@ func (c *lineCover) end() (n uint64) {
 func mergeSpans(spans []lineSpan) []lineSpan {
 	byStart := func(a, b lineSpan) int { return cmp.Compare(a.start, b.start) }
 	if !slices.IsSortedFunc(spans, byStart) {
-		slices.SortFunc(spans, byStart)
+		sorting.Func(spans, byStart)
 	}
 	out := spans[:0]
 	for _, s := range spans {

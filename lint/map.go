@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -123,7 +124,7 @@ func (m *Map) finish(f *Facts) {
 		next++
 	}
 	for _, list := range [][]MappedFunc{m.Functions, m.Publics} {
-		slices.SortStableFunc(list, func(a, b MappedFunc) int {
+		sorting.StableFunc(list, func(a, b MappedFunc) int {
 			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
 		})
 	}
@@ -132,7 +133,7 @@ func (m *Map) finish(f *Facts) {
 
 // joined sorts pieces, and joins those that touch or overlap.
 func joined(list []Extent) []Extent {
-	slices.SortFunc(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
+	sorting.Func(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := list[:0]
 	for _, e := range list {
 		out = appendExtent(out, e)

@@ -3,7 +3,8 @@ package lint
 import (
 	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // GitHub's limits for code scanning: it refuses a file with more runs than 20,
@@ -39,7 +40,7 @@ func sarifGroups(reports []*Report, maxResults, maxBytes int) []sarifGroup {
 
 // sarifCut keeps the most severe results when there are too many files.
 func sarifCut(groups []sarifGroup, maxResults, maxBytes int) []sarifGroup {
-	slices.SortStableFunc(groups, func(a, b sarifGroup) int { return cmp.Compare(b.first.Severity, a.first.Severity) })
+	sorting.StableFunc(groups, func(a, b sarifGroup) int { return cmp.Compare(b.first.Severity, a.first.Severity) })
 	size := 0
 	for i := range groups {
 		if size += groups[i].size(); i == maxResults || size > maxBytes {

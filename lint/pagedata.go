@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // pageLimits bound what the page tells of a file, so that the page stays small
@@ -100,7 +102,7 @@ func mappedSymbols(a *axis, m *Map) []*MappedFunc {
 			list = append(list, p)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *MappedFunc) int { return cmp.Compare(a.RVA, b.RVA) })
+	sorting.StableFunc(list, func(a, b *MappedFunc) int { return cmp.Compare(a.RVA, b.RVA) })
 	return list
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -185,7 +186,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 
 // sortFindings puts findings of a file in order: by place.
 func sortFindings(findings []Finding) {
-	slices.SortStableFunc(findings, func(a, b Finding) int {
+	sorting.StableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Read reads the symbol file r, which may be compressed with gzip or zstd. The
@@ -335,7 +335,7 @@ func (b *builder) sortProblems() {
 		}
 		return Pos{Line: math.MaxInt}
 	}
-	slices.SortStableFunc(b.rd.report.Problems, func(x, y bin.Problem) int {
+	sorting.StableFunc(b.rd.report.Problems, func(x, y bin.Problem) int {
 		return comparePos(place(x), place(y))
 	})
 }

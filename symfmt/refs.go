@@ -2,7 +2,8 @@ package symfmt
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // references checks the numbers by which records name a FILE or INLINE_ORIGIN.
@@ -59,7 +60,7 @@ func (u *references) report(rd *Reader, later bool) error {
 		}
 		uses = append(uses, use)
 	}
-	slices.SortFunc(uses, func(a, b *pendingUse) int {
+	sorting.Func(uses, func(a, b *pendingUse) int {
 		return comparePos(Pos{a.err.Line, a.err.Col}, Pos{b.err.Line, b.err.Col})
 	})
 	for _, use := range uses {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -68,7 +69,7 @@ func (m *documentMaker) bitFlips(a *crashAnalysis) []DocBitFlip {
 			}
 		}
 	}
-	slices.SortStableFunc(f.found, func(a, b DocBitFlip) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	sorting.StableFunc(f.found, func(a, b DocBitFlip) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return f.found
 }
 

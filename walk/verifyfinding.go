@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // maxFindings is how many findings a verdict tells: more than anybody reads, and
@@ -162,7 +164,7 @@ func sortFindings(list []Finding) {
 		}
 		return n
 	}
-	slices.SortStableFunc(list, func(a, b Finding) int {
+	sorting.StableFunc(list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)),
 			cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(b.weight, a.weight),
 			strings.Compare(a.Module, b.Module), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.PC, b.PC))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -62,7 +63,7 @@ func coveredCode(m *symfmt.Module) ranges {
 			all = append(all, symfmt.Range{RVA: b.RVA, Size: b.Size})
 		}
 	}
-	slices.SortFunc(all, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+	sorting.Func(all, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := all[:0]
 	for _, r := range all {
 		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
@@ -229,7 +230,7 @@ func pairFiles(old, new []*storeFile) (pairs []filePair) {
 	for _, g := range groups {
 		pairs = append(pairs, pairGroup(g[0], g[1])...)
 	}
-	slices.SortFunc(pairs, func(a, b filePair) int {
+	sorting.Func(pairs, func(a, b filePair) int {
 		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.place(), b.place()), cmp.Compare(a.oldPlace(), b.oldPlace()))
 	})
 	return pairs

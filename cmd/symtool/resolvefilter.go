@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/resolve"
 )
 
@@ -222,7 +223,7 @@ func (f *logFilter) oddNames() []string {
 			f.odd = append(f.odd, name)
 		}
 	}
-	slices.SortFunc(f.odd, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	sorting.Func(f.odd, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	f.odd = slices.Compact(f.odd)
 	return f.odd
 }

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"math"
 	"slices"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // loadPage is the page to which LoadBase rounds. It is the page of most
@@ -90,7 +92,7 @@ func rangeOf(addr, size uint64) Range {
 }
 
 func merge(in []Range) []Range {
-	slices.SortFunc(in, func(a, b Range) int {
+	sorting.Func(in, func(a, b Range) int {
 		if a.Start < b.Start {
 			return -1
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // In a relocatable file (ET_REL) the contents of a section are complete only
@@ -297,7 +298,7 @@ func (t *relocTable) sort() error {
 		t.sorted = append(t.sorted, *r)
 		return true
 	})
-	slices.SortStableFunc(t.sorted, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
+	sorting.StableFunc(t.sorted, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
 	return err
 }
 

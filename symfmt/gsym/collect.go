@@ -2,8 +2,8 @@ package gsym
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -81,7 +81,7 @@ func (s *scratch) collectLines(f *symfmt.Func) {
 		s.lines = append(s.lines, line{off, end, r.Line.Num, r.Line.File})
 	}
 	if !ascending {
-		slices.SortStableFunc(s.lines, func(a, b line) int { return cmp.Compare(a.off, b.off) })
+		sorting.StableFunc(s.lines, func(a, b line) int { return cmp.Compare(a.off, b.off) })
 	}
 	end := uint32(0) // of the row before
 	for i, l := range s.lines {
@@ -234,7 +234,7 @@ func (s *scratch) sortRanges() []depthRange {
 			s.sorted = append(s.sorted, depthRange{s.nodes[i].depth, r.off, r.end, uint32(i)})
 		}
 	}
-	slices.SortStableFunc(s.sorted, compareDepthRanges)
+	sorting.StableFunc(s.sorted, compareDepthRanges)
 	return s.sorted
 }
 

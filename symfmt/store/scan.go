@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Entry is a file of a store.
@@ -95,7 +96,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 	for _, v := range versions {
 		l.Versions = append(l.Versions, v)
 	}
-	slices.SortFunc(l.Versions, func(a, b *Version) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	sorting.Func(l.Versions, func(a, b *Version) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return l, nil
 }
 

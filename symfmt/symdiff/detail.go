@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -284,7 +285,7 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
+	sorting.StableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
 	for _, i := range order {
 		in := &inlines[i]
 		name, err := s.origin(in.Origin, old[i])

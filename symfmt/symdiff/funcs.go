@@ -2,7 +2,8 @@ package symdiff
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // compareFuncs tells what differs between matched functions, and which have no
@@ -34,7 +35,7 @@ func (r *Result) compareFuncs() error {
 
 // sortChanges sorts by address in the new file.
 func (r *Result) sortChanges(changes []Change) {
-	slices.SortStableFunc(changes, func(x, y Change) int {
+	sorting.StableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.place(x), r.place(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }

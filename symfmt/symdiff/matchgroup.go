@@ -2,7 +2,8 @@ package symdiff
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/symtool/symtool/internal/sorting"
 )
 
 // keyed is a function and what it is matched by.
@@ -32,7 +33,7 @@ func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 
 // sortKeys sorts by key and then by address.
 func sortKeys(s []keyed, funcs []Func) {
-	slices.SortFunc(s, func(x, y keyed) int {
+	sorting.Func(s, func(x, y keyed) int {
 		if x.key != y.key {
 			return cmp.Compare(x.key, y.key)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -78,7 +79,7 @@ func (r *Result) comparePaths() {
 		return slices.Compact(names)
 	}
 	olds, news := only(r.Old, r.New), only(r.New, r.Old)
-	slices.SortFunc(news, fromEnd)
+	sorting.Func(news, fromEnd)
 	count := map[[2]string]int{}
 	for _, name := range olds {
 		// The name with the longest end in common is beside the place of this one.
@@ -96,7 +97,7 @@ func (r *Result) comparePaths() {
 	for folders, n := range count {
 		r.Paths = append(r.Paths, PathMove{folders[0], folders[1], n})
 	}
-	slices.SortFunc(r.Paths, func(x, y PathMove) int {
+	sorting.Func(r.Paths, func(x, y PathMove) int {
 		return cmp.Or(cmp.Compare(y.Files, x.Files), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }

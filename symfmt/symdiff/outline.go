@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -258,7 +259,7 @@ func (b *outliner) finish() (*Outline, error) {
 	}
 	b.cfi.fresh(o.Arch)
 	o.CFI, o.Rows = b.cfi.finish()
-	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
+	sorting.StableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
 		o.Problems = append(o.Problems, bin.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, maxKept)})

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -228,7 +229,7 @@ func (c *cfiReader) finish() ([]Span, *Rows) {
 	if slices.IsSortedFunc(c.blocks, byRVA) && disjoint(c.blocks) {
 		return joinSpans(c.spans), c.rows
 	}
-	slices.SortStableFunc(c.blocks, byRVA)
+	sorting.StableFunc(c.blocks, byRVA)
 	out := make([]Span, 0, len(c.spans))
 	at := symfmt.RVA(0)
 	for _, b := range c.blocks {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -97,7 +98,7 @@ func (f *frameBuilder) blocks() (kept []uint32) {
 		}
 		kept = append(kept, uint32(i))
 	}
-	slices.SortStableFunc(kept, func(i, j uint32) int {
+	sorting.StableFunc(kept, func(i, j uint32) int {
 		return cmp.Compare(f.table.Blocks[i].RVA, f.table.Blocks[j].RVA)
 	})
 	return kept
@@ -127,7 +128,7 @@ func (f *frameBuilder) chooseCIEs() {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(a, b cieKey) int {
+	sorting.Func(keys, func(a, b cieKey) int {
 		return cmp.Or(cmp.Compare(f.count[b], f.count[a]), cmp.Compare(a.init, b.init), cmp.Compare(a.column, b.column))
 	})
 	clear(f.count)
@@ -246,7 +247,7 @@ func (f *frameBuilder) blockRows(b *symfmt.CFIBlock, col column) (size uint64) {
 	if !slices.IsSortedFunc(rows, byRVA) {
 		f.rows = append(f.rows[:0], rows...)
 		rows = f.rows
-		slices.SortStableFunc(rows, byRVA)
+		sorting.StableFunc(rows, byRVA)
 	}
 	at := b.RVA
 	for i, r := range rows {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -348,7 +349,7 @@ func (d *debugInfo) functionLines(f *symfmt.Func, start uint64) {
 	}
 	byRVA := func(a, b symfmt.Line) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(d.lines, byRVA) {
-		slices.SortStableFunc(d.lines, byRVA)
+		sorting.StableFunc(d.lines, byRVA)
 	}
 	for i, l := range d.lines {
 		size := l.Size

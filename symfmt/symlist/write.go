@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"io"
-	"slices"
 	"strconv"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -64,7 +64,7 @@ func symbols(m *symfmt.Module, o Options) (list []symbol, outside int) {
 		}
 		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.name, b.name))
 	}
-	slices.SortStableFunc(list, order)
+	sorting.StableFunc(list, order)
 	if o.Format == PerfMap {
 		reach(list)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -223,7 +224,7 @@ func (d *Dump) ApplyRest(data []byte) error {
 	if d.HasWriter = v.Writer != nil; d.HasWriter {
 		d.Writer = *v.Writer
 	}
-	slices.SortStableFunc(d.Unloaded, ByAddr)
+	sorting.StableFunc(d.Unloaded, ByAddr)
 	SortMappings(d.Maps)
 	d.SetModules(v.Modules, v.Main)
 	d.keepMemory(v.Memory)
@@ -278,7 +279,7 @@ func (d *Dump) applyCrash(v *restCrash, read *Crash) {
 
 // keepMemory leaves out what is not in ranges.
 func (d *Dump) keepMemory(ranges []Range) {
-	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	sorting.Func(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	var kept []Region
 	for _, m := range d.Memory.Regions {
 		for len(ranges) > 0 && len(m.Data) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -175,7 +176,7 @@ func (r *reader) unloadedModules(s span) {
 		}
 		r.d.Unloaded = append(r.d.Unloaded, m)
 	})
-	slices.SortStableFunc(r.d.Unloaded, dump.ByAddr)
+	sorting.StableFunc(r.d.Unloaded, dump.ByAddr)
 }
 
 // finishModules makes the list of modules. The first of the file is the program
