@@ -78,31 +78,15 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 			versionCommand(),
 			helpCommand(),
 		},
-		Action:          rootAction,
-		Flags:           []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
-		HideHelp:        true, // permute finds --help anywhere
-		HideVersion:     true, // -v is --verbose
-		HideHelpCommand: true,
-		// A comma is part of a folder's name.
-		DisableSliceFlagSeparator: true,
-		OnUsageError:              onUsageError,
-		ExitErrHandler:            func(*cli.Context, error) {},
+		Action: rootAction,
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
 	}
 	for _, c := range app.Commands {
-		c.HideHelp, c.HideHelpCommand = true, true
-		c.OnUsageError = onUsageError
 		if hasLogLevel(c) {
 			addLogLevel(c, msgs)
 		}
 	}
 	return app
-}
-
-func onUsageError(c *cli.Context, err error, isCommand bool) error {
-	if isCommand {
-		return usagef(c.Command.Name, "%v", err)
-	}
-	return usagef("", "%v", err)
 }
 
 // rootAction runs where no command of this name exists.

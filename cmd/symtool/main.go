@@ -55,7 +55,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		args, err = permute(app, args)
 	}
 	if err == nil {
-		err = app.RunContext(ctx, args)
+		err = runApp(ctx, app, args)
 	}
 	status := exitStatus(ctx, app, err)
 	msgs.endDebug(status)

@@ -33,7 +33,7 @@ func supplierOf(t testing.TB, flags ...string) (s resolve.Supplier, stderr *byte
 	if permuteErr != nil {
 		t.Fatal(permuteErr)
 	}
-	err = app.RunContext(context.Background(), args)
+	err = runApp(context.Background(), app, args)
 	return s, stderr, err
 }
 

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+)
+
+// runApp runs the command that args name, or the program's own action. cli.App's
+// Run would do, but prints help, and from there the linker comes to text/template,
+// which calls methods by name: every exported method of every type stays in the
+// program then, a seventh of it. Help is our own anyway.
+func runApp(ctx context.Context, app *cli.App, args []string) error {
+	root := cli.NewContext(app, nil, nil)
+	root.Context = ctx
+	c, err := parseFlags(root, app.Flags, args[min(1, len(args)):])
+	if err != nil {
+		return usagef("", "%v", err)
+	}
+	command := app.Command(c.Args().First())
+	if command == nil {
+		return app.Action(c)
+	}
+	c, err = parseFlags(c, command.Flags, c.Args().Tail())
+	if err != nil {
+		return usagef(command.Name, "%v", err)
+	}
+	c.Command = command
+	if command.Before != nil {
+		if err := command.Before(c); err != nil {
+			return err
+		}
+	}
+	return command.Action(c)
+}
+
+// parseFlags returns the context in which flags have the values that args give
+// them, and the rest of args are the operands.
+func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Context, error) {
+	values := flag.NewFlagSet("", flag.ContinueOnError)
+	parser := flag.NewFlagSet("", flag.ContinueOnError)
+	parser.SetOutput(io.Discard)
+	var all []*flagSetting
+	for _, f := range flags {
+		if err := f.Apply(values); err != nil {
+			return nil, err
+		}
+		setting := &flagSetting{flag: f, set: values, value: values.Lookup(f.Names()[0]).Value}
+		all = append(all, setting)
+		for _, name := range f.Names() {
+			parser.Var(setting, name, "")
+		}
+	}
+	if err := parser.Parse(args); err != nil {
+		return nil, err
+	}
+	for _, setting := range all {
+		if err := setting.finish(); err != nil {
+			return nil, err
+		}
+	}
+	err := values.Parse(slices.Concat([]string{"--"}, parser.Args()))
+	return cli.NewContext(parent.App, values, parent), err
+}
+
+// flagSetting gives a flag its value under all of its names. It is a flag.Value.
+type flagSetting struct {
+	flag  cli.Flag
+	set   *flag.FlagSet
+	value flag.Value
+	list  []string // of a flag that may be repeated
+}
+
+func (s *flagSetting) String() string { return "" }
+
+// IsBoolFlag tells package flag which flags take no value.
+func (s *flagSetting) IsBoolFlag() bool {
+	b, ok := s.value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+func (s *flagSetting) Set(value string) error {
+	if _, ok := s.value.(*cli.StringSlice); ok {
+		s.list = append(s.list, value)
+		return nil
+	}
+	return s.setAll(value)
+}
+
+// finish sets a flag that may be repeated, all at once: StringSlice splits what it
+// is given at commas otherwise, and a comma is part of a folder's name.
+func (s *flagSetting) finish() error {
+	if s.list == nil {
+		return nil
+	}
+	return s.setAll(cli.NewStringSlice(s.list...).Serialize())
+}
+
+func (s *flagSetting) setAll(value string) error {
+	for _, name := range s.flag.Names() {
+		if err := s.set.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
