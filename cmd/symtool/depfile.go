@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,10 +127,16 @@ func (d *dumper) dependencies() []string {
 	for _, m := range d.maps.manifests {
 		all = append(all, m.file)
 	}
+	seen := map[string]bool{}
+	for _, name := range all {
+		seen[name] = true
+	}
 	note := func(name string) {
-		if !slices.Contains(all, name) {
-			found = append(found, relative(name))
+		rel := relative(name)
+		if !seen[name] && !seen[rel] {
+			found = append(found, rel)
 		}
+		seen[name], seen[rel] = true, true
 	}
 	for _, r := range d.results {
 		for _, name := range r.read.names {
@@ -144,12 +149,7 @@ func (d *dumper) dependencies() []string {
 		}
 	}
 	slices.Sort(found)
-	for _, name := range found {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
+	return append(all, found...)
 }
 
 // relative is a path below the current folder as seen from there: a build in a
@@ -165,11 +165,16 @@ func relative(path string) string {
 	return path
 }
 
+// notInDepfiles are the characters that neither make nor ninja can be told of. GCC
+// writes ; and | as they are: make then takes what is behind ; for a command and runs
+// it, and what is behind | for something else.
+const notInDepfiles = "\n\r;|"
+
 // text is the depfile. The first of files is what the user named.
 func (f *depfile) text(targets, files []string) (string, error) {
 	for _, name := range append(slices.Clone(targets), files...) {
-		if strings.ContainsAny(name, "\n\r") || strings.HasSuffix(name, `\`) {
-			return "", errors.New("the syntax of make has no way to name " + fmt.Sprintf("%q", name))
+		if strings.ContainsAny(name, notInDepfiles) || strings.HasSuffix(name, `\`) {
+			return "", fmt.Errorf("depfiles have no way to name %q: make or ninja would read something else; rename it, or leave out -MD", name)
 		}
 	}
 	var b strings.Builder

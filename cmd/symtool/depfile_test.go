@@ -43,9 +43,12 @@ func TestDepfileText(t *testing.T) {
 			t.Errorf("%q: %v, want %q", got, err, c.want)
 		}
 	}
-	for _, name := range []string{"a\nb", "a\rb", `a\`} {
+	for _, name := range []string{"a\nb", "a\rb", `a\`, "a;b", "x;touch y", "a|b", "|"} {
 		if _, err := (&depfile{}).text([]string{"x"}, []string{name}); err == nil {
 			t.Errorf("%q: written", name)
+		}
+		if _, err := (&depfile{}).text([]string{name}, []string{"x"}); err == nil {
+			t.Errorf("%q: written as a target", name)
 		}
 	}
 }

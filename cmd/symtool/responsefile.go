@@ -26,10 +26,15 @@ func expandArgs(args []string) ([]string, error) {
 		return args, nil
 	}
 	out := args[:1:1]
-	todo := args[1:]
+	todo := [][]string{args[1:]} // the last one is first: it stands where its @FILE did
 	for read := 0; len(todo) > 0; {
-		arg := todo[0]
-		todo = todo[1:]
+		list := &todo[len(todo)-1]
+		if len(*list) == 0 {
+			todo = todo[:len(todo)-1]
+			continue
+		}
+		arg := (*list)[0]
+		*list = (*list)[1:]
 		text, ok, err := responseFile(arg)
 		if err != nil {
 			return nil, usagef("", "%s: %v", arg, err)
@@ -41,7 +46,7 @@ func expandArgs(args []string) ([]string, error) {
 		if read++; read > maxResponseFiles {
 			return nil, usagef("", "%s: more than %d response files: does one name itself?", arg, maxResponseFiles)
 		}
-		todo = append(splitArgs(text), todo...)
+		todo = append(todo, splitArgs(text))
 	}
 	return out, nil
 }
@@ -69,7 +74,8 @@ func responseFile(arg string) (text string, ok bool, err error) {
 	if at := strings.IndexByte(string(data), 0); at >= 0 {
 		return "", false, &bin.Error{Offset: uint64(at), Msg: "a zero byte, which no argument can have"}
 	}
-	return string(data), true, nil
+	// Some editors and shells of Windows put a mark in front of UTF-8.
+	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 
 // pathless drops the path of an error: the message has it.

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -49,14 +50,15 @@ func TestExpandArgs(t *testing.T) {
 		"more":  "a @none\n@empty b",
 		"empty": " \n",
 		"self":  "x @self",
+		"bom":   "\ufeffa\r\nb\r\n",
 		"zero":  "a\x00b",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := expandArgs([]string{"@flags", "dump", "@flags", "@", "--", "@none"})
-	want := strings.Fields("@flags dump -j 4 a @none b @more|x end @ -- @none")
+	got, err := expandArgs([]string{"@flags", "dump", "@flags", "@bom", "@", "--", "@none"})
+	want := strings.Fields("@flags dump -j 4 a @none b @more|x end a b @ -- @none")
 	for i := range want {
 		want[i] = strings.ReplaceAll(want[i], "|", " ")
 	}
@@ -71,6 +73,22 @@ func TestExpandArgs(t *testing.T) {
 		if _, err := expandArgs([]string{"symtool", arg}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", arg, err, want)
 		}
+	}
+}
+
+// Many response files behind each other do not move what is behind them again and again.
+func TestManyResponseFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	many := strings.Repeat("@empty\n", maxResponseFiles-1) + strings.Repeat("x\n", 200_000)
+	for name, text := range map[string]string{"empty": "", "many": many} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	got, err := expandArgs([]string{"symtool", "@many"})
+	if took := time.Since(start); err != nil || len(got) != 200_001 || took > 2*time.Second {
+		t.Errorf("%d arguments after %v, %v", len(got), took, err)
 	}
 }
 
