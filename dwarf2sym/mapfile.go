@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -80,13 +81,19 @@ func (f *sourceFile) digest() error {
 	case st.Size() > maxSource:
 		return errTooLarge
 	}
+	// What has no size and is not empty is made by the kernel as it is read, such as
+	// /proc/kmsg, which has one wait for the next message: it is no source file.
+	whole := io.LimitReader(file, maxSource+1)
+	if st.Size() == 0 {
+		whole = strings.NewReader("")
+	}
 	long, short := sha512.New(), md5.New()
-	n, err := io.Copy(io.MultiWriter(long, short), io.LimitReader(file, maxSource+1))
+	n, err := io.Copy(io.MultiWriter(long, short), whole)
 	switch {
 	case err != nil:
 		return err
 	case n > maxSource:
-		return errTooLarge // a file may grow, or not tell its size
+		return errTooLarge // it grows
 	}
 	f.sha512, f.md5 = hex.EncodeToString(long.Sum(nil)), hex.EncodeToString(short.Sum(nil))
 	return nil

@@ -112,6 +112,9 @@ func (m *Mapping) apply(prefixes []PrefixMap, path, md5 string) MappedFile {
 	origin := cleanPath(m.origin(prefixes, path, places))
 	for i := range m.Rules {
 		r := &m.Rules[i]
+		if !r.isFor(path, origin) {
+			continue
+		}
 		match := r.match(origin)
 		if match == nil || !r.filled(match) {
 			continue

@@ -18,6 +18,12 @@ type MapRule struct {
 	expr   *regexp.Regexp
 	prefix string // that expr has behind ^; "" for none. Most rules fail there
 	parts  []mapPart
+	files  map[string]bool // the only paths that it is for; nil: all
+}
+
+// isFor tells whether the rule is for one of the paths.
+func (r *MapRule) isFor(paths ...string) bool {
+	return r.files == nil || slices.ContainsFunc(paths, func(p string) bool { return r.files[p] })
 }
 
 // match is FindStringSubmatchIndex of the expression.
@@ -105,6 +111,10 @@ func ParseMapRule(text string, vars map[string]string) (MapRule, error) {
 	if !ok || expr == "" || template == "" {
 		return MapRule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(MapPresets(), ", "))
 	}
+	return newMapRule(expr, template, vars)
+}
+
+func newMapRule(expr, template string, vars map[string]string) (MapRule, error) {
 	if hasControls(template) {
 		return MapRule{}, errors.New("the template has control characters")
 	}

@@ -52,6 +52,15 @@ func usagef(command, format string, args ...any) error {
 	return &usageError{command, fmt.Sprintf(format, args...)}
 }
 
+// usageUnlessTold is a usage error, unless err has a status of its own.
+func usageUnlessTold(command string, err error) error {
+	var told *statusError
+	if errors.As(err, &told) {
+		return err
+	}
+	return usagef(command, "%v", err)
+}
+
 // newApp returns the program with its commands. msgs is the error stream.
 func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 	app := &cli.App{

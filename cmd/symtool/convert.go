@@ -63,7 +63,7 @@ func convertCommand(msgs *messages) *cli.Command {
 		Action: func(c *cli.Context) error {
 			cfg, err := newConvertConfig(c)
 			if err != nil {
-				return usagef("convert", "%v", err)
+				return usageUnlessTold("convert", err)
 			}
 			return (&converter{convertConfig: cfg, stdout: c.App.Writer, msgs: msgs}).run(c.Context)
 		},
@@ -174,7 +174,7 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 			return nil, err
 		}
 	}
-	return cfg, notInput(cfg.output, append(slices.Clone(cfg.files), cfg.binary)...)
+	return cfg, notInput(cfg.output, append(append(slices.Clone(cfg.files), cfg.binary), cfg.edit.maps.inputs()...)...)
 }
 
 func (cfg *convertConfig) operands(*cli.Context) error {

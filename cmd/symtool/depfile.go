@@ -49,7 +49,7 @@ func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
 		return fmt.Errorf("-MF is %s, want a file of its own", d.path)
 	}
 	cfg.depfile = d
-	return notDepfile(d.path, append(slices.Clone(cfg.files), cfg.debugFile, cfg.options.Package)...)
+	return notDepfile(d.path, append(append(slices.Clone(cfg.files), cfg.debugFile, cfg.options.Package), cfg.maps.inputs()...)...)
 }
 
 // sameName tells whether two names are of one file, which need not be there.
@@ -124,9 +124,7 @@ func (d *dumper) dependencies() []string {
 	if d.debugFile != "" {
 		all = append(all, d.debugFile)
 	}
-	for _, m := range d.maps.manifests {
-		all = append(all, m.file)
-	}
+	all = append(all, d.maps.inputs()...)
 	seen := map[string]bool{}
 	for _, name := range all {
 		seen[name] = true

@@ -190,7 +190,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		cfg.output = "-"
 	}
 	if cfg.maps, err = newMapConfig(c, true); err != nil {
-		return nil, usagef("dump", "%v", err)
+		return nil, usageUnlessTold("dump", err)
 	}
 	cfg.options.Mapping = cfg.maps.mapping
 	if cfg.client, err = newDebuginfod(c, msgs); err != nil {
@@ -311,7 +311,7 @@ func (cfg *dumpConfig) operands(args []string) error {
 	if err := cfg.maps.checkList(cfg.output, inputs...); err != nil {
 		return err
 	}
-	return notInput(cfg.output, inputs...)
+	return notInput(cfg.output, append(inputs, cfg.maps.inputs()...)...)
 }
 
 // notInput keeps an input from being overwritten.

@@ -51,7 +51,7 @@ type format struct {
 const headSize = 64
 
 // The flags of all formats of symbols that are written.
-var editFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module", "map", "map-var", "map-links", "map-manifest", "map-list"}
+var editFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module", "map", "map-file", "map-var", "map-links", "map-manifest", "map-list"}
 
 // formats are all formats of convert, in the order in which contents are looked at.
 // It is a function, because rows refer to functions that look at the list.

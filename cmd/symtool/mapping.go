@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,13 +17,14 @@ import (
 	"github.com/symtool/symtool/internal/sorting"
 )
 
-// mapFlagNames are the flags that need --map.
+// mapFlagNames are the flags that need --map or --map-file.
 var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
 
 // mapFlags are those of the commands that write FILE names.
 func mapFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "`REGEX=TEMPLATE`: TEMPLATE is the name of each FILE in whose path\nREGEX matches. It has {1} and {NAME} for groups, {VAR}, {digest}.\nAfter --prefix-map; may be repeated: the first one that matches\ncounts. rust is one for Rust's standard library"},
+		&cli.StringSliceFlag{Name: "map-file", KeepSpace: true, Usage: "rules from `FILE`, before those of --map: a line each, or the JSON\nof Mozilla's dump_syms --mapping-file; may be repeated"},
 		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "`VAR=VALUE` for templates; may be repeated"},
 		&cli.BoolFlag{Name: "map-links", Usage: "follow the symbolic links in paths before --map"},
 		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "`FILE,DIR`: Mozilla's install manifest FILE tells, before --map,\nwhere the files in DIR are from; may be repeated"},
@@ -32,18 +34,29 @@ func mapFlags() []cli.Flag {
 
 // mapConfig is what the flags of mapFlags say.
 type mapConfig struct {
-	mapping   *dwarf2sym.Mapping // nil without --map
+	mapping   *dwarf2sym.Mapping // nil without --map and --map-file
+	files     []string           // of --map-file
 	manifests []manifestArg
 	list      string // of --map-list
 }
 
-// newMapConfig reads the flags. With debugInfo there is {md5}.
+// inputs are the files that say how to map.
+func (cfg *mapConfig) inputs() []string {
+	all := slices.Clone(cfg.files)
+	for _, m := range cfg.manifests {
+		all = append(all, m.file)
+	}
+	return all
+}
+
+// newMapConfig reads the flags, and the files with rules. With debugInfo there is
+// {md5}. An error has a status if it is one of a file.
 func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
-	cfg := mapConfig{list: c.String("map-list")}
-	if !c.IsSet("map") {
+	cfg := mapConfig{list: c.String("map-list"), files: c.StringSlice("map-file")}
+	if !c.IsSet("map") && !c.IsSet("map-file") {
 		for _, name := range mapFlagNames {
 			if c.IsSet(name) {
-				return cfg, fmt.Errorf("--%s is for --map", name)
+				return cfg, fmt.Errorf("--%s is for --map and --map-file", name)
 			}
 		}
 		return cfg, nil
@@ -53,14 +66,17 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 	if err != nil {
 		return cfg, err
 	}
+	for _, file := range cfg.files {
+		rules, err := readMapRules(file, vars)
+		if err != nil {
+			return cfg, &statusError{statusInput, fmt.Errorf("--map-file: %w", hintMapVar(err))}
+		}
+		m.Rules = append(m.Rules, rules...)
+	}
 	for _, text := range c.StringSlice("map") {
 		rule, err := dwarf2sym.ParseMapRule(text, vars)
-		var unknown *dwarf2sym.MapNameError
-		if errors.As(err, &unknown) && dwarf2sym.CheckMapVar(unknown.Name, "") == nil {
-			return cfg, fmt.Errorf("--map is %q: %w; --map-var %s=VALUE makes it one", text, err, unknown.Name)
-		}
 		if err != nil {
-			return cfg, fmt.Errorf("--map is %q: %w", text, err)
+			return cfg, fmt.Errorf("--map is %q: %w", text, hintMapVar(err))
 		}
 		m.Rules = append(m.Rules, rule)
 	}
@@ -77,6 +93,38 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 	}
 	cfg.mapping = m
 	return cfg, nil
+}
+
+// hintMapVar tells how a name that stands for nothing becomes a variable.
+func hintMapVar(err error) error {
+	var unknown *dwarf2sym.MapNameError
+	if errors.As(err, &unknown) && dwarf2sym.CheckMapVar(unknown.Name, "") == nil {
+		return fmt.Errorf("%w; --map-var %s=VALUE makes it one", err, unknown.Name)
+	}
+	return err
+}
+
+// readMapRules reads a file of --map-file.
+func readMapRules(file string, vars map[string]string) ([]dwarf2sym.MapRule, error) {
+	if file == "" {
+		return nil, errors.New("the name of the file is empty")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, unopened(err)
+	}
+	defer f.Close()
+	rules, err := dwarf2sym.ReadMapRules(f, file, vars)
+	return rules, unopened(err)
+}
+
+// unopened is an error of the system as others are written: the file, then why.
+func unopened(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return err
 }
 
 // mapVars reads VAR=VALUE.
@@ -118,7 +166,7 @@ func (cfg *mapConfig) readManifests() error {
 	for _, arg := range cfg.manifests {
 		m, err := readManifest(arg)
 		if err != nil {
-			return inputError("--map-manifest", err)
+			return &statusError{statusInput, fmt.Errorf("--map-manifest: %w", unopened(err))}
 		}
 		cfg.mapping.Manifests = append(cfg.mapping.Manifests, m)
 	}
@@ -147,7 +195,7 @@ func (cfg *mapConfig) checkList(output string, inputs ...string) error {
 	if filepath.Clean(cfg.list) == filepath.Clean(output) {
 		return fmt.Errorf("--map-list is %s, which is the output", cfg.list)
 	}
-	for _, in := range inputs {
+	for _, in := range append(cfg.inputs(), inputs...) {
 		if st, statErr := os.Stat(in); err == nil && statErr == nil && os.SameFile(st, list) {
 			return fmt.Errorf("--map-list is %s, which is an input", cfg.list)
 		}

@@ -1,0 +1,130 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// maxMapFile bounds a file of rules, in bytes. Mozilla's list generated files by
+// name: some thousands.
+const maxMapFile = 64 << 20
+
+// ReadMapRules reads a file of rules, in one of two forms:
+//
+//   - a rule on each line, as ParseMapRule reads it; empty lines and those that begin
+//     with # are nothing;
+//   - JSON as mozilla/dump_syms reads it with --mapping-file: "variables", and
+//     "mappings" with "source" (the expression), "destination" (the template) and
+//     "files" (if there are any: the paths that the rule is for). As there, rules with
+//     files come before those without, and variables of vars before those of the file.
+//
+// What differs from Mozilla's is that a brace in a destination is always one of a
+// name, or doubled. file is for errors.
+func ReadMapRules(r io.Reader, file string, vars map[string]string) ([]MapRule, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxMapFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) > maxMapFile:
+		return nil, &bin.Error{File: file, Msg: fmt.Sprintf("more than %d bytes: no list of rules", maxMapFile)}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	var rules []MapRule
+	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		rules, err = mozillaRules(data, file, vars)
+	} else {
+		rules, err = textRules(string(data), file, vars)
+	}
+	if err == nil && len(rules) == 0 {
+		err = fmt.Errorf("%s: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file", file)
+	}
+	return rules, err
+}
+
+func textRules(text, file string, vars map[string]string) (rules []MapRule, err error) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" || line[0] == '#' {
+			continue
+		}
+		r, err := ParseMapRule(line, vars)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+// mozillaFile is the JSON of --mapping-file.
+type mozillaFile struct {
+	Variables map[string]string `json:"variables"`
+	Mappings  []struct {
+		Source      string   `json:"source"`
+		Destination string   `json:"destination"`
+		Files       []string `json:"files"`
+	} `json:"mappings"`
+}
+
+func mozillaRules(data []byte, file string, vars map[string]string) ([]MapRule, error) {
+	var doc mozillaFile
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, jsonError(file, err)
+	}
+	all := map[string]string{}
+	for name, value := range doc.Variables {
+		if err := CheckMapVar(name, value); err != nil {
+			return nil, fmt.Errorf("%s: variables: %w", file, err)
+		}
+		all[name] = value
+	}
+	maps.Copy(all, vars)
+	var listed, others []MapRule
+	for i, m := range doc.Mappings {
+		if m.Source == "" || m.Destination == "" {
+			return nil, fmt.Errorf("%s: mappings[%d]: want a source and a destination", file, i)
+		}
+		r, err := newMapRule(m.Source, m.Destination, all)
+		if err != nil {
+			return nil, fmt.Errorf("%s: mappings[%d]: %w", file, i, err)
+		}
+		if len(m.Files) == 0 {
+			others = append(others, r)
+			continue
+		}
+		r.files = make(map[string]bool, len(m.Files))
+		for _, name := range m.Files {
+			r.files[name] = true
+		}
+		listed = append(listed, r)
+	}
+	return append(listed, others...), nil
+}
+
+// jsonError gives an error of encoding/json its place.
+func jsonError(file string, err error) error {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at := uint64(syntax.Offset) // bytes that were read, the wrong one too, unless it is the end that is
+		if at > 0 && !strings.HasPrefix(syntax.Error(), "unexpected end") {
+			at--
+		}
+		return &bin.Error{File: file, Offset: at, Msg: "no JSON: " + syntax.Error()}
+	case errors.As(err, &wrong):
+		return &bin.Error{File: file, Offset: uint64(wrong.Offset),
+			Msg: fmt.Sprintf("%s is a %s, want what Mozilla's --mapping-file has", cmp.Or(wrong.Field, "the document"), wrong.Value)}
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
