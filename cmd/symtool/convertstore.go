@@ -312,7 +312,7 @@ func (c *converter) place(name string, f *store.File, write func(io.Writer) erro
 // otherContents is the error that a file of a store is another than the one that is
 // to go there.
 func otherContents(path, name string) error {
-	return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced", path, name)}
+	return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
 }
 
 // openStore opens the store when the first file goes there.

@@ -239,6 +239,7 @@ func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Opt
 	}
 	r.Module = &moduleSummary{m.OS, m.Arch, m.ID, m.Name}
 	r.Stats, r.others, r.mapped = &report.Stats, report.Others, report.Mapped
+	r.Mapped = mappedSummaries(report.Mapped)
 	for _, p := range report.Problems {
 		r.problem(p)
 	}

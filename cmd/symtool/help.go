@@ -29,9 +29,10 @@ func helpCommand() *cli.Command {
 
 const exitStatusHelp = `Exit status:
   0  done and clean
-  1  done, with findings of lint, --check-cfi, --check, --compare-cfi or --verify,
-     differences, what convert loses of dumps and SFrame or would lose with
-     --strict, or addresses without symbols
+  1  done, with findings of lint, doctor, store verify, --check-cfi, --check,
+     --compare-cfi or --verify, differences, modules that a store lacks
+     (--missing), more than --max-size, what convert loses of dumps and SFrame or
+     would lose with --strict, or addresses without symbols
   2  wrong usage
   3  an input was unreadable, damaged or without the information asked for;
      what could be kept was written

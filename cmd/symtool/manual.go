@@ -70,6 +70,10 @@ func newPage(name, title string) *page {
 	p := &page{}
 	p.raw(`.\" Made from the flags of the program: do not edit.`)
 	p.raw(fmt.Sprintf(".TH %s 1 %s %q %q", strings.ToUpper(roff(name)), manualDate, generator, "User Commands"))
+	// Words are not divided, and lines not stretched: what is copied from a page is to
+	// be what was meant.
+	p.raw(".nh")
+	p.raw(".ad l")
 	p.section("NAME")
 	p.text(name + " - " + title)
 	return p

@@ -187,6 +187,8 @@ func TestManualsOracle(t *testing.T) {
 		cmd.Stderr = &stderr
 		if out, err := cmd.Output(); err != nil || stderr.Len() > 0 || len(out) == 0 {
 			t.Errorf("man %s: %v, %d bytes\n%s", name, err, len(out), stderr.Bytes())
+		} else if at := bytes.Index(out, []byte("\u2010")); at >= 0 {
+			t.Errorf("man %s: a word is divided: %q", name, out[max(0, at-40):min(len(out), at+40)])
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,15 +26,21 @@ them: NAME/ID/NAME.sym, also .sym.gz and .sym.zst.
 add puts symbol files there by their MODULE records; a folder stands for the symbol
 files below it, - is standard input. They are read to their ends on the way: one
 that is cut off or damaged gets no place. What is there already and equal,
-compressed or not, is left alone; what is there and differs is not replaced, and
-the status is then 4.
+compressed or not, stays, and is as new as if it were added now; what is there and
+differs is not replaced, and the status is then 4.
+
 verify reads all files: they are to be whole, what their paths say, and readable for
 those who can read DIR; nothing else is to be there. Findings go to standard
 output, a line each, and the status is then 1.
+
 gc removes what writers that were killed have left, and empty folders, always; and
 versions of modules as --keep-last, --older-than and --max-size say. A version is
 as old as its newest file. What is being written is never removed.
+
 ls prints a line for each version: name, id, bytes, time in UTC, files.
+
+Files in the other layouts that convert --to-store writes (build-id, debuginfod,
+unified) are not read, listed or removed: verify names them, gc and ls count them.
 
 Any number of these, and of dump --store and convert --to-store, may run at once. A
 file appears whole or not at all, also when its writer is killed.
@@ -316,6 +323,16 @@ func (r *storeRun) tellProblems(problems []bin.Problem) {
 	for _, p := range problems {
 		r.raise(statusInput)
 		r.msgs.warnf("symtool: %v", p)
+	}
+}
+
+// tellLayouts tells of files that are there and that verbs but verify take no notice of.
+func (r *storeRun) tellLayouts(files map[string]int, done string) {
+	if r.quiet {
+		return
+	}
+	for _, layout := range slices.Sorted(maps.Keys(files)) {
+		r.msgs.printf("symtool: %s: %s of layout %s: only NAME/ID/NAME.sym is %s", r.dir, count(files[layout], "file"), layout, done)
 	}
 }
 

@@ -41,6 +41,7 @@ func (r *storeRun) ls(_ context.Context) error {
 		return fileError(r.dir, err)
 	}
 	r.tellProblems(l.Problems)
+	r.tellLayouts(l.Layouts(), "listed")
 	doc := r.listing(l)
 	if r.json {
 		return r.printJSON(doc)

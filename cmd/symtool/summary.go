@@ -38,6 +38,7 @@ type fileSummary struct {
 	Module    *moduleSummary   `json:"module,omitempty"`
 	Stats     *dwarf2sym.Stats `json:"stats,omitempty"`
 	CFICheck  *cfiCheck        `json:"cfi_check,omitempty"` // with --check-cfi
+	Mapped    []mappedSummary  `json:"mapped,omitempty"`    // files whose digests are in names
 	Notes     []string         `json:"notes,omitempty"`
 	Looked    []string         `json:"looked,omitempty"` // for debug information, in vain
 	Problems  []problemSummary `json:"problems,omitempty"`
@@ -46,6 +47,21 @@ type fileSummary struct {
 	remarks []string // notes that --verbose shows
 	tried   []string // as elfobj.FindDebug tells
 	others  []string // as dwarf2sym.Report.Others
+}
+
+// mappedSummary is a source file that was read for its digest.
+type mappedSummary struct {
+	Path   string `json:"path"` // as the debug information has it
+	Name   string `json:"name"` // of the FILE record
+	File   string `json:"file"` // that was read
+	SHA512 string `json:"sha512"`
+}
+
+func mappedSummaries(files []dwarf2sym.MappedFile) (all []mappedSummary) {
+	for _, f := range files {
+		all = append(all, mappedSummary{f.Path, f.Name, f.File, f.SHA512})
+	}
+	return all
 }
 
 type moduleSummary struct {

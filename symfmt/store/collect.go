@@ -37,10 +37,11 @@ type Removal struct {
 
 // Collected is what Collect has done or, in a dry run, would do.
 type Collected struct {
-	Versions int   // removed
-	Files    int   // removed: theirs, and leftovers
-	Bytes    int64 // of these files
-	Left     int64 // bytes of the versions that are left
+	Versions int            // removed
+	Files    int            // removed: theirs, and leftovers
+	Bytes    int64          // of these files
+	Left     int64          // bytes of the versions that are left
+	Layouts  map[string]int // files of other layouts, by its name, which all stay
 	Problems []bin.Problem
 }
 
@@ -53,15 +54,15 @@ type collector struct {
 
 // Collect removes what is left over of writers that are no more, empty folders, and
 // versions by a policy. A version is as old as its newest symbol file, those of one
-// age go in the order of name and id. Of a file that was written anew after it was
-// listed, nothing is removed.
+// age go in the order of name and id. Of a version whose files were written anew, or
+// added once more, after they were listed, nothing is removed.
 func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
 	l, err := s.List(now)
 	if err != nil {
 		return nil, err
 	}
 	c := &collector{s: s, Policy: p}
-	c.Problems = l.Problems
+	c.Problems, c.Layouts = l.Problems, l.Layouts()
 	for _, e := range l.Leftovers {
 		c.problem(e.Path, c.leftover(e, now))
 	}
@@ -155,8 +156,11 @@ func (c *collector) version(v condemned) error {
 			return nil // it is another now
 		}
 	}
-	for _, e := range entries {
+	for i, e := range entries {
 		if err := c.remove(e, v.why); err != nil {
+			for _, left := range entries[i:] {
+				c.Left += left.Bytes
+			}
 			return err
 		}
 	}

@@ -182,7 +182,10 @@ var killCases = []killCase{
 // TestKill kills writers and collectors at every step of their work, 200 times and
 // more. Readers see whole files only; what is left over is found, and collected.
 func TestKill(t *testing.T) {
-	const want = 200
+	want := 200
+	if testing.Short() {
+		want = 40
+	}
 	kills, served := 0, int64(0)
 	for size := 1000; kills < want; size = size*3 + 7 {
 		for _, k := range killCases {
@@ -194,7 +197,7 @@ func TestKill(t *testing.T) {
 			t.Fatalf("%d kills only", kills)
 		}
 	}
-	if served < want {
+	if served < int64(want) {
 		t.Errorf("readers saw %d files only", served)
 	}
 	t.Logf("%d kills, readers saw %d whole files", kills, served)
@@ -286,7 +289,11 @@ func (k killCase) judge(t *testing.T, dir string, size int, what string) {
 // TestTwoProcesses has several processes add one file at once: one is the first, and
 // all are told so.
 func TestTwoProcesses(t *testing.T) {
-	for round := range 15 {
+	rounds := 15
+	if testing.Short() {
+		rounds = 4
+	}
+	for round := range rounds {
 		dir := filepath.Join(t.TempDir(), "store")
 		stop := poll(t, dir, func(path string, text []byte) bool { return killCase{}.whole(path, text, 300e3) })
 		compressed := []string{"", "gzip", "zstd", ""}

@@ -57,6 +57,26 @@ func TakesELF(layout string) bool { return layout != "breakpad" }
 // TakesSymbols tells whether a layout has places for symbol files.
 func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
 
+// LayoutOf is the layout, other than breakpad, that a path below the root of a store
+// is of, by its form; "" if it is of none.
+func LayoutOf(path string) string {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	if len(parts) != 3 {
+		return ""
+	}
+	first, id, last := parts[0], parts[1], parts[2]
+	hex := checkID(id) == nil
+	switch {
+	case first == ".build-id" && hex && len(id) == 2 && checkID(strings.TrimSuffix(last, ".debug")) == nil:
+		return "build-id"
+	case first == "buildid" && hex && (last == "executable" || last == "debuginfo"):
+		return "debuginfod"
+	case len(first) == 2 && checkID(first) == nil && hex && (last == "executable" || last == "debuginfo" || last == "breakpad"):
+		return "unified"
+	}
+	return ""
+}
+
 // PathIn is the place of a file below the root of a store in a layout, with slashes
 // of this system. What goes into it may come from anywhere: it leads out of no
 // folder, or is an error.

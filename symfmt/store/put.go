@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Outcome is what became of a file that was to be put into a store.
@@ -169,8 +170,13 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 	}
 }
 
+// freshAge is the age from which a file that is added once more counts as new, so
+// that Collect, which may be about to remove it, keeps it. Below that its time stays
+// as it is: what depends on the file need not be built again.
+const freshAge = time.Hour
+
 // compare compares the file with what is there in its place. It waits for those
-// that remove files: what it has seen is not about to go.
+// that remove files, and makes what is the same new for those to come.
 func (p *Pending) compare(place string) (Outcome, string, error) {
 	unlock, err := p.s.lock(false)
 	if err != nil {
@@ -186,6 +192,10 @@ func (p *Pending) compare(place string) (Outcome, string, error) {
 		return Added, "", err
 	}
 	if same {
+		if st, err := p.s.root.Lstat(there); err == nil && time.Since(st.ModTime()) > freshAge {
+			now := time.Now()
+			_ = p.s.root.Chtimes(there, now, now) // only its owner may
+		}
 		return Same, there, nil
 	}
 	return Differs, there, nil

@@ -152,7 +152,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, how := range []*Compression{nil, &Compressions[0], &Compressions[1]} {
-		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 8e6)), AddOptions{Compression: how})
+		_, err := s.Add(bytes.NewReader(symbols("b", "B0", 3e6)), AddOptions{Compression: how})
 		var writing *WriteError
 		if !errors.As(err, &writing) || !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%v: %v", how, err)
@@ -303,14 +303,14 @@ func TestReplace(t *testing.T) {
 
 // Lists of modules in the forms that servers write.
 func TestReadWanted(t *testing.T) {
-	const in = "# comment\n\nlibxul.so/ABC0\nlib x/ABC0/lib x.sym\ndebug_file,debug_id,code_file,code_id\n" +
-		"xul.pdb,abc1,xul.dll,5F\r\nlibc.so.6  ABC2\na b\tABC3\nMODULE Linux x86_64 ABC4 my lib\n"
+	const in = "\ufeff# comment\n\nlibxul.so/ABC0\nlib x/ABC0/lib x.sym\ndebug_file,debug_id,code_file,code_id\n" +
+		"xul.pdb,abc1,xul.dll,5F\r\n\"libq.so\",\"AB5\",\"/ab/libq.so\",1\nlibs.so,AB6,/ab/cd/libs.so,\na,b.so/AB7/a,b.so.sym\nlibc.so.6  ABC2\na b\tABC3\nMODULE Linux x86_64 ABC4 my lib\n"
 	var got []string
 	err := ReadWanted(strings.NewReader(in), func(w Wanted) error {
 		got = append(got, fmt.Sprintf("%d:%s|%s", w.Line, w.Place.Name, w.Place.ID))
 		return nil
 	})
-	want := "3:libxul.so|ABC0 4:lib x|ABC0 6:xul.pdb|abc1 7:libc.so.6|ABC2 8:a b|ABC3 9:my lib|ABC4"
+	want := "3:libxul.so|ABC0 4:lib x|ABC0 6:xul.pdb|abc1 7:libq.so|AB5 8:libs.so|AB6 9:a,b.so|AB7 10:libc.so.6|ABC2 11:a b|ABC3 12:my lib|ABC4"
 	if strings.Join(got, " ") != want || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -342,5 +342,117 @@ func TestRestat(t *testing.T) {
 	}
 	if l := list(t, s); len(l.Leftovers)+len(l.Writing) != 0 {
 		t.Errorf("%+v", l)
+	}
+}
+
+// What is added once more is as new as if it were added now: a collector that has
+// listed it before, and is about to remove it for its age, leaves it.
+func TestAddedAgainStays(t *testing.T) {
+	s := open(t)
+	other, err := Open(s.Dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	text := symbols("a", "A0", 100)
+	add := func(to *Store, want Outcome) {
+		a, err := to.Add(bytes.NewReader(text), AddOptions{})
+		if err != nil || a.Outcome != want {
+			t.Fatalf("%+v, %v", a, err)
+		}
+	}
+	add(s, Added)
+	path := s.Path(filepath.Join("a", "A0", "a.sym"))
+	age := func(d time.Duration) {
+		at := time.Now().Add(-d)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age(100 * 24 * time.Hour)
+	policy := Policy{OlderThan: 24 * time.Hour, MaxSize: -1, Keep: func(*Version) bool { add(other, Same); return false }}
+	c, err := s.Collect(context.Background(), policy, time.Now())
+	if err != nil || c.Versions != 0 || c.Left != int64(len(text)) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	policy.Keep = nil
+	if c, err := s.Collect(context.Background(), policy, time.Now()); err != nil || c.Versions != 0 {
+		t.Errorf("the next one: %+v, %v", c, err)
+	}
+	// The time of a new file stays: nothing that depends on it is to be built again.
+	age(freshAge / 2)
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(s, Same)
+	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("%v, %v: %v", before.ModTime(), after.ModTime(), err)
+	}
+	// What differs is not touched.
+	age(2 * freshAge)
+	text = symbols("a", "A0", 300)
+	add(s, Differs)
+	if st, err := os.Stat(path); err != nil || time.Since(st.ModTime()) < 2*freshAge {
+		t.Error(st.ModTime(), err)
+	}
+}
+
+// A folder in which a writer is about to put its file is not told to be empty.
+func TestVerifyWhileAdding(t *testing.T) {
+	s := open(t)
+	other, err := Open(s.Dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var wg sync.WaitGroup
+	s.step = func(what string) {
+		if what == "mkdir" {
+			wg.Go(func() {
+				r, err := other.Verify(context.Background(), 1, time.Now())
+				if err != nil || len(r.Findings) > 0 {
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if err := os.MkdirAll(s.Path("b/B0/c"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if f := findings(t, s.Dir); strings.Join(f, " ") != "empty b empty b/B0 empty b/B0/c" {
+		t.Error(f)
+	}
+}
+
+// Files of other layouts are told from what has no business in a store.
+func TestLayoutOf(t *testing.T) {
+	module := File{OS: "Linux", Name: "lib.so", ID: "ABCDEF0", BuildID: "00aabbccdd", Ext: ".sym"}
+	for _, layout := range Layouts() {
+		for _, contents := range []Contents{Symbols, Executable, DebugInfo} {
+			f := module
+			f.Contents = contents
+			path, err := PathIn(layout, &f)
+			if err != nil {
+				continue
+			}
+			want := layout
+			if layout == "breakpad" {
+				want = ""
+			}
+			if got := LayoutOf(path); got != want {
+				t.Errorf("%s: %q, want %q", path, got, want)
+			}
+		}
+	}
+	for _, path := range []string{"a", ".build-id/0/aa", ".build-id/00/x.debug", ".build-id/00/aa/b", "buildid/xy/executable", "buildid/ab/source", "zz/aabb/breakpad", "aa/bb/other", "abc/dd/breakpad", ""} {
+		if got := LayoutOf(filepath.FromSlash(path)); got != "" {
+			t.Errorf("%s: %q", path, got)
+		}
 	}
 }

@@ -59,6 +59,17 @@ type Listing struct {
 	folders []Entry
 }
 
+// Layouts counts the files that are of other layouts than breakpad, by their names.
+func (l *Listing) Layouts() map[string]int {
+	n := map[string]int{}
+	for _, e := range l.Others {
+		if layout := LayoutOf(e.Path); layout != "" {
+			n[layout]++
+		}
+	}
+	return n
+}
+
 // List looks at all names in the store, not into files. What cannot be read is a
 // Problem and costs itself.
 func (s *Store) List(now time.Time) (*Listing, error) {

@@ -68,7 +68,9 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 		r.add(e.Path, "leftover", "of a write that was interrupted")
 	}
 	for _, path := range l.Empty {
-		r.add(path, "empty", "a folder with nothing in it")
+		if s.isEmpty(path) {
+			r.add(path, "empty", "a folder with nothing in it")
+		}
 	}
 	for _, e := range l.Others {
 		switch {
@@ -76,6 +78,8 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 			r.add(e.Path, "other", "is a symbolic link")
 		case !e.mode.IsRegular():
 			r.add(e.Path, "other", "is not a regular file")
+		case LayoutOf(e.Path) != "":
+			r.add(e.Path, "other", "is of layout %s, which is not verified: want NAME/ID/NAME.sym, .sym.gz or .sym.zst", LayoutOf(e.Path))
 		default:
 			r.add(e.Path, "other", "want NAME/ID/NAME.sym, .sym.gz or .sym.zst")
 		}
@@ -98,6 +102,23 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 		}
 	}
 	return nil
+}
+
+// isEmpty tells whether there is still nothing in a folder but folders. A writer makes
+// them and puts its file there with the store locked, if it can be.
+func (s *Store) isEmpty(dir string) bool {
+	if unlock, err := s.lock(false); err == nil {
+		defer unlock()
+	}
+	empty := true
+	_ = fs.WalkDir(s.root.FS(), filepath.ToSlash(dir), func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			empty = false // or gone, or not readable, which List has told
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return empty
 }
 
 // verifyMode compares permissions with those of the store's folder: who may look into

@@ -26,8 +26,8 @@ func ReadWanted(r io.Reader, use func(Wanted) error) error {
 	n := 0
 	for lines.Scan() {
 		n++
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || text[0] == '#' || strings.HasPrefix(text, "debug_file,") {
+		text := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if text == "" || text[0] == '#' || strings.HasPrefix(text, "debug_file,") || strings.HasPrefix(text, `"debug_file",`) {
 			continue
 		}
 		name, id, err := nameAndID(text)
@@ -58,13 +58,16 @@ func nameAndID(text string) (name, id string, err error) {
 		}
 		return fields[3], fields[2], nil
 	}
-	switch {
-	case strings.Contains(text, "/"):
-		parts := strings.Split(text, "/")
-		return parts[0], parts[1], nil
-	case strings.Contains(text, ","):
-		parts := strings.Split(text, ",")
-		return parts[0], strings.TrimSpace(parts[1]), nil
+	// A name may have commas, and the other columns of a CSV file slashes: it counts
+	// what comes first, unless only the other one is followed by an id.
+	if i := strings.IndexAny(text, "/,"); i >= 0 {
+		name, id = columns(text, text[i])
+		if other := '/' + ',' - text[i]; checkID(id) != nil && strings.IndexByte(text, other) >= 0 {
+			if n, d := columns(text, other); checkID(d) == nil {
+				return n, d, nil
+			}
+		}
+		return name, id, nil
 	}
 	i := strings.LastIndexAny(text, " \t")
 	if i < 0 {
@@ -81,4 +84,19 @@ func (s *Store) Has(p Place) (string, error) {
 		return "", nil
 	}
 	return path, err
+}
+
+// columns are the first two of a line.
+func columns(text string, separator byte) (first, second string) {
+	parts := strings.SplitN(text, string(separator), 3)
+	return unquoted(parts[0]), unquoted(parts[1])
+}
+
+// unquoted is a column of a CSV file, which may be in quotes.
+func unquoted(column string) string {
+	column = strings.TrimSpace(column)
+	if n := len(column); n >= 2 && column[0] == '"' && column[n-1] == '"' {
+		return strings.ReplaceAll(column[1:n-1], `""`, `"`)
+	}
+	return column
 }
