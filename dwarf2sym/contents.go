@@ -26,6 +26,7 @@ type Contents struct {
 	Supplement *SupplementLink `json:"supplement,omitempty"`
 
 	NoSections bool           `json:"no_section_headers,omitempty"`
+	Go         bool           `json:"go,omitempty"` // made by Go's linker
 	Debug      []SectionSize  `json:"debug_sections"`  // .debug_* and .zdebug_*
 	Unwind     []SectionSize  `json:"unwind_sections"` // .eh_frame and its like
 	Symbols    []SymbolCount  `json:"symbol_tables"`
@@ -111,6 +112,8 @@ func (c *Contents) sections(f *elfobj.File) {
 	for _, s := range f.Sections {
 		switch {
 		case !s.HasData():
+		case s.Name == ".gopclntab", s.Name == ".note.go.buildid":
+			c.Go = true
 		case strings.HasPrefix(s.Name, ".debug_") && s.Name != ".debug_frame", strings.HasPrefix(s.Name, ".zdebug_"):
 			c.Debug = addSection(c.Debug, s)
 		}

@@ -259,6 +259,9 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	if st, err := os.Stat(g.File); err != nil {
 		return err
 	} else if !st.Mode().IsRegular() {
+		if st.IsDir() {
+			return errors.New("is a folder: want files in it, such as binaries or .sym files")
+		}
 		return errors.New("no regular file")
 	}
 	if g.Kind = walk.FormatOf(g.File); g.Kind != "" {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/lint"
 )
 
@@ -13,6 +16,10 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
 		g.missing("binaries", "this is what dwz moved out of several debug files: there is no code of its own in it",
 			"dump the binaries whose debug files refer to it; they find it by its id, or by its name")
+		return
+	}
+	if how := b.splitOff(g.File); how != "" {
+		g.missing("the binary", "this is what -gsplit-dwarf put beside the objects of a binary: it has functions, and not where they are", how)
 		return
 	}
 	if !b.Code && b.DebugFile == nil {
@@ -29,12 +36,32 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	b.adviseCFI(g)
 }
 
+// splitOff is how dump reads a .dwo file, or a package of them, with the binary; "" if
+// the file is neither.
+func (b *binaryDiagnosis) splitOff(file string) string {
+	dwo := func(s dwarf2sym.SectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
+	switch {
+	case b.Code || !slices.ContainsFunc(b.Debug, dwo) || hasSection(b.Debug, ".debug_info", ".zdebug_info"):
+		return ""
+	case hasSection(b.Debug, ".debug_cu_index", ".debug_tu_index"):
+		return "symtool dump BINARY --dwp " + shellWord(file)
+	}
+	return "symtool dump BINARY --dwo-dir " + shellWord(filepath.Dir(file))
+}
+
 // adviseDebugInfo is for binaries without functions and lines.
 func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	b := g.Binary
 	if !b.report.NoDebugInfo {
 		if b.Stats.Funcs > 0 && b.Stats.Lines == 0 {
-			g.missing("lines", "no line table could be read", "compile with -g, not -g0, and keep .debug_line when stripping")
+			why := "the line tables have no lines of its functions"
+			switch {
+			case !b.hasDebug(".debug_line", ".zdebug_line"):
+				why = "there is no .debug_line"
+			case g.hasProblem(".debug_line"):
+				why = "no line table could be read"
+			}
+			g.missing("lines", why, "compile with -g or -g1, and keep .debug_line when linking and stripping")
 		}
 		return
 	}
@@ -54,8 +81,20 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	if b.DebugLink != "" {
 		do = append(do, "symtool dump "+shellWord(g.File)+" DEBUGFILE, which the link calls "+printable(b.DebugLink))
 	}
-	do = append(do, "compile with -g, and dump before stripping, or keep what is stripped: objcopy --only-keep-debug")
+	if b.Go {
+		do = append(do, goFlags+", and dump before stripping")
+	} else {
+		do = append(do, "compile with -g, and dump before stripping, or keep what is stripped: objcopy --only-keep-debug")
+	}
 	g.missing("functions and lines", "no debug information, here or in a separate file", do...)
+}
+
+// goFlags are for Go's linker, which writes functions, lines and .debug_frame, or none.
+const goFlags = "build without -w and -s in go build's -ldflags"
+
+// hasDebug tells whether the binary or its debug file has one of the sections.
+func (b *binaryDiagnosis) hasDebug(names ...string) bool {
+	return hasSection(b.Debug, names...) || b.DebugFile != nil && hasSection(b.DebugFile.Debug, names...)
 }
 
 // adviseSplit is for units whose other half is not there.
@@ -100,15 +139,23 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	if b.CPU == "arm" {
 		flags = "compile with -funwind-tables; in assembly, write .fnstart and .fnend, or .cfi directives"
 	}
+	keep := "keep .eh_frame when linking and stripping"
+	if b.Go {
+		flags, keep = goFlags, "keep .debug_frame when stripping, or dump before"
+	}
+	unread := g.unreadCFI()
 	switch {
 	case !b.Code:
 	case b.Stats.CFIBlocks == 0 && b.report.ORC:
 		g.missing("call frame information", ".orc_unwind, the kernel's, is not read", "configure the kernel with debug information, which has .debug_frame")
 	case b.Stats.CFIBlocks == 0 && b.Stats.CodeBytes > 0:
-		g.missing("call frame information", "stacks through this module would be guessed", flags,
-			"keep .eh_frame when linking and stripping")
+		why := "stacks through this module would be guessed"
+		if n := b.Stats.CFIDead; n > 0 {
+			why += ": " + count(n, "FDE") + " are of code that the linker dropped, and there are no others"
+		}
+		g.missing("call frame information", why, append(unread, flags, keep)...)
 	case s.Verdict != lint.GoodForUnwinding && s.Functions+s.Publics > 0:
-		g.missing("call frame information of some code", aboutCFI(s.Reasons), flags, "symtool dump --check-cfi tells how much; symtool lint --verdict names the functions")
+		g.missing("call frame information of some code", aboutCFI(s.Reasons), append(unread, flags, "symtool dump --check-cfi tells how much; symtool lint --verdict names the functions")...)
 	}
 }
 
@@ -121,4 +168,19 @@ func aboutCFI(reasons []string) string {
 		}
 	}
 	return strings.Join(about, "; ")
+}
+
+// unreadCFI is an advice if call frame information is there and could not be read.
+func (g *diagnosis) unreadCFI() []string {
+	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx", ".sframe"} {
+		if g.hasProblem(name) {
+			return []string{"see the problems in " + name + " on standard error: what they cost is not missing in the binary"}
+		}
+	}
+	return nil
+}
+
+// hasProblem tells whether something in a section could not be read.
+func (g *diagnosis) hasProblem(section string) bool {
+	return slices.ContainsFunc(g.Problems, func(p problemSummary) bool { return strings.HasPrefix(p.Section, section) })
 }

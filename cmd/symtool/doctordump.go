@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym"
@@ -138,8 +139,14 @@ func (d *doctor) adviseDump(g *diagnosis) {
 	}
 }
 
-// listed are the first names, and how many more there are.
+// listed are the first names, each once, and how many more there are.
 func listed(names []string) string {
+	seen := map[string]bool{}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
 	if n := len(names) - maxListed; n > 0 {
 		return strings.Join(names[:maxListed], " ") + fmt.Sprintf(" (and %d more)", n)
 	}
