@@ -112,16 +112,17 @@ func (m *Mapping) apply(prefixes []PrefixMap, path, md5 string) MappedFile {
 	origin := cleanPath(m.origin(prefixes, path, places))
 	for i := range m.Rules {
 		r := &m.Rules[i]
-		if !r.isFor(path, origin) {
+		subject, ok := r.subject(path, origin)
+		if !ok {
 			continue
 		}
-		match := r.match(origin)
+		match := r.match(subject)
 		if match == nil || !r.filled(match) {
 			continue
 		}
 		file, err := m.source(r, places, md5)
 		if err == nil {
-			name := r.name(origin, match, file, md5)
+			name := r.name(subject, match, file, md5)
 			switch {
 			case name == "":
 				err = errors.New("the name that its rule gives is empty")

@@ -21,9 +21,16 @@ type MapRule struct {
 	files  map[string]bool // the only paths that it is for; nil: all
 }
 
-// isFor tells whether the rule is for one of the paths.
-func (r *MapRule) isFor(paths ...string) bool {
-	return r.files == nil || slices.ContainsFunc(paths, func(p string) bool { return r.files[p] })
+// subject is what the rule's expression is for: the path that it lists, as it lists
+// it, or any origin if it lists none.
+func (r *MapRule) subject(path, origin string) (s string, ok bool) {
+	switch {
+	case r.files == nil || r.files[origin]:
+		return origin, true
+	case r.files[path]:
+		return path, true
+	}
+	return "", false
 }
 
 // match is FindStringSubmatchIndex of the expression.

@@ -30,6 +30,7 @@ func TestReadMapRules(t *testing.T) {
 		{"without files", mozillaJSON, "/cargo/r/backtrace-0.3.40/src/print.rs", "https://doc.rs/0.3.40/backtrace/src/print.rs.html"},
 		{"for these files, though it is behind another", mozillaJSON, "/home/worker/obj/a.h", "s3:bucket:a.h:"},
 		{"as the debug information has the name", mozillaJSON, "./gen/b.h", "s3:bucket:b.h:"},
+		{"with the expression for that name", `{"mappings":[{"source":"^./gen/(.*)","destination":"g:{1}","files":["./gen/b.h"]}]}`, "./gen/b.h", "g:b.h"},
 		{"not for others", mozillaJSON, "/gen/b.h", "/gen/b.h"},
 		{"= in an expression", mozillaJSON, "x=1", "eq:1"},
 		{"a variable of the file", strings.Replace(mozillaJSON, `"rev"`, `"other"`, 1), "/home/worker/b.c", "hg:hg.example.org/tree:b.c:cmd"},

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -106,7 +108,11 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 		defer f.Close()
 		in = f
 	}
-	a, err := r.store.Add(contextReader{ctx, in}, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
+	text := bufio.NewReader(contextReader{ctx, in})
+	if magic, _ := text.Peek(len(elf.ELFMAG)); string(magic) == elf.ELFMAG {
+		return nil, inputError(name, errors.New("is an ELF file: symtool dump --store DIR FILE puts its symbols into a store"))
+	}
+	a, err := r.store.Add(text, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
 	var writing *store.WriteError
 	switch {
 	case errors.As(err, &writing):
