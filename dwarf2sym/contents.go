@@ -26,7 +26,7 @@ type Contents struct {
 	Supplement *SupplementLink `json:"supplement,omitempty"`
 
 	NoSections bool           `json:"no_section_headers,omitempty"`
-	Go         bool           `json:"go,omitempty"` // made by Go's linker
+	Go         bool           `json:"go,omitempty"`    // made by Go's linker
 	Debug      []SectionSize  `json:"debug_sections"`  // .debug_* and .zdebug_*
 	Unwind     []SectionSize  `json:"unwind_sections"` // .eh_frame and its like
 	Symbols    []SymbolCount  `json:"symbol_tables"`

@@ -126,7 +126,11 @@ func TestEnumerations(t *testing.T) {
 			if is, text := refused(c.Name, f.Name, "0bogus"); !is {
 				t.Errorf("%s --%s 0bogus is not refused: %s", c.Name, f.Name, text)
 			}
-			for _, v := range f.Values {
+			values := f.Values
+			if testing.Short() { // all rules of lint, thrice
+				values = values[:min(len(values), 10)]
+			}
+			for _, v := range values {
 				if is, text := refused(c.Name, f.Name, v); is {
 					t.Errorf("%s --%s %s is refused: %s", c.Name, f.Name, v, text)
 				}
