@@ -150,8 +150,13 @@ func (sh *terminal) try(typed string, tabs int, want []string) {
 	sh.run("send-keys", "-l", typed)
 	sh.until(typed, func(screen string) bool { return strings.Contains(screen, strings.TrimSpace(typed)) })
 	for range tabs {
+		before := sh.run("capture-pane", "-p")
 		sh.run("send-keys", "Tab")
-		time.Sleep(20 * time.Millisecond)
+		// On a busy machine the shell takes its time. Where there is nothing to
+		// complete the screen stays as it is.
+		for end := time.Now().Add(300 * time.Millisecond); sh.run("capture-pane", "-p") == before && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
 	}
 	if tabs == 1 {
 		sh.run("send-keys", "X")
@@ -164,8 +169,7 @@ func (sh *terminal) try(typed string, tabs int, want []string) {
 		}
 		return false
 	})
-	sh.run("send-keys", "C-c")
-	sh.run("send-keys", "C-u")
-	sh.run("send-keys", "C-l")
+	// Not C-c: an interrupt that comes late would end the next completion.
+	sh.run("send-keys", "C-e", "C-u", "C-l")
 	sh.until("an empty line", func(screen string) bool { return strings.TrimSpace(screen) == "$" })
 }

@@ -304,13 +304,13 @@ func TestReplace(t *testing.T) {
 // Lists of modules in the forms that servers write.
 func TestReadWanted(t *testing.T) {
 	const in = "\ufeff# comment\n\nlibxul.so/ABC0\nlib x/ABC0/lib x.sym\ndebug_file,debug_id,code_file,code_id\n" +
-		"xul.pdb,abc1,xul.dll,5F\r\n\"libq.so\",\"AB5\",\"/ab/libq.so\",1\nlibs.so,AB6,/ab/cd/libs.so,\na,b.so/AB7/a,b.so.sym\nlibc.so.6  ABC2\na b\tABC3\nMODULE Linux x86_64 ABC4 my lib\n"
+		"xul.pdb,abc1,xul.dll,5F\r\n\"libq.so\",\"AB5\",\"/ab/libq.so\",1\nlibs.so,AB6,/ab/cd/libs.so,\na,b.so/AB7/a,b.so.sym\nlibt.so , AB8 , x\nlibc.so.6  ABC2\na b\tABC3\nMODULE Linux x86_64 ABC4 my lib\n"
 	var got []string
 	err := ReadWanted(strings.NewReader(in), func(w Wanted) error {
 		got = append(got, fmt.Sprintf("%d:%s|%s", w.Line, w.Place.Name, w.Place.ID))
 		return nil
 	})
-	want := "3:libxul.so|ABC0 4:lib x|ABC0 6:xul.pdb|abc1 7:libq.so|AB5 8:libs.so|AB6 9:a,b.so|AB7 10:libc.so.6|ABC2 11:a b|ABC3 12:my lib|ABC4"
+	want := "3:libxul.so|ABC0 4:lib x|ABC0 6:xul.pdb|abc1 7:libq.so|AB5 8:libs.so|AB6 9:a,b.so|AB7 10:libt.so|AB8 11:libc.so.6|ABC2 12:a b|ABC3 13:my lib|ABC4"
 	if strings.Join(got, " ") != want || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -453,6 +453,62 @@ func TestLayoutOf(t *testing.T) {
 	for _, path := range []string{"a", ".build-id/0/aa", ".build-id/00/x.debug", ".build-id/00/aa/b", "buildid/xy/executable", "buildid/ab/source", "zz/aabb/breakpad", "aa/bb/other", "abc/dd/breakpad", ""} {
 		if got := LayoutOf(filepath.FromSlash(path)); got != "" {
 			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+// The name of a file tells how it is compressed.
+func TestAddExtension(t *testing.T) {
+	for _, how := range append([]Compression{{}}, Compressions...) {
+		s := open(t)
+		o := AddOptions{}
+		if how.Name != "" {
+			o.Compression = &how
+		}
+		a, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), o)
+		if want := filepath.Join("a", "A0", "a.sym"+how.Ext); err != nil || a.Path != want {
+			t.Errorf("%+v, %v, want %s", a, err, want)
+		}
+		f, err := os.Open(s.Path(a.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, is, err := symfmt.Decompress(f); is != how.Name || err != nil {
+			t.Errorf("%s is %q, %v", a.Path, is, err)
+		}
+	}
+}
+
+// What may be read or changed is compared with the store's folder.
+func TestVerifyModes(t *testing.T) {
+	s := open(t)
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	path := s.Path(filepath.Join("a", "A0", "a.sym"))
+	for _, c := range []struct {
+		root, file os.FileMode
+		want       string
+	}{
+		{0o755, 0o644, ""}, {0o755, 0o600, "others may read the store and not this: mode 0600"}, {0o750, 0o600, "the group may read the store and not this: mode 0600"},
+		{0o700, 0o600, ""}, {0o750, 0o640, ""}, {0o755, 0o646, "anyone may change it: mode 0646"}, {0o777, 0o646, ""}, {0o711, 0o600, ""},
+	} {
+		if err := errors.Join(os.Chmod(s.Dir, c.root), os.Chmod(path, c.file), os.Chmod(s.Path("a"), c.root|0o500), os.Chmod(s.Path("a/A0"), c.root|0o500)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Verify(context.Background(), 1, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range r.Findings {
+			if f.Kind == "permissions" && strings.HasSuffix(f.Path, ".sym") {
+				got += f.Message
+			}
+		}
+		if got != c.want {
+			t.Errorf("%04o in %04o: %q, want %q", c.file, c.root, got, c.want)
 		}
 	}
 }
