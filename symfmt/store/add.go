@@ -36,6 +36,7 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 		return nil, &WriteError{err}
 	}
 	defer p.Abort()
+	p.Renew = true
 	c, err := p.copyText(in, o.Compression)
 	if p.err != nil {
 		return nil, &WriteError{p.err}

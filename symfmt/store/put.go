@@ -57,6 +57,10 @@ type Pending struct {
 	// Restat has Replace leave a file alone that has the same bytes. Unchanged tells
 	// that it did.
 	Restat, Unchanged bool
+
+	// Renew has Publish make a file new that is there with the same text, so that
+	// Collect, which may be about to remove it, keeps it.
+	Renew bool
 }
 
 // sticky remembers the first error of a file.
@@ -170,13 +174,12 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 	}
 }
 
-// freshAge is the age from which a file that is added once more counts as new, so
-// that Collect, which may be about to remove it, keeps it. Below that its time stays
-// as it is: what depends on the file need not be built again.
+// freshAge is the age from which Renew changes the time of a file: what depends on a
+// newer one need not be built again.
 const freshAge = time.Hour
 
 // compare compares the file with what is there in its place. It waits for those
-// that remove files, and makes what is the same new for those to come.
+// that remove files: with Renew, what it has seen is not about to go.
 func (p *Pending) compare(place string) (Outcome, string, error) {
 	unlock, err := p.s.lock(false)
 	if err != nil {
@@ -192,7 +195,7 @@ func (p *Pending) compare(place string) (Outcome, string, error) {
 		return Added, "", err
 	}
 	if same {
-		if st, err := p.s.root.Lstat(there); err == nil && time.Since(st.ModTime()) > freshAge {
+		if st, err := p.s.root.Lstat(there); p.Renew && err == nil && time.Since(st.ModTime()) > freshAge {
 			now := time.Now()
 			_ = p.s.root.Chtimes(there, now, now) // only its owner may
 		}
