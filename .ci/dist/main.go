@@ -1,0 +1,185 @@
+// The program of `make dist`: archives with the program for each CPU, its licences
+// and manuals, an SBOM for each, and their checksums. For one commit and one version
+// of Go the bytes are the same, in any folder, at any time.
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix(".ci/dist: ")
+	output := flag.String("o", "build/dist", "`folder` that is made anew")
+	cpus := flag.String("cpus", "amd64,arm64", "`list` of CPUs")
+	flag.Parse()
+	if err := run(*output, strings.Split(*cpus, ",")); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// release is what is made for one CPU.
+type release struct {
+	name    string // of the folder in the archive
+	cpu     string
+	version string
+	date    time.Time
+	program string // path
+	info    *buildinfo.BuildInfo
+	notices []notice
+}
+
+func run(output string, cpus []string) error {
+	date, err := sourceDate()
+	if err != nil {
+		return err
+	}
+	// The folder is not half old.
+	if err := os.RemoveAll(output); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(output, 0o755); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "dist")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	host := filepath.Join(work, "host")
+	if err := build(host, runtime.GOARCH); err != nil {
+		return err
+	}
+	version, err := versionOf(host)
+	if err != nil {
+		return err
+	}
+	common, err := commonFiles(host)
+	if err != nil {
+		return err
+	}
+	for _, cpu := range cpus {
+		r := &release{name: "symtool-" + version + "-linux-" + cpu, cpu: cpu, version: version, date: date, program: filepath.Join(work, cpu)}
+		if err := r.write(output, common); err != nil {
+			return fmt.Errorf("%s: %w", cpu, err)
+		}
+	}
+	return checksums(output)
+}
+
+func (r *release) write(output string, common []file) error {
+	if err := build(r.program, r.cpu); err != nil {
+		return err
+	}
+	var err error
+	if r.info, err = buildinfo.ReadFile(r.program); err != nil {
+		return err
+	}
+	if r.notices, err = notices(r.cpu, r.info); err != nil {
+		return err
+	}
+	program, err := os.ReadFile(r.program)
+	if err != nil {
+		return err
+	}
+	files := append([]file{{"symtool", program, 0o755}, {"THIRD-PARTY-LICENSES", noticeText(r.info, r.notices), 0o644}}, common...)
+	var archive bytes.Buffer
+	if err := writeArchive(&archive, r.name, files, r.date); err != nil {
+		return err
+	}
+	bom, err := r.bom(program)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(output, r.name+".cdx.json"), bom, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(output, r.name+".tar.gz"), archive.Bytes(), 0o644)
+}
+
+// build makes the program for a CPU.
+func build(program, cpu string) error {
+	cmd := exec.Command(".ci/release", program)
+	cmd.Env = append(os.Environ(), "GOARCH="+cpu)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf(".ci/release: %w", err)
+	}
+	return nil
+}
+
+// versionOf asks the program: "symtool 1.2.3 (go1.26 linux/amd64)".
+func versionOf(program string) (string, error) {
+	out, err := exec.Command(program, "--version").Output()
+	if err != nil {
+		return "", err
+	}
+	words := strings.Fields(string(out))
+	if len(words) < 2 || words[0] != "symtool" {
+		return "", fmt.Errorf("no version in %q", out)
+	}
+	return words[1], nil
+}
+
+// sourceDate is $SOURCE_DATE_EPOCH, or when the commit was made.
+func sourceDate() (time.Time, error) {
+	text := os.Getenv("SOURCE_DATE_EPOCH")
+	if text == "" {
+		out, err := exec.Command("git", "log", "-1", "--format=%ct").Output()
+		if err != nil {
+			return time.Time{}, fmt.Errorf("no SOURCE_DATE_EPOCH, and git log: %w", err)
+		}
+		text = strings.TrimSpace(string(out))
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seconds < 0 {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q, want seconds since 1970", text)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// commonFiles are those of every archive. host is the program for this machine.
+func commonFiles(host string) ([]file, error) {
+	var files []file
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/reference.md"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, data, 0o644})
+	}
+	pages, err := filepath.Glob("docs/man/*.1")
+	if err != nil || len(pages) == 0 {
+		return nil, fmt.Errorf("no manual pages in docs/man: %v", err)
+	}
+	for _, page := range pages {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{"share/man/man1/" + filepath.Base(page), data, 0o644})
+	}
+	for shell, name := range map[string]string{
+		"bash": "share/bash-completion/completions/symtool",
+		"zsh":  "share/zsh/site-functions/_symtool",
+		"fish": "share/fish/vendor_completions.d/symtool.fish",
+	} {
+		text, err := exec.Command(host, "completion", shell).Output()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, text, 0o644})
+	}
+	return files, nil
+}
