@@ -3,53 +3,28 @@ package lint
 import (
 	"bufio"
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // JUnit's XML, as readers of test results take it.
 type (
 	junitSuites struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Name     string   `xml:"name,attr"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Errors   int      `xml:"errors,attr"`
-		Suites   []junitSuite
+		tests, failures, errors int
+		suites                  []junitSuite
 	}
 	junitSuite struct {
-		XMLName  xml.Name `xml:"testsuite"`
-		Name     string   `xml:"name,attr"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Errors   int      `xml:"errors,attr"`
-		Skipped  int      `xml:"skipped,attr"`
-		Cases    []junitCase
+		name                    string
+		tests, failures, errors int
+		cases                   []junitCase
 	}
 	junitCase struct {
-		XMLName   xml.Name `xml:"testcase"`
-		Name      string   `xml:"name,attr"`
-		ClassName string   `xml:"classname,attr"`
-		Error     *junitError
-		Failure   *junitFailure
-		Output    *junitOutput
-	}
-	junitFailure struct {
-		XMLName xml.Name `xml:"failure"`
-		Message string   `xml:"message,attr"`
-		Type    string   `xml:"type,attr"`
-		Text    string   `xml:",chardata"`
-	}
-	junitError struct {
-		XMLName xml.Name `xml:"error"`
-		Message string   `xml:"message,attr"`
-		Type    string   `xml:"type,attr"`
-	}
-	junitOutput struct {
-		XMLName xml.Name `xml:"system-out"`
-		Text    string   `xml:",chardata"`
+		name string
+		kind string // of the element in it: "error", "failure", "system-out", or "" for none
+		// message and level are attributes of errors and failures.
+		message, level, text string
 	}
 )
 
@@ -57,34 +32,75 @@ type (
 // for each rule. Errors and warnings are failures; notes are the output of tests
 // that pass. A file that could not be read is an error.
 func WriteJUnit(w io.Writer, r *Results) error {
-	doc := junitSuites{Name: "symtool lint"}
+	var doc junitSuites
 	for i, rep := range r.all() {
 		rules := r.rules()
 		if i >= len(r.Reports) { // of the filter
 			rules = suppressRules()
 		}
 		s := newJUnitSuite(rep, rules)
-		doc.Tests += s.Tests
-		doc.Failures += s.Failures
-		doc.Errors += s.Errors
-		doc.Suites = append(doc.Suites, s)
+		doc.tests += s.tests
+		doc.failures += s.failures
+		doc.errors += s.errors
+		doc.suites = append(doc.suites, s)
 	}
 	bw := bufio.NewWriter(w)
-	bw.WriteString(xml.Header)
-	enc := xml.NewEncoder(bw)
-	enc.Indent("", "  ")
-	if err := enc.Encode(&doc); err != nil {
-		return err
-	}
-	bw.WriteByte('\n')
+	doc.write(bw)
 	return bw.Flush()
 }
 
+func (d *junitSuites) write(w *bufio.Writer) {
+	fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"symtool lint\" tests=\"%d\" failures=\"%d\" errors=\"%d\">", d.tests, d.failures, d.errors)
+	for i := range d.suites {
+		d.suites[i].write(w)
+	}
+	if len(d.suites) > 0 {
+		w.WriteByte('\n')
+	}
+	w.WriteString("</testsuites>\n")
+}
+
+func (s *junitSuite) write(w *bufio.Writer) {
+	fmt.Fprintf(w, "\n  <testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"0\">", xmlText(s.name), s.tests, s.failures, s.errors)
+	for i := range s.cases {
+		s.cases[i].write(w, s.name)
+	}
+	if len(s.cases) > 0 {
+		w.WriteString("\n  ")
+	}
+	w.WriteString("</testsuite>")
+}
+
+func (c *junitCase) write(w *bufio.Writer, suite string) {
+	fmt.Fprintf(w, "\n    <testcase name=\"%s\" classname=\"%s\">", xmlText(c.name), xmlText(suite))
+	if c.kind != "" {
+		fmt.Fprintf(w, "\n      <%s", c.kind)
+		if c.kind != "system-out" {
+			fmt.Fprintf(w, " message=\"%s\" type=\"%s\"", xmlText(c.message), xmlText(c.level))
+		}
+		fmt.Fprintf(w, ">%s</%s>\n    ", xmlText(c.text), c.kind)
+	}
+	w.WriteString("</testcase>")
+}
+
+// xmlText is text between tags, or in an attribute; what is in no XML document, as
+// most control characters, becomes U+FFFD.
+func xmlText(s string) string {
+	return xmlEscaper.Replace(strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
+			return utf8.RuneError
+		}
+		return r
+	}, s))
+}
+
+var xmlEscaper = strings.NewReplacer(`"`, "&#34;", "'", "&#39;", "&", "&amp;", "<", "&lt;", ">", "&gt;", "\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;")
+
 func newJUnitSuite(rep *Report, rules []*Rule) junitSuite {
-	s := junitSuite{Name: printable(rep.File)}
+	s := junitSuite{name: printable(rep.File)}
 	if text := rep.UnreadText(); text != "" {
-		s.Tests, s.Errors = 1, 1
-		s.Cases = append(s.Cases, junitCase{Name: "the file can be read", ClassName: s.Name, Error: &junitError{Message: text, Type: "input"}})
+		s.tests, s.errors = 1, 1
+		s.cases = append(s.cases, junitCase{name: "the file can be read", kind: "error", message: text, level: "input"})
 	}
 	if rep.Err != nil {
 		return s
@@ -98,15 +114,16 @@ func newJUnitSuite(rep *Report, rules []*Rule) junitSuite {
 		if rule.Family().Name == "lint" && !broken {
 			continue // it is not about the file
 		}
-		test := junitCase{Name: rule.ID + " " + rule.Title, ClassName: s.Name}
+		test := junitCase{name: rule.ID + " " + rule.Title}
 		if broken && c.Severity == Note {
-			test.Output = &junitOutput{Text: junitText(rep, rule, c.Count)}
+			test.kind, test.text = "system-out", junitText(rep, rule, c.Count)
 		} else if broken {
-			test.Failure = &junitFailure{Message: plural(c.Count, "finding"), Type: c.Severity.String(), Text: junitText(rep, rule, c.Count)}
-			s.Failures++
+			test.kind, test.text = "failure", junitText(rep, rule, c.Count)
+			test.message, test.level = plural(c.Count, "finding"), c.Severity.String()
+			s.failures++
 		}
-		s.Tests++
-		s.Cases = append(s.Cases, test)
+		s.tests++
+		s.cases = append(s.cases, test)
 	}
 	return s
 }

@@ -65,7 +65,6 @@ var importRules = []rule{
 	{"github.com/minio/minio-go/v7/...", except("symfmt/store/upload"), "buckets of S3's kind are a matter of symfmt/store/upload"},
 	{"golang.org/x/arch/...", except("walk", "lint"), "instructions are decoded in walk and lint"},
 	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
-	{"github.com/schollz/progressbar/v3/...", except("cmd/symtool"), "the terminal belongs to cmd/symtool"},
 	{"github.com/ianlancetaylor/demangle/...", except("dwarf2sym"), "names are demangled in dwarf2sym"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
