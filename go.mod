@@ -30,6 +30,8 @@ require (
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
+require github.com/CycloneDX/cyclonedx-go v0.9.2 // indirect
+
 require (
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/xeipuuv/gojsonpointer v0.0.0-20180127040702-4e3ac2762d5f // indirect

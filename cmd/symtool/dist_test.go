@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	cyclonedx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// maxRelease is 15 MB, of millions of bytes.
+const maxRelease = 15_000_000
+
+// The program as it is released is small. Without anything in Go's cache this takes
+// a minute of processor time.
+func TestReleaseOracle(t *testing.T) {
+	testenv.Oracle(t)
+	program := filepath.Join(t.TempDir(), "symtool")
+	releaseFor(t, "amd64", program)
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > maxRelease {
+		t.Errorf("%d bytes, want at most %d: go tool nm -size tells what is large", info.Size(), maxRelease)
+	}
+	if out, err := exec.Command(testenv.Tool(t, "readelf"), "-lW", program).Output(); err != nil || bytes.Contains(out, []byte("INTERP")) {
+		t.Errorf("not static: %v\n%s", err, out)
+	}
+	want := bytes.Join([][]byte{[]byte("build_flags"), []byte("nethttpomithttp2")}, nil)
+	out, err := exec.Command(program, "version", "--format", "json").Output()
+	if err != nil || !bytes.Contains(out, want[len("build_flags"):]) || !bytes.Contains(out, []byte(`"revision": "`)) {
+		t.Errorf("version: %v\n%s", err, out)
+	}
+}
+
+func releaseFor(t *testing.T, cpu, program string) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(testenv.Root(t), ".ci/release"), program)
+	cmd.Env = append(os.Environ(), "GOARCH="+cpu)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// What make dist makes has the same bytes from two folders, with nothing in common
+// but the commit and the downloaded modules. Its parts are what they say.
+func TestDistOracle(t *testing.T) {
+	if testenv.Oracle(t); !testenv.OracleFull() {
+		t.Skip("two builds for two CPUs without a cache take minutes: SYMTOOL_ORACLE=full runs them")
+	}
+	one := distFrom(t, "one", "UTC", "022")
+	two := distFrom(t, "other/folder", "Asia/Kathmandu", "077")
+	names, err := filepath.Glob(filepath.Join(one, "*"))
+	if err != nil || len(names) != 5 {
+		t.Fatalf("%d files, want 5: %q, %v", len(names), names, err)
+	}
+	for _, name := range names {
+		if !bytes.Equal(contentsOf(t, name), contentsOf(t, filepath.Join(two, filepath.Base(name)))) {
+			t.Errorf("%s: the two differ", filepath.Base(name))
+		}
+	}
+	check := exec.Command(testenv.Tool(t, "sha256sum"), "-c", "--strict", "SHA256SUMS")
+	check.Dir = one
+	if out, err := check.CombinedOutput(); err != nil || bytes.Count(out, []byte(": OK\n")) != 4 {
+		t.Errorf("sha256sum: %v\n%s", err, out)
+	}
+	programs := map[string]string{}
+	for _, cpu := range []string{"amd64", "arm64"} {
+		base := filepath.Join(one, "symtool-"+version+"-linux-"+cpu)
+		programs[cpu] = unpackDist(t, base+".tar.gz")
+		checkBOM(t, base+".cdx.json", programs[cpu])
+	}
+	compareCPUs(t, programs["amd64"], programs["arm64"])
+}
+
+// distFrom runs make dist in a clone in a folder, with an environment of its own.
+func distFrom(t *testing.T, folder, zone, umask string) string {
+	t.Helper()
+	dir := t.TempDir()
+	clone := filepath.Join(dir, folder)
+	if out, err := exec.Command("git", "clone", "-q", testenv.Root(t), clone).CombinedOutput(); err != nil {
+		t.Fatalf("git clone: %v\n%s", err, out)
+	}
+	modules, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "umask "+umask+" && make -s dist")
+	cmd.Dir = clone
+	cmd.Env = append(os.Environ(), "TZ="+zone, "LC_ALL=C", "GOPATH="+dir+"/gopath", "GOMODCACHE="+dir+"/gopath/mod", "GOCACHE="+dir+"/cache",
+		"GOPROXY=file://"+strings.TrimSpace(string(modules))+"/cache/download", "GONOSUMDB=*", "GOAMD64=v3", "GOFLAGS=-modcacherw -mod=readonly",
+		"SOURCE_DATE_EPOCH=")
+	// .ci/release sets GOFLAGS, and the modules are downloaded before it.
+	if out, err := runs(cmd, "go", "mod", "download"); err != nil {
+		t.Fatalf("go mod download: %v\n%s", err, out)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("make dist: %v\n%s", err, out)
+	}
+	return filepath.Join(clone, "build/dist")
+}
+
+// runs runs another command where cmd will run.
+func runs(cmd *exec.Cmd, name string, args ...string) ([]byte, error) {
+	other := exec.Command(name, args...)
+	other.Dir, other.Env = cmd.Dir, cmd.Env
+	return other.CombinedOutput()
+}
+
+func contentsOf(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// unpackDist unpacks an archive with tar, checks what is in it, and returns the
+// program.
+func unpackDist(t *testing.T, archive string) string {
+	t.Helper()
+	tar := testenv.Tool(t, "tar")
+	list, err := exec.Command(tar, "-tvzf", archive, "--numeric-owner").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dates, order []string
+	for line := range strings.Lines(string(list)) {
+		fields := strings.Fields(line)
+		if fields[1] != "0/0" {
+			t.Errorf("%s: owner in %s", archive, line)
+		}
+		dates, order = append(dates, fields[3]+" "+fields[4]), append(order, fields[5])
+	}
+	if dates = slices.Compact(dates); len(dates) != 1 || !slices.IsSorted(order) {
+		t.Errorf("%s: dates %q, sorted: %v", archive, dates, slices.IsSorted(order))
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(tar, "-xzf", archive, "--strip-components=1", "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, want := range map[string]string{
+		"LICENSE": "Apache License", "README.md": "# symtool", "CHANGELOG.md": "#", "docs/reference.md": "symtool dump",
+		"share/man/man1/symtool-dump.1": ".TH", "share/bash-completion/completions/symtool": "complete",
+		"share/zsh/site-functions/_symtool": "#compdef symtool", "share/fish/vendor_completions.d/symtool.fish": "complete",
+		"THIRD-PARTY-LICENSES": "Copyright (c) 2009 The Go Authors",
+	} {
+		if data := contentsOf(t, filepath.Join(dir, name)); !bytes.Contains(data, []byte(want)) {
+			t.Errorf("%s: %s has no %q", archive, name, want)
+		}
+	}
+	info, err := buildinfo.ReadFile(filepath.Join(dir, "symtool"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	notices := contentsOf(t, filepath.Join(dir, "THIRD-PARTY-LICENSES"))
+	for _, d := range info.Deps {
+		if !bytes.Contains(notices, []byte("\n"+d.Path+" "+d.Version+", ")) {
+			t.Errorf("%s: no licence of %s", archive, d.Path)
+		}
+	}
+	return filepath.Join(dir, "symtool")
+}
+
+// checkBOM checks an SBOM by CycloneDX's schema and its Go library, and against what
+// `go version -m` reads from the program.
+func checkBOM(t *testing.T, name, program string) {
+	t.Helper()
+	data := contentsOf(t, name)
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bomSchema(t, filepath.Join(strings.TrimSpace(string(dir)), "schema")).Validate(decoded(t, data)); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	bad := bytes.Replace(data, []byte(`"type": "library"`), []byte(`"type": "book"`), 1)
+	if err := bomSchema(t, filepath.Join(strings.TrimSpace(string(dir)), "schema")).Validate(decoded(t, bad)); err == nil {
+		t.Error("the schema takes a component of type book")
+	}
+	var bom cyclonedx.BOM
+	if err := cyclonedx.NewBOMDecoder(bytes.NewReader(data), cyclonedx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range *bom.Components {
+		sum := ""
+		if c.Properties != nil {
+			sum = (*c.Properties)[0].Value
+		}
+		if c.Licenses == nil || len(*c.Licenses) == 0 {
+			t.Errorf("%s: %s has no licence", name, c.Name)
+		}
+		got = append(got, strings.TrimSpace(c.Name+" "+c.Version+" "+sum))
+	}
+	out, err := exec.Command("go", "version", "-m", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	want := []string{"std " + strings.TrimPrefix(lines[0][strings.LastIndex(lines[0], " ")+1:], "go")}
+	for _, line := range lines[1:] {
+		if fields := strings.Fields(line); fields[0] == "dep" {
+			want = append(want, strings.Join(fields[1:], " "))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: components\n%q, go version -m has\n%q", name, got, want)
+	}
+}
+
+func decoded(t *testing.T, data []byte) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// bomSchema compiles CycloneDX's schema, with those that it refers to.
+func bomSchema(t *testing.T, dir string) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	for name, file := range map[string]string{
+		"bom-1.6.schema.json": "bom-1.6.schema.json", "spdx.schema.json": "spdx.schema.json", "jsf-0.82.schema.json": "jsf-0.82.schemax.json",
+	} {
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			// Another version of the library may have the right name.
+			if data, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var v any
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource("http://cyclonedx.org/schema/"+name, decoded(t, data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	schema, err := c.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// compareCPUs runs the programs of both CPUs: they write the same.
+func compareCPUs(t *testing.T, amd64, arm64 string) {
+	t.Helper()
+	qemu := testenv.Tool(t, "qemu-aarch64-static")
+	out, err := exec.Command(qemu, arm64, "--version").Output()
+	if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("symtool %s (go", version)) || !bytes.Contains(out, []byte("linux/arm64")) {
+		t.Fatalf("%q, %v", out, err)
+	}
+	inputs, n := filepath.Join(testenv.Root(t), "golden/input"), 0
+	err = filepath.WalkDir(inputs, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
+			return err
+		}
+		want, wantErr := exec.Command(amd64, "dump", "--no-debuginfod", path).Output()
+		got, gotErr := exec.Command(qemu, arm64, "dump", "--no-debuginfod", path).Output()
+		if !bytes.Equal(got, want) || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+			t.Errorf("%s: %d bytes (%v) on arm64, %d (%v) on amd64", path, len(got), gotErr, len(want), wantErr)
+		}
+		if len(want) > 0 {
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d files dumped on both CPUs", n)
+	if n < 50 {
+		t.Errorf("%d files dumped, want 50 and more", n)
+	}
+}
