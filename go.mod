@@ -30,7 +30,7 @@ require (
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
-require github.com/CycloneDX/cyclonedx-go v0.9.2 // indirect
+require github.com/CycloneDX/cyclonedx-go v0.9.2
 
 require (
 	github.com/owenrumney/go-sarif/v3 v3.3.1
