@@ -74,6 +74,7 @@ var placeKinds = map[string]valueKind{
 	"POINTS": takesAnything, "SYSTEM": takesAnything, "URL": takesAnything,
 	"REGEX=TEMPLATE": takesAnything, "VAR=VALUE": takesAnything, "FILE,DIR": takesAnything, "TARGET": takesAnything,
 	"AGE": takesAnything, "SIZE": takesAnything, "LEVEL": takesAnything, "PREFIX": takesAnything, "ORIGIN": takesAnything, "TIME": takesAnything,
+	"NAME=VALUE": takesAnything, "REGION": takesAnything,
 }
 
 // manualCommands are the commands of the program, in the order of its help.
