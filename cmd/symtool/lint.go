@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -38,6 +39,7 @@ func lintCommand(msgs *messages) *cli.Command {
 			&cli.StringFlag{Name: "config", Usage: "read severities and suppressions from `FILE`"},
 			&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that `FILE` has"},
 			&cli.StringFlag{Name: "write-baseline", Usage: "write what was found to `FILE`, for --baseline; status 0"},
+			&cli.StringFlag{Name: "stamp", Usage: "write `FILE`, which is empty, when the status is 0, and print no notes,\nverdict and summary then if there are no warnings: for build systems"},
 			&cli.StringFlag{Name: "binary", Usage: "compare with the ELF file at `PATH`, or with those below a folder,\nfound by their ids"},
 			&cli.Float64Flag{Name: "min-cfi", Usage: "an error if less than `PERCENT` of the code has STACK CFI"},
 			&cli.Float64Flag{Name: "min-lines", Usage: "an error if less than `PERCENT` of the code has lines"},
@@ -74,6 +76,7 @@ type linter struct {
 	never    bool // no severity fails
 	options  lint.Options
 	recordTo string // --write-baseline
+	stamp    string // --stamp
 	binaries lintBinaries
 	verdict  bool
 	jobs     int
@@ -85,11 +88,11 @@ type linter struct {
 }
 
 // lintNoValue lists the flags whose value may not be empty.
-var lintNoValue = []string{"output", "config", "baseline", "write-baseline", "binary"}
+var lintNoValue = []string{"output", "config", "baseline", "write-baseline", "stamp", "binary"}
 
 func newLinter(c *cli.Context, msgs *messages) (*linter, error) {
 	l := &linter{
-		operands: c.Args().Slice(), output: c.String("output"), jobs: par.Jobs(c.Int("jobs")),
+		operands: c.Args().Slice(), output: c.String("output"), stamp: c.String("stamp"), jobs: par.Jobs(c.Int("jobs")),
 		msgs: msgs, stdin: c.App.Reader, stdout: c.App.Writer,
 	}
 	if l.output == "" {
@@ -141,6 +144,14 @@ func (l *linter) checkOperands(c *cli.Context) error {
 	}
 	if notInput(written, append([]string{c.String("config"), c.String("binary")}, l.operands...)...) != nil {
 		return fmt.Errorf("--write-baseline is %s, which is an input", written)
+	}
+	return l.checkStamp(append(inputs, written, l.output))
+}
+
+// checkStamp keeps the stamp from being written over what is read or written.
+func (l *linter) checkStamp(others []string) error {
+	if notInput(l.stamp, others...) != nil || l.stamp == "-" || l.stamp != "" && slices.Contains(others, l.stamp) {
+		return fmt.Errorf("--stamp is %s, want a file of its own", l.stamp)
 	}
 	return nil
 }

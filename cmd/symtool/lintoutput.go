@@ -31,10 +31,27 @@ func (f lintFormat) text() bool { return f.document == nil && !f.page }
 
 // printFile prints a file's findings in text.
 func (l *linter) printFile(out io.Writer, r *lint.Report) error {
+	if l.quiet([]*lint.Report{r}) {
+		return nil
+	}
 	if err := lint.WriteFindings(out, r); err != nil || !l.verdict {
 		return err
 	}
 	return lint.WriteVerdict(out, r)
+}
+
+// quiet tells whether there is nothing in the reports that a build would stop to look
+// at: notes are in hundreds of files.
+func (l *linter) quiet(reports []*lint.Report) bool {
+	if l.stamp == "" || l.status != statusOK {
+		return false
+	}
+	for _, r := range reports {
+		if worst, found := r.Worst(); found && worst >= lint.Warning || r.Damage != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // printEnd prints what comes behind the last file, which is all of a document.
@@ -45,6 +62,8 @@ func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 		return lint.WriteHTML(out, results, done.maps)
 	case l.format.document != nil:
 		return l.format.document(out, results)
+	case l.quiet(done.reports):
+		return nil
 	}
 	return lint.WriteSummary(out, results)
 }
@@ -64,6 +83,19 @@ func (d *lintDone) add(r *linted) {
 	if r.chart != nil {
 		d.maps[r.report] = r.chart
 	}
+}
+
+// writeStamp writes the file of --stamp: nothing was found.
+func (l *linter) writeStamp() error {
+	if l.stamp == "" {
+		return nil
+	}
+	out, err := createOutput(l.stamp, l.stdout)
+	if err != nil {
+		return outputError(l.stamp, err)
+	}
+	defer out.Abort()
+	return outputError(l.stamp, out.Commit())
 }
 
 // writeBaseline writes what was found to the file of --write-baseline.

@@ -46,7 +46,7 @@ func (l *linter) run(ctx context.Context) error {
 	return l.end()
 }
 
-// end writes the baseline, and returns the status.
+// end writes the baseline and the stamp, and returns the status.
 func (l *linter) end() error {
 	if err := l.writeBaseline(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (l *linter) end() error {
 	if l.status != statusOK {
 		return &statusError{status: l.status}
 	}
-	return nil
+	return l.writeStamp()
 }
 
 // guarded checks one file. Damage, and even a panic, is this file's alone.
