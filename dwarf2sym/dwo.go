@@ -17,12 +17,13 @@ import (
 type dwoPlaces struct {
 	beside []string // folders of the binary and of its debug file
 	dirs   []string // Options.DwoDirs
+	only   bool     // Options.Hermetic: in dirs only
 }
 
 func newDwoPlaces(r *reader) dwoPlaces {
-	p := dwoPlaces{dirs: r.opts.DwoDirs}
+	p := dwoPlaces{dirs: r.opts.DwoDirs, only: r.opts.Hermetic}
 	for _, f := range []*elfobj.File{r.file, r.debug} {
-		if f == nil || f.Path == "" {
+		if f == nil || f.Path == "" || p.only {
 			continue
 		}
 		if dir := filepath.Dir(f.Path); !slices.Contains(p.beside, dir) {
@@ -48,7 +49,9 @@ func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 		}
 	}
 	abs, base := filepath.IsAbs(key.name), filepath.Base(key.name)
-	if abs {
+	if p.only {
+		// Nor where the skeleton says.
+	} else if abs {
 		add("", key.name)
 	} else if key.dir != "" {
 		add(key.dir, key.name)
@@ -60,7 +63,9 @@ func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 		add(dir, base)
 	}
 	for _, dir := range p.dirs {
-		add(dir, key.name)
+		if !p.only || abs || filepath.IsLocal(key.name) {
+			add(dir, key.name)
+		}
 		add(dir, base)
 	}
 	return paths
@@ -78,7 +83,10 @@ func clip(name string) string {
 // notFound tells that there is no .dwo file for u, and where it was looked for.
 func (s *splitter) notFound(u *unit) string {
 	paths := s.places.of(dwoKey{u.compDir, u.dwoName})
-	if len(paths) == 0 {
+	if len(paths) == 0 && s.places.only && len(s.packages) == 0 {
+		return "is not found: no folder with .dwo files is named"
+	}
+	if len(paths) == 0 && !s.places.only {
 		return fmt.Sprintf("is no name of a file (%d bytes)", len(u.dwoName)+len(u.compDir))
 	}
 	for i := range paths {

@@ -39,6 +39,7 @@ func (r *reader) openPackages(main *debugData) (all []*dwp) {
 
 // packagePaths lists where a package is looked for: FILE.dwp, by FILE's name
 // and by that which a symbolic link leads to, and in the folders with .dwo files.
+// Options.Hermetic leaves the latter only.
 func (r *reader) packagePaths() (paths []string) {
 	add := func(path string) {
 		if path = filepath.Clean(path) + ".dwp"; !slices.Contains(paths, path) {
@@ -49,9 +50,11 @@ func (r *reader) packagePaths() (paths []string) {
 		if f == nil || f.Path == "" {
 			continue
 		}
-		add(f.Path)
-		if real, err := filepath.EvalSymlinks(f.Path); err == nil {
-			add(real)
+		if !r.opts.Hermetic {
+			add(f.Path)
+			if real, err := filepath.EvalSymlinks(f.Path); err == nil {
+				add(real)
+			}
 		}
 		for _, dir := range r.opts.DwoDirs {
 			add(filepath.Join(dir, filepath.Base(f.Path)))

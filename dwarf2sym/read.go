@@ -97,6 +97,9 @@ type Options struct {
 	// Package is a .dwp file; empty: the file's name with .dwp behind it.
 	Package string
 
+	// Hermetic reads no other file than Package and what is below DwoDirs.
+	Hermetic bool
+
 	// Opened, if not nil, is told the path of each other file that is opened for
 	// the units that are split, also of those that are refused; by several
 	// goroutines at once, in any order.

@@ -20,7 +20,7 @@ const progressVar = "DEBUGINFOD_PROGRESS"
 // newDebuginfod returns the client for the servers that flags or environment
 // name; nil without any.
 func newDebuginfod(c *cli.Context, msgs *messages) (*debuginfod.Client, error) {
-	if c.Bool("no-debuginfod") {
+	if c.Bool("no-debuginfod") || c.Bool("hermetic") {
 		return nil, nil
 	}
 	named := c.IsSet("debuginfod")

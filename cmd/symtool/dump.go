@@ -79,9 +79,10 @@ func dumpFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
+		&cli.BoolFlag{Name: "hermetic", Usage: "read no file that is not named here or in a folder that is:\nnot beside FILE, not in /usr/lib/debug, not where FILE says, and\nnone of a server"},
 		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and MODULE's name is HEX without --name"},
 		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
-		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it"},
+		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it; an empty one counts as none"},
 		verboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 		&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText},
@@ -144,6 +145,9 @@ var excluded = [][2]string{
 	{"cfi", "no-cfi"},
 	{"verbose", "quiet"},
 	{"debuginfod", "no-debuginfod"},
+	{"debuginfod", "hermetic"},
+	{"build-id", "hermetic"},
+	{"map-links", "hermetic"},
 }
 
 func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
@@ -166,6 +170,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 			PrefixMap: prefixes,
 			DwoDirs:   c.StringSlice("dwo-dir"),
 			Package:   c.String("dwp"),
+			Hermetic:  c.Bool("hermetic"),
 			Demangle:  c.String("demangle") == "full",
 			Generator: generator,
 		},
@@ -183,7 +188,11 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 	if c.Bool("no-generator") {
 		cfg.options.Generator = ""
 	}
-	if !c.IsSet("debug-dir") {
+	// Bazel makes an empty one where nothing is split.
+	if st, err := os.Stat(cfg.options.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		cfg.options.Package = ""
+	}
+	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {
 		cfg.debugDirs = []string{"/usr/lib/debug"}
 	}
 	if cfg.output == "" && cfg.store == "" {

@@ -262,13 +262,20 @@ func (d *dumper) openDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	return debug, nil
 }
 
+// search is how other files are looked for.
+func (d *dumper) search(r *dumpResult) elfobj.Limits {
+	l := r.limits()
+	l.Hermetic = d.options.Hermetic
+	return l
+}
+
 // findDebug finds the separate debug file here, or has it fetched.
 func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.File) *elfobj.File {
 	if binary.HasDWARF() {
 		return nil
 	}
 	const what = "separate debug file"
-	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, r.limits())
+	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, d.search(r))
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}
@@ -302,7 +309,7 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 		return nil // damage is told by the reader
 	}
 	const what = "names in the supplementary file"
-	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, r.limits())
+	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, d.search(r))
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}

@@ -19,6 +19,8 @@ import (
 // CRC-32 that the link tells. Any must fit to the file (CheckPair), and have
 // debug information or symbols.
 //
+// With Limits.Hermetic only the build-id and dirs count.
+//
 // tried has a line for each place that was refused: path and reason. Without a
 // find the File is nil; err is then nil too, unless a file was the right one
 // but cannot be read.
@@ -130,9 +132,9 @@ func (s *debugSearch) byLink() bool {
 }
 
 // ownFolders are the folder of the file as given and with symbolic links
-// resolved: packages install below either.
+// resolved: packages install below either. There are none with Limits.Hermetic.
 func (s *debugSearch) ownFolders() []string {
-	if s.f.Path == "" {
+	if s.f.Path == "" || s.lim.Hermetic {
 		return nil
 	}
 	own := []string{filepath.Dir(s.f.Path)}

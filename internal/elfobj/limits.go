@@ -25,6 +25,9 @@ type Limits struct {
 	// Image says that the file is the beginning of one in the memory of a
 	// process: there are no section headers in it, whatever its header says.
 	Image bool
+	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
+	// given: what is beside the file, or where it says, is not looked at.
+	Hermetic bool
 	// Opened, if not nil, is told the path of each file that Open, FindDebug and
 	// FindSupplement open, also of those that they then refuse.
 	Opened func(path string)

@@ -91,6 +91,9 @@ func (s *debugSearch) supplementPaths(l *SupLink) (paths []string) {
 	switch {
 	case l.Name == "" || strings.ContainsRune(l.Name, 0):
 	case filepath.IsAbs(l.Name):
+		if s.lim.Hermetic {
+			break
+		}
 		paths = append(paths, l.Name)
 	default:
 		for _, dir := range s.ownFolders() {
