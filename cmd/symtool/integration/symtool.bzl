@@ -2,7 +2,12 @@
 
 Save it as tools/symtool.bzl, put symtool beside it, and in tools/BUILD:
 
-    exports_files(["symtool"])       # or symtool_program(name = "symtool", ...), below
+    exports_files(["symtool"])
+
+or, with flags for all targets, or one program for each CPU,
+
+    load(":symtool.bzl", "symtool_program")
+    symtool_program(name = "symtool", program = "symtool-amd64", lint_flags = ["--min-cfi", "90"])
 
 Without a word in any other BUILD file, an aspect has symbols of every program and
 shared library:
@@ -12,7 +17,7 @@ shared library:
 
     symbols         symbol files
     check-symbols   lint them beside their binaries: what is wrong stops the build
-    symbol-reports  what lint finds, as SARIF, which never stops it
+    symbol-reports  what lint finds, as JSON, which never stops it
 
 Rules, for what needs more:
 
@@ -44,7 +49,7 @@ found in a cache from any folder.
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
-SymtoolInfo = provider("The program, and its flags in this build.", fields = ["program", "dump_flags", "lint_flags", "lint_config"])
+SymtoolInfo = provider("The program, and its flags in this build.", fields = ["program", "dump_flags", "lint_flags", "lint_config", "report"])
 
 SymbolsInfo = provider("Symbol files.", fields = {
     "modules": "of the target itself: structs of binary, sym, checked, report",
@@ -67,6 +72,7 @@ def _symtool_program_impl(ctx):
             dump_flags = ctx.attr.dump_flags,
             lint_flags = ctx.attr.lint_flags,
             lint_config = ctx.file.lint_config,
+            report = ctx.attr.report,
         ),
     ]
 
@@ -77,7 +83,8 @@ symtool_program = rule(
         "program": attr.label(mandatory = True, allow_single_file = True, doc = "may be a select() of the CPU"),
         "dump_flags": attr.string_list(doc = "such as --prefix-map /proc/self/cwd/=my/project/"),
         "lint_flags": attr.string_list(doc = "such as --min-cfi 90"),
-        "lint_config": attr.label(allow_single_file = True),
+        "lint_config": attr.label(allow_single_file = True, doc = "a date in it counts when the action runs, not when it is cached"),
+        "report": attr.string(values = ["json", "junit", "sarif"], default = "json", doc = "the format of symbol-reports"),
     },
 )
 
@@ -86,7 +93,7 @@ _PROGRAM = {"_symtool": attr.label(default = ":symtool", allow_files = True, cfg
 def _symtool(ctx):
     if SymtoolInfo in ctx.attr._symtool:
         return ctx.attr._symtool[SymtoolInfo]
-    return SymtoolInfo(program = ctx.files._symtool[0], dump_flags = [], lint_flags = [], lint_config = None)
+    return SymtoolInfo(program = ctx.files._symtool[0], dump_flags = [], lint_flags = [], lint_config = None, report = "json")
 
 def _run(ctx, symtool, mnemonic, message, args, inputs, outputs):
     args.use_param_file("@%s")
@@ -105,12 +112,10 @@ def _run(ctx, symtool, mnemonic, message, args, inputs, outputs):
 
 def _dump(ctx, symtool, out, binary, debug = None, split = [], flags = []):
     args = ctx.actions.args()
-    args.add_all(["dump", "--no-debuginfod", "--debug-dir="] + _PREFIX_MAP)
+    args.add_all(["dump", "--hermetic"] + _PREFIX_MAP)
     args.add_all(symtool.dump_flags)
     args.add_all([f.dirname for f in split if f.extension == "dwo"], before_each = "--dwo-dir", uniquify = True)
-
-    # Beside the binary it is found, and may be empty, as Bazel's is without --fission.
-    args.add_all([f for f in split if f.extension == "dwp" and f.path != binary.path + ".dwp"], before_each = "--dwp")
+    args.add_all([f for f in split if f.extension == "dwp"], before_each = "--dwp")  # empty without --fission
     args.add_all(flags)
     args.add("-o", out)
     args.add(binary)
@@ -138,10 +143,10 @@ def _module(ctx, name, binary, debug = None, split = [], dump_flags = [], lint_f
     symtool = _symtool(ctx)
     sym = ctx.actions.declare_file(name + ".sym")
     checked = ctx.actions.declare_file(name + ".sym.checked")
-    report = ctx.actions.declare_file(name + ".sym.sarif")
+    report = ctx.actions.declare_file(name + ".sym." + symtool.report)
     _dump(ctx, symtool, sym, binary, debug, split, dump_flags)
     _lint(ctx, symtool, sym, binary, lint_flags, "SymtoolCheck", "Checking symbols of ", ["--verdict=false", "--stamp"], checked)
-    _lint(ctx, symtool, sym, binary, lint_flags, "SymtoolReport", "Reporting on symbols of ", ["--format", "sarif", "--fail-on", "never", "-o"], report)
+    _lint(ctx, symtool, sym, binary, lint_flags, "SymtoolReport", "Reporting on symbols of ", ["--format", symtool.report, "--fail-on", "never", "-o"], report)
     return struct(binary = binary, sym = sym, checked = checked, report = report, lint_flags = lint_flags)
 
 def _groups(modules, **more):

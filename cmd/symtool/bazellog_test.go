@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// spawn is an action in Bazel's execution log, as --execution_log_json_file has it.
+type spawn struct {
+	CommandArgs          []string
+	EnvironmentVariables []struct{ Name, Value string }
+	Inputs               []spawnFile
+	ListedOutputs        []string
+	ActualOutputs        []spawnFile
+	Remotable, Cacheable bool
+	Mnemonic             string
+	Runner               string
+	RemoteCacheHit       bool
+	ExitCode             int
+}
+
+type spawnFile struct {
+	Path   string
+	Digest struct{ Hash, SizeBytes string }
+}
+
+// readSpawns reads an execution log: JSON objects, one behind the other.
+func readSpawns(t *testing.T, name string) (all []spawn) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for d := json.NewDecoder(bufio.NewReader(f)); ; {
+		var s spawn
+		err := d.Decode(&s)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, s)
+	}
+}
+
+// ours tells whether the action is one of the rules' that run symtool.
+func (s *spawn) ours() bool {
+	return strings.HasPrefix(s.Mnemonic, "Symtool") && s.Mnemonic != "SymtoolSplit"
+}
+
+func (s *spawn) name() string { return s.Mnemonic + " " + strings.Join(s.ListedOutputs, " ") }
+
+// paths are the names of files, in order.
+func paths(files []spawnFile) (names []string) {
+	for _, f := range files {
+		names = append(names, f.Path)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// bazelCwd is the folder that Bazel's compilers believe to work in: the value of
+// --prefix-map has it, which is no folder that is read.
+const bazelCwd = "/proc/self/cwd/="
+
+// audit tells what keeps an action from running elsewhere with the same result.
+// want are the inputs that it is to have; nil: only those that its arguments name.
+func (s *spawn) audit(want []string) (bad []string) {
+	complain := func(format string, args ...any) {
+		bad = append(bad, path.Base(s.ListedOutputs[0])+": "+fmt.Sprintf(format, args...))
+	}
+	for _, v := range s.EnvironmentVariables {
+		complain("has %s in its environment", v.Name)
+	}
+	if !s.Remotable || !s.Cacheable {
+		complain("remotable %v, cacheable %v", s.Remotable, s.Cacheable)
+	}
+	inputs := paths(s.Inputs)
+	known := append(slices.Clone(inputs), s.ListedOutputs...)
+	for i, arg := range s.CommandArgs {
+		switch {
+		case arg == bazelCwd && s.CommandArgs[i-1] == "--prefix-map":
+		case strings.HasPrefix(arg, "/") || strings.Contains(arg, "=/"):
+			complain("has the absolute path %s", arg)
+		case strings.Contains(arg, "/") && !slices.Contains(known, arg):
+			complain("names %s, which is not declared", path.Base(arg))
+		}
+	}
+	if want == nil {
+		return bad
+	}
+	for _, name := range inputs {
+		if !slices.Contains(want, name) {
+			complain("has the input %s, which it is not to have", name)
+		}
+	}
+	for _, name := range want {
+		if !slices.Contains(inputs, name) {
+			complain("has no input %s", name)
+		}
+	}
+	return bad
+}
+
+// missed lists the actions that were not taken from the cache.
+func missed(all []spawn) (names []string) {
+	for i := range all {
+		if !all[i].RemoteCacheHit || all[i].Runner != "remote cache hit" {
+			names = append(names, all[i].name()+": "+all[i].Runner)
+		}
+	}
+	return names
+}
