@@ -133,6 +133,9 @@ func (b *bazelClone) outputs(t *testing.T) map[string][]byte {
 			return err
 		}
 		path, _ := filepath.Rel(filepath.Join(execRoot, rel), name)
+		if strings.HasPrefix(path, "bad/") {
+			return nil
+		}
 		all[path], err = os.ReadFile(name)
 		return err
 	})
@@ -262,17 +265,19 @@ func (f *farmTest) checkLog(t *testing.T) {
 		if s.Runner != "linux-sandbox" && s.Runner != "processwrapper-sandbox" || s.ExitCode != 0 {
 			t.Errorf("%s: runner %q, status %d", s.name(), s.Runner, s.ExitCode)
 		}
-		if slices.Contains(s.CommandArgs, bazelCwd) {
-			compilers++
+		for _, arg := range s.CommandArgs {
+			if slices.Contains(bazelCwd, arg) {
+				compilers++
+			}
 		}
 	}
 	for name := range wants {
 		t.Errorf("no action %s", name)
 	}
-	if modules := len(farmModules()) + 1; n != 3*modules+1 || compilers != modules {
+	if modules := len(farmModules()) + 1; n != 3*modules+1 || compilers != 2*modules {
 		t.Errorf("%d actions, want %d; %d with %s", n, 3*modules+1, compilers, bazelCwd)
 	}
-	t.Logf("%d actions with their declared inputs only; the one absolute argument is %s, of %d", n, bazelCwd, compilers)
+	t.Logf("%d actions with their declared inputs only; the only absolute arguments are %s, %d times", n, bazelCwd, compilers)
 }
 
 func (f *farmTest) replayAll(t *testing.T) {
@@ -405,8 +410,7 @@ func (f *farmTest) compare(t *testing.T) {
 	if want := 3*(len(farmModules())+1) + stored; len(one) != want || len(two) != want {
 		t.Errorf("%d and %d files, want %d", len(one), len(two), want)
 	}
-	if !bytes.Equal(one["ship/pair.sym"], one["p00/app0.sym"]) || !bytes.Contains(one["p00/app0.sym"], []byte(" 0 p00/lib.h\n")) &&
-		!bytes.Contains(one["p00/app0.sym"], []byte(" p00/lib.h\n")) || !bytes.Contains(one["p00/app0.sym"], []byte("\nINLINE ")) {
+	if !bytes.Equal(one["ship/pair.sym"], one["p00/app0.sym"]) || !bytes.Contains(one["p00/app0.sym"], []byte(" p00/lib.h\n")) || !bytes.Contains(one["p00/app0.sym"], []byte("\nINLINE ")) {
 		t.Errorf("p00/app0.sym:\n%.3000s", one["p00/app0.sym"])
 	}
 	t.Logf("%d files, %d bytes, the same in both clones", len(one), size)

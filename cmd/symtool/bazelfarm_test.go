@@ -121,6 +121,8 @@ int %[3]s(int argc)
 
 const farmShip = `load("//tools:symtool.bzl", "breakpad_split", "breakpad_store", "breakpad_symbols", "breakpad_symbols_test")
 
+package(default_visibility = ["//visibility:public"])
+
 breakpad_split(name = "ship", binary = "//p00:app0")
 
 breakpad_symbols(

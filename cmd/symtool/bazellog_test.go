@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -69,9 +70,9 @@ func paths(files []spawnFile) (names []string) {
 	return names
 }
 
-// bazelCwd is the folder that Bazel's compilers believe to work in: the value of
-// --prefix-map has it, which is no folder that is read.
-const bazelCwd = "/proc/self/cwd/="
+// bazelCwd is the folder that Bazel's compilers believe to work in: values of
+// --prefix-map have it, which are no folder that is read.
+var bazelCwd = []string{"/proc/self/cwd/=", "/proc/self/cwd/./="}
 
 // audit tells what keeps an action from running elsewhere with the same result.
 // want are the inputs that it is to have; nil: only those that its arguments name.
@@ -89,7 +90,7 @@ func (s *spawn) audit(want []string) (bad []string) {
 	known := append(slices.Clone(inputs), s.ListedOutputs...)
 	for i, arg := range s.CommandArgs {
 		switch {
-		case arg == bazelCwd && s.CommandArgs[i-1] == "--prefix-map":
+		case slices.Contains(bazelCwd, arg) && s.CommandArgs[i-1] == "--prefix-map":
 		case strings.HasPrefix(arg, "/") || strings.Contains(arg, "=/"):
 			complain("has the absolute path %s", arg)
 		case strings.Contains(arg, "/") && !slices.Contains(known, arg):
@@ -120,4 +121,35 @@ func missed(all []spawn) (names []string) {
 		}
 	}
 	return names
+}
+
+// Each thing that an action is not to have is found, and a good one is good.
+func TestBazelAudit(t *testing.T) {
+	const log = `{"commandArgs":["tools/symtool","dump","--prefix-map","/proc/self/cwd/=","-o","bin/a.sym","bin/a"],"environmentVariables":[],
+		"inputs":[{"path":"bin/a"},{"path":"tools/symtool"}],"listedOutputs":["bin/a.sym"],"remotable":true,"cacheable":true,
+		"mnemonic":"SymtoolDump","runner":"remote cache hit","remoteCacheHit":true}`
+	want := []string{"tools/symtool", "bin/a"}
+	for change, found := range map[string]string{
+		`{`:                        ``,
+		`"environmentVariables":[`: `a.sym: has TZ in its environment`,
+		`"remotable":true`:         `a.sym: remotable false, cacheable true`,
+		`"bin/a"],`:                `a.sym: names b, which is not declared`,
+		`"dump"`:                   `a.sym: has the absolute path /usr/bin/dump`,
+		`{"path":"bin/a"},`:        `a.sym: names a, which is not declared; a.sym: has no input bin/a`,
+		`"inputs":[`:               `a.sym: has the input bin/c, which it is not to have`,
+	} {
+		to := map[string]string{`{`: `{`, `"environmentVariables":[`: `"environmentVariables":[{"name":"TZ","value":"UTC"}`, `"remotable":true`: `"remotable":false`,
+			`"bin/a"],`: `"bin/a","bin/b"],`, `"dump"`: `"/usr/bin/dump"`, `{"path":"bin/a"},`: ``, `"inputs":[`: `"inputs":[{"path":"bin/c"},`}[change]
+		name := filepath.Join(t.TempDir(), "log.json")
+		if err := os.WriteFile(name, []byte(strings.Replace(log, change, to, 1)+"\n"+log), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		all := readSpawns(t, name)
+		if got := strings.Join(all[0].audit(want), "; "); got != found {
+			t.Errorf("%s: %q, want %q", change, got, found)
+		}
+		if bad := all[1].audit(want); len(all) != 2 || bad != nil || missed(all) != nil {
+			t.Errorf("%d actions, %q, %q", len(all), bad, missed(all))
+		}
+	}
 }

@@ -13,7 +13,7 @@ var integrationFiles embed.FS
 
 // integrations are the build systems with rules, by name.
 var integrations = []struct{ name, file, text string }{
-	{"bazel", "symtool.bzl", "Bazel 4: breakpad_symbols(), breakpad_symbols_test()"},
+	{"bazel", "symtool.bzl", "Bazel 4: an aspect for all targets; breakpad_symbols(), _test, _split, _store"},
 	{"cmake", "symtool.cmake", "CMake 3.20: symtool_add_symbols(), symtool_add_all_symbols()"},
 	{"gn", "symtool.gni", "GN: symtool_symbols()"},
 	{"make", "symtool.mk", "GNU make: symbols, check-symbols, store-symbols, split-symbols"},

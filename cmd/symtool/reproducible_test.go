@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -15,58 +16,73 @@ type reproduction struct {
 	folder string
 	env    []string
 	jobs   string
+	umask  string
 }
+
+// mapping is who takes the folder out of the names.
+type mapping string
+
+const (
+	byCompiler mapping = "compiler"
+	byDump     mapping = "dump"
+	byNobody   mapping = "nobody"
+)
 
 // The same program, built at two places that the compiler maps away, or that
 // --prefix-map does, has symbol files of the same bytes: plain, compressed, in a store,
 // from a separate debug file and from .dwo files; in other time zones and languages,
-// by any number of threads, and when it is another day.
+// with other umasks, by any number of threads, and when it is another day. Where nobody
+// maps the places, they are seen: each file that has names of sources differs.
 func TestOracleReproducible(t *testing.T) {
 	testenv.Oracle(t)
-	for _, tool := range []string{"gcc", "objcopy"} {
+	for _, tool := range []string{"gcc", "clang-22", "objcopy"} {
 		testenv.Tool(t, tool)
 	}
-	root := t.TempDir()
 	builds := []reproduction{
-		{"one", []string{"TZ=UTC", "LANG=C", "LC_ALL=C"}, "1"},
-		{"another one/far below", []string{"TZ=Pacific/Chatham", "LANG=de_DE.UTF-8", "LC_ALL=tr_TR.UTF-8", "SOURCE_DATE_EPOCH=0"}, "7"},
-		{"3", []string{"TZ=America/New_York", "LC_ALL=ja_JP.eucJP", "GOMAXPROCS=1", "SOURCE_DATE_EPOCH=1234567890"}, "2"},
+		{"one", []string{"TZ=UTC", "LANG=C", "LC_ALL=C"}, "1", "022"},
+		{"another one/far below", []string{"TZ=Pacific/Chatham", "LANG=de_DE.UTF-8", "LC_ALL=tr_TR.UTF-8", "SOURCE_DATE_EPOCH=0"}, "7", "077"},
+		{"3", []string{"TZ=America/New_York", "LC_ALL=ja_JP.eucJP", "GOMAXPROCS=1", "SOURCE_DATE_EPOCH=1234567890"}, "2", "000"},
 	}
-	for _, mapped := range []bool{true, false} {
-		var want map[string][]byte
-		for _, b := range builds {
-			got := b.symbols(t, root, mapped)
-			if want == nil {
-				want = got
-				continue
-			}
-			for name, text := range want {
-				if !bytes.Equal(got[name], text) {
-					t.Errorf("mapped by the compiler %v: %s differs in %q:\n%s\nwant\n%s", mapped, name, b.folder, got[name], text)
+	for _, compiler := range []string{"gcc", "clang-22"} {
+		for _, who := range []mapping{byCompiler, byDump, byNobody} {
+			t.Run(compiler+" mapped by "+string(who), func(t *testing.T) {
+				root := t.TempDir()
+				want := builds[0].symbols(t, root, compiler, who)
+				for _, b := range builds[1:] {
+					compareBuilds(t, want, b.symbols(t, root, compiler, who), who)
 				}
-			}
-			if len(got) != len(want) {
-				t.Errorf("%d files in %q, want %d", len(got), b.folder, len(want))
-			}
+				for name, text := range want {
+					if bytes.Contains(text, []byte(root)) != (who == byNobody && !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".d")) {
+						t.Errorf("%s has the folder in it, or has not:\n%s", name, text)
+					}
+				}
+				if who != byNobody && !bytes.Contains(want["app.sym"], []byte("/src/main.c\n")) {
+					t.Errorf("%s", want["app.sym"])
+				}
+			})
 		}
-		for name, text := range want {
-			if bytes.Contains(text, []byte(root)) {
-				t.Errorf("%s has the folder in it:\n%s", name, text)
-			}
-		}
-		if len(want) != 6 || !bytes.Contains(want["app.sym"], []byte("/src/main.c\n")) {
-			t.Errorf("%d files:\n%s", len(want), want["app.sym"])
+	}
+}
+
+// compareBuilds compares the files of two builds: they are the same, or, if nobody maps
+// the places, all but the depfiles differ.
+func compareBuilds(t *testing.T, want, got map[string][]byte, who mapping) {
+	t.Helper()
+	if len(want) != 6 || len(got) != len(want) {
+		t.Errorf("%d and %d files, want 6", len(want), len(got))
+	}
+	for name, text := range want {
+		same := who != byNobody || strings.HasSuffix(name, ".d")
+		if bytes.Equal(got[name], text) != same {
+			t.Errorf("%s: the same is %v:\n%s\nand\n%s", name, !same, got[name], text)
 		}
 	}
 }
 
 // symbols builds the program, and returns the files that dump writes, by name.
-func (b reproduction) symbols(t *testing.T, root string, mapped bool) map[string][]byte {
+func (b reproduction) symbols(t *testing.T, root, compiler string, who mapping) map[string][]byte {
 	t.Helper()
 	dir := filepath.Join(root, b.folder)
-	if !mapped {
-		dir += " by dump"
-	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -75,18 +91,21 @@ func (b reproduction) symbols(t *testing.T, root string, mapped bool) map[string
 		t.Fatal(err)
 	}
 	// The compiler's environment is one: dump is what is tested.
-	script := `cp "$1"/* . && gcc -g -O2 $2 -Wl,--build-id=none -o app "$PWD/main.c" core.c &&
+	script := `cp "$1"/* . && $3 -g -O2 $2 -Wl,--build-id=none -o app "$PWD/main.c" core.c &&
 		objcopy --only-keep-debug app app.debug && objcopy --strip-all --add-gnu-debuglink=app.debug app stripped &&
-		gcc -g -O2 -gsplit-dwarf $2 -Wl,--build-id=none -c main.c core.c && gcc -Wl,--build-id=none -o split main.o core.o`
-	flags, prefix := "", []string{"--prefix-map", dir + "=/src"}
-	if mapped {
+		$3 -g -O2 -gsplit-dwarf $2 -c main.c core.c && $3 -Wl,--build-id=none -o split main.o core.o`
+	flags, prefix := "", []string(nil)
+	if who == byDump {
+		prefix = []string{"--prefix-map", dir + "=/src"}
+	}
+	if who == byCompiler {
 		// $2 is split at blanks: the map is in a response file.
 		if err := os.WriteFile(filepath.Join(dir, "map.rsp"), []byte(`"-ffile-prefix-map=`+dir+`=/src"`), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		flags, prefix = "@map.rsp", nil
+		flags = "@map.rsp"
 	}
-	cmd := exec.Command("sh", "-c", script, "sh", src, flags)
+	cmd := exec.Command("sh", "-c", script, "sh", src, flags, compiler)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -97,7 +116,7 @@ func (b reproduction) symbols(t *testing.T, root string, mapped bool) map[string
 	}
 	dump := func(args ...string) {
 		t.Helper()
-		c := exec.Command(program, append(append([]string{"dump", "-j", b.jobs, "--no-debuginfod"}, prefix...), args...)...)
+		c := exec.Command("sh", append(append([]string{"-c", `umask "$0"; exec "$@"`, b.umask, program, "dump", "-j", b.jobs, "--no-debuginfod"}, prefix...), args...)...)
 		c.Dir, c.Env = dir, append(os.Environ(), b.env...)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%q: %v\n%s", args, err, out)

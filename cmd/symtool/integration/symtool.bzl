@@ -56,8 +56,8 @@ SymbolsInfo = provider("Symbol files.", fields = {
     "all": "depset of the symbol files of the target and of what it is made of",
 })
 
-# Bazel's compilers work in this folder, which they call so.
-_PREFIX_MAP = ["--prefix-map", "/proc/self/cwd/="]
+# Bazel's compilers work in this folder, which they call so; headers have the dot.
+_PREFIX_MAP = ["--prefix-map", "/proc/self/cwd/=", "--prefix-map", "/proc/self/cwd/./="]
 
 # What a program's rule is called. Its executable is a binary; that of others may be a script.
 _PROGRAMS = ["cc_binary", "cc_test", "d_binary", "go_binary", "go_test", "rust_binary", "rust_test", "swift_binary", "swift_test"]

@@ -72,8 +72,7 @@ function(symtool_add_symbols target)
     ${touch}
     DEPENDS ${depends} DEPFILE "${sym}.d" COMMENT "Dumping symbols of ${target}" VERBATIM)
   add_custom_command(OUTPUT "${sym}.checked"
-    COMMAND ${SYMTOOL_EXECUTABLE} lint --verdict=false ${arg_LINT_FLAGS} --binary "$<TARGET_FILE:${target}>" "${sym}"
-    COMMAND ${CMAKE_COMMAND} -E touch "${sym}.checked"
+    COMMAND ${SYMTOOL_EXECUTABLE} lint --verdict=false --stamp "${sym}.checked" ${arg_LINT_FLAGS} --binary "$<TARGET_FILE:${target}>" "${sym}"
     DEPENDS "${done}" COMMENT "Checking symbols of ${target}" VERBATIM)
   add_custom_command(OUTPUT "${sym}.stored"
     COMMAND ${SYMTOOL_EXECUTABLE} dump --restat ${arg_DUMP_FLAGS} --store "${SYMTOOL_STORE}" "$<TARGET_FILE:${target}>"

@@ -28,8 +28,7 @@ $(1).sym.stamp: $(1)
 $(1).sym: $(1).sym.stamp
 	@test -f $$@ || $$(SYMTOOL) dump $$(SYMTOOL_FLAGS) -o $$@ $(1)
 $(1).sym.checked: $(1).sym
-	$$(SYMTOOL) lint --verdict=false $$(SYMTOOL_LINT_FLAGS) --binary $(1) $(1).sym
-	@touch $$@
+	$$(SYMTOOL) lint --verdict=false --stamp $$@ $$(SYMTOOL_LINT_FLAGS) --binary $(1) $(1).sym
 $(1).sym.stored: $(1).sym
 	$$(SYMTOOL) dump --restat $$(SYMTOOL_FLAGS) --store $$(SYMTOOL_STORE) $(1)
 	@touch $$@
