@@ -480,13 +480,20 @@ func (f *farmTest) incremental(t *testing.T) {
 	}
 }
 
+const farmBare = `load("//tools:symtool.bzl", "breakpad_symbols", "breakpad_symbols_test")
+
+breakpad_symbols(name = "bare", binary = "//p00:app0", dump_flags = ["--no-cfi"], lint_flags = ["--min-cfi", "100"])
+breakpad_symbols_test(name = "bare_test", symbols = ":bare")
+`
+
 // bazelTest: the rule for tests passes, and fails with what lint finds.
 func (f *farmTest) bazelTest(t *testing.T) {
 	if out, err := f.one.command("test", "//ship:pair_test").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	out, err := f.one.command("test", "--test_output=errors", "--test_arg=--min-lines=100", "//ship:pair_test").CombinedOutput()
-	if err == nil || !regexp.MustCompile(`SYM7\d\d error: `).Match(out) {
+	writeIn(t, f.one.dir, "bad/BUILD", farmBare)
+	out, err := f.one.command("test", "--test_output=errors", "--output_groups=default", "//bad:bare_test").CombinedOutput()
+	if err == nil || !regexp.MustCompile(`bare\.sym.* error: `).Match(out) {
 		t.Errorf("%v\n%s", err, fmt.Sprintf("%.4000s", out))
 	}
 }
