@@ -423,13 +423,13 @@ func (f *farmTest) missedAction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--aspects=", "--output_groups=default", "--action_env=HOME", "//bad:good", "//bad:shell"}
+	flags := []string{"--aspects=", "--output_groups=default", "--action_env=HOME", "//miss:good", "//miss:shell"}
 	var last []spawn
 	for _, b := range []*bazelClone{f.one, f.two} {
-		writeIn(t, b.dir, "bad/bad.bzl", string(rules))
-		writeIn(t, b.dir, "bad/BUILD", strings.Join(strings.SplitAfter(farmBad, "\n")[:5], ""))
+		writeIn(t, b.dir, "miss/bad.bzl", string(rules))
+		writeIn(t, b.dir, "miss/BUILD", strings.Join(strings.SplitAfter(farmBad, "\n")[:5], ""))
 		_, last = b.build(t, flags...)
-		os.RemoveAll(filepath.Join(b.dir, "bad"))
+		os.RemoveAll(filepath.Join(b.dir, "miss"))
 	}
 	var bad []string
 	hits := 0
@@ -441,13 +441,14 @@ func (f *farmTest) missedAction(t *testing.T) {
 			}
 		}
 	}
-	if len(bad) != 1 || !strings.Contains(bad[0], "bad/shell.sym: ") || hits != 1 {
+	if len(bad) != 1 || !strings.Contains(bad[0], "miss/shell.sym: ") || hits != 1 {
 		t.Errorf("not from the cache: %q; %d are", bad, hits)
 	}
 }
 
 // incremental: what did not change is not built.
 func (f *farmTest) incremental(t *testing.T) {
+	f.one.build(t, "//...")
 	source := filepath.Join(f.one.dir, "p03", "app1.cc")
 	now := time.Now().Add(time.Minute)
 	if err := os.Chtimes(source, now, now); err != nil {
@@ -460,7 +461,9 @@ func (f *farmTest) incremental(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeIn(t, f.one.dir, "p03/app1.cc", string(text)+"int more(int n) { return n - 1; }\n")
+	// What nobody calls is not linked.
+	changed := strings.NewReplacer("int main", "__attribute__((noipa)) static int more(int n) { return use(n) - 1; }\nint main", "{ return use(argc); }", "{ return more(argc); }")
+	writeIn(t, f.one.dir, "p03/app1.cc", changed.Replace(string(text)))
 	begin := time.Now()
 	said, log := f.one.build(t, "//...")
 	bin, _ := f.one.bin(t)
