@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -39,9 +38,8 @@ func TestReleaseOracle(t *testing.T) {
 	if out, err := exec.Command(testenv.Tool(t, "readelf"), "-lW", program).Output(); err != nil || bytes.Contains(out, []byte("INTERP")) {
 		t.Errorf("not static: %v\n%s", err, out)
 	}
-	want := bytes.Join([][]byte{[]byte("build_flags"), []byte("nethttpomithttp2")}, nil)
 	out, err := exec.Command(program, "version", "--format", "json").Output()
-	if err != nil || !bytes.Contains(out, want[len("build_flags"):]) || !bytes.Contains(out, []byte(`"revision": "`)) {
+	if err != nil || !bytes.Contains(out, []byte("-tags=nethttpomithttp2,urfave_cli_no_docs")) || !bytes.Contains(out, []byte(`"revision": "`)) {
 		t.Errorf("version: %v\n%s", err, out)
 	}
 }
@@ -245,10 +243,6 @@ func bomSchema(t *testing.T, dir string) *jsonschema.Schema {
 			if data, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
-		}
-		var v any
-		if err := json.Unmarshal(data, &v); err != nil {
-			t.Fatal(err)
 		}
 		if err := c.AddResource("http://cyclonedx.org/schema/"+name, decoded(t, data)); err != nil {
 			t.Fatal(err)
