@@ -43,36 +43,51 @@ type Walked struct {
 // does not end the run: its Walked has the error. The error of Run is done's, or
 // the context's.
 func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
-	workers := make([]batchWorker, par.Jobs(b.Jobs))
+	workers := make([]*BatchWorker, par.Jobs(b.Jobs))
 	work := func(ctx context.Context, worker, i int) (*Walked, error) {
-		w := &workers[worker]
-		if w.walker == nil {
-			w.walker = NewWalker(b.Sources, b.Config)
-			if b.Other != nil {
-				w.other = NewWalker(b.Other, b.Config)
-			}
+		if workers[worker] == nil {
+			workers[worker] = b.NewWorker()
 		}
-		walked := &Walked{Path: paths[i]}
-		if err := b.walk(ctx, w, walked); err != nil {
-			walked.Close()
-			return nil, err
-		}
-		return walked, nil
+		return workers[worker].Walk(ctx, paths[i], paths[i])
 	}
 	return par.Ordered(ctx, b.Jobs, len(paths), work, func(_ int, w *Walked) error {
 		return errors.Join(done(w), w.Close())
 	})
 }
 
-// batchWorker is what belongs to one goroutine.
-type batchWorker struct {
+// BatchWorker walks the dumps of a Batch one after the other. It is for one
+// goroutine.
+type BatchWorker struct {
+	batch         *Batch
 	walker, other *Walker
 	rendered      int // bytes of the last dump's: the next one's may be as many
 }
 
-// walk walks one dump. The error is the context's.
-func (b *Batch) walk(ctx context.Context, w *batchWorker, walked *Walked) error {
-	d, closer, err := Open(walked.Path, b.Open)
+// NewWorker returns a BatchWorker, for those who have their own order of work.
+func (b *Batch) NewWorker() *BatchWorker {
+	w := &BatchWorker{batch: b, walker: NewWalker(b.Sources, b.Config)}
+	if b.Other != nil {
+		w.other = NewWalker(b.Other, b.Config)
+	}
+	return w
+}
+
+// Walk walks the dump at path, which goes by name in what is told of it; the
+// caller closes it. The error is the context's: that of a dump that cannot be
+// read is Walked.Err.
+func (w *BatchWorker) Walk(ctx context.Context, path, name string) (*Walked, error) {
+	walked := &Walked{Path: name}
+	if err := w.walk(ctx, path, walked); err != nil {
+		walked.Close()
+		return nil, err
+	}
+	return walked, nil
+}
+
+// walk is Walk into walked.
+func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) error {
+	b := w.batch
+	d, closer, err := openAs(path, walked.Path, b.Open)
 	if err != nil {
 		walked.Err = err
 		return nil
@@ -110,7 +125,7 @@ func (b *Batch) walk(ctx context.Context, w *batchWorker, walked *Walked) error 
 const maxRendered = 4 << 20
 
 // render returns what Batch.Render writes, nil if that is too long.
-func (w *batchWorker) render(b *Batch, walked *Walked) []byte {
+func (w *BatchWorker) render(b *Batch, walked *Walked) []byte {
 	text := limitedText{data: make([]byte, 0, w.rendered+w.rendered/8), limit: maxRendered}
 	if err := b.Render(&text, walked); err != nil || text.full {
 		return nil

@@ -117,21 +117,24 @@ const DefaultMaxUnpacked = 64 << 30
 // file, which is mapped into memory where the system can: until the Closer is
 // closed, the file must not be changed. If it shrinks all the same, looking at
 // the memory that is gone is a fault; see bin.MapFile.
-func Open(path string, o Options) (*dump.Dump, io.Closer, error) {
+func Open(path string, o Options) (*dump.Dump, io.Closer, error) { return openAs(path, path, o) }
+
+// openAs opens the dump at path, which errors call name.
+func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	c, err := load(path, o)
 	if err != nil {
-		return nil, nil, bareError(path, err)
+		return nil, nil, bareError(name, err)
 	}
 	if o.Core.ReadFile == nil {
 		o.Core.ReadFile = c.open
 	}
-	d, err := read(c.data, path, o)
+	d, err := read(c.data, name, o)
 	if err != nil {
 		c.Close()
 		return nil, nil, err
 	}
 	if c.broken != nil {
-		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: bareError(path, c.broken)})
+		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: bareError(name, c.broken)})
 	}
 	return d, c, nil
 }

@@ -53,6 +53,16 @@ type Sources struct {
 	open    []*elfobj.File
 }
 
+// NewSources returns the Sources of what suppliers have: they are asked in turn,
+// and binaries, which may be nil, behind them.
+func NewSources(suppliers []resolve.Supplier, binaries *resolve.Binaries) *Sources {
+	s := &Sources{Binaries: binaries}
+	if len(suppliers) > 0 {
+		s.Symbols = resolve.NewChain(suppliers...)
+	}
+	return s
+}
+
 // moduleState is what is known of a module, or of all modules with its id.
 type moduleState struct {
 	m       resolve.Module

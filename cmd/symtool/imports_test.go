@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ const module = "github.com/symtool/symtool"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1: {"internal/bin", "internal/fetch", "internal/page", "internal/par", "internal/sorting", "internal/testenv", "symfmt/arch"},
+	1: {"internal/bin", "internal/fetch", "internal/page", "internal/par", "internal/sorting", "internal/testenv", "internal/version", "symfmt/arch"},
 	2: {"internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
@@ -157,6 +158,12 @@ func checkUses(pkg string, f *ast.File, isTest bool) []string {
 	return wrong
 }
 
+// otherModule tells whether a folder is a Go module of its own.
+func otherModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
 // sourceFiles calls fn for each Go file of the module.
 func sourceFiles(t *testing.T, fn func(pkg, file string)) {
 	root := testenv.Root(t)
@@ -164,7 +171,7 @@ func sourceFiles(t *testing.T, fn func(pkg, file string)) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "golden") && p != root {
+		if d.IsDir() && p != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "golden" || otherModule(p)) {
 			return filepath.SkipDir
 		}
 		if !d.IsDir() && strings.HasSuffix(p, ".go") {

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	releases "github.com/symtool/symtool/internal/version"
 )
 
-// version is a constant, not taken from the build: two builds of one source
-// write the same symbol files.
-const version = "0.1.0-dev"
+// version is that of the program.
+const version = releases.Version
 
 // generator is the value of INFO GENERATOR.
-const generator = "symtool " + version
+const generator = releases.Generator
 
 func versionCommand() *cli.Command {
 	return &cli.Command{

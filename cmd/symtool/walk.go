@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/elfcore"
 )
@@ -246,7 +245,7 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w.batch.Sources = &walk.Sources{Symbols: chainOf(files, servers), Binaries: binaries}
+	w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
 	w.batch.Verify = w.verify
 	if len(w.files) > 1 && !w.comparing() {
 		w.batch.Render = w.render // a single dump's goes to the output as it is made
@@ -256,19 +255,9 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		w.batch.Other = &walk.Sources{Symbols: chainOf(other, servers), Binaries: binaries}
+		w.batch.Other = walk.NewSources(slices.Concat(other, servers), binaries)
 	}
 	return nil
-}
-
-// chainOf is the Supplier of symbol files and servers; nil without any. Binaries
-// are asked behind them.
-func chainOf(files, servers []resolve.Supplier) resolve.Supplier {
-	all := slices.Concat(files, servers)
-	if len(all) == 0 {
-		return nil
-	}
-	return resolve.NewChain(all...)
 }
 
 // run walks the dumps, or compares two outputs.

@@ -44,8 +44,7 @@ func (p *walkPrinter) print(w *walk.Walked) error {
 		p.msgs.printf("symtool: %v", w.Err)
 		p.note(statusInput)
 		if p.format == formatJSONLines && !p.comparing() {
-			// Without threads, it were nothing that --compare takes.
-			return p.json(map[string]any{"status": "ERROR", "symtool": map[string]any{"dump": w.Path, "error": w.Err.Error()}, "threads": []any{}}, false)
+			return p.written(walk.WriteFailure(p.out, w.Path, w.Err))
 		}
 		return nil
 	}
