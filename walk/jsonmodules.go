@@ -49,7 +49,7 @@ func (m *documentMaker) module(i int) DocModule {
 		BaseAddr: m.hex(module.Addr), EndAddr: m.hex(module.Addr + module.Size),
 		CodeID: textOrNull(module.CodeID), DebugFile: textOrNull(module.DebugFile), DebugID: textOrNull(module.DebugID),
 		Filename: textOrNull(m.d.System.OS.Base(module.Path)), Version: textOrNull(module.Version),
-		LoadedSymbols: symbols.Resolver != nil, MissingSymbols: symbols.looked() && symbols.Resolver == nil,
+		LoadedSymbols: symbols.Resolver != nil, MissingSymbols: symbols.Looked() && symbols.Resolver == nil,
 		CorruptSymbols: symbols.Resolver == nil && symbols.Err != nil,
 		Symtool:        DocModuleExtra{Path: module.Path, Tried: append([]string{}, symbols.Tried...)},
 	}
@@ -76,8 +76,8 @@ func (m *documentMaker) unloaded() []DocUnloadedModule {
 	return all
 }
 
-// looked tells whether symbols were looked for: somebody asked, and there was a
+// Looked tells whether symbols were looked for: somebody asked, and there was a
 // place to look at.
-func (s *Symbols) looked() bool {
+func (s *Symbols) Looked() bool {
 	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
 }

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// Config is how dumps are walked. It goes to the workers as JSON. Paths are those
+// of a worker.
+type Config struct {
+	Symbols     []string `json:"symbols,omitempty"` // symbol files, and folders of them
+	Binaries    []string `json:"binaries,omitempty"`
+	Debuginfod  []string `json:"debuginfod,omitempty"`   // URLs
+	SymbolURL   []string `json:"symbol_url,omitempty"`   // of symbol servers
+	SymbolCache string   `json:"symbol_cache,omitempty"` // "" is the user's
+
+	Registers  bool     `json:"registers,omitempty"`
+	Techniques []string `json:"techniques,omitempty"` // nil for all
+	MaxFrames  int      `json:"max_frames,omitempty"`
+
+	Jobs   int   `json:"jobs,omitempty"`   // dumps walked side by side in a process; 0: as many as processors
+	Memory int64 `json:"memory,omitempty"` // bytes of live memory from which symbols are dropped; 0 for no limit
+}
+
+// list is a flag that may be repeated.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(value string) error {
+	if value == "" {
+		return fmt.Errorf("it is empty")
+	}
+	*l = append(*l, value)
+	return nil
+}
+
+// flags are those of the program, beside those of Beam's runners.
+type flags struct {
+	config     Config
+	techniques string
+	memory     int64
+	lists      list
+	output     string
+	shardSize  int
+	verbose    bool
+	names      []string // of ours, in order
+}
+
+// register adds them to a set.
+func (f *flags) register(set *flag.FlagSet) {
+	c := &f.config
+	before := map[string]bool{}
+	set.VisitAll(func(x *flag.Flag) { before[x.Name] = true })
+	set.Var((*list)(&c.Symbols), "symbols", "take symbols from `PATH`: a symbol file, or a folder with NAME/ID/NAME.sym; may be repeated")
+	set.Var((*list)(&c.Binaries), "binaries", "also from `PATH`: an ELF file, or a folder with such; may be repeated")
+	set.Var((*list)(&c.Debuginfod), "debuginfod", "fetch debug files that binaries lack from the debuginfod server at `URL`; may be repeated")
+	set.Var((*list)(&c.SymbolURL), "symbol-url", "also from the symbol server at `URL`; may be repeated")
+	set.StringVar(&c.SymbolCache, "symbol-cache", "", "keep what comes from symbol servers in `DIR`, of each worker")
+	set.BoolVar(&c.Registers, "registers", false, "the registers of every frame")
+	set.StringVar(&f.techniques, "techniques", "", "find callers by these only, a `LIST` with commas")
+	set.IntVar(&c.MaxFrames, "max-frames", 0, "end a stack after `N` frames")
+	set.IntVar(&c.Jobs, "jobs", 0, "walk `N` dumps side by side in each worker process (default: as many as processors)")
+	set.Int64Var(&f.memory, "symbol-memory", 2048, "drop a worker's symbols when more than `MB` of its memory are live; 0 for no limit")
+	set.Var(&f.lists, "list", "also the dumps that `FILE` names, one on a line; - is standard input; may be repeated")
+	set.StringVar(&f.output, "output", "", "write to `FOLDER`, which is empty or not there")
+	set.IntVar(&f.shardSize, "shard-size", 64, "walk `N` dumps as one piece of work, whose lines are one file")
+	set.BoolVar(&f.verbose, "verbose", false, "print the messages of Beam, and its metrics")
+	set.VisitAll(func(x *flag.Flag) {
+		if !before[x.Name] {
+			f.names = append(f.names, x.Name)
+		}
+	})
+}
+
+// check checks the flags against each other.
+func (f *flags) check() error {
+	c := &f.config
+	switch {
+	case f.output == "":
+		return fmt.Errorf("no --output")
+	case f.shardSize < 1:
+		return fmt.Errorf("--shard-size is %d, want 1 or more", f.shardSize)
+	case c.Jobs < 0 || c.MaxFrames < 0 || f.memory < 0:
+		return fmt.Errorf("--jobs, --max-frames and --symbol-memory are not negative")
+	case len(c.Debuginfod) > 0 && len(c.Binaries) == 0:
+		return fmt.Errorf("--debuginfod is for --binaries")
+	case c.SymbolCache != "" && len(c.SymbolURL) == 0:
+		return fmt.Errorf("--symbol-cache is for --symbol-url")
+	}
+	c.Memory = f.memory << 20
+	if f.techniques != "" {
+		for name := range strings.SplitSeq(f.techniques, ",") {
+			c.Techniques = append(c.Techniques, strings.TrimSpace(name))
+		}
+	}
+	_, err := c.techniques()
+	return err
+}
+
+// techniques are those that may be used, nil for all.
+func (c *Config) techniques() (all []walk.Technique, err error) {
+	var names []string
+	for _, t := range walk.Techniques() {
+		names = append(names, t.String())
+	}
+	for _, name := range c.Techniques {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("--techniques has %q, want of %s", name, strings.Join(names, ", "))
+		}
+		all = append(all, walk.Techniques()[i])
+	}
+	return all, nil
+}
+
+// batch returns how dumps are walked, with symbols that nobody has opened yet;
+// open opens symbol files.
+func (c *Config) batch(open resolve.Opener) (*walk.Batch, error) {
+	techniques, err := c.techniques()
+	if err != nil {
+		return nil, err
+	}
+	sources, err := c.sources(open)
+	if err != nil {
+		return nil, err
+	}
+	return &walk.Batch{
+		Open:    walk.Options{Core: elfcore.Options{Binaries: c.Binaries, Spare: true}},
+		Config:  walk.Config{Techniques: techniques, MaxFrames: c.MaxFrames},
+		Sources: sources,
+		Render:  c.write,
+	}, nil
+}
+
+// sources are the places that symtool walk looks at, in its order.
+func (c *Config) sources(open resolve.Opener) (*walk.Sources, error) {
+	var suppliers []resolve.Supplier
+	for _, path := range c.Symbols {
+		s, err := resolve.NewSymbols(path, open)
+		if err != nil {
+			return nil, fmt.Errorf("--symbols: %w", err)
+		}
+		suppliers = append(suppliers, s)
+	}
+	if len(c.SymbolURL) > 0 {
+		servers, err := resolve.NewServers(resolve.Servers{URLs: c.SymbolURL, Cache: c.cache(), Open: open, UserAgent: version.Generator})
+		if err != nil {
+			return nil, fmt.Errorf("--symbol-url: %w", err)
+		}
+		suppliers = append(suppliers, servers)
+	}
+	binaries, err := c.binaries()
+	if err != nil {
+		return nil, err
+	}
+	return walk.NewSources(suppliers, binaries), nil
+}
+
+// cache is the folder for what comes from symbol servers. A worker's container
+// may have no home.
+func (c *Config) cache() string {
+	if c.SymbolCache != "" {
+		return c.SymbolCache
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "symtool", "symbols")
+}
+
+func (c *Config) binaries() (*resolve.Binaries, error) {
+	if len(c.Binaries) == 0 {
+		return nil, nil
+	}
+	var client *debuginfod.Client
+	if len(c.Debuginfod) > 0 {
+		// What else the variables say is the worker's own matter.
+		cfg, err := debuginfod.FromEnv(func(name string) string {
+			if name == "DEBUGINFOD_URLS" {
+				return ""
+			}
+			return os.Getenv(name)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("--debuginfod: %w", err)
+		}
+		cfg.URLs, cfg.UserAgent = c.Debuginfod, version.Generator
+		if client, err = debuginfod.New(cfg); err != nil {
+			return nil, fmt.Errorf("--debuginfod: %w", err)
+		}
+	}
+	b, err := resolve.NewFetchingBinaries(c.Binaries, []string{"/usr/lib/debug"}, client)
+	if err != nil {
+		return nil, fmt.Errorf("--binaries: %w", err)
+	}
+	return b, nil
+}

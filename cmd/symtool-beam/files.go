@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+)
+
+// isRemote tells whether a name is one of Beam's file systems, as gs://bucket/name.
+func isRemote(name string) bool { return strings.Index(name, "://") > 0 }
+
+// join is the name of a file in a folder.
+func join(dir, name string) string {
+	if isRemote(dir) {
+		return strings.TrimSuffix(dir, "/") + "/" + name
+	}
+	return filepath.Join(dir, name)
+}
+
+// fetch returns a local file with the contents of name: itself if it is local, else a
+// temporary one, which remove removes.
+func fetch(ctx context.Context, name string) (file string, remove func(), err error) {
+	if !isRemote(name) {
+		return name, func() {}, nil
+	}
+	in, err := openRead(ctx, name)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", name, err)
+	}
+	defer in.Close()
+	tmp, err := os.CreateTemp("", "symtool-beam-*")
+	if err != nil {
+		return "", nil, &workerError{err}
+	}
+	remove = func() { os.Remove(tmp.Name()) }
+	_, err = io.Copy(tmp, in)
+	var writing *fs.PathError
+	if errors.As(err, &writing) {
+		err = &workerError{err}
+	}
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return tmp.Name(), remove, nil
+}
+
+// workerError is the fault of the worker, as a full disk: the dump may do elsewhere.
+type workerError struct{ error }
+
+func (e *workerError) Unwrap() error { return e.error }
+
+// openRead opens a file of any file system. The file system is closed with it.
+func openRead(ctx context.Context, name string) (io.ReadCloser, error) {
+	if !isRemote(name) {
+		return os.Open(name)
+	}
+	files, err := filesystem.New(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := files.OpenRead(ctx, name)
+	if err != nil {
+		files.Close()
+		return nil, err
+	}
+	return &remoteFile{r, files}, nil
+}
+
+type remoteFile struct {
+	io.ReadCloser
+	files io.Closer
+}
+
+func (f *remoteFile) Close() error { return errors.Join(f.ReadCloser.Close(), f.files.Close()) }
+
+// writeWhole makes the file name of what write writes: whole, or not at all. It takes
+// the place of another one, as of a first try: both have the same bytes.
+func writeWhole(ctx context.Context, name string, write func(io.Writer) error) (err error) {
+	dir := ""
+	if !isRemote(name) {
+		dir = filepath.Dir(name)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	tmp, err := os.CreateTemp(dir, ".symtool-beam-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // it has another name, or is to go
+	defer tmp.Close()
+	w := bufio.NewWriterSize(tmp, 256<<10)
+	if err := errors.Join(write(w), w.Flush()); err != nil {
+		return err
+	}
+	if isRemote(name) {
+		return upload(ctx, name, tmp)
+	}
+	if err := errors.Join(tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
+}
+
+// upload copies a file into another file system. One that is closed is there: a
+// context that has ended keeps half a file from it.
+func upload(ctx context.Context, name string, f *os.File) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	files, err := filesystem.New(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	out, err := files.OpenWrite(ctx, name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if _, err := io.Copy(out, f); err != nil {
+		cancel()
+		out.Close()
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return out.Close()
+}

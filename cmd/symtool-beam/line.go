@@ -1,0 +1,26 @@
+package main
+
+import (
+	"io"
+
+	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/walk"
+)
+
+// write writes the line of a dump that was walked: that of symtool walk --format jsonl.
+func (c *Config) write(w io.Writer, walked *walk.Walked) error {
+	o := walk.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: c.Registers}
+	return walk.NewDocument(walked.Result, o).Write(w, false)
+}
+
+// writeLine writes the line of a dump, which could be read or not.
+func (c *Config) writeLine(w io.Writer, walked *walk.Walked) error {
+	switch {
+	case walked.Err != nil:
+		return walk.WriteFailure(w, walked.Path, walked.Err)
+	case walked.Rendered != nil:
+		_, err := w.Write(walked.Rendered)
+		return err
+	}
+	return c.write(w, walked) // it is long
+}

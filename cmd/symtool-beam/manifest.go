@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// inputsFile has the names of the dumps, each on a line, in order; one with control
+// characters is quoted as in Go.
+const inputsFile = "inputs.txt"
+
+// Shard is a piece of work: some dumps that are neighbours in inputsFile. The names
+// are not in the pipeline, which has a limited size with some runners.
+type Shard struct {
+	Index, Of     int   // of all shards
+	First, Count  int   // of its dumps, from 0
+	Offset, Bytes int64 // of its lines in inputsFile
+}
+
+// name is the name of a file of the shard: in order of names, shards are in order.
+func (s Shard) name(kind, ext string) string {
+	return fmt.Sprintf("%s-%05d-of-%05d.%s", kind, s.Index, s.Of, ext)
+}
+
+// writeManifest writes inputsFile and returns the shards of up to size dumps.
+func writeManifest(ctx context.Context, dir string, names []string, size int) ([]Shard, error) {
+	of := (len(names) + size - 1) / size
+	shards := make([]Shard, of)
+	err := writeWhole(ctx, join(dir, inputsFile), func(w io.Writer) error {
+		at := int64(0)
+		for i, name := range names {
+			s := &shards[i/size]
+			if i%size == 0 {
+				*s = Shard{Index: i / size, Of: of, First: i, Offset: at}
+			}
+			n, err := io.WriteString(w, quoteName(name)+"\n")
+			if err != nil {
+				return err
+			}
+			s.Count++
+			s.Bytes += int64(n)
+			at += int64(n)
+		}
+		return nil
+	})
+	return shards, err
+}
+
+func quoteName(name string) string {
+	if strings.HasPrefix(name, `"`) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// names reads the names of a shard's dumps.
+func (s Shard) names(ctx context.Context, dir string) ([]string, error) {
+	file := join(dir, inputsFile)
+	in, err := openRead(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if err := skip(in, s.Offset); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	text := make([]byte, s.Bytes)
+	if _, err := io.ReadFull(in, text); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	names := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(names) != s.Count {
+		return nil, fmt.Errorf("%s: %d names at byte %d, want %d: it is not what the pipeline was made with", file, len(names), s.Offset, s.Count)
+	}
+	for i, name := range names {
+		if strings.HasPrefix(name, `"`) {
+			if names[i], err = strconv.Unquote(name); err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", file, name, err)
+			}
+		}
+	}
+	return names, nil
+}
+
+// skip goes on to an offset, by seeking where the file system can.
+func skip(r io.Reader, n int64) error {
+	if s, ok := r.(io.Seeker); ok {
+		_, err := s.Seek(n, io.SeekStart)
+		return err
+	}
+	_, err := io.CopyN(io.Discard, r, n)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime/metrics"
+	"sync"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+)
+
+// shared is what all bundles of a worker process have in common: symbols, and how
+// many dumps are walked at once. Its methods may be called by several goroutines.
+//
+// Symbols are kept until too much memory is live; then the next dumps get a fresh
+// set, and the old one is closed behind the last dump that is walked with it. Which
+// set a dump is walked with changes nothing in its line.
+type shared struct {
+	config  Config
+	slots   chan struct{} // one for each dump that may be walked at once
+	key     string        // in sharedOnes
+	users   int           // guarded by sharedOnes.mu
+	limit   int64
+	live    func() (bytes int64, cycle uint64) // of the heap, as the last garbage collection found it
+	mu      sync.Mutex
+	now     *symbols
+	dropped int    // how many sets were
+	cycle   uint64 // of the collection behind which the next set may be dropped
+}
+
+// symbols is a set of symbols with those who walk by it.
+type symbols struct {
+	batch *walk.Batch
+	idle  []*walk.BatchWorker
+	users int
+	old   bool // there is another one
+
+	mu   sync.Mutex
+	open []*resolve.Resolver
+}
+
+var sharedOnes struct {
+	mu  sync.Mutex
+	all map[string]*shared
+}
+
+// acquire returns what the process has for a Config, which release gives back.
+func acquire(c Config) (*shared, error) {
+	key, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	sharedOnes.mu.Lock()
+	defer sharedOnes.mu.Unlock()
+	s := sharedOnes.all[string(key)]
+	if s == nil {
+		s = &shared{config: c, key: string(key), slots: make(chan struct{}, par.Jobs(c.Jobs)), limit: c.Memory, live: liveHeap}
+		// A folder that is not there is told at once, and not of each dump.
+		if s.now, err = c.newSymbols(); err != nil {
+			return nil, err
+		}
+		if sharedOnes.all == nil {
+			sharedOnes.all = map[string]*shared{}
+		}
+		sharedOnes.all[s.key] = s
+	}
+	s.users++
+	return s, nil
+}
+
+// release closes the symbols behind the last user.
+func (s *shared) release() error {
+	sharedOnes.mu.Lock()
+	defer sharedOnes.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return nil
+	}
+	delete(sharedOnes.all, s.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.retire()
+}
+
+func (c *Config) newSymbols() (*symbols, error) {
+	y := &symbols{}
+	var err error
+	y.batch, err = c.batch(y.openFile)
+	return y, err
+}
+
+// openFile opens a symbol file, and remembers to close it.
+func (y *symbols) openFile(path string) (*resolve.Resolver, error) {
+	r, err := resolve.Open(path)
+	if err == nil {
+		y.mu.Lock()
+		y.open = append(y.open, r)
+		y.mu.Unlock()
+	}
+	return r, err
+}
+
+// retire closes the set behind its last user.
+func (y *symbols) retire() error {
+	y.old = true
+	if y.users > 0 {
+		return nil
+	}
+	errs := []error{y.batch.Sources.Close()}
+	for _, r := range y.open {
+		errs = append(errs, r.Close())
+	}
+	y.open = nil
+	return errors.Join(errs...)
+}
+
+// walked is a dump that was walked, with what it holds.
+type walked struct {
+	*walk.Walked
+	ms      int64
+	release func() error // gives back symbols and dump
+}
+
+// walker returns one to walk a dump with, and its set, which give returns.
+func (s *shared) walker() (*symbols, *walk.BatchWorker, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.renew(); err != nil {
+		return nil, nil, err
+	}
+	y := s.now
+	y.users++
+	if n := len(y.idle); n > 0 {
+		w := y.idle[n-1]
+		y.idle = y.idle[:n-1]
+		return y, w, nil
+	}
+	return y, y.batch.NewWorker(), nil
+}
+
+// give takes a set back; the walker is nil if it panicked.
+func (s *shared) give(y *symbols, w *walk.BatchWorker) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w != nil {
+		y.idle = append(y.idle, w)
+	}
+	if y.users--; y.users == 0 && y.old {
+		return y.retire()
+	}
+	return nil
+}
+
+// renew drops the set if too much memory is live. The memory of what is dropped is
+// live until the next collection, and until then no other set is.
+func (s *shared) renew() error {
+	if s.limit <= 0 {
+		return nil
+	}
+	live, cycle := s.live()
+	if live <= s.limit || cycle <= s.cycle {
+		return nil
+	}
+	y, err := s.config.newSymbols()
+	if err != nil {
+		return err
+	}
+	old := s.now
+	s.now, s.cycle = y, cycle+1
+	s.dropped++
+	return old.retire()
+}
+
+// liveHeap is the memory that the last garbage collection left, and its number.
+func liveHeap() (bytes int64, cycle uint64) {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64()), samples[1].Value.Uint64()
+}
+
+// take waits for a slot; the context may end that.
+func (s *shared) take(ctx context.Context) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

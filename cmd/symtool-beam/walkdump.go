@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/symtool/symtool/walk"
+)
+
+// walkDump walks the dump of a name. That it cannot be read, or that we panic at it,
+// is Walked.Err and no error: a dump that would fail each time must not fail the
+// bundle that it is in. The error is of the worker.
+func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-s.slots }()
+	start := time.Now()
+	file, remove, err := fetch(ctx, name)
+	var ours *workerError
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, &ours):
+		return nil, err
+	case err != nil:
+		return &walked{Walked: &walk.Walked{Path: name, Err: err}, release: func() error { return nil }, ms: since(start)}, nil
+	}
+	y, walker, err := s.walker()
+	if err != nil {
+		remove()
+		return nil, err
+	}
+	// Symbols are of all bundles: that this one ends must not end finding them.
+	w, panicked := safely(name, func() (*walk.Walked, error) {
+		return walkOne(context.WithoutCancel(ctx), walker, file, name)
+	})
+	if panicked {
+		walker = nil // who knows what it is like
+	}
+	return &walked{Walked: w, ms: since(start), release: func() error {
+		w.Close()
+		remove()
+		return s.give(y, walker)
+	}}, nil
+}
+
+func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
+
+// walkOne is a variable for a test that panics.
+var walkOne = func(ctx context.Context, w *walk.BatchWorker, file, name string) (*walk.Walked, error) {
+	return w.Walk(ctx, file, name)
+}
+
+// safely turns a panic of f into the dump's error. There is no context that could
+// end, and so no other error.
+func safely(name string, f func() (*walk.Walked, error)) (w *walk.Walked, panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			w, panicked = &walk.Walked{Path: name, Err: fmt.Errorf("%s: panic in the walk: %v", name, p)}, true
+		}
+	}()
+	w, err := f()
+	if err != nil {
+		w = &walk.Walked{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
+	}
+	return w, false
+}
