@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -16,7 +14,7 @@ func quiet(verbose bool) {
 	if verbose {
 		return
 	}
-	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
+	log.LogLevel = "error" // of prism, which sets slog's by it
 	log.SetLogger(warnings{&log.Standard{}})
 }
 
