@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 )
@@ -103,8 +101,9 @@ func (t *Totals) add(o Totals) {
 	t.Frames.add(o.Frames)
 }
 
-// text makes a text of a dump one that every runner's coders take.
-func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+// text makes a text of a dump one that every runner's coders take: as in JSON, U+FFFD
+// stands for each byte that is no UTF-8.
+func text(s string) string { return string([]rune(s)) }
 
 // countModules counts what a dump, which is the one at place at, tells of modules.
 func countModules(w *walk.Walked, at int64) map[Module]*Counts {

@@ -54,7 +54,7 @@ func TestOracleCorpus(t *testing.T) {
 	if ours != string(table) {
 		t.Errorf("other tables: %s", firstDifference(ours, string(table)))
 	}
-	t.Logf("%d dumps, %d bytes of lines, %d modules\n%s", n, len(got), strings.Count(string(table), "\n")-2, read(t, filepath.Join(out, summaryFile)))
+	t.Logf("%d bytes of lines; %s", len(got), read(t, filepath.Join(out, summaryFile)))
 	for _, field := range []string{`"damaged":0,`, `"failed":0,`, `"cfi":0,`, `"frame_pointer":0,`, `"scan":0,`} {
 		if strings.Contains(read(t, filepath.Join(out, summaryFile)), field) {
 			t.Errorf("the corpus is not what it was: %s", field)
