@@ -58,6 +58,15 @@ type workerError struct{ error }
 
 func (e *workerError) Unwrap() error { return e.error }
 
+// bare drops what the system's call was, and the path, which our messages begin with.
+func bare(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
 // openRead opens a file of any file system. The file system is closed with it.
 func openRead(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isRemote(name) {

@@ -108,7 +108,7 @@ func readList(ctx context.Context, file string, stdin io.Reader) (names []string
 	if file != "-" {
 		f, err := openRead(ctx, file)
 		if err != nil {
-			return nil, fmt.Errorf("--list: %w", err)
+			return nil, fmt.Errorf("--list: %s: %w", file, bare(err))
 		}
 		defer f.Close()
 		in = f

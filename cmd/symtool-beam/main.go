@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3" // s3://; gs:// and local files come with beamx
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 )
 
@@ -69,6 +71,9 @@ func (f *flags) run(ctx context.Context, operands []string, stdin io.Reader, std
 	if len(names) == 0 {
 		return statusInput, fmt.Errorf("--list names no dump")
 	}
+	if err := f.checkPlaces(); err != nil {
+		return statusInput, err
+	}
 	if err := checkEmpty(ctx, f.output); err != nil {
 		return statusOutput, err
 	}
@@ -108,9 +113,27 @@ func checkEmpty(ctx context.Context, dir string) error {
 		}
 	}
 	if err == nil && len(files) > 0 {
-		err = fmt.Errorf("%s: there are files in it, such as %s: want an empty folder", dir, files[0])
+		err = fmt.Errorf("there are files in it, such as %s: want an empty folder", files[0])
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, bare(err))
+	}
+	return nil
+}
+
+// checkPlaces looks for the symbols before the job starts, if its workers are in this
+// process.
+func (f *flags) checkPlaces() error {
+	switch strings.ToLower(strings.TrimSuffix(*runners.Runner, "Runner")) {
+	case "", "prism", "direct":
+	default:
+		return nil
+	}
+	sources, err := f.config.sources(nil)
+	if err != nil {
+		return err
+	}
+	return sources.Close()
 }
 
 // end prints what the pipeline has found.

@@ -15,8 +15,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 )
 
+// mainVar makes the test binary the program.
+const mainVar = "SYMTOOL_BEAM_MAIN"
+
 // TestMain lets the tests run on the runner that --runner names.
 func TestMain(m *testing.M) {
+	if os.Getenv(mainVar) != "" {
+		main()
+	}
 	quiet(false)
 	ptest.Main(m)
 }
