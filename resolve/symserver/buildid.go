@@ -112,9 +112,13 @@ func (s *Server) serveSection(w *recorder, r *http.Request, to target) {
 			if sec.Name != to.name || !sec.HasData() || sec.Offset > uint64(f.size) || sec.FileSize > uint64(f.size)-sec.Offset {
 				continue
 			}
+			etag := f.etag(hex(uint64(sec.Index)))
+			if preconditionFailed(w, r, f, etag) {
+				return
+			}
 			s.debuginfodHeader(w, f, int64(sec.FileSize))
-			f.describe(w.Header(), "application/octet-stream", f.etag(hex(uint64(sec.Index))))
-			http.ServeContent(w, r, "", f.info.ModTime(), io.NewSectionReader(f.File, int64(sec.Offset), int64(sec.FileSize)))
+			f.describe(w.Header(), "application/octet-stream", etag)
+			http.ServeContent(w, withRanges(r, int64(sec.FileSize), false), "", f.info.ModTime(), io.NewSectionReader(f.File, int64(sec.Offset), int64(sec.FileSize)))
 			return
 		}
 	}

@@ -16,7 +16,7 @@ import (
 var buckets = [...]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 // statuses are those that are answered; others count as the last.
-var statuses = [...]int{200, 204, 206, 304, 400, 404, 405, 408, 413, 416, 500, 503, 0}
+var statuses = [...]int{200, 204, 206, 304, 400, 404, 405, 408, 412, 413, 415, 416, 500, 503, 0}
 
 // What is known of frames.
 const (

@@ -84,6 +84,14 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 // onlyWriter hides ReadFrom.
 type onlyWriter struct{ io.Writer }
 
+// headOnly ends the answer to a HEAD: it tells whether that was it.
+func (w *recorder) headOnly() bool {
+	if w.head {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.head
+}
+
 // copy sends a text that is made on the way.
 func (w *recorder) copy(text io.Reader) error {
 	_, err := io.CopyBuffer(onlyWriter{w}, text, make([]byte, 64<<10))

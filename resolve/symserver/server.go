@@ -142,9 +142,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(failure) // net/http ends the connection
 		}
 	}()
-	if to.kind != symbolicate && r.ContentLength != 0 {
-		_ = rec.control.SetReadDeadline(began.Add(s.cfg.Stall)) // nobody reads the body
+	if r.ContentLength != 0 {
+		// Who does not read the body has net/http do it, which would wait for ever.
+		_ = rec.control.SetReadDeadline(began.Add(s.cfg.Stall))
 	}
+	rec.extend() // the time of the request before is over on this connection
 	if !to.kind.always() {
 		select {
 		case s.requests <- struct{}{}:

@@ -80,7 +80,7 @@ func wanted(accept string) (exts []string) {
 // serveSymbols answers with a symbol file.
 func (s *Server) serveSymbols(w *recorder, r *http.Request, to target) {
 	exts := []string{to.ext}
-	accept := r.Header.Get("Accept-Encoding")
+	accept := strings.Join(r.Header.Values("Accept-Encoding"), ",")
 	if to.ext == ".sym" {
 		exts = wanted(accept)
 		w.Header().Set("Vary", "Accept-Encoding")
@@ -153,47 +153,19 @@ func (f *file) describe(h http.Header, contentType, etag string) {
 // serveFile answers with a file as it is. With an encoding, that is how the text is
 // sent.
 func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, encoding string) {
-	h := w.Header()
-	f.describe(h, contentType, f.etag(encoding))
+	etag := f.etag(encoding)
+	if preconditionFailed(w, r, f, etag) {
+		return
+	}
+	f.describe(w.Header(), contentType, etag)
+	r = withRanges(r, f.size, encoding != "")
 	if encoding != "" {
-		h.Set("Content-Encoding", encoding)
+		w.Header().Set("Content-Encoding", encoding)
 		if r.Header.Get("Range") == "" {
-			h.Set("Content-Length", itoa64(f.size)) // which ServeContent leaves to others then
+			w.Header().Set("Content-Length", itoa64(f.size)) // which ServeContent leaves to others then
 		}
 	}
 	http.ServeContent(w, r, "", f.info.ModTime(), f.File)
-}
-
-// notModified answers a conditional request for what is made on the way.
-func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
-	switch tags := r.Header.Values("If-None-Match"); {
-	case len(tags) > 0:
-		if !matchesTag(strings.Join(tags, ","), etag) {
-			return false
-		}
-	default:
-		since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
-		if err != nil || f.info.ModTime().Unix() > since.Unix() {
-			return false
-		}
-	}
-	h := w.Header()
-	h.Del("Content-Type")
-	h.Del("Content-Encoding")
-	w.WriteHeader(http.StatusNotModified)
-	return true
-}
-
-// matchesTag tells whether an entity tag is in a list of If-None-Match, where weak ones
-// count, too.
-func matchesTag(list, etag string) bool {
-	for tag := range strings.SplitSeq(list, ",") {
-		tag = strings.TrimSpace(tag)
-		if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-			return true
-		}
-	}
-	return false
 }
 
 // maxText is how much of the text of a compressed symbol file is sent, in bytes: a file
@@ -203,9 +175,12 @@ const maxText = 4 << 30
 // unpack answers with the text of a compressed file.
 func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	etag := f.etag("identity")
+	if preconditionFailed(w, r, f, etag) {
+		return
+	}
 	f.describe(w.Header(), textType, etag)
 	w.Header().Set("Accept-Ranges", "none")
-	if notModified(w, r, f, etag) || w.head {
+	if notModified(w, r, f, etag) || w.headOnly() {
 		return
 	}
 	text, compression, err := symfmt.Decompress(f)
@@ -244,11 +219,14 @@ var gzipWriters = sync.Pool{New: func() any {
 
 // pack answers with a plain file in gzip.
 func (s *Server) pack(w *recorder, r *http.Request, f *file) {
-	etag := f.etag("packed")
+	etag := "W/" + f.etag("packed") // weak: another version of the program makes other bytes
+	if preconditionFailed(w, r, f, etag) {
+		return
+	}
 	f.describe(w.Header(), textType, etag)
 	w.Header().Set("Accept-Ranges", "none")
 	w.Header().Set("Content-Encoding", "gzip")
-	if notModified(w, r, f, etag) || w.head {
+	if notModified(w, r, f, etag) || w.headOnly() {
 		return
 	}
 	z := gzipWriters.Get().(*gzip.Writer)
