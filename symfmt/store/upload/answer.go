@@ -23,7 +23,7 @@ const maxJSON = 32 << 20
 // parse reads an answer as JSON.
 func (a *answer) parse(into any) error {
 	if err := json.Unmarshal(a.text, into); err != nil {
-		says := readable(a.text)
+		says := a.readable()
 		if says == "" {
 			says = fmt.Sprintf("%d bytes", len(a.text))
 		}

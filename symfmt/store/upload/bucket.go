@@ -39,7 +39,7 @@ var bucketName = regexp.MustCompile(`^[a-z0-9A-Z][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9
 // openBucket makes ready for S3.
 func (u *Uploader) openBucket() error {
 	at, err := url.Parse(u.URL)
-	if err != nil || at.Scheme != "s3" || at.Host == "" || at.User != nil || at.RawQuery != "" {
+	if err != nil || at.Scheme != "s3" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
 		return fmt.Errorf("want s3://BUCKET or s3://BUCKET/PREFIX")
 	}
 	if !bucketName.MatchString(at.Host) || strings.Contains(at.Host, "..") {

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,7 @@ func newClient(o *Options, base *url.URL) *client {
 	if base.User != nil {
 		password, _ := base.User.Password()
 		c.hidden.add(password)
+		c.hidden.add(base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password)))
 	}
 	for _, values := range base.Query() {
 		for _, v := range values {
@@ -88,6 +90,7 @@ type answer struct {
 	status int
 	header http.Header
 	text   []byte
+	hidden *secrets
 }
 
 // do sends a request, again while that may help. An answer without success is a
@@ -113,7 +116,7 @@ func (c *client) do(ctx context.Context, r *request) (*answer, error) {
 		if try == c.o.Retries {
 			return nil, afterTries(err, try+1)
 		}
-		wait, err := c.backOff(try, err)
+		wait, err := c.backOff(try, err, r.foreign)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +202,9 @@ func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, truste
 			return nil, nil, err
 		}
 	}
-	req.Header.Set("User-Agent", c.o.UserAgent)
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", c.o.UserAgent)
+	}
 	if r.body == nil || r.body.size == 0 {
 		return req, nil, nil
 	}
@@ -235,9 +240,9 @@ func (c *client) take(r *request, at *url.URL, resp *http.Response, w *watch) (*
 	if success && err != nil {
 		return nil, nil, fmt.Errorf("%s, whose answer ends early: %w", resp.Status, reason(resp.Request.Context(), err))
 	}
-	a := &answer{resp.StatusCode, resp.Header, text}
+	a := &answer{resp.StatusCode, resp.Header, text, &c.hidden}
 	if !success {
-		return a, nil, newStatusError(resp, text)
+		return a, nil, a.statusError(r.foreign)
 	}
 	return a, nil, nil
 }
@@ -269,7 +274,7 @@ func (c *client) ended(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		c.failures = 0
-	case errors.As(err, &status) && status.code == http.StatusUnauthorized:
+	case errors.As(err, &status) && status.code == http.StatusUnauthorized && !status.foreign:
 		c.dead = c.hidden.hide(err)
 	case errors.As(err, &spent):
 		if c.failures++; c.failures >= maxFailures {

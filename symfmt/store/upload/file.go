@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/store"
@@ -65,7 +66,7 @@ func (d *digest) of(open func() (io.ReadCloser, error)) body {
 
 // inspect reads a symbol file, and makes ready what is to be sent of it.
 func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
-	in, err := os.Open(path)
+	in, err := openInput(path)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +113,15 @@ func (f *file) remove() {
 	}
 }
 
+// openInput opens a file. A named pipe would wait for its other end without O_NONBLOCK,
+// which does nothing to a file.
+func openInput(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 // openText opens the text of a symbol file that may be compressed.
 func openText(path string) (io.ReadCloser, error) {
-	in, err := os.Open(path)
+	in, err := openInput(path)
 	if err != nil {
 		return nil, err
 	}

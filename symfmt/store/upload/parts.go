@@ -109,8 +109,14 @@ func (b *bucket) completeParts(ctx context.Context, f *file, key, upload string,
 		return err
 	}
 	var failed s3Error
+	var made struct {
+		XMLName xml.Name `xml:"CompleteMultipartUploadResult"`
+	}
 	if text := bytes.TrimSpace(a.text); xml.Unmarshal(text, &failed) == nil {
-		return &refusal{fmt.Errorf("%s: %s", oneLine(failed.Code), oneLine(failed.Message))}
+		return &refusal{fmt.Errorf("%s: %s", a.say(failed.Code), a.say(failed.Message))}
+	}
+	if xml.Unmarshal(a.text, &made) != nil {
+		return &refusal{errors.New("the answer to the list of parts is no CompleteMultipartUploadResult")}
 	}
 	return nil
 }

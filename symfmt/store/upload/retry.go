@@ -84,7 +84,7 @@ type waiting struct {
 }
 
 // backOff tells how long to wait after a failure.
-func (c *client) backOff(try int, why error) (waiting, error) {
+func (c *client) backOff(try int, why error, foreign bool) (waiting, error) {
 	limit := c.o.backOff
 	if limit == 0 {
 		limit = firstBackOff
@@ -97,6 +97,9 @@ func (c *client) backOff(try int, why error) (waiting, error) {
 	}
 	if status.after > maxRetryAfter {
 		return waiting{}, afterTries(fmt.Errorf("%w; it asks to come again in %v", why, status.after), try+1)
+	}
+	if foreign {
+		return waiting{max(d, status.after), why}, nil
 	}
 	// It means all of us.
 	c.mu.Lock()
@@ -129,13 +132,17 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter reads the header of this name: seconds, or a date.
+// retryAfter reads the header of this name: seconds, or a date, which is one of the
+// server's clock. A number that is too large is a long time.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(n) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
+		if theirs, err := http.ParseTime(h.Get("Date")); err == nil {
+			now = theirs
+		}
 		return max(at.Sub(now), 0)
 	}
 	return 0

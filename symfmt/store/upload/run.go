@@ -11,7 +11,6 @@ import (
 
 // runFiles sends each file by itself.
 func (u *Uploader) runFiles(ctx context.Context, paths []string, done func(*Result)) error {
-	var mu sync.Mutex
 	return par.Each(ctx, u.Jobs, len(paths), func(ctx context.Context, _, i int) error {
 		r := u.prepare(ctx, i, paths[i])
 		if r.Err == nil && r.Outcome == Uploaded {
@@ -22,12 +21,7 @@ func (u *Uploader) runFiles(ctx context.Context, paths []string, done func(*Resu
 			r.forget()
 			return context.Cause(ctx)
 		}
-		err := u.record(r)
-		r.forget()
-		mu.Lock()
-		defer mu.Unlock()
-		done(r)
-		return err
+		return u.conclude(r, done)
 	})
 }
 
@@ -43,12 +37,19 @@ func (r *Result) forget() {
 // is to be sent.
 func (u *Uploader) prepare(ctx context.Context, i int, path string) *Result {
 	r := &Result{Item: i, Path: path}
-	f, err := u.inspect(ctx, path)
-	claimed := u.turns.wait(i, func(claims map[string]claim) error {
-		if err != nil {
-			return nil
+	turn := false
+	defer func() {
+		if !turn { // a panic: the others are not to wait for this item
+			u.turns.wait(i, func(map[string]*claim) {})
 		}
-		return f.claim(claims)
+	}()
+	f, err := u.inspect(ctx, path)
+	var claimed error
+	turn = true
+	u.turns.wait(i, func(claims map[string]*claim) {
+		if err == nil {
+			r.claim, claimed = f.claim(claims)
+		}
 	})
 	if err != nil {
 		r.Outcome, r.Err = Rejected, err
@@ -63,7 +64,7 @@ func (u *Uploader) prepare(ctx context.Context, i int, path string) *Result {
 	case u.Wanted != nil && !u.Wanted[f.Place]:
 		r.Outcome = Unwanted
 	case claimed == errTwice:
-		r.Outcome = Present
+		r.Outcome, r.twin = Present, true
 	case claimed != nil:
 		r.Outcome, r.Err = Failed, claimed
 	case u.Resume.has(r.Target, f):
@@ -87,9 +88,43 @@ func (u *Uploader) send(ctx context.Context, r *Result) (Outcome, error) {
 	return o, nil
 }
 
+// conclude tells what became of a file, one at a time. What is there twice waits for
+// the first one, and becomes what that became.
+func (u *Uploader) conclude(r *Result, done func(*Result)) error {
+	u.ends.Lock()
+	defer u.ends.Unlock()
+	err := u.record(r)
+	r.forget()
+	switch {
+	case !r.twin:
+		done(r)
+		if r.claim != nil {
+			r.claim.first = r
+			for _, twin := range r.claim.twins {
+				twin.follow(r)
+				done(twin)
+			}
+			r.claim.twins = nil
+		}
+	case r.Outcome == Present && r.claim.first == nil:
+		r.claim.twins = append(r.claim.twins, r)
+	default:
+		r.follow(r.claim.first)
+		done(r)
+	}
+	return err
+}
+
+// follow takes the fate of the first file with the same text.
+func (r *Result) follow(first *Result) {
+	if first.Outcome == Failed {
+		r.Outcome, r.Err = Failed, fmt.Errorf("%s has the same text, and failed", first.Path)
+	}
+}
+
 // record writes what is done into the list.
 func (u *Uploader) record(r *Result) error {
-	if r.Err != nil || r.Outcome != Uploaded && r.Outcome != Present {
+	if r.twin || r.Err != nil || r.Outcome != Uploaded && r.Outcome != Present {
 		return nil
 	}
 	return u.Resume.add(r.Outcome, r.Target, r.file)
@@ -99,23 +134,28 @@ func (u *Uploader) record(r *Result) error {
 type claim struct {
 	path string
 	sum  [32]byte
+
+	// Under Uploader.ends:
+	first *Result   // nil before it is known what became of it
+	twins []*Result // that wait for that
 }
 
 // errTwice says that a file with the same text goes to the same place.
 var errTwice = errors.New("is there twice")
 
 // claim takes a place for a file, or tells who has it.
-func (f *file) claim(claims map[string]claim) error {
+func (f *file) claim(claims map[string]*claim) (*claim, error) {
 	name := f.Place.Path(".sym")
 	first, taken := claims[name]
 	switch {
 	case !taken:
-		claims[name] = claim{f.path, f.text}
-		return nil
+		first = &claim{path: f.path, sum: f.text}
+		claims[name] = first
+		return first, nil
 	case first.sum == f.text:
-		return errTwice
+		return first, errTwice
 	}
-	return fmt.Errorf("%s goes to the same place and has another text", first.path)
+	return nil, fmt.Errorf("%s goes to the same place and has another text", first.path)
 }
 
 // turns lets items do something in their order, so that which of two files wins does
@@ -124,17 +164,17 @@ type turns struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
 	next   int
-	claims map[string]claim
+	claims map[string]*claim
 }
 
 func (t *turns) init() {
-	*t = turns{claims: map[string]claim{}}
+	*t = turns{claims: map[string]*claim{}}
 	t.cond = sync.NewCond(&t.mu)
 }
 
 // wait calls f when all items before i have had their turn. Items are started in their
 // order: those before i are at work.
-func (t *turns) wait(i int, f func(map[string]claim) error) error {
+func (t *turns) wait(i int, f func(map[string]*claim)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.next < i {
@@ -142,7 +182,7 @@ func (t *turns) wait(i int, f func(map[string]claim) error) error {
 	}
 	t.next = i + 1
 	t.cond.Broadcast()
-	return f(t.claims)
+	f(t.claims)
 }
 
 // name is a file's place on servers, with slashes.

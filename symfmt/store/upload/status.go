@@ -20,6 +20,8 @@ type statusError struct {
 	after  time.Duration // Retry-After
 	header http.Header
 	xml    s3Error
+
+	foreign bool // it is not of the server that was named
 }
 
 func (e *statusError) Error() string {
@@ -51,36 +53,39 @@ type s3Error struct {
 	Region  string   `xml:"Region"`
 }
 
-func newStatusError(resp *http.Response, text []byte) *statusError {
-	e := &statusError{code: resp.StatusCode, status: resp.Status, after: retryAfter(resp.Header, time.Now()), header: resp.Header}
-	e.status = strings.TrimSpace(e.status)
-	if http.StatusText(e.code) != "" {
-		e.status = fmt.Sprintf("%d %s", e.code, http.StatusText(e.code)) // the server's own may be anything
-	}
-	if xml.Unmarshal(text, &e.xml) == nil {
-		e.says = oneLine(strings.Trim(e.xml.Code+": "+e.xml.Message, ": "))
+// statusError is an answer without success.
+func (a *answer) statusError(foreign bool) *statusError {
+	e := &statusError{code: a.status, after: retryAfter(a.header, time.Now()), header: a.header, foreign: foreign}
+	// The server's own words may be anything.
+	e.status = strings.TrimSpace(fmt.Sprintf("%d %s", e.code, http.StatusText(e.code)))
+	if xml.Unmarshal(a.text, &e.xml) == nil {
+		e.says = a.say(strings.Trim(e.xml.Code+": "+e.xml.Message, ": "))
 	} else {
-		e.says = readable(text)
+		e.says = a.readable()
 	}
 	return e
 }
 
+// say is what a server says, in a line. Secrets are hidden before it is cut: half of one
+// would not be found.
+func (a *answer) say(text string) string { return oneLine(a.hidden.redact(text)) }
+
 // readable is what an answer says, in a line; "" for pages and what is no text.
-func readable(text []byte) string {
+func (a *answer) readable() string {
 	var doc map[string]any
-	if json.Unmarshal(text, &doc) == nil {
+	if json.Unmarshal(a.text, &doc) == nil {
 		for _, key := range []string{"error", "message", "detail"} {
 			switch v := doc[key].(type) {
 			case string:
-				return oneLine(v)
+				return a.say(v)
 			case map[string]any: // Google's
 				if s, ok := v["message"].(string); ok {
-					return oneLine(s)
+					return a.say(s)
 				}
 			}
 		}
 	}
-	s := oneLine(string(text))
+	s := a.say(string(a.text))
 	if strings.HasPrefix(s, "<") {
 		return ""
 	}

@@ -100,7 +100,9 @@ type Result struct {
 	Faults  []string // what is wrong with a file that was taken all the same
 	Err     error    // of Failed and Rejected
 
-	file *file
+	file  *file
+	claim *claim // on its place; nil without
+	twin  bool   // the claim is another file's, which has the same text
 }
 
 // Uploader sends files to one place.
@@ -110,6 +112,7 @@ type Uploader struct {
 	target target
 	turns  turns
 
+	ends        sync.Mutex // who has it tells what became of a file
 	mu          sync.Mutex
 	temporaries map[string]bool // files that exist
 }

@@ -70,7 +70,7 @@ func (p *v2) found(ctx context.Context, f *file) (bool, error) {
 	case "MISSING", "STATUS_UNSPECIFIED":
 		return false, nil
 	}
-	return false, &refusal{fmt.Errorf("checkStatus: status %q, want FOUND or MISSING", oneLine(doc.Status))}
+	return false, &refusal{fmt.Errorf("checkStatus: status %q, want FOUND or MISSING", a.say(doc.Status))}
 }
 
 // create asks where to send the file. The address is the server's word: it is often of
@@ -133,5 +133,5 @@ func (p *v2) complete(ctx context.Context, f *file, key string) (Outcome, error)
 	case "DUPLICATE_DATA":
 		return Present, nil
 	}
-	return Failed, &refusal{fmt.Errorf("complete: result %q, want OK or DUPLICATE_DATA", oneLine(doc.Result))}
+	return Failed, &refusal{fmt.Errorf("complete: result %q, want OK or DUPLICATE_DATA", a.say(doc.Result))}
 }

@@ -106,14 +106,12 @@ func (z *zipRun) add(p packed) error {
 
 // finish tells what became of a file.
 func (z *zipRun) finish(r *Result) error {
+	err := z.p.u.conclude(r, z.done)
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	err := z.p.u.record(r)
 	if z.err == nil {
 		z.err = err
 	}
-	r.forget()
-	z.done(r)
 	return z.err
 }
 
