@@ -39,7 +39,7 @@ func (s *Server) done(w *recorder, r *http.Request, to target, began time.Time, 
 	if status == 0 {
 		status = 499 // nothing was sent, as in nginx' logs
 	}
-	if to.kind == symbols && status == http.StatusNotFound {
+	if w.missing {
 		s.metrics.missing.Add(1)
 	}
 	took := time.Since(began)

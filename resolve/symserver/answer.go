@@ -35,6 +35,11 @@ type answers struct {
 // serveSymbolicate answers /symbolicate/v5 and v4.
 func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 	w.Header().Set("Cache-Control", "no-store")
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		w.Header().Set("Accept-Encoding", "identity")
+		s.failJSON(w, http.StatusUnsupportedMediaType, "please send requests without Content-Encoding")
+		return
+	}
 	_ = w.control.SetReadDeadline(time.Now().Add(s.cfg.Stall))
 	jobs, err := readJobs(http.MaxBytesReader(w.ResponseWriter, r.Body, s.cfg.MaxBody), to.name == "v4", s.cfg.MaxFrames)
 	var tooLarge *http.MaxBytesError
@@ -52,13 +57,11 @@ func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 	}
 	_ = w.control.SetReadDeadline(time.Time{})
 	ctx := r.Context()
-	select {
-	case s.answers <- struct{}{}:
-		defer func() { <-s.answers }()
-	case <-ctx.Done():
+	if !take(ctx, s.held) {
 		return
 	}
-	a, err := s.symbolicate(ctx, jobs)
+	defer func() { <-s.held }()
+	a, err := s.compute(ctx, jobs)
 	if err != nil {
 		if !ended(ctx) {
 			s.failJSON(w, http.StatusServiceUnavailable, "the symbols cannot be read now")
@@ -76,6 +79,26 @@ func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 		a.writeV5(out)
 	}
 	_ = out.Flush()
+}
+
+// take waits for a place; false if ctx ends before.
+func take(ctx context.Context, places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// compute is symbolicate, some requests at a time. The place is free again before a client
+// takes its answer, as slowly as it may.
+func (s *Server) compute(ctx context.Context, jobs []*job) (*answers, error) {
+	if !take(ctx, s.answers) {
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-s.answers }()
+	return s.symbolicate(ctx, jobs)
 }
 
 // failJSON answers with a status and an error as Eliot's are.

@@ -3,7 +3,9 @@ package symserver
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt/store"
@@ -76,7 +78,16 @@ func (s *Server) serveBuildID(w *recorder, r *http.Request, to target) {
 // debuginfodHeader sets the fields of debuginfod(8).
 func (s *Server) debuginfodHeader(w *recorder, f *file, size int64) {
 	w.Header().Set("X-DEBUGINFOD-SIZE", itoa64(size))
-	w.Header().Set("X-DEBUGINFOD-FILE", filepath.ToSlash(f.path))
+	w.Header().Set("X-DEBUGINFOD-FILE", headerText(filepath.ToSlash(f.path)))
+}
+
+// headerText is a path as a header may have it: escaped as in URLs if it has other
+// characters than those of ASCII that one sees.
+func headerText(path string) string {
+	if !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return path
+	}
+	return (&url.URL{Path: path}).EscapedPath()
 }
 
 // missingELF tells that there is no file, or none that can be read.

@@ -17,6 +17,8 @@ const (
 	maxJobs    = 10
 	maxStacks  = 10_000 // in all jobs
 	maxModules = 10_000 // in all jobs
+
+	maxModuleText = 1 << 10 // bytes of a name or an id: each frame's answer has the name
 )
 
 // job is stacks of one process.
@@ -251,6 +253,9 @@ func (in *jobReader) readModules(j *job, job int) error {
 				return in.wrong("job %d has invalid modules: module index %d has an invalid %s", job, i, what)
 			}
 			t, err := in.d.ReadToken()
+			if err == nil && len(t.String()) > maxModuleText {
+				return bad("job %d has invalid modules: module index %d has an invalid %s: over %d bytes", job, i, what, maxModuleText)
+			}
 			if k == 0 {
 				m.name = t.String()
 			} else if m.id = t.String(); err == nil && strings.Trim(m.id, "0123456789abcdefABCDEF") != "" {

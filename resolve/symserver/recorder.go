@@ -18,6 +18,8 @@ type recorder struct {
 	status  int  // 0 before it is known
 	bytes   int64
 	frames  int // symbolicated
+	missing bool
+	due     int64 // how many bytes it takes until the client gets more time
 }
 
 // errClient is in errors of writing to a client.
@@ -40,7 +42,10 @@ func (w *recorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	w.extend()
+	if w.bytes >= w.due {
+		w.extend()
+		w.due = w.bytes + piece
+	}
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -45,12 +46,17 @@ const (
 	DefaultStall       = time.Minute
 )
 
+// heldPer is how many answers of symbolication are in memory for each processor, with up
+// to Config.MaxFrames frames each.
+const heldPer = 16
+
 // Server answers requests. It is an http.Handler.
 type Server struct {
 	cfg      Config
 	roots    []*root
 	requests chan struct{} // a place for each request
 	answers  chan struct{} // a place for each symbolication that is being computed
+	held     chan struct{} // a place for each answer of one, which a client may take slowly
 	modules  *modules
 	metrics  *metrics
 	draining atomic.Bool
@@ -63,7 +69,7 @@ func New(cfg Config) (*Server, error) {
 	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
 	cfg.MaxFrames = cmp.Or(cfg.MaxFrames, DefaultMaxFrames)
 	cfg.Stall = cmp.Or(cfg.Stall, DefaultStall)
-	cfg.Prefix = "/" + strings.Trim(cfg.Prefix, "/")
+	cfg.Prefix = (&url.URL{Path: "/" + strings.Trim(cfg.Prefix, "/")}).EscapedPath() // as requests have it
 	if cfg.Prefix == "/" {
 		cfg.Prefix = ""
 	}
@@ -86,6 +92,7 @@ func New(cfg Config) (*Server, error) {
 		cfg:      cfg,
 		requests: make(chan struct{}, cfg.MaxRequests),
 		answers:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		held:     make(chan struct{}, heldPer*runtime.GOMAXPROCS(0)),
 		metrics:  newMetrics(),
 	}
 	s.modules = newModules(cfg.CacheSize, s.metrics, s.tellf)

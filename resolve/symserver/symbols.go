@@ -116,9 +116,28 @@ func (s *Server) missing(w *recorder, to target, err error) {
 		s.fail(w, http.StatusInternalServerError, "the symbol file is there, and cannot be read")
 		return
 	}
+	if s.otherForm(to) {
+		s.notFound(w, "the symbols of this module are kept in another form: ask for .sym")
+		return
+	}
+	w.missing = true
 	s.cfg.Missing(to.place.Name, to.place.ID)
 	s.notef("no symbols of %s/%s", to.place.Name, to.place.ID)
 	s.notFound(w, "no symbols of this module")
+}
+
+// otherForm tells whether there is a symbol file of a module, but not with the extension
+// that was asked for.
+func (s *Server) otherForm(to target) bool {
+	if to.ext == ".sym" { // any form would do
+		return false
+	}
+	f, _ := s.findSymbols(to.place, []string{".sym", ".sym.zst", ".sym.gz"})
+	if f == nil {
+		return false
+	}
+	f.Close()
+	return true
 }
 
 // Cache-Control. An id names one build, so that what was found does not change but
