@@ -14,12 +14,12 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 ORACLE_PACKAGES = binutils chromium clang-22 cmake debuginfod diffstat dwz elfutils fish g++ gcc gdb gdb-multiarch generate-ninja jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 make man-db mandoc meson mingw-w64-common nginx-light ninja-build patch python3 tmux xz-utils zsh zstd
 
 # And the long ones: compilers for other CPUs and of other languages, and what changes the layout of programs.
-ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
+ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
 	gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu \
 	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
 	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
 	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox prometheus qemu-user-static rustc
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck
 
 .DEFAULT_GOAL := build
 .PHONY: build dist run test oracle oracle-full beam bench bench-go scale fuzz hostile golden lint help

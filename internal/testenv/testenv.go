@@ -178,13 +178,14 @@ var oraclePackages = []string{
 
 // fullPackages is what `make oracle-full` installs beside them.
 var fullPackages = []string{
-	"bazel-bootstrap", "bolt-22", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu",
+	"bazel-bootstrap", "bolt-22", "buildah", "busybox-static", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu",
 	"gcc-mips64-linux-gnuabi64", "gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu",
 	"gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu", "gcc-s390x-linux-gnu", "gdc-12", "gfortran-12", "gm2-12",
 	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
 	"libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross",
 	"libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross",
-	"librust-symbolic-common-dev", "libstb-dev", "mold", "nim", "ocaml-nox", "prometheus", "qemu-user-static", "rustc",
+	"librust-symbolic-common-dev", "libstb-dev", "mold", "nim", "ocaml-nox", "pre-commit", "prometheus", "qemu-user-static",
+	"rustc", "shellcheck",
 }
 
 // packages names the Debian 12 package of each program that tests call.
@@ -253,6 +254,11 @@ var packages = map[string]string{
 	"llvm-bolt-22":    "bolt-22",
 	"mold":            "mold",
 	"promtool":        "prometheus",
+	"buildah":         "buildah",
+	"busybox":         "busybox-static",
+	"git":             "git",
+	"pre-commit":      "pre-commit",
+	"shellcheck":      "shellcheck",
 
 	"aarch64-linux-gnu-gcc":     "gcc-aarch64-linux-gnu",
 	"arm-linux-gnueabihf-g++":   "g++-arm-linux-gnueabihf",
