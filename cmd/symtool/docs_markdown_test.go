@@ -43,7 +43,7 @@ type docCommand struct {
 	output   []string
 }
 
-var docInfo = regexp.MustCompile("^(?:norun: (.+)|file=(\\S+)|(oracle))(?: |$)")
+var docInfo = regexp.MustCompile(`^(?:norun: (.+)|file=(\S+)|(oracle))(?: |$)`)
 
 // readDocument reads a Markdown file.
 func readDocument(t *testing.T, name string) *document {

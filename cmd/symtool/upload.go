@@ -170,7 +170,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	case ok && strings.EqualFold(scheme, "s3"):
 		r.options.Protocol = upload.S3
 		if c.IsSet("protocol") {
-			return errors.New("--protocol is not for s3:")
+			return errors.New("--protocol is not for buckets (s3:)")
 		}
 	case !ok || scheme != "http" && scheme != "https":
 		return errors.New("the first operand is no http:, https: or s3: URL")

@@ -61,37 +61,35 @@ func newModules(limit int64, m *metrics, tellf func(string, ...any)) *modules {
 // acquire returns the symbols in a file, which it closes or keeps; nil if they cannot be
 // used or are another module's. What it returns is to be released.
 func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, error) {
-	for {
-		e, ours := c.entry(f)
-		if ours {
-			loading, cancel := context.WithCancel(context.WithoutCancel(ctx))
-			c.mu.Lock()
-			e.cancel = cancel
-			c.mu.Unlock()
-			go c.load(loading, e, f)
-		} else {
-			f.Close()
-		}
-		select {
-		case <-e.done:
-		case <-ctx.Done():
-			c.release(e)
-			return nil, context.Cause(ctx)
-		}
-		switch {
-		case e.err != nil:
-			err := e.err
-			c.release(e)
-			return nil, err
-		case e.r == nil || !strings.EqualFold(e.r.Index().ID, id):
-			if e.r != nil {
-				c.tellf("%s: not used: it has the symbols of %q %s", e.key, e.r.Index().Name, e.r.Index().ID)
-			}
-			c.release(e)
-			return nil, nil
-		}
-		return e, nil
+	e, ours := c.entry(f)
+	if ours {
+		loading, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		c.mu.Lock()
+		e.cancel = cancel
+		c.mu.Unlock()
+		go c.load(loading, e, f)
+	} else {
+		f.Close()
 	}
+	select {
+	case <-e.done:
+	case <-ctx.Done():
+		c.release(e)
+		return nil, context.Cause(ctx)
+	}
+	switch {
+	case e.err != nil:
+		err := e.err
+		c.release(e)
+		return nil, err
+	case e.r == nil || !strings.EqualFold(e.r.Index().ID, id):
+		if e.r != nil {
+			c.tellf("%s: not used: it has the symbols of %q %s", e.key, e.r.Index().Name, e.r.Index().ID)
+		}
+		c.release(e)
+		return nil, nil
+	}
+	return e, nil
 }
 
 // entry returns that of a file; ours tells that it is new, and for the caller to load.

@@ -50,6 +50,7 @@ func (u *Uploader) pack(ctx context.Context, f *file) (*entry, error) {
 		CompressedSize64: uint64(s.sent.size), UncompressedSize64: uint64(f.size),
 		ReaderVersion: zipVersion, CreatorVersion: creatorUnix<<8 | zipVersion, ExternalAttrs: regularFile << 16,
 	}
+	//lint:ignore SA1019 CreateRaw takes these as they are, and Modified would add a field with a time zone.
 	e.header.ModifiedDate, e.header.ModifiedTime = dosTime(u.ZipTime)
 	for _, c := range []byte(e.header.Name) {
 		if c >= 0x80 {

@@ -112,9 +112,7 @@ func (s *secrets) add(text string) {
 	if len(text) < shortSecret {
 		return
 	}
-	for _, form := range []string{text, url.QueryEscape(text), url.PathEscape(text)} {
-		s.all = append(s.all, form)
-	}
+	s.all = append(s.all, text, url.QueryEscape(text), url.PathEscape(text))
 	if word, rest, ok := strings.Cut(text, " "); ok && (word == "Bearer" || word == "Basic" || word == "token") {
 		s.add(rest)
 	}
