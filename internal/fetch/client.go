@@ -186,7 +186,7 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	}
 	resp, err := c.request(ctx, u, header)
 	if err != nil {
-		err = reason(ctx, err)
+		err = Reason(ctx, err)
 		s.giveUp(err)
 		return err
 	}
@@ -194,16 +194,16 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	if err := c.accept(resp); err != nil {
 		return err
 	}
-	err = reason(ctx, take(resp.Header, &body{Reader: Limit(resp.Body, c.limits.MaxSize), watch: watch}))
+	err = Reason(ctx, take(resp.Header, &body{Reader: Limit(resp.Body, c.limits.MaxSize), watch: watch}))
 	if errors.Is(err, errSlow) {
 		s.giveUp(err)
 	}
 	return err
 }
 
-// reason replaces the error of a request that this package gave up by why it
-// did so, and leaves out what the caller says better.
-func reason(ctx context.Context, err error) error {
+// Reason replaces the error of a request that was given up by why it was, and leaves
+// out the method and the address, which the caller says better, or may not say.
+func Reason(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

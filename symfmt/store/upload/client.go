@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/symtool/symtool/internal/fetch"
 )
 
 // client talks with one server, and knows what is for it alone.
@@ -174,7 +176,7 @@ func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expe
 			return nil, nil, own // of the body, whatever the connection says
 		}
 	}
-	return a, next, reason(ctx, err)
+	return a, next, fetch.Reason(ctx, err)
 }
 
 func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, trusted, expect bool, w *watch) (*http.Request, *guarded, error) {
@@ -238,7 +240,7 @@ func (c *client) take(r *request, at *url.URL, resp *http.Response, w *watch) (*
 		return nil, nil, &refusal{fmt.Errorf("the answer has over %d bytes", most)}
 	}
 	if success && err != nil {
-		return nil, nil, fmt.Errorf("%s, whose answer ends early: %w", resp.Status, reason(resp.Request.Context(), err))
+		return nil, nil, fmt.Errorf("%s, whose answer ends early: %w", resp.Status, fetch.Reason(resp.Request.Context(), err))
 	}
 	a := &answer{resp.StatusCode, resp.Header, text, &c.hidden}
 	if !success {

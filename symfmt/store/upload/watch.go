@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"sync"
 	"time"
 )
@@ -89,20 +88,4 @@ func (g *guarded) failure() error {
 		return own
 	}
 	return nil
-}
-
-// reason replaces the error of a request that this package gave up by why it did so,
-// and leaves out the address, which may have secrets.
-func reason(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }
