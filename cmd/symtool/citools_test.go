@@ -149,16 +149,17 @@ func TestGitLabLocalOracle(t *testing.T) {
 	oracleFull(t)
 	tool, err := exec.LookPath("gitlab-ci-local")
 	if err != nil {
-		t.Skip("no gitlab-ci-local: npm install -g gitlab-ci-local@4.75.1")
+		t.Skip("no gitlab-ci-local: npm install -g gitlab-ci-local@4.75.1, with Node 22 and rsync")
 	}
 	for _, c := range []struct {
 		file, want string
 		status     int
 	}{{"good.sym", "0 errors", 0}, {"bad.sym", "SYM203", 1}, {"a b.sym\n        $(touch pwned).sym", "in 2 files", 1}} {
 		dir := ciProject(t)
-		mustRun(t, dir, nil, testenv.Tool(t, "git"), "init", "-q")
 		writeFile(t, filepath.Join(dir, "symtool.gitlab.yml"), integrationOf(t, "gitlab"))
 		writeFile(t, filepath.Join(dir, ".gitlab-ci.yml"), "include:\n  - local: symtool.gitlab.yml\nsymtool-lint:\n  variables:\n    SYMTOOL_FILES: |\n        "+c.file+"\n")
+		mustRun(t, dir, nil, testenv.Tool(t, "git"), "init", "-q")
+		mustRun(t, dir, nil, "git", "add", "symtool.gitlab.yml", ".gitlab-ci.yml")
 		status, out := combined(t, dir, []string{"HOME=" + t.TempDir()}, tool, "--force-shell-executor", "--shell-isolation=false", "symtool-lint")
 		if status != c.status || !strings.Contains(out, c.want) {
 			t.Errorf("%q: status %d, want %d and %q\n%s", c.file, status, c.status, c.want, out)
@@ -180,7 +181,7 @@ func TestContainerOracle(t *testing.T) {
 	mustRun(t, clone, nil, "go", "run", "./.ci/dist", "-cpus", "amd64", "-o", "build/dist")
 	b := &buildah{t: t, dir: clone, program: testenv.Tool(t, "buildah"), root: filepath.Join(dir, "storage")}
 	archive := "build/dist/symtool-" + version + "-linux-amd64.tar.gz"
-	b.run("bud", "--isolation", "chroot", "--build-arg", "PROGRAM=archive", "--build-arg", "ARCHIVE="+archive, "-t", "released", ".")
+	b.run("bud", "--isolation", "chroot", "--target", "released", "--build-arg", "ARCHIVE="+archive, "-t", "released", ".")
 	released := b.check("released")
 	if want := contentsOf(t, unpackDist(t, filepath.Join(clone, archive))); !bytes.Equal(released, want) {
 		t.Errorf("the program of the image has %d bytes, and that of the release %d others", len(released), len(want))
