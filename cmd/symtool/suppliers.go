@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,9 @@ func symbolFiles(paths []string, open resolve.Opener) (all []resolve.Supplier, e
 		s, err := resolve.NewSymbols(path, open)
 		if err != nil && strings.Contains(err.Error(), `"\x7fELF`) {
 			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
+		}
+		if u, bad := url.Parse(path); err != nil && bad == nil && (u.Scheme == "http" || u.Scheme == "https") {
+			err = fmt.Errorf("%s: no file or folder; --symbol-url takes the URL of a symbol server", u.Redacted())
 		}
 		if err != nil {
 			return nil, &statusError{statusInput, err}

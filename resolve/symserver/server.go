@@ -179,11 +179,16 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 		allowed = []string{http.MethodPost}
 	}
 	switch {
+	case r.Method != allowed[0] && r.Method != allowed[len(allowed)-1]:
+		// Also of what is unknown: who uploads is to read that this is no place for it.
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		text := "want " + strings.Join(allowed, " or ")
+		if to.kind != symbolicate {
+			text = "this server is read-only: " + text
+		}
+		s.failFor(to)(w, http.StatusMethodNotAllowed, text)
 	case to.kind == unknown:
 		s.fail(w, http.StatusNotFound, "no such path")
-	case r.Method != allowed[0] && r.Method != allowed[len(allowed)-1]:
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		s.failFor(to)(w, http.StatusMethodNotAllowed, "want "+strings.Join(allowed, " or "))
 	case to.kind == symbols:
 		s.serveSymbols(w, r, to)
 	case to.kind == symbolicate:

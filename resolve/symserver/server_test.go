@@ -532,6 +532,8 @@ func TestMethods(t *testing.T) {
 		{"GET", "/symbolicate/v5", 405, "POST"},
 		{"HEAD", "/symbolicate/v4", 405, "POST"},
 		{"POST", "/metrics", 405, "GET, HEAD"},
+		{"POST", "/", 405, "GET, HEAD"},
+		{"PUT", "/a/b/c/d.sym", 405, "GET, HEAD"},
 		{"GET", "/nothing", 404, ""},
 		{"OPTIONS", "/symbolicate/v5", 204, ""},
 		{"HEAD", "/metrics", 200, ""},
