@@ -253,6 +253,9 @@ func (r *uploadRun) takeSecrets(c *cli.Context) error {
 		if err := readHeaders(file, r.options.Header); err != nil {
 			return err
 		}
+		if r.options.Header.Get("Content-Type") != "" && r.options.Protocol != upload.Put && r.options.Protocol != upload.S3 {
+			return fmt.Errorf("%s: Content-Type is set by the program for %s", file, r.options.Protocol)
+		}
 	}
 	if r.options.Protocol == upload.S3 {
 		return nil

@@ -224,3 +224,28 @@ func TestPanic(t *testing.T) {
 		t.Fatal("it waits")
 	}
 }
+
+// A list whose end is zeros, as after a power failure, goes on behind them.
+func TestResumeZeros(t *testing.T) {
+	s := newCrashServer(t)
+	paths := symbols(t, 2)
+	list := filepath.Join(t.TempDir(), "list")
+	run := func(paths ...string) string {
+		resume, err := OpenResume(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resume.Close()
+		return outcomes(send(t, Options{Protocol: V1, URL: s.URL + "/v1form", Resume: resume}, paths...))
+	}
+	if got := run(paths[0]); got != "uploaded" {
+		t.Fatal(got)
+	}
+	write(t, list, read(t, list)+strings.Repeat("\x00", 5000))
+	if got := run(paths...); got != "resumed\nuploaded" {
+		t.Error(got)
+	}
+	if got := run(paths...); got != "resumed\nresumed" {
+		t.Error(got)
+	}
+}

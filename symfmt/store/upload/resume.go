@@ -57,6 +57,7 @@ func (r *Resume) read() error {
 			}
 			return nil
 		}
+		line = bytes.TrimLeft(line, "\x00") // what some file systems leave when the power fails
 		if err == nil && len(bytes.TrimSpace(line)) > 0 {
 			err = r.take(line)
 		}
