@@ -29,7 +29,7 @@ func TestSlowReadersOfAnswers(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	h := httptest.NewServer(s)
 	t.Cleanup(h.CloseClientConnections)
-	request := stacks(strings.Repeat("n", 200), 60_000)
+	request := stacks(strings.Repeat("n", 1000), 20_000)
 	for range cap(s.answers) {
 		c := dial(t, h)
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)

@@ -66,7 +66,9 @@ func child(dir string) {
 // SYMTOOL_ORACLE=full, while a client asks for their files: each is whole, or not there.
 func TestOracleKilledWriters(t *testing.T) {
 	rounds := 10
-	if testenv.OracleFull() {
+	if testing.Short() {
+		rounds = 3
+	} else if testenv.OracleFull() {
 		rounds = 200
 	}
 	dir := filepath.Join(t.TempDir(), "store")
