@@ -165,6 +165,10 @@ func (s *Server) giveUp(why error) {
 	}
 }
 
+// drained is how much of an answer that is of no use is read, in bytes: pages of
+// servers that say no are shorter.
+const drained = 16 << 10
+
 // Get asks s for u and calls take with the answer, when it is one with contents.
 // What take reads is within the limits; else reading ends with an error. header
 // may be nil. The error of a server that says no may be
@@ -192,6 +196,8 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	}
 	defer resp.Body.Close()
 	if err := c.accept(resp); err != nil {
+		// A connection whose answer was read to its end serves the next request.
+		_, _ = io.CopyN(io.Discard, resp.Body, drained)
 		return err
 	}
 	err = Reason(ctx, take(resp.Header, &body{Reader: Limit(resp.Body, c.limits.MaxSize), watch: watch}))

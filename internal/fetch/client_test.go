@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -259,5 +260,27 @@ func TestAbandoned(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); err != nil || got != "file new.2 newer other" {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// What a server does not have is asked for on one connection, not on one for each.
+func TestConnectionIsKept(t *testing.T) {
+	var connections atomic.Int32
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	s.Start()
+	defer s.Close()
+	c := New(Limits{}, "test", nil)
+	for range 5 {
+		if _, err := get(t, c, s.URL); !errors.Is(err, ErrMissing) {
+			t.Fatal(err)
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
 	}
 }
