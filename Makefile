@@ -9,6 +9,9 @@ SCALE       ?= 1100
 SCALE_DIR   ?=
 BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
+# Tests run make, which prints the folders it is in if it is told that another make runs it.
+UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
+
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
 ORACLE_PACKAGES = binutils chromium clang-22 cmake debuginfod diffstat dwz elfutils fish g++ gcc gdb gdb-multiarch generate-ninja jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 make man-db mandoc meson mingw-w64-common nginx-light ninja-build patch python3 tmux xz-utils zsh zstd
@@ -44,12 +47,12 @@ test: ## every test that needs nothing but Go
 
 oracle: ## the tests that compare with other tools' answers; installs those as root
 	.ci/packages $(ORACLE_PACKAGES)
-	pattern=$$($(GO) run ./.ci/oracletests) && SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m -run "$$pattern" ./...
+	pattern=$$($(GO) run ./.ci/oracletests) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m -run "$$pattern" ./...
 
 oracle-full: ## the same with every compiler, option, language and CPU, as tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	pattern=$$($(GO) run ./.ci/oracletests) && SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 120m -v -run "$$pattern" ./...
+	pattern=$$($(GO) run ./.ci/oracletests) && $(UNMADE) SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 120m -v -run "$$pattern" ./...
 
 # A module of its own. Without -trimpath Beam is compiled twice.
 beam: ## symtool-beam's tests, 2,000 dumps among them: downloads 130 MB, minutes

@@ -145,6 +145,9 @@ func TestBinaries(t *testing.T) {
 // Every symbol file of the shared data is answered as a search through all of it
 // says: Breakpad's and Mozilla's own, with STACK WIN and both forms of INLINE.
 func TestSharedSymbolFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	files := 0
 	err := filepath.WalkDir(testenv.Shared(t, "data"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".sym" {

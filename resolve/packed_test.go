@@ -44,6 +44,9 @@ func shaped(size, lines, files, inlines, firstLine int, param string) string {
 // Functions of each shape, at the limits of the narrow ones and beyond, answer
 // as a search through all records does.
 func TestShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	for _, c := range []struct {
 		name                              string
 		size, lines, files, inlines, line int

@@ -177,6 +177,9 @@ func ciProject(t *testing.T) string {
 // The steps of the action, run by bash: what is found, uploaded and printed, and how they
 // end.
 func TestActionSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	testenv.Tool(t, "bash")
 	action := readAction(t)
 	dir := ciProject(t)

@@ -44,6 +44,9 @@ func readGitLab(t *testing.T) *gitlabJob {
 // The script of the job for GitLab, run by the shells of images: what is found and
 // written, and how it ends.
 func TestGitLabScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	job := readGitLab(t)
 	program, err := exec.LookPath("symtool")
 	if err != nil {

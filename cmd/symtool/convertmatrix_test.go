@@ -104,6 +104,9 @@ nm -> nm: MODULE record
 var lostLine = regexp.MustCompile(`(?m)^symtool: [^:]*: lost: [0-9]+ (.*?)(?: \(.*\))?$`)
 
 func TestConvertMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	dir := t.TempDir()
 	path := func(parts ...string) string { return filepath.Join(dir, strings.Join(parts, ".")) }
 	if err := os.WriteFile(path("every"), []byte(everyRecord), 0o666); err != nil {

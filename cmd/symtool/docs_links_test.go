@@ -152,6 +152,9 @@ func TestDocCommands(t *testing.T) {
 // The guide's table of messages has messages of the program: X, N and M are what
 // differs in them.
 func TestDocMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	var source strings.Builder
 	sources(t, ".go", &source)
 	n := 0

@@ -29,6 +29,9 @@ const docMark = "-- end of command"
 // TestDocs runs the commands of the documents, each document in a folder of its own.
 // GOLDIE_UPDATE=1 writes what they print.
 func TestDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	for _, d := range documents(t) {
 		t.Run(filepath.Base(d.name), func(t *testing.T) {
 			t.Parallel()

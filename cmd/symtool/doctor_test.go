@@ -35,6 +35,9 @@ var doctorKinds = []string{
 
 // What doctor says of a file of each kind.
 func TestDoctorGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	golden := testenv.Golden(t)
 	t.Chdir(testenv.Input(t))
 	var all strings.Builder
@@ -52,6 +55,9 @@ func TestDoctorGolden(t *testing.T) {
 // Of every input, doctor's numbers are those of dump, and its status is at least
 // dump's; something is missing if the status is 1, and nothing if it is 0.
 func TestDoctorAgreesWithDump(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	t.Chdir(testenv.Input(t))
 	files, err := filepath.Glob("*.elf")
 	if err != nil {
@@ -154,6 +160,9 @@ func TestDebianNamesOracle(t *testing.T) {
 
 // Damaged files of any kind are answered or refused: no panic, nothing unbounded.
 func TestDoctorHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	t.Chdir(testenv.Input(t))
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(1, 2))

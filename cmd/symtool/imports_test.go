@@ -189,6 +189,9 @@ func sourceFiles(t *testing.T, fn func(pkg, file string)) {
 }
 
 func TestImports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	seen := map[string]bool{}
 	sourceFiles(t, func(pkg, file string) {
 		if !seen[pkg] && layer(pkg) == 0 {

@@ -91,6 +91,9 @@ func TestValueKinds(t *testing.T) {
 
 // The words of enumerations are those that the commands take.
 func TestEnumerations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	app := newApp(nil, nil, newMessages(nil))
 	refused := func(command, flag, value string) (bool, string) {
 		args := []string{"symtool", command, "--" + flag, value, filepath.Join(t.TempDir(), "nothing")}
