@@ -3,9 +3,10 @@ package resolve
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // OpenFile is Open for a symbol file that is open already, which then belongs to the
@@ -13,7 +14,7 @@ import (
 // ends the pass over the text. held is how many bytes of functions are kept, about; 0
 // is as many as Open keeps.
 func OpenFile(ctx context.Context, f *os.File, name string, held int64) (*Resolver, error) {
-	x, t, problems, err := openTextFrom(f, contextReader{ctx, f}, name, maxText)
+	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, maxText)
 	if err != nil || t != text(f) {
 		f.Close()
 	}
@@ -26,19 +27,6 @@ func OpenFile(ctx context.Context, f *os.File, name string, held int64) (*Resolv
 	}
 	r.owns = t == text(f)
 	return r, nil
-}
-
-// contextReader reads until ctx ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.r.Read(p)
 }
 
 // What a record costs when its name is known, about, in bytes.

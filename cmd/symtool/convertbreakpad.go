@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -14,24 +15,11 @@ func readBreakpad(ctx context.Context, _ *converter, in *input, use func(*symbol
 	if err != nil {
 		return err
 	}
-	m, report, err := symfmt.Read(contextReader{ctx, r}, symfmt.ReadOptions{File: in.name, Tolerant: true})
+	m, report, err := symfmt.Read(bin.ContextReader(ctx, r), symfmt.ReadOptions{File: in.name, Tolerant: true})
 	if err != nil {
 		return err
 	}
 	return use(&symbols{module: m, problems: report.Problems, dropped: report.Dropped})
-}
-
-// contextReader ends reading when ctx does.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.r.Read(p)
 }
 
 // breakpadLosses are the files of calls that INLINE records of the old form do not

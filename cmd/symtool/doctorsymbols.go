@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -77,7 +78,7 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *input) error
 	if err != nil {
 		return err
 	}
-	report, err := lint.Run(ctx, contextReader{ctx, text}, lint.Options{File: g.File})
+	report, err := lint.Run(ctx, bin.ContextReader(ctx, text), lint.Options{File: g.File})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt/store"
 )
@@ -108,7 +109,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 		defer f.Close()
 		in = f
 	}
-	text := bufio.NewReader(contextReader{ctx, in})
+	text := bufio.NewReader(bin.ContextReader(ctx, in))
 	if magic, _ := text.Peek(len(elf.ELFMAG)); string(magic) == elf.ELFMAG {
 		return nil, inputError(name, errors.New("is an ELF file: symtool dump --store DIR FILE puts its symbols into a store"))
 	}

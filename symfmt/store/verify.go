@@ -174,7 +174,7 @@ func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
 		return err
 	}
 	defer f.Close()
-	c, err := check(contextReader{ctx, f}, io.Discard)
+	c, err := check(bin.ContextReader(ctx, f), io.Discard)
 	if err != nil {
 		return err
 	}
@@ -194,17 +194,4 @@ func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
 		r.add(e.Path, "misplaced", "MODULE is that of %s", place.Path(e.Path[len(stem):]))
 	}
 	return nil
-}
-
-// contextReader ends reading when ctx does.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.r.Read(p)
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/flate"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // entry is a file's part of a zip, compressed, in a temporary file.
@@ -34,7 +36,7 @@ func (u *Uploader) pack(ctx context.Context, f *file) (*entry, error) {
 	sum := crc32.NewIEEE()
 	in, err := f.body.reader(nil)
 	if err == nil {
-		_, err = io.Copy(io.MultiWriter(sum, s), contextReader{ctx, in})
+		_, err = io.Copy(io.MultiWriter(sum, s), bin.ContextReader(ctx, in))
 		in.Close()
 	}
 	if failed := s.finish(); failed != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/store"
 )
@@ -26,19 +27,6 @@ type file struct {
 
 	temporary string // "" without
 	forget    func(path string, exists bool)
-}
-
-// contextReader ends reading when ctx does.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.r.Read(p)
 }
 
 // digest is what is known of bytes that went by.
@@ -84,7 +72,7 @@ func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 		}
 		use = io.MultiWriter(text, spool)
 	}
-	found, err := store.Inspect(contextReader{ctx, in}, use, u.Damaged)
+	found, err := store.Inspect(bin.ContextReader(ctx, in), use, u.Damaged)
 	if spool != nil {
 		if failed := spool.finish(); failed != nil {
 			err = failed
