@@ -165,8 +165,3 @@ func (o *manualOperands) take(app *cli.App, word, before string) {
 		o.Kind = kind
 	}
 }
-
-// has tells whether the command has a flag.
-func (c *manualCommand) has(flag string) bool {
-	return slices.ContainsFunc(c.Flags, func(f manualFlag) bool { return f.Name == flag })
-}

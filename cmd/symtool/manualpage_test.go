@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,15 +12,6 @@ import (
 
 // manualDate is the day of the version: pages have the same bytes whenever they are made.
 const manualDate = "2026-11-21"
-
-// environment are the variables that the program reads, with the flag whose commands
-// read them; without one, all do.
-var environment = []struct{ name, flag, text string }{
-	{"DEBUGINFOD_URLS", "debuginfod", "The debuginfod servers, separated by blanks. Of elfutils' other variables DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE and DEBUGINFOD_PROGRESS count, too."},
-	{"XDG_CACHE_HOME", "symbol-cache", "The folder of caches, of which symtool/symbols keeps what comes from symbol servers."},
-	{"NO_COLOR", "color", "If it is set and not empty, --color auto is never; so it is if TERM is dumb."},
-	{"TMPDIR", "", "The folder of temporary files, for large inputs."},
-}
 
 // manualPage is the page of a command.
 func manualPage(app *cli.App, c *manualCommand) string {
@@ -197,4 +189,9 @@ func roff(text string) string {
 		return `\&` + text
 	}
 	return text
+}
+
+// has tells whether the command has a flag.
+func (c *manualCommand) has(flag string) bool {
+	return slices.ContainsFunc(c.Flags, func(f manualFlag) bool { return f.Name == flag })
 }
