@@ -86,11 +86,19 @@ func TestOracleKilledWriters(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
 		go func() { done <- pollKilled(ctx, live.URL, encoding, &id, &whole, &absent) }()
 	}
-	kills := 0
-	for n := 1; kills < rounds && n < 5*rounds; {
-		kills += killOne(t, dir, &id, &n)
+	// One writer comes to its end, so that how long it takes on this machine is known,
+	// and its file must have been read before the first kill.
+	n := 1
+	_, took := runWriter(t, dir, &id, &n, time.Minute)
+	for end := time.Now().Add(time.Minute); whole.Load() == 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(10 * time.Millisecond)
+	kills := 0
+	for n < 10*rounds && kills < rounds {
+		if killed, _ := runWriter(t, dir, &id, &n, rand.N(took)); killed {
+			kills++
+		}
+	}
 	cancel()
 	for range 2 {
 		if err := <-done; err != nil {
@@ -118,8 +126,9 @@ func TestOracleKilledWriters(t *testing.T) {
 	t.Logf("%d kills, %d whole answers, %d times not there yet, %d leftovers", kills, whole.Load(), absent.Load(), left)
 }
 
-// killOne starts a writer, and kills it some time after it has begun.
-func killOne(t *testing.T, dir string, id *atomic.Value, n *int) (killed int) {
+// runWriter starts a writer of a file or two, and kills it so long after it has begun
+// with the last, if it has not come to its end. It tells which, and how long the last took.
+func runWriter(t *testing.T, dir string, id *atomic.Value, n *int, kill time.Duration) (killed bool, took time.Duration) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), childVar+"="+dir)
@@ -144,15 +153,20 @@ func killOne(t *testing.T, dir string, id *atomic.Value, n *int) (killed int) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(time.Duration(rand.Int64N(int64(25 * time.Millisecond))))
-	_ = c.Process.Kill()
 	in.Close()
+	begun := time.Now()
+	timer := time.AfterFunc(kill, func() { _ = c.Process.Kill() })
 	_, _ = io.Copy(io.Discard, lines)
+	err = c.Wait()
+	timer.Stop()
 	var exit *exec.ExitError
-	if errors.As(c.Wait(), &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return 1
+	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
+		return true, time.Since(begun)
 	}
-	return 0
+	if err != nil {
+		t.Fatal(err)
+	}
+	return false, time.Since(begun)
 }
 
 // pollKilled asks for the newest file again and again.
