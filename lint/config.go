@@ -1,15 +1,12 @@
 package lint
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // Config is what a project wants of lint: a TOML file, ConfigName by custom.
@@ -77,23 +74,6 @@ func (e *ConfigError) Error() string {
 	return place + ": " + printable(e.Msg)
 }
 
-// configText is the file as TOML has it.
-type configText struct {
-	Select   []string          `toml:"select"`
-	Ignore   []string          `toml:"ignore"`
-	MinCFI   *float64          `toml:"min-cfi"`
-	MinLines *float64          `toml:"min-lines"`
-	Severity map[string]string `toml:"severity"`
-	Suppress []struct {
-		Rule     string          `toml:"rule"`
-		File     string          `toml:"file"`
-		Function string          `toml:"function"`
-		Message  string          `toml:"message"`
-		Reason   string          `toml:"reason"`
-		Expires  *toml.LocalDate `toml:"expires"`
-	} `toml:"suppress"`
-}
-
 // ReadConfig reads a configuration; file is its name for messages. What is wrong
 // with it is a *ConfigError.
 func ReadConfig(file string, in io.Reader) (*Config, error) {
@@ -104,15 +84,16 @@ func ReadConfig(file string, in io.Reader) (*Config, error) {
 	if len(data) > maxConfig {
 		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("more than %d bytes: not a configuration", maxConfig)}
 	}
-	var text configText
-	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&text); err != nil {
-		return nil, tomlError(file, err)
+	text, lines, wrong := parseConfig(data)
+	if wrong != nil {
+		wrong.File = file
+		return nil, wrong
 	}
-	b := configBuilder{config: &Config{File: file, severities: map[string]Severity{}}, lines: keyLines(data)}
-	b.selection(&text)
-	b.thresholds(&text)
+	b := configBuilder{config: &Config{File: file, severities: map[string]Severity{}}, lines: lines}
+	b.selection(text)
+	b.thresholds(text)
 	b.severity(text.Severity)
-	b.suppressions(&text)
+	b.suppressions(text)
 	if b.err != nil {
 		return nil, b.err
 	}
@@ -178,7 +159,7 @@ func (b *configBuilder) suppressions(text *configText) {
 	for i := range text.Suppress {
 		t := &text.Suppress[i]
 		key := fmt.Sprintf("suppress.%d", i)
-		s := Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Line: b.lines[key], glob: globRegexp(t.File)}
+		s := Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Expires: t.Expires, Line: b.lines[key], glob: globRegexp(t.File)}
 		if t.Rule == "" {
 			b.fail(key, "suppress: there is no rule: want an ID, or a family")
 		} else if prefix, err := selector(t.Rule); err != nil {
@@ -188,9 +169,6 @@ func (b *configBuilder) suppressions(text *configText) {
 		}
 		if s.Reason == "" {
 			b.fail(key, "suppress: there is no reason: tell why %s is suppressed", t.Rule)
-		}
-		if t.Expires != nil {
-			s.Expires = t.Expires.String()
 		}
 		s.Function = b.regexp(key, "function", t.Function)
 		s.Message = b.regexp(key, "message", t.Message)
