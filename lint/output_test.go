@@ -23,7 +23,7 @@ import (
 // outputs are the forms of the results.
 var outputs = map[string]func(io.Writer, *Results) error{
 	"findings.txt": WriteText, "findings.json": WriteJSON, "findings.sarif": WriteSARIF,
-	"findings.github": WriteGitHub, "findings.junit.xml": WriteJUnit,
+	"findings.github": WriteGitHub, "findings.junit.xml": WriteJUnit, "findings.codequality.json": WriteCodeQuality,
 }
 
 const goodID = "0123456789ABCDEF0123456789ABCDEF0"

@@ -18,14 +18,15 @@ func TestOutputsTellOfUnreadFiles(t *testing.T) {
 	}}
 	html := func(w io.Writer, r *Results) error { return WriteHTML(w, r, nil) }
 	for name, want := range map[string][]string{
-		"text":   {"0 notes in 2 files; 1 file could not be read\n"},
-		"json":   {`"error":"not read: no such file","file":"none.sym"`, `"error":"not read to its end: gzip data: unexpected EOF","file":"cut.sym"`},
-		"sarif":  {`"executionSuccessful": false`, `"text": "not read: no such file"`, `"text": "not read to its end: gzip data: unexpected EOF"`},
-		"junit":  {` errors="2">`, `<error message="not read: no such file" type="input">`, `<error message="not read to its end: gzip data: unexpected EOF" type="input">`},
-		"github": {"::error file=none.sym,title=symtool lint::not read: no such file\n", "::error file=cut.sym,title=symtool lint::not read to its end: gzip data: unexpected EOF\n"},
-		"html":   {`not read: no such file</p>`, `not read to its end: gzip data: unexpected EOF</p>`},
+		"text":        {"0 notes in 2 files; 1 file could not be read\n"},
+		"json":        {`"error":"not read: no such file","file":"none.sym"`, `"error":"not read to its end: gzip data: unexpected EOF","file":"cut.sym"`},
+		"sarif":       {`"executionSuccessful": false`, `"text": "not read: no such file"`, `"text": "not read to its end: gzip data: unexpected EOF"`},
+		"junit":       {` errors="2">`, `<error message="not read: no such file" type="input">`, `<error message="not read to its end: gzip data: unexpected EOF" type="input">`},
+		"github":      {"::error file=none.sym,title=symtool lint::not read: no such file\n", "::error file=cut.sym,title=symtool lint::not read to its end: gzip data: unexpected EOF\n"},
+		"codequality": {`"description":"not read: no such file"`, `"path":"cut.sym"},"severity":"blocker"}`},
+		"html":        {`not read: no such file</p>`, `not read to its end: gzip data: unexpected EOF</p>`},
 	} {
-		write := map[string]func(io.Writer, *Results) error{"text": WriteText, "json": WriteJSON, "sarif": WriteSARIF, "junit": WriteJUnit, "github": WriteGitHub, "html": html}[name]
+		write := map[string]func(io.Writer, *Results) error{"text": WriteText, "json": WriteJSON, "sarif": WriteSARIF, "junit": WriteJUnit, "github": WriteGitHub, "codequality": WriteCodeQuality, "html": html}[name]
 		out := string(written(t, write, r))
 		for _, w := range want {
 			if !strings.Contains(out, w) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"os"
@@ -152,7 +153,25 @@ func checkGitLabReports(t *testing.T, dir string, job *gitlabJob, status int, fa
 		}
 	}
 	slices.Sort(got)
-	if want := slices.Sorted(slices.Values(failed)); !slices.Equal(got, want) {
+	want := slices.Sorted(slices.Values(failed))
+	if !slices.Equal(got, want) {
 		t.Errorf("JUnit has failures of %q, want %q", got, want)
+	}
+	var issues []struct {
+		Description, Fingerprint, Severity string
+		Location                           struct{ Path string }
+	}
+	if err := json.Unmarshal(contentsOf(t, filepath.Join(dir, job.Artifacts.Reports["codequality"])), &issues); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, issue := range issues {
+		if issue.Severity != "info" {
+			found = append(found, issue.Location.Path)
+		}
+	}
+	slices.Sort(found)
+	if found = slices.Compact(found); !slices.Equal(found, want) {
+		t.Errorf("Code Quality has issues of %q, want %q", found, want)
 	}
 }

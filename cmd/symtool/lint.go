@@ -31,7 +31,7 @@ func lintCommand(msgs *messages) *cli.Command {
 		UsageText:   "symtool lint [flags] FILE...\nsymtool lint --explain ID\nsymtool lint --list\nsymtool lint --docs",
 		Description: lintDescription,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORM` of the findings: text (default), json, sarif (2.1.0), github\n(annotations of a workflow), junit or html (one page)", Value: formatText},
+			&cli.StringFlag{Name: "format", Usage: "`FORM` of the findings: text (default), json, sarif (2.1.0), github\n(annotations of a workflow), junit, codequality (GitLab) or html (one page)", Value: formatText},
 			outputFlag(),
 			&cli.StringFlag{Name: "fail-on", Usage: "status 1 from this `SEVERITY` on: error (default), warning or never", Value: "error"},
 			&cli.StringSliceFlag{Name: "select", Usage: "check `RULES` only; may be repeated"},

@@ -15,15 +15,16 @@ type lintFormat struct {
 }
 
 // lintFormatNames are the values of --format, in the order of the help.
-var lintFormatNames = []string{formatText, formatJSON, "sarif", "github", "junit", "html"}
+var lintFormatNames = []string{formatText, formatJSON, "sarif", "github", "junit", "codequality", "html"}
 
 var lintFormats = map[string]lintFormat{
-	formatText: {},
-	formatJSON: {document: lint.WriteJSON, functions: true},
-	"sarif":    {document: lint.WriteSARIF, functions: true},
-	"github":   {document: lint.WriteGitHub},
-	"junit":    {document: lint.WriteJUnit},
-	"html":     {page: true, functions: true},
+	formatText:    {},
+	formatJSON:    {document: lint.WriteJSON, functions: true},
+	"sarif":       {document: lint.WriteSARIF, functions: true},
+	"github":      {document: lint.WriteGitHub},
+	"junit":       {document: lint.WriteJUnit},
+	"codequality": {document: lint.WriteCodeQuality},
+	"html":        {page: true, functions: true},
 }
 
 // text tells whether findings are printed file by file.
