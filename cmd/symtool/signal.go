@@ -15,10 +15,9 @@ func (e signalError) Error() string { return e.signal.String() }
 
 // withSignals ends ctx at the first SIGINT, SIGTERM or SIGHUP, so that
 // temporary files are removed; the second one has the usual effect. Signals
-// that the parent process has ignored stay ignored. SIGPIPE and SIGXFSZ become
-// errors of the write.
+// that the parent process has ignored stay ignored.
 func withSignals(ctx context.Context) (context.Context, func()) {
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGXFSZ)
+	ignoreBrokenWrites()
 	ctx, cancel := context.WithCancelCause(ctx)
 	got := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// otherSystems are those that the program builds for, besides Linux.
+var otherSystems = []string{"windows", "darwin", "freebsd"}
+
+// The program and its packages are what the compiler takes on other systems. Types are
+// checked from sources, which takes seconds where a build takes minutes;
+// TestOracleOtherSystemsBuild is the build.
+func TestOtherSystems(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
+	for _, system := range otherSystems {
+		t.Run(system, func(t *testing.T) {
+			own := 0
+			packages := map[string]*types.Package{"unsafe": types.Unsafe}
+			for _, p := range listedFor(t, system) {
+				if p.ImportPath != "unsafe" {
+					packages[p.ImportPath] = p.check(t, packages)
+				}
+				if p.own() {
+					own++
+				}
+			}
+			if own < 20 {
+				t.Errorf("%d packages of the program, want 20 and more", own)
+			}
+		})
+	}
+}
+
+// What has no name on a system is found.
+func TestOtherSystemsTellWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a.go"), "package a\n\nfunc f() { unknown() }\n")
+	p := listedPackage{ImportPath: module + "/a", Dir: dir, GoFiles: []string{"a.go"}}
+	if _, err := p.types(nil); err == nil || !strings.Contains(err.Error(), "undefined: unknown") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The linker takes it, too.
+func TestOracleOtherSystemsBuild(t *testing.T) {
+	testenv.Oracle(t)
+	if !testenv.OracleFull() {
+		t.Skip("takes minutes: runs with SYMTOOL_ORACLE=full")
+	}
+	for _, system := range otherSystems {
+		cmd := exec.Command("go", "build", "-tags", "nethttpomithttp2,urfave_cli_no_docs", "-o", filepath.Join(t.TempDir(), "symtool"), "./cmd/symtool")
+		cmd.Dir = testenv.Root(t)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS="+system)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", system, err, out)
+		}
+	}
+}
+
+// listedPackage is a package as go list has it.
+type listedPackage struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	ImportMap  map[string]string
+}
+
+func (p *listedPackage) own() bool {
+	return p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/")
+}
+
+// listedFor lists the program's packages for a system, imported ones first.
+func listedFor(t *testing.T, system string) (list []listedPackage) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-tags", "nethttpomithttp2,urfave_cli_no_docs", "-json=ImportPath,Dir,GoFiles,ImportMap", "./cmd/symtool")
+	cmd.Dir = testenv.Root(t)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS="+system)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listedPackage
+		if err := dec.Decode(&p); err == io.EOF {
+			return list
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+func (p *listedPackage) check(t *testing.T, packages map[string]*types.Package) *types.Package {
+	t.Helper()
+	checked, err := p.types(packages)
+	if err != nil && p.own() {
+		t.Errorf("%s: %v", p.ImportPath, err)
+	}
+	return checked
+}
+
+// types checks a package; of those of others, all but what is in functions. The error
+// is the first one.
+func (p *listedPackage) types(packages map[string]*types.Package) (*types.Package, error) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	var first error
+	config := types.Config{
+		Importer:         mappedImporter{packages, p.ImportMap},
+		Sizes:            types.SizesFor("gc", "amd64"),
+		IgnoreFuncBodies: !p.own(),
+		Error: func(err error) {
+			if first == nil {
+				first = err
+			}
+		},
+	}
+	checked, _ := config.Check(p.ImportPath, fset, files, nil)
+	return checked, first
+}
+
+type mappedImporter struct {
+	packages map[string]*types.Package
+	names    map[string]string
+}
+
+func (m mappedImporter) Import(path string) (*types.Package, error) {
+	if mapped, ok := m.names[path]; ok {
+		path = mapped
+	}
+	if p := m.packages[path]; p != nil {
+		return p, nil
+	}
+	return nil, errors.New("not listed: " + path)
+}
