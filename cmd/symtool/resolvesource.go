@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,36 +11,48 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt/store"
 )
 
 // moduleName names a module; id may be "".
-type moduleName struct{ name, id string }
+type moduleName struct {
+	name, id string
+	file     string // the id as it was written, if it may be the name of a file instead: bin/ed
+}
 
-// minID is the length of the shortest id of a MODULE record.
-const minID = 33
+// longID is the length of the shortest id that is not taken for the name of a file:
+// 32 digits and the age. Older ones have 9 and more; stores have any.
+const longID = 33
 
 // parseModule reads NAME or NAME/ID; folders in front of NAME do not count.
 func parseModule(text string) moduleName {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
 	n := len(parts)
-	switch {
-	case n == 0:
+	if n == 0 {
 		return moduleName{}
-	case n > 1 && isID(parts[n-1]):
-		return moduleName{parts[n-2], strings.ToUpper(parts[n-1])}
+	}
+	if n > 1 && isID(parts[n-1]) {
+		m := moduleName{name: parts[n-2], id: strings.ToUpper(parts[n-1])}
+		if len(m.id) >= longID {
+			return m
+		}
+		if _, err := store.NewPlace(m.name, m.id); err == nil {
+			m.file = parts[n-1]
+			return m
+		}
 	}
 	return moduleName{name: parts[n-1]}
 }
 
 func isID(s string) bool {
-	return len(s) >= minID && strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
+	return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
 func (m moduleName) String() string {
 	if m.id == "" {
 		return m.name
 	}
-	return m.name + "/" + m.id
+	return m.name + "/" + cmp.Or(m.file, m.id)
 }
 
 // symbolSources finds the symbols of modules where the flags say.
@@ -117,10 +130,13 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 		return r
 	}
 	var tried []string
-	if m.name != "" || s.one {
-		var err error
-		r, tried, err = s.supplier.Symbols(ctx, resolve.Module{Name: m.name, DebugID: m.id})
-		s.tellError(err)
+	if m.file != "" { // it costs no question to a server, which wants an id
+		r, tried = s.look(ctx, resolve.Module{Name: m.file})
+	}
+	if r == nil && (m.name != "" || s.one) {
+		var more []string
+		r, more = s.look(ctx, resolve.Module{Name: m.name, DebugID: m.id})
+		tried = append(tried, more...)
 	}
 	s.known[m] = r
 	if r != nil {
@@ -130,6 +146,13 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 		s.tellTried(m, r != nil, tried)
 	}
 	return r
+}
+
+// look asks for symbols, and tells of those that could not be used.
+func (s *symbolSources) look(ctx context.Context, m resolve.Module) (*resolve.Resolver, []string) {
+	r, tried, err := s.supplier.Symbols(ctx, m)
+	s.tellError(err)
+	return r, tried
 }
 
 // names lists the modules whose symbols are at hand: what a server has is not known.
