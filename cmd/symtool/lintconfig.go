@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,11 +15,11 @@ import (
 // configure reads the configuration and the baseline. A flag counts more than the
 // configuration: --select replaces its list, --ignore adds to it.
 func (l *linter) configure(c *cli.Context) error {
-	config, err := readLintFile(c.String("config"), lint.ReadConfig)
+	config, err := readLintFile(c, "config", lint.ReadConfig)
 	if err != nil {
 		return err
 	}
-	baseline, err := readLintFile(c.String("baseline"), lint.ReadBaseline)
+	baseline, err := readLintFile(c, "baseline", lint.ReadBaseline)
 	if err != nil {
 		return err
 	}
@@ -53,14 +54,16 @@ func (l *linter) configure(c *cli.Context) error {
 	return nil
 }
 
-// readLintFile reads a configuration or a baseline; without a name there is none.
-func readLintFile[T any](name string, read func(string, io.Reader) (*T, error)) (*T, error) {
+// readLintFile reads a flag's file, a configuration or a baseline; without a name
+// there is none.
+func readLintFile[T any](c *cli.Context, flag string, read func(string, io.Reader) (*T, error)) (*T, error) {
+	name := c.String(flag)
 	if name == "" {
 		return nil, nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, &statusError{statusInput, err}
+		return nil, &statusError{statusInput, fmt.Errorf("--%s: %s: %w", flag, name, errors.Unwrap(err))}
 	}
 	defer f.Close()
 	v, err := read(name, f)
