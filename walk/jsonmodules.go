@@ -59,7 +59,7 @@ func (m *documentMaker) module(i int) DocModule {
 	}
 	if symbols.Resolver != nil {
 		doc.Symtool.File = textOrNull(symbols.Resolver.Path)
-		doc.Symtool.Binary = symbols.state != nil && symbols.state.symbols.binary
+		doc.Symtool.Binary = symbols.state != nil && symbols.state.symbols.known().binary
 	}
 	return doc
 }

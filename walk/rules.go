@@ -84,17 +84,17 @@ func bySymbols(u *unwinder, f *Frame) outcome {
 	if u.module == nil {
 		return nothing
 	}
-	r := u.module.resolver(u.ctx)
+	s := u.module.symbolsFrom(u.ctx)
 	by := BySymbols
-	if u.module.symbols.binary {
+	if s.binary {
 		by = ByEHFrame
 	}
-	return u.byRules(f, r, by)
+	return u.byRules(f, s.resolver, by)
 }
 
 // byEHFrame uses .eh_frame and .debug_frame of the binary.
 func byEHFrame(u *unwinder, f *Frame) outcome {
-	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.binary && u.may[ByEHFrame] {
+	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.known().binary && u.may[ByEHFrame] {
 		return nothing // bySymbols has had them
 	}
 	return u.byRules(f, u.table(tableEHFrame), ByEHFrame)
@@ -111,15 +111,14 @@ func bySFrame(u *unwinder, f *Frame) outcome {
 // table returns the rules of a section of the frame's binary, nil without, and
 // notes its damage.
 func (u *unwinder) table(table int) *resolve.Resolver {
-	r := u.module.rules(u.ctx, table)
-	t, m := &u.module.tables[table], &u.result.Modules[u.frame.Module]
+	t, m := u.module.rules(u.ctx, table), &u.result.Modules[u.frame.Module]
 	if t.err != nil {
 		m.damaged(t.err)
 	}
 	for _, p := range t.problems {
 		m.damaged(errors.New(p.String()))
 	}
-	return r
+	return t.resolver
 }
 
 // byRules computes the caller by the rules of a table, nil for none.

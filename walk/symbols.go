@@ -69,25 +69,22 @@ type moduleState struct {
 	image   []byte // the file as it is in the dump's memory, of the vdso; may be nil
 	sources *Sources
 
-	symbols struct {
-		once     sync.Once
-		resolver *resolve.Resolver
-		binary   bool // it is of the binary
-		tried    []string
-		err      error
-	}
-	binary struct {
-		once  sync.Once
-		file  *elfobj.File
-		tried []string
-		err   error
-	}
-	tables [2]cfiTable // of the binary: .eh_frame, .sframe
+	symbols settled[moduleSymbols]
+	binary  settled[elfFile]
+	tables  [2]settled[cfiTable] // of the binary: .eh_frame, .sframe
 }
+
+type moduleSymbols struct {
+	resolver *resolve.Resolver // nil without
+	binary   bool              // it is of the binary
+	tried    []string
+	err      error
+}
+
+type elfFile struct{ file *elfobj.File }
 
 // cfiTable is the rules of a section of the binary.
 type cfiTable struct {
-	once     sync.Once
 	resolver *resolve.Resolver // nil without
 	problems []bin.Problem
 	err      error
@@ -131,26 +128,29 @@ func (s *Sources) Close() error {
 
 // resolver returns the module's symbols, nil without.
 func (st *moduleState) resolver(ctx context.Context) *resolve.Resolver {
-	st.symbols.once.Do(func() {
-		if s := st.sources.Symbols; s != nil {
-			st.ask(ctx, s)
-		}
-		if s := st.binaries(); s != nil && st.symbols.resolver == nil {
-			st.ask(ctx, s)
-			st.symbols.binary = st.symbols.resolver != nil
-		}
-		if f := st.fileInMemory(); f != nil && st.symbols.resolver == nil {
-			var err error
-			st.symbols.resolver, _, err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
-			st.symbols.binary, st.symbols.err = true, errors.Join(st.symbols.err, err)
-		}
-	})
-	return st.symbols.resolver
+	return st.symbolsFrom(ctx).resolver
 }
 
-func (st *moduleState) ask(ctx context.Context, s resolve.Supplier) {
-	r, tried, err := s.Symbols(ctx, st.m)
-	y := &st.symbols
+// symbolsFrom returns what there is of the module's symbols.
+func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
+	return st.symbols.get(ctx, func(y *moduleSymbols) {
+		if s := st.sources.Symbols; s != nil {
+			y.ask(ctx, s, st.m)
+		}
+		if s := st.binaries(); s != nil && y.resolver == nil {
+			y.ask(ctx, s, st.m)
+			y.binary = y.resolver != nil
+		}
+		if f := st.fileInMemory(); f != nil && y.resolver == nil {
+			var err error
+			y.resolver, _, err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
+			y.binary, y.err = true, errors.Join(y.err, err)
+		}
+	})
+}
+
+func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.Module) {
+	r, tried, err := s.Symbols(ctx, m)
 	y.resolver, y.tried, y.err = r, append(y.tried, tried...), errors.Join(y.err, err)
 }
 
@@ -176,17 +176,15 @@ func (st *moduleState) binaries() *resolve.Binaries {
 
 // file returns the module's binary, nil without.
 func (st *moduleState) file(ctx context.Context) *elfobj.File {
-	b := &st.binary
-	b.once.Do(func() {
+	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
-			b.file, b.tried, b.err = s.Binary(ctx, st.m)
+			b.file, _, _ = s.Binary(ctx, st.m) // what is wrong is told of its symbols
 			st.sources.hold(b.file)
 		}
 		if b.file == nil {
 			b.file = st.fileInMemory()
 		}
-	})
-	return b.file
+	}).file
 }
 
 // hold keeps a file open until Close.
@@ -212,10 +210,9 @@ const (
 	tableSFrame  = 1
 )
 
-// rules returns the rules of a section of the binary, nil without.
-func (st *moduleState) rules(ctx context.Context, table int) *resolve.Resolver {
-	t := &st.tables[table]
-	t.once.Do(func() {
+// rules returns the rules of a section of the binary, and what is wrong with them.
+func (st *moduleState) rules(ctx context.Context, table int) *cfiTable {
+	return st.tables[table].get(ctx, func(t *cfiTable) {
 		f := st.file(ctx)
 		if f == nil || table == tableSFrame && len(f.SectionsNamed(".sframe")) == 0 {
 			return
@@ -226,5 +223,4 @@ func (st *moduleState) rules(ctx context.Context, table int) *resolve.Resolver {
 		}
 		t.resolver, t.problems, t.err = readModule(ctx, f, o)
 	})
-	return t.resolver
 }

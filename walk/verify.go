@@ -140,6 +140,9 @@ func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict,
 			return nil, err
 		}
 	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	v.judgeModules()
 	v.judgeCounts()
 	v.conclude()

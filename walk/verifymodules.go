@@ -48,7 +48,7 @@ func (v *verifier) describe(i int) ModuleVerdict {
 		x.Symbols = "missing"
 	default:
 		x.Symbols, x.Path = "symbol-file", r.Path
-		if known.state.symbols.binary {
+		if known.state.symbols.known().binary {
 			x.Symbols = "binary"
 		}
 	}

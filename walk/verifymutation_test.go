@@ -400,7 +400,8 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *Fr
 	}
 	s := &Sources{Symbols: symbolSources(m.t, dir, m.store).Symbols, Binaries: m.sources.Binaries, modules: maps.Clone(m.sources.modules)}
 	maps.DeleteFunc(s.modules, func(_ string, st *moduleState) bool { // what is known of the others stays
-		return st.symbols.resolver != nil && st.symbols.resolver.Path == path
+		r := st.symbols.known().resolver
+		return r != nil && r.Path == path
 	})
 	w := NewWalker(s, Config{})
 	r, err := w.Walk(context.Background(), m.d)

@@ -52,12 +52,11 @@ func (v *verifier) tables(st *moduleState) (list []table) {
 		return list
 	}
 	defer func() { v.known[st] = list }()
-	r := st.resolver(v.ctx)
-	if r != nil && !st.symbols.binary {
-		list = append(list, table{BySymbols, r})
+	if s := st.symbolsFrom(v.ctx); s.resolver != nil && !s.binary {
+		list = append(list, table{BySymbols, s.resolver})
 	}
 	for i, by := range [...]Technique{tableEHFrame: ByEHFrame, tableSFrame: BySFrame} {
-		if r := st.rules(v.ctx, i); r != nil {
+		if r := st.rules(v.ctx, i).resolver; r != nil {
 			list = append(list, table{by, r})
 		}
 	}

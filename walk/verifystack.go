@@ -119,7 +119,7 @@ func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 		}
 		return
 	}
-	if st := v.result.Modules[f.Module].state; st != nil && st.symbols.resolver != nil {
+	if st := v.result.Modules[f.Module].state; st != nil && st.symbols.known().resolver != nil {
 		v.add(s, f, Finding{Severity: SeverityNote, Kind: KindNoFunction, Blame: BlameSymbols, Text: "the symbols have no function here"})
 	}
 }

@@ -90,9 +90,12 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	for i := range res.Modules {
 		m := &res.Modules[i]
 		if st := m.state; st != nil {
-			m.Asked, m.Resolver = true, st.resolver(ctx)
-			m.Tried, m.Err = st.symbols.tried, st.symbols.err
+			s := st.symbolsFrom(ctx)
+			m.Asked, m.Resolver, m.Tried, m.Err = true, s.resolver, s.tried, s.err
 		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
 	}
 	return res, nil
 }

@@ -1,0 +1,103 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// endingSupplier ends the context of the first question, as somebody does who waits
+// for a server no longer.
+type endingSupplier struct {
+	resolve.Supplier
+	mu    sync.Mutex
+	end   context.CancelCauseFunc // nil once it was called
+	asked int
+}
+
+func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolve.Resolver, []string, error) {
+	s.mu.Lock()
+	s.asked++
+	if s.end != nil {
+		s.end(errEnded)
+		s.end = nil
+	}
+	s.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return s.Supplier.Symbols(ctx, m)
+}
+
+var errEnded = errors.New("not waited for")
+
+// A walk that was ended is nobody else's answer: the next walk with the same
+// Sources, and one that waits meanwhile, have the symbols and the binary's rules.
+func TestEndedWalkIsForgotten(t *testing.T) {
+	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
+	dir := t.TempDir()
+	if err := writeSymbols(binary, dir); err != nil {
+		t.Fatal(err)
+	}
+	want := stackText(walkFile(t, core, symbolSources(t, dir), Config{}))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	supplier := &endingSupplier{Supplier: symbolSources(t, dir).Symbols, end: cancel}
+	s := &Sources{Symbols: supplier, Binaries: binarySources(t, binary).Binaries}
+	d, closer, err := Open(core, Options{Core: elfcore.Options{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	if _, err := NewWalker(s, Config{}).Walk(ctx, d); !errors.Is(err, errEnded) || supplier.asked != 1 {
+		t.Errorf("error %v after %d questions", err, supplier.asked)
+	}
+	var wait sync.WaitGroup
+	for _, c := range []Config{{}, {Techniques: []Technique{ByEHFrame}}, {Techniques: []Technique{BySFrame}}} {
+		wait.Go(func() {
+			r := walkFile(t, core, s, c)
+			if got := stackText(r); got != want || r.Modules[0].Err != nil {
+				t.Errorf("%v: %v\n%swant\n%s", c.Techniques, r.Modules[0].Err, got, want)
+			}
+		})
+	}
+	wait.Wait()
+	if asked := supplier.asked; asked > 1+len(d.Modules) {
+		t.Errorf("asked %d times for %d modules", asked, len(d.Modules))
+	}
+	if _, err := NewWalker(s, Config{}).Walk(ctx, d); !errors.Is(err, errEnded) {
+		t.Errorf("a walk that has ended before it began: error %v", err)
+	}
+}
+
+// What is settled is found out once, whoever asks.
+func TestSettled(t *testing.T) {
+	var s settled[int]
+	if *s.known() != 0 {
+		t.Error("something is known of what nobody asked for")
+	}
+	ended, end := context.WithCancel(context.Background())
+	if n := *s.get(ended, func(n *int) { end(); *n = 1 }); n != 1 || *s.known() != 0 {
+		t.Errorf("%d, known %d", n, *s.known())
+	}
+	if n := *s.get(ended, func(n *int) { *n = 2 }); n != 0 {
+		t.Errorf("%d is found for one whose context has ended", n)
+	}
+	var wait sync.WaitGroup
+	calls := 0
+	for range 8 {
+		wait.Go(func() {
+			if n := *s.get(context.Background(), func(n *int) { calls++; *n = 3 }); n != 3 {
+				t.Errorf("%d, want 3", n)
+			}
+		})
+	}
+	wait.Wait()
+	if n := *s.get(ended, nil); calls != 1 || n != 3 || *s.known() != 3 {
+		t.Errorf("%d after %d calls, known %d", n, calls, *s.known())
+	}
+}
