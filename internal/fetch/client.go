@@ -177,6 +177,7 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	if err := s.state(); err != nil {
 		return fmt.Errorf("not asked again: %w", err)
 	}
+	caller := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if most := c.limits.MaxTime; most > 0 {
@@ -191,7 +192,9 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	resp, err := c.request(ctx, u, header)
 	if err != nil {
 		err = Reason(ctx, err)
-		s.giveUp(err)
+		if caller.Err() == nil { // whoever asks next has not given up
+			s.giveUp(err)
+		}
 		return err
 	}
 	defer resp.Body.Close()

@@ -119,6 +119,33 @@ func TestRedirections(t *testing.T) {
 	}
 }
 
+// A caller that gives up says nothing about the server: the next one asks it.
+func TestCallerGivesUp(t *testing.T) {
+	var asked atomic.Int32
+	arrived := make(chan struct{})
+	url := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			close(arrived)
+			<-r.Context().Done()
+		}
+	})
+	servers, err := NewServers([]string{url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-arrived; cancel() }()
+	c := New(Limits{Timeout: time.Minute}, "", nil)
+	if err := c.Get(ctx, servers[0], servers[0].URL("x"), nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	came := false
+	err = c.Get(context.Background(), servers[0], servers[0].URL("x"), nil, func(http.Header, io.Reader) error { came = true; return nil })
+	if err != nil || !came || asked.Load() != 2 {
+		t.Errorf("the next one: error %v, asked %d times", err, asked.Load())
+	}
+}
+
 // A server that was too slow is not asked again; one that said no is.
 func TestGiveUp(t *testing.T) {
 	var asked atomic.Int32
