@@ -39,6 +39,10 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	return slices.Clone(data)
 }
 
+// InDump tells whether a module's file is in the dump itself, so that nothing else is
+// needed for its symbols: it is the vdso's, mostly.
+func InDump(d *dump.Dump, m *dump.Module) bool { return imageOf(d, m) != nil }
+
 func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
 	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
 		return nil

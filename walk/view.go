@@ -164,13 +164,10 @@ func lastByte(m *dump.Module) uint64 { return m.Addr + max(m.Size, 1) - 1 }
 
 // cpuName is Breakpad's name of a CPU.
 func cpuName(d *dump.Dump) string {
-	switch {
-	case d.Arch == arch.X86_64:
+	if d.Arch == arch.X86_64 {
 		return "amd64"
-	case d.System.CPU == "" && d.Arch != nil:
-		return d.Arch.Name
 	}
-	return d.System.CPU
+	return d.CPU()
 }
 
 // breakpadReason is why the process crashed in Breakpad's words.

@@ -30,7 +30,7 @@ type moduleDiagnosis struct {
 	Path    string   `json:"path"`
 	DebugID string   `json:"debug_id,omitempty"`
 	CodeID  string   `json:"code_id,omitempty"`
-	Symbols string   `json:"symbols,omitempty"` // "found"
+	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump": the dump has its file
 	Tried   []string `json:"tried,omitempty"`
 	Here    bool     `json:"here"` // its binary, with its id, is at its path on this machine
 }
@@ -43,7 +43,7 @@ func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
 	}
 	defer closer.Close()
 	g.problems(crash.Problems)
-	p := &dumpDiagnosis{Format: crash.Format, CPU: crash.System.CPU, Threads: len(crash.Threads), Modules: []moduleDiagnosis{},
+	p := &dumpDiagnosis{Format: crash.Format, CPU: crash.CPU(), Threads: len(crash.Threads), Modules: []moduleDiagnosis{},
 		System: spaced(crash.System.OS.String(), crash.System.Version, crash.System.Build)}
 	if crash.Crash != nil {
 		p.Reason = crash.Reason()
@@ -78,6 +78,10 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		if err != nil {
 			g.problem(problemSummary{File: m.Path, Message: err.Error(), Lost: "symbols of the module"}, named(m.Path, err, err.Error()))
 		}
+	}
+	if walk.InDump(crash, m) {
+		is.Symbols, is.Tried = "in-dump", nil
+		return is
 	}
 	is.Here = m.DebugID != "" && isHere(m)
 	return is

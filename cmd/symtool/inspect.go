@@ -193,7 +193,7 @@ func (t *dumpText) head(file string) {
 	}
 	t.entry("system", "%s", spaced(d.System.OS.String(), d.System.Version, d.System.Build))
 	t.entry("", "%s", d.System.Detail)
-	cpu := d.System.CPU
+	cpu := d.CPU()
 	if d.System.Model != "" {
 		cpu += ", " + d.System.Model
 	}

@@ -188,7 +188,7 @@ func newInspectedDump(file string, dumped *dump.Dump) inspectedDump {
 		File: file, Format: d.Format, Time: timeText(d.Time), Process: d.process(),
 		System: &inspectedSystem{
 			d.System.OS.String(), spaced(d.System.Version, d.System.Build), d.System.Detail,
-			d.System.CPU, d.System.Model, d.System.CPUs,
+			d.CPU(), d.System.Model, d.System.CPUs,
 		},
 		Crash: d.crash(), ThreadCount: len(d.Threads), Threads: d.threads(),
 		Modules: d.modules(d.Dump.Modules), Unloaded: d.modules(d.Dump.Unloaded),

@@ -87,12 +87,21 @@ func (o OS) Base(path string) string {
 	return path[strings.LastIndexAny(path, separators)+1:]
 }
 
+// CPU is the name of the CPU: that of MODULE records, x86_64, or the dump's own of one
+// whose registers are not known.
+func (d *Dump) CPU() string {
+	if d.Arch != nil {
+		return d.Arch.Name
+	}
+	return d.System.CPU
+}
+
 // System is the machine and its operating system.
 type System struct {
 	OS      OS
 	Version string // "5.1.2600", "10.13.3"
 	Build   string // more of the version: "Service Pack 2", uname's text
-	CPU     string // the dump's own name of the CPU
+	CPU     string // as the dump's format calls it: amd64 in minidumps. Cores have numbers: it is Arch's name, or EM_...
 	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
 	Detail  string // what the dump's writer tells of the system beside these, as text
 	CPUs    int

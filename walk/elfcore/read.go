@@ -92,7 +92,9 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	}
 	r.d = &dump.Dump{Format: Format, Order: f.Order, Arch: arch.ByELF(f.Machine, f.Class), Main: -1}
 	r.d.System = dump.System{OS: dump.Linux, CPU: f.Machine.String()}
-	if r.d.Arch == nil {
+	if r.d.Arch != nil {
+		r.d.System.CPU = r.d.Arch.Name
+	} else {
 		r.problem("all registers", 18, "the registers of %v (%v) are not known", f.Machine, f.Class)
 	}
 	r.readNotes()
