@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/symtool/symtool/symfmt/store"
@@ -164,9 +165,20 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 	})
 	if ctx.Err() == nil {
 		lines.end()
+		if slices.ContainsFunc(results, func(x *upload.Result) bool { return upload.RefusesMethod(x.Err) }) {
+			r.msgs.warnf("symtool: %s: %s", r.shown, refusedAdvice(r.options.Protocol))
+		}
 	}
 	upload.Sort(results)
 	return results, err
+}
+
+// refusedAdvice is what may be done where a server takes nothing by this protocol.
+func refusedAdvice(p upload.Protocol) string {
+	if p == upload.Put {
+		return "no PUT there: the server must take it (WebDAV), or have another --protocol; what symtool serve has, symtool store add puts there"
+	}
+	return "no " + string(p) + " there: is URL the address of the server's API, and --protocol the server's?"
 }
 
 // tell tells what became of a file.

@@ -184,7 +184,7 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		text := "want " + strings.Join(allowed, " or ")
 		if to.kind != symbolicate {
-			text = "this server is read-only: " + text
+			text = "this server is read-only: " + text + "; symtool store add puts files into its folders"
 		}
 		s.failFor(to)(w, http.StatusMethodNotAllowed, text)
 	case to.kind == unknown:

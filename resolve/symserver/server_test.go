@@ -545,6 +545,9 @@ func TestMethods(t *testing.T) {
 			t.Errorf("%s %s: %d %v", c.method, c.path, r.StatusCode, r.Header)
 		}
 	}
+	if text := body(t, ask(t, s, "PUT", "/a/AB/a.sym", nil)); text != "this server is read-only: want GET or HEAD; symtool store add puts files into its folders\n" {
+		t.Errorf("%q", text)
+	}
 	plain, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	if r := ask(t, plain, "OPTIONS", "/symbolicate/v5", nil); r.StatusCode != 405 || r.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("OPTIONS without an origin: %d %v", r.StatusCode, r.Header)

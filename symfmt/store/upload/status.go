@@ -45,6 +45,12 @@ func hasStatus(err error, codes ...int) bool {
 	return false
 }
 
+// RefusesMethod tells whether a file failed because the server takes nothing, or not by
+// this protocol, at its address: 405 and 501.
+func RefusesMethod(err error) bool {
+	return hasStatus(err, http.StatusMethodNotAllowed, http.StatusNotImplemented)
+}
+
 // s3Error is the text of an error of S3.
 type s3Error struct {
 	XMLName xml.Name `xml:"Error"`
