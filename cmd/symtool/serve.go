@@ -30,6 +30,10 @@ buildid/HEX/ or xx/yyyy/ below DIR or --debug-dir also those of debuginfod:
 The URL goes to standard output when requests are taken. The first SIGTERM or SIGINT
 ends the server when the requests that are under way are answered: the status is 0,
 or 1 if some took longer than --drain. Nothing is written to DIR.
+
+SIGHUP opens the files of --access-log and --missing anew, which logrotate has moved;
+without them it ends the server. Messages go to standard error: who takes that, such
+as systemd's journal, rotates it.
 `
 
 func serveCommand(msgs *messages) *cli.Command {
@@ -160,6 +164,7 @@ func (r *serveRun) run(ctx context.Context) error {
 		return err
 	}
 	defer logs.close()
+	defer logs.reopenAtHangup(r.failedLog)()
 	r.cfg.Tell = func(line string) { r.tell(line) }
 	if r.verbose {
 		r.cfg.Note = func(line string) { r.msgs.printf("symtool: %s", line) }

@@ -20,12 +20,68 @@ import (
 const maxMissing = 100_000
 
 // serveLogs are the files that serve appends to.
-type serveLogs struct{ files []*os.File }
+type serveLogs struct{ files []*logFile }
 
 func (l *serveLogs) close() {
 	for _, f := range l.files {
-		f.Close()
+		f.close()
 	}
+}
+
+// reopenAtHangup opens the files anew at each SIGHUP, until stop is called: what
+// rotates logs has moved them. Without files SIGHUP is what it is for all commands.
+func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop func()) {
+	if len(l.files) == 0 {
+		return func() {}
+	}
+	return atHangup(func() {
+		for _, f := range l.files {
+			if err := f.reopen(); err != nil {
+				failed(f.name, err)
+			}
+		}
+	})
+}
+
+// logFile is a file that is appended to, and may be moved meanwhile.
+type logFile struct {
+	name string
+	mu   sync.Mutex
+	f    *os.File
+}
+
+func openLogFile(name string) (*logFile, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{name: name, f: f}, nil
+}
+
+func (l *logFile) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f.Write(p)
+}
+
+// reopen goes on in the file that has the name now; if there can be none, in the old
+// one.
+func (l *logFile) reopen() error {
+	next, err := openLogFile(l.name)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f.Close()
+	l.f = next.f
+	return nil
+}
+
+func (l *logFile) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f.Close()
 }
 
 // openLogs opens what --access-log and --missing name.
@@ -34,7 +90,7 @@ func (r *serveRun) openLogs() (*serveLogs, error) {
 	if r.accessLog != "" {
 		w := r.stdout
 		if r.accessLog != "-" {
-			f, err := os.OpenFile(r.accessLog, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+			f, err := openLogFile(r.accessLog)
 			if err != nil {
 				return nil, outputError(r.accessLog, err)
 			}
@@ -55,24 +111,24 @@ func (r *serveRun) openLogs() (*serveLogs, error) {
 }
 
 // openMissing continues a list.
-func (r *serveRun) openMissing() (*os.File, error) {
+func (r *serveRun) openMissing() (*logFile, error) {
 	old, err := os.ReadFile(r.missing)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fileError(r.missing, err)
 	}
-	f, err := os.OpenFile(r.missing, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := openLogFile(r.missing)
 	if err != nil {
 		return nil, outputError(r.missing, err)
 	}
 	if len(old) > 0 && old[len(old)-1] != '\n' { // a writer was killed
-		if _, err := f.WriteString("\n"); err != nil {
-			f.Close()
+		if _, err := f.Write([]byte("\n")); err != nil {
+			f.close()
 			return nil, outputError(r.missing, err)
 		}
 	}
 	list, err := symserver.NewMissingList(bytes.NewReader(old), f, maxMissing)
 	if err != nil {
-		f.Close()
+		f.close()
 		return nil, fileError(r.missing, err)
 	}
 	r.cfg.Missing = func(name, id string) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -19,25 +20,54 @@ func (e signalError) Error() string { return e.signal.String() }
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ignoreBrokenWrites()
 	ctx, cancel := context.WithCancelCause(ctx)
-	got := make(chan os.Signal, 1)
+	got := make(chan os.Signal, 4) // some of which may be nothing to end for
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
 			signal.Notify(got, s)
 		}
 	}
 	go func() {
-		select {
-		case s := <-got:
-			signal.Stop(got)
-			if s, ok := s.(syscall.Signal); ok {
-				cancel(signalError{s})
+		for {
+			select {
+			case s := <-got:
+				if s == syscall.SIGHUP && hangupTaken.Load() {
+					continue
+				}
+				signal.Stop(got)
+				if s, ok := s.(syscall.Signal); ok {
+					cancel(signalError{s})
+				}
+				return
+			case <-ctx.Done():
+				return
 			}
-		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(got)
 		cancel(nil)
+	}
+}
+
+// hangupTaken tells whether SIGHUP has another meaning in this process than to end.
+var hangupTaken atomic.Bool
+
+// atHangup calls do at each SIGHUP, which then does not end ctx, until stop is called.
+func atHangup(do func()) (stop func()) {
+	got, ended := make(chan os.Signal, 1), make(chan struct{})
+	hangupTaken.Store(true)
+	signal.Notify(got, syscall.SIGHUP)
+	go func() {
+		defer close(ended)
+		for range got {
+			do()
+		}
+	}()
+	return func() {
+		signal.Stop(got)
+		close(got)
+		<-ended
+		hangupTaken.Store(false)
 	}
 }
 
