@@ -147,8 +147,12 @@ func patternExpr(pattern string) string {
 func (m *Manifest) Origin(path string) (string, bool) {
 	path = slashes(cleanPath(path))
 	for _, dir := range m.dirs {
-		if place, ok := strings.CutPrefix(path, dir); ok {
-			return m.origin(place)
+		place, ok := strings.CutPrefix(path, dir)
+		if !ok || dir == "" && (isAbs(path) || strings.HasPrefix(path, "../")) {
+			continue // the current folder has only what is below it
+		}
+		if from, ok := m.origin(place); ok {
+			return from, true
 		}
 	}
 	return "", false

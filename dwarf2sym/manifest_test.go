@@ -1,8 +1,11 @@
 package dwarf2sym
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // manifestText is a manifest with | in place of its separator.
@@ -12,16 +15,17 @@ func manifestText(lines ...string) string {
 
 func TestManifest(t *testing.T) {
 	m, err := ReadManifest(strings.NewReader(manifestText("5",
-		"1|mozilla/a.h|/src/mfbt/a.h",
+		"1|mozilla/a.h|/src/mfbt/a.h \t",
 		"2|b.h|C:\\src\\b.h\r",
 		"3|there.h",
 		"4|maybe.h",
 		"5|key|/src/idl|*.idl|idl",
 		"6|key|/src/gen|**/x/*.h|gen",
 		"6|key|/src/all|**|all/",
+		"5|key|/src/here|*.here|",
 		"5|key|/src/top||",
 		"7|pre.h|/src/pre.h.in|.deps/pre|#|{}|0",
-		"8|made.h|\"text\"",
+		"8|made.h|"+strings.Repeat("x", 100_000),
 		"-1|whatever",
 	)), "m", "x/../rel/", "/obj/dist//include/")
 	if err != nil {
@@ -37,6 +41,7 @@ func TestManifest(t *testing.T) {
 		"/obj/dist/include/gen/x/n.h":          "/src/gen/x/n.h",
 		"/obj/dist/include/gen/a/b/x/n.h":      "/src/gen/a/b/x/n.h",
 		"/obj/dist/include/all/a/b.h":          "/src/all/a/b.h",
+		"/obj/dist/include/a.here":             "/src/here/a.here",
 		"/obj/dist/include/there.h":            "/src/top/there.h", // the pattern "" at the top has all
 		"/obj/dist/includes/b.h":               "",
 		"/obj/dist/b.h":                        "",
@@ -48,15 +53,35 @@ func TestManifest(t *testing.T) {
 		}
 	}
 	m.patterns = m.patterns[:2]
-	if m, err := ReadManifest(strings.NewReader(manifestText("1", "1|a.h|/a.h")), "m", "."); err != nil {
-		t.Error(err)
-	} else if got, ok := m.Origin("./b/../a.h"); got != "/a.h" || !ok {
-		t.Errorf("in the current folder: %q %v", got, ok)
-	}
 	for _, path := range []string{"idl/n.h", "idl/a/n.idl.x", "gen/n.h", "gen/y/n.h", "there.h"} {
 		if got, ok := m.Origin("/obj/dist/include/" + path); ok {
 			t.Errorf("%s: %s", path, got)
 		}
+	}
+}
+
+// The current folder has two names, of which the relative one is no part of an
+// absolute path, nor of one that leads out of it.
+func TestManifestHere(t *testing.T) {
+	m, err := ReadManifest(strings.NewReader(manifestText("5", "1|a.h|/src/a.h", "5|key|/src/all|**|x", "5|key|/src/top|**|")), "m", ".", "/obj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"./b/../a.h": "/src/a.h", "/obj/a.h": "/src/a.h", "x/b.h": "/src/all/b.h", "/obj/x/b.h": "/src/all/b.h", "b.h": "/src/top/b.h", "/obj/b.h": "/src/top/b.h",
+		"/lib/b.h": "", `C:\lib\b.h`: "", "../a.h": "", "..a.h": "/src/top/..a.h",
+	} {
+		if got, ok := m.Origin(path); got != want || ok != (want != "") {
+			t.Errorf("%s: %q %v, want %q", path, got, ok, want)
+		}
+	}
+	// What one name does not have the other one may.
+	m, err = ReadManifest(strings.NewReader(manifestText("1", "1|a.h|/src/a.h")), "m", "/", "/obj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := m.Origin("/obj/a.h"); got != "/src/a.h" || !ok {
+		t.Errorf("%q %v", got, ok)
 	}
 }
 
@@ -68,6 +93,12 @@ func TestManifestErrors(t *testing.T) {
 		manifestText("1|a|b"):                 `m:1: version of an install manifest is "1\x1fa\x1fb", want 1 to 5`,
 		manifestText("1", "1|a"):              "m:2: record of type 1 has 2 fields, want 3",
 		manifestText("5", "5|a|b|c"):          "m:2: record of type 5 has 4 fields, want 5",
+		manifestText("5", "2|a"):              "m:2: record of type 2 has 2 fields, want 3",
+		manifestText("5", "3"):                "m:2: record of type 3 has 1 fields, want 2",
+		manifestText("5", "4"):                "m:2: record of type 4 has 1 fields, want 2",
+		manifestText("5", "6|a|b|c"):          "m:2: record of type 6 has 4 fields, want 5",
+		manifestText("5", "7|a|b"):            "m:2: record of type 7 has 3 fields, want 4",
+		manifestText("5", "8|a"):              "m:2: record of type 8 has 2 fields, want 3",
 		manifestText("5", "9|a"):              `m:2: record of type "9", want 1 to 8`,
 		manifestText("5", ""):                 `m:2: record of type "", want 1 to 8`,
 		manifestText("5", "1|a|b", "2|./a|c"): "m:3: ./a is there twice",
@@ -77,5 +108,9 @@ func TestManifestErrors(t *testing.T) {
 		if _, err := ReadManifest(strings.NewReader(text), "m", "/d"); err == nil || err.Error() != want {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
+	}
+	r := io.MultiReader(strings.NewReader("5\n"), iotest.ErrReader(errors.New("gone")))
+	if _, err := ReadManifest(r, "m", "/d"); err == nil || err.Error() != "m:2: gone" {
+		t.Errorf("read error: %v", err)
 	}
 }

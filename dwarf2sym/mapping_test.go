@@ -54,6 +54,9 @@ func TestMap(t *testing.T) {
 		{name: "the next rule", rules: []string{`^/no/=1`, `^/a/b=2`}, path: "/a/b", want: "2"},
 		{name: "no rule", rules: []string{`^/no/=1`}, path: "/a/../b", want: "/a/../b"},
 		{name: "a group that took no part: the next rule", rules: []string{`^/a(/x)?/(.*)$={1}:{2}`, `^/a/(.*)$=2:{1}`}, path: "/a/b", want: "2:b"},
+		{name: "a first group that took no part", rules: []string{`^/a(/x)?/b$={1}`, `b$=2`}, path: "/a/b", want: "2"},
+		{name: "text that is not at the beginning", rules: []string{`^/no/=1`, `[a-z]/b=2`, `b=3`}, path: "/a/b", want: "2"},
+		{name: "the beginning or text", rules: []string{`^|a=1`}, path: "/b", want: "1"},
 		{name: "an empty group", rules: []string{`^/a(x*)/(.*)$=<{1}>{2}`}, path: "/a/b", want: "<>b"},
 		{name: "values are not looked through", rules: []string{`^/(.*)$={brace}{1}`}, path: "/{rev}", want: "{1}{rev}"},
 		{name: "braces", rules: []string{`(.)$={{{1}}}{{}}`}, path: "/a", want: "{a}{}"},
@@ -233,6 +236,82 @@ func TestMapOnce(t *testing.T) {
 	}
 	if f := m.Map([]PrefixMap{}, file, ""); f != all[0] {
 		t.Errorf("read again: %+v", f)
+	}
+	// Its MD5 counts only where a rule wants it.
+	plain, sums := mapping(t, nil, `^(.*)$=x`), mapping(t, nil, `^(.*)$={md5}`)
+	if plain.Map(nil, "/a", "00") != plain.Map(nil, "/a", "01") || sums.Map(nil, "/a", "00") == sums.Map(nil, "/a", "01") {
+		t.Error("the MD5 of files counts for other rules, or not for its own")
+	}
+}
+
+// What rules read of files.
+func TestMappingReads(t *testing.T) {
+	for rule, want := range map[string][2]bool{"a={0}": {}, "a={digest}": {true, false}, "a={DIGEST}": {true, false}, "a={md5}": {false, true}, "a={md5}{digest}": {true, true}} {
+		m := mapping(t, nil, "b=x", rule)
+		if m.ReadsFiles() != want[0] || m.ReadsMD5() != want[1] {
+			t.Errorf("%s: files %v, MD5 %v", rule, m.ReadsFiles(), m.ReadsMD5())
+		}
+	}
+}
+
+// Most rules fail at the text that they want at the beginning: without a look at
+// their expressions.
+func TestAnchoredPrefix(t *testing.T) {
+	for expr, want := range map[string]string{
+		`^/home/worker/(.*)$`: "/home/worker/", `^/a`: "/a", `\A/a/b$`: "/a/b", `^/a?b`: "/", `^(/a)`: "", "/a": "", `[a-z]/a`: "", `^|/a`: "", `^/a|^/b`: "", `(?i)^/a`: "",
+		`(?m)^/a`: "", "^\ufffda": "", `^`: "", `^[ab]c`: "",
+	} {
+		if got := mapping(t, nil, expr+"=x").Rules[0].prefix; got != want {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+}
+
+// A file that the build put somewhere is mapped as the one that it came from: as
+// manifests know, before links, by the path in the debug information, which the
+// prefix map then applies to, or by what the prefix map makes of it.
+func TestMapOrigin(t *testing.T) {
+	dir := t.TempDir()
+	target := writeFile(t, filepath.Join(dir, "tree/a.h"), "")
+	for _, link := range []string{"a.h", "b.h"} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none, err := ReadManifest(strings.NewReader(manifestText("1")), "m", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := ReadManifest(strings.NewReader(manifestText("1", "1|b.h|/tree/b.h")), "m", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		links     bool
+		manifests []*Manifest
+		prefixes  []PrefixMap
+		path      string
+		want      string
+	}{
+		{name: "neither", path: dir + "/b.h", want: dir + "/b.h"},
+		{name: "link", links: true, path: dir + "/b.h", want: target},
+		{name: "no link", links: true, path: dir + "/none.h", want: dir + "/none.h"},
+		{name: "not listed", manifests: []*Manifest{manifest}, path: dir + "/a.h", want: dir + "/a.h"},
+		{name: "listed", manifests: []*Manifest{none, manifest}, path: dir + "/b.h", want: "/tree/b.h"},
+		{name: "listed, and a link", links: true, manifests: []*Manifest{manifest}, path: dir + "/b.h", want: "/tree/b.h"},
+		{name: "a link that is not listed", links: true, manifests: []*Manifest{manifest}, path: dir + "/a.h", want: target},
+		{name: "the prefix map applies to the origin", manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/tree", "/t"}}, path: dir + "/b.h", want: "/t/b.h"},
+		{name: "the prefix map applies to both", manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/tree", "/t"}, {dir, "/d"}}, path: dir + "/b.h", want: "/t/b.h"},
+		{name: "listed where the prefix map puts it", manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/tree", "/t"}, {"/d", dir}}, path: "/d/b.h", want: "/tree/b.h"},
+		{name: "a link where the prefix map puts it", links: true, prefixes: []PrefixMap{{"/d", dir}}, path: "/d/b.h", want: target},
+		{name: "at no place", links: true, manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/d", "/none"}}, path: "/d/b.h", want: "/none/b.h"},
+	} {
+		m := mapping(t, nil, `^(.*)$=<{1}>`)
+		m.Links, m.Manifests = c.links, c.manifests
+		if f := m.Map(c.prefixes, c.path, ""); f.Name != "<"+c.want+">" || f.Err != nil {
+			t.Errorf("%s: %+v, want %s", c.name, f, c.want)
+		}
 	}
 }
 

@@ -2,8 +2,10 @@ package dwarf2sym
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/elfobj"
@@ -51,6 +53,33 @@ func TestMapMD5(t *testing.T) {
 				! {md5}: the debug information has none for this file (lost: mapping of /src/1.c)
 				! {md5}: the debug information has none for this file (lost: mapping of /src/2.c)`},
 	})
+}
+
+// Of many files that cannot be mapped the first ones are told, and how many more.
+func TestMapManyProblems(t *testing.T) {
+	for _, files := range []int{allProblems, allProblems + 1, allProblems + 3} {
+		var names, rows, want strings.Builder
+		for i := 1; i <= files; i++ {
+			fmt.Fprintf(&names, "file \"%05d.c\" 0\n", i)
+			fmt.Fprintf(&rows, "set_file %d\ncopy\nadvance_pc 1\n", i)
+			if i <= allProblems {
+				fmt.Fprintf(&want, "{md5}: the debug information has none for this file (lost: mapping of /src/%05d.c)\n", i)
+			}
+		}
+		if more := files - allProblems; more > 0 {
+			fmt.Fprintf(&want, "test: %d more files are not mapped\n", more)
+		}
+		in := coreOf(t, lineUnit("", fmt.Sprint(files), "program 4\n"+names.String()+"set_address 0x1000\n"+rows.String()+"end_sequence"))
+		var got strings.Builder
+		for _, line := range strings.Split(in.text(t, Options{Mapping: mapping(t, nil, `^/src/(.*)$={md5}`)}, coreRuns[0]), "\n") {
+			if problem, ok := strings.CutPrefix(line, "! "); ok {
+				got.WriteString(problem + "\n")
+			}
+		}
+		if got.String() != want.String() {
+			t.Errorf("%d files:\n%s\nwant\n%s", files, got.String(), want.String())
+		}
+	}
 }
 
 // The report has the files whose content is in a name, sorted, whatever the

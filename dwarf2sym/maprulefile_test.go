@@ -32,6 +32,7 @@ func TestReadMapRules(t *testing.T) {
 		{"as the debug information has the name", mozillaJSON, "./gen/b.h", "s3:bucket:b.h:"},
 		{"with the expression for that name", `{"mappings":[{"source":"^./gen/(.*)","destination":"g:{1}","files":["./gen/b.h"]}]}`, "./gen/b.h", "g:b.h"},
 		{"not for others", mozillaJSON, "/gen/b.h", "/gen/b.h"},
+		{"not for others, with an expression for anything", `{"mappings":[{"source":".*","destination":"g","files":["/b.h"]}]}`, "/gen/b.h", "/gen/b.h"},
 		{"= in an expression", mozillaJSON, "x=1", "eq:1"},
 		{"a variable of the file", strings.Replace(mozillaJSON, `"rev"`, `"other"`, 1), "/home/worker/b.c", "hg:hg.example.org/tree:b.c:cmd"},
 	} {
@@ -85,6 +86,15 @@ func TestReadMapRulesErrors(t *testing.T) {
 	}
 	if _, err := ReadMapRules(endless{}, "f", nil); err == nil || err.Error() != "f: offset 0x0: more than 67108864 bytes: no list of rules" && err.Error() != "f: more than 67108864 bytes: no list of rules" {
 		t.Errorf("endless: %v", err)
+	}
+}
+
+// A file of the largest size is read.
+func TestReadMapRulesSize(t *testing.T) {
+	rule := "\na=b\n"
+	text := "#" + strings.Repeat(" ", maxMapFile-1-len(rule)) + rule
+	if rules, err := ReadMapRules(strings.NewReader(text), "f", nil); err != nil || len(rules) != 1 {
+		t.Errorf("%d rules, %v", len(rules), err)
 	}
 }
 
