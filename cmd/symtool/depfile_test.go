@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -61,10 +62,36 @@ func TestRelative(t *testing.T) {
 	t.Chdir(dir)
 	for path, want := range map[string]string{
 		dir + "/a/b": "a/b", dir + "/a/../c": "c", dir + "x/a": dir + "x/a", "/lib/a": "/lib/a", "a/../b": "a/../b", dir: dir,
+		"/lib/../x/a": "/lib/../x/a", "./a": "./a",
 	} {
 		if got := relative(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
+	}
+}
+
+// Each file that was read is there once, by whichever of its names it was read, in
+// the order of operands, then of names.
+func TestDependencies(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	read := func(names ...string) *dumpResult { return &dumpResult{read: fileList{names: names}} }
+	source := &dumpResult{mapped: []dwarf2sym.MappedFile{{Path: "/src/a.c", File: "src/a.c"}, {Path: "/src/b.c"}, {Path: "/src/a.h", File: "/src/a.h"}}}
+	d := &dumper{dumpConfig: &dumpConfig{files: []string{"z.elf", "./y.elf"}, debugFile: "d"}}
+	d.maps.files, d.maps.manifests = []string{"rules"}, []manifestArg{{file: "manifest"}}
+	d.results = []*dumpResult{
+		read("z.elf", dir+"/b.dwo", "b.dwo", "/usr/c"), read("./y.elf", "b.dwo", "a.dwo", dir+"/a.dwo", "d", dir+"/rules"), source,
+	}
+	want := []string{"z.elf", "./y.elf", "d", "rules", "manifest", "/src/a.h", "/usr/c", "a.dwo", "b.dwo", "src/a.c"}
+	if got := d.dependencies(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	d.buildID = []byte{1}
+	if got := d.dependencies(); got[0] != "d" {
+		t.Errorf("by build-id: %q", got)
 	}
 }
 

@@ -57,6 +57,9 @@ func TestExpandArgs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink("loop", "loop"); err != nil {
+		t.Fatal(err)
+	}
 	got, err := expandArgs([]string{"@flags", "dump", "@flags", "@bom", "@", "--", "@none"})
 	want := strings.Fields("@flags dump -j 4 a @none b @more|x end a b @ -- @none")
 	for i := range want {
@@ -69,6 +72,8 @@ func TestExpandArgs(t *testing.T) {
 		"@self": "@self: more than 2000 response files: does one name itself?",
 		"@zero": "@zero: offset 0x1: a zero byte, which no argument can have",
 		"@.":    "@.: is a directory",
+		"@bom/": "@bom/: not a directory",
+		"@loop": "@loop: too many levels of symbolic links",
 	} {
 		if _, err := expandArgs([]string{"symtool", arg}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", arg, err, want)
