@@ -43,6 +43,7 @@ func TestPathIn(t *testing.T) {
 		{"unified", with(symbols, func(f *File) { f.BuildID = "" }), "0d/" + lower(id[2:]) + "/breakpad", ""},
 		{"unified", with(symbols, func(f *File) { f.OS, f.BuildID = "windows", "5F0A1234B0000" }), "0d/" + lower(id[2:]) + "/breakpad", ""},
 		{"unified", with(symbols, func(f *File) { f.OS, f.BuildID = "mac", "" }), "0d/" + lower(id[2:32]) + "/breakpad", ""},
+		{"unified", with(symbols, func(f *File) { f.OS = "ios" }), "0d/" + lower(id[2:32]) + "/breakpad", ""},
 		{"unified", with(symbols, func(f *File) { f.OS, f.ID, f.BuildID = "mac", "AB", "" }), "", `build-id "AB": want two bytes or more`},
 		{"unified", with(symbols, func(f *File) { f.BuildID, f.ID = "", "" }), "", "no build-id"},
 		{"flat", symbols, "", `no layout "flat"`},

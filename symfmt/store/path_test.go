@@ -37,6 +37,18 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// Names and ids have the length that a file system takes, messages one that can be read.
+func TestLongest(t *testing.T) {
+	if _, err := NewPlace(strings.Repeat("n", maxName-len(".sym")), strings.Repeat("0", maxName)); err != nil {
+		t.Error(err)
+	}
+	for n, want := range map[int]int{299: 299, 300: 300, 301: 303, 1000: 303} {
+		if got := clipped(strings.Repeat("n", n)); len(got) != want {
+			t.Errorf("%d bytes are %d, want %d", n, len(got), want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, id, want string }{
 		{"", id, `MODULE name "": is empty`},

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+)
+
+// openFiles counts the files that the process has open.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc/self/fd here")
+	}
+	return len(all)
+}
+
+// Whatever becomes of a file, nothing that was opened for it stays open: what stays
+// open stays locked, too.
+func TestFilesAreClosed(t *testing.T) {
+	s := open(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
+	place := filepath.Join("a", "A0", "a.sym")
+	replace := func(text []byte, restat bool) error {
+		p, err := s.Begin()
+		if err != nil {
+			return err
+		}
+		p.Restat = restat
+		if _, err := p.Write(text); err != nil {
+			return err
+		}
+		return p.Replace(place)
+	}
+	text := symbols("a", "A0", 300)
+	for _, c := range []struct {
+		name string
+		do   func() error
+	}{
+		{"add", func() error { _, err := s.Add(bytes.NewReader(text), AddOptions{}); return err }},
+		{"add the same", func() error { _, err := s.Add(bytes.NewReader(text), AddOptions{}); return err }},
+		{"add another", func() error { _, err := s.Add(bytes.NewReader(symbols("a", "A0", 500)), AddOptions{}); return err }},
+		{"add what is damaged", func() error {
+			if _, err := s.Add(strings.NewReader("x"), AddOptions{}); err == nil {
+				return errors.New("added")
+			}
+			return nil
+		}},
+		{"replace", func() error { return replace(text, false) }},
+		{"replace by the same", func() error { return replace(text, true) }},
+		{"give up", func() error {
+			p, err := s.Begin()
+			if err == nil {
+				p.Abort()
+			}
+			return err
+		}},
+		{"leftover", func() error { return os.WriteFile(s.Path(".symtool-1.new"), nil, 0o666) }},
+		{"list", func() error { _, err := s.List(time.Now()); return err }},
+		{"verify", func() error { _, err := s.Verify(context.Background(), 2, time.Now()); return err }},
+		{"collect", func() error { _, err := s.Collect(context.Background(), Policy{MaxSize: 0}, time.Now()); return err }},
+	} {
+		before := openFiles(t)
+		if err := c.do(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if after := openFiles(t); after != before {
+			t.Errorf("%s: %d files are open, before it %d", c.name, after, before)
+		}
+	}
+}
+
+// A process that ends early knows of the files that are being written.
+func TestTemporary(t *testing.T) {
+	var told []string
+	s, err := Create(t.TempDir(), Options{Temporary: func(path string, exists bool) {
+		_, err := os.Lstat(path)
+		told = append(told, fmt.Sprint(filepath.Ext(path), exists, err == nil))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Add(strings.NewReader("x"), AddOptions{}); err == nil {
+		t.Fatal("added")
+	}
+	if want := []string{".newtrue true", ".newfalse false", ".newtrue true", ".newfalse false"}; fmt.Sprint(told) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", told, want)
+	}
+}
+
+// Damage is something about a file; that it cannot be read is not.
+func TestUnlessDamaged(t *testing.T) {
+	unread := &fs.PathError{Op: "read", Path: "a", Err: errors.New("input/output error")}
+	for _, c := range []struct{ in, want error }{{nil, nil}, {io.ErrUnexpectedEOF, nil}, {unread, unread}, {fmt.Errorf("x: %w", unread), unread}} {
+		if got := unlessDamaged(c.in); !errors.Is(got, c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%v: %v, want %v", c.in, got, c.want)
+		}
+	}
+	// What is there and damaged is another file, neither the same nor a failure.
+	s := open(t)
+	path := s.Path(filepath.Join("a", "A0", "a.sym.gz"))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("\x1f\x8b\x08damaged"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil || a.Outcome != Differs {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// Findings are in the order of paths, whatever found them.
+func TestFindingsOrder(t *testing.T) {
+	s := open(t)
+	for _, name := range []string{"z", "b/B0/b.sym", "a/A0/a.sym.idx", ".symtool-1.new", "a/x"} {
+		path := s.Path(name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(s.Path("c"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	want := "leftover .symtool-1.new, leftover a/A0/a.sym.idx, other a/x, truncated b/B0/b.sym, empty c, other z"
+	if got := strings.Join(findings(t, s.Dir), ", "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
