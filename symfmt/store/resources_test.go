@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -110,8 +111,12 @@ func TestUnlessDamaged(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.in, got, c.want)
 		}
 	}
-	// What is there and damaged is another file, neither the same nor a failure.
 	s := open(t)
+	half := io.MultiReader(bytes.NewReader(symbols("a", "A0", 100)), iotest.ErrReader(unread))
+	if _, err := s.Add(half, AddOptions{Damaged: true}); !errors.Is(err, unread) {
+		t.Errorf("a file that cannot be read: %v", err)
+	}
+	// What is there and damaged is another file, neither the same nor a failure.
 	path := s.Path(filepath.Join("a", "A0", "a.sym.gz"))
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("\x1f\x8b\x08damaged"), 0o666)); err != nil {
 		t.Fatal(err)
@@ -124,7 +129,7 @@ func TestUnlessDamaged(t *testing.T) {
 // Findings are in the order of paths, whatever found them.
 func TestFindingsOrder(t *testing.T) {
 	s := open(t)
-	for _, name := range []string{"z", "b/B0/b.sym", "a/A0/a.sym.idx", ".symtool-1.new", "a/x"} {
+	for _, name := range []string{"z", "b/B0/b.sym", "a/A0/a.sym.idx", ".symtool-1.new", "a/x", "a.sym", "a/a.sym", "a/B0/d/a.sym"} {
 		path := s.Path(name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, nil, 0o666)); err != nil {
 			t.Fatal(err)
@@ -133,7 +138,7 @@ func TestFindingsOrder(t *testing.T) {
 	if err := os.Mkdir(s.Path("c"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	want := "leftover .symtool-1.new, leftover a/A0/a.sym.idx, other a/x, truncated b/B0/b.sym, empty c, other z"
+	want := "leftover .symtool-1.new, other a.sym, leftover a/A0/a.sym.idx, other a/B0/d/a.sym, other a/a.sym, other a/x, truncated b/B0/b.sym, empty c, other z"
 	if got := strings.Join(findings(t, s.Dir), ", "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
