@@ -209,6 +209,14 @@ func TestRoute(t *testing.T) {
 			t.Errorf("%q is %v without the prefix", path, got.kind)
 		}
 	}
+	source := "/buildid/abcd/source/"
+	source += strings.Repeat("a", maxPath-len(source))
+	if got := route("", source); got.kind.String() != "source" {
+		t.Errorf("%d bytes are %v", len(source), got.kind)
+	}
+	if got := route("", source+"a"); got.kind != unknown {
+		t.Errorf("%d bytes are %v", len(source)+1, got.kind)
+	}
 	if got := route("/v1", "/metrics"); got.kind != metricsPage {
 		t.Errorf("/metrics is %v", got.kind)
 	}
@@ -541,7 +549,7 @@ func TestMethods(t *testing.T) {
 	} {
 		r := ask(t, s, c.method, c.path, nil)
 		if r.StatusCode != c.status || r.Header.Get("Allow") != c.allow || r.Header.Get("Access-Control-Allow-Origin") != "https://profiler.firefox.com" ||
-			c.method == "HEAD" && body(t, r) != "" {
+			(c.method == "HEAD" || c.status == 204) && body(t, r) != "" || c.status == 404 && r.Header.Get("Content-Type") != textType {
 			t.Errorf("%s %s: %d %v", c.method, c.path, r.StatusCode, r.Header)
 		}
 	}

@@ -1,0 +1,289 @@
+package symserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// metricsOf are the values on a page of metrics by name and labels, each of a family
+// that has its help and the type that its name says.
+func metricsOf(t *testing.T, text string) map[string]float64 {
+	t.Helper()
+	values := map[string]float64{}
+	family, kind := "", ""
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if help, ok := strings.CutPrefix(line, "# HELP "); ok {
+			family, kind, _ = strings.Cut(help, " ")
+			if kind == "" {
+				t.Errorf("no help: %s", line)
+			}
+			continue
+		}
+		if typed, ok := strings.CutPrefix(line, "# TYPE "+family+" "); ok {
+			kind = typed
+			continue
+		}
+		at := strings.LastIndexByte(line, ' ')
+		value, err := strconv.ParseFloat(line[at+1:], 64)
+		name := regexp.MustCompile(`^[a-z_]+`).FindString(line)
+		want := map[bool]string{true: "counter", false: "gauge"}[strings.HasSuffix(name, "_total")]
+		if family != name {
+			name, want = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, ""), "histogram"
+		}
+		if _, again := values[line[:max(at, 0)]]; err != nil || again || family != name || kind != want {
+			t.Errorf("%s, behind %s of type %q", line, family, kind)
+		}
+		values[line[:at]] = value
+	}
+	return values
+}
+
+// Each number is counted where it belongs.
+func TestMetricsText(t *testing.T) {
+	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}, CacheSize: 12345, Version: `1.0 "x"`})
+	m := s.metrics
+	want := map[string]float64{
+		`symtool_requests_total{kind="section",status="other"}`: 2, `symtool_response_bytes_total{kind="section"}`: 7,
+		`symtool_response_bytes_total{kind="health"}`: 0,
+		"symtool_cache_limit_bytes":                   12345, "symtool_requests_in_flight": 0,
+	}
+	codes := []int{200, 204, 206, 304, 400, 404, 405, 408, 412, 413, 415, 416, 500, 503}
+	for i, code := range codes {
+		for range i + 1 {
+			m.observe(symbols, code, 10, 0)
+		}
+		want[fmt.Sprintf(`symtool_requests_total{kind="symbols",status="%d"}`, code)] = float64(i + 1)
+	}
+	want[`symtool_response_bytes_total{kind="symbols"}`] = 10 * 14 * 15 / 2
+	m.observe(section, 418, 3, time.Millisecond)           // the end of a bucket is in it
+	m.observe(section, 0, 4, 61*time.Second+time.Second/2) // behind the last one
+	for _, b := range buckets {
+		want[fmt.Sprintf(`symtool_request_duration_seconds_bucket{kind="section",le="%v"}`, b)] = map[bool]float64{true: 1}[b >= .001]
+	}
+	want[`symtool_request_duration_seconds_bucket{kind="section",le="+Inf"}`] = 2
+	want[`symtool_request_duration_seconds_count{kind="section"}`] = 2
+	want[`symtool_request_duration_seconds_sum{kind="section"}`] = 61.501
+	want[`symtool_request_duration_seconds_count{kind="health"}`] = 0
+	for i, result := range []string{"found", "unknown", "no_symbols"} {
+		m.frames[i].Store(int64(50 + i))
+		want[fmt.Sprintf(`symtool_frames_total{result=%q}`, result)] = float64(50 + i)
+	}
+	m.refused.Store(20)
+	m.missing.Store(21)
+	m.cacheHits.Store(22)
+	m.cacheMisses.Store(23)
+	m.cacheErrors.Store(24)
+	m.evictions.Store(25)
+	m.cacheBytes.Store(26)
+	m.cacheModules.Store(27)
+	m.loadSeconds.add(28500 * time.Millisecond)
+	for i, name := range []string{"requests_refused_total", "modules_missing_total", "cache_hits_total", "cache_misses_total", "cache_errors_total", "cache_evictions_total", "cache_bytes", "cache_modules"} {
+		want["symtool_"+name] = float64(20 + i)
+	}
+	want["symtool_cache_load_seconds_total"] = 28.5
+	got := metricsOf(t, s.metricsText())
+	for name, value := range want {
+		if v, ok := got[name]; !ok || v != value {
+			t.Errorf("%s is %v, want %v", name, v, value)
+		}
+	}
+	for _, kind := range kindNames {
+		if _, ok := got[fmt.Sprintf(`symtool_request_duration_seconds_bucket{kind=%q,le="60"}`, kind)]; !ok {
+			t.Errorf("no times of %s", kind)
+		}
+	}
+	if began := got["process_start_time_seconds"]; math.Abs(began-float64(time.Now().UnixMilli())/1e3) > 600 {
+		t.Errorf("began at %f", began)
+	}
+	if n := got["go_goroutines"]; n < 1 || n > 1e5 {
+		t.Errorf("%v goroutines", n)
+	}
+	if !strings.Contains(s.metricsText(), `symtool_build_info{version="1.0 \"x\"",goversion="go`) {
+		t.Error("no version")
+	}
+	r := ask(t, s, http.MethodGet, "/metrics", nil)
+	if r.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" || r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%v", r.Header)
+	}
+	if got := metricsOf(t, body(t, r)); got["symtool_requests_in_flight"] != 1 {
+		t.Errorf("%v requests in flight", got["symtool_requests_in_flight"])
+	}
+}
+
+// The memory is that which the system tells elsewhere.
+func TestResidentBytes(t *testing.T) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	var kib float64
+	for _, line := range strings.Split(string(status), "\n") {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			fmt.Sscan(rest, &kib)
+		}
+	}
+	if got := residentBytes(); got < kib*1024/2 || got > kib*1024*2 {
+		t.Errorf("%v bytes, want about %v KiB", got, kib)
+	}
+}
+
+// What is wrong with nothing is told by nobody.
+func TestGoodModule(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 100))
+	s, notes := newServer(t, Config{Dirs: []string{dir}})
+	for range 3 {
+		symbolicateAll(t, s, "a.so", "ABC0", []uint64{4096})
+	}
+	m := s.metrics
+	if notes.String() != "" || m.cacheErrors.Load() != 0 || m.cacheMisses.Load() != 1 || m.cacheHits.Load() != 2 || m.cacheModules.Load() != 1 || m.cacheBytes.Load() <= entryCost || m.loadSeconds.get() <= 0 {
+		t.Errorf("%s; %d errors, %d misses, %d hits, %d modules, %d bytes", notes, m.cacheErrors.Load(), m.cacheMisses.Load(), m.cacheHits.Load(), m.cacheModules.Load(), m.cacheBytes.Load())
+	}
+	if got := m.frames[framesFound].Load(); got != 3 {
+		t.Errorf("%d frames", got)
+	}
+	keep(t, dir, "bad.so", "ABC0", ".sym", []byte("no symbols at all\n"))
+	ask(t, s, "POST", "/symbolicate/v5", []byte(`{"memoryMap":[["bad.so","ABC0"],["a.so","ABC0"]],"stacks":[[[0,1],[0,2],[1,1]]]}`))
+	if m.cacheErrors.Load() != 1 || m.frames[framesWithoutSymbols].Load() != 2 || m.frames[framesUnknown].Load() != 1 {
+		t.Errorf("%d errors, %d frames without symbols, %d unknown", m.cacheErrors.Load(), m.frames[framesWithoutSymbols].Load(), m.frames[framesUnknown].Load())
+	}
+}
+
+// Of modules those are told as missing that could be there.
+func TestMissingNames(t *testing.T) {
+	var missing []string
+	s, notes := newServer(t, Config{Dirs: []string{t.TempDir()}, Missing: func(name, id string) { missing = append(missing, name+"/"+id) }})
+	got := body(t, ask(t, s, "POST", "/symbolicate/v5", []byte(`{"memoryMap":[["..","AB0"],["a.so","AB0"],["a\u0000","AB0"]],"stacks":[[[0,1],[1,2],[2,3]]]}`)))
+	if strings.Count(got, ": false") != 3 || strings.Join(missing, " ") != "a.so/AB0" || notes.String() != "" {
+		t.Errorf("%q are missing, told %q: %s", missing, notes, got)
+	}
+}
+
+// Lines with the number 0 have none, and text that is no UTF-8 is made so.
+func TestAnswerTexts(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, "a.so", "ABC0", ".sym", []byte("MODULE Linux x86_64 ABC0 a.so\nFILE 0 a.c\nFUNC 1000 10 0 f\xffg\n1000 8 0 0\n1008 8 1 0\n"))
+	s, _ := newServer(t, Config{Dirs: []string{dir}})
+	got := body(t, ask(t, s, "POST", "/symbolicate/v5", []byte(`{"memoryMap":[["a.so","ABC0"]],"stacks":[[[0,4096],[0,4104]]]}`)))
+	want := `{"results":[{"stacks":[[{"frame":0,"module":"a.so","module_offset":"0x1000","function":"f` + "\ufffd" + `g","function_offset":"0x0","file":"a.c"},
+		{"frame":1,"module":"a.so","module_offset":"0x1008","function":"f` + "\ufffd" + `g","function_offset":"0x8","file":"a.c","line":1}]],"found_modules":{"a.so/ABC0":true}}]}`
+	if !sameJSON(t, got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// A file is sent in pieces, and no byte more than is wanted: of the end of a range
+// nothing follows.
+func TestReadFrom(t *testing.T) {
+	data := make([]byte, 3*piece)
+	for i := range data {
+		data[i] = byte(i >> 12)
+	}
+	path := write(t, filepath.Join(t.TempDir(), "file"), data)
+	for _, c := range []struct{ limit, want int64 }{{0, 0}, {10, 10}, {piece - 1, piece - 1}, {piece, piece}, {piece + 1, piece + 1}, {2*piece + 7, 2*piece + 7}, {3 * piece, 3 * piece}, {4 * piece, 3 * piece}} {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := &fileTaker{ResponseWriter: nobody{}}
+		w := &recorder{ResponseWriter: to, control: http.NewResponseController(to), stall: time.Second}
+		n, err := w.ReadFrom(&io.LimitedReader{R: f, N: c.limit})
+		f.Close()
+		if err != nil || n != c.want || w.bytes != c.want || string(to.got) != string(data[:c.want]) || to.longest > piece || w.status != 200 {
+			t.Errorf("%d: %d bytes, %d counted, %d taken, %d at once, status %d, %v", c.limit, n, w.bytes, len(to.got), to.longest, w.status, err)
+		}
+	}
+}
+
+// fileTaker is a ResponseWriter that takes files, as net/http's does.
+type fileTaker struct {
+	http.ResponseWriter
+	got     []byte
+	longest int64
+}
+
+func (f *fileTaker) ReadFrom(r io.Reader) (int64, error) {
+	b, err := io.ReadAll(r)
+	f.got = append(f.got, b...)
+	f.longest = max(f.longest, int64(len(b)))
+	return int64(len(b)), err
+}
+
+type nobody struct{}
+
+func (nobody) Header() http.Header         { return http.Header{} }
+func (nobody) WriteHeader(int)             {}
+func (nobody) Write(b []byte) (int, error) { return len(b), nil }
+
+// A request that is over is not computed, and not answered.
+func TestOver(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 100))
+	var log []Access
+	s, _ := newServer(t, Config{Dirs: []string{dir}, Access: func(a *Access) { log = append(log, *a) }})
+	symbolicateAll(t, s, "a.so", "ABC0", []uint64{4096}) // it is in the cache now
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		jobs := []*job{{modules: []moduleName{{"a.so", "ABC0"}}, frames: []frame{{offset: 4096}}, ends: []int{1}}}
+		if a, err := s.symbolicate(ctx, jobs); a != nil || err != context.Canceled {
+			t.Errorf("%v, %v", a, err)
+		}
+	}
+	log = nil
+	for range 20 {
+		r := httptest.NewRequest("POST", "/symbolicate/v5", strings.NewReader(`{"memoryMap":[["a.so","ABC0"]],"stacks":[[[0,4096]]]}`)).WithContext(ctx)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Body.Len() > 0 {
+			t.Errorf("answered: %s", w.Body)
+		}
+	}
+	if len(log) != 20 || log[0].Status != 499 || !log[0].Aborted || log[0].Frames != 0 {
+		t.Errorf("%+v", log)
+	}
+}
+
+// What is packed on the way: text that is long enough, for those who take it.
+func TestPacked(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{"short": gzipFrom - 1, "long": gzipFrom} {
+		text := fmt.Sprintf("MODULE Linux x86_64 A0 %s\n", name)
+		keep(t, dir, name, "A0", ".sym", []byte(text+strings.Repeat("\n", size-len(text))))
+	}
+	for _, packing := range []bool{false, true} {
+		s, _ := newServer(t, Config{Dirs: []string{dir}, Gzip: packing})
+		for _, name := range []string{"short", "long"} {
+			for _, accept := range []string{"", "gzip", ", gzip", "zstd"} {
+				r := ask(t, s, http.MethodGet, "/"+name+"/A0/"+name+".sym", nil, "Accept-Encoding", accept)
+				want := ""
+				if packing && name == "long" && strings.Contains(accept, "gzip") {
+					want = "gzip"
+				}
+				if got := r.Header.Get("Content-Encoding"); got != want {
+					t.Errorf("packing %v, %s, %q: %q, want %q", packing, name, accept, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Long texts of clients are cut where they are told.
+func TestClip(t *testing.T) {
+	for n, want := range map[int]int{maxLogged - 1: maxLogged - 1, maxLogged: maxLogged, maxLogged + 1: maxLogged + 3} {
+		if got := clip(strings.Repeat("x", n)); len(got) != want {
+			t.Errorf("%d: %d, want %d", n, len(got), want)
+		}
+	}
+}
