@@ -129,7 +129,7 @@ func (s *Server) serveSection(w *recorder, r *http.Request, to target) {
 			}
 			s.debuginfodHeader(w, f, int64(sec.FileSize))
 			f.describe(w.Header(), "application/octet-stream", etag)
-			http.ServeContent(w, withRanges(r, int64(sec.FileSize), false), "", f.info.ModTime(), io.NewSectionReader(f.File, int64(sec.Offset), int64(sec.FileSize)))
+			http.ServeContent(w, withRanges(decided(r), int64(sec.FileSize), false), "", f.info.ModTime(), io.NewSectionReader(f.File, int64(sec.Offset), int64(sec.FileSize)))
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"io"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -85,6 +86,12 @@ func TestBuildID(t *testing.T) {
 			if r := ask(t, s, "GET", path, nil, "If-None-Match", r.Header.Get("ETag")); r.StatusCode != 304 {
 				t.Errorf("%s: %s again: %d", layout, path, r.StatusCode)
 			}
+			if r := ask(t, s, "GET", path, nil, "If-Match", `"x"`); r.StatusCode != 412 || r.Header.Get("ETag") != "" {
+				t.Errorf("%s: %s of another: %d %v", layout, path, r.StatusCode, r.Header)
+			}
+			if r := ask(t, s, "GET", path, nil, "If-Match", `"x"`, "If-Match", r.Header.Get("ETag")); r.StatusCode != 200 {
+				t.Errorf("%s: %s of this or another: %d", layout, path, r.StatusCode)
+			}
 		}
 		for _, path := range []string{"/buildid/abcdef/debuginfo", "/buildid/abcdef/executable", "/buildid/abcdef/section/.text", "/buildid/" + id + "/section/.nothing",
 			"/buildid/" + id + "/section/.bss", "/buildid/" + id + "/source/src/b.c", "/buildid/" + id + "/source/src", "/a/ABC0/a.sym"} {
@@ -128,6 +135,32 @@ func TestBuildIDDamaged(t *testing.T) {
 				t.Errorf("%d: %s: %d", i, path, r.StatusCode)
 			}
 		}
+	}
+}
+
+// What is there and cannot be opened is no file that is not there: that would be kept
+// by caches.
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{".build-id/ab/cdef", ".build-id/ab/cdef.debug", "buildid/abcdef/source/a.c", "a/AB0/a.sym"} {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("unix", path) // which open(2) refuses
+		if err != nil {
+			t.Skip(err)
+		}
+		defer l.Close()
+	}
+	s, notes := newServer(t, Config{Dirs: []string{dir}})
+	for _, path := range []string{"/buildid/abcdef/executable", "/buildid/abcdef/debuginfo", "/buildid/abcdef/section/.text", "/buildid/abcdef/source/a.c", "/a/AB0/a.sym"} {
+		if r := ask(t, s, "GET", path, nil); r.StatusCode != 500 || r.Header.Get("Cache-Control") != "no-store" || !strings.Contains(body(t, r), "is there, and cannot be read") {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+	if !strings.Contains(notes.String(), "no such device or address") {
+		t.Error(notes)
 	}
 }
 

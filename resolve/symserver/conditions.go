@@ -24,6 +24,24 @@ func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool
 	return true
 }
 
+// decided is a request whose conditions net/http understands: of a field it looks at the
+// first line only, while several are one list (RFC 9110, section 5.3). What
+// preconditionFailed has let pass it is not to look at again.
+func decided(r *http.Request) *http.Request {
+	tags := r.Header.Values("If-None-Match")
+	if len(tags) < 2 && len(r.Header.Values("If-Match"))+len(r.Header.Values("If-Unmodified-Since")) == 0 {
+		return r
+	}
+	changed := *r
+	changed.Header = r.Header.Clone()
+	changed.Header.Del("If-Match")
+	changed.Header.Del("If-Unmodified-Since")
+	if len(tags) > 1 {
+		changed.Header.Set("If-None-Match", strings.Join(tags, ", "))
+	}
+	return &changed
+}
+
 // matchesStrongly tells whether an entity tag is in a list of If-Match, where weak ones
 // do not count.
 func matchesStrongly(list, etag string) bool {

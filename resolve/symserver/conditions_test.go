@@ -61,6 +61,8 @@ func TestPreconditions(t *testing.T) {
 				{412, []string{"If-Match", `"other"`}},
 				{412, []string{"If-Match", "W/" + strings.TrimPrefix(etag, "W/")}},
 				{map[bool]int{true: 200, false: 412}[strong], []string{"If-Match", `"x", ` + etag}},
+				{map[bool]int{true: 200, false: 412}[strong], []string{"If-Match", `"x"`, "If-Match", etag, "If-Match", `"y"`}},
+				{304, []string{"If-None-Match", `"x"`, "If-None-Match", etag, "If-None-Match", `"y"`}},
 				{200, []string{"If-Match", "*"}},
 				{412, []string{"If-Unmodified-Since", long}},
 				{200, []string{"If-Unmodified-Since", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}},
@@ -72,6 +74,9 @@ func TestPreconditions(t *testing.T) {
 				r := get(q.fields...)
 				if r.StatusCode != q.status {
 					t.Errorf("%v: status %d, want %d", q.fields, r.StatusCode, q.status)
+				}
+				if name := "Content-Encoding"; q.status == 304 && r.Header.Get(name) != "" {
+					t.Errorf("%v: 304 with %s: %s", q.fields, name, r.Header.Get(name))
 				}
 				if q.status != 412 {
 					continue

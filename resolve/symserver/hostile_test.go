@@ -114,9 +114,11 @@ func TestMissingForm(t *testing.T) {
 func TestOddSourceName(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "buildid", "abcd12", "source", "b c.c"), []byte("text"))
+	write(t, filepath.Join(dir, "buildid", "abcd12", "source", "~!"), []byte("text"))
 	s, _ := newServer(t, Config{Dirs: []string{dir}})
 	for path, want := range map[string]string{
 		"/buildid/abcd12/source/b%20c.c":                              "buildid/abcd12/source/b c.c",
+		"/buildid/abcd12/source/~!":                                   "buildid/abcd12/source/~!",
 		"/buildid/abcd12/source/a%0D%0ASet-Cookie:%20x%01%20%C3%A9.c": "",
 	} {
 		if want == "" {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +98,12 @@ func TestMetricsText(t *testing.T) {
 		if v, ok := got[name]; !ok || v != value {
 			t.Errorf("%s is %v, want %v", name, v, value)
 		}
+	}
+	if _, err := os.Stat("/proc/self/statm"); err == nil && got["process_resident_memory_bytes"] < 1e5 {
+		t.Errorf("%v bytes of memory", got["process_resident_memory_bytes"])
+	}
+	if text := fmt.Sprint(buckets); text != "[0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60]" {
+		t.Errorf("%s: who compares histograms over time cannot do it any more", text)
 	}
 	for _, kind := range kindNames {
 		if _, ok := got[fmt.Sprintf(`symtool_request_duration_seconds_bucket{kind=%q,le="60"}`, kind)]; !ok {
@@ -285,5 +292,42 @@ func TestClip(t *testing.T) {
 		if got := clip(strings.Repeat("x", n)); len(got) != want {
 			t.Errorf("%d: %d, want %d", n, len(got), want)
 		}
+	}
+}
+
+// A server that is closed has no file open.
+func TestFilesAreClosed(t *testing.T) {
+	count := func() int {
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("no /proc/self/fd here")
+		}
+		return len(all)
+	}
+	dir, id, whole := elfFolder(t, "build-id")
+	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 2000))
+	keep(t, dir, "b.so", "ABC0", ".sym.gz", symbolText("b.so", "ABC0", 2000))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
+	before := count()
+	s, err := New(Config{Dirs: []string{dir}, Gzip: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := count()
+	for _, path := range []string{"/a.so/ABC0/a.so.sym", "/b.so/ABC0/b.so.sym", "/b.so/ABC0/b.so.sym.gz", "/a.so/ABC0/a.so.sym.gz", "/readyz", "/buildid/" + id + "/debuginfo",
+		"/buildid/" + id + "/section/.debug_info", "/buildid/" + id + "/section/.text", "/buildid/" + whole + "/debuginfo", "/buildid/" + whole + "/section/.none", "/.build-id/AB/x.sym"} {
+		for _, accept := range []string{"", "gzip"} {
+			ask(t, s, "GET", path, nil, "Accept-Encoding", accept)
+			if n := count(); n != opened {
+				t.Errorf("%s: %d files are open, before it %d", path, n, opened)
+				opened = n
+			}
+		}
+	}
+	symbolicateAll(t, s, "a.so", "ABC0", []uint64{4096})
+	symbolicateAll(t, s, "b.so", "ABC0", []uint64{4096})
+	s.Close()
+	if after := count(); after != before {
+		t.Errorf("%d files are open, %d at the beginning", after, before)
 	}
 }

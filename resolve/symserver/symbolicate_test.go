@@ -61,13 +61,15 @@ func TestAnswers(t *testing.T) {
 			{"frame":1,"module":"app.exe","module_offset":"0x8001","function":"no lines","function_offset":"0x1"},{"frame":2,"module":"gone.so","module_offset":"0x7"},
 			{"frame":3,"module":"<unknown>","module_offset":"0x8"},{"frame":4,"module":"<unknown>","module_offset":"0x9"},{"frame":5,"module":"libc.so","module_offset":"-0x1"}],
 			[{"frame":0,"module":"app.exe","module_offset":"-0x1"}]],"found_modules":{"libc.so/ABD0":true,"app.pdb/ABC1":true,"gone.so/ABE0":false,"/AB":null}}]}`},
+		{"the last of several", "v5", `{"stacks":[[[0,1]],[[0,2]]],"stacks":[[[0,3]]],"memoryMap":[["a","AB"]],"memoryMap":[["y","AB"]]}`,
+			`{"results":[{"stacks":[[{"frame":0,"module":"y","module_offset":"0x3"}]],"found_modules":{"y/AB":false}}]}`},
 		{"no jobs", "v5", `{"jobs":[]}`, `{"results":[]}`},
 		{"v4", "v4", `{"memoryMap":[["app.pdb","ABC1"],["x","AB"],["y","AB"]],"stacks":[[[0,31303],[0,1],[1,2]],[]],"version":4}`,
 			`{"symbolicatedStacks":[["main (in app.exe)","0x1 (in app.exe)","0x2 (in x)"],[]],"knownModules":[true,false,null]}`},
 	} {
 		r := ask(t, s, "POST", "/symbolicate/"+c.path, []byte(c.ask))
 		got := body(t, r)
-		if r.StatusCode != 200 || r.Header.Get("Content-Type") != "application/json" || !sameJSON(t, got, c.want) {
+		if r.StatusCode != 200 || r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Cache-Control") != "no-store" || !sameJSON(t, got, c.want) {
 			t.Errorf("%s: %d\n%s\nwant\n%s", c.name, r.StatusCode, got, c.want)
 		}
 	}
@@ -125,6 +127,8 @@ func TestBadRequests(t *testing.T) {
 		`{` + maps + `,"stacks":[[0]]}`:                                         "400 job 0 has invalid stacks: stack 0 frame 0 is not a list of two items",
 		`{` + maps + `,"stacks":[[[0]]]}`:                                       "400 job 0 has invalid stacks: stack 0 frame 0 is not a list of two items",
 		`{` + maps + `,"stacks":[[[0,1,2]]]}`:                                   "400 job 0 has invalid stacks: stack 0 frame 0 is not a list of two items",
+		`{` + maps + `,"stacks":[[["0",0]]]}`:                                   "400 job 0 has invalid stacks: stack 0 frame 0 has an invalid module_index",
+		`{` + maps + `,"stacks":[[[0,"0"]]]}`:                                   "400 job 0 has invalid stacks: stack 0 frame 0 has an invalid module_offset",
 		`{` + maps + `,"stacks":[[["abc",0]]]}`:                                 "400 job 0 has invalid stacks: stack 0 frame 0 has an invalid module_index",
 		`{` + maps + `,"stacks":[[[0.5,0]]]}`:                                   "400 job 0 has invalid stacks: stack 0 frame 0 has an invalid module_index",
 		`{` + maps + `,"stacks":[[[true,0]]]}`:                                  "400 job 0 has invalid stacks: stack 0 frame 0 has an invalid module_index",
@@ -144,6 +148,9 @@ func TestBadRequests(t *testing.T) {
 		r := ask(t, s, "POST", "/symbolicate/v5", []byte(ask1))
 		var got struct{ Title string }
 		text := body(t, r)
+		if c := r.Header.Get("Cache-Control"); c != "no-store" {
+			t.Errorf("%.100s: Cache-Control %q", ask1, c)
+		}
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Errorf("%.100s: %v: %s", ask1, err, text)
 		}
@@ -153,6 +160,36 @@ func TestBadRequests(t *testing.T) {
 	}
 	if r := ask(t, s, "POST", "/symbolicate/v4", []byte(`{"jobs":[]}`)); r.StatusCode != 400 {
 		t.Errorf("v4 takes jobs: %d", r.StatusCode)
+	}
+}
+
+// Each list has its limit, over all jobs.
+func TestRequestLimits(t *testing.T) {
+	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
+	list := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
+	job := func(modules, stacks int) string {
+		return `{"memoryMap":` + list(modules, `["",""]`) + `,"stacks":` + list(stacks, "[]") + `}`
+	}
+	long := strings.Repeat("a", maxModuleText)
+	for ask1, want := range map[string]string{
+		job(1, maxStacks):   "",
+		job(1, maxStacks+1): "please limit number of stacks in a single request to <= 10000",
+		`{"jobs":[` + job(1, maxStacks-1) + "," + job(1, 1) + `]}`: "",
+		`{"jobs":[` + job(1, maxStacks) + "," + job(1, 1) + `]}`:   "please limit number of stacks in a single request to <= 10000",
+		job(maxModules, 1):   "",
+		job(maxModules+1, 1): "please limit number of modules in a single request to <= 10000",
+		`{"jobs":[` + job(maxModules, 1) + "," + job(1, 1) + `]}`:       "please limit number of modules in a single request to <= 10000",
+		`{"jobs":` + list(maxJobs, job(1, 1)) + `}`:                     "",
+		`{"jobs":` + list(maxJobs+1, job(1, 1)) + `}`:                   "please limit number of jobs in a single request to <= 10",
+		`{"memoryMap":[["` + long + `","` + long + `"]],"stacks":[[]]}`: "",
+		`{"memoryMap":[["` + long + `a","a"]],"stacks":[[]]}`:           "module index 0 has an invalid debug_filename: over 1024 bytes",
+		`{"memoryMap":[["a","a"],["a","` + long + `a"]],"stacks":[[]]}`: "module index 1 has an invalid debug_id: over 1024 bytes",
+	} {
+		r := ask(t, s, "POST", "/symbolicate/v5", []byte(ask1))
+		status := map[bool]int{true: 200, false: 400}[want == ""]
+		if got := body(t, r); r.StatusCode != status || !strings.Contains(got, want) {
+			t.Errorf("%.60s...: %d %.200s, want %q", ask1, r.StatusCode, got, want)
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, e
 		return
 	}
 	f.describe(w.Header(), contentType, etag)
-	r = withRanges(r, f.size, encoding != "")
+	r = withRanges(decided(r), f.size, encoding != "")
 	if encoding != "" {
 		w.Header().Set("Content-Encoding", encoding)
 		if r.Header.Get("Range") == "" {
