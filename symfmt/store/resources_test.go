@@ -143,3 +143,71 @@ func TestFindingsOrder(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// Verify has a finding of each kind, and none of another; two forms of one text are none.
+func TestKinds(t *testing.T) {
+	s := open(t)
+	good := string(symbols("a", "A0", 100))
+	if err := os.Chmod(s.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"a/A0/a.sym": good, "a/A0/a.sym.gz": gzipped(t, good),
+		"a/A1/a.sym": strings.Replace(good, " A0 ", " A1 ", 1), "a/A1/a.sym.gz": gzipped(t, strings.Replace(good, " A0 ", " A1 ", 1)+"PUBLIC 1 0 other\n"),
+		"b/A0/b.sym": good, "c/A0/c.sym": strings.Replace(good, " a\n", " c\n", 1) + "FUNC what\n", "d/A0/d.sym": "", ".symtool-1.new": "", "e": "", "f/A0/f.sym": strings.Replace(good, " a\n", " f\n", 1),
+	} {
+		path := s.Path(name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(s.Path("g"), 0o755), os.Chmod(s.Path("f"), 0o754), os.Chmod(s.Path("f/A0/f.sym"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	all := findings(t, s.Dir)
+	want := "leftover .symtool-1.new, differs a/A1/a.sym.gz, misplaced b/A0/b.sym, damaged c/A0/c.sym, truncated d/A0/d.sym, other e, permissions f, permissions f/A0/f.sym, empty g"
+	if got := strings.Join(all, ", "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, kind := range Kinds {
+		if !strings.Contains(", "+strings.Join(all, ", "), ", "+kind+" ") {
+			t.Errorf("no finding of the kind %q", kind)
+		}
+	}
+	if n := len(Kinds); n != 8 {
+		t.Errorf("%d kinds", n)
+	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := compressionNamed("gzip").Writer(&b)
+	if err == nil {
+		_, err = io.WriteString(z, text)
+		err = errors.Join(err, z.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What cannot be written is an error of the store, what has no place one of the file.
+func TestNoPlace(t *testing.T) {
+	s := open(t)
+	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	var writing *WriteError
+	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); !errors.As(err, &writing) {
+		t.Errorf("without its folder: %v", err)
+	}
+	for _, module := range []string{"MODULE Linux x86_64 AB0 ..\n", "MODULE Linux x86_64 AB0 a\x01b\n"} {
+		_, inspected := Inspect(strings.NewReader(module), io.Discard, false)
+		_, added := open(t).Add(strings.NewReader(module), AddOptions{})
+		if inspected == nil || added == nil || inspected.Error() != added.Error() || !strings.HasPrefix(added.Error(), "MODULE name ") {
+			t.Errorf("%q: %v, %v", module, inspected, added)
+		}
+	}
+}
