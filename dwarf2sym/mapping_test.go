@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -311,6 +312,33 @@ func TestMapOrigin(t *testing.T) {
 		m.Links, m.Manifests = c.links, c.manifests
 		if f := m.Map(c.prefixes, c.path, ""); f.Name != "<"+c.want+">" || f.Err != nil {
 			t.Errorf("%s: %+v, want %s", c.name, f, c.want)
+		}
+	}
+}
+
+// Files that were read are closed, whatever they were.
+func TestMapFilesAreClosed(t *testing.T) {
+	if _, err := os.ReadDir("/proc/self/fd"); err != nil {
+		t.Skip("no /proc/self/fd here")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
+	dir := t.TempDir()
+	m := mapping(t, nil, `^(.*)$={digest}`)
+	m.Links = true
+	for _, path := range []string{writeFile(t, filepath.Join(dir, "a.c"), "int a;\n"), writeFile(t, filepath.Join(dir, "empty.c"), ""), dir, "/dev/null", "/proc/version"} {
+		before, _ := os.ReadDir("/proc/self/fd")
+		m.Map(nil, path, "")
+		if after, _ := os.ReadDir("/proc/self/fd"); len(after) != len(before) {
+			t.Errorf("%s: %d files are open, before it %d", path, len(after), len(before))
+		}
+	}
+}
+
+// The largest expression.
+func TestMapRuleSize(t *testing.T) {
+	for n, want := range map[int]bool{maxMapProgram - 2: true, maxMapProgram - 1: false} { // with an end and a failure
+		if _, err := ParseMapRule(strings.Repeat("a", n)+"=x", nil); (err == nil) != want {
+			t.Errorf("%d letters: %v", n, err)
 		}
 	}
 }

@@ -39,6 +39,17 @@ func TestMapMD5(t *testing.T) {
 				FUNC 1000 8 0 f
 				1000 4 1 0
 				1004 4 1 1`},
+		// Its lines are not of the function, so that there is no FILE for it.
+		{name: "a file that is not in the symbols", opts: with,
+			in: lineUnit("", "4", "program 5\ndirs path/string\ndir \"/src\"\n"+`files path/string
+				file "0.c"
+				file "1.c"
+				file "2.c"`+body),
+			want: `
+				FILE 0 /src/1.c
+				FUNC 1000 4 0 f
+				1000 4 1 0
+				! {md5}: the debug information has none for this file (lost: mapping of /src/1.c)`},
 		{name: "in a form that is no digest", opts: with,
 			in: unit(`files MD5/data8 path/string
 				file 1 "0.c"

@@ -1,8 +1,11 @@
 package dwarf2sym
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -61,15 +64,16 @@ func TestReadMapRules(t *testing.T) {
 
 func TestReadMapRulesErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                              "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
-		"# only\n":                      "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
-		"a=b\n\nxyz\n":                  "f:3: want REGEX=TEMPLATE, or rust",
-		"a={rev}":                       "f:1: {rev} is neither a group of the regular expression nor a variable",
-		"{":                             "f: offset 0x1: no JSON: unexpected end of JSON input",
-		" {} x":                         "f: offset 0x4: no JSON: invalid character 'x' after top-level value",
-		"{}":                            "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
-		`{"mappings":1}`:                "f: offset 0xd: mappings is a number, want what Mozilla's --mapping-file has",
-		`{"mappings":[{"source":"a"}]}`: "f: mappings[0]: want a source and a destination",
+		"":                                   "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
+		"# only\n":                           "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
+		"a=b\n\nxyz\n":                       "f:3: want REGEX=TEMPLATE, or rust",
+		"a={rev}":                            "f:1: {rev} is neither a group of the regular expression nor a variable",
+		"{":                                  "f: offset 0x1: no JSON: unexpected end of JSON input",
+		" {} x":                              "f: offset 0x4: no JSON: invalid character 'x' after top-level value",
+		"{}":                                 "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
+		`{"mappings":1}`:                     "f: offset 0xd: mappings is a number, want what Mozilla's --mapping-file has",
+		`{"mappings":[{"source":"a"}]}`:      "f: mappings[0]: want a source and a destination",
+		`{"mappings":[{"destination":"a"}]}`: "f: mappings[0]: want a source and a destination",
 		`{"mappings":[{"source":"a","destination":"b"},{}]}`:          "f: mappings[1]: want a source and a destination",
 		`{"mappings":[{"source":"(","destination":"b"}]}`:             "f: mappings[0]: error parsing regexp: missing closing ): `(`",
 		`{"mappings":[{"source":"a","destination":"{1}"}]}`:           "f: mappings[0]: {1}: the regular expression has groups up to {0}",
@@ -86,6 +90,9 @@ func TestReadMapRulesErrors(t *testing.T) {
 	}
 	if _, err := ReadMapRules(endless{}, "f", nil); err == nil || err.Error() != "f: offset 0x0: more than 67108864 bytes: no list of rules" && err.Error() != "f: more than 67108864 bytes: no list of rules" {
 		t.Errorf("endless: %v", err)
+	}
+	if _, err := ReadMapRules(io.MultiReader(strings.NewReader("a=b\n"), iotest.ErrReader(errors.New("gone"))), "f", nil); err == nil || err.Error() != "gone" {
+		t.Errorf("read error: %v", err)
 	}
 }
 

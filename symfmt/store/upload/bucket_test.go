@@ -3,6 +3,7 @@ package upload
 import (
 	"crypto/md5"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -140,14 +141,65 @@ func TestBucketHas(t *testing.T) {
 		h.Close()
 	}
 	// What came there is compared, too.
-	for tag, want := range map[string]string{`"` + sum + `"`: "uploaded", `"` + other + `"`: "failed: ", `"` + other + `-1"`: "uploaded", "": "uploaded"} {
-		b := &fakeBucket{head: func(http.Header) int { return 404 }, put: http.Header{"Etag": {tag}}}
+	for tag, want := range map[string]string{`"` + sum + `"`: "uploaded", `"` + other + `"`: "failed: ", `"` + other + `" encrypted`: "uploaded", `"` + other + `-1"`: "uploaded", "": "uploaded"} {
+		b := &fakeBucket{head: func(http.Header) int { return 404 }, put: http.Header{}}
+		tag, encrypted := strings.CutSuffix(tag, " encrypted")
+		if b.put.Set("ETag", tag); encrypted {
+			b.put.Set(kmsKey, "k")
+		}
 		h := httptest.NewServer(b)
 		results := send(t, Options{Protocol: S3, URL: "s3://symbols", Endpoint: h.URL, NoRole: true}, path)
 		if got := outcomes(results); !strings.HasPrefix(got, want) || !strings.HasPrefix(results[0].Target, h.URL+"/symbols/") {
 			t.Errorf("answered by tag %s: %s to %s, want %s", tag, got, results[0].Target, want)
 		}
 		h.Close()
+	}
+}
+
+// A body has the bytes that it had, or ends before its end.
+func TestBodyReader(t *testing.T) {
+	for _, c := range []struct {
+		now, want string
+		changed   bool
+	}{
+		{"01234", "01234", false}, {"0123456789", "01234", false}, {"0123", "", true}, {"", "", true}, {"01235", "", true}, {"012350", "", true},
+	} {
+		b := bytesBody([]byte("01234"))
+		b.open = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(c.now)), nil }
+		var told []int64
+		in, err := b.reader(func(sent int64) { told = append(told, sent) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if errors.Is(err, errChanged) != c.changed || !c.changed && (err != nil || string(got) != c.want || fmt.Sprint(told) != "[5]") || c.changed && len(got) == 5 {
+			t.Errorf("%q: %q, %v, progress %v", c.now, got, err, told)
+		}
+		if _, again := in.Read(make([]byte, 1)); c.changed && !errors.Is(again, errChanged) || !c.changed && again != io.EOF {
+			t.Errorf("%q: read again: %v", c.now, again)
+		}
+	}
+}
+
+// When a server asks to wait, all of us wait; when another one does, only what it is
+// asked for.
+func TestWaitOfAll(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		u, err := New(Options{Protocol: Put, URL: "http://h/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := u.client.backOff(0, &statusError{code: 503, after: 30 * time.Second}, foreign)
+		if err != nil || w.d != 30*time.Second {
+			t.Errorf("%+v, %v", w, err)
+		}
+		if all := time.Until(u.client.notBefore); foreign != (all <= 0) || all > 30*time.Second || !foreign && all < 20*time.Second {
+			t.Errorf("of another %v: all wait %v", foreign, all)
+		}
+		before := u.client.notBefore
+		if w, err = u.client.backOff(0, &statusError{code: 503, after: time.Second}, foreign); err != nil || !u.client.notBefore.Equal(before) || w.d < time.Second {
+			t.Errorf("a shorter wait: %+v, %v, %v", w, u.client.notBefore.Sub(before), err)
+		}
 	}
 }
 
