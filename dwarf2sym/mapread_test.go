@@ -39,17 +39,28 @@ func TestMapMD5(t *testing.T) {
 				FUNC 1000 8 0 f
 				1000 4 1 0
 				1004 4 1 1`},
-		// Its lines are not of the function, so that there is no FILE for it.
-		{name: "a file that is not in the symbols", opts: with,
-			in: lineUnit("", "4", "program 5\ndirs path/string\ndir \"/src\"\n"+`files path/string
-				file "0.c"
-				file "1.c"
-				file "2.c"`+body),
+		// Of two functions at one address the first stays, and the other's file with it goes.
+		{name: "a file that is not in the symbols", opts: Options{Mapping: mapping(t, nil, `^/(.*)$={md5}`)},
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=2 name/string="a.c" comp_dir/string="/one" stmt_list/sec_offset=0
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data4=4
+				unit 4
+					compile_unit language/data1=2 name/string="a.c" comp_dir/string="/two" stmt_list/sec_offset=0
+						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data4=4
+			.debug_line
+				program 4
+				file "a.c" 0
+				set_address 0x1000
+				copy
+				advance_pc 4
+				end_sequence`,
 			want: `
-				FILE 0 /src/1.c
+				FILE 0 /one/a.c
 				FUNC 1000 4 0 f
 				1000 4 1 0
-				! {md5}: the debug information has none for this file (lost: mapping of /src/1.c)`},
+				! {md5}: the debug information has none for this file (lost: mapping of /one/a.c)`},
 		{name: "in a form that is no digest", opts: with,
 			in: unit(`files MD5/data8 path/string
 				file 1 "0.c"
