@@ -177,6 +177,27 @@ func TestMissingNames(t *testing.T) {
 	}
 }
 
+// One record that cannot be read is told; what is missing is named; a tag has the size
+// and the time apart.
+func TestToldTexts(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, "a.so", "ABC0", ".sym", append(symbolText("a.so", "ABC0", 100), "FUNC what\n"...))
+	s, notes := newServer(t, Config{Dirs: []string{dir}})
+	symbolicateAll(t, s, "a.so", "ABC0", []uint64{4096})
+	if !strings.Contains(notes.String(), "a.so.sym: 1 records cannot be read, the first: ") {
+		t.Error(notes)
+	}
+	for path, want := range map[string]string{"/buildid/abcd/debuginfo": "no debuginfo of this build-id\n", "/buildid/abcd/section/.x": "no section of this build-id\n", "/b/AB0/b.sym": "no symbols of this module\n", "/x": "no such path\n"} {
+		if got := body(t, ask(t, s, http.MethodGet, path, nil)); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	f := &file{size: 0x12, time: 0x3}
+	if f.etag("") != `"12-3"` || f.etag("gzip") != `"12-3-gzip"` {
+		t.Error(f.etag(""), f.etag("gzip"))
+	}
+}
+
 // Lines with the number 0 have none, and text that is no UTF-8 is made so.
 func TestAnswerTexts(t *testing.T) {
 	dir := t.TempDir()

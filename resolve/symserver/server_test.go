@@ -551,7 +551,7 @@ func TestMethods(t *testing.T) {
 	} {
 		r := ask(t, s, c.method, c.path, nil)
 		if r.StatusCode != c.status || r.Header.Get("Allow") != c.allow || r.Header.Get("Access-Control-Allow-Origin") != "https://profiler.firefox.com" ||
-			(c.method == "HEAD" || c.status == 204) && body(t, r) != "" || c.status == 404 && r.Header.Get("Content-Type") != textType {
+			(c.method == "HEAD" || c.status == 204) && body(t, r) != "" || c.status == 404 && r.Header.Get("Content-Type") != textType || c.status == 405 && r.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s %s: %d %v", c.method, c.path, r.StatusCode, r.Header)
 		}
 	}

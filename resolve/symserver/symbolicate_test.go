@@ -447,7 +447,7 @@ func TestCacheIsBounded(t *testing.T) {
 		name := fmt.Sprintf("lib%d.so", i)
 		keep(t, dir, name, "ABC0", []string{".sym", ".sym.gz"}[i%2], symbolText(name, "ABC0", 40<<10))
 	}
-	s, _ := newServer(t, Config{Dirs: []string{dir}, CacheSize: limit})
+	s, notes := newServer(t, Config{Dirs: []string{dir}, CacheSize: limit})
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
@@ -470,6 +470,9 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if m.used > limit || m.used != sum || s.metrics.evictions.Load() == 0 || len(m.entries) != m.recent.Len() {
 		t.Errorf("%d bytes, %d counted anew, %d evictions, %d entries, %d in order", m.used, sum, s.metrics.evictions.Load(), len(m.entries), m.recent.Len())
+	}
+	if notes.String() != "" {
+		t.Error(notes)
 	}
 }
 
