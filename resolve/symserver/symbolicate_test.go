@@ -480,7 +480,7 @@ func TestCacheIsBounded(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}, MaxRequests: 1})
 	s.requests <- struct{}{}
-	if r := ask(t, s, "GET", "/a/AB/a.sym", nil); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" {
+	if r := ask(t, s, "GET", "/a/AB/a.sym", nil); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || body(t, r) != "too many requests at once\n" {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
