@@ -198,6 +198,31 @@ func TestToldTexts(t *testing.T) {
 	}
 }
 
+// Folders of debug files have no symbol files, and why a server is not ready is told.
+func TestDebugDirs(t *testing.T) {
+	dir, debugDir := filepath.Join(t.TempDir(), "store"), t.TempDir()
+	keep(t, dir, "a.so", "AB0", ".sym", symbolText("a.so", "AB0", 100))
+	keep(t, debugDir, "b.so", "AB0", ".sym", symbolText("b.so", "AB0", 100))
+	s, notes := newServer(t, Config{Dirs: []string{dir}, DebugDirs: []string{debugDir}})
+	for path, want := range map[string]int{"/a.so/AB0/a.so.sym": 200, "/b.so/AB0/b.so.sym": 404, "/readyz": 200, "/healthz": 200} {
+		r := ask(t, s, http.MethodGet, path, nil)
+		if r.StatusCode != want || strings.HasSuffix(path, "z") && r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if r := ask(t, s, http.MethodGet, "/readyz", nil); r.StatusCode != 503 || !strings.Contains(notes.String(), dir+": not ready: no such file or directory") {
+		t.Errorf("%d, told %q", r.StatusCode, notes)
+	}
+	// Numbers are decimal.
+	modules := strings.Repeat(`["x","AB"],`, 10) + `["y","AB"]`
+	if got := body(t, ask(t, s, "POST", "/symbolicate/v5", []byte(`{"memoryMap":[`+modules+`],"stacks":[[[10,10]]]}`))); !strings.Contains(got, `"module": "y", "module_offset": "0xa"`) {
+		t.Error(got)
+	}
+}
+
 // Lines with the number 0 have none, and text that is no UTF-8 is made so.
 func TestAnswerTexts(t *testing.T) {
 	dir := t.TempDir()
