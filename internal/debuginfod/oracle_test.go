@@ -57,7 +57,7 @@ func TestOracleDebuginfod(t *testing.T) {
 		return data, true
 	}
 	got, missed := 0, 0
-	away := closedPort(t)
+	away := "http://" + testenv.ClosedPort(t)
 	for _, id := range append(ids, []byte("\x01\x23\x45\x67\x89\xab\xcd\xef")) {
 		for _, kind := range []Kind{Debuginfo, Executable} {
 			want, there := ask(theirs, url, kind, id)
@@ -138,8 +138,8 @@ func populate(t *testing.T, dir string) (ids [][]byte) {
 // begun when it has looked at all files.
 func startServer(t *testing.T, program, dir string) string {
 	t.Helper()
-	url := closedPort(t)
-	port := url[strings.LastIndexByte(url, ':')+1:]
+	port := fmt.Sprint(testenv.FreePort(t))
+	url := "http://127.0.0.1:" + port
 	var log bytes.Buffer
 	cmd := exec.Command(program, "-F", dir, "-d", ":memory:", "-p", port, "-c", "2")
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=", "HOME="+t.TempDir())
@@ -151,12 +151,12 @@ func startServer(t *testing.T, program, dir string) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		if scanned(url) {
 			return url
 		}
 	}
-	t.Fatalf("debuginfod: %s is not scanned in a minute:\n%s", dir, log.String())
+	t.Fatalf("debuginfod: %s is not scanned in five minutes:\n%s", dir, log.String())
 	return ""
 }
 

@@ -17,7 +17,7 @@ func DOM(t testing.TB, page string) string {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--window-size=1280,1600",
+	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+Scratch(t), "--window-size=1280,1600",
 		"--virtual-time-budget=20000", "--dump-dom", "file://"+file)
 	cmd.Stderr = &stderr
 	dom, err := cmd.Output()

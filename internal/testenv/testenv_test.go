@@ -25,6 +25,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	r.failed = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
+func (r *recorder) Errorf(format string, args ...any) { r.failed = fmt.Sprintf(format, args...) }
 func (r *recorder) Fatal(args ...any) {
 	r.failed = fmt.Sprint(args...)
 	runtime.Goexit()

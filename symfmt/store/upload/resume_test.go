@@ -10,8 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // The variables of a process that is to be killed: the server, the list, the files.
@@ -58,7 +61,9 @@ func TestKilled(t *testing.T) {
 	s := newCrashServer(t)
 	var mu sync.Mutex
 	sent := map[string]int{}
+	var begun atomic.Int64
 	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		begun.Add(1)
 		time.Sleep(5 * time.Millisecond)
 		fields, err := readForm(r)
 		if err != nil {
@@ -71,18 +76,25 @@ func TestKilled(t *testing.T) {
 	}
 	list := filepath.Join(t.TempDir(), "done")
 	paths := symbols(t, files)
-	run := func(kill time.Duration) error {
+	// A run is killed some milliseconds after so many requests have come, however long
+	// the process takes to begin; 0 is never.
+	run := func(requests int64) error {
+		end := begun.Load() + requests
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), killURL+"="+s.URL, killList+"="+list, killFiles+"="+strings.Join(paths, "\n"))
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if kill > 0 {
-			time.Sleep(kill)
-			cmd.Process.Kill()
+		if requests == 0 {
+			return cmd.Wait()
 		}
-		return cmd.Wait()
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		testenv.Until(t, "the requests of a run", func() bool { return begun.Load() >= end || len(ended) > 0 })
+		time.Sleep(rand.N(10 * time.Millisecond))
+		cmd.Process.Kill()
+		return <-ended
 	}
 	done := func() int {
 		text, _ := os.ReadFile(list)
@@ -93,7 +105,7 @@ func TestKilled(t *testing.T) {
 		if done() >= files-10 {
 			break
 		}
-		if run(time.Duration(10+rand.N(60))*time.Millisecond) != nil {
+		if run(1+rand.Int64N(6)) != nil {
 			killed++
 		}
 		if done() > 0 && rand.N(2) == 0 { // a write that did not come to its end
