@@ -53,12 +53,7 @@ func newHTTPCache(t *testing.T, dir string) *httpCache {
 	if err := os.MkdirAll(filepath.Join(dir, "cache"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 	config := fmt.Sprintf(nginxConfig, dir, address)
 	if os.Getuid() == 0 {
 		config = "user root;\n" + config // its own folders are of the one who runs the test
@@ -81,7 +76,7 @@ func newHTTPCache(t *testing.T, dir string) *httpCache {
 
 func awaitServer(t *testing.T, address, log string) {
 	t.Helper()
-	for range 100 {
+	for range 2000 {
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
 			return

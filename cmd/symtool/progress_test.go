@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // lockedBuffer is a bytes.Buffer for several goroutines.
@@ -32,25 +34,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for range 500 {
-		if ok() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
-}
-
 func TestProgressOfSeveralFiles(t *testing.T) {
 	var screen lockedBuffer
 	p, stop := startProgress(&screen, newMessages(&screen), []int64{300, 100, 0}, 0)
 	p.file(0)(50, 100)
 	p.file(1)(1, 1)
 	p.file(2)(5, 0) // unknown total
-	until(t, "the bar at 62 %", func() bool { return strings.Contains(screen.String(), " 62% ") })
+	testenv.Until(t, "the bar at 62 %", func() bool { return strings.Contains(screen.String(), " 62% ") })
 	p.finish(0)
 	p.finish(1)
 	p.finish(2)
@@ -75,7 +65,7 @@ func TestProgressMakesRoomForMessages(t *testing.T) {
 	msgs := newMessages(&screen)
 	p, stop := startProgress(&screen, msgs, []int64{100}, 0)
 	p.file(0)(1, 10)
-	until(t, "the bar", func() bool { return strings.Contains(screen.String(), "symtool") })
+	testenv.Until(t, "the bar", func() bool { return strings.Contains(screen.String(), "symtool") })
 	msgs.printf("a message")
 	stop()
 	before, _, ok := strings.Cut(screen.String(), "a message\n")

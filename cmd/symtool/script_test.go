@@ -2,20 +2,41 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"symtool": main})
+	testscript.Main(m, map[string]func(){"symtool": main, "unread": unread})
+}
+
+// unread runs a command whose standard output is a pipe that nobody reads any more.
+func unread() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		r.Close()
+		err = unix.Dup2(int(w.Fd()), 1)
+	}
+	path := ""
+	if err == nil {
+		path, err = exec.LookPath(os.Args[1])
+	}
+	if err == nil {
+		err = syscall.Exec(path, os.Args[1:], os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(125)
 }
 
 // TestScript runs testdata/script/<command>_<case>.txtar. Beside the commands
@@ -25,6 +46,7 @@ func TestMain(m *testing.M) {
 //	same FILE FILE        two files hold the same bytes
 //	absent GLOB...        nothing matches
 //	serve VARIABLE WHAT   starts an HTTP server (serve_test.go)
+//	exec unread COMMAND...   standard output of COMMAND has no reader
 //
 // and $GOLDEN is the folder with small binaries, golden/input, $README the
 // README.

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // serve starts a server until the script ends, and sets a variable to its URL:
@@ -27,10 +28,10 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: serve VARIABLE DIR|STATUS|away")
 	}
 	if args[1] == "away" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, release, err := testenv.HoldPort()
 		ts.Check(err)
-		ts.Check(l.Close())
-		ts.Setenv(args[0], "http://"+l.Addr().String())
+		ts.Defer(release)
+		ts.Setenv(args[0], "http://"+address)
 		return
 	}
 	var handler http.Handler

@@ -69,6 +69,18 @@ func (s *served) end(t *testing.T, sig syscall.Signal) int {
 	return s.status(t)
 }
 
+// takesNone waits until the server takes no new connections.
+func (s *served) takesNone(t *testing.T) {
+	t.Helper()
+	testenv.Until(t, "the server to take no connections", func() bool {
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
+}
+
 func (s *served) status(t *testing.T) int {
 	t.Helper()
 	err := s.Wait()
@@ -229,9 +241,7 @@ func TestServeEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(wait) // the longer one is longer than other commands may take
-		if _, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")); err == nil {
-			t.Errorf("%v: new connections are taken", sig)
-		}
+		s.takesNone(t)
 		n, err := io.Copy(io.Discard, c)
 		if err != nil || n < 39<<20 {
 			t.Errorf("%v: %d bytes, %v", sig, n, err)
@@ -251,7 +261,7 @@ func TestServeEnds(t *testing.T) {
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond)
+	s.takesNone(t)
 	_ = s.Process.Signal(syscall.SIGTERM) // the second one ends it at once
 	if err := s.Wait(); err == nil || s.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
 		t.Errorf("%v", err)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -91,7 +90,7 @@ func TestUploadTemporaries(t *testing.T) {
 	if err := os.WriteFile(path, []byte("MODULE Linux x86 AB a\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	asked := make(chan bool, 10)
+	asked, over := make(chan bool, 10), make(chan bool)
 	url := testenv.Serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case asked <- true:
@@ -99,9 +98,10 @@ func TestUploadTemporaries(t *testing.T) {
 		}
 		select {
 		case <-r.Context().Done():
-		case <-time.After(2 * time.Second):
+		case <-over:
 		}
 	})
+	t.Cleanup(func() { close(over) }) // a server is not told that a client is gone before it has read all that it sent
 	for _, args := range [][]string{{"-p", "zip"}, {"-p", "put", "--gzip"}} {
 		var stdout, stderr bytes.Buffer
 		ctx, cancel := context.WithCancelCause(t.Context())

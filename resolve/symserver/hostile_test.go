@@ -41,7 +41,8 @@ func TestSlowReadersOfAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	client := &http.Client{Timeout: 5 * time.Second}
+	// Those that do not read are given a minute.
+	client := &http.Client{Timeout: 50 * time.Second}
 	r, err := client.Post(h.URL+"/symbolicate/v5", "application/json", bytes.NewReader(stacks("a", 1)))
 	if err != nil {
 		t.Fatal(err)

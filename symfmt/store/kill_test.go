@@ -121,10 +121,10 @@ func poll(t *testing.T, dir string, whole func(path string, text []byte) bool) (
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for {
+		for ended := false; !ended; {
 			select {
 			case <-done:
-				return
+				ended = true // and once more, so that it has looked at least once
 			default:
 			}
 			paths, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*.sym*"))

@@ -182,7 +182,7 @@ func TestAddWhileCollecting(t *testing.T) {
 	s := open(t)
 	const enough = 50
 	var added, removed atomic.Int64
-	limit := time.Now().Add(time.Minute)
+	limit := time.Now().Add(5 * time.Minute)
 	busy := func() bool { return (added.Load() < enough || removed.Load() < enough) && time.Now().Before(limit) }
 	var wg sync.WaitGroup
 	for range 3 {
