@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -80,9 +81,9 @@ func TestCFIDamaged(t *testing.T) {
 	check := func(what string, data []byte) {
 		in := *all
 		in.sections = []cfiSection{{".eh_frame", all.sections[0].addr, data, true, ""}}
-		start := time.Now()
+		watch := testenv.StartWatch()
 		table, _, problems := cfiRead(&in)
-		if d := time.Since(start); d > 5*time.Second {
+		if d := watch.Took(); d > 5*time.Second {
 			t.Errorf("%s: %v", what, d)
 		}
 		lost += len(problems)
@@ -139,9 +140,9 @@ func TestCFIBounds(t *testing.T) {
 				data = append(data, last...)
 			}
 			in := &cfiInput{arch: x.arch, order: x.order, ptrSize: 8, sections: []cfiSection{{".debug_frame", 0, data, false, ""}}}
-			start := time.Now()
+			watch := testenv.StartWatch()
 			table, _, problems := cfiRead(in)
-			if d := time.Since(start); d > 10*time.Second {
+			if d := watch.Took(); d > 10*time.Second {
 				t.Errorf("took %v", d)
 			}
 			if n := len(table.Blocks) + len(table.Rows); n > c.lines {

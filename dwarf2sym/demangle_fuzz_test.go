@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 func FuzzDemangleName(f *testing.F) {
@@ -17,9 +19,9 @@ func FuzzDemangleName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		start := time.Now()
+		watch := testenv.StartWatch()
 		name := demangleName(raw, true)
-		if took := time.Since(start); took > time.Second {
+		if took := watch.Took(); took > time.Second {
 			t.Errorf("%v for %d bytes", took, len(raw))
 		}
 		if strings.ContainsAny(name, "\n\r\x00\x1b\u2028") {

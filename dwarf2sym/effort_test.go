@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // Real files need a small part of the work that is allowed.
@@ -131,9 +133,9 @@ func TestEffortIsBounded(t *testing.T) {
 			for _, run := range []coreRun{{jobs: 1, base: base}, {jobs: 2, batch: 1000, base: base}, {jobs: 3, base: base}} {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				start := time.Now()
+				watch := testenv.StartWatch()
 				got := in.text(t, Options{}, run)
-				took := time.Since(start)
+				took := watch.Took()
 				runtime.ReadMemStats(&after)
 				if took > 20*time.Second {
 					t.Errorf("%+v: took %v", run, took)

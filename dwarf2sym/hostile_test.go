@@ -128,7 +128,7 @@ func readDamaged(t *testing.T, data []byte, what string, arg int) {
 	}()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	watch := testenv.StartWatch()
 	if m, rep := openDamaged(fail, data); m != nil {
 		if err := checkModule(m); err != nil {
 			fail("%v", err)
@@ -142,7 +142,7 @@ func readDamaged(t *testing.T, data []byte, what string, arg int) {
 			}
 		}
 	}
-	if took := time.Since(start); took > 20*time.Second {
+	if took := watch.Took(); took > 20*time.Second {
 		fail("took %v", took)
 	}
 	runtime.ReadMemStats(&after)

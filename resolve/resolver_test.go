@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -421,7 +422,7 @@ func TestFindAllocates(t *testing.T) {
 	r := openString(t, small)
 	var at Location
 	for _, rva := range []symfmt.RVA{0x1008, 0x2000, 0x10} {
-		if n := testing.AllocsPerRun(100, func() { r.Find(rva, &at) }); n != 0 {
+		if n := testenv.Allocations(100, func() { r.Find(rva, &at) }); n != 0 {
 			t.Errorf("%#x: %v allocations", uint64(rva), n)
 		}
 	}

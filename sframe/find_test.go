@@ -182,7 +182,7 @@ func TestFindAllocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := testing.AllocsPerRun(100, func() {
+		n := testenv.Allocations(100, func() {
 			for pc := uint64(0xff0); pc < 0x1040; pc++ {
 				s.Find(pc)
 			}

@@ -3,6 +3,7 @@ package sframe_test
 import (
 	"testing"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
 
@@ -156,7 +157,7 @@ func TestStepAllocs(t *testing.T) {
 	}
 	stack := words{0x7000: 0x8000, 0x7008: 0x2005}
 	regs, mem := stack.regs, stack.mem
-	n := testing.AllocsPerRun(100, func() {
+	n := testenv.Allocations(100, func() {
 		if _, err := s.Step(sframe.Frame{PC: 0x1005, SP: 0x6000, FP: 0x7000}, regs, mem); err != nil {
 			t.Fatal(err)
 		}

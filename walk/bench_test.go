@@ -53,7 +53,7 @@ func TestWalkAllocates(t *testing.T) {
 	d := opened(t, filepath.Join(testenv.Shared(t, "data", "crashes", "deeprec"), "dump.dmp"))
 	w := NewWalker(symbolSources(t, crashStore(t)), Config{})
 	frames := 0
-	n := testing.AllocsPerRun(5, func() {
+	n := testenv.Allocations(5, func() {
 		res, err := w.Walk(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -307,9 +308,9 @@ func TestWinRecoversEBP(t *testing.T) {
 		}
 		a.zeros(1 << 22)
 		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
-		start := time.Now()
+		watch := testenv.StartWatch()
 		s := a.walk(Config{})
-		if d := time.Since(start); d > 20*time.Second {
+		if d := watch.Took(); d > 20*time.Second {
 			t.Errorf("%s: %v", name, d)
 		}
 		if len(s.Frames) < 1<<14 {

@@ -106,7 +106,7 @@ var shellStarts = map[string]string{
 
 func startShell(t *testing.T, name, script, dir string) *terminal {
 	tmux, shell := testenv.Tool(t, "tmux"), testenv.Tool(t, name)
-	home := t.TempDir()
+	home := testenv.Scratch(t) // shells write what was typed when they end
 	args := map[string][]string{"bash": {"--norc", "--noprofile"}, "zsh": {"-f"}, "fish": {"--no-config"}}[name]
 	sh := &terminal{t, []string{tmux, "-f", "/dev/null", "-S", filepath.Join(home, "socket")}}
 	sh.run(append([]string{"new-session", "-d", "-x", "150", "-y", "60", "-c", dir,
@@ -132,36 +132,63 @@ func (sh *terminal) run(args ...string) string {
 }
 
 // until waits for a screen.
-func (sh *terminal) until(what string, is func(screen string) bool) bool {
+func (sh *terminal) until(what string, is func(screen string) bool) {
 	sh.t.Helper()
-	var screen string
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if screen = sh.run("capture-pane", "-p"); is(screen) {
-			return true
+	if wrong := sh.within(2*time.Minute, what, is); wrong != "" {
+		sh.t.Error(wrong)
+	}
+}
+
+// within waits for a screen as long as limit says, and tells if it does not come.
+func (sh *terminal) within(limit time.Duration, what string, is func(screen string) bool) (wrong string) {
+	sh.t.Helper()
+	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+		screen := sh.run("capture-pane", "-p")
+		if is(screen) {
+			return ""
+		}
+		if time.Now().After(end) {
+			return fmt.Sprintf("not on the screen: %s\n%s", what, strings.TrimSpace(screen))
 		}
 	}
-	sh.t.Errorf("not on the screen: %s\n%s", what, strings.TrimSpace(screen))
-	return false
 }
 
 // try types, presses Tab, and looks for what is wanted.
 func (sh *terminal) try(typed string, tabs int, want []string) {
 	sh.t.Helper()
+	testenv.Longer(sh.t, 300*time.Millisecond, func(limit time.Duration) string {
+		wrong := sh.complete(typed, tabs, want, limit)
+		// Not C-c: an interrupt that comes late would end the next completion.
+		empty := func(screen string) bool { return strings.TrimSpace(screen) == "$" }
+		for range 20 {
+			sh.run("send-keys", "C-e", "C-u", "C-l")
+			if sh.within(5*time.Second, "an empty line", empty) == "" {
+				return wrong
+			}
+		}
+		sh.until("an empty line", empty)
+		return wrong
+	})
+}
+
+// complete gives the shell so much time for each Tab, and more for the rest.
+func (sh *terminal) complete(typed string, tabs int, want []string, limit time.Duration) (wrong string) {
+	sh.t.Helper()
+	rest := min(20*limit, 30*time.Second)
 	sh.run("send-keys", "-l", typed)
-	sh.until(typed, func(screen string) bool { return strings.Contains(screen, strings.TrimSpace(typed)) })
+	if wrong := sh.within(rest, typed, func(screen string) bool { return strings.Contains(screen, strings.TrimSpace(typed)) }); wrong != "" {
+		return wrong
+	}
 	for range tabs {
 		before := sh.run("capture-pane", "-p")
 		sh.run("send-keys", "Tab")
-		// On a busy machine the shell takes its time. Where there is nothing to
-		// complete the screen stays as it is.
-		for end := time.Now().Add(300 * time.Millisecond); sh.run("capture-pane", "-p") == before && time.Now().Before(end); {
-			time.Sleep(10 * time.Millisecond)
-		}
+		// Where there is nothing to complete the screen stays as it is.
+		sh.within(limit, "a change", func(screen string) bool { return screen != before })
 	}
 	if tabs == 1 {
 		sh.run("send-keys", "X")
 	}
-	sh.until(fmt.Sprintf("%q after %q", want, typed), func(screen string) bool {
+	return sh.within(rest, fmt.Sprintf("%q after %q", want, typed), func(screen string) bool {
 		for _, w := range want {
 			if strings.Contains(screen, w) {
 				return true
@@ -169,7 +196,4 @@ func (sh *terminal) try(typed string, tabs int, want []string) {
 		}
 		return false
 	})
-	// Not C-c: an interrupt that comes late would end the next completion.
-	sh.run("send-keys", "C-e", "C-u", "C-l")
-	sh.until("an empty line", func(screen string) bool { return strings.TrimSpace(screen) == "$" })
 }

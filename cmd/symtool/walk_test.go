@@ -136,9 +136,9 @@ func callWalk(args ...string) walked {
 	var stdout, stderr bytes.Buffer
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	watch := testenv.StartWatch()
 	status := run(context.Background(), append([]string{"symtool", "walk"}, args...), nil, &stdout, &stderr)
-	took := time.Since(start)
+	took := watch.Took()
 	runtime.ReadMemStats(&after)
 	return walked{status, stdout.String(), stderr.String(), took, after.TotalAlloc - before.TotalAlloc}
 }

@@ -203,13 +203,13 @@ func TestCompressedNameTable(t *testing.T) {
 	}
 }
 
-// cost returns the bytes that fn allocates, and its time.
+// cost returns the bytes that fn allocates, and its time (testenv.Stopwatch).
 func cost(fn func()) (int64, time.Duration) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	watch := testenv.StartWatch()
 	fn()
-	took := time.Since(start)
+	took := watch.Took()
 	runtime.ReadMemStats(&after)
 	return int64(after.TotalAlloc - before.TotalAlloc), took
 }

@@ -313,7 +313,7 @@ func TestSymbolsAllocateNothing(t *testing.T) {
 		}
 	}
 	count()
-	if a := testing.AllocsPerRun(3, count); a > 5 {
+	if a := testenv.Allocations(3, count); a > 5 {
 		t.Errorf("%v allocations a walk of %s", a, filepath.Base(path))
 	}
 }

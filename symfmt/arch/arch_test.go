@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/go-delve/delve/pkg/dwarf/regnum"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // TestComplete says what a CPU lacks.
@@ -232,7 +234,7 @@ func TestDelve(t *testing.T) {
 }
 
 func TestLookupAllocatesNothing(t *testing.T) {
-	n := testing.AllocsPerRun(100, func() {
+	n := testenv.Allocations(100, func() {
 		for _, a := range All {
 			a.RegName(3)
 			a.CIERegName(108, 108)

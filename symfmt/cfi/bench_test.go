@@ -3,6 +3,7 @@ package cfi
 import (
 	"testing"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -55,7 +56,7 @@ func running(t testing.TB) (caller, expr, run, fail, compare func()) {
 func TestEvaluationAllocatesNothing(t *testing.T) {
 	caller, expr, run, fail, compare := running(t)
 	for name, f := range map[string]func(){"Caller": caller, "Eval": expr, "Run": run, "lost registers": fail, "Equal": compare} {
-		if n := testing.AllocsPerRun(100, f); n != 0 {
+		if n := testenv.Allocations(100, f); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // Any list of regions becomes one in which each byte is that of the first
@@ -65,9 +67,9 @@ func TestNewMemoryManyOverlaps(t *testing.T) {
 		for i := range n {
 			list = append(list, region(i))
 		}
-		start := time.Now()
+		watch := testenv.StartWatch()
 		m := NewMemory(binary.LittleEndian, list)
-		if d := time.Since(start); d > 5*time.Second {
+		if d := watch.Took(); d > 5*time.Second {
 			t.Errorf("%s: %v", name, d)
 		}
 		if len(m.Regions) == 0 || len(m.Regions) > 2*n {
@@ -92,7 +94,7 @@ func TestMemoryReads(t *testing.T) {
 			t.Errorf("Word(%#x, %d) = %#x, %v; want %#x, %v", c.addr, c.size, got, ok, c.want, c.ok)
 		}
 	}
-	if n := testing.AllocsPerRun(10, func() { m.Word(0x1000, 4) }); n != 0 {
+	if n := testenv.Allocations(10, func() { m.Word(0x1000, 4) }); n != 0 {
 		t.Errorf("%v allocations for a word", n)
 	}
 	if got := m.Bytes(0x1002, 100); !bytes.Equal(got, []byte{3, 4, 5, 6, 7, 8}) {
