@@ -153,7 +153,7 @@ func (d *document) compare(t *testing.T, b *docBlock, c *docCommand, text string
 // machine to machine is not in it.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh")
 	cmd.Stdin, cmd.Dir, cmd.WaitDelay = nil, dir, time.Second

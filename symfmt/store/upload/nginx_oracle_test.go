@@ -3,7 +3,6 @@ package upload
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -53,12 +52,7 @@ func TestOracleNginx(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Tool(t, "nginx")
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-	l.Close()
+	port := fmt.Sprint(testenv.FreePort(t))
 	for _, d := range []string{"root", "tmp"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o777); err != nil {
 			t.Fatal(err)
@@ -73,24 +67,26 @@ func TestOracleNginx(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
 	base := "http://127.0.0.1:" + port
-	for try := 0; ; try++ {
-		if resp, err := http.Get(base + "/"); err == nil {
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	t.Cleanup(func() { server.Process.Kill(); <-ended })
+	testenv.Until(t, "nginx", func() bool {
+		if len(ended) > 0 {
+			t.Fatalf("nginx does not start: %s", log.String())
+		}
+		resp, err := http.Get(base + "/")
+		if err == nil {
 			resp.Body.Close()
-			break
 		}
-		if try == 100 {
-			t.Fatalf("nginx does not answer: %s", log.String())
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return err == nil
+	})
 	id := strings.Repeat("0F", 16) + "2"
 	var paths []string
 	for i, name := range []string{"plain.so", "b é+&=%41;?#x.so", "c.pdb", "empty functions"} {
 		paths = append(paths, write(t, filepath.Join(dir, fmt.Sprint(i, ".sym")), symbolText(name, id, 30_000*i+1)))
 	}
-	o := Options{Protocol: Put, URL: base + "/dav/", Retries: 1, Timeout: 20 * time.Second}
+	o := Options{Protocol: Put, URL: base + "/dav/", Retries: 1, Timeout: time.Minute}
 	for i, r := range send(t, o, paths...) {
 		got := read(t, filepath.Join(dir, "root", "dav", r.Place.Path(".sym")))
 		if r.Err != nil || r.Outcome != Uploaded || got != read(t, paths[i]) {

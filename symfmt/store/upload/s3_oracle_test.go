@@ -147,7 +147,7 @@ func start(t *testing.T, cmd *exec.Cmd) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close(); cmd.Wait() })
-	timer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
