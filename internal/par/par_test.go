@@ -19,7 +19,7 @@ func noLeak(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for range 100 {
+		for range 6000 {
 			if runtime.NumGoroutine() <= before {
 				return
 			}

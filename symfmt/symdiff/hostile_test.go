@@ -128,6 +128,12 @@ func TestHostile(t *testing.T) {
 			}
 			const n = 2000
 			few, many := took(n), took(10*n)
+			// What else the machine does makes processor time longer, too, yet not each time.
+			for range 4 {
+				if many > 15*max(few, 10*time.Millisecond) {
+					few, many = max(few, took(n)), min(many, took(10*n))
+				}
+			}
 			t.Logf("%d records %v, %d %v", n, few, 10*n, many)
 			if many > 30*max(few, 10*time.Millisecond) {
 				t.Errorf("%d records take %v, and %d %v", n, few, 10*n, many)
