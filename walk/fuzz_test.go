@@ -100,7 +100,7 @@ func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolve
 
 // fuzzTime is how long the walk of a dump of this size may take: a thousand times
 // what it takes.
-const fuzzTime = 20 * time.Second
+const fuzzTime = time.Minute
 
 // FuzzWalk: whatever the dump and the symbol file, each thread has a stack that
 // makes sense, soon, and the same again.

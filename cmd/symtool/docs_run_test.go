@@ -156,7 +156,7 @@ func shell(t *testing.T, dir, script string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh")
-	cmd.Stdin, cmd.Dir, cmd.WaitDelay = nil, dir, time.Second
+	cmd.Stdin, cmd.Dir, cmd.WaitDelay = nil, dir, time.Minute
 	file := filepath.Join(filepath.Dir(dir), "script")
 	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
 		t.Fatal(err)

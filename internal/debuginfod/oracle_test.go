@@ -151,8 +151,11 @@ func startServer(t *testing.T, program, dir string) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if scanned(url) {
+	idle := 0 // between two files it is so for a moment
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if !scanned(url) {
+			idle = 0
+		} else if idle++; idle == 3 {
 			return url
 		}
 	}

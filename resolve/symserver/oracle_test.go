@@ -70,19 +70,22 @@ func elfutilsServer(t *testing.T, dir string) (url string) {
 	}
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	url = fmt.Sprintf("http://127.0.0.1:%d", port)
+	idle := 0 // between two files it is so for a moment
 	testenv.Until(t, "debuginfod to know its files", func() bool {
+		idle++
 		r, err := http.Get(url + "/metrics")
 		if err != nil {
+			idle = 0
 			return false
 		}
 		defer r.Body.Close()
 		text, _ := io.ReadAll(r.Body)
 		for _, is := range []string{`thread_work_total{role="traverse"} 1`, `thread_work_pending{role="scan"} 0`, `thread_busy{role="scan"} 0`} {
 			if !bytes.Contains(text, []byte(is)) {
-				return false
+				idle = 0
 			}
 		}
-		return true
+		return idle == 10
 	})
 	return url
 }
