@@ -43,11 +43,11 @@ run: build ## build, and dump a real binary: symtool itself
 	@echo; ls -l build/symtool build/symtool.sym | awk '{print $$5, $$9}'
 
 test: ## every test that needs nothing but Go
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 oracle: ## the tests that compare with other tools' answers; installs those as root
 	.ci/packages $(ORACLE_PACKAGES)
-	pattern=$$($(GO) run ./.ci/oracletests) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 15m -run "$$pattern" ./...
+	pattern=$$($(GO) run ./.ci/oracletests) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 30m -run "$$pattern" ./...
 
 oracle-full: ## the same with every compiler, option, language and CPU, as tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)

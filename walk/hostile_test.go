@@ -19,7 +19,7 @@ import (
 // walkDump walks a dump, and fails the test if that takes long.
 func walkDump(t testing.TB, s *Sources, d *dump.Dump, c Config) *Result {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
 	res, err := NewWalker(s, c).Walk(ctx, d)
 	if err != nil {
