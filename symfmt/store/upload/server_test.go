@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,7 +40,17 @@ type crashServer struct {
 func newCrashServer(t *testing.T) *crashServer {
 	t.Helper()
 	s := &crashServer{t: t, files: map[string]string{}, parked: map[string]string{}}
-	h := httptest.NewServer(s)
+	h := httptest.NewUnstartedServer(s)
+	// A system that takes megabytes before the server reads them would tell a client that
+	// they are sent.
+	h.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			if err := c.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	h.Start()
 	t.Cleanup(h.Close)
 	s.URL = h.URL
 	return s
