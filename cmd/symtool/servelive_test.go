@@ -235,7 +235,7 @@ func bigStore(t *testing.T) string {
 func TestServeEnds(t *testing.T) {
 	store := bigStore(t)
 	for sig, wait := range map[syscall.Signal]time.Duration{syscall.SIGTERM: 1200 * time.Millisecond, syscall.SIGINT: 100 * time.Millisecond} {
-		s := startServe(t, store)
+		s := startServe(t, "--drain", "5m", store)
 		c := slowFile(t, s)
 		if err := s.Process.Signal(sig); err != nil {
 			t.Fatal(err)
@@ -256,7 +256,7 @@ func TestServeEnds(t *testing.T) {
 	if status := s.end(t, syscall.SIGTERM); status != 1 || !strings.Contains(s.Stderr.String(), "symtool: 1 request cut off after --drain 100ms") {
 		t.Errorf("status %d: %s", status, s.Stderr.String())
 	}
-	s = startServe(t, store)
+	s = startServe(t, "--drain", "5m", store)
 	slowFile(t, s)
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
