@@ -10,7 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // Logs that are moved away under load lose no line: SIGHUP makes new ones.
@@ -53,7 +54,7 @@ func TestServeReopensLogs(t *testing.T) {
 		}
 		hangup()
 		ask()
-		waitFor(t, func() bool { return exists(log) && exists(missing) })
+		testenv.Until(t, "new logs", func() bool { return exists(log) && exists(missing) })
 		ask()
 	}
 	// Where there can be no new file, the old one goes on.
@@ -64,8 +65,9 @@ func TestServeReopensLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	hangup()
+	testenv.Until(t, "the failure", func() bool { return strings.Contains(s.Stderr.String(), log+": is a directory") })
 	ask()
-	if status := s.end(t, syscall.SIGTERM); status != 0 || !strings.Contains(s.Stderr.String(), log+": is a directory") {
+	if status := s.end(t, syscall.SIGTERM); status != 0 {
 		t.Errorf("status %d: %s", status, s.Stderr.String())
 	}
 	for _, name := range []string{log, missing} {
@@ -96,13 +98,4 @@ func TestServeEndsAtHangup(t *testing.T) {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-func waitFor(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited in vain")
-		}
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -33,13 +34,22 @@ import (
 type served struct {
 	*exec.Cmd
 	URL    string
-	Stderr bytes.Buffer
+	Stderr lockedBuffer
 	stdout *bufio.Reader
 }
 
 // startServe starts symtool serve, which ends with the test at the latest.
 func startServe(t *testing.T, args ...string) *served {
 	t.Helper()
+	// What this process ignores, as behind nohup or in the background of a script, its
+	// children would ignore; what it handles they do not.
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			handled := make(chan os.Signal, 1)
+			signal.Notify(handled, sig)
+			t.Cleanup(func() { signal.Ignore(sig) })
+		}
+	}
 	s := &served{Cmd: exec.Command("symtool", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
 	s.Cmd.Stderr = &s.Stderr
 	out, err := s.StdoutPipe()
@@ -247,7 +257,7 @@ func TestServeEnds(t *testing.T) {
 			t.Errorf("%v: %d bytes, %v", sig, n, err)
 		}
 		c.Close()
-		if status := s.status(t); status != 0 || s.Stderr.Len() > 0 {
+		if status := s.status(t); status != 0 || s.Stderr.String() != "" {
 			t.Errorf("%v: status %d: %s", sig, status, s.Stderr.String())
 		}
 	}
