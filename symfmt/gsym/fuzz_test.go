@@ -156,7 +156,7 @@ func TestHostileSize(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if took := watch.Took(); took > 20*time.Second {
+	if took := watch.Took(); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
@@ -193,7 +193,7 @@ func TestHostileModule(t *testing.T) {
 			t.Errorf("%s: %d bytes of %d", name, len(data), len(text))
 		}
 	}
-	if took := watch.Took(); took > 20*time.Second {
+	if took := watch.Took(); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
