@@ -131,7 +131,9 @@ async function look() {
 }
 
 addEventListener("load", async () => {
-  try { await frame(); await frame(); await look(); } catch (e) { tell("error", e.stack); }
+  // The first map comes with a frame that the browser draws.
+  const maps = () => section.map !== undefined && range() !== "";
+  try { await frame(); await frame(); for (let i = 0; i < 20 && !maps(); i++) await frame(); await look(); } catch (e) { tell("error", e.stack); }
   const pre = document.createElement("pre");
   pre.id = "told"; pre.textContent = told.join("\n");
   document.body.append(pre);
