@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // maxFindings of a rule are told, the others counted: a producer's mistake is
@@ -94,8 +95,10 @@ func (c *checker) findings() []Finding {
 			c.add(r, t.first, fmt.Sprintf("%d more of this rule", t.n-maxFindings))
 		}
 	}
-	slices.SortStableFunc(c.found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rule, b.Rule))
+	// Package sort's functions, not those of slices, which would be compiled anew.
+	sort.SliceStable(c.found, func(i, j int) bool {
+		a, b := &c.found[i], &c.found[j]
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rule, b.Rule)) < 0
 	})
 	return slices.Compact(c.found) // of rows that functions share
 }
@@ -110,7 +113,10 @@ func (c *checker) checkHeader(h *Header) {
 		c.visit = visit{i: i, f: &c.s.FDEs[i], h: h}
 		c.checkFunc(&c.visit)
 	}
-	slices.SortFunc(c.extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
+	sort.Slice(c.extents, func(i, j int) bool {
+		a, b := c.extents[i], c.extents[j]
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) < 0
+	})
 	for _, r := range c.parts {
 		c.at = r
 		r.parts(c, h)

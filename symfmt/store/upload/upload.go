@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/store"
 )
 
@@ -233,7 +234,7 @@ func Compare(a, b *Result) int {
 }
 
 // Sort puts results into an order that does not depend on the network.
-func Sort(results []*Result) { slices.SortFunc(results, Compare) }
+func Sort(results []*Result) { sorting.Func(results, Compare) }
 
 // Shown is where files go, without secrets.
 func (u *Uploader) Shown() string {
