@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -66,6 +67,9 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 	}
 	if isELF(name) {
 		return d.dump(ctx, name)
+	}
+	if f := convertible(name); f != nil {
+		return nil, inputError(name, errors.New(f.convert()))
 	}
 	s, err := symdiff.OpenSource(name)
 	if err != nil {

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -150,4 +152,37 @@ type unwinding struct {
 // isSymbolFile knows Breakpad's text.
 func isSymbolFile(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("MODULE "))
+}
+
+// convertible is the format of a file with symbols that is no symbol file, nil if it
+// is none that is known by its content.
+func convertible(path string) *format {
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	return convertibleText(in)
+}
+
+// convertibleText is that of a text, which may be compressed, and cut.
+func convertibleText(in io.Reader) *format {
+	text, _, err := symfmt.NewText(in)
+	if err != nil {
+		return nil
+	}
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(text, head)
+	if f := formatOfContent(head[:n]); f != nil && f.read != nil && !isSymbolFile(head[:n]) {
+		return f
+	}
+	return nil
+}
+
+// convert says what to do with a file of the format, where a symbol file is wanted.
+func (f *format) convert() string {
+	return fmt.Sprintf("no symbol file, but %s: symtool convert --to breakpad makes one of it", f.title)
 }

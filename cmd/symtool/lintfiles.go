@@ -169,5 +169,8 @@ func notSymbols(head []byte) error {
 			return errors.New("is " + f.what)
 		}
 	}
+	if f := convertibleText(bytes.NewReader(head)); f != nil {
+		return errors.New(f.convert())
+	}
 	return nil
 }

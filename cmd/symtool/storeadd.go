@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"debug/elf"
@@ -112,6 +113,10 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	text := bufio.NewReader(bin.ContextReader(ctx, in))
 	if magic, _ := text.Peek(len(elf.ELFMAG)); string(magic) == elf.ELFMAG {
 		return nil, inputError(name, errors.New("is an ELF file: symtool dump --store DIR FILE puts its symbols into a store"))
+	}
+	head, _ := text.Peek(moduleHead) // its error comes again
+	if f := convertibleText(bytes.NewReader(head)); f != nil {
+		return nil, inputError(name, errors.New(f.convert()))
 	}
 	a, err := r.store.Add(text, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
 	var writing *store.WriteError

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // supplierFlags are the flags of commands that look for symbols.
@@ -73,7 +71,7 @@ func symbolFiles(paths []string, open resolve.Opener) (all []resolve.Supplier, e
 			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
 		} else if err != nil {
 			if f := convertible(path); f != nil {
-				err = fmt.Errorf("%s: no symbol file, but %s: symtool convert --to breakpad makes one of it", path, f.title)
+				err = fmt.Errorf("%s: %s", path, f.convert())
 			}
 		}
 		if u, bad := url.Parse(path); err != nil && bad == nil && (u.Scheme == "http" || u.Scheme == "https") {
@@ -85,29 +83,6 @@ func symbolFiles(paths []string, open resolve.Opener) (all []resolve.Supplier, e
 		all = append(all, s)
 	}
 	return all, nil
-}
-
-// convertible is the format of a file with symbols that is no symbol file, nil if it
-// is none that is known by its content.
-func convertible(path string) *format {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return nil
-	}
-	in, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
-	text, _, err := symfmt.NewText(in)
-	if err != nil {
-		return nil
-	}
-	head := make([]byte, headSize)
-	n, _ := io.ReadFull(text, head)
-	if f := formatOfContent(head[:n]); f != nil && f.read != nil && !isSymbolFile(head[:n]) {
-		return f
-	}
-	return nil
 }
 
 // newBinaries returns the binaries, and what fetches their debug files; nil
