@@ -148,8 +148,8 @@ func (m *Manifest) Origin(path string) (string, bool) {
 	path = slashes(cleanPath(path))
 	for _, dir := range m.dirs {
 		place, ok := strings.CutPrefix(path, dir)
-		if !ok || dir == "" && (isAbs(path) || strings.HasPrefix(path, "../")) {
-			continue // the current folder has only what is below it
+		if !ok || isAbs(place) || strings.HasPrefix(place, "../") {
+			continue // a folder, the current one too, has only what is below it
 		}
 		if from, ok := m.origin(place); ok {
 			return from, true

@@ -75,6 +75,16 @@ func TestManifestHere(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", path, got, ok, want)
 		}
 	}
+	// Nor is it of one that leads further out.
+	m, err = ReadManifest(strings.NewReader(manifestText("5", "5|key|/src/top|**|")), "m", "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"../b.h": "/src/top/b.h", "../../b.h": "", "b.h": "", "/b.h": ""} {
+		if got, ok := m.Origin(path); got != want || ok != (want != "") {
+			t.Errorf("%s: %q %v, want %q", path, got, ok, want)
+		}
+	}
 	// What one name does not have the other one may.
 	m, err = ReadManifest(strings.NewReader(manifestText("1", "1|a.h|/src/a.h")), "m", "/", "/obj")
 	if err != nil {
