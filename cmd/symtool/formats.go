@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // format is a format of convert. One with read or write is one of symbols: what it
@@ -154,8 +155,8 @@ func isSymbolFile(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("MODULE "))
 }
 
-// convertible is the format of a file with symbols that is no symbol file, nil if it
-// is none that is known by its content.
+// convertible is the format of a file that is no symbol file, but in another format of
+// symbols, or a core; nil if it is none that is known by its content.
 func convertible(path string) *format {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -176,7 +177,11 @@ func convertibleText(in io.Reader) *format {
 	}
 	head := make([]byte, headSize)
 	n, _ := io.ReadFull(text, head)
-	if f := formatOfContent(head[:n]); f != nil && f.read != nil && !isSymbolFile(head[:n]) {
+	head = head[:n]
+	if elfcore.Sniff(head) {
+		return formatNamed(walk.Core) // which the contents of ELF files do not tell
+	}
+	if f := formatOfContent(head); f != nil && f.read != nil && !isSymbolFile(head) {
 		return f
 	}
 	return nil
@@ -184,5 +189,8 @@ func convertibleText(in io.Reader) *format {
 
 // convert says what to do with a file of the format, where a symbol file is wanted.
 func (f *format) convert() string {
+	if f.read == nil {
+		return "no symbol file, but " + f.title
+	}
 	return fmt.Sprintf("no symbol file, but %s: symtool convert --to breakpad makes one of it", f.title)
 }

@@ -17,15 +17,24 @@ func MatchNM(head []byte) bool {
 }
 
 // MatchPerfMap tells whether a file that begins with head is a perf map: its first
-// line has two hexadecimal numbers and a name, and is no line of nm. Other texts may
-// begin so.
+// line has two hexadecimal numbers and a name, and is no line of nm, nor a line record of
+// a symbol file whose beginning is lost. Other texts may begin so.
 func MatchPerfMap(head []byte) bool {
 	start, rest := word(firstLine(head))
 	size, name := word(rest)
 	_, ok := hexNumber(start)
 	_, sized := hexNumber(size)
-	return ok && sized && len(name) > 0 && !MatchNM(head)
+	return ok && sized && len(name) > 0 && !MatchNM(head) && !isLineRecord(name)
 }
+
+// isLineRecord tells whether what is behind an address and a size is the numbers of a
+// line and of a file.
+func isLineRecord(rest []byte) bool {
+	line, file := word(rest)
+	return isDecimal(line) && isDecimal(bytes.TrimRight(file, " \t"))
+}
+
+func isDecimal(w []byte) bool { return len(w) > 0 && len(bytes.Trim(w, "0123456789")) == 0 }
 
 func firstLine(head []byte) []byte {
 	line, _, _ := bytes.Cut(head, []byte("\n"))

@@ -223,6 +223,10 @@ func TestMatch(t *testing.T) {
 		{"\x7fELF\x02\x01", false, false},
 		{"", false, false},
 		{"10 20\n", false, false},
+		{"1000 10 5 0\n1010 4 6 0\n", false, false}, // of a symbol file
+		{"1000 10 5\n", true, false},
+		{"1000 10 5 0 f\n", true, false},
+		{"1000 10 f 0\n", true, false},
 	} {
 		if perf, nm := MatchPerfMap([]byte(c.head)), MatchNM([]byte(c.head)); perf != c.perf || nm != c.nm {
 			t.Errorf("%q: perf map %v, nm %v", c.head, perf, nm)
