@@ -94,7 +94,7 @@ func bySymbols(u *unwinder, f *Frame) outcome {
 
 // byEHFrame uses .eh_frame and .debug_frame of the binary.
 func byEHFrame(u *unwinder, f *Frame) outcome {
-	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.known().binary && u.may[ByEHFrame] {
+	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.known().binary {
 		return nothing // bySymbols has had them
 	}
 	return u.byRules(f, u.table(tableEHFrame), ByEHFrame)
