@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -212,6 +214,10 @@ func ReadBaseline(file string, in io.Reader) (*Baseline, error) {
 	if err := dec.Decode(&text); err != nil {
 		if limited.N == 0 {
 			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("more than %d bytes: not a baseline", maxBaseline)}
+		}
+		var unread *fs.PathError
+		if errors.As(err, &unread) {
+			return nil, err
 		}
 		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("not a baseline: %v", err)}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -62,11 +63,15 @@ func readLintFile[T any](c *cli.Context, flag string, read func(string, io.Reade
 		return nil, nil
 	}
 	f, err := os.Open(name)
-	if err != nil {
-		return nil, &statusError{statusInput, fmt.Errorf("--%s: %s: %w", flag, name, errors.Unwrap(err))}
+	var v *T
+	if err == nil {
+		defer f.Close()
+		v, err = read(name, f)
 	}
-	defer f.Close()
-	v, err := read(name, f)
+	var unread *fs.PathError
+	if errors.As(err, &unread) {
+		err = fmt.Errorf("--%s: %s: %w", flag, name, unread.Err)
+	}
 	if err != nil {
 		return nil, &statusError{statusInput, err}
 	}
