@@ -1,6 +1,11 @@
 package walk
 
-import "github.com/symtool/symtool/walk/dump"
+import (
+	"encoding/binary"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
 
 // starts are the functions in which programs and threads of Linux begin. Their
 // call frame information often does not say so.
@@ -46,10 +51,28 @@ func (u *unwinder) isEntry(addr uint64) bool { return u.entry != 0 && addr-u.ent
 func entryOf(d *dump.Dump) uint64 {
 	for _, a := range d.Auxv {
 		if a.Key == atEntry {
-			return a.Value
+			return codeOf(d, a.Value)
 		}
 	}
 	return 0
+}
+
+// codeOf is the code of a function by its address: of 64-bit PowerPC with big-endian
+// numbers and the first ABI that is the address of a descriptor in .opd, which begins
+// with the code's. Without the memory there the code is not known: the second ABI,
+// which some systems have, has none.
+func codeOf(d *dump.Dump, addr uint64) uint64 {
+	if d.Arch != arch.PPC64 || d.Memory.Order != binary.BigEndian {
+		return addr
+	}
+	code, ok := d.Memory.Word(addr, 8)
+	switch {
+	case !ok:
+		return 0
+	case d.ModuleAt(code) >= 0:
+		return code
+	}
+	return addr
 }
 
 // trampolines are the functions that signal handlers return to, by name, and

@@ -428,6 +428,10 @@ var structureRules = regexp.MustCompile(`section \[ ?\d+\] '\.text(\.\d+)?' (has
 	`|section \[ ?\d+\] '\.text(\.\d+)?': alloc flag set but section not in any loaded segment$` +
 	`|loadable segment \[\d+\] is executable but contains no executable sections$` +
 	`|invalid machine flags: 0x(70001000|80000000)$` + // MIPS: it knows none of revision 2
+	// Code that begins a page has offset 0, where the file's headers are; it takes the
+	// offset of a section without bytes for that of bytes.
+	`|section \[ ?\d+\] '\.text' has type NOBITS but is read from the file in segment of program header entry 0 and file contents is non-zero$` +
+	`|section \[ ?\d+\] '\.text' not fully contained in segment of program header entry 0$` +
 	`|^No errors$`)
 
 // Tools that check files find nothing wrong.
@@ -456,10 +460,14 @@ func TestOracleStructure(t *testing.T) {
 			var stderr bytes.Buffer
 			cmd := exec.Command(testenv.Tool(t, "readelf"), "-aW", "--debug-dump", path)
 			cmd.Stderr = &stderr
-			if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+			err := cmd.Run()
+			if name == "moved-exec" { // its build id is the five letters
+				stderr = *bytes.NewBuffer(bytes.ReplaceAll(stderr.Bytes(), []byte("readelf: Warning: .note.gnu.build-id data size is too small\n"), nil))
+			}
+			if err != nil || stderr.Len() > 0 {
 				t.Errorf("%s: readelf: %v %s", name, err, stderr.Bytes())
 			}
-			out, err := exec.Command(testenv.Tool(t, "llvm-dwarfdump-22"), "--verify", path).CombinedOutput()
+			out, err = exec.Command(testenv.Tool(t, "llvm-dwarfdump-22"), "--verify", path).CombinedOutput()
 			if err != nil || bytes.Contains(out, []byte("warning")) || bytes.Contains(out, []byte("error:")) {
 				t.Errorf("%s: llvm-dwarfdump: %v\n%s", name, err, out)
 			}
