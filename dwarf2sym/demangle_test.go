@@ -430,13 +430,10 @@ func TestDemangleRustLegacy(t *testing.T) {
 
 func TestDemangleRustV0(t *testing.T) {
 	names := symbolNames(t, compiled(t, "rustc", rustSource, ".rs", "-Copt-level=1", "-Csymbol-mangling-version=v0"))
-	want := filtered(t, names, "llvm-cxxfilt-22")
-	for i := range want {
-		if strings.HasPrefix(names[i], "_ZN") {
-			want[i] = withoutHash(want[i])
-		}
-	}
-	compareDemangled(t, names, want, libraryRules)
+	// Those of the standard library are of the other kind, whose escapes llvm-cxxfilt
+	// leaves as they are, and which the test above has.
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "_ZN") })
+	compareDemangled(t, names, filtered(t, names, "llvm-cxxfilt-22"), libraryRules)
 }
 
 func BenchmarkDemangle(b *testing.B) {
