@@ -95,13 +95,10 @@ func (p *configParser) expression(e *unstable.Node) *ConfigError {
 	case unstable.Table, unstable.ArrayTable:
 		return p.head(key, at, e.Kind == unstable.ArrayTable)
 	case unstable.KeyValue:
-		if p.table != "" {
-			key = append([]string{p.table}, key...)
-		}
 		p.place = valueAt(p.toml.Data(), end)
 		how := byDots
 		if p.table != "" {
-			how = byHead
+			key, how = append([]string{p.table}, key...), byHead
 		}
 		return p.set(key, at, e.Value(), how)
 	}
@@ -188,7 +185,7 @@ func (p *configParser) set(key []string, at int, v *unstable.Node, how form) *Co
 	if len(key) > 1 {
 		return p.unknown(key, at)
 	}
-	if err := p.once(key[0], at); err != nil {
+	if err := p.once(key[0], key[0], at); err != nil {
 		return err
 	}
 	var err *ConfigError
@@ -207,17 +204,17 @@ func (p *configParser) set(key []string, at int, v *unstable.Node, how form) *Co
 	return err
 }
 
-// once notes the line of a key that may be there once.
-func (p *configParser) once(name string, at int) *ConfigError {
-	if p.lines[name] != 0 {
+// once notes the line of a key that may be there once; name is that for people.
+func (p *configParser) once(key, name string, at int) *ConfigError {
+	if p.lines[key] != 0 {
 		return p.twice(name, at)
 	}
-	p.lines[name] = p.line(at)
+	p.lines[key] = p.line(at)
 	return nil
 }
 
 func (p *configParser) setSeverity(key []string, at int, v *unstable.Node, how form) *ConfigError {
-	if made := p.made["severity"]; how != byHead && made != 0 && !(made == byDots && how == byDots && len(key) > 1) && !(made == inBraces && how == inBraces && len(key) > 1) {
+	if made := p.made["severity"]; how != byHead && made != 0 && (made != how || len(key) == 1) {
 		return p.twice("severity", at)
 	}
 	if len(key) == 1 {
@@ -235,7 +232,7 @@ func (p *configParser) setSeverity(key []string, at int, v *unstable.Node, how f
 		return p.unknown(key, at)
 	}
 	name := "severity." + key[1]
-	if err := p.once(name, at); err != nil {
+	if err := p.once(name, name, at); err != nil {
 		return err
 	}
 	text, err := p.string(name, v)
@@ -272,15 +269,15 @@ func (p *configParser) setSuppress(key []string, at int, v *unstable.Node, how f
 	if len(key) > 2 || texts[key[1]] == nil && key[1] != "expires" {
 		return p.fail(at, "unknown key %q: want %s", strings.Join(key, "."), suppressKeys)
 	}
-	if p.lines[fmt.Sprintf("suppress.%d.%s", i, key[1])] != 0 {
-		return p.twice("suppress."+key[1], at)
+	name := "suppress." + key[1]
+	if err := p.once(fmt.Sprintf("suppress.%d.%s", i, key[1]), name, at); err != nil {
+		return err
 	}
-	p.lines[fmt.Sprintf("suppress.%d.%s", i, key[1])] = p.line(at)
 	var err *ConfigError
 	if key[1] == "expires" {
-		s.Expires, err = p.date("suppress.expires", v)
+		s.Expires, err = p.date(name, v)
 	} else {
-		*texts[key[1]], err = p.string("suppress."+key[1], v)
+		*texts[key[1]], err = p.string(name, v)
 	}
 	return err
 }
