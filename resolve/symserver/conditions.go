@@ -10,7 +10,7 @@ import (
 // how long the body is that does not follow, and that it may be kept for days.
 func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool {
 	if tags := r.Header.Values("If-Match"); len(tags) > 0 {
-		if matchesStrongly(strings.Join(tags, ","), etag) {
+		if matchesTag(tags, etag, sameStrongly) {
 			return false
 		}
 	} else {
@@ -42,23 +42,11 @@ func decided(r *http.Request) *http.Request {
 	return &changed
 }
 
-// matchesStrongly tells whether an entity tag is in a list of If-Match, where weak ones
-// do not count.
-func matchesStrongly(list, etag string) bool {
-	for tag := range strings.SplitSeq(list, ",") {
-		tag = strings.TrimSpace(tag)
-		if tag == "*" || tag == etag && !strings.HasPrefix(tag, "W/") {
-			return true
-		}
-	}
-	return false
-}
-
 // notModified answers a conditional request for what is made on the way.
 func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
 	switch tags := r.Header.Values("If-None-Match"); {
 	case len(tags) > 0:
-		if !matchesTag(strings.Join(tags, ","), etag) {
+		if !matchesTag(tags, etag, sameWeakly) {
 			return false
 		}
 	default:
@@ -74,17 +62,24 @@ func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
 	return true
 }
 
-// matchesTag tells whether an entity tag is in a list of If-None-Match, where weak ones
-// count, too.
-func matchesTag(list, etag string) bool {
-	etag = strings.TrimPrefix(etag, "W/")
-	for tag := range strings.SplitSeq(list, ",") {
-		tag = strings.TrimSpace(tag)
-		if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-			return true
+// matchesTag tells whether an entity tag is in the list of If-Match or If-None-Match.
+func matchesTag(lines []string, etag string, same func(a, b string) bool) bool {
+	for _, line := range lines {
+		for tag := range strings.SplitSeq(line, ",") {
+			if tag = strings.TrimSpace(tag); tag == "*" || same(tag, etag) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// sameStrongly is the comparison of If-Match, for which no weak tags are equal;
+// sameWeakly that of If-None-Match (RFC 9110, section 8.8.3.2).
+func sameStrongly(a, b string) bool { return a == b && !strings.HasPrefix(a, "W/") }
+
+func sameWeakly(a, b string) bool {
+	return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/")
 }
 
 // withRanges is a request whose Range net/http understands as RFC 9110 has it: a unit
