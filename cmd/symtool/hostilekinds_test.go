@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A hostileKind is a family of inputs that grow with n, made so that a careless
+// reader spends far more than their size. The commands run in the folder of the
+// files, one after the other, and may read what an earlier one wrote.
+type hostileKind struct {
+	name     string
+	n        int // the smaller size; the larger is 4n
+	files    hostileFiles
+	commands []string
+}
+
+// hostileFiles makes the input files of a kind, by name.
+type hostileFiles map[string]func(n int) []byte
+
+// hostileFamilies are the kinds by what they attack. The file of each has its
+// table.
+var hostileFamilies = map[string]func() []hostileKind{
+	"symbols": hostileSymbols,
+	"dumps":   hostileDumps,
+}
+
+// Limits on a command over a hostile input. From n to 4n the processor time may
+// grow by hostileGrowth, so that what is quadratic fails; times below
+// hostileQuick are noise. Memory and output have one limit, tied to the size of
+// the files that the command names.
+const (
+	hostileGrowth = 8
+	hostileQuick  = 150 * time.Millisecond
+	hostileCPU    = 60 // seconds, the kernel's limit
+	hostileFloor  = 64 << 20
+	hostileFactor = 8
+)
+
+// TestHostileKinds runs every command of every kind at n and 4n, each in a
+// process of its own, and holds it to the limits. `make hostile` calls it;
+// SYMTOOL_HOSTILE_KIND restricts it to the kinds whose names have that text.
+func TestHostileKinds(t *testing.T) {
+	if os.Getenv("SYMTOOL_HOSTILE_RUNS") == "" {
+		t.Skip("takes minutes: make hostile sets SYMTOOL_HOSTILE_RUNS")
+	}
+	program := filepath.Join(t.TempDir(), "symtool")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, kind := range hostileKinds(t) {
+		if !strings.Contains(kind.name, os.Getenv("SYMTOOL_HOSTILE_KIND")) {
+			continue
+		}
+		t.Run(kind.name, func(t *testing.T) { kind.run(t, program) })
+	}
+}
+
+// TestHostileKindSizes checks that the inputs grow as n does: a kind that does
+// not grow tests nothing, and one that grows faster than n fails for no fault
+// of the program.
+func TestHostileKindSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes every input")
+	}
+	for _, kind := range hostileKinds(t) {
+		if len(kind.commands) == 0 {
+			t.Errorf("%s: no commands", kind.name)
+		}
+		size := func(n int) (sum int) {
+			for _, data := range kind.files {
+				sum += len(data(n))
+			}
+			return sum
+		}
+		if small, large := size(kind.n), size(4*kind.n); large <= small || large > 5*small+1<<16 || large > 16<<20 {
+			t.Errorf("%s: %d bytes for n = %d, %d bytes for 4n", kind.name, small, kind.n, large)
+		}
+	}
+}
+
+// hostileKinds are the kinds of all families, named FAMILY/KIND.
+func hostileKinds(t *testing.T) (all []hostileKind) {
+	t.Helper()
+	for family, kinds := range hostileFamilies {
+		for _, kind := range kinds() {
+			kind.name = family + "/" + kind.name
+			all = append(all, kind)
+		}
+	}
+	slices.SortFunc(all, func(a, b hostileKind) int { return strings.Compare(a.name, b.name) })
+	for i := range all[1:] {
+		if all[i].name == all[i+1].name {
+			t.Fatalf("two kinds %s", all[i].name)
+		}
+	}
+	return all
+}
+
+// run runs the commands at both sizes.
+func (k *hostileKind) run(t *testing.T, program string) {
+	small, large := k.makeFiles(t, k.n), k.makeFiles(t, 4*k.n)
+	for _, command := range k.commands {
+		a := measureHostile(t, program, small, command)
+		b := measureHostile(t, program, large, command)
+		t.Logf("%-44s %s | %s", command, a, b)
+		for _, m := range []hostileCost{a, b} {
+			if why := m.wrong(); why != "" {
+				t.Errorf("%s: %s: %s", command, m, why)
+			}
+		}
+		if b.cpu > hostileGrowth*max(a.cpu, hostileQuick) {
+			t.Errorf("%s: from n to 4n the time grows %.1f times: %s, %s", command, float64(b.cpu)/float64(a.cpu), a, b)
+		}
+	}
+}
+
+// makeFiles writes the inputs into a new folder. Another process does it: the
+// kernel counts the memory that a process once took to those that it starts.
+func (k *hostileKind) makeFiles(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHostileMakeFiles$")
+	cmd.Env = append(os.Environ(), "SYMTOOL_HOSTILE_FILES="+k.name+" "+strconv.Itoa(n)+" "+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// TestHostileMakeFiles is the process that writes the files of a kind.
+func TestHostileMakeFiles(t *testing.T) {
+	name, rest, _ := strings.Cut(os.Getenv("SYMTOOL_HOSTILE_FILES"), " ")
+	number, dir, found := strings.Cut(rest, " ")
+	if !found {
+		t.Skip("TestHostileKinds calls it")
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range hostileKinds(t) {
+		if kind.name != name {
+			continue
+		}
+		for file, data := range kind.files {
+			writeInput(t, filepath.Join(dir, file), data(n))
+		}
+	}
+}
+
+// hostileCost is what a command took.
+type hostileCost struct {
+	input, output int64 // bytes of the files that it names, and of what it wrote
+	memory        int64
+	cpu           time.Duration
+	status        int
+	stderr        string
+}
+
+func (c hostileCost) String() string {
+	return fmt.Sprintf("%.2f MB: %.2fs, %.0f MB of memory, %.1f MB of output, status %d", float64(c.input)/(1<<20), c.cpu.Seconds(),
+		float64(c.memory)/(1<<20), float64(c.output)/(1<<20), c.status)
+}
+
+// wrong returns which limit a command broke, or "".
+func (c hostileCost) wrong() string {
+	limit := hostileFloor + hostileFactor*c.input
+	switch {
+	case strings.Contains(c.stderr, "panic") || strings.Contains(c.stderr, "goroutine ") || strings.Contains(c.stderr, "internal error"):
+		return fmt.Sprintf("a panic: %.2000s", c.stderr)
+	case c.status != statusOK && c.status != statusFindings && c.status != statusInput:
+		return fmt.Sprintf("status %d: %.500s", c.status, c.stderr)
+	case c.status == statusInput && c.stderr == "":
+		return "status 3 without a message"
+	case c.memory > limit:
+		return fmt.Sprintf("memory is over %d MB", limit>>20)
+	case c.output > limit:
+		return fmt.Sprintf("output is over %d MB", limit>>20)
+	}
+	return ""
+}
+
+// measureHostile runs one command in a folder.
+func measureHostile(t *testing.T, program, dir, command string) hostileCost {
+	t.Helper()
+	args := strings.Fields(command)
+	cost := hostileCost{input: hostileInput(dir, args)}
+	before := folderSize(t, dir)
+	var stderr bytes.Buffer
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stderr = dir, &stderr
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir, "DEBUGINFOD_URLS=")
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	limitProcess(t, cmd.Process.Pid)
+	printed, _ := io.Copy(io.Discard, stdout)
+	if err := cmd.Wait(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	cost.status, cost.memory = cmd.ProcessState.ExitCode(), peakMemory(cmd.ProcessState)
+	cost.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	cost.output = printed + int64(stderr.Len()) + max(0, folderSize(t, dir)-before)
+	cost.stderr = stderr.String()
+	return cost
+}
+
+// limitProcess ends a process that runs away, by the kernel's limits.
+func limitProcess(t *testing.T, pid int) {
+	t.Helper()
+	for resource, limit := range map[int]uint64{unix.RLIMIT_CPU: hostileCPU, unix.RLIMIT_FSIZE: 1 << 30, unix.RLIMIT_AS: 8 << 30} {
+		err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: limit, Max: limit}, nil)
+		if err != nil && err != syscall.ESRCH {
+			t.Fatal(err)
+		}
+	}
+}
+
+// hostileInput is the size of the files and folders that a command names.
+func hostileInput(dir string, args []string) (sum int64) {
+	for _, arg := range args {
+		path := filepath.Join(dir, arg)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() {
+				if info, err := entry.Info(); err == nil {
+					sum += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	return sum
+}
+
+// folderSize is the size of all files in a folder.
+func folderSize(t *testing.T, dir string) int64 {
+	t.Helper()
+	return hostileInput(dir, []string{"."})
+}
