@@ -368,11 +368,10 @@ func (t *pubTable) join(group []pubCandidate) elfPub {
 	return p
 }
 
-// folded tells whether two names of one address are of different functions.
-// GCC's suffixes (.localalias, .part.0) do not make one.
+// folded reports whether two names of one address are of different functions.
+// Suffixes of copies (.localalias, .part.0) do not make one.
 func folded(a, b []byte) bool {
-	a, _, _ = bytes.Cut(a, []byte{'.'})
-	b, _, _ = bytes.Cut(b, []byte{'.'})
+	a, b = symfmt.CutClone(a), symfmt.CutClone(b)
 	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
 }
 

@@ -2,9 +2,9 @@ package dwarf2sym
 
 import (
 	"context"
-	"strings"
 
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // nameJoin numbers the names of all workers once, and demangles each once.
@@ -34,8 +34,8 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bo
 		s := &symbols[i]
 		s.id = nameID(j.names.internString(s.Name))
 		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
-		// Without ".cold" and the like, which linkage names do not have either.
-		if linkage, _, ok := strings.Cut(s.Name, "."); ok && s.mangled {
+		// Linkage names do not have these suffixes either.
+		if linkage := symfmt.CutClone(s.Name); s.mangled && len(linkage) < len(s.Name) {
 			s.linkage = nameID(j.names.internString(linkage))
 		}
 		s.Name = ""

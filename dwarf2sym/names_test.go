@@ -56,6 +56,31 @@ func TestNames(t *testing.T) {
 				FUNC 1100 1 0 ns::C::n()
 				FUNC 1200 1 0 ns::C::m
 				FUNC 1300 1 0 ns::C::own`},
+		{name: "the symbol names a function without its clone's suffix; other suffixes, and dots within the name, stay", opts: full,
+			in: `
+			.symbol 0x1000 0x10 _Z1fi.isra.0.cold
+			.symbol 0x1100 0x10 _Z1gv.actor
+			.symbol 0x1200 0x10 _Z1gv.destroy
+			.symbol 0x1300 0x10 _Z1gPZ1gvE10_Z1g.Frame.actor
+			.symbol 0x1400 0x10 _ZN29_$LT$a..B$u20$as$u20$a..C$GT$1m17h0123456789abcdefE.llvm.77
+			.symbol 0x1500 0x10 _Z1hv.5
+			.debug_info
+				unit 4
+					compile_unit language/data1=4
+						namespace name/string="ns"
+							subprogram name/string="f" low_pc/addr=0x1000 high_pc/data1=16
+							subprogram name/string="g" low_pc/addr=0x1100 high_pc/data1=16
+							subprogram name/string="g" low_pc/addr=0x1200 high_pc/data1=16
+							subprogram name/string="g" low_pc/addr=0x1300 high_pc/data1=16
+							subprogram name/string="m" low_pc/addr=0x1400 high_pc/data1=16
+							subprogram name/string="h" low_pc/addr=0x1500 high_pc/data1=16`,
+			want: `
+				FUNC 1000 10 0 f(int)
+				FUNC 1100 10 0 g() [clone .actor]
+				FUNC 1200 10 0 g() [clone .destroy]
+				FUNC 1300 10 0 g(g()::_Z1g.Frame*) [clone .actor]
+				FUNC 1400 10 0 <a::B as a::C>::m
+				FUNC 1500 10 0 h() [clone .5]`},
 		{name: "cycles, dangling and wrong references",
 			in: `
 			.debug_info

@@ -169,11 +169,8 @@ func hasDigit(name []byte) bool { return bytes.ContainsAny(name, "0123456789") }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// suffixWords are what compilers put behind a name, with a number or without.
-var suffixWords = []string{"cold", "part", "isra", "constprop", "lto_priv", "llvm", "localalias", "warm", "hot", "__uniq"}
-
-// withoutSuffix is the name without the compiler's suffixes, be they bare (.part.0)
-// or as demanglers have them ([clone .part.0]).
+// withoutSuffix returns the name without the suffixes of the compiler's parts and
+// copies of a function, bare (.part.0) or as demanglers print them ([clone .part.0]).
 func withoutSuffix(name []byte) []byte {
 	for {
 		shorter := cutSuffix(name)
@@ -185,27 +182,14 @@ func withoutSuffix(name []byte) []byte {
 }
 
 func cutSuffix(name []byte) []byte {
-	if bytes.HasSuffix(name, []byte("]")) {
-		if i := bytes.LastIndex(name, []byte(" [clone .")); i >= 0 {
-			return name[:i]
-		}
-		return bytes.TrimSuffix(name, []byte(" [cold]"))
+	if !bytes.HasSuffix(name, []byte("]")) {
+		return symfmt.CutClone(name)
 	}
-	base := bytes.TrimRight(name, "0123456789")
-	if len(base) < len(name) {
-		if len(base) == 0 || base[len(base)-1] != '.' {
+	if i := bytes.LastIndex(name, []byte(" [clone .")); i >= 0 {
+		if bare := name[i+len(" [clone") : len(name)-1]; len(symfmt.CutClone(bare)) > len(" ") {
 			return name
 		}
-		base = base[:len(base)-1]
+		return name[:i]
 	}
-	dot := bytes.LastIndexByte(base, '.')
-	if dot < 0 {
-		return name
-	}
-	for _, w := range suffixWords {
-		if string(base[dot+1:]) == w {
-			return name[:dot]
-		}
-	}
-	return name
+	return bytes.TrimSuffix(name, []byte(" [cold]"))
 }

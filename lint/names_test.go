@@ -39,7 +39,8 @@ func TestSuffixes(t *testing.T) {
 	for name, want := range map[string]string{
 		"f.cold": "f", "f.cold.1": "f", "f.part.0": "f", "f.isra.0.cold": "f", "f.constprop.12": "f", "f.llvm.123456": "f", "f.lto_priv.0": "f",
 		"f(int) [clone .isra.0]": "f(int)", "f(int) [clone .isra.0] [clone .cold]": "f(int)", "f [cold]": "f",
-		"f": "f", "f.1": "f.1", "f.c": "f.c", "main.main.func1": "main.main.func1", "f.scold": "f.scold", "cold": "cold", ".cold": "",
+		"f() [clone .actor]": "f() [clone .actor]", "f() [clone .actor] [clone .cold]": "f() [clone .actor]", "f.actor": "f.actor",
+		"f": "f", "f.1": "f.1", "f.c": "f.c", "main.main.func1": "main.main.func1", "f.scold": "f.scold", "cold": "cold", ".cold": ".cold",
 		"f.": "f.", "f.12": "f.12", "12": "12", "a[1]": "a[1]", "": "", "f.cold1": "f.cold1", "x.hot": "x",
 	} {
 		if got := withoutSuffix([]byte(name)); string(got) != want {
