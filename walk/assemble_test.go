@@ -193,8 +193,10 @@ func (a *assembler) build() *dump.Dump {
 	d := a.dump
 	d.SetModules(a.modules, 0)
 	var regions []dump.Region
+	d.Size = 0
 	for _, r := range a.regions {
 		regions = append(regions, dump.Region{Addr: r.addr, Data: a.encode(r)})
+		d.Size += int64(r.size)
 	}
 	d.Memory = dump.NewMemory(a.order, regions)
 	d.Threads = nil

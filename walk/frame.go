@@ -141,11 +141,12 @@ const (
 	EndNothing              // no technique found a caller
 	EndStuck                // the caller's stack pointer is not above the frame's
 	EndLimit                // the limit on frames
+	EndBudget               // the limit on frames of all stacks of a dump
 	EndWriter               // not walked: the thread wrote the dump
 )
 
 var endNames = [...]string{
-	"outermost", "start", "zero", "no-context", "no-memory", "not-found", "stuck", "limit", "writer",
+	"outermost", "start", "zero", "no-context", "no-memory", "not-found", "stuck", "limit", "budget", "writer",
 }
 
 // String is the name in machine-readable output.

@@ -52,6 +52,8 @@ func TestHostileStacks(t *testing.T) {
 			func(a *assembler) { a.words(junk, inG, junk, inF, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
 		{"a stack pointer from memory in a circle", rules + ".cfa: $rsp 8 + .ra: $rsp 8 + ^ $rsp: $rsp ^ $rax: $rsp 16 + ^\n",
 			func(a *assembler) { a.words("sp", inG, junk, junk) }, []any{"$rsp", "sp"}, EndStuck, maxJumps + 2},
+		{"rules that go up by less than a word", rules + ".cfa: $rsp 1 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG, inG, inG) }, []any{"$rsp", "sp"}, EndStuck, 1},
+		{"rules that read nothing", rules + ".cfa: $rsp 8 + .ra: 4194592\n", func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
 		{"rules that overflow", rules + ".cfa: $rsp 18446744073709551608 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
 		{"rules that jump to the end of addresses", rules + ".cfa: 18446744073709551608 .ra: $rsp ^ $rbp: $rbp\n",
@@ -128,7 +130,7 @@ func stackOf(t *testing.T, n int) (*assembler, *dump.Dump) {
 	for i := 8; i < len(data); i += 16 {
 		binary.LittleEndian.PutUint64(data[i:], inF)
 	}
-	d.Memory = dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: stackAt, Data: data}})
+	d.Memory, d.Size = dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: stackAt, Data: data}}), int64(len(data))
 	return a, d
 }
 
@@ -137,7 +139,7 @@ func TestHostileThreads(t *testing.T) {
 	const threads = 10_000
 	a, d := stackOf(t, 20)
 	one := d.Threads[0]
-	d.Threads = nil
+	d.Threads, d.Size = nil, threads*21*16 // as if each had a stack of its own
 	for i := range threads {
 		one.ID = uint32(i)
 		one.Stack = dump.Range{Addr: uint64(i), Size: 1} // somewhere else
@@ -151,6 +153,69 @@ func TestHostileThreads(t *testing.T) {
 		}
 	}
 	t.Logf("%d threads of 21 frames in %v", threads, time.Since(start).Round(time.Millisecond))
+}
+
+// Threads that share a stack share a budget; the one that crashed is walked
+// first, and each has its topmost frame.
+func TestHostileSharedStack(t *testing.T) {
+	const threads, frames = 100, 10_000
+	a, d := stackOf(t, frames)
+	one := d.Threads[0]
+	d.Threads = nil
+	for i := range threads {
+		one.ID = uint32(i)
+		d.Threads = append(d.Threads, one)
+	}
+	d.Crash = &dump.Crash{Thread: 70}
+	res := walkDump(t, a.sources(), d, Config{})
+	sum, cut := 0, 0
+	for i := range res.Stacks {
+		s := &res.Stacks[i]
+		sum += len(s.Frames)
+		if s.Thread != i {
+			t.Errorf("stack %d is of thread %d", i, s.Thread)
+		}
+		if s.End == EndBudget {
+			cut++
+			if len(s.Frames) == 0 || !strings.Contains(s.Why, "a dump of 160000 bytes") || s.End.Clean() {
+				t.Errorf("thread %d: %d frames, clean %v, %s", i, len(s.Frames), s.End.Clean(), s.Why)
+			}
+		}
+	}
+	if n := len(res.Stacks[70].Frames); n != frames+1 {
+		t.Errorf("the thread that crashed has %d frames", n)
+	}
+	if limit := baseBudget + frames; sum > limit+threads || sum < limit || cut != threads-2 {
+		t.Errorf("%d frames in all, for a budget of %d; %d stacks were cut", sum, limit, cut)
+	}
+	v, err := NewWalker(a.sources(), Config{}).Verify(t.Context(), res, Thresholds{})
+	if err != nil || v.Holds {
+		t.Errorf("cut stacks hold: %v", err)
+	}
+}
+
+// Functions that are inlined into a frame, and names that are long, are charged
+// as the frames and the text that they become.
+func TestHostileNames(t *testing.T) {
+	nest := "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 100 200 0 f\n"
+	for i := range 1000 {
+		nest += fmt.Sprintf("INLINE %d 1 0 0 100 200\n", i)
+	}
+	rules := "STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^\n"
+	for _, c := range []struct {
+		name, symbols string
+		frames        int // at most
+	}{
+		{"inlined", nest + rules, (baseBudget+5000)/1001 + 1},
+		{"long", "FUNC 100 200 0 " + strings.Repeat("n", 100*nameUnit) + "\n" + rules, (baseBudget+5000)/101 + 1},
+	} {
+		_, d := stackOf(t, 5000)
+		a := assemble(t, arch.X86_64, dump.Linux).module("app", 0x400000, 0x1000, c.symbols)
+		d.SetModules(a.modules, 0)
+		if s := walkDump(t, a.sources(), d, Config{}).Stacks[0]; s.End != EndBudget || len(s.Frames) > c.frames || len(s.Frames) < c.frames/2 {
+			t.Errorf("%s: %v, %d frames, want about %d", c.name, s.End, len(s.Frames), c.frames)
+		}
+	}
 }
 
 // A million frames take little time and memory; the limit ends the walk.

@@ -133,6 +133,7 @@ func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 		c.Close()
 		return nil, nil, err
 	}
+	d.Size = c.size
 	if c.broken != nil {
 		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: bareError(name, c.broken)})
 	}
@@ -189,6 +190,7 @@ func bareError(path string, err error) error {
 // contents is a file in memory.
 type contents struct {
 	data   []byte
+	size   int64 // as dump.Dump.Size
 	mapped bool
 	broken error // compressed data that ended too soon
 	more   []*contents
@@ -229,7 +231,7 @@ func load(path string, o Options) (*contents, error) {
 	}
 	defer f.Close()
 	if isGzip(f) {
-		return unpack(f, o)
+		return unpack(f, size, o)
 	}
 	return hold(f, size)
 }
@@ -262,18 +264,18 @@ func hold(f *os.File, size int64) (*contents, error) {
 		return &contents{}, nil
 	}
 	if data, err := bin.MapFile(f, 0, size); err == nil {
-		return &contents{data: data, mapped: true}, nil
+		return &contents{data: data, size: size, mapped: true}, nil
 	}
 	data := make([]byte, size)
 	if _, err := f.ReadAt(data, 0); err != nil {
 		return nil, err
 	}
-	return &contents{data: data}, nil
+	return &contents{data: data, size: size}, nil
 }
 
 // unpack inflates a file into a temporary one without a name, which the system
 // takes back however the process ends.
-func unpack(f *os.File, o Options) (*contents, error) {
+func unpack(f *os.File, size int64, o Options) (*contents, error) {
 	limit := o.MaxUnpacked
 	if limit == 0 {
 		limit = DefaultMaxUnpacked
@@ -306,6 +308,6 @@ func unpack(f *os.File, o Options) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.broken = broken
+	c.broken, c.size = broken, budgetSize(n, size)
 	return c, nil
 }

@@ -17,19 +17,26 @@ type place struct {
 }
 
 // placeCache has the places that were asked for.
-type placeCache map[rowKey]*place
+type placeCache struct {
+	places map[rowKey]*place
+	names  int // of all of them
+}
 
-// maxPlaces is how many places are kept.
-const maxPlaces = 1 << 16
+// maxPlaces and maxPlaceNames are how many places are kept, and of how many
+// functions: thousands may be inlined at one address.
+const (
+	maxPlaces     = 1 << 16
+	maxPlaceNames = 1 << 18
+)
 
 // find returns what the symbols of a module say of an address.
-func (c placeCache) find(r *resolve.Resolver, rva rva) *place {
+func (c *placeCache) find(r *resolve.Resolver, rva rva) *place {
 	key := rowKey{r, rva}
-	if p := c[key]; p != nil {
+	if p := c.places[key]; p != nil {
 		return p
 	}
-	if len(c) >= maxPlaces {
-		clear(c)
+	if c.places == nil || len(c.places) >= maxPlaces || c.names >= maxPlaceNames {
+		c.places, c.names = map[rowKey]*place{}, 0
 	}
 	p := &place{}
 	p.found, p.err = r.Find(rva, &p.at)
@@ -37,7 +44,8 @@ func (c placeCache) find(r *resolve.Resolver, rva rva) *place {
 		p.line, p.hasLine, p.err = r.LineStart(rva)
 	}
 	p.at.Frames = slices.Clip(p.at.Frames)
-	c[key] = p
+	c.places[key] = p
+	c.names += len(p.at.Frames)
 	return p
 }
 

@@ -28,7 +28,7 @@ type TextOptions struct {
 // has no file is from the start of the function around it; a signal's frame has
 // all registers, which Breakpad shows for the topmost frame alone.
 func WriteText(w io.Writer, r *Result, o TextOptions) error {
-	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o}
+	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o, stackBytes: moreStackBytes + r.Dump.Size, pointees: newBudget(r.Dump)}
 	if o.Brief {
 		p.brief()
 		return p.Flush()
@@ -48,6 +48,9 @@ type textWriter struct {
 	*bufio.Writer
 	*view
 	o TextOptions
+
+	stackBytes int64   // that are left to show
+	pointees   *budget // of functions that words point into
 }
 
 func (p *textWriter) put(format string, args ...any) { fmt.Fprintf(p.Writer, format, args...) }

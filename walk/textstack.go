@@ -6,8 +6,12 @@ import (
 )
 
 // maxStackBytes is how many bytes of a frame are shown: a damaged stack pointer
-// may make it as large as all of the memory.
-const maxStackBytes = 1 << 20
+// may make it as large as all of the memory. In all there are no more than the
+// dump has, and moreStackBytes: threads may share a stack.
+const (
+	maxStackBytes  = 1 << 20
+	moreStackBytes = 1 << 20
+)
 
 // stackContents writes the bytes of the stack from one address to another, and
 // the functions that words there point into.
@@ -17,9 +21,13 @@ func (p *textWriter) stackContents(from, to uint64) {
 	}
 	word := p.wordSize()
 	p.put("\n    Stack contents:")
-	cut := to > from && to-from > maxStackBytes
+	most := uint64(min(p.stackBytes, maxStackBytes))
+	cut := to > from && to-from > most
 	if cut {
-		to = from + maxStackBytes
+		to = from + most
+	}
+	if to > from {
+		p.stackBytes -= int64(to - from)
 	}
 	for addr := from; addr < to; addr += 16 {
 		p.put("\n     %0*x", 2*word, addr)
@@ -74,9 +82,10 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 		return
 	}
 	base := p.d.Modules[i].Addr
-	if ok, err := p.r.Modules[i].Resolver.Find(symfmt.RVA(pc-base), at); !ok || err != nil {
+	if ok, err := p.r.Modules[i].Resolver.Find(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.exhausted() {
 		return
 	}
+	p.pointees.charge(&Frame{Names: at.Frames})
 	start := uint64(0)
 	if line, ok, err := p.r.Modules[i].Resolver.LineStart(symfmt.RVA(pc - base)); ok && err == nil {
 		start = base + uint64(line)

@@ -23,6 +23,8 @@ func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	switch {
 	case s.End == EndLimit:
 		x.Severity, x.Blame = SeverityWarning, NoBlame
+	case s.End == EndBudget:
+		x.Blame = BlameDump
 	case s.End == EndNoMemory || noMemory:
 		x.Kind, x.Blame, x.Text = KindMemory, BlameDump, v.memoryText(s, f)
 	case f.Module < 0:

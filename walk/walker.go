@@ -32,11 +32,12 @@ type Walker struct {
 	config  Config
 	may     [ByScan + 1]bool
 	cpus    map[*arch.Arch]*machine
+	budget  *budget // of the dump
 }
 
 // NewWalker returns a Walker. Sources may be shared with others.
 func NewWalker(sources *Sources, config Config) *Walker {
-	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}}
+	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}, budget: newBudget(&dump.Dump{})}
 	if w.config.MaxFrames <= 0 {
 		w.config.MaxFrames = MaxFrames
 	}
@@ -67,7 +68,7 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	if m == nil {
 		names := cfi.NewNames(a)
 		c := cpuOf(a)
-		m = &machine{cpu: c, names: names, rows: newRowCache(names, c), places: placeCache{}}
+		m = &machine{cpu: c, names: names, rows: newRowCache(names, c)}
 		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
 		w.cpus[a] = m
 	}
@@ -77,7 +78,11 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 // Walk walks the stacks of a dump. The error is the context's.
 func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
-	for _, i := range w.threads(d) {
+	threads := w.threads(d)
+	res.Stacks = make([]Stack, len(threads))
+	w.budget = newBudget(d)
+	for _, k := range firstRequested(threads, d.RequestingThread()) {
+		i := threads[k]
 		s := Stack{Thread: i, End: EndWriter, Why: "the thread wrote the dump"}
 		if w.config.Threads != nil || !d.HasWriter || d.Threads[i].ID != d.Writer {
 			s = w.thread(ctx, res, i)
@@ -85,7 +90,7 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		res.Stacks = append(res.Stacks, s)
+		res.Stacks[k] = s
 	}
 	for i := range res.Modules {
 		m := &res.Modules[i]
@@ -98,6 +103,24 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// firstRequested is the order in which threads are walked, as places in the list:
+// that of the list, but the thread that matters most comes before others can
+// exhaust the budget.
+func firstRequested(threads []int, requested int) []int {
+	order := make([]int, 0, len(threads))
+	for k, i := range threads {
+		if i == requested {
+			order = append(order, k)
+		}
+	}
+	for k, i := range threads {
+		if i != requested {
+			order = append(order, k)
+		}
+	}
+	return order
 }
 
 func (w *Walker) threads(d *dump.Dump) []int {
@@ -132,6 +155,7 @@ type unwinder struct {
 	entry   uint64       // the program's first instruction, 0 if it is not known
 	pac     uint64       // the bits of addresses on arm64; 0 until it is needed
 	jumps   int          // to other stacks
+	reads   int          // of words, by the technique at work
 
 	trampoline askedFor
 }
@@ -188,6 +212,7 @@ func (u *unwinder) push(f *Frame) {
 	u.in.Set(u.cpu.pc, f.PC)
 	u.registers(f)
 	u.locate(f)
+	u.budget.charge(f)
 	u.growFrames()
 	u.stack.Frames = append(u.stack.Frames, *f)
 	n := len(u.stack.Frames)
@@ -257,6 +282,10 @@ func (u *unwinder) walk() {
 			u.end(EndLimit, "%d frames", len(u.stack.Frames))
 			return
 		}
+		if u.budget.exhausted() {
+			u.end(EndBudget, "%s", u.budget.why())
+			return
+		}
 		if u.isStart() {
 			u.end(EndStart, "%s is where threads begin", u.where())
 			return
@@ -275,6 +304,7 @@ func (u *unwinder) caller() bool {
 		f := &u.next
 		*f = Frame{}
 		u.out.Reset()
+		u.reads = 0
 		switch try(u, f) {
 		case outermost:
 			u.end(EndOutermost, "%s has no caller, as its rules or its frame pointer say", u.where())
@@ -283,6 +313,10 @@ func (u *unwinder) caller() bool {
 			f.PC = u.cpu.clean(u, f.PC)
 			if f.PC < firstPage && (!f.Interrupted || f.SP < firstPage) { // a signal interrupts a call of a null pointer
 				u.end(EndZero, "the return address is %#x", f.PC)
+				return false
+			}
+			if u.invents(f) {
+				u.end(EndStuck, "by %v, the caller's program counter is %#x, and nothing was read from the stack", f.By, f.PC)
 				return false
 			}
 			if !u.moves(f) {
@@ -310,12 +344,20 @@ const firstPage = 4096
 // handler has a stack of its own.
 const maxJumps = 64
 
-// moves tells whether a caller brings the walk nearer to its end: its stack
-// pointer is above the frame's, or equal where a function that was entered last
-// has nothing on the stack. Behind a signal it is anywhere.
+// invents reports whether rules give a caller of a function that has made a call
+// without reading the stack: its return address was written there, as another
+// is where it was.
+func (u *unwinder) invents(f *Frame) bool {
+	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
+	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted
+}
+
+// moves reports whether a caller brings the walk nearer to its end: its stack
+// pointer is a word or more above the frame's, or equal where a function that was
+// entered last has nothing on the stack. Behind a signal it is anywhere.
 func (u *unwinder) moves(f *Frame) bool {
 	switch {
-	case f.SP > u.frame.SP:
+	case f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.arch.PtrSize):
 		return true
 	case f.Interrupted:
 		u.jumps++
@@ -346,9 +388,13 @@ const maxTrace = 1 << 16
 
 // note adds to the trace.
 func (u *unwinder) note(format string, args ...any) {
-	switch n := len(u.stack.Trace); {
-	case !u.config.Trace || n > maxTrace:
-	case n == maxTrace:
+	n := len(u.stack.Trace)
+	if !u.config.Trace || n > maxTrace || u.budget.lines < 0 {
+		return
+	}
+	u.budget.lines--
+	switch {
+	case n == maxTrace || u.budget.lines < 0:
 		u.stack.Trace = append(u.stack.Trace, "more is left out")
 	default:
 		u.stack.Trace = append(u.stack.Trace, fmt.Sprintf(format, args...))
@@ -357,6 +403,7 @@ func (u *unwinder) note(format string, args ...any) {
 
 // ReadWord reads a word of the stack, as cfi.Memory.
 func (u *unwinder) ReadWord(addr uint64) (uint64, bool) {
+	u.reads++
 	size := uint64(u.cpu.arch.PtrSize)
 	if r := u.region; r == nil || addr-r.Addr >= uint64(len(r.Data)) || uint64(len(r.Data))-(addr-r.Addr) < size {
 		v, ok := u.d.Memory.Word(addr, int(size))

@@ -141,10 +141,25 @@ func (p *walkPrinter) tell(w *walk.Walked) {
 			p.msgs.warnf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
 		}
 	}
+	p.reportCut(w)
 	p.tellThreads(w)
 	p.tellSymbols(w)
 	if p.logsSteps() {
 		trace(p.msgs, w)
+	}
+}
+
+// reportCut reports how many stacks the budget of the dump has cut.
+func (p *walkPrinter) reportCut(w *walk.Walked) {
+	cut, why := 0, ""
+	for i := range w.Stacks {
+		if w.Stacks[i].End == walk.EndBudget {
+			cut, why = cut+1, w.Stacks[i].Why
+		}
+	}
+	if cut > 0 {
+		p.note(statusInput)
+		p.msgs.printf("symtool: %s: %d of %d stacks are cut: %s", w.Path, cut, len(w.Stacks), why)
 	}
 }
 

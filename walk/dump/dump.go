@@ -24,6 +24,11 @@ type Dump struct {
 	System System
 	Time   time.Time // when the dump was written
 
+	// Size is the bytes of the file, 0 if there is none: what is made of the dump is
+	// tied to it. Of a compressed file it is less than what was unpacked if that is
+	// many times larger.
+	Size int64
+
 	Process  Process
 	Threads  []Thread  // in the order of the dump
 	Modules  []Module  // by address; none overlaps another (see SetModules)

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Threads that share a stack do not multiply it: the frames of a dump are tied
+// to its size, and what is cut is reported, in every form.
+func TestWalkBudget(t *testing.T) {
+	const threads, frames = 128, 4096
+	data := stackDump(threads, framePointers(frames), mdStack)
+	path := filepath.Join(t.TempDir(), "m.dmp")
+	writeInput(t, path, data)
+	for _, format := range []string{"text", "machine", "json", "jsonl"} {
+		w := callWalk("--format", format, path)
+		if w.status != statusInput || strings.Count(w.stderr, "of 128 stacks are cut: the stacks of a dump of") != 1 {
+			t.Errorf("%s: status %d, %s", format, w.status, w.stderr)
+		}
+		if most := 256 * len(data); len(w.stdout) > most {
+			t.Errorf("%s: %d bytes of output, want at most %d", format, len(w.stdout), most)
+		}
+	}
+	w := callWalk("--format", "jsonl", "--verify", path)
+	if n := strings.Count(w.stdout, `"end":"budget"`); n < threads-10 || !strings.Contains(w.stdout, `"holds":false`) {
+		t.Errorf("%d stacks are cut, want nearly %d; holds false: %v", n, threads, strings.Contains(w.stdout, `"holds":false`))
+	}
+	w = callWalk("--stack-bytes", path)
+	if shown := 16 * strings.Count(w.stdout, "\n     00007fff"); shown > len(data)+1<<20 {
+		t.Errorf("%d bytes of the stack are shown, for a dump of %d", shown, len(data))
+	}
+}

@@ -1,0 +1,62 @@
+package walk
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Every stack of a dump is walked on one budget, which grows with the size of
+// the dump. Without it, threads that share one stack, or rules that invent
+// frames, make gigabytes of frames from a dump of kilobytes.
+//
+// A frame takes at least two words of the stack, as a rule: the return address
+// and a saved register. So a dump that is what it says never has more frames
+// than pairs of words; baseBudget is for small dumps whose symbols have many
+// inlined functions. maxBudget keeps the frames of a dump within 500 MB.
+const (
+	baseBudget   = 1 << 14
+	wordsAFrame  = 2
+	maxBudget    = 4 << 20
+	nameUnit     = 512 // bytes of a function's and its file's name that come with a frame
+	linesAFrame  = 4   // lines of a trace
+	budgetPacked = 16  // a compressed dump counts for so many times its size at most
+)
+
+// budget is what is left for the stacks of a dump.
+type budget struct {
+	size  int64 // bytes of the dump
+	limit int   // frames
+	left  int   // frames; below 0 once it is exhausted
+	lines int   // of traces
+}
+
+func newBudget(d *dump.Dump) *budget {
+	word := 8
+	if d.Arch != nil {
+		word = d.Arch.PtrSize
+	}
+	limit := int(min(baseBudget+d.Size/int64(wordsAFrame*word), maxBudget))
+	return &budget{size: d.Size, limit: limit, left: limit, lines: linesAFrame * limit}
+}
+
+// charge takes the cost of a frame: one for each function that it is in, and
+// one more for each nameUnit of their names.
+func (b *budget) charge(f *Frame) {
+	cost := max(1, len(f.Names))
+	for i := range f.Names {
+		cost += (len(f.Names[i].Function) + len(f.Names[i].File)) / nameUnit
+	}
+	b.left -= cost
+}
+
+func (b *budget) exhausted() bool { return b.left <= 0 }
+
+// why says that the budget is exhausted.
+func (b *budget) why() string {
+	return fmt.Sprintf("the stacks of a dump of %d bytes have at most %d frames in all, with inlined functions", b.size, b.limit)
+}
+
+// budgetSize is the size of a dump that was unpacked from packed bytes, as
+// dump.Dump.Size: what is unpacked costs nothing to make.
+func budgetSize(unpacked, packed int64) int64 { return min(unpacked, budgetPacked*packed) }
