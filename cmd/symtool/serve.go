@@ -173,8 +173,9 @@ func (r *serveRun) run(ctx context.Context) error {
 	if err != nil {
 		return &statusError{statusInput, err}
 	}
+	conns := newConnections(connectionsPer * r.cfg.MaxRequests)
 	h := &http.Server{
-		Handler: s, ReadHeaderTimeout: min(r.cfg.Stall, 10*time.Second), IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		Handler: conns.handler(s), ConnContext: conns.context, ReadHeaderTimeout: min(r.cfg.Stall, 10*time.Second), IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // of clients that come and go
 	}
 	scheme := "http"
@@ -195,11 +196,12 @@ func (r *serveRun) run(ctx context.Context) error {
 		l.Close()
 		return err
 	}
-	return r.serve(ctx, h, s, limitListener(l, connectionsPer*r.cfg.MaxRequests))
+	return r.serve(ctx, h, s, conns.listen(l))
 }
 
 // connectionsPer is how many connections may be open for each request that may be
-// answered: most wait for their next one.
+// answered: most wait for their next one. Of more, the one that has waited longest is
+// closed.
 const connectionsPer = 4
 
 // tellURL tells where the server is: to standard output, unless that is the log.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -197,53 +196,4 @@ func (l *lately) is(line string, now time.Time) bool {
 	}
 	l.lines[strings.Clone(line)] = now
 	return false
-}
-
-// limitListener takes up to n connections at once. Others wait in the system's queue.
-func limitListener(l net.Listener, n int) net.Listener {
-	return &limitedListener{Listener: l, places: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-type limitedListener struct {
-	net.Listener
-	places chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.places
-		return nil, err
-	}
-	tcp, ok := c.(*net.TCPConn)
-	if !ok {
-		<-l.places
-		return c, nil
-	}
-	return &limitedConn{TCPConn: tcp, places: l.places}, nil
-}
-
-func (l *limitedListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-// limitedConn gives its place back when it is closed. It is a TCPConn otherwise, to
-// which the system copies files by itself.
-type limitedConn struct {
-	*net.TCPConn
-	places chan struct{}
-	once   sync.Once
-}
-
-func (c *limitedConn) Close() error {
-	c.once.Do(func() { <-c.places })
-	return c.TCPConn.Close()
 }

@@ -40,13 +40,17 @@ func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 		s.failJSON(w, http.StatusUnsupportedMediaType, "please send requests without Content-Encoding")
 		return
 	}
+	if r.ContentLength > s.cfg.MaxBody { // before a client that asks whether to send it does
+		s.failJSON(w, http.StatusRequestEntityTooLarge, s.bodyLimit())
+		return
+	}
 	_ = w.control.SetReadDeadline(time.Now().Add(s.cfg.Stall))
 	jobs, err := readJobs(http.MaxBytesReader(w.ResponseWriter, r.Body, s.cfg.MaxBody), to.name == "v4", s.cfg.MaxFrames)
 	var tooLarge *http.MaxBytesError
 	var invalid *badRequest
 	switch {
 	case errors.As(err, &tooLarge):
-		s.failJSON(w, http.StatusRequestEntityTooLarge, "please limit requests to "+itoa64(s.cfg.MaxBody)+" bytes")
+		s.failJSON(w, http.StatusRequestEntityTooLarge, s.bodyLimit())
 		return
 	case errors.As(err, &invalid):
 		s.failJSON(w, http.StatusBadRequest, invalid.msg)
@@ -79,6 +83,10 @@ func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 		a.writeV5(out)
 	}
 	_ = out.Flush()
+}
+
+func (s *Server) bodyLimit() string {
+	return "please limit requests to " + itoa64(s.cfg.MaxBody) + " bytes"
 }
 
 // take waits for a place; false if ctx ends before.

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// soon is less than a server waits for the head of a request, 10 s: who is answered
+// sooner did not wait for others to be given up.
+const soon = 5 * time.Second
+
+// dialAll opens connections that each send the beginning of a request.
+func dialAll(t *testing.T, s *served, n int, head string) (all []net.Conn) {
+	t.Helper()
+	_, addr, _ := strings.Cut(s.URL, "://")
+	for range n {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprint(c, head)
+		all = append(all, c)
+	}
+	return all
+}
+
+// Connections that send nothing, or half a request, keep nobody out, with TLS as
+// without.
+func TestServeSilentConnections(t *testing.T) {
+	store := serveStore(t)
+	cert, key, roots := certificate(t, t.TempDir())
+	plain := startServe(t, "--max-requests", "4", store)
+	secure := startServe(t, "--max-requests", "4", "--tls-cert", cert, "--tls-key", key, store)
+	for _, s := range []*served{plain, secure} {
+		for _, head := range []string{"", "G", "GET /healthz HTTP/1.1\r\nHost: x\r\nA: "} {
+			began := time.Now()
+			dialAll(t, s, 40, head) // of 16 that may be open
+			client := &http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
+			for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+				r, err := client.Get(s.URL + path)
+				if err != nil {
+					t.Fatalf("%s behind connections that sent %q: %v", path, head, err)
+				}
+				r.Body.Close()
+				if r.StatusCode != 200 {
+					t.Errorf("%s behind connections that sent %q: %s", path, head, r.Status)
+				}
+			}
+			if took := time.Since(began); took > soon {
+				t.Errorf("behind connections that sent %q it took %v", head, took)
+			}
+		}
+	}
+}
+
+// A connection whose request is being answered is never the one that is closed.
+func TestServeKeepsBusyConnections(t *testing.T) {
+	s := startServe(t, "--max-requests", "4", bigStore(t))
+	c := slowFile(t, s)
+	dialAll(t, s, 40, "")
+	if n, err := io.CopyN(io.Discard, c, 39<<20); err != nil {
+		t.Errorf("%d bytes: %v", n, err)
+	}
+}
+
+// Slow bodies take the places of requests, not those of health.
+func TestServeSlowBodies(t *testing.T) {
+	s := startServe(t, "--max-requests", "4", "--stall", "1s", serveStore(t))
+	slow := dialAll(t, s, 4, "POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	client := &http.Client{Timeout: soon}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		r, err := client.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != 200 {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	for _, c := range slow {
+		line, err := bufio.NewReader(c).ReadString('\n')
+		if err != nil || !strings.Contains(line, " 408 ") {
+			t.Errorf("%q, %v: want status 408 after --stall", line, err)
+		}
+	}
+}
+
+// A client that asks whether to send a body that is too large is refused before it
+// does.
+func TestServeExpectContinue(t *testing.T) {
+	s := startServe(t, "--max-body", "1M", serveStore(t))
+	for length, want := range map[string]string{
+		"99000000000":         "HTTP/1.1 413 Request Entity Too Large\r\n",
+		"1048577":             "HTTP/1.1 413 Request Entity Too Large\r\n",
+		"1048576":             "HTTP/1.1 100 Continue\r\n",
+		"9223372036854775808": "HTTP/1.1 400 Bad Request\r\n",
+	} {
+		c := dialAll(t, s, 1, "POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: "+length+"\r\n\r\n")[0]
+		_ = c.SetReadDeadline(time.Now().Add(soon))
+		if line, err := bufio.NewReader(c).ReadString('\n'); line != want {
+			t.Errorf("%s bytes: %q, %v, want %q", length, line, err, want)
+		}
+	}
+	// A body without a length is cut off where it is too long.
+	c := dialAll(t, s, 1, "POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")[0]
+	go func() {
+		for range 40 {
+			fmt.Fprintf(c, "10000\r\n%s\r\n", strings.Repeat(" ", 1<<16))
+		}
+	}()
+	_ = c.SetReadDeadline(time.Now().Add(soon))
+	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 413 ") {
+		t.Errorf("%q, %v, want 413", line, err)
+	}
+}
