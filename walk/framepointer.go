@@ -191,14 +191,30 @@ func (u *unwinder) isFramePointer(fp, sp uint64) bool {
 
 // isAddress tells whether a value may be an address of code at all.
 func (u *unwinder) isAddress(pc uint64) bool {
-	if pc < firstPage || pc%u.cpu.align != 0 {
+	return pc >= firstPage && pc%u.cpu.align == 0 && u.isCanonical(pc)
+}
+
+// isCanonical reports whether the unused bits of an address are as the CPU demands.
+func (u *unwinder) isCanonical(pc uint64) bool {
+	if u.cpu.arch != arch.X86_64 {
+		return true
+	}
+	top := int64(pc) >> 47
+	return top == 0 || top == -1
+}
+
+// isNowhere reports whether there is certainly no code at an address: it is not
+// canonical, or the dump shows memory there that cannot be executed. On Windows
+// that is not certain, as memory protection may be off.
+func (u *unwinder) isNowhere(pc uint64) bool {
+	if !u.isCanonical(pc) {
+		return true
+	}
+	if !u.isLinux() || u.d.ModuleAt(pc) >= 0 {
 		return false
 	}
-	if u.cpu.arch == arch.X86_64 {
-		top := int64(pc) >> 47 // bits that are equal in a canonical address
-		return top == 0 || top == -1
-	}
-	return true
+	m := u.d.MappingAt(pc)
+	return m != nil && (m.Read || m.Write) && !m.Exec
 }
 
 // chainWords is where return addresses are from the end of a link of the back

@@ -3,6 +3,7 @@ package walk
 import (
 	"encoding/binary"
 
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -11,22 +12,88 @@ import (
 // call frame information often does not say so.
 var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
-	"clone": true, "__clone": true, "clone3": true, "__clone3": true,
+	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
 	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // of Go
 }
 
-// isStart tells whether the frame is where the program or a thread begins: it
-// has called what is above it. A frame that was interrupted there may be that
-// of a caller of clone.
+// injected are functions whose calls a signal handler puts into the code that
+// was interrupted: their return address is where the signal came, not behind a
+// call. Go's runtime does that on a fault, and to preempt a goroutine.
+var injected = map[string]bool{
+	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.asyncPreempt.abi0": true, "runtime.debugCallV2": true,
+}
+
+// clones are those of starts that other functions call to start a thread. Behind
+// the system call they have no rules by design, as the way back differs in the two
+// threads. A program's own function may go by such a name.
+var clones = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true}
+
+// isStart reports whether the frame is where the program or a thread begins: it
+// has called what is above it, or is a thread that has not begun.
 func (u *unwinder) isStart() bool {
-	if u.d.System.OS != dump.Linux && u.d.System.OS != dump.Android || u.frame.Interrupted {
+	if !u.isLinux() {
 		return false
+	}
+	name := u.frame.Function()
+	if u.frame.Interrupted {
+		return clones[name] && u.isNewThread()
 	}
 	if u.isForeignStart(u.frame) {
 		u.note("the symbols have _start at %#x, the process began at %#x", u.frame.Start, u.entry)
 		return false
 	}
-	return starts[u.frame.Function()] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
+	if clones[name] && u.rulesReturn() {
+		u.note("%s has a caller by its rules", name)
+		return false
+	}
+	return starts[name] || len(u.frame.Names) == 0 && u.isEntry(u.frame.Inst)
+}
+
+// rulesReturn reports whether the frame's rules lead to code that has made a call.
+func (u *unwinder) rulesReturn() bool {
+	var f Frame
+	for _, rules := range []technique{bySymbols, byEHFrame} {
+		u.out.Reset()
+		if rules(u, &f) == found {
+			return u.isReturn(u.cpu.clean(u, f.PC))
+		}
+	}
+	return false
+}
+
+// results are the registers with the result of a system call, which is 0 in a new
+// thread.
+var results = map[*arch.Arch]string{
+	arch.X86: "$eax", arch.X86_64: "$rax", arch.ARM: "r0", arch.ARM64: "x0", arch.MIPS: "$v0", arch.MIPS64: "$v0",
+	arch.PPC: "r3", arch.PPC64: "r3", arch.RISCV: "a0", arch.RISCV64: "a0", arch.S390X: "r2",
+}
+
+// isNewThread reports whether a thread was interrupted in a function that starts
+// threads, and is the new one: the system call has returned 0, and the function has
+// no rules there. On CPUs with the return address on the stack there is none.
+func (u *unwinder) isNewThread() bool {
+	result, ok := u.in.Get(u.cpu.reg(results[u.cpu.arch]))
+	if !ok || result != 0 || u.hasRules() {
+		return false
+	}
+	if u.cpu.arch.RA != "" {
+		return true
+	}
+	pc, _ := u.ReadWord(u.frame.SP)
+	return !u.isReturn(pc)
+}
+
+// hasRules reports whether the symbol file or the binary has rules for the frame.
+func (u *unwinder) hasRules() bool {
+	if u.module == nil {
+		return false
+	}
+	for _, r := range []*resolve.Resolver{u.module.resolver(u.ctx), u.table(tableEHFrame)} {
+		if r != nil && u.rows.at(r, u.rva).row != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isForeignStart tells whether the symbols of the program have _start elsewhere

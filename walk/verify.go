@@ -103,7 +103,7 @@ type Verdict struct {
 	UnknownCalls int `json:"unknown_calls"`
 
 	Modules  []ModuleVerdict `json:"modules"`  // that stacks go through, by address
-	Findings []Finding       `json:"findings"` // errors first, then by kind, module and address
+	Findings []Finding       `json:"findings"` // errors first, then by kind, module and address; what follows from one is in it
 	Omitted  int             `json:"omitted"`  // findings beyond 10,000, or 5,000 that are no errors
 }
 
@@ -131,7 +131,7 @@ func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict,
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]bool{},
+	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]int{},
 		known: map[*moduleState][]table{}, regs: map[*machine]*[ByScan + 1]*cfi.Regs{}}
 	v.verdict = &Verdict{Modules: []ModuleVerdict{}, Findings: []Finding{}, Counts: Counts{By: map[string]int{}}}
 	v.modules()
@@ -158,11 +158,12 @@ type verifier struct {
 	verdict *Verdict
 	places  []int // of Result.Modules in Verdict.Modules, or -1
 	broken  map[int]*damage
-	current int  // the frame of a stack that is judged
-	lost    bool // that stack is lost
-	omitted int  // errors
+	current int    // the frame of a stack that is judged
+	after   *cause // what that stack was lost by; nil while it is not lost
+	omitted int    // errors
+	outside int    // callers by scanning behind code in no module
 	known   map[*moduleState][]table
 	regs    map[*machine]*[ByScan + 1]*cfi.Regs
 	found   map[findingKey]int // place in Findings
-	at      map[findingKey]bool
+	at      map[findingKey]int // the first of a kind at an address
 }

@@ -199,9 +199,9 @@ func TestVerify(t *testing.T) {
 		{name: "holds", sources: x.both(x.store), limits: strict, holds: true},
 		{name: "symbols-alone", sources: x.symbols(x.store), limits: strict, holds: true},
 		{name: "binary-alone", sources: binarySources(t, x.binary), limits: strict, holds: true},
-		{name: "missing", sources: x.symbols(x.changedStore("empty", otherName)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols cfi-share"},
+		{name: "missing", sources: x.symbols(x.changedStore("empty", otherName)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
 		{name: "missing-allowed", sources: x.symbols(x.changedStore("empty", otherName)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
-		{name: "other-id", sources: x.symbols(x.changedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id cfi-share"},
+		{name: "other-id", sources: x.symbols(x.changedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
 		{name: "other-id-binary", sources: x.both(x.changedStore("other", otherID)), limits: strict, holds: true},
 		{name: "no-rules", sources: x.both(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
 		{name: "no-rules-alone", sources: x.symbols(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
@@ -286,8 +286,10 @@ func TestVerifyWrongRule(t *testing.T) {
 			_, v := verified(t, x.core, sources, DefaultThresholds())
 			got := map[Address][]string{}
 			for _, f := range v.Findings {
-				if len(f.Sides) > 0 {
-					got[f.PC] = append(got[f.PC], f.Sides[1].Source)
+				for _, x := range append([]Finding{f}, f.Follows...) {
+					if len(x.Sides) > 0 {
+						got[x.PC] = append(got[x.PC], x.Sides[1].Source)
+					}
 				}
 			}
 			if strings.Join(got[c.pc], " ") != want {

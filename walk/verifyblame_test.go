@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -66,14 +67,14 @@ func TestVerifyBlame(t *testing.T) {
 		{"false start", x.both(cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): cfa: by the symbol file"},
 		{"other stack", x.both(goes), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
 		{"overwritten, no binary", x.symbols(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
-			"not decided: walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
+			"walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
 		{"cleared", x.both(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
 			"walk-sources.elf+0x28d (many): the return address is 0x0, but a return address 0x4002e4 is 72 bytes above sp, and all rules agree"},
 		{"cleared, no binary", x.symbols(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
-		{"no rules", x.symbols(x.changedStore("bare", noRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules there"},
+		{"no rules", x.symbols(x.changedStore("bare", noRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
 		{"no rules anywhere", bothSources(t, x.changedStore("bare", noRules), x.bareBinary()), nil, BlameBinary,
-			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules there"},
-		{"no rules in the binary", binarySources(t, x.bareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules there"},
+			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
+		{"no rules in the binary", binarySources(t, x.bareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
 		{"no id", x.symbols(t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not tell its id"},
 		{"no id, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) {
 			noID(d)
@@ -96,10 +97,24 @@ func TestVerifyBlame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v.Holds || v.Blame != c.blame || !strings.Contains(v.Conclusion, c.says) {
-				t.Errorf("blame %q, %s; want %q, %q", v.Blame, v.Conclusion, c.blame, c.says)
+			said := v.Findings[0].sentence()
+			if v.Holds || v.Blame != c.blame || !strings.Contains(said, c.says) {
+				t.Errorf("blame %q, %s; want %q, %q", v.Blame, said, c.blame, c.says)
 			}
+			checkConclusion(t, v)
 		})
+	}
+}
+
+// checkConclusion checks that the conclusion is a line that a log shows whole.
+func checkConclusion(t *testing.T, v *Verdict) {
+	t.Helper()
+	who := string(v.Blame) + " to blame: "
+	if v.Blame == NoBlame {
+		who = "not decided: "
+	}
+	if n := utf8.RuneCountInString(v.Conclusion); n >= 120 || strings.Contains(v.Conclusion, "\n") || !v.Holds && !strings.HasPrefix(v.Conclusion, who) {
+		t.Errorf("conclusion of %d runes: %s", n, v.Conclusion)
 	}
 }
 

@@ -2,37 +2,55 @@ package walk
 
 import "fmt"
 
-// end tells why a walk did not come to the end of the stack.
+// end judges where a walk ended: a stack that does not end where threads do is an
+// error, whatever the reason.
 func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
+	switch {
+	case s.End == EndWriter || s.End == EndOutermost || s.End == EndStart:
+		return
+	case s.End == EndZero:
+		v.zero(u, s, f, steps)
+		return
+	}
 	noMemory := v.result.Dump.Memory.Find(f.SP) == nil
+	v.unended(u, s, f, steps, noMemory)
 	if f.Module >= 0 && !noMemory { // else no symbols could help
 		v.damage(f.Module).broken[s.Thread] = true
 		v.lose(f)
 	}
+}
+
+// unended adds a finding about a walk that did not come to the end of the stack.
+func (v *verifier) unended(u *unwinder, s *Stack, f *Frame, steps []ruleStep, noMemory bool) {
 	if v.explained(s, f) {
 		return
 	}
 	for i := range steps {
 		if steps[i].err != nil && v.unreadable(steps[i].err) {
-			v.add(s, f, Finding{Severity: SeverityError, Kind: KindMemory, Blame: BlameDump, Text: v.memoryText(s, f)})
+			x := Finding{Severity: SeverityError, Kind: KindMemory, Blame: BlameDump}
+			x.Text, x.brief = v.memoryText(s, f)
+			v.add(s, f, x)
 			return
 		}
 	}
 	x := Finding{Severity: SeverityError, Kind: KindBroken, Blame: BlameSymbols, Text: s.Why}
-	st := v.symbolsOf(f.Module)
 	switch {
 	case s.End == EndLimit:
-		x.Severity, x.Blame = SeverityWarning, NoBlame
+		x.Blame, x.Text = NoBlame, "the walk was ended after "+s.Why
 	case s.End == EndBudget:
 		x.Blame = BlameDump
 	case s.End == EndNoMemory || noMemory:
-		x.Kind, x.Blame, x.Text = KindMemory, BlameDump, v.memoryText(s, f)
+		x.Kind, x.Blame = KindMemory, BlameDump
+		x.Text, x.brief = v.memoryText(s, f)
 	case f.Module < 0:
 		x.Blame, x.Text = BlameDump, fmt.Sprintf("%#x is in no module: %s", f.PC, s.Why)
-	case st == nil:
-		return // the module's finding tells it
+	case v.symbolsOf(f.Module) == nil:
+		return // the module's finding says it
 	case s.End == EndNothing:
-		v.nothing(u, f, &x)
+		if v.leadsNowhere(u, s, f, steps) || v.fails(s, f, steps) {
+			return
+		}
+		v.nothing(u, f, steps, &x)
 	case s.End == EndStuck && len(steps) > 0:
 		x.Blame = BlameDump
 		if len(steps) == 1 {
@@ -46,40 +64,79 @@ func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 // above the frame where a walk ended: what a large array takes.
 const wordsAbove = 4096
 
-// nothing tells whether there is more above a frame without a caller: many stacks
-// end with a function of which symbols know nothing.
-func (v *verifier) nothing(u *unwinder, f *Frame, x *Finding) {
-	x.Text = "no rules give its caller"
+// nothing describes a frame without a caller, which is in no function where threads
+// begin.
+func (v *verifier) nothing(u *unwinder, f *Frame, steps []ruleStep, x *Finding) {
+	why := "its rules give no caller"
+	if !hasRules(steps) {
+		x.Blame, why = v.bareHere(f.Module)
+	}
 	pc, off, answer := v.above(u, f, wordsAbove)
-	if answer == callYes {
-		x.Text += fmt.Sprintf(", but the stack goes on: a return address %#x is %d bytes above sp", pc, off)
-		return
+	switch answer {
+	case callYes:
+		x.Text = fmt.Sprintf("%s, but the stack goes on: a return address %#x is %d bytes above sp", why, pc, off)
+		x.brief = why + ", but the stack goes on"
+	case callNo:
+		x.Blame = NoBlame
+		x.Text = why + ", and nothing above looks like a return address: it may be where the stack begins"
+		x.brief = why + ", and it may be where the stack begins"
+	default:
+		x.Text = why + ", and it is not known as a function where threads begin; the binary would show whether the stack goes on"
+		x.brief = why + ", and threads do not begin here"
 	}
-	x.Severity, x.Blame = SeverityWarning, NoBlame
-	if answer == callUnknown {
-		x.Text += "; without the code it cannot be told whether the stack goes on"
-		return
+}
+
+// bareHere says who has no rules for a frame without any.
+func (v *verifier) bareHere(i int) (Blame, string) {
+	switch {
+	case v.module(i).Symbols == "binary":
+		return BlameBinary, "the binary has no rules here"
+	case v.result.Modules[i].state.file(v.ctx) != nil:
+		return BlameBinary, "neither the symbol file nor the binary has rules here"
 	}
-	x.Text += ", and nothing above looks like a return address: it may be where the stack begins"
+	return BlameSymbols, "the symbol file has no rules here"
 }
 
 // wordsNear is how near to a return address of 0 there must be another one, for
 // the stack to go on: behind the end of a thread's stack may be another's.
 const wordsNear = 128
 
-// zero tells of a return address of 0 that is not where the stack begins: of
-// memory that was cleared, or of a rule that leads to another word.
-func (v *verifier) zero(u *unwinder, s *Stack, f *Frame) {
+// zero adds a finding about a return address of 0 that is not where the stack
+// begins: memory that was cleared, a rule that leads to another word, or one that
+// says nothing of the stack that the function has left.
+func (v *verifier) zero(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
+	x := Finding{Severity: SeverityError, Kind: KindBroken}
 	pc, off, answer := v.above(u, f, wordsNear)
-	if answer != callYes {
+	switch {
+	case answer == callYes:
+		x.Text = fmt.Sprintf("%s, but a return address %#x is %d bytes above sp", s.Why, pc, off)
+	case stackSwitches[f.Function()], v.smallNumber(u, steps):
+		x.Text = s.Why + ", which is not where threads end"
+	default:
 		return
 	}
-	blame, why := v.cause(u, f)
-	x := Finding{Severity: SeverityError, Kind: KindBroken, Blame: blame,
-		Text: fmt.Sprintf("%s, but a return address %#x is %d bytes above sp%s", s.Why, pc, off, why)}
+	why := ""
+	x.Blame, why = v.culprit(u, f)
+	x.brief = x.Text
+	x.Text += why
 	if !v.explained(s, f) {
 		v.add(s, f, x)
 	}
+}
+
+// smallNumber reports whether rules read a return address below the first page
+// from the stack that is not 0: only a rule that is a number itself may end a
+// stack with another one.
+func (v *verifier) smallNumber(u *unwinder, steps []ruleStep) bool {
+	for i := range steps {
+		x := &steps[i]
+		if x.row == nil || x.err != nil || x.outermost {
+			continue
+		}
+		_, _, load := x.row.RA.AsLoad()
+		return load && x.pc != 0 && x.pc < firstPage
+	}
+	return false
 }
 
 // above looks for a return address on the stack, in so many words above a frame's
@@ -88,7 +145,11 @@ func (v *verifier) zero(u *unwinder, s *Stack, f *Frame) {
 func (v *verifier) above(u *unwinder, f *Frame, words uint64) (pc, off uint64, answer callAnswer) {
 	word := uint64(u.cpu.arch.PtrSize)
 	answer = callNo
+	own, hasOwn := u.chainWords() // where the frame's callee has saved the address in the frame itself
 	for i := range words {
+		if hasOwn && i == uint64(own) {
+			continue
+		}
 		pc, ok := u.ReadWord(f.SP + i*word)
 		if !ok {
 			break
@@ -106,24 +167,20 @@ func (v *verifier) above(u *unwinder, f *Frame, words uint64) (pc, off uint64, a
 	return 0, 0, answer
 }
 
-// explained tells whether a finding about the frame, or about the one that led
-// to it, says already why the walk ended.
-func (v *verifier) explained(s *Stack, f *Frame) bool {
-	why := []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}
-	n := len(s.Frames)
-	return v.has(f, why...) || n > 1 && v.has(&s.Frames[n-2], why...)
-}
-
-// memoryText tells where the memory of a stack ends.
-func (v *verifier) memoryText(s *Stack, f *Frame) string {
+// memoryText says where the memory of a stack ends, at length and for the
+// conclusion.
+func (v *verifier) memoryText(s *Stack, f *Frame) (text, brief string) {
 	d := v.result.Dump
-	text := fmt.Sprintf("thread %d: the dump does not hold the stack at sp %#x", d.Threads[s.Thread].ID, f.SP)
-	if r := d.Memory.Find(f.SP); r != nil {
-		end := r.End()
-		for next := d.Memory.Find(end); next != nil && end != 0; next = d.Memory.Find(end) {
-			end = next.End()
-		}
-		text = fmt.Sprintf("thread %d: the stack memory ends at %#x, %d bytes above sp", d.Threads[s.Thread].ID, end, end-f.SP)
+	thread := fmt.Sprintf("thread %d: ", d.Threads[s.Thread].ID)
+	r := d.Memory.Find(f.SP)
+	if r == nil {
+		text = fmt.Sprintf("the dump does not hold the stack at sp %#x", f.SP)
+		return thread + text, text
 	}
-	return text
+	end := r.End()
+	for next := d.Memory.Find(end); next != nil && end != 0; next = d.Memory.Find(end) {
+		end = next.End()
+	}
+	return thread + fmt.Sprintf("the stack memory ends at %#x, %d bytes above sp", end, end-f.SP),
+		fmt.Sprintf("the dump's stack ends %d bytes above sp", end-f.SP)
 }

@@ -20,7 +20,7 @@ const (
 	NoBlame      Blame = ""
 	BlameSymbols Blame = "symbols"
 	BlameDump    Blame = "dump"
-	BlameBinary  Blame = "binary" // its tables contradict each other
+	BlameBinary  Blame = "binary" // its tables contradict each other, are wrong, or say nothing of some code
 )
 
 // Severity is how bad a finding is.
@@ -76,8 +76,15 @@ type Finding struct {
 
 	Sides []Side `json:"sides,omitempty"` // that differ
 
-	weight int  // the heavier one of a kind goes first
-	late   bool // no stack is lost there first: others say more
+	// Follows are the findings that would not be there without this one. They
+	// have none themselves, and do not count as errors.
+	Follows []Finding `json:"follows,omitempty"`
+
+	brief    string // Text for the conclusion, "" if it is short
+	weight   int    // the heavier one of a kind goes first
+	late     bool   // no stack is lost there first: others say more
+	after    *cause // what the finding follows from; nil if from nothing
+	ofModule int    // 1 + the place in Dump.Modules whose symbols it is about; 0 without
 }
 
 // Side is what one source makes of a step.
@@ -105,44 +112,69 @@ func (v *verifier) add(s *Stack, f *Frame, x Finding) {
 		x.Thread = v.result.Dump.Threads[s.Thread].ID
 	}
 	if f != nil {
-		x.PC, x.Function, x.Frame = Address(f.Inst), f.Function(), v.number(s, f)
+		v.place(s, f, &x)
 		key.addr, key.module = f.Inst, f.Module
-		v.at[key] = true
-		if len(x.Sides) > 0 {
-			key.text = x.Sides[len(x.Sides)-1].Source
-		}
-		if f.Module >= 0 {
-			d := v.result.Dump
-			m := &d.Modules[f.Module]
-			x.Module, x.RVA = d.System.OS.Base(m.Path), Address(f.Inst-m.Addr)
-		}
 	} else {
 		key.text = x.Module + x.Text
 	}
-	if i, ok := v.found[key]; ok {
-		v.verdict.Findings[i].Count++
+	at := key
+	if len(x.Sides) > 0 {
+		key.text = x.Sides[len(x.Sides)-1].Source
+	}
+	if f != nil {
+		x.after = v.causeAt(f, &x)
+	}
+	i, ok := v.found[key]
+	switch {
+	case ok:
+		v.verdict.Findings[i].merge(&x)
 		return
-	}
-	limit := maxFindings
-	if x.Severity != SeverityError {
-		limit /= 2 // so that there is room for an error
-	}
-	if len(v.verdict.Findings) >= limit {
+	case v.isFull(x.Severity):
 		if v.verdict.Omitted++; x.Severity == SeverityError {
 			v.omitted++
 		}
 		return
 	}
 	x.Count = 1
-	v.found[key] = len(v.verdict.Findings)
+	i = len(v.verdict.Findings)
+	v.found[key] = i
+	if _, ok := v.at[at]; f != nil && !ok {
+		v.at[at] = i
+	}
 	v.verdict.Findings = append(v.verdict.Findings, x)
 }
 
-// has tells whether there is a finding of a kind at a frame's address.
-func (v *verifier) has(f *Frame, kinds ...string) bool {
-	return slices.ContainsFunc(kinds, func(kind string) bool {
-		return v.at[findingKey{kind: kind, module: f.Module, addr: f.Inst}]
-	})
+// place says where a finding about a frame is.
+func (v *verifier) place(s *Stack, f *Frame, x *Finding) {
+	x.PC, x.Function, x.Frame = Address(f.Inst), f.Function(), v.number(s, f)
+	if f.Module < 0 {
+		return
+	}
+	d := v.result.Dump
+	m := &d.Modules[f.Module]
+	x.Module, x.RVA = d.System.OS.Base(m.Path), Address(f.Inst-m.Addr)
+}
+
+// merge counts another finding of the kind at the address: the worse one counts,
+// and one that follows from nothing.
+func (x *Finding) merge(y *Finding) {
+	n, after := x.Count+1, x.after
+	if y.after == nil {
+		after = nil
+	}
+	if y.Severity == SeverityError && x.Severity != SeverityError {
+		*x = *y
+	}
+	x.Count, x.after = n, after
+}
+
+// isFull reports whether there is no room for a finding.
+func (v *verifier) isFull(s Severity) bool {
+	limit := maxFindings
+	if s != SeverityError {
+		limit /= 2 // so that there is room for an error
+	}
+	return len(v.verdict.Findings) >= limit
 }
 
 // number is the place of a frame in the stack that is judged: the frame of the
@@ -157,16 +189,19 @@ func (v *verifier) number(s *Stack, f *Frame) int {
 // sortFindings puts errors first, of these what lost a stack, then kinds by
 // weight, then by place.
 func sortFindings(list []Finding) {
-	rank := func(x *Finding) int {
-		n := 2 * slices.Index([]Severity{SeverityError, SeverityWarning, SeverityNote}, x.Severity)
-		if x.late {
-			n++
-		}
-		return n
+	sorting.StableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
+}
+
+func compareFindings(a, b *Finding) int {
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()),
+		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(b.weight, a.weight),
+		strings.Compare(a.Module, b.Module), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.PC, b.PC))
+}
+
+func (x *Finding) rank() int {
+	n := 2 * slices.Index([]Severity{SeverityError, SeverityWarning, SeverityNote}, x.Severity)
+	if x.late {
+		n++
 	}
-	sorting.StableFunc(list, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)),
-			cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)), cmp.Compare(b.weight, a.weight),
-			strings.Compare(a.Module, b.Module), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.PC, b.PC))
-	})
+	return n
 }

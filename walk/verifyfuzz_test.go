@@ -82,7 +82,7 @@ func FuzzVerify(f *testing.F) {
 
 // Findings beyond the limit are counted, and the symbols do not hold for them.
 func TestVerifyOmits(t *testing.T) {
-	v := &verifier{found: map[findingKey]int{}, at: map[findingKey]bool{}, verdict: &Verdict{}}
+	v := &verifier{found: map[findingKey]int{}, at: map[findingKey]int{}, verdict: &Verdict{}}
 	for i := range maxFindings {
 		v.add(nil, nil, Finding{Severity: SeverityNote, Kind: KindNoFunction, Text: strconv.Itoa(i)})
 	}

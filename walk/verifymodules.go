@@ -105,6 +105,9 @@ func (v *verifier) judgeModules() {
 		if m.Allowed {
 			x.Severity = SeverityNote
 		}
+		if x.Kind == KindOtherID {
+			x.brief = x.Text
+		}
 		x.Text += v.behind(i)
 		x.late = true
 		if d := v.broken[i]; d != nil {
@@ -113,6 +116,7 @@ func (v *verifier) judgeModules() {
 		if x.Kind == KindOtherID {
 			x.Text += " (" + strings.Join(others, "; ") + ")"
 		}
+		x.ofModule = i + 1
 		v.add(nil, nil, x)
 	}
 }
@@ -156,50 +160,88 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// judgeCounts holds the counts against the thresholds.
+// judgeCounts holds the counts against the thresholds. Where other findings say why
+// callers are guesses, the counts follow from the heaviest of them.
 func (v *verifier) judgeCounts() {
 	c := v.verdict
-	blame, culprits := v.culprits()
-	if c.CountedScan > v.limits.MaxScan {
-		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindScan, Blame: blame,
-			Text: fmt.Sprintf("%s by scanning the stack, allowed %s %d%s", count(c.CountedScan, "caller was found", "callers were found"), are(v.limits.MaxScan), v.limits.MaxScan, culprits)})
+	blame, culprits, rest := v.culprits()
+	after := (*cause)(nil)
+	if rest == 0 {
+		after = v.heaviest()
+	}
+	scans := c.CountedScan + v.outside
+	if scans > v.limits.MaxScan {
+		x := Finding{Severity: SeverityError, Kind: KindScan, Blame: blame, after: after,
+			brief: count(scans, "caller", "callers") + " by scanning the stack" + culprits,
+			Text:  fmt.Sprintf("%s by scanning the stack, allowed %s %d%s", count(scans, "caller was found", "callers were found"), are(v.limits.MaxScan), v.limits.MaxScan, culprits)}
+		v.add(nil, nil, x)
+		if after == nil {
+			after = &cause{len(c.Findings) - 1, -1}
+		}
 		culprits = "" // once is enough
 	}
 	if float64(c.CountedCFI)*100 < v.limits.MinCFI*float64(c.Counted) {
-		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindShare, Blame: blame,
-			Text: fmt.Sprintf("%d of %s by CFI, %.1f%%, want at least %g%%%s", c.CountedCFI, count(c.Counted, "caller frame", "caller frames"), percent(c.CountedCFI, c.Counted), v.limits.MinCFI, culprits)})
+		v.add(nil, nil, Finding{Severity: SeverityError, Kind: KindShare, Blame: blame, after: after,
+			brief: fmt.Sprintf("%d of %s by CFI%s", c.CountedCFI, count(c.Counted, "caller frame", "caller frames"), culprits),
+			Text:  fmt.Sprintf("%d of %s by CFI, %.1f%%, want at least %g%%%s", c.CountedCFI, count(c.Counted, "caller frame", "caller frames"), percent(c.CountedCFI, c.Counted), v.limits.MinCFI, culprits)})
 	}
 }
 
-// maxCulprits is how many modules a line names.
-const maxCulprits = 2
+// heaviest is the error that lost most stacks so far; nil without any.
+func (v *verifier) heaviest() *cause {
+	best := -1
+	for i := range v.verdict.Findings {
+		x := &v.verdict.Findings[i]
+		if x.Severity == SeverityError && x.after == nil && (best < 0 || compareFindings(x, &v.verdict.Findings[best]) < 0) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return &cause{best, -1}
+}
 
-// culprits names the modules behind which callers are a guess, those first behind
-// which stacks were lost, and tells why, and who is to blame: the heaviest error
-// so far, or who has no rules.
-func (v *verifier) culprits() (blame Blame, text string) {
+// maxCulprits is how many modules a line names, and maxFunctions how many functions of
+// each.
+const (
+	maxCulprits  = 2
+	maxFunctions = 2
+)
+
+// culprits names the modules behind which callers are guesses for which no finding
+// gives a reason, those first behind which stacks were lost, and why; rest is how
+// many such callers there are. To blame is the heaviest error so far, or who has
+// no rules.
+func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {
-		if d.weak > 0 && !v.module(i).Allowed {
+		if d.bare+d.unused > 0 && !v.module(i).Allowed {
 			list = append(list, i)
+			rest += d.bare + d.unused
 		}
 	}
 	sorting.Func(list, func(a, b int) int {
 		x, y := v.broken[a], v.broken[b]
 		return cmp.Or(cmp.Compare(y.first, x.first), cmp.Compare(y.weak, x.weak), cmp.Compare(a, b))
 	})
-	blame = v.mostly()
 	for n, i := range list {
 		if n == maxCulprits {
-			return blame, text + fmt.Sprintf("; and behind %s", count(len(list)-n, "other module", "other modules"))
+			text += fmt.Sprintf("; and behind %s", count(len(list)-n, "other module", "other modules"))
+			break
 		}
 		who, why := v.lacks(i)
-		if n == 0 && blame == NoBlame {
+		if n == 0 {
 			blame = who
 		}
 		text += fmt.Sprintf("%s %d behind %s%s", [...]string{":", ";"}[min(n, 1)], v.broken[i].weak, v.module(i).short(), why)
 	}
-	return cmp.Or(blame, BlameSymbols), text
+	if v.outside > 0 {
+		rest += v.outside
+		text += fmt.Sprintf("%s %d behind code in no module", [...]string{":", ";"}[min(len(list), 1)], v.outside)
+		blame = cmp.Or(blame, BlameDump)
+	}
+	return cmp.Or(blame, v.mostly(), BlameSymbols), text, rest
 }
 
 // lacks tells whose fault it is that callers behind a module are a guess.
@@ -208,14 +250,27 @@ func (v *verifier) lacks(i int) (Blame, string) {
 	switch {
 	case m.Symbols == "missing" || m.Symbols == "other-id":
 		return BlameSymbols, ", which has no symbols"
-	case v.broken[i].bare == 0:
+	case v.broken[i] != nil && v.broken[i].unused > 0 && v.broken[i].bare == 0:
 		return NoBlame, ""
 	case m.Symbols == "binary":
-		return BlameBinary, ", whose binary has no rules there"
+		return BlameBinary, ", whose binary has no rules " + v.where(i)
 	case st.file(v.ctx) != nil:
-		return BlameBinary, ", for which neither the symbol file nor the binary has rules there"
+		return BlameBinary, ", for which neither the symbol file nor the binary has rules " + v.where(i)
 	}
-	return BlameSymbols, ", whose symbol file has no rules there"
+	return BlameSymbols, ", whose symbol file has no rules " + v.where(i)
+}
+
+// where names the functions of a module without rules.
+func (v *verifier) where(i int) string {
+	d := v.broken[i]
+	if d == nil || len(d.names) == 0 {
+		return "there"
+	}
+	text := "for " + strings.Join(d.names[:min(len(d.names), maxFunctions)], ", ")
+	if len(d.names) > maxFunctions {
+		text += " and others"
+	}
+	return text
 }
 
 func are(n int) string {
@@ -234,40 +289,8 @@ func percent(n, of int) float64 {
 
 // mostly is the blame of the heaviest error so far that lost a stack.
 func (v *verifier) mostly() Blame {
-	list := append([]Finding(nil), v.verdict.Findings...)
-	sortFindings(list)
-	if len(list) > 0 && list[0].Severity == SeverityError && !list[0].late {
-		return list[0].Blame
+	if c := v.heaviest(); c != nil && !v.verdict.Findings[c.finding].late {
+		return v.verdict.Findings[c.finding].Blame
 	}
 	return NoBlame
-}
-
-// conclude sorts the findings and writes the conclusion.
-func (v *verifier) conclude() {
-	c := v.verdict
-	sortFindings(c.Findings)
-	errs := v.omitted
-	for i := range c.Findings {
-		if c.Findings[i].Severity == SeverityError {
-			errs++
-		}
-	}
-	c.Holds = errs == 0
-	switch {
-	case c.Holds && c.Counted == 0:
-		c.Conclusion = "nothing speaks against the symbols: no stack has a caller behind a module with symbols"
-	case c.Holds:
-		c.Conclusion = fmt.Sprintf("the symbols hold: %d of %s by CFI", c.CountedCFI, count(c.Counted, "caller frame", "caller frames"))
-	default:
-		first := &c.Findings[0]
-		c.Blame = first.Blame
-		who := "not decided"
-		if c.Blame != NoBlame {
-			who = string(c.Blame) + " to blame"
-		}
-		c.Conclusion = who + ": " + first.sentence()
-		if errs > 1 {
-			c.Conclusion += fmt.Sprintf(" (and %s)", count(errs-1, "more error", "more errors"))
-		}
-	}
 }

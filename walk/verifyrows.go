@@ -203,7 +203,8 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 		return // .sframe need not speak of every function
 	case !has[0]:
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoRules, Blame: BlameSymbols,
-			Text: fmt.Sprintf("the symbol file has no rules, %s has %s", sourceName(b.by), b.row)})
+			brief: "the symbol file has no rules, " + sourceName(b.by) + " has",
+			Text:  fmt.Sprintf("the symbol file has no rules, %s has %s", sourceName(b.by), b.row)})
 		return
 	case !has[1]:
 		v.add(s, f, Finding{Severity: SeverityNote, Kind: KindExtraRules,
@@ -235,5 +236,6 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 		x.Blame = BlameBinary
 	}
 	x.Text = fmt.Sprintf("%s: by %s %s, by %s %s", d.what, sourceName(a.by), x.Sides[0].says(d), sourceName(b.by), x.Sides[1].says(d))
+	x.brief = fmt.Sprintf("%s: %s differs from %s", d.what, sourceName(a.by), sourceName(b.by))
 	v.add(s, f, x)
 }

@@ -1,10 +1,6 @@
 package walk
 
-import (
-	"fmt"
-
-	"github.com/symtool/symtool/symfmt/cfi"
-)
+import "github.com/symtool/symtool/symfmt/cfi"
 
 // side tells what a source makes of a difference.
 func (u *unwinder) side(s *ruleStep, d difference) Side {
@@ -47,22 +43,17 @@ func (u *unwinder) ruleText(row *cfi.Row, reg cfi.Reg) string {
 
 // says is what a side says, for people.
 func (x *Side) says(d difference) string {
+	text := x.Value.String()
 	switch {
-	case x.Error != "" && x.Rule != "":
-		return fmt.Sprintf("%s (%s)", x.Error, x.Rule)
 	case x.Error != "":
-		return x.Error
+		text = x.Error
 	case d.reg == cfi.CFA:
-		return withRule(x.CFA, x.Rule)
+		text = x.CFA.String()
 	case x.Register == "":
-		return withRule(x.PC, x.Rule)
+		text = x.PC.String()
 	}
-	return withRule(x.Value, x.Rule)
-}
-
-func withRule(a Address, rule string) string {
-	if rule == "" {
-		return a.String()
+	if x.Rule == "" {
+		return text
 	}
-	return fmt.Sprintf("%v (%s)", a, rule)
+	return text + " (" + x.Rule + ")"
 }

@@ -14,13 +14,18 @@ import (
 type damage struct {
 	broken map[int]bool // places in Result.Stacks
 	weak   int          // callers by frame pointers and scanning
-	bare   int          // those of them where no source has rules
+	bare   int          // those of them where no source has rules, and no other finding says why
+	unused int          // those of them where there are rules, which were not to be used
+	names  []string     // of functions without rules, one more than are printed
 	first  int          // stacks that were lost there: what is above may not be theirs
 }
 
 // notCalled are functions into whose middle return addresses are put that no
-// call has left: Go's runtime gives them to the first function of a goroutine.
-var notCalled = map[string]bool{"runtime.goexit": true, "runtime.goexit.abi0": true}
+// call has left: Go's runtime gives them to the first function of a goroutine,
+// and to what it calls on another stack.
+var notCalled = map[string]bool{
+	"runtime.goexit": true, "runtime.goexit.abi0": true, "runtime.systemstack_switch": true, "runtime.systemstack_switch.abi0": true,
+}
 
 // stackSwitches are functions of Go's runtime that call on another stack than
 // their caller's, and whose rules are those of functions that do not.
@@ -42,32 +47,28 @@ func (v *verifier) stack(s *Stack) error {
 		return nil
 	}
 	var last []ruleStep
-	v.lost = false
+	v.after = nil
 	for i := range s.Frames {
 		if i%1024 == 0 && v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}
 		f := &s.Frames[i]
 		v.current = i
+		if i > 0 {
+			v.returns(u, s, i)
+		}
 		u.enter(f)
 		last = nil
 		if f.Module >= 0 {
 			last = v.rows(u, s, f)
 		}
-		if i > 0 {
-			v.returns(u, s, i)
-		}
 		if i+1 < len(s.Frames) {
-			v.caller(s, f, &s.Frames[i+1], last)
+			v.caller(u, s, f, &s.Frames[i+1], last)
 		}
 		v.frame(u, s, f)
 	}
-	switch n := len(s.Frames); {
-	case n == 0:
-	case !s.End.Clean():
+	if n := len(s.Frames); n > 0 {
 		v.end(u, s, &s.Frames[n-1], last)
-	case s.End == EndZero:
-		v.zero(u, s, &s.Frames[n-1])
 	}
 	return nil
 }
@@ -109,7 +110,8 @@ func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 	}
 	if u.isForeignStart(f) {
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindOtherID, Blame: BlameSymbols,
-			Text: fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are of another build", u.entry, f.Start)})
+			brief: fmt.Sprintf("the process did not begin at the symbols' _start, %#x: another build's", f.Start),
+			Text:  fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are of another build", u.entry, f.Start)})
 	}
 	m := v.module(f.Module)
 	m.Frames++
@@ -125,22 +127,23 @@ func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 }
 
 // caller counts a caller, and looks for what is wrong with how it was found.
-func (v *verifier) caller(s *Stack, f, next *Frame, steps []ruleStep) {
+func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleStep) {
 	v.verdict.Counts.add(next)
-	if f.Module < 0 {
-		return // no symbols could help
+	if f.Module < 0 { // no symbols could help
+		if next.By == ByScan {
+			v.outside++
+			v.lose(f)
+		}
+		return
 	}
 	m := v.module(f.Module)
 	m.Counts.add(next)
 	weak := next.Trust < TrustCFI
+	if weak && v.isClone(f, steps) && v.call(u, next.PC) != callNo {
+		return // nobody could do better
+	}
 	if weak {
-		d := v.damage(f.Module)
-		d.weak++
-		if !slices.ContainsFunc(steps, func(s ruleStep) bool { return s.row != nil || s.err != nil }) {
-			d.bare++
-		}
-		v.lose(f)
-		v.fails(s, f, steps)
+		v.guess(u, s, f, steps)
 	}
 	if m.Allowed {
 		return
@@ -154,28 +157,73 @@ func (v *verifier) caller(s *Stack, f, next *Frame, steps []ruleStep) {
 	}
 }
 
-// lose notes the module behind whose frame a stack is lost first.
-func (v *verifier) lose(f *Frame) {
-	if !v.lost {
-		v.damage(f.Module).first++
+// guess notes a caller that is a guess, and why it is one.
+func (v *verifier) guess(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
+	d := v.damage(f.Module)
+	d.weak++
+	known := v.leadsNowhere(u, s, f, steps) || v.fails(s, f, steps)
+	switch {
+	case hasRules(steps):
+		if !known && v.after == nil {
+			d.unused++
+		}
+	case v.symbolsOf(f.Module) != nil && v.isThere(f):
+		d.bare++
+		d.without(f)
 	}
-	v.lost = true
+	v.lose(f)
 }
 
-// fails tells of rules that there are and that gave no caller.
-func (v *verifier) fails(s *Stack, f *Frame, steps []ruleStep) {
+// isThere reports whether a frame is one of the stack, as far as can be known:
+// behind a guess that has another reason it may not be.
+func (v *verifier) isThere(f *Frame) bool {
+	return v.after == nil || f.Trust >= TrustCFI || *v.after == noCause && f.Trust == TrustFramePtr
+}
+
+// without notes the name of a function that has no rules.
+func (d *damage) without(f *Frame) {
+	if name := f.Function(); name != "" && !slices.Contains(d.names, name) && len(d.names) <= maxFunctions {
+		d.names = append(d.names, name)
+	}
+}
+
+// leadsNowhere adds a finding if rules lead to an address where no code is.
+func (v *verifier) leadsNowhere(u *unwinder, s *Stack, f *Frame, steps []ruleStep) bool {
 	for i := range steps {
-		if steps[i].err == nil || steps[i].by == BySFrame || v.has(f, KindRulesDiffer) {
+		x := &steps[i]
+		if x.row == nil || x.err != nil || x.isLast() || !u.isNowhere(x.pc) {
+			continue
+		}
+		blame, why := v.culprit(u, f)
+		text := fmt.Sprintf("by %s the caller is %#x, where no code is", sourceName(x.by), x.pc)
+		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoCall, Blame: blame, Text: text + why, brief: text})
+		u.enter(f)
+		return true
+	}
+	return false
+}
+
+// fails adds a finding if there are rules that gave no caller.
+func (v *verifier) fails(s *Stack, f *Frame, steps []ruleStep) bool {
+	for i := range steps {
+		if steps[i].err == nil || steps[i].by == BySFrame {
+			continue
+		}
+		if _, ok := v.errorAt(f, KindRulesDiffer); ok {
 			continue
 		}
 		x := Finding{Severity: SeverityError, Kind: KindRulesFail, Blame: BlameSymbols,
 			Text: fmt.Sprintf("the rules of %s give no caller: %v", sourceName(steps[i].by), steps[i].err)}
+		if steps[i].by != BySymbols {
+			x.Blame = BlameBinary
+		}
 		if v.unreadable(steps[i].err) {
 			x.Blame = BlameDump
 		}
 		v.add(s, f, x)
-		return
+		return true
 	}
+	return false
 }
 
 func (v *verifier) unreadable(err error) bool { return errors.Is(err, cfi.Unreadable) }
@@ -193,7 +241,7 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 		v.verdict.UnknownCalls++
 	case callNo:
 		from := &s.Frames[i-1]
-		if v.has(from, KindRulesDiffer, KindFramePointer, KindNoRules) {
+		if _, ok := v.errorAt(from, KindRulesDiffer, KindFramePointer, KindNoRules); ok {
 			return // no wonder
 		}
 		x := Finding{Severity: SeverityError, Kind: KindNoCall,
@@ -202,23 +250,31 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 			x.Severity = SeverityWarning // no rule of the symbols gave it, or the frame itself is a guess
 		} else {
 			why := ""
-			x.Blame, why = v.cause(u, from)
+			x.Blame, why = v.culprit(u, from)
+			x.brief = x.Text
 			x.Text += why
 		}
 		v.add(s, from, x)
-		u.enter(f)
+		if x.Severity == SeverityError && from.Module >= 0 {
+			v.lose(from)
+		}
 	}
 }
 
-// cause tells who is to blame for a caller by the rules of a frame that is none.
-func (v *verifier) cause(u *unwinder, f *Frame) (Blame, string) {
+// culprit says who is to blame for a caller by the rules of a frame that is none.
+func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
 	switch {
+	case v.after != nil:
+		return NoBlame, "" // the frame itself is a guess
 	case stackSwitches[f.Function()]:
 		return BlameBinary, ": the function goes over to another stack, of which its rules say nothing"
 	case v.agreed(u, f):
 		return BlameDump, ", and all rules agree: the stack was overwritten there"
 	}
-	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would tell"
+	if f.Module >= 0 && v.result.Modules[f.Module].state.file(v.ctx) != nil {
+		return NoBlame, ": the rule is wrong, or the stack was overwritten there"
+	}
+	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would show which"
 }
 
 // agreed tells whether at least two sources have rules for a frame's step.

@@ -57,6 +57,9 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 	}
 	for i := range v.Findings {
 		writeFinding(b, &v.Findings[i])
+		for k := range v.Findings[i].Follows {
+			writeFollowing(b, &v.Findings[i].Follows[k])
+		}
 	}
 	if v.Omitted > 0 {
 		fmt.Fprintf(b, "  and %d more\n", v.Omitted)
@@ -101,11 +104,18 @@ func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
 }
 
 func writeFinding(b *bufio.Writer, x *Finding) {
-	severity := string(x.Severity)
-	if x.Kind == KindOtherID && x.Severity != SeverityNote {
-		severity = strings.ToUpper(severity) // the commonest cause of wrong stacks, and the least seen
-	}
-	fmt.Fprintf(b, "  %s %s: %s", severity, x.Kind, safe(x.sentence()))
+	fmt.Fprintf(b, "  %s ", x.Severity)
+	x.writeTo(b)
+}
+
+// writeFollowing writes a finding below the one that it follows from.
+func writeFollowing(b *bufio.Writer, x *Finding) {
+	b.WriteString("    so ")
+	x.writeTo(b)
+}
+
+func (x *Finding) writeTo(b *bufio.Writer) {
+	fmt.Fprintf(b, "%s: %s", x.Kind, safe(x.sentence()))
 	if x.PC != 0 {
 		fmt.Fprintf(b, " [pc %v, thread %d, frame %d]", x.PC, x.Thread, x.Frame)
 	}

@@ -202,6 +202,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 // push adds a frame whose registers are u.in.
 func (u *unwinder) push(f *Frame) {
 	f.Inst = f.PC
+	f.Interrupted = f.Interrupted || len(u.stack.Frames) > 0 && injected[u.frame.Function()]
 	if !f.Interrupted {
 		f.Inst -= u.cpu.call
 	}
@@ -300,6 +301,7 @@ func (u *unwinder) walk() {
 
 // caller tries the techniques in the CPU's order.
 func (u *unwinder) caller() bool {
+	refused := ""
 	for _, try := range u.cpu.techniques {
 		f := &u.next
 		*f = Frame{}
@@ -311,6 +313,11 @@ func (u *unwinder) caller() bool {
 			return false
 		case found:
 			f.PC = u.cpu.clean(u, f.PC)
+			if !f.Interrupted && u.isNowhere(f.PC) {
+				refused = fmt.Sprintf(": by %v the return address is %#x, where no code is", f.By, f.PC)
+				u.note("%v: %#x is not an address of code", f.By, f.PC)
+				continue
+			}
 			if f.PC < firstPage && (!f.Interrupted || f.SP < firstPage) { // a signal interrupts a call of a null pointer
 				u.end(EndZero, "the return address is %#x", f.PC)
 				return false
@@ -333,7 +340,7 @@ func (u *unwinder) caller() bool {
 		u.end(EndNoMemory, "the dump does not hold the stack at %#x", u.frame.SP)
 		return false
 	}
-	u.end(EndNothing, "no technique finds a caller of %s", u.where())
+	u.end(EndNothing, "no technique finds a caller of %s%s", u.where(), refused)
 	return false
 }
 

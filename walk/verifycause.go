@@ -1,0 +1,159 @@
+package walk
+
+import (
+	"slices"
+)
+
+// cause is what a stack was lost by, while its findings are not sorted yet. What
+// is found further down follows from it: registers there are guesses.
+type cause struct {
+	finding int // place in Findings, -1 without
+	module  int // place in Dump.Modules whose symbols are missing, -1 without
+}
+
+// noCause is the cause of a stack that was lost for want of rules: the counts of
+// guesses say so.
+var noCause = cause{-1, -1}
+
+// consequences are the kinds of findings that follow from a stack that is lost
+// above. What two sources say of one address does not depend on the stack.
+var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMemory, KindBroken}
+
+// lose notes what lost the stack that is judged, if it was not lost before: behind
+// frame f no caller is certain.
+func (v *verifier) lose(f *Frame) {
+	if v.after != nil {
+		return
+	}
+	c := noCause
+	if i, ok := v.errorAt(f, append(slices.Clone(aboutRules), KindBroken, KindMemory)...); ok {
+		c.finding = i
+	} else if f.Module >= 0 && v.symbolsOf(f.Module) == nil {
+		c.module = f.Module
+	}
+	v.after = &c
+	if f.Module >= 0 {
+		v.damage(f.Module).first++
+	}
+}
+
+// errorAt returns the place of the first error of one of some kinds at a frame's
+// address.
+func (v *verifier) errorAt(f *Frame, kinds ...string) (int, bool) {
+	for _, kind := range kinds {
+		i, ok := v.at[findingKey{kind: kind, module: f.Module, addr: f.Inst}]
+		if ok && v.verdict.Findings[i].Severity == SeverityError {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// explained reports whether an error at the frame, or at the one that led to it,
+// says already why the walk ended.
+func (v *verifier) explained(s *Stack, f *Frame) bool {
+	if _, ok := v.errorAt(f, aboutRules...); ok {
+		return true
+	}
+	n := len(s.Frames)
+	if n < 2 {
+		return false
+	}
+	_, ok := v.errorAt(&s.Frames[n-2], aboutRules...)
+	return ok
+}
+
+// causeAt returns what a finding about a frame follows from, nil if from nothing:
+// what lost the stack above, or another error about the frame's rules.
+func (v *verifier) causeAt(f *Frame, x *Finding) *cause {
+	if v.after != nil && slices.Contains(consequences, x.Kind) {
+		return v.after
+	}
+	if !slices.Contains(aboutRules, x.Kind) {
+		return nil
+	}
+	i, ok := v.errorAt(f, aboutRules...)
+	if first := v.verdict.Findings; !ok || first[i].Kind == x.Kind && len(x.Sides) == 0 {
+		return nil
+	}
+	return &cause{i, -1}
+}
+
+// aboutRules are the kinds of findings about the rules for a frame, of which the
+// first counts.
+var aboutRules = []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}
+
+// group puts findings below the one that they follow from. A cause that is not a
+// finding, as guesses that were allowed are none, leaves what follows by itself.
+func (v *verifier) group() {
+	list := v.verdict.Findings
+	modules := map[int]int{}
+	for i := range list {
+		if list[i].ofModule > 0 {
+			modules[list[i].ofModule-1] = i
+		}
+	}
+	counts := v.countsFinding()
+	below := make([]int, len(list)) // the cause's place, or -1
+	for i := range list {
+		below[i] = v.causeOf(&list[i], modules, counts)
+	}
+	for i := range list { // to the first cause
+		for below[i] >= 0 && below[below[i]] >= 0 {
+			below[i] = below[below[i]]
+		}
+	}
+	top := []Finding{}
+	place := make([]int, len(list))
+	for i := range list {
+		if below[i] < 0 {
+			place[i] = len(top)
+			top = append(top, list[i])
+		}
+	}
+	for i := range list {
+		if k := below[i]; k >= 0 {
+			x := &top[place[k]]
+			x.Follows = append(x.Follows, list[i])
+		}
+	}
+	for i := range top {
+		sortFindings(top[i].Follows)
+	}
+	v.verdict.Findings = top
+}
+
+// countsFinding is the place of the finding that says how many callers are
+// guesses, -1 without.
+func (v *verifier) countsFinding() int {
+	return slices.IndexFunc(v.verdict.Findings, func(x Finding) bool { return x.Kind == KindScan || x.Kind == KindShare })
+}
+
+// causeOf returns the place of the finding that x follows from, -1 without.
+func (v *verifier) causeOf(x *Finding, modules map[int]int, counts int) int {
+	switch {
+	case x.after == nil:
+		return -1
+	case x.after.finding >= 0:
+		return x.after.finding
+	case x.after.module >= 0:
+		if i, ok := modules[x.after.module]; ok {
+			return i
+		}
+		return -1
+	case x.Kind == KindScan || x.Kind == KindShare:
+		return -1
+	}
+	return counts
+}
+
+// isClone reports whether a frame was interrupted in a function that starts a
+// thread, where that has no rules.
+func (v *verifier) isClone(f *Frame, steps []ruleStep) bool {
+	return f.Interrupted && clones[f.Function()] && !hasRules(steps)
+}
+
+// hasRules reports whether any source has rules for a step.
+func hasRules(steps []ruleStep) bool {
+	return slices.ContainsFunc(steps, func(s ruleStep) bool { return s.by != ByFramePointer && (s.row != nil || s.err != nil) })
+}
