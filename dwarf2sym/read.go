@@ -143,6 +143,7 @@ type Report struct {
 	Problems    []bin.Problem // in order of sections and offsets
 	Mapped      []MappedFile  // whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
+	Extents     Extents
 
 	Others        []string // what was read beside the two: the supplementary file, packages, .dwo files
 	PackageUnused bool     // there is an Options.Package, but no unit that is split
@@ -157,6 +158,7 @@ func Read(ctx context.Context, file, debug *elfobj.File, o Options) (*symfmt.Mod
 		return nil, nil, err
 	}
 	r.report.Problems = r.sortedProblems()
+	r.report.Extents.addCode(file)
 	return &r.module, &r.report, nil
 }
 
@@ -280,6 +282,7 @@ func (r *reader) addPublics(names *nameJoin) {
 			continue
 		}
 		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final(s.id), Multiple: s.Multiple})
+		r.report.Extents.addPublic(s)
 	}
 }
 

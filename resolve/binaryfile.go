@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -21,6 +22,12 @@ func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []string
 	return f, s.tried, errors.Join(append(s.errs, err)...)
 }
 
-// FromModule returns the Resolver of a module's symbols. The path is for
-// messages.
-func FromModule(m *symfmt.Module, path string) (*Resolver, error) { return newModuleResolver(m, path) }
+// FromModule returns the Resolver of the symbols of a binary, as dwarf2sym.Read
+// returns them; without a report, of a module that does not come from one. The path is
+// for messages.
+func FromModule(m *symfmt.Module, report *dwarf2sym.Report, path string) (*Resolver, error) {
+	if report == nil {
+		return newModuleResolver(m, nil, path)
+	}
+	return newModuleResolver(m, &report.Extents, path)
+}

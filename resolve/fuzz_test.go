@@ -48,10 +48,10 @@ func FuzzSideIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := newResolver("test.sym", x, memoryText{bytes.NewReader([]byte(overlap))}, nil)
+		r := newResolver("test.sym", x, memoryText{bytes.NewReader([]byte(overlap))}, nil, nil)
 		var at Location
 		for rva := symfmt.RVA(0x7f0); rva < 0x3000; rva += 7 {
-			r.Find(rva, &at)
+			r.Nearest(rva, &at)
 			r.CFI(rva)
 			r.Win(rva)
 		}

@@ -65,9 +65,60 @@ func (n *naive) find(rva symfmt.RVA) (at Location, ok bool) {
 		return at, false
 	}
 	return Location{
+		Guess:  !n.reaches(public.RVA, rva),
 		Source: Public, Start: public.RVA, ParamSize: public.ParamSize, Multiple: public.Multiple,
 		Frames: []Frame{{Function: public.Name}},
 	}, true
+}
+
+// reaches applies the rules of extent.go to a PUBLIC of a symbol file: it looks at all
+// records for each address.
+func (n *naive) reaches(public, rva symfmt.RVA) bool {
+	var ends []uint64
+	end := func(rva symfmt.RVA, size uint64) {
+		if size > 0 {
+			last := uint64(rva) + size - 1
+			ends = append(ends, last, last+min(1, math.MaxUint64-last))
+		}
+	}
+	for i := range n.m.Funcs {
+		end(n.m.Funcs[i].RVA, n.m.Funcs[i].Size)
+	}
+	for i := range n.m.Publics {
+		if rva := n.m.Publics[i].RVA; rva != 0 {
+			end(rva, min(64<<10, -uint64(rva)-1))
+		}
+	}
+	for i := range n.m.Wins {
+		if w := &n.m.Wins[i]; w.Type == winFPO || w.Type == winFrameData {
+			end(w.RVA, w.CodeSize)
+		}
+	}
+	for i := range n.m.CFI.Blocks {
+		end(n.m.CFI.Blocks[i].RVA, n.m.CFI.Blocks[i].Size)
+	}
+	if uint64(rva) >= slices.Max(ends) {
+		return false
+	}
+	for i := range n.m.Funcs {
+		if f := &n.m.Funcs[i]; holds(f.RVA, f.Size, public) {
+			return false
+		}
+	}
+	var around *symfmt.CFIBlock // the PUBLIC; of several the one that starts last
+	for i := range n.m.CFI.Blocks {
+		b := &n.m.CFI.Blocks[i]
+		if b.Size > 0 && b.RVA > public && b.RVA <= rva {
+			return false
+		}
+		if holds(b.RVA, b.Size, public) && (around == nil || b.RVA > around.RVA) {
+			around = b
+		}
+	}
+	if around != nil {
+		return holds(around.RVA, around.Size, rva)
+	}
+	return rva-public < 64<<10
 }
 
 func (n *naive) inFunc(f *symfmt.Func, rva symfmt.RVA) Location {

@@ -21,7 +21,7 @@ func OpenFile(ctx context.Context, f *os.File, name string, held int64) (*Resolv
 	if err != nil {
 		return nil, err
 	}
-	r := newResolver(name, x, t, problems)
+	r := newResolver(name, x, t, problems, nil)
 	if held > 0 {
 		r.limit = held
 	}

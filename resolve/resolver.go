@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -18,8 +19,9 @@ type Resolver struct {
 	Path     string        // of the symbol file; may be empty
 	Problems []bin.Problem // records of the file that were left out
 
-	x    *Index
-	text text
+	x      *Index
+	text   text
+	extent extent
 
 	cache   atomic.Pointer[cache]
 	limit   int64      // bytes in the cache
@@ -58,6 +60,10 @@ type Location struct {
 	ParamSize uint64     // bytes of arguments on the stack
 	Multiple  bool       // several symbols share the code
 
+	// Guess says that the PUBLIC may well have ended before the address: see
+	// Resolver.Nearest.
+	Guess bool
+
 	// Frames are the functions at the address, innermost first.
 	Frames []Frame
 }
@@ -75,12 +81,15 @@ func Open(path string) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newResolver(path, x, t, problems), nil
+	return newResolver(path, x, t, problems, nil), nil
 }
 
-func newResolver(path string, x *Index, t text, problems []bin.Problem) *Resolver {
+// newResolver returns the Resolver of an index and its text. binary is nil for a symbol
+// file.
+func newResolver(path string, x *Index, t text, problems []bin.Problem, binary *dwarf2sym.Extents) *Resolver {
 	r := &Resolver{
 		Path: path, Problems: problems, x: x, text: t, limit: heldFunctions,
+		extent:  newExtent(x, binary),
 		files:   newNameTable(x.files.len(), false),
 		origins: newNameTable(x.origins.len(), x.OldInlines),
 		publics: make(publicSlots, x.publics.len()),
@@ -100,11 +109,23 @@ func (r *Resolver) Close() error {
 // Index returns the index.
 func (r *Resolver) Index() *Index { return r.x }
 
-// Find tells what is at an address, in at, whose Frames are reused. It is false
-// for an address that no FUNC covers and no PUBLIC speaks for. It allocates
+// Find returns what is at an address in at, whose Frames are reused. It is false
+// for an address that no FUNC covers and no PUBLIC reaches (extent.go). It allocates
 // nothing for functions that were asked for before. The error is of the symbol
 // file.
 func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
+	found, err := r.Nearest(rva, at)
+	if at.Guess {
+		*at = Location{Frames: at.Frames[:0]}
+		found = false
+	}
+	return found, err
+}
+
+// Nearest is Find for addresses that are known to be in the module. Where no record
+// covers one, it gives the nearest PUBLIC before it, as Breakpad and rust-minidump do,
+// and sets at.Guess if that may well have ended.
+func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	base := r.x.funcs.below(rva) - 1
 	if base >= 0 && r.known(base, rva, at) {
@@ -123,7 +144,11 @@ func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	if base >= 0 && start <= r.x.funcs.start(base) {
 		return false, nil
 	}
-	at.Source, at.Start = Public, start
+	verdict := r.extent.public(r.x, start, rva)
+	if verdict == outside {
+		return false, nil
+	}
+	at.Source, at.Start, at.Guess = Public, start, verdict == unsure
 	p, err := r.public(k)
 	if err != nil {
 		return true, err

@@ -37,16 +37,20 @@ func openBytes(data []byte) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newResolver("test.sym", x, memoryText{bytes.NewReader(data)}, problems), nil
+	return newResolver("test.sym", x, memoryText{bytes.NewReader(data)}, problems, nil), nil
 }
 
 // show writes what is known of an address on one line, innermost function first.
 func show(t testing.TB, r *Resolver, rva symfmt.RVA) string {
 	t.Helper()
 	var at Location
-	ok, err := r.Find(rva, &at)
+	ok, err := r.Nearest(rva, &at)
 	if err != nil {
 		t.Fatalf("%#x: %v", uint64(rva), err)
+	}
+	var sure Location
+	if found, err := r.Find(rva, &sure); err != nil || found != (ok && !at.Guess) || found && !sameLocation(&at, &sure) || !found && len(sure.Frames) > 0 {
+		t.Errorf("Find(%#x): %v %+v, %v; Nearest: %v %+v", uint64(rva), found, sure, err, ok, at)
 	}
 	if !ok {
 		return "-"
@@ -70,6 +74,9 @@ func text2line(at *Location) string {
 	}
 	if at.Source == Public {
 		b.WriteString(" public")
+	}
+	if at.Guess {
+		b.WriteString("?")
 	}
 	return b.String()
 }
@@ -95,14 +102,25 @@ func TestFind(t *testing.T) {
 			0x100: "first", 0x10f: "first", 0x110: "second", 0x120: "third", 0x130: "-",
 		}},
 		{"an empty function", "FUNC 100 10 0 f\nFUNC 108 0 0 empty\n108 8 1 0\nPUBLIC 105 0 p\nPUBLIC 120 0 q\n", answers{
-			0x108: "f", 0x110: "p public", 0x120: "q public",
+			0x108: "f", 0x110: "p public?", 0x120: "q public",
 		}},
 		{"PUBLIC", "FUNC 100 10 0 f\nFUNC 200 10 0 g\nPUBLIC 0 0 none\nPUBLIC 80 0 early\nPUBLIC 100 0 at\nPUBLIC 108 0 in\nPUBLIC 180 4 between\nPUBLIC m 300 0 late\nPUBLIC 300 0 later\n", answers{
 			0: "-", 0x7f: "-", 0x80: "early public", 0xff: "early public", 0x100: "f",
-			0x110: "in public", 0x17f: "in public", 0x180: "between public", 0x1ff: "between public",
-			0x200: "g", 0x210: "-", 0x2ff: "-", 0x300: "late m public", 1 << 40: "late m public",
+			0x110: "in public?", 0x17f: "in public?", 0x180: "between public", 0x1ff: "between public",
+			0x200: "g", 0x210: "-", 0x2ff: "-", 0x300: "late m public", 0x102ff: "late m public", 0x10300: "late m public?", 1 << 40: "late m public?",
 		}},
 		{"PUBLIC behind the end of a function counts, in front of it not", "PUBLIC 100 0 p\nFUNC 100 10 0 f\n", answers{0x10f: "f", 0x110: "-", 0x1000: "-"}},
+		{"a PUBLIC with rules ends with them", "PUBLIC 100 0 p\nSTACK CFI INIT 100 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 140 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 148 0 inner\n", answers{
+			0x100: "p public", 0x11f: "p public", 0x120: "p public?", 0x140: "p public?", 0x148: "inner public", 0x15f: "inner public", 0x160: "inner public?", 0x10147: "inner public?", 0x10148: "inner public?",
+		}},
+		{"a PUBLIC without rules ends where others begin", "PUBLIC 100 0 p\nSTACK CFI INIT 140 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", answers{
+			0x100: "p public", 0x13f: "p public", 0x140: "p public?", 0x160: "p public?", 0x100ff: "p public?", 0x10100: "p public?",
+		}},
+		{"what lies far behind a PUBLIC", "PUBLIC 100 0 p\nFUNC 20000 10 0 f\nPUBLIC 20010 0 q\n", answers{
+			0x100ff: "p public", 0x10100: "p public?", 0x1ffff: "p public?", 0x20000: "f", 0x20010: "q public", 0x3000f: "q public", 0x30010: "q public?", 1<<64 - 1: "q public?",
+		}},
+		{"the end of the module is that of any record", "PUBLIC 100 0 p\nSTACK WIN 4 90000 10 0 0 0 0 0 0 0 0\n", answers{0x8000f: "p public?", 0x9000f: "p public?", 0x90010: "p public?"}},
+		{"a PUBLIC at the end of the address space", "PUBLIC ffffffffffffff00 0 p\n", answers{1<<64 - 2: "p public", 1<<64 - 1: "p public?"}},
 		{"inlined functions", "FILE 0 a\nFILE 1 b\nINLINE_ORIGIN 0 x\nINLINE_ORIGIN 1 7 of 9\nFUNC 0 100 0 f\nINLINE 0 5 0 0 10 20 50 10\nINLINE 1 6 1 1 18 8\n0 100 9 1\n", answers{
 			0xf: "f b:9", 0x10: "x b:9 < f a:5", 0x18: "7 of 9 b:9 < x b:6 < f a:5", 0x20: "x b:9 < f a:5", 0x30: "f b:9", 0x50: "x b:9 < f a:5",
 		}},
@@ -159,7 +177,7 @@ func compareNaive(t testing.TB, r *Resolver, n *naive) (asked int) {
 	var at Location
 	for _, rva := range n.edges() {
 		asked++
-		ok, err := r.Find(rva, &at)
+		ok, err := r.Nearest(rva, &at)
 		if err != nil {
 			t.Fatalf("%#x: %v", uint64(rva), err)
 		}

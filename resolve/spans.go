@@ -122,6 +122,17 @@ func (s *spans) overlaps() bool {
 	return false
 }
 
+// last returns the last address of all spans, of which there is one. Of the spans around
+// the last one the outermost ends last.
+func (s *spans) last() uint64 {
+	place := s.len() - 1
+	for next := s.next(place); next >= 0; next = s.next(place) {
+		place = next
+	}
+	v := s.span(place)
+	return v.last()
+}
+
 // find returns the place of the span around an address, or -1. Of several around
 // it the one that starts last is taken, of those the first of the file.
 func (s *spans) find(rva symfmt.RVA) int { return s.around(rva, s.below(rva)-1) }

@@ -126,6 +126,12 @@ func (s *search) refuse(err error) {
 	s.errs = append(s.errs, err)
 }
 
+// several notes a place with symbols of the module's name for more than one build, of
+// which the module does not say which it is.
+func (s *search) several(place string, builds []string) {
+	s.miss(place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
+}
+
 func (s *search) done(r *Resolver) (*Resolver, []string, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
@@ -167,6 +173,20 @@ var otherModule = regexp.MustCompile(`not used: (it|what came) has|(: build-id| 
 func OtherModules(tried []string) (lines []string) {
 	for _, line := range tried {
 		if otherModule.MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// severalBuilds is the form of the lines of tried that search.several writes.
+var severalBuilds = regexp.MustCompile(`: several builds, and no id that says which: `)
+
+// SeveralBuilds returns the lines of what Supplier.Symbols has tried that name symbols
+// of more than one build of a module that has no id.
+func SeveralBuilds(tried []string) (lines []string) {
+	for _, line := range tried {
+		if severalBuilds.MatchString(line) {
 			lines = append(lines, line)
 		}
 	}

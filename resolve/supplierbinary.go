@@ -180,16 +180,20 @@ func (x *binaryIndex) find(s *search) []int {
 	}
 	id := strings.ToUpper(s.m.DebugID)
 	if id == "" {
+		var builds []string // with a file of each
 		for i := range x.files {
 			f := &x.files[i]
-			switch {
-			case !f.code || !s.m.unknown() && !s.m.called(filepath.Base(f.path)) || f.id == id:
-			case id != "":
-				s.miss(f.path, "which one is not told: another file has the id %s", id)
-				return nil
-			default:
-				id = f.id
+			if !f.code || !s.m.unknown() && !s.m.called(filepath.Base(f.path)) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
+				continue
 			}
+			id = f.id
+			if builds = append(builds, f.id+" ("+f.path+")"); len(builds) == listedIDs {
+				break
+			}
+		}
+		if len(builds) > 1 {
+			s.several("binaries", builds)
+			return nil
 		}
 	}
 	return x.byID[id]
@@ -361,7 +365,7 @@ func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (*Resolv
 	if err != nil {
 		return nil, err
 	}
-	r, err := newModuleResolver(module, f.Path)
+	r, err := newModuleResolver(module, &report.Extents, f.Path)
 	if err == nil {
 		r.Problems = append(report.Problems, r.Problems...)
 	}
@@ -371,7 +375,7 @@ func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (*Resolv
 // newModuleResolver indexes a module's symbols. They go through their text: the
 // index is one of it, and the way through it costs about half of what reading
 // the binary does (BenchmarkBinary).
-func newModuleResolver(m *symfmt.Module, path string) (*Resolver, error) {
+func newModuleResolver(m *symfmt.Module, binary *dwarf2sym.Extents, path string) (*Resolver, error) {
 	in, out := io.Pipe()
 	go func() { out.CloseWithError(symfmt.Write(out, m, symfmt.WriteOptions{})) }()
 	defer in.Close()
@@ -379,5 +383,5 @@ func newModuleResolver(m *symfmt.Module, path string) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newResolver(path, x, t, problems), nil
+	return newResolver(path, x, t, problems, binary), nil
 }

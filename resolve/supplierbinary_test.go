@@ -217,7 +217,7 @@ func TestBinaryRefuses(t *testing.T) {
 	}
 	copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
 	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), Module{Name: "prog"})
-	if r != nil || err != nil || !strings.Contains(tried[0], "which one is not told: another file has the id ") {
+	if r != nil || err != nil || !strings.Contains(tried[0], "several builds, and no id that says which: ") {
 		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
 	}
 	if _, err := NewBinaries([]string{dir + "/none"}, nil); err == nil || err.Error() != dir+"/none: no such file or directory" {
@@ -329,7 +329,7 @@ func BenchmarkBinary(b *testing.B) {
 	})
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
-			r, err := newModuleResolver(m, path)
+			r, err := newModuleResolver(m, nil, path)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -87,7 +87,7 @@ func TestLoneBinary(t *testing.T) {
 		{[]string{lone}, true, ""},
 		{[]string{lone, lone}, true, ""},
 		{[]string{debug, lone}, true, ""},
-		{[]string{lone, other}, false, "which one is not told: another file has the id "},
+		{[]string{lone, other}, false, "several builds, and no id that says which: "},
 		{[]string{folder}, false, "binaries: not searched: nothing is known of the module"},
 		{[]string{lone, folder}, false, "binaries: not searched: nothing is known of the module"},
 		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; there are 0 ELF files"},

@@ -206,8 +206,10 @@ func onlyID(s *search, folder string) string {
 	switch {
 	case err != nil:
 		s.miss(folder, "%v", bare(err))
-	case len(ids) != 1:
-		s.miss(folder, "which one is not told: there is %s", orNothing(ids))
+	case len(ids) > 1:
+		s.several(folder, ids)
+	case len(ids) == 0:
+		s.miss(folder, "the folder is empty")
 	default:
 		return ids[0]
 	}

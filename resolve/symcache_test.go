@@ -138,7 +138,7 @@ func writeSymcache(t *testing.T, m *symfmt.Module, o symcache.Options) []byte {
 
 func moduleResolver(t *testing.T, m *symfmt.Module) *Resolver {
 	t.Helper()
-	r, err := FromModule(m, "module")
+	r, err := FromModule(m, nil, "module")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func moduleResolver(t *testing.T, m *symfmt.Module) *Resolver {
 
 func find(t *testing.T, r *Resolver, rva symfmt.RVA, at *Location) bool {
 	t.Helper()
-	known, err := r.Find(rva, at)
+	known, err := r.Nearest(rva, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func TestOracleSymelf(t *testing.T) {
 			bad := 0
 			var at Location
 			for i, rva := range asked {
-				if _, err := r.Find(rva, &at); err != nil {
+				if _, err := r.Nearest(rva, &at); err != nil {
 					t.Fatal(err)
 				}
 				total++

@@ -39,7 +39,7 @@ func (c *placeCache) find(r *resolve.Resolver, rva rva) *place {
 		c.places, c.names = map[rowKey]*place{}, 0
 	}
 	p := &place{}
-	p.found, p.err = r.Find(rva, &p.at)
+	p.found, p.err = r.Nearest(rva, &p.at)
 	if p.found && p.err == nil {
 		p.line, p.hasLine, p.err = r.LineStart(rva)
 	}

@@ -112,7 +112,7 @@ func (u *unwinder) isReturn(pc uint64) bool {
 	}
 	base := u.d.Modules[i].Addr
 	if r := u.stateOf(i).resolver(u.ctx); r != nil {
-		if ok, err := r.Find(rva(pc-u.cpu.call-base), &u.at); !ok && err == nil {
+		if ok, err := r.Nearest(rva(pc-u.cpu.call-base), &u.at); !ok && err == nil {
 			return false
 		}
 	}

@@ -160,7 +160,7 @@ func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*reso
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	r, err := resolve.FromModule(m, f.Path)
+	r, err := resolve.FromModule(m, report, f.Path)
 	return r, report.Problems, err
 }
 

@@ -82,7 +82,7 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 		return
 	}
 	base := p.d.Modules[i].Addr
-	if ok, err := p.r.Modules[i].Resolver.Find(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.exhausted() {
+	if ok, err := p.r.Modules[i].Resolver.Nearest(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.exhausted() {
 		return
 	}
 	p.pointees.charge(&Frame{Names: at.Frames})

@@ -124,7 +124,7 @@ func (o *framePointerOracle) open(path string) {
 	}
 	slices.Sort(o.starts)
 	o.starts = slices.Compact(o.starts)
-	if o.rules, err = resolve.FromModule(m, path); err != nil {
+	if o.rules, err = resolve.FromModule(m, nil, path); err != nil {
 		o.t.Fatal(err)
 	}
 	if o.f, err = elfobj.Open(path, elfobj.DefaultLimits()); err != nil {

@@ -50,7 +50,7 @@ func FuzzVerify(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, err := resolve.FromModule(m, "x.sym")
+		r, err := resolve.FromModule(m, nil, "x.sym")
 		if err != nil {
 			return
 		}

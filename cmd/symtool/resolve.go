@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 
 const resolveDescription = `
 ADDR is a hexadecimal number, with or without 0x: an address from the start of
-the module, or of the process with --base. NAME+ADDR or NAME/ID+ADDR is one of
+the module, one of the linker's if a binary is linked to a fixed address, or one
+of the process with --base. NAME+ADDR or NAME/ID+ADDR counts from the start of
 another module. Without ADDR, lines of standard input are read, each an ADDR.
 Symbols come from symbol files, plain or compressed with gzip or zstd, folders
 as dump --store makes them, binaries and symbol servers: the first that has the
@@ -32,9 +34,9 @@ func resolveCommand(msgs *messages) *cli.Command {
 		Description: resolveDescription,
 		Flags: append(supplierFlags(),
 			&cli.StringFlag{Name: "module", Usage: "addresses are of `NAME` or NAME/ID, if they name no module; not\nneeded with one place of symbols"},
-			&cli.StringFlag{Name: "base", Usage: "addresses are of a process that has the module at `ADDR`"},
+			&cli.StringFlag{Name: "base", Usage: "the module begins at `ADDR` in the addresses given: those of a\nprocess or of the linker; 0: they count from its start"},
 			&cli.StringFlag{Name: "format", Usage: "`FORM` of the answers: text (default), json, addr2line (that of\naddr2line -f -i), llvm or llvm-json (those of llvm-symbolizer)", Value: formatText},
-			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, with NAME+0xADDR replaced by what is there"},
+			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, with NAME+0xADDR replaced by what is there;\nstatus 1 if nothing was"},
 			&cli.BoolFlag{Name: "no-inlines", Usage: "leave inlined functions out: print the function around them with\nthe line of the address"},
 			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
@@ -58,6 +60,7 @@ type addressResolver struct {
 	symbols  *symbolSources
 	module   moduleName
 	base     uint64
+	hasBase  bool
 	format   answerFormat
 	filter   bool
 	noInline bool
@@ -65,6 +68,7 @@ type addressResolver struct {
 
 	ctx    context.Context // of the call
 	status int
+	hinted map[*resolve.Resolver]bool // modules of which hint has spoken
 }
 
 func newAddressResolver(c *cli.Context, msgs *messages) (*addressResolver, error) {
@@ -73,7 +77,7 @@ func newAddressResolver(c *cli.Context, msgs *messages) (*addressResolver, error
 			return nil, fmt.Errorf("--%s is empty", name)
 		}
 	}
-	r := &addressResolver{filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
+	r := &addressResolver{hinted: map[*resolve.Resolver]bool{}, filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
 	var known bool
 	if r.format, known = answerFormats[c.String("format")]; !known {
 		return nil, fmt.Errorf("--format is %q, want text, json, addr2line, llvm or llvm-json", c.String("format"))
@@ -83,7 +87,7 @@ func newAddressResolver(c *cli.Context, msgs *messages) (*addressResolver, error
 		if !ok {
 			return nil, fmt.Errorf("--base is %q, want a hexadecimal number", c.String("base"))
 		}
-		r.base = base
+		r.base, r.hasBase = base, true
 	}
 	r.module = parseModule(c.String("module"))
 	if !r.filter {
@@ -134,8 +138,7 @@ func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, ar
 func (r *addressResolver) answerAll(ctx context.Context, in io.Reader, out *stdout, args []string) error {
 	switch {
 	case r.filter:
-		f := &logFilter{find: r.answerOf, noInline: r.noInline, names: func() []string { return r.symbols.names(ctx) }}
-		return f.run(ctx, in, out)
+		return r.filterLog(ctx, in, out)
 	case len(args) > 0:
 		return r.answerArgs(out, args)
 	}
@@ -232,25 +235,28 @@ func parseAddress(text string) (uint64, bool) {
 type answer struct {
 	question
 	rva   uint64 // from the start of the module
+	base  uint64 // of the linker's addresses, if addr is one of them
 	file  string // with the symbols; "" if there are none
 	found bool
 	at    resolve.Location
+
+	outside bool // the address is in no code of the module
 }
 
-// find answers a question. What went wrong is told.
+// find answers a question. What went wrong is reported.
 func (r *addressResolver) find(q question) *answer {
 	a := &answer{question: q}
-	rva := q.addr
-	if q.module == (moduleName{}) {
-		q.module = r.module
-		if rva < r.base {
-			r.status = max(r.status, statusFindings)
-			return a
+	if symbols := r.symbols.find(r.ctx, cmp.Or(q.module, r.module)); symbols != nil {
+		a.file = symbols.Path
+		var known bool
+		if a.rva, known = r.rvaOf(symbols, q); known {
+			a.found = r.lookUp(symbols, a.rva, &a.at) && !a.at.Guess
+			a.outside = !symbols.InCode(symfmt.RVA(a.rva))
+			if !r.hasBase {
+				a.base = q.addr - a.rva
+			}
 		}
-		rva -= r.base
 	}
-	a.rva = rva
-	a.file, a.found = r.answerOf(q.module, rva, &a.at)
 	if !a.found {
 		r.status = max(r.status, statusFindings)
 	}
@@ -260,19 +266,15 @@ func (r *addressResolver) find(q question) *answer {
 	return a
 }
 
-// answerOf finds an address of a module.
-func (r *addressResolver) answerOf(module moduleName, rva uint64, at *resolve.Location) (file string, found bool) {
-	symbols := r.symbols.find(r.ctx, module)
-	if symbols == nil {
-		return "", false
-	}
-	found, err := symbols.Find(symfmt.RVA(rva), at)
+// lookUp finds an address of a module.
+func (r *addressResolver) lookUp(symbols *resolve.Resolver, rva uint64, at *resolve.Location) bool {
+	found, err := symbols.Nearest(symfmt.RVA(rva), at)
 	if err != nil {
 		r.status = max(r.status, statusInput)
 		r.msgs.printf("symtool: %v", err)
-		return symbols.Path, false
+		return false
 	}
-	return symbols.Path, found && len(at.Frames) > 0
+	return found && len(at.Frames) > 0
 }
 
 // withoutInlines leaves the FUNC, with the line of the innermost function.

@@ -15,15 +15,22 @@ import (
 )
 
 // logFilter copies a log and replaces NAME+0xADDR by what is at the address, and
-// "NAME + 0xADDR", which systemd-coredump writes. Of NAME(+0xADDR), which
-// backtrace_symbols of the C library writes, what is in the brackets is replaced.
-// Everything else, and what is not known, stays as it is, byte for byte.
+//
+//	NAME + 0xADDR                      of systemd-coredump
+//	(NAME+0xADDR) (BuildId: DIGITS)    of sanitizers, which may leave the id out
+//	NAME(+0xADDR)                      of the C library's backtrace_symbols: what is in
+//	NAME() [0xADDR], NAME[0xADDR]      the brackets, or would be
+//
+// Everything else, and what is not known, stays as it is, byte for byte. What
+// sanitizers and the C library print counts from where the linker put the file, which
+// is the start of the module unless that is linked to a fixed address; other addresses
+// count from the start of the module.
 //
 // A NAME is a run of bytes that may be in names. One with others in it, such as
 // "Web Content", is found if it is one of names; the longest that is in front of
 // +0xADDR counts.
 type logFilter struct {
-	find     func(module moduleName, rva uint64, at *resolve.Location) (file string, found bool)
+	find     func(p *place, at *resolve.Location) (rva uint64, found bool)
 	names    func() []string // of the modules whose symbols are at hand
 	noInline bool
 
@@ -32,13 +39,16 @@ type logFilter struct {
 
 	at  resolve.Location
 	out []byte
+
+	replaced int      // places
+	missed   []string // the names of some that were not, without repetition
 }
 
 // longestName bounds what may be a place in a log.
 const longestName = 4 << 10
 
-// longestPlace has room for the address, too.
-const longestPlace = longestName + 64
+// longestPlace has room for the address and a build-id, too.
+const longestPlace = longestName + 256
 
 // filterBuffer is how much of a log is read at once.
 const filterBuffer = 64 << 10
@@ -104,7 +114,7 @@ func isNameByte(c byte) bool {
 // cut: end is where what was appended ends.
 func (f *logFilter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
 	for pos := from; from < cut; {
-		n := bytes.IndexByte(text[pos:], '+')
+		n := bytes.IndexAny(text[pos:], "+[")
 		if n < 0 {
 			break
 		}
@@ -112,11 +122,19 @@ func (f *logFilter) replace(dst, text []byte, from, cut int) (_ []byte, end int)
 		if p.start >= cut && p.name != "" {
 			break
 		}
-		if pos = p.end; p.name == "" || p.start < from || !f.known(p.name, p.rva) {
+		if pos = p.end; p.name == "" || p.start < from {
 			continue
 		}
+		rva, found := f.find(&p, &f.at)
+		if !found {
+			f.miss(p.name)
+			continue
+		}
+		f.replaced++
 		dst = append(dst, text[from:p.start]...)
-		dst = f.appendPlace(dst, p.rva)
+		dst = append(dst, p.before...)
+		dst = f.appendPlace(dst, rva)
+		dst = append(dst, p.after...)
 		from = p.end
 	}
 	end = max(from, cut)
@@ -127,16 +145,32 @@ func (f *logFilter) replace(dst, text []byte, from, cut int) (_ []byte, end int)
 type place struct {
 	start, end int // what is replaced, or end behind what was looked at
 	name       string
-	rva        uint64
+	addr       uint64
+	form       placeForm
+	build      string // build-id, in lower-case hexadecimal digits; "" if it is not there
+
+	before, after string // what is put around the answer
 }
 
-// placeAt reads the place whose plus is given.
-func (f *logFilter) placeAt(text []byte, plus int) place {
+// placeForm says what an address counts from.
+type placeForm uint8
+
+const (
+	countsFromStart placeForm = iota // the start of the module
+	countsFromLink                   // where the linker put the file, if that is at a fixed address
+	absolute                         // 0: the file is linked to a fixed address
+)
+
+// placeAt reads the place whose plus, or bracket, is at mark.
+func (f *logFilter) placeAt(text []byte, mark int) place {
+	if text[mark] == '[' {
+		return f.absoluteAt(text, mark)
+	}
 	const blank, bracket = ' ', '('
-	digits, nameEnd := plus+1, plus
+	digits, nameEnd := mark+1, mark
 	before := byte(0)
-	if plus > 0 {
-		before = text[plus-1]
+	if mark > 0 {
+		before = text[mark-1]
 	}
 	if before == blank && digits < len(text) && text[digits] == blank {
 		digits++
@@ -144,27 +178,67 @@ func (f *logFilter) placeAt(text []byte, plus int) place {
 	} else if before == bracket {
 		nameEnd--
 	}
-	if !bytes.HasPrefix(text[digits:], []byte("0x")) {
-		return place{end: plus + 1}
-	}
-	digits += len("0x")
-	p := place{end: digits}
-	for p.end < len(text) && isHexDigit(text[p.end]) {
-		p.end++
-	}
-	if p.end < len(text) && isNameByte(text[p.end]) && text[p.end] != '.' {
-		return p
-	}
-	rva, err := strconv.ParseUint(string(text[digits:p.end]), 16, 64)
-	if err != nil {
+	p := place{end: mark + 1}
+	if !p.readAddress(text, digits) || p.end < len(text) && isNameByte(text[p.end]) && text[p.end] != '.' {
 		return p
 	}
 	p.start, p.name = f.nameBefore(text[:nameEnd])
-	p.rva = rva
-	if before == bracket {
-		p.start = plus
+	switch {
+	case before == bracket:
+		p.start, p.form = mark, countsFromLink
+	case before != blank && p.start > 0 && text[p.start-1] == bracket && p.end < len(text) && text[p.end] == ')':
+		p.form, p.build = countsFromLink, buildID(text[p.end+1:])
 	}
 	return p
+}
+
+// absoluteAt reads NAME() [0xADDR] or NAME[0xADDR], whose [ is at mark. The address
+// stays.
+func (f *logFilter) absoluteAt(text []byte, mark int) place {
+	p := place{end: mark + 1}
+	if !p.readAddress(text, mark+1) || p.end == len(text) || text[p.end] != ']' {
+		return p
+	}
+	p.form, p.start, p.after = absolute, mark, string(text[mark:p.end])
+	if head, empty := bytes.CutSuffix(text[:mark], []byte("() ")); empty {
+		_, p.name = f.nameBefore(head)
+		p.start, p.after = mark-len(") "), ") "+p.after
+		return p
+	}
+	_, p.name = f.nameBefore(text[:mark])
+	p.before, p.after = "(", ")"+p.after
+	return p
+}
+
+// readAddress reads 0x and the digits of an address; end is behind what was looked at.
+func (p *place) readAddress(text []byte, digits int) bool {
+	if !bytes.HasPrefix(text[digits:], []byte("0x")) {
+		return false
+	}
+	digits += len("0x")
+	p.end = digits
+	for p.end < len(text) && isHexDigit(text[p.end]) {
+		p.end++
+	}
+	addr, err := strconv.ParseUint(string(text[digits:p.end]), 16, 64)
+	p.addr = addr
+	return err == nil
+}
+
+// buildID reads what sanitizers put behind a place: the digits of (BuildId: DIGITS).
+func buildID(text []byte) string {
+	digits, there := bytes.CutPrefix(text, []byte(" (BuildId: "))
+	if !there {
+		return ""
+	}
+	n := 0
+	for n < len(digits) && isHexDigit(digits[n]) {
+		n++
+	}
+	if n%2 != 0 || n == len(digits) || digits[n] != ')' {
+		return ""
+	}
+	return strings.ToLower(string(digits[:n]))
 }
 
 // nameBefore returns the name at the end of text, with the folders in front of it,
@@ -232,9 +306,13 @@ func isHexDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-func (f *logFilter) known(name string, rva uint64) bool {
-	_, found := f.find(parseModule(name), rva, &f.at)
-	return found
+// listedMisses is how many names the message has when nothing was replaced.
+const listedMisses = 4
+
+func (f *logFilter) miss(name string) {
+	if len(f.missed) < listedMisses && !slices.Contains(f.missed, name) {
+		f.missed = append(f.missed, name)
+	}
 }
 
 // appendPlace writes "g at t.c:2, inlined by main at t.c:3".

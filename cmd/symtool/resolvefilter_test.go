@@ -14,10 +14,11 @@ import (
 // testFilter knows an address of "app" and one of "Web Content".
 func testFilter() *logFilter {
 	return &logFilter{
-		find: func(m moduleName, rva uint64, at *resolve.Location) (string, bool) {
+		find: func(p *place, at *resolve.Location) (uint64, bool) {
+			m := parseModule(p.name)
 			at.Source, at.Start = resolve.Func, 0x1000
 			at.Frames = append(at.Frames[:0], resolve.Frame{Function: "f of " + m.String()})
-			return "", rva == 0x1000 && (m.name == "app" || m.name == "Web Content")
+			return p.addr, p.addr == 0x1000 && (m.name == "app" || m.name == "Web Content")
 		},
 		names: func() []string { return []string{"app", "Web Content", "", "no\nline"} },
 	}

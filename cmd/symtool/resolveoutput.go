@@ -53,11 +53,12 @@ func (p *plainAnswers) end() error { return nil }
 //	0x1044: g at t.c:2
 //	  inlined by main at t.c:3
 //	0x2010: _fini+0x10
+//	0x3010: ?? (0x1000 behind _fini, which may have ended)
 func appendText(b []byte, a *answer) []byte {
 	b = append(b, a.text...)
 	b = append(b, ": "...)
 	if !a.found {
-		return append(b, "??\n"...)
+		return append(appendNearest(append(b, "??"...), a), '\n')
 	}
 	for i, f := range a.at.Frames {
 		if i > 0 {
@@ -68,8 +69,18 @@ func appendText(b []byte, a *answer) []byte {
 	return b
 }
 
-// appendBehind writes how far behind a PUBLIC the address is: one has no end, and
-// what lies far behind it may well be something else.
+// appendNearest names a PUBLIC that may well have ended before the address.
+func appendNearest(b []byte, a *answer) []byte {
+	if !a.hasNearest() {
+		return b
+	}
+	return fmt.Appendf(b, " (0x%x behind %s, which may have ended)", a.rva-uint64(a.at.Start), a.at.Frames[0].Function)
+}
+
+// hasNearest reports whether the address is not known, but a PUBLIC in front of it.
+func (a *answer) hasNearest() bool { return !a.found && a.at.Guess && !a.outside }
+
+// appendBehind writes how far behind a PUBLIC the address is, which has no size.
 func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
 	if at.Source != resolve.Public || rva == uint64(at.Start) {
 		return b
@@ -135,6 +146,7 @@ type answerJSON struct {
 	Start    string      `json:"start,omitempty"`
 	Size     string      `json:"size,omitempty"`
 	Multiple bool        `json:"multiple,omitempty"`
+	Nearest  string      `json:"nearest,omitempty"` // not found: the PUBLIC before it, which may have ended
 	Frames   []frameJSON `json:"frames"`
 }
 
@@ -147,6 +159,9 @@ type frameJSON struct {
 
 func appendJSON(b []byte, a *answer) []byte {
 	out := answerJSON{Address: a.text, Symbols: a.file, Found: a.found, Frames: []frameJSON{}}
+	if a.hasNearest() {
+		out.Record, out.Start, out.Nearest = "PUBLIC", hexString(uint64(a.at.Start)), a.at.Frames[0].Function
+	}
 	if a.found {
 		out.Record, out.Start, out.Multiple = "FUNC", hexString(uint64(a.at.Start)), a.at.Multiple
 		if a.at.Source == resolve.Public {
@@ -206,10 +221,14 @@ type llvmSymbol struct {
 
 func (j *llvmJSON) answer(a *answer) error {
 	out := llvmAnswer{Address: hexString(a.addr), ModuleName: a.file, Symbol: []llvmSymbol{}}
-	for _, f := range a.at.Frames {
+	frames := a.at.Frames
+	if !a.found {
+		frames = nil
+	}
+	for _, f := range frames {
 		symbol := llvmSymbol{FileName: f.File, FunctionName: f.Function, Line: f.Line}
 		if !f.Inlined { // where those start is not known, and mostly in several places
-			symbol.StartAddress = hexString(uint64(a.at.Start))
+			symbol.StartAddress = hexString(uint64(a.at.Start) + a.base)
 		}
 		out.Symbol = append(out.Symbol, symbol)
 	}

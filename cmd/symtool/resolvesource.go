@@ -3,13 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/store"
 )
@@ -18,6 +22,7 @@ import (
 type moduleName struct {
 	name, id string
 	file     string // the id as it was written, if it may be the name of a file instead: bin/ed
+	build    string // build-id, in lower-case hexadecimal digits
 }
 
 // longID is the length of the shortest id that is not taken for the name of a file:
@@ -49,6 +54,9 @@ func isID(s string) bool {
 }
 
 func (m moduleName) String() string {
+	if m.build != "" {
+		return m.name + " with build-id " + m.build
+	}
 	if m.id == "" {
 		return m.name
 	}
@@ -66,6 +74,7 @@ type symbolSources struct {
 	msgs     *messages
 
 	known  map[moduleName]*resolve.Resolver // nil for what was not found
+	listed map[string]bool                  // names; nil before they are asked for
 	status int
 }
 
@@ -134,18 +143,60 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 		r, tried = s.look(ctx, resolve.Module{Name: m.file})
 	}
 	if r == nil && (m.name != "" || s.one) {
-		var more []string
-		r, more = s.look(ctx, resolve.Module{Name: m.name, DebugID: m.id})
-		tried = append(tried, more...)
+		modules := m.modules()
+		for i := 0; r == nil && i < len(modules); i++ {
+			var more []string
+			if r, more = s.look(ctx, modules[i]); i == 0 {
+				tried = append(tried, more...)
+			}
+		}
 	}
 	s.known[m] = r
 	if r != nil {
 		s.tell(r)
 	}
-	if r == nil && !s.any || s.verbose {
+	switch {
+	case r == nil && !s.any || s.verbose:
 		s.tellTried(m, r != nil, tried)
+	case r == nil:
+		s.reportSkipped(ctx, m, tried)
 	}
 	return r
+}
+
+// modules are what the name may stand for, one after the other.
+func (m moduleName) modules() []resolve.Module {
+	build, err := hex.DecodeString(m.build)
+	if m.build == "" || err != nil {
+		return []resolve.Module{{Name: m.name, DebugID: m.id}}
+	}
+	// The id of symbol files has the bytes of the build-id in the order of the file's
+	// numbers.
+	var all []resolve.Module
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		all = append(all, resolve.Module{Name: m.name, BuildID: build, DebugID: elfobj.ModuleID(build, order)})
+	}
+	return all
+}
+
+// reportSkipped says why a module of a log has no answers although there are symbols by
+// its name.
+func (s *symbolSources) reportSkipped(ctx context.Context, m moduleName, tried []string) {
+	if s.listed == nil {
+		s.listed = map[string]bool{}
+		for _, name := range s.names(ctx) {
+			s.listed[name] = true
+		}
+	}
+	if !s.listed[m.name] {
+		return
+	}
+	why := append(resolve.SeveralBuilds(tried), resolve.OtherModules(tried)...)
+	if len(why) == 0 {
+		why = tried
+	}
+	slices.Sort(why)
+	s.msgs.warnf("symtool: %s is left as it is: %s", m, strings.Join(slices.Compact(why), "; "))
 }
 
 // look asks for symbols, and tells of those that could not be used.

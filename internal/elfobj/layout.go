@@ -1,6 +1,7 @@
 package elfobj
 
 import (
+	"cmp"
 	"debug/elf"
 	"math"
 	"slices"
@@ -63,6 +64,19 @@ func (f *File) HasCode() bool {
 	return len(f.Sections) == 0 && slices.ContainsFunc(f.Segments, func(p Segment) bool {
 		return p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.FileSize > 0
 	})
+}
+
+// CodeRanges is ExecRanges with each section, or segment, on its own: what begins in
+// one does not go on in the next. The ranges are sorted; where sections overlap, so do
+// they.
+func (f *File) CodeRanges() []Range {
+	all := f.execSections()
+	if len(all) == 0 && f.Type != elf.ET_REL {
+		all = f.execSegments()
+	}
+	all = slices.DeleteFunc(all, func(r Range) bool { return r.Start == r.End })
+	sorting.Func(all, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	return all
 }
 
 func (f *File) execSections() []Range {

@@ -53,7 +53,7 @@ func TestAnswers(t *testing.T) {
 		{"no lines, PUBLIC, nothing", "v5", `{"memoryMap":[["app.pdb","abc1"]],"stacks":[[[0,32769],[0,36865],[0,1],[0,18446744073709551615]]]}`,
 			`{"results":[{"stacks":[[{"frame":0,"module":"app.exe","module_offset":"0x8001","function":"no lines","function_offset":"0x1"},
 			{"frame":1,"module":"app.exe","module_offset":"0x9001","function":"public & \"quoted\" é","function_offset":"0x1"},{"frame":2,"module":"app.exe","module_offset":"0x1"},
-			{"frame":3,"module":"app.exe","module_offset":"0xffffffffffffffff","function":"public & \"quoted\" é","function_offset":"0xffffffffffff6fff"}]],"found_modules":{"app.pdb/abc1":true}}]}`},
+			{"frame":3,"module":"app.exe","module_offset":"0xffffffffffffffff"}]],"found_modules":{"app.pdb/abc1":true}}]}`},
 		{"no modules", "v5", `{"jobs":[{"memoryMap":[],"stacks":[[]]},{"stacks":[[],[[-1,1]]],"memoryMap":[["",""],["x","AB"],["y",""],["y",""]]}]}`,
 			`{"results":[{"stacks":[[]],"found_modules":{}},{"stacks":[[],[{"frame":0,"module":"<unknown>","module_offset":"0x1"}]],"found_modules":{"/":null,"x/AB":null,"y/":null}}]}`},
 		{"several modules", "v5", `{"other":{"a":[1,2]},"jobs":[{"memoryMap":[["libc.so","ABD0"],["app.pdb","ABC1"],["gone.so","ABE0"],["","AB"]],"stacks":[[[0,4096],[1,32769],[2,7],[3,8],[-1,9],[0,-1]],[[1,-1]]],"x":null}]}`,

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// An address that names no module may count from the start of the module, as those of
+// symbol files do, or be one of the linker's, as nm, addr2line and llvm-symbolizer have
+// them. They are the same for position-independent code. Of a binary that is linked to
+// another address, as programs built with -no-pie and kernels are, an address is read
+// as that of the two that lies in code. If both do, --base says which it is: that of
+// the linker, or 0. Symbol files do not say where a module was linked to: there an
+// address counts from the start of the module, unless there is --base.
+
+// rvaOf returns where in a module an address is. What is not known is reported.
+func (r *addressResolver) rvaOf(symbols *resolve.Resolver, q question) (rva uint64, known bool) {
+	switch {
+	case q.module != (moduleName{}):
+		return q.addr, true
+	case r.hasBase:
+		return q.addr - r.base, q.addr >= r.base
+	}
+	fromStart, linked := readings(symbols, q.addr)
+	base, _ := symbols.Base()
+	switch {
+	case fromStart && linked:
+		r.hint(symbols, "%s is in the code as an address of the linker and as one from the start of the module: --base %x or --base 0 says which it is", q.text, base)
+		return 0, false
+	case linked:
+		return q.addr - base, true
+	case !fromStart:
+		r.hintOutside(symbols, q.text)
+	}
+	return q.addr, true
+}
+
+// readings reports whether addr is in the code of a module as an address from its start,
+// and as one of the linker's if those are others.
+func readings(symbols *resolve.Resolver, addr uint64) (fromStart, linked bool) {
+	base, _ := symbols.Base()
+	linked = base > 0 && addr >= base && symbols.InCode(symfmt.RVA(addr-base))
+	return symbols.InCode(symfmt.RVA(addr)), linked
+}
+
+// hintOutside says what an address may be that is in no code of a module.
+func (r *addressResolver) hintOutside(symbols *resolve.Resolver, text string) {
+	if _, known := symbols.Base(); known {
+		r.hint(symbols, "%s is not in its code: for addresses of a process, --base says where the module begins there", text)
+		return
+	}
+	r.hint(symbols, "%s is behind its code, whose records end at %x: for addresses of a process or of the linker, --base says where the module begins", text, uint64(symbols.Last()))
+}
+
+// findPlace finds a place of a log.
+func (r *addressResolver) findPlace(p *place, at *resolve.Location) (rva uint64, found bool) {
+	module := parseModule(p.name)
+	module.build = p.build
+	symbols := r.symbols.find(r.ctx, module)
+	if symbols == nil {
+		return 0, false
+	}
+	rva, known := r.rvaOfPlace(symbols, p)
+	return rva, known && r.lookUp(symbols, rva, at) && !at.Guess
+}
+
+// rvaOfPlace returns where in its module a place of a log is.
+func (r *addressResolver) rvaOfPlace(symbols *resolve.Resolver, p *place) (rva uint64, known bool) {
+	fromStart, linked := readings(symbols, p.addr)
+	base, baseKnown := symbols.Base()
+	switch {
+	case p.form == countsFromStart:
+		return p.addr, true
+	case linked:
+		return p.addr - base, true
+	case p.form == absolute:
+		return 0, false
+	case !fromStart && !baseKnown:
+		r.hint(symbols, "%s+0x%x is behind its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds out where", p.name, p.addr, uint64(symbols.Last()))
+	}
+	return p.addr, true
+}
+
+// filterLog answers the places in a log. To have answered none is a finding.
+func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *stdout) error {
+	f := &logFilter{find: r.findPlace, noInline: r.noInline, names: func() []string { return r.symbols.names(ctx) }}
+	if err := f.run(ctx, in, out); err != nil || f.replaced > 0 {
+		return err
+	}
+	r.status = max(r.status, statusFindings)
+	if len(f.missed) == 0 {
+		r.msgs.warnf("symtool: standard input: nothing was replaced: it has no NAME+0xADDR")
+		return nil
+	}
+	r.msgs.warnf("symtool: standard input: nothing was replaced: no symbols for the addresses of %s", strings.Join(f.missed, ", "))
+	return nil
+}
+
+// hint says once for each module what its addresses need.
+func (r *addressResolver) hint(symbols *resolve.Resolver, format string, args ...any) {
+	if r.hinted[symbols] {
+		return
+	}
+	r.hinted[symbols] = true
+	r.msgs.warnf("symtool: %s: "+format, append([]any{symbols.Path}, args...)...)
+}

@@ -1,0 +1,174 @@
+package resolve
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// extentSource has functions with and without a size, padding between them, and calls
+// that go through a PLT.
+const extentSource = `
+#include <stdlib.h>
+int g;
+__attribute__((noinline, aligned(64))) int f(int x) { return x * 3 + g; }
+__asm__(".text\n.globl sized\n.type sized,@function\nsized: nop\nnop\n.size sized,.-sized\n.skip 61\n"
+        ".globl unsized\nunsized: nop\nnop\nret\n.skip 32\n");
+int main(int c, char **v) { return f(c) + atoi(v[0]); }
+`
+
+// TestOracleExtents asks for every address of small programs, and for some outside of
+// them: where LLVM has no function, neither has the Resolver, and otherwise the same.
+func TestOracleExtents(t *testing.T) {
+	testenv.Oracle(t)
+	dir := t.TempDir()
+	source := writeFile(t, "f.c", []byte(extentSource))
+	files := map[string][]string{
+		"no-pie": {"-no-pie"}, "pie": {"-pie"}, "shared": {"-shared", "-fPIC"}, "static": {"-static"},
+		"stripped": {"-no-pie", "-s"}, "high": {"-no-pie", "-Wl,-Ttext-segment=0x40000000"},
+	}
+	for name, flags := range files {
+		path := filepath.Join(dir, name)
+		ask(t, nil, testenv.Tool(t, "gcc"), append([]string{"-O1", "-g", "-o", path, source}, flags...)...)
+		t.Run(name, func(t *testing.T) { compareExtents(t, path) })
+	}
+	for _, name := range []string{"walk-sources", "exec-high", "kernel-high", "emit-relocs", "symbols", "symver"} {
+		t.Run(name, func(t *testing.T) { compareExtents(t, testenv.Input(t, name+".elf")) })
+	}
+}
+
+// extentRules are where LLVM answers otherwise.
+var extentRules = []struct {
+	name, why string
+	is        func(a *extentAnswer) bool
+}{
+	{"data", "LLVM takes the symbols of data, too", func(a *extentAnswer) bool {
+		return a.got == "??" && !a.f.Executable(a.addr)
+	}},
+	{"section", "LLVM lets a symbol without a size go on into the next section", func(a *extentAnswer) bool {
+		return a.got == "??" && a.f.Executable(a.addr) && sectionOf(a.f, a.addr) != sectionOf(a.f, a.places[a.want])
+	}},
+	{"rules", "call frame information begins or ends between a symbol without a size and the address", func(a *extentAnswer) bool {
+		var at Location
+		found, _ := a.r.Nearest(symfmt.RVA(a.addr-a.r.extent.Base), &at)
+		return a.got == "??" && found && at.Guess && at.Frames[0].Function == a.want
+	}},
+	{"clone", "LLVM prints the suffix that the compiler gave a clone", func(a *extentAnswer) bool {
+		return strings.HasPrefix(a.want, a.got+".")
+	}},
+	{"alias", "of several names at an address LLVM takes another", func(a *extentAnswer) bool {
+		got, ok := a.places[a.got]
+		want, known := a.places[a.want]
+		return ok && known && got == want
+	}},
+}
+
+func sectionOf(f *elfobj.File, addr uint64) string {
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && addr-s.Addr < s.FileSize {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// symbolPlaces has the addresses of the symbols of a file, by their names with and
+// without versions.
+func symbolPlaces(f *elfobj.File) map[string]uint64 {
+	places := map[string]uint64{}
+	for _, table := range []elfobj.SymTable{elfobj.DynSym, elfobj.SymTab} {
+		f.Symbols(table, func(s *elfobj.Symbol) {
+			places[withoutVersion(string(s.Name))] = s.Value
+			places[string(s.Name)] = s.Value
+		})
+	}
+	return places
+}
+
+func withoutVersion(name string) string {
+	name, _, _ = strings.Cut(name, "@")
+	return name
+}
+
+// extentAnswer is an answer that differs from LLVM's.
+type extentAnswer struct {
+	f         *elfobj.File
+	r         *Resolver
+	places    map[string]uint64
+	addr      uint64
+	got, want string
+}
+
+func compareExtents(t *testing.T, path string) {
+	b, err := NewBinaries([]string{path}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, tried, err := b.Symbols(context.Background(), Module{})
+	if r == nil {
+		t.Fatal(tried, err)
+	}
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var addrs []uint64
+	for _, s := range f.Segments {
+		if s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 {
+			for a := s.Addr - min(s.Addr, 64); a < s.Addr+s.MemSize+64; a++ {
+				addrs = append(addrs, a)
+			}
+		}
+	}
+	addrs = append(addrs, 0x7fffff000000, 1<<63, f.LoadBase()+1<<20, f.LoadBase()+1<<32)
+	var questions []byte
+	for _, a := range addrs {
+		questions = fmt.Appendf(questions, "0x%x\n", a)
+	}
+	answers := llvmAnswers(t, ask(t, questions, testenv.Tool(t, "llvm-symbolizer-22"), "--output-style=JSON", "--no-demangle", "--functions=linkage", "--no-inlines", "--no-debuginfod", "-e", path))
+	if len(answers) != len(addrs) {
+		t.Fatalf("%d answers to %d questions", len(answers), len(addrs))
+	}
+	bad, counts := 0, map[string]int{}
+	var at Location
+	places := symbolPlaces(f)
+	for i, addr := range addrs {
+		got, want := "??", "??"
+		if found, err := r.Find(symfmt.RVA(addr-f.LoadBase()), &at); err != nil {
+			t.Fatal(err)
+		} else if found {
+			got = at.Frames[len(at.Frames)-1].Function
+		}
+		if len(answers[i]) > 0 && answers[i][0].Function != "" {
+			want = answers[i][0].Function
+		}
+		if got == want {
+			continue
+		}
+		explained := false
+		for _, rule := range extentRules {
+			if rule.is(&extentAnswer{f, r, places, addr, got, want}) {
+				counts[rule.name]++
+				explained = true
+				break
+			}
+		}
+		if !explained {
+			if bad++; bad <= 10 {
+				t.Errorf("%#x (%s): %s, want %s", addr, sectionOf(f, addr), got, want)
+			}
+		}
+	}
+	t.Logf("%d addresses, %d differ without a rule; by rule: %v", len(addrs), bad, counts)
+	if len(addrs) < 200 {
+		t.Errorf("%d addresses only", len(addrs))
+	}
+}
