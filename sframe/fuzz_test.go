@@ -27,11 +27,7 @@ func fuzzSeeds(f *testing.F) {
 		}
 	}
 	for _, dir := range []string{"elf", "synth"} {
-		paths, err := filepath.Glob(filepath.Join(sharedOrNone(f), dir, "*"))
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, path := range paths {
+		for _, path := range testenv.SharedGlob(f, "data", "sframe", dir, "*") {
 			if dir == "elf" {
 				if s, ok := elfSample(f, path); ok {
 					f.Add(s.data, s.opts.Addr, s.opts.Relocated, uint64(1))
@@ -41,16 +37,6 @@ func fuzzSeeds(f *testing.F) {
 			}
 		}
 	}
-}
-
-// sharedOrNone is the folder of the shared sections, or one that does not
-// exist: unlike a test, fuzzing has something to do without it.
-func sharedOrNone(t testing.TB) string {
-	dir := os.Getenv("SYMTOOL_SHARED")
-	if dir == "" {
-		dir = filepath.Join(filepath.Dir(testenv.Root(t)), "shared")
-	}
-	return filepath.Join(dir, "data", "sframe")
 }
 
 // FuzzDecode does with any bytes all that can be done with a section.

@@ -6,11 +6,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // bigText is a symbol text of a large C program, in the proportions of a Linux
@@ -84,7 +85,7 @@ func benchTexts(b *testing.B, each func(b *testing.B, text []byte)) {
 	}
 	b.Run("generated", func(b *testing.B) { run(b, bigText()) })
 	b.Run("crash-client", func(b *testing.B) {
-		all, _ := filepath.Glob(filepath.Join(shared(b), "minidumps/rust-minidump/symbols/crash-client/*/*.sym"))
+		all := testenv.SharedGlob(b, "data", "minidumps", "rust-minidump", "symbols", "crash-client", "*", "*.sym")
 		if len(all) == 0 {
 			b.Skip("no crash-client.sym")
 		}

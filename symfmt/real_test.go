@@ -2,58 +2,33 @@ package symfmt
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
-// sharedData is where the test data is, if it is there.
-func sharedData() string {
-	dir := os.Getenv("SYMTOOL_SHARED")
-	if dir == "" {
-		dir = "../shared"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", dir) // it is relative to the repository's root
-	}
-	return filepath.Join(dir, "data")
-}
-
-// shared is the folder of test data; the test is skipped where it is absent.
-func shared(t testing.TB) string {
-	dir := sharedData()
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no test data: %v (set SYMTOOL_SHARED)", err)
-	}
-	return dir
-}
-
-func readShared(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(sharedData(), name))
-}
-
-// symbolFiles are the real symbol files, by path below the test data.
+// symbolFiles are symbol files of this project and, if they are there, of others, by path.
 func symbolFiles(t testing.TB) map[string][]byte {
-	dir := shared(t)
+	t.Helper()
+	golden, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
+	if err != nil || len(golden) < 100 {
+		t.Fatalf("%d symbol files, want 100 or more: %v", len(golden), err)
+	}
+	paths := append(golden, testenv.Input(t, "crashes", "win.sym"))
+	paths = append(paths, testenv.SharedGlob(t, "data", "symfiles", "*.sym")...)
+	paths = append(paths, testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")...)
 	files := make(map[string][]byte)
-	for _, sub := range []string{"symfiles", "minidumps"} {
-		err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".sym") {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			name, _ := filepath.Rel(dir, path)
-			files[filepath.ToSlash(name)] = data
-			return err
-		})
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if len(files) < 10 {
-		t.Fatalf("%d symbol files below %s, want 10 or more", len(files), dir)
+		if i := bytes.Index(text, []byte("\n# ")); i >= 0 { // a golden file's notes
+			text = text[:i+1]
+		}
+		files[path] = text
 	}
 	return files
 }

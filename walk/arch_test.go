@@ -179,10 +179,11 @@ func (c *gdbTest) frame(got ourFrame, want gdbFrame, k int) {
 // had the process and not only the core, and with what the program's source
 // tells.
 func TestArch(t *testing.T) {
+	arch := testenv.Shared(t, "data", "arch")
 	var all gdbTest
 	for _, a := range archCases {
 		t.Run(a.cpu, func(t *testing.T) {
-			dir := testenv.Shared(t, "data", "arch", a.cpu)
+			dir := filepath.Join(arch, a.cpu)
 			program := filepath.Join(dir, "prog")
 			text, err := os.ReadFile(filepath.Join(dir, "gdb_bt.txt"))
 			if err != nil {

@@ -157,7 +157,7 @@ type gdbFrame struct {
 }
 
 var (
-	gdbThread = regexp.MustCompile(`^Thread \d+ \(.*LWP (\d+)\)\):`)
+	gdbThread = regexp.MustCompile(`^Thread \d+ \(.*LWP (\d+)\)+:`)
 	gdbLine   = regexp.MustCompile(`^#(\d+) +(?:0x([0-9a-f]+) in )?(.*)$`)
 	gdbPlace  = regexp.MustCompile(`^(.*) at (.*):(\d+)$`)
 )

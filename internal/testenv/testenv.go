@@ -4,6 +4,7 @@
 package testenv
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -86,21 +87,43 @@ func Input(t testing.TB, path ...string) string {
 	return p
 }
 
-// Shared returns a path in the shared test data, which SYMTOOL_SHARED names
-// (../shared beside the repository if it is not set).
+// Shared returns a path in the shared test data, and skips the test where that is absent. What
+// a test asserts of all its cases is asserted of none then: it calls Shared before the first.
+// Fuzz targets have their seeds in the repository, and take more from SharedGlob.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
-	dir := os.Getenv(sharedVar)
-	if dir == "" {
-		dir = filepath.Join(filepath.Dir(Root(t)), "shared")
+	p := filepath.Join(append([]string{sharedDir(t)}, path...)...)
+	if _, fuzz := t.(*testing.F); fuzz {
+		t.Fatalf("a fuzz target needs %s: its seeds belong in the repository", p)
 	}
-	p := filepath.Join(append([]string{dir}, path...)...)
 	if _, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("%s is absent: set %s to the folder with the shared test data", p, sharedVar)
 	} else if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// SharedGlob returns the paths in the shared test data that match a pattern, for tests that
+// have files of the repository, too. Without the data there are none.
+func SharedGlob(t testing.TB, pattern ...string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(append([]string{sharedDir(t)}, pattern...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// sharedDir is the folder with the shared test data, whether it is there or not: what
+// SYMTOOL_SHARED names, seen from the repository's folder, or ../shared.
+func sharedDir(t testing.TB) string {
+	t.Helper()
+	dir := cmp.Or(os.Getenv(sharedVar), filepath.Join("..", "shared"))
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(Root(t), dir)
 }
 
 // Oracle skips a test that compares with other tools, unless SYMTOOL_ORACLE is

@@ -129,6 +129,21 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// A relative SYMTOOL_SHARED is one from the repository's folder, whichever package asks.
+func TestSharedRelative(t *testing.T) {
+	t.Setenv(sharedVar, filepath.Join("internal", "testenv"))
+	if got, want := Shared(t, "testenv.go"), filepath.Join(Root(t), "internal", "testenv", "testenv.go"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := SharedGlob(t, "*env.go"); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	t.Setenv(sharedVar, "no such folder")
+	if got := SharedGlob(t, "*"); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestInputThatIsMissing(t *testing.T) {
 	r := record(t, func(t testing.TB) { Input(t, "no such input") })
 	if !strings.Contains(r.failed, "no such input") {

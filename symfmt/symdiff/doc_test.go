@@ -228,12 +228,8 @@ func realFiles(t testing.TB) (paths []string) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no symbol files", err)
 	}
-	shared := os.Getenv("SYMTOOL_SHARED")
-	if shared == "" {
-		shared = filepath.Join(filepath.Dir(testenv.Root(t)), "shared")
-	}
-	more, _ := filepath.Glob(filepath.Join(shared, "data", "minidumps", "*", "symbols", "*", "*", "*.sym"))
-	return append(paths, more...)
+	paths = append(paths, testenv.Input(t, "crashes", "win.sym"))
+	return append(paths, testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")...)
 }
 
 // readSym reads a symbol file of the test data, of which a golden file has notes

@@ -125,14 +125,7 @@ func roundTripForm(t *testing.T, m *symfmt.Module, o Options) {
 // symbolFiles calls fn for each symbol file of the repository and of the shared
 // data, if that is there.
 func symbolFiles(t *testing.T, fn func(name string, data []byte)) {
-	dirs := []string{filepath.Join(testenv.Root(t), "golden")}
-	shared := os.Getenv("SYMTOOL_SHARED")
-	if shared == "" {
-		shared = filepath.Join(testenv.Root(t), "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(shared, "data")); err == nil {
-		dirs = append(dirs, filepath.Join(shared, "data"))
-	}
+	dirs := append([]string{filepath.Join(testenv.Root(t), "golden")}, testenv.SharedGlob(t, "data")...)
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".sym") {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -13,18 +14,16 @@ import (
 // overlap, rows ascend within them, each address has a row only where Find has
 // one, and what goes to SFrame and back is the same.
 func FuzzTable(f *testing.F) {
-	for _, glob := range []string{"../../golden/input/*.sframe", "../../../shared/data/sframe/synth/*.bin"} {
-		paths, err := filepath.Glob(glob)
+	own, err := filepath.Glob(testenv.Input(f) + "/*.sframe")
+	if err != nil || len(own) == 0 {
+		f.Fatal("no sections", err)
+	}
+	for _, path := range append(own, testenv.SharedGlob(f, "data", "sframe", "synth", "*.bin")...) {
+		data, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, path := range paths {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(data)
-		}
+		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := sframe.Decode(data, sframe.Options{Addr: 0x10000})

@@ -71,14 +71,22 @@ func readDamaged(t testing.TB, data []byte) {
 const headersSize = 24 << 10
 
 // Damage of any byte, and an end at any place, costs what it costs and no more.
-func TestDamaged(t *testing.T) {
+func TestDamaged(t *testing.T) { damageCores(t, append([]string{stacksCore}, fixtureCores...)) }
+
+// The same of the shared cores.
+func TestDamagedShared(t *testing.T) {
+	testenv.Shared(t, "data", "crashes")
+	damageCores(t, realCores)
+}
+
+func damageCores(t *testing.T, names []string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	flips, cuts := 100, 30
 	if testing.Short() {
 		flips, cuts = 20, 5
 	}
 	variants := 0
-	for _, c := range append(fixtureCores, realCores...) {
+	for _, c := range names {
 		whole := coreData(t, c)
 		small := whole[:min(len(whole), 900<<10)] // more is stacks of zeros
 		data := bytes.Clone(small)
@@ -148,7 +156,7 @@ func TestCutSectionHeaders(t *testing.T) {
 // most.
 func TestManyModules(t *testing.T) {
 	d := process(arch.X86_64, binary.LittleEndian)
-	head := sharedCore(t, "crashes/threads")[0x6000:0x7000] // the program's first page
+	head := firstPage(t)
 	d.Maps, d.Auxv, d.Memory.Regions = nil, nil, nil
 	var regions []dump.Region
 	const n = 20_000
@@ -269,7 +277,9 @@ func FuzzCore(f *testing.F) {
 		}
 		f.Add(b.Bytes())
 	}
-	f.Add(sharedCore(f, "crashes/threads")[:40<<10])
-	f.Add(sharedCore(f, "arch/x86")[:20<<10])
+	for _, name := range fixtureCores {
+		data := coreData(f, name)
+		f.Add(data[:min(len(data), 6<<10)]) // headers and notes: of more the minimizer makes little, in minutes
+	}
 	f.Fuzz(func(t *testing.T, data []byte) { readDamaged(t, data) })
 }

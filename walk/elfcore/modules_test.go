@@ -56,7 +56,12 @@ func TestModules(t *testing.T) {
 
 // Without NT_FILE the dynamic linker's list gives the same modules.
 func TestModulesWithoutFiles(t *testing.T) {
-	data := bytes.Clone(sharedCore(t, "crashes/threads"))
+	t.Run("ours", func(t *testing.T) { modulesWithoutFiles(t, coreData(t, stacksCore)) })
+	t.Run("shared", func(t *testing.T) { modulesWithoutFiles(t, sharedCore(t, "crashes/threads")) })
+}
+
+func modulesWithoutFiles(t *testing.T, data []byte) {
+	data = bytes.Clone(data)
 	want, err := Read(data, "core", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +255,7 @@ func TestHeaderTwice(t *testing.T) {
 		t.Errorf("s0 is %#x", v)
 	}
 
-	head := sharedCore(t, "crashes/threads")[0x6000:0x7000] // the program's first page
+	head := firstPage(t)
 	const base, far = 1 << 30, 1 << 32
 	for _, path := range []string{"/bin/prog", ""} { // with and without NT_FILE
 		d := process(arch.X86_64, binary.LittleEndian)

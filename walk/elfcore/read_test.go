@@ -24,6 +24,9 @@ var realCores = []string{
 // fixtureCores are those in golden/input: QEMU's, of two threads.
 var fixtureCores = []string{"qemu-mips", "qemu-mips64", "qemu-ppc", "qemu-ppc64", "qemu-ppc64le", "qemu-s390x"}
 
+// stacksCore is the kernel's, of a program with a library and three threads.
+const stacksCore = "crashes/stacks"
+
 // n32Core is of MIPS's n32 ABI, of which gdb 13 ends with an internal error and
 // elfutils 0.188 prints no registers.
 const n32Core = "qemu-mipsn32"
@@ -68,7 +71,7 @@ func anyCore(t testing.TB, name string) (d *dump.Dump, core, program string) {
 
 func coreData(t testing.TB, name string) []byte {
 	t.Helper()
-	if strings.HasPrefix(name, "qemu-") {
+	if strings.HasPrefix(name, "qemu-") || name == stacksCore {
 		return fixtureCore(t, name)
 	}
 	return sharedCore(t, name)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -310,18 +309,13 @@ func damagedInputs(t testing.TB) map[string][]byte {
 		"windows.dmp": windowsDump(binary.LittleEndian), "windows-be.dmp": windowsDump(binary.BigEndian),
 		"lldb.dmp": lldbDump(), "linux.dmp": linuxDump(binary.LittleEndian, contextCases[2]), "linux-be.dmp": linuxDump(binary.BigEndian, contextCases[8]),
 	}
-	dir := os.Getenv("SYMTOOL_SHARED")
-	if dir == "" {
-		dir = filepath.Join(filepath.Dir(testenv.Root(t)), "shared")
-	}
 	for _, glob := range []string{"minidumps/*/*.dmp", "crashes/*/dump.dmp"} {
-		files, _ := filepath.Glob(filepath.Join(dir, "data", glob))
-		for _, file := range files {
+		for _, file := range testenv.SharedGlob(t, "data", glob) {
 			data, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			inputs[strings.TrimPrefix(file, dir)] = data
+			inputs[file] = data
 		}
 	}
 	return inputs

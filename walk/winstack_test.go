@@ -1,0 +1,89 @@
+package walk
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// winStack is a process of 32-bit Windows with a stack of five functions: by program strings with
+// and without a frame pointer, and by the sizes of FPO.
+func winStack(t *testing.T) *assembler {
+	text, err := os.ReadFile(testenv.Input(t, "crashes", "win.sym"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, records, _ := strings.Cut(string(text), "\n")
+	a := assemble(t, arch.X86, dump.Windows)
+	a.module("app.pdb", 0x400000, 0x10000, records)
+	a.at(0x80000000)
+	a.mark("esp").words(1, 2, 3, 0x404020)                           // fpo: two locals, a saved register
+	a.words(0xa0, 0x51, 0xb1).mark("saves").words("outer", 0x403030) // its argument; saves: %esi, %ebx
+	a.words(0xa1, 0xa2, 1, 2, 3, 4, 5, 0x402020)                     // its arguments; three locals, two registers
+	a.words(6).mark("outer").words("main", 0x401040)                 // outer: a local
+	a.words(0xa3, 7, 0)                                              // its argument; main: a local, no caller
+	a.mark("main").words(0, 0)
+	a.regs("$eip", 0x405010, "$esp", "esp", "$ebp", "saves", "$ebx", 8, "$esi", 9)
+	return allKnown(a)
+}
+
+// TestWinStack walks win.dmp.gz by win.sym to the frames that Breakpad finds.
+func TestWinStack(t *testing.T) {
+	a := winStack(t)
+	d := a.build()
+	d.System.CPU = "x86"
+	path := testenv.Input(t, "crashes") + "/win.dmp.gz"
+	if testenv.Updating() {
+		var dmp bytes.Buffer
+		if _, err := Write(&dmp, "minidump", d); err != nil {
+			t.Fatal(err)
+		}
+		writeGzip(t, path, dmp.Bytes())
+	}
+	want := firstThread(breakpadSays(t, "win.txt", func(tool string) string { return breakpadText(t, tool, winStack(t)) }))
+	r := walkFile(t, path, a.sources(), Config{})
+	for name, r := range map[string]*Result{"win.dmp.gz": r, "assembled": a.walkAll(Config{})} {
+		if got := firstThread(textOf(t, r, TextOptions{Registers: true})); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	var names []string
+	for _, f := range r.Stacks[0].Frames {
+		names = append(names, f.Function()+" "+f.By.String())
+	}
+	if got, want := strings.Join(names, ", "), "fpo context, saves win-fpo, without_pointer win-program, outer win-program, main win-program"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// firstThread cuts the frames of the first thread out of a text.
+func firstThread(text string) string {
+	_, text, _ = strings.Cut(text, "\nThread 0")
+	_, text, _ = strings.Cut(text, "\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	return text
+}
+
+func writeGzip(t *testing.T, path string, data []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
