@@ -122,7 +122,7 @@ type storeRun struct {
 	missing     string
 	policy      store.Policy
 	damaged     bool
-	sync        bool
+	noSync      bool
 	last        bool
 	verbose     bool
 	quiet       bool
@@ -137,7 +137,7 @@ type storeRun struct {
 
 func newStoreRun(c *cli.Context) (*storeRun, error) {
 	r := &storeRun{
-		output: "-", list: c.String("list"), missing: c.String("missing"), damaged: c.Bool("damaged"), sync: !c.Bool("no-sync"),
+		output: "-", list: c.String("list"), missing: c.String("missing"), damaged: c.Bool("damaged"), noSync: c.Bool("no-sync"),
 		keep: c.Int("keep"), last: c.Bool("last"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"), jobs: par.Jobs(c.Int("jobs")),
 		policy: store.Policy{KeepLast: c.Int("keep-last"), MaxSize: -1, DryRun: c.Bool("dry-run")},
 	}
@@ -277,8 +277,8 @@ func parseSize(text string) (int64, error) {
 }
 
 // storeOptions are those of a store that is written.
-func storeOptions(sync bool) store.Options {
-	return store.Options{Sync: sync, Temporary: func(path string, exists bool) {
+func storeOptions(noSync bool) store.Options {
+	return store.Options{NoSync: noSync, Temporary: func(path string, exists bool) {
 		if exists {
 			temporaries.add(path)
 		} else {
@@ -288,14 +288,14 @@ func storeOptions(sync bool) store.Options {
 }
 
 // createStore opens a store, and makes it if there is none.
-func createStore(dir string, sync bool) (*store.Store, error) {
-	s, err := store.Create(dir, storeOptions(sync))
+func createStore(dir string, noSync bool) (*store.Store, error) {
+	s, err := store.Create(dir, storeOptions(noSync))
 	return s, outputError(dir, err)
 }
 
 func (r *storeRun) run(ctx context.Context) (err error) {
 	if r.verb.name == "add" {
-		r.store, err = createStore(r.dir, r.sync)
+		r.store, err = createStore(r.dir, r.noSync)
 	} else if r.store, err = store.Open(r.dir, storeOptions(false)); err != nil {
 		err = fileError(r.dir, err)
 	}

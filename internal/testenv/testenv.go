@@ -195,7 +195,7 @@ func missing(t testing.TB, what, pkg string) {
 var oraclePackages = []string{
 	"binutils", "chromium", "clang-22", "cmake", "debuginfod", "diffstat", "dwz", "elfutils", "fish", "g++", "gcc", "gdb", "gdb-multiarch",
 	"generate-ninja", "jq", "libc6-arm64-cross", "libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross",
-	"libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "man-db", "mandoc", "meson", "mingw-w64-common", "nginx-light", "ninja-build", "patch", "python3", "tmux",
+	"libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "man-db", "mandoc", "meson", "mingw-w64-common", "nginx-light", "ninja-build", "patch", "python3", "strace", "tmux",
 	"xz-utils", "zsh", "zstd",
 }
 
@@ -257,6 +257,7 @@ var packages = map[string]string{
 	"fish":            "fish",
 	"man":             "man-db",
 	"mandoc":          "mandoc",
+	"strace":          "strace",
 	"tmux":            "tmux",
 	"zsh":             "zsh",
 	"python3":         "python3",

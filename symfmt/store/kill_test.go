@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func child(job []string) {
 	size, _ := strconv.Atoi(job[3])
 	at, _ := strconv.Atoi(job[4])
-	s, err := Create(job[0], Options{Sync: true})
+	s, err := Create(job[0], Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -119,12 +119,12 @@ func (p *Pending) hold() (bool, error) {
 	return err == nil && os.SameFile(mine, there), err
 }
 
-// Finish has everything written, and on the disk if the store is to be. It may be
+// Finish has everything written, and on the disk unless Options say otherwise. It may be
 // left to Publish and Replace.
 func (p *Pending) Finish() error {
 	err := p.Flush()
 	p.s.step("flush")
-	if err == nil && p.s.opts.Sync && !p.synced {
+	if err == nil && !p.s.opts.NoSync && !p.synced {
 		err = p.f.Sync()
 		p.synced = err == nil
 		p.s.step("sync")
@@ -346,7 +346,7 @@ func (s *Store) makeFolders(dir string) (changed []string, err error) {
 
 // syncFolders has the names in folders on the disk.
 func (s *Store) syncFolders(dirs []string) error {
-	if !s.opts.Sync {
+	if s.opts.NoSync {
 		return nil
 	}
 	for _, dir := range dirs {

@@ -143,7 +143,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("no tmpfs can be mounted here: %s", out)
 	}
 	defer func() { _ = exec.Command("umount", dir).Run() }()
-	s, err := Create(dir, Options{Sync: true})
+	s, err := Create(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,10 +7,10 @@ import (
 
 // Options say how a store is opened.
 type Options struct {
-	// Sync has files and the folders that name them on the disk before a write
-	// ends. Without it a power failure may leave empty or short files, which
-	// Verify finds; a process that is killed leaves none either way.
-	Sync bool
+	// NoSync ends a write before the file and the folders that name it are on the
+	// disk. A power failure may then leave empty or short files, which Verify
+	// finds; a process that is killed leaves none either way.
+	NoSync bool
 	// Temporary is told of each file that is being written, and when it is no
 	// more: a process that ends early may want to remove it. nil for nobody.
 	Temporary func(path string, exists bool)

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// TestOracleStoreSync watches the system calls of every command that writes a
+// store: before a file gets its name its contents are on the disk, and behind
+// that the folders that name it, so that after a power failure it is whole or not
+// there.
+func TestOracleStoreSync(t *testing.T) {
+	strace := testenv.Tool(t, "strace")
+	program, err := exec.LookPath("symtool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := filepath.Abs(testenv.Input(t, "clang-dwarf5.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"dump", []string{"dump", "--store", "s", binary}, []string{"sync", "name", "sync", "sync", "sync"}},
+		{"convert", []string{"convert", "--to-store", "s", "--layout", "breakpad", "x.sym"}, []string{"sync", "name", "sync", "sync", "sync"}},
+		{"add", []string{"store", "add", "s", "x.sym"}, []string{"sync", "name", "sync", "sync", "sync"}},
+		{"add without", []string{"store", "add", "--no-sync", "s", "x.sym"}, []string{"name"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeInput(t, filepath.Join(dir, "x.sym"), []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\nFUNC 0 10 0 f\n"))
+			cmd := exec.Command(strace, append([]string{"-f", "-qq", "-o", "trace", "-e", "trace=fsync,fdatasync,linkat,renameat,renameat2", program}, c.args...)...)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Skipf("%v: %s", err, out) // where processes may not be traced
+			}
+			trace, err := os.ReadFile(filepath.Join(dir, "trace"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, call := range regexp.MustCompile(`(?m)(f(?:data)?sync|linkat|renameat2?)\(`).FindAllStringSubmatch(string(trace), -1) {
+				step := "name"
+				if call[1] == "fsync" || call[1] == "fdatasync" {
+					step = "sync"
+				}
+				got = append(got, step)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q:\n%s", got, c.want, trace)
+			}
+		})
+	}
+}
