@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -74,7 +73,7 @@ func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) 
 			c.best.add(c.collect(f, elfobj.SymTab))
 		}
 	}
-	pubs := c.best.pick(&c.problems)
+	pubs := c.best.pick()
 	for _, f := range files {
 		if f.File != nil {
 			f.ReleaseSymbols()
@@ -96,7 +95,6 @@ type pubCandidate struct {
 
 // pubTable holds the candidates of one symbol table.
 type pubTable struct {
-	file  string
 	names []byte
 	all   []pubCandidate
 }
@@ -112,7 +110,7 @@ type pubCollector struct {
 
 // collect returns the symbols of one table.
 func (c *pubCollector) collect(f companion, which elfobj.SymTable) pubTable {
-	found := pubTable{file: f.Path}
+	var found pubTable
 	var err error
 	if found.names, err = f.StringTable(which); err == nil {
 		err = f.Symbols(which, func(s *elfobj.Symbol) {
@@ -247,32 +245,18 @@ func stripVersion(name []byte) []byte {
 	return name
 }
 
-// Symbols may share names, or ends of names, but a file in which each of a
-// million symbols has a name of a megabyte was made to exhaust memory. Names
-// together may take maxShared times their string table, and minNames.
-const (
-	maxShared = 16
-	minNames  = 1 << 20
-)
-
 // pick leaves one candidate for each address, in order of address.
-func (t *pubTable) pick(problems *[]bin.Problem) []elfPub {
+func (t *pubTable) pick() []elfPub {
 	slices.SortFunc(t.all, t.compare)
 	out := make([]elfPub, 0, t.addresses())
 	var text strings.Builder // few allocations for all names
-	text.Grow(min(len(t.names), t.winnerBytes()))
-	limit := maxShared*len(t.names) + minNames
+	text.Grow(t.winnerBytes())
 	for rest := t.all; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].rva == rest[0].rva {
 			n++
 		}
 		start := text.Len()
-		if start+int(rest[0].nameLen) > limit {
-			*problems = append(*problems, bin.Problem{Lost: "ELF symbols", Err: &bin.Error{File: t.file,
-				Msg: fmt.Sprintf("names of symbols take more than %d bytes, their string table %d", limit, len(t.names))}})
-			break
-		}
 		text.Write(t.name(&rest[0]))
 		p := t.join(rest[:n])
 		p.Name = text.String()[start:]

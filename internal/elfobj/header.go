@@ -17,8 +17,8 @@ const pnXNum = 0xffff
 // many sections pointing into it would cost a scan of it each.
 const maxName = 4096
 
-// minNames is what the names of sections may take in any file, in bytes. In a
-// larger file they may take its size: a name that is no copy of another takes
+// minNames is what the names of sections, and those of symbols, may take in any
+// file, in bytes. In a larger file those of sections may take its size: a name that is no copy of another takes
 // its bytes in the name table, and copies are shorter than what they name.
 const minNames = 1 << 20
 

@@ -298,6 +298,27 @@ func TestSymbolsDamage(t *testing.T) {
 	}
 }
 
+// TestSymbolsShareNames: symbols may name ends of one string, but not so often that
+// their names are many times the file.
+func TestSymbolsShareNames(t *testing.T) {
+	e := kinds[0].e
+	const length, room = 200 << 10, 16*(200<<10+2) + 1<<20
+	names := "\x00" + strings.Repeat("_", length) + "\x00"
+	e.secs = []testSec{
+		{name: ".symtab", typ: stSymtab, data: bytes.Repeat(e.symbol(1, 0x12, 0, 1, 0x1000, 1), 1000), link: 2, ents: 24},
+		{name: ".strtab", typ: stStrtab, data: []byte(names)},
+	}
+	n := 0
+	err := openBytes(t, e.build()).Symbols(SymTab, func(*Symbol) { n++ })
+	const want = "symbols from here on are left out: those before have names of 4325408 bytes, their string table has 204802"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v", err)
+	}
+	if n != room/length {
+		t.Errorf("%d symbols, want %d", n, room/length)
+	}
+}
+
 // TestSymbolsAllocateNothing: a kernel has 180,000 symbols.
 func TestSymbolsAllocateNothing(t *testing.T) {
 	path := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")

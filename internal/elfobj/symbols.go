@@ -32,7 +32,8 @@ type Symbol struct {
 // Symbols calls fn for each symbol of a table but the first, which is null, in
 // the order of the table. The Symbol is reused; its Name stays valid. A missing
 // table has no symbols. Entries with bad names are left out, and the first of
-// them is the error that comes back at the end. Errors are *bin.Error.
+// them is the error that comes back at the end; the names together have a limit,
+// at which the table ends. Errors are *bin.Error.
 func (f *File) Symbols(which SymTable, fn func(*Symbol)) error {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
@@ -63,9 +64,14 @@ func (f *File) StringTable(which SymTable) ([]byte, error) {
 }
 
 // maxSymbolName is the length of the longest name that is looked at. C++ reaches
-// some 10 KiB. Without a limit, symbols that all name the begin of one long
-// string would cost a scan of it each.
+// some 10 KiB.
 const maxSymbolName = 256 << 10
+
+// Symbols may share names, or ends of names, but a file in which each of a
+// million symbols has a name of 256 KiB was made to exhaust time and memory. The
+// names of a table together may take this many times their string table, and
+// minNames.
+const maxShared = 16
 
 // symWalk holds the parts of a symbol table.
 type symWalk struct {
@@ -75,6 +81,7 @@ type symWalk struct {
 	names   []byte
 	ext     []byte // SHT_SYMTAB_SHNDX: section numbers over 16 bits
 	entsize int
+	room    int // bytes that names may still take
 	bad     *bin.Error
 }
 
@@ -90,6 +97,7 @@ func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
 	if w.names, err = f.Sections[w.tab.Link].Data(); err != nil {
 		return nil, err
 	}
+	w.room = maxShared*len(w.names) + minNames
 	return w, nil
 }
 
@@ -126,6 +134,10 @@ func (w *symWalk) run(fn func(*Symbol)) error {
 	var sym Symbol
 	for off := w.entsize; off+w.entsize <= len(w.data); off += w.entsize {
 		if w.decode(&sym, off) {
+			if w.room -= len(sym.Name); w.room < 0 {
+				return w.tab.errorf(uint64(off), "symbols from here on are left out: those before have names of %d bytes, their string table has %d",
+					maxShared*len(w.names)+minNames, len(w.names))
+			}
 			fn(&sym)
 		}
 	}
