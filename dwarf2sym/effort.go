@@ -10,10 +10,13 @@ import (
 // The bytes of a section that are read from front to back bound the work on
 // them. What they refer to is not bounded so: a damaged file may name one long
 // line program from each of its units, one range list or one string from each
-// DIE, or describe all code in each of its functions. Such work is counted, in
-// bytes that are read again or that are kept, and the sum over all units has a
-// limit. It is the same in any order of the units, so that what is lost is the
-// same for any number of workers: all of it.
+// DIE, describe all code in each of its functions, or declare DIEs of one byte
+// with a million attributes, whose values are in the declaration
+// (DW_FORM_implicit_const) or take no bytes (DW_FORM_flag_present). Such work is
+// counted, in bytes that are read again or that are kept and in steps over
+// attributes, and the sum over all units has a limit. It is the same in any order
+// of the units, so that what is lost is the same for any number of workers: all
+// of it.
 //
 // The largest share that real files reach is 2 times their debug sections
 // (TestEffortOfRealFiles).
@@ -69,6 +72,13 @@ func (w *worker) spend(n uint64) bool {
 	return !w.tired
 }
 
+// settle charges what reading attributes and range lists of u took.
+func (w *worker) settle(u *unit) bool {
+	n := u.work
+	u.work = 0
+	return w.spend(n)
+}
+
 // tell adds what this worker did to the sum.
 func (w *worker) tell() {
 	if w.d.effort.spent.Add(w.spent) > w.d.effort.limit {
@@ -81,5 +91,5 @@ func (w *worker) tell() {
 func (r *reader) giveUp(d *debugData) {
 	r.workers = nil
 	r.problem(problemUnits, "all functions", &bin.Error{File: d.file, Section: ".debug_info", Msg: fmt.Sprintf(
-		"its units share tables, lists and strings so often that they stand for over %d bytes", d.effort.limit)})
+		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.limit)})
 }

@@ -119,6 +119,18 @@ func TestEffortIsBounded(t *testing.T) {
 			"\t.debug_info\n" + repeat(2000, "\tunit 4 abbrev=%d0\n\t\t<01>\n\tf%[1]d:\n\t<02 00>\n") +
 				"\tunit 4 abbrev=20000\n\t\t<01>\n" + repeatMod(50000, 2000, "\t\t<03>\n\t\tu32 &f%d\n\t\taddr 0x1000\n\t\t<01>\n") +
 				"\t.debug_abbrev\n\t<" + strings.Repeat("01 11 01 00 00 ", 4001) + "02 2e 00 00 00 03 2e 00 47 10 11 01 12 0b 00 00 " + strings.Repeat("04 11 01 00 00 ", 100000) + "00>", true},
+		{"DIEs of one byte with many attributes",
+			"\t.debug_info\n\tunit 4 abbrev=0\n\t\t<01 04 00" + strings.Repeat(" 02", 20000) + ">\n" +
+				"\t.debug_abbrev\n\t<01 11 01 13 05 00 00 02 2e 00 " + strings.Repeat("58 21 01 ", 20000) + "00 00 00>", true},
+		{"scopes of one byte with many attributes",
+			"\t.debug_info\n\tunit 4 abbrev=0\n\t\t<01 04 00" + strings.Repeat(" 02 00", 20000) + ">\n" +
+				"\t.debug_abbrev\n\t<01 11 01 13 05 00 00 02 13 01 " + strings.Repeat("03 21 01 ", 20000) + "00 00 00>", true},
+		{"units of one byte with many attributes",
+			"\t.debug_info\n" + repeat(20000, "\tunit 4 abbrev=0\n\t\t<01>\n") +
+				"\t.debug_abbrev\n\t<01 11 00 " + strings.Repeat("13 21 01 ", 20000) + "00 00 00>", true},
+		{"references to a DIE of one byte with many attributes",
+			"\t.debug_info\n\tunit 4 abbrev=0\n\t\t<01 04 00>\n\td:\n\t\t<02>\n" + repeat(20000, "\t\t<03>\n\t\tu32 &d\n\t\taddr 0x1000\n\t\t<01>\n") +
+				"\t.debug_abbrev\n\t<01 11 01 13 05 00 00 02 2e 00 " + strings.Repeat("58 21 01 ", 20000) + "00 00 03 2e 00 47 10 11 01 12 0b 00 00 00>", true},
 		{"functions inside of one with all lines",
 			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=40002\n" + insideFuncs(20000) + lines(20000), false},
 	} {

@@ -75,7 +75,7 @@ func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
 	if u := &w.u; d == u.d && off >= u.off+uint64(u.headSize) && off < u.off+u.size {
 		pos := int(off - u.off)
 		n := u.takeAt(pos, a) - pos
-		return u, off, n > 0 && w.spend(uint64(n))
+		return u, off, w.settle(u) && n > 0 && w.spend(uint64(n))
 	}
 	f := w.openForeign(d, off)
 	if f == nil {
@@ -92,7 +92,11 @@ func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
 			f.buf = b[:0]
 		}
 		f.data = b
-		if f.takeAt(0, a) >= 0 {
+		next := f.takeAt(0, a)
+		if !w.settle(&f.unit) {
+			return nil, 0, false
+		}
+		if next >= 0 {
 			return &f.unit, off, true
 		}
 		if size == rest {
@@ -178,6 +182,7 @@ func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
 		}
 		err = f.begin(d, h, b, t)
 		f.owner = f
+		w.settle(&f.unit)
 		if err == nil || size == h.size {
 			return err
 		}

@@ -134,6 +134,7 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 	default:
 		next = u.over(d, pos)
 	}
+	w.settle(u)
 	if next < 0 {
 		return f, 0, u.errorf(start, "unit ends within a DIE")
 	}
@@ -164,6 +165,7 @@ func (u *unit) over(d *decl, pos int) int {
 	if d.size >= 0 {
 		return pos + int(d.size)
 	}
+	u.work += uint64(len(d.steps))
 	for i := range d.steps {
 		if pos = u.skip(&d.steps[i], pos); pos < 0 {
 			return -1
@@ -195,6 +197,7 @@ type dieAttrs struct {
 // take reads the wanted attributes of a DIE; it returns where they end, or -1.
 func (u *unit) take(d *decl, pos int, a *dieAttrs) int {
 	*a = dieAttrs{}
+	u.work += uint64(len(d.steps))
 	for i := range d.steps {
 		s := &d.steps[i]
 		if s.op == opFixed {

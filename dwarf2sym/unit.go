@@ -225,7 +225,7 @@ type unit struct {
 	rangesBase     uint64 // what DW_AT_ranges count from in .debug_ranges
 
 	owner *foreign // of a unit that is opened for references only
-	work  uint64   // bytes of range lists and what they give, since it was last counted
+	work  uint64   // steps over attributes, range lists and what they give, since the last settle
 }
 
 // begin prepares u for a unit whose bytes are data.
@@ -281,6 +281,7 @@ func (u *unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, e
 	if dc.bad {
 		return nil, 0, u.errorf(pos, "unknown form %#x", dc.badForm)
 	}
+	u.work += uint64(len(dc.steps))
 	for i := range dc.steps {
 		s := &dc.steps[i]
 		if s.op != opTake {
@@ -293,10 +294,21 @@ func (u *unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, e
 		if next < 0 {
 			return nil, 0, u.errorf(pos, "unit ends within attribute %#x of its first DIE", s.at)
 		}
-		attrs = append(attrs, unitAttr{s.at, v})
+		attrs = setUnitAttr(attrs, unitAttr{s.at, v})
 		pos = next
 	}
 	return attrs, pos, nil
+}
+
+// setUnitAttr appends a, or replaces the attribute of the same name.
+func setUnitAttr(attrs []unitAttr, a unitAttr) []unitAttr {
+	for i := range attrs {
+		if attrs[i].at == a.at {
+			attrs[i] = a
+			return attrs
+		}
+	}
+	return append(attrs, a)
 }
 
 func (u *unit) setBase(at uint16, v value) {

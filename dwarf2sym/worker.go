@@ -142,6 +142,7 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	w.spend(cost)
 	if err == nil {
 		err = w.u.begin(w.d, h, data, t)
+		w.settle(&w.u)
 	}
 	if err != nil {
 		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
@@ -156,6 +157,7 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	if err := w.scan(); err != nil {
 		w.problem(h.off, w.u.ownName()+" from there on", err)
 	}
+	w.settle(&w.u)
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
 	w.funcsFromSymbols()
