@@ -286,27 +286,29 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 		order[i] = i
 	}
 	sorting.StableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
+	var text []byte // an INLINE may have as many ranges as the file has room for
 	for _, i := range order {
 		in := &inlines[i]
 		name, err := s.origin(in.Origin, old[i])
 		if err != nil {
 			return err
 		}
-		text := strings.Repeat("  ", int(min(in.Depth, 32))) + name
+		text = append(text[:0], strings.Repeat("  ", int(min(in.Depth, 32)))...)
+		text = append(text, name...)
 		if in.NoFile {
-			text += fmt.Sprintf(" called at line %d", in.CallLine)
+			text = fmt.Appendf(text, " called at line %d", in.CallLine)
 		} else {
-			text += fmt.Sprintf(" called at %s:%d", s.shown(s.file(in.CallFile)), in.CallLine)
+			text = fmt.Appendf(text, " called at %s:%d", s.shown(s.file(in.CallFile)), in.CallLine)
 		}
 		size := uint64(0)
 		for _, r := range in.Ranges {
 			if places {
-				text += fmt.Sprintf(" +%x..+%x", r.RVA-f.RVA, uint64(r.RVA-f.RVA)+r.Size)
+				text = fmt.Appendf(text, " +%x..+%x", r.RVA-f.RVA, uint64(r.RVA-f.RVA)+r.Size)
 			} else {
 				size += r.Size
 			}
 		}
-		l.inlines = append(l.inlines, item{text, size})
+		l.inlines = append(l.inlines, item{string(text), size})
 	}
 	return nil
 }
