@@ -172,6 +172,29 @@ type item struct {
 	size uint64
 }
 
+// Listings repeat the names of files and the rules of rows, and functions over each
+// other the rows of each. All of a side together may take listingBase bytes and this
+// many times its text. The largest share of real files is 5: of long paths.
+const (
+	listingBase  = 8 << 20
+	listingShare = 16
+	itemCost     = 16 // of an item beside its text
+)
+
+// errListings says that there was no room for a listing.
+var errListings = errors.New("its functions overlap, or repeat long names, so often that their records in full take too much")
+
+// listingRoom is what the listings of a side may take, in bytes.
+func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.size }
+
+// keep appends an item to a listing, if there is room.
+func (s *side) keep(items []item, x item) []item {
+	if s.room -= int64(len(x.text)) + itemCost; s.room < 0 {
+		return items
+	}
+	return append(items, x)
+}
+
 // list makes the listing of a function or a piece of code.
 func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, error) {
 	l := &listing{}
@@ -188,7 +211,12 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 		if err != nil {
 			return nil, err
 		}
-		l.wins = append(l.wins, item{text: fmt.Sprintf("+%x %s", w.RVA-sub.RVA, winText(rec))})
+		if l.wins = s.keep(l.wins, item{text: fmt.Sprintf("+%x %s", w.RVA-sub.RVA, winText(rec))}); s.room < 0 {
+			break
+		}
+	}
+	if s.room < 0 {
+		return nil, fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, errListings, listingRoom(s.o))
 	}
 	return l, nil
 }
@@ -217,15 +245,17 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 		text := s.o.Rows.Text(x.Row)
 		if places {
 			if x.RVA > at {
-				out = append(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
+				out = s.keep(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
 			}
 			text = fmt.Sprintf("+%x %s", x.RVA-sub.RVA, text)
 		}
-		out = append(out, item{text: text})
+		if out = s.keep(out, item{text: text}); s.room < 0 {
+			return nil
+		}
 		at = x.Stop()
 	}
 	if end := sub.RVA + symfmt.RVA(sub.Size); places && len(spans) > 0 && at < end {
-		out = append(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
+		out = s.keep(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
 	}
 	return out
 }
@@ -261,20 +291,23 @@ func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
 	}
 	b.sortLines()
 	for i := range b.lines {
+		if s.room < 0 {
+			return nil
+		}
 		x := &b.lines[i]
 		text := fmt.Sprintf("%s:%d", s.shown(names[x.file]), x.num)
 		if sub.At == "" && x.num != 0 {
 			sub.At = fmt.Sprintf("%s:%d", names[x.file], x.num)
 		}
 		if places {
-			l.lines = append(l.lines, item{text: fmt.Sprintf("+%x..+%x %s", x.start, x.end, text)})
+			l.lines = s.keep(l.lines, item{text: fmt.Sprintf("+%x..+%x %s", x.start, x.end, text)})
 			continue
 		}
 		if n := len(l.lines); n > 0 && l.lines[n-1].text == text {
 			l.lines[n-1].size += x.end - x.start
 			continue
 		}
-		l.lines = append(l.lines, item{text, x.end - x.start})
+		l.lines = s.keep(l.lines, item{text, x.end - x.start})
 	}
 	return s.calls(f, inlines, old, l, places)
 }
@@ -308,7 +341,9 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 				size += r.Size
 			}
 		}
-		l.inlines = append(l.inlines, item{string(text), size})
+		if l.inlines = s.keep(l.inlines, item{string(text), size}); s.room < 0 {
+			return nil
+		}
 	}
 	return nil
 }

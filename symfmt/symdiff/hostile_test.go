@@ -2,8 +2,8 @@ package symdiff
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"testing"
 	"time"
 )
@@ -92,10 +92,24 @@ var hostile = []struct {
 		}
 		fmt.Fprintf(b, "INLINE %d %d 0 0 %x 2 %x 1\n", i%50, i, 4*i, 4*i+3+int(flag(new))*4)
 	}},
+	{"ranges of one inlined call", func(b *bytes.Buffer, i int, new bool) {
+		if i == 0 {
+			fmt.Fprintf(b, "FUNC 0 ffffffff 0 f\nINLINE 0 %d 0 0", 1+flag(new))
+		}
+		fmt.Fprintf(b, " %x 1", 2*i)
+	}},
 	{"files of one base name", func(b *bytes.Buffer, i int, new bool) {
 		fmt.Fprintf(b, "FILE %d /%d/%d/x.c\n", i, i, flag(new))
 	}},
 	{"INFOs", func(b *bytes.Buffer, i int, new bool) { fmt.Fprintf(b, "INFO K%d %d\n", i, flag(new)) }},
+}
+
+// countWriter counts the bytes that are written to it.
+type countWriter int
+
+func (w *countWriter) Write(p []byte) (int, error) {
+	*w += countWriter(len(p))
+	return len(p), nil
 }
 
 // Time grows with the file, not with its square: ten times as many records may take
@@ -121,8 +135,14 @@ func TestHostile(t *testing.T) {
 				if r.Same() {
 					t.Error("nothing told")
 				}
-				if err := Write(io.Discard, "text", r, OutputOptions{}); err != nil {
-					t.Error(err)
+				for _, format := range []string{"text", "raw", "html"} {
+					var out countWriter
+					if err := Write(&out, format, r, OutputOptions{Detail: true}); err != nil && !errors.Is(err, errListings) {
+						t.Error(err)
+					}
+					if limit := 64<<20 + 8*(len(texts[0])+len(texts[1])); int(out) > limit {
+						t.Errorf("%d bytes of %s, want at most %d", out, format, limit)
+					}
 				}
 				return time.Duration(cpuTime() - start)
 			}

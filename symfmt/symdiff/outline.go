@@ -140,7 +140,7 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 	case symfmt.KindStackWin:
 		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
 	case symfmt.KindCFIInit:
-		b.cfi.fresh(o.Arch)
+		b.cfi.fresh(o.Arch, o.Source.size)
 		b.cfi.at, b.cfi.end = at, o.Source.size
 		b.cfi.init(rec)
 	case symfmt.KindCFI:
@@ -257,12 +257,12 @@ func (b *outliner) finish() (*Outline, error) {
 	if n == 0 {
 		return nil, &symfmt.SyntaxError{File: o.Source.Name, Line: 1, Col: 1, Msg: "not a symbol file: no record in it, want MODULE first"}
 	}
-	b.cfi.fresh(o.Arch)
+	b.cfi.fresh(o.Arch, o.Source.size)
 	o.CFI, o.Rows = b.cfi.finish()
 	sorting.StableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
-		o.Problems = append(o.Problems, bin.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, maxKept)})
+		o.Problems = append(o.Problems, bin.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, o.Rows.most)})
 	}
 	return o, nil
 }

@@ -36,12 +36,17 @@ type Rows struct {
 	bad   []bool      // by symfmt.RuleID: it does not parse
 	key   []byte
 	kept  int  // rules in rows
+	most  int  // that are kept
 	full  bool // rows were not kept
 }
 
-// maxKept is how many rules are kept: real modules have some ten thousand. The
-// rows above it count as ones that do not parse.
-const maxKept = 1 << 20
+// The rules that are kept: leastKept, as real modules have some ten thousand, and one
+// for as many bytes of a large text. The rows above it count as ones that do not
+// parse.
+const (
+	leastKept    = 1 << 17
+	bytesPerKept = 16
+)
 
 // rowFacts is what is known of a row.
 type rowFacts struct {
@@ -55,8 +60,8 @@ type transition struct {
 	rules symfmt.RuleID
 }
 
-func newRows(a *arch.Arch) *Rows {
-	r := &Rows{names: cfi.NewNames(a), keys: map[hash]RowID{}, next: map[transition]RowID{}}
+func newRows(a *arch.Arch, size int64) *Rows {
+	r := &Rows{most: leastKept + int(size/bytesPerKept), names: cfi.NewNames(a), keys: map[hash]RowID{}, next: map[transition]RowID{}}
 	r.rows = []rowFacts{{}}
 	return r
 }
@@ -93,7 +98,7 @@ func (r *Rows) apply(row RowID, text []byte) RowID {
 		f.row = cfi.Row{CFA: from.CFA, RA: from.RA, Regs: slices.Clone(from.Regs)}
 		f.row.Apply(r.rules[rules])
 	}
-	if r.kept += len(f.row.Regs) + 2; r.kept > maxKept {
+	if r.kept += len(f.row.Regs) + 2; r.kept > r.most {
 		f, r.full = rowFacts{broken: true}, true
 	}
 	id := r.number(f)
@@ -155,10 +160,10 @@ type block struct {
 	count uint32
 }
 
-// fresh makes the tables at the first record.
-func (c *cfiReader) fresh(a *arch.Arch) {
+// fresh makes the tables at the first record of a text of size bytes.
+func (c *cfiReader) fresh(a *arch.Arch, size int64) {
 	if c.rows == nil {
-		c.rows = newRows(a)
+		c.rows = newRows(a, size)
 	}
 }
 

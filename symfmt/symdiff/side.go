@@ -14,12 +14,13 @@ type side struct {
 	rd      *symfmt.Reader // of bodies
 	one     *symfmt.Reader // of single records
 	origins map[symfmt.OriginID]string
-	base    bool // source files are listed without their folders
+	room    int64 // bytes that listings may still take
+	base    bool  // source files are listed without their folders
 }
 
 func newSide(o *Outline) *side {
 	opts := symfmt.ReadOptions{File: o.Source.Name, Tolerant: true, MaxProblems: 1, Plain: true}
-	return &side{o: o, rd: symfmt.NewReader(nil, opts), one: symfmt.NewReader(nil, opts), origins: map[symfmt.OriginID]string{}}
+	return &side{o: o, room: listingRoom(o), rd: symfmt.NewReader(nil, opts), one: symfmt.NewReader(nil, opts), origins: map[symfmt.OriginID]string{}}
 }
 
 // head is how much is read for the first record of a piece: few names are longer.
