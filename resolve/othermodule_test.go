@@ -30,7 +30,7 @@ func TestOtherModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"bin/prog"} {
+	for _, name := range []string{"bin/prog", "elsewhere/old/prog"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -51,13 +51,17 @@ func TestOtherModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binaries, err := NewBinaries([]string{filepath.Join(dir, "bin")}, nil)
-	if err != nil {
-		t.Fatal(err)
+	binaries := func(path string) Supplier {
+		s, err := NewBinaries([]string{filepath.Join(dir, path)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
 	}
 	m := Module{Name: "prog", DebugFile: "prog", DebugID: wanted, Path: "/prog", BuildID: []byte{1, 2}}
 	for name, s := range map[string]Supplier{
-		"file": symbols("alone/prog.sym"), "store": symbols("store"), "wrong place": symbols("wrong"), "server": servers, "binary": binaries,
+		"file": symbols("alone/prog.sym"), "store": symbols("store"), "wrong place": symbols("wrong"), "server": servers,
+		"binary": binaries("bin"), "binary elsewhere": binaries("elsewhere"), "binary alone": binaries("elsewhere/old/prog"),
 	} {
 		r, tried, _ := s.Symbols(context.Background(), m)
 		if r != nil || len(OtherModules(tried)) != 1 {

@@ -130,6 +130,7 @@ func (b *Binaries) find(ctx context.Context, s *search) (*elfobj.File, error) {
 			}
 		}
 	}
+	x.others(s)
 	for _, root := range b.roots {
 		s.miss(root, "no binary of %s; there are %d ELF files in all, of %d files", &s.m, len(x.files), x.looked)
 	}
@@ -197,6 +198,34 @@ func (x *binaryIndex) find(s *search) []int {
 		}
 	}
 	return x.byID[id]
+}
+
+// others notes the files that have the module's name, but another id.
+func (x *binaryIndex) others(s *search) {
+	n := 0
+	for i := range x.files {
+		f := &x.files[i]
+		if !s.m.called(filepath.Base(f.path)) || s.tells(f.path) {
+			continue
+		}
+		if n++; n > listedIDs {
+			continue
+		}
+		switch want := s.m.BuildID; {
+		case len(want) > 0 && f.buildID != "":
+			s.miss(f.path, "build-id %s, want %x", f.buildID, want)
+		case s.m.DebugID != "":
+			s.miss(f.path, "id %s, want %s", f.id, s.m.DebugID)
+		}
+	}
+	if n > listedIDs {
+		s.miss("binaries", "%d more of that name have another id", n-listedIDs)
+	}
+}
+
+// tells reports whether a file was already noted as one where the symbols are not.
+func (s *search) tells(path string) bool {
+	return slices.ContainsFunc(s.tried, func(line string) bool { return strings.HasPrefix(line, path+": ") })
 }
 
 // indexed returns the index, which is made when it is asked for first.

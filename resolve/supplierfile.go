@@ -128,12 +128,38 @@ func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []stri
 			return s.done(r)
 		}
 	}
-	for _, p := range f.versions(&m, places) {
+	for _, p := range append(f.versions(&m, places), f.unnamed(&s)...) {
 		if r := f.at(&s, p); r != nil {
 			return s.done(r)
 		}
 	}
 	return s.done(nil)
+}
+
+// unnamed are the places with the id of a module whose name is not known, by any
+// name: some cores hold no names, but a build-id in memory.
+func (f *folderSupplier) unnamed(s *search) (places []store.Place) {
+	if len(s.m.names()) > 0 || s.m.DebugID == "" {
+		return nil
+	}
+	for _, name := range f.Names(context.Background()) {
+		p, err := store.NewPlace(name, strings.ToUpper(s.m.DebugID))
+		if err == nil && f.hasID(p) {
+			places = append(places, p)
+		}
+	}
+	if len(places) == 0 {
+		s.miss(f.dir, "no module has the id %s", s.m.DebugID)
+	}
+	return places
+}
+
+// hasID reports whether there is a folder for an id, which may be in either case.
+func (f *folderSupplier) hasID(p store.Place) bool {
+	return slices.ContainsFunc([]string{p.ID, strings.ToLower(p.ID)}, func(id string) bool {
+		_, err := os.Stat(filepath.Join(f.dir, p.Name, id))
+		return err == nil
+	})
 }
 
 // versions are the places of a shared library with the module's id by another

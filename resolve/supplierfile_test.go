@@ -153,6 +153,9 @@ func TestFolder(t *testing.T) {
 		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, Module{Name: "x.dll"}, answered{"", "/x.dll: several builds, and no id that says which: 1, " + testID, ""}},
 		"no id, none":    {nil, Module{Name: "x.dll"}, answered{"", "/x.dll: no such file or directory", ""}},
 		"nothing known":  {nil, Module{}, answered{}},
+		"no name":        {[]string{"a.so/" + otherOf + "/a.so.sym", "", "x.dll/" + testID + "/x.dll.sym", dll}, Module{DebugID: testID}, answered{function: "found"}},
+		"no name, lower": {[]string{"x.dll/" + strings.ToLower(testID) + "/x.dll.sym", dll}, Module{DebugID: testID}, answered{function: "found"}},
+		"no name, other": {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, Module{DebugID: testID}, answered{"", ": no module has the id " + testID, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			askFor(t, newSymbols(t, writeFiles(t, c.files...)), c.m).check(t, name, c.want)

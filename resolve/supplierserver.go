@@ -89,6 +89,9 @@ func (c *serverSupplier) Symbols(ctx context.Context, m Module) (*Resolver, []st
 		s.miss("symbol servers", "not asked: the module has no id")
 		return s.done(nil)
 	}
+	if len(m.names()) == 0 {
+		s.miss("symbol servers", "not asked: the module has no name")
+	}
 	for _, p := range places {
 		if path := c.path(p); c.place(nil, p, &m).Known() {
 			return s.done(s.open(path))

@@ -75,7 +75,7 @@ func TestVerifyBlame(t *testing.T) {
 		{"no rules anywhere", bothSources(t, x.changedStore("bare", noRules), x.bareBinary()), nil, BlameBinary,
 			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
 		{"no rules in the binary", binarySources(t, x.bareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
-		{"no id", x.symbols(t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not tell its id"},
+		{"no id", x.symbols(t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
 		{"no id, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) {
 			noID(d)
 			d.Memory.Regions = nil

@@ -89,7 +89,7 @@ func (v *verifier) judgeModules() {
 			if m.Error != "" {
 				x.Text += " that can be used: " + m.Error
 			} else if m.DebugID == "" && m.CodeID == "" {
-				x.Blame, x.Text = BlameDump, m.named()+" has no symbols, as the dump does not tell its id"
+				x.Blame, x.Text = BlameDump, m.named()+" has no symbols, as the dump does not hold its id"
 			}
 		case "binary":
 			if v.w.sources.Symbols == nil || v.result.Modules[i].state.image != nil {

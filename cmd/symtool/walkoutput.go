@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // walkFormat is a form of the output of walk.
@@ -184,11 +185,15 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 		if !onStacks[i] || m.Resolver != nil {
 			continue
 		}
-		name := strings.TrimSpace(w.Dump.System.OS.Base(w.Dump.Modules[i].Path) + " " + w.Dump.Modules[i].DebugID)
+		name := nameOfModule(w.Dump, i)
 		if p.verbose && len(m.Tried) > 0 {
 			for _, tried := range m.Tried {
 				p.msgs.warnf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
 			}
+			continue
+		}
+		if others := resolve.OtherModules(m.Tried); len(others) > 0 && m.Err == nil {
+			p.msgs.warnf("symtool: %s: no symbols of %s: %s", w.Path, name, others[0])
 			continue
 		}
 		missing = append(missing, name)
@@ -206,6 +211,16 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 		missing, more = missing[:shown], fmt.Sprintf(" and %d more", n)
 	}
 	p.msgs.warnf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
+}
+
+// nameOfModule names a module of a dump in messages.
+func nameOfModule(d *dump.Dump, i int) string {
+	m := &d.Modules[i]
+	name := d.System.OS.Base(m.Path)
+	if name == "" {
+		name = fmt.Sprintf("the module at %#x", m.Addr)
+	}
+	return strings.TrimSpace(name + " " + m.DebugID)
 }
 
 // tellDamage tells what was left out of symbols, once for all dumps.
