@@ -25,7 +25,7 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static fp-compile
 	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck
 
 .DEFAULT_GOAL := build
-.PHONY: build dist run test oracle oracle-full beam bench bench-go scale fuzz hostile golden lint help
+.PHONY: build dist run test shared oracle oracle-full beam bench bench-go scale fuzz hostile golden lint help
 
 # The tags leave out HTTP/2, 360 KB, as symbol servers have HTTP/1.1 as well, and a
 # generator of manual pages, whose tables take half a millisecond at each start.
@@ -45,14 +45,17 @@ run: build ## build, and dump a real binary: symtool itself
 test: ## every test that needs nothing but Go
 	$(GO) test -timeout 30m ./...
 
+shared: ## the tests that read the shared test data, which SYMTOOL_SHARED names (../shared)
+	pattern=$$($(GO) run ./.ci/testsof shared) && $(GO) test -timeout 30m -run "$$pattern" ./...
+
 oracle: ## the tests that compare with other tools' answers; installs those as root
 	.ci/packages $(ORACLE_PACKAGES)
-	pattern=$$($(GO) run ./.ci/oracletests) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 30m -run "$$pattern" ./...
+	pattern=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 30m -run "$$pattern" ./...
 
 oracle-full: ## the same with every compiler, option, language and CPU, as tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	pattern=$$($(GO) run ./.ci/oracletests) && $(UNMADE) SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 120m -v -run "$$pattern" ./...
+	pattern=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 120m -v -run "$$pattern" ./...
 
 # A module of its own. Without -trimpath Beam is compiled twice.
 beam: ## symtool-beam's tests, 2,000 dumps among them: downloads 130 MB, minutes

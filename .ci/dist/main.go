@@ -23,7 +23,18 @@ func main() {
 	log.SetPrefix(".ci/dist: ")
 	output := flag.String("o", "build/dist", "`folder` that is made anew")
 	cpus := flag.String("cpus", "amd64,arm64", "`list` of CPUs")
+	list := flag.Bool("list", false, "print the documents of an archive, and make nothing")
 	flag.Parse()
+	if *list {
+		files, err := documents("LICENSE", "README.md", "CHANGELOG.md")
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, f := range files {
+			fmt.Println(f.name)
+		}
+		return
+	}
 	if err := run(*output, strings.Split(*cpus, ",")); err != nil {
 		log.Fatal(err)
 	}
@@ -151,13 +162,9 @@ func sourceDate() (time.Time, error) {
 
 // commonFiles are those of every archive. host is the program for this machine.
 func commonFiles(host string) ([]file, error) {
-	var files []file
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/reference.md"} {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{name, data, 0o644})
+	files, err := documents("LICENSE", "README.md", "CHANGELOG.md")
+	if err != nil {
+		return nil, err
 	}
 	pages, err := filepath.Glob("docs/man/*.1")
 	if err != nil || len(pages) == 0 {

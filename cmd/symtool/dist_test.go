@@ -86,6 +86,49 @@ func TestDistOracle(t *testing.T) {
 	compareCPUs(t, programs["amd64"], programs["arm64"])
 }
 
+// Links in the documents of a release's archive lead to files that the archive has.
+func TestDistDocuments(t *testing.T) {
+	cmd := exec.Command("go", "run", "./.ci/dist", "-list")
+	cmd.Dir = testenv.Root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(string(out))
+	checkDistLinks(t, testenv.Root(t), names)
+	for _, name := range []string{"README.md", "docs/README.md", "docs/reference.md", "golden/lint/rules.md", "LICENSE"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("the archive has no %s", name)
+		}
+	}
+}
+
+// checkDistLinks demands that links of the documents among names, in a folder, lead to others of them.
+func checkDistLinks(t *testing.T, dir string, names []string) {
+	t.Helper()
+	links := 0
+	for _, name := range names {
+		if filepath.Ext(name) != ".md" {
+			continue
+		}
+		text := docCode.ReplaceAllString(string(contentsOf(t, filepath.Join(dir, name))), "")
+		for _, m := range docLink.FindAllStringSubmatch(text, -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			links++
+			target = filepath.Join(filepath.Dir(name), target)
+			if !slices.ContainsFunc(names, func(n string) bool { return n == target || strings.HasPrefix(n, target+"/") }) {
+				t.Errorf("%s links to %s, which the archive does not have", name, target)
+			}
+		}
+	}
+	if links < 30 {
+		t.Errorf("%d links only", links)
+	}
+}
+
 // distFrom runs make dist in a clone in a folder, with an environment of its own.
 func distFrom(t *testing.T, folder, zone, umask string) string {
 	t.Helper()
@@ -153,6 +196,13 @@ func unpackDist(t *testing.T, archive string) string {
 	if out, err := exec.Command(tar, "-xzf", archive, "--strip-components=1", "-C", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	var names []string
+	for _, name := range order {
+		if _, name, _ = strings.Cut(name, "/"); name != "" {
+			names = append(names, name)
+		}
+	}
+	checkDistLinks(t, dir, names)
 	for name, want := range map[string]string{
 		"LICENSE": "Apache License", "README.md": "# symtool", "CHANGELOG.md": "#", "docs/reference.md": "symtool dump",
 		"share/man/man1/symtool-dump.1": ".TH", "share/bash-completion/completions/symtool": "complete",

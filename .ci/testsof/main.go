@@ -1,7 +1,10 @@
-// oracletests prints, as a pattern for go test -run, the tests that compare with
-// other tools: those that call testenv's Oracle or Tool, also by way of functions of the
-// same name as the one that is meant. The other tests do the same with and without SYMTOOL_ORACLE, so that
-// who has run them already need not do it again.
+// testsof prints, as a pattern for go test -run, the tests of a kind:
+//
+//	go run ./.ci/testsof oracle   those that compare with other tools: that call testenv's Oracle or Tool
+//	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
+//
+// also by way of functions of the same name as the one that is meant. The other tests do the same with and without
+// SYMTOOL_ORACLE, or the shared data, so that they need not run again.
 package main
 
 import (
@@ -21,24 +24,42 @@ import (
 // testenv have testenv. before them.
 type uses map[string][]string
 
+// kind says which tests are wanted: those that reach a function of testenv and none of others.
+type kind struct {
+	prefixes      []string
+	reached, none []string
+}
+
+var oracle = []string{"testenv.oracle", "testenv.missing"}
+
+var kinds = map[string]kind{
+	"oracle": {prefixes: []string{"Test"}, reached: oracle},
+	"shared": {prefixes: []string{"Test", "Fuzz"}, reached: []string{"testenv.sharedDir"}, none: oracle},
+}
+
 func main() {
 	log.SetFlags(0)
-	names, err := oracleTests(".")
+	log.SetPrefix("testsof: ")
+	k, ok := kinds[strings.Join(os.Args[1:], " ")]
+	if !ok {
+		log.Fatal("want oracle or shared")
+	}
+	names, err := k.tests(".")
 	if err != nil {
-		log.Fatal("oracletests: ", err)
+		log.Fatal(err)
 	}
 	if len(names) == 0 {
-		log.Fatal("oracletests: no test in this folder compares with another tool")
+		log.Fatal("no test of that kind in this folder")
 	}
 	fmt.Printf("^(%s)$\n", strings.Join(names, "|"))
 }
 
-func oracleTests(root string) ([]string, error) {
+// tests finds those of a kind in all packages below a folder.
+func (k kind) tests(root string) ([]string, error) {
 	env, err := readFolder(filepath.Join(root, "internal", "testenv"), true)
 	if err != nil {
 		return nil, err
 	}
-	roots := map[string]bool{"testenv.oracle": true, "testenv.missing": true}
 	var names []string
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
@@ -52,7 +73,7 @@ func oracleTests(root string) ([]string, error) {
 			return err
 		}
 		for name := range folder {
-			if strings.HasPrefix(name, "Test") && reaches(name, folder, env, roots, map[string]bool{}) {
+			if k.has(name, folder, env) {
 				names = append(names, name)
 			}
 		}
@@ -60,6 +81,11 @@ func oracleTests(root string) ([]string, error) {
 	})
 	slices.Sort(names)
 	return slices.Compact(names), err
+}
+
+func (k kind) has(name string, folder, env uses) bool {
+	return slices.ContainsFunc(k.prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) &&
+		reaches(name, folder, env, k.reached, map[string]bool{}) && !reaches(name, folder, env, k.none, map[string]bool{})
 }
 
 // readFolder reads the functions in the test files of a folder, or in its other
@@ -125,8 +151,9 @@ func namesIn(body *ast.BlockStmt, testenv bool) []string {
 	return names
 }
 
-func reaches(name string, folder, env uses, roots, seen map[string]bool) bool {
-	if roots[name] {
+// reaches reports whether a function calls one of roots, directly or through others.
+func reaches(name string, folder, env uses, roots []string, seen map[string]bool) bool {
+	if slices.Contains(roots, name) {
 		return true
 	}
 	if seen[name] {

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// link matches where a link of a Markdown document leads, without the heading.
+var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)\s]*)?\)`)
+
+// documents reads files of the repository and all files that they link to, so that no link in
+// an archive leads nowhere. Of a folder all files are taken.
+func documents(names ...string) (files []file, err error) {
+	seen := map[string]bool{}
+	for len(names) > 0 {
+		name := path.Clean(names[0])
+		names = names[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if info, err := os.Stat(name); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			inside, err := fs.Glob(os.DirFS(name), "*")
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range inside {
+				names = append(names, path.Join(name, f))
+			}
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, data, 0o644})
+		if path.Ext(name) == ".md" {
+			names = append(names, linked(name, string(data))...)
+		}
+	}
+	return files, nil
+}
+
+// linked returns the files of the repository that a document links to.
+func linked(document, text string) (names []string) {
+	text = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`").ReplaceAllString(text, "")
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(m[1], "://") {
+			names = append(names, path.Join(path.Dir(document), m[1]))
+		}
+	}
+	return names
+}
