@@ -2,8 +2,11 @@ package dwarf2sym
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"debug/elf"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -28,7 +31,7 @@ func (r *reader) identify() {
 		m.OS = "Linux"
 	}
 	if m.Name == "" {
-		m.Name = moduleName(r.file.Path)
+		r.nameModule()
 	}
 	id := r.file.BuildID()
 	if id == nil && r.debug != nil {
@@ -52,6 +55,42 @@ func (r *reader) identify() {
 // moduleName is the base name of the file; that of FILE.debug's partner.
 func moduleName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".debug")
+}
+
+// nameModule names the module by DT_SONAME, as those do who write minidumps and
+// so ask for its symbols (Breakpad's client, rust-minidump's writer); without
+// one by the file, in the case of FILE.debug by its partner.
+func (r *reader) nameModule() {
+	file := cmp.Or(r.opts.FileName, moduleName(r.file.Path))
+	name, err := r.file.SOName()
+	if err != nil {
+		r.problem(problemFile, "MODULE's name; it is "+file, err)
+	}
+	r.module.Name = cmp.Or(name, file)
+	if name != "" && name != file {
+		r.report.FileName = file
+	}
+	r.report.NameGuessed = name == "" && err == nil && (lostSOName(r.file) || isBuildID(file, r.file.BuildID()))
+}
+
+// isBuildID reports whether a name is that of debug files below .build-id, of which
+// the first byte of the id names the folder.
+func isBuildID(name string, id []byte) bool {
+	return len(id) > 1 && name == hex.EncodeToString(id[1:])
+}
+
+// lostSOName reports whether f is the separate debug file of a library, whose
+// dynamic section is in the library alone. An executable has an interpreter, and
+// hardly ever a DT_SONAME.
+func lostSOName(f *elfobj.File) bool {
+	lost := false
+	for _, s := range f.Sections {
+		if s.Name == ".interp" || s.Type == elf.SHT_DYNAMIC {
+			return false
+		}
+		lost = lost || s.Name == ".dynamic"
+	}
+	return lost && f.Type == elf.ET_DYN
 }
 
 // ModuleID is the id of the MODULE record of a file without a separate debug

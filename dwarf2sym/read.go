@@ -75,8 +75,13 @@ type Options struct {
 	CFIOnly   bool // MODULE, INFO and STACK CFI alone
 	CFI       CFISource
 
-	// MODULE's fields, where they are not to come from the file.
+	// MODULE's fields, where they are not to come from the file. Its name is
+	// DT_SONAME, or the file's without one.
 	Name, ID, OS string
+
+	// FileName is the file's name where its path does not have it, as in a store
+	// by build-id.
+	FileName string
 
 	// PrefixMap replaces the beginnings of FILE names; the last entry that
 	// matches counts, as with GCC's -ffile-prefix-map.
@@ -147,6 +152,9 @@ type Report struct {
 
 	Others        []string // what was read beside the two: the supplementary file, packages, .dwo files
 	PackageUnused bool     // there is an Options.Package, but no unit that is split
+
+	FileName    string // the file's name, if MODULE has DT_SONAME, which is another
+	NameGuessed bool   // MODULE has the name of a debug file, and the binary most likely another
 }
 
 // Read returns the symbols of the file and, if not nil, of the separate debug

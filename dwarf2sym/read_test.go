@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,49 @@ func TestModuleName(t *testing.T) {
 	} {
 		if got := moduleName(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A library's module has DT_SONAME, which is not in its debug file; then, as where
+// a debug file is named by its build-id, the name is a guess.
+func TestModuleSOName(t *testing.T) {
+	const library, debug = "soname.elf", "soname.debug"
+	byID := filepath.Join(t.TempDir(), "5832c8b9c99947a34f6c0b0bc004317b8c8316.debug")
+	data, err := os.ReadFile(testenv.Input(t, debug))
+	if err == nil {
+		err = os.WriteFile(byID, data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file, debug string
+		o           Options
+		name, other string
+		guessed     bool
+	}{
+		{testenv.Input(t, library), "", Options{}, "libnest.so.1", "soname.elf", false},
+		{testenv.Input(t, library), testenv.Input(t, debug), Options{}, "libnest.so.1", "soname.elf", false},
+		{testenv.Input(t, library), "", Options{Name: "x"}, "x", "", false},
+		{testenv.Input(t, library), "", Options{FileName: "x"}, "libnest.so.1", "x", false},
+		{testenv.Input(t, library), "", Options{FileName: "libnest.so.1"}, "libnest.so.1", "", false},
+		{testenv.Input(t, debug), "", Options{}, "soname", "", true},
+		{testenv.Input(t, debug), "", Options{Name: "x"}, "x", "", false},
+		{byID, "", Options{}, "5832c8b9c99947a34f6c0b0bc004317b8c8316", "", true},
+		{testenv.Input(t, "gcc-dwarf5.elf"), "", Options{}, "gcc-dwarf5.elf", "", false},
+		{testenv.Input(t, "moved-exec.debug"), "", Options{}, "moved-exec", "", false},
+	} {
+		var other *elfobj.File
+		if c.debug != "" {
+			other = openELF(t, c.debug)
+		}
+		m, rep, err := Read(context.Background(), openELF(t, c.file), other, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Name != c.name || rep.FileName != c.other || rep.NameGuessed != c.guessed {
+			t.Errorf("%s %s %+v: %q, file %q, guessed %v", c.file, c.debug, c.o, m.Name, rep.FileName, rep.NameGuessed)
 		}
 	}
 }

@@ -75,9 +75,19 @@ type binaryIndex struct {
 // binaryFile is an ELF file.
 type binaryFile struct {
 	path    string
+	soname  string // DT_SONAME, by which others name it; "" without
 	id      string // MODULE's
 	buildID string // in hexadecimal digits
 	code    bool   // has code; a separate debug file does not
+}
+
+// names are the names by which a module goes that is the file.
+func (f *binaryFile) names() []string {
+	name := filepath.Base(f.path)
+	if f.soname == "" || f.soname == name {
+		return []string{name}
+	}
+	return []string{name, f.soname}
 }
 
 // maxFiles bounds a search: it is more than most systems have, and takes some
@@ -184,7 +194,7 @@ func (x *binaryIndex) find(s *search) []int {
 		var builds []string // with a file of each
 		for i := range x.files {
 			f := &x.files[i]
-			if !f.code || !s.m.unknown() && !s.m.called(filepath.Base(f.path)) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
+			if !f.code || !s.m.unknown() && !slices.ContainsFunc(f.names(), s.m.called) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
 				continue
 			}
 			id = f.id
@@ -263,7 +273,7 @@ func (b *Binaries) Names(ctx context.Context) (names []string) {
 	}
 	for i := range x.files {
 		if x.files[i].code {
-			names = append(names, filepath.Base(x.files[i].path))
+			names = append(names, x.files[i].names()...)
 		}
 	}
 	return names
@@ -347,7 +357,8 @@ func readBinary(path string) *binaryFile {
 	if id == "" || f.Type == elf.ET_CORE {
 		return nil
 	}
-	return &binaryFile{path, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
+	soname, _ := f.SOName() // reading the file reports damage
+	return &binaryFile{path, soname, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
 }
 
 // beginsAsELF sorts out most files at the least cost.

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []stri
 			return s.done(r)
 		}
 	}
-	for _, p := range append(f.versions(&m, places), f.unnamed(&s)...) {
+	for _, p := range f.byID(&s, places) {
 		if r := f.at(&s, p); r != nil {
 			return s.done(r)
 		}
@@ -136,21 +137,28 @@ func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []stri
 	return s.done(nil)
 }
 
-// unnamed are the places with the id of a module whose name is not known, by any
-// name: some cores hold no names, but a build-id in memory.
-func (f *folderSupplier) unnamed(s *search) (places []store.Place) {
-	if len(s.m.names()) > 0 || s.m.DebugID == "" {
+// byID returns the places of symbols with the module's id under other names:
+// libraries have that of their file, libstdc++.so.6.0.30, and their own,
+// DT_SONAME, libstdc++.so.6, which need not be alike. Those that are alike come
+// first. Some cores hold no names at all, but a build-id in memory. An id of zeros
+// is that of all modules without one.
+func (f *folderSupplier) byID(s *search, known []store.Place) (places []store.Place) {
+	id := strings.ToUpper(s.m.DebugID)
+	if strings.Trim(id, "0") == "" {
 		return nil
 	}
 	for _, name := range f.Names(context.Background()) {
-		p, err := store.NewPlace(name, strings.ToUpper(s.m.DebugID))
-		if err == nil && f.hasID(p) {
+		p, err := store.NewPlace(name, id)
+		if err == nil && p.Name == name && !slices.Contains(known, p) && f.hasID(p) {
 			places = append(places, p)
 		}
 	}
-	if len(places) == 0 {
-		s.miss(f.dir, "no module has the id %s", s.m.DebugID)
+	if len(places) == 0 && len(s.m.names()) == 0 {
+		s.miss(f.dir, "no module has the id %s", id)
 	}
+	slices.SortStableFunc(places, func(a, b store.Place) int {
+		return cmp.Compare(likeness(b.Name, known), likeness(a.Name, known))
+	})
 	return places
 }
 
@@ -162,27 +170,17 @@ func (f *folderSupplier) hasID(p store.Place) bool {
 	})
 }
 
-// versions are the places of a shared library with the module's id by another
-// name: cores tell the name of its file, libstdc++.so.6.0.30, whereas symbol files
-// are mostly made by its link's, libstdc++.so.6, as is asked for by minidumps.
-func (f *folderSupplier) versions(m *Module, known []store.Place) (places []store.Place) {
-	for _, k := range known {
-		i := strings.Index(k.Name+".", ".so.")
-		if i < 0 || m.DebugID == "" {
-			continue
-		}
-		stem := k.Name[:i] + ".so"
-		for _, name := range f.Names(context.Background()) {
-			p, err := store.NewPlace(name, k.ID)
-			if err != nil || name == k.Name || name != stem && !strings.HasPrefix(name, stem+".") {
-				continue
-			}
-			if _, err := os.Stat(filepath.Join(f.dir, name, k.ID)); err == nil {
-				places = append(places, p)
-			}
-		}
+// likeness returns 1 if a name is that of a shared library that is known, with
+// another version or without one, else 0.
+func likeness(name string, known []store.Place) int {
+	stem := func(name string) string {
+		stem, _, _ := strings.Cut(name+".", ".so.")
+		return stem
 	}
-	return places
+	if slices.ContainsFunc(known, func(k store.Place) bool { return stem(k.Name) != k.Name+"." && stem(k.Name) == stem(name) }) {
+		return 1
+	}
+	return 0
 }
 
 // Names is Lister's: the names of the folders.

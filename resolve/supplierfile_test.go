@@ -163,20 +163,19 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A named pipe in a store does not block.
-// A shared library's symbols are found by its link's name, by its file's, and
-// without a version, but by its id only.
-func TestFolderVersions(t *testing.T) {
+// A module's symbols are found by its id under any name, preferably one that
+// differs in the version only; without an id by the very name alone.
+func TestFolderByID(t *testing.T) {
 	dir := writeFiles(t,
 		"liba.so.6/"+testID+"/liba.so.6.sym", testSym("liba.so.6", testID, "a"),
 		"liba.so.7/"+otherOf+"/liba.so.7.sym", testSym("liba.so.7", otherOf, "other"),
 		"libb.so/"+testID+"/libb.so.sym", testSym("libb.so", testID, "b"),
 		"liba.sox.6/"+testID+"/liba.sox.6.sym", testSym("liba.sox.6", testID, "wrong"))
 	for name, want := range map[string]string{
-		"liba.so.6.0.30": "a", "liba.so": "a", "liba.so.8": "a", "libb.so.1": "b", "libb.so": "b", "liba": "", "liba.6": "", "lib.so": "", ".so": "",
+		"liba.so.6.0.30": "a", "liba.so": "a", "liba.so.8": "a", "libb.so.1": "b", "libb.so": "b", "liba.sox": "a", "prog": "a", "libc-1.2.so": "a", "": "a",
 	} {
 		r, tried, err := newSymbols(t, dir).Symbols(context.Background(), Module{Name: name, DebugID: testID})
-		if got := nameAt(t, r); got != want || err != nil || want == "" && len(tried) != 1 {
+		if got := nameAt(t, r); got != want || err != nil {
 			t.Errorf("%s: %q %v %v, want %q", name, got, tried, err, want)
 		}
 		if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), Module{Name: name, DebugID: "7" + testID[1:]}); r != nil {
@@ -185,6 +184,15 @@ func TestFolderVersions(t *testing.T) {
 	}
 	if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), Module{Name: "libb.so.1"}); r != nil {
 		t.Error("the symbols of another name without an id")
+	}
+	zeros := strings.Repeat("0", 33)
+	noID := writeFiles(t, "a/"+zeros+"/a.sym", testSym("a", zeros, "a"))
+	if r, _, _ := newSymbols(t, noID).Symbols(context.Background(), Module{Name: "b", DebugID: zeros}); r != nil {
+		t.Error("the symbols of another module without an id")
+	}
+	lower := writeFiles(t, "a/"+strings.ToLower(testID)+"/a.sym", testSym("a", testID, "a"))
+	if r, _, _ := newSymbols(t, lower).Symbols(context.Background(), Module{Name: "b", DebugID: testID}); nameAt(t, r) != "a" {
+		t.Error("not found below an id in lower case")
 	}
 }
 
@@ -201,6 +209,7 @@ func nameAt(t *testing.T, r *Resolver) string {
 	return at.Frames[0].Function
 }
 
+// A named pipe in a store does not block.
 func TestFolderPipe(t *testing.T) {
 	dir := writeFiles(t, "x.dll/"+testID+"/readme", "")
 	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", testID, "x.dll.sym"), 0o666); err != nil {

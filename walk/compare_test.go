@@ -140,7 +140,7 @@ func TestCompareWalks(t *testing.T) {
 	good := walked(x.symbols(x.store))
 	wrong := x.editedStore("wrong-cfa", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "")
 	renamed := x.editedStore("renamed", " aligned\n", " aligned2\n")
-	empty := x.changedStore("empty", otherName)
+	empty := x.changedStore("empty", otherModule)
 	bare := x.changedStore("bare", noRules)
 	for name, c := range map[string]*Comparison{
 		"same":          Compare(good, walked(x.both(x.store))),

@@ -142,6 +142,7 @@ var homeless = map[string]map[string]string{
 		"Process.Kernel":             "is in seconds",
 		"Crash.HasAddress":           "there is an address always",
 		"Thread.Signal":              "only the crash has one",
+		"Module.Path":                "has DT_SONAME in place of the file's name, as symbols are looked up by it",
 		"Module.Bias":                "is in the headers of binaries, which the reader of minidumps does not look at",
 		"Mapping.Device":             "is 00:00 where nothing is known",
 		"Files":                      "has the status file, in which the ids of the process are",

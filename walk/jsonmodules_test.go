@@ -1,8 +1,10 @@
 package walk
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,9 +17,11 @@ import (
 // what is wrong with them.
 func TestDocumentModules(t *testing.T) {
 	const id = "000102030405060708090A0B0C0D0E0F0"
+	names := []string{"good", "bad", "absent", "unasked"}
+	idOf := func(name string) string { return fmt.Sprint(slices.Index(names, name), id[1:]) }
 	dir := t.TempDir()
 	file := func(name, text string) string {
-		path := filepath.Join(dir, name, id, name+".sym")
+		path := filepath.Join(dir, name, idOf(name), name+".sym")
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -28,10 +32,9 @@ func TestDocumentModules(t *testing.T) {
 	}
 	good := file("good", "MODULE Linux x86_64 "+id+" good\nFUNC 0 10 0 f\n0 10 3 0\nFILE 0 f.c\n")
 	file("bad", "no symbols\n")
-	names := []string{"good", "bad", "absent", "unasked"}
 	d := &dump.Dump{Arch: arch.X86_64, System: dump.System{OS: dump.Linux}, Main: 0}
 	for i, name := range names {
-		m := dump.Module{Range: dump.Range{Addr: uint64(i+1) << 16, Size: 0x1000}, Path: "/bin/" + name, DebugFile: name, DebugID: id}
+		m := dump.Module{Range: dump.Range{Addr: uint64(i+1) << 16, Size: 0x1000}, Path: "/bin/" + name, DebugFile: name, DebugID: idOf(name)}
 		d.Modules = append(d.Modules, m)
 		if name == "unasked" {
 			break

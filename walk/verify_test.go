@@ -199,8 +199,8 @@ func TestVerify(t *testing.T) {
 		{name: "holds", sources: x.both(x.store), limits: strict, holds: true},
 		{name: "symbols-alone", sources: x.symbols(x.store), limits: strict, holds: true},
 		{name: "binary-alone", sources: binarySources(t, x.binary), limits: strict, holds: true},
-		{name: "missing", sources: x.symbols(x.changedStore("empty", otherName)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
-		{name: "missing-allowed", sources: x.symbols(x.changedStore("empty", otherName)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
+		{name: "missing", sources: x.symbols(x.changedStore("empty", otherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
+		{name: "missing-allowed", sources: x.symbols(x.changedStore("empty", otherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
 		{name: "other-id", sources: x.symbols(x.changedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
 		{name: "other-id-binary", sources: x.both(x.changedStore("other", otherID)), limits: strict, holds: true},
 		{name: "no-rules", sources: x.both(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
@@ -251,7 +251,7 @@ func TestVerify(t *testing.T) {
 
 func noRules(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
 
-func otherName(m *symfmt.Module) { m.Name = "other" }
+func otherModule(m *symfmt.Module) { m.Name, m.ID = "other", strings.Repeat("1", 33) }
 
 // check compares both forms of a verdict with what they were.
 func (x *sourcesFixture) check(t *testing.T, name string, v *Verdict) {

@@ -11,11 +11,14 @@ func readELFSymbols(ctx context.Context, c *converter, in *input, use func(*symb
 	return c.dumpPair(ctx, in.path, "", "", use)
 }
 
-// dumpPair dumps a binary, with the debug file if there is one, under another name if
-// that is given.
-func (c *converter) dumpPair(ctx context.Context, path, debugFile, name string, use func(*symbols) error) error {
-	reader := &binaryReader{name: name, cfi: c.source, debugDirs: c.debugDirs, jobs: c.jobs, verbose: c.verbose, quiet: c.quiet, msgs: c.msgs}
+// dumpPair dumps a binary, with the debug file if there is one. fileName is the
+// binary's name where its path does not have it.
+func (c *converter) dumpPair(ctx context.Context, path, debugFile, fileName string, use func(*symbols) error) error {
+	reader := &binaryReader{fileName: fileName, cfi: c.source, debugDirs: c.debugDirs, jobs: c.jobs, verbose: c.verbose, quiet: c.quiet, msgs: c.msgs}
 	return reader.read(ctx, path, debugFile, func(m *symfmt.Module, r *dumpResult, passed func()) error {
+		if c.edit.name == "" {
+			r.noteName("rename-module")
+		}
 		reader.tell(r)
 		c.status = max(c.status, r.Status)
 		if err := c.strictStatus(r.Status); err != nil {

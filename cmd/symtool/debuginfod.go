@@ -67,9 +67,7 @@ func (cfg *dumpConfig) checkBuildID(text string, args []string) error {
 	}
 	cfg.buildID = id
 	cfg.files = []string{fmt.Sprintf("%x", id)}
-	if cfg.options.Name == "" {
-		cfg.options.Name = cfg.files[0]
-	}
+	cfg.options.FileName = cfg.files[0]
 	return nil
 }
 

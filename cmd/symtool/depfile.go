@@ -91,6 +91,9 @@ func (d *dumper) writeDepfile() error {
 	if len(targets) == 0 {
 		for _, r := range d.results {
 			targets = append(targets, r.Output)
+			if r.Alias != "" {
+				targets = append(targets, r.Alias)
+			}
 		}
 		slices.Sort(targets)
 		targets = slices.Compact(targets)

@@ -21,8 +21,9 @@ FILE itself, from DEBUGFILE, or from a separate file that is found by build-id
 below --debug-dir, by .gnu_debuglink or as FILE.debug, or is fetched from a
 debuginfod server. Of split debug information, .dwo files are found where FILE
 says, beside FILE or in --dwo-dir, a package of them as FILE.dwp, DEBUGFILE.dwp
-or --dwp. The symbol file goes to standard output, to --output, or to
-NAME/ID/NAME.sym below --store, which takes many FILEs.
+or --dwp. MODULE has the name by which crash reports ask for symbols: a library's
+DT_SONAME, else FILE's name. The symbol file goes to standard output, to
+--output, or to NAME/ID/NAME.sym below --store, which takes many FILEs.
 A file that is written appears whole or not at all, and has the same bytes for
 any --jobs.
 For build systems, --MD writes which files were read, and --restat leaves a file
@@ -57,12 +58,13 @@ func dumpFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		outputFlag(),
 		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
+		&cli.BoolFlag{Name: "both-names", Usage: "with --store: write the symbols of a library a second time, under\nFILE's name, if DT_SONAME is another"},
 		jobsFlag(),
 		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
 		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI"},
 		cfiFlag("STACK CFI is from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe where dwarf has none"),
 		&cli.BoolFlag{Name: "cfi-only", Usage: "write MODULE, INFO and STACK CFI only"},
-		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of FILE's"},
+		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of DT_SONAME or, without one, of\nFILE's name"},
 		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
 		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
 		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
@@ -80,7 +82,7 @@ func dumpFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
 		&cli.BoolFlag{Name: "hermetic", Usage: "read no file that is not named here or in a folder that is:\nnot beside FILE, not in /usr/lib/debug, not where FILE says, and\nnone of a server"},
-		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and MODULE's name is HEX without --name"},
+		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and its name is HEX"},
 		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
 		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it; an empty one counts as none"},
 		verboseFlag(),
@@ -124,6 +126,7 @@ type dumpConfig struct {
 	maps      mapConfig
 	output    string
 	store     string
+	bothNames bool
 	jobs      int
 	depfile   *depfile // nil without --MD
 	restat    bool
@@ -140,6 +143,7 @@ var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp",
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
 	{"output", "store"},
+	{"name", "both-names"},
 	{"cfi-only", "no-cfi"},
 	{"check-cfi", "no-cfi"},
 	{"cfi", "no-cfi"},
@@ -177,6 +181,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		debugDirs: c.StringSlice("debug-dir"),
 		output:    c.String("output"),
 		store:     c.String("store"),
+		bothNames: c.Bool("both-names"),
 		jobs:      par.Jobs(c.Int("jobs")),
 		restat:    c.Bool("restat"),
 		gzip:      c.Bool("gzip"),
@@ -236,6 +241,9 @@ func checkFlags(c *cli.Context) error {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
+	}
+	if c.Bool("both-names") && !c.IsSet("store") {
+		return fmt.Errorf("--both-names is for --store")
 	}
 	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > maxJobs) {
 		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)

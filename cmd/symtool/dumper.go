@@ -33,11 +33,17 @@ type dumper struct {
 // dumpResult is what became of one file.
 type dumpResult struct {
 	fileSummary
-	pending *store.Pending // with --store: complete, but not under its name yet
-	place   string         // of it, below the store
-	stack   []byte         // of a panic
+	pending []pendingFile // with --store
+	stack   []byte        // of a panic
 	mapped  []dwarf2sym.MappedFile
 	read    fileList // what was opened, for --MD
+}
+
+// pendingFile is complete, but not under its name yet.
+type pendingFile struct {
+	*store.Pending
+	place string // below the store
+	path  string // with the store
 }
 
 // note adds something that the user should know.
@@ -62,7 +68,7 @@ func (r *dumpResult) fail(err error) {
 	status := &statusError{statusInput, err}
 	errors.As(err, &status)
 	r.Status = max(r.Status, status.status)
-	r.Error, r.Output = status.Error(), ""
+	r.Error, r.Output, r.Alias = status.Error(), "", ""
 	var panicked *par.PanicError
 	if errors.As(err, &panicked) {
 		r.stack = panicked.Stack
@@ -163,8 +169,8 @@ func (d *dumper) abort() {
 		d.single.Abort()
 	}
 	for _, r := range d.results {
-		if r.pending != nil {
-			r.pending.Abort()
+		for _, p := range r.pending {
+			p.Abort()
 		}
 	}
 	if d.root != nil {
@@ -207,6 +213,7 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Options) error {
 	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {
 		d.judge(r, m, report)
+		r.noteName("name")
 		return d.write(ctx, r, m, &options)
 	})
 }
@@ -240,6 +247,7 @@ func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Opt
 	r.Module = &moduleSummary{m.OS, m.Arch, m.ID, m.Name}
 	r.Stats, r.others, r.mapped = &report.Stats, report.Others, report.Mapped
 	r.Mapped = mappedSummaries(report.Mapped)
+	r.fileName, r.nameGuessed = report.FileName, report.NameGuessed
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
@@ -346,6 +354,15 @@ func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report
 	}
 }
 
+// noteName notes that MODULE's name, which lookups depend on, is a guess. flag
+// names another.
+func (r *dumpResult) noteName(flag string) {
+	if r.nameGuessed {
+		r.note(statusFindings, "%s: MODULE is named %s after the debug file, which does not have the binary's own name: "+
+			"dump the binary with its debug file, or give --%s", r.File, r.Module.Name, flag)
+	}
+}
+
 // cfiSource tells where STACK CFI comes from in a file that has .orc_unwind.
 func cfiSource(s *dwarf2sym.Stats) string {
 	switch s.CFISource {
@@ -368,21 +385,34 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, opt
 		r.Unchanged = unchanged(d.single)
 		return outputError(d.single.Name(), err)
 	}
+	path, err := d.writeToStore(ctx, r, m, options)
+	r.Output = path
+	if err != nil || !d.bothNames || r.fileName == "" {
+		return err
+	}
+	other := *m
+	other.Name = r.fileName
+	r.Alias, err = d.writeToStore(ctx, r, &other, options)
+	return err
+}
+
+// writeToStore writes a symbol file that place will give its name.
+func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options) (path string, err error) {
 	place, err := store.Path(m, d.extension())
 	if err != nil {
-		return &statusError{statusOutput, fmt.Errorf("%s: %w", r.File, err)}
+		return "", &statusError{statusOutput, fmt.Errorf("%s: %w", r.File, err)}
 	}
-	r.place, r.Output = place, filepath.Join(d.store, place)
+	path = filepath.Join(d.store, place)
 	out, err := d.root.Begin()
 	if err != nil {
-		return outputError(d.store, err)
+		return path, outputError(d.store, err)
 	}
 	out.Restat = d.restat
-	r.pending = out
+	r.pending = append(r.pending, pendingFile{out, place, path})
 	if err = d.writeTo(ctx, out, m, options); err == nil {
 		err = out.Finish()
 	}
-	return outputError(r.Output, err)
+	return path, outputError(path, err)
 }
 
 func (d *dumper) extension() string {
@@ -408,27 +438,36 @@ func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, o
 	return z.Close()
 }
 
-// place gives a file in the store its name. It is called in the order of the
+// place gives the files in the store their names. It is called in the order of the
 // operands, so that of two with one path the first one wins, always.
 func (d *dumper) place(r *dumpResult) {
-	out := r.pending
-	if out == nil || r.Error != "" {
+	if len(r.pending) == 0 {
 		return
 	}
-	first := d.placed[r.Output]
-	if first == nil {
-		d.placed[r.Output] = r
-		if err := out.Replace(r.place); err != nil {
-			r.fail(outputError(r.Output, err))
+	r.Unchanged = true
+	for _, p := range r.pending {
+		if r.Error == "" {
+			d.placeFile(r, p)
 		}
-		r.Unchanged = out.Unchanged
+	}
+}
+
+func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
+	first := d.placed[p.path]
+	if first == nil {
+		d.placed[p.path] = r
+		if err := p.Replace(p.place); err != nil {
+			r.fail(outputError(p.path, err))
+		}
+		r.Unchanged = r.Unchanged && p.Unchanged
 		return
 	}
-	switch outcome, _, err := out.Publish(r.place); {
+	r.Unchanged = false
+	switch outcome, _, err := p.Publish(p.place); {
 	case err != nil:
-		r.fail(outputError(r.Output, err))
+		r.fail(outputError(p.path, err))
 	case outcome == store.Differs:
-		r.fail(&statusError{statusOutput, fmt.Errorf("%s: holds the symbols of %s, those of %s differ", r.Output, first.File, r.File)})
+		r.fail(&statusError{statusOutput, fmt.Errorf("%s: holds the symbols of %s, those of %s differ", p.path, first.File, r.File)})
 	}
 }
 

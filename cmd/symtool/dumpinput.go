@@ -9,7 +9,7 @@ import (
 
 // binaryReader dumps binaries for commands that take symbol files too.
 type binaryReader struct {
-	name      string // of the module, "" for the file's
+	fileName  string // "" for the one in its path
 	cfi       dwarf2sym.CFISource
 	debugDirs []string
 	jobs      int
@@ -21,7 +21,7 @@ type binaryReader struct {
 // read dumps a binary, with the debug file if one is named. What use gets is valid
 // until it returns.
 func (b *binaryReader) read(ctx context.Context, name, debugFile string, use func(*symfmt.Module, *dumpResult, func()) error) error {
-	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: b.jobs, CFI: b.cfi, Name: b.name}
+	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: b.jobs, CFI: b.cfi, FileName: b.fileName}
 	d := &dumper{dumpConfig: &dumpConfig{options: options, debugFile: debugFile, debugDirs: b.debugDirs}, msgs: b.msgs}
 	r := &dumpResult{fileSummary: fileSummary{File: name}}
 	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {

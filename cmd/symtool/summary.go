@@ -32,6 +32,7 @@ type fileSummary struct {
 	File      string           `json:"file"`
 	DebugFile string           `json:"debug_file,omitempty"`
 	Output    string           `json:"output,omitempty"`
+	Alias     string           `json:"alias,omitempty"`     // with --both-names: the same symbols under FILE's name
 	Unchanged bool             `json:"unchanged,omitempty"` // with --restat: the output was left alone
 	Status    int              `json:"status"`
 	Error     string           `json:"error,omitempty"`
@@ -47,6 +48,9 @@ type fileSummary struct {
 	remarks []string // notes that --verbose shows
 	tried   []string // as elfobj.FindDebug tells
 	others  []string // as dwarf2sym.Report.Others
+
+	fileName    string // as dwarf2sym.Report has it
+	nameGuessed bool
 }
 
 // mappedSummary is a source file that was read for its digest.
@@ -147,6 +151,9 @@ func (d *dumper) reportWritten(r *dumpResult) {
 		d.msgs.printf("symtool: %s is unchanged", r.Output)
 	case r.Output != "-":
 		d.msgs.printf("symtool: wrote %s", r.Output)
+	}
+	if r.Alias != "" && !r.Unchanged {
+		d.msgs.printf("symtool: wrote %s", r.Alias)
 	}
 }
 

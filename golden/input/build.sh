@@ -162,6 +162,11 @@ if want pair; then
 	objcopy --only-keep-debug plain.elf pair.debug
 	objcopy --strip-all --add-gnu-debuglink=pair.debug plain.elf $out
 fi
+if want soname; then
+	$GCC $so -Wl,-soname,libnest.so.1 $nest -o plain.elf
+	objcopy --only-keep-debug plain.elf soname.debug
+	objcopy --strip-debug --add-gnu-debuglink=soname.debug plain.elf $out
+fi
 if want minidebug; then
 	# As RPM's find-debuginfo makes it: what .dynsym does not have, and .debug_frame.
 	$GXX -fno-asynchronous-unwind-tables -fno-exceptions -fvisibility-inlines-hidden $so scopes.cc -o plain.elf

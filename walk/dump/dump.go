@@ -150,7 +150,7 @@ func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
 type Module struct {
 	Range
 	Path      string // of the file, as the process had it
-	DebugFile string // name of its debug information, without folders: the PDB, or Path's last part
+	DebugFile string // name of its debug information, without folders: the PDB, DT_SONAME if it is known, or Path's last part
 	DebugPath string // the PDB with folders, as the module's record has it; "" without
 	DebugID   string // Breakpad's id, as MODULE records have it; "" if not known
 	CodeID    string // build-id or time and size in lower-case hexadecimal; "" if not known

@@ -119,7 +119,7 @@ func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
 		places = append(places, filepath.Join(dir, ".build-id", hex.EncodeToString(m.BuildID[:1]), hex.EncodeToString(m.BuildID[1:])))
 	}
 	name := strings.TrimLeft(path.Clean("/"+filePath(m.Path)), "/")
-	for _, name := range []string{name, path.Base(name), path.Base(r.sonames[m.Addr])} {
+	for _, name := range []string{name, path.Base(name), path.Base(m.DebugFile)} {
 		place := filepath.Join(dir, name)
 		if name != "." && filepath.IsLocal(name) && !strings.ContainsRune(name, 0) && !slices.Contains(places, place) {
 			places = append(places, place)
@@ -191,6 +191,11 @@ func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	if m.Path == "" {
 		m.Path = filepath.Base(f.Path)
 		m.DebugFile = m.Path
+	}
+	if own, err := f.SOName(); own != "" {
+		m.DebugFile = own
+	} else if err == nil && f.HasCode() {
+		m.DebugFile = baseName(m.Path)
 	}
 	if id := f.BuildID(); len(id) > 0 {
 		r.identify(m, id)

@@ -71,7 +71,6 @@ func (img *image) end() uint64 {
 // and the vdso.
 func (r *reader) findModules() {
 	var list []dump.Module
-	r.sonames = map[uint64]string{}
 	if len(r.files) > 0 {
 		list = r.mappedModules()
 	} else {
@@ -87,18 +86,36 @@ func (r *reader) findModules() {
 		r.d.Problems = append(r.d.Problems, bin.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
 	}
 	r.findMain()
-	r.nameBySymlinks()
+	r.nameDebugFiles()
 }
 
-// nameBySymlinks takes the names by which the dynamic linker opened libraries:
-// mostly those that they give themselves, of which few are in a core.
-func (r *reader) nameBySymlinks() {
-	if r.d.Linker == nil {
-		return
+// nameDebugFiles names the libraries' symbols as Breakpad's client and both
+// peers' dumpers do, by DT_SONAME. Few cores have its text: then by the names by
+// which the dynamic linker opened the libraries, which are mostly the same, since
+// they come from those that were linked against them.
+func (r *reader) nameDebugFiles() {
+	opened := map[int]string{}
+	if r.d.Linker != nil {
+		for _, l := range r.d.Linker.Maps {
+			if i := r.d.ModuleAt(l.Dynamic); i >= 0 && l.Name != "" {
+				opened[i] = baseName(l.Name)
+			}
+		}
 	}
-	for _, l := range r.d.Linker.Maps {
-		if i := r.d.ModuleAt(l.Dynamic); i >= 0 && l.Name != "" {
-			r.sonames[r.d.Modules[i].Addr] = l.Name
+	for i := range r.d.Modules {
+		m := &r.d.Modules[i]
+		if m.Path == vdsoName {
+			continue
+		}
+		own, known := "", false
+		if img := r.imageAt(m.Addr); img != nil {
+			own, known = r.soname(img)
+		}
+		if own == "" && !known {
+			own = opened[i]
+		}
+		if own != "" {
+			m.DebugFile = own
 		}
 	}
 }
@@ -199,7 +216,7 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 		below = img
 		name, ok := names[base]
 		if !ok {
-			name = r.soname(img)
+			name, _ = r.soname(img)
 		}
 		list = append(list, r.module(img, name, img.end()))
 	}
@@ -230,27 +247,31 @@ func (r *reader) mapFrom(addr uint64) int {
 	return lo
 }
 
-// soname is the name that a library gives itself.
-func (r *reader) soname(img *image) string {
+// soname is the name that a library gives itself, without folders. known reports
+// whether that, or that there is none, is in the core.
+func (r *reader) soname(img *image) (own string, known bool) {
 	var name, table uint64
-	named := false
+	named, whole := false, false
 	r.eachDynamic(img, func(_ uint64, tag elf.DynTag, value uint64) bool {
 		switch tag {
 		case elf.DT_SONAME:
 			name, named = value, true
 		case elf.DT_STRTAB:
 			table = value
+		case elf.DT_NULL:
+			whole = true
 		}
 		return true
 	})
 	if !named {
-		return ""
+		return "", whole
 	}
 	if table < img.base { // the linker has not relocated it
 		table += img.bias
 	}
-	text, _ := r.cstring(r.addr(table+name), maxPath)
-	return text
+	text, ok := r.cstring(r.addr(table+name), maxPath)
+	own = baseName(text)
+	return own, ok && own != ""
 }
 
 // deletedMark follows the path of a file that is no more.

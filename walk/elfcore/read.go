@@ -125,8 +125,7 @@ type reader struct {
 	files   []fileMap // of NT_FILE, by address
 	signals []signal  // of each thread
 	times   []cpuTime
-	rest    *note             // of symtool itself
-	sonames map[uint64]string // by which libraries were opened, by address
+	rest    *note // of symtool itself
 	loads   []dump.Region
 	places  []*place // of Options.Binaries
 }

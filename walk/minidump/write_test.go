@@ -212,3 +212,42 @@ func TestWriteWithoutContext(t *testing.T) {
 		t.Fatal(got, err)
 	}
 }
+
+// On Linux a module's path ends with the name by which its symbols are asked for, as
+// Breakpad's client writes it.
+func TestModulePath(t *testing.T) {
+	at := dump.Range{Addr: 0x10000, Size: 0x1000}
+	apk := []dump.Mapping{{Range: at, Offset: 0x5000, Path: "/data/app/base.apk"}}
+	lib := []dump.Mapping{{Range: at, Path: "/lib/liba.so.1.2"}}
+	for _, c := range []struct {
+		os   dump.OS
+		m    dump.Module
+		maps []dump.Mapping
+		want string
+	}{
+		{dump.Linux, dump.Module{Path: "/lib/liba.so.1.2", DebugFile: "liba.so.1"}, nil, "/lib/liba.so.1"},
+		{dump.Linux, dump.Module{Path: "/lib/liba.so.1.2", DebugFile: "liba.so.1"}, lib, "/lib/liba.so.1"},
+		{dump.Linux, dump.Module{Path: "/lib/liba.so.1.2", DebugFile: "liba.so.1.2"}, lib, "/lib/liba.so.1.2"},
+		{dump.Linux, dump.Module{Path: "liba.so.1.2", DebugFile: "liba.so.1"}, nil, "liba.so.1"},
+		{dump.Linux, dump.Module{Path: "/lib/liba.so.1.2 (deleted)", DebugFile: "liba.so.1"}, nil, "/lib/liba.so.1"},
+		{dump.Linux, dump.Module{Path: "/bin/prog"}, nil, "/bin/prog"},
+		{dump.Linux, dump.Module{Path: "", DebugFile: "liba.so.1"}, nil, "liba.so.1"},
+		{dump.Android, dump.Module{Path: "/data/app/base.apk", DebugFile: "liba.so"}, apk, "/data/app/base.apk/liba.so"},
+		{dump.Linux, dump.Module{Path: "/bin/a", DebugFile: "a.pdb", DebugPath: "/b/a.pdb"}, nil, "/bin/a"},
+		{dump.Windows, dump.Module{Path: `c:\a.exe`, DebugFile: "a.pdb"}, nil, `c:\a.exe`},
+		{dump.MacOS, dump.Module{Path: "/bin/a", DebugFile: "b"}, nil, "/bin/a"},
+	} {
+		d := full(arch.X86_64, binary.LittleEndian)
+		d.System.OS, d.Maps = c.os, c.maps
+		c.m.Range = at
+		d.Modules, d.Main = []dump.Module{c.m}, -1
+		var b bytes.Buffer
+		if _, err := Write(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(withoutRest(t, b.Bytes(), binary.LittleEndian), "x")
+		if err != nil || len(got.Modules) != 1 || got.Modules[0].Path != c.want {
+			t.Errorf("%v %+v: %v %+v, want %q", c.os, c.m, err, got.Modules, c.want)
+		}
+	}
+}

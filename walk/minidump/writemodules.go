@@ -13,13 +13,28 @@ func (w *writer) moduleList() []byte {
 	b := w.u32(nil, uint32(len(w.modules)))
 	for _, i := range w.modules {
 		m := &w.d.Modules[i]
-		name, cv := w.text(m.Path), w.codeView(m)
+		name, cv := w.text(w.modulePath(m)), w.codeView(m)
 		b = w.u32(w.u64(b, m.Addr), w.moduleSize(m), m.Checksum, m.Time, name)
 		b = w.fileVersion(b, m)
 		b = w.place(w.place(b, cv), location{})
 		b = w.u64(b, 0, 0)
 	}
 	return b
+}
+
+// modulePath is a module's path as Breakpad's client writes it on Linux, where
+// readers ask for symbols by its last part: with DT_SONAME in place of the file's
+// name, and behind it where the file is an archive, so that the module does not
+// begin with the file.
+func (w *writer) modulePath(m *dump.Module) string {
+	base := w.d.System.OS.Base(m.Path)
+	if !isLinux(w.d) || m.DebugPath != "" || m.DebugFile == "" || m.DebugFile == base {
+		return m.Path
+	}
+	if from := w.d.MappingAt(m.Addr); from != nil && from.Offset > 0 && from.Path == m.Path {
+		return m.Path + "/" + m.DebugFile
+	}
+	return m.Path[:len(m.Path)-len(base)] + m.DebugFile
 }
 
 func (w *writer) moduleSize(m *dump.Module) uint32 {

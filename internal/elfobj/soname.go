@@ -1,0 +1,118 @@
+package elfobj
+
+import (
+	"bytes"
+	"debug/elf"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// maxSOName is the length of the longest name that is read: no file system has
+// longer names of files.
+const maxSOName = 255
+
+// SOName returns the name that a library gives itself, DT_SONAME, without
+// folders; "" if it has none, or if the file does not have the contents of its
+// dynamic section, as a separate debug file. Breakpad's client, rust-minidump's
+// and both peers' dump_syms name a module by it, executables too
+// (TestSOName).
+//
+// An error, a *bin.Error, is about a name that is there and cannot be had.
+func (f *File) SOName() (string, error) {
+	dynamic := f.dynamic()
+	if dynamic == nil || f.Type == elf.ET_REL {
+		return "", nil
+	}
+	at, table, ok, err := f.findSOName(dynamic)
+	if !ok || err != nil {
+		return "", err
+	}
+	names, err := f.dynamicNames(dynamic, table)
+	if err != nil {
+		return "", err
+	}
+	name, err := names.cstring(at, maxSOName)
+	if err != nil {
+		return "", err
+	}
+	base := name[strings.LastIndexAny(name, `/\`)+1:]
+	if base == "" || base == "." || base == ".." || !bin.IsPrintable(base) || base != strings.TrimSpace(base) {
+		return "", names.errorf(at, "DT_SONAME is %q, want the name of a file", name)
+	}
+	return base, nil
+}
+
+// dynamic returns the dynamic section, nil if the file does not have its
+// contents. Program headers count only without sections: those of a separate
+// debug file are the binary's, whose offsets mean nothing in it.
+func (f *File) dynamic() *Section {
+	if f.HasSections() {
+		if s := f.sectionOfType(elf.SHT_DYNAMIC); s != nil && s.HasData() {
+			return s
+		}
+		return nil
+	}
+	for _, p := range f.SegmentsOf(elf.PT_DYNAMIC) {
+		return f.SectionOf(p, ".dynamic", elf.SHT_DYNAMIC)
+	}
+	return nil
+}
+
+// findSOName returns the offset of the name in the string table, and the address
+// of that.
+func (f *File) findSOName(dynamic *Section) (at, table uint64, ok bool, err error) {
+	data, err := dynamic.Data()
+	if err != nil {
+		return 0, 0, false, err
+	}
+	defer dynamic.Release()
+	c := bin.New(dynamic.Name, data, f.Order)
+	word := int(f.pick(4, 8))
+	for c.Len() >= 2*word {
+		tag, value := elf.DynTag(c.Uint(word)), c.Uint(word)
+		switch {
+		case tag == elf.DT_NULL:
+			return at, table, ok, nil
+		case tag == elf.DT_SONAME && !ok:
+			at, ok = value, true
+		case tag == elf.DT_STRTAB:
+			table = value
+		}
+	}
+	return at, table, ok, nil
+}
+
+// dynamicNames returns the string table of the dynamic section.
+func (f *File) dynamicNames(dynamic *Section, addr uint64) (*Section, error) {
+	if i := int64(dynamic.Link); i > 0 && i < int64(len(f.Sections)) && f.Sections[i].Type == elf.SHT_STRTAB {
+		return f.Sections[i], nil
+	}
+	p, ok := f.LoadedFrom(addr)
+	if !ok {
+		return nil, dynamic.errorf(0, "the string table at %#x, DT_STRTAB, is in no segment", addr)
+	}
+	return f.SectionOf(p, ".dynstr", elf.SHT_STRTAB), nil
+}
+
+// cstring reads a string of at most n bytes at an offset, and nothing else: a
+// string table may have megabytes.
+func (s *Section) cstring(off uint64, n int) (string, error) {
+	switch {
+	case s.bad != nil:
+		return "", s.bad
+	case s.Compressed():
+		return "", s.errorf(off, "is compressed, which no loader reads")
+	case off >= uint64(s.size):
+		return "", s.errorf(off, "string outside of the section's %#x bytes", s.size)
+	}
+	text := make([]byte, min(uint64(n)+1, uint64(s.size)-off))
+	if err := s.readAt(text, int64(off)); err != nil {
+		return "", err
+	}
+	end := bytes.IndexByte(text, 0)
+	if end < 0 {
+		return "", s.errorf(off, "string without an end within %d bytes", len(text))
+	}
+	return string(text[:end]), nil
+}
