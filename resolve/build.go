@@ -22,6 +22,7 @@ const maxProblems = 100
 type builder struct {
 	x        *Index
 	file     string // for messages
+	most     int64  // bytes of the index; 0 is no limit
 	parser   symfmt.LineParser
 	problems []bin.Problem
 
@@ -50,11 +51,12 @@ type part struct {
 const readSize = 256 << 10
 
 // build reads text from offset base on. Compressed text that breaks off in the
-// middle is used up to there.
-func build(text io.Reader, base uint64, compressed bool, file string) (*Index, []bin.Problem, error) {
-	b := &builder{x: newIndex(), file: file, offset: base}
+// middle is used up to there. An index of more than most bytes is an error; 0 is no
+// limit.
+func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*Index, []bin.Problem, error) {
+	b := &builder{x: newIndex(), file: file, offset: base, most: most}
 	if err := b.read(text); err != nil {
-		if !compressed || b.line == 0 {
+		if !compressed || b.line == 0 || errors.Is(err, errIndexSize) {
 			return nil, b.problems, err
 		}
 		b.problem(err, "the rest of the file")
@@ -64,6 +66,16 @@ func build(text io.Reader, base uint64, compressed bool, file string) (*Index, [
 	}
 	b.finish()
 	return b.x, b.problems, nil
+}
+
+// errIndexSize is in errors of an index that is larger than what it may be.
+var errIndexSize = errors.New("the index is too large")
+
+// size is how many bytes the index takes so far, about.
+func (b *builder) size() int64 {
+	spans := b.funcs.count + b.blocks.count + b.wins.count + b.fpos.count
+	return int64(spans)*(startSize+spanSize+8) + int64(b.publics.count)*(publicSize+publicCost) +
+		int64(b.files.count+b.origins.count)*(numberSize+nameCost)
 }
 
 // read goes through the lines.
@@ -82,6 +94,9 @@ func (b *builder) read(text io.Reader) error {
 			used, skip = b.skip(buf[:have])
 		}
 		used += b.lines(buf[used:have])
+		if b.most > 0 && b.size() > b.most {
+			return fmt.Errorf("%s: after line %d: %w: over the limit of %d bytes of memory", b.file, b.line, errIndexSize, b.most)
+		}
 		if err == io.EOF {
 			if used < have {
 				b.take(buf[used:have], have-used)

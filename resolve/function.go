@@ -45,6 +45,10 @@ type names interface {
 	origin(symfmt.OriginID) (name, file uint32, err error)
 }
 
+// maxInlined is how many functions may be inlined at one address. Compilers stop far
+// below that; a file that does not makes a line for each of them of every address.
+const maxInlined = 256
+
 // functionParser turns the text of functions into functions.
 type functionParser struct {
 	record    symfmt.LineParser
@@ -57,6 +61,7 @@ type functionParser struct {
 	words     []uint32 // of the function
 	packer    packer
 	origins   []uint32 // by call: the place of the file of its origin
+	depths    []uint16 // by call: how many functions it is inlined into, with the FUNC
 
 	last    symfmt.FileID // found last: runs of lines name one file
 	place   uint32
@@ -108,7 +113,7 @@ func (p *functionParser) add(rec *symfmt.Record) {
 // fill puts the places of names for the numbers of FILE and INLINE_ORIGIN.
 // Segments one behind the other of which the same is known then become one.
 func (p *functionParser) fill(f *function) error {
-	p.calls, p.origins = p.calls[:0], p.origins[:0]
+	p.calls, p.origins, p.depths = p.calls[:0], p.origins[:0], p.depths[:0]
 	for i := range p.flat.Calls {
 		if err := p.call(&p.flat.Calls[i]); err != nil {
 			return err
@@ -137,6 +142,14 @@ func (p *functionParser) fill(f *function) error {
 
 // call adds a call, which is behind the one that it is in.
 func (p *functionParser) call(c *symfmt.Call) error {
+	depth := uint16(1)
+	if c.Outer != symfmt.NoCall {
+		depth += p.depths[c.Outer]
+	}
+	if depth > maxInlined {
+		return fmt.Errorf("over %d functions are inlined into one another", maxInlined)
+	}
+	p.depths = append(p.depths, depth)
 	name, originFile, err := p.names.origin(c.Origin)
 	if err != nil {
 		return err

@@ -11,10 +11,12 @@ import (
 
 // OpenFile is Open for a symbol file that is open already, which then belongs to the
 // Resolver, and is closed when there is an error. name is for messages. The end of ctx
-// ends the pass over the text. held is how many bytes of functions are kept, about; 0
-// is as many as Open keeps.
-func OpenFile(ctx context.Context, f *os.File, name string, held int64) (*Resolver, error) {
-	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, maxText)
+// ends the pass over the text. most is how many bytes the Resolver may hold, about: a
+// file whose index takes more than that is an error, and a quarter of it is for the
+// functions that were read. 0 is no limit to the index, and as many functions as Open
+// keeps.
+func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
+	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, maxText, most)
 	if err != nil || t != text(f) {
 		f.Close()
 	}
@@ -22,8 +24,8 @@ func OpenFile(ctx context.Context, f *os.File, name string, held int64) (*Resolv
 		return nil, err
 	}
 	r := newResolver(name, x, t, problems, nil)
-	if held > 0 {
-		r.limit = held
+	if most > 0 {
+		r.limit = max(most/4, 1<<20)
 	}
 	r.owns = t == text(f)
 	return r, nil

@@ -202,6 +202,9 @@ var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
 // read reads function i into the cache, which may be another one then.
 func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
+	if most := max(r.limit/4, 1<<20); int64(v.length) > most {
+		return nil, nil, r.errorf(v.offset, fmt.Errorf("a FUNC with %d bytes of lines and inlined functions, over the limit of %d", v.length, most))
+	}
 	data, err := r.spanText(v)
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -33,7 +34,7 @@ func openBytes(data []byte) (*Resolver, error) {
 	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
 		bom = 3
 	}
-	x, problems, err := build(bytes.NewReader(data[bom:]), bom, false, "test.sym")
+	x, problems, err := build(bytes.NewReader(data[bom:]), bom, false, "test.sym", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -366,7 +367,12 @@ func openFile(t testing.TB, path string) *Resolver {
 }
 
 func TestOpen(t *testing.T) {
-	long := small + strings.Repeat("INFO padding 0123456789\n", heldText/20) + "FUNC 3000 10 0 last\n"
+	rng := rand.New(rand.NewPCG(1, 2)) // else it is a bomb where it is compressed
+	padding := strings.Builder{}
+	for padding.Len() < heldText {
+		fmt.Fprintf(&padding, "INFO padding %x\n", rng.Uint64())
+	}
+	long := small + padding.String() + "FUNC 3000 10 0 last\n"
 	for name, data := range map[string][]byte{
 		"plain": []byte(small), "bom": []byte("\xef\xbb\xbf" + small), "crlf": []byte(strings.ReplaceAll(small, "\n", "\r\n")),
 		"gzip": compress(t, "gzip", small), "zstd": compress(t, "zstd", small), "gzip bom": compress(t, "gzip", "\xef\xbb\xbf"+small),

@@ -419,7 +419,7 @@ func newModuleResolver(m *symfmt.Module, binary *dwarf2sym.Extents, path string)
 	in, out := io.Pipe()
 	go func() { out.CloseWithError(symfmt.Write(out, m, symfmt.WriteOptions{})) }()
 	defer in.Close()
-	x, t, problems, err := unpack(in, path)
+	x, t, problems, err := unpack(in, path, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -37,11 +37,12 @@ func openText(f *os.File, name string) (*Index, text, []bin.Problem, error) {
 }
 
 func openTextUpTo(f *os.File, name string, most int64) (*Index, text, []bin.Problem, error) {
-	return openTextFrom(f, f, name, most)
+	return openTextFrom(f, f, name, most, 0)
 }
 
-// openTextFrom is openTextUpTo for a file whose bytes come through in.
-func openTextFrom(f *os.File, through io.Reader, name string, most int64) (*Index, text, []bin.Problem, error) {
+// openTextFrom is openTextUpTo for a file whose bytes come through in. The index
+// has up to mostIndex bytes; 0 is no limit.
+func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex int64) (*Index, text, []bin.Problem, error) {
 	in, compression, err := symfmt.NewText(through)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
@@ -51,10 +52,10 @@ func openTextFrom(f *os.File, through io.Reader, name string, most int64) (*Inde
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		x, problems, err := build(in, bom, false, name)
+		x, problems, err := build(in, bom, false, name, mostIndex)
 		return x, f, problems, err
 	}
-	return unpack(fetch.Limit(in, most), name)
+	return unpack(fetch.Limit(in, most), name, mostIndex)
 }
 
 // skipped returns the length of the byte order mark that a text leaves out.
@@ -71,9 +72,9 @@ func skipped(f *os.File) (uint64, error) {
 }
 
 // unpack indexes a text and keeps it as it goes by.
-func unpack(in io.Reader, name string) (*Index, text, []bin.Problem, error) {
+func unpack(in io.Reader, name string, mostIndex int64) (*Index, text, []bin.Problem, error) {
 	keep := &spill{}
-	x, problems, err := build(io.TeeReader(in, keep), 0, true, name)
+	x, problems, err := build(io.TeeReader(in, keep), 0, true, name, mostIndex)
 	if keep.err != nil {
 		err = fmt.Errorf("%s: uncompressed: %w", name, keep.err)
 	}

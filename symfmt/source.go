@@ -16,6 +16,14 @@ import (
 // the most that zstd reads without being asked. A larger window is refused.
 const maxZstdWindow = 128 << 20
 
+// Compressed text may have maxTextRatio times the bytes that it was read from, and
+// freeText more. Symbol files compress 4 to 15 times, which makes this a limit for
+// files that are made to cost memory: zstd packs a gigabyte of one record into 100 KB.
+const (
+	maxTextRatio = 50
+	freeText     = 4 << 20
+)
+
 // How compressed data begins.
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
@@ -27,17 +35,20 @@ type source struct {
 	in          *input
 	text        io.Reader
 	compression string // "gzip", "zstd" or ""
+	n           int64  // bytes of text that were read
 }
 
 // input remembers a failure of the file itself, to tell it from damage of the
 // compressed data.
 type input struct {
 	r   io.Reader
+	n   int64 // bytes that were read
 	err error
 }
 
 func (in *input) Read(p []byte) (int, error) {
 	n, err := in.r.Read(p)
+	in.n += int64(n)
 	if err != nil && err != io.EOF {
 		in.err = err
 	}
@@ -105,6 +116,10 @@ func Decompress(r io.Reader) (text io.Reader, compression string, err error) {
 // Read reads text.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.text.Read(p)
+	s.n += int64(n)
+	if s.compression != "" && s.n > freeText+maxTextRatio*s.in.n {
+		return 0, &errDamaged{s.compression, fmt.Errorf("%d bytes become more than %d: the limit is %d times as many and %d MB", s.in.n, s.n-int64(n), maxTextRatio, freeText>>20)}
+	}
 	if err != nil && err != io.EOF {
 		err = s.failure(err)
 	}

@@ -30,6 +30,19 @@ type answers struct {
 	jobs  []*job
 	of    [][]answered        // by job, for each of its frames
 	found map[moduleName]bool // modules whose symbols were looked for
+	left  int                 // bytes of names that it may still have
+}
+
+// textPerFrame is how many bytes of names an answer has for each frame that a request
+// may have: what is inlined, and names without end, must not make gigabytes of it.
+const textPerFrame = 1 << 10
+
+// take charges the names of a frame, and reports whether there was room for them.
+func (a *answers) take(frames []resolve.Frame) bool {
+	for i := range frames {
+		a.left -= 64 + len(frames[i].Function) + len(frames[i].File)
+	}
+	return a.left >= 0
 }
 
 // serveSymbolicate answers /symbolicate/v5 and v4.
@@ -134,7 +147,7 @@ type place struct{ job, frame int32 }
 // symbolicate looks up all frames, module by module, so that the symbols of one
 // at a time are needed.
 func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error) {
-	a := &answers{jobs: jobs, of: make([][]answered, len(jobs)), found: map[moduleName]bool{}}
+	a := &answers{jobs: jobs, of: make([][]answered, len(jobs)), found: map[moduleName]bool{}, left: textPerFrame * s.cfg.MaxFrames}
 	byModule := map[moduleName][]place{}
 	var order []moduleName
 	for n, j := range jobs {
@@ -191,6 +204,10 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 		found, err := entry.r.Find(symfmt.RVA(f.offset), &at)
 		if err != nil {
 			s.tellf("%v", err)
+			continue
+		}
+		if found && len(at.Frames) > 0 && !a.take(at.Frames) {
+			s.tellf("%s: a request got no more names than %d bytes", entry.key, textPerFrame*s.cfg.MaxFrames)
 			continue
 		}
 		if found && len(at.Frames) > 0 {

@@ -163,7 +163,7 @@ func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Re
 			r, err = nil, fmt.Errorf("%s: reading it failed: %v", e.key, p)
 		}
 	}()
-	r, err = resolve.OpenFile(ctx, f, e.key, max(c.limit/4, 1<<20))
+	r, err = resolve.OpenFile(ctx, f, e.key, c.limit)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,0 +1,72 @@
+package resolve
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// nested is a FUNC with functions that are inlined into one another.
+func nested(depth int) string {
+	text := strings.Builder{}
+	text.WriteString("MODULE Linux x86_64 ABC0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n")
+	for i := range depth {
+		fmt.Fprintf(&text, "INLINE %d 1 0 0 1000 10\n", i)
+	}
+	return text.String() + "FUNC 2000 10 0 other\n"
+}
+
+// An address in more inlined functions than a compiler makes is an error, and costs no
+// other.
+func TestDeepInlines(t *testing.T) {
+	for _, depth := range []int{1, maxInlined, maxInlined + 1, 100_000} {
+		r := openFile(t, writeFile(t, "x.sym", []byte(nested(depth))))
+		var at Location
+		_, err := r.Find(0x1000, &at)
+		if depth <= maxInlined {
+			if err != nil || len(at.Frames) != depth+1 {
+				t.Errorf("%d: %v, %d frames", depth, err, len(at.Frames))
+			}
+		} else if err == nil || !strings.Contains(err.Error(), "over 256 functions are inlined into one another") {
+			t.Errorf("%d: %v", depth, err)
+		}
+		if found, err := r.Find(0x2000, &at); !found || err != nil || at.Frames[0].Function != "other" {
+			t.Errorf("%d: %v, %v", depth, err, at)
+		}
+	}
+}
+
+// The text of a function has a limit, which is tied to what a Resolver may hold, and so
+// has the index.
+func TestFunctionText(t *testing.T) {
+	long := "MODULE Linux x86_64 ABC0 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n" + strings.Repeat("1000 10 1 0\n", 2<<20/12) + "FUNC 2000 10 0 other\n2000 10 2 0\n"
+	path := writeFile(t, "x.sym", []byte(long))
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenFile(t.Context(), f, path, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var at Location
+	if _, err := r.Find(0x1000, &at); err == nil || !strings.Contains(err.Error(), "bytes of lines and inlined functions, over the limit of 1048576") {
+		t.Error(err)
+	}
+	if found, err := r.Find(0x2000, &at); !found || err != nil || at.Frames[0].Line != 2 {
+		t.Errorf("%v, %v", err, at)
+	}
+	r = openFile(t, path)
+	if found, err := r.Find(0x1000, &at); !found || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+	many := writeFile(t, "y.sym", []byte("MODULE Linux x86_64 ABC0 a\n"+strings.Repeat("FUNC 1000 10 0 f\n", 100_000)))
+	if f, err = os.Open(many); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenFile(t.Context(), f, many, 1<<20); err == nil || !strings.Contains(err.Error(), "the index is too large: over the limit of 1048576 bytes") {
+		t.Error(err)
+	}
+}
