@@ -33,8 +33,10 @@ type builder struct {
 	funcs, blocks, wins, fpos spanRecords // of the Index
 	publics, files, origins   records
 
-	function part
-	block    part
+	function  part
+	block     part
+	lostLines orphans
+	lostRows  orphans
 
 	oldForm, newForm bool // INLINE records seen
 }
@@ -128,13 +130,13 @@ func (b *builder) skip(text []byte) (used int, more bool) {
 
 // tooLong passes over a line that is too long.
 func (b *builder) tooLong(head []byte) {
-	switch {
-	case bytes.HasPrefix(head, []byte("FUNC ")):
-		b.closeFunction()
-	case bytes.HasPrefix(head, []byte("STACK CFI INIT ")):
-		b.closeBlock()
+	lost := "line"
+	for _, kind := range []symfmt.Kind{symfmt.KindFunc, symfmt.KindCFIInit} {
+		if bytes.HasPrefix(head, []byte(kind.String()+" ")) {
+			lost = kind.String()
+		}
 	}
-	b.problem(fmt.Errorf("%s:%d: line is over %d bytes long", b.file, b.line, symfmt.MaxLine), "line")
+	b.lose(lost, fmt.Errorf("%s:%d: line is over %d bytes long", b.file, b.line, symfmt.MaxLine))
 }
 
 // lines takes all whole lines of text and returns their length.
@@ -160,7 +162,7 @@ func (b *builder) take(line []byte, size int) {
 	case isWord(line):
 		b.word(line, end)
 	default: // a line record, or nothing
-		b.function.end = end
+		b.lineEnds(line, end)
 	}
 	b.offset = end
 }
@@ -184,13 +186,14 @@ func isWord(line []byte) bool {
 func (b *builder) word(line []byte, end uint64) {
 	switch {
 	case bytes.HasPrefix(line, []byte("INLINE ")) && b.formIsKnown(line):
-		b.function.end = end
+		b.memberEnds(line, end)
 		return
 	case isRow(line):
-		b.block.end = end
+		b.rowEnds(line, end)
 		return
 	}
-	line = bytes.TrimLeft(trim(line), " \t")
+	whole := trim(line)
+	line = bytes.TrimLeft(whole, " \t")
 	if len(line) == 0 {
 		return
 	}
@@ -199,7 +202,7 @@ func (b *builder) word(line []byte, end uint64) {
 		b.damaged(rec != nil, err)
 	}
 	if rec != nil {
-		b.add(rec, end)
+		b.add(rec, whole, end)
 	}
 }
 
@@ -230,20 +233,28 @@ func (b *builder) formIsKnown(line []byte) bool {
 // before it.
 func (b *builder) damaged(usable bool, err error) {
 	lost := ""
+	var bad *symfmt.SyntaxError
 	if !usable {
 		lost = "line"
-	}
-	var bad *symfmt.SyntaxError
-	if errors.As(err, &bad) && !usable && bad.Record != "" {
-		lost = bad.Record
-		switch lost {
-		case symfmt.KindFunc.String():
-			b.closeFunction()
-		case symfmt.KindCFIInit.String():
-			b.closeBlock()
+		if errors.As(err, &bad) && bad.Record != "" {
+			lost = bad.Record
 		}
 	}
-	b.problem(err, lost)
+	b.lose(lost, err)
+}
+
+// lose notes a record that cannot be used: a FUNC or STACK CFI INIT with what follows.
+func (b *builder) lose(lost string, err error) {
+	switch lost {
+	case symfmt.KindFunc.String():
+		b.closeFunction()
+		b.lostLines.start(b, lost, err)
+	case symfmt.KindCFIInit.String():
+		b.closeBlock()
+		b.lostRows.start(b, lost, err)
+	default:
+		b.problem(err, lost)
+	}
 }
 
 func (b *builder) problem(err error, lost string) {
@@ -264,8 +275,8 @@ func (b *builder) winsOf(kind uint32) *spanRecords {
 	return nil
 }
 
-// add puts a record, up to end, to those of its table.
-func (b *builder) add(rec *symfmt.Record, end uint64) {
+// add puts a record, which is in line and ends at end, to those of its table.
+func (b *builder) add(rec *symfmt.Record, line []byte, end uint64) {
 	x := b.x
 	b.records = b.records || rec.Kind >= symfmt.KindFunc
 	switch rec.Kind {
@@ -273,27 +284,29 @@ func (b *builder) add(rec *symfmt.Record, end uint64) {
 		if x.OS == "" {
 			x.OS, x.Arch, x.ID, x.Name = string(rec.OS), string(rec.Arch), string(rec.DebugID), string(rec.Name)
 		}
-	case symfmt.KindLine:
-		b.function.end = end
+	case symfmt.KindLine: // behind blanks
+		b.memberEnds(line, end)
 	case symfmt.KindInline:
-		b.function.end = end
+		b.memberEnds(line, end)
 		if b.function.open {
 			b.oldForm, b.newForm = b.oldForm || rec.OldForm, b.newForm || !rec.OldForm
 		}
 	case symfmt.KindFunc:
 		b.closeFunction()
+		b.lostLines.end(b)
 		if rec.Size > 0 {
 			b.funcs.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
 		}
 		b.function = part{true, rec.Size > 0, b.offset, end}
 	case symfmt.KindCFIInit:
 		b.closeBlock()
+		b.lostRows.end(b)
 		if rec.Size > 0 {
 			b.blocks.add(span{rva: rec.RVA, size: rec.Size, offset: b.offset})
 		}
 		b.block = part{true, rec.Size > 0, b.offset, end}
 	case symfmt.KindCFI:
-		b.block.end = end
+		b.rowEnds(line, end)
 	case symfmt.KindStackWin:
 		if wins := b.winsOf(rec.Win.Type); wins != nil && rec.Win.CodeSize > 0 {
 			wins.add(span{rva: rec.Win.RVA, size: rec.Win.CodeSize, offset: b.offset})
@@ -331,6 +344,8 @@ func (b *builder) closeBlock() {
 func (b *builder) finish() {
 	b.closeFunction()
 	b.closeBlock()
+	b.lostLines.end(b)
+	b.lostRows.end(b)
 	x := b.x
 	x.size = b.offset
 	x.OldInlines = b.oldForm && !b.newForm

@@ -3,6 +3,7 @@ package resolve
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/symtool/symtool/symfmt"
@@ -63,14 +64,17 @@ type functionParser struct {
 	origins   []uint32 // by call: the place of the file of its origin
 	depths    []uint16 // by call: how many functions it is inlined into, with the FUNC
 
+	bad     error // the first record that cannot be read
+	badAt   int   // its place in the text
+	badMore int   // records like it behind it
+
 	last    symfmt.FileID // found last: runs of lines name one file
 	place   uint32
 	hasLast bool
 }
 
 // parse reads the text of a function, which the next call's takes the memory of.
-// Records that are damaged are left out: whoever wants to hear about them reads
-// the file with symfmt.
+// Records that are damaged are left out, and counted.
 func (p *functionParser) parse(text []byte, s span, n names) (function, error) {
 	head, rest, _ := bytes.Cut(text, []byte{'\n'})
 	rec, err := p.record.Parse(trim(head), "", 1)
@@ -85,7 +89,11 @@ func (p *functionParser) parse(text []byte, s span, n names) (function, error) {
 		if line = trim(line); len(line) > symfmt.MaxLine || len(bytes.TrimLeft(line, " \t")) == 0 {
 			continue
 		}
-		if rec, err := p.record.Parse(line, "", 1); err == nil {
+		rec, err := p.record.Parse(line, "", 1)
+		if err != nil && isMember(err) {
+			p.refuse(err, len(text)-len(rest)-len(line))
+		}
+		if err == nil {
 			p.add(rec)
 		}
 	}
@@ -93,11 +101,27 @@ func (p *functionParser) parse(text []byte, s span, n names) (function, error) {
 	return f, p.fill(&f)
 }
 
+// isMember reports whether a bad record belongs to a FUNC. The others were reported
+// when the index was made.
+func isMember(err error) bool {
+	var bad *symfmt.SyntaxError
+	return errors.As(err, &bad) && (bad.Record == symfmt.KindLine.String() || bad.Record == symfmt.KindInline.String())
+}
+
+func (p *functionParser) refuse(err error, at int) {
+	if p.bad == nil {
+		p.bad, p.badAt = err, at
+		return
+	}
+	p.badMore++
+}
+
 func trim(line []byte) []byte { return bytes.TrimRight(line, "\r") }
 
 func (p *functionParser) reset(start symfmt.RVA, n names) {
 	p.flattener.Reset(start)
 	p.names, p.hasLast = n, false
+	p.bad, p.badMore = nil, 0
 }
 
 // add takes a line or INLINE record.

@@ -30,6 +30,10 @@ type Resolver struct {
 	origins *nameTable
 	publics publicSlots
 
+	damaged   atomic.Int32  // the length of damage
+	damage    []bin.Problem // found in functions
+	damagedAt map[uint64]bool
+
 	unmap func() // gives the index back; nil if it is no file
 	owns  bool   // of OpenFile: text is the symbol file itself
 }
@@ -215,6 +219,7 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 	if err != nil {
 		return nil, nil, r.errorf(v.offset, err)
 	}
+	r.noteDamage(v.offset, p)
 	c, s, err := r.keep(i, v, f.name, p.packer.pack(&f))
 	if err != nil {
 		return nil, nil, r.errorf(v.offset, err)

@@ -36,7 +36,7 @@ import (
 // anyway, which takes longer than the pass that makes the index.
 const (
 	sideMagic   = "symtoolX"
-	sideVersion = 3
+	sideVersion = 4
 	sideCRC     = 12
 	sideParts   = 80
 	maxSide     = 1 << 36 // far above the index of any symbol file

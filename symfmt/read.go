@@ -22,7 +22,7 @@ import (
 // Memory is bounded by the bytes of text read: no number in the text, be it a
 // count or an id, sizes anything.
 func Read(r io.Reader, opts ReadOptions) (*Module, Report, error) {
-	b := builder{rd: NewReader(r, opts), m: &Module{}}
+	b := builder{rd: NewReader(r, opts), m: &Module{}, groups: newGroups()}
 	err := b.run()
 	if err == nil {
 		err = b.finish()
@@ -44,14 +44,13 @@ type builder struct {
 	module   bool // a MODULE was there, good or bad
 	noModule bool // its absence is reported
 
+	groups groups
+
 	inFunc bool // a FUNC is open: the last of m.Funcs
 	body   BodyBuilder
 	arena  Arena
-	lostIn orphans // records that belong to no FUNC
 
-	inBlock bool // a STACK CFI INIT is open: the last of m.CFI.Blocks
 	lastRow RVA
-	lostCFI orphans // rows that belong to no block
 
 	files   references
 	origins references
@@ -82,15 +81,17 @@ func (b *builder) run() error {
 
 // add puts one record into the module. The error is that of a strict reader.
 func (b *builder) add(rec *Record) error {
-	if rec.Kind == KindLine {
-		return b.addLine(rec)
-	}
-	if !b.module && rec.Kind != KindModule {
-		if err := b.missingModule(rec); err != nil {
+	if rec.Kind != KindLine {
+		if err := b.wantModule(rec); err != nil {
 			return err
 		}
 	}
+	if ok, err := b.groups.take(b.rd, rec); !ok {
+		return err
+	}
 	switch rec.Kind {
+	case KindLine:
+		return b.addLine(rec)
 	case KindModule:
 		return b.addModule(rec)
 	case KindInfo:
@@ -122,21 +123,18 @@ func (b *builder) add(rec *Record) error {
 func (b *builder) damaged(usable bool, bad *SyntaxError) error {
 	kind := b.rd.rec.Kind
 	b.module = b.module || kind == KindModule
-	switch {
-	case usable:
+	if usable {
 		return b.rd.problem(bad, "")
-	case kind == KindFunc:
-		b.endFunc()
-		return b.lostIn.start(b.rd, bad, "FUNC")
-	case kind == KindCFIInit:
-		b.endBlock()
-		return b.lostCFI.start(b.rd, bad, "STACK CFI INIT")
 	}
-	return b.rd.problem(bad, kind.lost())
+	if kind == KindFunc {
+		b.endFunc()
+	}
+	return b.groups.lose(b.rd, kind, bad)
 }
 
-func (b *builder) missingModule(rec *Record) error {
-	if b.noModule {
+// wantModule reports once that there is no MODULE.
+func (b *builder) wantModule(rec *Record) error {
+	if b.module || rec.Kind == KindModule || b.noModule {
 		return nil
 	}
 	b.noModule = true
@@ -182,7 +180,6 @@ func (b *builder) addFunc(rec *Record) {
 
 // endFunc closes the FUNC that is open.
 func (b *builder) endFunc() {
-	b.lostIn.end(b.rd)
 	if b.inFunc {
 		b.m.Funcs[len(b.m.Funcs)-1].Body = b.body.Finish(&b.arena)
 		b.inFunc = false
@@ -190,9 +187,6 @@ func (b *builder) endFunc() {
 }
 
 func (b *builder) addLine(rec *Record) error {
-	if !b.inFunc {
-		return b.lostIn.add(b.rd, rec, "no FUNC before it")
-	}
 	b.body.AddLine(rec.Line)
 	if id := uint32(rec.Line.File); !b.files.known(id) {
 		return b.undeclaredFile(rec, id, 3)
@@ -201,9 +195,6 @@ func (b *builder) addLine(rec *Record) error {
 }
 
 func (b *builder) addInline(rec *Record) error {
-	if !b.inFunc {
-		return b.lostIn.add(b.rd, rec, "no FUNC before it")
-	}
 	in := &rec.Inline
 	b.body.AddInline(in)
 	if err := b.forms.inline(b, rec); err != nil {
@@ -249,8 +240,7 @@ func (b *builder) addWin(rec *Record) {
 }
 
 func (b *builder) addBlock(rec *Record) error {
-	b.endBlock()
-	b.inBlock, b.lastRow = true, rec.RVA
+	b.lastRow = rec.RVA
 	cfi := &b.m.CFI
 	if len(cfi.Rows) >= math.MaxUint32 {
 		return rec.Errorf(0, "more than %d STACK CFI records before it", uint32(math.MaxUint32))
@@ -261,15 +251,7 @@ func (b *builder) addBlock(rec *Record) error {
 	return nil
 }
 
-func (b *builder) endBlock() {
-	b.lostCFI.end(b.rd)
-	b.inBlock = false
-}
-
 func (b *builder) addRow(rec *Record) error {
-	if !b.inBlock {
-		return b.lostCFI.add(b.rd, rec, "no STACK CFI INIT before it")
-	}
 	cfi := &b.m.CFI
 	block := &cfi.Blocks[len(cfi.Blocks)-1]
 	if rec.RVA < block.RVA || uint64(rec.RVA-block.RVA) >= block.Size {
@@ -306,7 +288,7 @@ func (b *builder) intern(rules []byte) RuleID {
 // finish closes what is open and judges what only the whole file tells.
 func (b *builder) finish() error {
 	b.endFunc()
-	b.endBlock()
+	b.groups.end(b.rd)
 	if b.records == 0 {
 		return &SyntaxError{
 			File: b.rd.opts.File, Line: 1, Col: 1,

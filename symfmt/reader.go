@@ -27,6 +27,7 @@ type ReadOptions struct {
 	Tolerant    bool   // go on after bad records, and report them
 	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
 	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
+	Grouped     bool   // Reader: records that belong to no FUNC or STACK CFI INIT are bad
 }
 
 // Report tells what was met while reading.
@@ -57,6 +58,7 @@ type Reader struct {
 	report Report
 	used   int64 // bytes of text before buf[0]
 	lost   [KindCFI + 1]int
+	groups groups
 }
 
 // NewReader returns a Reader of the symbol file r, which may be compressed with
@@ -65,7 +67,7 @@ func NewReader(r io.Reader, opts ReadOptions) *Reader {
 	if opts.MaxProblems <= 0 {
 		opts.MaxProblems = DefaultMaxProblems
 	}
-	rd := &Reader{opts: opts, in: r, buf: []byte{'\n'}}
+	rd := &Reader{opts: opts, in: r, buf: []byte{'\n'}, groups: newGroups()}
 	rd.rec.file = opts.File
 	return rd
 }
@@ -75,33 +77,54 @@ func NewReader(r io.Reader, opts ReadOptions) *Reader {
 func (r *Reader) Reset(in io.Reader) {
 	buf := r.buf
 	buf[0] = '\n'
-	*r = Reader{opts: r.opts, in: in, buf: buf, rec: Record{file: r.opts.File}}
+	*r = Reader{opts: r.opts, in: in, buf: buf, rec: Record{file: r.opts.File}, groups: newGroups()}
 }
 
 // Next reads the next record, which is valid until the call after this. At the
 // end it returns io.EOF. A strict reader ends with a *SyntaxError at the first
 // bad record; a tolerant one reports it as a problem and goes on. Of a record
 // whose only fault is an empty name, it returns what there is.
+//
+// With Grouped, lines and INLINEs belong to the FUNC before them, and STACK CFI to
+// the STACK CFI INIT before them, whatever is in between. Those that have none, or
+// whose is bad, are reported and left out.
 func (r *Reader) Next() (*Record, error) {
 	for {
 		rec, bad, err := r.next()
 		if err != nil {
+			r.groups.end(r)
 			return nil, err
 		}
 		if bad != nil {
-			lost := ""
-			if rec == nil {
-				lost = r.rec.Kind.lost()
-				r.lost[r.rec.Kind]++
-			}
-			if err := r.problem(bad, lost); err != nil {
+			if err := r.lose(rec != nil, bad); err != nil {
 				return nil, err
 			}
 		}
-		if rec != nil {
-			return rec, nil
+		if rec == nil {
+			continue
 		}
+		if r.opts.Grouped {
+			if ok, err := r.groups.take(r, rec); err != nil || !ok {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		return rec, nil
 	}
+}
+
+// lose reports a bad record.
+func (r *Reader) lose(usable bool, bad *SyntaxError) error {
+	if usable {
+		return r.problem(bad, "")
+	}
+	r.lost[r.rec.Kind]++
+	if r.opts.Grouped {
+		return r.groups.lose(r, r.rec.Kind, bad)
+	}
+	return r.problem(bad, r.rec.Kind.lost())
 }
 
 // Lost is how many records of a kind Next passed over because they were bad: what

@@ -123,6 +123,79 @@ func (o *orphans) end(rd *Reader) {
 	o.open = false
 }
 
+// A group is a FUNC or a STACK CFI INIT with the records that belong to it.
+type group struct {
+	open   bool
+	what   string // the record that begins it
+	orphan string // what is wrong with records that belong to none
+	lost   orphans
+}
+
+// begin opens the group of the next FUNC or STACK CFI INIT.
+func (g *group) begin(rd *Reader) {
+	g.lost.end(rd)
+	g.open = true
+}
+
+// lose is begin for one that is bad: what belongs to it must not go to the one before.
+func (g *group) lose(rd *Reader, bad *SyntaxError) error {
+	g.lost.end(rd)
+	g.open = false
+	return g.lost.start(rd, bad, g.what)
+}
+
+// member reports whether a record belongs to a group; the others are lost.
+func (g *group) member(rd *Reader, rec *Record) (bool, error) {
+	if g.open {
+		return true, nil
+	}
+	return false, g.lost.add(rd, rec, g.orphan)
+}
+
+// groups are those that the next record may belong to: lines and INLINEs belong to the
+// last FUNC, rows to the last STACK CFI INIT, whatever is in between.
+type groups struct{ fn, block group }
+
+func newGroups() groups {
+	return groups{
+		fn:    group{what: "FUNC", orphan: "no FUNC before it"},
+		block: group{what: "STACK CFI INIT", orphan: "no STACK CFI INIT before it"},
+	}
+}
+
+// take reports whether there is room for a record: all but those that belong to no
+// group have it.
+func (g *groups) take(rd *Reader, rec *Record) (bool, error) {
+	switch rec.Kind {
+	case KindLine, KindInline:
+		return g.fn.member(rd, rec)
+	case KindCFI:
+		return g.block.member(rd, rec)
+	case KindFunc:
+		g.fn.begin(rd)
+	case KindCFIInit:
+		g.block.begin(rd)
+	}
+	return true, nil
+}
+
+// lose reports a record that cannot be used.
+func (g *groups) lose(rd *Reader, kind Kind, bad *SyntaxError) error {
+	switch kind {
+	case KindFunc:
+		return g.fn.lose(rd, bad)
+	case KindCFIInit:
+		return g.block.lose(rd, bad)
+	}
+	return rd.problem(bad, kind.lost())
+}
+
+// end closes the groups at the end of the text.
+func (g *groups) end(rd *Reader) {
+	g.fn.lost.end(rd)
+	g.block.lost.end(rd)
+}
+
 // inlineForms finds out whether a file has the old form of INLINE, without a
 // call file. Only then its INLINE_ORIGINs have a file number before the name:
 // their own text does not tell, for a name may begin with a number.

@@ -72,7 +72,7 @@ func (v *view) note(s *Stack) {
 		switch y := &v.r.Modules[at]; {
 		case y.Resolver == nil:
 			v.issues[key] = noSymbols
-		case len(y.Resolver.Problems) > 0:
+		case y.Resolver.Damaged() > 0:
 			v.issues[key] = badSymbols
 		}
 	}

@@ -78,16 +78,47 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *input) error
 	if err != nil {
 		return err
 	}
-	report, err := lint.Run(ctx, bin.ContextReader(ctx, text), lint.Options{File: g.File})
+	lost := watchRecords(g.File)
+	report, err := lint.Run(ctx, io.TeeReader(bin.ContextReader(ctx, text), lost), lint.Options{File: g.File})
+	problems := lost.close()
 	if err != nil {
 		return err
 	}
+	g.problems(problems)
 	if err := report.Damage; err != nil {
 		g.problem(problemSummary{File: g.File, Message: err.Error()}, named(g.File, err, err.Error()))
 	}
 	g.Symbols = newSymbolDiagnosis(report)
 	g.adviseSymbols()
 	return nil
+}
+
+// recordWatch reads the text of a symbol file as it goes by, and finds the records that
+// readers leave out.
+type recordWatch struct {
+	*io.PipeWriter
+	problems chan []bin.Problem
+}
+
+func watchRecords(file string) *recordWatch {
+	in, out := io.Pipe()
+	w := &recordWatch{out, make(chan []bin.Problem, 1)}
+	go func() {
+		rd := symfmt.NewReader(in, symfmt.ReadOptions{File: file, Tolerant: true, Grouped: true, Plain: true})
+		var err error
+		for err == nil {
+			_, err = rd.Next()
+		}
+		_, _ = io.Copy(io.Discard, in) // what follows another encoding
+		w.problems <- rd.Report().Problems
+	}()
+	return w
+}
+
+// close returns what was lost, at the end of the text.
+func (w *recordWatch) close() []bin.Problem {
+	w.Close()
+	return <-w.problems
 }
 
 // adviseSymbols tells what is missing in symbols, for which there is no binary to ask.

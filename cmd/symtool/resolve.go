@@ -124,6 +124,7 @@ func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, ar
 	r.ctx = ctx
 	out := newStdout(w)
 	err := r.answerAll(ctx, in, out, args)
+	r.symbols.end()
 	if err == nil {
 		err = outputError(out.Name(), out.Commit())
 	}
@@ -269,6 +270,7 @@ func (r *addressResolver) find(q question) *answer {
 // lookUp finds an address of a module.
 func (r *addressResolver) lookUp(symbols *resolve.Resolver, rva uint64, at *resolve.Location) bool {
 	found, err := symbols.Nearest(symfmt.RVA(rva), at)
+	r.symbols.reportDamage(symbols)
 	if err != nil {
 		r.status = max(r.status, statusInput)
 		r.msgs.printf("symtool: %v", err)

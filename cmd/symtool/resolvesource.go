@@ -75,6 +75,8 @@ type symbolSources struct {
 
 	known  map[moduleName]*resolve.Resolver // nil for what was not found
 	listed map[string]bool                  // names; nil before they are asked for
+	damage map[*resolve.Resolver]*damageReport
+	opened []*damageReport // those of damage, in order
 	status int
 }
 
@@ -82,7 +84,7 @@ func newSymbolSources(c *cli.Context, msgs *messages) (*symbolSources, error) {
 	s := &symbolSources{
 		msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),
 		index: c.Bool("index") || c.IsSet("index-dir"), indexDir: c.String("index-dir"),
-		known: map[moduleName]*resolve.Resolver{},
+		known: map[moduleName]*resolve.Resolver{}, damage: map[*resolve.Resolver]*damageReport{},
 	}
 	places := 0
 	for _, name := range []string{"symbols", "symbol-url"} {
@@ -124,12 +126,40 @@ func (s *symbolSources) tell(r *resolve.Resolver) {
 	if s.verbose {
 		s.msgs.printf("symtool: symbols of %s from %s", r.Index().Name, r.Path)
 	}
-	out := problemLines{msgs: s.msgs, all: s.verbose, hint: verboseHint}
-	for _, p := range r.Problems {
-		s.status = statusInput
-		out.add(p.String())
+	s.reportDamage(r)
+}
+
+// damageReport is what was said of the damage of a symbol file.
+type damageReport struct {
+	lines problemLines
+	done  int // problems
+}
+
+// reportDamage reports what was found to be damaged since the last time: functions are
+// read when they are asked for.
+func (s *symbolSources) reportDamage(r *resolve.Resolver) {
+	d := s.damage[r]
+	if d == nil {
+		d = &damageReport{lines: problemLines{msgs: s.msgs, all: s.verbose, hint: verboseHint}}
+		s.damage[r] = d
+		s.opened = append(s.opened, d)
 	}
-	out.end()
+	if r.Damaged() == d.done {
+		return
+	}
+	s.status = statusInput
+	problems := r.Damage()
+	for _, p := range problems[d.done:] {
+		d.lines.add(p.String())
+	}
+	d.done = len(problems)
+}
+
+// end says how many problems were not printed.
+func (s *symbolSources) end() {
+	for _, d := range s.opened {
+		d.lines.end()
+	}
 }
 
 // find returns the symbols of a module, nil if there are none. That is told once.

@@ -225,7 +225,7 @@ func nameOfModule(d *dump.Dump, i int) string {
 
 // tellDamage tells what was left out of symbols, once for all dumps.
 func (p *walkPrinter) tellDamage(r *resolve.Resolver) {
-	if len(r.Problems) == 0 || p.damaged[r.Path] {
+	if r.Damaged() == 0 || p.damaged[r.Path] {
 		return
 	}
 	if p.damaged == nil {
@@ -234,7 +234,7 @@ func (p *walkPrinter) tellDamage(r *resolve.Resolver) {
 	p.damaged[r.Path] = true
 	p.note(statusInput)
 	lines := problemLines{msgs: p.msgs, all: p.verbose, hint: verboseHint}
-	for _, x := range r.Problems {
+	for _, x := range r.Damage() {
 		lines.add(x.String())
 	}
 	lines.end()

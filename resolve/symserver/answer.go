@@ -190,7 +190,7 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 		name = m.name
 	}
 	var at resolve.Location
-	known := int64(0)
+	known, damaged := int64(0), entry.r.Damaged()
 	for n, p := range frames {
 		if n%1024 == 0 && ended(ctx) {
 			return context.Cause(ctx)
@@ -214,6 +214,9 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 			to.start, to.frames = uint64(at.Start), slices.Clone(at.Frames)
 			known++
 		}
+	}
+	if all := entry.r.Damage(); len(all) > damaged { // in functions that were read for the first time
+		s.tellf("%s: %d records cannot be read, the first: %v", entry.key, len(all)-damaged, all[damaged].Err)
 	}
 	s.metrics.frames[framesFound].Add(known)
 	s.metrics.frames[framesUnknown].Add(int64(len(frames)) - known)

@@ -48,7 +48,7 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 		return c, unlessDamaged(err)
 	}
 	end := &ending{r: text}
-	rd := symfmt.NewReader(io.TeeReader(end, use), symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	rd := symfmt.NewReader(io.TeeReader(end, use), symfmt.ReadOptions{Tolerant: true, MaxProblems: 1, Grouped: true})
 	var rec *symfmt.Record
 	for err == nil {
 		if rec, err = rd.Next(); err == nil {

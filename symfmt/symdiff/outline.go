@@ -63,7 +63,7 @@ const DefaultTolerance = 0.1
 // was usable, or the context's; damage is among Problems. The files of calls may be
 // left out.
 func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
-	rd := symfmt.NewReader(s.reader(0, s.size), symfmt.ReadOptions{File: s.Name, Tolerant: true})
+	rd := symfmt.NewReader(s.reader(0, s.size), symfmt.ReadOptions{File: s.Name, Tolerant: true, Grouped: true})
 	b := outliner{
 		o:           &Outline{Source: s, Files: &byNumber[string]{}},
 		noCallFiles: !callFiles, rd: rd,
@@ -95,7 +95,7 @@ type outliner struct {
 	files   byNumber[fileHash]
 	origins byNumber[originHash]
 	inFunc  bool
-	lost    [symfmt.KindCFI + 1]int // records of the reader that were lost at the last look
+	end     int64 // of the text of the FUNC that is open: of its last line or INLINE
 	body    body
 	cfi     cfiReader
 }
@@ -105,21 +105,13 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 	o.Records[rec.Kind]++
 	switch rec.Kind {
 	case symfmt.KindLine:
-		if b.member(symfmt.KindFunc) {
-			b.body.line(&rec.Line, b.file(rec.Line.File))
-		}
-		return
+		b.body.line(&rec.Line, b.file(rec.Line.File))
+		b.end = b.rd.Offset()
 	case symfmt.KindInline:
-		if b.member(symfmt.KindFunc) {
-			b.inline(rec)
-		}
-		return
+		b.inline(rec)
+		b.end = b.rd.Offset()
 	case symfmt.KindInlineOrigin:
 		b.origin(rec, at)
-		return
-	}
-	b.endFunc(at)
-	switch rec.Kind {
 	case symfmt.KindModule:
 		if o.OS == "" {
 			o.OS, o.CPU, o.ID, o.Name = string(rec.OS), string(rec.Arch), string(rec.DebugID), string(rec.Name)
@@ -144,12 +136,7 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 		b.cfi.at, b.cfi.end = at, o.Source.size
 		b.cfi.init(rec)
 	case symfmt.KindCFI:
-		if b.rd.Lost(symfmt.KindCFIInit) == b.lost[symfmt.KindCFIInit] {
-			b.cfi.next(rec)
-		}
-	}
-	if rec.Kind == symfmt.KindCFIInit {
-		b.lost[rec.Kind] = b.rd.Lost(rec.Kind)
+		b.cfi.next(rec)
 	}
 }
 
@@ -165,14 +152,9 @@ func roomFor[T any](s []T, at, size int64) []T {
 	return slices.Grow(s, max(n/8, int(min(more*1.02, float64(4*n))))+1)
 }
 
-// member tells whether a line or INLINE record belongs to the FUNC that is open.
-func (b *outliner) member(head symfmt.Kind) bool {
-	return b.inFunc && b.rd.Lost(head) == b.lost[head]
-}
-
 func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
-	b.inFunc = true
-	b.lost[symfmt.KindFunc] = b.rd.Lost(symfmt.KindFunc)
+	b.endFunc()
+	b.inFunc, b.end = true, b.rd.Offset()
 	b.o.Funcs = roomFor(b.o.Funcs, at, b.o.Source.size)
 	b.o.Funcs = append(b.o.Funcs, Func{
 		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
@@ -181,11 +163,11 @@ func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 	b.body.begin(rec.RVA, rec.Size)
 }
 
-// endFunc closes the FUNC that is open: the next record is at offset at.
-func (b *outliner) endFunc(at int64) {
+// endFunc closes the FUNC that is open.
+func (b *outliner) endFunc() {
 	if b.inFunc {
 		f := &b.o.Funcs[len(b.o.Funcs)-1]
-		f.Len = narrow(uint64(at - f.At))
+		f.Len = narrow(uint64(b.end - f.At))
 		b.body.end(f)
 	}
 	b.inFunc = false
@@ -243,7 +225,7 @@ func (b *outliner) origin(rec *symfmt.Record, at int64) {
 }
 
 func (b *outliner) finish() (*Outline, error) {
-	b.endFunc(b.rd.Offset())
+	b.endFunc()
 	o := b.o
 	report := b.rd.Report()
 	o.Bytes, o.Problems, o.Dropped = report.Bytes, report.Problems, report.Dropped

@@ -1,0 +1,56 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Damage returns what was found to be damaged so far: Problems, and line and INLINE
+// records of functions, which are read when an address in one is asked for.
+func (r *Resolver) Damage() []bin.Problem {
+	if r.damaged.Load() == 0 {
+		return r.Problems
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append(slices.Clip(r.Problems), r.damage...)
+}
+
+// Damaged is the length of Damage.
+func (r *Resolver) Damaged() int { return len(r.Problems) + int(r.damaged.Load()) }
+
+// noteDamage keeps what is wrong with the records of a function, once for each.
+func (r *Resolver) noteDamage(function uint64, p *functionParser) {
+	if p.bad == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := function + uint64(p.badAt)
+	if len(r.damage) == maxProblems || r.damagedAt[at] {
+		return
+	}
+	lost := "1 record"
+	if p.badMore > 0 {
+		lost = fmt.Sprintf("%d records", p.badMore+1)
+	}
+	if r.damagedAt == nil {
+		r.damagedAt = map[uint64]bool{}
+	}
+	r.damagedAt[at] = true
+	r.damage = append(r.damage, bin.Problem{Err: r.errorf(at, bareSyntax(p.bad)), Lost: lost})
+	r.damaged.Store(int32(len(r.damage)))
+}
+
+// bareSyntax drops the place, which is one in the function.
+func bareSyntax(err error) error {
+	var bad *symfmt.SyntaxError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s: %s", bad.Record, bad.Msg)
+	}
+	return err
+}
