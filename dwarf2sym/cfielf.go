@@ -20,7 +20,7 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 	in := &cfiInput{
 		arch:    a,
 		order:   binary.ByteOrder(f.Order),
-		ptrSize: a.PtrSize,
+		ptrSize: addressSize(f.File),
 		base:    f.LoadBase(),
 		fixed:   f.Type == elf.ET_EXEC,
 		exec:    func(lo, _ uint64) bool { return f.Executable(lo) },
@@ -48,6 +48,14 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 		}
 	}
 	return in, append(problems, in.addIndex(files)...)
+}
+
+// addressSize is the bytes of an address in a file.
+func addressSize(f *elfobj.File) int {
+	if f.Class == elf.ELFCLASS32 {
+		return 4
+	}
+	return 8
 }
 
 // addEHFrame adds the .eh_frame that only segments tell of.

@@ -48,7 +48,7 @@ func ReadCFI(ctx context.Context, file, debug *elfobj.File) (*CFI, error) {
 	}
 	cpu := arch.ByELF(file.Machine, file.Class)
 	if cpu == nil {
-		return nil, &bin.Error{File: file.Path, Msg: fmt.Sprintf("the registers of %v are not known", file.Machine)}
+		return nil, &bin.Error{File: file.Path, Msg: fmt.Sprintf("the registers of %v (%v) are not known", file.Machine, file.Class)}
 	}
 	c := companionsCFI(ctx, cpu, r.companions, CFIDWARF)
 	return &CFI{c.table, c.stats.Extra, c.problems}, ctx.Err()

@@ -139,7 +139,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	if cpu == nil {
 		return func() {
 			r.problem(problemCFI, "STACK CFI", &bin.Error{File: r.file.Path,
-				Msg: fmt.Sprintf("the registers of %v are not known", r.file.Machine)})
+				Msg: fmt.Sprintf("the registers of %v (%v) are not known", r.file.Machine, r.file.Class)})
 		}
 	}
 	c := companionsCFI(ctx, cpu, r.companions, r.opts.CFI)

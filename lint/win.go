@@ -136,6 +136,22 @@ Readers take one of the two sizes; one is wrong.`,
 			On:    winKind,
 			Check: checkWinCPU,
 		},
+		{
+			ID: "SYM441", Title: "STACK WIN program with registers by number", Severity: Note, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
+			Doc: `Microsoft's linker writes the registers that a function saves by CodeView's numbers
+in some programs: $20 for $ebx, $22 for $ebp, $23 for $esi, $24 for $edi. symtool reads
+them as these registers. Breakpad and rust-minidump take them for variables of the
+program: the caller's $ebx, $esi and $edi are unknown then, and its $ebp is that of the
+function or found by a search, so that the frames behind it may be wrong.`,
+			Bad: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $20 $T0 4 - ^ =\n", At: 4,
+			Good: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $ebx $T0 4 - ^ =\n",
+			On:   winKind,
+			Check: perRecord(func(p *Pass, r *symfmt.Record) {
+				if w := p.win.program; w != nil && w.numbers != "" {
+					p.Report(r, 12, "the program has %s", w.numbers)
+				}
+			}),
+		},
 	}
 })
 

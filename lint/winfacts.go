@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/symfmt"
@@ -48,6 +49,7 @@ type winProgram struct {
 	fault   string // it cannot be parsed or run
 	missing string // registers that it does not assign
 	token   int    // at which the fault is, from 0
+	numbers string // registers that it has by number: "$20 for $ebx"
 }
 
 // see takes in a record, and keeps it among f.Wins.
@@ -59,7 +61,7 @@ func (w *winFacts) see(f *Facts, r *symfmt.Record) {
 	f.Wins.Add(WinFact{
 		RVA: r.Win.RVA, Size: r.Win.CodeSize, Params: r.Win.ParameterSize,
 		Line: uint32(r.Pos().Line), Type: uint8(min(r.Win.Type, 255)),
-		Usable: (r.Win.Type == winFPO || r.Win.Type == winFrameData) && (w.program == nil || *w.program == winProgram{}),
+		Usable: (r.Win.Type == winFPO || r.Win.Type == winFrameData) && (w.program == nil || w.program.fault == "" && w.program.missing == ""),
 	})
 }
 
@@ -116,7 +118,22 @@ func (w *winFacts) run(text string) *winProgram {
 			missing = append(missing, name)
 		}
 	}
-	return &winProgram{missing: strings.Join(missing, " and ")}
+	return &winProgram{missing: strings.Join(missing, " and "), numbers: w.numbered(program)}
+}
+
+// numbered lists the registers that a program has by another name than readers know.
+func (w *winFacts) numbered(program cfi.Program) string {
+	var found []string
+	program.Uses(func(reg cfi.Reg) {
+		home := w.names.Home(reg)
+		if home == reg {
+			return
+		}
+		if s := w.names.Name(reg) + " for " + w.names.Name(home); !slices.Contains(found, s) {
+			found = append(found, s)
+		}
+	})
+	return strings.Join(found, ", ")
 }
 
 // winFault is an error of a program. The reader splits "=$eip" into two tokens,

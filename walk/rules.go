@@ -171,7 +171,7 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 	return found
 }
 
-// restoresVolatile tells whether rules give a value from memory to a register
+// restoresVolatile reports whether rules give a value from memory to a register
 // that no function keeps for its caller. Those of a signal frame do, and give the
 // stack pointer such a value, too; functions of s390x have the stack pointer and
 // floating-point registers in memory.
@@ -179,7 +179,8 @@ func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	a := u.cpu.arch
 	for i, r := range a.Regs {
 		reg := cfi.Reg(i)
-		if reg == u.cpu.sp || reg == u.cpu.pc || r.Name == a.RA || r.Name[0] == 'f' || slices.Contains(a.CalleeSaved, r.Name) {
+		if reg == u.cpu.sp || reg == u.cpu.pc || r.Name == a.RA ||
+			slices.Contains(a.CalleeSaved, r.Name) || slices.Contains(a.CalleeSavedFloat, r.Name) {
 			continue
 		}
 		if _, _, load := row.Rule(reg).AsLoad(); load {

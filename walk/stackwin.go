@@ -17,6 +17,8 @@ import (
 //     of this very function, as the specification says; since Breakpad prints
 //     inlined functions it takes that of the topmost frame which has one
 //     (TestWinParametersOfTheCallee).
+//   - Registers by CodeView's numbers ($22) are registers; Breakpad takes them for
+//     variables of the program (TestWinRecords).
 //   - A PUBLIC record's size counts, as the specification says; Breakpad reads
 //     it and drops it (TestWinParameterSizes).
 //   - Programs read all memory of the dump, not only the thread's stack

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,8 +112,18 @@ var winRecords = []winTest{
 		[]any{"$ebp", 5}, "403010 cfi win-program f; $esp=esp1"},
 }
 
+// winNumbers have registers by CodeView's numbers, which Breakpad takes for variables
+// of the program.
+var winNumbers = []winTest{
+	{"program with registers by CodeView's numbers", win(4, 0, 0x10, 0, winNoPointer+" $20 $T0 16 - ^ = $22 $T0 4 - ^ = $23 $T0 8 - ^ = $24 $T0 12 - ^ ="),
+		func(a *assembler) {
+			a.words(0xb1, 0xd1, 0x51, "ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		},
+		[]any{"$ebp", 5, "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
+}
+
 func TestWinRecords(t *testing.T) {
-	for _, c := range append(winRecords, winSearches...) {
+	for _, c := range slices.Concat(winRecords, winSearches, winNumbers) {
 		t.Run(c.name, func(t *testing.T) {
 			a := c.assemble(t)
 			s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2})

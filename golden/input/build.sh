@@ -125,6 +125,8 @@ if want bolt-clang5; then
 	bolt -split-functions -split-strategy=all
 fi
 if want bbsections; then $CLANG -gdwarf-5 $so -fbasic-block-sections=all hotcold.c sink.c -o $out; fi
+if want bbsections-lines; then $CLANG -gdwarf-5 -gline-tables-only $so -fbasic-block-sections=all $nest -o $out; fi
+if want init-parts; then gcc $gflags $so init_head.s init_tail.s -o $out; fi
 if want machine-split; then
 	# How often the lines of split ran; blocks below the threshold are cold.
 	printf 'split:90000:9000\n 1: 9000\n 2: 9000\n 3: 9000\n 4: 9000\n 9: 9000\n' >profile.txt
@@ -264,10 +266,12 @@ fi
 # --- CPUs -----------------------------------------------------------------
 cpu() { if want cpu-$1; then t=$2; shift 2; cross $t $so "$@" $nest hotcold.c -o $out; fi; }
 cpu i686 i686-linux-gnu
+if want cpu-x32; then $GCC -mx32 $so $nest hotcold.c -o $out; fi
 cpu arm arm-linux-gnueabihf -marm
 cpu thumb arm-linux-gnueabihf -mthumb
 cpu arm64 aarch64-linux-gnu
 cpu arm64-pac aarch64-linux-gnu -mbranch-protection=standard
+cpu arm64-ilp32 aarch64-linux-gnu -mabi=ilp32
 cpu arm64-bkey aarch64-linux-gnu -mbranch-protection=pac-ret+b-key+leaf
 # aarch64 NAME TRIPLE FLAGS...: what only clang knows.
 aarch64() { if want $1; then t=$2; shift 2; $CLANG --target=$t "$@" $so $nest hotcold.c -o $out; fi; }

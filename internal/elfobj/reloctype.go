@@ -94,6 +94,10 @@ var relocKinds = map[elf.Machine]map[uint32]relocKind{
 		uint32(elf.R_ARM_V4BX):      {relocIgnored, 0},
 	},
 	elf.EM_AARCH64: {
+		uint32(elf.R_AARCH64_P32_ABS32):    {relocAbs, 4}, // of ILP32
+		uint32(elf.R_AARCH64_P32_ABS16):    {relocAbs, 2},
+		uint32(elf.R_AARCH64_P32_PREL32):   {relocPC, 4},
+		uint32(elf.R_AARCH64_P32_PREL16):   {relocPC, 2},
 		uint32(elf.R_AARCH64_NONE):         {relocIgnored, 0},
 		uint32(elf.R_AARCH64_NULL):         {relocIgnored, 0},
 		uint32(elf.R_AARCH64_ABS16):        {relocAbs, 2},

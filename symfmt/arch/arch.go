@@ -42,6 +42,11 @@ type Arch struct {
 	Machine elf.Machine
 	Class   elf.Class
 
+	// Narrow says that files of ELFCLASS32 hold code of this CPU too, with addresses of
+	// 4 bytes in data and debug information: x32, and AArch64's ILP32. Registers, stack
+	// words and return addresses have 8 bytes in them.
+	Narrow bool
+
 	PC string // program counter
 	SP string // stack pointer
 	FP string // frame pointer by convention
@@ -56,12 +61,21 @@ type Arch struct {
 	// value in it.
 	CalleeSaved []string
 
+	// CalleeSavedFloat are the floating-point, vector and condition registers that
+	// a function restores, in part on some CPUs. Rules name them; walkers do not need
+	// their values.
+	CalleeSavedFloat []string
+
 	// ISABit is the bit of a function symbol's value that tells the
 	// instruction set and is no part of the address; 0 if there is none.
 	ISABit uint64
 
 	// Regs are the registers, ordered by DWARF number, those without one last.
 	Regs []Reg
+
+	// OtherNames are further names of registers that symbol files have. The text of a
+	// rule keeps them; its value is that of the register.
+	OtherNames []OtherName
 
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
 	Alt *Numbering
@@ -76,6 +90,7 @@ type tables struct {
 	names   []string // by DWARF number
 	numbers map[string]uint64
 	index   map[string]int
+	others  map[string]int // places in OtherNames
 }
 
 // Reg is a register. Names are unique within an Arch.
@@ -83,6 +98,9 @@ type Reg struct {
 	Name  string
 	DWARF uint64 // NoDWARF if it has no number
 }
+
+// OtherName is another name of the register Reg.
+type OtherName struct{ Name, Reg string }
 
 // NoDWARF is the DWARF number of a register that has none.
 const NoDWARF = ^uint64(0)
@@ -116,10 +134,11 @@ func ByName(name string) *Arch {
 	return nil
 }
 
-// ByELF returns the CPU of an ELF file with this header, or nil.
+// ByELF returns the CPU of an ELF file with this header, or nil. Its Class is another
+// one where the file is of an ABI with narrow addresses.
 func ByELF(machine elf.Machine, class elf.Class) *Arch {
 	for _, a := range All {
-		if a.Machine == machine && a.Class == class {
+		if a.Machine == machine && (a.Class == class || a.Narrow && class == elf.ELFCLASS32) {
 			return a
 		}
 	}
@@ -157,6 +176,15 @@ func (a *Arch) RegIndex(name string) (int, bool) {
 	return i, ok
 }
 
+// OtherIndex returns the place in OtherNames of a register's other name.
+func (a *Arch) OtherIndex(name string) (int, bool) {
+	if len(a.OtherNames) == 0 {
+		return 0, false
+	}
+	i, ok := a.made().others[name]
+	return i, ok
+}
+
 // finish makes room for the look-up tables.
 func finish(a *Arch) *Arch {
 	a.tables = &tables{}
@@ -175,6 +203,10 @@ func (a *Arch) made() *tables {
 				t.numbers[r.Name] = r.DWARF
 			}
 		}
+		t.others = make(map[string]int, len(a.OtherNames))
+		for i, o := range a.OtherNames {
+			t.others[o.Name] = i
+		}
 		t.names = byNumber(a.Regs)
 	})
 	return t
@@ -192,6 +224,15 @@ func byNumber(regs []Reg) []string {
 		names[r.DWARF] = r.Name
 	}
 	return names
+}
+
+// alsoCalled pairs other names with registers.
+func alsoCalled(names, regs []string) []OtherName {
+	out := make([]OtherName, len(names))
+	for i := range names {
+		out[i] = OtherName{names[i], regs[i]}
+	}
+	return out
 }
 
 // run numbers names from first on.

@@ -65,6 +65,28 @@ func checkValue(t *testing.T, a *Arch) {
 			t.Errorf("CalleeSaved has %q, or twice", name)
 		}
 	}
+	for i, name := range a.CalleeSavedFloat {
+		if _, ok := a.RegIndex(name); !ok {
+			t.Errorf("CalleeSavedFloat %q is not in Regs", name)
+		}
+		if slices.Contains(a.CalleeSaved, name) || slices.Contains(a.CalleeSavedFloat[:i], name) {
+			t.Errorf("%q is callee-saved twice", name)
+		}
+	}
+	for i, other := range a.OtherNames {
+		if _, ok := a.RegIndex(other.Name); ok {
+			t.Errorf("OtherNames has %q, which is in Regs", other.Name)
+		}
+		if _, ok := a.RegIndex(other.Reg); !ok {
+			t.Errorf("%s is another name of %q, which is not in Regs", other.Name, other.Reg)
+		}
+		if j, ok := a.OtherIndex(other.Name); !ok || j != i {
+			t.Errorf("OtherIndex(%q) = %d, %v, want %d", other.Name, j, ok, i)
+		}
+	}
+	if _, ok := a.OtherIndex(a.SP); ok {
+		t.Errorf("OtherIndex has %q", a.SP)
+	}
 	if !slices.Contains(a.CalleeSaved, a.FP) {
 		t.Errorf("frame pointer %s is not callee-saved", a.FP)
 	}
@@ -138,11 +160,15 @@ func TestByELF(t *testing.T) {
 		if got := ByELF(a.Machine, a.Class); got != a {
 			t.Errorf("%s: ByELF gives %v", a.Name, got)
 		}
+		narrow := a == X86_64 || a == ARM64 // x32, ILP32
+		if got := ByELF(a.Machine, elf.ELFCLASS32); a.Narrow != narrow || narrow && got != a {
+			t.Errorf("%s: narrow is %v, and ByELF of ELFCLASS32 gives %v", a.Name, a.Narrow, got)
+		}
 	}
 	for _, c := range []struct {
 		m elf.Machine
 		c elf.Class
-	}{{elf.EM_X86_64, elf.ELFCLASS32}, {elf.EM_S390, elf.ELFCLASS32}, {elf.EM_SPARC, elf.ELFCLASS32}, {elf.EM_386, elf.ELFCLASSNONE}} {
+	}{{elf.EM_S390, elf.ELFCLASS32}, {elf.EM_PPC64, elf.ELFCLASS32}, {elf.EM_386, elf.ELFCLASS64}, {elf.EM_SPARC, elf.ELFCLASS32}, {elf.EM_386, elf.ELFCLASSNONE}} {
 		if got := ByELF(c.m, c.c); got != nil {
 			t.Errorf("ByELF(%v, %v) = %s, want none", c.m, c.c, got.Name)
 		}

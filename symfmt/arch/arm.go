@@ -17,7 +17,9 @@ var ARM = finish(&Arch{
 	RA:            "lr",
 	ReturnAddress: 14,
 	CalleeSaved:   []string{"r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11"},
-	ISABit:        1, // Thumb
+	// AAPCS32, section 6.1.2.1: s16 to s31, which are d8 to d15.
+	CalleeSavedFloat: append(indexed("d", 8, 16), indexed("s", 16, 32)...),
+	ISABit:           1, // Thumb
 	Regs: join(
 		series(0, "r", 13),
 		run(13, "sp", "lr", "pc"),

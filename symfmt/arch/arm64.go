@@ -4,19 +4,24 @@ import "debug/elf"
 
 // ARM64 is AArch64. DWARF numbers: DWARF for the Arm 64-bit Architecture
 // (AADWARF64), section 4.1. RA_SIGN_STATE (34) is no register and has no name;
-// z0 to z31 (96 to 127) are longer than any rule's value.
+// z0 to z31 (96 to 127) are longer than any rule's value. A function restores the
+// lower halves of v8 to v15 (AAPCS64, section 6.1.2), d8 to d15; rules made from
+// Apple's compact unwind information have them by that name.
 var ARM64 = finish(&Arch{
-	Name:          "arm64",
-	Aliases:       []string{"aarch64", "arm64e"},
-	PtrSize:       8,
-	Machine:       elf.EM_AARCH64,
-	Class:         elf.ELFCLASS64,
-	PC:            "pc",
-	SP:            "sp",
-	FP:            "x29",
-	RA:            "x30",
-	ReturnAddress: 30,
-	CalleeSaved:   []string{"x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
+	Name:             "arm64",
+	Aliases:          []string{"aarch64", "arm64e"},
+	PtrSize:          8,
+	Machine:          elf.EM_AARCH64,
+	Class:            elf.ELFCLASS64,
+	Narrow:           true,
+	PC:               "pc",
+	SP:               "sp",
+	FP:               "x29",
+	RA:               "x30",
+	ReturnAddress:    30,
+	CalleeSaved:      []string{"x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
+	CalleeSavedFloat: indexed("v", 8, 16),
+	OtherNames:       alsoCalled(indexed("d", 0, 32), indexed("v", 0, 32)),
 	Regs: join(
 		series(0, "x", 31),
 		run(31, "sp", "pc"),

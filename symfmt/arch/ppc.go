@@ -36,37 +36,42 @@ var ppcAlt = &Numbering{
 }
 
 // The conventions of the 32-bit and both 64-bit ABIs agree in these.
-var ppcSaved = indexed("r", 14, 32)
+var (
+	ppcSaved      = indexed("r", 14, 32)
+	ppcSavedFloat = append(append(indexed("f", 14, 32), indexed("v", 20, 32)...), "cr2", "cr3", "cr4")
+)
 
 // PPC is the 32-bit PowerPC.
 var PPC = finish(&Arch{
-	Name:          "ppc",
-	PtrSize:       4,
-	Machine:       elf.EM_PPC,
-	Class:         elf.ELFCLASS32,
-	PC:            "srr0",
-	SP:            "r1",
-	FP:            "r31",
-	RA:            "lr",
-	ReturnAddress: 65,
-	CalleeSaved:   ppcSaved,
-	Regs:          ppcRegs,
-	Alt:           ppcAlt,
+	Name:             "ppc",
+	PtrSize:          4,
+	Machine:          elf.EM_PPC,
+	Class:            elf.ELFCLASS32,
+	PC:               "srr0",
+	SP:               "r1",
+	FP:               "r31",
+	RA:               "lr",
+	ReturnAddress:    65,
+	CalleeSaved:      ppcSaved,
+	CalleeSavedFloat: ppcSavedFloat,
+	Regs:             ppcRegs,
+	Alt:              ppcAlt,
 })
 
 // PPC64 is the 64-bit PowerPC of either byte order.
 var PPC64 = finish(&Arch{
-	Name:          "ppc64",
-	Aliases:       []string{"ppc64le"},
-	PtrSize:       8,
-	Machine:       elf.EM_PPC64,
-	Class:         elf.ELFCLASS64,
-	PC:            "srr0",
-	SP:            "r1",
-	FP:            "r31",
-	RA:            "lr",
-	ReturnAddress: 65,
-	CalleeSaved:   ppcSaved,
-	Regs:          ppcRegs,
-	Alt:           ppcAlt,
+	Name:             "ppc64",
+	Aliases:          []string{"ppc64le"},
+	PtrSize:          8,
+	Machine:          elf.EM_PPC64,
+	Class:            elf.ELFCLASS64,
+	PC:               "srr0",
+	SP:               "r1",
+	FP:               "r31",
+	RA:               "lr",
+	ReturnAddress:    65,
+	CalleeSaved:      ppcSaved,
+	CalleeSavedFloat: ppcSavedFloat,
+	Regs:             ppcRegs,
+	Alt:              ppcAlt,
 })

@@ -14,35 +14,40 @@ var riscvRegs = join(
 	unnumbered("pc"),
 )
 
-var riscvSaved = indexed("s", 0, 12)
+var (
+	riscvSaved      = indexed("s", 0, 12)
+	riscvSavedFloat = append([]string{"f8", "f9"}, indexed("f", 18, 28)...) // fs0 to fs11
+)
 
 // RISCV is the 32-bit RISC-V.
 var RISCV = finish(&Arch{
-	Name:          "riscv",
-	Aliases:       []string{"riscv32"},
-	PtrSize:       4,
-	Machine:       elf.EM_RISCV,
-	Class:         elf.ELFCLASS32,
-	PC:            "pc",
-	SP:            "sp",
-	FP:            "s0",
-	RA:            "ra",
-	ReturnAddress: 1,
-	CalleeSaved:   riscvSaved,
-	Regs:          riscvRegs,
+	Name:             "riscv",
+	Aliases:          []string{"riscv32"},
+	PtrSize:          4,
+	Machine:          elf.EM_RISCV,
+	Class:            elf.ELFCLASS32,
+	PC:               "pc",
+	SP:               "sp",
+	FP:               "s0",
+	RA:               "ra",
+	ReturnAddress:    1,
+	CalleeSaved:      riscvSaved,
+	CalleeSavedFloat: riscvSavedFloat,
+	Regs:             riscvRegs,
 })
 
 // RISCV64 is the 64-bit RISC-V.
 var RISCV64 = finish(&Arch{
-	Name:          "riscv64",
-	PtrSize:       8,
-	Machine:       elf.EM_RISCV,
-	Class:         elf.ELFCLASS64,
-	PC:            "pc",
-	SP:            "sp",
-	FP:            "s0",
-	RA:            "ra",
-	ReturnAddress: 1,
-	CalleeSaved:   riscvSaved,
-	Regs:          riscvRegs,
+	Name:             "riscv64",
+	PtrSize:          8,
+	Machine:          elf.EM_RISCV,
+	Class:            elf.ELFCLASS64,
+	PC:               "pc",
+	SP:               "sp",
+	FP:               "s0",
+	RA:               "ra",
+	ReturnAddress:    1,
+	CalleeSaved:      riscvSaved,
+	CalleeSavedFloat: riscvSavedFloat,
+	Regs:             riscvRegs,
 })

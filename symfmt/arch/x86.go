@@ -4,6 +4,10 @@ import "debug/elf"
 
 // X86 is the 32-bit x86. DWARF numbers: System V ABI, Intel386 supplement,
 // table 2.14.
+//
+// Programs of STACK WIN records that Microsoft's linker writes have the general
+// registers by CodeView's numbers too, $17 (CV_REG_EAX) to $24 (CV_REG_EDI), most
+// often those that functions save: $20, $22, $23 and $24.
 var X86 = finish(&Arch{
 	Name:          "x86",
 	Aliases:       []string{"i386", "i686"},
@@ -15,6 +19,9 @@ var X86 = finish(&Arch{
 	FP:            "$ebp",
 	ReturnAddress: 8,
 	CalleeSaved:   []string{"$ebx", "$ebp", "$esi", "$edi"},
+	OtherNames: alsoCalled(
+		[]string{"$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24"},
+		[]string{"$eax", "$ecx", "$edx", "$ebx", "$esp", "$ebp", "$esi", "$edi"}),
 	Regs: join(
 		run(0, "$eax", "$ecx", "$edx", "$ebx", "$esp", "$ebp", "$esi", "$edi", "$eip", "$eflags"),
 		series(11, "$st", 8),

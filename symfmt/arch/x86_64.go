@@ -2,19 +2,21 @@ package arch
 
 import "debug/elf"
 
-// X86_64 is the 64-bit x86 with 64-bit addresses; x32 (ELFCLASS32) is none of
-// ours. DWARF numbers: System V ABI, AMD64 supplement, figure 3.36.
+// X86_64 is the 64-bit x86, x32 included: Breakpad calls both x86_64. DWARF numbers:
+// System V ABI, AMD64 supplement, figure 3.36.
 var X86_64 = finish(&Arch{
-	Name:          "x86_64",
-	Aliases:       []string{"amd64", "x86_64h"},
-	PtrSize:       8,
-	Machine:       elf.EM_X86_64,
-	Class:         elf.ELFCLASS64,
-	PC:            "$rip",
-	SP:            "$rsp",
-	FP:            "$rbp",
-	ReturnAddress: 16,
-	CalleeSaved:   []string{"$rbx", "$rbp", "$r12", "$r13", "$r14", "$r15"},
+	Name:             "x86_64",
+	Aliases:          []string{"amd64", "x86_64h"},
+	PtrSize:          8,
+	Machine:          elf.EM_X86_64,
+	Class:            elf.ELFCLASS64,
+	Narrow:           true,
+	PC:               "$rip",
+	SP:               "$rsp",
+	FP:               "$rbp",
+	ReturnAddress:    16,
+	CalleeSaved:      []string{"$rbx", "$rbp", "$r12", "$r13", "$r14", "$r15"},
+	CalleeSavedFloat: indexed("$xmm", 6, 16), // on Windows; none in the System V ABI
 	Regs: join(
 		run(0, "$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp"),
 		run(8, indexed("$r", 8, 16)...),

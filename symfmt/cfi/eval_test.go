@@ -197,6 +197,9 @@ func TestProgram(t *testing.T) {
 		{"$T0 $ebp 4 + =$eip $T0 ^ =$ebp $T0 4 - ^ =", map[string]uint64{"$eip": 0xcafe, "$ebp": 1600, "$T0": 20}},
 		{"$T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + =", map[string]uint64{"$eip": 0xbeef, "$esp": 1612, "$T0": 1608}},
 		{"$T2 $esp .cbLocals + .cbSavedRegs + =", map[string]uint64{"$T2": 1608}},
+		// CodeView's numbers of $ebx, $ebp, $esi and $edi
+		{"$T0 $22 = $eip $T0 4 + ^ = $22 $T0 ^ = $esp $T0 8 + = $23 5 = $24 $esi 1 + =",
+			map[string]uint64{"$eip": 0xcafe, "$ebp": 1600, "$22": 1600, "$esp": 24, "$21": 24, "$esi": 5, "$edi": 6}},
 		// a variable on the stack counts as what it is when it is used
 		{"$T0 3 = $T1 $T0 $T0 5 = 10 + =", map[string]uint64{"$T0": 5, "$T1": 15}},
 	} {

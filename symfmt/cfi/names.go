@@ -7,7 +7,8 @@ import (
 )
 
 // Reg is a register or variable of a Names: for those of the CPU the index in
-// arch.Arch.Regs, then other names in order of first use.
+// arch.Arch.Regs, then their other names in order of arch.Arch.OtherNames, then
+// further names in order of first use.
 type Reg int32
 
 // Pseudo-registers.
@@ -28,6 +29,7 @@ type Names struct {
 	sp, pc Reg
 	saved  []Reg // the callee-saved registers
 	known  int   // registers of arch
+	homes  []Reg // of their other names
 	others []string
 	index  map[string]Reg
 	words  []uint32 // scratch of the parser
@@ -48,6 +50,10 @@ func NewNames(a *arch.Arch) *Names {
 	for _, name := range a.CalleeSaved {
 		n.saved = append(n.saved, n.Lookup(name))
 	}
+	for _, other := range a.OtherNames {
+		n.homes = append(n.homes, n.Lookup(other.Reg))
+		n.others = append(n.others, other.Name)
+	}
 	return n
 }
 
@@ -57,8 +63,16 @@ func (n *Names) Arch() *arch.Arch { return n.arch }
 // Len is the number of registers and variables; each Reg is below it.
 func (n *Names) Len() int { return n.known + len(n.others) }
 
-// Known tells whether r is a register of the CPU, .cfa or .ra.
-func (n *Names) Known(r Reg) bool { return r > NoReg && int(r) < n.known }
+// Known reports whether r is a register of the CPU, by any of its names, .cfa or .ra.
+func (n *Names) Known(r Reg) bool { return r > NoReg && int(r) < n.known+len(n.homes) }
+
+// Home returns the register in arch.Arch.Regs that r is another name of, or r.
+func (n *Names) Home(r Reg) Reg {
+	if i := int(r) - n.known; i >= 0 && i < len(n.homes) {
+		return n.homes[i]
+	}
+	return r
+}
 
 // Lookup returns the register with a name, or NoReg.
 func (n *Names) Lookup(name string) Reg {
@@ -71,6 +85,9 @@ func (n *Names) Lookup(name string) Reg {
 	if n.arch != nil {
 		if i, ok := n.arch.RegIndex(name); ok {
 			return Reg(i)
+		}
+		if i, ok := n.arch.OtherIndex(name); ok {
+			return Reg(n.known + i)
 		}
 	}
 	if r, ok := n.index[name]; ok {
@@ -93,7 +110,7 @@ func (n *Names) internOther(name string) Reg {
 	if r, ok := n.index[name]; ok {
 		return r
 	}
-	if len(n.others) >= MaxNames {
+	if len(n.others)-len(n.homes) >= MaxNames {
 		return NoReg
 	}
 	if n.index == nil {

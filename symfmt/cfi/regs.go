@@ -2,7 +2,8 @@ package cfi
 
 import "slices"
 
-// Regs are the values of registers or variables, each known or not.
+// Regs are the values of registers or variables, each known or not. A register's
+// other names stand for it.
 type Regs struct {
 	names    *Names
 	values   []uint64
@@ -32,6 +33,7 @@ func (r *Regs) Names() *Names { return r.names }
 
 // Get returns the value of a register, if it is known.
 func (r *Regs) Get(reg Reg) (uint64, bool) {
+	reg = r.names.Home(reg)
 	if uint(reg) >= uint(len(r.values)) || r.known[reg>>6]>>(reg&63)&1 == 0 {
 		return 0, false
 	}
@@ -40,7 +42,7 @@ func (r *Regs) Get(reg Reg) (uint64, bool) {
 
 // Set gives a register a value, which is cut to the CPU's word.
 func (r *Regs) Set(reg Reg, value uint64) {
-	if reg < 0 || int(reg) >= r.names.Len() {
+	if reg = r.names.Home(reg); reg < 0 || int(reg) >= r.names.Len() {
 		return
 	}
 	if int(reg) >= len(r.values) {
@@ -52,18 +54,20 @@ func (r *Regs) Set(reg Reg, value uint64) {
 
 // Forget makes a register unknown.
 func (r *Regs) Forget(reg Reg) {
-	if uint(reg) < uint(len(r.values)) {
+	if reg = r.names.Home(reg); uint(reg) < uint(len(r.values)) {
 		r.known[reg>>6] &^= 1 << (reg & 63)
 	}
 }
 
-// Assigned tells whether a Program assigned a variable.
+// Assigned reports whether a Program assigned a variable.
 func (r *Regs) Assigned(reg Reg) bool {
+	reg = r.names.Home(reg)
 	return uint(reg) < uint(len(r.values)) && r.assigned[reg>>6]>>(reg&63)&1 != 0
 }
 
 func (r *Regs) assign(reg Reg, value uint64) {
 	r.Set(reg, value)
+	reg = r.names.Home(reg)
 	r.assigned[reg>>6] |= 1 << (reg & 63)
 }
 

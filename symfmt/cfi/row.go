@@ -18,9 +18,12 @@ func (r *Row) Reset() { *r = Row{Regs: r.Regs[:0]} }
 
 // Apply lets rules replace those of the same registers: a STACK CFI record on
 // top of STACK CFI INIT and earlier ones. Of two rules for a register the later
-// one counts.
+// one counts. Rules of a register's other names become rules of the register.
 func (r *Row) Apply(rules Rules) {
 	for _, rule := range rules {
+		if rule.Expr.names != nil {
+			rule.Reg = rule.Expr.names.Home(rule.Reg)
+		}
 		switch rule.Reg {
 		case CFA:
 			r.CFA = rule.Expr

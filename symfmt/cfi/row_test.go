@@ -27,7 +27,7 @@ func row(t testing.TB, n *Names, records ...string) *Row {
 func known(r *Regs) map[string]uint64 {
 	m := map[string]uint64{}
 	for i := range r.Names().Len() {
-		if v, ok := r.Get(Reg(i)); ok {
+		if v, ok := r.Get(Reg(i)); ok && r.Names().Home(Reg(i)) == Reg(i) {
 			m[r.Names().Name(Reg(i))] = v
 		}
 	}
@@ -143,6 +143,11 @@ func TestCaller(t *testing.T) {
 			records: []string{".cfa: sp .ra: 0 r5 - 16 / r4: 1 r5 -"},
 			callee:  map[string]uint64{"sp": 0x1000, "r5": 16},
 			want:    map[string]uint64{"sp": 0x1000, "pc": 0x0fff_ffff, "r4": 0xffff_fff1, "r5": 16},
+		}, {
+			name: "another name of a register", arch: arch.ARM64,
+			records: []string{".cfa: sp 16 + .ra: x30 d8: .cfa -24 + ^ v9: .cfa", "v8: .cfa -32 + ^ d9: .cfa 1 +", "x19: d10"},
+			callee:  map[string]uint64{"sp": 0x1000, "x30": 0x4444, "v10": 10},
+			want:    map[string]uint64{"sp": 0x1010, "pc": 0x4444, "v9": 0x1011, "x19": 10, "v8": 0x77},
 		}, {
 			name: "MIPS", arch: arch.MIPS,
 			records: []string{".cfa: $sp 16 + .ra: $ra $sp: .cfa 8 +"},

@@ -90,7 +90,10 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	if f.Class == elf.ELFCLASS32 {
 		r.word = 4
 	}
-	r.d = &dump.Dump{Format: Format, Order: f.Order, Arch: arch.ByELF(f.Machine, f.Class), Main: -1}
+	r.d = &dump.Dump{Format: Format, Order: f.Order, Main: -1}
+	if cpu := arch.ByELF(f.Machine, f.Class); cpu != nil && cpu.Class == f.Class {
+		r.d.Arch = cpu // cores of x32 and ILP32 have notes of their own layout
+	}
 	r.d.System = dump.System{OS: dump.Linux, CPU: f.Machine.String()}
 	if r.d.Arch != nil {
 		r.d.System.CPU = r.d.Arch.Name

@@ -1,7 +1,10 @@
 package elfcore
 
 import (
+	"bytes"
 	"compress/gzip"
+	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -133,4 +136,27 @@ func readShared(t testing.TB, folder string, o Options) *dump.Dump {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Cores of ABIs with narrow addresses say of which CPU and class they are.
+func TestNarrowCores(t *testing.T) {
+	for machine, want := range map[elf.Machine]string{
+		elf.EM_X86_64:  "the registers of EM_X86_64 (ELFCLASS32) are not known",
+		elf.EM_AARCH64: "the registers of EM_AARCH64 (ELFCLASS32) are not known",
+	} {
+		h := elf.Header32{Type: uint16(elf.ET_CORE), Machine: uint16(machine), Version: 1, Ehsize: 52, Phentsize: 32, Shentsize: 40}
+		copy(h.Ident[:], elf.ELFMAG)
+		h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS32), byte(elf.ELFDATA2LSB), 1
+		var b bytes.Buffer
+		if err := binary.Write(&b, binary.LittleEndian, &h); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(b.Bytes(), "core", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Arch != nil || len(d.Problems) == 0 || !strings.Contains(d.Problems[0].String(), want) {
+			t.Errorf("%v: CPU %v, problems %v, want %q", machine, d.Arch, d.Problems, want)
+		}
+	}
 }
