@@ -43,6 +43,9 @@ func (w *worker) fillSequence(s *sequence, covered []span, labels bool) {
 		return
 	}
 	lo, hi := s.lo, min(s.hi, code.End)
+	if labels {
+		w.tailFunc(lo, hi)
+	}
 	first := sort.Search(len(covered), func(i int) bool { return covered[i].hi > lo })
 	for _, c := range covered[first:] {
 		if c.lo >= hi {
@@ -70,32 +73,70 @@ func (w *worker) symbolFuncs(lo, hi uint64, labels bool) {
 	}
 }
 
-// symbolSpans returns the code of the function symbols in [lo, hi), with labels
-// that of untyped ones too. A symbol without a size reaches up to the next one;
-// labels within a function of known size are none of their own.
+// tailFunc makes a record of the code in [lo, hi) before its first symbol when a
+// function of another unit continues there: .init and .fini begin in crti.S and end
+// in crtn.S.
+func (w *worker) tailFunc(lo, hi uint64) {
+	next := searchSymbols(w.symbols, w.code.rva(lo))
+	if next < len(w.symbols) {
+		hi = min(hi, w.code.addr(w.symbols[next].RVA))
+	}
+	s := openSymbol(w.symbols[:next])
+	if lo >= hi || s == nil || !w.code.together(w.code.addr(s.RVA), lo) || !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+		return
+	}
+	f := w.record(&openFunc{die: w.u.off}, span{lo, hi}, true)
+	f.tail = true
+	w.funcs = append(w.funcs, f)
+}
+
+// openSymbol returns the last of symbols if it is a function without a size, which
+// may reach beyond it; else nil.
+func openSymbol(symbols []elfPub) *elfPub {
+	if len(symbols) == 0 {
+		return nil
+	}
+	if s := &symbols[len(symbols)-1]; s.Func && s.Size == 0 {
+		return s
+	}
+	return nil
+}
+
+// symbolSpans returns the code of the symbols in [lo, hi): of functions, of untyped
+// ones with a size (parts of functions that clang puts into sections of their own),
+// and with labels of all. A symbol without a size reaches up to the next one; labels
+// within code of known size have none.
 func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []span) {
 	to := w.code.rva(hi)
 	first := searchSymbols(w.symbols, w.code.rva(lo))
 	i := first
 	for i < len(w.symbols) && w.symbols[i].RVA < to {
 		s := &w.symbols[i]
+		i++
+		if !s.hasCode(labels) {
+			continue
+		}
 		end := to
 		if s.Size > 0 {
 			end = min(to, s.RVA+symfmt.RVA(s.Size))
 		}
-		for i++; i < len(w.symbols) && w.symbols[i].RVA < end; i++ {
-			if w.symbols[i].Func || labels && s.Size == 0 {
-				end = w.symbols[i].RVA
+		for ; i < len(w.symbols) && w.symbols[i].RVA < end; i++ {
+			if next := &w.symbols[i]; next.Func || s.Size == 0 && next.hasCode(labels) {
+				end = next.RVA
 				break
 			}
 		}
-		if s.RVA < end && (s.Func || labels) {
+		if s.RVA < end {
 			out = append(out, span{w.code.addr(s.RVA), w.code.addr(end)})
 		}
 	}
 	w.spend(uint64(i-first) * spanCost)
 	return out
 }
+
+// hasCode reports whether a symbol names code rather than a place in it; with labels,
+// an untyped one without a size does.
+func (s *elfPub) hasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }
 
 // searchSymbols returns the index of the first symbol at or after rva.
 func searchSymbols(symbols []elfPub, rva symfmt.RVA) int {

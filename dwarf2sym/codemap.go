@@ -13,6 +13,8 @@ import (
 type codeMap struct {
 	base uint64 // address of RVA 0, modulo 2^64: it may lie below all addresses
 	exec []elfobj.Range
+
+	starts []uint64 // of executable sections
 }
 
 func newCodeMap(f *elfobj.File) *codeMap {
@@ -32,6 +34,13 @@ func (m *codeMap) at(addr uint64) (elfobj.Range, bool) {
 		return elfobj.Range{}, false
 	}
 	return m.exec[i], true
+}
+
+// together reports whether the code from lo to hi is in one section, as far as
+// sections are known.
+func (m *codeMap) together(lo, hi uint64) bool {
+	next := sort.Search(len(m.starts), func(i int) bool { return m.starts[i] > lo })
+	return next == len(m.starts) || m.starts[next] > hi
 }
 
 // keep leaves of spans, in place, those that start in code, cut to where that

@@ -62,6 +62,9 @@ func (r *reader) described() companion {
 // is base. Code that would lie below it is in no segment of the binary.
 func newCompanionMap(c companion, base uint64) *codeMap {
 	m := &codeMap{base: base - c.moved}
+	for _, r := range c.CodeRanges() {
+		m.starts = append(m.starts, r.Start)
+	}
 	for _, r := range c.ExecRanges() {
 		size := r.End - r.Start
 		start := r.Start + c.moved

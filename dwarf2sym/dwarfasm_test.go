@@ -40,7 +40,7 @@ type dwarfAsm struct {
 	prog     *asmProgram
 
 	code    [][2]uint64 // .code lo hi
-	symbols []elfPub    // .symbol address size name: a function; .label address name: untyped
+	symbols []elfPub    // .symbol address size name: a function; .label address name [size]: untyped
 }
 
 // asmFixup is a place that a label's offset, less base, goes to.
@@ -102,7 +102,11 @@ func (a *dwarfAsm) line(line string) {
 			a.symbols = a.symbols[:n]
 		}
 	case word == ".label":
-		a.symbols = append(a.symbols, elfPub{RVA: rvaOf(a.number(words[1])), Name: words[2]})
+		p := elfPub{RVA: rvaOf(a.number(words[1])), Name: words[2]}
+		if len(words) > 3 {
+			p.Size = a.number(words[3])
+		}
+		a.symbols = append(a.symbols, p)
 	case word[0] == '.':
 		a.endSection()
 		a.at = word

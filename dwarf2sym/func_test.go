@@ -323,13 +323,16 @@ func TestFuncsFromSymbols(t *testing.T) {
 				PUBLIC ff0 0 before
 				PUBLIC 1004 0 label
 				PUBLIC 1040 0 behind`},
-		{name: "what the functions of a C unit leave: typed symbols only",
+		{name: "what the functions of a C unit leave: typed symbols, and untyped ones with a size",
 			in: `
 			.symbol 0x1000 0x08 before
 			.symbol 0x1008 0x08 described
 			.label 0x1010 label
 			.symbol 0x1018 0x08 behind
+			.label 0x101a place 2
+			.label 0x1020 f.__part.1 4
 			.symbol 0x1024 0x08 unsized
+			.label 0x102c f.__part.2 8
 			.debug_info
 				unit 4
 					compile_unit language/data1=0x0c stmt_list/sec_offset=0 comp_dir/string="/s"
@@ -342,9 +345,62 @@ func TestFuncsFromSymbols(t *testing.T) {
 				1008 8 1 0
 				FUNC 1018 8 0 behind
 				1018 8 2 0
+				FUNC 1020 4 0 f.__part.1
+				1020 4 2 0
 				FUNC 1024 8 0 unsized
 				1024 8 2 0
-				PUBLIC 1010 0 label`},
+				FUNC 102c 8 0 f.__part.2
+				102c 8 2 0
+				PUBLIC 1010 0 label
+				PUBLIC 101a 0 place`},
+		{name: "a function without a size goes on in another unit, where no other one begins",
+			in: `
+			.code 0x0f00 0x3000
+			.symbol 0x0fe0 0 begun
+			.symbol 0x1010 0x08 sized
+			.symbol 0x1f00 0x10 sized2
+			.symbol 0x2f00 0 begun2
+			.debug_info
+				unit 4
+					compile_unit language/data2=0x8001 stmt_list/sec_offset=0 comp_dir/string="/s"
+				unit 4
+					compile_unit language/data2=0x8001 stmt_list/sec_offset=&tails comp_dir/string="/s"
+				unit 4
+					compile_unit language/data1=0x0c stmt_list/sec_offset=&own comp_dir/string="/s"
+						subprogram name/string="begun3" low_pc/addr=0x2f00 high_pc/data1=4` + lines + `
+			tails: program 4
+				file "y.s" 0
+				set_address 0x0fe8
+				copy
+				advance_pc 8
+				end_sequence
+				set_address 0x2000
+				copy
+				advance_pc 8
+				end_sequence
+				set_address 0x2f10
+				copy
+				advance_pc 8
+				end_sequence
+			own: program 4
+				file "z.c" 0
+				set_address 0x2f00
+				copy
+				advance_pc 4
+				end_sequence`,
+			want: `
+				FILE 0 /s/y.s
+				FILE 1 /s/x.s
+				FILE 2 /s/z.c
+				FUNC fe0 30 0 begun
+				fe8 8 1 0
+				1000 10 1 1
+				FUNC 1010 8 0 sized
+				1010 8 2 1
+				FUNC 2f00 18 0 begun3
+				2f00 4 1 2
+				2f10 8 1 0
+				PUBLIC 1f00 0 sized2`},
 		{name: "dropped functions have sequences at 0, where other code is",
 			in: `
 			.code 0 0x2000

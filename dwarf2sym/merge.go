@@ -71,18 +71,22 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 	m.fold()
 	m.arena = newArena(m.scratch)
 	m.cut()
-	out := make([]symfmt.Func, len(m.funcs))
+	out := make([]symfmt.Func, 0, len(m.funcs))
 	for i := range m.funcs {
 		f := &m.funcs[i]
 		n.number(f)
 		m.stats.countBody(f.body)
+		if f.tail {
+			out = m.appendTail(out, f)
+			continue
+		}
 		rva := m.code.rva(f.addr)
 		// The linker may have dropped the DIEs of functions that it folded.
 		sym := findSymbol(m.symbols, rva)
-		out[i] = symfmt.Func{
+		out = append(out, symfmt.Func{
 			RVA: rva, Size: f.size, Name: m.funcName(f, sym, m.multi[i]),
 			Multiple: m.multi[i] || sym != nil && sym.Multiple, Body: f.body,
-		}
+		})
 		m.passed(i)
 	}
 	return out
@@ -189,6 +193,37 @@ func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 		return ok && (rest == "" || rest[0] == '(')
 	}
 	return false
+}
+
+// appendTail appends the end of a function whose code comes from several units: to
+// the function at its symbol, which is the last of out, or as all of it that has
+// lines. It is dropped where another function begins between the two.
+func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
+	rva := m.code.rva(f.addr)
+	sym := openSymbol(m.symbols[:searchSymbols(m.symbols, rva)])
+	tail := symfmt.Func{RVA: rva, Size: f.size, Body: f.body}
+	whole := symfmt.Func{RVA: sym.RVA, Name: m.names.final(sym.id), Multiple: sym.Multiple}
+	if n := len(out); n > 0 {
+		last := out[n-1]
+		switch end := last.RVA + symfmt.RVA(last.Size); {
+		case last.RVA == sym.RVA && end <= rva:
+			whole, out = last, out[:n-1]
+		case end > sym.RVA:
+			return out
+		}
+	}
+	m.builder.Reset(whole.RVA)
+	for _, part := range []symfmt.Func{whole, tail} {
+		for in := range part.Inlines() {
+			m.builder.AddInline(in)
+		}
+		for l := range part.Lines() {
+			m.builder.AddLine(l)
+		}
+	}
+	whole.Size = uint64(rva-whole.RVA) + tail.Size
+	whole.Body = m.builder.Finish(&m.arena)
+	return append(out, whole)
 }
 
 // cut settles overlaps: at each address the function that starts last counts,

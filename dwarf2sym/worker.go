@@ -72,6 +72,7 @@ type funcRecord struct {
 	worker uint16
 	named  naming
 	label  bool // of an assembly unit
+	tail   bool // continues the function of the last symbol before it
 	body   symfmt.Body
 }
 
