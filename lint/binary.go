@@ -1,12 +1,12 @@
 package lint
 
 import (
-	"debug/elf"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -21,6 +21,8 @@ type elfBinary struct {
 	base uint64
 	rows stackRows
 	mini *elfobj.File
+	all  []execcode.Part // nil until parts
+	data []Extent        // in code, by symbols; nil until dataSymbols
 	// problems are parts that could not be read: one message each.
 	problems []string
 	done     bool
@@ -40,6 +42,27 @@ func (b *elfBinary) problem(what string, err error) {
 	}
 }
 
+// parts are the sections with code, or the segments of a file without sections.
+func (b *elfBinary) parts() []execcode.Part {
+	if b.all == nil {
+		b.all = execcode.Parts(b.File)
+	}
+	return b.all
+}
+
+// dataSymbols are the pieces of code that symbols declare to be data.
+func (b *elfBinary) dataSymbols() []Extent {
+	if b.data == nil {
+		list, err := execcode.Data(b.File)
+		b.problem("symbols", err)
+		b.data = make([]Extent, 0, len(list))
+		for _, r := range list {
+			b.data = append(b.data, Extent{b.rva(r.Start), b.rva(r.End)})
+		}
+	}
+	return b.data
+}
+
 // ready puts the rows in order, once.
 func (b *elfBinary) ready() *stackRows {
 	if !b.done {
@@ -57,35 +80,23 @@ func (b *elfBinary) addr(rva symfmt.RVA) uint64 { return uint64(rva) + b.base }
 // code returns the bytes of the binary's code at an address up to the end of
 // their section, nil where there is none.
 func (b *elfBinary) code(addr uint64) []byte {
-	if !b.HasSections() {
-		if p, ok := b.LoadedFrom(addr); ok && p.Flags&elf.PF_X != 0 {
-			data, err := b.SectionOf(p, "segment", elf.SHT_PROGBITS).Data()
-			b.problem("segment with code", err)
-			return data
+	parts := b.parts()
+	i, _ := slices.BinarySearchFunc(parts, addr, func(p execcode.Part, addr uint64) int {
+		if p.End <= addr {
+			return -1
 		}
+		return 1
+	})
+	if i == len(parts) || addr < parts[i].Start {
 		return nil
 	}
-	for _, s := range b.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 && addr-s.Addr < s.FileSize && s.HasData() {
-			data, err := s.Data()
-			b.problem("section "+s.Name, err)
-			if off := addr - s.Addr; off < uint64(len(data)) {
-				return data[off:]
-			}
-		}
-	}
-	return nil
+	data, err := parts[i].Bytes()
+	b.problem("section "+parts[i].Name, err)
+	return data[min(addr-parts[i].Start, uint64(len(data))):]
 }
 
-// hasCode tells whether the file has the bytes of its code.
-func (b *elfBinary) hasCode() bool {
-	for _, r := range b.ExecRanges() {
-		if len(b.code(r.Start)) > 0 {
-			return true
-		}
-	}
-	return false
-}
+// hasCode reports whether the file has the bytes of its code.
+func (b *elfBinary) hasCode() bool { return len(b.parts()) > 0 }
 
 // atEnd is a Check that runs at the end, if there is a binary.
 func atEnd(p *Pass, end func()) (func(*symfmt.Record), func()) {

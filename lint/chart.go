@@ -147,6 +147,22 @@ func (c *chart) worst(m *Map, most int) {
 	}
 }
 
+// addCode adds to the functions that lack most the code outside of FUNCs.
+func (c *chart) addCode(cov *Coverage, m *Map) {
+	c.AllLack += cov.unnamed
+	for _, g := range cov.Worst {
+		if g.Kind == GapFunc {
+			continue
+		}
+		name := "without a name"
+		if f := m.at(g.RVA); f != nil && g.Kind == GapPublic {
+			name = "PUBLIC " + printable(m.Name(f))
+		}
+		c.Worst = append(c.Worst, chartFunc{Place{extent(g.RVA, g.Size)}, name, Share{g.Missing, g.Size}, Share{}, uint32(g.Line)})
+	}
+	sorting.StableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
+}
+
 // withoutRepeats are the functions of one list that lack call frame information,
 // and those of the other that are not among them.
 func withoutRepeats(noCFI, noLines []*MappedFunc) (list []*MappedFunc) {

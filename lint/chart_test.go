@@ -48,7 +48,8 @@ func TestChart(t *testing.T) {
 	for _, f := range c.Worst {
 		got = append(got, fmt.Sprintf("%s %s %x %x of %x, line %d", f.Name, f.From(), f.NoCFI.Covered, f.NoLines.Covered, f.NoCFI.Total, f.Line))
 	}
-	want = []string{"first 1000 80 40 of 100, line 5", "same code 1000 80 100 of 100, line 9"}
+	// Of two functions at one address the last has the code, which counts once.
+	want = []string{"same code 1000 80 100 of 100, line 9", "first 1000 0 40 of 100, line 5"}
 	if !slices.Equal(got, want) || c.AllLack != 2 {
 		t.Errorf("worst functions %q, want %q", got, want)
 	}

@@ -20,6 +20,9 @@ type Coverage struct {
 	Blocks    int `json:"blocks"`    // STACK CFI INIT records
 	WinBlocks int `json:"win_blocks,omitempty"`
 
+	// All is the code that has call frame information; see CodeShare.
+	All CodeShare `json:"cfi_code"`
+
 	Code    Share `json:"cfi_bytes"`   // bytes of functions with call frame information
 	Entries Share `json:"cfi_entries"` // functions whose first byte has it
 	Public  Share `json:"cfi_publics"` // PUBLIC records whose first byte has it
@@ -36,15 +39,17 @@ type Coverage struct {
 	Lines     Share `json:"line_bytes"`     // bytes of functions with lines
 	WithLines Share `json:"line_functions"` // functions with line records
 
-	// Worst are the functions with the most bytes without call frame information,
-	// WorstLines those with the most bytes without lines.
+	// Worst are the functions with the most bytes without call frame information: what
+	// All lacks, the largest first. WorstLines are FUNCs with the most bytes without lines.
 	Worst      []Gap `json:"worst_cfi,omitempty"`
 	WorstLines []Gap `json:"worst_lines,omitempty"`
 
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
-	known ranges // code that has call frame information
+	known   ranges // code that has call frame information
+	startup Share  // entries of start-up code, which no limit asks for
+	unnamed int    // gaps outside of FUNCs
 }
 
 // HasCFI tells whether the code at an address has call frame information.
@@ -93,28 +98,51 @@ type LineEnds struct {
 	Unsure uint64 `json:"unsure"`
 }
 
+// The kinds of a Gap.
+const (
+	GapFunc   = "FUNC"
+	GapPublic = "PUBLIC"
+	GapCode   = "code" // without a name
+)
+
 // Gap is a function that lacks something.
 type Gap struct {
 	RVA     symfmt.RVA `json:"-"`
 	Address string     `json:"rva"`            // hexadecimal
-	Line    int        `json:"line"`           // of the symbol file
+	Kind    string     `json:"kind"`           // GapFunc, GapPublic or GapCode
+	Line    int        `json:"line"`           // of the symbol file; 0 for code without a name
 	Name    string     `json:"name,omitempty"` // see Coverage.ReadNames
-	Size    uint64     `json:"size"`
-	Missing uint64     `json:"missing"` // bytes without
+	Size    uint64     `json:"size"`           // of a PUBLIC, up to what follows
+	Missing uint64     `json:"missing"`        // bytes without
 }
 
 // maxGaps is how many functions are listed.
 const maxGaps = 20
 
-// measure measures what the symbol file tells.
-func (f *Facts) measure() *Coverage {
-	c := &Coverage{Functions: f.Functions.Len(), Publics: f.Publics.Len(), Blocks: f.Blocks.Len(), WinBlocks: f.Wins.Len()}
-	c.known = f.known()
-	for _, fn := range f.Functions.All {
+// measure measures what the symbol file tells. measured is nil for a file whose text
+// no reader takes.
+func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
+	c = &Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
+	c.known = p.known()
+	for _, fn := range p.Functions.All {
 		c.function(fn)
 	}
-	for _, p := range f.Publics.All {
-		c.Public.add(c.known.in(p.RVA, 1), 1)
+	for _, pub := range p.Publics.All {
+		c.Public.add(c.known.in(pub.RVA, 1), 1)
+	}
+	if !p.unreadable {
+		for _, s := range p.startup {
+			if s.Size > 0 {
+				c.startup.add(c.known.in(s.RVA, 1), 1)
+			}
+		}
+		measured = p.codeShare(c.known, func(g *Gap) {
+			c.Worst = addGap(c.Worst, *g)
+			if g.Kind != GapFunc {
+				c.unnamed++
+			}
+		})
+		c.All = measured.share
 	}
 	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
 		sortGaps(gaps)
@@ -123,7 +151,7 @@ func (f *Facts) measure() *Coverage {
 		}
 	}
 	c.Worst, c.WorstLines = worstOf(c.Worst), worstOf(c.WorstLines)
-	return c
+	return c, measured
 }
 
 func (c *Coverage) function(fn *FuncFact) {
@@ -142,16 +170,15 @@ func (c *Coverage) function(fn *FuncFact) {
 	default:
 		c.LineEnds.add(0, lines)
 	}
-	c.Worst = addGap(c.Worst, fn, fn.Size-covered)
-	c.WorstLines = addGap(c.WorstLines, fn, fn.Size-fn.Covered)
+	c.WorstLines = addGap(c.WorstLines, Gap{RVA: fn.RVA, Kind: GapFunc, Line: int(fn.Line), Size: fn.Size, Missing: fn.Size - fn.Covered})
 }
 
 // addGap keeps the functions that lack most.
-func addGap(gaps []Gap, fn *FuncFact, missing uint64) []Gap {
-	if missing == 0 {
+func addGap(gaps []Gap, g Gap) []Gap {
+	if g.Missing == 0 {
 		return gaps
 	}
-	gaps = append(gaps, Gap{RVA: fn.RVA, Line: int(fn.Line), Size: fn.Size, Missing: missing})
+	gaps = append(gaps, g)
 	if len(gaps) == 16*maxGaps {
 		sortGaps(gaps)
 		gaps = gaps[:maxGaps]

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/symtool/symtool/symfmt"
@@ -23,10 +24,10 @@ through this module are guessed. A debug file that was split off with objcopy
 		},
 		{
 			ID: "SYM702", Title: "less call frame information than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-cfi",
-			Doc: `The share of the functions' bytes that have call frame information, or that of their
-first bytes, is under the limit. Without functions it is about public symbols. With
---binary the share of return addresses must reach the limit, too: these are where
-a walker looks for rules, in each frame but the first.`,
+			Doc: `The share of the code that has call frame information is under the limit: with --binary
+of the binary's executable bytes, otherwise of the code that FUNC and PUBLIC records
+name. So must be that of the functions' first bytes and, with --binary, that of
+return addresses: these are where a walker looks for rules, in each frame but the first.`,
 			With: func(o *Options) { o.MinCFI = 60 },
 			Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
 			Good:  publicHead + goodInit,
@@ -67,7 +68,8 @@ lines. The binary was built or dumped without debug information.`,
 			ID: "SYM706", Title: "function without call frame information", Severity: Note, Since: "0.1", Spec: cfiSpec,
 			Doc: `Other functions of the module have call frame information, and this has none at all
 or none for a part of it. Readers guess the caller of a frame there. Assembly
-without .cfi directives is like that.`,
+without .cfi directives is like that. A PUBLIC has no size: what is counted goes up to
+what follows. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
 			Bad: amd64Head + goodInit + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
 			Good:  amd64Head + goodInit,
 			Check: checkFunctions,
@@ -100,17 +102,29 @@ func checkMinCFI(p *Pass, c *Coverage) {
 	limit := p.Options.MinCFI
 	switch {
 	case limit <= 0:
-	case c.Functions == 0 && c.Public.below(limit):
-		p.ReportLine(0, "%s of public symbols have call frame information, want %v %%", c.Public, limit)
-	case c.Functions == 0 && c.Publics == 0 && !c.anyCFI():
+		return
+	case c.All.Total == 0 && !c.anyCFI():
 		p.ReportLine(0, "there is no call frame information, want %v %%", limit)
-	case c.Code.below(limit):
-		p.ReportLine(0, "%s of function bytes have call frame information, want %v %%", c.Code, limit)
-	case c.Entries.below(limit):
-		p.ReportLine(0, "%s of functions have call frame information at their first byte, want %v %%", c.Entries, limit)
-	case c.Calls != nil && c.Calls.below(limit):
-		p.ReportLine(0, "%s of return addresses have call frame information, want %v %%", *c.Calls, limit)
+		return
+	case c.All.Total == 0:
+		p.ReportLine(0, "%s; want %v %%", unmeasured, limit)
+		return
 	}
+	for _, s := range c.demanded() {
+		if s.share.below(limit) {
+			p.ReportLine(0, "%s of %s, want %v %%%s", s.share, s.of, limit, c.largest())
+			return
+		}
+	}
+}
+
+// largest names the function with the most bytes without call frame information.
+func (c *Coverage) largest() string {
+	if len(c.Worst) == 0 {
+		return ""
+	}
+	g := &c.Worst[0]
+	return fmt.Sprintf("; the largest piece without has %s, at %x%s", plural(g.Missing, "byte"), g.RVA, g.label())
 }
 
 func checkMinLines(p *Pass, c *Coverage) {
@@ -128,14 +142,18 @@ func checkMinLines(p *Pass, c *Coverage) {
 // all do.
 func checkFunctions(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
-		if !p.report.Coverage.anyCFI() {
+		if p.unreadable || !p.report.Coverage.anyCFI() {
 			return
 		}
-		known := p.report.Coverage.known
-		for _, f := range p.Functions.All {
-			if covered := known.in(f.RVA, f.Size); covered < f.Size {
-				p.ReportAt(int(f.Line), f.RVA, "%#x of %#x bytes without call frame information", f.Size-covered, f.Size)
+		p.codeShare(p.report.Coverage.known, func(g *Gap) {
+			switch g.Kind {
+			case GapFunc:
+				p.ReportAt(g.Line, g.RVA, "%#x of %#x bytes without call frame information", g.Missing, g.Size)
+			case GapPublic:
+				p.ReportAt(g.Line, g.RVA, "%#x of %#x bytes from this PUBLIC on without call frame information", g.Missing, g.Size)
+			case GapCode:
+				p.ReportAt(0, g.RVA, "%#x bytes at %x without FUNC, PUBLIC and call frame information", g.Missing, g.RVA)
 			}
-		}
+		})
 	}
 }

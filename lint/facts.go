@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -41,7 +42,8 @@ type Facts struct {
 	cfi      cfiFacts
 	win      winFacts
 	cover    lineCover
-	params   []funcParam // FUNC records with a parameter size
+	params   []funcParam    // FUNC records with a parameter size
+	startup  []symfmt.Range // FUNCs and PUBLICs with the name of start-up code; PUBLICs have no size
 }
 
 // FuncFact is a FUNC record: 32 bytes.
@@ -179,6 +181,7 @@ func (f *Facts) see(r *symfmt.Record) {
 		f.openFunc(r)
 	case symfmt.KindPublic:
 		f.Publics.Add(PublicFact{r.RVA, uint32(r.Pos().Line)})
+		f.noteStartup(r, 0)
 	case symfmt.KindCFIInit:
 		f.Blocks.Add(BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
 		f.cfi.see(f, r)
@@ -199,8 +202,18 @@ func (f *Facts) openFunc(r *symfmt.Record) {
 	f.lines.reset()
 	f.nest.begin()
 	f.cover.begin(&f.Func)
+	f.noteStartup(r, r.Size)
 	if r.ParamSize > 0 {
 		f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
+	}
+}
+
+// maxStartups bounds the start-up functions that are kept: a module has a dozen.
+const maxStartups = 64
+
+func (f *Facts) noteStartup(r *symfmt.Record, size uint64) {
+	if execcode.StartupName(r.Name) && len(f.startup) < maxStartups {
+		f.startup = append(f.startup, symfmt.Range{RVA: r.RVA, Size: size})
 	}
 }
 

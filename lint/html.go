@@ -98,7 +98,7 @@ func (f *htmlFile) Tone() string {
 	switch Verdict(f.Verdict) {
 	case GoodForUnwinding:
 		return "good"
-	case SymbolicationOnly:
+	case NotMeasured, SymbolicationOnly:
 		return "warning"
 	}
 	return "error"
@@ -113,6 +113,9 @@ func newHTMLFile(r *Report, m *Map, limits pageLimits) *htmlFile {
 		f.Chart = newChart(m, limits)
 	}
 	if c := r.Coverage; c != nil {
+		if m != nil {
+			f.Chart.addCode(c, m)
+		}
 		f.Verdict, f.Reasons = string(c.Verdict), c.Reasons
 		f.Figures, f.Holds = figures(c), holds(r)
 	}
@@ -143,6 +146,7 @@ func figures(c *Coverage) (list []htmlFigure) {
 			list = append(list, htmlFigure{name, s})
 		}
 	}
+	add(c.codeOf()+" with call frame information", c.All.Share)
 	add("bytes of functions with call frame information", c.Code)
 	add("functions that have it at their first byte", c.Entries)
 	if c.Calls != nil {

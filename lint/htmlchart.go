@@ -66,7 +66,9 @@ func (w htmlWriter) worst(file string, c *chart) {
 		w.lack(f.NoCFI)
 		w.Put(`</td><td class="n">`)
 		w.lack(f.NoLines)
-		w.Put("</td><td class=\"n\">{}</td></tr>\n", f.Line)
+		w.Put(`</td><td class="n">`)
+		w.If(f.Line != 0, "{}", f.Line)
+		w.Put("</td></tr>\n")
 	}
 	w.Put("</tbody></table></div>\n<p class=\"dim\">{} of {} functions that lack something.</p>", len(c.Worst), c.AllLack)
 }

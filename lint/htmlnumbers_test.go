@@ -141,7 +141,7 @@ func compareNumbers(t *testing.T, file string, text []byte, perRule int) (compar
 }
 
 func shares(c *Coverage) (list []string) {
-	for _, s := range []Share{c.Code, c.Entries, c.LineEnds.Share, c.Public, c.Lines, c.WithLines} {
+	for _, s := range []Share{c.All.Share, c.Code, c.Entries, c.LineEnds.Share, c.Public, c.Lines, c.WithLines} {
 		if s.Total > 0 {
 			list = append(list, fmt.Sprintf("%d of %d", s.Covered, s.Total))
 		}
@@ -229,7 +229,14 @@ func worstRows(rows [][]string, column, n int) (list []string) {
 
 func jsonGaps(gaps []Gap) (list []string) {
 	for _, g := range gaps {
-		list = append(list, fmt.Sprintf("%d %s %s %d of %d", g.Line, strings.TrimPrefix(g.Address, "0x"), g.Name, g.Missing, g.Size))
+		name, line := g.Name, fmt.Sprint(g.Line)
+		switch g.Kind {
+		case GapPublic:
+			name = "PUBLIC " + name
+		case GapCode:
+			name, line = "without a name", ""
+		}
+		list = append(list, fmt.Sprintf("%s %s %s %d of %d", line, strings.TrimPrefix(g.Address, "0x"), name, g.Missing, g.Size))
 	}
 	return list
 }

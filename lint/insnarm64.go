@@ -1,6 +1,10 @@
 package lint
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/execcode"
+)
 
 // frameARM64 has arm64's registers by their place in a frameState: the stack pointer, the frame
 // pointer, and the temporary ones that code keeps an old stack pointer in.
@@ -9,24 +13,13 @@ var frameARM64 = &frameCPU{
 	step:    stepARM64,
 	saves:   []string{".ra", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
 	link:    true,
-	nop:     paddingARM64,
+	nop:     execcode.ARM64,
 	clobber: 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10,
 }
 
 // placeARM64 is where a register number is in a frameState, less 1; 31 is the
 // stack pointer.
 var placeARM64 = [32]int8{31: frameSP + 1, 29: frameFP + 1, 9: 1, 10: 2, 11: 3, 12: 4, 13: 7, 14: 8, 15: 9, 16: 10, 17: 11, 19: 12, 20: 13, 21: 14, 22: 15, 28: 16}
-
-// paddingARM64 is the length of a nop, of brk or of zeros.
-func paddingARM64(code []byte) int {
-	if len(code) < 4 {
-		return 0
-	}
-	if in := binary.LittleEndian.Uint32(code); in == 0xd503201f || in == 0 || in&0xffe0001f == 0xd4200000 {
-		return 4
-	}
-	return 0
-}
 
 // generalARM64 returns the place of a register that is not the stack pointer: 31 is
 // the zero register.

@@ -32,28 +32,31 @@ type callStep func(code []byte, addr uint64) (size int, kind callKind, target ui
 
 // coverage measures, with the binary if there is one.
 func (p *Pass) coverage(minCFI, minLines float64) *Coverage {
-	c := p.measure()
-	if !p.unreadable {
-		c.Calls = p.calls(c.known)
+	c, code := p.measure()
+	if code != nil && code.share.Of == CodeOfBinary {
+		c.Calls = p.calls(code.counted, c.known)
 	}
 	c.judge(p.Facts, minCFI, minLines)
 	return c
 }
 
-// calls counts return addresses and those that have call frame information; nil
-// without a binary whose calls can be read.
-func (p *Pass) calls(known ranges) *Share {
-	if p.binary == nil || !p.HasModule {
-		return nil
+// sameBinary reports whether there is a binary, and the symbols are of it.
+func (p *Pass) sameBinary() bool {
+	if p.binary == nil || !p.HasModule || p.Options.OwnBinary {
+		return p.binary != nil && p.HasModule
 	}
 	if cpu := arch.ByELF(p.binary.Machine, p.binary.Class); cpu == nil || p.Arch != cpu {
-		return nil // another binary
+		return false
 	}
-	if id, _ := p.binary.moduleID(); id != "" && !strings.EqualFold(id, p.DebugID) {
-		return nil
-	}
+	id, _ := p.binary.moduleID()
+	return id == "" || strings.EqualFold(id, p.DebugID)
+}
+
+// calls counts the return addresses in code, and those that have call frame
+// information; nil without a binary whose calls can be read.
+func (p *Pass) calls(code []elfobj.Range, known ranges) *Share {
 	var s Share
-	read := p.eachCall(func(site uint64) {
+	read := p.eachCall(code, func(site uint64) {
 		rva := p.binary.rva(site)
 		for len(known) > 0 && uint64(rva-known[0].RVA) >= known[0].Size && rva >= known[0].RVA {
 			known = known[1:]
@@ -69,15 +72,15 @@ func (p *Pass) calls(known ranges) *Share {
 	return &s
 }
 
-// eachCall calls fn for the last byte of each call instruction of the functions,
-// ascending; false if the binary has no code that can be read.
-func (p *Pass) eachCall(fn func(last uint64)) (read bool) {
+// eachCall calls fn for the last byte of each call instruction of the code in ranges,
+// which ascend; false if the binary has no code that can be read.
+func (p *Pass) eachCall(ranges []elfobj.Range, fn func(last uint64)) (read bool) {
 	sweep := callSweep{b: p.binary, exec: p.binary.ExecRanges(), loose: p.binary.Type == elf.ET_REL}
 	modes := p.binary.codeModes()
 	var code []byte // of a section
 	var start uint64
 	starts := p.codeStarts()
-	for _, r := range p.callRanges() {
+	for _, r := range ranges {
 		for r.Start < r.End {
 			for len(starts) > 0 && p.binary.addr(starts[0]) <= r.Start {
 				starts = starts[1:]
@@ -109,40 +112,6 @@ func (p *Pass) codeStarts() []symfmt.RVA {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// callRanges is the code whose calls count: that of the functions; without any,
-// what public symbols name.
-func (p *Pass) callRanges() []elfobj.Range {
-	if p.Functions.Len() == 0 {
-		var all []elfobj.Range
-		named := p.named()
-		for _, part := range p.binary.codeParts() {
-			at := part.Start
-			for _, gap := range gaps(part.Range, named) {
-				if gap.Start > at {
-					all = append(all, elfobj.Range{Start: at, End: gap.Start})
-				}
-				at = gap.End
-			}
-			if at < part.End {
-				all = append(all, elfobj.Range{Start: at, End: part.End})
-			}
-		}
-		sorting.Func(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
-		return all
-	}
-	all := make([]symfmt.Range, 0, p.Functions.Len())
-	for _, f := range p.Functions.All {
-		all = append(all, symfmt.Range{RVA: f.RVA, Size: f.Size})
-	}
-	var out []elfobj.Range
-	for _, r := range mergeRanges(all) {
-		if start := p.binary.addr(r.RVA); start+r.Size > start {
-			out = append(out, elfobj.Range{Start: start, End: start + r.Size})
-		}
-	}
-	return out
 }
 
 // codeMode is how code is to be read from an address on.

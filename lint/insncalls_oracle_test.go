@@ -22,7 +22,8 @@ func callsOf(t *testing.T, text []byte, f *elfobj.File) (p *Pass, sites map[uint
 	p = &Pass{Facts: r.Facts, binary: openBinary(f)}
 	sites = map[uint64]bool{}
 	n, covered, last := uint64(0), uint64(0), uint64(0)
-	p.eachCall(func(site uint64) {
+	code := p.codeShare(p.known(), func(*Gap) {}).counted
+	p.eachCall(code, func(site uint64) {
 		if site <= last {
 			t.Fatalf("0x%x behind 0x%x", site, last)
 		}
@@ -34,7 +35,7 @@ func callsOf(t *testing.T, text []byte, f *elfobj.File) (p *Pass, sites map[uint
 		}
 	})
 	start := time.Now()
-	p.eachCall(func(uint64) {})
+	p.eachCall(code, func(uint64) {})
 	if c := r.Coverage.Calls; c == nil || *c != (Share{covered, n}) {
 		t.Fatalf("%v of %v, one by one %d of %d", c, n, covered, n)
 	}
@@ -136,7 +137,7 @@ func (o *callOracle) miss(addr uint64, code []byte, text string) {
 
 func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path string, took time.Duration) {
 	t.Helper()
-	ranges := p.callRanges()
+	ranges := p.codeShare(p.known(), func(*Gap) {}).counted
 	both, bytes := 0, uint64(0)
 	for _, r := range ranges {
 		bytes += r.End - r.Start

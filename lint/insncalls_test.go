@@ -115,7 +115,7 @@ func TestMinCFICalls(t *testing.T) {
 		{97, GoodForUnwinding, 0, "97.37 % of return addresses have call frame information"},
 		{98, SymbolicationOnly, 1, "97.37 % of return addresses have call frame information, less than 98 %"},
 	} {
-		cov := &Coverage{Functions: 1, Code: Share{99, 100}, Entries: Share{1, 1}, Calls: &Share{74, 76}, known: ranges{{RVA: 0, Size: 99}}}
+		cov := &Coverage{Functions: 1, All: CodeShare{Share: Share{99, 100}}, Entries: Share{1, 1}, Calls: &Share{74, 76}, known: ranges{{RVA: 0, Size: 99}}}
 		cov.judge(&Facts{HasModule: true}, c.limit, 0)
 		p := &Pass{Facts: &Facts{}, Options: Options{MinCFI: c.limit, MaxPerRule: 1}, report: &Report{Counts: map[string]int{}}, rule: coverageRules()[1]}
 		checkMinCFI(p, cov)

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/symtool/symtool/internal/execcode"
 )
 
 // frameAMD64 has x86's registers in the order of their numbers in instructions.
@@ -10,7 +12,7 @@ var frameAMD64 = &frameCPU{
 	regs: [frameRegs]string{"$rax", "$rcx", "$rdx", "$rbx", "$rsp", "$rbp", "$rsi", "$rdi",
 		"$r8", "$r9", "$r10", "$r11", "$r12", "$r13", "$r14", "$r15"},
 	step:    stepAMD64,
-	nop:     paddingX86,
+	nop:     execcode.X86,
 	saves:   []string{".ra", "$rbx", "$rbp", "$r12", "$r13", "$r14", "$r15"},
 	clobber: 1<<0 | 1<<1 | 1<<2 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11,
 }

@@ -60,7 +60,7 @@ func (m *Map) Rule() *Rule {
 	return &Rule{
 		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return m.see, func() { m.finish(p.Facts) }
+			return m.see, func() { m.finish(p) }
 		},
 	}
 }
@@ -109,17 +109,16 @@ func appendExtent(list []Extent, e Extent) []Extent {
 }
 
 // finish sorts the pieces, and takes from the facts what functions lack.
-func (m *Map) finish(f *Facts) {
-	known := f.known()
+func (m *Map) finish(p *Pass) {
+	known := p.known()
 	for _, r := range known {
 		m.CFI = append(m.CFI, extent(r.RVA, r.Size))
 	}
 	next := 0
-	for _, fact := range f.Functions.All { // both are in order of the file
+	for _, fact := range p.Functions.All { // both are in order of the file
 		if fact.Size == 0 || next == len(m.Functions) || m.Functions[next].Line != fact.Line {
 			continue
 		}
-		m.Functions[next].NoCFI = fact.Size - ranges(known).in(fact.RVA, fact.Size)
 		m.Functions[next].NoLines = fact.Size - fact.Covered
 		next++
 	}
@@ -128,7 +127,23 @@ func (m *Map) finish(f *Facts) {
 			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
 		})
 	}
+	if !p.unreadable {
+		p.codeShare(known, m.lacks)
+	}
 	m.Lines, m.CFI = joined(m.Lines), joined(m.CFI)
+}
+
+// lacks notes what a function lacks.
+func (m *Map) lacks(g *Gap) {
+	if g.Kind != GapFunc {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(m.Functions, g.RVA, func(f MappedFunc, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
+	for ; i < len(m.Functions) && m.Functions[i].RVA == g.RVA; i++ {
+		if f := &m.Functions[i]; f.Line == uint32(g.Line) {
+			f.NoCFI += g.Missing
+		}
+	}
 }
 
 // joined sorts pieces, and joins those that touch or overlap.

@@ -43,7 +43,7 @@ type Rule struct {
 	PerFile bool
 
 	// Bad is a symbol file that gives this finding, at line At, and no other of
-	// its family; Good is one that gives none. Rules that need a binary have
+	// its family, but for SYM702, where SYM706 names what is missing; Good is one that gives none. Rules that need a binary have
 	// neither.
 	Bad, Good string
 	At        int

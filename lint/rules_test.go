@@ -61,7 +61,7 @@ func TestRules(t *testing.T) {
 				if f.Rule == rule {
 					lines = append(lines, f.Line)
 					fmt.Fprintln(&told, f.String())
-				} else if f.Rule.Family() == family {
+				} else if f.Rule.Family() == family && !(rule.ID == "SYM702" && f.Rule.ID == "SYM706") {
 					t.Errorf("Bad: %v", f.String())
 				}
 			}

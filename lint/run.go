@@ -28,6 +28,8 @@ type Options struct {
 	MinCFI, MinLines float64
 	// Binary is the file that the symbols are of; nil for none.
 	Binary *elfobj.File
+	// OwnBinary says that the symbols were made of Binary, whatever their id is.
+	OwnBinary bool
 	// Filter changes severities and takes findings away; nil for none. One filter
 	// is for all files that are checked together.
 	Filter *Filter

@@ -9,6 +9,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
+// wholeReasons are those of a file whose code has call frame information throughout.
+const wholeReasons = "100 % of the code of FUNCs and PUBLICs has call frame information; 100 % of functions have call frame information at their first byte"
+
 func TestVerdict(t *testing.T) {
 	const module = "MODULE Linux x86_64 0 a\n"
 	for _, c := range []struct {
@@ -21,36 +24,41 @@ func TestVerdict(t *testing.T) {
 		{"no MODULE", "FUNC 1000 40 0 f\n" + goodInit, nil, Unusable, "there is no MODULE record: no reader takes the file"},
 		{"MODULE alone", module, nil, Unusable, "there are no names and no call frame information"},
 		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, Unusable, "there are no names and no call frame information"},
-		{"CFI alone", module + goodInit, nil, GoodForUnwinding,
-			"there are no names: what share of the code has call frame information is not known, and frames show addresses only"},
+		{"CFI alone", module + goodInit, nil, NotMeasured, unmeasured + "; there are no names: frames show addresses only"},
+		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + goodInit, nil, NotMeasured, unmeasured + "; no function has lines: frames show functions without files and lines"},
 		{"names alone", amd64Head, nil, SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
 		{"public symbols", module + "PUBLIC 1000 0 f\n" + goodInit, nil, GoodForUnwinding,
-			"100 % of public symbols have call frame information; " +
+			"100 % of the code of FUNCs and PUBLICs has call frame information; " +
 				"there are public symbols only: names may be those of a symbol before, and lines are not known"},
-		{"half of the public symbols", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\n" + goodInit, nil, SymbolicationOnly,
-			"50.00 % of public symbols have call frame information, less than 95 %; " +
+		{"a public symbol without, up to the next", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\nPUBLIC 2010 0 _fini\n" + goodInit, nil, SymbolicationOnly,
+			"80.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"there are public symbols only: names may be those of a symbol before, and lines are not known"},
-		{"all", amd64Head + goodInit, nil, GoodForUnwinding,
-			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte"},
+		{"a large public symbol beside a small function", amd64Head + "PUBLIC 2000 0 f\nPUBLIC 24c0 0 _fini\n" + goodInit, nil, SymbolicationOnly,
+			"5.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
+				"100 % of functions have call frame information at their first byte"},
+		{"the last public symbol, up to the end of its page", amd64Head + "PUBLIC 1f00 0 f\n" + goodInit, nil, SymbolicationOnly,
+			"20.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
+				"100 % of functions have call frame information at their first byte"},
+		{"a public symbol in a function", amd64Head + "PUBLIC 1010 0 f\n" + goodInit, nil, GoodForUnwinding, wholeReasons},
+		{"all", amd64Head + goodInit, nil, GoodForUnwinding, wholeReasons},
 		{"most bytes", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + goodInit, nil, GoodForUnwinding,
-			"98.46 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte"},
+			"98.46 % of the code of FUNCs and PUBLICs has call frame information; 100 % of functions have call frame information at their first byte"},
 		{"most bytes, more demanded", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + goodInit, func(o *Options) { o.MinCFI = 99.5 }, SymbolicationOnly,
-			"98.46 % of function bytes have call frame information, less than 99.5 %; 100 % of functions have call frame information at their first byte"},
+			"98.46 % of the code of FUNCs and PUBLICs has call frame information, less than 99.5 %; 100 % of functions have call frame information at their first byte"},
 		{"fewer demanded", module + "FUNC 1000 80 0 f\n1000 40 1 0\n" + goodInit, func(o *Options) { o.MinCFI, o.MinLines = 50, 60 }, GoodForUnwinding,
-			"50.00 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
+			"50.00 % of the code of FUNCs and PUBLICs has call frame information; 100 % of functions have call frame information at their first byte; " +
 				"50.00 % of function bytes have lines, less than 60 %"},
 		{"no lines", module + "FUNC 1000 40 0 f\n" + goodInit, nil, GoodForUnwinding,
-			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
-				"no function has lines: frames show functions without files and lines"},
-		{"a C library without debug information", amd64Head + publicSymbols(33) + goodInit, nil, SymbolicationOnly,
-			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
-				"0.00 % of public symbols have call frame information, less than 95 %"},
-		{"start-up code without debug information", amd64Head + publicSymbols(32) + goodInit, nil, GoodForUnwinding,
-			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte"},
+			wholeReasons + "; no function has lines: frames show functions without files and lines"},
+		{"a C library without debug information", amd64Head + publicSymbols(33) + "PUBLIC 2210 0 _fini\n" + goodInit, nil, SymbolicationOnly,
+			"10.81 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
+				"100 % of functions have call frame information at their first byte"},
+		{"start-up code", amd64Head + "PUBLIC 2000 0 _init\nPUBLIC 2020 0 _start\nFUNC 2050 20 0 frame_dummy\nPUBLIC 3000 0 _fini\n" + goodInit, nil, GoodForUnwinding, wholeReasons},
+		{"rows that are of no use", module + "FUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1008 .cfa: .undef\n", nil, SymbolicationOnly,
+			"12.50 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; 100 % of functions have call frame information at their first byte"},
 		{"UTF-16", "\xff\xfe" + utf16LE(amd64Head), nil, Unusable, "the text is in UTF-16: no reader takes the file"},
 		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(amd64Head+goodInit, "\n"), nil, GoodForUnwinding,
-			"100 % of function bytes have call frame information; 100 % of functions have call frame information at their first byte; " +
-				"rust-minidump may refuse the file: see SYM114, SYM120"},
+			wholeReasons + "; rust-minidump may refuse the file: see SYM114, SYM120"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := lintWith(t, c.text, c.with).Coverage
@@ -86,10 +94,10 @@ func TestWriteVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `"` + long + `a\n.sym": symbolication only
-  28.57 % of function bytes have call frame information, less than 95 %
+  28.57 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %
   66.67 % of functions have call frame information at their first byte, less than 95 %
 
-    28.57 %          96 of 336         bytes of functions have call frame information
+    28.57 %          96 of 336         bytes of the code of FUNCs and PUBLICs have call frame information
     66.67 %           2 of 3           functions have it at their first byte
     50.00 %           1 of 2           ends of lines are in functions that have it throughout
     75.00 %           3 of 4           return addresses have it
@@ -116,12 +124,13 @@ func TestCoverageJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"functions":3,"publics":1,"blocks":2,` +
+		`"cfi_code":{"covered":96,"total":336,"of":"records","startup":0,"linkage":0,"padding":0,"data":0},` +
 		`"cfi_bytes":{"covered":96,"total":336},"cfi_entries":{"covered":2,"total":3},"cfi_publics":{"covered":1,"total":1},` +
 		`"cfi_line_ends":{"covered":1,"total":2,"unsure":1},` +
 		`"line_bytes":{"covered":192,"total":336},"line_functions":{"covered":2,"total":3},` +
-		`"worst_cfi":[{"rva":"2000","line":4,"size":256,"missing":224},{"rva":"3000","line":6,"size":16,"missing":16}],` +
-		`"worst_lines":[{"rva":"2000","line":4,"size":256,"missing":128},{"rva":"3000","line":6,"size":16,"missing":16}],` +
-		`"verdict":"symbolication only","reasons":["28.57 % of function bytes have call frame information, less than 95 %",` +
+		`"worst_cfi":[{"rva":"2000","kind":"FUNC","line":4,"size":256,"missing":224},{"rva":"3000","kind":"FUNC","line":6,"size":16,"missing":16}],` +
+		`"worst_lines":[{"rva":"2000","kind":"FUNC","line":4,"size":256,"missing":128},{"rva":"3000","kind":"FUNC","line":6,"size":16,"missing":16}],` +
+		`"verdict":"symbolication only","reasons":["28.57 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %",` +
 		`"66.67 % of functions have call frame information at their first byte, less than 95 %"]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)

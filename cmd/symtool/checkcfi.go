@@ -1,91 +1,98 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
-	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/sorting"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt"
 )
 
-// cfiCheck tells how much of the functions has STACK CFI. Without FUNC records
-// it is about the PUBLIC records, and without these about the whole code. The
-// padding between functions needs no CFI and does not count.
+// cfiCheck is how much of the code has no STACK CFI, as lint measures it in the symbol
+// file that is written.
 type cfiCheck struct {
-	Of      string `json:"of"`      // "function bytes", "public symbols" or "code bytes"
-	Total   uint64 `json:"total"`   // how many there are
-	Without uint64 `json:"without"` // how many of them have no STACK CFI
+	Of      string     `json:"of"`      // "code bytes"
+	Total   uint64     `json:"total"`   // how many there are
+	Without uint64     `json:"without"` // how many of them have no STACK CFI
+	Worst   []lint.Gap `json:"worst,omitempty"`
+
+	blocks int // STACK CFI INIT records
 }
 
-func checkCFI(m *symfmt.Module, stats *dwarf2sym.Stats) *cfiCheck {
-	covered := coveredCode(m)
-	switch {
-	case len(m.Funcs) > 0:
-		c := &cfiCheck{Of: "function bytes"}
-		for i := range m.Funcs {
-			f := &m.Funcs[i]
-			c.Total += f.Size
-			c.Without += f.Size - covered.in(f.RVA, f.Size)
-		}
-		return c
-	case len(m.Publics) > 0:
-		c := &cfiCheck{Of: "public symbols", Total: uint64(len(m.Publics))}
-		for i := range m.Publics {
-			c.Without += 1 - covered.in(m.Publics[i].RVA, 1)
-		}
-		return c
-	case len(covered) > 0:
-		return &cfiCheck{Of: "code bytes", Total: stats.CodeBytes}
+// maxNamedGaps is how many functions the finding names. JSON has more.
+const maxNamedGaps = 3
+
+// measureCFI measures the symbol file that write writes. binary is the file that it is
+// made of.
+func measureCFI(ctx context.Context, m *symfmt.Module, binary *elfobj.File, write func(io.Writer) error) (*cfiCheck, error) {
+	r, w := io.Pipe()
+	written := make(chan error, 1)
+	go func() {
+		err := write(w)
+		w.CloseWithError(err)
+		written <- err
+	}()
+	report, err := lint.Run(ctx, r, lint.Options{Rules: []*lint.Rule{}, Binary: binary, OwnBinary: true})
+	r.CloseWithError(err)
+	if failed := <-written; failed != nil {
+		return nil, failed
 	}
-	return &cfiCheck{Of: "code bytes", Total: stats.CodeBytes, Without: stats.CodeBytes}
+	if err != nil {
+		return nil, err
+	}
+	all := report.Coverage.All
+	c := &cfiCheck{Of: "code bytes", Total: all.Total, Without: all.Total - all.Covered, Worst: report.Coverage.Worst, blocks: report.Coverage.Blocks}
+	nameGaps(m, c.Worst)
+	return c, nil
+}
+
+// nameGaps gives gaps the names of the functions that they are in.
+func nameGaps(m *symfmt.Module, gaps []lint.Gap) {
+	for i := range gaps {
+		g := &gaps[i]
+		switch g.Kind {
+		case lint.GapFunc:
+			if k := slices.IndexFunc(m.Funcs, func(f symfmt.Func) bool { return f.RVA == g.RVA && f.Size == g.Size }); k >= 0 {
+				g.Name = m.Funcs[k].Name
+			}
+		case lint.GapPublic:
+			if k := slices.IndexFunc(m.Publics, func(p symfmt.Public) bool { return p.RVA == g.RVA }); k >= 0 {
+				g.Name = m.Publics[k].Name
+			}
+		}
+	}
 }
 
 // finding is the sentence about what has no CFI, or "".
 func (c *cfiCheck) finding() string {
-	if c.Without == 0 {
+	switch {
+	case c.Total == 0 && c.blocks > 0:
+		return "how much of the code has STACK CFI is not known: the file has no code and no names"
+	case c.Total == 0:
+		return "no STACK CFI, and no code but padding"
+	case c.Without == 0:
 		return ""
 	}
-	return fmt.Sprintf("%d of %d %s (%.2f %%) without STACK CFI",
-		c.Without, c.Total, c.Of, 100*float64(c.Without)/float64(c.Total))
+	percent := max(0.01, 100*float64(c.Without)/float64(c.Total))
+	return fmt.Sprintf("%d of %d %s (%.2f %%) without STACK CFI: %s", c.Without, c.Total, c.Of, percent, largestGaps(c.Worst))
 }
 
-// ranges are pieces of code, sorted, that do not overlap or touch.
-type ranges []symfmt.Range
-
-// coveredCode is the code that m has STACK CFI for.
-func coveredCode(m *symfmt.Module) ranges {
-	all := make(ranges, 0, len(m.CFI.Blocks))
-	for i := range m.CFI.Blocks {
-		b := &m.CFI.Blocks[i]
-		if b.Size > 0 {
-			all = append(all, symfmt.Range{RVA: b.RVA, Size: b.Size})
+// largestGaps names the functions that lack most, with their bytes.
+func largestGaps(gaps []lint.Gap) string {
+	var list []string
+	for _, g := range gaps[:min(len(gaps), maxNamedGaps)] {
+		name := g.Name
+		if name == "" {
+			name = "no name"
 		}
+		list = append(list, fmt.Sprintf("%s (%d at %x)", name, g.Missing, g.RVA))
 	}
-	sorting.Func(all, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
-	out := all[:0]
-	for _, r := range all {
-		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {
-			out[n-1].Size = max(out[n-1].Size, uint64(r.RVA-out[n-1].RVA)+r.Size)
-			continue
-		}
-		out = append(out, r)
+	if len(gaps) > maxNamedGaps {
+		list = append(list, "...")
 	}
-	return out
-}
-
-// in is the number of bytes of [rva, rva+size) that lie in the ranges.
-func (rs ranges) in(rva symfmt.RVA, size uint64) (n uint64) {
-	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
-	if !found && i > 0 {
-		before := uint64(rva - rs[i-1].RVA)
-		if before < rs[i-1].Size {
-			n = min(size, rs[i-1].Size-before)
-		}
-	}
-	for ; i < len(rs) && uint64(rs[i].RVA-rva) < size; i++ {
-		n += min(rs[i].Size, size-uint64(rs[i].RVA-rva))
-	}
-	return n
+	return strings.Join(list, ", ")
 }

@@ -154,16 +154,20 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 			why += ": " + count(n, "FDE") + " are of code that the linker dropped, and there are no others"
 		}
 		g.missing("call frame information", why, append(unread, flags, keep)...)
-	case s.Verdict != lint.GoodForUnwinding && s.Functions+s.Publics > 0:
-		g.missing("call frame information of some code", aboutCFI(s.Reasons), append(unread, flags, "symtool dump --check-cfi tells how much; symtool lint --verdict names the functions")...)
+	case s.Verdict != lint.GoodForUnwinding && s.All.Total > 0:
+		why := aboutCFI(s.Reasons)
+		if len(s.Worst) > 0 {
+			why += "; most bytes are missing in " + largestGaps(s.Worst)
+		}
+		g.missing("call frame information of some code", why, append(unread, flags, "symtool dump --check-cfi counts all code; symtool lint --binary "+shellWord(g.File)+" lists the functions")...)
 	}
 }
 
-// aboutCFI are the reasons of a verdict that are about call frame information.
+// aboutCFI are the reasons of a verdict why call frame information is not enough.
 func aboutCFI(reasons []string) string {
 	var about []string
 	for _, r := range reasons {
-		if strings.Contains(r, "call frame information") || strings.Contains(r, "STACK CFI") {
+		if strings.Contains(r, "call frame information") && strings.Contains(r, "less than") || strings.Contains(r, "STACK CFI") {
 			about = append(about, r)
 		}
 	}

@@ -35,12 +35,12 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	options := d.options
 	as := &dumper{dumpConfig: &dumpConfig{options: options, debugDirs: d.debugDirs, client: d.client}, msgs: d.msgs}
 	r := &dumpResult{fileSummary: fileSummary{File: g.File}}
-	err := as.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {
+	err := as.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report, binary *elfobj.File) error {
 		b := g.Binary
 		b.report, b.Stats, b.Read = report, r.Stats, report.Others
 		b.Tried = r.tried
 		var err error
-		g.Symbols, err = diagnoseSymbols(ctx, g.File, m, d.jobs)
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, m, binary, d.jobs)
 		return err
 	})
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -17,21 +19,25 @@ type symbolDiagnosis struct {
 	Errors   int            `json:"errors"`           // findings of lint, by severity
 	Warnings int            `json:"warnings"`
 	*lint.Coverage
-	CallFrames string `json:"cfi_share"`  // of functions' bytes, or of public symbols: "99.5 %"
+	CallFrames string `json:"cfi_share"`  // of the code: "99.5 %"; "" if that is not known
 	LineShare  string `json:"line_share"` // of functions' bytes
 }
 
-// diagnoseSymbols is what lint says of the symbol file that m makes.
-func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, jobs int) (*symbolDiagnosis, error) {
+// diagnoseSymbols is what lint says of the symbol file that m makes. With the binary
+// that m was read from, code is measured by it; the two are not compared.
+func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *elfobj.File, jobs int) (*symbolDiagnosis, error) {
 	r, w := io.Pipe()
 	defer r.Close()
 	go func() {
 		w.CloseWithError(symfmt.Write(contextWriter{ctx, w}, m, symfmt.WriteOptions{Jobs: jobs}))
 	}()
-	report, err := lint.Run(ctx, r, lint.Options{File: name})
+	const binaryFamily = 5
+	rules := slices.DeleteFunc(lint.Rules(), func(r *lint.Rule) bool { return r.Family().Hundred == binaryFamily })
+	report, err := lint.Run(ctx, r, lint.Options{File: name, Rules: rules, Binary: binary, OwnBinary: true})
 	if err != nil {
 		return nil, err
 	}
+	nameGaps(m, report.Coverage.Worst)
 	return newSymbolDiagnosis(report), nil
 }
 
@@ -40,9 +46,9 @@ func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
 	if f := r.Facts; f.HasModule {
 		s.Module = &moduleSummary{f.OS, f.CPU, f.DebugID, f.Name}
 	}
-	s.CallFrames, s.LineShare = r.Coverage.Code.String(), r.Coverage.Lines.String()
-	if r.Coverage.Functions == 0 {
-		s.CallFrames = r.Coverage.Public.String()
+	s.LineShare = r.Coverage.Lines.String()
+	if all := r.Coverage.All; all.Total > 0 {
+		s.CallFrames = all.String()
 	}
 	return s
 }
@@ -59,7 +65,7 @@ func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *input) err
 	err := in.format.read(ctx, c, in, func(s *symbols) error {
 		g.problems(s.problems)
 		var err error
-		g.Symbols, err = diagnoseSymbols(ctx, g.File, s.module, d.jobs)
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, s.module, nil, d.jobs)
 		return err
 	})
 	if err != nil {

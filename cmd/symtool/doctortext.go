@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -223,9 +224,9 @@ func (t *doctorText) symbols(s *symbolDiagnosis) {
 		t.entry("lint", "%s, %s", count(s.Errors, "error"), count(s.Warnings, "warning"))
 	}
 	if s.Functions > 0 {
-		t.entry("code", "%s of functions' bytes have lines, %s call frame information", s.LineShare, s.CallFrames)
-	} else if s.Publics > 0 {
-		t.entry("code", "%s of public symbols have call frame information", s.CallFrames)
+		t.entry("code", "%s of functions' bytes have lines, %s of the code has call frame information", s.LineShare, cmp.Or(s.CallFrames, "an unknown share"))
+	} else if s.CallFrames != "" {
+		t.entry("code", "%s of the code has call frame information", s.CallFrames)
 	}
 }
 

@@ -211,16 +211,27 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 }
 
 func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Options) error {
-	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {
-		d.judge(r, m, report)
+	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report, binary *elfobj.File) error {
+		d.judge(r, report)
 		r.noteName("name")
-		return d.write(ctx, r, m, &options)
+		if !d.checkCFI {
+			return d.write(ctx, r, m, &options, nil)
+		}
+		check, err := measureCFI(ctx, m, binary, func(also io.Writer) error { return d.write(ctx, r, m, &options, also) })
+		if err != nil {
+			return err
+		}
+		r.CFICheck = check
+		if what := check.finding(); what != "" {
+			r.note(statusFindings, "%s: %s", r.File, what)
+		}
+		return nil
 	})
 }
 
 // read reads one file with what belongs to it. The module that use gets is
 // valid until it returns.
-func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Options, use func(*symfmt.Module, *dwarf2sym.Report) error) error {
+func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Options, use func(*symfmt.Module, *dwarf2sym.Report, *elfobj.File) error) error {
 	binary, err := d.openBinary(ctx, r)
 	if err != nil {
 		return err
@@ -251,7 +262,7 @@ func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Opt
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
-	return use(m, report)
+	return use(m, report, binary)
 }
 
 // openDebug opens the separate debug file, or returns nil if there is none.
@@ -332,7 +343,7 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 }
 
 // judge says what a user would not expect of the result.
-func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report) {
+func (d *dumper) judge(r *dumpResult, report *dwarf2sym.Report) {
 	if report.NoDebugInfo {
 		r.note(statusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
 		r.Looked = r.tried
@@ -345,12 +356,6 @@ func (d *dumper) judge(r *dumpResult, m *symfmt.Module, report *dwarf2sym.Report
 	}
 	if report.Stats.CFISource == dwarf2sym.SourceSFrame {
 		r.remark("%s: STACK CFI is from .sframe, which has rules for the CFA, the return address and the frame pointer only", r.File)
-	}
-	if d.checkCFI {
-		r.CFICheck = checkCFI(m, &report.Stats)
-		if what := r.CFICheck.finding(); what != "" {
-			r.note(statusFindings, "%s: %s", r.File, what)
-		}
 	}
 }
 
@@ -374,30 +379,31 @@ func cfiSource(s *dwarf2sym.Stats) string {
 	return "no STACK CFI"
 }
 
-// write writes the symbol file, to the single output or into the store.
-func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options) error {
+// write writes the symbol file, to the single output or into the store. also, if not
+// nil, gets its text, too.
+func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options, also io.Writer) error {
 	if d.store == "" {
 		r.Output = d.output
-		err := d.writeTo(ctx, d.single, m, options)
+		err := d.writeTo(ctx, d.single, m, options, also)
 		if err == nil {
 			err = d.single.Commit()
 		}
 		r.Unchanged = unchanged(d.single)
 		return outputError(d.single.Name(), err)
 	}
-	path, err := d.writeToStore(ctx, r, m, options)
+	path, err := d.writeToStore(ctx, r, m, options, also)
 	r.Output = path
 	if err != nil || !d.bothNames || r.fileName == "" {
 		return err
 	}
 	other := *m
 	other.Name = r.fileName
-	r.Alias, err = d.writeToStore(ctx, r, &other, options)
+	r.Alias, err = d.writeToStore(ctx, r, &other, options, nil)
 	return err
 }
 
 // writeToStore writes a symbol file that place will give its name.
-func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options) (path string, err error) {
+func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options, also io.Writer) (path string, err error) {
 	place, err := store.Path(m, d.extension())
 	if err != nil {
 		return "", &statusError{statusOutput, fmt.Errorf("%s: %w", r.File, err)}
@@ -409,7 +415,7 @@ func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Modu
 	}
 	out.Restat = d.restat
 	r.pending = append(r.pending, pendingFile{out, place, path})
-	if err = d.writeTo(ctx, out, m, options); err == nil {
+	if err = d.writeTo(ctx, out, m, options, also); err == nil {
 		err = out.Finish()
 	}
 	return path, outputError(path, err)
@@ -422,20 +428,28 @@ func (d *dumper) extension() string {
 	return ".sym"
 }
 
-func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, options *dwarf2sym.Options) error {
+func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, options *dwarf2sym.Options, also io.Writer) error {
 	out = contextWriter{ctx, out}
 	how := symfmt.WriteOptions{Jobs: options.Jobs, Passed: options.Scratch.Drop}
 	if !d.gzip {
-		return symfmt.Write(out, m, how)
+		return symfmt.Write(both(out, also), m, how)
 	}
 	z, err := store.Compressions[0].Writer(out)
 	if err != nil {
 		return err
 	}
-	if err := symfmt.Write(z, m, how); err != nil {
+	if err := symfmt.Write(both(z, also), m, how); err != nil {
 		return err
 	}
 	return z.Close()
+}
+
+// both writes to two writers, of which the second may be nil.
+func both(out, also io.Writer) io.Writer {
+	if also == nil {
+		return out
+	}
+	return io.MultiWriter(out, also)
 }
 
 // place gives the files in the store their names. It is called in the order of the

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -24,8 +25,8 @@ func (b *binaryReader) read(ctx context.Context, name, debugFile string, use fun
 	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: b.jobs, CFI: b.cfi, FileName: b.fileName}
 	d := &dumper{dumpConfig: &dumpConfig{options: options, debugFile: debugFile, debugDirs: b.debugDirs}, msgs: b.msgs}
 	r := &dumpResult{fileSummary: fileSummary{File: name}}
-	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report) error {
-		d.judge(r, m, report)
+	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report, _ *elfobj.File) error {
+		d.judge(r, report)
 		return use(m, r, options.Scratch.Drop)
 	})
 }

@@ -23,7 +23,7 @@ const module = "github.com/symtool/symtool"
 var layers = [][]string{
 	1: {"internal/bin", "internal/fetch", "internal/page", "internal/par", "internal/sorting", "internal/testenv", "internal/version", "symfmt/arch"},
 	2: {"internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
-	3: {"internal/debuginfod", "symfmt", "walk/minidump", "walk/elfcore"},
+	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
 	5: {"dwarf2sym", "symfmt/store/upload"},
 	6: {"lint", "resolve"},

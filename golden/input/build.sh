@@ -326,6 +326,13 @@ unit bad-form badform.s
 unit bad-cycle cycle.s
 
 # --- call frame information -----------------------------------------------
+# A program with its start-up files, and assembly without rules that is most of its code.
+uncovered() {
+	as uncovered.s -o unit.o
+	$GCC -Wl,--build-id=sha1 -Wl,-z,max-page-size=4096 -Wl,-z,noseparate-code uncovered.c unit.o "$@" -o $out
+}
+if want uncovered; then uncovered; fi
+if want uncovered-stripped; then uncovered -s; fi
 unit eh eh.s 2>/dev/null # ld says that it cannot make a table for it
 unit frame-both-cie1 frame_both.s --gdwarf-cie-version=1
 unit frame-both-cie3 frame_both.s --gdwarf-cie-version=3

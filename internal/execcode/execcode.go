@@ -1,0 +1,102 @@
+// Package execcode says which executable bytes of an ELF file are code that a
+// stack can lead through, and which are not: the procedure linkage table, what
+// fills the gaps between functions, data, and the code that the C library's
+// start-up files bring.
+//
+// Everything here comes from headers, symbol tables and the bytes themselves. It
+// knows nothing of call frame information.
+package execcode
+
+import (
+	"cmp"
+	"debug/elf"
+	"strings"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/sorting"
+)
+
+// Kind says what a Part holds.
+type Kind uint8
+
+// The kinds.
+const (
+	Code    Kind = iota
+	Linkage      // stubs of the procedure linkage table, which jump to other modules
+	Startup      // .init and .fini, from crti.o and crtn.o
+)
+
+// Part is a section with code, or of a file without section headers a segment.
+type Part struct {
+	elfobj.Range
+	Name string
+	Kind Kind
+	// Segment reports that the file has no section headers: the part also holds what
+	// the linker put into one segment with the code.
+	Segment bool
+
+	f       *elfobj.File
+	section *elfobj.Section
+}
+
+// Parts returns the parts of a file that have code, by address. Parts do not
+// overlap: of sections that do, the later one begins where the earlier one ends.
+func Parts(f *elfobj.File) []Part {
+	all := sections(f)
+	if !f.HasSections() {
+		all = segments(f)
+	}
+	sorting.StableFunc(all, func(a, b Part) int { return cmp.Compare(a.Start, b.Start) })
+	n, end := 0, uint64(0)
+	for _, p := range all {
+		if p.Start = max(p.Start, end); p.Start >= p.End {
+			continue
+		}
+		end = p.End
+		all[n] = p
+		n++
+	}
+	return all[:n]
+}
+
+func sections(f *elfobj.File) (all []Part) {
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	for _, s := range f.Sections {
+		if s.Flags&code == code && s.HasData() && s.Addr+s.FileSize > s.Addr && f.Executable(s.Addr) {
+			all = append(all, Part{Range: elfobj.Range{Start: s.Addr, End: s.Addr + s.FileSize}, Name: s.Name, Kind: kindOf(s.Name), f: f, section: s})
+		}
+	}
+	return all
+}
+
+// kindOf goes by the names that the linkers of GNU, LLVM and mold use.
+func kindOf(section string) Kind {
+	switch {
+	case section == ".init", section == ".fini":
+		return Startup
+	case strings.HasPrefix(section, ".plt"), section == ".iplt", section == ".glink", section == ".MIPS.stubs":
+		return Linkage
+	}
+	return Code
+}
+
+func segments(f *elfobj.File) (all []Part) {
+	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
+		if p.Flags&elf.PF_X != 0 && p.Addr+p.FileSize > p.Addr {
+			all = append(all, Part{Range: elfobj.Range{Start: p.Addr, End: p.Addr + p.FileSize}, Name: "the executable segment", Segment: true,
+				f: f, section: f.SectionOf(p, "segment", elf.SHT_PROGBITS)})
+		}
+	}
+	return all
+}
+
+// Bytes returns the bytes of a part. They are kept as elfobj.Section.Data keeps
+// them, and must not be changed.
+func (p *Part) Bytes() ([]byte, error) {
+	data, err := p.section.Data()
+	if err != nil {
+		return nil, err
+	}
+	skip := p.Start - p.section.Addr
+	return data[min(skip, uint64(len(data))):], nil
+}

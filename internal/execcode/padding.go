@@ -1,0 +1,233 @@
+package execcode
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// efARMBE8 in e_flags says that instructions are little-endian in a big-endian
+// file (ELF for the Arm Architecture, section 4.1.2).
+const efARMBE8 = 0x00800000
+
+// Padding gives the length of the padding that code begins with: one instruction
+// that does nothing, a trap or zeros. It is 0 where code begins with anything else.
+// Code must not be empty.
+type Padding func(code []byte) int
+
+// PaddingOf returns what fills gaps on the CPU of a file. It knows x86, x86-64,
+// arm64, ARM and Thumb, PowerPC, RISC-V and s390. MIPS needs nothing: its nop is a
+// word of zeros. Of any other CPU words of zeros alone are padding. On ppc64 the call
+// stubs of linkers are padding, too.
+func PaddingOf(f *elfobj.File) Padding {
+	switch f.Machine {
+	case elf.EM_X86_64, elf.EM_386:
+		return X86
+	case elf.EM_AARCH64:
+		return ARM64
+	}
+	order := f.Order
+	if f.Machine == elf.EM_ARM && f.Flags&efARMBE8 != 0 {
+		order = binary.LittleEndian
+	}
+	fillers := [][]byte{make([]byte, 4)}
+	for _, nop := range nops[f.Machine] {
+		fillers = append(fillers, nop.bytes(order))
+	}
+	return func(code []byte) int {
+		for _, filler := range fillers {
+			if bytes.HasPrefix(code, filler) {
+				return len(filler)
+			}
+		}
+		if f.Machine == elf.EM_PPC64 {
+			return stubPPC64(code, order)
+		}
+		return 0
+	}
+}
+
+// stubPPC64 is the length of a linker's call stub: it saves r2 in the caller's frame,
+// loads an address and jumps there (OpenPOWER ELFv2 ABI, 4.2.5.3). Linkers put stubs in
+// front of the code that calls, without a section of their own; in a file with symbols
+// they are called 00000037.plt_call.NAME.
+func stubPPC64(code []byte, order binary.ByteOrder) int {
+	const saveV1, saveV2, mtctr, bctr, bnectr = 0xf8410028, 0xf8410018, 0x7d8903a6, 0x4e800420, 0x4ce20420
+	const longest = 9 // instructions
+	if len(code) < 4 || order.Uint32(code) != saveV1 && order.Uint32(code) != saveV2 {
+		return 0
+	}
+	moved := false
+	for i := 4; i < 4*longest && i+4 <= len(code); i += 4 {
+		switch order.Uint32(code[i:]) {
+		case mtctr:
+			moved = true
+		case bctr:
+			if moved {
+				return i + 4
+			}
+			return 0
+		case bnectr: // jumps unless the function is not bound yet; then a branch follows
+			if moved {
+				return min(i+8, len(code))
+			}
+		}
+	}
+	return 0
+}
+
+// nop is an instruction of 2, 4 or 6 bytes.
+type nop struct {
+	code uint64
+	size int
+}
+
+// bytes returns the instruction as it is in memory.
+func (n nop) bytes(order binary.ByteOrder) []byte {
+	var b [8]byte
+	if order == binary.ByteOrder(binary.BigEndian) {
+		order.PutUint64(b[:], n.code)
+		return b[8-n.size:]
+	}
+	order.PutUint64(b[:], n.code)
+	return b[:n.size]
+}
+
+// nops are the instructions that do nothing, by CPU, as numbers in the order of
+// bytes of the code. Of Thumb's nop of 4 bytes, two units of 2 bytes, the first unit
+// is the lower half.
+var nops = map[elf.Machine][]nop{
+	elf.EM_ARM:   {{0xe320f000, 4}, {0xe1a00000, 4}, {0x8000f3af, 4}, {0xbf00, 2}, {0x46c0, 2}},
+	elf.EM_PPC:   {{0x60000000, 4}},
+	elf.EM_PPC64: {{0x60000000, 4}, {0x60420000, 4}},
+	elf.EM_RISCV: {{0x00000013, 4}, {0x0001, 2}},
+	elf.EM_S390:  {{0x0707, 2}, {0x0700, 2}, {0x47000000, 4}, {0xa7040000, 4}, {0xc00400000000, 6}},
+}
+
+// ARM64 is the Padding of arm64: a nop, brk or zeros.
+func ARM64(code []byte) int {
+	if len(code) < 4 {
+		return 0
+	}
+	if in := binary.LittleEndian.Uint32(code); in == 0xd503201f || in == 0 || in&0xffe0001f == 0xd4200000 {
+		return 4
+	}
+	return 0
+}
+
+// X86 is the Padding of x86 and x86-64: an int3, a nop or zeros. One zero may begin an
+// addition, and is padding only at the end.
+func X86(code []byte) int {
+	switch {
+	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
+		return 1
+	case code[0] == 0 && code[1] == 0:
+		return 2
+	}
+	return NopX86(code)
+}
+
+// leaX86 are the forms of "lea 0(%esi),%esi", with which gas fills gaps of i386.
+var leaX86 = [][]byte{
+	{0x8d, 0x76, 0}, {0x8d, 0x74, 0x26, 0}, {0x8d, 0xb6, 0, 0, 0, 0}, {0x8d, 0xb4, 0x26, 0, 0, 0, 0},
+}
+
+// NopX86 is the length of a nop of several bytes, 0 for anything else: prefixes
+// and 90, prefixes and 0F 1F, or a lea or xchg that changes nothing.
+func NopX86(code []byte) int {
+	i := 0
+	for i < len(code) && i < 12 && (code[i] == 0x66 || code[i] == 0x2e) {
+		i++
+	}
+	rest := code[i:]
+	for _, lea := range leaX86 {
+		if bytes.HasPrefix(rest, lea) {
+			return i + len(lea)
+		}
+	}
+	switch {
+	case len(rest) > 0 && rest[0] == 0x90:
+		return i + 1
+	case len(rest) > 2 && rest[0] == 0x0f && rest[1] == 0x1f:
+		if n := i + 2 + modRM(rest[2:]); n <= len(code) {
+			return n
+		}
+	}
+	return 0
+}
+
+// modRM is the length of a ModRM byte with its SIB byte and displacement, for
+// addresses of 32 and 64 bits (Intel SDM volume 2, 2.1.3). It may be more than there is.
+func modRM(b []byte) int {
+	mod, rm, n := b[0]>>6, b[0]&7, 1
+	if mod == 3 {
+		return n
+	}
+	if rm == 4 {
+		n++
+		if mod == 0 && len(b) > 1 && b[1]&7 == 5 {
+			return n + 4
+		}
+	}
+	switch {
+	case mod == 1:
+		return n + 1
+	case mod == 2, mod == 0 && rm == 5:
+		return n + 4
+	}
+	return n
+}
+
+// longestNop is the size of the longest instruction that fills gaps, in bytes: x86
+// has prefixes in front of a nop up to the limit of an instruction.
+const longestNop = 15
+
+// Trim returns r, a range of the part, without the padding at its start and at its
+// end. A range of padding alone is empty. An instruction that does nothing may reach
+// beyond the range: rules of a signal trampoline begin a byte in front of it. Where a
+// function begins at r.Start, what does nothing there belongs to it.
+func (p *Part) Trim(r elfobj.Range, function bool, padding Padding) (elfobj.Range, error) {
+	data, err := p.Bytes()
+	if err != nil {
+		return r, err
+	}
+	at, end := r.Start-p.Start, min(r.End-p.Start, uint64(len(data)))
+	if at >= end {
+		return r, nil
+	}
+	code := data[at:end]
+	if len(bytes.Trim(code, "\x00")) == 0 {
+		return elfobj.Range{Start: r.Start, End: r.Start}, nil
+	}
+	data = data[at:]
+	first := 0
+	for first < len(code) {
+		n := padding(data[first:])
+		if n == 0 {
+			break
+		}
+		first = min(first+n, len(code))
+	}
+	if function && first < len(code) {
+		first = 0
+	}
+	last := len(code) - trailing(data[first:], len(code)-first, padding)
+	return elfobj.Range{Start: r.Start + uint64(first), End: r.Start + uint64(last)}, nil
+}
+
+// trailing is the length of the longest end of data[:length] that is padding. It goes
+// back byte by byte: where the padding begins is known only when it has been decoded
+// up to the end.
+func trailing(data []byte, length int, padding Padding) (size int) {
+	var ends [longestNop + 1]bool // at a byte, modulo: padding from there on leads to the end
+	for i := length - 1; i >= 0 && length-i <= size+longestNop; i-- {
+		n := padding(data[i:])
+		ok := n > 0 && (i+n >= length || ends[(i+n)%len(ends)])
+		if ends[i%len(ends)] = ok; ok {
+			size = length - i
+		}
+	}
+	return size
+}

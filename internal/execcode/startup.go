@@ -1,0 +1,151 @@
+package execcode
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/elfobj"
+)
+
+// StartupName reports whether a function of this name is start-up code: what the
+// start-up files of the C library and of the compiler (crt1.o, crti.o, crtbegin.o,
+// crtn.o) bring into every program. It has no rules by design, or because it is
+// assembly: it runs before main and after it, and ends the stack or is called by
+// what does. The headers of a Mach-O file, which have a symbol, are no code either.
+func StartupName(name []byte) bool {
+	const shortest, longest = len("hlt"), len("_dl_relocate_static_pie")
+	return len(name) >= shortest && len(name) <= longest && (startupNames[string(name)] || bytes.HasPrefix(name, thunk))
+}
+
+// thunk begins the names of what start-up code of i386 calls to get its own address.
+// Compilers give their own copies rules.
+var thunk = []byte("__x86.get_pc_thunk.")
+
+var startupNames = map[string]bool{
+	"_start": true, "_start_c": true, "_dl_start_user": true, "__start": true, "_init": true, "_fini": true, "call_weak_fn": true,
+	"deregister_tm_clones": true, "register_tm_clones": true, "frame_dummy": true,
+	"_mh_execute_header": true, "__mh_execute_header": true, "_mh_dylib_header": true, "__mh_dylib_header": true, "_mh_bundle_header": true,
+	"__do_global_dtors_aux": true, "__do_global_ctors_aux": true, "_dl_relocate_static_pie": true,
+	"hlt": true, "_ftext": true, "got_label": true, "load_gp": true, // of crt1.o and crti.o, by CPU
+}
+
+// MaxStartup is the size, in bytes, up to which a function is believed to be start-up
+// code. The largest, __do_global_dtors_aux of mips64 and ppc64, has 112; behind _init
+// of s390x it is 160 bytes to the next symbol.
+const MaxStartup = 192
+
+// maxBefore is how far the start-up code in a stripped file is believed to reach
+// before an anchor, in bytes: crtbegin.o puts functions of 264 bytes in front of
+// frame_dummy on mips64, and of 320 on ppc64.
+const maxBefore = 384
+
+// maxBehind is how far the start-up code in a stripped file is believed to reach
+// behind an anchor, in bytes: frame_dummy, which is the last, jumps to
+// register_tm_clones.
+const maxBehind = 64
+
+// Anchor is an address that finds start-up code in a file without names: there is
+// such code in [Addr-Before, Addr+Behind), up to other code.
+type Anchor struct {
+	Addr           uint64
+	Before, Behind uint64
+}
+
+// maxAnchors is how many entries of an array are looked at: frame_dummy follows what
+// has a priority.
+const maxAnchors = 8
+
+// Anchors are the entry point of a file, and what .init_array and .fini_array call:
+// among it frame_dummy and __do_global_dtors_aux of crtbegin.o, which puts its other
+// functions in front of them.
+func Anchors(f *elfobj.File) (all []Anchor) {
+	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return nil
+	}
+	if f.Entry != 0 {
+		all = append(all, Anchor{f.Entry &^ thumbBit(f), 0, maxBehind})
+	}
+	for _, name := range []string{".init_array", ".fini_array"} {
+		s := f.Section(name)
+		if s == nil || !s.HasData() {
+			continue
+		}
+		for _, addr := range pointers(f, s, s.Addr) {
+			addr = described(f, addr)
+			all = append(all, Anchor{addr &^ thumbBit(f), maxBefore, maxBehind})
+		}
+	}
+	return all
+}
+
+func thumbBit(f *elfobj.File) uint64 {
+	if f.Machine == elf.EM_ARM || f.Machine == elf.EM_MIPS {
+		return 1
+	}
+	return 0
+}
+
+// described is the code that a function pointer leads to: on ppc64 with ELFv1, by way of
+// a function descriptor in .opd.
+func described(f *elfobj.File, addr uint64) uint64 {
+	opd := f.Section(".opd")
+	if f.Machine != elf.EM_PPC64 || opd == nil || addr-opd.Addr >= opd.FileSize {
+		return addr
+	}
+	if code := pointers(f, opd, addr); len(code) > 0 {
+		return code[0]
+	}
+	return addr
+}
+
+// pointers are words of a section, from an address in it on. Where linkers leave one 0,
+// its relocation has it.
+func pointers(f *elfobj.File, s *elfobj.Section, addr uint64) (all []uint64) {
+	data, err := s.Data()
+	if err != nil || addr-s.Addr > uint64(len(data)) {
+		return nil
+	}
+	data = data[addr-s.Addr:]
+	size := 4
+	if f.Class == elf.ELFCLASS64 {
+		size = 8
+	}
+	for i := 0; i < maxAnchors && len(data) >= size; i++ {
+		value := word(f.Order, data, size)
+		if value == 0 {
+			value = addend(f, addr+uint64(i*size), size)
+		}
+		if value != 0 {
+			all = append(all, value)
+		}
+		data = data[size:]
+	}
+	return all
+}
+
+func word(order binary.ByteOrder, data []byte, size int) uint64 {
+	if size == 8 {
+		return order.Uint64(data)
+	}
+	return uint64(order.Uint32(data))
+}
+
+// addend is that of the relocation with an addend that is applied to the word at addr.
+func addend(f *elfobj.File, addr uint64, size int) uint64 {
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 || !s.HasData() {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for ; len(data) >= 3*size; data = data[3*size:] {
+			if word(f.Order, data, size) == addr {
+				return word(f.Order, data[2*size:], size)
+			}
+		}
+	}
+	return 0
+}

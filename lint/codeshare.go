@@ -1,0 +1,394 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// CodeShare is how much of a module's code has call frame information. It is the
+// figure that the verdict, --min-cfi, dump --check-cfi and doctor go by.
+//
+// With the binary the code is its executable bytes, without the procedure linkage
+// table and, where there are no rules, start-up code (execcode.StartupName), the padding
+// around functions, and data (execcode.Data, dataIn). Without the binary it is the code
+// that records name: the bytes of FUNCs, and of each PUBLIC outside of them its block of
+// rules or, where it has no rules, all up to what follows. No byte counts twice.
+type CodeShare struct {
+	Share
+	Of string `json:"of"` // CodeOfBinary or CodeOfRecords
+
+	// What does not count, in bytes.
+	Startup uint64 `json:"startup"` // .init and .fini, and what has no rules
+	Linkage uint64 `json:"linkage"` // .plt and its like; of binaries with section headers
+	Padding uint64 `json:"padding"` // without rules; of binaries
+	Data    uint64 `json:"data"`    // likewise
+}
+
+// What a CodeShare is taken of.
+const (
+	CodeOfBinary  = "binary"
+	CodeOfRecords = "records"
+)
+
+// codeMeasure goes through the code of a module, by address.
+type codeMeasure struct {
+	p       *Pass
+	share   CodeShare
+	known   []Extent // has call frame information
+	skip    []Extent // start-up code by its name
+	data    []Extent
+	anchors []execcode.Anchor
+	names   codeNames
+	found   func(*Gap) // called for each function without, by address
+	last    Gap        // not handed over yet
+
+	part    *execcode.Part // nil without a binary
+	padding execcode.Padding
+	step    callStep       // nil where data cannot be told from code
+	counted []elfobj.Range // code of the binary that counts, in its addresses
+}
+
+// codeShare measures the code, and calls found for each FUNC, each PUBLIC, and each
+// piece of code with neither, that lacks call frame information.
+func (p *Pass) codeShare(known ranges, found func(*Gap)) *codeMeasure {
+	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
+	for _, r := range known {
+		m.known = append(m.known, extent(r.RVA, r.Size))
+	}
+	m.skip = m.startup()
+	if p.binaryHasCode() {
+		m.binary()
+	} else {
+		m.records()
+	}
+	m.flush()
+	return m
+}
+
+// binaryHasCode reports whether there is a binary whose code the records describe.
+func (p *Pass) binaryHasCode() bool { return p.sameBinary() && p.binary.hasCode() }
+
+// binary measures the executable bytes of the binary.
+func (m *codeMeasure) binary() {
+	b := m.p.binary
+	m.share.Of = CodeOfBinary
+	m.padding, m.step = execcode.PaddingOf(b.File), dataStep(b.Machine)
+	m.anchors, m.data = execcode.Anchors(b.File), b.dataSymbols()
+	for _, part := range b.parts() {
+		whole := Extent{b.rva(part.Start), b.rva(part.End)}
+		switch {
+		case part.Start < b.base:
+		case part.Kind == execcode.Linkage:
+			m.share.Linkage += whole.Size()
+		case part.Kind == execcode.Startup:
+			m.share.Startup += whole.Size()
+		default:
+			m.part = &part
+			m.whole(m.mentioned(whole))
+		}
+	}
+	m.part = nil
+}
+
+// mentioned is the code of a part. A segment of a file without section headers may
+// hold tables and constants in front of its code and behind it: its code is what lies
+// between the first and the last address that a record gives.
+func (m *codeMeasure) mentioned(whole Extent) Extent {
+	if !m.part.Segment {
+		return whole
+	}
+	e := Extent{whole.End, whole.RVA}
+	for _, k := range m.known {
+		if k.End > whole.RVA && k.RVA < whole.End {
+			e = Extent{min(e.RVA, max(k.RVA, whole.RVA)), max(e.End, min(k.End, whole.End))}
+		}
+	}
+	for _, rva := range m.names.starts {
+		if rva >= whole.RVA && rva < whole.End {
+			e = Extent{min(e.RVA, rva), max(e.End, min(m.public(rva).End, whole.End))}
+		}
+	}
+	return Extent{min(e.RVA, e.End), e.End}
+}
+
+// records measures the code that records name.
+func (m *codeMeasure) records() {
+	m.share.Of = CodeOfRecords
+	all := make([]symfmt.Range, 0, m.p.Functions.Len()+m.p.Publics.Len())
+	for _, f := range m.p.Functions.All {
+		all = append(all, symfmt.Range{RVA: f.RVA, Size: f.Size})
+	}
+	for _, pub := range m.p.Publics.All {
+		e := m.public(pub.RVA)
+		all = append(all, symfmt.Range{RVA: e.RVA, Size: e.Size()})
+	}
+	for _, r := range mergeRanges(all) {
+		m.whole(extent(r.RVA, r.Size))
+	}
+}
+
+// codePage is what the code of the last PUBLIC is believed to end with, in bytes.
+const codePage = 4096
+
+// public is the code of a PUBLIC: with rules to where these end, else to what follows.
+// What follows the last one is not known: it gets the rest of its page, unless it is
+// start-up code.
+func (m *codeMeasure) public(rva symfmt.RVA) Extent {
+	end := rva | (codePage - 1)
+	if end++; end < rva {
+		end = ^symfmt.RVA(0)
+	}
+	if next, ok := m.names.next(rva); ok {
+		end = next
+	}
+	switch i := endsBehind(m.known, rva); {
+	case i == len(m.known):
+	case m.known[i].RVA <= rva:
+		end = min(end, m.known[i].End)
+	default:
+		end = min(end, m.known[i].RVA)
+	}
+	if i := endsBehind(m.skip, rva); i < len(m.skip) && m.skip[i].RVA <= rva {
+		end = min(end, m.skip[i].End)
+	}
+	return Extent{rva, end}
+}
+
+// endsBehind is the first of the pieces, which ascend, that ends behind an address.
+func endsBehind(list []Extent, rva symfmt.RVA) int {
+	i, _ := slices.BinarySearchFunc(list, rva, func(e Extent, rva symfmt.RVA) int {
+		if e.End <= rva {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// startup is the code of the functions whose names say that it is start-up code, by
+// address.
+func (m *codeMeasure) startup() (all []Extent) {
+	for _, s := range m.p.startup {
+		e := extent(s.RVA, s.Size)
+		if s.Size == 0 {
+			e = m.public(s.RVA)
+			e.End = min(e.End, e.RVA+execcode.MaxStartup)
+		}
+		if e.Size() <= execcode.MaxStartup {
+			all = append(all, e)
+		}
+	}
+	return joined(all)
+}
+
+// whole measures a piece of code, all of which counts but for what is excluded.
+func (m *codeMeasure) whole(e Extent) {
+	if e.RVA >= e.End {
+		return
+	}
+	m.names.from = e.RVA
+	m.add(e.Size(), 0)
+	at := e.RVA
+	missing(e, m.known, func(gap Extent) {
+		m.share.Covered -= gap.Size()
+		m.share.Total -= gap.Size()
+		m.count(Extent{at, gap.RVA})
+		at = gap.End
+		m.gap(gap)
+	})
+	m.count(Extent{at, e.End})
+}
+
+func (m *codeMeasure) add(covered, without uint64) {
+	m.share.add(covered, addUp(covered, without))
+}
+
+// count notes code that counts, in which return addresses are looked for.
+func (m *codeMeasure) count(e Extent) {
+	if m.part == nil || e.RVA >= e.End {
+		return
+	}
+	r := elfobj.Range{Start: m.p.binary.addr(e.RVA), End: m.p.binary.addr(e.End)}
+	if n := len(m.counted); n > 0 && m.counted[n-1].End == r.Start {
+		m.counted[n-1].End = r.End
+		return
+	}
+	m.counted = append(m.counted, r)
+}
+
+// gap is for a piece without call frame information.
+func (m *codeMeasure) gap(e Extent) {
+	for _, a := range m.anchors {
+		if at := m.p.binary.rva(a.Addr); at >= e.RVA && at < e.End {
+			m.skip = joined(append(m.skip, m.aroundAnchor(e, at, a)))
+		}
+	}
+	without := func(list []Extent, excluded *uint64, rest func(Extent)) func(Extent) {
+		return func(e Extent) {
+			left := e.Size()
+			missing(e, list, func(e Extent) {
+				left -= e.Size()
+				rest(e)
+			})
+			*excluded += left
+		}
+	}
+	without(m.skip, &m.share.Startup, without(m.data, &m.share.Data, m.split))(e)
+}
+
+// aroundAnchor is the start-up code in a gap with an anchor. Names, where there are
+// some, bound it.
+func (m *codeMeasure) aroundAnchor(gap Extent, at symfmt.RVA, a execcode.Anchor) Extent {
+	e := Extent{max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind))}
+	if from, ok := m.names.upTo(at); ok {
+		e.RVA = max(e.RVA, from)
+	}
+	if next, ok := m.names.next(at); ok {
+		e.End = min(e.End, next)
+	}
+	return e
+}
+
+// split gives each function what it lacks.
+func (m *codeMeasure) split(e Extent) {
+	for e.RVA < e.End {
+		owner, next := m.names.at(e.RVA)
+		piece := Extent{e.RVA, min(e.End, next)}
+		e.RVA = piece.End
+		m.piece(piece, owner)
+	}
+}
+
+// piece is for code of one function without call frame information.
+func (m *codeMeasure) piece(e Extent, owner Gap) {
+	if m.part == nil {
+		m.lack(e, owner)
+		return
+	}
+	whole := e
+	if e = m.trim(e, e.RVA == owner.RVA && owner.Line > 0); e.Size() == 0 && owner.Kind == GapFunc {
+		e = whole // says that it is code
+	}
+	m.share.Padding += whole.Size() - e.Size()
+	if m.step == nil {
+		m.lack(e, owner)
+		return
+	}
+	code, at := m.p.binary.code(m.p.binary.addr(e.RVA)), e.RVA
+	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, func(from, to int) {
+		m.share.Data += uint64(to - from)
+		m.lack(Extent{at, e.RVA + symfmt.RVA(from)}, owner)
+		at = e.RVA + symfmt.RVA(to)
+	})
+	m.lack(Extent{at, e.End}, owner)
+}
+
+// lack is for a piece that counts.
+func (m *codeMeasure) lack(e Extent, owner Gap) {
+	if e.Size() == 0 {
+		return
+	}
+	m.count(e)
+	m.add(0, e.Size())
+	if owner.Line == 0 {
+		owner.RVA = e.RVA
+	}
+	if owner.Line != m.last.Line || owner.RVA != m.last.RVA {
+		m.flush()
+		m.last = owner
+	}
+	if owner.Kind != GapFunc {
+		m.last.Size = uint64(e.End - owner.RVA)
+	}
+	m.last.Missing = addUp(m.last.Missing, e.Size())
+}
+
+func (m *codeMeasure) trim(e Extent, function bool) Extent {
+	b := m.p.binary
+	r, err := m.part.Trim(elfobj.Range{Start: b.addr(e.RVA), End: b.addr(e.End)}, function, m.padding)
+	b.problem("section "+m.part.Name, err)
+	return Extent{b.rva(r.Start), b.rva(r.End)}
+}
+
+func (m *codeMeasure) flush() {
+	if m.last.Missing > 0 {
+		m.found(&m.last)
+	}
+	m.last = Gap{}
+}
+
+// codeNames finds the function that code belongs to. It is asked for ascending
+// addresses.
+type codeNames struct {
+	funcs   sorted[FuncFact]
+	publics sorted[PublicFact]
+	starts  []symfmt.RVA // of both
+	from    symfmt.RVA   // where the piece of code begins: names in front of it are of other code
+
+	nextFunc, nextPublic int // the first that begin behind the last address
+}
+
+func newCodeNames(p *Pass) codeNames {
+	return codeNames{funcs: p.funcsByRVA(), publics: p.publicsByRVA(), starts: p.starts()}
+}
+
+// next is where the next function behind rva begins.
+func (n *codeNames) next(rva symfmt.RVA) (symfmt.RVA, bool) {
+	i, found := slices.BinarySearch(n.starts, rva)
+	if found {
+		i++
+	}
+	if i == len(n.starts) {
+		return 0, false
+	}
+	return n.starts[i], true
+}
+
+// upTo is the last start that is not behind rva.
+func (n *codeNames) upTo(rva symfmt.RVA) (symfmt.RVA, bool) {
+	i, found := slices.BinarySearch(n.starts, rva)
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0, false
+	}
+	return n.starts[i], true
+}
+
+// at is the function at an address, and where what belongs to it there ends. Line 0 is
+// for none.
+func (n *codeNames) at(rva symfmt.RVA) (owner Gap, end symfmt.RVA) {
+	for n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva {
+		n.nextFunc++
+	}
+	for n.nextPublic < n.publics.Len() && n.publics.At(n.nextPublic).RVA <= rva {
+		n.nextPublic++
+	}
+	end = ^symfmt.RVA(0)
+	if n.nextFunc < n.funcs.Len() {
+		end = n.funcs.At(n.nextFunc).RVA
+	}
+	if n.nextPublic < n.publics.Len() {
+		end = min(end, n.publics.At(n.nextPublic).RVA)
+	}
+	for i := n.nextFunc - 1; i >= 0 && i >= n.nextFunc-maxShared; i-- {
+		if f := n.funcs.At(i); uint64(rva-f.RVA) < f.Size {
+			if f.End() > rva {
+				end = min(end, f.End())
+			}
+			return Gap{RVA: f.RVA, Line: int(f.Line), Size: f.Size, Kind: GapFunc}, end
+		}
+	}
+	if n.nextPublic == 0 {
+		return Gap{Kind: GapCode}, end
+	}
+	pub := n.publics.At(n.nextPublic - 1)
+	if pub.RVA < n.from || n.nextFunc > 0 && n.funcs.At(n.nextFunc-1).RVA > pub.RVA {
+		return Gap{Kind: GapCode}, end
+	}
+	return Gap{RVA: pub.RVA, Line: int(pub.Line), Kind: GapPublic}, end
+}

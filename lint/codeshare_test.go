@@ -1,0 +1,108 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// fixture is a symbol file and its binary.
+func fixture(t *testing.T, name string) (text, elf []byte) {
+	t.Helper()
+	root := testenv.Root(t)
+	text, err := os.ReadFile(filepath.Join(root, "golden", "dwarf2sym", name+".sym"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elf, err = os.ReadFile(filepath.Join(root, "golden", "input", name+".elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, elf
+}
+
+// covered checks a text against the bytes of a binary, which may be nil.
+func covered(t *testing.T, text, elf []byte, o Options) *Coverage {
+	t.Helper()
+	if elf != nil {
+		path := filepath.Join(t.TempDir(), "a.elf")
+		if err := os.WriteFile(path, elf, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		o.Binary = openELF(t, path)
+	}
+	o.File = "a.sym"
+	r, err := Run(context.Background(), bytes.NewReader(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Coverage.ReadNames(bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	return r.Coverage
+}
+
+// gapList prints the functions that lack call frame information.
+func gapList(c *Coverage) string {
+	var list []string
+	for _, g := range c.Worst {
+		list = append(list, fmt.Sprintf("%s %s %s %d of %d", g.Kind, g.Address, g.Name, g.Missing, g.Size))
+	}
+	return strings.Join(list, "; ")
+}
+
+// withoutHeaders takes the section headers away.
+func withoutHeaders(elf []byte) []byte {
+	elf = slices.Clone(elf)
+	binary.LittleEndian.PutUint64(elf[0x28:], 0)
+	clear(elf[0x3c:0x40])
+	return elf
+}
+
+// Code of a binary counts whether records name it or not; what is no code does not.
+// The figures were counted in what objdump prints of the two functions of
+// uncovered.s and of the start-up code.
+func TestCodeShareOfBinary(t *testing.T) {
+	text, elf := fixture(t, "uncovered")
+	bare, stripped := fixture(t, "uncovered-stripped")
+	named := "PUBLIC 700 grind 1408 of 1408; PUBLIC d80 grain 4 of 4"
+	nameless := "code 700  1408 of 1408; code d80  4 of 4"
+	whole := CodeShare{Share: Share{52, 1464}, Of: CodeOfBinary, Linkage: 24}
+	segment := CodeShare{Share: Share{52 + 24, 1464 + 24}, Of: CodeOfBinary} // the PLT has rules, and no section
+	masked := whole
+	masked.Total -= 128 // frame_dummy may have 192 bytes
+	for _, c := range []struct {
+		name      string
+		text, elf []byte
+		with      func(string) string
+		want      CodeShare
+		gaps      string // with names of the text
+	}{
+		{"all", text, elf, nil, whole, named},
+		{"no names", bare, stripped, nil, whole, nameless},
+		{"a name less", text, elf, swap("PUBLIC 700 0 grind\n", ""), masked, "PUBLIC 6c0 frame_dummy 1280 of 1472; PUBLIC d80 grain 4 of 4"},
+		{"no section headers", text, withoutHeaders(elf), nil, segment, named},
+		{"without the binary", text, nil, nil, CodeShare{Share: Share{52, 52 + 1664 + 4}, Of: CodeOfRecords}, "PUBLIC 700 grind 1664 of 1664; PUBLIC d80 grain 4 of 4"},
+		{"the binary of another file", bytes.Replace(text, []byte("B6AA"), []byte("B6AB"), 1), elf, nil, CodeShare{Share: Share{52, 52 + 1664 + 4}, Of: CodeOfRecords}, "PUBLIC 700 grind 1664 of 1664; PUBLIC d80 grain 4 of 4"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			input := c.text
+			if c.with != nil {
+				input = []byte(c.with(string(input)))
+			}
+			got := covered(t, input, c.elf, Options{})
+			got.All.Startup, got.All.Padding, got.All.Data = 0, 0, 0
+			if got.All != c.want || gapList(got) != c.gaps || got.Verdict != SymbolicationOnly {
+				t.Errorf("%#v, %s: %s; want %#v: %s", got.All, got.Verdict, gapList(got), c.want, c.gaps)
+			}
+		})
+	}
+}
