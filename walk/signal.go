@@ -207,15 +207,19 @@ func (u *unwinder) guessFrame(f *Frame) *signalFrame {
 const (
 	maxSignal  = 64
 	maxUCFlags = 0xff
+
+	maxSignalFrame = 1024 // bytes of the frames that have neither, and more
 )
 
-// isSignalFrame tells whether at the stack pointer there is a signal's number,
-// and a context as the kernel makes it: with few flags, and no other behind it.
+// isSignalFrame reports whether at the stack pointer there is a signal's number,
+// and a context as the kernel makes it: with few flags, and no other behind it; or,
+// in frames without them, a pointer to the registers in the frame itself.
 func (u *unwinder) isSignalFrame(l *signalFrame) bool {
-	if l.info < 0 || l.uc < 0 {
-		return false
-	}
 	sp := u.frame.SP
+	if l.info < 0 || l.uc < 0 {
+		at, ok := u.ReadWord(sp + uint64(max(l.via, 0)))
+		return l.via >= 0 && ok && at > sp && at-sp < maxSignalFrame && at%uint64(u.cpu.arch.PtrSize) == 0
+	}
 	signo, ok := u.d.Memory.Word(sp+uint64(l.info), 4)
 	if !ok || signo == 0 || signo > maxSignal {
 		return false

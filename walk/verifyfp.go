@@ -140,8 +140,7 @@ func (v *verifier) call(u *unwinder, pc uint64) callAnswer {
 		}
 		pc &^= bit
 	}
-	i := u.d.ModuleAt(pc - 1)
-	if pc < firstPage || i < 0 {
+	if pc < firstPage || u.d.ModuleAt(pc-1) < 0 && !u.isExecutable(pc-1) {
 		return callNo
 	}
 	var code []byte

@@ -284,7 +284,11 @@ func percent(n, of int) float64 {
 	if of == 0 {
 		return 100
 	}
-	return 100 * float64(n) / float64(of)
+	p := 100 * float64(n) / float64(of)
+	if n < of {
+		p = min(p, 99.9) // never rounded to all
+	}
+	return p
 }
 
 // mostly is the blame of the heaviest error so far that lost a stack.
