@@ -210,10 +210,10 @@ func TestSignalFrames(t *testing.T) {
 				c.check(t, c.assembled(t, sigTramp, c.symbol).walk(Config{}), TrustCFI, sigTramp)
 			}
 			s := c.assembled(t, sigPage, "").walk(Config{})
-			if strings.Contains(c.frame, "signo") {
+			if strings.Contains(c.frame, "signo") || c.name == "ppc old" || c.name == "s390x old" { // or a pointer to the registers
 				c.check(t, s, TrustCFIScan, sigPage)
 			} else if len(s.Frames) > 1 && s.Frames[1].Handler {
-				t.Errorf("a frame without siginfo_t was guessed")
+				t.Errorf("a frame without siginfo_t and without a pointer was guessed")
 			}
 		})
 	}

@@ -1,6 +1,9 @@
 package walk
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // end judges where a walk ended: a stack that does not end where threads do is an
 // error, whatever the reason.
@@ -103,15 +106,18 @@ const wordsNear = 128
 
 // zero adds a finding about a return address of 0 that is not where the stack
 // begins: memory that was cleared, a rule that leads to another word, or one that
-// says nothing of the stack that the function has left.
+// says nothing of the stack that the function has left. Of Linux it is known what
+// programs and threads begin with; elsewhere 0 is the system's own way to say so.
 func (v *verifier) zero(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	x := Finding{Severity: SeverityError, Kind: KindBroken}
 	pc, off, answer := v.above(u, f, wordsNear)
 	switch {
 	case answer == callYes:
 		x.Text = fmt.Sprintf("%s, but a return address %#x is %d bytes above sp", s.Why, pc, off)
-	case stackSwitches[f.Function()], v.smallNumber(u, steps):
+	case stackSwitches[f.Function()], v.smallNumber(steps):
 		x.Text = s.Why + ", which is not where threads end"
+	case u.isLinux() && v.symbolsOf(f.Module) != nil && !isBottom(f.Function()) && !readsNothing(steps):
+		x.Text = s.Why + ", but threads are not known to begin here"
 	default:
 		return
 	}
@@ -124,10 +130,34 @@ func (v *verifier) zero(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	}
 }
 
+// bottoms are functions beside those of starts that systems with Linux's kernel
+// give a return address of 0.
+var bottoms = map[string]bool{
+	"__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true, "generic_start_main": true, "__libc_start_main_stage2": true,
+	"libc_start_main_stage2": true, "__libc_init": true, "_start_main": true, "_dl_start_user": true,
+	"start_thread": true, "thread_start": true, "__thread_start": true, "__start_thread": true, "__pthread_start": true, "__bionic_clone": true,
+	"start": true, "__start_context": true,
+}
+
+func isBottom(function string) bool { return starts[function] || bottoms[function] }
+
+// readsNothing reports whether a return address is a number of the rules, by which
+// they say that there is no caller.
+func readsNothing(steps []ruleStep) bool {
+	return slices.ContainsFunc(steps, func(s ruleStep) bool {
+		if s.row == nil {
+			return false
+		}
+		_, _, load := s.row.RA.AsLoad()
+		_, _, register := s.row.RA.AsOffset()
+		return s.outermost || !load && !register
+	})
+}
+
 // smallNumber reports whether rules read a return address below the first page
 // from the stack that is not 0: only a rule that is a number itself may end a
 // stack with another one.
-func (v *verifier) smallNumber(u *unwinder, steps []ruleStep) bool {
+func (v *verifier) smallNumber(steps []ruleStep) bool {
 	for i := range steps {
 		x := &steps[i]
 		if x.row == nil || x.err != nil || x.outermost {

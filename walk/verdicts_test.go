@@ -1,0 +1,277 @@
+package walk
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// judged walks a dump, after a change, and judges the symbols. Binaries also give
+// the code that a core has left out, as in the command.
+func judged(t *testing.T, core string, s *Sources, binaries []string, change func(*dump.Dump), limits Thresholds) (*Result, *Verdict) {
+	t.Helper()
+	d, closer, err := Open(core, Options{Core: elfcore.Options{Binaries: binaries}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closer.Close() })
+	if change != nil {
+		change(d)
+	}
+	w := NewWalker(s, Config{})
+	r, err := w.Walk(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := w.Verify(context.Background(), r, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkConclusion(t, v)
+	return r, v
+}
+
+// functionsOf are the functions of all stacks: those of one stack apart by spaces,
+// runs of one function once.
+func functionsOf(r *Result) string {
+	var stacks []string
+	for i := range r.Stacks {
+		var names []string
+		for k := range r.Stacks[i].Frames {
+			name := r.Stacks[i].Frames[k].Function()
+			if name == "" {
+				name = "?"
+			}
+			names = append(names, name)
+		}
+		stacks = append(stacks, strings.Join(slices.Compact(names), " "))
+	}
+	return strings.Join(stacks, "; ")
+}
+
+const symbolsHold Blame = "nobody"
+
+// verdictCases are the crashes of golden/input/verdicts, with the stacks that their
+// source tells, as far as they can be known, and who is to blame where that is not
+// all.
+var verdictCases = []struct {
+	name, stacks          string
+	symbols, binary, both Blame
+	kind                  string // of the first finding
+}{
+	{"complete", "crash recurse main _start", symbolsHold, symbolsHold, symbolsHold, ""},
+	{"bare", "crash bare", BlameSymbols, BlameBinary, BlameBinary, KindBroken},
+	{"overflow", "crash handler __restore_rt overflow main _start", symbolsHold, symbolsHold, symbolsHold, ""},
+	{"threads", "crash clone3; clone3 threads main _start", symbolsHold, symbolsHold, symbolsHold, ""},
+	{"null", "? jump main _start", symbolsHold, symbolsHold, symbolsHold, ""},
+	{"smashed", "smash", NoBlame, NoBlame, BlameDump, KindNoCall},
+	{"cleared", "smash", NoBlame, NoBlame, BlameDump, KindBroken},
+	{"switched", "crash runtime.mcall", BlameBinary, BlameBinary, BlameBinary, KindNoCall},
+	{"injected", "down runtime.sigpanic crash main _start", symbolsHold, symbolsHold, symbolsHold, ""},
+	{"bottom", "crash recurse __libc_start_main", symbolsHold, symbolsHold, symbolsHold, ""},
+}
+
+// Symbols hold only where every stack is the one that the source tells, and else
+// the right one is to blame, whether there are symbols, the binary, or both.
+func TestVerdicts(t *testing.T) {
+	for _, c := range verdictCases {
+		program := testenv.Input(t, "verdicts", "verdicts.elf")
+		if c.name == "bottom" {
+			program = testenv.Input(t, "verdicts", "bottom.elf")
+		}
+		core, store := testenv.Input(t, "verdicts", c.name+".core.gz"), t.TempDir()
+		if err := writeSymbols(program, store); err != nil {
+			t.Fatal(err)
+		}
+		for supply, want := range map[string]struct {
+			sources  *Sources
+			binaries []string
+			blame    Blame
+		}{
+			"symbols": {symbolSources(t, store), nil, c.symbols},
+			"binary":  {binarySources(t, program), []string{program}, c.binary},
+			"both":    {bothSources(t, store, program), []string{program}, c.both},
+		} {
+			t.Run(c.name+"/"+supply, func(t *testing.T) {
+				r, v := judged(t, core, want.sources, want.binaries, nil, DefaultThresholds())
+				blame := v.Blame
+				if v.Holds {
+					blame = symbolsHold
+				}
+				if got := functionsOf(r); got != c.stacks || blame != want.blame || !v.Holds && v.Findings[0].Kind != c.kind {
+					t.Errorf("stacks %q, blame %q; want %q, %q\n%s", got, blame, c.stacks, want.blame, verdictText(t, v))
+				}
+			})
+		}
+	}
+}
+
+// Without the program's symbols nothing holds, and all else follows from that.
+func TestVerdictsMissing(t *testing.T) {
+	program := testenv.Input(t, "verdicts", "verdicts.elf")
+	m, err := symbolsOf(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.ID = strings.Repeat("AB", 16) + "0"
+	other := t.TempDir()
+	if err := writeModule(m, other); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range verdictCases {
+		if c.name == "bottom" {
+			continue
+		}
+		core := testenv.Input(t, "verdicts", c.name+".core.gz")
+		for kind, store := range map[string]string{KindMissing: t.TempDir(), KindOtherID: other} {
+			_, v := judged(t, core, symbolSources(t, store), nil, nil, DefaultThresholds())
+			errs := slices.DeleteFunc(slices.Clone(v.Findings), func(x Finding) bool { return x.Severity != SeverityError })
+			if v.Holds || v.Blame != BlameSymbols || errs[0].Kind != kind || len(errs) > 1 && errs[1].Module == errs[0].Module {
+				t.Errorf("%s without symbols: %s", c.name, verdictText(t, v))
+			}
+		}
+	}
+}
+
+// A thread that has not begun has no caller: it is behind clone3's system call, on
+// an empty stack.
+func TestVerdictNewThread(t *testing.T) {
+	program := testenv.Input(t, "verdicts", "verdicts.elf")
+	for name, c := range map[string]struct {
+		result uint64
+		stacks string
+	}{
+		"new": {0, "crash clone3; clone3"},
+		"old": {4, "crash clone3; clone3 threads main _start"},
+	} {
+		begun := func(d *dump.Dump) {
+			x := d.Threads[1].Context
+			x.Set("$rax", c.result)
+			if c.result == 0 {
+				x.Set("$rsp", d.Threads[0].Context.SP()-4096)
+			}
+		}
+		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), binarySources(t, program), []string{program}, begun, DefaultThresholds())
+		if got := functionsOf(r); got != c.stacks || !v.Holds {
+			t.Errorf("%s: %q, want %q\n%s", name, got, c.stacks, verdictText(t, v))
+		}
+	}
+}
+
+// A program's own function may be called clone: it has a caller by its rules.
+func TestVerdictOwnClone(t *testing.T) {
+	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
+	m, err := symbolsOf(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(m.Funcs, func(f symfmt.Func) bool { return f.Name == "recurse" })
+	m.Funcs[i].Name = "clone"
+	if err := writeModule(m, store); err != nil {
+		t.Fatal(err)
+	}
+	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), symbolSources(t, store), nil, nil, DefaultThresholds())
+	if got := functionsOf(r); got != "crash clone main _start" || !v.Holds {
+		t.Errorf("%q\n%s", got, verdictText(t, v))
+	}
+}
+
+// The code that a signal handler returns to may not be in the core: the stack goes
+// on by the frame that the system has made.
+func TestVerdictWithoutTrampoline(t *testing.T) {
+	program, core := testenv.Input(t, "crashes", "calls-s390x.elf"), testenv.Input(t, "crashes", "calls-s390x.core.gz")
+	want, v := judged(t, core, binarySources(t, program), []string{program}, nil, DefaultThresholds())
+	i := slices.IndexFunc(want.Stacks[0].Frames, func(f Frame) bool { return f.Handler })
+	if !v.Holds || i < 0 {
+		t.Fatal(verdictText(t, v))
+	}
+	pc := want.Stacks[0].Frames[i].PC
+	without := func(d *dump.Dump) {
+		region := d.Memory.Find(pc)
+		d.Memory.Regions = slices.DeleteFunc(slices.Clone(d.Memory.Regions), func(r dump.Region) bool { return r.Addr == region.Addr })
+		d.Maps = slices.DeleteFunc(slices.Clone(d.Maps), func(m dump.Mapping) bool { return m.Contains(pc) })
+	}
+	got, v := judged(t, core, binarySources(t, program), []string{program}, without, DefaultThresholds())
+	if !v.Holds || functionsOf(got) != functionsOf(want) {
+		t.Errorf("%q, want %q\n%s", functionsOf(got), functionsOf(want), verdictText(t, v))
+	}
+}
+
+// What is said of a crash with a library holds by all there is, and blames the
+// library where that is missing or another build's; a stack that is lost behind a
+// library that may be missing is said to be.
+func TestVerdictLibrary(t *testing.T) {
+	dir := testenv.Input(t, "crashes")
+	program, library, old := filepath.Join(dir, "stacks"), filepath.Join(dir, "libnet.so.1"), filepath.Join(dir, "old", "libnet.so.1")
+	for _, dumped := range []string{"stacks.core.gz", "stacks.dmp.gz"} {
+		for name, c := range map[string]struct {
+			binaries []string
+			allowed  []string
+			holds    bool
+			kind     string
+		}{
+			"all":     {[]string{program, library}, nil, true, ""},
+			"missing": {[]string{program}, nil, false, KindMissing},
+			"old":     {[]string{program, old}, nil, false, KindOtherID},
+			"allowed": {[]string{program}, []string{"libnet*", "linux-gate*"}, true, ""},
+		} {
+			_, v := judged(t, filepath.Join(dir, dumped), binarySources(t, c.binaries...), nil, nil, Thresholds{MinCFI: 100, AllowMissing: c.allowed})
+			if v.Holds != c.holds || !v.Holds && (v.Findings[0].Kind != c.kind || v.Findings[0].Module != "libnet.so.1") {
+				t.Errorf("%s, %s: %s", dumped, name, verdictText(t, v))
+			}
+		}
+	}
+}
+
+// The symbols of a crash through a signal handler hold on every CPU. Without the
+// binary, nothing tells on x86-64 that a function is what the handler returns to.
+func TestVerdictCPUs(t *testing.T) {
+	for _, cpu := range callsCPUs {
+		program, core, store := testenv.Input(t, "crashes", "calls-"+cpu+".elf"), testenv.Input(t, "crashes", "calls-"+cpu+".core.gz"), t.TempDir()
+		if err := writeSymbols(program, store); err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(store, "*", "*", "*.sym"))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		for supply, s := range map[string]*Sources{"symbols": symbolSources(t, files[0]), "binary": binarySources(t, program), "both": bothSources(t, files[0], program)} {
+			binaries := []string{program}
+			if supply == "symbols" {
+				binaries = nil
+			}
+			_, v := judged(t, core, s, binaries, nil, DefaultThresholds())
+			if want := supply != "symbols" || cpu != "x86_64"; v.Holds != want || !want && v.Blame != BlameSymbols {
+				t.Errorf("%s, %s: %s", cpu, supply, verdictText(t, v))
+			}
+		}
+	}
+}
+
+// A stack that ends in a function without rules does not hold either where neither
+// the dump nor a binary has the code, as in many cores and minidumps.
+func TestVerdictWithoutCode(t *testing.T) {
+	store := t.TempDir()
+	if err := writeSymbols(testenv.Input(t, "verdicts", "verdicts.elf"), store); err != nil {
+		t.Fatal(err)
+	}
+	for name, blame := range map[string]Blame{"complete": symbolsHold, "bare": BlameSymbols, "switched": BlameBinary, "overflow": symbolsHold, "threads": symbolsHold} {
+		without := func(d *dump.Dump) {
+			d.Memory.Regions = slices.DeleteFunc(slices.Clone(d.Memory.Regions), func(r dump.Region) bool {
+				m := d.MappingAt(r.Addr)
+				return m != nil && m.Exec
+			})
+		}
+		_, v := judged(t, testenv.Input(t, "verdicts", name+".core.gz"), symbolSources(t, store), nil, without, DefaultThresholds())
+		if v.Holds != (blame == symbolsHold) || !v.Holds && v.Blame != blame || v.Calls > 0 {
+			t.Errorf("%s: %s", name, verdictText(t, v))
+		}
+	}
+}
