@@ -14,8 +14,9 @@ func FuzzFind(f *testing.F) {
 	f.Add([]byte(head + "FILE 0 a\nINLINE_ORIGIN 0 0 x\nFUNC 0 100 0 f\nINLINE 0 5 0 10 20\nINLINE 1 6 0 18 8\n10 10 1 0\n0 10 2 0\n"))
 	f.Add([]byte(head + "FUNC 100 100 0 f\nFUNC m 120 10 4 g\nFUNC 120 20 0 h\nFUNC 118 e8 0 i\nPUBLIC 300 0 p\nSTACK WIN 4 100 10 0 0 8 0 0 0 1 $eip\n"))
 	f.Add([]byte("\xef\xbb\xbf" + head + " FUNC 0 ffffffffffffffff 0 f\r\n0 0 0 0\r\n\tSTACK CFI INIT 0 1 a: b\nSTACK  CFI 0 x: y"))
+	f.Add([]byte(head + "STACK CFI INIT 0 8 .cfa: $rsp 8 +\nSTACK CFI 1 .cfa: $rsp\r16 +\nSTACK b\nSTACK CFI 4 .cfa: $rsp 8 +\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, _, err := symfmt.Read(bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
+		m, report, err := symfmt.Read(bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
 		if err != nil || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
 			openBytes(data) // must not panic
 			return
@@ -27,7 +28,9 @@ func FuzzFind(f *testing.F) {
 			}
 			return
 		}
-		compareNaive(t, r, newNaive(m))
+		n := newNaive(m)
+		n.damaged = len(report.Problems) > 0
+		compareNaive(t, r, n)
 	})
 }
 

@@ -16,6 +16,7 @@ type naive struct {
 	m       *symfmt.Module
 	files   *symfmt.FileNames
 	origins *symfmt.OriginNames
+	damaged bool // records were lost
 }
 
 func newNaive(m *symfmt.Module) *naive {
@@ -24,11 +25,13 @@ func newNaive(m *symfmt.Module) *naive {
 
 func readNaive(t testing.TB, text string) *naive {
 	t.Helper()
-	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	m, report, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newNaive(m)
+	n := newNaive(m)
+	n.damaged = len(report.Problems) > 0
+	return n
 }
 
 func holds(start symfmt.RVA, size uint64, rva symfmt.RVA) bool {
@@ -244,6 +247,17 @@ func (n *naive) edges() (all []symfmt.RVA) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// sameCFI compares a block. The resolver names the first record of it that cannot be read, as
+// those behind it may hold from another address on; a module has lost that record, and no more.
+func (n *naive) sameCFI(b *Block, rva symfmt.RVA) bool {
+	if b != nil && b.Err != nil && n.damaged {
+		readable := *b
+		readable.Err = nil
+		b = &readable
+	}
+	return sameBlock(b, n.cfi(rva))
 }
 
 func (n *naive) cfi(rva symfmt.RVA) *Block {

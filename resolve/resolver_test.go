@@ -190,7 +190,7 @@ func compareNaive(t testing.TB, r *Resolver, n *naive) (asked int) {
 		if err != nil || known != (n.line != nil) || known && start != n.line.RVA {
 			t.Fatalf("LineStart(%#x): %#x %v, %v; want %+v", uint64(rva), start, known, err, n.line)
 		}
-		if block, err := r.CFI(rva); err != nil || !sameBlock(block, n.cfi(rva)) {
+		if block, err := r.CFI(rva); err != nil || !n.sameCFI(block, rva) {
 			t.Fatalf("CFI(%#x): %+v, %v; want %+v", uint64(rva), block, err, n.cfi(rva))
 		}
 		if win, err := r.Win(rva); err != nil || !reflect.DeepEqual(win, n.win(rva)) {
