@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,17 +203,20 @@ func TestNamesOfDump(t *testing.T) {
 	}
 }
 
-// Any names: no panic, every output is made, and the numbers agree.
+// Any names: no panic, the output is made, and the numbers agree. An execution makes one of the
+// outputs: in all six, SARIF's list of rules, the same each time, is three quarters of the work.
 func FuzzNames(f *testing.F) {
 	if testing.Short() {
 		f.Skip("takes long with the race detector")
 	}
-	for _, text := range examples() {
-		f.Add([]byte(text))
+	names := slices.Sorted(maps.Keys(outputs))
+	for i, text := range append(examples(), nameText, hostileText) {
+		f.Add([]byte(text), uint8(i))
 	}
-	f.Add([]byte(nameText))
-	f.Add([]byte(hostileText))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	for i := range names {
+		f.Add([]byte(hostileText), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, output uint8) {
 		filter := NewFilter(nil, nil)
 		r, err := Run(context.Background(), bytes.NewReader(data), Options{File: "a.sym", Filter: filter, MaxPerRule: 2})
 		if err != nil {
@@ -224,10 +229,10 @@ func FuzzNames(f *testing.F) {
 		if counted != r.Found() || counted < len(r.Findings) {
 			t.Errorf("%d findings by rule, %d by severity, %d kept", counted, r.Found(), len(r.Findings))
 		}
-		for name, write := range outputs {
-			if out := written(t, write, &Results{Reports: []*Report{r}, Filter: filter}); printable(string(bytes.ReplaceAll(out, []byte("\n"), nil))) != string(bytes.ReplaceAll(out, []byte("\n"), nil)) {
-				t.Errorf("%s: %q", name, out)
-			}
+		name := names[int(output)%len(names)]
+		lines := string(bytes.ReplaceAll(written(t, outputs[name], &Results{Reports: []*Report{r}, Filter: filter}), []byte("\n"), nil))
+		if printable(lines) != lines {
+			t.Errorf("%s: %q", name, lines)
 		}
 	})
 }
