@@ -3,8 +3,6 @@ package dwarf2sym
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/ianlancetaylor/demangle"
 )
 
 // Names longer than this stay as they are, mangled or demangled: nested
@@ -14,17 +12,6 @@ const (
 	maxDemangled = 1 << demangledPow
 	demangledPow = 16
 )
-
-// maxNesting is the length of the longest run of bytes without a digit that is
-// demangled. Nested operators ("PPPP...") have none, and cost the demangler the
-// square of their number; identifiers have one before them. c++filt gives up on
-// them too, at 2048.
-const maxNesting = 1024
-
-// demangleOptions make C++ names equal to c++filt's, which prints standard
-// substitutions in full (std::basic_string<char, ...>). Rust names do not get
-// that far.
-var demangleOptions = []demangle.Option{demangle.Verbose, demangle.NoRust, demangle.MaxLength(demangledPow)}
 
 // demangleName returns the source form of a symbol's name, or raw without full.
 //
@@ -37,35 +24,43 @@ var demangleOptions = []demangle.Option{demangle.Verbose, demangle.NoRust, deman
 // Anything else, and what does not follow the grammar of its mangling to the
 // end, stays raw. No result contains a control character.
 func demangleName(raw string, full bool) string {
-	if !full || len(raw) < 4 || len(raw) > maxMangled || raw[0] != '_' && raw[0] != '.' {
-		return printable(raw)
-	}
-	if name, ok := demangleAny(raw); ok {
-		return printable(name)
-	}
-	return printable(raw)
+	name, _ := demangleWithin(raw, full)
+	return name
 }
 
-func demangleAny(raw string) (string, bool) {
+// demangleWithin is demangleName. costly reports that the name stays raw because it
+// would take more work than its length allows.
+func demangleWithin(raw string, full bool) (name string, costly bool) {
+	if !full || len(raw) < 4 || len(raw) > maxMangled || raw[0] != '_' && raw[0] != '.' {
+		return printable(raw), false
+	}
+	name, ok, costly := demangleAny(raw)
+	if !ok || costly {
+		name = raw
+	}
+	return printable(name), costly
+}
+
+func demangleAny(raw string) (name string, ok, costly bool) {
 	switch {
 	case raw[1] == 'Z' || raw[1] == 'R':
 		return demangleMangled(raw)
 	case raw[0] == '.' && raw[1] == '_':
 		// The code of a function on 64-bit PowerPC, whose plain name is that
 		// of its descriptor.
-		name, ok := demangleMangled(raw[1:])
-		return "." + name, ok
+		name, ok, costly := demangleMangled(raw[1:])
+		return "." + name, ok, costly
 	case strings.HasPrefix(raw, globalKeyed):
 		return demangleKeyed(raw)
 	}
-	return "", false
+	return "", false, false
 }
 
 // demangleMangled wants a name that begins with _Z or _R. A panic of the
 // demangler leaves the name raw.
-func demangleMangled(raw string) (name string, ok bool) {
+func demangleMangled(raw string) (name string, ok, costly bool) {
 	if len(raw) < 4 || raw[1] != 'Z' && raw[1] != 'R' {
-		return "", false
+		return "", false, false
 	}
 	defer func() {
 		if recover() != nil {
@@ -77,25 +72,10 @@ func demangleMangled(raw string) (name string, ok bool) {
 	}
 	if rest, ok := isRustLegacy(raw); ok {
 		if name, ok := demangleLegacy(rest); ok {
-			return name, true
+			return name, true, false
 		}
 	}
-	if len(raw) > maxNesting && longestRun(raw) > maxNesting {
-		return "", false
-	}
-	name, err := demangle.ToString(raw, demangleOptions...)
-	return name, err == nil && name != "" && len(name) < maxDemangled
-}
-
-// longestRun is the length of the longest piece without a digit.
-func longestRun(name string) int {
-	longest, start := 0, 0
-	for i := 0; i < len(name); i++ {
-		if isDigitByte(name[i]) {
-			longest, start = max(longest, i-start), i+1
-		}
-	}
-	return max(longest, len(name)-start)
+	return demangleCPP(raw)
 }
 
 const globalKeyed = "_GLOBAL_"
@@ -103,10 +83,10 @@ const globalKeyed = "_GLOBAL_"
 // demangleKeyed reads _GLOBAL__I_ and _GLOBAL__D_, which name the constructors
 // and destructors of a file by the first global symbol in it (GCC,
 // get_file_function_name).
-func demangleKeyed(raw string) (string, bool) {
+func demangleKeyed(raw string) (name string, ok, costly bool) {
 	rest := raw[len(globalKeyed):]
 	if len(rest) < 4 || !strings.ContainsRune("._$", rune(rest[0])) || rest[2] != '_' {
-		return "", false
+		return "", false, false
 	}
 	kind := ""
 	switch rest[1] {
@@ -115,17 +95,15 @@ func demangleKeyed(raw string) (string, bool) {
 	case 'D':
 		kind = "destructors"
 	default:
-		return "", false
+		return "", false, false
 	}
 	key := rest[3:]
 	if strings.HasPrefix(key, "_Z") {
-		name, ok := demangleMangled(key)
-		if !ok {
-			return "", false
+		if key, ok, costly = demangleMangled(key); !ok || costly {
+			return "", false, costly
 		}
-		key = name
 	}
-	return "global " + kind + " keyed to " + key, true
+	return "global " + kind + " keyed to " + key, true, false
 }
 
 // printable replaces what would break a line of a symbol file, or the terminal

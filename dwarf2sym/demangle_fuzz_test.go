@@ -18,9 +18,16 @@ func FuzzDemangleName(f *testing.F) {
 	} {
 		f.Add(s)
 	}
+	for _, name := range costlyNames {
+		f.Add(name(5))
+		f.Add(name(200))
+	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		watch := testenv.StartWatch()
-		name := demangleName(raw, true)
+		name, costly := demangleWithin(raw, true)
+		if costly && name != printable(raw) {
+			t.Errorf("%q is costly, and becomes %q", raw, name)
+		}
 		if took := watch.Took(); took > time.Second {
 			t.Errorf("%v for %d bytes", took, len(raw))
 		}

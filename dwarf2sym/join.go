@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -12,6 +13,8 @@ type nameJoin struct {
 	names stringTable
 	local [][]nameID // worker -> its nameID -> number; those of the first worker stay
 	full  bool
+
+	costly atomic.Bool // a name stays mangled, as it would take too much
 }
 
 // joinNames collects the workers' names and those of the ELF symbols, and
@@ -56,7 +59,13 @@ func (j *nameJoin) add(t *stringTable) []nameID {
 // demangle demangles chunk by chunk, each of which gets new memory.
 func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	return par.Each(ctx, jobs, len(j.names.chunks), func(_ context.Context, _, chunk int) error {
-		j.names.rewrite(chunk, func(raw string) string { return demangleName(raw, j.full) })
+		j.names.rewrite(chunk, func(raw string) string {
+			name, costly := demangleWithin(raw, j.full)
+			if costly {
+				j.costly.Store(true)
+			}
+			return name
+		})
 		return nil
 	})
 }

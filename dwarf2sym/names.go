@@ -195,7 +195,7 @@ func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
 		found := w.chase(u, off, &a)
 		switch {
 		case len(found.linkage) > 0:
-			b = append(b, demangleName(string(found.linkage), w.opts.Demangle)...)
+			b = append(b, w.outerName(found.linkage)...)
 		case len(found.plain) > 0:
 			plain := bytes.Clone(found.plain) // the scopes are named by chains too
 			if w.outers < maxChain {
@@ -210,6 +210,25 @@ func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
 		b = append(b, "::"...)
 	}
 	return b
+}
+
+// outerNames is how many names of functions around others are remembered.
+const outerNames = 256
+
+// outerName is the source form of the name of a function around others: of all that
+// are in it.
+func (w *worker) outerName(linkage []byte) string {
+	if name, ok := w.outerText[string(linkage)]; ok {
+		return name
+	}
+	if w.outerText == nil || len(w.outerText) >= outerNames {
+		w.outerText = make(map[string]string)
+	}
+	raw := string(linkage)
+	name, costly := demangleWithin(raw, w.opts.Demangle)
+	w.costlyOuter = w.costlyOuter || costly
+	w.outerText[raw] = name
+	return name
 }
 
 // searchScopes returns the index of the last scope that starts before off, or -1.

@@ -20,6 +20,7 @@ const (
 	problemFile = iota
 	problemUnits
 	problemSplit // what skeletons stand for
+	problemNames
 	problemCFI
 	problemMapping
 )

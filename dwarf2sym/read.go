@@ -260,10 +260,16 @@ func (r *reader) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	costly := names.costly.Load()
 	for _, w := range r.workers {
+		costly = costly || w.costlyOuter
 		stats.add(&w.stats)
 		r.addProblems(&w.problems)
 		r.addProblems(&w.elsewhere)
+	}
+	if costly {
+		r.problem(problemNames, "names in source form", &bin.Error{File: r.file.Path, Msg: fmt.Sprintf(
+			"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", stepsPerByte)})
 	}
 	m.Funcs = join.join(names, newNumbering(m, names, r.workers))
 	if n := stats.LostBodies; n > 0 {

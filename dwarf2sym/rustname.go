@@ -13,39 +13,41 @@ import (
 // nested closure of a Rust program comes out wrong or not at all. Names are
 // printed as LLVM does, in rustc-demangle's form without hashes.
 
-// Limits of a v0 name: nesting, as rustc-demangle has it, and steps, so that
-// back references to back references end.
-const (
-	rustMaxDepth = 500
-	rustMaxSteps = 1 << 17
+// rustMaxDepth is the limit on nesting, as rustc-demangle has it.
+const rustMaxDepth = 500
+
+var (
+	errRust       = errors.New("not a Rust v0 name")
+	errRustCostly = errors.New("a Rust v0 name that takes more than its length allows")
 )
 
-var errRust = errors.New("not a Rust v0 name")
-
 // rustName reads one v0 name. The first failure ends it by a panic with
-// errRust, which demangleRust recovers.
+// errRust or errRustCostly, which demangleRust recovers.
 type rustName struct {
 	in     string // after "_R", without suffix
 	pos    int
 	out    strings.Builder
 	mute   int // > 0: parse, print nothing
 	depth  int
-	steps  int
+	steps  int    // that are left: back references may lead to back references
+	room   int    // bytes of out that are left
 	bounds uint64 // lifetimes of the binders around
 }
 
 // demangleRust wants a name that begins with _R. What follows a '.' or '$' was
 // added behind rustc (".llvm.1234") and is dropped, as c++filt does.
-func demangleRust(raw string) (name string, ok bool) {
+func demangleRust(raw string) (name string, ok, costly bool) {
 	in := raw[len("_R"):]
 	if i := strings.IndexAny(in, ".$"); i >= 0 {
 		in = in[:i]
 	}
-	r := rustName{in: in}
+	r := rustName{in: in, steps: stepsAllowed(raw), room: lengthAllowed(raw)}
 	defer func() {
-		if e := recover(); e == errRust {
-			name, ok = "", false
-		} else if e != nil {
+		switch e := recover(); e {
+		case nil:
+		case errRust, errRustCostly:
+			name, ok, costly = "", false, e == errRustCostly
+		default:
 			panic(e)
 		}
 	}()
@@ -54,7 +56,7 @@ func demangleRust(raw string) (name string, ok bool) {
 		r.mute++
 		r.path(false)
 	}
-	return r.out.String(), r.pos == len(r.in)
+	return r.out.String(), r.pos == len(r.in), false
 }
 
 func (r *rustName) fail() { panic(errRust) }
@@ -86,8 +88,8 @@ func (r *rustName) eat(c byte) bool {
 
 func (r *rustName) print(s string) {
 	if r.mute == 0 {
-		if r.out.Len()+len(s) > maxDemangled {
-			r.fail()
+		if r.room -= len(s); r.room < 0 {
+			panic(errRustCostly)
 		}
 		r.out.WriteString(s)
 	}
@@ -96,9 +98,12 @@ func (r *rustName) print(s string) {
 // enter counts a production that others nest in; leave ends it.
 func (r *rustName) enter() {
 	r.depth++
-	r.steps++
-	if r.depth > rustMaxDepth || r.steps > rustMaxSteps {
+	r.steps--
+	switch {
+	case r.depth > rustMaxDepth:
 		r.fail()
+	case r.steps < 0:
+		panic(errRustCostly)
 	}
 }
 

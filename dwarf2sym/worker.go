@@ -16,17 +16,18 @@ type worker struct {
 
 	symbols []elfPub // of the whole file
 
-	names     nameTable
-	files     stringTable
-	origins   []nameID // by the OriginID in this worker's bodies
-	funcs     []funcRecord
-	arena     symfmt.Arena
-	problems  problemList
-	elsewhere problemList // in what skeletons stand for
-	stats     Stats
-	spent     uint64               // work since the last tell
-	tired     bool                 // there was too much of it
-	mapped    map[*MappedFile]bool // that Report tells of
+	names       nameTable
+	files       stringTable
+	origins     []nameID // by the OriginID in this worker's bodies
+	funcs       []funcRecord
+	arena       symfmt.Arena
+	problems    problemList
+	elsewhere   problemList // in what skeletons stand for
+	stats       Stats
+	spent       uint64               // work since the last tell
+	tired       bool                 // there was too much of it
+	costlyOuter bool                 // a name that others begin with stays mangled, as it would take too much
+	mapped      map[*MappedFile]bool // that Report tells of
 
 	// The unit at hand, and storage that is reused from unit to unit.
 	u         unit
@@ -51,7 +52,8 @@ type worker struct {
 	inlines   inlineTree
 	nameBuf   []byte
 	plainBuf  []byte
-	outers    int // functions around functions, while a name is put together
+	outers    int               // functions around functions, while a name is put together
+	outerText map[string]string // their names, by linkage name
 	foreign   map[foreignKey]*foreign
 	shared    map[tableKey]*abbrevs // tables of foreign units
 
@@ -93,7 +95,7 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 func (w *worker) finish() {
 	w.names.places = nil
 	w.info, w.lineWin, w.lines, w.u, w.tables = nil, nil, lineTable{}, unit{}, abbrevCache{}
-	w.seen, w.scopes, w.pending, w.spare, w.foreign, w.shared = nil, nil, nil, nil, nil, nil
+	w.seen, w.scopes, w.pending, w.spare, w.foreign, w.shared, w.outerText = nil, nil, nil, nil, nil, nil, nil
 }
 
 // problem records damage at off of .debug_info.
