@@ -21,7 +21,7 @@ import (
 // The largest share that real files reach is 2 times their debug sections
 // (TestEffortOfRealFiles).
 const (
-	effortBase  = 64 << 20
+	effortBase  = 8 << 20
 	effortRatio = 16 // bytes of work for a byte of debug sections
 )
 

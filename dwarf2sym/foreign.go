@@ -156,6 +156,9 @@ func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
 	if t, ok := w.shared[key]; ok {
 		return t, nil
 	}
+	if w.tired {
+		return nil, errTired
+	}
 	t := &abbrevs{}
 	err := t.parse(d.abbrev, key.offset, key.sizes)
 	if !w.spend(t.cost()) || err != nil {
