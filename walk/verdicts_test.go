@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -274,4 +275,82 @@ func TestVerdictWithoutCode(t *testing.T) {
 			t.Errorf("%s: %s", name, verdictText(t, v))
 		}
 	}
+}
+
+// The thread that wrote the dump is not walked, and says nothing of the symbols.
+func TestVerdictWriter(t *testing.T) {
+	program := testenv.Input(t, "verdicts", "verdicts.elf")
+	writer := func(d *dump.Dump) { d.HasWriter, d.Writer = true, d.Threads[1].ID }
+	_, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), binarySources(t, program), []string{program}, writer, DefaultThresholds())
+	if !v.Holds || v.Broken > 0 || v.Counts.Callers != 1 {
+		t.Error(verdictText(t, v))
+	}
+}
+
+// Verdicts on dumps that others have written, of Windows and Linux: what is complete
+// by the symbols of a store holds, and what is missing is to blame.
+func TestVerdictsShared(t *testing.T) {
+	minidumps := testenv.Shared(t, "data", "minidumps")
+	for name, c := range map[string]struct {
+		blame Blame
+		kind  string
+	}{
+		"breakpad/minidump2.dmp":                        {symbolsHold, ""},
+		"breakpad/linux_null_read_av.dmp":               {symbolsHold, ""},
+		"breakpad/linux_overflow.dmp":                   {symbolsHold, ""},
+		"breakpad/linux_inline.dmp":                     {BlameSymbols, KindMissing},
+		"breakpad/linux_divide_by_zero.dmp":             {BlameSymbols, KindMissing},
+		"breakpad/read_av_conditional.dmp":              {BlameSymbols, KindMissing},
+		"breakpad/tiny-exe-with-cet-xsave.dmp":          {BlameSymbols, KindMissing},
+		"rust-minidump/test.dmp":                        {BlameSymbols, KindMissing},
+		"rust-minidump/simple-crashpad.dmp":             {BlameSymbols, KindMissing},
+		"rust-minidump/pipeline-inlines-macos-segv.dmp": {BlameSymbols, KindMissing},
+	} {
+		path := filepath.Join(minidumps, filepath.FromSlash(name))
+		_, v := judged(t, path, symbolSources(t, filepath.Join(filepath.Dir(path), "symbols")), nil, nil, DefaultThresholds())
+		if v.Holds != (c.blame == symbolsHold) || !v.Holds && (v.Blame != c.blame || v.Findings[0].Kind != c.kind) {
+			t.Errorf("%s: %s", name, verdictText(t, v))
+		}
+	}
+}
+
+// Of every crash case in the shared data a module's symbols are missing in turn:
+// that one is to blame wherever a stack goes through it, and nothing else is.
+func TestVerdictsModuleMissing(t *testing.T) {
+	crashes := testenv.Shared(t, "data", "crashes")
+	for _, name := range crashCases {
+		for _, kind := range []string{"dump.dmp", "core"} {
+			for _, missing := range []string{"prog", "libc.so.6"} {
+				store := withoutModule(t, crashStore(t), missing)
+				r, v := judged(t, filepath.Join(crashes, name, kind), symbolSources(t, store), nil, nil, DefaultThresholds())
+				if v.Holds || v.Blame != BlameSymbols || v.Findings[0].Kind != KindMissing || v.Findings[0].Module != missing {
+					t.Errorf("%s/%s without %s: %s\n%s", name, kind, missing, functionsOf(r), verdictText(t, v))
+				}
+				for _, x := range v.Findings[1:] {
+					if x.Severity == SeverityError {
+						t.Errorf("%s/%s without %s: %s: %s", name, kind, missing, x.Kind, x.Text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// withoutModule is a store without a module's symbols.
+func withoutModule(t *testing.T, store, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	entries, err := os.ReadDir(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() == name {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(store, e.Name()), filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

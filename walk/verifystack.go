@@ -40,6 +40,9 @@ func (v *verifier) stack(s *Stack) error {
 	if !s.End.Clean() {
 		v.verdict.Broken++
 	}
+	if s.End == EndWriter {
+		return nil // it is not walked, and not of the crash
+	}
 	u := v.unwinder(s)
 	if u == nil {
 		v.add(s, nil, Finding{Severity: SeverityError, Kind: KindNoContext, Blame: BlameDump,
@@ -130,7 +133,7 @@ func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleStep) {
 	v.verdict.Counts.add(next)
 	if f.Module < 0 { // no symbols could help
-		if next.By == ByScan {
+		if next.By == ByScan && v.after == nil {
 			v.outside++
 			v.lose(f)
 		}
@@ -177,7 +180,7 @@ func (v *verifier) guess(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 // isThere reports whether a frame is one of the stack, as far as can be known:
 // behind a guess that has another reason it may not be.
 func (v *verifier) isThere(f *Frame) bool {
-	return v.after == nil || f.Trust >= TrustCFI || *v.after == noCause && f.Trust == TrustFramePtr
+	return v.after == nil || *v.after == noCause && f.Trust >= TrustFramePtr
 }
 
 // without notes the name of a function that has no rules.
