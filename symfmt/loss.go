@@ -2,6 +2,7 @@ package symfmt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,9 @@ type Loss struct {
 	What  string // in the plural: "STACK CFI records", "line numbers over 65535"
 	Count int
 	Why   string // "GSYM has no call frame information"; "" where What says it all
+
+	// Whole is set if What are records of this kind of which nothing is written.
+	Whole Kind
 }
 
 // String is "3 FUNC records of size 0 (why)", or "1 FUNC record of size 0 (why)".
@@ -43,8 +47,30 @@ type LossList []Loss
 // Add adds a loss, if there is one at all.
 func (l *LossList) Add(what string, count int, why string) {
 	if count > 0 {
-		*l = append(*l, Loss{what, count, why})
+		*l = append(*l, Loss{What: what, Count: count, Why: why})
 	}
+}
+
+// AddWhole adds records of a kind of which nothing is written. Behind the kind's name
+// what says which they are: "FUNC records of size 0".
+func (l *LossList) AddWhole(k Kind, which string, count int, why string) {
+	if count > 0 {
+		*l = append(*l, Loss{What: strings.TrimSpace(k.plural() + " " + which), Count: count, Why: why, Whole: k})
+	}
+}
+
+// Kept is how many records of some kinds a writer with such losses writes.
+func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
+	counts, kept := m.Counts(), 0
+	for _, k := range kinds {
+		kept += counts[k]
+	}
+	for _, l := range losses {
+		if slices.Contains(kinds, l.Whole) {
+			kept -= l.Count
+		}
+	}
+	return kept
 }
 
 // Counts is how many records of each kind a module has, by Kind.
@@ -67,7 +93,7 @@ func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	counts := m.Counts()
 	for _, k := range kinds {
 		if n := counts[k]; n > 0 {
-			losses = append(losses, Loss{What: k.plural(), Count: n, Why: why})
+			losses = append(losses, Loss{What: k.plural(), Count: n, Why: why, Whole: k})
 		}
 	}
 	return losses

@@ -44,16 +44,22 @@ func readWith(parse parse) func(context.Context, *converter, *input, func(*symbo
 	}
 }
 
+// nameRecords are what most formats are for.
+var nameRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic}
+
 func gsymFormat() format {
 	options := func(c *converter) gsym.Options {
 		return gsym.Options{Version: c.gsymVersion, ByteOrder: c.byteOrder, Base: c.baseOr0(), Jobs: c.jobs}
 	}
+	losses := func(c *converter, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) }
 	return format{
 		name: "gsym", title: "a GSYM file", exts: []string{".gsym"}, match: gsym.Match, piped: true,
 		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			return gsym.Read(r, size, gsym.ReadOptions{File: in.name, Base: c.base, Dropped: dropped})
 		}),
-		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) },
+		losses: losses,
+		holds:  nameRecords,
+		advice: func(c *converter, m *symfmt.Module) string { return c.adviseBase(m, losses) },
 		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
 			return gsym.Write(out, m, options(c))
 		},
@@ -71,9 +77,10 @@ func symcacheFormat() format {
 			return symcache.Read(r, size, symcache.ReadOptions{File: in.name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
 		}),
 		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
+		holds:  nameRecords,
 		advice: func(c *converter, m *symfmt.Module) string {
 			if first, ok := symcache.FirstFar(m, options(c)); ok {
-				return fmt.Sprintf("the first of those FUNC records is at %x: want --base there or a little before", uint64(first))
+				return fmt.Sprintf("the first of those records is at %x: want --base there or a little before", uint64(first))
 			}
 			return ""
 		},
@@ -87,13 +94,16 @@ func symcacheFormat() format {
 // listFormat is one of the two lists of symbols.
 func listFormat(name, title, ext string, of symlist.Format, match func([]byte) bool) format {
 	options := func(c *converter) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
+	losses := func(c *converter, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
 	return format{
 		name: name, title: title, exts: []string{ext}, match: match, text: true, packed: true,
 		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			module := symfmt.Module{Name: strings.TrimSuffix(filepath.Base(in.name), ext)}
 			return symlist.Read(r, size, symlist.ReadOptions{Format: of, File: in.name, Base: c.baseOr0(), Module: module})
 		}),
-		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) },
+		losses: losses,
+		holds:  nameRecords,
+		advice: func(c *converter, m *symfmt.Module) string { return c.adviseBase(m, losses) },
 		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
 			return symlist.Write(out, m, options(c))
 		},
@@ -113,11 +123,14 @@ func elfFormat() format {
 		}
 		return o
 	}
+	losses := func(c *converter, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
 	return format{
 		name: "elf", title: "an ELF file", exts: []string{".elf", ".so", ".debug", ".ko"},
 		match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
 		read:  readELFSymbols, frames: readELF,
-		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) },
+		losses: losses,
+		holds:  []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit},
+		advice: func(c *converter, m *symfmt.Module) string { return c.adviseBase(m, losses) },
 		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
 			return symelf.Write(out, m, options(c))
 		},
@@ -137,6 +150,17 @@ func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags .
 		},
 		writeFlags: flags,
 	}
+}
+
+// adviseBase is advice for records that have no address from --base on. losses are those
+// of a format.
+func (c *converter) adviseBase(m *symfmt.Module, losses func(*converter, *symfmt.Module) []symfmt.Loss) string {
+	config := *c.convertConfig
+	config.base = nil
+	if c.base == nil || m.Kept(losses(c, m), nameRecords...) == m.Kept(losses(&converter{convertConfig: &config}, m), nameRecords...) {
+		return ""
+	}
+	return fmt.Sprintf("--base %x is too high for them", *c.base)
 }
 
 // baseOr0 is --base, or 0.

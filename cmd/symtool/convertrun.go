@@ -114,13 +114,25 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*input) error {
 		if err != nil {
 			return err
 		}
-		c.change(inputs[0].name, m)
-		if err := c.tellLosses(inputs[0].name, m); err != nil {
+		if err := c.changeSome(inputs[0].name, m); err != nil {
+			return err
+		}
+		if err := c.tellLosses(inputs[0].name, c.to, m); err != nil {
 			return err
 		}
 		c.passed = all[0].passed
 		return c.writeOut(func(out io.Writer) error { return c.writeSymbols(ctx, c.to, inputs[0].name, m, out) })
 	})
+}
+
+// changeSome is change. That nothing is left is an error.
+func (c *converter) changeSome(name string, m *symfmt.Module) error {
+	before := m.Kept(nil, codeRecords...)
+	c.change(name, m)
+	if before > 0 && m.Kept(nil, codeRecords...) == 0 {
+		return inputError(name, errors.New("nothing is written: the flags leave out all of its records"))
+	}
+	return nil
 }
 
 // writeSymbols writes symbols of a file in a format.
@@ -153,6 +165,9 @@ func (c *converter) readOne(ctx context.Context, in *input, use func(*symbols) e
 			if err := c.strictStatus(statusInput); err != nil {
 				return err
 			}
+		}
+		if s.module.Kept(nil, codeRecords...) == 0 && len(s.problems) > 0 {
+			return errors.New("nothing is written: no record of it can be used")
 		}
 		return use(s)
 	})
@@ -205,19 +220,58 @@ func (c *converter) tell(name string, problems []bin.Problem, status int) {
 	out.end()
 }
 
-// tellLosses tells what the output has no place for. With --strict it is an error.
-func (c *converter) tellLosses(name string, m *symfmt.Module) error {
-	if c.to.losses == nil {
-		return nil
+// tellLosses reports what a format has no place for. With --strict it is an error, and
+// if nothing is left it is one, too.
+func (c *converter) tellLosses(name string, to *format, m *symfmt.Module) error {
+	var losses []symfmt.Loss
+	if to.losses != nil {
+		losses = to.losses(c, m)
 	}
-	losses := c.to.losses(c, m)
 	err := c.lose(name, losses)
-	if c.to.advice != nil && !c.quiet && len(losses) > 0 {
-		if text := c.to.advice(c, m); text != "" {
-			c.msgs.printf("symtool: %s: %s", name, text)
+	advice := ""
+	if to.advice != nil && len(losses) > 0 {
+		advice = to.advice(c, m)
+	}
+	if err == nil {
+		if err = nothingLeft(to, m, losses); err != nil {
+			return inputError(name, appended(err, advice))
 		}
 	}
+	if advice != "" && !c.quiet {
+		c.msgs.printf("symtool: %s: %s", name, advice)
+	}
 	return err
+}
+
+// codeRecords are those that say something of code.
+var codeRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit}
+
+// nothingLeft is the error of a module with records of which a format has room for
+// none of those that it is for.
+func nothingLeft(to *format, m *symfmt.Module, losses []symfmt.Loss) error {
+	holds := to.holds
+	if holds == nil {
+		holds = codeRecords
+	}
+	if m.Kept(nil, codeRecords...) == 0 || m.Kept(losses, holds...) > 0 {
+		return nil
+	}
+	var kinds []string
+	for _, k := range holds {
+		kinds = append(kinds, k.String())
+	}
+	if m.Kept(nil, holds...) == 0 {
+		return fmt.Errorf("nothing is written: it has no %s record, and %s holds little else", strings.Join(kinds, " or "), to.title)
+	}
+	return fmt.Errorf("nothing is written: all of its %s records would be lost", strings.Join(kinds, " and "))
+}
+
+// appended adds advice to an error.
+func appended(err error, advice string) error {
+	if advice == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, advice)
 }
 
 func (c *converter) lose(name string, losses []symfmt.Loss) error {

@@ -221,7 +221,12 @@ func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
 		return nil, err
 	}
 	u.lost = append(u.lost, problems...)
-	return data, nil
+	section, err := sframe.Decode(data, sframe.Options{Addr: addr})
+	if err == nil && len(section.FDEs) == 0 {
+		c.tell(c.files[0], u.lost, statusFindings)
+		err = &statusError{statusInput, errors.New("nothing is written: none of its functions has a place in an SFrame section")}
+	}
+	return data, err
 }
 
 // add writes a copy of the binary with the section in it. What objcopy makes is

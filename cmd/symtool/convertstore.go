@@ -211,8 +211,10 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) e
 	if m.Name == "" || slices.ContainsFunc(s.problems, ofModule) {
 		return inputError(name, errors.New("no MODULE record that is whole: its place in a store is not known"))
 	}
-	c.change(name, m)
-	if err := c.tellLosses(name, m); err != nil {
+	if err := c.changeSome(name, m); err != nil {
+		return err
+	}
+	if err := c.tellLosses(name, c.to, m); err != nil {
 		return err
 	}
 	c.passed = s.passed
@@ -243,8 +245,10 @@ func codeID(m *symfmt.Module) string {
 func (c *converter) storeAsELF(ctx context.Context, name string, s *symbols) error {
 	to := formatNamed("elf")
 	m := s.module
-	c.change(name, m)
-	if err := c.lose(name, to.losses(c, m)); err != nil {
+	if err := c.changeSome(name, m); err != nil {
+		return err
+	}
+	if err := c.tellLosses(name, to, m); err != nil {
 		return err
 	}
 	f := &store.File{Contents: store.DebugInfo, BuildID: codeID(m)}

@@ -31,6 +31,8 @@ type format struct {
 	read func(ctx context.Context, c *converter, in *input, use func(*symbols) error) error
 	// losses are what write leaves out; nil for nothing.
 	losses func(c *converter, m *symfmt.Module) []symfmt.Loss
+	// holds are the records that the format is for; nil for all.
+	holds []symfmt.Kind
 	// advice is what may be done about losses, "" for nothing; may be nil.
 	advice func(c *converter, m *symfmt.Module) string
 	// write writes symbols; nil if they are not written.

@@ -179,7 +179,7 @@ func TestRoundTrip(t *testing.T) {
 			want := parse(t, string(data))
 			holds(want, identify(want))
 			got.Canonicalize()
-			if inside := newPlan(m).counts.insidePublics; inside > 0 {
+			if inside := newPlan(m, 0).counts.insidePublics; inside > 0 {
 				want.Publics = nil
 				got.Publics = nil
 			} else {

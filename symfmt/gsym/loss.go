@@ -5,6 +5,8 @@ import "github.com/symtool/symtool/symfmt"
 // counts are what GSYM cannot hold, and what is written otherwise than it was.
 type counts struct {
 	emptyFuncs    int
+	farFuncs      int
+	farPublics    int
 	insidePublics int
 	lostPieces    int
 	merged        int // FUNCs in the FunctionInfo of another; not lost
@@ -35,7 +37,7 @@ func (c *counts) addBody(o *counts) {
 
 // Losses tells what Write leaves out of m, or changes, before it is written.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
-	p := newPlan(m)
+	p := newPlan(m, o.Base)
 	c := &p.counts
 	var s scratch
 	for _, i := range p.funcs {
@@ -45,10 +47,12 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	losses := moduleLosses(m, o)
 	add := losses.Add
 	addRecordLosses(m, add)
-	add("FUNC records of size 0", c.emptyFuncs, "a function of size 0 stands for a symbol whose end is not known: they are left out")
+	losses.AddWhole(symfmt.KindFunc, "of size 0", c.emptyFuncs, "a function of size 0 stands for a symbol whose end is not known: they are left out")
 	add("FUNC records over 4294967295 bytes", countFuncs(m, func(f *symfmt.Func) bool { return f.Size > maxSize }), "a size has 32 bits: they are cut")
 	add("ends of FUNC records inside other FUNC records", c.lostPieces, "what is behind them is not found: at most 32 are looked after in one FUNC")
-	add("PUBLIC records inside a FUNC", c.insidePublics, "readers would take them for the end of the FUNC")
+	losses.AddWhole(symfmt.KindFunc, "", c.farFuncs, "beyond the last address, counted from the base")
+	losses.AddWhole(symfmt.KindPublic, "", c.farPublics, "beyond the last address, counted from the base")
+	losses.AddWhole(symfmt.KindPublic, "inside a FUNC", c.insidePublics, "readers would take them for the end of the FUNC")
 	add("line records of size 0", c.emptyLines, "")
 	add("line records outside of their FUNC", c.outsideLines, "")
 	add("line records at the address of another", c.overlapLines, "the last of the file is kept")

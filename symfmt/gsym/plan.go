@@ -46,7 +46,8 @@ const maxPieces = 32
 // plan is what is written, in order.
 type plan struct {
 	m       *symfmt.Module
-	funcs   []uint32 // FUNCs in canonical order, without empty ones
+	last    symfmt.RVA // the last one that has an address
+	funcs   []uint32   // FUNCs in canonical order, without empty ones
 	publics []uint32
 	items   []item
 	pieces  []piece
@@ -61,8 +62,10 @@ type plan struct {
 // newPlan sorts out which FUNC or PUBLIC answers where, as package resolve does:
 // the FUNC that begins last of those around an address, of several that begin
 // there the shortest, else the last PUBLIC behind the last FUNC.
-func newPlan(m *symfmt.Module) *plan {
-	p := &plan{m: m}
+//
+// base is the address of RVA 0: what has no address from there on is left out.
+func newPlan(m *symfmt.Module, base uint64) *plan {
+	p := &plan{m: m, last: symfmt.RVA(math.MaxUint64 - base)}
 	p.sortFuncs()
 	p.sortPublics()
 	next := uint32(0) // PUBLIC
@@ -81,11 +84,14 @@ func newPlan(m *symfmt.Module) *plan {
 func (p *plan) sortFuncs() {
 	funcs := p.m.Funcs
 	for i := range funcs {
-		if funcs[i].Size == 0 {
+		switch {
+		case funcs[i].Size == 0:
 			p.counts.emptyFuncs++
-			continue
+		case endOf(&funcs[i])-1 > p.last:
+			p.counts.farFuncs++
+		default:
+			p.funcs = append(p.funcs, uint32(i))
 		}
-		p.funcs = append(p.funcs, uint32(i))
 	}
 	sortBy(p.funcs, func(i, j uint32) int {
 		a, b := &funcs[i], &funcs[j]
@@ -99,6 +105,10 @@ func (p *plan) sortFuncs() {
 func (p *plan) sortPublics() {
 	publics := p.m.Publics
 	for i := range publics {
+		if publics[i].RVA > p.last {
+			p.counts.farPublics++
+			continue
+		}
 		p.publics = append(p.publics, uint32(i))
 	}
 	sortBy(p.publics, func(i, j uint32) int {

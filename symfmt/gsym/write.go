@@ -76,7 +76,7 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{
-		plan: newPlan(m), version: version, order: orderFor(o.order(m)), strSize: 4 * version,
+		plan: newPlan(m, o.Base), version: version, order: orderFor(o.order(m)), strSize: 4 * version,
 		base: o.Base, uuid: identify(m).uuid, strings: newStringTable(),
 	}
 	if len(w.plan.items) == 0 {

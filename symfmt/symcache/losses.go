@@ -52,27 +52,34 @@ func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 	hiddenFuncs, hiddenPublics := hidden(m, base)
 	losses.Add("sizes of parameters", n.params, "a symcache has none")
 	losses.Add(`"m" marks`, n.multiple, "a symcache has none")
-	losses.Add("FUNC records of size 0", n.empty, "a function is there by its code")
+	losses.AddWhole(symfmt.KindFunc, "of size 0", n.empty, "a function is there by its code")
 	farWhy := fmt.Sprintf("addresses have 32 bits, from the base %#x on", uint64(base))
-	losses.Add("FUNC records outside of 4 GB", n.far, farWhy)
-	losses.Add("PUBLIC records outside of 4 GB", n.farPublics, farWhy)
-	losses.Add("PUBLIC records at address 0", n.zero, "they speak for no address")
-	losses.Add("FUNC records that others hide", hiddenFuncs, "an address is in one function")
-	losses.Add("PUBLIC records that others hide", hiddenPublics, "an address has one symbol")
+	losses.AddWhole(symfmt.KindFunc, "outside of 4 GB", n.far, farWhy)
+	losses.AddWhole(symfmt.KindPublic, "outside of 4 GB", n.farPublics, farWhy)
+	losses.AddWhole(symfmt.KindPublic, "at address 0", n.zero, "they speak for no address")
+	losses.AddWhole(symfmt.KindFunc, "that others hide", hiddenFuncs, "an address is in one function")
+	losses.AddWhole(symfmt.KindPublic, "that others hide", hiddenPublics, "an address has one symbol")
 	losses.Add("line records outside of their FUNC", n.lines, "they speak for no address")
 	losses.Add("INLINE records nested deeper than 1024", n.deep, "such chains are not followed")
 	losses.Add("ranges of INLINE records outside of their FUNC", n.ranges, "they speak for no address")
 	return losses
 }
 
-// FirstFar is the lowest address of a FUNC that is too far behind the base to be
-// written: a base near to it would keep that.
+// FirstFar is the lowest address of a FUNC or PUBLIC that is too far behind the base to
+// be written: a base near to it would keep that.
 func FirstFar(m *symfmt.Module, o Options) (first symfmt.RVA, ok bool) {
-	for i := range m.Funcs {
-		f := &m.Funcs[i]
-		if f.Size > 0 && f.RVA >= o.Base && !inReach(f.RVA, o.Base) && (!ok || f.RVA < first) {
-			first, ok = f.RVA, true
+	see := func(rva symfmt.RVA) {
+		if rva >= o.Base && !inReach(rva, o.Base) && (!ok || rva < first) {
+			first, ok = rva, true
 		}
+	}
+	for i := range m.Funcs {
+		if f := &m.Funcs[i]; f.Size > 0 {
+			see(f.RVA)
+		}
+	}
+	for i := range m.Publics {
+		see(m.Publics[i].RVA)
 	}
 	return first, ok
 }

@@ -20,7 +20,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	var losses symfmt.LossList
 	add := losses.Add
 	b.moduleLosses(add)
-	b.recordLosses(add)
+	b.recordLosses(&losses)
 	if o.NoDWARF {
 		losses = append(losses, m.LossOf("DWARF is not asked for", symfmt.KindInlineOrigin, symfmt.KindInline, symfmt.KindLine)...)
 	} else {
@@ -30,7 +30,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	if o.NoCFI {
 		return append(losses, m.LossOf("call frame information is not asked for", symfmt.KindCFIInit, symfmt.KindCFI)...)
 	}
-	b.frameLosses(add)
+	b.frameLosses(&losses)
 	return losses
 }
 
@@ -60,12 +60,13 @@ func (b *writer) moduleLosses(add addLoss) {
 }
 
 // recordLosses are those of FUNC and PUBLIC.
-func (b *writer) recordLosses(add addLoss) {
-	var outside, params, multiple int
-	count := func(rva symfmt.RVA, size, param uint64, m bool) {
+func (b *writer) recordLosses(losses *symfmt.LossList) {
+	var outside [symfmt.KindCFI]int
+	var params, multiple int
+	count := func(kind symfmt.Kind, rva symfmt.RVA, size, param uint64, m bool) {
 		switch {
 		case !b.space.holds(rva, size):
-			outside++
+			outside[kind]++
 			return
 		case param != 0:
 			params++
@@ -76,15 +77,16 @@ func (b *writer) recordLosses(add addLoss) {
 	}
 	for i := range b.m.Funcs {
 		f := &b.m.Funcs[i]
-		count(f.RVA, f.Size, f.ParamSize, f.Multiple)
+		count(symfmt.KindFunc, f.RVA, f.Size, f.ParamSize, f.Multiple)
 	}
 	for i := range b.m.Publics {
 		p := &b.m.Publics[i]
-		count(p.RVA, 0, p.ParamSize, p.Multiple)
+		count(symfmt.KindPublic, p.RVA, 0, p.ParamSize, p.Multiple)
 	}
-	add("FUNC and PUBLIC records", outside, "beyond the last address of the CPU")
-	add("sizes of parameters", params, "ELF symbols have none")
-	add(`"m" marks`, multiple, "ELF symbols have none")
+	losses.AddWhole(symfmt.KindFunc, "", outside[symfmt.KindFunc], "beyond the last address of the CPU")
+	losses.AddWhole(symfmt.KindPublic, "", outside[symfmt.KindPublic], "beyond the last address of the CPU")
+	losses.Add("sizes of parameters", params, "ELF symbols have none")
+	losses.Add(`"m" marks`, multiple, "ELF symbols have none")
 }
 
 // debugLosses are those of lines and inlined functions.
@@ -119,15 +121,19 @@ func (b *writer) funcOrder() []uint32 {
 }
 
 // frameLosses are those of STACK CFI.
-func (b *writer) frameLosses(add addLoss) {
+func (b *writer) frameLosses(losses *symfmt.LossList) {
 	f := newFrameBuilder(b.m, b.arch, b.order, b.space)
 	f.build()
 	for _, kind := range []struct {
-		what string
+		add  func(n int, why string)
 		lost lostRules
-	}{{"STACK CFI INIT records", f.losses}, {"STACK CFI records", f.lost}, {"rules of STACK CFI", f.rules}} {
+	}{
+		{func(n int, why string) { losses.AddWhole(symfmt.KindCFIInit, "", n, why) }, f.losses},
+		{func(n int, why string) { losses.AddWhole(symfmt.KindCFI, "", n, why) }, f.lost},
+		{func(n int, why string) { losses.Add("rules of STACK CFI", n, why) }, f.rules},
+	} {
 		for _, why := range slices.SortedFunc(maps.Keys(kind.lost), cmp.Compare[string]) {
-			add(kind.what, kind.lost[why], why)
+			kind.add(kind.lost[why], why)
 		}
 	}
 }

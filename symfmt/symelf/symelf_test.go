@@ -200,7 +200,7 @@ func TestLosses(t *testing.T) {
 		want []string
 	}{
 		{Options{Base: 0x400000}, []string{
-			"INFO records 1", "ages in MODULE's id 1", "FUNC and PUBLIC records 1", "sizes of parameters 2", "\"m\" marks 2",
+			"INFO records 1", "ages in MODULE's id 1", "FUNC records 1", "sizes of parameters 2", "\"m\" marks 2",
 			"line records 3", "parts of INLINE records 2", "STACK WIN records 1",
 			"STACK CFI INIT records 1: no code or no address", "STACK CFI INIT records 1: no rule for .cfa or .ra",
 			"STACK CFI records 1: no rule for .cfa or .ra", "STACK CFI records 2: the rule for .cfa or .ra cannot be told in DWARF",
@@ -208,7 +208,7 @@ func TestLosses(t *testing.T) {
 			"rules of STACK CFI 1: the program counter has a rule beside .ra",
 		}},
 		{Options{NoDWARF: true, NoCFI: true, Base: 0x400000}, []string{
-			"INFO records 1", "ages in MODULE's id 1", "FUNC and PUBLIC records 1", "sizes of parameters 2", "\"m\" marks 2",
+			"INFO records 1", "ages in MODULE's id 1", "FUNC records 1", "sizes of parameters 2", "\"m\" marks 2",
 			"INLINE_ORIGIN records 1", "INLINE records 2", "line records 4", "STACK WIN records 1",
 			"STACK CFI INIT records 3", "STACK CFI records 5",
 		}},

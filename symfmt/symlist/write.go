@@ -34,13 +34,20 @@ type symbol struct {
 	bare       bool // without a size, when it is read again
 }
 
-// symbols are the lines in their order, and how many records have no address.
-func symbols(m *symfmt.Module, o Options) (list []symbol, outside int) {
+// strays is how many records have no address in the list.
+type strays struct{ funcs, publics int }
+
+// symbols are the lines in their order.
+func symbols(m *symfmt.Module, o Options) (list []symbol, outside strays) {
 	list = make([]symbol, 0, len(m.Funcs)+len(m.Publics))
 	add := func(rva symfmt.RVA, size uint64, name string, public bool) {
 		addr := o.Base + uint64(rva)
 		if addr < o.Base || size > 0 && addr+(size-1) < addr {
-			outside++
+			if public {
+				outside.publics++
+			} else {
+				outside.funcs++
+			}
 			return
 		}
 		bare := public || o.Format == NM && size == 0
@@ -143,7 +150,8 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	add("MODULE records", 1, only)
 	losses = append(losses, m.LossOf(only, symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindInline,
 		symfmt.KindLine, symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI)...)
-	add("FUNC and PUBLIC records", outside, "their addresses are over 64 bits")
+	losses.AddWhole(symfmt.KindFunc, "", outside.funcs, "beyond the last address, counted from the base")
+	losses.AddWhole(symfmt.KindPublic, "", outside.publics, "beyond the last address, counted from the base")
 	var params, multiple, sizes, empty int
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
