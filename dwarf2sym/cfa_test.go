@@ -69,7 +69,7 @@ func TestCFIInstructions(t *testing.T) {
 			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $rbx: .undef $r8: .cfa -16 + ^
 			STACK CFI 1001 $r8: .undef`},
 		{"undefined return address: outermost frame", "undefined 16\n advance_loc 1\n restore 16", `
-			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: 0
+			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: 1
 			STACK CFI 1001 .ra: .cfa -8 + ^`},
 		{"same_value", "same_value 3\n same_value 2", `
 			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $rcx: $rcx $rbx: $rbx`},

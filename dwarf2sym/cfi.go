@@ -29,9 +29,10 @@ import (
 //     said from the first row on (".ra: x30"): walkers need .ra everywhere.
 //     Where the column is no general register (x86) a missing rule is ".undef".
 //   - A return address that DWARF calls undefined ends the stack (DWARF 5,
-//     6.4.4). It is written ".ra: 0": Breakpad and rust-minidump stop at a
-//     return address of zero, but take ".ra: .undef" for broken CFI and go on
-//     by frame pointer and scanning, into frames that do not exist.
+//     6.4.4). It is written ".ra: 1" (cfi.EndOfStack): Breakpad and rust-minidump
+//     stop at a return address below 4096, but take ".ra: .undef" for broken
+//     CFI, and Breakpad's walker for x86-64 ".ra: 0", too; they go on by frame
+//     pointer and scanning, into frames that do not exist.
 //   - An undefined register is ".undef", but only where its absence would be
 //     taken for "unchanged": for callee-saved ones, and after another rule in
 //     the same block. Breakpad's walker gives up a frame that has ".undef".

@@ -91,7 +91,7 @@ var cfiOffsetText = regexp.MustCompile(`^(\S+) (-?\d+) \+( \^)?$`)
 // cfiFormOf turns a rule's text into a form, name being that of the register.
 func cfiFormOf(name, text string) string {
 	switch m := cfiOffsetText.FindStringSubmatch(text); {
-	case text == ".undef", name == ".ra" && text == "0":
+	case text == ".undef", name == ".ra" && text == "1":
 		return "undefined"
 	case text == name:
 		return "same"

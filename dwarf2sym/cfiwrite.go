@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // cfiWriter turns rows into blocks and records. Rule texts are looked up by the
@@ -289,7 +290,7 @@ func (w *cfiWriter) print(slot int, rule cfiRule) {
 	case cfiLost:
 		w.text = append(w.text, ".undef"...)
 	case cfiEnd:
-		w.text = append(w.text, '0')
+		w.text = append(w.text, cfi.EndOfStack...)
 	case cfiAt:
 		w.offset(".cfa", rule.val)
 		w.text = append(w.text, " ^"...)

@@ -174,7 +174,7 @@ func (t *stackRows) parse(text []byte) []placeRule {
 }
 
 func placeOf(e cfi.Expr) place {
-	if e.IsUndef() || e.String() == "0" { // the latter is what dumpers write for readers that do not know .undef
+	if e.IsUndef() || e.EndsStack() { // the latter is what dumpers write for readers that do not know .undef
 		return place{kind: placeUndef}
 	}
 	if base, off, ok := e.AsOffset(); ok {

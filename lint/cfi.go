@@ -201,13 +201,14 @@ stack.`,
 			Check: perRecord(checkScratch),
 		},
 		{
-			ID: "SYM419", Title: "end of the stack by .undef", Severity: Note, Since: "0.1",
+			ID: "SYM419", Title: "end of the stack that not all readers see", Severity: Note, Since: "0.1",
 			Spec: "Breakpad: cfi_frame_info.cc, stackwalker_amd64.cc",
-			Doc: `The rule says that there is no caller. Breakpad and rust-minidump take it for a rule
-that failed, and guess a caller by frame pointer or by scanning: a frame that is none
-ends their stacks. With .ra: 0 all readers stop.`,
+			Doc: `The rule says that there is no caller. Breakpad and rust-minidump take .undef for a
+rule that failed, and Breakpad's walker for x86-64 takes 0 for one, too. They guess a
+caller by frame pointer or by scanning, and add frames that do not exist. All readers
+stop at a number from 1 to 4095.`,
 			Bad: amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .undef\n", At: 4,
-			Good:  amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 0\n",
+			Good:  amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 1\n",
 			On:    cfiKinds,
 			Check: faultRule(func(s *ruleSet) []ruleFault { return s.ends }),
 		},

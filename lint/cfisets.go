@@ -38,7 +38,7 @@ type ruleSet struct {
 	unknown  []ruleFault // registers that the CPU does not have, in expressions
 	foreign  []ruleFault // registers that the CPU does not have, with a rule
 	repeated []ruleFault // registers with a second rule
-	ends     []ruleFault // .undef that peers do not take
+	ends     []ruleFault // marks of the end of the stack that peers do not take
 }
 
 // setRule is a rule of a set: 20 bytes.
@@ -157,8 +157,8 @@ func (s *ruleSets) rule(set *ruleSet, rule cfi.Rule, field int) setRule {
 	if out.undef && rule.Reg == cfi.CFA {
 		set.failing = append(set.failing, ruleFault{field, ".cfa: .undef: without a frame address there is no caller"})
 	}
-	if out.undef && rule.Reg == cfi.RA {
-		set.ends = append(set.ends, ruleFault{field, "the end of the stack is marked by .ra: .undef, want .ra: 0"})
+	if rule.Reg == cfi.RA && (out.undef || s.names.Arch() == arch.X86_64 && rule.Expr.String() == "0") {
+		set.ends = append(set.ends, ruleFault{field, "the end of the stack is marked by .ra: " + rule.Expr.String() + ", want .ra: " + cfi.EndOfStack})
 	}
 	out.expr = s.number(rule.Expr)
 	return out

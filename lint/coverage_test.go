@@ -59,6 +59,7 @@ var naiveRules = []naiveRule{
 	{".cfa: $esp 4 + .ra: .cfa -4 + ^", '+', '+', false},
 	{".cfa: $esp 8 +", '+', ' ', false},
 	{".ra: 0", ' ', '+', false},
+	{".ra: 1", ' ', '+', false},
 	{".ra: .undef", ' ', '+', false},
 	{".cfa: .undef", '-', ' ', false},
 	{".cfa: .cfa 8 +", '-', ' ', false},

@@ -145,6 +145,9 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 		u.note("%v: %s is not the caller's behind a call", by, u.cpu.arch.RA)
 		return nothing
 	}
+	if row.row.RA.EndsStack() {
+		return outermost
+	}
 	if err := row.row.Caller(u.in, u, u.out); err != nil {
 		var fault *cfi.Error
 		if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {

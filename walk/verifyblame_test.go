@@ -64,7 +64,7 @@ func TestVerifyBlame(t *testing.T) {
 	}{
 		{"foreign start", x.symbols(foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
 		{"foreign start, binary", x.both(foreign), nil, BlameSymbols, "they are of another build"},
-		{"false start", x.both(cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): cfa: by the symbol file"},
+		{"false start", x.both(cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
 		{"other stack", x.both(goes), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
 		{"overwritten, no binary", x.symbols(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
 			"walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
@@ -145,7 +145,7 @@ func editRules(t *testing.T, path, rva string) {
 	for _, line := range strings.Split(string(text), "\n") {
 		if f := strings.Fields(line); len(f) > 4 && f[2] == "INIT" {
 			if skip = f[3] == rva; skip {
-				lines = append(lines, "STACK CFI INIT "+rva+" "+f[4]+" .cfa: $rsp 8 + .ra: 0")
+				lines = append(lines, "STACK CFI INIT "+rva+" "+f[4]+" .cfa: $rsp 8 + .ra: 1")
 			}
 		}
 		if !skip {

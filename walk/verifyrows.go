@@ -87,6 +87,9 @@ func (v *verifier) compute(u *unwinder, t table, rva rva) ruleStep {
 	if cfa, err := s.row.CFA.Eval(u.in, u); err == nil {
 		s.cfa, s.hasCFA = cfa, true
 	}
+	if s.outermost = s.row.RA.EndsStack(); s.outermost {
+		return s
+	}
 	err := s.row.Caller(u.in, u, s.regs)
 	var fault *cfi.Error
 	if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {

@@ -72,6 +72,29 @@ func (e Expr) IsZero() bool { return len(e.code) == 0 }
 // IsUndef tells whether e is .undef alone.
 func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 
+// EndOfStack is the rule for .ra that every walker takes for the end of a stack, on
+// every CPU. A return address below 4096 is none to Breakpad, rust-minidump and LLDB;
+// but Breakpad's walker for x86-64 takes 0 for rules that failed, and goes on by
+// scanning the stack (TestOracleBreakpadEnds).
+const EndOfStack = "1"
+
+// firstPage is where no code is on any system.
+const firstPage = 4096
+
+// EndsStack reports whether e, as the rule for .ra, says that there is no caller: it
+// is a number below 4096, such as 0, which other dumpers and older versions write,
+// and EndOfStack.
+func (e Expr) EndsStack() bool {
+	if len(e.code) == 0 || len(e.code) != opSize(e.code[0]) {
+		return false
+	}
+	switch e.code[0] & (1<<opBits - 1) {
+	case opSmall, opConst:
+		return constant(e.code) < firstPage
+	}
+	return false
+}
+
 // Offset is the expression of base's value plus offset. Base is a register or
 // CFA.
 func (n *Names) Offset(base Reg, offset int64) Expr {

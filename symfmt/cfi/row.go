@@ -127,10 +127,10 @@ func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
 // Equal tells whether two rows of one Names have the same rules by effect, as
 // far as Expr.Equal knows it and the calling convention implies it: "$rbx:
 // $rbx" is what a callee-saved register does without a rule, "$rsp: .cfa" what
-// the stack pointer does, and .undef what any other does. The RVAs do not
-// count.
+// the stack pointer does, and .undef what any other does; numbers that end a stack
+// are one rule (EndsStack). The RVAs do not count.
 func (r *Row) Equal(o *Row) bool {
-	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) {
+	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) && !(r.RA.EndsStack() && o.RA.EndsStack()) {
 		return false
 	}
 	a, b := r.Regs, o.Regs
@@ -177,7 +177,11 @@ func (r *Row) explicit(reg Reg, e, other Expr) Expr {
 // only if the two are Equal.
 func (r *Row) AppendKey(dst []byte) []byte {
 	dst = appendKey(dst, CFA, r.CFA)
-	dst = appendKey(dst, RA, r.RA)
+	ra := r.RA
+	if ra.EndsStack() {
+		ra.code = []uint32{opSmall}
+	}
+	dst = appendKey(dst, RA, ra)
 	for _, rule := range r.Regs {
 		if e := r.explicit(rule.Reg, rule.Expr, Expr{}); !e.Equal(r.explicit(rule.Reg, Expr{}, rule.Expr)) {
 			dst = appendKey(dst, rule.Reg, e)

@@ -287,6 +287,25 @@ func TestExprEqual(t *testing.T) {
 	}
 }
 
+// Numbers of the first page end a stack, for all readers.
+func TestEndsStack(t *testing.T) {
+	for text, want := range map[string]bool{
+		"0": true, EndOfStack: true, "4095": true, "4096": false, "-1": false, "18446744073709551615": false, "1 0 +": false,
+		".undef": false, "$rip": false, ".cfa": false, "foo": false, "0 ^": false,
+	} {
+		e, err := NewNames(arch.X86_64).ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.EndsStack(); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if (Expr{}).EndsStack() {
+		t.Error("no expression ends a stack")
+	}
+}
+
 func TestRowEqual(t *testing.T) {
 	const base = ".cfa: $rsp 8 + .ra: .cfa -8 + ^"
 	for _, c := range []struct {
@@ -312,6 +331,12 @@ func TestRowEqual(t *testing.T) {
 		{base + " foo: 1", base, false},
 		{"$rbx: 1", "$rbx: 1", true},
 		{"$rbx: 1", "$rbp: 1", false},
+		{".cfa: $rsp .ra: 0", ".cfa: $rsp .ra: 1", true},
+		{".cfa: $rsp .ra: 4095", ".cfa: $rsp .ra: 1", true},
+		{".cfa: $rsp .ra: 4096", ".cfa: $rsp .ra: 1", false},
+		{".cfa: $rsp .ra: .undef", ".cfa: $rsp .ra: 1", false},
+		{".cfa: $rsp .ra: $rbx", ".cfa: $rsp .ra: 1", false},
+		{base + " $rbx: 0", base + " $rbx: 1", false},
 	} {
 		n := NewNames(arch.X86_64)
 		a, b := row(t, n, c.a), row(t, n, c.b)

@@ -22,8 +22,8 @@
 // A STACK CFI rule is DW_CFA_def_cfa, offset, val_offset, register, same_value or
 // undefined where it has that form, else an expression (DWARF 5, 6.4.2 and 2.5). The
 // return address has the column of the CPU's usual CIE; where rules tell the link
-// register too, that of the program counter. .ra: 0, which ends a stack, and .undef
-// are both DW_CFA_undefined. From a rule of .cfa or .ra on that DWARF cannot express
+// register too, that of the program counter. .ra: 1, which ends a stack as .ra: 0
+// does, and .undef are all DW_CFA_undefined. From a rule of .cfa or .ra on that DWARF cannot express
 // the block has no frames; any other such rule is DW_CFA_undefined. Losses counts them.
 //
 // # Where we differ

@@ -211,9 +211,9 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 }
 
 // rule is the instruction for the rule of register n; ra says that it is the
-// return address, of which 0 marks the outermost frame.
+// return address, of which a small number marks the outermost frame.
 func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string) {
-	if e.IsUndef() || ra && e.String() == "0" {
+	if e.IsUndef() || ra && e.EndsStack() {
 		return appendULEB([]byte{cfaUndefined}, n), ""
 	}
 	if e.Check() != nil {

@@ -131,10 +131,10 @@ func (m *comparer) three(row *cfi.Row) threeRules {
 }
 
 func (m *comparer) equal(a, b *threeRules) bool {
-	if !a.ra.Equal(b.ra) {
-		return false
+	if a.ra.EndsStack() || b.ra.EndsStack() {
+		return a.ra.EndsStack() && b.ra.EndsStack()
 	}
-	return isZero(a.ra) || a.cfa.Equal(b.cfa) && a.fp.Equal(b.fp)
+	return a.ra.Equal(b.ra) && a.cfa.Equal(b.cfa) && a.fp.Equal(b.fp)
 }
 
 // text is the rules as a STACK CFI INIT record has them.

@@ -20,8 +20,9 @@ import (
 //
 //   - The CFA is a register and an offset, or the word in memory there.
 //   - So is the return address, or it is in the CFA's frame, or still in its
-//     register; ".ra: 0", with which dwarf2sym ends the stack, is the outermost
-//     frame. ".ra: .undef" is not: it stands for rules that have no text, too.
+//     register; ".ra: 1", with which dwarf2sym ends the stack, and ".ra: 0" are
+//     the outermost frame. ".ra: .undef" is not: it stands for rules that have
+//     no text, too.
 //   - So is the frame pointer. One that is .undef cannot be said.
 //   - The caller's stack pointer is the CFA; on s390x 160 bytes below it,
 //     wherever it was saved.
@@ -149,7 +150,7 @@ func (r *cfiReader) translate() (row sframe.Row, err error) {
 	if row.CFA, ok = r.rule(r.row.CFA); !ok || row.CFA.Reg == sframe.CFA {
 		return row, fmt.Errorf("no row for .cfa: %s", r.row.CFA)
 	}
-	if isZero(r.row.RA) {
+	if r.row.RA.EndsStack() {
 		return sframe.Row{RA: sframe.Rule{Kind: sframe.Undefined}}, nil
 	}
 	if row.RA, ok = r.rule(r.row.RA); !ok {
@@ -170,9 +171,6 @@ func (r *cfiReader) translate() (row sframe.Row, err error) {
 	}
 	return row, nil
 }
-
-// isZero tells whether e is the return address of the outermost frame.
-func isZero(e cfi.Expr) bool { return e.String() == "0" }
 
 // checkSP refuses a rule that makes the caller's stack pointer another than the
 // ABI says. On s390x those that say where it was saved do not.

@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // SFrame -> STACK CFI. A function is a block, as an FDE of .eh_frame is one for
@@ -17,7 +18,7 @@ import (
 //   - SFrame has rules for the CFA, the return address and the frame pointer
 //     only. Other registers have none: walkers take callee-saved ones for
 //     unchanged, whatever the function does with them.
-//   - A row of the outermost frame has no CFA. Its return address is 0, which
+//   - A row of the outermost frame has no CFA. Its return address is 1, which
 //     ends the stack; the CFA is the last one of the block, or at its start the
 //     one at a function's entry, because walkers want a rule.
 //   - On s390x the stack pointer is the CFA less 160 in all rows.
@@ -349,10 +350,11 @@ func (w *cfiWriter) same(name string) string {
 	return w.regs.ra
 }
 
-// undefined is 0 for the return address of the outermost frame.
+// undefined returns the rule that ends the stack for the return address of the
+// outermost frame.
 func (w *cfiWriter) undefined(name string, r sframe.Rule) string {
 	if name == ".ra" && r == (sframe.Rule{Kind: sframe.Undefined}) {
-		return "0"
+		return cfi.EndOfStack
 	}
 	return ".undef"
 }

@@ -98,13 +98,13 @@ INIT 0 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 6 .ra: .cfa -24 + ^ $rbp: $rbp 8 + ^
 `},
 		{"outermost", sframe.AMD64, sframe.Func{Size: 0x20, Rows: []sframe.Row{{RA: undefined}}}, `
-INIT 0 20 .cfa: $rsp 8 + .ra: 0
+INIT 0 20 .cfa: $rsp 8 + .ra: 1
 `},
 		{"outermost for a while", sframe.AMD64, sframe.Func{Size: 0x20, Rows: []sframe.Row{
 			amd64(0, val(7, 16), mem(sframe.CFA, -16)), {Start: 4, RA: undefined}, amd64(8, val(7, 16), mem(sframe.CFA, -16)),
 		}}, `
 INIT 0 20 .cfa: $rsp 16 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^
-4 .ra: 0
+4 .ra: 1
 8 .ra: .cfa -8 + ^
 `},
 		{"no row at the start, one at the end", sframe.AMD64, sframe.Func{Size: 0x20, Rows: []sframe.Row{
