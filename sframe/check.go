@@ -117,7 +117,7 @@ func (s *Section) Check(p Profile) []Finding { return s.CheckIn(p, Context{}) }
 
 // CheckIn is Check with what is known of the binary.
 func (s *Section) CheckIn(p Profile, ctx Context) []Finding {
-	c := checker{s: s, p: p, ctx: ctx, shared: s.shared() / 4} // it does more with a row than readers do
+	c := checker{s: s, p: p, ctx: ctx, shared: s.shared()}
 	c.choose()
 	for _, r := range c.section {
 		c.at = r

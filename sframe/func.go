@@ -43,15 +43,15 @@ func (r *Rows) atMost() uint64 {
 }
 
 // sharedRows is how many rows Funcs returns beside one for each byte of the
-// section. Without sharing there are two bytes to a row at least; all functions
-// of a small section may claim the same thousands of rows.
-const sharedRows = 1 << 16
+// section's rows. Without sharing there are two bytes to a row at least; all functions
+// of a section may claim the same thousands of rows.
+const sharedRows = 1 << 12
 
 // Funcs returns the functions of all headers. One with damaged rows is left
 // out: those before the damage would be in force up to its end.
 func (s *Section) Funcs() (funcs []Func, problems []Problem) {
 	funcs = make([]Func, 0, len(s.FDEs))
-	left := uint64(len(s.data)) + sharedRows
+	left := s.RowBytes() + sharedRows
 	for i := range s.FDEs {
 		f, err := s.funcOf(i, left)
 		left -= min(left, uint64(len(f.Rows)))

@@ -75,7 +75,7 @@ func TestFuncsShared(t *testing.T) {
 	for _, f := range funcs {
 		total += len(f.Rows)
 	}
-	if len(funcs)+len(problems) != 1000 || total > len(b)+sharedRows || total < len(b) {
+	if len(funcs)+len(problems) != 1000 || total > len(b)+sharedRows || total < len(b)/2 {
 		t.Errorf("%d functions with %d rows, %d problems, of %d bytes", len(funcs), total, len(problems), len(b))
 	}
 }

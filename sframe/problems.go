@@ -3,14 +3,23 @@ package sframe
 import "fmt"
 
 // maxShared bounds the bytes of rows that are gone through for all functions
-// together, in sections' sizes: functions may share rows, and in a damaged
+// together, in sizes of the rows: functions may share rows, and in a damaged
 // section each of many may have them all.
-const maxShared = 16
+const maxShared = 2
+
+// RowBytes is how many bytes of rows the section has.
+func (s *Section) RowBytes() uint64 {
+	sum := uint64(0)
+	for i := range s.Headers {
+		sum += uint64(len(s.Headers[i].rows))
+	}
+	return min(sum, uint64(len(s.data)))
+}
 
 // shared counts what is left of it.
 type shared uint64
 
-func (s *Section) shared() shared { return shared(1<<16 + maxShared*uint64(len(s.data))) }
+func (s *Section) shared() shared { return shared(1<<12 + maxShared*s.RowBytes()) }
 
 // next returns the rows of FDE i, or none but the error that there were too many.
 func (b *shared) next(s *Section, i int) Rows {

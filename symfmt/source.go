@@ -21,7 +21,7 @@ const maxZstdWindow = 128 << 20
 // files that are made to cost memory: zstd packs a gigabyte of one record into 100 KB.
 const (
 	maxTextRatio = 50
-	freeText     = 4 << 20
+	freeText     = 1 << 20
 )
 
 // How compressed data begins.

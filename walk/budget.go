@@ -20,6 +20,7 @@ const (
 	maxBudget    = 4 << 20
 	nameUnit     = 512 // bytes of a function's and its file's name that come with a frame
 	linesAFrame  = 4   // lines of a trace
+	ruleUnit     = 64  // rules that are parsed, or registers that have one, that cost as a frame does
 	budgetPacked = 16  // a compressed dump counts for so many times its size at most
 )
 
@@ -48,6 +49,21 @@ func (b *budget) charge(f *Frame) {
 		cost += (len(f.Names[i].Function) + len(f.Names[i].File)) / nameUnit
 	}
 	b.left -= cost
+}
+
+// chargeRules takes the cost of rules: thousands of rows may be parsed to find those in
+// force at an address, and thousands of registers have rules there.
+func (b *budget) chargeRules(parsed int, row *cachedRow) {
+	if row.row != nil {
+		parsed += len(row.row.Regs)
+	}
+	b.left -= parsed / ruleUnit
+}
+
+// takeLine takes the cost of a line of a trace, and reports whether there was room.
+func (b *budget) takeLine(line string) bool {
+	b.lines -= 1 + len(line)/nameUnit
+	return b.lines >= 0
 }
 
 func (b *budget) exhausted() bool { return b.left <= 0 }

@@ -15,6 +15,9 @@ type rowCache struct {
 	names *cfi.Names
 	ra    cfi.Reg // the link register
 	rows  map[rowKey]*cachedRow
+
+	registers int // that have rules in rows
+	parsed    int // records of STACK CFI, from the beginning
 }
 
 type rowKey struct {
@@ -32,8 +35,12 @@ type cachedRow struct {
 	err             error
 }
 
-// maxRows is how many rows are kept.
-const maxRows = 1 << 16
+// maxRows and maxRowRegisters are how many rows are kept, and rules of registers in
+// them.
+const (
+	maxRows         = 1 << 16
+	maxRowRegisters = 1 << 16
+)
 
 func newRowCache(names *cfi.Names, c *cpu) rowCache {
 	return rowCache{names: names, ra: c.ra, rows: map[rowKey]*cachedRow{}}
@@ -45,11 +52,15 @@ func (c *rowCache) at(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 	if row, ok := c.rows[key]; ok {
 		return row
 	}
-	if len(c.rows) >= maxRows {
+	if len(c.rows) >= maxRows || c.registers >= maxRowRegisters {
 		clear(c.rows)
+		c.registers = 0
 	}
 	row := c.read(r, rva)
 	c.rows[key] = row
+	if row.row != nil {
+		c.registers += len(row.row.Regs)
+	}
 	return row
 }
 
@@ -61,6 +72,7 @@ func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 	if b.Err != nil {
 		return &cachedRow{err: b.Err}
 	}
+	c.parsed += 1 + len(b.Rows)
 	row := &cfi.Row{RVA: rva}
 	rules, err := c.names.ParseRules(b.Init)
 	row.Apply(rules)
@@ -126,7 +138,9 @@ func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome 
 	if r == nil || !u.may[by] {
 		return nothing
 	}
+	parsed := u.rows.parsed
 	row := u.rows.at(r, u.rva)
+	u.budget.chargeRules(u.rows.parsed-parsed, row)
 	if row.err != nil {
 		u.result.Modules[u.frame.Module].damaged(row.err)
 		u.note("%v: %v", by, row.err)

@@ -395,17 +395,14 @@ const maxTrace = 1 << 16
 
 // note adds to the trace.
 func (u *unwinder) note(format string, args ...any) {
-	n := len(u.stack.Trace)
-	if !u.config.Trace || n > maxTrace || u.budget.lines < 0 {
+	if !u.config.Trace || len(u.stack.Trace) > maxTrace || u.budget.lines < 0 {
 		return
 	}
-	u.budget.lines--
-	switch {
-	case n == maxTrace || u.budget.lines < 0:
-		u.stack.Trace = append(u.stack.Trace, "more is left out")
-	default:
-		u.stack.Trace = append(u.stack.Trace, fmt.Sprintf(format, args...))
+	line := fmt.Sprintf(format, args...)
+	if len(u.stack.Trace) == maxTrace || !u.budget.takeLine(line) {
+		line = "more is left out"
 	}
+	u.stack.Trace = append(u.stack.Trace, line)
 }
 
 // ReadWord reads a word of the stack, as cfi.Memory.

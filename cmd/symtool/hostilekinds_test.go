@@ -36,6 +36,10 @@ type hostileFiles map[string]func(n int) []byte
 var hostileFamilies = map[string]func() []hostileKind{
 	"symbols": hostileSymbols,
 	"dumps":   hostileDumps,
+	"sframe":  hostileSFrame,
+	"packed":  hostilePacked,
+	"walk":    hostileWalks,
+	"lists":   hostileLists,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may
@@ -46,8 +50,8 @@ const (
 	hostileGrowth = 8
 	hostileQuick  = 150 * time.Millisecond
 	hostileCPU    = 60 // seconds, the kernel's limit
-	hostileFloor  = 64 << 20
-	hostileFactor = 8
+	hostileFloor  = 96 << 20
+	hostileFactor = 16
 )
 
 // TestHostileKinds runs every command of every kind at n and 4n, each in a

@@ -89,11 +89,9 @@ func (in *inspector) run(ctx context.Context, out output, files []string) error 
 	}
 	if in.json {
 		document.Status = in.status
-		text, err := encodeJSON(document)
-		if err != nil {
-			return err
+		if err := printJSON(out, document); err != nil {
+			return outputError(out.Name(), err)
 		}
-		_, _ = out.Write(text) // Commit tells a failure
 	}
 	if err := outputError(out.Name(), out.Commit()); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
@@ -212,23 +213,47 @@ func (d *dumper) printJSON(status int) error {
 // change in \u form.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	err := printJSON(&b, v)
+	return b.Bytes(), err
+}
+
+// printJSON writes what encodeJSON returns, without another copy of it.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(&escapingWriter{w: w})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	var out strings.Builder
-	for _, r := range b.String() {
-		if r == '\n' || strconv.IsPrint(r) {
-			out.WriteRune(r)
-			continue
+	return enc.Encode(v)
+}
+
+// escapingWriter escapes what does not print in JSON, which is written to it in whole
+// characters.
+type escapingWriter struct {
+	w   io.Writer
+	buf []byte
+}
+
+// escapedPiece is how much is written at once, about.
+const escapedPiece = 64 << 10
+
+func (e *escapingWriter) Write(text []byte) (int, error) {
+	for done := 0; done < len(text); {
+		e.buf = e.buf[:0]
+		for done < len(text) && len(e.buf) < escapedPiece {
+			r, size := utf8.DecodeRune(text[done:])
+			if r == '\n' || strconv.IsPrint(r) {
+				e.buf = utf8.AppendRune(e.buf, r)
+			} else {
+				for _, unit := range utf16.AppendRune(nil, r) {
+					e.buf = fmt.Appendf(e.buf, `\u%04x`, unit)
+				}
+			}
+			done += size
 		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&out, `\u%04x`, unit)
+		if _, err := e.w.Write(e.buf); err != nil {
+			return 0, err
 		}
 	}
-	return []byte(out.String()), nil
+	return len(text), nil
 }
 
 // sameContents compares two files.

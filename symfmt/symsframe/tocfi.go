@@ -51,9 +51,10 @@ const (
 	// of a PLT of 262,144 entries.
 	maxRepeated = 1 << 19
 
-	// maxShared bounds how many rows are read, per byte of the section: FDEs may
-	// share rows, and in a damaged section each of many may have them all.
-	maxShared = 16
+	// freeRows and one for each byte of the section's rows bound how many are read. A row
+	// takes two bytes at least, but FDEs may share rows, and in a damaged section each
+	// of many may have them all.
+	freeRows = 1 << 12
 
 	// maxProblems bounds the list of problems; more are counted.
 	maxProblems = 1000
@@ -63,7 +64,7 @@ const (
 // problem costs no more than a function; those of the section are not among
 // them.
 func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []bin.Problem) {
-	w := cfiWriter{t: t, s: s, o: &o, repeats: maxRepeated, reads: 1<<16 + maxShared*s.Size()}
+	w := cfiWriter{t: t, s: s, o: &o, repeats: maxRepeated, reads: freeRows + s.RowBytes()}
 	w.known = make(map[uint64]bool, len(s.Problems))
 	for _, p := range s.Problems {
 		w.known[offsetOf(p.Err)] = true
@@ -182,7 +183,7 @@ func (w *cfiWriter) read(i int) (end uint64) {
 	rows := w.s.Rows(i)
 	for rows.Next() {
 		if w.reads == 0 {
-			return w.damaged(i, w.errorf(rows.Form.Offset, "more than %d rows for each byte of the section", maxShared))
+			return w.damaged(i, w.errorf(rows.Form.Offset, "more rows than they have bytes: functions share them"))
 		}
 		w.reads--
 		if n := len(w.rows); n > 0 && rows.Row.Start < w.rows[n-1].Start {
