@@ -354,3 +354,30 @@ func withoutModule(t *testing.T, store, name string) string {
 	}
 	return dir
 }
+
+// A core that holds no name of the program but its build-id finds the symbols in a
+// store, under any name.
+func TestVerdictUnnamed(t *testing.T) {
+	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
+	if err := writeSymbols(program, store); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(store, "verdicts.elf"), filepath.Join(store, "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(store, "renamed", "*", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := os.Rename(files[0], filepath.Join(filepath.Dir(files[0]), "renamed.sym")); err != nil {
+		t.Fatal(err)
+	}
+	unnamed := func(d *dump.Dump) {
+		m := &d.Modules[d.Main]
+		m.Path, m.DebugFile = "", ""
+	}
+	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), symbolSources(t, store), nil, unnamed, DefaultThresholds())
+	if got := functionsOf(r); got != "crash recurse main _start" || !v.Holds {
+		t.Errorf("%q\n%s", got, verdictText(t, v))
+	}
+}

@@ -196,6 +196,10 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 			p.msgs.warnf("symtool: %s: no symbols of %s: %s", w.Path, name, others[0])
 			continue
 		}
+		if w.Dump.Modules[i].DebugID == "" {
+			p.msgs.warnf("symtool: %s: no symbols of %s: the dump does not hold its id; --symbols takes its symbol file itself, --binaries its binary", w.Path, name)
+			continue
+		}
 		missing = append(missing, name)
 	}
 	if len(missing) == 0 {
