@@ -101,15 +101,16 @@ func (m *codeMeasure) mentioned(whole Extent) Extent {
 		return whole
 	}
 	e := Extent{whole.End, whole.RVA}
-	for _, k := range m.known {
-		if k.End > whole.RVA && k.RVA < whole.End {
-			e = Extent{min(e.RVA, max(k.RVA, whole.RVA)), max(e.End, min(k.End, whole.End))}
+	if i := endsBehind(m.known, whole.RVA); i < len(m.known) && m.known[i].RVA < whole.End {
+		last := endsBehind(m.known, whole.End-1)
+		if last == len(m.known) || m.known[last].RVA >= whole.End {
+			last--
 		}
+		e = Extent{max(m.known[i].RVA, whole.RVA), min(m.known[last].End, whole.End)}
 	}
-	for _, rva := range m.names.starts {
-		if rva >= whole.RVA && rva < whole.End {
-			e = Extent{min(e.RVA, rva), max(e.End, min(m.public(rva).End, whole.End))}
-		}
+	if i, _ := slices.BinarySearch(m.names.starts, whole.RVA); i < len(m.names.starts) && m.names.starts[i] < whole.End {
+		last, _ := m.names.upTo(whole.End - 1)
+		e = Extent{min(e.RVA, m.names.starts[i]), max(e.End, min(m.public(last).End, whole.End))}
 	}
 	return Extent{min(e.RVA, e.End), e.End}
 }
