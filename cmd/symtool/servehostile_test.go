@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // soon is less than a server waits for the head of a request, 10 s: who is answered
@@ -120,5 +122,52 @@ func TestServeExpectContinue(t *testing.T) {
 	_ = c.SetReadDeadline(time.Now().Add(soon))
 	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 413 ") {
 		t.Errorf("%q, %v, want 413", line, err)
+	}
+}
+
+// A server of symbols is no way to ask others: URLs in the environment and in requests
+// lead nowhere.
+func TestServeAsksNobody(t *testing.T) {
+	asked := make(chan string, 100)
+	other := testenv.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	t.Setenv("DEBUGINFOD_URLS", other)
+	t.Setenv("HTTP_PROXY", other)
+	s := startServe(t, serveStore(t))
+	for _, path := range []string{
+		"/buildid/0123456789abcdef0123456789abcdef01234567/debuginfo", "/a.so/ABC0/a.so.sym", "/" + other + "/ABC0/x.sym", "//" + strings.TrimPrefix(other, "http://") + "/x",
+	} {
+		r, err := http.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode == http.StatusOK {
+			t.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	r, err := http.Post(s.URL+"/symbolicate/v5", "application/json", strings.NewReader(`{"memoryMap": [["`+other+`/x.so", "ABC0"]], "stacks": [[[0, 1]]]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	select {
+	case path := <-asked:
+		t.Errorf("another server was asked for %s", path)
+	default:
+	}
+}
+
+// TLS 1.1 and older are refused.
+func TestServeOldTLS(t *testing.T) {
+	cert, key, roots := certificate(t, t.TempDir())
+	s := startServe(t, "--tls-cert", cert, "--tls-key", key, serveStore(t))
+	for most, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		c, err := tls.Dial("tcp", strings.TrimPrefix(s.URL, "https://"), &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: most})
+		if (err == nil) != want {
+			t.Errorf("%s: %v", tls.VersionName(most), err)
+		}
+		if err == nil {
+			c.Close()
+		}
 	}
 }
