@@ -77,7 +77,7 @@ func TestCodeShareOfBinary(t *testing.T) {
 	nameless := "code 700  1408 of 1408; code d80  4 of 4"
 	whole := CodeShare{Share: Share{52, 1464}, Of: CodeOfBinary, Startup: 272, Linkage: 24, Padding: 28, Data: 256}
 	bareWhole := whole
-	bareWhole.Startup, bareWhole.Padding = 286, 14 // with the padding inside
+	bareWhole.Startup, bareWhole.Padding = 286, 14                                                                 // with the padding inside
 	segment := CodeShare{Share: Share{52 + 24, 1464 + 24}, Of: CodeOfBinary, Startup: 464, Padding: 52, Data: 256} // the PLT has rules, and no section
 	masked := whole
 	masked.Total, masked.Startup = masked.Total-128, 400 // frame_dummy may have 192 bytes
