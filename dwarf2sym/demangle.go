@@ -21,6 +21,9 @@ const (
 //     instances apart, and without LLVM's suffix;
 //   - "global constructors keyed to x" for _GLOBAL__I_x.
 //
+// A plain name loses the commas that GCC writes for empty argument packs, f<, int> and
+// f<int, >; c++filt and llvm-cxxfilt print f<int>.
+//
 // Anything else, and what does not follow the grammar of its mangling to the
 // end, stays raw. No result contains a control character.
 func demangleName(raw string, full bool) string {
@@ -31,14 +34,43 @@ func demangleName(raw string, full bool) string {
 // demangleWithin is demangleName. costly reports that the name stays raw because it
 // would take more work than its length allows.
 func demangleWithin(raw string, full bool) (name string, costly bool) {
-	if !full || len(raw) < 4 || len(raw) > maxMangled || raw[0] != '_' && raw[0] != '.' {
+	if !full || len(raw) < 4 || len(raw) > maxMangled {
 		return printable(raw), false
+	}
+	if raw[0] != '_' && raw[0] != '.' {
+		return printable(withoutEmptyPacks(raw)), false
 	}
 	name, ok, costly := demangleAny(raw)
 	if !ok || costly {
 		name = raw
 	}
 	return printable(name), costly
+}
+
+// withoutEmptyPacks removes commas beside which there is no argument.
+func withoutEmptyPacks(name string) string {
+	if !strings.Contains(name, ", >") && !strings.Contains(name, "<, ") && !strings.Contains(name, ", , ") {
+		return name
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if strings.HasPrefix(name[i:], ", ") && lacksArgument(b.String(), name[i+2:]) {
+			i++
+			continue
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+// lacksArgument reports whether a comma is behind "<", or before ">" or another comma.
+// The < of an operator's name opens no arguments.
+func lacksArgument(before, behind string) bool {
+	if strings.HasPrefix(behind, ">") || strings.HasPrefix(behind, ", ") {
+		return true
+	}
+	before, open := strings.CutSuffix(before, "<")
+	return open && !strings.HasSuffix(before, "operator") && !strings.HasSuffix(before, "operator<")
 }
 
 func demangleAny(raw string) (name string, ok, costly bool) {

@@ -50,17 +50,23 @@ func demangleCPP(raw string) (name string, ok, costly bool) {
 		return "", false, true
 	}
 	options := demangleOptions[bits.Len(uint(most))]
-	ast, err := demangle.ToAST(raw, options...)
+	trees, err := cxxTrees(raw, options)
 	if err != nil {
 		return "", false, false
 	}
-	// Without references nothing is printed twice: no node is in more than all others.
-	if nodes*nodes > limit || references > fewReferences {
-		if cost := (printing{}).of(ast); cost.steps > limit || cost.nodes > most {
-			return "", false, true
+	for i, ast := range trees {
+		// Without references nothing is printed twice: no node is in more than all others.
+		if nodes*nodes > limit || references > fewReferences {
+			if cost := (printing{}).of(ast); cost.steps > limit || cost.nodes > most {
+				return "", false, true
+			}
 		}
+		text := demangle.ASTToString(ast, options...)
+		if i > 0 && text != name {
+			return "", false, false
+		}
+		name = text
 	}
-	name = demangle.ASTToString(ast, options...)
 	return name, name != "", len(name) > most
 }
 

@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/par"
@@ -38,8 +39,8 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bo
 		s.id = nameID(j.names.internString(s.Name))
 		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
 		// Linkage names do not have these suffixes either.
-		if linkage := symfmt.CutClone(s.Name); s.mangled && len(linkage) < len(s.Name) {
-			s.linkage = nameID(j.names.internString(linkage))
+		if s.mangled && strings.IndexByte(s.Name, '.') >= 0 {
+			s.linkage = nameID(j.names.internString(symfmt.CutClone(s.Name)))
 		}
 		s.Name = ""
 	}

@@ -31,7 +31,7 @@ type scope struct {
 	outer      int32  // position of the function around it, inside of parent; 0: none
 	tag        uint16
 	name       value
-	text       string // the name, where the unit's bytes are not kept
+	text       string // the name, where the unit's bytes do not hold it
 	next       value  // the DIE that it completes, or that completes it; or nothing
 }
 

@@ -56,6 +56,40 @@ func TestNames(t *testing.T) {
 				FUNC 1100 1 0 ns::C::n()
 				FUNC 1200 1 0 ns::C::m
 				FUNC 1300 1 0 ns::C::own`},
+		{name: "a structure without a name is a lambda's where a constructor or destructor of it says so", opts: full,
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=4
+						subprogram name/string="main" low_pc/addr=0x1000 high_pc/data1=16
+							structure_type
+								subprogram name/string="<lambda>" declaration/flag_present
+								op: subprogram name/string="operator()" declaration/flag_present
+							structure_type
+								subprogram name/string="operator()<>" low_pc/addr=0x1100 high_pc/data1=16
+								subprogram name/string="~<lambda>" declaration/flag_present
+							structure_type
+								subprogram name/string="m" low_pc/addr=0x1200 high_pc/data1=16
+									structure_type name/string="<lambda>"
+										subprogram name/string="n" low_pc/addr=0x1300 high_pc/data1=16
+							structure_type name/string="S"
+								subprogram name/string="<lambda>" low_pc/addr=0x1400 high_pc/data1=16
+						subprogram specification/ref4=&op low_pc/addr=0x1500 high_pc/data1=16`,
+			want: `
+				FUNC 1000 10 0 main
+				FUNC 1100 10 0 main::{lambda}::operator()<>
+				FUNC 1200 10 0 main::(anonymous struct)::m
+				FUNC 1300 10 0 main::(anonymous struct)::m::<lambda>::n
+				FUNC 1400 10 0 main::S::<lambda>
+				FUNC 1500 10 0 main::{lambda}::operator()`},
+		{name: "empty argument packs leave no commas", opts: full,
+			in: `
+			.debug_info
+				unit 4
+					compile_unit language/data1=4
+						structure_type name/string="W<int, >"
+							subprogram name/string="two<, int>" low_pc/addr=0x1000 high_pc/data1=16`,
+			want: `FUNC 1000 10 0 W<int>::two<int>`},
 		{name: "the symbol names a function without its clone's suffix; other suffixes, and dots within the name, stay", opts: full,
 			in: `
 			.symbol 0x1000 0x10 _Z1fi.isra.0.cold

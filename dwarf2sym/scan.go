@@ -1,5 +1,7 @@
 package dwarf2sym
 
+import "bytes"
+
 // scanFrame is an open DIE: what a DIE below it belongs to.
 type scanFrame struct {
 	fn    int32 // index of the open function, or -1
@@ -119,6 +121,7 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 		if d.class == classInline {
 			w.enterInline(a, start, &f)
 		} else {
+			w.noteLambda(a, &f)
 			w.enterFunc(a, start, &f)
 		}
 	case classScope:
@@ -250,6 +253,25 @@ func (a *dieAttrs) next() (value, bool) {
 }
 
 func (v value) isRef() bool { return v.kind == vRef || v.kind == vRefSup || v.kind == vRefSig }
+
+// lambdaName is what a lambda's type is called, in the form of c++filt: parameters and
+// numbers of lambdas are not in names that are put together from scopes.
+const lambdaName = "{lambda}"
+
+// noteLambda names the structure that a function with attributes a is a member of, if it
+// is that of a lambda: GCC gives it no name, and its constructors and destructor are called <lambda> and ~<lambda>.
+func (w *worker) noteLambda(a *dieAttrs, f *scanFrame) {
+	if f.scope < 0 || f.outer != 0 {
+		return
+	}
+	s := &w.scopes[f.scope]
+	if s.tag != tagStructureType || s.name.kind != vNone || s.text != "" {
+		return
+	}
+	if name, ok := w.u.text(a.name); ok && string(bytes.TrimPrefix(name, []byte("~"))) == "<lambda>" {
+		s.text = lambdaName
+	}
+}
 
 // enterScope records a namespace or type whose name functions below it carry.
 func (w *worker) enterScope(d *decl, start, pos int, f *scanFrame) int {
