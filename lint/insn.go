@@ -72,6 +72,7 @@ type follower struct {
 	bad   [reasonCount]int
 	clash []clashFact
 	self  bool
+	long  bool          // it has more than maxInstructions
 	ruled uint16        // of the caller's registers, see ruledSaves
 	save  *saveMismatch // what check found of the caller's registers
 

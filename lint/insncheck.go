@@ -28,6 +28,10 @@ func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatc
 		f.abstain(reasonSelfCall)
 		return nil, false
 	}
+	if f.long {
+		f.abstain(reasonLong)
+		return nil, false
+	}
 	v := f.compare()
 	odd := reg == frameSP && off != f.cpu.entry
 	if odd && v.wrong == nil {

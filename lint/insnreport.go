@@ -22,7 +22,7 @@ const (
 
 var reasonText = [reasonCount]string{
 	"no instruction is reached", "the binary has no bytes there", "the first rule is not of the form register + offset", "calls into itself",
-	"longer than 4 MiB", "shares its code with other STACK CFI INITs", "instruction that is not known", "paths with different stacks", "the frame has no caller",
+	"too long to be followed", "shares its code with other STACK CFI INITs", "instruction that is not known", "paths with different stacks", "the frame has no caller",
 	"the rule is not of the form register + offset", "the rule's register has a value that is not followed",
 }
 

@@ -30,6 +30,14 @@ is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 // maxBlock is how much code of one STACK CFI INIT is followed, in bytes.
 const maxBlock = 4 << 20
 
+// maxInstructions is how many are followed: what is known of each takes memory.
+// They are half a megabyte of code; the longest STACK CFI INIT of libLLVM has
+// 345,643 bytes.
+const (
+	maxInstructions  = 1 << 17
+	manyInstructions = 1 << 14
+)
+
 func followCPU(b *elfBinary) *frameCPU { return followedCPU(b.Machine, b.Class) }
 
 // followedCPU is what is known of a CPU's instructions, nil for most.

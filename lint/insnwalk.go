@@ -1,10 +1,13 @@
 package lint
 
+import "slices"
+
 // walk follows a block from its first instruction, where the stack pointer is
 // first bytes below the CFA; with known false, from its rule.
 func (f *follower) walk(entry int64, known bool) bool {
 	f.state, f.order, f.now, f.later = f.state[:0], f.order[:0], f.now[:0], f.later[:0]
 	f.ends, f.jumps, f.exits, f.clash, f.self = f.ends[:0], f.jumps[:0], f.exits[:0], f.clash[:0], false
+	f.long = false
 	f.bad = [reasonCount]int{}
 	if f.sites == nil {
 		f.sites = map[uint32]bool{}
@@ -228,6 +231,13 @@ func (f *follower) exit(at uint32, target uint64, s *frameState) {
 func (f *follower) enter(at uint32, s *frameState) bool {
 	i := f.index[at]
 	if i == 0 {
+		if len(f.state) == maxInstructions {
+			f.long = true
+			return false
+		}
+		if len(f.state) == manyInstructions {
+			f.state = slices.Grow(f.state, maxInstructions-manyInstructions) // and no more copies
+		}
 		f.state = append(f.state, *s)
 		f.index[at] = int32(len(f.state))
 		f.order = append(f.order, at)
