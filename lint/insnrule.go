@@ -31,12 +31,15 @@ is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 const maxBlock = 4 << 20
 
 // maxInstructions is how many are followed: what is known of each takes memory.
-// They are half a megabyte of code; the longest STACK CFI INIT of libLLVM has
-// 345,643 bytes.
+// They are 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643
+// bytes, the next has 161,134.
 const (
-	maxInstructions  = 1 << 17
+	maxInstructions  = 1 << 16
 	manyInstructions = 1 << 14
 )
+
+// maxJumps is how many states at indirect jumps are kept.
+const maxJumps = 1 << 10
 
 func followCPU(b *elfBinary) *frameCPU { return followedCPU(b.Machine, b.Class) }
 

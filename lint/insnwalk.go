@@ -181,7 +181,9 @@ func (f *follower) path(at uint32, s frameState) {
 		case stepBranch:
 			f.jump(at, st.target, &s)
 		case stepIndirect:
-			f.jumps = append(f.jumps, s)
+			if n := len(f.jumps); n == 0 || n < maxJumps && f.jumps[n-1] != s {
+				f.jumps = append(f.jumps, s)
+			}
 			f.ends = append(f.ends, next)
 			return
 		case stepReturn:

@@ -40,6 +40,7 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"packed":  hostilePacked,
 	"walk":    hostileWalks,
 	"lists":   hostileLists,
+	"elf":     hostileELF,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may
