@@ -14,7 +14,7 @@ UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
 
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
-ORACLE_PACKAGES = binutils chromium clang-22 cmake debuginfod diffstat dwz elfutils fish g++ gcc gdb gdb-multiarch generate-ninja jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 make man-db mandoc meson mingw-w64-common nginx-light ninja-build patch python3 strace tmux xz-utils zsh zstd
+ORACLE_PACKAGES = binutils chromium clang-22 cmake debuginfod diffstat dwz elfutils fish g++ gcc gdb gdb-multiarch generate-ninja jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libclang-rt-22-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 make man-db mandoc meson mingw-w64-common nginx-light ninja-build patch python3 strace tmux xz-utils zsh zstd
 
 # And the long ones: compilers for other CPUs and of other languages, and what changes the layout of programs.
 ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,7 +169,47 @@ func compareExtents(t *testing.T, path string) {
 		}
 	}
 	t.Logf("%d addresses, %d differ without a rule; by rule: %v", len(addrs), bad, counts)
+	compareAddr2line(t, r, path, addrs, questions)
 	if len(addrs) < 200 {
 		t.Errorf("%d addresses only", len(addrs))
 	}
+}
+
+// compareAddr2line holds the Resolver to GNU's addr2line: where that knows nothing, or a
+// symbol behind the end of which the address is, nothing is found, and otherwise a
+// function that GNU's names, too.
+func compareAddr2line(t *testing.T, r *Resolver, path string, addrs []uint64, questions []byte) {
+	if len(addrs) > 10_000 {
+		return // it takes seconds for each ten thousand
+	}
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	places := symbolPlaces(f)
+	lines := strings.Split(strings.TrimSuffix(string(ask(t, questions, testenv.Tool(t, "addr2line"), "-f", "-e", path)), "\n"), "\n")
+	if len(lines) != 2*len(addrs) {
+		t.Fatalf("%d lines of addr2line for %d addresses", len(lines), len(addrs))
+	}
+	both, bad := 0, 0
+	var at Location
+	for i, addr := range addrs {
+		found, err := r.Find(symfmt.RVA(addr-f.LoadBase()), &at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := lines[2*i]
+		if !found {
+			continue
+		}
+		// GNU's names the innermost function, and of symbols in each other another.
+		named := slices.ContainsFunc(at.Frames, func(f Frame) bool { return want == f.Function || strings.HasPrefix(want, f.Function+".") })
+		if start, known := places[want]; named || known && start <= addr {
+			both++
+		} else if bad++; bad <= 5 {
+			t.Errorf("%#x: %+v, addr2line has %s", addr, at.Frames, want)
+		}
+	}
+	t.Logf("addr2line: %d of %d addresses have a function, the same", both, len(addrs))
 }

@@ -186,10 +186,24 @@ func (f *logFilter) placeAt(text []byte, mark int) place {
 	switch {
 	case before == bracket:
 		p.start, p.form = mark, countsFromLink
-	case before != blank && p.start > 0 && text[p.start-1] == bracket && p.end < len(text) && text[p.end] == ')':
-		p.form, p.build = countsFromLink, buildID(text[p.end+1:])
+	case before != blank && p.end < len(text) && text[p.end] == ')':
+		p.inBrackets(text, mark)
 	}
 	return p
+}
+
+// inBrackets looks for the bracket that the place, whose plus is at mark, is in: a path
+// behind it may have any bytes.
+func (p *place) inBrackets(text []byte, mark int) {
+	head, cut := tail(text[:mark], longestName)
+	line := bytes.LastIndexByte(head, '\n') + 1
+	if i := bytes.LastIndex(head[line:], []byte("(/")); i >= 0 {
+		p.start = cut + line + i + 1
+		p.name = string(text[p.start:mark])
+	}
+	if p.start > 0 && text[p.start-1] == '(' {
+		p.form, p.build = countsFromLink, buildID(text[p.end+1:])
+	}
 }
 
 // absoluteAt reads NAME() [0xADDR] or NAME[0xADDR], whose [ is at mark. The address

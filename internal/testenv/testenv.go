@@ -194,7 +194,7 @@ func missing(t testing.TB, what, pkg string) {
 // skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
 var oraclePackages = []string{
 	"binutils", "chromium", "clang-22", "cmake", "debuginfod", "diffstat", "dwz", "elfutils", "fish", "g++", "gcc", "gdb", "gdb-multiarch",
-	"generate-ninja", "jq", "libc6-arm64-cross", "libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libssl3", "libstdc++6-armhf-cross",
+	"generate-ninja", "jq", "libc6-arm64-cross", "libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libclang-rt-22-dev", "libssl3", "libstdc++6-armhf-cross",
 	"libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "man-db", "mandoc", "meson", "mingw-w64-common", "nginx-light", "ninja-build", "patch", "python3", "strace", "tmux",
 	"xz-utils", "zsh", "zstd",
 }
