@@ -251,3 +251,27 @@ func TestModulePath(t *testing.T) {
 		}
 	}
 }
+
+// The version of a system of which nothing is known is an empty text, not one at offset
+// 0, where Breakpad would read the header as a text.
+func TestEmptyVersion(t *testing.T) {
+	d := full(arch.X86_64, binary.LittleEndian)
+	d.System.Build = ""
+	var b bytes.Buffer
+	if _, err := Write(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	data := b.Bytes()
+	u32 := func(at uint32) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
+	for i := range u32(8) {
+		entry := u32(12) + 12*i
+		if u32(entry) != 7 {
+			continue
+		}
+		if csd := u32(u32(entry+8) + 24); csd == 0 || u32(csd) != 0 || data[csd+4] != 0 || data[csd+5] != 0 {
+			t.Errorf("CSDVersionRva is %#x", csd)
+		}
+		return
+	}
+	t.Error("no SystemInfo")
+}

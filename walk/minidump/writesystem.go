@@ -26,10 +26,7 @@ func (w *writer) systemInfo() []byte {
 	if _, err := fmt.Sscanf(s.Version, "%d.%d.%d", &major, &minor, &build); err != nil && s.Version != "" {
 		w.problem("the system's version", "%.40q is not three numbers", s.Version)
 	}
-	csd := uint32(0)
-	if s.Build != "" {
-		csd = w.text(s.Build)
-	}
+	csd := w.text(s.Build) // an empty one, too: Breakpad reads a text at whatever offset there is
 	if s.CPUs > 255 {
 		w.problem("the number of CPUs", "%d, there is room for 255", s.CPUs)
 	}
