@@ -6,11 +6,14 @@ package testenv
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -167,6 +170,33 @@ func SuiteTool(t testing.TB, suite, program string) []string {
 	}
 	return line
 }
+
+// breakpadPackage is the package for Node.js that has Breakpad's programs for Linux.
+const breakpadPackage = "minidump@0.26.0"
+
+// BreakpadTool returns the path of one of Breakpad's programs: what PATH has or, under
+// SYMTOOL_ORACLE, what .ci/npm-tool installs. Without it the test is skipped.
+func BreakpadTool(t testing.TB, name string) string {
+	t.Helper()
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	if !oracle() {
+		t.Skipf("no program %s: .ci/npm-tool %s has it for %s=1", name, breakpadPackage, oracleVar)
+	}
+	dir, err := exec.Command(filepath.Join(Root(t), ".ci", "npm-tool"), breakpadPackage).Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			err = fmt.Errorf("%w: %s", err, failed.Stderr)
+		}
+		t.Fatalf(".ci/npm-tool %s: %v", breakpadPackage, err)
+	}
+	return filepath.Join(strings.TrimSpace(string(dir)), "bin", "linux-"+npmArch[runtime.GOARCH], name)
+}
+
+// npmArch are Node.js's names of CPUs.
+var npmArch = map[string]string{"amd64": "x64", "arm64": "arm64"}
 
 // File is Tool for a file that a Debian package installs.
 func File(t testing.TB, path, pkg string) string {

@@ -75,7 +75,7 @@ func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 // EndOfStack is the rule for .ra that every walker takes for the end of a stack, on
 // every CPU. A return address below 4096 is none to Breakpad, rust-minidump and LLDB;
 // but Breakpad's walker for x86-64 takes 0 for rules that failed, and goes on by
-// scanning the stack (TestOracleBreakpadEnds).
+// scanning the stack (TestOracleBreakpadStore).
 const EndOfStack = "1"
 
 // firstPage is where no code is on any system.
