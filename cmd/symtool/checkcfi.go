@@ -67,14 +67,15 @@ func nameGaps(m *symfmt.Module, gaps []lint.Gap) {
 	}
 }
 
-// finding is the sentence about what has no CFI, or "".
-func (c *cfiCheck) finding() string {
+// finding returns the sentence about code without CFI, or "" if atLeast percent of it have
+// CFI.
+func (c *cfiCheck) finding(atLeast float64) string {
 	switch {
 	case c.Total == 0 && c.blocks > 0:
 		return "how much of the code has STACK CFI is not known: the file has no code and no names"
 	case c.Total == 0:
 		return "no STACK CFI, and no code but padding"
-	case c.Without == 0:
+	case 100*float64(c.Total-c.Without) >= atLeast*float64(c.Total):
 		return ""
 	}
 	percent := max(0.01, 100*float64(c.Without)/float64(c.Total))

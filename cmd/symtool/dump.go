@@ -78,6 +78,7 @@ func dumpFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "MT", Usage: "with --MD: what depends on them is `TARGET`, in place of the\noutput; may be repeated"},
 		&cli.BoolFlag{Name: "MP", Usage: "with --MD: the files but FILE are targets too, so that make goes\non when one is gone"},
 		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
+		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: `PERCENT` of the code is enough, in place of all\nof it", Value: 100},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
@@ -132,6 +133,7 @@ type dumpConfig struct {
 	restat    bool
 	gzip      bool
 	checkCFI  bool
+	minCFI    float64 // percentage of the code that satisfies checkCFI
 	verbose   bool
 	quiet     bool
 	json      bool
@@ -186,6 +188,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		restat:    c.Bool("restat"),
 		gzip:      c.Bool("gzip"),
 		checkCFI:  c.Bool("check-cfi"),
+		minCFI:    c.Float64("min-cfi"),
 		verbose:   c.Bool("verbose"),
 		quiet:     c.Bool("quiet"),
 		json:      c.String("format") == formatJSON,
@@ -244,6 +247,12 @@ func checkFlags(c *cli.Context) error {
 	}
 	if c.Bool("both-names") && !c.IsSet("store") {
 		return fmt.Errorf("--both-names is for --store")
+	}
+	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {
+		return fmt.Errorf("--min-cfi is for --check-cfi")
+	}
+	if err := percentage(c, "min-cfi"); err != nil {
+		return err
 	}
 	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > maxJobs) {
 		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)

@@ -222,7 +222,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 			return err
 		}
 		r.CFICheck = check
-		if what := check.finding(); what != "" {
+		if what := check.finding(d.minCFI); what != "" {
 			r.note(statusFindings, "%s: %s", r.File, what)
 		}
 		return nil

@@ -181,14 +181,21 @@ func (l *linter) checkFormat(c *cli.Context) error {
 
 func (l *linter) checkThresholds(c *cli.Context) error {
 	for _, name := range []string{"min-cfi", "min-lines"} {
-		if p := c.Float64(name); !(p >= 0 && p <= 100) {
-			return fmt.Errorf("--%s is %v, want a percentage", name, p)
+		if err := percentage(c, name); err != nil {
+			return err
 		}
 	}
 	if n := c.Int("max-per-rule"); c.IsSet("max-per-rule") && n < 1 {
 		return fmt.Errorf("--max-per-rule is %d, want a number from 1 on", n)
 	}
 	l.options.MaxPerRule = c.Int("max-per-rule")
+	return nil
+}
+
+func percentage(c *cli.Context, flag string) error {
+	if p := c.Float64(flag); !(p >= 0 && p <= 100) {
+		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
+	}
 	return nil
 }
 
