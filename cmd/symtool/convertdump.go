@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -38,11 +39,25 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 		return err
 	}
 	c.tell(in.name, lost, statusFindings)
+	if n := withoutID(d); n > 0 && c.to.name == walk.Minidump && !c.quiet {
+		c.msgs.printf("symtool: %s: the dump does not hold the ids of %d of %s, and walkers find symbols by id: name the binaries with --binaries",
+			in.name, n, count(len(d.Modules), "module"))
+	}
 	if c.verbose {
 		c.msgs.printf("symtool: %s: %s, %s, %s of memory", in.name, count(len(d.Threads), "thread"),
 			count(len(d.Modules), "module"), count(len(d.Memory.Regions), "region"))
 	}
 	return nil
+}
+
+// withoutID counts the modules whose id the dump does not hold.
+func withoutID(d *dump.Dump) (n int) {
+	for i := range d.Modules {
+		if d.Modules[i].DebugID == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // isOther tells whether a dump has another format than the one that was named.
