@@ -183,6 +183,26 @@ func checkModuleCPU(p *Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
+func checkModuleName(p *Pass) (func(*symfmt.Record), func()) {
+	if p.binary == nil {
+		return nil, nil
+	}
+	seen := false
+	return func(r *symfmt.Record) {
+		if seen || p.otherBinary {
+			return
+		}
+		seen = true
+		want, err := p.binary.SOName()
+		p.binary.problem("MODULE name", err)
+		if want == "" || want == baseName(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
+			return
+		}
+		p.Report(r, 4, "MODULE name %q is not the binary's DT_SONAME, %q, by which walkers of crash reports ask for symbols: dump again, or convert --rename-module",
+			p.Name, want)
+	}, nil
+}
+
 // sameFamily is for Breakpad's names, which do not tell the size of a word.
 func sameFamily(cpu *arch.Arch, name string) bool {
 	return cpu.Name == name+"64" && (name == "mips" || name == "riscv") || cpu.Name == name+"x" && name == "s390"

@@ -143,6 +143,23 @@ func TestBinaryRules(t *testing.T) {
 		{"return address", "gcc-dwarf5", "", swap("STACK CFI INIT 370 10f .cfa: $rsp 8 + .ra: .cfa -8 + ^", "STACK CFI INIT 370 10f .cfa: $rsp 8 + .ra: .cfa -16 + ^"), Options{},
 			[]string{"SYM554:90 at 0x370 by the instructions the return address is saved at .cfa - 0x8, the rule says at .cfa - 0x10: wrong at"}},
 		{"whole leaf", "gcc-dwarf5", "", swap("STACK CFI INIT 480 3a .cfa: $rsp 8 +", "STACK CFI INIT 480 3a .cfa: $rsp 16 +"), Options{}, []string{"SYM551:106 at 0x480 by the instructions the CFA is $rsp + 0x8, the rule says + 0x10 (where it returns"}},
+		{"name", "gcc-dwarf5", "", swap(" gcc-dwarf5.elf\n", " other.so\n"), Options{}, nil},
+		{"DT_SONAME", "soname", "", swap("", ""), Options{}, nil},
+		{"DT_SONAME with folders", "soname", "", swap(" libnest.so.1\n", " /lib/libnest.so.1\n"), Options{}, nil},
+		{"name of the file", "soname", "", swap(" libnest.so.1\n", " libnest.so.1.2.3\n"), Options{},
+			[]string{`SYM511:1 MODULE name "libnest.so.1.2.3" is not the binary's DT_SONAME, "libnest.so.1"`}},
+		{"name of the file, once", "soname", "", func(s string) string {
+			module, rest, _ := strings.Cut(strings.Replace(s, " libnest.so.1\n", " x.so\n", 1), "\n")
+			return module + "\n" + module + "\n" + rest
+		}, Options{}, []string{"SYM511:1 MODULE name"}},
+		{"stored under DT_SONAME, too", "soname", "", swap(" libnest.so.1\n", " libnest.so.1.2.3\n"),
+			Options{Stored: func(name string) bool { return name == "libnest.so.1" }}, nil},
+		{"stored, not under DT_SONAME", "soname", "", swap(" libnest.so.1\n", " libnest.so.1.2.3\n"),
+			Options{Stored: func(string) bool { return false }}, []string{"SYM511:1 MODULE name"}},
+		{"another library", "soname", "", func(s string) string {
+			return swap(" C83258DE", " C83258DF")(swap(" libnest.so.1\n", " x.so\n")(s))
+		}, Options{}, []string{"SYM501:1 nothing else is compared"}},
+		{"debug file's name", "soname", "soname.debug", swap(" libnest.so.1\n", " x.so\n"), Options{}, []string{"SYM510:0 a separate debug file"}},
 		{"debug file", "eu-strip", "eu-strip.debug", swap("", ""), Options{}, []string{"SYM510:0 a separate debug file"}},
 	}
 	for _, c := range cases {

@@ -90,6 +90,18 @@ no .eh_frame_hdr. Rules that need the part found nothing because they saw nothin
 give the binary that runs.`,
 			Check: checkBinary,
 		},
+		{
+			ID: "SYM511", Title: "MODULE name is not the binary's DT_SONAME", Severity: Warning, Since: "0.3",
+			Spec: binarySpec + "MODULE records",
+			Doc: `Crash reporters (Breakpad's client, minidump-writer) name a library by its DT_SONAME, and
+walkers ask for symbols by that name: libsqlite3.so.0, not libsqlite3.so.0.8.6. Under
+another name only symtool finds the file, by its id. Nothing is reported of a file
+NAME/ID/NAME.sym of a store that has the same id under DT_SONAME, too, as after
+dump --both-names, of a binary without DT_SONAME, and of a separate debug file, which
+has lost it.`,
+			On:    onModule,
+			Check: checkModuleName,
+		},
 		followRule,
 		{
 			ID: "SYM552", Title: "STACK CFI that was not compared with instructions", Severity: Note, Since: "0.3",

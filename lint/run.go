@@ -36,6 +36,9 @@ type Options struct {
 	// StorePath is the path at which the file is found in a symbol store,
 	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
 	StorePath string
+	// Stored reports whether the store that the file is in has its module's symbols
+	// under another name, too; nil if there is no store.
+	Stored func(name string) bool
 }
 
 // DefaultMaxPerRule is the limit without another. One mistake of a writer gives

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -22,7 +23,9 @@ const doctorDescription = `
 FILE is a binary, a file of symbols in a format that convert reads, or the dump of
 a crashed process. doctor tells what is in it; of a binary, what dump would write
 and where each part would come from; of symbols, what they are good for; of a
-dump, which of its modules have symbols in --symbols, --binaries or --symbol-url.
+dump, which of its modules have symbols in --symbols, --binaries or --symbol-url,
+and which of them a store in --symbols has only under names that other walkers
+do not ask for.
 What is missing is listed with the flag, the package or the compiler's option that
 would bring it. Nothing is written but the answer, and nothing fetched but from
 the servers that dump would ask.
@@ -63,6 +66,7 @@ type doctor struct {
 	debugDirs []string
 	client    *debuginfod.Client // nil: no servers
 	symbols   resolve.Supplier   // nil: none named
+	stores    []string           // the folders of --symbols
 	jobs      int
 	json      bool
 	verbose   bool
@@ -125,6 +129,7 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !isFolder(path) })
 	if paths := c.StringSlice("binaries"); len(paths) > 0 {
 		binaries, err := resolve.NewFetchingBinaries(paths, d.debugDirs, d.client)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/minidump"
 )
 
 // dumpDiagnosis is what the dump of a process has, and which modules have symbols.
@@ -32,7 +33,9 @@ type moduleDiagnosis struct {
 	CodeID  string   `json:"code_id,omitempty"`
 	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump": the dump has its file
 	Tried   []string `json:"tried,omitempty"`
-	Here    bool     `json:"here"` // its binary, with its id, is at its path on this machine
+	Stored  string   `json:"stored,omitempty"` // the symbol file of a store that only symtool finds, as it has another name
+	Asked   string   `json:"asked,omitempty"`  // with stored: the name by which other walkers ask
+	Here    bool     `json:"here"`             // its binary, with its id, is at its path on this machine
 }
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
@@ -59,6 +62,7 @@ func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
 		p.Modules = append(p.Modules, d.module(ctx, g, crash, &crash.Modules[i]))
 	}
 	d.adviseDump(g)
+	g.adviseNames()
 	return nil
 }
 
@@ -72,6 +76,9 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		r, tried, err := d.symbols.Symbols(ctx, want)
 		if r != nil {
 			is.Symbols = "found"
+			if crash.Format == minidump.Format {
+				is.Stored, is.Asked = d.storedElsewhere(m, r.Path)
+			}
 			return is
 		}
 		is.Tried = tried

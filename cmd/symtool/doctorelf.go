@@ -13,10 +13,12 @@ import (
 type binaryDiagnosis struct {
 	*dwarf2sym.Contents
 	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
-	Units     *dwarf2sym.Units    `json:"units"`           // of the file that has them
-	Read      []string            `json:"read,omitempty"`  // beside the two: the supplementary file, packages, .dwo files
-	Tried     []string            `json:"tried,omitempty"` // for debug information, in vain
-	Stats     *dwarf2sym.Stats    `json:"stats"`           // of what dump would write
+	Units     *dwarf2sym.Units    `json:"units"`                  // of the file that has them
+	Read      []string            `json:"read,omitempty"`         // beside the two: the supplementary file, packages, .dwo files
+	Tried     []string            `json:"tried,omitempty"`        // for debug information, in vain
+	FileName  string              `json:"file_name,omitempty"`    // the file's name, if dump names the module by DT_SONAME, which is another
+	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which does not have DT_SONAME
+	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
 	report *dwarf2sym.Report
 }
@@ -39,6 +41,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 		b := g.Binary
 		b.report, b.Stats, b.Read = report, r.Stats, report.Others
 		b.Tried = r.tried
+		b.FileName, b.Guessed = r.fileName, r.nameGuessed
 		var err error
 		g.Symbols, err = diagnoseSymbols(ctx, g.File, m, binary, d.jobs)
 		return err

@@ -80,10 +80,22 @@ func (t *doctorText) binary(g *diagnosis) {
 	t.units(b.Units)
 	t.line("dump would write")
 	s := b.Stats
+	t.name(g)
 	t.symbols(g.Symbols)
 	t.entry("records", "%s", statsLine(s))
 	if s.CFISource != "" {
 		t.entry("STACK CFI", "from %s", cfiOrigin(b))
+	}
+}
+
+// name writes where MODULE's name comes from, if it is not the file's or is a guess.
+func (t *doctorText) name(g *diagnosis) {
+	switch b := g.Binary; {
+	case g.Symbols.Module == nil:
+	case b.FileName != "":
+		t.entry("name", "%s, DT_SONAME, by which crash reports ask; --both-names writes %s, too", g.Symbols.Module.Name, b.FileName)
+	case b.Guessed:
+		t.entry("name", "%s, after the debug file, which does not have the binary's DT_SONAME: dump the binary, too, or give --name", g.Symbols.Module.Name)
 	}
 }
 
@@ -248,6 +260,9 @@ func (t *doctorText) process(g *diagnosis) {
 			id = "no id"
 		}
 		t.line("  %-12s %s %s", state, id, m.Path)
+		if m.Stored != "" {
+			t.line("      %s: found by the id; Breakpad's and rust-minidump's walkers ask for %s", m.Stored, m.Asked)
+		}
 		for _, tried := range m.Tried {
 			t.line("      %s", tried)
 		}

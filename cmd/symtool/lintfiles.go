@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/store"
 )
 
 // symbolSuffixes are the names of symbol files in a store.
@@ -41,6 +42,29 @@ func (in lintInput) String() string {
 		return standardInput
 	}
 	return in.name
+}
+
+// stored returns what reports whether the store that the file is in has symbols with
+// its id under a name; nil if the file's folder is not one of a store, NAME/ID.
+func (in lintInput) stored(id string) func(name string) bool {
+	path, err := filepath.Abs(in.name)
+	folder := filepath.Dir(path)
+	if err != nil || id == "" || !strings.EqualFold(filepath.Base(folder), id) {
+		return nil
+	}
+	root := filepath.Dir(filepath.Dir(folder))
+	return func(name string) bool {
+		place, err := store.NewPlace(name, filepath.Base(folder))
+		return err == nil && hasSymbols(root, place)
+	}
+}
+
+// hasSymbols reports whether a store has a symbol file at a place.
+func hasSymbols(dir string, p store.Place) bool {
+	return slices.ContainsFunc(symbolSuffixes, func(ext string) bool {
+		st, err := os.Stat(filepath.Join(dir, p.Path(ext)))
+		return err == nil && st.Mode().IsRegular()
+	})
 }
 
 // lintInputs are the files that operands stand for: those below a folder by name.

@@ -85,7 +85,9 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	if err := notSymbols(head); err != nil {
 		return err
 	}
-	binary, err := l.binaries.find(ctx, headModule(head))
+	module := headModule(head)
+	options.Stored = r.input.stored(module.id)
+	binary, err := l.binaries.find(ctx, module)
 	if err != nil {
 		return err
 	}
