@@ -13,7 +13,8 @@ import (
 type cache struct {
 	pages []atomic.Pointer[slotPage]
 	arena arena
-	held  int64 // bytes in functions, about
+	lines map[int][]lineCode // by function, for LineStart; under the Resolver's mutex
+	held  int64              // bytes in functions and lines, about
 }
 
 // heldFunctions is how many bytes of functions a Resolver keeps, about: more
@@ -35,7 +36,7 @@ type slot struct { // 32 bytes, two to a line of the processor's caches
 
 func newCache(functions int) *cache {
 	n := len(slotPage{})
-	return &cache{pages: make([]atomic.Pointer[slotPage], (functions+n-1)/n)}
+	return &cache{pages: make([]atomic.Pointer[slotPage], (functions+n-1)/n), lines: map[int][]lineCode{}}
 }
 
 // slot returns the place of function i, nil if its page is not there.

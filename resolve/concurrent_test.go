@@ -49,6 +49,10 @@ func TestConcurrent(t *testing.T) {
 						t.Errorf("%#x: %q, %v, want %q", uint64(rva), text2line(&at), err, want)
 						return
 					}
+					if start, ok, err := r.LineStart(rva); err != nil || ok != (i < n) || ok && start != rva {
+						t.Errorf("%#x: line at %#x, %v, %v", uint64(rva), uint64(start), ok, err)
+						return
+					}
 					if b, err := r.CFI(rva); i < n && (err != nil || b.Init != fmt.Sprintf(".cfa: $rsp %d +", i)) {
 						t.Errorf("%#x: CFI %+v, %v", uint64(rva), b, err)
 						return
@@ -70,6 +74,9 @@ func TestCacheLimit(t *testing.T) {
 	for i := range 300 {
 		if _, err := r.Find(symfmt.RVA(0x1000+16*i), &at); err != nil {
 			t.Fatal(err)
+		}
+		if _, ok, err := r.LineStart(symfmt.RVA(0x1000 + 16*i)); !ok || err != nil {
+			t.Fatal(ok, err)
 		}
 		held := r.cache.Load().held
 		if held < before {

@@ -2,27 +2,77 @@ package resolve
 
 import (
 	"bytes"
+	"cmp"
 	"math"
+	"slices"
+	"sort"
 
+	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
-// LineStart tells where the line record around an address begins, as Find has its
-// line; false if there is none. It reads the function's text each time: look-ups
-// have no use for it, and keep no place for it.
+// lineCode is the code of a line record, from the function's start.
+type lineCode struct{ off, end uint32 }
+
+// What the lines of a function take in the cache, about, in bytes.
+const (
+	lineCodeSize  = 8  // each
+	lineCodesSize = 64 // all, beside that
+)
+
+// LineStart returns where the line record around an address begins, as Find has its
+// line; false if there is none. The line records of a function are read when it is
+// first asked for one of its addresses: Find has no use for where they begin.
 func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
 	i := r.x.funcs.find(rva)
 	if i < 0 || uint64(rva-r.x.funcs.span(i).rva) > math.MaxUint32 {
 		return 0, false, nil
 	}
-	s := r.x.funcs.span(i)
-	text, err := r.spanText(s)
+	v := r.x.funcs.span(i)
+	lines, err := r.lineCodes(i, v)
 	if err != nil {
 		return 0, false, err
 	}
-	f := symfmt.Func{RVA: s.rva}
+	off := uint32(rva - v.rva)
+	k := sort.Search(len(lines), func(k int) bool { return lines[k].off > off })
+	if k == 0 {
+		return 0, false, nil
+	}
+	last := lines[k-1]
+	return v.rva + symfmt.RVA(last.off), off < last.end, nil
+}
+
+// lineCodes returns the code of the line records of function i, from the cache or
+// read into it: ascending, of several that start at one address the last.
+func (r *Resolver) lineCodes(i int, v span) ([]lineCode, error) {
+	r.mu.Lock()
+	lines, ok := r.cache.Load().lines[i]
+	r.mu.Unlock()
+	if ok {
+		return lines, nil
+	}
+	text, err := r.funcText(v)
+	if err != nil {
+		return nil, err
+	}
+	lines = readLineCodes(text, v.rva)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if lines, ok := r.cache.Load().lines[i]; ok {
+		return lines, nil
+	}
+	size := lineCodesSize + lineCodeSize*int64(len(lines))
+	c := r.makeRoom(size)
+	c.held += size
+	c.lines[i] = lines
+	return lines, nil
+}
+
+// readLineCodes reads the line records of a function's text, and leaves out those
+// that are damaged.
+func readLineCodes(text []byte, start symfmt.RVA) (lines []lineCode) {
+	f := symfmt.Func{RVA: start}
 	var p symfmt.LineParser
-	var last symfmt.Line // of those that start at the address or before it, the one that starts last
 	for len(text) > 0 {
 		var line []byte
 		line, text, _ = bytes.Cut(text, []byte{'\n'})
@@ -30,12 +80,21 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 			continue
 		}
 		rec, err := p.Parse(line, "", 1)
-		if err != nil || rec.Kind != symfmt.KindLine || rec.Line.RVA > rva || ok && rec.Line.RVA < last.RVA {
-			continue
-		}
-		if f.Fits(rec.Line.RVA, rec.Line.Size) {
-			last, ok = rec.Line, true
+		if err == nil && rec.Kind == symfmt.KindLine && f.Fits(rec.Line.RVA, rec.Line.Size) {
+			off := uint32(rec.Line.RVA - start)
+			lines = append(lines, lineCode{off, off + uint32(rec.Line.Size)})
 		}
 	}
-	return last.RVA, ok && uint64(rva-last.RVA) < last.Size, nil
+	byOffset := func(a, b lineCode) int { return cmp.Compare(a.off, b.off) }
+	if !slices.IsSortedFunc(lines, byOffset) {
+		sorting.StableFunc(lines, byOffset)
+	}
+	kept := lines[:0]
+	for _, l := range lines {
+		if n := len(kept); n > 0 && kept[n-1].off == l.off {
+			kept = kept[:n-1]
+		}
+		kept = append(kept, l)
+	}
+	return slices.Clone(kept)
 }

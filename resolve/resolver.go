@@ -206,10 +206,7 @@ var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
 // read reads function i into the cache, which may be another one then.
 func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
-	if most := max(r.limit/4, 1<<20); int64(v.length) > most {
-		return nil, nil, r.errorf(v.offset, fmt.Errorf("a FUNC with %d bytes of lines and inlined functions, over the limit of %d", v.length, most))
-	}
-	data, err := r.spanText(v)
+	data, err := r.funcText(v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -225,6 +222,14 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 		return nil, nil, r.errorf(v.offset, err)
 	}
 	return c, s, nil
+}
+
+// funcText reads the text of a function.
+func (r *Resolver) funcText(v span) ([]byte, error) {
+	if most := max(r.limit/4, 1<<20); int64(v.length) > most {
+		return nil, r.errorf(v.offset, fmt.Errorf("a FUNC with %d bytes of lines and inlined functions, over the limit of %d", v.length, most))
+	}
+	return r.spanText(v)
 }
 
 // spanText reads the text of a function or a block.
@@ -252,10 +257,7 @@ func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, er
 		return c, s, nil
 	}
 	size := held(name, f)
-	if c.held > 0 && c.held+size > r.limit {
-		c = newCache(r.x.funcs.len())
-		r.cache.Store(c)
-	}
+	c = r.makeRoom(size)
 	ref, err := c.arena.add(f)
 	if err != nil {
 		return nil, nil, err
@@ -268,6 +270,17 @@ func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, er
 	}
 	s.ref.Store(ref)
 	return c, s, nil
+}
+
+// makeRoom returns the cache, or a new one if that has no room for so many bytes.
+// Only one goroutine may be here.
+func (r *Resolver) makeRoom(size int64) *cache {
+	c := r.cache.Load()
+	if c.held > 0 && c.held+size > r.limit {
+		c = newCache(r.x.funcs.len())
+		r.cache.Store(c)
+	}
+	return c
 }
 
 func (r *Resolver) errorf(offset uint64, err error) error {
