@@ -2,6 +2,7 @@ package gsym
 
 import (
 	"cmp"
+	"sort"
 
 	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
@@ -185,7 +186,8 @@ func (s *scratch) isTree() bool {
 }
 
 // inside tells whether each range of n lies in the ranges of outer; those of both
-// are in order.
+// are in order. If ranges of outer overlap, the result has no
+// meaning: isTree finds that there is no tree.
 func (s *scratch) inside(n, outer *node) bool {
 	around := s.rangesOf(outer)
 	k, end := 0, uint32(0)
@@ -194,9 +196,8 @@ func (s *scratch) inside(n, outer *node) bool {
 			return false // and each look at what is around would begin anew
 		}
 		end = r.end
-		for k < len(around) && around[k].end <= r.off {
-			k++
-		}
+		// A search, as each of many nodes may lie in one of many ranges.
+		k += sort.Search(len(around)-k, func(i int) bool { return around[k+i].end > r.off })
 		for j := k; ; j++ {
 			if j == len(around) || r.off < around[j].off {
 				return false

@@ -393,3 +393,29 @@ func TestManyCallsWithoutFile(t *testing.T) {
 		t.Errorf("%d calls in b.c in %v, want %d in a second or so", calls, took, n)
 	}
 }
+
+// Whether INLINEs are a tree costs no walk through all ranges of the one around for
+// each: a FUNC with many of both takes time in proportion to them.
+func TestManyInlinesInManyRanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
+	const n = 300_000
+	var b strings.Builder
+	fmt.Fprintf(&b, "MODULE Linux x86_64 0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 f\nFUNC 0 %x 0 g\nINLINE 0 1 0 0", 2*n)
+	for i := range n {
+		fmt.Fprintf(&b, " %x 1", 2*i)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "\nINLINE 1 2 0 0 %x 1", 2*i)
+	}
+	watch := testenv.StartWatch()
+	m := read(t, write(t, parse(t, b.String()+"\n"), Options{}), ReadOptions{})
+	depths := [2]int{}
+	for r := m.Funcs[0].InlineReader(); r.Next(); {
+		depths[r.Inline.Depth]++
+	}
+	if took := watch.Took(); depths != [2]int{1, n} || took > 20*time.Second {
+		t.Errorf("%v inlined functions by depth in %v, want 1 and %d in a second or so", depths, took, n)
+	}
+}
