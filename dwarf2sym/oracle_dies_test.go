@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -103,6 +104,9 @@ func (facts *dieFacts) add(e *dwarf.Entry) error {
 		facts.lang, _ = e.Val(dwarf.AttrLanguage).(int64)
 	}
 	scope := scopeDIE{text: scopeName(e)}
+	if facts.isLambda(e) {
+		scope.text = "{lambda}::"
+	}
 	if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 		ranges, err := facts.d.Ranges(e)
 		if err != nil {
@@ -207,6 +211,25 @@ func (facts *dieFacts) full(s *scopedName, names map[string]string, at map[dwarf
 		s.full = facts.full(&facts.nested[i], names, at) + "::" + s.rest
 	}
 	return s.full
+}
+
+// isLambda reports whether e is the type of a lambda by GCC: one without a name, whose
+// constructor or destructor has that of a lambda.
+func (facts *dieFacts) isLambda(e *dwarf.Entry) bool {
+	if !e.Children || e.Tag != dwarf.TagStructType && e.Tag != dwarf.TagClassType || e.Val(dwarf.AttrName) != nil {
+		return false
+	}
+	facts.refs.Seek(e.Offset)
+	for _, err := facts.refs.Next(); err == nil; facts.refs.SkipChildren() {
+		var member *dwarf.Entry
+		if member, err = facts.refs.Next(); err != nil || member == nil || member.Tag == 0 {
+			return false
+		}
+		if name, _ := member.Val(dwarf.AttrName).(string); strings.TrimPrefix(name, "~") == "<lambda>" {
+			return true
+		}
+	}
+	return false
 }
 
 // scopeName returns what a namespace or type puts before the names below it.

@@ -93,6 +93,7 @@ const large = 10_000
 var notCompared = map[string]string{
 	"nodebug":             noDebugInfo,
 	"nodebug-dynsym":      noDebugInfo,
+	"uncovered-stripped":  noDebugInfo,
 	"minidebug":           noDebugInfo,
 	"eh":                  noDebugInfo,
 	"eh-encodings":        noDebugInfo,

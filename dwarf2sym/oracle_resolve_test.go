@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,7 +71,7 @@ func sourcesOf(t *testing.T, text []byte, binaries []string) (all []source) {
 		{name: "symbol file", flags: []string{"--symbols", file}},
 		{name: "store", flags: []string{"--symbols", folder, module}},
 		{name: "URL", flags: []string{"--symbol-url", url, "--symbol-cache", filepath.Join(dir, "cache"), module}},
-		{name: "binary", flags: fromBinary},
+		{name: "binary", flags: append(fromBinary, "--base=0")}, // the addresses count from the start of the module
 	}
 }
 
@@ -160,16 +161,24 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 	if errors.As(err, &status) && (status.ExitCode() == 1 || s.damaged && status.ExitCode() == 3) {
 		err = nil // some addresses are in nothing
 	}
-	if s.damaged != (stderr.Len() > 0) {
-		t.Errorf("%s: damaged is %v, but it says %q", s.name, s.damaged, stderr.Bytes())
+	if said := outside.ReplaceAll(stderr.Bytes(), nil); s.damaged != (len(said) > 0) {
+		t.Errorf("%s: damaged is %v, but it says %q", s.name, s.damaged, said)
 	}
 	if err != nil || in.Err() != nil || got != n {
 		t.Fatalf("%s: %d answers to %d questions; %v, %v\n%s", s.name, got, n, err, in.Err(), stderr.Bytes())
 	}
 }
 
-// withoutSource drops the field "symbols", whose text has no quote.
+// outside is the hint for addresses outside of the code, such as the ends of functions
+// that are asked for.
+var outside = regexp.MustCompile(`(?m)^symtool: .*: [0-9a-f]+ is (?:not in its code|behind its code, whose records end at [0-9a-f]+): for addresses of a process.*--base says where the module begins.*\n`)
+
+var nearest = regexp.MustCompile(`"found":false,"record":"PUBLIC","start":"[^"]*",(?:"multiple":true,)?"nearest":".*?",`)
+
+// withoutSource drops the field "symbols", whose text has no quote, and, if nothing was
+// found, the nearest PUBLIC: a binary says that it has ended, and a symbol file cannot.
 func withoutSource(line []byte) []byte {
+	line = nearest.ReplaceAll(line, []byte(`"found":false,`))
 	const field = `"symbols":"`
 	if i := bytes.Index(line, []byte(field)); i >= 0 {
 		if end := bytes.Index(line[i+len(field):], []byte(`",`)); end >= 0 {
@@ -191,6 +200,9 @@ func (c *comparison) readAnswer(addr uint64, line []byte) ([]frame, error) {
 	}
 	if a.Found != (len(a.Frames) > 0) {
 		return nil, fmt.Errorf("found is %v, with %d frames", a.Found, len(a.Frames))
+	}
+	if !a.Found {
+		return nil, nil // the nearest PUBLIC may be named, which may have ended
 	}
 	var frames []frame
 	for _, f := range a.Frames {

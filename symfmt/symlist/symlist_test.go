@@ -256,7 +256,7 @@ func TestOracleNM(t *testing.T) {
 		var want, got []string
 		for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 			if s := codeLine.FindStringSubmatch(line); s != nil {
-				want = append(want, s[1]+"T"+s[3])
+				want = append(want, s[1]+"T"+strings.TrimRight(s[3], " ")) // the assembler's ".L0 ": names have no blanks at the end
 			}
 		}
 		if len(out) > 16 && out[8] == ' ' {
@@ -267,6 +267,12 @@ func TestOracleNM(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %d lines, want %d", file, len(got), len(want))
+			for i := range min(len(got), len(want)) {
+				if got[i] != want[i] {
+					t.Errorf("%s: %q, want %q", file, got[i], want[i])
+					break
+				}
+			}
 		}
 		lines += len(want)
 	}
