@@ -101,8 +101,8 @@ func pastLiteral(raw string, i int) int {
 	return at
 }
 
-// pastDiscriminator returns the end of the number that tells local entities of one name
-// apart, _0 or __10_.
+// pastDiscriminator returns the end of the number that separates local entities of one
+// name, _0 or __10_.
 func pastDiscriminator(raw string, i int) int {
 	if raw[i+1] != '_' {
 		return min(i+2, len(raw))

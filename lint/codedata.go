@@ -3,7 +3,7 @@ package lint
 import "debug/elf"
 
 // Tables and constants in code have no name in a stripped file: OpenSSL's assembly has
-// 150 KB in one piece. What tells them from code are bytes that are no instruction. In
+// 150 KB in one piece. Bytes that decode to no instruction set them apart from code. In
 // the code of libc, libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with
 // rules and without, there is not one such byte; in libcrypto's tables there is one in
 // 24 bytes.
@@ -16,7 +16,7 @@ const (
 	maxNoInstructionGap = 256
 )
 
-// dataStep decodes instructions of a CPU whose data can be told from its code; nil for
+// dataStep decodes instructions of a CPU whose data differs recognizably from its code; nil for
 // other CPUs.
 func dataStep(machine elf.Machine) callStep {
 	switch machine {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// byteMap is a binary's code byte by byte, as readelf tells it.
+// byteMap is a binary's code byte by byte, as readelf shows it.
 type byteMap struct {
 	code    []bool // by address
 	covered []bool // by an FDE

@@ -119,7 +119,7 @@ type Gap struct {
 // maxGaps is how many functions are listed.
 const maxGaps = 20
 
-// measure measures what the symbol file tells. measured is nil for a file whose text
+// measure measures what the symbol file covers. measured is nil for a file whose text
 // no reader takes.
 func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
 	c = &Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
