@@ -94,6 +94,9 @@ type Frame struct { // 112 bytes
 
 	Multiple bool           // several symbols share the code
 	Source   resolve.Source // what symbols say of Inst, here and below
+	// Guess says that the function is the nearest PUBLIC in front of Inst, which may
+	// have ended before it: see resolve.Resolver.Nearest.
+	Guess bool
 
 	// Registers are those whose values are known, by place in arch.Arch.Regs. Of a
 	// stack of more than 131,072 frames only so many have them.

@@ -101,6 +101,10 @@ type DocFrame struct {
 
 // DocFrameExtra is what we tell of a frame beside the schema.
 type DocFrameExtra struct {
+	// FunctionGuessed says that the function is the nearest PUBLIC in front of the
+	// instruction, and may have ended before it: see resolve.Resolver.Nearest.
+	FunctionGuessed bool `json:"function_guessed"`
+
 	Interrupted bool   `json:"interrupted"` // it did not get where it is by a call
 	PC          string `json:"pc"`          // of a caller the return address
 	// SignalHandlerReturn says that the frame is the code that a signal handler
@@ -148,7 +152,7 @@ func (m *documentMaker) frame(i int, f *Frame) DocFrame {
 	doc := DocFrame{
 		Frame: i, MissingSymbols: len(f.Names) == 0, Offset: m.hex(f.Inst), Trust: f.Trust.String(),
 		Symtool: DocFrameExtra{
-			Interrupted: f.Interrupted, PC: m.hex(f.PC), SP: m.hex(f.SP), SignalHandlerReturn: f.Handler, Technique: f.By.String(),
+			FunctionGuessed: f.Guess, Interrupted: f.Interrupted, PC: m.hex(f.PC), SP: m.hex(f.SP), SignalHandlerReturn: f.Handler, Technique: f.By.String(),
 		},
 	}
 	if f.Module >= 0 {

@@ -244,7 +244,8 @@ func (u *unwinder) locate(f *Frame) {
 	if !p.found {
 		return
 	}
-	f.Source, f.Multiple, f.Start, f.paramSize = p.at.Source, p.at.Multiple, base+uint64(p.at.Start), p.at.ParamSize
+	f.Source, f.Multiple, f.Guess = p.at.Source, p.at.Multiple, p.at.Guess
+	f.Start, f.paramSize = base+uint64(p.at.Start), p.at.ParamSize
 	if p.hasLine {
 		f.LineStart = base + uint64(p.line)
 	}

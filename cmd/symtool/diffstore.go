@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/sorting"
@@ -22,9 +23,6 @@ type storeFile struct {
 	path string // below the folder
 	head symdiff.Head
 }
-
-// module is what two files are compared by.
-func (f *storeFile) module() [3]string { return [3]string{f.head.Name, f.head.OS, f.head.CPU} }
 
 // filePair is a file of each folder, or of one alone.
 type filePair struct{ old, new *storeFile }
@@ -212,23 +210,36 @@ func readHead(path string) (h symdiff.Head, err error) {
 	return h, fmt.Errorf("no MODULE record in its first %d bytes: it is not known what it is of", moduleHead)
 }
 
-// pairFiles matches files by module, operating system and architecture. Of several
-// files of one module, those of the same id are one, then those that are left in
-// order of their paths.
-func pairFiles(old, new []*storeFile) (pairs []filePair) {
-	groups := map[[3]string]*[2][]*storeFile{}
-	for side, files := range [][]*storeFile{old, new} {
-		for _, f := range files {
-			g := groups[f.module()]
-			if g == nil {
-				g = &[2][]*storeFile{}
-				groups[f.module()] = g
-			}
-			g[side] = append(g[side], f)
+// pairKeys are what files of two folders are matched by, one after the other: equal
+// keys match, "" matches nothing. A library has another name where one folder has it by
+// DT_SONAME and the other by its file's name.
+var pairKeys = []func(h *symdiff.Head) string{
+	func(h *symdiff.Head) string { return pairKey(h.OS, h.CPU, h.Name, h.ID) },
+	func(h *symdiff.Head) string {
+		if strings.Trim(h.ID, "0") == "" {
+			return "" // not an id: many files have it
 		}
+		return pairKey(h.OS, h.CPU, h.ID)
+	},
+	func(h *symdiff.Head) string { return pairKey(h.OS, h.CPU, h.Name) },
+}
+
+func pairKey(parts ...string) string { return strings.Join(parts, " ") }
+
+// pairFiles matches files of the same operating system and CPU: first those with the
+// same name and id, then with the same id, then with the same name. Several that match
+// are paired in order of their paths.
+func pairFiles(old, new []*storeFile) (pairs []filePair) {
+	for _, key := range pairKeys {
+		var matched []filePair
+		matched, old, new = matchFiles(old, new, key)
+		pairs = append(pairs, matched...)
 	}
-	for _, g := range groups {
-		pairs = append(pairs, pairGroup(g[0], g[1])...)
+	for _, f := range old {
+		pairs = append(pairs, filePair{old: f})
+	}
+	for _, f := range new {
+		pairs = append(pairs, filePair{new: f})
 	}
 	sorting.Func(pairs, func(a, b filePair) int {
 		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.place(), b.place()), cmp.Compare(a.oldPlace(), b.oldPlace()))
@@ -251,28 +262,24 @@ func (p filePair) oldPlace() string {
 	return ""
 }
 
-// pairGroup matches files of one module.
-func pairGroup(old, new []*storeFile) (pairs []filePair) {
-	pair := func(same func(a, b *storeFile) bool) {
-		var rest []*storeFile
-		for _, f := range old {
-			i := slices.IndexFunc(new, func(g *storeFile) bool { return same(f, g) })
-			if i < 0 {
-				rest = append(rest, f)
-				continue
-			}
-			pairs = append(pairs, filePair{f, new[i]})
-			new = slices.Delete(new, i, i+1)
-		}
-		old = rest
-	}
-	pair(func(a, b *storeFile) bool { return a.head.ID == b.head.ID })
-	pair(func(a, b *storeFile) bool { return true })
-	for _, f := range old {
-		pairs = append(pairs, filePair{old: f})
-	}
+// matchFiles pairs files with equal keys, and returns those that are left of each side.
+func matchFiles(old, new []*storeFile, key func(h *symdiff.Head) string) (pairs []filePair, oldRest, newRest []*storeFile) {
+	byKey := map[string][]*storeFile{}
 	for _, f := range new {
-		pairs = append(pairs, filePair{new: f})
+		if k := key(&f.head); k != "" {
+			byKey[k] = append(byKey[k], f)
+		}
 	}
-	return pairs
+	taken := map[*storeFile]bool{}
+	for _, f := range old {
+		k := key(&f.head)
+		found := byKey[k]
+		if len(found) == 0 {
+			oldRest = append(oldRest, f)
+			continue
+		}
+		pairs = append(pairs, filePair{f, found[0]})
+		byKey[k], taken[found[0]] = found[1:], true
+	}
+	return pairs, oldRest, slices.DeleteFunc(new, func(f *storeFile) bool { return taken[f] })
 }

@@ -22,6 +22,9 @@ func (r *reader) moduleList(s span) {
 		m.Addr, m.Size = c.U64(), uint64(c.U32())
 		m.Checksum, m.Time = c.U32(), c.U32()
 		m.Path = r.text(uint64(c.U32()), label{"the name of module", i})
+		if m.Path == unnamed(m.Addr) {
+			m.Path = ""
+		}
 		m.Version, m.Product = r.fileVersion(c)
 		r.moduleID(&m, i, place(c), place(c))
 		r.modules = append(r.modules, m)

@@ -252,6 +252,26 @@ func TestModulePath(t *testing.T) {
 	}
 }
 
+// A module without a name gets one in the file, as Breakpad's walker ends in an
+// assertion otherwise, and reading gives none again.
+func TestUnnamedModule(t *testing.T) {
+	d := full(arch.X86_64, binary.LittleEndian)
+	d.Modules, d.Main = []dump.Module{{Range: dump.Range{Addr: 0x10000, Size: 0x1000}}}, 0
+	var b bytes.Buffer
+	if _, err := Write(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	var name []byte
+	for _, r := range "<anonymous:10000>" {
+		name = append(name, byte(r), 0)
+	}
+	data := withoutRest(t, b.Bytes(), binary.LittleEndian)
+	got, err := Read(data, "x")
+	if err != nil || len(got.Modules) != 1 || got.Modules[0].Path != "" || got.Modules[0].DebugFile != "" || !bytes.Contains(data, name) {
+		t.Errorf("%v %+v", err, got.Modules)
+	}
+}
+
 // The version of a system of which nothing is known is an empty text, not one at offset
 // 0, where Breakpad would read the header as a text.
 func TestEmptyVersion(t *testing.T) {

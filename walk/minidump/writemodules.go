@@ -27,6 +27,9 @@ func (w *writer) moduleList() []byte {
 // name, and behind it where the file is an archive, so that the module does not
 // begin with the file.
 func (w *writer) modulePath(m *dump.Module) string {
+	if m.Path == "" && m.DebugFile == "" {
+		return unnamed(m.Addr)
+	}
 	base := w.d.System.OS.Base(m.Path)
 	if !isLinux(w.d) || m.DebugPath != "" || m.DebugFile == "" || m.DebugFile == base {
 		return m.Path
@@ -36,6 +39,13 @@ func (w *writer) modulePath(m *dump.Module) string {
 	}
 	return m.Path[:len(m.Path)-len(base)] + m.DebugFile
 }
+
+// unnamed is the path of a module whose name is not known, as cores may have it.
+// Breakpad's and rust-minidump's writers leave out what has no name; there would be
+// nothing to look symbols up for. But Breakpad's walker ends in an assertion at a
+// frame in a module with an empty name, so that it gets one, of the form in which
+// Android names mappings without a file. The reader takes it back.
+func unnamed(addr uint64) string { return fmt.Sprintf("<anonymous:%x>", addr) }
 
 func (w *writer) moduleSize(m *dump.Module) uint32 {
 	if m.Size > math.MaxUint32 {

@@ -1,0 +1,33 @@
+package walk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// A function that may have ended before the instruction has its name in text, as
+// Breakpad prints it; in JSON it is marked.
+func TestFunctionGuessed(t *testing.T) {
+	const symbols = "FUNC 100 10 0 f\nPUBLIC 200 0 p\nSTACK CFI INIT 200 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+	for pc, want := range map[int]struct {
+		function string
+		guessed  bool
+	}{
+		0x1108: {"f", false}, 0x1208: {"p", false}, 0x1280: {"p", true}, 0x1180: {"", false},
+	} {
+		r := assemble(t, arch.X86_64, dump.Linux).module("m", 0x1000, 0x1000, symbols).
+			at(0x8000).words(0).regs("$rip", pc, "$rsp", 0x8000).walkAll(Config{MaxFrames: 1})
+		d := decoded(t, NewDocument(r, DocumentOptions{}))
+		f := d["threads"].([]any)[0].(map[string]any)["frames"].([]any)[0].(map[string]any)
+		function, _ := f["function"].(string)
+		if guessed := f["symtool"].(map[string]any)["function_guessed"]; function != want.function || guessed != want.guessed {
+			t.Errorf("%#x: %q, guessed %v, want %+v", pc, function, guessed, want)
+		}
+		if text := textOf(t, r, TextOptions{}); !strings.Contains(text, "m!"+want.function+" + 0x") && want.function != "" {
+			t.Errorf("%#x:\n%s", pc, text)
+		}
+	}
+}
