@@ -1,0 +1,157 @@
+package testenv
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// testsofTree is a repository with a test of each kind; what its testenv calls is what
+// this package calls.
+const testsofTree = `
+-- internal/testenv/testenv.go --
+package testenv
+
+func Oracle(t TB)          { if !oracle() { t.Skip() } }
+func oracle() bool         { return false }
+func missing(t TB)         { _ = oracle() }
+func Tool(t TB) string     { missing(t); return "" }
+func DOM(t TB) string      { return Tool(t) }
+func sharedDir(t TB) string { return "" }
+func Shared(t TB) string   { return sharedDir(t) }
+func SharedGlob(t TB) []string { _ = sharedDir(t); return nil }
+func Input(t TB) string    { return "" }
+-- internal/testenv/testenv_test.go --
+package testenv
+
+func TestOwn(t *testing.T) { Input(t) }
+-- a/a_test.go --
+package a
+
+func TestOracleDirect(t *testing.T) { testenv.Oracle(t) }
+func TestTool(t *testing.T)         { testenv.Tool(t) }
+func TestPage(t *testing.T)         { testenv.DOM(t) }
+func TestByHelper(t *testing.T)     { helper(t) }
+func TestHanded(t *testing.T)       { t.Run("x", helper) }
+func TestByMethod(t *testing.T)     { new(suite).compare(t) }
+func TestInClosure(t *testing.T) {
+	t.Run("x", func(t *testing.T) { helper(t) })
+}
+
+func helper(t *testing.T)            { inner(t) }
+func inner(t *testing.T)             { testenv.Tool(t) }
+func (s *suite) compare(t *testing.T) { testenv.Oracle(t) }
+
+func TestShared(t *testing.T)       { testenv.Shared(t) }
+func TestGlob(t *testing.T)         { files(t) }
+func FuzzGlob(f *testing.F)         { files(f) }
+func files(t testing.TB)            { testenv.SharedGlob(t) }
+
+func TestSharedOracle(t *testing.T) { testenv.Shared(t); helper(t) }
+func FuzzOracle(f *testing.F)       { testenv.Tool(f) }
+
+func TestPlain(t *testing.T)        { testenv.Input(t) }
+func TestVariable(t *testing.T)     { helper := 1; _ = helper }
+func TestLoop(t *testing.T)         { loop(t) }
+func loop(t *testing.T)             { loop(t) }
+func BenchmarkShared(b *testing.B)  { testenv.Shared(b) }
+-- a/a.go --
+package a
+
+func TestNotATest() { testenv.Oracle(nil) }
+-- b/b_test.go --
+package b
+
+func TestPlain2(t *testing.T) { helper(t) }
+func helper(t *testing.T)     {}
+func TestPage(t *testing.T)   {}
+-- other/go.mod --
+module other
+-- other/other_test.go --
+package other
+
+func TestOracleOther(t *testing.T) { testenv.Oracle(t) }
+`
+
+// testsof builds .ci/testsof, and returns a function that runs it in a folder.
+func testsof(t *testing.T) func(dir string, args ...string) (string, error) {
+	t.Helper()
+	program, source := filepath.Join(t.TempDir(), "testsof"), filepath.Join(Root(t), ".ci", "testsof", "main.go")
+	if _, err := os.Stat(source); err != nil { // go test keeps results, and knows of files that the test itself looks at
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", program, source)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return func(dir string, args ...string) (string, error) {
+		cmd := exec.Command(program, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+}
+
+func TestTestsof(t *testing.T) {
+	testsof := testsof(t)
+	full, empty := t.TempDir(), t.TempDir()
+	for _, f := range txtar.Parse([]byte(testsofTree)).Files {
+		path := filepath.Join(full, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name, dir, args, want string
+		fails                 bool
+	}{
+		{"oracle", full, "oracle", "^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$\n", false},
+		{"shared", full, "shared", "^(FuzzGlob|TestGlob|TestShared)$\n", false},
+		{"no tests", empty, "oracle", "testsof: no test of that kind in this folder\n", true},
+		{"another kind", full, "all", "testsof: want oracle or shared\n", true},
+		{"two kinds", full, "oracle shared", "testsof: want oracle or shared\n", true},
+	} {
+		out, err := testsof(c.dir, strings.Fields(c.args)...)
+		if out != c.want || (err != nil) != c.fails {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, out, c.want)
+		}
+	}
+}
+
+// unpicked are tests named TestOracle that make oracle does not run, and why.
+var unpicked = map[string]string{
+	"TestOraclePackages":        "reads the Makefile",
+	"TestOracleBreakpadCrashes": "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
+}
+
+// What is named as a comparison with other tools is one that make oracle runs; it runs
+// without the others, so that a name that it misses is compared with nothing.
+func TestTestsofRepository(t *testing.T) {
+	out, err := testsof(t)(Root(t), "oracle")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	picked := regexp.MustCompile(strings.TrimSpace(out))
+	compared := 0
+	for _, f := range testFunctions(t) {
+		if name := f.decl.Name.Name; strings.HasPrefix(name, "TestOracle") {
+			compared++
+			if picked.MatchString(name) == (unpicked[name] != "") {
+				t.Errorf("%s: make oracle runs %s: %v; want %v: %s", f.file, name, picked.MatchString(name), unpicked[name] == "",
+					cmp.Or(unpicked[name], "it compares with other tools"))
+			}
+		}
+	}
+	if compared < 80 {
+		t.Errorf("%d comparisons with other tools in the repository", compared)
+	}
+}
