@@ -1,6 +1,6 @@
 // testsof prints, as a pattern for go test -run, the tests of a kind:
 //
-//	go run ./.ci/testsof oracle   those that compare with other tools: that call testenv's Oracle or Tool
+//	go run ./.ci/testsof oracle   those that compare with other tools, or do more of it: that call testenv's Oracle, OracleFull or Tool
 //	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
 //
 // also by way of functions of the same name as the one that is meant. The other tests do the same with and without
@@ -30,7 +30,8 @@ type kind struct {
 	reached, none []string
 }
 
-var oracle = []string{"testenv.oracle", "testenv.missing"}
+// All of testenv that looks at SYMTOOL_ORACLE calls this.
+var oracle = []string{"testenv.OracleFull"}
 
 var kinds = map[string]kind{
 	"oracle": {prefixes: []string{"Test"}, reached: oracle},

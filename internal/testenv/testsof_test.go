@@ -19,7 +19,8 @@ const testsofTree = `
 package testenv
 
 func Oracle(t TB)          { if !oracle() { t.Skip() } }
-func oracle() bool         { return false }
+func oracle() bool         { return OracleFull() }
+func OracleFull() bool     { return false }
 func missing(t TB)         { _ = oracle() }
 func Tool(t TB) string     { missing(t); return "" }
 func DOM(t TB) string      { return Tool(t) }
@@ -37,6 +38,7 @@ package a
 func TestOracleDirect(t *testing.T) { testenv.Oracle(t) }
 func TestTool(t *testing.T)         { testenv.Tool(t) }
 func TestPage(t *testing.T)         { testenv.DOM(t) }
+func TestMore(t *testing.T)         { if testenv.OracleFull() { t.Log() } }
 func TestByHelper(t *testing.T)     { helper(t) }
 func TestHanded(t *testing.T)       { t.Run("x", helper) }
 func TestByMethod(t *testing.T)     { new(suite).compare(t) }
@@ -114,7 +116,7 @@ func TestTestsof(t *testing.T) {
 		name, dir, args, want string
 		fails                 bool
 	}{
-		{"oracle", full, "oracle", "^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$\n", false},
+		{"oracle", full, "oracle", "^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestMore|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$\n", false},
 		{"shared", full, "shared", "^(FuzzGlob|TestGlob|TestShared)$\n", false},
 		{"no tests", empty, "oracle", "testsof: no test of that kind in this folder\n", true},
 		{"another kind", full, "all", "testsof: want oracle or shared\n", true},
