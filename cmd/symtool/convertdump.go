@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -21,7 +22,7 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 	defer closer.Close()
 	c.tell(in.name, d.Problems, statusInput)
 	if c.strict {
-		lost, err := walk.Write(contextWriter{ctx, io.Discard}, c.to.name, d)
+		lost, err := c.writeDump(ctx, io.Discard, in, d)
 		if err == nil {
 			err = c.strictly(lost)
 		}
@@ -32,7 +33,7 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 	}
 	var lost []bin.Problem
 	err = c.writeOut(func(out io.Writer) (err error) {
-		lost, err = walk.Write(contextWriter{ctx, out}, c.to.name, d)
+		lost, err = c.writeDump(ctx, out, in, d)
 		return err
 	})
 	if err != nil {
@@ -48,6 +49,17 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 			count(len(d.Modules), "module"), count(len(d.Memory.Regions), "region"))
 	}
 	return nil
+}
+
+// writeDump writes a dump. Where the format has no form for it, the dump is to blame, and not
+// what it is written to.
+func (c *converter) writeDump(ctx context.Context, out io.Writer, in *input, d *dump.Dump) ([]bin.Problem, error) {
+	lost, err := walk.Write(contextWriter{ctx, out}, c.to.name, d)
+	var formless *bin.Error
+	if errors.As(err, &formless) {
+		err = inputError(in.name, err)
+	}
+	return lost, err
 }
 
 // withoutID counts the modules whose id the dump does not hold.

@@ -140,7 +140,7 @@ func (c *converter) framesOf(s *symbols) (*unwinding, error) {
 	if c.binary != "" {
 		f, err := openLinked(c.binary)
 		if err != nil {
-			return nil, err
+			return nil, inputError(c.binary, err)
 		}
 		defer f.Close()
 		base, orders = f.LoadBase(), []binary.ByteOrder{f.Order}
@@ -304,7 +304,7 @@ func runObjcopy(ctx context.Context, dir, change string, section []byte, binary 
 		if err = run.Run(); err == nil {
 			return made, nil
 		}
-		failed = fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(said.String()))
+		failed = fmt.Errorf("%s: %s: %w: %s", binary, name, err, strings.TrimSpace(said.String()))
 	}
 	return "", failed
 }

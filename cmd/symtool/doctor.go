@@ -244,7 +244,7 @@ func failure(file string, err error) string {
 	case errors.As(err, &path) && path.Path == file:
 		return file + ": " + path.Err.Error()
 	}
-	return named(file, err, strings.TrimPrefix(err.Error(), file+": "))
+	return named(file, err, err.Error())
 }
 
 // tell prints the damage of a file.
@@ -274,7 +274,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	}
 	in, err := openInput(g.File, "")
 	if err != nil {
-		return errors.New(strings.TrimSuffix(failure(g.File, err), "; --from names one"))
+		return &statusError{statusInput, errors.New(strings.TrimSuffix(err.Error(), "; --from names one"))}
 	}
 	defer in.Close()
 	if g.Kind = in.format.name; g.Kind == "elf" {

@@ -76,8 +76,12 @@ func (r *dumpResult) fail(err error) {
 	}
 }
 
-// inputError gives err the name of the file, unless it has it.
+// inputError gives err the name of the file, unless it has it. An input error stays as it
+// is: it may be about another file.
 func inputError(file string, err error) error {
+	if known, ok := err.(*statusError); ok {
+		return known
+	}
 	return &statusError{statusInput, errors.New(named(file, err, err.Error()))}
 }
 
