@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // OpenFile is Open for a symbol file that is open already, which then belongs to the
@@ -16,7 +17,7 @@ import (
 // functions that were read. 0 is no limit to the index, and as many functions as Open
 // keeps.
 func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
-	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, maxText, most)
+	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, most)
 	if err != nil || t != text(f) {
 		f.Close()
 	}

@@ -44,7 +44,7 @@ type Servers struct {
 const (
 	defaultTimeout = time.Minute
 	defaultMaxTime = 30 * time.Minute
-	defaultMaxSize = maxText
+	defaultMaxSize = symfmt.MaxText
 )
 
 // missAge is how long a server is believed not to have a file: symbols of new

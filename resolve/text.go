@@ -26,14 +26,10 @@ func (memoryText) Close() error { return nil }
 // cannot be read at random; a longer one goes to a temporary file.
 const heldText = 4 << 20
 
-// maxText is how much of the text of a compressed symbol file is read, in bytes:
-// the largest are 1 or 2 GB, and a file of some KiB may hold any length.
-const maxText = 4 << 30
-
 // openText makes the index of the symbol file in f and returns its text. What is
 // not compressed is read from f itself, which the text then owns.
 func openText(f *os.File, name string) (*Index, text, []bin.Problem, error) {
-	return openTextUpTo(f, name, maxText)
+	return openTextUpTo(f, name, symfmt.MaxText)
 }
 
 func openTextUpTo(f *os.File, name string, most int64) (*Index, text, []bin.Problem, error) {

@@ -24,6 +24,11 @@ const (
 	freeText     = 1 << 20
 )
 
+// MaxText is how much text is copied to memory or a temporary file, where a symbol
+// file cannot be read at random: the largest have 1 or 2 GB, and what a few KB are
+// unpacked to, or a pipe gives, may have any length.
+const MaxText = 4 << 30
+
 // How compressed data begins.
 var (
 	gzipMagic = []byte{0x1f, 0x8b}

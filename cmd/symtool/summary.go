@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,10 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
@@ -217,12 +220,16 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// printJSON writes what encodeJSON returns, without another copy of it.
+// printJSON writes what encodeJSON returns, piece by piece: encoding/json holds a
+// document twice before it writes any of it.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(&escapingWriter{w: w})
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	e := &escapingWriter{w: w}
+	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	_, err = e.Write([]byte("\n"))
+	return err
 }
 
 // escapingWriter escapes what does not print in JSON, which is written to it in whole

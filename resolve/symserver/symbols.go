@@ -187,10 +187,6 @@ func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, e
 	http.ServeContent(w, r, "", f.info.ModTime(), f.File)
 }
 
-// maxText is how much of the text of a compressed symbol file is sent, in bytes: a file
-// of some KiB may hold any length.
-const maxText = 4 << 30
-
 // unpack answers with the text of a compressed file.
 func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	etag := f.etag("identity")
@@ -207,7 +203,7 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 		err = errors.New("not compressed as its name says")
 	}
 	if err == nil {
-		err = w.copy(fetch.Limit(text, maxText))
+		err = w.copy(fetch.Limit(text, symfmt.MaxText))
 	}
 	s.broken(w, r, f, err)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/symtool/symtool/internal/fetch"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -55,8 +56,12 @@ func OpenSource(path string) (*Source, error) {
 }
 
 // Spool copies a symbol file that cannot be read twice into a temporary file,
-// without compression.
-func Spool(name string, r io.Reader) (*Source, error) {
+// without compression. Text behind symfmt.MaxText is cut off if it is compressed,
+// and an error otherwise.
+func Spool(name string, r io.Reader) (*Source, error) { return spool(name, r, symfmt.MaxText) }
+
+// spool is Spool with a limit of its own.
+func spool(name string, r io.Reader, most int64) (*Source, error) {
 	s := &Source{Name: name}
 	text, compression, err := symfmt.Decompress(r)
 	if err != nil {
@@ -64,7 +69,7 @@ func Spool(name string, r io.Reader) (*Source, error) {
 	}
 	s.Compression = compression
 	err = s.fill(func(w io.Writer) error {
-		_, err := io.Copy(w, text)
+		_, err := io.Copy(w, fetch.Limit(text, most))
 		var broken *os.PathError
 		if err != nil && compression != "" && !errors.As(err, &broken) {
 			s.damage, err = fmt.Errorf("%s: %w", name, err), nil

@@ -1,0 +1,58 @@
+package symdiff
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// TestSpoolLimit pins what of a text that is longer than the limit is compared:
+// what is in front of it, if the text is compressed; a pipe's is not read at all.
+func TestSpoolLimit(t *testing.T) {
+	const most = 100
+	text := "MODULE Linux x86_64 0 m\n" + strings.Repeat("PUBLIC 1000 0 p\n", 10)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	for _, tt := range []struct {
+		name, data  string
+		most        int64
+		damage, err string
+	}{
+		{"all of the text", text, int64(len(text)), "", ""},
+		{"text", text, most, "", "m.sym: copy to a temporary file: 184 bytes or more, over the limit of 100"},
+		{"all of the packed text", packed.String(), int64(len(text)), "", ""},
+		{"packed text", packed.String(), most, "m.sym: 184 bytes or more, over the limit of 100", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := spool("m.sym", strings.NewReader(tt.data), tt.most)
+			if s != nil {
+				defer s.Close()
+			}
+			if got := errorText(err); got != tt.err {
+				t.Fatalf("error %q, want %q", got, tt.err)
+			}
+			if err != nil {
+				return
+			}
+			if got := errorText(s.damage); got != tt.damage {
+				t.Errorf("damage %q, want %q", got, tt.damage)
+			}
+			if s.size > tt.most {
+				t.Errorf("%d bytes in the temporary file, want at most %d", s.size, tt.most)
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
