@@ -27,10 +27,8 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static fp-compile
 .DEFAULT_GOAL := build
 .PHONY: build dist run test shared oracle oracle-full beam bench bench-go scale fuzz hostile golden lint help
 
-# The tags leave out HTTP/2, 360 KB, as symbol servers have HTTP/1.1 as well, and a
-# generator of manual pages, whose tables take half a millisecond at each start.
 build: ## build/symtool
-	CGO_ENABLED=0 $(GO) build -trimpath -tags nethttpomithttp2,urfave_cli_no_docs -o build/symtool ./cmd/symtool
+	$(GO) build -o build/symtool ./cmd/symtool
 
 dist: ## build/dist: archives for linux/amd64 and arm64 with checksums and SBOM, the same bytes from any folder
 	$(GO) run ./.ci/dist -o build/dist

@@ -36,7 +36,7 @@ func notices(cpu string, info *buildinfo.BuildInfo) (list []notice, err error) {
 		return nil, err
 	}
 	list = []notice{{"Go", info.GoVersion, "LICENSE", text}}
-	cmd := exec.Command(goProgram(), "list", "-deps", "-json=Dir,Module", "-tags", "nethttpomithttp2,urfave_cli_no_docs", "./cmd/symtool")
+	cmd := exec.Command(goProgram(), "list", "-deps", "-json=Dir,Module", "./cmd/symtool")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+cpu, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {

@@ -34,7 +34,7 @@ var symtool = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built := filepath.Join(dir, "symtool")
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", built, "./cmd/symtool")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", built, "./cmd/symtool")
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()

@@ -181,7 +181,7 @@ func TestOracleBazel(t *testing.T) {
 	}
 	f := &farmTest{dir: openFolder(t)}
 	f.program = filepath.Join(f.dir, "symtool")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", f.program, ".")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", f.program, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -18,43 +18,6 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// maxRelease keeps the program from growing unseen: 15 MiB.
-const maxRelease = 15 << 20
-
-// The program as it is released is small. Without anything in Go's cache this takes
-// a minute of processor time.
-func TestReleaseOracle(t *testing.T) {
-	if testenv.Oracle(t); !testenv.OracleFull() {
-		t.Skip("compiles everything once more, with other flags: SYMTOOL_ORACLE=full runs it")
-	}
-	program := filepath.Join(t.TempDir(), "symtool")
-	releaseFor(t, "amd64", program)
-	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d bytes", info.Size())
-	if info.Size() > maxRelease {
-		t.Errorf("%d bytes, want at most %d: go tool nm -size tells what is large", info.Size(), maxRelease)
-	}
-	if out, err := exec.Command(testenv.Tool(t, "readelf"), "-lW", program).Output(); err != nil || bytes.Contains(out, []byte("INTERP")) {
-		t.Errorf("not static: %v\n%s", err, out)
-	}
-	out, err := exec.Command(program, "version", "--format", "json").Output()
-	if err != nil || !bytes.Contains(out, []byte("-tags=nethttpomithttp2,urfave_cli_no_docs")) || !bytes.Contains(out, []byte(`"revision": "`)) {
-		t.Errorf("version: %v\n%s", err, out)
-	}
-}
-
-func releaseFor(t *testing.T, cpu, program string) {
-	t.Helper()
-	cmd := exec.Command(filepath.Join(testenv.Root(t), ".ci/release"), program)
-	cmd.Env = append(os.Environ(), "GOARCH="+cpu)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-}
-
 // What make dist makes has the same bytes from two folders, with nothing in common
 // but the commit and the downloaded modules. Its parts are what they say.
 func TestDistOracle(t *testing.T) {
@@ -83,7 +46,20 @@ func TestDistOracle(t *testing.T) {
 		programs[cpu] = unpackDist(t, base+".tar.gz")
 		checkBOM(t, base+".cdx.json", programs[cpu])
 	}
+	checkRelease(t, programs["amd64"])
 	compareCPUs(t, programs["amd64"], programs["arm64"])
+}
+
+// checkRelease checks that a released program is static, and names its commit and how it was built.
+func checkRelease(t *testing.T, program string) {
+	t.Helper()
+	if out, err := exec.Command(testenv.Tool(t, "readelf"), "-lW", program).Output(); err != nil || bytes.Contains(out, []byte("INTERP")) {
+		t.Errorf("not static: %v\n%s", err, out)
+	}
+	out, err := exec.Command(program, "version", "--format", "json").Output()
+	if err != nil || !bytes.Contains(out, []byte("-trimpath=true")) || !bytes.Contains(out, []byte(`"revision": "`)) {
+		t.Errorf("version: %v\n%s", err, out)
+	}
 }
 
 // Links in the documents of a release's archive lead to files that the archive has.

@@ -57,8 +57,6 @@ var importRules = []rule{
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
 	{module + "/internal/testenv", productExcept(), "internal/testenv is for tests"},
-	{"text/template/...", productExcept(), "it calls methods by name, at which the linker keeps all methods of the program: see internal/page"},
-	{"html/template/...", productExcept(), "it calls methods by name, at which the linker keeps all methods of the program: see internal/page"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
 	{"github.com/owenrumney/go-sarif/v3/...", productExcept(), "SARIF is read in tests"},

@@ -64,7 +64,7 @@ func TestOracleOtherSystemsBuild(t *testing.T) {
 		t.Skip("takes minutes: runs with SYMTOOL_ORACLE=full")
 	}
 	for _, system := range otherSystems {
-		cmd := exec.Command("go", "build", "-tags", "nethttpomithttp2,urfave_cli_no_docs", "-o", filepath.Join(t.TempDir(), "symtool"), "./cmd/symtool")
+		cmd := exec.Command("go", "build", "-o", filepath.Join(t.TempDir(), "symtool"), "./cmd/symtool")
 		cmd.Dir = testenv.Root(t)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS="+system)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -88,7 +88,7 @@ func (p *listedPackage) own() bool {
 // listedFor lists the program's packages for a system, imported ones first.
 func listedFor(t *testing.T, system string) (list []listedPackage) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-tags", "nethttpomithttp2,urfave_cli_no_docs", "-json=ImportPath,Dir,GoFiles,ImportMap", "./cmd/symtool")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap", "./cmd/symtool")
 	cmd.Dir = testenv.Root(t)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64", "GOOS="+system)
 	out, err := cmd.Output()
