@@ -50,7 +50,7 @@ func lintBinary(t testing.TB, text []byte, f *elfobj.File, o Options) *Report {
 		o.File = "a.sym"
 	}
 	if o.Rules == nil {
-		o.Rules = binaryRules()
+		o.Rules = binaryRules
 	}
 	r, err := Run(context.Background(), bytes.NewReader(text), o)
 	if err != nil {

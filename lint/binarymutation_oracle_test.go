@@ -173,7 +173,7 @@ func mutationShares(t *testing.T, text []byte, f *elfobj.File, kind string, miss
 		t.Fatalf("%d blocks, %d after the damage", len(m.rows.blocks), len(after.blocks))
 	}
 	found := map[int]bool{}
-	for _, finding := range lintBinary(t, changed, f, Options{Rules: binaryRules(), MaxPerRule: 1 << 30}).Findings {
+	for _, finding := range lintBinary(t, changed, f, Options{Rules: binaryRules, MaxPerRule: 1 << 30}).Findings {
 		if finding.Rule.ID != "SYM551" && finding.Rule.ID != "SYM553" {
 			continue
 		}

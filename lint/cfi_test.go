@@ -140,7 +140,7 @@ func TestManyRuleTexts(t *testing.T) {
 
 // Rules work alone as they do together.
 func TestRulesAlone(t *testing.T) {
-	for _, rule := range slices.Concat(cfiRules(), winRules(), coverageRules()) {
+	for _, rule := range slices.Concat(cfiRules, winRules, coverageRules) {
 		r := lintWith(t, rule.Bad, func(o *Options) {
 			if rule.With != nil {
 				rule.With(o)

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -10,72 +9,70 @@ import (
 // publicHead is a file without functions.
 const publicHead = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 1000 0 f\n"
 
-var coverageRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID: "SYM701", Title: "no call frame information", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-			Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
+var coverageRules = []*Rule{
+	{
+		ID: "SYM701", Title: "no call frame information", Severity: Warning, Since: "0.1", Spec: cfiSpec,
+		Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
 through this module are guessed. A debug file that was split off with objcopy
 --only-keep-debug has none: dump it together with the binary.`,
-			Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
-			Bad:   amd64Head, At: 0,
-			Good:  amd64Head + goodInit,
-			Check: withCoverage(checkNoCFI),
-		},
-		{
-			ID: "SYM702", Title: "less call frame information than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-cfi",
-			Doc: `The share of the code that has call frame information is under the limit: with --binary
+		Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
+		Bad:   amd64Head, At: 0,
+		Good:  amd64Head + goodInit,
+		Check: withCoverage(checkNoCFI),
+	},
+	{
+		ID: "SYM702", Title: "less call frame information than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-cfi",
+		Doc: `The share of the code that has call frame information is under the limit: with --binary
 of the binary's executable bytes, otherwise of the code that FUNC and PUBLIC records
 name. So must be that of the functions' first bytes and, with --binary, that of
 return addresses: these are where a walker looks for rules, in each frame but the first.`,
-			With: func(o *Options) { o.MinCFI = 60 },
-			Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
-			Good:  publicHead + goodInit,
-			Check: withCoverage(checkMinCFI),
-		},
-		{
-			ID: "SYM703", Title: "fewer lines than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-lines",
-			Doc:  "The share of the functions' bytes that have line records is under the limit.",
-			With: func(o *Options) { o.MinLines = 99 },
-			Bad:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + goodInit, At: 0,
-			Good:  amd64Head + goodInit,
-			Check: withCoverage(checkMinLines),
-		},
-		{
-			ID: "SYM704", Title: "no lines", Severity: Note, Since: "0.1", Spec: "symbol_files: Line records",
-			Doc: `No function has a line record: stacks show names of functions without files and
+		With: func(o *Options) { o.MinCFI = 60 },
+		Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
+		Good:  publicHead + goodInit,
+		Check: withCoverage(checkMinCFI),
+	},
+	{
+		ID: "SYM703", Title: "fewer lines than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-lines",
+		Doc:  "The share of the functions' bytes that have line records is under the limit.",
+		With: func(o *Options) { o.MinLines = 99 },
+		Bad:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + goodInit, At: 0,
+		Good:  amd64Head + goodInit,
+		Check: withCoverage(checkMinLines),
+	},
+	{
+		ID: "SYM704", Title: "no lines", Severity: Note, Since: "0.1", Spec: "symbol_files: Line records",
+		Doc: `No function has a line record: stacks show names of functions without files and
 lines. The binary was built or dumped without debug information.`,
-			Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + goodInit, At: 0,
-			Good: amd64Head + goodInit,
-			Check: withCoverage(func(p *Pass, c *Coverage) {
-				if c.Functions > 0 && c.WithLines.Covered == 0 {
-					p.ReportLine(0, "none of %s has line records", plural(uint64(c.Functions), "function"))
-				}
-			}),
-		},
-		{
-			ID: "SYM705", Title: "no names", Severity: Warning, Since: "0.1", Spec: "symbol_files: FUNC records",
-			Doc: "There is neither a FUNC nor a PUBLIC record: stacks show addresses only.",
-			Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + goodInit, At: 0,
-			Good: publicHead + goodInit,
-			Check: withCoverage(func(p *Pass, c *Coverage) {
-				if c.Functions+c.Publics == 0 {
-					p.ReportLine(0, "there is no FUNC and no PUBLIC record")
-				}
-			}),
-		},
-		{
-			ID: "SYM706", Title: "function without call frame information", Severity: Note, Since: "0.1", Spec: cfiSpec,
-			Doc: `Other functions of the module have call frame information, and this has none at all
+		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + goodInit, At: 0,
+		Good: amd64Head + goodInit,
+		Check: withCoverage(func(p *Pass, c *Coverage) {
+			if c.Functions > 0 && c.WithLines.Covered == 0 {
+				p.ReportLine(0, "none of %s has line records", plural(uint64(c.Functions), "function"))
+			}
+		}),
+	},
+	{
+		ID: "SYM705", Title: "no names", Severity: Warning, Since: "0.1", Spec: "symbol_files: FUNC records",
+		Doc: "There is neither a FUNC nor a PUBLIC record: stacks show addresses only.",
+		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + goodInit, At: 0,
+		Good: publicHead + goodInit,
+		Check: withCoverage(func(p *Pass, c *Coverage) {
+			if c.Functions+c.Publics == 0 {
+				p.ReportLine(0, "there is no FUNC and no PUBLIC record")
+			}
+		}),
+	},
+	{
+		ID: "SYM706", Title: "function without call frame information", Severity: Note, Since: "0.1", Spec: cfiSpec,
+		Doc: `Other functions of the module have call frame information, and this has none at all
 or none for a part of it. Readers guess the caller of a frame there. Assembly
 without .cfi directives is like that. A PUBLIC has no size: what is counted goes up to
 what follows. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
-			Bad: amd64Head + goodInit + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
-			Good:  amd64Head + goodInit,
-			Check: checkFunctions,
-		},
-	}
-})
+		Bad: amd64Head + goodInit + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
+		Good:  amd64Head + goodInit,
+		Check: checkFunctions,
+	},
+}
 
 // withCoverage checks what was measured.
 func withCoverage(f func(*Pass, *Coverage)) checkFunc {

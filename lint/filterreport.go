@@ -26,10 +26,10 @@ func (f *Filter) Report(rules []*Rule) *Report {
 			switch {
 			case !checked(s.Rule):
 			case expired && checked("SYM903"):
-				p.rule = suppressRules()[2]
+				p.rule = suppressRules[2]
 				p.ReportLine(s.Line, "suppression of %s has expired: its last day was %s (reason: %s)", s.Rule, s.Expires, s.Reason)
 			case !expired && checked("SYM901") && f.suppressed[i] == 0 && !slices.ContainsFunc(f.unread, s.matchesFile):
-				p.rule = suppressRules()[0]
+				p.rule = suppressRules[0]
 				p.ReportLine(s.Line, "%s", f.idle(i))
 			}
 		}
@@ -38,7 +38,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 		p.report.File = ""
 	}
 	if f.baseline != nil && checked("SYM902") {
-		p.rule, p.Options.File = suppressRules()[1], f.baseline.File
+		p.rule, p.Options.File = suppressRules[1], f.baseline.File
 		p.report.File = cmp.Or(p.report.File, f.baseline.File)
 		for _, e := range f.baseline.Sorted() {
 			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) && !slices.ContainsFunc(f.unread, e.isOf) {

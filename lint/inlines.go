@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -11,172 +10,170 @@ import (
 // maxRanges is how many ranges Breakpad reads: 512 fields, of which four come first.
 const maxRanges = 254
 
-var inlineRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM313",
-			Title:    "INLINE skips a level",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `The level of an INLINE is at most one above that of the INLINE before it, and 0 for
+var inlineRules = []*Rule{
+	{
+		ID:       "SYM313",
+		Title:    "INLINE skips a level",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `The level of an INLINE is at most one above that of the INLINE before it, and 0 for
 the first. Breakpad drops one that skips a level, and the inlined call is missing in
 stacks; rust-minidump sorts them. Mozilla's dump_syms orders INLINEs by address, not by
 call. symtool dump writes them in order. Where no INLINE of the level above holds it at
 all, see SYM325.`,
-			Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4 1008 4\n" +
-				"INLINE 1 5 0 0 1000 2\nINLINE 0 7 0 0 1004 4\nINLINE 2 5 0 0 1000 2\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:   8,
-			On:   onFunc,
-			Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.skips }, func(p *Pass, x *nestRange) {
-				p.reportPos(x.pos, "level %d, want at most %d here", x.depth, x.most)
-			}),
-		},
-		{
-			ID:       "SYM314",
-			Title:    "INLINE range outside its FUNC",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `Readers look for the function first, so that this part of the range is never found:
+		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4 1008 4\n" +
+			"INLINE 1 5 0 0 1000 2\nINLINE 0 7 0 0 1004 4\nINLINE 2 5 0 0 1000 2\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:   8,
+		On:   onFunc,
+		Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.skips }, func(p *Pass, x *nestRange) {
+			p.reportPos(x.pos, "level %d, want at most %d here", x.depth, x.most)
+		}),
+	},
+	{
+		ID:       "SYM314",
+		Title:    "INLINE range outside its FUNC",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `Readers look for the function first, so that this part of the range is never found:
 if the code is in another part of a split function, the inlined call is missing there.
 Breakpad's dumper repeats all INLINEs under every part.`,
-			Cites: []string{"symbolic#603"},
-			Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 100c 8\n1000 10 1 0\n",
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    5,
-			On:    onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if !p.InFunc {
+		Cites: []string{"symbolic#603"},
+		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 100c 8\n1000 10 1 0\n",
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    5,
+		On:    onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if !p.InFunc {
+					return
+				}
+				for i, x := range r.Inline.Ranges {
+					if !p.Func.holds(x) {
+						p.Report(r, rangeField(r, i), "range [%x, %x) outside the function [%x, %x)",
+							x.RVA, x.RVA+symfmt.RVA(x.Size), p.Func.RVA, p.Func.End())
 						return
 					}
-					for i, x := range r.Inline.Ranges {
-						if !p.Func.holds(x) {
-							p.Report(r, rangeField(r, i), "range [%x, %x) outside the function [%x, %x)",
-								x.RVA, x.RVA+symfmt.RVA(x.Size), p.Func.RVA, p.Func.End())
-							return
-						}
-					}
-				}, nil
-			},
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM315",
-			Title:    "INLINE range outside its parent",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `"The ranges of an INLINE record are always inside the ranges described by its parent
+	},
+	{
+		ID:       "SYM315",
+		Title:    "INLINE range outside its parent",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `"The ranges of an INLINE record are always inside the ranges described by its parent
 record", the last in front of it that is a level higher. Breakpad makes the larger range
 the caller, or drops the record: the stack has the calls in the wrong order, or misses
 one. rust-minidump looks at levels alone, and finds it where another INLINE of the level
 above holds it: where none does, see SYM325. Mozilla's dump_syms joins equal neighbours
 of two calls.`,
-			Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
-				"INLINE 1 6 0 0 1004 8\nINLINE 0 7 0 0 1008 8\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
-				"INLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
-			At: 6,
-			On: onFunc,
-			Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.strays }, func(p *Pass, x *nestRange) {
-				p.reportPos(x.pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.depth-1)
-			}),
-		},
-		{
-			ID:       "SYM316",
-			Title:    "INLINEs of one level overlap",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `An instruction comes from one call of a level. Breakpad drops a range that overlaps in
+		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
+			"INLINE 1 6 0 0 1004 8\nINLINE 0 7 0 0 1008 8\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
+			"INLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
+		At: 6,
+		On: onFunc,
+		Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.strays }, func(p *Pass, x *nestRange) {
+			p.reportPos(x.pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.depth-1)
+		}),
+	},
+	{
+		ID:       "SYM316",
+		Title:    "INLINEs of one level overlap",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `An instruction comes from one call of a level. Breakpad drops a range that overlaps in
 part, rust-minidump takes one of the two: the stack has the wrong call.`,
-			Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
-				"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
-				"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
-			At: 6,
-			On: onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if p.InFunc && p.nest.overlaps {
-						p.Report(r, 1, "ranges overlap those of another INLINE of level %d with the same parent", r.Inline.Depth)
-					}
-				}, nil
-			},
+		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
+			"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
+			"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
+		At: 6,
+		On: onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if p.InFunc && p.nest.overlaps {
+					p.Report(r, 1, "ranges overlap those of another INLINE of level %d with the same parent", r.Inline.Depth)
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM317",
-			Title:    "INLINE range without bytes",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc:      `Readers drop it. A linker or compiler removed the code, or the dumper took an end for a start.`,
-			Bad:      head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 0\n1000 10 1 0\n",
-			Good:     head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:       5,
-			On:       onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					for i, x := range r.Inline.Ranges {
-						if x.Size == 0 {
-							p.Report(r, rangeField(r, i)+1, "range at %x of size 0", x.RVA)
-							return
-						}
+	},
+	{
+		ID:       "SYM317",
+		Title:    "INLINE range without bytes",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc:      `Readers drop it. A linker or compiler removed the code, or the dumper took an end for a start.`,
+		Bad:      head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 0\n1000 10 1 0\n",
+		Good:     head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:       5,
+		On:       onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				for i, x := range r.Inline.Ranges {
+					if x.Size == 0 {
+						p.Report(r, rangeField(r, i)+1, "range at %x of size 0", x.RVA)
+						return
 					}
-				}, nil
-			},
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM318",
-			Title:    "INLINE behind line records",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symtool: order of what it writes",
-			Doc: `Readers take any order; dumpers write the INLINEs of a FUNC in front of its lines. It
+	},
+	{
+		ID:       "SYM318",
+		Title:    "INLINE behind line records",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers take any order; dumpers write the INLINEs of a FUNC in front of its lines. It
 is told once.`,
-			Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\nINLINE 0 5 0 0 1004 4\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:   6,
-			On:   onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				n, first := 0, 0
-				return func(r *symfmt.Record) {
-						if p.InFunc && p.Func.Lines > 0 {
-							if n++; n == 1 {
-								first = r.Pos().Line
-							}
-						}
-					}, func() {
-						if n > 0 {
-							p.ReportLine(first, "INLINE behind line records; %s of this kind", plural(n, "record"))
+		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\nINLINE 0 5 0 0 1004 4\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:   6,
+		On:   onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			n, first := 0, 0
+			return func(r *symfmt.Record) {
+					if p.InFunc && p.Func.Lines > 0 {
+						if n++; n == 1 {
+							first = r.Pos().Line
 						}
 					}
-			},
+				}, func() {
+					if n > 0 {
+						p.ReportLine(first, "INLINE behind line records; %s of this kind", plural(n, "record"))
+					}
+				}
 		},
-		{
-			ID:       "SYM319",
-			Title:    "INLINE with more ranges than Breakpad reads",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "Breakpad: ParseInline",
-			Doc: `Breakpad reads 512 fields of an INLINE, which are 254 ranges, and drops a record with
+	},
+	{
+		ID:       "SYM319",
+		Title:    "INLINE with more ranges than Breakpad reads",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "Breakpad: ParseInline",
+		Doc: `Breakpad reads 512 fields of an INLINE, which are 254 ranges, and drops a record with
 more: the call and those inlined into it are missing in stacks.`,
-			Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges+1) + "\n1000 1000 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges) + "\n1000 1000 1 0\n",
-			At:   5,
-			On:   onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if n := len(r.Inline.Ranges); n > maxRanges {
-						p.Report(r, -1, "INLINE of %s, want at most %d", plural(n, "range"), maxRanges)
-					}
-				}, nil
-			},
+		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges+1) + "\n1000 1000 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges) + "\n1000 1000 1 0\n",
+		At:   5,
+		On:   onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if n := len(r.Inline.Ranges); n > maxRanges {
+					p.Report(r, -1, "INLINE of %s, want at most %d", plural(n, "range"), maxRanges)
+				}
+			}, nil
 		},
-	}
-})
+	},
+}
 
 // rangeField is the field of an INLINE in which range number i starts.
 func rangeField(r *symfmt.Record, i int) int {

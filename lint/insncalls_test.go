@@ -117,7 +117,7 @@ func TestMinCFICalls(t *testing.T) {
 	} {
 		cov := &Coverage{Functions: 1, All: CodeShare{Share: Share{99, 100}}, Entries: Share{1, 1}, Calls: &Share{74, 76}, known: ranges{{RVA: 0, Size: 99}}}
 		cov.judge(&Facts{HasModule: true}, c.limit, 0)
-		p := &Pass{Facts: &Facts{}, Options: Options{MinCFI: c.limit, MaxPerRule: 1}, report: &Report{Counts: map[string]int{}}, rule: coverageRules()[1]}
+		p := &Pass{Facts: &Facts{}, Options: Options{MinCFI: c.limit, MaxPerRule: 1}, report: &Report{Counts: map[string]int{}}, rule: coverageRules[1]}
 		checkMinCFI(p, cov)
 		if n := p.report.Counts["SYM702"]; cov.Verdict != c.verdict || n != c.found || !slices.Contains(cov.Reasons, c.reason) {
 			t.Errorf("%v: %s, %d findings, want %s, %d: %q", c.limit, cov.Verdict, n, c.verdict, c.found, cov.Reasons)

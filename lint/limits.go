@@ -2,7 +2,6 @@ package lint
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -12,97 +11,95 @@ import (
 const longLine = 80 << 10
 
 // limitRules are about records that some readers do not take.
-var limitRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM124",
-			Title:    "line that is too long for some readers",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "rust-minidump: sym_file/mod.rs",
-			Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
+var limitRules = []*Rule{
+	{
+		ID:       "SYM124",
+		Title:    "line that is too long for some readers",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "rust-minidump: sym_file/mod.rs",
+		Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
 this length helps nobody: shorten it.`,
-			Bad:  head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
-			Good: head + "FUNC 1000 10 0 f\n",
-			At:   2,
-			On:   withKinds(named, symfmt.KindInfo, symfmt.KindInline),
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if n := len(r.Text()); n > longLine {
-						p.Report(r, -1, "line of %d bytes, want at most %d", n, longLine)
-					}
-				}, nil
-			},
+		Bad:  head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
+		Good: head + "FUNC 1000 10 0 f\n",
+		At:   2,
+		On:   withKinds(named, symfmt.KindInfo, symfmt.KindInline),
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if n := len(r.Text()); n > longLine {
+					p.Report(r, -1, "line of %d bytes, want at most %d", n, longLine)
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM125",
-			Title:    "size over 32 bits",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "rust-minidump: sym_file/parser.rs",
-			Doc: `rust-minidump refuses the file: sizes have 32 bits there, those of code and of
+	},
+	{
+		ID:       "SYM125",
+		Title:    "size over 32 bits",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "rust-minidump: sym_file/parser.rs",
+		Doc: `rust-minidump refuses the file: sizes have 32 bits there, those of code and of
 parameters. No function is that large: the dumper computed the size from the
 addresses of two different things, or from an end that was not there.`,
-			Bad:    head + "FUNC 1000 123456789 0 f\n",
-			Good:   head + "FUNC 1000 12345 0 f\n",
-			At:     2,
-			On:     allKinds,
-			Faults: LineBig,
-			Check:  sizes32,
-		},
-		{
-			ID:       "SYM126",
-			Title:    "INLINE of the old form, without a call file",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-			Doc: `Breakpad tells the two forms apart by the number of fields. rust-minidump, and
+		Bad:    head + "FUNC 1000 123456789 0 f\n",
+		Good:   head + "FUNC 1000 12345 0 f\n",
+		At:     2,
+		On:     allKinds,
+		Faults: LineBig,
+		Check:  sizes32,
+	},
+	{
+		ID:       "SYM126",
+		Title:    "INLINE of the old form, without a call file",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
+		Doc: `Breakpad tells the two forms apart by the number of fields. rust-minidump, and
 Breakpad from the years before, know one of them: rust-minidump refuses the file. It
 is told once, at the first. Dump the binary again.`,
-			Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:   5,
-			On:   onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				first := 0
-				return func(r *symfmt.Record) {
-						if r.OldForm && first == 0 {
-							first = r.Pos().Line
-						}
-					}, func() {
-						if p.Forms.OldOrigins() {
-							p.ReportLine(first, "INLINE without a call file; %s of this form", plural(p.Forms.Old, "record"))
-						}
+		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:   5,
+		On:   onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			first := 0
+			return func(r *symfmt.Record) {
+					if r.OldForm && first == 0 {
+						first = r.Pos().Line
 					}
-			},
+				}, func() {
+					if p.Forms.OldOrigins() {
+						p.ReportLine(first, "INLINE without a call file; %s of this form", plural(p.Forms.Old, "record"))
+					}
+				}
 		},
-		{
-			ID:       "SYM127",
-			Title:    "INLINE at an absurdly deep level",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `Compilers nest inlined calls some dozen levels deep. Readers that go down level by
+	},
+	{
+		ID:       "SYM127",
+		Title:    "INLINE at an absurdly deep level",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `Compilers nest inlined calls some dozen levels deep. Readers that go down level by
 level have run out of stack on such files, and symbolic had a limit for some weeks.
 lint looks no deeper than this. The level is damaged, or the dumper followed a call
 that holds itself.`,
-			Cites: []string{"symbolic#1014"},
-			Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    5,
-			On:    onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if r.Inline.Depth >= maxDepth {
-						p.Report(r, 1, "level %d, want less than %d", r.Inline.Depth, maxDepth)
-					}
-				}, nil
-			},
+		Cites: []string{"symbolic#1014"},
+		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    5,
+		On:    onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if r.Inline.Depth >= maxDepth {
+					p.Report(r, 1, "level %d, want less than %d", r.Inline.Depth, maxDepth)
+				}
+			}, nil
 		},
-	}
-})
+	},
+}
 
 // sizes32 looks at the sizes of every record.
 func sizes32(p *Pass) (func(*symfmt.Record), func()) {

@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"sync"
-
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -71,127 +69,125 @@ var onLine = []symfmt.Kind{symfmt.KindLine}
 // withLine is a function with one line record for all of it.
 const withLine = head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n"
 
-var lineRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM306",
-			Title:    "line record before its FUNC",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `The line belongs to code of the function before, or of none. Readers that look
+var lineRules = []*Rule{
+	{
+		ID:       "SYM306",
+		Title:    "line record before its FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `The line belongs to code of the function before, or of none. Readers that look
 through line records find this function for an address that is not its own, with a
 negative offset; others never find the line.`,
-			Cites:  []string{"dump_syms#535", "symbolic#746", "Mozilla bug 1810249"},
-			Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\nff8 8 1 0\n1000 10 1 0\n",
-			Good:   withLine,
-			At:     4,
-			On:     onLine,
-			Faults: LineBefore,
-			Check: lineFault(func(p *Pass, r *symfmt.Record) {
-				p.Report(r, 0, "line at %x, before its function at %x", r.Line.RVA, p.Func.RVA)
-			}),
-		},
-		{
-			ID:       "SYM307",
-			Title:    "line record past the end of its FUNC",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `Readers look for the function first: the bytes past its end have no line there, or
+		Cites:  []string{"dump_syms#535", "symbolic#746", "Mozilla bug 1810249"},
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\nff8 8 1 0\n1000 10 1 0\n",
+		Good:   withLine,
+		At:     4,
+		On:     onLine,
+		Faults: LineBefore,
+		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+			p.Report(r, 0, "line at %x, before its function at %x", r.Line.RVA, p.Func.RVA)
+		}),
+	},
+	{
+		ID:       "SYM307",
+		Title:    "line record past the end of its FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Readers look for the function first: the bytes past its end have no line there, or
 those of another function. The size of the FUNC or of the line is wrong.`,
-			Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n1010 4 2 0\n",
-			Good:   withLine,
-			At:     5,
-			On:     onLine,
-			Faults: LinePast,
-			Check: lineFault(func(p *Pass, r *symfmt.Record) {
-				l := &r.Line
-				p.Report(r, 0, "line [%x, %x) past the end of its function, %x", l.RVA, l.RVA+symfmt.RVA(l.Size), p.Func.End())
-			}),
-		},
-		{
-			ID:       "SYM308",
-			Title:    "line records are not ordered by address",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symtool: order of what it writes",
-			Doc: `Readers sort them. Where records overlap, which one wins depends on their order. It
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n1010 4 2 0\n",
+		Good:   withLine,
+		At:     5,
+		On:     onLine,
+		Faults: LinePast,
+		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+			l := &r.Line
+			p.Report(r, 0, "line [%x, %x) past the end of its function, %x", l.RVA, l.RVA+symfmt.RVA(l.Size), p.Func.End())
+		}),
+	},
+	{
+		ID:       "SYM308",
+		Title:    "line records are not ordered by address",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers sort them. Where records overlap, which one wins depends on their order. It
 is told once.`,
-			Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1008 8 2 0\n1000 8 1 0\n",
-			Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
-			At:     5,
-			On:     onLine,
-			Faults: LineOrder,
-			Check:  countFault("line record is at a lower address than the one before it"),
-		},
-		{
-			ID:       "SYM309",
-			Title:    "line record overlaps another of its FUNC",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `"No two line records cover the same range of addresses." Breakpad drops the one that
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1008 8 2 0\n1000 8 1 0\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		At:     5,
+		On:     onLine,
+		Faults: LineOrder,
+		Check:  countFault("line record is at a lower address than the one before it"),
+	},
+	{
+		ID:       "SYM309",
+		Title:    "line record overlaps another of its FUNC",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `"No two line records cover the same range of addresses." Breakpad drops the one that
 comes later, rust-minidump the one of the higher address: code gets the wrong line, or
 none where the dropped one goes on.`,
-			Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 c 1 0\n1008 8 2 0\n",
-			Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
-			At:     5,
-			On:     onLine,
-			Faults: LineOverlap,
-			Check: lineFault(func(p *Pass, r *symfmt.Record) {
-				l := &r.Line
-				p.Report(r, 0, "line [%x, %x) overlaps one before it", l.RVA, l.RVA+symfmt.RVA(l.Size))
-			}),
-		},
-		{
-			ID:       "SYM310",
-			Title:    "line record without bytes",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `Readers drop it. Dumpers of PDB files write them for lines without code of their own.
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 c 1 0\n1008 8 2 0\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		At:     5,
+		On:     onLine,
+		Faults: LineOverlap,
+		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+			l := &r.Line
+			p.Report(r, 0, "line [%x, %x) overlaps one before it", l.RVA, l.RVA+symfmt.RVA(l.Size))
+		}),
+	},
+	{
+		ID:       "SYM310",
+		Title:    "line record without bytes",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Readers drop it. Dumpers of PDB files write them for lines without code of their own.
 It is told once.`,
-			Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 0 1 0\n1000 10 2 0\n",
-			Good:   withLine,
-			At:     4,
-			On:     onLine,
-			Faults: LineEmpty,
-			Check:  countFault("line record of size 0"),
-		},
-		{
-			ID:       "SYM311",
-			Title:    "line number 0",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `The compiler gave no line for this code. Frames there have a file and line 0. The
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 0 1 0\n1000 10 2 0\n",
+		Good:   withLine,
+		At:     4,
+		On:     onLine,
+		Faults: LineEmpty,
+		Check:  countFault("line record of size 0"),
+	},
+	{
+		ID:       "SYM311",
+		Title:    "line number 0",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `The compiler gave no line for this code. Frames there have a file and line 0. The
 specification counts from 1; all readers take 0. It is told once.`,
-			Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 0 0\n",
-			Good:   withLine,
-			At:     4,
-			On:     onLine,
-			Faults: LineNoNumber,
-			Check:  countFault("line number 0"),
-		},
-		{
-			ID:       "SYM312",
-			Title:    "FUNCs with gaps between their lines",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `Frames in the gaps have a function but no line. Compilers leave few: data in code,
+		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 0 0\n",
+		Good:   withLine,
+		At:     4,
+		On:     onLine,
+		Faults: LineNoNumber,
+		Check:  countFault("line number 0"),
+	},
+	{
+		ID:       "SYM312",
+		Title:    "FUNCs with gaps between their lines",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Frames in the gaps have a function but no line. Compilers leave few: data in code,
 padding, and code that no line of the source asks for. It is told once, at the first
 FUNC; those without any line do not count.`,
-			Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
-			Good: withLine,
-			At:   3,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() { reportGaps(p) }
-			},
+		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
+		Good: withLine,
+		At:   3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() { reportGaps(p) }
 		},
-	}
-})
+	},
+}
 
 // lineFault makes a check that tells of each line record with the rule's fault.
 func lineFault(tell func(p *Pass, r *symfmt.Record)) func(*Pass) (func(*symfmt.Record), func()) {

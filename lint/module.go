@@ -3,7 +3,6 @@ package lint
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -21,112 +20,110 @@ var onModule = []symfmt.Kind{symfmt.KindModule}
 // guidDigits are the digits of an id in front of the age.
 const guidDigits = 32
 
-var moduleRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM108",
-			Title:    "debug id of the wrong length",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc: `The id is 32 digits and the age, one to eight more; the oldest PDBs have 8 digits and
+var moduleRules = []*Rule{
+	{
+		ID:       "SYM108",
+		Title:    "debug id of the wrong length",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `The id is 32 digits and the age, one to eight more; the oldest PDBs have 8 digits and
 the age. Readers compute the id of a module in a dump in this form and look for the
 file under it: they will not find this one. A common cause is an id without the age,
 which on Linux is 0.`,
-			Cites: []string{"dump_syms#629"},
-			Bad:   "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF a\n",
-			Good:  head,
-			At:    1,
-			On:    onModule,
-			Check: module(func(p *Pass, r *symfmt.Record) {
-				if n := len(r.DebugID); n > 40 || n < 33 && (n < 9 || n > 16 || !isWindows(string(r.OS))) {
-					p.Report(r, 3, "id of %s, want 33 to 40", plural(n, "digit"))
-				}
-			}),
-		},
-		{
-			ID:       "SYM109",
-			Title:    "debug id of zeros alone",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc: `The binary has no build id, or the dumper did not find it. All modules without an id
+		Cites: []string{"dump_syms#629"},
+		Bad:   "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF a\n",
+		Good:  head,
+		At:    1,
+		On:    onModule,
+		Check: module(func(p *Pass, r *symfmt.Record) {
+			if n := len(r.DebugID); n > 40 || n < 33 && (n < 9 || n > 16 || !isWindows(string(r.OS))) {
+				p.Report(r, 3, "id of %s, want 33 to 40", plural(n, "digit"))
+			}
+		}),
+	},
+	{
+		ID:       "SYM109",
+		Title:    "debug id of zeros alone",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `The binary has no build id, or the dumper did not find it. All modules without an id
 look for this one file, so that a store keeps only the last one, for whatever version
 of the module. Link with --build-id.`,
-			Bad:  "MODULE Linux x86_64 000000000000000000000000000000000 a\n",
-			Good: head,
-			At:   1,
-			On:   onModule,
-			Check: module(func(p *Pass, r *symfmt.Record) {
-				if len(r.DebugID) > 0 && strings.Trim(string(r.DebugID), "0") == "" {
-					p.Report(r, 3, "id of zeros alone")
-				}
-			}),
-		},
-		{
-			ID:       "SYM110",
-			Title:    "debug id with lower-case digits",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc: `Readers look for the file under an id of upper-case digits. Where the store's names
+		Bad:  "MODULE Linux x86_64 000000000000000000000000000000000 a\n",
+		Good: head,
+		At:   1,
+		On:   onModule,
+		Check: module(func(p *Pass, r *symfmt.Record) {
+			if len(r.DebugID) > 0 && strings.Trim(string(r.DebugID), "0") == "" {
+				p.Report(r, 3, "id of zeros alone")
+			}
+		}),
+	},
+	{
+		ID:       "SYM110",
+		Title:    "debug id with lower-case digits",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `Readers look for the file under an id of upper-case digits. Where the store's names
 tell case apart, as most servers and Linux do, they do not find one in lower case. Of
 the age, either case is in use.`,
-			Cites: []string{"dump_syms#629"},
-			Bad:   "MODULE Linux x86_64 0123456789abcdef0123456789ABCDEF0 a\n",
-			Good:  head,
-			At:    1,
-			On:    onModule,
-			Check: module(func(p *Pass, r *symfmt.Record) {
-				id := string(r.DebugID)
-				if id = id[:min(len(id), guidDigits)]; id != strings.ToUpper(id) {
-					p.Report(r, 3, "id with lower-case digits, want %s", quoted(strings.ToUpper(id)+string(r.DebugID[len(id):])))
-				}
-			}),
-		},
-		{
-			ID:       "SYM111",
-			Title:    "operating system that nobody knows",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc:      `Servers and tools that decide by the operating system do not know what to do with the file.`,
-			Bad:      "MODULE Linus x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n",
-			Good:     head,
-			At:       1,
-			On:       onModule,
-			Check: module(func(p *Pass, r *symfmt.Record) {
-				if !knownOS[strings.ToLower(string(r.OS))] {
-					p.Report(r, 1, "unknown operating system %s, want Linux, mac, windows", quoted(r.OS))
-				}
-			}),
-		},
-		{
-			ID:       "SYM112",
-			Title:    "architecture that nobody knows",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc: `Walkers take the CPU from the dump, but servers and tools that check the file
+		Cites: []string{"dump_syms#629"},
+		Bad:   "MODULE Linux x86_64 0123456789abcdef0123456789ABCDEF0 a\n",
+		Good:  head,
+		At:    1,
+		On:    onModule,
+		Check: module(func(p *Pass, r *symfmt.Record) {
+			id := string(r.DebugID)
+			if id = id[:min(len(id), guidDigits)]; id != strings.ToUpper(id) {
+				p.Report(r, 3, "id with lower-case digits, want %s", quoted(strings.ToUpper(id)+string(r.DebugID[len(id):])))
+			}
+		}),
+	},
+	{
+		ID:       "SYM111",
+		Title:    "operating system that nobody knows",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc:      `Servers and tools that decide by the operating system do not know what to do with the file.`,
+		Bad:      "MODULE Linus x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n",
+		Good:     head,
+		At:       1,
+		On:       onModule,
+		Check: module(func(p *Pass, r *symfmt.Record) {
+			if !knownOS[strings.ToLower(string(r.OS))] {
+				p.Report(r, 1, "unknown operating system %s, want Linux, mac, windows", quoted(r.OS))
+			}
+		}),
+	},
+	{
+		ID:       "SYM112",
+		Title:    "architecture that nobody knows",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `Walkers take the CPU from the dump, but servers and tools that check the file
 cannot: registers of STACK CFI are not checked here either.`,
-			Bad:  "MODULE Linux x86-64 0123456789ABCDEF0123456789ABCDEF0 a\n",
-			Good: head,
-			At:   1,
-			On:   onModule,
-			Check: module(func(p *Pass, r *symfmt.Record) {
-				name := string(r.Arch)
-				if arch.ByName(name) != nil || otherCPUs[name] {
-					return
-				}
-				var known []string
-				for _, a := range arch.All {
-					known = append(known, a.Name)
-				}
-				p.Report(r, 2, "unknown architecture %s, want one of %s", quoted(name), strings.Join(known, ", "))
-			}),
-		},
-	}
-})
+		Bad:  "MODULE Linux x86-64 0123456789ABCDEF0123456789ABCDEF0 a\n",
+		Good: head,
+		At:   1,
+		On:   onModule,
+		Check: module(func(p *Pass, r *symfmt.Record) {
+			name := string(r.Arch)
+			if arch.ByName(name) != nil || otherCPUs[name] {
+				return
+			}
+			var known []string
+			for _, a := range arch.All {
+				known = append(known, a.Name)
+			}
+			p.Report(r, 2, "unknown architecture %s, want one of %s", quoted(name), strings.Join(known, ", "))
+		}),
+	},
+}
 
 // knownOS are the systems in lower case: dumpers write Mac and mac, Windows and
 // windows.

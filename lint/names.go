@@ -3,7 +3,6 @@ package lint
 import (
 	"bytes"
 	"fmt"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -20,153 +19,151 @@ const maxName = 4096
 
 const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 
-var nameRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM601",
-			Title:    "empty name",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC, INLINE_ORIGIN, FILE, PUBLIC and MODULE records",
-			Doc: `A name of nothing, or of blanks only. Readers that split lines at blanks find a
+var nameRules = []*Rule{
+	{
+		ID:       "SYM601",
+		Title:    "empty name",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC, INLINE_ORIGIN, FILE, PUBLIC and MODULE records",
+		Doc: `A name of nothing, or of blanks only. Readers that split lines at blanks find a
 field too few: some drop the record, and what belongs to it, and some the whole
 file. A writer that knows no name writes a placeholder such as <name omitted>.`,
-			Cites: []string{"dump_syms#511", "dump_syms#543", "dump_syms#475", "dump_syms#476"},
-			Bad:   moduleLine + "INLINE_ORIGIN 0  \t\n",
-			Good:  moduleLine + "INLINE_ORIGIN 0 f\n",
-			At:    2,
-			On:    withName,
-			Check: emptyName,
-		},
-		{
-			ID:       "SYM602",
-			Title:    "placeholder for a name",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "dump_syms of Breakpad and of Mozilla: names of functions",
-			Doc: `The writer did not know the name: frames will have none either. Most come of debug
+		Cites: []string{"dump_syms#511", "dump_syms#543", "dump_syms#475", "dump_syms#476"},
+		Bad:   moduleLine + "INLINE_ORIGIN 0  \t\n",
+		Good:  moduleLine + "INLINE_ORIGIN 0 f\n",
+		At:    2,
+		On:    withName,
+		Check: emptyName,
+	},
+	{
+		ID:       "SYM602",
+		Title:    "placeholder for a name",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "dump_syms of Breakpad and of Mozilla: names of functions",
+		Doc: `The writer did not know the name: frames will have none either. Most come of debug
 information that lacks DW_AT_name, or refers to a supplementary file (dwz) that was
 not there when the symbols were dumped.`,
-			Cites:   []string{"dump_syms#476"},
-			PerFile: true,
-			Bad:     moduleLine + "INLINE_ORIGIN 0 <name omitted>\nINLINE_ORIGIN 1 <name omitted>\n",
-			Good:    moduleLine + "INLINE_ORIGIN 0 operator<\n",
-			At:      2,
-			On:      functionNames,
-			Check:   placeholders,
-		},
-		{
-			ID:       "SYM603",
-			Title:    "control character in a name",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: records are lines of text",
-			Doc: `Terminals and log viewers act on control characters; Breakpad takes a file with a NUL
+		Cites:   []string{"dump_syms#476"},
+		PerFile: true,
+		Bad:     moduleLine + "INLINE_ORIGIN 0 <name omitted>\nINLINE_ORIGIN 1 <name omitted>\n",
+		Good:    moduleLine + "INLINE_ORIGIN 0 operator<\n",
+		At:      2,
+		On:      functionNames,
+		Check:   placeholders,
+	},
+	{
+		ID:       "SYM603",
+		Title:    "control character in a name",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: records are lines of text",
+		Doc: `Terminals and log viewers act on control characters; Breakpad takes a file with a NUL
 for corrupt. A line break within a name ends the record: its rest is then a line of
 its own, which is no record (SYM101).`,
-			Cites: []string{"dump_syms 2.1.1"},
-			Bad:   moduleLine + "PUBLIC 10 0 a\x1b[31mb\n",
-			Good:  moduleLine + "PUBLIC 10 0 a b\n",
-			At:    2,
-			On:    withName[1:], // of MODULE, see SYM614
-			Check: badBytes(nameControl, "control character"),
-		},
-		{
-			ID:       "SYM604",
-			Title:    "name that is not UTF-8",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "rust-minidump: breakpad-symbols, sym_file/parser.rs",
-			Doc: `rust-minidump refuses a file with such a name in any record, so it has no symbols at
+		Cites: []string{"dump_syms 2.1.1"},
+		Bad:   moduleLine + "PUBLIC 10 0 a\x1b[31mb\n",
+		Good:  moduleLine + "PUBLIC 10 0 a b\n",
+		At:    2,
+		On:    withName[1:], // of MODULE, see SYM614
+		Check: badBytes(nameControl, "control character"),
+	},
+	{
+		ID:       "SYM604",
+		Title:    "name that is not UTF-8",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "rust-minidump: breakpad-symbols, sym_file/parser.rs",
+		Doc: `rust-minidump refuses a file with such a name in any record, so it has no symbols at
 all for the module. The bytes are mostly of a source file or identifier in an older
 encoding (Latin-1, Shift JIS): convert them, or replace them.`,
-			Bad:   moduleLine + "FILE 0 /src/caf\xe9.c\n",
-			Good:  moduleLine + "FILE 0 /src/caf\xc3\xa9.c\n",
-			At:    2,
-			On:    withName,
-			Check: badBytes(nameNotUTF8, "no UTF-8 at byte"),
-		},
-		{
-			ID:       "SYM605",
-			Title:    "invisible character in a name",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "Unicode TR 36 and 39",
-			Doc: `Marks of direction show a name other than it is, and characters of no width make two
+		Bad:   moduleLine + "FILE 0 /src/caf\xe9.c\n",
+		Good:  moduleLine + "FILE 0 /src/caf\xc3\xa9.c\n",
+		At:    2,
+		On:    withName,
+		Check: badBytes(nameNotUTF8, "no UTF-8 at byte"),
+	},
+	{
+		ID:       "SYM605",
+		Title:    "invisible character in a name",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "Unicode TR 36 and 39",
+		Doc: `Marks of direction show a name other than it is, and characters of no width make two
 names look the same: what people see in a stack is not what they can search for.`,
-			Bad:   moduleLine + "PUBLIC 10 0 a\u202eb\n",
-			Good:  moduleLine + "PUBLIC 10 0 \u03b1\u03b2\n",
-			At:    2,
-			On:    withName,
-			Check: badBytes(nameInvisible, "invisible character"),
-		},
-		{
-			ID:       "SYM606",
-			Title:    "mangled name",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
-			Doc: `The name is as linkers have it (C++ of gcc, clang and MSVC, Rust). Resolvers print
+		Bad:   moduleLine + "PUBLIC 10 0 a\u202eb\n",
+		Good:  moduleLine + "PUBLIC 10 0 \u03b1\u03b2\n",
+		At:    2,
+		On:    withName,
+		Check: badBytes(nameInvisible, "invisible character"),
+	},
+	{
+		ID:       "SYM606",
+		Title:    "mangled name",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
+		Doc: `The name is as linkers have it (C++ of gcc, clang and MSVC, Rust). Resolvers print
 names as they are in the file, so people see it mangled, and crashes of one function
 get two signatures. Dump again with demangling. There is one finding for each scheme.`,
-			PerFile: true,
-			Bad:     moduleLine + "PUBLIC 10 0 _ZN3foo3barEv\n",
-			Good:    moduleLine + "PUBLIC 10 0 _Zero\nPUBLIC 20 0 _RNG_init\nPUBLIC 30 0 foo::bar()\n",
-			At:      2,
-			On:      functionNames,
-			Check:   mangledNames(false),
-		},
-		{
-			ID:       "SYM607",
-			Title:    "mangled name of Swift",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
-			Doc: `Few writers can demangle Swift, which changes with the compiler; symtool leaves its
+		PerFile: true,
+		Bad:     moduleLine + "PUBLIC 10 0 _ZN3foo3barEv\n",
+		Good:    moduleLine + "PUBLIC 10 0 _Zero\nPUBLIC 20 0 _RNG_init\nPUBLIC 30 0 foo::bar()\n",
+		At:      2,
+		On:      functionNames,
+		Check:   mangledNames(false),
+	},
+	{
+		ID:       "SYM607",
+		Title:    "mangled name of Swift",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
+		Doc: `Few writers can demangle Swift, which changes with the compiler; symtool leaves its
 names as they are. Resolvers print them so.`,
-			Cites:   []string{"symbolic#204", "symbolicator#1953"},
-			PerFile: true,
-			Bad:     moduleLine + "PUBLIC 10 0 $s6shapes5PointV1xSivg\n",
-			Good:    moduleLine + "PUBLIC 10 0 $stack\n",
-			At:      2,
-			On:      functionNames,
-			Check:   mangledNames(true),
-		},
-		{
-			ID:       "SYM608",
-			Title:    "name that is absurdly long",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: records are lines of text",
-			Doc: `Some readers have buffers of a fixed size, and databases of crashes cut names. Such
+		Cites:   []string{"symbolic#204", "symbolicator#1953"},
+		PerFile: true,
+		Bad:     moduleLine + "PUBLIC 10 0 $s6shapes5PointV1xSivg\n",
+		Good:    moduleLine + "PUBLIC 10 0 $stack\n",
+		At:      2,
+		On:      functionNames,
+		Check:   mangledNames(true),
+	},
+	{
+		ID:       "SYM608",
+		Title:    "name that is absurdly long",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: records are lines of text",
+		Doc: `Some readers have buffers of a fixed size, and databases of crashes cut names. Such
 names come of templates nested in each other, or of a demangler without a limit.`,
-			Cites: []string{"cpp_demangle#53", "rustc-demangle#47"},
-			Bad:   moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
-			Good:  moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
-			At:    2,
-			On:    withName,
-			Check: longName,
-		},
-		{
-			ID:       "SYM609",
-			Title:    "suffix of the compiler in a name",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
-			Doc: `A compiler split or copied the function (.cold, .part.0, .isra.0, .constprop.0), and
+		Cites: []string{"cpp_demangle#53", "rustc-demangle#47"},
+		Bad:   moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
+		Good:  moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
+		At:    2,
+		On:    withName,
+		Check: longName,
+	},
+	{
+		ID:       "SYM609",
+		Title:    "suffix of the compiler in a name",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
+		Doc: `A compiler split or copied the function (.cold, .part.0, .isra.0, .constprop.0), and
 the file has the name without the suffix, too. Crashes of one function get several
 signatures, which some want and some do not.`,
-			Cites:   []string{"dyninst#1349"},
-			PerFile: true,
-			Bad:     moduleLine + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 f\n",
-			Good:    moduleLine + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 g\nFUNC 30 1 0 .cold\n",
-			At:      2,
-			On:      []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
-			Check:   suffixedNames,
-		},
-	}
-})
+		Cites:   []string{"dyninst#1349"},
+		PerFile: true,
+		Bad:     moduleLine + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 f\n",
+		Good:    moduleLine + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 g\nFUNC 30 1 0 .cold\n",
+		At:      2,
+		On:      []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
+		Check:   suffixedNames,
+	},
+}
 
 // nameField is the number of the field where the name begins.
 func nameField(r *symfmt.Record) int {

@@ -3,7 +3,6 @@ package lint
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -47,120 +46,118 @@ wrong.`,
 	Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // see Pass.syntax
 }
 
-var orderRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		badRecord,
-		{
-			ID:       "SYM102",
-			Title:    "MODULE is not the first record",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc: `Symbol servers and stores read the first line alone to learn which module the file
+var orderRules = []*Rule{
+	badRecord,
+	{
+		ID:       "SYM102",
+		Title:    "MODULE is not the first record",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `Symbol servers and stores read the first line alone to learn which module the file
 is of. rust-minidump refuses a file whose MODULE is not on its first line.`,
-			Bad:    "FILE 0 a.c\n" + head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
-			Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			At:     1,
-			On:     notModule,
-			Faults: LineOrphan,
-			Check:  moduleFirst,
-		},
-		{
-			ID:       "SYM103",
-			Title:    "second MODULE record",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: MODULE records",
-			Doc: `rust-minidump refuses the file, Breakpad takes the functions of both modules for
+		Bad:    "FILE 0 a.c\n" + head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		At:     1,
+		On:     notModule,
+		Faults: LineOrphan,
+		Check:  moduleFirst,
+	},
+	{
+		ID:       "SYM103",
+		Title:    "second MODULE record",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: MODULE records",
+		Doc: `rust-minidump refuses the file, Breakpad takes the functions of both modules for
 those of one. Two files were probably joined: split them.`,
-			Bad:  head + head,
-			Good: head,
-			At:   2,
-			On:   []symfmt.Kind{symfmt.KindModule},
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				seen := false
-				return func(r *symfmt.Record) {
-					if seen {
-						p.Report(r, -1, "second MODULE record, want one")
-					}
-					seen = true
-				}, nil
-			},
+		Bad:  head + head,
+		Good: head,
+		At:   2,
+		On:   []symfmt.Kind{symfmt.KindModule},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			seen := false
+			return func(r *symfmt.Record) {
+				if seen {
+					p.Report(r, -1, "second MODULE record, want one")
+				}
+				seen = true
+			}, nil
 		},
-		{
-			ID:       "SYM104",
-			Title:    "line record or INLINE that follows no FUNC",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records; INLINE records",
-			Doc: `Line records and INLINEs belong to the FUNC before them, with nothing between but
+	},
+	{
+		ID:       "SYM104",
+		Title:    "line record or INLINE that follows no FUNC",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records; INLINE records",
+		Doc: `Line records and INLINEs belong to the FUNC before them, with nothing between but
 INLINE_ORIGINs. Behind any other record rust-minidump refuses the file, and behind
 a PUBLIC Breakpad drops the line records and fails on an INLINE. Move them to their
 FUNC; symtool convert does so.`,
-			Bad:    head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
-			Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
-			At:     3,
-			On:     []symfmt.Kind{symfmt.KindInline, symfmt.KindLine},
-			Faults: LineOrphan,
-			Check:  followsFunc,
-		},
-		{
-			ID:       "SYM105",
-			Title:    "records are not in the usual order",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symtool: order of what it writes",
-			Doc: `Readers take any order, but two files of the same module are easier to compare,
+		Bad:    head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
+		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
+		At:     3,
+		On:     []symfmt.Kind{symfmt.KindInline, symfmt.KindLine},
+		Faults: LineOrphan,
+		Check:  followsFunc,
+	},
+	{
+		ID:       "SYM105",
+		Title:    "records are not in the usual order",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers take any order, but two files of the same module are easier to compare,
 and some tools look for INFO in the first lines only. The usual order is MODULE,
 INFO, FILE, INLINE_ORIGIN, FUNC with its INLINEs and lines, PUBLIC, STACK WIN, STACK
 CFI. symtool convert writes it.`,
-			Bad:   head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
-			Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
-			At:    3,
-			On:    ownPlace,
-			Check: usualOrder,
-		},
-		{
-			ID:       "SYM106",
-			Title:    "INFO record that nobody knows",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "FIELD: INFO lines",
-			Doc: `Readers skip INFO records that they do not know. This one may be a misspelling of
+		Bad:   head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
+		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
+		At:    3,
+		On:    ownPlace,
+		Check: usualOrder,
+	},
+	{
+		ID:       "SYM106",
+		Title:    "INFO record that nobody knows",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "FIELD: INFO lines",
+		Doc: `Readers skip INFO records that they do not know. This one may be a misspelling of
 CODE_ID, GENERATOR or URL.`,
-			Cites: []string{"dump_syms#638"},
-			Bad:   head + "INFO CODE_IDENT 0123\n",
-			Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
-			At:    2,
-			On:    []symfmt.Kind{symfmt.KindInfo},
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if !slices.Contains(knownInfos, string(r.Key)) {
-						p.Report(r, 1, "unknown key %s, want one of %s", quoted(r.Key), strings.Join(knownInfos, ", "))
-					}
-				}, nil
-			},
+		Cites: []string{"dump_syms#638"},
+		Bad:   head + "INFO CODE_IDENT 0123\n",
+		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
+		At:    2,
+		On:    []symfmt.Kind{symfmt.KindInfo},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if !slices.Contains(knownInfos, string(r.Key)) {
+					p.Report(r, 1, "unknown key %s, want one of %s", quoted(r.Key), strings.Join(knownInfos, ", "))
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM107",
-			Title:    "INFO CODE_ID without a usable id, or a second one",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "FIELD: INFO lines",
-			Doc: `Servers find a file by its code id where the debug id is not known: for Windows
+	},
+	{
+		ID:       "SYM107",
+		Title:    "INFO CODE_ID without a usable id, or a second one",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "FIELD: INFO lines",
+		Doc: `Servers find a file by its code id where the debug id is not known: for Windows
 binaries and for minidumps of some clients. The value is hexadecimal digits, and for
 Windows the name of the binary behind them.`,
-			Bad:   head + "INFO CODE_ID\n",
-			Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
-			At:    2,
-			On:    []symfmt.Kind{symfmt.KindInfo},
-			Check: codeID,
-		},
-	}
-})
+		Bad:   head + "INFO CODE_ID\n",
+		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
+		At:    2,
+		On:    []symfmt.Kind{symfmt.KindInfo},
+		Check: codeID,
+	},
+}
 
 // knownInfos are the keys that dumpers write and readers read: Breakpad's
 // (CODE_ID), dump_syms's with --extra-info, and rust-minidump's cache (URL).

@@ -36,7 +36,7 @@ func WriteJUnit(w io.Writer, r *Results) error {
 	for i, rep := range r.all() {
 		rules := r.rules()
 		if i >= len(r.Reports) { // of the filter
-			rules = suppressRules()
+			rules = suppressRules
 		}
 		s := newJUnitSuite(rep, rules)
 		doc.tests += s.tests

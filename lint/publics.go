@@ -2,114 +2,111 @@ package lint
 
 import (
 	"cmp"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
 
 var onPublic = []symfmt.Kind{symfmt.KindPublic}
 
-var publicRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM320",
-			Title:    "PUBLIC at the start of a FUNC",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: PUBLIC records",
-			Doc: `Readers use the FUNC and never the PUBLIC, which costs bytes alone: a tenth of
+var publicRules = []*Rule{
+	{
+		ID:       "SYM320",
+		Title:    "PUBLIC at the start of a FUNC",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: PUBLIC records",
+		Doc: `Readers use the FUNC and never the PUBLIC, which costs bytes alone: a tenth of
 libxul.sym was such records.`,
-			Cites: []string{"Mozilla bug 1539574"},
-			Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
-			Good:  head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n",
-			At:    3,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() {
-					publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
-						if pub.RVA == f.RVA {
-							p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, where the FUNC of line %d starts", pub.RVA, f.Line)
-						}
-					})
-				}
-			},
+		Cites: []string{"Mozilla bug 1539574"},
+		Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
+		Good:  head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
+					if pub.RVA == f.RVA {
+						p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, where the FUNC of line %d starts", pub.RVA, f.Line)
+					}
+				})
+			}
 		},
-		{
-			ID:       "SYM321",
-			Title:    "PUBLIC inside a FUNC",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: PUBLIC records",
-			Doc: `Readers use the FUNC and never the PUBLIC: a label inside a function, or a function
+	},
+	{
+		ID:       "SYM321",
+		Title:    "PUBLIC inside a FUNC",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: PUBLIC records",
+		Doc: `Readers use the FUNC and never the PUBLIC: a label inside a function, or a function
 whose FUNC is missing because the one before is too long. Kernels have symbols without
 a size for such labels.`,
-			Cites: []string{"blazesym#1571"},
-			Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1008 0 g\n",
-			Good:  head + "FUNC 1000 10 0 f\nPUBLIC 1010 0 g\n",
-			At:    3,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() {
-					publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
-						if pub.RVA != f.RVA {
-							p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, inside the FUNC [%x, %x) of line %d", pub.RVA, f.RVA, f.End(), f.Line)
-						}
-					})
-				}
-			},
+		Cites: []string{"blazesym#1571"},
+		Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1008 0 g\n",
+		Good:  head + "FUNC 1000 10 0 f\nPUBLIC 1010 0 g\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
+					if pub.RVA != f.RVA {
+						p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, inside the FUNC [%x, %x) of line %d", pub.RVA, f.RVA, f.End(), f.Line)
+					}
+				})
+			}
 		},
-		{
-			ID:       "SYM322",
-			Title:    "PUBLIC twice at one address",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: PUBLIC records; Breakpad: ParsePublicSymbol",
-			Doc: `Readers keep one of the names. Breakpad counts the second as an error, calls the file
+	},
+	{
+		ID:       "SYM322",
+		Title:    "PUBLIC twice at one address",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: PUBLIC records; Breakpad: ParsePublicSymbol",
+		Doc: `Readers keep one of the names. Breakpad counts the second as an error, calls the file
 corrupt, and gives up the rest of it after 100 of them. The format has "PUBLIC m" for
 several symbols at one address, with one name.`,
-			Cites: []string{"Mozilla bug 1539574"},
-			Bad:   head + "PUBLIC 1000 0 f\nPUBLIC 1000 0 g\n",
-			Good:  head + "PUBLIC m 1000 0 f\n",
-			At:    3,
-			Check: duplicatePublics,
+		Cites: []string{"Mozilla bug 1539574"},
+		Bad:   head + "PUBLIC 1000 0 f\nPUBLIC 1000 0 g\n",
+		Good:  head + "PUBLIC m 1000 0 f\n",
+		At:    3,
+		Check: duplicatePublics,
+	},
+	{
+		ID:       "SYM323",
+		Title:    "PUBLICs are not ordered by address",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc:      `Readers sort them. It is told once; symtool convert sorts.`,
+		Bad:      head + "PUBLIC 2000 0 g\nPUBLIC 1000 0 f\n",
+		Good:     head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
+		At:       3,
+		On:       onPublic,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
 		},
-		{
-			ID:       "SYM323",
-			Title:    "PUBLICs are not ordered by address",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symtool: order of what it writes",
-			Doc:      `Readers sort them. It is told once; symtool convert sorts.`,
-			Bad:      head + "PUBLIC 2000 0 g\nPUBLIC 1000 0 f\n",
-			Good:     head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
-			At:       3,
-			On:       onPublic,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
-			},
-		},
-		{
-			ID:       "SYM324",
-			Title:    "PUBLIC at address 0",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "Breakpad: ParsePublicSymbol",
-			Doc: `Breakpad passes over it. It is the address of a module's headers: mostly a symbol
+	},
+	{
+		ID:       "SYM324",
+		Title:    "PUBLIC at address 0",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "Breakpad: ParsePublicSymbol",
+		Doc: `Breakpad passes over it. It is the address of a module's headers: mostly a symbol
 without an address of its own. In a relocatable file, and in some images without an
 operating system, it is code.`,
-			Cites: []string{"zephyr#109003", "fix-stacks#41"},
-			Bad:   head + "PUBLIC 0 0 f\n",
-			Good:  head + "PUBLIC 1000 0 f\n",
-			At:    2,
-			On:    onPublic,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if r.RVA == 0 {
-						p.Report(r, 1+multi(r), "PUBLIC at address 0")
-					}
-				}, nil
-			},
+		Cites: []string{"zephyr#109003", "fix-stacks#41"},
+		Bad:   head + "PUBLIC 0 0 f\n",
+		Good:  head + "PUBLIC 1000 0 f\n",
+		At:    2,
+		On:    onPublic,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if r.RVA == 0 {
+					p.Report(r, 1+multi(r), "PUBLIC at address 0")
+				}
+			}, nil
 		},
-	}
-})
+	},
+}
 
 // publicsByRVA are the PUBLICs by address.
 func (f *Facts) publicsByRVA() sorted[PublicFact] {

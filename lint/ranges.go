@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -10,119 +9,117 @@ import (
 
 var onFunc = []symfmt.Kind{symfmt.KindFunc}
 
-var rangeRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM301",
-			Title:    "FUNC without bytes",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records",
-			Doc: `Breakpad and rust-minidump drop a function of size 0, and its lines with it. The
+var rangeRules = []*Rule{
+	{
+		ID:       "SYM301",
+		Title:    "FUNC without bytes",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `Breakpad and rust-minidump drop a function of size 0, and its lines with it. The
 dumper did not know the end: a PUBLIC says the same and is kept.`,
-			Bad:  head + "FUNC 1000 0 0 f\nFUNC 2000 10 0 g\n",
-			Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
-			At:   2,
-			On:   onFunc,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if r.Size == 0 && r.RVA <= lastAddress(p.Arch) { // above, see SYM305
-						p.Report(r, 2+multi(r), "function at %x has size 0", r.RVA)
-					}
-				}, nil
-			},
-		},
-		{
-			ID:       "SYM302",
-			Title:    "FUNC twice for the same code",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records",
-			Doc: `Readers keep one, and which one differs: a frame has another name in each. Where
-several symbols share code the format has "FUNC m", with one name.`,
-			Cites: []string{"symbolic#808"},
-			Bad:   head + "FUNC 1000 10 0 f\nFUNC 1000 10 0 g\n",
-			Good:  head + "FUNC m 1000 10 0 f\n",
-			At:    3,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() {
-					funcOverlaps(p.Facts, func(f, g *FuncFact) {
-						if f.RVA == g.RVA && f.Size == g.Size {
-							p.ReportAt(int(g.Line), g.RVA, "function at %x of %#x bytes is in line %d, too", g.RVA, g.Size, f.Line)
-						}
-					})
+		Bad:  head + "FUNC 1000 0 0 f\nFUNC 2000 10 0 g\n",
+		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:   2,
+		On:   onFunc,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if r.Size == 0 && r.RVA <= lastAddress(p.Arch) { // above, see SYM305
+					p.Report(r, 2+multi(r), "function at %x has size 0", r.RVA)
 				}
-			},
+			}, nil
 		},
-		{
-			ID:       "SYM303",
-			Title:    "FUNC overlaps another",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records",
-			Doc: `Breakpad drops the one that comes later in the file, rust-minidump the one of the
+	},
+	{
+		ID:       "SYM302",
+		Title:    "FUNC twice for the same code",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `Readers keep one, and which one differs: a frame has another name in each. Where
+several symbols share code the format has "FUNC m", with one name.`,
+		Cites: []string{"symbolic#808"},
+		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1000 10 0 g\n",
+		Good:  head + "FUNC m 1000 10 0 f\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				funcOverlaps(p.Facts, func(f, g *FuncFact) {
+					if f.RVA == g.RVA && f.Size == g.Size {
+						p.ReportAt(int(g.Line), g.RVA, "function at %x of %#x bytes is in line %d, too", g.RVA, g.Size, f.Line)
+					}
+				})
+			}
+		},
+	},
+	{
+		ID:       "SYM303",
+		Title:    "FUNC overlaps another",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `Breakpad drops the one that comes later in the file, rust-minidump the one of the
 higher address, with all its lines: frames there get the wrong function. Mostly an end
 is wrong, or a function in several parts was written as one.`,
-			Cites: []string{"dump_syms#27"},
-			Bad:   head + "FUNC 1000 10 0 f\nFUNC 1008 10 0 g\n",
-			Good:  head + "FUNC 1000 8 0 f\nFUNC 1008 10 0 g\n",
-			At:    3,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() {
-					funcOverlaps(p.Facts, func(f, g *FuncFact) {
-						if f.RVA != g.RVA || f.Size != g.Size {
-							p.ReportAt(int(g.Line), g.RVA, "function [%x, %x) overlaps [%x, %x) of line %d", g.RVA, g.End(), f.RVA, f.End(), f.Line)
-						}
-					})
-				}
-			},
+		Cites: []string{"dump_syms#27"},
+		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1008 10 0 g\n",
+		Good:  head + "FUNC 1000 8 0 f\nFUNC 1008 10 0 g\n",
+		At:    3,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				funcOverlaps(p.Facts, func(f, g *FuncFact) {
+					if f.RVA != g.RVA || f.Size != g.Size {
+						p.ReportAt(int(g.Line), g.RVA, "function [%x, %x) overlaps [%x, %x) of line %d", g.RVA, g.End(), f.RVA, f.End(), f.Line)
+					}
+				})
+			}
 		},
-		{
-			ID:       "SYM304",
-			Title:    "FUNCs are not ordered by address",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symtool: order of what it writes",
-			Doc: `Readers sort them. Two dumps of one binary are easier to compare when they have one
+	},
+	{
+		ID:       "SYM304",
+		Title:    "FUNCs are not ordered by address",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool: order of what it writes",
+		Doc: `Readers sort them. Two dumps of one binary are easier to compare when they have one
 order. It is told once; symtool convert sorts.`,
-			Bad:  head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
-			Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
-			At:   3,
-			On:   onFunc,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
-			},
+		Bad:  head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
+		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:   3,
+		On:   onFunc,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
 		},
-		{
-			ID:       "SYM305",
-			Title:    "address that the CPU does not have",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: FUNC records",
-			Doc: `The last addresses there are (-1, -2) mark functions that the linker removed: the
+	},
+	{
+		ID:       "SYM305",
+		Title:    "address that the CPU does not have",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FUNC records",
+		Doc: `The last addresses there are (-1, -2) mark functions that the linker removed: the
 dumper took the mark for an address. On a 32-bit CPU an address over 32 bits is below
 the module's start: the dumper subtracted a base that was too high. No frame is there.
 A function that reaches up to there has the mark for its end; ranges up to 2^64-1 made
 Breakpad's range maps overflow.`,
-			Cites: []string{"symbolic#937", "gimli#791", "llvm-mos#567", "Breakpad f80f2888"},
-			Bad:   head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
-			Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
-			At:    3,
-			On:    []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					most := lastAddress(p.Arch)
-					switch {
-					case r.RVA > most:
-						p.Report(r, 1+multi(r), "address %x, want at most %x", r.RVA, most)
-					case r.Kind == symfmt.KindFunc && r.Size > uint64(most-r.RVA)+1:
-						p.Report(r, 2+multi(r), "function [%x, %x) ends behind %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
-					}
-				}, nil
-			},
+		Cites: []string{"symbolic#937", "gimli#791", "llvm-mos#567", "Breakpad f80f2888"},
+		Bad:   head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
+		Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:    3,
+		On:    []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				most := lastAddress(p.Arch)
+				switch {
+				case r.RVA > most:
+					p.Report(r, 1+multi(r), "address %x, want at most %x", r.RVA, most)
+				case r.Kind == symfmt.KindFunc && r.Size > uint64(most-r.RVA)+1:
+					p.Report(r, 2+multi(r), "function [%x, %x) ends behind %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
+				}
+			}, nil
 		},
-	}
-})
+	},
+}
 
 // marks is how many of the last addresses are taken for marks: no module ends there.
 const marks = 1 << 12

@@ -1,85 +1,81 @@
 package lint
 
 import (
-	"sync"
-
 	"github.com/symtool/symtool/symfmt"
 )
 
 // formRules are about the old form of INLINE and INLINE_ORIGIN.
-var formRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM210",
-			Title:    "INLINE records of both forms",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-			Doc: `The form of a file's INLINEs tells whether its INLINE_ORIGINs have the number of a
+var formRules = []*Rule{
+	{
+		ID:       "SYM210",
+		Title:    "INLINE records of both forms",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
+		Doc: `The form of a file's INLINEs tells whether its INLINE_ORIGINs have the number of a
 file before the name. With both, nobody knows: names begin with a stray number or miss
 one. It is told once, at the first that differs.`,
-			Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
-				"INLINE 0 5 0 1004 4\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:   6,
-			On:   onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				told := false
-				return func(r *symfmt.Record) {
-					if !told && p.Forms.Old > 0 && p.Forms.New > 0 {
-						told = true
-						form := "with a call file behind records without"
-						if r.OldForm {
-							form = "without a call file behind records with one"
-						}
-						p.Report(r, -1, "INLINE %s", form)
+		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
+			"INLINE 0 5 0 1004 4\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:   6,
+		On:   onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			told := false
+			return func(r *symfmt.Record) {
+				if !told && p.Forms.Old > 0 && p.Forms.New > 0 {
+					told = true
+					form := "with a call file behind records without"
+					if r.OldForm {
+						form = "without a call file behind records with one"
 					}
-				}, nil
-			},
+					p.Report(r, -1, "INLINE %s", form)
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM211",
-			Title:    "INLINE with the call file -1",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-			Doc: `Breakpad takes -1 for a call whose file is not known, rust-minidump refuses the
+	},
+	{
+		ID:       "SYM211",
+		Title:    "INLINE with the call file -1",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
+		Doc: `Breakpad takes -1 for a call whose file is not known, rust-minidump refuses the
 file. It is told once. symtool convert writes a FILE named <unknown> in its place.`,
-			Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 -1 0 1004 4\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:   5,
-			On:   onInline,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				first, n := 0, 0
-				return func(r *symfmt.Record) {
-						if r.Inline.NoFile && !r.OldForm {
-							if n++; n == 1 {
-								first = r.Pos().Line
-							}
-						}
-					}, func() {
-						if n > 0 {
-							p.ReportLine(first, "call file -1; %s", plural(n, "such record"))
+		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 -1 0 1004 4\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:   5,
+		On:   onInline,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			first, n := 0, 0
+			return func(r *symfmt.Record) {
+					if r.Inline.NoFile && !r.OldForm {
+						if n++; n == 1 {
+							first = r.Pos().Line
 						}
 					}
-			},
+				}, func() {
+					if n > 0 {
+						p.ReportLine(first, "call file -1; %s", plural(n, "such record"))
+					}
+				}
 		},
-		{
-			ID:       "SYM212",
-			Title:    "INLINE_ORIGIN of the old form names a FILE that is not there",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "Breakpad: ParseInlineOrigin",
-			Doc: `The number between number and name is that of a FILE. Breakpad shows the inlined
+	},
+	{
+		ID:       "SYM212",
+		Title:    "INLINE_ORIGIN of the old form names a FILE that is not there",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "Breakpad: ParseInlineOrigin",
+		Doc: `The number between number and name is that of a FILE. Breakpad shows the inlined
 function without its file.`,
-			Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 7 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    3,
-			Check: oldOriginFiles,
-		},
-	}
-})
+		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 7 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    3,
+		Check: oldOriginFiles,
+	},
+}
 
 func oldOriginFiles(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {

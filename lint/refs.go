@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"sync"
-
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -15,79 +13,77 @@ var (
 	onInline = []symfmt.Kind{symfmt.KindInline}
 )
 
-var refRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM201",
-			Title:    "FILE number taken twice",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: FILE records",
-			Doc: `Breakpad gives all lines with the number the first name, rust-minidump the last: one
+var refRules = []*Rule{
+	{
+		ID:       "SYM201",
+		Title:    "FILE number taken twice",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: FILE records",
+		Doc: `Breakpad gives all lines with the number the first name, rust-minidump the last: one
 of them answers wrongly. Files were joined without renumbering.`,
-			Bad:   head + "FILE 0 a.c\nFILE 0 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			Good:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 1 1\n",
-			At:    3,
-			On:    onFile,
-			Check: again,
-		},
-		{
-			ID:       "SYM202",
-			Title:    "INLINE_ORIGIN number taken twice",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE_ORIGIN records",
-			Doc: `Breakpad gives all inlined calls with the number the first name, rust-minidump the
+		Bad:   head + "FILE 0 a.c\nFILE 0 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 1 1\n",
+		At:    3,
+		On:    onFile,
+		Check: again,
+	},
+	{
+		ID:       "SYM202",
+		Title:    "INLINE_ORIGIN number taken twice",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE_ORIGIN records",
+		Doc: `Breakpad gives all inlined calls with the number the first name, rust-minidump the
 last: one of them answers wrongly.`,
-			Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nINLINE_ORIGIN 0 h\n" + inlined,
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    4,
-			On:    onOrigin,
-			Check: again,
-		},
-		{
-			ID:       "SYM203",
-			Title:    "line record of a FILE that is not there",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `Frames at this code have a line number but no file name. The FILE record was lost,
+		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nINLINE_ORIGIN 0 h\n" + inlined,
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    4,
+		On:    onOrigin,
+		Check: again,
+	},
+	{
+		ID:       "SYM203",
+		Title:    "line record of a FILE that is not there",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `Frames at this code have a line number but no file name. The FILE record was lost,
 or the numbers were changed in one place only. It is told once for each number, where
 it is used first.`,
-			Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 1\n",
-			Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
-			At:    5,
-			Check: undeclared(func(f *Facts) *IDs { return &f.Files }, symfmt.KindLine, "file"),
-		},
-		{
-			ID:       "SYM204",
-			Title:    "INLINE called from a FILE that is not there",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `The frame that the call is in has no file name. It is told once for each number,
+		Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 1\n",
+		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		At:    5,
+		Check: undeclared(func(f *Facts) *IDs { return &f.Files }, symfmt.KindLine, "file"),
+	},
+	{
+		ID:       "SYM204",
+		Title:    "INLINE called from a FILE that is not there",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `The frame that the call is in has no file name. It is told once for each number,
 where it is used first.`,
-			Cites: []string{"dump_syms#466"},
-			Bad:   head + "FILE 1 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 1\n",
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    5,
-			Check: undeclared(func(f *Facts) *IDs { return &f.Files }, symfmt.KindInline, "call file"),
-		},
-		{
-			ID:       "SYM205",
-			Title:    "INLINE of an INLINE_ORIGIN that is not there",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE records",
-			Doc: `The inlined function has no name: Breakpad prints "<name omitted>" and rust-minidump
+		Cites: []string{"dump_syms#466"},
+		Bad:   head + "FILE 1 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 1\n",
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    5,
+		Check: undeclared(func(f *Facts) *IDs { return &f.Files }, symfmt.KindInline, "call file"),
+	},
+	{
+		ID:       "SYM205",
+		Title:    "INLINE of an INLINE_ORIGIN that is not there",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE records",
+		Doc: `The inlined function has no name: Breakpad prints "<name omitted>" and rust-minidump
 leaves the frame out. It is told once for each number, where it is used first.`,
-			Bad:   head + "FILE 0 a.c\n" + inlined,
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    4,
-			Check: undeclared(func(f *Facts) *IDs { return &f.Origins }, symfmt.KindInline, "origin"),
-		},
-	}
-})
+		Bad:   head + "FILE 0 a.c\n" + inlined,
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    4,
+		Check: undeclared(func(f *Facts) *IDs { return &f.Origins }, symfmt.KindInline, "origin"),
+	},
+}
 
 // again reports a number that was declared before.
 func again(p *Pass) (func(*symfmt.Record), func()) {

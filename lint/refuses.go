@@ -1,83 +1,79 @@
 package lint
 
 import (
-	"sync"
-
 	"github.com/symtool/symtool/symfmt"
 )
 
 // useRules are about the use of numbers: behind it, or never.
-var useRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM206",
-			Title:    "FILE declared behind its first use",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: Line records",
-			Doc: `The specification wants a "prior FILE record". Breakpad and rust-minidump find it
+var useRules = []*Rule{
+	{
+		ID:       "SYM206",
+		Title:    "FILE declared behind its first use",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: Line records",
+		Doc: `The specification wants a "prior FILE record". Breakpad and rust-minidump find it
 anywhere in the file, readers that go through the file once do not.`,
-			Bad:   head + "FUNC 1000 10 0 f\n1000 10 1 0\nFILE 0 a.c\n",
-			Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			At:    3,
-			Check: late(func(f *Facts) *IDs { return &f.Files }, "file"),
-		},
-		{
-			ID:       "SYM207",
-			Title:    "INLINE_ORIGIN declared behind its first use",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE_ORIGIN records",
-			Doc: `Breakpad and rust-minidump find it anywhere in the file, readers that go through the
+		Bad:   head + "FUNC 1000 10 0 f\n1000 10 1 0\nFILE 0 a.c\n",
+		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		At:    3,
+		Check: late(func(f *Facts) *IDs { return &f.Files }, "file"),
+	},
+	{
+		ID:       "SYM207",
+		Title:    "INLINE_ORIGIN declared behind its first use",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE_ORIGIN records",
+		Doc: `Breakpad and rust-minidump find it anywhere in the file, readers that go through the
 file once do not.`,
-			Bad:   head + "FILE 0 a.c\n" + inlined + "INLINE_ORIGIN 0 g\n",
-			Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:    4,
-			Check: late(func(f *Facts) *IDs { return &f.Origins }, "origin"),
-		},
-		{
-			ID:       "SYM208",
-			Title:    "FILE records that nothing uses",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: FILE records",
-			Doc: `They cost bytes and nothing else. Some dumpers write every file of the line tables;
+		Bad:   head + "FILE 0 a.c\n" + inlined + "INLINE_ORIGIN 0 g\n",
+		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:    4,
+		Check: late(func(f *Facts) *IDs { return &f.Origins }, "origin"),
+	},
+	{
+		ID:       "SYM208",
+		Title:    "FILE records that nothing uses",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: FILE records",
+		Doc: `They cost bytes and nothing else. Some dumpers write every file of the line tables;
 symtool convert writes those that are used. It is told once.`,
-			Bad:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			At:   0,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() {
-					old := func(id uint32) bool {
-						return p.Forms.OldOrigins() && p.Forms.origins.usedEarly(id)
-					}
-					if n, least := p.Files.unused(old); n > 0 {
-						p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, plural(p.Files.Count, "FILE record"), least)
-					}
+		Bad:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		At:   0,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				old := func(id uint32) bool {
+					return p.Forms.OldOrigins() && p.Forms.origins.usedEarly(id)
 				}
-			},
+				if n, least := p.Files.unused(old); n > 0 {
+					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, plural(p.Files.Count, "FILE record"), least)
+				}
+			}
 		},
-		{
-			ID:       "SYM209",
-			Title:    "INLINE_ORIGIN records that nothing uses",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: INLINE_ORIGIN records",
-			Doc: `They cost bytes and nothing else, unless INLINE records were lost: then inlined calls
+	},
+	{
+		ID:       "SYM209",
+		Title:    "INLINE_ORIGIN records that nothing uses",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: INLINE_ORIGIN records",
+		Doc: `They cost bytes and nothing else, unless INLINE records were lost: then inlined calls
 are missing in stacks. symtool convert writes those that are used. It is told once.`,
-			Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
-			At:   0,
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return nil, func() {
-					if n, least := p.Origins.unused(func(uint32) bool { return false }); n > 0 {
-						p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, plural(p.Origins.Count, "INLINE_ORIGIN record"), least)
-					}
+		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		At:   0,
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return nil, func() {
+				if n, least := p.Origins.unused(func(uint32) bool { return false }); n > 0 {
+					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, plural(p.Origins.Count, "INLINE_ORIGIN record"), least)
 				}
-			},
+			}
 		},
-	}
-})
+	},
+}
 
 // late reports numbers that are declared behind their use.
 func late(ids func(*Facts) *IDs, what string) func(*Pass) (func(*symfmt.Record), func()) {

@@ -3,48 +3,45 @@ package lint
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt"
 )
 
 // suppressRules are about lint itself. They are reported by Filter.Report.
-var suppressRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID:       "SYM901",
-			Title:    "suppression that matches nothing",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symtool lint --config",
-			Doc: `A suppression stays behind when the defect is gone, and hides the next one. Remove
+var suppressRules = []*Rule{
+	{
+		ID:       "SYM901",
+		Title:    "suppression that matches nothing",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symtool lint --config",
+		Doc: `A suppression stays behind when the defect is gone, and hides the next one. Remove
 it, or correct its pattern. Suppressions of rules that are not checked are left
 alone.`,
-			Check: noCheck,
-		},
-		{
-			ID:       "SYM902",
-			Title:    "entry of the baseline that is gone",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symtool lint --baseline",
-			Doc: `A finding of the baseline is no more, or there are fewer of it. Write the baseline
+		Check: noCheck,
+	},
+	{
+		ID:       "SYM902",
+		Title:    "entry of the baseline that is gone",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool lint --baseline",
+		Doc: `A finding of the baseline is no more, or there are fewer of it. Write the baseline
 again with --write-baseline: what it still holds would hide the same finding
 later. Entries of files and rules that are not checked are left alone.`,
-			Check: noCheck,
-		},
-		{
-			ID:       "SYM903",
-			Title:    "suppression that has expired",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symtool lint --config",
-			Doc: `The last day of a suppression, expires, is over: what it took away is reported
+		Check: noCheck,
+	},
+	{
+		ID:       "SYM903",
+		Title:    "suppression that has expired",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symtool lint --config",
+		Doc: `The last day of a suppression, expires, is over: what it took away is reported
 again. Mend the defect, or write another day and why.`,
-			Check: noCheck,
-		},
-	}
-})
+		Check: noCheck,
+	},
+}
 
 func noCheck(*Pass) (func(*symfmt.Record), func()) { return nil, nil }
 

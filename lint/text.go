@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/symfmt"
@@ -51,185 +50,183 @@ func utf16LE(s string) string {
 	return b.String()
 }
 
-var textRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		utf16Text,
-		{
-			ID:       "SYM114",
-			Title:    "byte order mark",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `The mark is a part of the first word to other readers: rust-minidump refuses the
+var textRules = []*Rule{
+	utf16Text,
+	{
+		ID:       "SYM114",
+		Title:    "byte order mark",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `The mark is a part of the first word to other readers: rust-minidump refuses the
 file ("failed to parse file at line 0"), and tools that look for MODULE do not find
 it. PowerShell writes it when output is redirected: use the dumper's own option.`,
-			Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
-			Bad:   "\xef\xbb\xbf" + head,
-			Good:  head,
-			At:    1,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				if l.BOM {
-					p.ReportLine(1, "byte order mark of UTF-8 at the start, want none")
-				}
-			}),
-		},
-		{
-			ID:       "SYM115",
-			Title:    "text that is not UTF-8, outside of names",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `rust-minidump refuses a file for one such byte in a field that is text: the system and
+		Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
+		Bad:   "\xef\xbb\xbf" + head,
+		Good:  head,
+		At:    1,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			if l.BOM {
+				p.ReportLine(1, "byte order mark of UTF-8 at the start, want none")
+			}
+		}),
+	},
+	{
+		ID:       "SYM115",
+		Title:    "text that is not UTF-8, outside of names",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `rust-minidump refuses a file for one such byte in a field that is text: the system and
 CPU of MODULE, rules of STACK CFI, programs of STACK WIN. The line is damaged. Names are
 SYM604's.`,
-			Bad:   head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
-			Good:  head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
-			At:    2,
-			On:    named,
-			Check: validUTF8,
-		},
-		{
-			ID:       "SYM116",
-			Title:    "lines end in CR LF",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `Breakpad and rust-minidump take it, tools made for Linux may have the CR as a part of
+		Bad:   head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
+		Good:  head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
+		At:    2,
+		On:    named,
+		Check: validUTF8,
+	},
+	{
+		ID:       "SYM116",
+		Title:    "lines end in CR LF",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `Breakpad and rust-minidump take it, tools made for Linux may have the CR as a part of
 names. It costs a byte a line.`,
-			Bad:  strings.ReplaceAll(head, "\n", "\r\n"),
-			Good: head,
-			At:   1,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				if l.CR.Count > l.ManyCR.Count && l.Mixed(p.Lines) == 0 {
-					p.ReportLine(l.CR.First, "lines end in CR LF")
-				}
-			}),
-		},
-		{
-			ID:       "SYM117",
-			Title:    "lines end in different ways",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `Some lines end in LF and some in CR LF: the file was joined from parts or changed by
+		Bad:  strings.ReplaceAll(head, "\n", "\r\n"),
+		Good: head,
+		At:   1,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			if l.CR.Count > l.ManyCR.Count && l.Mixed(p.Lines) == 0 {
+				p.ReportLine(l.CR.First, "lines end in CR LF")
+			}
+		}),
+	},
+	{
+		ID:       "SYM117",
+		Title:    "lines end in different ways",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `Some lines end in LF and some in CR LF: the file was joined from parts or changed by
 an editor, and its checksum is not that of what the dumper wrote. Readers take it.`,
-			Bad:  head + "FUNC 1000 10 0 f\r\n",
-			Good: head + "FUNC 1000 10 0 f\n",
-			At:   2,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				if at := l.Mixed(p.Lines); at > 0 {
-					p.ReportLine(at, "line ends otherwise than the first; %d of %d lines end in CR LF", l.CR.Count, p.Lines)
-				}
-			}),
-		},
-		{
-			ID:       "SYM118",
-			Title:    "lines end in CR CR LF",
-			Severity: Warning,
-			Since:    "0.1",
-			Spec:     "rust-minidump: sym_file/parser.rs",
-			Doc: `Ends of line were converted twice, as old dumpers do on Windows when they write to a
+		Bad:  head + "FUNC 1000 10 0 f\r\n",
+		Good: head + "FUNC 1000 10 0 f\n",
+		At:   2,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			if at := l.Mixed(p.Lines); at > 0 {
+				p.ReportLine(at, "line ends otherwise than the first; %d of %d lines end in CR LF", l.CR.Count, p.Lines)
+			}
+		}),
+	},
+	{
+		ID:       "SYM118",
+		Title:    "lines end in CR CR LF",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "rust-minidump: sym_file/parser.rs",
+		Doc: `Ends of line were converted twice, as old dumpers do on Windows when they write to a
 pipe. Breakpad and rust-minidump take it, others have a CR at the end of names.`,
-			Bad:  strings.ReplaceAll(head, "\n", "\r\r\n"),
-			Good: head,
-			At:   1,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				p.places(l.ManyCR, "line ends in more than one CR", "such line")
-			}),
-		},
-		{
-			ID:       "SYM119",
-			Title:    "CR inside a line",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `Breakpad ends the line there and takes the rest for another record, rust-minidump
+		Bad:  strings.ReplaceAll(head, "\n", "\r\r\n"),
+		Good: head,
+		At:   1,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			p.places(l.ManyCR, "line ends in more than one CR", "such line")
+		}),
+	},
+	{
+		ID:       "SYM119",
+		Title:    "CR inside a line",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `Breakpad ends the line there and takes the rest for another record, rust-minidump
 refuses the file. The CR mostly comes from a line break inside a name.`,
-			Cites: []string{"dump_syms 2.1.1"},
-			Bad:   head + "FUNC 1000 10 0 f<\r>\n",
-			Good:  head + "FUNC 1000 10 0 f<>\n",
-			At:    2,
-			On:    withKinds(named, symfmt.KindInfo),
-			Check: func(p *Pass) (func(*symfmt.Record), func()) {
-				return func(r *symfmt.Record) {
-					if i := bytes.IndexByte(r.Text(), '\r'); i >= 0 {
-						p.Report(r, -1, "CR at byte %d of the line", i+1)
-					}
-				}, nil
-			},
+		Cites: []string{"dump_syms 2.1.1"},
+		Bad:   head + "FUNC 1000 10 0 f<\r>\n",
+		Good:  head + "FUNC 1000 10 0 f<>\n",
+		At:    2,
+		On:    withKinds(named, symfmt.KindInfo),
+		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+			return func(r *symfmt.Record) {
+				if i := bytes.IndexByte(r.Text(), '\r'); i >= 0 {
+					p.Report(r, -1, "CR at byte %d of the line", i+1)
+				}
+			}, nil
 		},
-		{
-			ID:       "SYM120",
-			Title:    "last line without an end",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
+	},
+	{
+		ID:       "SYM120",
+		Title:    "last line without an end",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
 compare its size with the original, and dump it again.`,
-			Bad:  strings.TrimSuffix(head, "\n"),
-			Good: head,
-			At:   1,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				if l.NoEnd {
-					p.ReportLine(p.Lines, "the file ends inside this line, want a LF")
-				}
-			}),
-		},
-		{
-			ID:       "SYM121",
-			Title:    "blank lines",
-			Severity: Note,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc:      `Readers pass over them, but not between a FUNC and its lines: see SYM122.`,
-			Bad:      head + "\nFUNC 1000 10 0 f\n",
-			Good:     head + "FUNC 1000 10 0 f\n",
-			At:       2,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				if l.Blank.Count > l.Split.Count {
-					p.places(l.Blank, "blank line", "blank line")
-				}
-			}),
-		},
-		{
-			ID:       "SYM122",
-			Title:    "blank line between a FUNC and its lines",
-			Severity: Error,
-			Refused:  true,
-			Since:    "0.1",
-			Spec:     "rust-minidump: sym_file/parser.rs",
-			Doc: `The blank line ends the FUNC for rust-minidump, which then refuses the file for the
+		Bad:  strings.TrimSuffix(head, "\n"),
+		Good: head,
+		At:   1,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			if l.NoEnd {
+				p.ReportLine(p.Lines, "the file ends inside this line, want a LF")
+			}
+		}),
+	},
+	{
+		ID:       "SYM121",
+		Title:    "blank lines",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc:      `Readers pass over them, but not between a FUNC and its lines: see SYM122.`,
+		Bad:      head + "\nFUNC 1000 10 0 f\n",
+		Good:     head + "FUNC 1000 10 0 f\n",
+		At:       2,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			if l.Blank.Count > l.Split.Count {
+				p.places(l.Blank, "blank line", "blank line")
+			}
+		}),
+	},
+	{
+		ID:       "SYM122",
+		Title:    "blank line between a FUNC and its lines",
+		Severity: Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "rust-minidump: sym_file/parser.rs",
+		Doc: `The blank line ends the FUNC for rust-minidump, which then refuses the file for the
 line record behind it.`,
-			Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
-			Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-			At:   5,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				p.places(l.Split, "record of a FUNC behind a blank line", "such record")
-			}),
-		},
-		{
-			ID:       "SYM123",
-			Title:    "tabs between fields, or blanks around a record",
-			Severity: Error,
-			Since:    "0.1",
-			Spec:     "symbol_files: Overview",
-			Doc: `Fields are separated by spaces, and a record starts at the first column. Breakpad
+		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
+		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		At:   5,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			p.places(l.Split, "record of a FUNC behind a blank line", "such record")
+		}),
+	},
+	{
+		ID:       "SYM123",
+		Title:    "tabs between fields, or blanks around a record",
+		Severity: Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `Fields are separated by spaces, and a record starts at the first column. Breakpad
 takes a tab for a part of the field and a record behind a blank for a line record;
 rust-minidump refuses the file for blanks in front of a record or behind a line
 record.`,
-			Bad:  head + " FUNC 1000 10 0 f\n",
-			Good: head + "FUNC 1000 10 0 f\n",
-			At:   2,
-			Check: layout(func(p *Pass, l *symfmt.Layout) {
-				p.places(l.OddBlanks, "tab between fields, or blanks around the record", "such record")
-			}),
-		},
-	}
-})
+		Bad:  head + " FUNC 1000 10 0 f\n",
+		Good: head + "FUNC 1000 10 0 f\n",
+		At:   2,
+		Check: layout(func(p *Pass, l *symfmt.Layout) {
+			p.places(l.OddBlanks, "tab between fields, or blanks around the record", "such record")
+		}),
+	},
+}
 
 // withKinds is a slice with some more at its end.
 func withKinds(kinds []symfmt.Kind, more ...symfmt.Kind) []symfmt.Kind {

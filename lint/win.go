@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
@@ -20,35 +19,34 @@ const winSpec = "symbol_files: STACK WIN records"
 
 var winKind = []symfmt.Kind{symfmt.KindStackWin}
 
-var winRules = sync.OnceValue(func() []*Rule {
-	return []*Rule{
-		{
-			ID: "SYM431", Title: "STACK WIN of a type that readers ignore", Severity: Note, Since: "0.1", Spec: winSpec,
-			Doc: "Readers use types 0 (FPO) and 4 (frame data) and drop the others.",
-			Bad: winHead + "STACK WIN 3 1000 40 0 0 0 0 0 0 0 0\n", At: 4,
-			Good: winHead + winExample,
-			On:   winKind,
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				if t := r.Win.Type; t != winFPO && t != winFrameData {
-					p.Report(r, 2, "type %x, want 0 or 4", t)
-				}
-			}),
-		},
-		{
-			ID: "SYM432", Title: "STACK WIN of no bytes", Severity: Warning, Since: "0.1", Spec: winSpec,
-			Doc: "The record covers no code, so that no reader ever uses it.",
-			Bad: winHead + "STACK WIN 4 1000 0 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
-			Good: winHead + winExample,
-			On:   winKind,
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				if r.Win.CodeSize == 0 {
-					p.Report(r, 4, "the record at %x has size 0", r.Win.RVA)
-				}
-			}),
-		},
-		{
-			ID: "SYM433", Title: "STACK WIN ranges overlap in part", Severity: Error, Since: "0.1", Spec: winSpec,
-			Doc: `Records of one type may lie within each other, and the innermost counts. Of two that
+var winRules = []*Rule{
+	{
+		ID: "SYM431", Title: "STACK WIN of a type that readers ignore", Severity: Note, Since: "0.1", Spec: winSpec,
+		Doc: "Readers use types 0 (FPO) and 4 (frame data) and drop the others.",
+		Bad: winHead + "STACK WIN 3 1000 40 0 0 0 0 0 0 0 0\n", At: 4,
+		Good: winHead + winExample,
+		On:   winKind,
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+			if t := r.Win.Type; t != winFPO && t != winFrameData {
+				p.Report(r, 2, "type %x, want 0 or 4", t)
+			}
+		}),
+	},
+	{
+		ID: "SYM432", Title: "STACK WIN of no bytes", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: "The record covers no code, so that no reader ever uses it.",
+		Bad: winHead + "STACK WIN 4 1000 0 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
+		Good: winHead + winExample,
+		On:   winKind,
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+			if r.Win.CodeSize == 0 {
+				p.Report(r, 4, "the record at %x has size 0", r.Win.RVA)
+			}
+		}),
+	},
+	{
+		ID: "SYM433", Title: "STACK WIN ranges overlap in part", Severity: Error, Since: "0.1", Spec: winSpec,
+		Doc: `Records of one type may lie within each other, and the innermost counts. Of two that
 overlap in part, Breakpad drops the one that comes later, with all code that it alone
 covers (contained_range_map-inl.h). rust-minidump cuts the one before short at the start
 of the later one, and drops the later one where it starts lower. PDB files of split
@@ -59,101 +57,100 @@ the frame pointer.
 Where the PDB file is another's and cannot be built again, say so in .symlint.toml, with
 the file's own name: [[suppress]], rule = "SYM433", file = "kernel32.sym", reason = "the
 ranges are those of Microsoft's PDB".`,
-			Bad: winHead + winExample + "STACK WIN 4 1020 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 5,
-			Good:  winHead + winExample + "STACK WIN 4 1020 20 0 0 0 0 0 0 1 " + winProg + "\nSTACK WIN 0 1020 40 0 0 0 0 0 0 0 0\n",
-			Check: winOverlaps,
-		},
-		{
-			ID: "SYM434", Title: "STACK WIN twice for the same range", Severity: Warning, Since: "0.1", Spec: winSpec,
-			Doc: "Readers keep one of the records of a type that have the same range.",
-			Bad: winHead + winExample + winExample, At: 5,
-			Good:  winHead + winExample,
-			Check: winOverlaps,
-		},
-		{
-			ID: "SYM435", Title: "STACK WIN whose program flag does not suit its type", Severity: Warning, Since: "0.1", Spec: winSpec,
-			Doc: `Records of type 4 have a program, those of type 0 a flag. Some readers go by the
+		Bad: winHead + winExample + "STACK WIN 4 1020 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 5,
+		Good:  winHead + winExample + "STACK WIN 4 1020 20 0 0 0 0 0 0 1 " + winProg + "\nSTACK WIN 0 1020 40 0 0 0 0 0 0 0 0\n",
+		Check: winOverlaps,
+	},
+	{
+		ID: "SYM434", Title: "STACK WIN twice for the same range", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: "Readers keep one of the records of a type that have the same range.",
+		Bad: winHead + winExample + winExample, At: 5,
+		Good:  winHead + winExample,
+		Check: winOverlaps,
+	},
+	{
+		ID: "SYM435", Title: "STACK WIN whose program flag does not suit its type", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: `Records of type 4 have a program, those of type 0 a flag. Some readers go by the
 type, others by the program flag, and read another last field.`,
-			Bad: winHead + "STACK WIN 0 1000 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
-			Good:  winHead + winExample,
-			On:    winKind,
-			Check: perRecord(checkWinFlag),
-		},
-		{
-			ID: "SYM436", Title: "STACK WIN program that fails", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
-			Doc: `The program cannot be run: operands are missing or left over, or a variable has no
+		Bad: winHead + "STACK WIN 0 1000 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
+		Good:  winHead + winExample,
+		On:    winKind,
+		Check: perRecord(checkWinFlag),
+	},
+	{
+		ID: "SYM436", Title: "STACK WIN program that fails", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
+		Doc: `The program cannot be run: operands are missing or left over, or a variable has no
 value. Readers scan the stack instead. The example of the specification is one: its
 first assignment has no variable.`,
-			Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =\n", At: 4,
-			Good: winHead + winExample,
-			On:   winKind,
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				if w := p.win.program; w != nil && w.fault != "" {
-					p.Report(r, 12+w.token, "%s", w.fault)
-				}
-			}),
-		},
-		{
-			ID: "SYM437", Title: "STACK WIN program without $eip or $esp", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
-			Doc: `The program has to give both, the caller's instruction and its stack. Readers take a
+		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =\n", At: 4,
+		Good: winHead + winExample,
+		On:   winKind,
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+			if w := p.win.program; w != nil && w.fault != "" {
+				p.Report(r, 12+w.token, "%s", w.fault)
+			}
+		}),
+	},
+	{
+		ID: "SYM437", Title: "STACK WIN program without $eip or $esp", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
+		Doc: `The program has to give both, the caller's instruction and its stack. Readers take a
 program that does not for one that failed.`,
-			Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip .raSearchStart ^ =\n", At: 4,
-			Good: winHead + winExample,
-			On:   winKind,
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				if w := p.win.program; w != nil && w.missing != "" {
-					p.Report(r, 11, "the program does not assign %s", w.missing)
-				}
-			}),
-		},
-		{
-			ID: "SYM438", Title: "parameter sizes of FUNC and STACK WIN differ", Severity: Warning, Since: "0.1", Spec: winSpec,
-			Doc: `How many bytes of arguments a function has decides where its caller's frame begins.
+		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip .raSearchStart ^ =\n", At: 4,
+		Good: winHead + winExample,
+		On:   winKind,
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+			if w := p.win.program; w != nil && w.missing != "" {
+				p.Report(r, 11, "the program does not assign %s", w.missing)
+			}
+		}),
+	},
+	{
+		ID: "SYM438", Title: "parameter sizes of FUNC and STACK WIN differ", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: `How many bytes of arguments a function has decides where its caller's frame begins.
 Readers take one of the two sizes; one is wrong.`,
-			Cites: []string{"dump_syms#284"},
-			Bad:   winHead + "STACK WIN 4 1000 40 0 0 8 0 0 0 1 " + winProg + "\n", At: 4,
-			Good:  winHead + winExample,
-			Check: checkParams,
-		},
-		{
-			ID: "SYM439", Title: "prologue and epilogue are larger than the code", Severity: Warning, Since: "0.1", Spec: winSpec,
-			Doc: "The two are parts of the record's range. Either they or the code size are wrong.",
-			Bad: winHead + "STACK WIN 4 1000 40 50 0 0 0 0 0 1 " + winProg + "\n", At: 4,
-			Good: winHead + winExample,
-			On:   winKind,
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				w := &r.Win
-				if w.PrologueSize > w.CodeSize || w.EpilogueSize > w.CodeSize-w.PrologueSize {
-					p.Report(r, 5, "prologue of %#x and epilogue of %#x bytes in %#x bytes of code", w.PrologueSize, w.EpilogueSize, w.CodeSize)
-				}
-			}),
-		},
-		{
-			ID: "SYM440", Title: "STACK WIN in a file that is not of a 32-bit x86", Severity: Warning, Since: "0.1", Spec: winSpec,
-			Doc: "Readers use the records only for stacks of that CPU.",
-			Bad: amd64Head + goodInit + winExample, At: 5,
-			Good:  winHead + winExample,
-			On:    winKind,
-			Check: checkWinCPU,
-		},
-		{
-			ID: "SYM441", Title: "STACK WIN program with registers by number", Severity: Note, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
-			Doc: `Microsoft's linker writes the registers that a function saves by CodeView's numbers
+		Cites: []string{"dump_syms#284"},
+		Bad:   winHead + "STACK WIN 4 1000 40 0 0 8 0 0 0 1 " + winProg + "\n", At: 4,
+		Good:  winHead + winExample,
+		Check: checkParams,
+	},
+	{
+		ID: "SYM439", Title: "prologue and epilogue are larger than the code", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: "The two are parts of the record's range. Either they or the code size are wrong.",
+		Bad: winHead + "STACK WIN 4 1000 40 50 0 0 0 0 0 1 " + winProg + "\n", At: 4,
+		Good: winHead + winExample,
+		On:   winKind,
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+			w := &r.Win
+			if w.PrologueSize > w.CodeSize || w.EpilogueSize > w.CodeSize-w.PrologueSize {
+				p.Report(r, 5, "prologue of %#x and epilogue of %#x bytes in %#x bytes of code", w.PrologueSize, w.EpilogueSize, w.CodeSize)
+			}
+		}),
+	},
+	{
+		ID: "SYM440", Title: "STACK WIN in a file that is not of a 32-bit x86", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: "Readers use the records only for stacks of that CPU.",
+		Bad: amd64Head + goodInit + winExample, At: 5,
+		Good:  winHead + winExample,
+		On:    winKind,
+		Check: checkWinCPU,
+	},
+	{
+		ID: "SYM441", Title: "STACK WIN program with registers by number", Severity: Note, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
+		Doc: `Microsoft's linker writes the registers that a function saves by CodeView's numbers
 in some programs: $20 for $ebx, $22 for $ebp, $23 for $esi, $24 for $edi. symtool reads
 them as these registers. Breakpad and rust-minidump take them for variables of the
 program: the caller's $ebx, $esi and $edi are unknown then, and its $ebp is that of the
 function or found by a search, so that the frames behind it may be wrong.`,
-			Bad: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $20 $T0 4 - ^ =\n", At: 4,
-			Good: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $ebx $T0 4 - ^ =\n",
-			On:   winKind,
-			Check: perRecord(func(p *Pass, r *symfmt.Record) {
-				if w := p.win.program; w != nil && w.numbers != "" {
-					p.Report(r, 12, "the program has %s", w.numbers)
-				}
-			}),
-		},
-	}
-})
+		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $20 $T0 4 - ^ =\n", At: 4,
+		Good: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $ebx $T0 4 - ^ =\n",
+		On:   winKind,
+		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+			if w := p.win.program; w != nil && w.numbers != "" {
+				p.Report(r, 12, "the program has %s", w.numbers)
+			}
+		}),
+	},
+}
 
 func checkWinFlag(p *Pass, r *symfmt.Record) {
 	switch {

@@ -121,7 +121,7 @@ func (f *flipper) reachable(addr uint64) bool {
 
 func (f *flipper) details(meant, was uint64) DocFlipped {
 	d := DocFlipped{IsNull: meant == 0, WasLow: meant == 0 && was <= flipLow, WasNonCanonical: f.wild}
-	for _, r := range cpuOf(f.m.d.Arch).kept {
+	for _, r := range cpus[f.m.d.Arch].kept {
 		v, ok := f.a.context.At(int(r))
 		if !ok {
 			continue

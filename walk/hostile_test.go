@@ -89,7 +89,7 @@ func TestHostileNothing(t *testing.T) {
 		t.Errorf("%d stacks", len(res.Stacks))
 	}
 	for _, cpu := range arch.All {
-		if cpuOf(cpu) == nil {
+		if cpus[cpu] == nil {
 			t.Fatalf("%s is not walked", cpu.Name)
 		}
 		bare := dump.NewContext(cpu)

@@ -178,7 +178,7 @@ func (c *signalCase) check(t *testing.T, s *Stack, trust Trust, tramp uint64) {
 			continue
 		}
 		kept := false
-		for _, r := range cpuOf(c.arch).kept {
+		for _, r := range cpus[c.arch].kept {
 			kept = kept || int(r) == i
 		}
 		if v, ok := f.Register(i); kept && (!ok || v != values[name]) {
@@ -332,7 +332,7 @@ func TestSignalTables(t *testing.T) {
 		for _, l := range signalFrames[a] {
 			pc, sp := false, false
 			for _, s := range l.slots {
-				cpuOf(a).reg(s.reg)
+				cpus[a].reg(s.reg)
 				pc, sp = pc || s.reg == a.PC, sp || s.reg == a.SP
 			}
 			if !pc || !sp || len(l.code) == 0 {

@@ -229,7 +229,7 @@ func TestCleanAddress(t *testing.T) {
 // Every CPU is walked, with every technique that it has.
 func TestEveryCPU(t *testing.T) {
 	for _, a := range arch.All {
-		c := cpuOf(a)
+		c := cpus[a]
 		if c == nil {
 			t.Errorf("%s is not walked", a.Name)
 			continue

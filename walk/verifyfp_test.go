@@ -132,7 +132,7 @@ func (o *framePointerOracle) open(path string) {
 	}
 	o.t.Cleanup(func() { o.f.Close() })
 	o.names, o.sets = cfi.NewNames(o.a), map[uint64]int{}
-	o.rows = newRowCache(o.names, cpuOf(o.a))
+	o.rows = newRowCache(o.names, cpus[o.a])
 	for _, start := range o.starts {
 		code := fileCode(o.f, start+o.f.LoadBase(), prologue)
 		n := 0

@@ -67,7 +67,7 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	m := w.cpus[a]
 	if m == nil {
 		names := cfi.NewNames(a)
-		c := cpuOf(a)
+		c := cpus[a]
 		m = &machine{cpu: c, names: names, rows: newRowCache(names, c)}
 		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
 		w.cpus[a] = m

@@ -30,7 +30,7 @@ package arch
 
 import (
 	"debug/elf"
-	"sync"
+	"strconv"
 )
 
 // Arch is a CPU. The values are in All; nobody changes them.
@@ -80,16 +80,10 @@ type Arch struct {
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
 	Alt *Numbering
 
-	tables *tables
-}
-
-// tables are for look-ups in Regs. They are made at the first one: few CPUs are
-// ever asked for by one process.
-type tables struct {
-	once    sync.Once
+	// For look-ups in Regs and OtherNames.
 	names   []string // by DWARF number
 	numbers map[string]uint64
-	index   map[string]int
+	index   map[string]int // places in Regs
 	others  map[string]int // places in OtherNames
 }
 
@@ -146,7 +140,7 @@ func ByELF(machine elf.Machine, class elf.Class) *Arch {
 }
 
 // RegName returns the name of the register with a DWARF number.
-func (a *Arch) RegName(dwarf uint64) (string, bool) { return lookup(a.made().names, dwarf) }
+func (a *Arch) RegName(dwarf uint64) (string, bool) { return lookup(a.names, dwarf) }
 
 // CIERegName is RegName within a CIE whose return address column is ra: that
 // decides between Alt and the usual numbers.
@@ -154,7 +148,7 @@ func (a *Arch) CIERegName(ra, dwarf uint64) (string, bool) {
 	if a.Alt != nil && ra == a.Alt.ReturnAddress {
 		return lookup(a.Alt.names, dwarf)
 	}
-	return lookup(a.made().names, dwarf)
+	return lookup(a.names, dwarf)
 }
 
 func lookup(names []string, n uint64) (string, bool) {
@@ -166,50 +160,38 @@ func lookup(names []string, n uint64) (string, bool) {
 
 // RegNumber returns the DWARF number of a register, if it has one.
 func (a *Arch) RegNumber(name string) (uint64, bool) {
-	n, ok := a.made().numbers[name]
+	n, ok := a.numbers[name]
 	return n, ok
 }
 
 // RegIndex returns a register's place in Regs.
 func (a *Arch) RegIndex(name string) (int, bool) {
-	i, ok := a.made().index[name]
+	i, ok := a.index[name]
 	return i, ok
 }
 
 // OtherIndex returns the place in OtherNames of a register's other name.
 func (a *Arch) OtherIndex(name string) (int, bool) {
-	if len(a.OtherNames) == 0 {
-		return 0, false
-	}
-	i, ok := a.made().others[name]
+	i, ok := a.others[name]
 	return i, ok
 }
 
-// finish makes room for the look-up tables.
+// finish makes the look-up tables.
 func finish(a *Arch) *Arch {
-	a.tables = &tables{}
+	a.names = byNumber(a.Regs)
+	a.numbers = make(map[string]uint64, len(a.Regs))
+	a.index = make(map[string]int, len(a.Regs))
+	for i, r := range a.Regs {
+		a.index[r.Name] = i
+		if r.DWARF != NoDWARF {
+			a.numbers[r.Name] = r.DWARF
+		}
+	}
+	a.others = make(map[string]int, len(a.OtherNames))
+	for i, o := range a.OtherNames {
+		a.others[o.Name] = i
+	}
 	return a
-}
-
-// made returns the look-up tables.
-func (a *Arch) made() *tables {
-	t := a.tables
-	t.once.Do(func() {
-		t.numbers = make(map[string]uint64, len(a.Regs))
-		t.index = make(map[string]int, len(a.Regs))
-		for i, r := range a.Regs {
-			t.index[r.Name] = i
-			if r.DWARF != NoDWARF {
-				t.numbers[r.Name] = r.DWARF
-			}
-		}
-		t.others = make(map[string]int, len(a.OtherNames))
-		for i, o := range a.OtherNames {
-			t.others[o.Name] = i
-		}
-		t.names = byNumber(a.Regs)
-	})
-	return t
 }
 
 func byNumber(regs []Reg) []string {
@@ -253,11 +235,7 @@ func series(first uint64, prefix string, n int) []Reg {
 func indexed(prefix string, from, to int) []string {
 	var names []string
 	for i := from; i < to; i++ {
-		if i < 10 {
-			names = append(names, prefix+string(rune('0'+i)))
-		} else {
-			names = append(names, prefix+string(rune('0'+i/10))+string(rune('0'+i%10)))
-		}
+		names = append(names, prefix+strconv.Itoa(i))
 	}
 	return names
 }

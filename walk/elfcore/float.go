@@ -8,9 +8,9 @@ type floatNote struct {
 	arch  *arch.Arch
 	owner string
 	kind  uint32
-	size  int       // of the note
-	block int       // bytes from its begin that are Context.Vector; 0 for slots
-	slots lazySlots // nil with block
+	size  int    // of the note
+	block int    // bytes from its begin that are Context.Vector; 0 for slots
+	slots []slot // nil with block
 }
 
 // floatNotes are Linux's elf_fpregset_t and those of include/uapi/linux/elf.h
@@ -31,7 +31,7 @@ var floatNotes = []floatNote{
 var mipsFregs = numbered("$f", 0, 32) + ":4 $fcsr $fir"
 
 // fxsaveSlots are the registers of FXSAVE's block that have names.
-var fxsaveSlots = map[*arch.Arch]lazySlots{
+var fxsaveSlots = map[*arch.Arch][]slot{
 	arch.X86_64: slots(arch.X86_64, 0, 2, fxsaveRegs), arch.X86: slots(arch.X86, 0, 2, fxsaveRegs),
 }
 
@@ -54,8 +54,8 @@ func (r *reader) readFloat(n note) {
 		}
 		if f.block > 0 {
 			ctx.Vector = n.desc[:f.block:f.block]
-			fill(ctx, fxsaveSlots[f.arch].all(), n.desc, r)
+			fill(ctx, fxsaveSlots[f.arch], n.desc, r)
 		}
-		fill(ctx, f.slots.all(), n.desc, r)
+		fill(ctx, f.slots, n.desc, r)
 	}
 }

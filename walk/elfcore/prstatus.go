@@ -1,8 +1,8 @@
 package elfcore
 
 import (
+	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -15,7 +15,7 @@ type layout struct {
 	arch  *arch.Arch
 	size  int // of struct elf_prstatus
 	regs  int // offset of pr_reg in it
-	slots lazySlots
+	slots []slot
 
 	// syscall is the offset of the number of the system call that a thread is
 	// in, which has no register's name; 0 if there is none.
@@ -73,48 +73,30 @@ var ppcGregs = numbered("r", 0, 32) + "srr0 - - ctr lr xer cr"
 func numbered(prefix string, from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
-		b.WriteString(prefix)
-		if i >= 10 {
-			b.WriteByte(byte('0' + i/10))
-		}
-		b.WriteByte(byte('0' + i%10))
-		b.WriteByte(' ')
+		b.WriteString(prefix + strconv.Itoa(i) + " ")
 	}
 	return b.String()
-}
-
-// lazySlots are slots that are laid out when somebody asks for them: few of the
-// layouts are ever used by one process. nil has none.
-type lazySlots func() []slot
-
-func (l lazySlots) all() []slot {
-	if l == nil {
-		return nil
-	}
-	return l()
 }
 
 // slots lays out registers one behind the other from off on, in words of size
 // bytes; ":4" sets the size of those behind it, "-" is a word without a
 // register.
-func slots(a *arch.Arch, off, size int, names string) lazySlots {
-	return sync.OnceValue(func() (out []slot) {
-		for _, name := range strings.Fields(names) {
-			if name[0] == ':' {
-				size = int(name[1] - '0')
-				continue
-			}
-			if name != "-" {
-				i, ok := a.RegIndex(name)
-				if !ok {
-					panic("elfcore: " + a.Name + " has no register " + name)
-				}
-				out = append(out, slot{off, size, i})
-			}
-			off += size
+func slots(a *arch.Arch, off, size int, names string) (out []slot) {
+	for _, name := range strings.Fields(names) {
+		if name[0] == ':' {
+			size = int(name[1] - '0')
+			continue
 		}
-		return out
-	})
+		if name != "-" {
+			i, ok := a.RegIndex(name)
+			if !ok {
+				panic("elfcore: " + a.Name + " has no register " + name)
+			}
+			out = append(out, slot{off, size, i})
+		}
+		off += size
+	}
+	return out
 }
 
 // layoutOf returns the layout of a note of size bytes. Of one of another size
@@ -174,9 +156,9 @@ func (r *reader) readRegs(n note) *dump.Context {
 		regs = regs[:max(0, len(regs)-r.word)] // pr_fpvalid, padded, is the end of any
 	}
 	ctx := dump.NewContext(r.d.Arch)
-	fill(ctx, l.slots.all(), regs, r)
+	fill(ctx, l.slots, regs, r)
 	if l.narrow {
-		for _, s := range l.slots.all() {
+		for _, s := range l.slots {
 			if v, ok := ctx.At(s.reg); ok {
 				ctx.SetAt(s.reg, uint64(uint32(v)))
 			}
@@ -185,7 +167,7 @@ func (r *reader) readRegs(n note) *dump.Context {
 	_, pc := ctx.Get(ctx.Arch.PC)
 	_, sp := ctx.Get(ctx.Arch.SP)
 	missing := 0
-	for _, s := range l.slots.all() {
+	for _, s := range l.slots {
 		if s.off+s.size > len(regs) {
 			missing++
 		}

@@ -22,7 +22,7 @@ func process(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	l := layoutOf(a, 0)
 	for id := uint32(70); id < 72; id++ {
 		c := dump.NewContext(a)
-		for i, s := range l.slots.all() {
+		for i, s := range l.slots {
 			v := uint64(0x8070605040302010) + uint64(i)<<8 + uint64(id)
 			if s.size < 8 {
 				v &= 1<<(8*s.size) - 1
@@ -32,7 +32,7 @@ func process(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 		c.Set(a.SP, 0x20000)
 		for i := range floatNotes {
 			if f := &floatNotes[i]; f.arch == a {
-				for k, s := range f.slots.all() {
+				for k, s := range f.slots {
 					c.SetAt(s.reg, uint64(k)<<4+uint64(id))
 				}
 				if f.block > 0 {
@@ -40,7 +40,7 @@ func process(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 				}
 			}
 		}
-		for _, s := range fxsaveSlots[a].all() {
+		for _, s := range fxsaveSlots[a] {
 			v, _ := uintAt(c.Vector, s.off, s.size, order)
 			c.SetAt(s.reg, v)
 		}
@@ -137,8 +137,8 @@ func TestKnownOffsets(t *testing.T) {
 	} {
 		i, _ := c.arch.RegIndex(c.reg)
 		l := layoutOf(c.arch, 0)
-		k := slices.IndexFunc(l.slots.all(), func(s slot) bool { return s.reg == i })
-		if k < 0 || l.slots.all()[k].off != c.off {
+		k := slices.IndexFunc(l.slots, func(s slot) bool { return s.reg == i })
+		if k < 0 || l.slots[k].off != c.off {
 			t.Errorf("%s: %s is not at %d", c.arch.Name, c.reg, c.off)
 		}
 	}
@@ -173,7 +173,7 @@ func TestShortStatus(t *testing.T) {
 			continue
 		}
 		last := ""
-		for _, s := range layoutOf(arch.RISCV64, 0).slots.all() {
+		for _, s := range layoutOf(arch.RISCV64, 0).slots {
 			if _, ok := got.Threads[0].Context.At(s.reg); ok {
 				last = arch.RISCV64.Regs[s.reg].Name
 			}

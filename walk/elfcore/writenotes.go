@@ -81,13 +81,13 @@ func (w *writer) threads() []dump.Thread {
 
 // holds tells whether a core has a place for a register.
 func (w *writer) holds(reg int) bool {
-	for _, s := range w.layout.slots.all() {
+	for _, s := range w.layout.slots {
 		if s.reg == reg {
 			return true
 		}
 	}
 	for i := range floatNotes {
-		for _, s := range floatNotes[i].slots.all() {
+		for _, s := range floatNotes[i].slots {
 			if floatNotes[i].arch == w.d.Arch && s.reg == reg {
 				return true
 			}
@@ -131,7 +131,7 @@ func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 		copy(b[w.layout.syscall:][:w.word], bytes.Repeat([]byte{0xff}, w.word)) // none
 	}
 	if t.Context != nil {
-		w.putSlots(b, w.layout.slots.all(), t.Context)
+		w.putSlots(b, w.layout.slots, t.Context)
 	}
 	if hasFloat {
 		valid := w.layout.size - w.word // pr_fpvalid is an int, padded
@@ -167,7 +167,7 @@ func (w *writer) tellUnknown(threads []dump.Thread) {
 			continue
 		}
 		unknown := false
-		for _, s := range w.layout.slots.all() {
+		for _, s := range w.layout.slots {
 			if _, ok := threads[i].Context.At(s.reg); !ok {
 				unknown = true
 				if name := w.d.Arch.Regs[s.reg].Name; !slices.Contains(names, name) {
@@ -202,14 +202,14 @@ func (f *floatNote) in(ctx *dump.Context) bool {
 	if f.block > 0 {
 		return len(ctx.Vector) == f.block
 	}
-	_, ok := ctx.At(f.slots.all()[0].reg)
+	_, ok := ctx.At(f.slots[0].reg)
 	return ok
 }
 
 func (w *writer) float(f *floatNote, ctx *dump.Context) []byte {
 	b := make([]byte, f.size)
 	copy(b[:f.block], ctx.Vector)
-	w.putSlots(b, f.slots.all(), ctx)
+	w.putSlots(b, f.slots, ctx)
 	return b
 }
 

@@ -65,8 +65,8 @@ func (l *layout) needed(flags uint64) (end int) {
 	if flags&groupsMask == 0 || flags&l.vector != 0 {
 		return l.size
 	}
-	for i, fields := 0, l.registers(); i < len(fields); i++ {
-		if f := &fields[i]; flags&f.group != 0 {
+	for _, f := range l.fields {
+		if flags&f.group != 0 {
 			end = max(end, f.at+f.size)
 		}
 	}
@@ -80,7 +80,7 @@ func (l *layout) read(r *reader, data []byte, flags uint64) *dump.Context {
 	if flags&groupsMask == 0 {
 		flags |= groupsMask
 	}
-	for _, f := range l.registers() {
+	for _, f := range l.fields {
 		if flags&f.group != 0 && f.at+f.size <= len(data) {
 			c.SetAt(f.reg, word(data[f.at:], f.size, r.order))
 		}

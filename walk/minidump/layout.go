@@ -3,7 +3,6 @@ package minidump
 import (
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -17,11 +16,7 @@ type layout struct {
 	cpu       uint64 // the bits of the flags that tell the CPU
 	size      int    // of the whole structure; more may follow
 
-	// lay puts the registers into fields, when somebody asks for them: few of the
-	// layouts are ever used by one process.
-	lay    func()
-	once   sync.Once
-	fields []field
+	fields []field // the registers
 
 	// vector is the group of the state that becomes dump.Context.Vector, which
 	// is at vectorAt.
@@ -80,12 +75,6 @@ var layouts = []*layout{
 	riscvLayout(arch.RISCV, flagsRISCV), riscvLayout(arch.RISCV64, flagsRISCV64),
 }
 
-// registers returns where the registers are.
-func (l *layout) registers() []field {
-	l.once.Do(l.lay)
-	return l.fields
-}
-
 // add lays registers out one after the other from at on, each of size bytes,
 // and returns the place behind. "" leaves room.
 func (l *layout) add(group uint64, at, size int, names ...string) int {
@@ -114,29 +103,25 @@ func numbered(prefix string, n int) []string {
 func x86Layout() *layout {
 	const float, extended = 1 << 3, 1 << 5
 	l := &layout{arch: arch.X86, flagsSize: 4, cpu: flagsX86, size: 716, vector: extended, vectorAt: 204, form: fxsave}
-	l.lay = func() {
-		l.add(segments, 140, 4, "$gs", "$fs", "$es", "$ds")
-		l.add(integer, 156, 4, "$edi", "$esi", "$ebx", "$edx", "$ecx", "$eax")
-		l.add(control, 180, 4, "$ebp", "$eip", "$cs", "$eflags", "$esp", "$ss")
-		l.add(float, 28, 4, "$fcw", "$fsw") // of FSAVE; FXSAVE's count more
-	}
+	l.add(segments, 140, 4, "$gs", "$fs", "$es", "$ds")
+	l.add(integer, 156, 4, "$edi", "$esi", "$ebx", "$edx", "$ecx", "$eax")
+	l.add(control, 180, 4, "$ebp", "$eip", "$cs", "$eflags", "$esp", "$ss")
+	l.add(float, 28, 4, "$fcw", "$fsw") // of FSAVE; FXSAVE's count more
 	return l
 }
 
 func amd64Layout() *layout {
 	const float = 1 << 3
 	l := &layout{arch: arch.X86_64, flagsAt: 48, flagsSize: 4, cpu: flagsAMD64, size: 1232, vector: float, vectorAt: 256, form: fxsave}
-	l.lay = func() {
-		l.add(float, 52, 4, "$mxcsr")
-		l.add(control, 56, 2, "$cs")
-		l.add(segments, 58, 2, "$ds", "$es", "$fs", "$gs")
-		l.add(control, 66, 2, "$ss")
-		l.add(control, 68, 4, "$rflags")
-		l.add(integer, 120, 8, "$rax", "$rcx", "$rdx", "$rbx")
-		l.add(control, 152, 8, "$rsp")
-		l.add(integer, 160, 8, "$rbp", "$rsi", "$rdi", "$r8", "$r9", "$r10", "$r11", "$r12", "$r13", "$r14", "$r15")
-		l.add(control, 248, 8, "$rip")
-	}
+	l.add(float, 52, 4, "$mxcsr")
+	l.add(control, 56, 2, "$cs")
+	l.add(segments, 58, 2, "$ds", "$es", "$fs", "$gs")
+	l.add(control, 66, 2, "$ss")
+	l.add(control, 68, 4, "$rflags")
+	l.add(integer, 120, 8, "$rax", "$rcx", "$rdx", "$rbx")
+	l.add(control, 152, 8, "$rsp")
+	l.add(integer, 160, 8, "$rbp", "$rsi", "$rdi", "$r8", "$r9", "$r10", "$r11", "$r12", "$r13", "$r14", "$r15")
+	l.add(control, 248, 8, "$rip")
 	return l
 }
 
@@ -145,15 +130,13 @@ func amd64Layout() *layout {
 func armLayout(cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM, flagsSize: 4, cpu: cpu, size: 336}
-	l.lay = func() {
-		general, other := uint64(integer), uint64(integer)
-		if cpu == flagsARMMS {
-			other = control
-		}
-		at := l.add(general, 4, 4, numbered("r", 13)...)
-		l.add(other, at, 4, "sp", "lr", "pc", "cpsr")
-		l.add(float, 80, 8, numbered("d", 32)...)
+	general, other := uint64(integer), uint64(integer)
+	if cpu == flagsARMMS {
+		other = control
 	}
+	at := l.add(general, 4, 4, numbered("r", 13)...)
+	l.add(other, at, 4, "sp", "lr", "pc", "cpsr")
+	l.add(float, 80, 8, numbered("d", 32)...)
 	return l
 }
 
@@ -161,22 +144,18 @@ func armLayout(cpu uint64) *layout {
 func arm64Layout() *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM64, flagsSize: 4, cpu: flagsARM64, size: 796, vector: float, vectorAt: 272, form: neonMS}
-	l.lay = func() {
-		at := l.add(integer, 8, 8, numbered("x", 29)...)
-		l.add(control, at, 8, "x29", "x30", "sp", "pc")
-		l.add(control, 4, 4, "cpsr")
-	}
+	at := l.add(integer, 8, 8, numbered("x", 29)...)
+	l.add(control, at, 8, "x29", "x30", "sp", "pc")
+	l.add(control, 4, 4, "cpsr")
 	return l
 }
 
 func arm64OldLayout() *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM64, flagsSize: 8, cpu: flagsARM64Old, size: 796, vector: float, vectorAt: 284, form: neonBefore}
-	l.lay = func() {
-		at := l.add(integer, 8, 8, numbered("x", 31)...)
-		at = l.add(integer, at, 8, "sp", "pc")
-		l.add(integer, at, 4, "cpsr")
-	}
+	at := l.add(integer, 8, 8, numbered("x", 31)...)
+	at = l.add(integer, at, 8, "sp", "pc")
+	l.add(integer, at, 4, "cpsr")
 	return l
 }
 
@@ -184,41 +163,35 @@ func arm64OldLayout() *layout {
 func mipsLayout(a *arch.Arch, cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: a, flagsSize: 4, cpu: cpu, size: 600}
-	l.lay = func() {
-		general := make([]string, 32)
-		for i := range general {
-			general[i], _ = a.RegName(uint64(i))
-		}
-		at := l.add(integer, 8, 8, general...)
-		l.add(integer, at, 8, "$hi", "$lo")
-		l.add(integer, 312, 8, "$pc")
-		at = l.add(float, 336, 8, numbered("$f", 32)...)
-		l.add(float, at, 4, "$fcsr", "$fir")
+	general := make([]string, 32)
+	for i := range general {
+		general[i], _ = a.RegName(uint64(i))
 	}
+	at := l.add(integer, 8, 8, general...)
+	l.add(integer, at, 8, "$hi", "$lo")
+	l.add(integer, 312, 8, "$pc")
+	at = l.add(float, 336, 8, numbered("$f", 32)...)
+	l.add(float, at, 4, "$fcsr", "$fir")
 	return l
 }
 
 func ppcLayout() *layout {
 	const float = 1 << 3
 	l := &layout{arch: arch.PPC, flagsSize: 4, cpu: flagsPPC, size: 428}
-	l.lay = func() {
-		l.add(control, 4, 4, "srr0")
-		at := l.add(control, 12, 4, numbered("r", 32)...)
-		at = l.add(control, at, 4, "cr", "xer", "lr", "ctr", "", "vrsave")
-		l.add(float, at, 8, numbered("f", 32)...)
-	}
+	l.add(control, 4, 4, "srr0")
+	at := l.add(control, 12, 4, numbered("r", 32)...)
+	at = l.add(control, at, 4, "cr", "xer", "lr", "ctr", "", "vrsave")
+	l.add(float, at, 8, numbered("f", 32)...)
 	return l
 }
 
 func ppc64Layout() *layout {
 	const float = 1 << 3
 	l := &layout{arch: arch.PPC64, flagsSize: 8, cpu: flagsPPC64, size: 584}
-	l.lay = func() {
-		l.add(control, 8, 8, "srr0")
-		at := l.add(control, 24, 8, numbered("r", 32)...)
-		at = l.add(control, at, 8, "cr", "xer", "lr", "ctr", "vrsave")
-		l.add(float, at, 8, numbered("f", 32)...)
-	}
+	l.add(control, 8, 8, "srr0")
+	at := l.add(control, 24, 8, numbered("r", 32)...)
+	at = l.add(control, at, 8, "cr", "xer", "lr", "ctr", "vrsave")
+	l.add(float, at, 8, numbered("f", 32)...)
 	return l
 }
 
@@ -226,14 +199,12 @@ func riscvLayout(a *arch.Arch, cpu uint64) *layout {
 	const general, float = 1 << 0, 1 << 1
 	word := a.PtrSize
 	l := &layout{arch: a, flagsSize: 4, cpu: cpu, size: 8 + 64*word + 4}
-	l.lay = func() {
-		at := l.add(general, 8, word, "pc")
-		for i := range 31 {
-			name, _ := a.RegName(uint64(i + 1))
-			at = l.add(general, at, word, name)
-		}
-		l.add(float, at, word, numbered("f", 32)...)
+	at := l.add(general, 8, word, "pc")
+	for i := range 31 {
+		name, _ := a.RegName(uint64(i + 1))
+		at = l.add(general, at, word, name)
 	}
+	l.add(float, at, word, numbered("f", 32)...)
 	return l
 }
 

@@ -22,7 +22,7 @@ func full(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	l := (&writer{d: d}).layoutFor(a)
 	for id := uint32(70); id < 72; id++ {
 		c := dump.NewContext(a)
-		for i, f := range l.registers() {
+		for i, f := range l.fields {
 			v := uint64(0x8070605040302010) + uint64(i)<<8 + uint64(id)
 			if f.size < 8 {
 				v &= 1<<(8*f.size) - 1

@@ -106,7 +106,7 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	b := make([]byte, l.written())
 	flags := l.cpu
 	var zero []string
-	for _, f := range l.registers() {
+	for _, f := range l.fields {
 		if v, ok := c.At(f.reg); ok {
 			flags |= f.group
 			w.putWord(b[f.at:], v, f.size)
@@ -117,7 +117,7 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	} else if len(c.Vector) > 0 {
 		w.problem("vector registers of "+of, "%d bytes, which a context of %s has not", len(c.Vector), c.Arch.Name)
 	}
-	for _, f := range l.registers() {
+	for _, f := range l.fields {
 		if _, ok := c.At(f.reg); !ok && flags&f.group != 0 {
 			zero = append(zero, c.Arch.Regs[f.reg].Name)
 		}
@@ -146,7 +146,7 @@ func (w *writer) tellHomeless(l *layout, c *dump.Context) {
 // holds tells whether a context has a place for a register, by itself or in the
 // vector part.
 func (l *layout) holds(reg int) bool {
-	for _, f := range l.registers() {
+	for _, f := range l.fields {
 		if f.reg == reg {
 			return true
 		}
