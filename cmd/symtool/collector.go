@@ -8,11 +8,28 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// GOGC for a program that runs for a second: most of what it allocates lives
-// until the output is written, and a collection finds little. On a vmlinux 200
-// in place of Go's 100 takes a tenth less time and a tenth more memory (README,
-// comparison).
-const collectorPercent = 200
+// GOGC of commands for which another goal than Go's 100 was measured to be better.
+const (
+	// dump, resolve: most of what a binary's symbols allocate lives until the output is
+	// written, and a collection finds little. On a vmlinux 200 takes a tenth less
+	// time and a tenth more memory (README, comparison). What convert, inspect and
+	// walk read is smaller, and more of it dies.
+	dumpCollectorPercent = 200
+
+	// diff: what it keeps lives to the end, and little dies. Of two files of 500 MB,
+	// 50 takes a quarter less memory (319 MB, 423), and no more time.
+	diffCollectorPercent = 50
+
+	// serve: most of its memory is indexes, which stay.
+	serveCollectorPercent = 50
+)
+
+// tuneCollector sets the collector's goal, unless the user did.
+func tuneCollector(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
 
 // Of a file with gigabytes memory is what runs out first.
 const (
@@ -25,37 +42,6 @@ const (
 	// take half of all time.
 	limitPercent = 20
 )
-
-// lintCollectorPercent is GOGC for lint. Of a symbol file alone little dies, and any
-// goal does; with --binary, 100 in place of 200 takes 92 MB for a kernel in place of
-// 109, and no more time.
-const lintCollectorPercent = 100
-
-// tuneCollectorForLint sets the collector's goal for lint, unless the user did.
-func tuneCollectorForLint() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(lintCollectorPercent)
-	}
-}
-
-// diffCollectorPercent is GOGC for diff. What it keeps lives to the end, and little
-// dies: of two files of 500 MB, 50 in place of 100 takes a quarter less memory (319 MB, 423), and no
-// more time.
-const diffCollectorPercent = 50
-
-// tuneCollectorForDiff sets the collector's goal for diff, unless the user did.
-func tuneCollectorForDiff() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(diffCollectorPercent)
-	}
-}
-
-// tuneCollector sets the collector's goal, unless the user did.
-func tuneCollector() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectorPercent)
-	}
-}
 
 var tuned struct {
 	sync.Mutex

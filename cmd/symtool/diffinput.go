@@ -13,7 +13,6 @@ import (
 
 // compare compares two files. The Result is to be closed.
 func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result, error) {
-	tuneCollectorForLint() // a binary is dumped
 	names := [...]string{old, new}
 	sources, err := par.Map(ctx, d.jobs, len(names), func(ctx context.Context, _, i int) (*symdiff.Source, error) {
 		return d.open(ctx, names[i])
@@ -26,7 +25,7 @@ func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result,
 		}
 		return nil, err
 	}
-	tuneCollectorForDiff()
+	tuneCollector(diffCollectorPercent)
 	r, err := symdiff.Compare(ctx, sources[0], sources[1], d.options)
 	if err != nil {
 		sources[0].Close()

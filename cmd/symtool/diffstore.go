@@ -36,7 +36,7 @@ func (p filePair) name() string {
 
 // runStores compares the symbol files of two folders.
 func (d *differ) runStores(ctx context.Context) error {
-	tuneCollectorForDiff()
+	tuneCollector(diffCollectorPercent)
 	old, err := d.files(d.old)
 	if err != nil {
 		return err

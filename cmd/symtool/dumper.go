@@ -104,6 +104,7 @@ func named(file string, err error, msg string) string {
 // run dumps all files and prints what there is to say, in the order of the
 // operands.
 func (d *dumper) run(ctx context.Context) error {
+	tuneCollector(dumpCollectorPercent)
 	d.placed = map[string]*dumpResult{}
 	for _, file := range d.files {
 		d.results = append(d.results, &dumpResult{fileSummary: fileSummary{File: file}})

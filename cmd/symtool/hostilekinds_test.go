@@ -51,8 +51,8 @@ const (
 	hostileGrowth = 8
 	hostileQuick  = 150 * time.Millisecond
 	hostileCPU    = 60 // seconds, the kernel's limit
-	hostileFloor  = 96 << 20
-	hostileFactor = 16
+	hostileFloor  = 64 << 20
+	hostileFactor = 8
 )
 
 // TestHostileKinds runs every command of every kind at n and 4n, each in a

@@ -21,7 +21,6 @@ type linted struct {
 
 // run checks all files and prints the findings in the order of the operands.
 func (l *linter) run(ctx context.Context) error {
-	tuneCollectorForLint()
 	inputs := lintInputs(l.operands)
 	out, err := createOutput(l.output, l.stdout)
 	if err != nil {

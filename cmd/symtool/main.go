@@ -47,7 +47,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // execute parses args and runs the command.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	tuneCollector()
 	msgs := newMessages(stderr)
 	app := newApp(stdin, stdout, msgs)
 	args, err := expandArgs(args)

@@ -42,6 +42,7 @@ func resolveCommand(msgs *messages) *cli.Command {
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
 		),
 		Action: func(c *cli.Context) error {
+			tuneCollector(dumpCollectorPercent) // a binary is read as dump reads it
 			r, err := newAddressResolver(c, msgs)
 			var told *statusError
 			if errors.As(err, &told) {

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -158,7 +157,7 @@ func (r *serveRun) check(c *cli.Context) (err error) {
 
 // run serves until ctx ends.
 func (r *serveRun) run(ctx context.Context) error {
-	tuneCollectorForServe()
+	tuneCollector(serveCollectorPercent)
 	logs, err := r.openLogs()
 	if err != nil {
 		return err
@@ -263,14 +262,4 @@ func bareListen(err error) error {
 		return op.Err
 	}
 	return err
-}
-
-// serveCollectorPercent is GOGC for serve: most of its memory is indexes, which stay.
-const serveCollectorPercent = 50
-
-// tuneCollectorForServe sets the collector's goal for serve, unless the user did.
-func tuneCollectorForServe() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(serveCollectorPercent)
-	}
 }

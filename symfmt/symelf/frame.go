@@ -234,8 +234,8 @@ func (f *frameBuilder) block(b *symfmt.CFIBlock) {
 }
 
 func (f *frameBuilder) countRules(s *ruleSet, col column) {
-	for why, n := range s.lost[col] {
-		f.rules.add(why, n)
+	for _, lost := range s.lost[col] {
+		f.rules.add(lost.why, lost.n)
 	}
 }
 

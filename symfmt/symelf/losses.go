@@ -3,7 +3,6 @@ package symelf
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"slices"
 	"strings"
 
@@ -132,8 +131,9 @@ func (b *writer) frameLosses(losses *symfmt.LossList) {
 		{func(n int, why string) { losses.AddWhole(symfmt.KindCFI, "", n, why) }, f.lost},
 		{func(n int, why string) { losses.Add("rules of STACK CFI", n, why) }, f.rules},
 	} {
-		for _, why := range slices.SortedFunc(maps.Keys(kind.lost), cmp.Compare[string]) {
-			kind.add(kind.lost[why], why)
+		slices.SortFunc(kind.lost, func(a, b lostRule) int { return cmp.Compare(a.why, b.why) })
+		for _, lost := range kind.lost {
+			kind.add(lost.n, lost.why)
 		}
 	}
 }

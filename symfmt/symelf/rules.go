@@ -51,17 +51,27 @@ const (
 	pcColumn                 // the program counter: for rules that tell the link register's value, too
 )
 
-// lostRules counts rules by the reason why they are left out.
-type lostRules map[string]int
+// lostRules counts rules by the reason why they are left out. The reasons are few,
+// and every rule set has two lists of them, most of which are empty: a map in place
+// of a list takes ten times the memory.
+type lostRules []lostRule
+
+type lostRule struct {
+	why string
+	n   int
+}
 
 func (l *lostRules) add(why string, n int) {
 	if n == 0 {
 		return
 	}
-	if *l == nil {
-		*l = make(lostRules)
+	for i := range *l {
+		if (*l)[i].why == why {
+			(*l)[i].n += n
+			return
+		}
 	}
-	(*l)[why] += n
+	*l = append(*l, lostRule{why, n})
 }
 
 // Why rules, or rows and blocks, are left out; others are in expr.go.
