@@ -71,20 +71,14 @@ type Options struct {
 	Names bool
 }
 
-// Losses is what Write leaves out of m: nothing.
-func Losses(*symfmt.Module, Options) []symfmt.Loss { return nil }
-
-// Match tells by the first bytes of a file, 64 or more, whether it is of this
-// format, in either form.
-func Match(head []byte) bool { return MatchDocument(head) || MatchLines(head) }
-
-// MatchDocument is Match for documents: they begin with their "format".
+// MatchDocument reports by the first bytes of a file, 64 or more, whether it is a
+// document of this format: they begin with their "format".
 func MatchDocument(head []byte) bool {
 	key, value := firstField(head)
 	return key == "format" && value == formatName
 }
 
-// MatchLines is Match for JSON Lines: they begin with the "kind" of a record. It
+// MatchLines reports the same of JSON Lines: they begin with the "kind" of a record. It
 // does not tell of those that begin with kinds which other formats may have, too.
 func MatchLines(head []byte) bool {
 	key, value := firstField(head)
