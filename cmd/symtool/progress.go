@@ -1,12 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
 )
 
 // The bar appears when the work has taken this long, and moves at this rate.
@@ -48,19 +47,25 @@ func startProgress(w io.Writer, msgs *messages, sizes []int64, delay time.Durati
 // draw shows the bar until quit is closed. It holds the lock of msgs when it
 // writes, and msgs clears the bar before it writes a line.
 func (p *progress) draw(w io.Writer, msgs *messages, delay time.Duration, quit <-chan struct{}) {
+	bar := progressbar.NewOptions64(p.total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription("symtool"),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish())
+	bar.StartWithoutRender()
 	select {
 	case <-quit:
 		return
 	case <-time.After(delay):
 	}
-	bar := progressBar{w: w, total: p.total, start: time.Now().Add(-delay)}
-	clearBar := bar.clear
+	clearBar := func() { _ = bar.Clear() }
 	msgs.setBefore(clearBar)
 	defer msgs.setBefore(nil)
 	tick := time.NewTicker(progressRate)
 	defer tick.Stop()
 	for {
-		msgs.exclusive(func() { bar.draw(min(p.sum(), p.total-1)) })
+		msgs.exclusive(func() { _ = bar.Set64(min(p.sum(), p.total-1)) })
 		select {
 		case <-quit:
 			msgs.exclusive(clearBar)
@@ -95,40 +100,5 @@ func (p *progress) file(i int) func(done, total int64) {
 func (p *progress) finish(i int) {
 	if p != nil {
 		p.done[i].Store(progressWhole)
-	}
-}
-
-// progressBar is a bar on the current line of a terminal.
-type progressBar struct {
-	w     io.Writer
-	total int64
-	start time.Time
-	width int // of what is on the line
-}
-
-const progressWidth = 30
-
-// draw shows how much is done, for how long the work is going on, and how long it
-// will still take if it goes on like that.
-func (b *progressBar) draw(done int64) {
-	share := float64(done) / float64(b.total)
-	passed := time.Since(b.start)
-	left := "?"
-	if done > 0 {
-		left = time.Duration(float64(passed) * (1 - share) / share).Round(time.Second).String()
-	}
-	full := int(share * progressWidth)
-	line := fmt.Sprintf("symtool %3d%% |%s%s|  [%v:%s]", int(share*100), strings.Repeat("█", full), strings.Repeat(" ", progressWidth-full),
-		passed.Truncate(time.Second), left)
-	width := utf8.RuneCountInString(line)
-	fmt.Fprintf(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.width-width)))
-	b.width = max(b.width, width)
-}
-
-// clear takes the bar away.
-func (b *progressBar) clear() {
-	if b.width > 0 {
-		fmt.Fprintf(b.w, "\r%s\r", strings.Repeat(" ", b.width))
-		b.width = 0
 	}
 }

@@ -39,4 +39,3 @@ func weight(parameters string) float64 {
 
 func hex(n uint64) string   { return strconv.FormatUint(n, 16) }
 func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
-func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

@@ -158,7 +158,7 @@ func (c *modules) load(ctx context.Context, e *entry, f *file) {
 func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Resolver, codeFile string, err error) {
 	began := time.Now()
 	defer func() {
-		c.m.loadSeconds.add(time.Since(began))
+		c.m.loadTime.Add(int64(time.Since(began)))
 		if p := recover(); p != nil {
 			r, err = nil, fmt.Errorf("%s: reading it failed: %v", e.key, p)
 		}

@@ -93,7 +93,7 @@ func New(cfg Config) (*Server, error) {
 		requests: make(chan struct{}, cfg.MaxRequests),
 		answers:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		held:     make(chan struct{}, heldPer*runtime.GOMAXPROCS(0)),
-		metrics:  newMetrics(),
+		metrics:  newMetrics(cfg.Version, cfg.CacheSize),
 	}
 	s.modules = newModules(cfg.CacheSize, s.metrics, s.tellf)
 	for _, dirs := range []struct {
