@@ -79,7 +79,7 @@ type mozillaFile struct {
 func mozillaRules(data []byte, file string, vars map[string]string) ([]MapRule, error) {
 	var doc mozillaFile
 	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, jsonError(file, err)
+		return nil, jsonError(file, data, err)
 	}
 	all := map[string]string{}
 	for name, value := range doc.Variables {
@@ -111,14 +111,14 @@ func mozillaRules(data []byte, file string, vars map[string]string) ([]MapRule, 
 	return append(listed, others...), nil
 }
 
-// jsonError gives an error of encoding/json its place.
-func jsonError(file string, err error) error {
+// jsonError gives an error of encoding/json about data its place.
+func jsonError(file string, data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
 		at := uint64(syntax.Offset) // bytes that were read, the wrong one too, unless it is the end that is
-		if at > 0 && !strings.HasPrefix(syntax.Error(), "unexpected end") {
+		if at > 0 && !cutShort(data) {
 			at--
 		}
 		return &bin.Error{File: file, Offset: at, Msg: "no JSON: " + syntax.Error()}
@@ -127,4 +127,9 @@ func jsonError(file string, err error) error {
 			Msg: fmt.Sprintf("%s is a %s, want what Mozilla's --mapping-file has", cmp.Or(wrong.Field, "the document"), wrong.Value)}
 	}
 	return fmt.Errorf("%s: %w", file, err)
+}
+
+// cutShort reports whether JSON ends in the middle of a value.
+func cutShort(data []byte) bool {
+	return errors.Is(json.NewDecoder(bytes.NewReader(data)).Decode(new(json.RawMessage)), io.ErrUnexpectedEOF)
 }

@@ -16,5 +16,6 @@ func Open(path string) (*File, error) { return elfobj.Open(path, elfobj.DefaultL
 // a line for each file that was refused. The error tells of the right one, if that
 // cannot be read.
 func FindDebug(f *File, dirs ...string) (debug *File, tried []string, err error) {
-	return elfobj.FindDebug(f, dirs, elfobj.DefaultLimits())
+	debug, places, err := elfobj.FindDebug(f, dirs, elfobj.DefaultLimits())
+	return debug, elfobj.Lines(places), err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
@@ -266,7 +265,7 @@ func (p *Pass) syntax(rep symfmt.Report) {
 	for _, problem := range rep.Problems {
 		var se *symfmt.SyntaxError
 		if !errors.As(problem.Err, &se) {
-			p.add(Finding{Message: p.bareMessage(problem)})
+			p.add(Finding{Message: bin.Bare(problem.Err, p.Options.File)})
 			continue
 		}
 		if p.empty > 0 && se.Msg == emptyNameMsg && se.Record != symfmt.KindModule.String() {
@@ -281,8 +280,3 @@ func (p *Pass) syntax(rep symfmt.Report) {
 // emptyNameMsg is the reader's complaint of a record without a name, which is of
 // SYM601 where that is checked.
 const emptyNameMsg = "name is empty"
-
-// bareMessage is a problem without the file, which a finding has in front.
-func (p *Pass) bareMessage(problem bin.Problem) string {
-	return strings.TrimPrefix(problem.Err.Error(), p.Options.File+": ")
-}

@@ -12,9 +12,9 @@ import (
 // Binary opens a module's ELF file, which is to be closed, or returns nil. Without
 // one it may be the separate debug file, in which sections of code have no
 // contents. tried and the error are as those of Symbols.
-func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []string, error) {
+func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []Tried, error) {
 	s := search{m: m}
-	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.names()) == 0 {
+	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
 		s.miss("binaries", "not searched: nothing is known of the module")
 		return nil, s.tried, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,15 +26,15 @@ type Module struct {
 // Supplier finds the symbols of modules. Its methods may be called by several
 // goroutines.
 type Supplier interface {
-	// Symbols returns a module's symbols, or nil. tried has a line for each place
-	// where they are not: path or URL, and why. The error tells of symbols that
-	// were there and could not be used, being damaged or another module's, and of
-	// names that are refused; there may be one even when others were found.
+	// Symbols returns a module's symbols, or nil. tried has each place where they are
+	// not. The error is about symbols that were there and could not be used, being
+	// damaged or another module's, and about names that are refused; there may be one
+	// even when others were found.
 	//
 	// A module without an id gets what goes by its name, if that is one thing.
 	//
 	// Resolvers belong to the Supplier: they are not to be closed.
-	Symbols(ctx context.Context, m Module) (r *Resolver, tried []string, err error)
+	Symbols(ctx context.Context, m Module) (r *Resolver, tried []Tried, err error)
 }
 
 // Lister is a Supplier that can tell the names of the modules whose symbols are
@@ -56,8 +55,8 @@ func (o Opener) open(path string) (*Resolver, error) {
 	return o(path)
 }
 
-// names are the names by which a module's symbols may go, without folders.
-func (m *Module) names() (names []string) {
+// Names returns the names by which the module's symbols may go, without folders.
+func (m *Module) Names() (names []string) {
 	for _, name := range []string{m.DebugFile, m.Name, m.Path} {
 		name = name[strings.LastIndexAny(name, `/\`)+1:]
 		if name != "" && !slices.Contains(names, name) {
@@ -69,31 +68,31 @@ func (m *Module) names() (names []string) {
 
 // unknown tells whether nothing is known of the module.
 func (m *Module) unknown() bool {
-	return m.DebugID == "" && len(m.BuildID) == 0 && len(m.names()) == 0
+	return m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0
 }
 
 // called tells whether name is one of the module's. Windows does not look at case.
 func (m *Module) called(name string) bool {
-	return slices.ContainsFunc(m.names(), func(n string) bool { return strings.EqualFold(n, name) })
+	return slices.ContainsFunc(m.Names(), func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// is tells whether id is the module's, or may be since that is not known.
-func (m *Module) is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
+// Is reports whether id is the module's, or may be since that is not known.
+func (m *Module) Is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
 
 // String names the module in messages.
 func (m *Module) String() string {
 	name := "module"
-	if names := m.names(); len(names) > 0 {
+	if names := m.Names(); len(names) > 0 {
 		name = names[0]
 	}
 	return strings.TrimSpace(name + " " + m.DebugID)
 }
 
-// places are where a store has the module's symbols, without an id the folders
+// Places returns where a store has the module's symbols, without an id the folders
 // with all of that name. The error is about a name or an id that is refused.
-func (m *Module) places() (places []store.Place, err error) {
+func (m *Module) Places() (places []store.Place, err error) {
 	var refused []error
-	for _, name := range m.names() {
+	for _, name := range m.Names() {
 		p, err := store.NewFolder(name)
 		if err == nil && m.DebugID != "" {
 			p, err = store.NewPlace(name, strings.ToUpper(m.DebugID))
@@ -111,28 +110,32 @@ func (m *Module) places() (places []store.Place, err error) {
 type search struct {
 	m     Module
 	with  Opener
-	tried []string
+	tried []Tried
 	errs  []error
 }
 
 // miss notes a place where the symbols are not.
 func (s *search) miss(place, format string, args ...any) {
-	s.tried = append(s.tried, place+": "+fmt.Sprintf(format, args...))
+	s.note(Absent, place, format, args...)
+}
+
+func (s *search) note(kind TriedKind, place, format string, args ...any) {
+	s.tried = append(s.tried, Tried{place, fmt.Sprintf(format, args...), kind})
 }
 
 // refuse notes a place whose symbols cannot be used. err names it.
 func (s *search) refuse(err error) {
-	s.tried = append(s.tried, err.Error())
+	s.tried = append(s.tried, Refused(err))
 	s.errs = append(s.errs, err)
 }
 
 // several notes a place with symbols of the module's name for more than one build, of
 // which the module does not say which it is.
 func (s *search) several(place string, builds []string) {
-	s.miss(place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
+	s.note(SeveralIDs, place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
 }
 
-func (s *search) done(r *Resolver) (*Resolver, []string, error) {
+func (s *search) done(r *Resolver) (*Resolver, []Tried, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
 
@@ -146,51 +149,31 @@ func (s *search) open(path string) *Resolver {
 		}
 		return nil
 	}
-	r, err := s.with.open(path)
+	r, err := OpenFor(path, s.m, s.with)
 	if err != nil {
 		s.refuse(err)
-		return nil
-	}
-	if x := r.Index(); !s.m.is(x.ID) {
-		r.Close()
-		s.refuse(otherID(path, x.Name, x.ID, &s.m))
 		return nil
 	}
 	return r
 }
 
+// OpenFor opens the symbol file at path for a module. The error of a file that has
+// another id is an *OtherIDError. open may be nil.
+func OpenFor(path string, m Module, open Opener) (*Resolver, error) {
+	r, err := open.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if x := r.Index(); !m.Is(x.ID) {
+		r.Close()
+		return nil, otherID(path, x.Name, x.ID, m)
+	}
+	return r, nil
+}
+
 // otherID is the error of a file that has not the id that it should.
-func otherID(path, name, id string, m *Module) error {
-	return fmt.Errorf("%s: not used: it has the symbols of %q %s, want %s", path, name, id, m)
-}
-
-// otherModule is the form of the lines of tried that tell of another id, as
-// otherID, checkCame, the folders and the binaries write them.
-var otherModule = regexp.MustCompile(`not used: (it|what came) has|(: build-id| id) \S+, want |: no folder \S+; there is [^n]`)
-
-// OtherModules returns the lines of what Supplier.Symbols has tried that tell of
-// symbols that are there by the module's name, but are those of another id.
-func OtherModules(tried []string) (lines []string) {
-	for _, line := range tried {
-		if otherModule.MatchString(line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// severalBuilds is the form of the lines of tried that search.several writes.
-var severalBuilds = regexp.MustCompile(`: several builds, and no id that says which: `)
-
-// SeveralBuilds returns the lines of what Supplier.Symbols has tried that name symbols
-// of more than one build of a module that has no id.
-func SeveralBuilds(tried []string) (lines []string) {
-	for _, line := range tried {
-		if severalBuilds.MatchString(line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+func otherID(path, name, id string, m Module) error {
+	return fmt.Errorf("%s: %w", path, &OtherIDError{"it", name, id, m})
 }
 
 // regular refuses what is no file: a named pipe would block.

@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -34,10 +34,26 @@ func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 	return NewFetchingBinaries(roots, debugDirs, nil)
 }
 
-// NewFetchingBinaries is NewBinaries; what is not there client fetches by its
-// build-id, unless it is nil.
-func NewFetchingBinaries(roots, debugDirs []string, client *debuginfod.Client) (*Binaries, error) {
-	b := &Binaries{roots: roots, client: client, onlyFiles: true}
+// Fetcher gets files that are not at hand. Its methods may be called by several
+// goroutines. Package remote has that of debuginfod servers.
+type Fetcher interface {
+	// Fetch returns the path of a file with this build-id: of one with debug
+	// information ("debuginfo"), or of the one that runs ("executable"). tried has a
+	// line for each place that was asked in vain. The error is fs.ErrNotExist where
+	// there is none.
+	Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error)
+}
+
+// Kinds of files of a Fetcher.
+const (
+	fetchDebug      = "debuginfo"
+	fetchExecutable = "executable"
+)
+
+// NewFetchingBinaries is NewBinaries; what is not there fetcher gets by its build-id,
+// unless it is nil.
+func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries, error) {
+	b := &Binaries{roots: roots, fetcher: fetcher, onlyFiles: true}
 	for _, root := range roots {
 		st, err := os.Stat(root)
 		if err != nil {
@@ -56,8 +72,8 @@ func NewFetchingBinaries(roots, debugDirs []string, client *debuginfod.Client) (
 // themselves, too.
 type Binaries struct {
 	roots, debugDirs []string
-	onlyFiles        bool               // roots are no folders
-	client           *debuginfod.Client // nil: nothing is fetched
+	onlyFiles        bool    // roots are no folders
+	fetcher          Fetcher // nil: nothing is fetched
 
 	mu    sync.Mutex
 	index *binaryIndex // nil: the folders were not searched yet
@@ -95,7 +111,7 @@ func (f *binaryFile) names() []string {
 const maxFiles = 2_000_000
 
 // Symbols is Supplier's.
-func (b *Binaries) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+func (b *Binaries) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
 	s := search{m: m}
 	if m.unknown() && !b.onlyFiles {
 		s.miss("binaries", "not searched: nothing is known of the module")
@@ -144,7 +160,7 @@ func (b *Binaries) find(ctx context.Context, s *search) (*elfobj.File, error) {
 	for _, root := range b.roots {
 		s.miss(root, "no binary of %s; there are %d ELF files in all, of %d files", &s.m, len(x.files), x.looked)
 	}
-	return b.fetch(ctx, s, debuginfod.Executable, s.m.BuildID), nil
+	return b.fetch(ctx, s, fetchExecutable, s.m.BuildID), nil
 }
 
 // byPath opens the file that has the module's path below a folder.
@@ -168,14 +184,14 @@ func (b *Binaries) byPath(s *search) *elfobj.File {
 func (s *search) openBinary(path string) *elfobj.File {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
-		s.miss(path, "%v", errors.Unwrap(err))
+		s.miss(path, "%s", bin.Bare(err, path))
 		return nil
 	}
 	id := dwarf2sym.ModuleID(f)
 	if want := s.m.BuildID; len(want) > 0 && !bytes.Equal(f.BuildID(), want) {
-		s.miss(path, "build-id %x, want %x", f.BuildID(), want)
-	} else if len(want) == 0 && !s.m.is(id) {
-		s.miss(path, "id %s, want %s", id, s.m.DebugID)
+		s.note(OtherID, path, "build-id %x, want %x", f.BuildID(), want)
+	} else if len(want) == 0 && !s.m.Is(id) {
+		s.note(OtherID, path, "id %s, want %s", id, s.m.DebugID)
 	} else {
 		return f
 	}
@@ -223,9 +239,9 @@ func (x *binaryIndex) others(s *search) {
 		}
 		switch want := s.m.BuildID; {
 		case len(want) > 0 && f.buildID != "":
-			s.miss(f.path, "build-id %s, want %x", f.buildID, want)
+			s.note(OtherID, f.path, "build-id %s, want %x", f.buildID, want)
 		case s.m.DebugID != "":
-			s.miss(f.path, "id %s, want %s", f.id, s.m.DebugID)
+			s.note(OtherID, f.path, "id %s, want %s", f.id, s.m.DebugID)
 		}
 	}
 	if n > listedIDs {
@@ -235,7 +251,7 @@ func (x *binaryIndex) others(s *search) {
 
 // tells reports whether a file was already noted as one where the symbols are not.
 func (s *search) tells(path string) bool {
-	return slices.ContainsFunc(s.tried, func(line string) bool { return strings.HasPrefix(line, path+": ") })
+	return slices.ContainsFunc(s.tried, func(t Tried) bool { return t.Place == path })
 }
 
 // indexed returns the index, which is made when it is asked for first.

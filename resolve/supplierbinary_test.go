@@ -77,7 +77,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 		if _, err := os.Stat(binary); err != nil {
 			continue // made of something else
 		}
-		name, id, err := fileModule(golden)
+		name, id, err := FileModule(golden)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestBinaryPlaces(t *testing.T) {
 				copyTo(t, debug, dir, c.debug)
 			}
 			r, tried, err := newBinaries(t, dir).Symbols(context.Background(), c.m)
-			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(tried, "\n"), c.tried) {
+			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
 				t.Fatalf("%v, %q, %v", r, tried, err)
 			}
 			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Path != want {
@@ -198,7 +198,7 @@ func TestBinaryRefuses(t *testing.T) {
 		"nothing known":           {Module{}, "nothing is known of the module"},
 	} {
 		r, tried, err := s.Symbols(context.Background(), c.m)
-		if r != nil || err != nil || !strings.Contains(strings.Join(tried, "\n"), c.tried) {
+		if r != nil || err != nil || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestBinaryRefuses(t *testing.T) {
 	}
 	copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
 	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), Module{Name: "prog"})
-	if r != nil || err != nil || !strings.Contains(tried[0], "several builds, and no id that says which: ") {
+	if r != nil || err != nil || !strings.Contains(tried[0].String(), "several builds, and no id that says which: ") {
 		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
 	}
 	if _, err := NewBinaries([]string{dir + "/none"}, nil); err == nil || err.Error() != dir+"/none: no such file or directory" {
@@ -245,7 +245,7 @@ func TestBinaryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
-		if r == nil || r.hasFunctions() || !strings.Contains(strings.Join(tried, "\n"), "pair.debug: ") {
+		if r == nil || r.hasFunctions() || !strings.Contains(strings.Join(Lines(tried), "\n"), "pair.debug: ") {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {

@@ -20,7 +20,7 @@ type Chain struct {
 type answer struct {
 	done  chan struct{}
 	r     *Resolver
-	tried []string
+	tried []Tried
 	err   error
 	ended bool // the context ended before they had said it
 }
@@ -32,7 +32,7 @@ func NewChain(suppliers ...Supplier) *Chain {
 
 // Symbols is Supplier's. Of several goroutines that ask for one module one does
 // the work.
-func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
 	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
 	for {
 		a, ours := c.answer(key)
@@ -93,7 +93,7 @@ func (c *Chain) ask(ctx context.Context, m Module, key string, a *answer) {
 }
 
 // first asks the suppliers in turn. An error that several have is told once.
-func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []string, err error) {
+func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []Tried, err error) {
 	var errs []error
 	told := map[string]bool{}
 	for _, s := range c.suppliers {

@@ -13,9 +13,9 @@ import (
 )
 
 // supplierFunc is a Supplier.
-type supplierFunc func(ctx context.Context, m Module) (*Resolver, []string, error)
+type supplierFunc func(ctx context.Context, m Module) (*Resolver, []Tried, error)
 
-func (f supplierFunc) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
+func (f supplierFunc) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
 	return f(ctx, m)
 }
 
@@ -36,12 +36,12 @@ func TestChainOrder(t *testing.T) {
 	second := testResolver(t, testSym("a", testID, "second"))
 	bare := testResolver(t, "MODULE Linux x86_64 "+testID+" a\nPUBLIC 1000 0 bare\n")
 	says := func(r *Resolver, tried string, err error) Supplier {
-		return supplierFunc(func(context.Context, Module) (*Resolver, []string, error) {
-			var lines []string
+		return supplierFunc(func(context.Context, Module) (*Resolver, []Tried, error) {
+			var places []Tried
 			if tried != "" {
-				lines = []string{tried}
+				places = []Tried{{Why: tried}}
 			}
-			return r, lines, err
+			return r, places, err
 		})
 	}
 	failed := errors.New("failed")
@@ -71,11 +71,11 @@ func TestChainOrder(t *testing.T) {
 func TestChainRemembers(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	var asked atomic.Int32
-	c := NewChain(supplierFunc(func(_ context.Context, m Module) (*Resolver, []string, error) {
+	c := NewChain(supplierFunc(func(_ context.Context, m Module) (*Resolver, []Tried, error) {
 		asked.Add(1)
 		time.Sleep(5 * time.Millisecond)
 		if m.Name == "none" {
-			return nil, []string{"tried"}, errors.New("bad")
+			return nil, []Tried{{Why: "tried"}}, errors.New("bad")
 		}
 		return full, nil, nil
 	}))
@@ -105,7 +105,7 @@ func TestChainCancelled(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	begun := make(chan bool, 2)
 	calls := 0
-	c := NewChain(supplierFunc(func(ctx context.Context, m Module) (*Resolver, []string, error) {
+	c := NewChain(supplierFunc(func(ctx context.Context, m Module) (*Resolver, []Tried, error) {
 		begun <- true
 		if calls++; calls == 1 {
 			<-ctx.Done()

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 
-	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
@@ -16,7 +16,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*e
 		return nil, nil
 	}
 	debug, tried, damage := elfobj.FindDebug(f, b.debugDirs, elfobj.DefaultLimits())
-	s.tried = append(s.tried, tried...)
+	s.tryDebug(tried)
 	if debug != nil && debug.HasDWARF() {
 		return debug, nil
 	}
@@ -37,11 +37,22 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*e
 			return other, nil
 		}
 	}
-	fetched := b.fetch(ctx, s, debuginfod.Debuginfo, f.BuildID())
+	fetched := b.fetch(ctx, s, fetchDebug, f.BuildID())
 	if fetched = s.paired(f, fetched, nil); fetched == nil {
 		return debug, nil
 	}
 	return fetched, nil
+}
+
+// tryDebug notes where debug files were looked for in vain.
+func (s *search) tryDebug(tried []elfobj.Tried) {
+	for _, t := range tried {
+		kind := Absent
+		if t.OtherBuild {
+			kind = OtherID
+		}
+		s.tried = append(s.tried, Tried{t.Path, t.Why, kind})
+	}
 }
 
 // paired returns the debug file of f, if it is that and was opened.
@@ -69,28 +80,30 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *elfo
 		return nil // damage is told by the reader
 	}
 	sup, tried, err := elfobj.FindSupplement(f, link, b.debugDirs, elfobj.DefaultLimits())
-	s.tried = append(s.tried, tried...)
+	s.tryDebug(tried)
 	if err != nil {
 		s.errs = append(s.errs, err)
 	}
 	if sup != nil {
 		return sup
 	}
-	return b.fetch(ctx, s, debuginfod.Debuginfo, link.ID)
+	return b.fetch(ctx, s, fetchDebug, link.ID)
 }
 
 // fetch has a file fetched by its build-id, and opens it; nil if no server has
 // it, or there is none to ask.
-func (b *Binaries) fetch(ctx context.Context, s *search, kind debuginfod.Kind, buildID []byte) *elfobj.File {
-	if b.client == nil || len(buildID) == 0 {
+func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []byte) *elfobj.File {
+	if b.fetcher == nil || len(buildID) == 0 {
 		return nil
 	}
-	path, tried, err := b.client.Fetch(ctx, kind, buildID)
+	path, tried, err := b.fetcher.Fetch(ctx, kind, buildID)
 	if ctx.Err() != nil {
 		return nil
 	}
-	if errors.Is(err, debuginfod.ErrNotFound) {
-		s.tried = append(s.tried, tried...)
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, line := range tried {
+			s.tried = append(s.tried, Tried{Why: line})
+		}
 		return nil
 	}
 	var f *elfobj.File

@@ -2,76 +2,13 @@ package resolve
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/testenv"
 )
-
-// What is not in the folders is fetched by its build-id: the binary, if a dump has
-// told that, and the debug file. The symbols are those from the files themselves.
-func TestBinaryFetched(t *testing.T) {
-	binary, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
-	m := binaryModule(t, binary)
-	whole, _, err := newBinaries(t, binary, debug).Symbols(context.Background(), m)
-	if err != nil || !whole.hasFunctions() {
-		t.Fatal(whole, err)
-	}
-	var asked []string
-	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Path)
-		switch r.URL.Path {
-		case fmt.Sprintf("/buildid/%x/executable", m.BuildID):
-			http.ServeFile(w, r, binary)
-		case fmt.Sprintf("/buildid/%x/debuginfo", m.BuildID):
-			http.ServeFile(w, r, debug)
-		default:
-			http.NotFound(w, r)
-		}
-	})
-	for _, c := range []struct {
-		name  string
-		root  string
-		asked []string
-	}{
-		{"debug file", copyTo(t, binary, t.TempDir(), "alone"), []string{"debuginfo"}},
-		{"both", t.TempDir(), []string{"executable", "debuginfo"}},
-		{"neither", filepath.Dir(binary), nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			asked = nil
-			client, err := debuginfod.New(debuginfod.Config{URLs: []string{url}, Cache: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := NewFetchingBinaries([]string{c.root}, nil, client)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, tried, err := s.Symbols(context.Background(), m)
-			if r == nil || err != nil {
-				t.Fatalf("%v, %q, %v", r, tried, err)
-			}
-			got, want := strings.Split(wholeText(t, r), "\n"), strings.Split(wholeText(t, whole), "\n")
-			if !slices.Equal(got[1:], want[1:]) { // MODULE has the name of the file
-				t.Error("other symbols than from the files")
-			}
-			if len(asked) != len(c.asked) {
-				t.Fatalf("asked for %q, want %q", asked, c.asked)
-			}
-			for i, kind := range c.asked {
-				if !strings.HasSuffix(asked[i], "/"+kind) {
-					t.Errorf("asked for %q, want %q", asked, c.asked)
-				}
-			}
-		})
-	}
-}
 
 // A module of which nothing is known gets the only binary, not one of several, and
 // none of a folder.
@@ -93,7 +30,7 @@ func TestLoneBinary(t *testing.T) {
 		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; there are 0 ELF files"},
 	} {
 		r, tried, err := newBinaries(t, c.roots...).Symbols(context.Background(), Module{})
-		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(tried, "\n"), c.tried) {
+		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
 			t.Errorf("%q: %v, %q, %v", c.roots, r, tried, err)
 		}
 		if r != nil && (r.Path != lone || r.Index().Name != "pair.elf") {
@@ -109,7 +46,7 @@ func TestNames(t *testing.T) {
 	bin := t.TempDir()
 	copyTo(t, testenv.Input(t, "pair.elf"), bin, "in", "a b")
 	copyTo(t, testenv.Input(t, "pair.debug"), bin, "a.debug")
-	all := NewChain(newSymbols(t, store), newSymbols(t, file), newBinaries(t, bin), newServers(t, Servers{}))
+	all := NewChain(newSymbols(t, store), newSymbols(t, file), newBinaries(t, bin))
 	if got := all.Names(context.Background()); !slices.Equal(got, []string{"my app", "my app", "a b"}) {
 		t.Errorf("%q", got)
 	}

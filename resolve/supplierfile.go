@@ -32,7 +32,7 @@ func NewSymbols(path string, open Opener) (Supplier, error) {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
 	f := &fileSupplier{path: path, open: sync.OnceValues(func() (*Resolver, error) { return open.open(path) })}
-	if f.name, f.id, err = fileModule(path); err != nil {
+	if f.name, f.id, err = FileModule(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
@@ -44,13 +44,13 @@ type fileSupplier struct {
 	open     func() (*Resolver, error)
 }
 
-func (f *fileSupplier) Symbols(_ context.Context, m Module) (*Resolver, []string, error) {
+func (f *fileSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried, error) {
 	s := search{m: m}
 	named := m.called(f.name)
 	switch {
-	case m.DebugID != "" && !m.is(f.id) && named:
-		s.refuse(otherID(f.path, f.name, f.id, &m))
-	case m.DebugID != "" && !m.is(f.id), m.DebugID == "" && len(m.names()) > 0 && !named:
+	case m.DebugID != "" && !m.Is(f.id) && named:
+		s.refuse(otherID(f.path, f.name, f.id, m))
+	case m.DebugID != "" && !m.Is(f.id), m.DebugID == "" && len(m.Names()) > 0 && !named:
 		s.miss(f.path, "has the symbols of %q %s", f.name, f.id)
 	default:
 		r, err := f.open()
@@ -69,8 +69,9 @@ func (f *fileSupplier) Names(context.Context) []string { return []string{f.name}
 // with it.
 const maxHead = 64 << 10
 
-// fileModule returns name and id of a symbol file's MODULE record.
-func fileModule(path string) (name, id string, err error) {
+// FileModule returns name and id of a symbol file's MODULE record. The error of a file
+// that is none is a *NotSymbolsError.
+func FileModule(path string) (name, id string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", "", bare(err)
@@ -80,13 +81,20 @@ func fileModule(path string) (name, id string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	_, name, id, err = readModule(text)
+	_, name, id, err = ReadModule(text)
 	return name, id, err
 }
 
-// readModule reads the beginning of a symbol file, up to somewhere behind its
-// MODULE record.
-func readModule(text io.Reader) (head []byte, name, id string, err error) {
+// NotSymbolsError is the error of text that is no symbol file.
+type NotSymbolsError struct{ Line string } // the first one, which may be long
+
+func (e *NotSymbolsError) Error() string {
+	return fmt.Sprintf("no symbol file: it begins with %.20q", e.Line)
+}
+
+// ReadModule reads the beginning of a symbol file, up to somewhere behind its MODULE
+// record, and returns what it read, with the module's name and id.
+func ReadModule(text io.Reader) (head []byte, name, id string, err error) {
 	head = make([]byte, maxHead)
 	n, err := io.ReadFull(text, head)
 	if head = head[:n]; err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -96,7 +104,7 @@ func readModule(text io.Reader) (head []byte, name, id string, err error) {
 	var p symfmt.LineParser
 	rec, err := p.Parse(trim([]byte(first)), "", 1)
 	if rec == nil || rec.Kind != symfmt.KindModule || err != nil {
-		return head, "", "", fmt.Errorf("no symbol file: it begins with %.20q", first)
+		return head, "", "", &NotSymbolsError{first}
 	}
 	return head, string(rec.Name), string(rec.DebugID), nil
 }
@@ -110,9 +118,9 @@ type folderSupplier struct {
 // extensions are what the names of symbol files end with.
 var extensions = []string{".sym", ".sym.gz", ".sym.zst"}
 
-func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []string, error) {
+func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried, error) {
 	s := search{m: m, with: f.open}
-	places, err := m.places()
+	places, err := m.Places()
 	if err != nil {
 		s.refuse(err)
 	}
@@ -153,7 +161,7 @@ func (f *folderSupplier) byID(s *search, known []store.Place) (places []store.Pl
 			places = append(places, p)
 		}
 	}
-	if len(places) == 0 && len(s.m.names()) == 0 {
+	if len(places) == 0 && len(s.m.Names()) == 0 {
 		s.miss(f.dir, "no module has the id %s", id)
 	}
 	slices.SortStableFunc(places, func(a, b store.Place) int {
@@ -218,8 +226,10 @@ func (f *folderSupplier) at(s *search, p store.Place) *Resolver {
 		s.miss(folder, "%v", bare(err))
 	case err != nil:
 		s.refuse(fmt.Errorf("%s: %w", folder, bare(err)))
+	case len(ids) == 0:
+		s.miss(folder, "no folder %s; there is nothing", strings.ToUpper(p.ID))
 	default:
-		s.miss(folder, "no folder %s; there is %s", strings.ToUpper(p.ID), orNothing(ids))
+		s.note(OtherID, folder, "no folder %s; there is %s", strings.ToUpper(p.ID), strings.Join(ids, ", "))
 	}
 	return nil
 }
@@ -259,11 +269,4 @@ func listIDs(folder string) ([]string, error) {
 		ids[listedIDs-1] = "..."
 	}
 	return ids, nil
-}
-
-func orNothing(ids []string) string {
-	if len(ids) == 0 {
-		return "nothing"
-	}
-	return strings.Join(ids, ", ")
 }

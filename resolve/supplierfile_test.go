@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,7 +101,7 @@ type answered struct {
 func askFor(t testing.TB, s Supplier, m Module) answered {
 	t.Helper()
 	r, tried, err := s.Symbols(context.Background(), m)
-	a := answered{functionAt(t, r, 0x1000), strings.Join(tried, "\n"), ""}
+	a := answered{functionAt(t, r, 0x1000), strings.Join(Lines(tried), "\n"), ""}
 	if err != nil {
 		a.err = err.Error()
 	}
@@ -320,7 +318,7 @@ func TestFolderOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			name, id, err := fileModule(file)
+			name, id, err := FileModule(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -338,7 +336,7 @@ func TestFolderOfOthers(t *testing.T) {
 			}
 			found++
 			r, tried, err = s.Symbols(context.Background(), Module{DebugFile: name, DebugID: otherOf})
-			if r != nil || err != nil || len(tried) == 0 || !strings.Contains(tried[0], "no folder "+otherOf+"; there is "+id) {
+			if r != nil || err != nil || len(tried) == 0 || !strings.Contains(tried[0].String(), "no folder "+otherOf+"; there is "+id) {
 				t.Errorf("%s: with another id: %v, %q, %v", file, r, tried, err)
 			}
 		}
@@ -353,18 +351,15 @@ func TestOpener(t *testing.T) {
 	sym := testSym("a", testID, "found")
 	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
 	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
-	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, sym) })
 	var opened []string
 	open := func(path string) (*Resolver, error) {
 		opened = append(opened, path)
 		return nil, errors.New("told")
 	}
-	cache := t.TempDir()
 	m := Module{Name: "a", DebugID: testID}
 	for _, make := range []func() (Supplier, error){
 		func() (Supplier, error) { return NewSymbols(file, open) },
 		func() (Supplier, error) { return NewSymbols(store, open) },
-		func() (Supplier, error) { return NewServers(Servers{URLs: []string{url}, Cache: cache, Open: open}) },
 	} {
 		s, err := make()
 		if err != nil {
@@ -374,7 +369,7 @@ func TestOpener(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	want := []string{file, filepath.Join(store, "a", testID, "a.sym"), filepath.Join(cache, "a", testID, "a.sym")}
+	want := []string{file, filepath.Join(store, "a", testID, "a.sym")}
 	if !slices.Equal(opened, want) {
 		t.Errorf("opened %q, want %q", opened, want)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/fetch"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -51,7 +50,7 @@ func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex in
 		x, problems, err := build(in, bom, false, name, mostIndex)
 		return x, f, problems, err
 	}
-	return unpack(fetch.Limit(in, most), name, mostIndex)
+	return unpack(bin.LimitReader(in, most), name, mostIndex)
 }
 
 // skipped returns the length of the byte order mark that a text leaves out.

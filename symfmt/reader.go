@@ -302,12 +302,11 @@ func readSome(r io.Reader, p []byte) (int, error) {
 func (r *Reader) fail(err error) {
 	var damaged *errDamaged
 	tolerable := errors.As(err, &damaged)
+	e := &bin.Error{File: r.opts.File, Err: err}
 	if r.report.Lines > 0 {
-		err = fmt.Errorf("after line %d: %w", r.report.Lines, err)
+		e.Msg = fmt.Sprintf("after line %d", r.report.Lines)
 	}
-	if r.opts.File != "" {
-		err = fmt.Errorf("%s: %w", r.opts.File, err)
-	}
+	err = e
 	if tolerable && r.opts.Tolerant {
 		r.report.Damage = err
 		r.problem(err, "the rest of the file")

@@ -242,10 +242,10 @@ type asmSupplier struct {
 	open map[string]*resolve.Resolver
 }
 
-func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (*resolve.Resolver, []string, error) {
+func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
 	text, ok := s.a.files[m.DebugFile]
 	if !ok {
-		return nil, []string{m.DebugFile + ": no such file"}, s.a.errs[m.DebugFile]
+		return nil, []resolve.Tried{{Place: m.DebugFile, Why: "no such file"}}, s.a.errs[m.DebugFile]
 	}
 	if r := s.open[m.DebugFile]; r != nil {
 		return r, nil, nil

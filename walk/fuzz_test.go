@@ -94,7 +94,7 @@ func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 // fuzzSupplier has one file for all modules.
 type fuzzSupplier struct{ r *resolve.Resolver }
 
-func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []string, error) {
+func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
 	return s.r, nil, nil
 }
 

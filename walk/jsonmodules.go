@@ -1,5 +1,7 @@
 package walk
 
+import "github.com/symtool/symtool/resolve"
+
 // DocModule is a module. End is the address behind its last byte.
 type DocModule struct {
 	BaseAddr       string         `json:"base_addr"`
@@ -51,7 +53,7 @@ func (m *documentMaker) module(i int) DocModule {
 		Filename: textOrNull(m.d.System.OS.Base(module.Path)), Version: textOrNull(module.Version),
 		LoadedSymbols: symbols.Resolver != nil, MissingSymbols: symbols.Looked() && symbols.Resolver == nil,
 		CorruptSymbols: symbols.Resolver == nil && symbols.Err != nil,
-		Symtool:        DocModuleExtra{Path: module.Path, Tried: append([]string{}, symbols.Tried...)},
+		Symtool:        DocModuleExtra{Path: module.Path, Tried: append([]string{}, resolve.Lines(symbols.Tried)...)},
 	}
 	if symbols.Err != nil {
 		text := symbols.Err.Error()

@@ -20,7 +20,7 @@ type endingSupplier struct {
 	asked int
 }
 
-func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolve.Resolver, []string, error) {
+func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
 	s.mu.Lock()
 	s.asked++
 	if s.end != nil {

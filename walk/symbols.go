@@ -22,8 +22,8 @@ type Symbols struct {
 	// Resolver is of the symbol file, or of the binary's debug information; nil
 	// without.
 	Resolver *resolve.Resolver
-	Tried    []string // where symbols were looked for and are not
-	Err      error    // symbols that were there and could not be used
+	Tried    []resolve.Tried // where symbols were looked for and are not
+	Err      error           // symbols that were there and could not be used
 	// Damage is what was met on the way of the stacks: rules that cannot be read,
 	// and what is wrong with the tables of the binary that were asked.
 	Damage []string
@@ -77,7 +77,7 @@ type moduleState struct {
 type moduleSymbols struct {
 	resolver *resolve.Resolver // nil without
 	binary   bool              // it is of the binary
-	tried    []string
+	tried    []resolve.Tried
 	err      error
 }
 

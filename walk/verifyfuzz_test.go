@@ -19,7 +19,7 @@ import (
 // fixedSupplier has the symbols of every module.
 type fixedSupplier struct{ r *resolve.Resolver }
 
-func (s fixedSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []string, error) {
+func (s fixedSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
 	return s.r, nil, nil
 }
 

@@ -36,7 +36,7 @@ func (v *verifier) describe(i int) ModuleVerdict {
 	m, known := &d.Modules[i], &v.result.Modules[i]
 	x := ModuleVerdict{Name: d.System.OS.Base(m.Path), Addr: Address(m.Addr), DebugID: m.DebugID, CodeID: m.CodeID, Counts: Counts{By: map[string]int{}}}
 	x.Allowed = v.limits.Allows(x.Name)
-	x.Tried = known.Tried
+	x.Tried = resolve.Lines(known.Tried)
 	if known.Err != nil {
 		x.Error = known.Err.Error()
 	}
@@ -80,7 +80,7 @@ func (v *verifier) judgeModules() {
 		}
 		m := &v.verdict.Modules[place]
 		x := Finding{Severity: SeverityError, Blame: BlameSymbols, Module: m.Name}
-		others := resolve.OtherModules(m.Tried)
+		others := resolve.OtherModules(v.result.Modules[i].Tried)
 		switch m.Symbols {
 		case "other-id":
 			x.Kind, x.Text = KindOtherID, m.named()+" has symbols of another id only"

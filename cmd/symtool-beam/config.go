@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/elfcore"
 )
@@ -154,7 +154,7 @@ func (c *Config) sources(open resolve.Opener) (*walk.Sources, error) {
 		suppliers = append(suppliers, s)
 	}
 	if len(c.SymbolURL) > 0 {
-		servers, err := resolve.NewServers(resolve.Servers{URLs: c.SymbolURL, Cache: c.cache(), Open: open, UserAgent: version.Generator})
+		servers, err := remote.NewServers(remote.Servers{URLs: c.SymbolURL, Cache: c.cache(), Open: open, UserAgent: version.Generator})
 		if err != nil {
 			return nil, fmt.Errorf("--symbol-url: %w", err)
 		}
@@ -184,24 +184,14 @@ func (c *Config) binaries() (*resolve.Binaries, error) {
 	if len(c.Binaries) == 0 {
 		return nil, nil
 	}
-	var client *debuginfod.Client
+	var fetcher resolve.Fetcher
 	if len(c.Debuginfod) > 0 {
-		// What else the variables say is the worker's own matter.
-		cfg, err := debuginfod.FromEnv(func(name string) string {
-			if name == "DEBUGINFOD_URLS" {
-				return ""
-			}
-			return os.Getenv(name)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("--debuginfod: %w", err)
-		}
-		cfg.URLs, cfg.UserAgent = c.Debuginfod, version.Generator
-		if client, err = debuginfod.New(cfg); err != nil {
+		var err error
+		if fetcher, err = remote.NewDebuginfod(remote.Debuginfod{URLs: c.Debuginfod, Getenv: os.Getenv, UserAgent: version.Generator}); err != nil {
 			return nil, fmt.Errorf("--debuginfod: %w", err)
 		}
 	}
-	b, err := resolve.NewFetchingBinaries(c.Binaries, []string{"/usr/lib/debug"}, client)
+	b, err := resolve.NewFetchingBinaries(c.Binaries, []string{"/usr/lib/debug"}, fetcher)
 	if err != nil {
 		return nil, fmt.Errorf("--binaries: %w", err)
 	}

@@ -94,10 +94,16 @@ func (in *input) detect(from string) error {
 		in.format, _ = formatOfName(in.name)
 	}
 	if in.format == nil || !in.format.reads() {
-		return fmt.Errorf("not in a format that convert reads and knows by content or name: want %s; --from names one",
-			strings.Join(formatNames((*format).reads), ", "))
+		return fmt.Errorf("%w; --from names one", &unknownFormatError{formatNames((*format).reads)})
 	}
 	return in.once()
+}
+
+// unknownFormatError is the error of an input in none of the formats that are known.
+type unknownFormatError struct{ want []string }
+
+func (e *unknownFormatError) Error() string {
+	return "not in a format that convert reads and knows by content or name: want " + strings.Join(e.want, ", ")
 }
 
 // once refuses formats that are not read from front to back.

@@ -164,7 +164,7 @@ func (d *differ) files(folder string) ([]*storeFile, error) {
 			if path == folder {
 				return err
 			}
-			d.msgs.printf("symtool: %s", named(path, err, err.Error()))
+			d.msgs.printf("symtool: %s", named(path, err))
 			d.status = max(d.status, statusInput)
 			return nil
 		}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -131,7 +130,7 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 	}
 	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !isFolder(path) })
 	if paths := c.StringSlice("binaries"); len(paths) > 0 {
-		binaries, err := resolve.NewFetchingBinaries(paths, d.debugDirs, d.client)
+		binaries, err := resolve.NewFetchingBinaries(paths, d.debugDirs, fetcher(d.client))
 		if err != nil {
 			return &statusError{statusInput, err}
 		}
@@ -244,7 +243,7 @@ func failure(file string, err error) string {
 	case errors.As(err, &path) && path.Path == file:
 		return file + ": " + path.Err.Error()
 	}
-	return named(file, err, err.Error())
+	return named(file, err)
 }
 
 // tell prints the damage of a file.
@@ -274,7 +273,11 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	}
 	in, err := openInput(g.File, "")
 	if err != nil {
-		return &statusError{statusInput, errors.New(strings.TrimSuffix(err.Error(), "; --from names one"))}
+		var unknown *unknownFormatError
+		if errors.As(err, &unknown) {
+			return unknown // doctor has no --from
+		}
+		return err
 	}
 	defer in.Close()
 	if g.Kind = in.format.name; g.Kind == "elf" {

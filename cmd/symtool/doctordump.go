@@ -81,9 +81,9 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 			}
 			return is
 		}
-		is.Tried = tried
+		is.Tried = resolve.Lines(tried)
 		if err != nil {
-			g.problem(problemSummary{File: m.Path, Message: err.Error(), Lost: "symbols of the module"}, named(m.Path, err, err.Error()))
+			g.problem(problemSummary{File: m.Path, Message: err.Error(), Lost: "symbols of the module"}, named(m.Path, err))
 		}
 	}
 	if walk.InDump(crash, m) {

@@ -92,7 +92,7 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *input) error
 	}
 	g.problems(problems)
 	if err := report.Damage; err != nil {
-		g.problem(problemSummary{File: g.File, Message: err.Error()}, named(g.File, err, err.Error()))
+		g.problem(problemSummary{File: g.File, Message: err.Error()}, named(g.File, err))
 	}
 	g.Symbols = newSymbolDiagnosis(report)
 	g.adviseSymbols()

@@ -72,7 +72,7 @@ func (r *dumpResult) fail(err error) {
 	var panicked *par.PanicError
 	if errors.As(err, &panicked) {
 		r.stack = panicked.Stack
-		r.Error = named(r.File, nil, "internal error, please report it with the file: "+err.Error())
+		r.Error = r.File + ": internal error, please report it with the file: " + err.Error()
 	}
 }
 
@@ -82,23 +82,37 @@ func inputError(file string, err error) error {
 	if known, ok := err.(*statusError); ok {
 		return known
 	}
-	return &statusError{statusInput, errors.New(named(file, err, err.Error()))}
+	return &statusError{statusInput, &namedError{err, named(file, err)}}
 }
 
-// named puts the file in front of a message about err, unless err names one.
-func named(file string, err error, msg string) string {
+// named is the message of err with the file in front, unless err names one.
+func named(file string, err error) string {
+	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
+		return path.Path + ": " + path.Err.Error() // without the system's call
+	}
+	if namesFile(err) {
+		return err.Error()
+	}
+	return file + ": " + err.Error()
+}
+
+// namedError is an error with another message, which has the file.
+type namedError struct {
+	error
+	text string
+}
+
+func (e *namedError) Error() string { return e.text }
+func (e *namedError) Unwrap() error { return e.error }
+
+// namesFile reports whether the message of err has the path of a file.
+func namesFile(err error) bool {
 	var (
 		binErr  *bin.Error
 		pathErr *fs.PathError
 		syntax  *symfmt.SyntaxError
 	)
-	if path, ok := err.(*fs.PathError); ok && path.Op == "open" && msg == err.Error() {
-		return path.Path + ": " + path.Err.Error() // without the system's call
-	}
-	if errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != "" {
-		return msg
-	}
-	return file + ": " + msg
+	return errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != ""
 }
 
 // run dumps all files and prints what there is to say, in the order of the
@@ -303,7 +317,7 @@ func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}
-	r.tried = append(r.tried, tried...)
+	r.tried = append(r.tried, elfobj.Lines(tried)...)
 	if d.options.CFIOnly || debug != nil && debug.HasDWARF() {
 		return debug
 	}
@@ -340,7 +354,7 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 	if sup != nil {
 		return sup
 	}
-	r.tried = append(r.tried, tried...)
+	r.tried = append(r.tried, elfobj.Lines(tried)...)
 	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
 		r.Looked = r.tried
 	}

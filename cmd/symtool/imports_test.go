@@ -21,13 +21,13 @@ const module = "github.com/symtool/symtool"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1: {"internal/bin", "internal/fetch", "internal/page", "internal/par", "internal/sorting", "internal/testenv", "internal/version", "symfmt/arch"},
-	2: {"internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
+	1: {"internal/bin", "internal/page", "internal/par", "internal/sorting", "internal/testenv", "internal/version", "symfmt/arch"},
+	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "symfmt/store"},
 	5: {"dwarf2sym", "symfmt/store/upload"},
 	6: {"lint", "resolve"},
-	7: {"resolve/symserver", "walk"},
+	7: {"resolve/remote", "resolve/symserver", "walk"},
 	8: {"cmd/symtool"},
 }
 
@@ -62,6 +62,7 @@ var importRules = []rule{
 	{"github.com/owenrumney/go-sarif/v3/...", productExcept(), "SARIF is read in tests"},
 	{"github.com/pelletier/go-toml/v2/...", except("lint"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("symfmt/store/upload"), "buckets of S3's kind are a matter of symfmt/store/upload"},
+	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
 	{"golang.org/x/arch/...", except("walk", "lint"), "instructions are decoded in walk and lint"},
 	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
 	{"github.com/ianlancetaylor/demangle/...", except("dwarf2sym"), "names are demangled in dwarf2sym"},

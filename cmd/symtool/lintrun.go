@@ -127,7 +127,7 @@ func (l *linter) readNames(r *linted) error {
 func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	if r.err != nil {
 		l.status = max(l.status, statusInput)
-		l.msgs.printf("symtool: %s", named(r.input.String(), r.err, r.err.Error()))
+		l.msgs.printf("symtool: %s", named(r.input.String(), r.err))
 		if len(r.stack) > 0 {
 			_, _ = l.msgs.Write(r.stack)
 		}

@@ -30,4 +30,12 @@ func (l *problemLines) end() {
 }
 
 // problemLine is a problem of a file, which is named once.
-func problemLine(file string, p bin.Problem) string { return named(file, p.Err, p.String()) }
+func problemLine(file string, p bin.Problem) string {
+	switch {
+	case p.Lost == "":
+		return named(file, p.Err)
+	case namesFile(p.Err):
+		return p.String()
+	}
+	return file + ": " + p.String()
+}

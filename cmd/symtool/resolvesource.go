@@ -168,14 +168,14 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 	if known {
 		return r
 	}
-	var tried []string
+	var tried []resolve.Tried
 	if m.file != "" { // it costs no question to a server, which wants an id
 		r, tried = s.look(ctx, resolve.Module{Name: m.file})
 	}
 	if r == nil && (m.name != "" || s.one) {
 		modules := m.modules()
 		for i := 0; r == nil && i < len(modules); i++ {
-			var more []string
+			var more []resolve.Tried
 			if r, more = s.look(ctx, modules[i]); i == 0 {
 				tried = append(tried, more...)
 			}
@@ -211,7 +211,7 @@ func (m moduleName) modules() []resolve.Module {
 
 // reportSkipped says why a module of a log has no answers although there are symbols by
 // its name.
-func (s *symbolSources) reportSkipped(ctx context.Context, m moduleName, tried []string) {
+func (s *symbolSources) reportSkipped(ctx context.Context, m moduleName, tried []resolve.Tried) {
 	if s.listed == nil {
 		s.listed = map[string]bool{}
 		for _, name := range s.names(ctx) {
@@ -223,14 +223,14 @@ func (s *symbolSources) reportSkipped(ctx context.Context, m moduleName, tried [
 	}
 	why := append(resolve.SeveralBuilds(tried), resolve.OtherModules(tried)...)
 	if len(why) == 0 {
-		why = tried
+		why = resolve.Lines(tried)
 	}
 	slices.Sort(why)
 	s.msgs.warnf("symtool: %s is left as it is: %s", m, strings.Join(slices.Compact(why), "; "))
 }
 
 // look asks for symbols, and tells of those that could not be used.
-func (s *symbolSources) look(ctx context.Context, m resolve.Module) (*resolve.Resolver, []string) {
+func (s *symbolSources) look(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried) {
 	r, tried, err := s.supplier.Symbols(ctx, m)
 	s.tellError(err)
 	return r, tried
@@ -259,13 +259,13 @@ func (s *symbolSources) tellError(err error) {
 	}
 }
 
-func (s *symbolSources) tellTried(m moduleName, found bool, tried []string) {
+func (s *symbolSources) tellTried(m moduleName, found bool, tried []resolve.Tried) {
 	if !found && m.name == "" {
 		s.msgs.warnf("symtool: no module: --module says which one addresses are of")
 	} else if !found {
 		s.msgs.warnf("symtool: no symbols of %s", m)
 	}
-	for _, path := range tried {
-		s.msgs.warnf("symtool:   tried %s", path)
+	for _, t := range tried {
+		s.msgs.warnf("symtool:   tried %s", t)
 	}
 }

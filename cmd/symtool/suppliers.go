@@ -1,6 +1,8 @@
 package main
 
 import (
+	"debug/elf"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -9,7 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/remote"
 )
 
 // supplierFlags are the flags of commands that look for symbols.
@@ -67,7 +71,8 @@ func newSuppliers(c *cli.Context, open resolve.Opener) (files []resolve.Supplier
 func symbolFiles(paths []string, open resolve.Opener) (all []resolve.Supplier, err error) {
 	for _, path := range paths {
 		s, err := resolve.NewSymbols(path, open)
-		if err != nil && strings.Contains(err.Error(), `"\x7fELF`) {
+		var not *resolve.NotSymbolsError
+		if errors.As(err, &not) && strings.HasPrefix(not.Line, elf.ELFMAG) {
 			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
 		} else if err != nil {
 			if f := convertible(path); f != nil {
@@ -102,16 +107,24 @@ func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
 	if err != nil {
 		return nil, usagef(c.Command.Name, "%v", err)
 	}
-	s, err := resolve.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, client)
+	s, err := resolve.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, fetcher(client))
 	if err != nil {
 		return nil, &statusError{statusInput, err}
 	}
 	return s, nil
 }
 
+// fetcher is the client as a Fetcher; nil without one.
+func fetcher(client *debuginfod.Client) resolve.Fetcher {
+	if client == nil {
+		return nil
+	}
+	return client
+}
+
 // newServers returns the symbol servers; nil without any.
 func newServers(c *cli.Context) (resolve.Supplier, error) {
-	cfg := resolve.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), UserAgent: generator}
+	cfg := remote.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), UserAgent: generator}
 	switch named := c.IsSet("symbol-cache"); {
 	case named && cfg.Cache == "":
 		return nil, fmt.Errorf("--symbol-cache is empty")
@@ -129,7 +142,7 @@ func newServers(c *cli.Context) (resolve.Supplier, error) {
 	if msgs, ok := c.App.ErrWriter.(*messages); ok && c.Bool("verbose") {
 		cfg.Tell = func(url string) { msgs.printf("symtool: asking %s", url) }
 	}
-	servers, err := resolve.NewServers(cfg)
+	servers, err := remote.NewServers(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("--symbol-url: %w", err)
 	}

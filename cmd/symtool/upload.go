@@ -314,12 +314,12 @@ const maxSmall = 64 << 10
 func readSmall(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", errors.New(named(name, err, err.Error()))
+		return "", errors.New(named(name, err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
 	if err != nil {
-		return "", errors.New(named(name, err, err.Error()))
+		return "", errors.New(named(name, err))
 	}
 	if len(text) > maxSmall {
 		return "", fmt.Errorf("%s: over %d bytes", name, maxSmall)

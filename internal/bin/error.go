@@ -15,6 +15,7 @@ type Error struct {
 	Offset  uint64 // in bytes, from the start of Section's (uncompressed) contents
 	Msg     string // what was found and what was expected, lower case
 	Err     error  // cause, if any
+	Kind    error  // a sentinel for errors.Is, if any; it is not in the message
 }
 
 // Error prints file, section+offset, message and cause, in this order.
@@ -41,6 +42,19 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the kind of e.
+func (e *Error) Is(target error) bool { return e.Kind != nil && target == e.Kind }
+
+// Bare returns the message of err without file, which the caller has named.
+func Bare(err error, file string) string {
+	if e, ok := err.(*Error); ok && e.File == file {
+		bare := *e
+		bare.File = ""
+		return bare.Error()
+	}
+	return err.Error()
+}
 
 // Problem is damage that cost one unit of an input (a compilation unit, a line
 // program, an FDE) while the rest was kept.

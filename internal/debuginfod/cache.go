@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/fetch"
 )
@@ -18,17 +19,17 @@ import (
 // entry is a place in the cache.
 type entry struct {
 	fetch.Place
-	kind    Kind
+	kind    string
 	buildID []byte
 	id      string // buildID in hexadecimal digits
 }
 
-func (c *Client) entry(kind Kind, buildID []byte) (*entry, error) {
+func (c *Client) entry(kind string, buildID []byte) (*entry, error) {
 	if c.cfg.Cache == "" {
 		return nil, fmt.Errorf("debuginfod: no folder for its cache: set %s, XDG_CACHE_HOME or HOME", cacheVar)
 	}
 	id := hex.EncodeToString(buildID)
-	path := filepath.Join(c.cfg.Cache, id, string(kind))
+	path := filepath.Join(c.cfg.Cache, id, kind)
 	e := &entry{kind: kind, buildID: buildID, id: id}
 	e.Place = fetch.Place{Cache: c.cfg.Cache, Path: path, Check: e.check, Miss: path, MissAge: missAge(c.cfg.Cache)}
 	return e, nil
@@ -53,7 +54,11 @@ func missAge(cache string) time.Duration {
 func (e *entry) check(path string) error {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
-		return errors.New("what came is no ELF file: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), path+": "), "not an ELF file: "))
+		why := bin.Bare(err, path)
+		if errors.Is(err, elfobj.ErrNotELF) {
+			why = errors.Unwrap(err).Error()
+		}
+		return errors.New("what came is no ELF file: " + why)
 	}
 	defer f.Close()
 	if got := f.BuildID(); !bytes.Equal(got, e.buildID) {

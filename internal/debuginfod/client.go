@@ -25,22 +25,26 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
 	"github.com/symtool/symtool/internal/fetch"
 )
 
-// Kind is what a server has for a build-id.
-type Kind string
-
+// What a server has for a build-id.
 const (
-	Debuginfo  Kind = "debuginfo"  // a separate or supplementary debug file, or an executable with DWARF
-	Executable Kind = "executable" // the file that runs
+	Debuginfo  = "debuginfo"  // a separate or supplementary debug file, or an executable with DWARF
+	Executable = "executable" // the file that runs
 )
 
-// ErrNotFound is in the error of a file that no server has.
-var ErrNotFound = errors.New("no server has it")
+// ErrNotFound is in the error of a file that no server has. It is fs.ErrNotExist.
+var ErrNotFound error = notFoundError{}
+
+type notFoundError struct{}
+
+func (notFoundError) Error() string        { return "no server has it" }
+func (notFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Client asks servers. Its methods may be called from several goroutines.
 type Client struct {
@@ -67,7 +71,7 @@ const maxBuildID = 64
 // Fetch returns the path of a file, which is in the cache or is fetched. tried
 // has a line for each server that was asked in vain: URL and reason. The error
 // is ErrNotFound when all of them said that they do not have it.
-func (c *Client) Fetch(ctx context.Context, kind Kind, buildID []byte) (path string, tried []string, err error) {
+func (c *Client) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
 	if len(buildID) == 0 || len(buildID) > maxBuildID {
 		return "", nil, fmt.Errorf("debuginfod: a build-id of %d bytes, want 1 to %d", len(buildID), maxBuildID)
 	}
@@ -106,7 +110,7 @@ func (c *Client) Fetch(ctx context.Context, kind Kind, buildID []byte) (path str
 	return "", tried, notFound(kind, buildID)
 }
 
-func notFound(kind Kind, id []byte) error {
+func notFound(kind string, id []byte) error {
 	return fmt.Errorf("debuginfod: %s of build-id %x: %w", kind, id, ErrNotFound)
 }
 

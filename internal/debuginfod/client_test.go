@@ -72,7 +72,7 @@ func TestFetch(t *testing.T) {
 	var told []string
 	c := newClient(t, Config{URLs: []string{url + "/prefix/?x=1"}, UserAgent: "test/1", MaxSize: 1 << 20, Timeout: time.Minute, MaxTime: time.Minute,
 		Tell: func(u string) { told = append(told, u) }})
-	for _, kind := range []Kind{Debuginfo, Executable, Debuginfo} {
+	for _, kind := range []string{Debuginfo, Executable, Debuginfo} {
 		path, tried, err := c.Fetch(context.Background(), kind, id)
 		want := filepath.Join(c.cfg.Cache, fmt.Sprintf("%x", id), string(kind))
 		if err != nil || len(tried) > 0 || path != want {

@@ -14,7 +14,7 @@ import (
 
 // from fetches e from one server; where is the URL.
 func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where string, err error) {
-	u := s.URL("buildid", e.id, string(e.kind))
+	u := s.URL("buildid", e.id, e.kind)
 	header := http.Header{}
 	if most := c.cfg.MaxSize; most > 0 {
 		header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(most, 10))

@@ -28,7 +28,7 @@ func TestOracleDebuginfod(t *testing.T) {
 	url := startServer(t, testenv.Tool(t, "debuginfod"), files)
 
 	theirs, ours := t.TempDir(), t.TempDir()
-	ask := func(cache, url string, kind Kind, id []byte) ([]byte, bool) {
+	ask := func(cache, url string, kind string, id []byte) ([]byte, bool) {
 		cmd := exec.Command(find, string(kind), fmt.Sprintf("%x", id))
 		cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS="+url, "DEBUGINFOD_CACHE_PATH="+cache)
 		out, err := cmd.Output()
@@ -41,7 +41,7 @@ func TestOracleDebuginfod(t *testing.T) {
 		}
 		return data, true
 	}
-	fetch := func(cache, url string, kind Kind, id []byte) ([]byte, bool) {
+	fetch := func(cache, url string, kind string, id []byte) ([]byte, bool) {
 		c := newClient(t, Config{URLs: []string{url}, Cache: cache, Timeout: time.Minute})
 		path, tried, err := c.Fetch(context.Background(), kind, id)
 		if errors.Is(err, ErrNotFound) {
@@ -59,11 +59,11 @@ func TestOracleDebuginfod(t *testing.T) {
 	got, missed := 0, 0
 	away := "http://" + testenv.ClosedPort(t)
 	for _, id := range append(ids, []byte("\x01\x23\x45\x67\x89\xab\xcd\xef")) {
-		for _, kind := range []Kind{Debuginfo, Executable} {
+		for _, kind := range []string{Debuginfo, Executable} {
 			want, there := ask(theirs, url, kind, id)
 			for _, c := range []struct {
 				name       string
-				get        func(cache, url string, kind Kind, id []byte) ([]byte, bool)
+				get        func(cache, url string, kind string, id []byte) ([]byte, bool)
 				cache, url string
 			}{
 				{"ours", fetch, ours, url},

@@ -100,7 +100,7 @@ func Open(path string, lim Limits) (*File, error) {
 		return nil, &bin.Error{File: path, Err: bareError(err)}
 	}
 	if what := irregular(st.Mode()); what != "" {
-		return nil, &bin.Error{File: path, Msg: "not an ELF file: " + what}
+		return nil, notELFError(path, what)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -120,6 +120,14 @@ func Open(path string, lim Limits) (*File, error) {
 	}
 	f.closer = file
 	return f, nil
+}
+
+// ErrNotELF is the kind of the error of a file that is not ELF; its cause says what the
+// file is.
+var ErrNotELF = errors.New("not an ELF file")
+
+func notELFError(path, what string) error {
+	return &bin.Error{File: path, Msg: ErrNotELF.Error(), Err: errors.New(what), Kind: ErrNotELF}
 }
 
 // bareError drops the operation and the path of a file system error: the

@@ -3,12 +3,14 @@ package elfobj
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // FindDebug looks for the separate debug file of f (GDB manual, "Separate Debug
@@ -21,10 +23,9 @@ import (
 //
 // With Limits.Hermetic only the build-id and dirs count.
 //
-// tried has a line for each place that was refused: path and reason. Without a
-// find the File is nil; err is then nil too, unless a file was the right one
-// but cannot be read.
-func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []string, err error) {
+// tried has each place that was refused, and why. Without a find the File is nil; err
+// is then nil too, unless a file was the right one but cannot be read.
+func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, err error) {
 	s := debugSearch{f: f, dirs: dirs, lim: lim}
 	if s.byBuildID() || s.byLink() || s.byName() {
 		return s.found, s.tried, nil
@@ -37,12 +38,35 @@ type debugSearch struct {
 	dirs   []string
 	lim    Limits
 	found  *File
-	tried  []string
+	tried  []Tried
 	damage error
 }
 
+// Tried is a place where a debug file was looked for in vain.
+type Tried struct {
+	Path, Why  string
+	OtherBuild bool // there is one, of another build
+}
+
+func (t Tried) String() string { return t.Path + ": " + t.Why }
+
+// Lines returns what String makes of each place.
+func Lines(tried []Tried) []string {
+	var lines []string
+	for _, t := range tried {
+		lines = append(lines, t.String())
+	}
+	return lines
+}
+
 func (s *debugSearch) refuse(path, format string, args ...any) bool {
-	s.tried = append(s.tried, path+": "+fmt.Sprintf(format, args...))
+	s.tried = append(s.tried, Tried{Path: path, Why: fmt.Sprintf(format, args...)})
+	return false
+}
+
+// refuseError notes a file at path for what is wrong with it.
+func (s *debugSearch) refuseError(path string, err error) bool {
+	s.tried = append(s.tried, Tried{path, bin.Bare(err, path), errors.Is(err, ErrOtherBuild)})
 	return false
 }
 
@@ -75,7 +99,7 @@ func (s *debugSearch) tryID(path string, id []byte) bool {
 	}
 	if got := debug.BuildID(); !bytes.Equal(got, id) {
 		debug.Close()
-		return s.refuse(path, "build-id %x, want %x", got, id)
+		return s.refuseError(path, debug.otherBuild(got, id))
 	}
 	return s.take(debug)
 }
@@ -88,7 +112,7 @@ func (s *debugSearch) take(debug *File) bool {
 	}
 	if err != nil {
 		debug.Close()
-		return s.refuse(debug.Path, "%s", strings.TrimPrefix(err.Error(), debug.Path+": "))
+		return s.refuseError(debug.Path, err)
 	}
 	s.found = debug
 	return true
@@ -109,7 +133,7 @@ func (s *debugSearch) open(path string) *File {
 		if s.damage == nil {
 			s.damage = err
 		}
-		s.refuse(path, "%s", strings.TrimPrefix(err.Error(), path+": "))
+		s.refuseError(path, err)
 		return nil
 	}
 	return debug

@@ -84,7 +84,8 @@ func TestFindDebug(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			got, tried, err := FindDebug(f, []string{place("one"), place("two")}, DefaultLimits())
+			got, places, err := FindDebug(f, []string{place("one"), place("two")}, DefaultLimits())
+			tried := Lines(places)
 			if got != nil {
 				defer got.Close()
 			}
@@ -128,7 +129,8 @@ func TestFindDebugRefusesFoldersInLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, tried, err := FindDebug(f, nil, DefaultLimits())
+		got, places, err := FindDebug(f, nil, DefaultLimits())
+		tried := Lines(places)
 		if got != nil || err != nil || len(tried) != 1 || !strings.Contains(tried[0], "is not the name of a file") {
 			t.Errorf("%s: %v, %q, %v", link, got, tried, err)
 		}
@@ -145,7 +147,8 @@ func TestFindDebugIsNotTheFileItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	got, tried, err := FindDebug(f, nil, DefaultLimits())
+	got, places, err := FindDebug(f, nil, DefaultLimits())
+	tried := Lines(places)
 	if got != nil || err != nil || len(tried) != 2 || !strings.Contains(tried[0], "is the file itself") {
 		t.Errorf("%v, %q, %v", got, tried, err)
 	}
@@ -160,7 +163,8 @@ func TestFindDebugOfLibc(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	debug, tried, err := FindDebug(f, []string{"/usr/lib/debug"}, DefaultLimits())
+	debug, places, err := FindDebug(f, []string{"/usr/lib/debug"}, DefaultLimits())
+	tried := Lines(places)
 	if err != nil || debug == nil {
 		t.Skipf("libc6-dbg of another version: %v, %q", err, tried)
 	}
@@ -212,7 +216,8 @@ func TestFindDebugByName(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			got, tried, err := FindDebug(f, []string{place("one")}, DefaultLimits())
+			got, places, err := FindDebug(f, []string{place("one")}, DefaultLimits())
+			tried := Lines(places)
 			if got != nil {
 				defer got.Close()
 			}

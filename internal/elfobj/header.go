@@ -28,7 +28,7 @@ func (f *File) readHeaders() error {
 		return err
 	}
 	if what := notELF(ident); what != "" {
-		return f.errorf(0, "not an ELF file: %s", what)
+		return notELFError(f.Path, what)
 	}
 	t := tables{f: f, written: map[int]elf.Section64{}}
 	if err := t.readEhdr(ident); err != nil {

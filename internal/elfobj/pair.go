@@ -3,6 +3,7 @@ package elfobj
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 )
 
 // CheckPair tells why debug cannot be the separate debug file of f: it is for
@@ -16,7 +17,7 @@ func CheckPair(f, debug *File) error {
 	want, got := f.BuildID(), debug.BuildID()
 	same := len(want) > 0 && bytes.Equal(want, got)
 	if len(want) > 0 && len(got) > 0 && !same {
-		return debug.errorf(0, "build-id %x, want %x", got, want)
+		return debug.otherBuild(got, want)
 	}
 	for _, p := range codePairs(f, debug) {
 		if !same && p.f.FileSize != p.debug.FileSize {
@@ -24,6 +25,16 @@ func CheckPair(f, debug *File) error {
 		}
 	}
 	_, err := Moved(f, debug)
+	return err
+}
+
+// ErrOtherBuild is the kind of the error of a file that has another build-id than the
+// one wanted.
+var ErrOtherBuild = errors.New("another build")
+
+func (f *File) otherBuild(got, want []byte) error {
+	err := f.errorf(0, "build-id %x, want %x", got, want)
+	err.Kind = ErrOtherBuild
 	return err
 }
 

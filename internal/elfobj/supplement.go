@@ -77,7 +77,7 @@ func (f *File) checkLink(c *bin.Cursor, l *SupLink) (*SupLink, error) {
 // dirs. It must have the id of the link.
 //
 // What is returned is as for FindDebug.
-func FindSupplement(f *File, l *SupLink, dirs []string, lim Limits) (sup *File, tried []string, err error) {
+func FindSupplement(f *File, l *SupLink, dirs []string, lim Limits) (sup *File, tried []Tried, err error) {
 	s := debugSearch{f: f, dirs: dirs, lim: lim}
 	for _, path := range s.supplementPaths(l) {
 		if s.trySupplement(path, l) {

@@ -80,7 +80,8 @@ func TestFindSupplement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sup, tried, err := FindSupplement(f, l, []string{at("debug")}, DefaultLimits())
+		sup, places, err := FindSupplement(f, l, []string{at("debug")}, DefaultLimits())
+		tried := Lines(places)
 		if err != nil {
 			t.Error(err)
 		}

@@ -19,6 +19,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // Errors of answers without a file.
@@ -74,12 +76,14 @@ type Client struct {
 // New returns a client. tell, if not nil, is called before each request; by
 // several goroutines at once.
 func New(l Limits, userAgent string, tell func(url string)) *Client {
-	return &Client{l, userAgent, tell, &http.Client{Transport: transport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
+	return &Client{l, userAgent, tell, &http.Client{Transport: NewTransport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
 }
 
 const defaultConnect = 10 * time.Second
 
-func transport(timeout time.Duration) *http.Transport {
+// NewTransport returns a transport whose connections, and their encryption, take up to
+// timeout each, and that takes no endless headers.
+func NewTransport(timeout time.Duration) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: timeout}).DialContext
 	t.TLSHandshakeTimeout = timeout
@@ -184,8 +188,10 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 		t := time.AfterFunc(most, func() { cancel(fmt.Errorf("took over %v", most)) })
 		defer t.Stop()
 	}
-	watch := newWatch(c.limits.Timeout, cancel)
-	defer watch.stop()
+	watch := NewWatch(c.limits.Timeout, watchBytes, func() {
+		cancel(fmt.Errorf("%w: less than %d bytes in %v", errSlow, watchBytes, c.limits.Timeout))
+	})
+	defer watch.Stop()
 	if c.tell != nil {
 		c.tell(u.Redacted())
 	}
@@ -203,7 +209,7 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 		_, _ = io.CopyN(io.Discard, resp.Body, drained)
 		return err
 	}
-	err = Reason(ctx, take(resp.Header, &body{Reader: Limit(resp.Body, c.limits.MaxSize), watch: watch}))
+	err = Reason(ctx, take(resp.Header, &body{Reader: bin.LimitReader(resp.Body, c.limits.MaxSize), watch: watch}))
 	if errors.Is(err, errSlow) {
 		s.giveUp(err)
 	}
@@ -253,4 +259,4 @@ func (c *Client) accept(resp *http.Response) error {
 }
 
 // CheckSize refuses a size that is above the limit.
-func (c *Client) CheckSize(size int64) error { return checkSize(size, c.limits.MaxSize) }
+func (c *Client) CheckSize(size int64) error { return bin.CheckSize(size, c.limits.MaxSize) }

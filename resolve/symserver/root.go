@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 )
 
@@ -67,6 +66,18 @@ func (r *root) check() error {
 
 var errIrregular = errors.New("not a regular file")
 
+// errEscapes is os's error for a path that leads out of a Root, which it does not
+// export.
+var errEscapes = func() error {
+	r, err := os.OpenRoot(os.TempDir())
+	if err != nil {
+		return errIrregular
+	}
+	defer r.Close()
+	_, err = r.Stat("..")
+	return bare(err)
+}()
+
 // file is an open file.
 type file struct {
 	*os.File
@@ -112,7 +123,7 @@ func absent(err error) bool {
 // refusedPath tells whether a path led out of the folder, or to what is no file: that
 // is nothing for a client, and something for the operator.
 func refusedPath(err error) bool {
-	return errors.Is(err, errIrregular) || errors.Is(err, syscall.ELOOP) || err != nil && strings.Contains(err.Error(), "escapes from parent")
+	return errors.Is(err, errIrregular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, errEscapes)
 }
 
 // first opens the first of several files that is there, in the first root that has

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/symtool/symtool/internal/fetch"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/store"
 )
@@ -203,7 +203,7 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 		err = errors.New("not compressed as its name says")
 	}
 	if err == nil {
-		err = w.copy(fetch.Limit(text, symfmt.MaxText))
+		err = w.copy(bin.LimitReader(text, symfmt.MaxText))
 	}
 	s.broken(w, r, f, err)
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/symtool/symtool/internal/fetch"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -69,7 +69,7 @@ func spool(name string, r io.Reader, most int64) (*Source, error) {
 	}
 	s.Compression = compression
 	err = s.fill(func(w io.Writer) error {
-		_, err := io.Copy(w, fetch.Limit(text, most))
+		_, err := io.Copy(w, bin.LimitReader(text, most))
 		var broken *os.PathError
 		if err != nil && compression != "" && !errors.As(err, &broken) {
 			s.damage, err = fmt.Errorf("%s: %w", name, err), nil

@@ -83,9 +83,13 @@ func (d *decoder) place(err error) *Error {
 		at, e.Path, e.Msg = f.at, f.path, f.msg
 	case errors.As(err, &syntax):
 		at, e.Path = syntax.ByteOffset, jqPath(string(syntax.JSONPointer))
-		e.Msg = "not JSON: " + bin.Printable(strings.TrimPrefix(syntax.Err.Error(), "jsontext: "))
-		if errors.Is(syntax.Err, io.ErrUnexpectedEOF) {
+		switch {
+		case errors.Is(syntax.Err, io.ErrUnexpectedEOF):
 			e.Msg = "the " + d.unit + " ends in the middle"
+		case errors.Is(syntax.Err, jsontext.ErrDuplicateName):
+			e.Msg = "not JSON: duplicate object member name"
+		default:
+			e.Msg = "not JSON: " + bin.Printable(syntax.Err.Error())
 		}
 	default:
 		e.Msg, e.Err = "read error", err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
@@ -93,7 +92,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	}
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, elfobj.DefaultLimits())
 	if err != nil {
-		return nil, strings.TrimPrefix(err.Error(), file+": ")
+		return nil, bin.Bare(err, file)
 	}
 	return &binaryFile{f, data}, ""
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -33,10 +32,7 @@ type client struct {
 const connectTimeout = 30 * time.Second
 
 func newClient(o *Options, base *url.URL) *client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext
-	t.TLSHandshakeTimeout = connectTimeout
-	t.MaxResponseHeaderBytes = 64 << 10
+	t := fetch.NewTransport(connectTimeout)
 	t.MaxIdleConnsPerHost = o.Jobs
 	t.ExpectContinueTimeout = 2 * time.Second
 	c := &client{o: o, base: base, secret: http.Header{}}
@@ -159,8 +155,8 @@ const expectSize = 1 << 20
 func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expect bool) (a *answer, next *url.URL, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := newWatch(c.o.Timeout, cancel)
-	defer w.stop()
+	w := fetch.NewWatch(c.o.Timeout, 1, func() { cancel(fmt.Errorf("nothing moved in %v", c.o.Timeout)) })
+	defer w.Stop()
 	req, sent, err := c.newRequest(ctx, r, at, trusted, expect, w)
 	if err != nil {
 		return nil, nil, err
@@ -179,7 +175,7 @@ func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expe
 	return a, next, fetch.Reason(ctx, err)
 }
 
-func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, trusted, expect bool, w *watch) (*http.Request, *guarded, error) {
+func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, trusted, expect bool, w *fetch.Watch) (*http.Request, *guarded, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, at.String(), nil)
 	if err != nil {
 		return nil, nil, &refusal{errors.New("the address cannot be used")}
@@ -223,7 +219,7 @@ func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, truste
 }
 
 // take reads an answer.
-func (c *client) take(r *request, at *url.URL, resp *http.Response, w *watch) (*answer, *url.URL, error) {
+func (c *client) take(r *request, at *url.URL, resp *http.Response, w *fetch.Watch) (*answer, *url.URL, error) {
 	if r.sign == nil {
 		next, err := redirected(r.method, at, resp)
 		if next != nil || err != nil {

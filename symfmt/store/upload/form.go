@@ -1,29 +1,41 @@
 package upload
 
 import (
+	"bytes"
 	"encoding/hex"
-	"fmt"
 	"io"
+	"mime/multipart"
+	"net/textproto"
 	"strings"
 )
 
 // formEscaper is how browsers write names in forms (the HTML standard, "multipart form
-// data").
+// data"); mime/multipart has the older form with backslashes.
 var formEscaper = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22")
+
+// disposition is the header of a part of a form.
+func disposition(name, more string) textproto.MIMEHeader {
+	return textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + formEscaper.Replace(name) + `"` + more}}
+}
 
 // form makes a multipart/form-data body with fields and one file. The same contents
 // have the same bytes: the boundary is made of the file's SHA-256, which it cannot have
 // in it.
 func form(fields []Field, fileField, fileName string, file *body) (contentType string, made *body) {
-	boundary := "symtool-" + hex.EncodeToString(file.sha[:])[:40]
-	var head strings.Builder
+	var text bytes.Buffer // of all but the file; writing to it cannot fail
+	w := multipart.NewWriter(&text)
+	_ = w.SetBoundary("symtool-" + hex.EncodeToString(file.sha[:])[:40])
 	for _, f := range fields {
-		fmt.Fprintf(&head, "--%s\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", boundary, formEscaper.Replace(f.Name), f.Value)
+		part, _ := w.CreatePart(disposition(f.Name, ""))
+		_, _ = io.WriteString(part, f.Value)
 	}
-	fmt.Fprintf(&head, "--%s\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\nContent-Type: application/octet-stream\r\n\r\n",
-		boundary, formEscaper.Replace(fileField), formEscaper.Replace(fileName))
-	tail := "\r\n--" + boundary + "--\r\n"
-	made = &body{size: int64(head.Len()) + file.size + int64(len(tail))}
+	head := disposition(fileField, `; filename="`+formEscaper.Replace(fileName)+`"`)
+	head.Set("Content-Type", "application/octet-stream")
+	_, _ = w.CreatePart(head)
+	at := text.Len()
+	_ = w.Close()
+	before, behind := text.Bytes()[:at], text.Bytes()[at:]
+	made = &body{size: int64(text.Len()) + file.size}
 	made.open = func() (io.ReadCloser, error) {
 		in, err := file.reader(nil)
 		if err != nil {
@@ -32,7 +44,7 @@ func form(fields []Field, fileField, fileName string, file *body) (contentType s
 		return struct {
 			io.Reader
 			io.Closer
-		}{io.MultiReader(strings.NewReader(head.String()), in, strings.NewReader(tail)), in}, nil
+		}{io.MultiReader(bytes.NewReader(before), in, bytes.NewReader(behind)), in}, nil
 	}
-	return "multipart/form-data; boundary=" + boundary, made
+	return w.FormDataContentType(), made
 }

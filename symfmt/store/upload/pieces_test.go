@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/fetch"
 )
 
 // Addresses that are none, and what is told of others.
@@ -82,7 +84,7 @@ func TestGuarded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &guarded{in: in, w: newWatch(0, nil)}
+	g := &guarded{in: in, w: fetch.NewWatch(0, 1, nil)}
 	if n, err := g.Read(make([]byte, 2)); n != 2 || err != nil {
 		t.Error(n, err)
 	}

@@ -146,8 +146,5 @@ func (s *secrets) hide(err error) error {
 	if err == nil {
 		return nil
 	}
-	if text := s.redact(err.Error()); text != err.Error() {
-		return &hiddenError{err, text}
-	}
-	return err
+	return &hiddenError{err, s.redact(err.Error())}
 }

@@ -1,50 +1,22 @@
 package upload
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
-	"time"
+
+	"github.com/symtool/symtool/internal/fetch"
 )
-
-// watch ends a request in which nothing moves.
-type watch struct {
-	timeout time.Duration
-	timer   *time.Timer
-}
-
-// newWatch starts to wait. Without a time-out it never ends.
-func newWatch(timeout time.Duration, cancel context.CancelCauseFunc) *watch {
-	w := &watch{timeout: timeout}
-	if timeout > 0 {
-		w.timer = time.AfterFunc(timeout, func() { cancel(fmt.Errorf("nothing moved in %v", timeout)) })
-	}
-	return w
-}
-
-func (w *watch) moved(n int) {
-	if w.timer != nil && n > 0 {
-		w.timer.Reset(w.timeout)
-	}
-}
-
-func (w *watch) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-}
 
 // watched is an answer under a watch.
 type watched struct {
 	io.Reader
-	w *watch
+	w *fetch.Watch
 }
 
 func (r *watched) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	r.w.moved(n)
+	r.w.Moved(n)
 	return n, err
 }
 
@@ -53,7 +25,7 @@ func (r *watched) Read(p []byte) (int, error) {
 type guarded struct {
 	mu     sync.Mutex
 	in     *bodyReader
-	w      *watch
+	w      *fetch.Watch
 	closed bool
 }
 
@@ -64,7 +36,7 @@ func (g *guarded) Read(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 	n, err := g.in.Read(p)
-	g.w.moved(n)
+	g.w.Moved(n)
 	return n, err
 }
 

@@ -1,4 +1,4 @@
-package resolve
+package remote
 
 import (
 	"bytes"
@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/fetch"
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/store"
 )
@@ -32,7 +34,7 @@ type Servers struct {
 	MaxSize int64         // of one file, as it is sent and without its compression; 0: 4 GiB
 	Connect time.Duration // for the connection, and for its encryption; 0: 10 seconds
 
-	Open      Opener // of the files in the cache
+	Open      resolve.Opener // of the files in the cache
 	UserAgent string
 	// Tell, if not nil, is called before each request; by several goroutines at
 	// once.
@@ -53,7 +55,7 @@ const missAge = 10 * time.Minute
 
 // NewServers returns the Supplier of symbol servers. An error tells which URL is
 // none.
-func NewServers(cfg Servers) (Supplier, error) {
+func NewServers(cfg Servers) (resolve.Supplier, error) {
 	if cfg.Cache == "" {
 		return nil, errors.New("no folder for what comes from symbol servers")
 	}
@@ -72,16 +74,38 @@ func NewServers(cfg Servers) (Supplier, error) {
 
 type serverSupplier struct {
 	cache   string
-	open    Opener
+	open    resolve.Opener
 	servers []*fetch.Server
 	client  *fetch.Client
 	maxText int64
 	now     func() time.Time
 }
 
-func (c *serverSupplier) Symbols(ctx context.Context, m Module) (*Resolver, []string, error) {
-	s := search{m: m, with: c.open}
-	places, err := m.places()
+// search is one search for a module's symbols.
+type search struct {
+	m     resolve.Module
+	tried []resolve.Tried
+	errs  []error
+}
+
+func (s *search) miss(place, format string, args ...any) {
+	s.tried = append(s.tried, resolve.Tried{Place: place, Why: fmt.Sprintf(format, args...)})
+}
+
+// refuse notes symbols that cannot be used. err names their place.
+func (s *search) refuse(err error) {
+	s.tried = append(s.tried, resolve.Refused(err))
+	s.errs = append(s.errs, err)
+}
+
+func (s *search) done(r *resolve.Resolver) (*resolve.Resolver, []resolve.Tried, error) {
+	return r, s.tried, errors.Join(s.errs...)
+}
+
+// Symbols implements resolve.Supplier.
+func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
+	s := search{m: m}
+	places, err := m.Places()
 	if err != nil {
 		s.refuse(err)
 	}
@@ -89,18 +113,18 @@ func (c *serverSupplier) Symbols(ctx context.Context, m Module) (*Resolver, []st
 		s.miss("symbol servers", "not asked: the module has no id")
 		return s.done(nil)
 	}
-	if len(m.names()) == 0 {
+	if len(m.Names()) == 0 {
 		s.miss("symbol servers", "not asked: the module has no name")
 	}
 	for _, p := range places {
-		if path := c.path(p); c.place(nil, p, &m).Known() {
-			return s.done(s.open(path))
+		if path := c.path(p); c.place(nil, p, m).Known() {
+			return s.done(c.openFor(&s, path))
 		}
 	}
 	for _, server := range c.servers {
 		for _, p := range places {
 			if c.fetch(ctx, &s, server, p) {
-				return s.done(s.open(c.path(p)))
+				return s.done(c.openFor(&s, c.path(p)))
 			}
 			if ctx.Err() != nil {
 				return nil, s.tried, context.Cause(ctx)
@@ -110,13 +134,23 @@ func (c *serverSupplier) Symbols(ctx context.Context, m Module) (*Resolver, []st
 	return s.done(nil)
 }
 
+// openFor opens a file of the cache, which was found to be the module's.
+func (c *serverSupplier) openFor(s *search, path string) *resolve.Resolver {
+	r, err := resolve.OpenFor(path, s.m, c.open)
+	if err != nil {
+		s.refuse(err)
+		return nil
+	}
+	return r
+}
+
 func (c *serverSupplier) path(p store.Place) string { return filepath.Join(c.cache, p.Path(".sym")) }
 
 // place is where a file from a server is in the cache.
-func (c *serverSupplier) place(from *fetch.Server, p store.Place, m *Module) *fetch.Place {
+func (c *serverSupplier) place(from *fetch.Server, p store.Place, m resolve.Module) *fetch.Place {
 	path := c.path(p)
 	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: func(path string) error {
-		name, id, err := fileModule(path)
+		name, id, err := resolve.FileModule(path)
 		if err == nil {
 			err = checkCame(name, id, m)
 		}
@@ -129,19 +163,19 @@ func (c *serverSupplier) place(from *fetch.Server, p store.Place, m *Module) *fe
 	return place
 }
 
-func checkCame(name, id string, m *Module) error {
-	if m.is(id) {
+func checkCame(name, id string, m resolve.Module) error {
+	if m.Is(id) {
 		return nil
 	}
-	return fmt.Errorf("not used: what came has the symbols of %.80q %.80s, want %s", name, id, m)
+	return &resolve.OtherIDError{What: "what came", Name: name, ID: id, Want: m}
 }
 
 // fetched are the extensions that servers are asked for: each costs a round trip.
-var fetched = extensions[:2]
+var fetched = []string{".sym", ".sym.gz"}
 
 // fetch gets a file from a server into the cache.
 func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, p store.Place) bool {
-	place := c.place(from, p, &s.m)
+	place := c.place(from, p, s.m)
 	if age, missed := place.Missed(c.now()); missed {
 		s.miss(from.URL(p.Name, p.ID, p.Stem+fetched[0]).Redacted(), "the server did not have it %v ago", age)
 		return false
@@ -149,7 +183,7 @@ func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Serve
 	for _, ext := range fetched {
 		u := from.URL(p.Name, p.ID, p.Stem+ext)
 		err := c.client.Get(ctx, from, u, nil, func(_ http.Header, body io.Reader) error {
-			return place.Fill(func(w io.Writer) error { return c.unpack(w, body, &s.m) })
+			return place.Fill(func(w io.Writer) error { return c.unpack(w, body, s.m) })
 		})
 		switch {
 		case err == nil:
@@ -170,15 +204,15 @@ func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Serve
 }
 
 // unpack copies the text of the symbol file that comes, if it is the right one.
-func (c *serverSupplier) unpack(w io.Writer, body io.Reader, m *Module) error {
+func (c *serverSupplier) unpack(w io.Writer, body io.Reader, m resolve.Module) error {
 	text, compression, err := symfmt.NewText(body)
 	if err != nil {
 		return err
 	}
 	if compression != "" {
-		text = fetch.Limit(text, c.maxText)
+		text = bin.LimitReader(text, c.maxText)
 	}
-	head, name, id, err := readModule(text)
+	head, name, id, err := resolve.ReadModule(text)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package resolve
+package remote
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 )
 
 func newServers(t testing.TB, cfg Servers) *serverSupplier {
@@ -49,7 +50,7 @@ func filesBelow(t testing.TB, dir string) string {
 	return strings.Join(out, "\n")
 }
 
-var testModule = Module{Name: "my app", DebugID: testID}
+var testModule = resolve.Module{Name: "my app", DebugID: testID}
 
 // A server is asked for the symbol file, then for a compressed one; what comes is
 // kept as text, in the layout of a store, and not asked for again.
@@ -226,7 +227,8 @@ func TestServerFaults(t *testing.T) {
 			c.cfg.URLs = []string{url}
 			s := newServers(t, c.cfg)
 			start := time.Now()
-			r, tried, err := s.Symbols(context.Background(), testModule)
+			r, places, err := s.Symbols(context.Background(), testModule)
+			tried := resolve.Lines(places)
 			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
@@ -272,17 +274,24 @@ func TestServerRefuses(t *testing.T) {
 	})
 	dir := t.TempDir()
 	s := newServers(t, Servers{URLs: []string{url}, Cache: filepath.Join(dir, "x", "cache")})
-	for _, c := range hostileModules {
-		askFor(t, s, Module{Name: c.name, DebugID: c.id}).check(t, c.want, answered{"", c.want, c.want})
+	for _, c := range []struct{ name, id, want string }{
+		{"..", testID, `module name "..": is not the name of a file: not looked for`},
+		{`..\..`, testID, `module name "..": is not the name of a file`},
+		{"a\nb", testID, `has the control character U+000A`},
+		{"a", "../x", `module id "../X": is not hexadecimal`},
+		{"a", "12\x0034", `is not hexadecimal`},
+		{"a", strings.Repeat("0", 256), `256 digits, want at most 255`},
+	} {
+		askFor(t, s, resolve.Module{Name: c.name, DebugID: c.id}).check(t, c.want, answered{"", c.want, c.want})
 	}
-	askFor(t, s, Module{Name: "a"}).check(t, "no id", answered{"", "the module has no id", ""})
+	askFor(t, s, resolve.Module{Name: "a"}).check(t, "no id", answered{"", "the module has no id", ""})
 	if requests > 0 || filesBelow(t, dir) != "" {
 		t.Errorf("%d requests; there is %q", requests, filesBelow(t, dir))
 	}
 	for name, path := range map[string]string{"a?b=c": "/a%3Fb=c/", "a#b": "/a%23b/", "%2e%2e": "/%252e%252e/", "a%2fb": "/a%252fb/", "...": "/.../", "a;b": "/a%3Bb/"} {
 		var got string
 		url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) { got = r.RequestURI; http.NotFound(w, r) })
-		askFor(t, newServers(t, Servers{URLs: []string{url}}), Module{Name: name, DebugID: testID})
+		askFor(t, newServers(t, Servers{URLs: []string{url}}), resolve.Module{Name: name, DebugID: testID})
 		if !strings.HasPrefix(got, path+testID+"/") {
 			t.Errorf("%q: asked for %s", name, got)
 		}
@@ -341,7 +350,7 @@ func TestServersInTurn(t *testing.T) {
 	if lines := strings.Split(a.tried, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[2], away) {
 		t.Errorf("tried %q", lines)
 	}
-	a = askFor(t, s, Module{Name: "other", DebugID: testID})
+	a = askFor(t, s, resolve.Module{Name: "other", DebugID: testID})
 	if !strings.Contains(a.err, "not asked again: ") {
 		t.Errorf("%+v", a)
 	}
@@ -437,7 +446,7 @@ func TestFillCache(t *testing.T) {
 		s := newServers(t, Servers{URLs: []string{url}, Cache: cache})
 		wg.Go(func() {
 			for _, name := range []string{"m0", "m1", "m2", "none", "m3", "m4"} {
-				a := askFor(t, s, Module{Name: name, DebugID: testID})
+				a := askFor(t, s, resolve.Module{Name: name, DebugID: testID})
 				if found := name != "none"; found && a.function != name || !found && a.function != "" || a.err != "" {
 					t.Errorf("%s: %+v", name, a)
 				}
@@ -468,11 +477,11 @@ func TestServerOfOthers(t *testing.T) {
 		}
 		same := 0
 		for _, file := range files {
-			name, id, err := fileModule(file)
+			name, id, err := resolve.FileModule(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := Module{DebugFile: name, DebugID: id}
+			m := resolve.Module{DebugFile: name, DebugID: id}
 			a, _, err := s.Symbols(context.Background(), m)
 			b, _, err2 := folder.Symbols(context.Background(), m)
 			if err != nil || err2 != nil || (a == nil) != (b == nil) {
@@ -492,5 +501,26 @@ func TestServerOfOthers(t *testing.T) {
 		if same != want {
 			t.Errorf("%s: %d files, want %d", dir, same, want)
 		}
+	}
+}
+
+// What a server has of another build is known as such; the error is an OtherIDError.
+func TestServerOtherID(t *testing.T) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", otherOf, "other")) })
+	r, tried, err := newServers(t, Servers{URLs: []string{url}}).Symbols(context.Background(), testModule)
+	var other *resolve.OtherIDError
+	if r != nil || len(resolve.OtherModules(tried)) != 1 || !errors.As(err, &other) || other.ID != otherOf || other.Want.DebugID != testID {
+		t.Errorf("%v, %q, %v", r, tried, err)
+	}
+}
+
+// What comes is opened as the user of the Supplier wants it.
+func TestServerOpener(t *testing.T) {
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	cache := t.TempDir()
+	opened := ""
+	open := func(path string) (*resolve.Resolver, error) { opened = path; return nil, errors.New("refused") }
+	if a := askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache, Open: open}), testModule); a.err != "refused" || opened != filepath.Join(cache, "my app", testID, "my app.sym") {
+		t.Errorf("opened %s: %+v", opened, a)
 	}
 }

@@ -1,0 +1,36 @@
+package remote
+
+import (
+	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/resolve"
+)
+
+// Debuginfod says which debuginfod servers there are. Where their files are kept, and
+// what a server may cost, elfutils' variables say (debuginfod-client-config(7)).
+type Debuginfod struct {
+	URLs   []string            // asked in this order; without any, those of DEBUGINFOD_URLS
+	Getenv func(string) string // os.Getenv; nil for no variables, which name the cache
+
+	UserAgent string
+	// Tell, if not nil, is called before each request; by several goroutines at once.
+	Tell func(url string)
+}
+
+// NewDebuginfod returns the Fetcher of debuginfod servers.
+func NewDebuginfod(cfg Debuginfod) (resolve.Fetcher, error) {
+	getenv := func(name string) string {
+		if cfg.Getenv == nil || name == "DEBUGINFOD_URLS" && len(cfg.URLs) > 0 {
+			return ""
+		}
+		return cfg.Getenv(name)
+	}
+	c, err := debuginfod.FromEnv(getenv)
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.URLs) > 0 {
+		c.URLs = cfg.URLs
+	}
+	c.UserAgent, c.Tell = cfg.UserAgent, cfg.Tell
+	return debuginfod.New(c)
+}

@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+)
+
+// What is not in the folders is fetched by its build-id: the binary, if a dump has
+// told that, and the debug file. The symbols are those from the files themselves.
+func TestBinaryFetched(t *testing.T) {
+	binary, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
+	m := binaryModule(t, binary)
+	whole, _, err := newBinaries(t, binary, debug).Symbols(context.Background(), m)
+	if err != nil || whole == nil {
+		t.Fatal(whole, err)
+	}
+	var asked []string
+	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		switch r.URL.Path {
+		case fmt.Sprintf("/buildid/%x/executable", m.BuildID):
+			http.ServeFile(w, r, binary)
+		case fmt.Sprintf("/buildid/%x/debuginfo", m.BuildID):
+			http.ServeFile(w, r, debug)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	for _, c := range []struct {
+		name  string
+		root  string
+		asked []string
+	}{
+		{"debug file", copyTo(t, binary, t.TempDir(), "alone"), []string{"debuginfo"}},
+		{"both", t.TempDir(), []string{"executable", "debuginfo"}},
+		{"neither", filepath.Dir(binary), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked = nil
+			cache := t.TempDir()
+			client, err := NewDebuginfod(Debuginfod{URLs: []string{url}, Getenv: func(name string) string {
+				return map[string]string{"DEBUGINFOD_CACHE_PATH": cache, "DEBUGINFOD_URLS": "http://not.asked"}[name]
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := resolve.NewFetchingBinaries([]string{c.root}, nil, client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, tried, err := s.Symbols(context.Background(), m)
+			if r == nil || err != nil {
+				t.Fatalf("%v, %q, %v", r, tried, err)
+			}
+			if want := answers(t, whole); len(want) < 100 || !slices.Equal(answers(t, r), want) {
+				t.Error("other symbols than from the files")
+			}
+			if len(asked) != len(c.asked) {
+				t.Fatalf("asked for %q, want %q", asked, c.asked)
+			}
+			for i, kind := range c.asked {
+				if !strings.HasSuffix(asked[i], "/"+kind) {
+					t.Errorf("asked for %q, want %q", asked, c.asked)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+const (
+	testID  = "5A9832E5287241C1838ED98914E9B7FF1"
+	otherOf = "6A9832E5287241C1838ED98914E9B7FF1"
+)
+
+// answered is what a Supplier says of a module: function, tried and error.
+type answered struct {
+	function string // at 0x1000
+	tried    string // lines
+	err      string
+}
+
+// testSym is a symbol file with one function, called function, at 0x1000.
+func testSym(name, id, function string) string {
+	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
+}
+
+func testGzip(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func testZstd(t testing.TB, text string) string {
+	t.Helper()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(z.EncodeAll([]byte(text), nil))
+}
+
+func writeFiles(t testing.TB, files ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func newSymbols(t testing.TB, path string) resolve.Supplier {
+	t.Helper()
+	s, err := resolve.NewSymbols(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func functionAt(t testing.TB, r *resolve.Resolver, rva symfmt.RVA) string {
+	t.Helper()
+	if r == nil {
+		return ""
+	}
+	var at resolve.Location
+	ok, err := r.Find(rva, &at)
+	if err != nil || !ok || len(at.Frames) == 0 {
+		t.Errorf("%s: %#x: %v, %v", r.Path, rva, ok, err)
+		return ""
+	}
+	return at.Frames[len(at.Frames)-1].Function
+}
+
+func askFor(t testing.TB, s resolve.Supplier, m resolve.Module) answered {
+	t.Helper()
+	r, tried, err := s.Symbols(context.Background(), m)
+	a := answered{functionAt(t, r, 0x1000), strings.Join(resolve.Lines(tried), "\n"), ""}
+	if err != nil {
+		a.err = err.Error()
+	}
+	return a
+}
+
+func (a answered) check(t testing.TB, what string, want answered) {
+	t.Helper()
+	if a.function != want.function || (want.tried == "") != (a.tried == "") || !strings.Contains(a.tried, want.tried) ||
+		(want.err == "") != (a.err == "") || !strings.Contains(a.err, want.err) {
+		t.Errorf("%s: %+v\nwant %+v", what, a, want)
+	}
+}
+
+func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
+	t.Helper()
+	s, err := resolve.NewBinaries(roots, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func copyTo(t testing.TB, from string, to ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(to...)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func binaryModule(t testing.TB, path string) resolve.Module {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return resolve.Module{Name: "any", DebugID: dwarf2sym.ModuleID(f), BuildID: f.BuildID()}
+}
+
+// answers are those to all addresses.
+func answers(t testing.TB, r *resolve.Resolver) (all []string) {
+	t.Helper()
+	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {
+		var at resolve.Location
+		found, err := r.Find(rva, &at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprint(found, at))
+	}
+	return all
+}
