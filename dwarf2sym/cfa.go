@@ -283,7 +283,7 @@ func (vm *cfiVM) setRegister(column, source uint64) {
 	if vm.c.Err() != nil {
 		return
 	}
-	if _, ok := vm.slotOf(column); ok && vm.cie.regs.name(source) == "" {
+	if _, ok := vm.slotOf(column); ok && vm.cie.regs.slot(source) == 0 {
 		vm.lost(column, "value is in "+vm.cie.regs.describe(source)+", which has no name")
 		vm.set(column, cfiRule{kind: cfiLost})
 		return
@@ -355,7 +355,7 @@ func (vm *cfiVM) defCFA(column uint64, offset int64) {
 	if vm.c.Err() != nil {
 		return
 	}
-	if vm.cie.regs.name(column) == "" {
+	if vm.cie.regs.slot(column) == 0 {
 		vm.lostCFA("it is relative to " + vm.cie.regs.describe(column) + ", which has no name")
 	}
 	// A column beyond all numbers stays without a name.

@@ -1,17 +1,14 @@
 package dwarf2sym
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
 	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
-	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
 // Call frame information: .eh_frame, .debug_frame and .ARM.exidx -> STACK CFI.
@@ -40,7 +37,7 @@ import (
 //   - Stack pointer without a rule: the CFA, as the format says. On s390x,
 //     where the CFA lies 160 bytes above it, its rule is written out.
 //   - Pointer authentication (arm64) leaves no trace in the text: walkers strip
-//     the bits. cfiStats.Extra has what SFrame can say of it.
+//     the bits. The rows' marks have what SFrame can say of it.
 //   - A CFA that cannot be written ends the block; the next row that can be
 //     written starts another. A register that cannot be written is ".undef".
 //   - Damage in an FDE's instructions: rows that end before it are kept, code
@@ -111,7 +108,7 @@ type cfiStats struct {
 	Unnamed   int // rules for registers that Breakpad has no name for
 	PerPC     int // addresses at which an expression was evaluated
 
-	Extra symsframe.Extra // what the text format cannot say, of all FDEs
+	Signal int // pieces of code of signal handlers' frames
 }
 
 const (
@@ -123,9 +120,9 @@ const (
 	// are evaluated: a PLT of 130,000 entries. Files with less code have less.
 	cfiMaxPC = 1 << 21
 
-	// cfiTextFactor bounds the text of rule sets, as a multiple of the
+	// cfiRulesFactor bounds the memory of rule sets, as a multiple of the
 	// sections' size. Real ones need less than their size.
-	cfiTextFactor = 32
+	cfiRulesFactor = 32
 )
 
 // cfiReader is the state of one readCFI.
@@ -164,11 +161,7 @@ func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bi
 	if len(table.Rows) < cap(table.Rows)/8*7 {
 		table.Rows = slices.Clone(table.Rows)
 	}
-	r.stats.Blocks, r.stats.Rows = len(table.Blocks), len(table.Rows)
-	x := &r.stats.Extra
-	for _, list := range [][]symfmt.Range{x.Signal, x.KeyB, x.Signed} {
-		sorting.Func(list, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
-	}
+	r.stats.Blocks, r.stats.Rows = len(table.Blocks), table.TextRows()
 	return table, r.stats, r.problems.sorted(slices.Concat(in.sections, in.index))
 }
 
@@ -179,9 +172,11 @@ func newCFIReader(ctx context.Context, in *cfiInput) *cfiReader {
 		byOff:  make(map[cfiPlace]int32),
 		broken: make(map[cfiPlace]int),
 	}
-	r.regs[0] = newCFIRegs(in.arch, in.arch.ReturnAddress, 0)
+	r.w.table.Rules.SetArch(in.arch)
+	names := r.w.table.Rules.Names()
+	r.regs[0] = newCFIRegs(names, in.arch.ReturnAddress, 0)
 	if alt := in.arch.Alt; alt != nil {
-		r.regs[1] = newCFIRegs(in.arch, alt.ReturnAddress, 1)
+		r.regs[1] = newCFIRegs(names, alt.ReturnAddress, 1)
 	}
 	size := 0
 	for _, s := range in.sections {
@@ -191,7 +186,7 @@ func newCFIReader(ctx context.Context, in *cfiInput) *cfiReader {
 	for _, s := range in.index {
 		size += 2 * len(s.data) // with what is in .ARM.extab
 	}
-	r.eval.init(in)
+	r.eval.init(in, names)
 	r.vm.r = r
 	r.w.init(r, size)
 	return r

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -370,18 +371,28 @@ func cfiAsmSLEB(b []byte, v int64) []byte {
 // read assembles a section and reads it: blocks, rows and problems as text.
 func (c cfiAsmCase) read(t testing.TB, text string) (string, cfiStats) {
 	t.Helper()
-	name := ".debug_frame"
-	if c.eh {
-		name = ".eh_frame"
-	}
-	in := &cfiInput{
-		arch: c.arch, order: c.order, ptrSize: c.arch.PtrSize, textAddr: 0x1000, dataAddr: 0x1100,
-		sections: []cfiSection{{name, c.addr, c.assemble(t, text), c.eh, ""}},
-	}
-	table, stats, problems := cfiRead(in)
+	table, stats, problems := cfiRead(c.input(t, text))
 	out := cfiTableText(&table)
 	for _, p := range problems {
 		out += fmt.Sprintf("problem: %s\n", p)
 	}
 	return out, stats
+}
+
+// table is what a section makes.
+func (c cfiAsmCase) table(t testing.TB, text string) *symfmt.CFITable {
+	table, _, _ := cfiRead(c.input(t, text))
+	return &table
+}
+
+func (c cfiAsmCase) input(t testing.TB, text string) *cfiInput {
+	t.Helper()
+	name := ".debug_frame"
+	if c.eh {
+		name = ".eh_frame"
+	}
+	return &cfiInput{
+		arch: c.arch, order: c.order, ptrSize: c.arch.PtrSize, textAddr: 0x1000, dataAddr: 0x1100,
+		sections: []cfiSection{{name, c.addr, c.assemble(t, text), c.eh, ""}},
+	}
 }

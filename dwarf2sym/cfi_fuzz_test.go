@@ -24,6 +24,9 @@ func cfiCheckTable(a *arch.Arch, table *symfmt.CFITable) error {
 	rules := make([]cfi.Rules, table.Rules.Len())
 	for i := range rules {
 		text := table.Rules.Text(symfmt.RuleID(i))
+		if text == "" {
+			continue // of rows that change marks
+		}
 		r, err := names.ParseRules(text)
 		if err != nil {
 			return fmt.Errorf("%q: %w", text, err)

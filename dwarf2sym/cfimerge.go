@@ -209,14 +209,8 @@ func (r *cfiReader) write(pieces []cfiPiece) {
 		r.w.start(pieces[k:end])
 		r.vm.runFDE(f)
 		r.w.close()
-		for _, p := range pieces[k:end] {
-			code := symfmt.Range{RVA: symfmt.RVA(p.lo - r.in.base), Size: p.hi - p.lo}
-			if r.cies[f.cie].signal {
-				r.stats.Extra.Signal = append(r.stats.Extra.Signal, code)
-			}
-			if r.cies[f.cie].keyB {
-				r.stats.Extra.KeyB = append(r.stats.Extra.KeyB, code)
-			}
+		if r.cies[f.cie].signal {
+			r.stats.Signal += end - k
 		}
 		k = end
 	}

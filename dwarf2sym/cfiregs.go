@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 func cfiErrorf(section string, offset uint64, format string, args ...any) *bin.Error {
@@ -43,7 +43,7 @@ const (
 	cfiAt                   // saved at CFA + val
 	cfiIs                   // is CFA + val
 	cfiReg                  // is register ref + val; also for the CFA itself
-	cfiText                 // is what postfix text ref says
+	cfiExpr                 // is what postfix expression ref says
 	cfiPC                   // as expression ref says, which depends on the pc
 	cfiLost                 // not expressible in postfix
 	cfiEnd                  // return address of the outermost frame
@@ -138,15 +138,16 @@ func (c *cfiSaved) rule(slot int) cfiRule {
 // cfiRegs is what the decoder asks about a CPU and one numbering of its
 // registers.
 type cfiRegs struct {
-	id      uint32   // tells the numberings of a CPU apart
-	names   []string // by slot; that of slot 0 is ".ra"
-	columns []uint32 // by slot
-	slots   []uint8  // by DWARF number; 0 is none
-	saved   cfiMask  // callee-saved
-	sp      int      // slot, -1 if none
-	pc      int      // slot, -1 if none
-	bits    uint     // of a word
-	spIsCFA bool     // the caller's stack pointer is the CFA
+	id      uint32 // tells the numberings of a CPU apart
+	table   *cfi.Names
+	regs    []cfi.Reg // by slot; that of slot 0 is cfi.RA
+	columns []uint32  // by slot
+	slots   []uint8   // by DWARF number; 0 is none
+	saved   cfiMask   // callee-saved
+	sp      int       // slot, -1 if none
+	pc      int       // slot, -1 if none
+	bits    uint      // of a word
+	spIsCFA bool      // the caller's stack pointer is the CFA
 }
 
 // cfiMaxColumn is above all DWARF numbers of registers with a name.
@@ -154,10 +155,11 @@ const cfiMaxColumn = 2048
 
 // newCFIRegs returns the register numbers of CIEs whose return-address column
 // is ra.
-func newCFIRegs(a *arch.Arch, ra uint64, id uint32) *cfiRegs {
+func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
+	a := table.Arch()
 	r := &cfiRegs{
 		id: id, sp: -1, pc: -1, bits: 8 * uint(a.PtrSize),
-		names: []string{".ra"}, columns: []uint32{0},
+		table: table, regs: []cfi.Reg{cfi.RA}, columns: []uint32{0},
 		slots: make([]uint8, cfiMaxColumn),
 		// On z/Architecture the CFA is 160 bytes above the stack pointer
 		// (s390x ELF ABI supplement, "Stack frame").
@@ -165,11 +167,11 @@ func newCFIRegs(a *arch.Arch, ra uint64, id uint32) *cfiRegs {
 	}
 	for n := range uint64(cfiMaxColumn) {
 		name, ok := a.CIERegName(ra, n)
-		if !ok || len(r.names) == cfiSlots {
+		if !ok || len(r.regs) == cfiSlots {
 			continue
 		}
-		slot := len(r.names)
-		r.names, r.columns = append(r.names, name), append(r.columns, uint32(n))
+		slot := len(r.regs)
+		r.regs, r.columns = append(r.regs, table.Lookup(name)), append(r.columns, uint32(n))
 		r.slots[n] = uint8(slot)
 		switch {
 		case name == a.SP:
@@ -192,18 +194,13 @@ func (r *cfiRegs) slot(column uint64) int {
 	return 0
 }
 
-// name returns Breakpad's name of a DWARF register number, or "".
-func (r *cfiRegs) name(column uint64) string {
-	if s := r.slot(column); s != 0 {
-		return r.names[s]
-	}
-	return ""
-}
+// reg returns the register with a DWARF number, which must have a slot.
+func (r *cfiRegs) reg(column uint64) cfi.Reg { return r.regs[r.slot(column)] }
 
 // describe names a register in a message.
 func (r *cfiRegs) describe(column uint64) string {
-	if name := r.name(column); name != "" {
-		return name
+	if r.slot(column) != 0 {
+		return r.table.Name(r.reg(column))
 	}
 	return "DWARF register " + strconv.FormatUint(column, 10)
 }

@@ -31,8 +31,7 @@ type fileCFI struct {
 // CFI is the DWARF call frame information of a file.
 type CFI struct {
 	Table    symfmt.CFITable
-	Extra    symsframe.Extra // what the table has no form for
-	Problems []bin.Problem   // damage, and rules without text
+	Problems []bin.Problem // damage, and rules without text
 }
 
 // ReadCFI reads .eh_frame and .debug_frame of a file and, if not nil, of the
@@ -51,7 +50,7 @@ func ReadCFI(ctx context.Context, file, debug *elfobj.File) (*CFI, error) {
 		return nil, &bin.Error{File: file.Path, Msg: fmt.Sprintf("the registers of %v (%v) are not known", file.Machine, file.Class)}
 	}
 	c := companionsCFI(ctx, cpu, r.companions, CFIDWARF)
-	return &CFI{c.table, c.stats.Extra, c.problems}, ctx.Err()
+	return &CFI{c.table, c.problems}, ctx.Err()
 }
 
 // companionsCFI reads STACK CFI from the files about a binary. What DWARF could
@@ -99,7 +98,7 @@ func sframeCFI(cpu *arch.Arch, files []companion) (fileCFI, error) {
 		Base: files[0].LoadBase() - from.moved,
 		Code: func(addr uint64) bool { return files[0].Executable(addr + from.moved) },
 	})
-	c.stats = cfiStats{Dead: stats.Dead, Empty: stats.Empty, Extra: symsframe.Extra{Signal: stats.Signal}}
+	c.stats = cfiStats{Dead: stats.Dead, Empty: stats.Empty, Signal: stats.Signal}
 	c.problems = append(section.Problems, problems...)
 	for _, p := range c.problems {
 		var at *bin.Error

@@ -5,33 +5,32 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cfiWriter turns rows into blocks and records. Rule texts are looked up by the
-// rules that changed, so that most rows cost one look-up and no printing.
+// cfiWriter turns rows into blocks and records. Rule sets are looked up by the rules
+// that changed, so that most rows cost one look-up.
 type cfiWriter struct {
 	r      *cfiReader
 	table  symfmt.CFITable
-	texts  map[string]cfiInterned // by key
-	near   [1024]cfiInterned      // the last ones by hash, in front of texts
+	sets   map[string]cfiInterned // by key
+	near   [1024]cfiInterned      // the last ones by hash, in front of sets
 	key    []byte                 // describes the record being made
 	hash   uint64                 // of key
-	text   []byte
-	room   int // bytes of rule texts that are left
-	toPC   int // addresses left at which expressions may be evaluated
-	mostPC int // of how many
+	room   int                    // bytes of rule sets that are left
+	toPC   int                    // addresses left at which expressions may be evaluated
+	mostPC int                    // of how many
 
-	pieces []cfiPiece // what the FDE may cover, ascending
-	open   bool       // there is a block to continue
-	lo     uint64     // its start
-	end    uint64     // end of its last row
-	said   cfiState   // rules in force in it, as the records say them
-	pc     uint64     // where the current row starts
-	full   bool       // a limit ended this FDE
+	pieces []cfiPiece      // what the FDE may cover, ascending
+	open   bool            // there is a block to continue
+	lo     uint64          // its start
+	end    uint64          // end of its last row
+	said   cfiState        // rules in force in it, as the records say them
+	marks  symfmt.CFIMarks // in force in it
+	pc     uint64          // where the current row starts
+	full   bool            // a limit ended this FDE
 }
 
 // cfiInterned is a rule set that has a number.
@@ -48,8 +47,8 @@ type cfiPiece struct {
 
 func (w *cfiWriter) init(r *cfiReader, size int) {
 	w.r = r
-	w.texts = make(map[string]cfiInterned)
-	w.room = 1<<16 + cfiTextFactor*size
+	w.sets = make(map[string]cfiInterned)
+	w.room = 1<<16 + cfiRulesFactor*size
 	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers need 7 to 9 bytes for a row
 	w.toPC = cfiMaxPC
 	if n := r.in.codeBytes; n > 0 && n < cfiMaxPC {
@@ -85,8 +84,8 @@ func (w *cfiWriter) row(lo, hi uint64) {
 func (w *cfiWriter) cover(lo, hi uint64) {
 	vm := &w.r.vm
 	w.pc = lo
-	if w.open && vm.cur.cfa == w.said.cfa && vm.dirty.empty() && !w.full {
-		w.holds(hi)
+	if w.open && vm.cur.cfa == w.said.cfa && vm.dirty.empty() && !w.full && vm.marks() == w.marks {
+		w.end = hi
 		return
 	}
 	slots := vm.cur.perPC
@@ -140,36 +139,38 @@ func (w *cfiWriter) emit(hi uint64) {
 		}
 	}
 	vm.dirty = cfiMask{}
-	if len(w.key) > 1 {
+	marks := vm.marks()
+	if len(w.key) > 1 || init || marks != w.marks {
 		id, ok := w.rules()
 		if !ok {
 			return
 		}
+		w.marks = marks
 		w.record(id, init)
 	}
-	w.holds(hi)
-}
-
-// holds says that the rules in force hold from w.pc to hi.
-func (w *cfiWriter) holds(hi uint64) {
 	w.end = hi
-	if !w.r.vm.cur.signed {
-		return
-	}
-	x, rva := &w.r.stats.Extra, symfmt.RVA(w.pc-w.r.in.base)
-	if n := len(x.Signed); n > 0 && x.Signed[n-1].RVA+symfmt.RVA(x.Signed[n-1].Size) == rva {
-		x.Signed[n-1].Size += hi - w.pc
-		return
-	}
-	x.Signed = append(x.Signed, symfmt.Range{RVA: rva, Size: hi - w.pc})
 }
 
-// writable tells whether a CFA rule has a text.
+// marks are those of the current row.
+func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
+	if vm.cie.signal {
+		m |= symfmt.MarkSignal
+	}
+	if vm.cie.keyB {
+		m |= symfmt.MarkKeyB
+	}
+	if vm.cur.signed {
+		m |= symfmt.MarkSigned
+	}
+	return m
+}
+
+// writable tells whether a CFA rule has an expression.
 func (w *cfiWriter) writable(cfa cfiRule) bool {
 	switch cfa.kind {
 	case cfiReg:
 		return w.r.vm.cie.regs.slot(uint64(cfa.ref)) != 0
-	case cfiText:
+	case cfiExpr:
 		return true
 	}
 	return false
@@ -247,7 +248,7 @@ func (w *cfiWriter) rules() (symfmt.RuleID, bool) {
 	if near.key == string(w.key) {
 		return near.id, true
 	}
-	known, ok := w.texts[string(w.key)]
+	known, ok := w.sets[string(w.key)]
 	if !ok {
 		if known, ok = w.intern(); !ok {
 			return 0, false
@@ -257,59 +258,53 @@ func (w *cfiWriter) rules() (symfmt.RuleID, bool) {
 	return known.id, true
 }
 
-// intern prints a new rule set.
+// intern makes a new rule set.
 func (w *cfiWriter) intern() (cfiInterned, bool) {
-	w.text = w.text[:0]
+	rules := make(cfi.Rules, 0, len(w.key)/16)
 	for k := w.key[1:]; len(k) > 0; k = k[16:] {
 		head, val := binary.LittleEndian.Uint64(k), int64(binary.LittleEndian.Uint64(k[8:]))
-		w.print(int(head&0xff), cfiRule{kind: cfiKind(head >> 8), ref: uint32(head >> 16), val: val})
+		rule := w.rule(int(head&0xff), cfiRule{kind: cfiKind(head >> 8), ref: uint32(head >> 16), val: val})
+		w.room -= rule.Expr.Size()
+		rules = append(rules, rule)
 	}
-	if w.room -= len(w.text); w.room < 0 {
-		w.stop("rule sets of more than %d times the size of the sections", cfiTextFactor)
+	if w.room < 0 {
+		w.stop("rule sets of more than %d times the size of the sections", cfiRulesFactor)
 		return cfiInterned{}, false
 	}
-	known := cfiInterned{string(w.key), w.table.Rules.Intern(w.text)}
-	w.texts[known.key] = known
+	known := cfiInterned{string(w.key), w.table.Rules.Add(rules)}
+	w.sets[known.key] = known
 	return known, true
 }
 
-// print appends "name: expression".
-func (w *cfiWriter) print(slot int, rule cfiRule) {
-	regs := w.r.vm.cie.regs
-	name := ".cfa"
+// rule is a slot's rule, or the CFA's, as a value.
+func (w *cfiWriter) rule(slot int, rule cfiRule) cfi.Rule {
+	regs, e := w.r.vm.cie.regs, &w.r.eval
+	reg := cfi.CFA
 	if slot != 0xff {
-		name = regs.names[slot]
+		reg = regs.regs[slot]
 	}
-	if len(w.text) > 0 {
-		w.text = append(w.text, ' ')
-	}
-	w.text = append(append(w.text, name...), ": "...)
 	switch rule.kind {
 	case cfiSame:
-		w.text = append(w.text, name...)
+		e.build.Value(reg)
 	case cfiLost:
-		w.text = append(w.text, ".undef"...)
+		return cfi.Rule{Reg: reg, Expr: regs.table.Undef()}
 	case cfiEnd:
-		w.text = append(w.text, cfi.EndOfStack...)
+		e.build.Const(cfi.EndOfStack)
 	case cfiAt:
-		w.offset(".cfa", rule.val)
-		w.text = append(w.text, " ^"...)
+		e.build.Sum(cfi.CFA, rule.val)
+		e.build.Apply('^')
 	case cfiIs:
-		w.offset(".cfa", rule.val)
+		e.build.Sum(cfi.CFA, rule.val)
 	case cfiReg:
-		if slot != 0xff && rule.val == 0 {
-			w.text = append(w.text, regs.name(uint64(rule.ref))...)
+		if from := regs.reg(uint64(rule.ref)); slot != 0xff && rule.val == 0 {
+			e.build.Value(from)
 		} else {
-			w.offset(regs.name(uint64(rule.ref)), rule.val)
+			e.build.Sum(from, rule.val)
 		}
-	case cfiText:
-		w.text = append(w.text, w.r.eval.posts[rule.ref]...)
+	case cfiExpr:
+		return cfi.Rule{Reg: reg, Expr: e.exprs[rule.ref]}
 	}
-}
-
-func (w *cfiWriter) offset(base string, val int64) {
-	w.text = append(append(w.text, base...), ' ')
-	w.text = append(strconv.AppendInt(w.text, val, 10), " +"...)
+	return cfi.Rule{Reg: reg, Expr: e.build.Expr()}
 }
 
 // record adds a STACK CFI INIT or STACK CFI record for the row at w.pc.
@@ -321,11 +316,11 @@ func (w *cfiWriter) record(id symfmt.RuleID, init bool) {
 		return
 	}
 	if init {
-		t.Blocks = append(t.Blocks, symfmt.CFIBlock{RVA: rva, Init: id, First: uint32(len(t.Rows))})
+		t.Blocks = append(t.Blocks, symfmt.CFIBlock{RVA: rva, Init: id, First: uint32(len(t.Rows)), Marks: w.marks})
 		w.open, w.lo = true, w.pc
 		return
 	}
-	t.Rows = append(t.Rows, symfmt.CFIRow{RVA: rva, Rules: id})
+	t.Rows = append(t.Rows, symfmt.CFIRow{RVA: rva, Rules: id, Marks: w.marks})
 	t.Blocks[len(t.Blocks)-1].Count++
 }
 

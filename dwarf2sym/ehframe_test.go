@@ -10,7 +10,6 @@ import (
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
-	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
 // TestCFIEncodings reads one FDE with each encoding of code addresses.
@@ -128,7 +127,7 @@ func TestCFIEntries(t *testing.T) {
 // state belongs to the rules that are remembered and restored.
 func TestCFISigned(t *testing.T) {
 	x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
-	_, got := x.read(t, `cie aug=zRB code=4 data=-8 ra=30
+	got := cfiMarkRanges(x.table(t, `cie aug=zRB code=4 data=-8 ra=30
 		 def_cfa 31 0
 		fde 0x1000 0x20
 		 advance_loc 1
@@ -149,13 +148,13 @@ func TestCFISigned(t *testing.T) {
 		 negate_ra_state_with_pc
 		fde 0x1020 0x10
 		 advance_loc 2
-		 negate_ra_state`)
-	want := symsframe.Extra{
-		KeyB:   []symfmt.Range{{RVA: 0x1000, Size: 0x20}},
-		Signed: []symfmt.Range{{RVA: 0x1004, Size: 4}, {RVA: 0x100c, Size: 4}, {RVA: 0x1014, Size: 0x14}},
+		 negate_ra_state`))
+	want := map[symfmt.CFIMarks][]symfmt.Range{
+		symfmt.MarkKeyB:   {{RVA: 0x1000, Size: 0x20}},
+		symfmt.MarkSigned: {{RVA: 0x1004, Size: 4}, {RVA: 0x100c, Size: 4}, {RVA: 0x1014, Size: 0x14}},
 	}
-	if !reflect.DeepEqual(got.Extra, want) {
-		t.Errorf("got  %+v\nwant %+v", got.Extra, want)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 
@@ -178,7 +177,7 @@ func TestCFIStats(t *testing.T) {
 		fde 0x3000 10
 		 def_cfa_expression breg7:8 breg16:0 lit3 and plus`)
 	want := cfiStats{CIEs: 2, FDEs: 6, Blocks: 2, Rows: 9, Terminators: 1, Dead: 1, Empty: 1, Duplicates: 1,
-		Cut: 1, LostCFA: 1, Unnamed: 1, Extra: symsframe.Extra{Signal: []symfmt.Range{{RVA: 0x3000, Size: 10}}}}
+		Cut: 1, LostCFA: 1, Unnamed: 1, Signal: 1}
 	want.Rows = 0
 	got.Rows = 0
 	if !reflect.DeepEqual(got, want) {

@@ -25,11 +25,11 @@ type cfiRowAt struct {
 // cfiTableRows returns all rows of a table with the rules in force.
 func cfiTableRows(t *testing.T, names *cfi.Names, table *symfmt.CFITable, base uint64) (rows []cfiRowAt) {
 	apply := func(row *cfi.Row, id symfmt.RuleID) {
-		rules, err := names.ParseRules(string(table.Rules.Text(id)))
+		rules, err := table.Rules.Rules(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		row.Apply(rules)
+		row.Apply(names.Translate(rules))
 	}
 	for i, b := range table.Blocks {
 		at := cfiRowAt{lo: base + uint64(b.RVA), hi: base + uint64(b.RVA) + b.Size, block: i}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -12,7 +11,7 @@ import (
 
 // DWARF expressions (DWARF 5, 2.5 and 6.4.2) as Breakpad postfix. The
 // expression is run on a stack of terms instead of values; the term that is
-// left on top is printed. Breakpad computes modulo the word size, unsigned, and
+// left on top is written as postfix. Breakpad computes modulo the word size, unsigned, and
 // has + - * / % @ (align down) ^ (load a word); what DWARF does otherwise is
 // written with these only where the values are the same for every input.
 //
@@ -73,14 +72,14 @@ type cfiEval struct {
 	work  int // operations that are left
 	terms []cfiTerm
 	stack []int32
-	text  []byte
+	build cfi.Builder
 	key   []byte
 
 	byKey map[string]cfiRule // translated ones, with their error in errs
 	errs  map[string]error
 	byPC  []cfiPCExpr
-	texts map[string]uint32
-	posts []string // postfix by number
+	codes map[string]uint32
+	exprs []cfi.Expr // by number
 }
 
 // cfiPCExpr is an expression that depends on the pc.
@@ -94,13 +93,14 @@ type cfiPCExpr struct {
 	bad   bool               // had an error
 }
 
-func (e *cfiEval) init(in *cfiInput) {
+func (e *cfiEval) init(in *cfiInput, names *cfi.Names) {
+	e.build = names.Builder()
 	e.order, e.fixed, e.work = in.order, in.fixed, cfiMaxWork
 	for i := range in.sections {
 		e.work += len(in.sections[i].data)
 	}
 	e.byKey, e.errs = make(map[string]cfiRule), make(map[string]error)
-	e.texts = make(map[string]uint32)
+	e.codes = make(map[string]uint32)
 }
 
 // rule translates an expression. One that cannot be written gives a cfiLost
@@ -174,71 +174,66 @@ func (e *cfiEval) result(i int32) (cfiRule, error) {
 	case t.op == 'r' && e.form != cfiExprAt:
 		return cfiRule{kind: cfiReg, ref: t.reg, val: val}, nil
 	}
-	e.text = e.text[:0]
 	tokens := 0
-	if err := e.print(i, 1, &tokens); err != nil {
+	err := e.postfix(i, 1, &tokens)
+	if e.form == cfiExprAt {
+		e.build.Apply('^')
+	}
+	expr := e.build.Expr()
+	if err != nil {
 		return cfiRule{}, err
 	}
-	if e.form == cfiExprAt {
-		e.text = append(e.text, " ^"...)
-	}
-	return cfiRule{kind: cfiText, ref: e.intern()}, nil
+	return cfiRule{kind: cfiExpr, ref: e.intern(expr)}, nil
 }
 
-func (e *cfiEval) intern() uint32 {
-	id, ok := e.texts[string(e.text)]
+func (e *cfiEval) intern(expr cfi.Expr) uint32 {
+	code := expr.AppendCode(nil)
+	id, ok := e.codes[string(code)]
 	if !ok {
-		id = uint32(len(e.posts))
-		e.posts = append(e.posts, string(e.text))
-		e.texts[e.posts[id]] = id
+		id = uint32(len(e.exprs))
+		e.exprs = append(e.exprs, expr)
+		e.codes[string(code)] = id
 	}
 	return id
 }
 
-// print writes a term into e.text, for an evaluation that has depth values on
-// its stack with this one.
-func (e *cfiEval) print(i int32, depth int, tokens *int) error {
+// postfix adds the operations of a term to e.build, for an evaluation that has depth
+// values on its stack with this one.
+func (e *cfiEval) postfix(i int32, depth int, tokens *int) error {
 	if *tokens++; *tokens > cfiMaxTokens || depth >= cfi.MaxDepth {
 		return fmt.Errorf("more than %d terms or %d deep", cfiMaxTokens, cfi.MaxDepth)
 	}
 	t := &e.terms[i]
 	switch t.op {
 	case 'k':
-		e.word(strconv.FormatInt(e.regs.wrap(int64(t.val)), 10))
+		e.build.Const(t.val)
 	case 'r':
-		e.word(e.regs.name(uint64(t.reg)))
+		e.build.Value(e.regs.reg(uint64(t.reg)))
 		e.plus(t.val)
 	case 'c':
 		if e.form == cfiExprCFA {
 			return errCFICFA
 		}
-		e.word(".cfa")
+		e.build.Value(cfi.CFA)
 		e.plus(t.val)
 	default:
-		if err := e.print(t.a, depth, tokens); err != nil {
+		if err := e.postfix(t.a, depth, tokens); err != nil {
 			return err
 		}
 		if t.op != '^' {
-			if err := e.print(t.b, depth+1, tokens); err != nil {
+			if err := e.postfix(t.b, depth+1, tokens); err != nil {
 				return err
 			}
 		}
-		e.word(string(t.op))
+		e.build.Apply(t.op)
 	}
 	return nil
 }
 
-func (e *cfiEval) word(s string) {
-	if len(e.text) > 0 {
-		e.text = append(e.text, ' ')
-	}
-	e.text = append(e.text, s...)
-}
-
 func (e *cfiEval) plus(val uint64) {
-	if v := e.regs.wrap(int64(val)); v != 0 {
-		e.word(strconv.FormatInt(v, 10))
-		e.word("+")
+	if e.regs.wrap(int64(val)) != 0 {
+		e.build.Const(val)
+		e.build.Apply('+')
 	}
 }
 

@@ -159,9 +159,7 @@ func (x *cfiExprTest) asm(ops string) []byte {
 
 // text prints a rule; slot 0xff is the CFA.
 func (x *cfiExprTest) text(rule cfiRule, slot int) string {
-	x.r.w.text = x.r.w.text[:0]
-	x.r.w.print(slot, rule)
-	return string(x.r.w.text)
+	return cfi.Rules{x.r.w.rule(slot, rule)}.String()
 }
 
 // TestCFIExpressionValues translates random expressions and evaluates both

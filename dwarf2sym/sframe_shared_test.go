@@ -280,11 +280,11 @@ func callersByTable(t *testing.T, table *symfmt.CFITable, base uint64, cpu *arch
 			}
 		}
 		apply := func(id symfmt.RuleID) {
-			rules, err := names.ParseRules(table.Rules.Text(id))
+			rules, err := table.Rules.Rules(id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			row.Apply(rules)
+			row.Apply(names.Translate(rules))
 		}
 		apply(b.Init)
 		for _, r := range table.Rows[b.First : b.First+b.Count] {
@@ -379,7 +379,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	if !ok {
 		t.Fatal("no ABI")
 	}
-	funcs, lost := symsframe.FromCFI(&c.Table, abi, f.LoadBase(), c.Extra)
+	funcs, lost := symsframe.FromCFI(&c.Table, abi, f.LoadBase())
 	target := sframe.Target{Version: version, ABI: abi, Addr: f.LoadBase()}
 	data, more, err := sframe.Encode(funcs, target)
 	if err != nil {
@@ -409,30 +409,31 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	if m.OnlySFrame > 0 {
 		t.Errorf("%d bytes only in .sframe", m.OnlySFrame)
 	}
-	checkExtra(t, section, c, f.LoadBase())
+	checkMarks(t, section, c, f.LoadBase())
 	t.Logf("%s V%d: %d of %d functions (%.3f %%), %d rows, %d bytes of code equal; .sframe %d bytes; lost: %v", filepath.Base(path), version,
 		m.SFrame.Funcs, m.CFI.Funcs, 100*float64(m.SFrame.Funcs)/float64(m.CFI.Funcs), m.SFrame.Rows, m.Equal, section.Size(), reasons)
 }
 
-// checkExtra checks what the text has no form for: signal frames and signed
+// checkMarks checks what the text has no form for: signal frames and signed
 // return addresses.
-func checkExtra(t *testing.T, s *sframe.Section, c *CFI, base uint64) {
-	in := func(list []symfmt.Range, pc uint64) bool {
-		return slices.ContainsFunc(list, func(r symfmt.Range) bool { return pc-base-uint64(r.RVA) < r.Size })
+func checkMarks(t *testing.T, s *sframe.Section, c *CFI, base uint64) {
+	marks := cfiMarkRanges(&c.Table)
+	in := func(mark symfmt.CFIMarks, pc uint64) bool {
+		return slices.ContainsFunc(marks[mark], func(r symfmt.Range) bool { return pc-base-uint64(r.RVA) < r.Size })
 	}
 	for i := range s.FDEs {
 		d := &s.FDEs[i]
-		if got := in(c.Extra.Signal, d.Start); s.Header(i).Version >= 3 && got != d.Signal {
+		if got := in(symfmt.MarkSignal, d.Start); s.Header(i).Version >= 3 && got != d.Signal {
 			t.Errorf("%#x: signal frame: %v", d.Start, d.Signal)
 		}
-		if got := in(c.Extra.KeyB, d.Start); got != d.KeyB {
+		if got := in(symfmt.MarkKeyB, d.Start); got != d.KeyB {
 			t.Errorf("%#x: key B: %v", d.Start, d.KeyB)
 		}
-		if len(c.Extra.Signed) == 0 {
+		if len(marks[symfmt.MarkSigned]) == 0 {
 			continue
 		}
 		for pc := d.Start; d.Contains(pc); pc += 4 {
-			if _, row, err := s.Find(pc); err == nil && !row.Outermost() && row.Signed != in(c.Extra.Signed, pc) {
+			if _, row, err := s.Find(pc); err == nil && !row.Outermost() && row.Signed != in(symfmt.MarkSigned, pc) {
 				t.Errorf("%#x: signed: %v", pc, row.Signed)
 			}
 		}

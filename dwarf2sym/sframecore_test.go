@@ -74,7 +74,7 @@ func sframeOf(t *testing.T, path string, abi sframe.ABI, version uint8) placedSe
 	if err != nil {
 		t.Fatal(err)
 	}
-	funcs, _ := symsframe.FromCFI(&table.Table, abi, f.LoadBase(), table.Extra)
+	funcs, _ := symsframe.FromCFI(&table.Table, abi, f.LoadBase())
 	data, _, err := sframe.Encode(funcs, sframe.Target{Version: version, ABI: abi, Addr: 0x1000})
 	if err != nil {
 		t.Fatal(err)

@@ -59,12 +59,12 @@ func (s *Stats) countBody(b symfmt.Body) {
 
 func (s *Stats) countCFI(c *fileCFI) {
 	t := &c.table
-	s.CFIBlocks, s.CFIRows = len(t.Blocks), len(t.Rows)
+	s.CFIBlocks, s.CFIRows = len(t.Blocks), t.TextRows()
 	for i := range t.Blocks {
 		s.CFIBytes += t.Blocks[i].Size
 	}
 	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.stats.Dead, c.stats.LostCFA+c.stats.LostRules, c.stats.Unnamed
-	s.SignalFrames = len(c.stats.Extra.Signal)
+	s.SignalFrames = c.stats.Signal
 	if len(t.Blocks) > 0 {
 		s.CFISource = c.source
 	}

@@ -258,11 +258,11 @@ func effectSpans(t testing.TB, names *cfi.Names, m *symfmt.Module) (spans []stri
 	t.Helper()
 	var row cfi.Row
 	apply := func(id symfmt.RuleID) {
-		rules, err := names.ParseRules(m.CFI.Rules.Text(id))
+		rules, err := m.CFI.Rules.Rules(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		row.Apply(rules)
+		row.Apply(names.Translate(rules))
 	}
 	var start, end symfmt.RVA
 	var last string

@@ -19,14 +19,19 @@ import (
 // rowsOf are the STACK CFI rows of a text.
 func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *stackRows {
 	t.Helper()
-	rows := &stackRows{}
+	rows, sets := &stackRows{}, ruleSets{}
 	rd := symfmt.NewReader(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 	for {
 		r, err := rd.Next()
 		if err != nil {
 			break
 		}
-		rows.see(r, cpu)
+		var set *ruleSet
+		if r.Kind == symfmt.KindCFIInit || r.Kind == symfmt.KindCFI {
+			sets.fresh(cpu)
+			set = sets.of(r.Name)
+		}
+		rows.see(r, set, cpu)
 	}
 	rows.finish()
 	return rows

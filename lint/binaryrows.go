@@ -18,9 +18,9 @@ type stackRows struct {
 	rows   []stackRow
 	places []place
 	number map[place]uint32
-	texts  map[string][]placeRule // of rules, which repeat
-	regs   [3]cfi.Reg             // .cfa, .ra, the frame pointer
-	saves  []cfi.Reg              // registers whose rules are compared with instructions, the first .ra
+	known  map[*ruleSet][]placeRule // of rule sets, which repeat
+	regs   [3]cfi.Reg               // .cfa, .ra, the frame pointer
+	saves  []cfi.Reg                // registers whose rules are compared with instructions, the first .ra
 	sets   []saveSet
 	setNum map[saveSet]uint32
 }
@@ -68,11 +68,11 @@ type placeRule struct {
 	id          uint32
 }
 
-// maxRuleTexts bounds the cache of texts: those of a real file are a few thousand.
-const maxRuleTexts = 1 << 16
+// maxKnownSets bounds the cache of rule sets: those of a real file are a few thousand.
+const maxKnownSets = 1 << 16
 
-// see keeps a record of STACK CFI. Facts are those that include the record.
-func (t *stackRows) see(r *symfmt.Record, cpu *arch.Arch) {
+// see keeps a record of STACK CFI and its rules.
+func (t *stackRows) see(r *symfmt.Record, set *ruleSet, cpu *arch.Arch) {
 	switch r.Kind {
 	case symfmt.KindCFIInit:
 		if t.names == nil {
@@ -80,18 +80,18 @@ func (t *stackRows) see(r *symfmt.Record, cpu *arch.Arch) {
 		}
 		n := uint32(len(t.rows))
 		t.blocks = append(t.blocks, rowBlock{r.RVA, r.Size, uint32(r.Pos().Line), n, n})
-		t.add(r, stackRow{})
+		t.add(r, set, stackRow{})
 	case symfmt.KindCFI:
 		if len(t.blocks) == 0 {
 			return
 		}
-		t.add(r, t.rows[len(t.rows)-1])
+		t.add(r, set, t.rows[len(t.rows)-1])
 	}
 }
 
 func (t *stackRows) start(cpu *arch.Arch) {
 	t.cpu, t.names = cpu, cfi.NewNames(cpu)
-	t.number, t.texts = map[place]uint32{}, map[string][]placeRule{}
+	t.number, t.known = map[place]uint32{}, map[*ruleSet][]placeRule{}
 	t.placeID(place{})
 	t.regs = [3]cfi.Reg{cfi.CFA, cfi.RA, cfi.NoReg}
 	if cpu != nil && cpu.FP != "" {
@@ -110,9 +110,9 @@ func (t *stackRows) start(cpu *arch.Arch) {
 }
 
 // add appends the row that a record makes of the one before it.
-func (t *stackRows) add(r *symfmt.Record, row stackRow) {
+func (t *stackRows) add(r *symfmt.Record, set *ruleSet, row stackRow) {
 	row.rva, row.line = r.RVA, uint32(r.Pos().Line)
-	t.change(&row, t.parse(r.Name))
+	t.change(&row, t.rulesOf(set))
 	b := &t.blocks[len(t.blocks)-1]
 	// Of two rows at one address the later counts, and one that goes back is
 	// damage that rules of family 4 tell of.
@@ -153,24 +153,32 @@ func (t *stackRows) setID(set saveSet) uint32 {
 	return id
 }
 
-// parse returns the rules of a text that matter here.
-func (t *stackRows) parse(text []byte) []placeRule {
-	if known, ok := t.texts[string(text)]; ok {
+// rulesOf returns the rules of a set that matter here.
+func (t *stackRows) rulesOf(set *ruleSet) []placeRule {
+	if known, ok := t.known[set]; ok {
 		return known
 	}
 	var found []placeRule
-	if rules, err := t.names.ParseRules(string(text)); err == nil {
-		for _, rule := range rules {
-			i, k := slices.Index(t.regs[:], rule.Reg), slices.Index(t.saves, rule.Reg)
-			if (i >= 0 || k >= 0) && rule.Reg != cfi.NoReg {
-				found = append(found, placeRule{i, k, t.placeID(placeOf(rule.Expr))})
-			}
+	for _, rule := range set.parsed {
+		i, k := slices.Index(t.regs[:], rule.Reg), slices.Index(t.saves, rule.Reg)
+		if (i >= 0 || k >= 0) && rule.Reg != cfi.NoReg {
+			found = append(found, placeRule{i, k, t.placeID(t.placeOf(rule.Expr))})
 		}
 	}
-	if len(t.texts) < maxRuleTexts {
-		t.texts[string(text)] = found
+	if len(t.known) < maxKnownSets {
+		t.known[set] = found
 	}
 	return found
+}
+
+// placeOf is the place that an expression computes. Registers that the CPU does not
+// have are numbered by each table anew.
+func (t *stackRows) placeOf(e cfi.Expr) place {
+	p := placeOf(e)
+	if (p.kind == placeSum || p.kind == placeLoad) && !t.names.Known(p.base) {
+		return place{kind: placeOther}
+	}
+	return p
 }
 
 func placeOf(e cfi.Expr) place {
@@ -200,7 +208,7 @@ func (t *stackRows) cfa(row *stackRow) place { return t.places[row.rules[0]] }
 
 // finish puts the blocks in order.
 func (t *stackRows) finish() {
-	t.texts, t.number, t.setNum = nil, nil, nil
+	t.known, t.number, t.setNum = nil, nil, nil
 	sorting.StableFunc(t.blocks, func(a, b rowBlock) int {
 		if a.rva != b.rva {
 			return cmpRVA(a.rva, b.rva)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -11,28 +12,27 @@ import (
 // ruleSets are what is known of the texts of STACK CFI rules. A module has
 // hundreds of thousands of records and a few thousand different texts.
 type ruleSets struct {
-	names   *cfi.Names
-	kinds   []regKind // by cfi.Reg
-	known   map[string]*ruleSet
-	exprs   map[string]uint32 // numbers of expressions, by text
-	next    uint32            // never used again, so that rows stay comparable
-	bytes   int               // of texts in known
-	keyed   []byte
-	trouble bool // the tables are full
+	table symfmt.RuleTable
+	names *cfi.Names
+	kinds []regKind         // by cfi.Reg
+	known []*ruleSet        // by symfmt.RuleID
+	exprs map[string]uint32 // numbers of expressions, by code
+	next  uint32            // never used again, so that rows stay comparable
+	bytes int               // of texts in table
+	keyed []byte
 }
 
-// The tables are emptied at the next record when they hold more; a text that is
-// longer is analysed each time.
+// The tables are emptied at the next record when they hold more.
 const (
 	maxSets      = 1 << 16
 	maxSetsBytes = 8 << 20
-	maxSetText   = 4 << 10
 )
 
 // ruleSet is what is known of a text.
 type ruleSet struct {
-	rules []setRule
-	fault *ruleFault // it does not parse: readers drop it all
+	rules  []setRule
+	parsed cfi.Rules
+	fault  *ruleFault // it does not parse: readers drop it all
 	// Each is found by a rule of its own.
 	failing  []ruleFault // expressions that no reader can compute
 	unknown  []ruleFault // registers that the CPU does not have, in expressions
@@ -62,10 +62,12 @@ const (
 
 // fresh makes place, and empties full tables.
 func (s *ruleSets) fresh(a *arch.Arch) {
-	if s.names != nil && !s.trouble {
+	if s.names != nil && len(s.known) < maxSets && len(s.exprs) < maxSets && s.bytes <= maxSetsBytes {
 		return
 	}
-	*s = ruleSets{names: cfi.NewNames(a), known: map[string]*ruleSet{}, exprs: map[string]uint32{}, next: s.next}
+	*s = ruleSets{exprs: map[string]uint32{}, next: s.next}
+	s.table.SetArch(a)
+	s.names = s.table.Names()
 	if a == nil {
 		return
 	}
@@ -82,25 +84,17 @@ func (s *ruleSets) fresh(a *arch.Arch) {
 
 // of returns what is known of a text.
 func (s *ruleSets) of(text []byte) *ruleSet {
-	if set, ok := s.known[string(text)]; ok {
-		return set
+	id := s.table.Parse(text)
+	if int(id) == len(s.known) {
+		s.known = append(s.known, s.analyse(id))
+		s.bytes += len(text)
 	}
-	set := s.analyse(string(text))
-	if len(text) > maxSetText {
-		return set
-	}
-	if len(s.known) >= maxSets || s.bytes > maxSetsBytes || len(s.exprs) >= maxSets {
-		s.trouble = true
-		return set
-	}
-	s.known[string(text)] = set
-	s.bytes += len(text)
-	return set
+	return s.known[id]
 }
 
-func (s *ruleSets) analyse(text string) *ruleSet {
-	set := &ruleSet{}
-	rules, err := s.names.ParseRules(text)
+func (s *ruleSets) analyse(id symfmt.RuleID) *ruleSet {
+	rules, err := s.table.Rules(id)
+	set, text := &ruleSet{parsed: rules}, s.table.Text(id)
 	if err != nil {
 		set.fault = &ruleFault{faultField(text, err), exprFault(err).text}
 		return set
@@ -158,7 +152,7 @@ func (s *ruleSets) rule(set *ruleSet, rule cfi.Rule, field int) setRule {
 		set.failing = append(set.failing, ruleFault{field, ".cfa: .undef: without a frame address there is no caller"})
 	}
 	if rule.Reg == cfi.RA && (out.undef || s.names.Arch() == arch.X86_64 && rule.Expr.String() == "0") {
-		set.ends = append(set.ends, ruleFault{field, "the end of the stack is marked by .ra: " + rule.Expr.String() + ", want .ra: " + cfi.EndOfStack})
+		set.ends = append(set.ends, ruleFault{field, "the end of the stack is marked by .ra: " + rule.Expr.String() + fmt.Sprintf(", want .ra: %d", cfi.EndOfStack)})
 	}
 	out.expr = s.number(rule.Expr)
 	return out
@@ -172,15 +166,14 @@ func (s *ruleSets) number(e cfi.Expr) uint32 {
 	} else if base, offset, ok := e.AsLoad(); ok {
 		e = s.names.Load(base, offset)
 	}
-	s.keyed = e.Append(s.keyed[:0])
-	if n, ok := s.exprs[string(s.keyed)]; ok {
-		return n
+	s.keyed = e.AppendCode(s.keyed[:0])
+	n, ok := s.exprs[string(s.keyed)]
+	if !ok {
+		s.next++
+		n = s.next
+		s.exprs[string(s.keyed)] = n
 	}
-	s.next++
-	if len(s.keyed) <= maxSetText && len(s.exprs) < maxSets {
-		s.exprs[string(s.keyed)] = s.next
-	}
-	return s.next
+	return n
 }
 
 // stranger says what a register is called that the CPU does not have, and what it

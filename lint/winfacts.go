@@ -74,10 +74,8 @@ func (w *winFacts) of(text []byte) *winProgram {
 		w.names, w.programs, w.bytes = cfi.NewNames(arch.X86), map[string]*winProgram{}, 0
 	}
 	p := w.run(string(text))
-	if len(text) <= maxSetText {
-		w.programs[string(text)] = p
-		w.bytes += len(text)
-	}
+	w.programs[string(text)] = p
+	w.bytes += len(text)
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // manyFunctions is a text with n functions of 16 bytes from 0x1000 on, each with
@@ -53,7 +54,7 @@ func TestConcurrent(t *testing.T) {
 						t.Errorf("%#x: line at %#x, %v, %v", uint64(rva), uint64(start), ok, err)
 						return
 					}
-					if b, err := r.CFI(rva); i < n && (err != nil || b.Init != fmt.Sprintf(".cfa: $rsp %d +", i)) {
+					if b, err := r.Rules(rva, cfi.NewNames(nil)); i < n && (err != nil || b.Row.String() != fmt.Sprintf(".cfa: $rsp %d +", i)) {
 						t.Errorf("%#x: CFI %+v, %v", uint64(rva), b, err)
 						return
 					}

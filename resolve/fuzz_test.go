@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // FuzzFind takes any text: at every address where something begins or ends, the
@@ -55,7 +56,7 @@ func FuzzSideIndex(f *testing.F) {
 		var at Location
 		for rva := symfmt.RVA(0x7f0); rva < 0x3000; rva += 7 {
 			r.Nearest(rva, &at)
-			r.CFI(rva)
+			r.Rules(rva, cfi.NewNames(nil))
 			r.Win(rva)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // naive answers addresses from a module that was read whole, looking at
@@ -249,18 +250,23 @@ func (n *naive) edges() (all []symfmt.RVA) {
 	return slices.Compact(all)
 }
 
-// sameCFI compares a block. The resolver names the first record of it that cannot be read, as
-// those behind it may hold from another address on; a module has lost that record, and no more.
-func (n *naive) sameCFI(b *Block, rva symfmt.RVA) bool {
-	if b != nil && b.Err != nil && n.damaged {
-		readable := *b
-		readable.Err = nil
-		b = &readable
+// sameRules compares rules. The resolver refuses a block with a record that cannot be
+// read, as those behind it may hold from another address on; a module has lost that
+// record, and no more.
+func (n *naive) sameRules(got *Rules, err error, rva symfmt.RVA) bool {
+	want, wantErr := n.rules(rva)
+	switch {
+	case err != nil:
+		return n.damaged || wantErr != nil
+	case got == nil || want == nil || wantErr != nil:
+		return got == nil && want == nil && wantErr == nil
 	}
-	return sameBlock(b, n.cfi(rva))
+	return got.Start == want.Start && got.Size == want.Size && got.Records == want.Records && got.Row.String() == want.Row.String()
 }
 
-func (n *naive) cfi(rva symfmt.RVA) *Block {
+func (n *naive) names() *cfi.Names { return n.m.CFI.Rules.Names() }
+
+func (n *naive) rules(rva symfmt.RVA) (*Rules, error) {
 	var in *symfmt.CFIBlock
 	for i := range n.m.CFI.Blocks {
 		if b := &n.m.CFI.Blocks[i]; holds(b.RVA, b.Size, rva) && (in == nil || b.RVA > in.RVA) {
@@ -268,13 +274,19 @@ func (n *naive) cfi(rva symfmt.RVA) *Block {
 		}
 	}
 	if in == nil {
-		return nil
+		return nil, nil
 	}
-	b := &Block{Start: in.RVA, Size: in.Size, Init: n.m.CFI.Rules.Text(in.Init)}
+	found := &Rules{Start: in.RVA, Size: in.Size, Records: 1 + int(in.Count)}
+	rules, err := n.m.CFI.Rules.Rules(in.Init)
+	found.Row.Apply(rules)
 	for _, row := range n.m.CFI.Rows[in.First:][:in.Count] {
-		b.Rows = append(b.Rows, BlockRow{row.RVA, n.m.CFI.Rules.Text(row.Rules)})
+		if row.RVA > rva || err != nil {
+			continue
+		}
+		rules, err = n.m.CFI.Rules.Rules(row.Rules)
+		found.Row.Apply(rules)
 	}
-	return b
+	return found, err
 }
 
 func (n *naive) win(rva symfmt.RVA) (found *symfmt.StackWin) {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 const head = "MODULE Linux x86_64 D3096ED481217FD4C16B29CD9BC208BA0 test\n"
@@ -190,8 +192,9 @@ func compareNaive(t testing.TB, r *Resolver, n *naive) (asked int) {
 		if err != nil || known != (n.line != nil) || known && start != n.line.RVA {
 			t.Fatalf("LineStart(%#x): %#x %v, %v; want %+v", uint64(rva), start, known, err, n.line)
 		}
-		if block, err := r.CFI(rva); err != nil || !n.sameCFI(block, rva) {
-			t.Fatalf("CFI(%#x): %+v, %v; want %+v", uint64(rva), block, err, n.cfi(rva))
+		if rules, err := r.Rules(rva, cfi.NewNames(n.names().Arch())); !n.sameRules(rules, err, rva) {
+			want, wantErr := n.rules(rva)
+			t.Fatalf("Rules(%#x): %+v, %v; want %+v, %v", uint64(rva), rules, err, want, wantErr)
 		}
 		if win, err := r.Win(rva); err != nil || !reflect.DeepEqual(win, n.win(rva)) {
 			t.Fatalf("Win(%#x): %+v, %v; want %+v", uint64(rva), win, err, n.win(rva))
@@ -214,24 +217,6 @@ func sameLocation(a, b *Location) bool {
 	return true
 }
 
-// sameBlock compares blocks but for the blanks in rules, which the module has
-// put right.
-func sameBlock(a, b *Block) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	x := *a
-	x.Init, x.Rows = oneBlank(x.Init), nil
-	for _, row := range a.Rows {
-		x.Rows = append(x.Rows, BlockRow{row.RVA, oneBlank(row.Rules)})
-	}
-	return reflect.DeepEqual(&x, b)
-}
-
-func oneBlank(rules string) string {
-	return strings.Join(strings.FieldsFunc(rules, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
-}
-
 func TestStack(t *testing.T) {
 	r := openString(t, head+`STACK CFI INIT 100 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 101 .cfa: $rsp 16 +
@@ -245,13 +230,17 @@ STACK WIN 4 1080 20 0 0 10 0 0 0 1 $esp
 STACK WIN 0 2000 20 0 0 14 0 0 0 0 0
 STACK WIN 7 2008 4 0 0 14 0 0 0 0 0
 `)
-	block, err := r.CFI(0x11f)
-	want := &Block{Start: 0x100, Size: 0x20, Init: ".cfa: $rsp 8 + .ra: .cfa -8 + ^", Rows: []BlockRow{{0x101, ".cfa: $rsp 16 +"}, {0x110, ".cfa: $rsp 8 +"}}}
-	if err != nil || !reflect.DeepEqual(block, want) {
-		t.Errorf("CFI: %+v, %v; want %+v", block, err, want)
+	names := cfi.NewNames(arch.X86_64)
+	for rva, want := range map[symfmt.RVA]string{
+		0x100: ".cfa: $rsp 8 + .ra: .cfa -8 + ^", 0x101: ".cfa: $rsp 16 + .ra: .cfa -8 + ^", 0x11f: ".cfa: $rsp 8 + .ra: .cfa -8 + ^",
+	} {
+		rules, err := r.Rules(rva, names)
+		if err != nil || rules.Start != 0x100 || rules.Size != 0x20 || rules.Records != 3 || rules.Row.String() != want {
+			t.Errorf("Rules(%#x): %+v %v, %v; want %s", uint64(rva), rules, &rules.Row, err, want)
+		}
 	}
-	if block, err := r.CFI(0x120); block != nil || err != nil {
-		t.Errorf("CFI behind a block: %+v, %v", block, err)
+	if rules, err := r.Rules(0x120, names); rules != nil || err != nil {
+		t.Errorf("Rules behind a block: %+v, %v", rules, err)
 	}
 	for rva, want := range map[symfmt.RVA]uint64{0xfff: 0, 0x1000: 8, 0x1048: 8, 0x1080: 0x10, 0x10a0: 8, 0x1100: 0, 0x2008: 0x14} {
 		win, err := r.Win(rva)
@@ -435,8 +424,8 @@ func TestChangedFile(t *testing.T) {
 				t.Errorf("%s: %#x: %q, error %v", name, uint64(rva), text2line(&at), err)
 			}
 		}
-		if _, err := r.CFI(0x1000); err == nil && name != "other" {
-			t.Errorf("%s: CFI: no error", name)
+		if _, err := r.Rules(0x1000, cfi.NewNames(nil)); err == nil && name != "other" {
+			t.Errorf("%s: Rules: no error", name)
 		}
 	}
 }

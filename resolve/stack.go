@@ -2,33 +2,27 @@ package resolve
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Block is a STACK CFI INIT record with the STACK CFI records that belong to it,
-// as their text has them: package cfi parses rules.
-type Block struct {
-	Start symfmt.RVA
-	Size  uint64 // in bytes
-	Init  string // rules
-	Rows  []BlockRow
-	// Err is of a record that cannot be read: from which address on its rules hold
-	// is not known, so that none of the block can be trusted.
-	Err error
+// Rules are how to find the caller at an address.
+type Rules struct {
+	Start   symfmt.RVA // of the code of the STACK CFI INIT
+	Size    uint64     // of that code in bytes
+	Row     cfi.Row    // the rules in force
+	Records int        // that were read for them
 }
 
-// BlockRow is a STACK CFI record: from RVA on, these rules replace those of the
-// same registers.
-type BlockRow struct {
-	RVA   symfmt.RVA
-	Rules string
-}
-
-// CFI returns the block around an address, nil if there is none. It is read from
-// the symbol file each time. Of several blocks the one that starts last is
-// taken; rows are in order of the file, rows outside of the block left out.
-func (r *Resolver) CFI(rva symfmt.RVA) (*Block, error) {
+// Rules returns the rules in force at an address, nil without a STACK CFI INIT around
+// it; of several, the one that starts last counts. Their registers are those of names,
+// to which it adds. They are read from the symbol file each time.
+//
+// A record that cannot be read is an error: from which address on its rules hold is
+// not known, so that none of its STACK CFI INIT can be trusted.
+func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	i := r.x.blocks.find(rva)
 	if i < 0 {
 		return nil, nil
@@ -39,7 +33,7 @@ func (r *Resolver) CFI(rva symfmt.RVA) (*Block, error) {
 		return nil, err
 	}
 	var parser symfmt.LineParser
-	b := &Block{Start: s.rva, Size: s.size}
+	found := &Rules{Start: s.rva, Size: s.size, Row: cfi.Row{RVA: s.rva}}
 	for n := 0; len(text) > 0; n++ {
 		var line []byte
 		line, text, _ = bytes.Cut(text, []byte{'\n'})
@@ -50,15 +44,22 @@ func (r *Resolver) CFI(rva symfmt.RVA) (*Block, error) {
 		switch {
 		case n == 0 && (err != nil || rec.Kind != symfmt.KindCFIInit || rec.RVA != s.rva || rec.Size != s.size):
 			return nil, r.errorf(s.offset, errChanged)
-		case n == 0:
-			b.Init = string(rec.Name)
-		case err != nil && b.Err == nil && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("STACK")):
-			b.Err = r.errorf(s.offset, err)
-		case err == nil && rec.Kind == symfmt.KindCFI && s.holds(rec.RVA):
-			b.Rows = append(b.Rows, BlockRow{rec.RVA, string(rec.Name)})
+		case err != nil && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("STACK")):
+			return nil, r.errorf(s.offset, err)
+		case err != nil, n > 0 && (rec.Kind != symfmt.KindCFI || !s.holds(rec.RVA)):
+			continue
 		}
+		found.Records++
+		if rec.RVA > rva {
+			continue
+		}
+		rules, err := names.ParseRules(string(rec.Name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.Path, uint64(s.rva), err)
+		}
+		found.Row.Apply(rules)
 	}
-	return b, nil
+	return found, nil
 }
 
 // The types of STACK WIN records that say how to walk (Breakpad's

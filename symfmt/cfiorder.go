@@ -19,14 +19,17 @@ func (t *CFITable) canonicalize() {
 		b := &blocks[i]
 		own := sorted(t.Rows[b.First:b.First+b.Count], compareRows)
 		b.First = uint32(len(rows))
+		marks := b.Marks
 		for _, row := range own {
+			changed := row.Marks != marks
+			marks = row.Marks
 			switch {
-			case t.Rules.Text(row.Rules) == "":
+			case t.Rules.isEmpty(row.Rules) && !changed:
 			case len(rows) > int(b.First) && rows[len(rows)-1].RVA == row.RVA:
 				last := &rows[len(rows)-1]
-				last.Rules = t.join(last.Rules, row.Rules)
+				last.Rules, last.Marks = t.join(last.Rules, row.Rules), row.Marks
 			case len(rows) == int(b.First) && row.RVA == b.RVA:
-				b.Init = t.join(b.Init, row.Rules)
+				b.Init, b.Marks = t.join(b.Init, row.Rules), row.Marks
 			default:
 				rows = append(rows, row)
 			}
@@ -60,24 +63,22 @@ func (t *CFITable) join(a, b RuleID) RuleID {
 	for _, name := range names {
 		words = append(append(words, name), rules[name]...)
 	}
-	return t.Rules.Intern([]byte(strings.Join(words, " ")))
+	return t.Rules.Parse([]byte(strings.Join(words, " ")))
 }
 
-// cleanRules makes the rule texts as they are written. A block without rules
-// gets noRules; an empty text stays for rows, which are then dropped.
+// cleanRules makes the texts that were read as they are written. A block without
+// rules gets noRules; rows may have none.
 func (t *CFITable) cleanRules() {
-	for i, text := range t.Rules.texts {
-		if c := cleanRules(text); c != text {
-			t.Rules.texts[i] = c
-			delete(t.Rules.ids, text)
-			if _, ok := t.Rules.ids[c]; !ok {
-				t.Rules.ids[c] = RuleID(i)
+	for id := range RuleID(t.Rules.Len()) {
+		if text := t.Rules.sets[id].text; text != "" {
+			if c := cleanRules(text); c != text {
+				t.Rules.replaceText(id, c)
 			}
 		}
 	}
 	for i := range t.Blocks {
-		if b := &t.Blocks[i]; t.Rules.Text(b.Init) == "" {
-			b.Init = t.Rules.Intern([]byte(noRules))
+		if b := &t.Blocks[i]; t.Rules.isEmpty(b.Init) {
+			b.Init = t.Rules.Parse([]byte(noRules))
 		}
 	}
 }
@@ -91,12 +92,12 @@ func (t *CFITable) inOrder() bool {
 			return false
 		}
 		next += b.Count
-		last := b.RVA
+		last, marks := b.RVA, b.Marks
 		for _, row := range t.Rows[b.First:next] {
-			if row.RVA <= last || t.Rules.Text(row.Rules) == "" {
+			if row.RVA <= last || row.Marks == marks && t.Rules.isEmpty(row.Rules) {
 				return false
 			}
-			last = row.RVA
+			last, marks = row.RVA, row.Marks
 		}
 	}
 	return int(next) == len(t.Rows)

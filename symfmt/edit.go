@@ -29,7 +29,7 @@ func (m *Module) DropInlines() int {
 
 // DropCFI removes the STACK CFI and STACK WIN records, and returns how many.
 func (m *Module) DropCFI() int {
-	n := len(m.CFI.Blocks) + len(m.CFI.Rows) + len(m.Wins)
+	n := len(m.CFI.Blocks) + m.CFI.TextRows() + len(m.Wins)
 	m.CFI, m.Wins = CFITable{}, nil
 	return n
 }
@@ -110,9 +110,9 @@ func unique[T any, K comparable](s []T, compare func(a, b *T) int, key func(*T) 
 
 // blockKey is the rules of a block, by number, and where they are.
 func (t *CFITable) blockKey(b *CFIBlock) string {
-	key := binary.AppendUvarint(nil, uint64(b.Init))
+	key := binary.AppendUvarint([]byte{byte(b.Marks)}, uint64(b.Init))
 	for _, row := range t.Rows[b.First : b.First+b.Count] {
-		key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(row.RVA)), uint64(row.Rules))
+		key = binary.AppendUvarint(binary.AppendUvarint(append(key, byte(row.Marks)), uint64(row.RVA)), uint64(row.Rules))
 	}
 	return string(key)
 }

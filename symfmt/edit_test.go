@@ -173,7 +173,7 @@ func TestDeduplicateMany(t *testing.T) {
 	for i := range n {
 		m.Infos = append(m.Infos, Info{"K", strings.Repeat("x", i%7) + "y"})
 		m.Wins = append(m.Wins, StackWin{Type: 0, RVA: 1, CodeSize: 1, LocalSize: uint64(i % (n / 2))})
-		m.CFI.Blocks = append(m.CFI.Blocks, CFIBlock{RVA: 1, Size: 9, First: uint32(i), Count: 1, Init: m.CFI.Rules.Intern([]byte(".cfa: 1"))})
+		m.CFI.Blocks = append(m.CFI.Blocks, CFIBlock{RVA: 1, Size: 9, First: uint32(i), Count: 1, Init: m.CFI.Rules.Parse([]byte(".cfa: 1"))})
 		m.CFI.Rows = append(m.CFI.Rows, CFIRow{RVA: 2 + RVA(i%5), Rules: 0})
 	}
 	m.Canonicalize()

@@ -150,10 +150,10 @@ func (g *generator) cfi(t *CFITable) {
 	rules := []string{".cfa: $rsp 8 + .ra: .cfa -8 + ^", ".cfa: $rsp 16 +", "$rbx: .cfa -16 + ^", ".cfa:  $rbp 16 + \n $rbx: .undef ", "", " \t"}
 	for range g.IntN(6) {
 		rva, size := g.extent()
-		b := CFIBlock{RVA: rva, Size: size, Init: t.Rules.Intern([]byte(rules[g.IntN(len(rules))])), First: uint32(len(t.Rows))}
+		b := CFIBlock{RVA: rva, Size: size, Init: t.Rules.Parse([]byte(rules[g.IntN(len(rules))])), First: uint32(len(t.Rows))}
 		for range g.IntN(6) {
 			if size > 0 {
-				t.Rows = append(t.Rows, CFIRow{rva + RVA(g.Uint64N(min(size, 9))), t.Rules.Intern([]byte(rules[g.IntN(len(rules))]))})
+				t.Rows = append(t.Rows, CFIRow{rva + RVA(g.Uint64N(min(size, 9))), t.Rules.Parse([]byte(rules[g.IntN(len(rules))])), 0})
 				b.Count++
 			}
 		}

@@ -83,7 +83,7 @@ func (m *Module) Counts() (n [KindCFI + 1]int) {
 		n[KindInline] += inlines
 		n[KindLine] += lines
 	}
-	n[KindStackWin], n[KindCFIInit], n[KindCFI] = len(m.Wins), len(m.CFI.Blocks), len(m.CFI.Rows)
+	n[KindStackWin], n[KindCFIInit], n[KindCFI] = len(m.Wins), len(m.CFI.Blocks), m.CFI.TextRows()
 	return n
 }
 

@@ -186,9 +186,10 @@ func (t *CFITable) merge(o *CFITable) (left int) {
 		}
 		first := uint32(len(t.Rows))
 		for _, row := range o.Rows[b.First : b.First+b.Count] {
-			t.Rows = append(t.Rows, CFIRow{row.RVA, t.Rules.Intern([]byte(o.Rules.Text(row.Rules)))})
+			row.Rules = t.Rules.adopt(&o.Rules, row.Rules)
+			t.Rows = append(t.Rows, row)
 		}
-		b.Init, b.First = t.Rules.Intern([]byte(o.Rules.Text(b.Init))), first
+		b.Init, b.First = t.Rules.adopt(&o.Rules, b.Init), first
 		t.Blocks = append(t.Blocks, b)
 	}
 	return left

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/sorting"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // Read reads the symbol file r, which may be compressed with gzip or zstd. The
@@ -148,6 +149,7 @@ func (b *builder) addModule(rec *Record) error {
 	b.module = true
 	b.m.OS, b.m.Arch = string(rec.OS), string(rec.Arch)
 	b.m.ID, b.m.Name = string(rec.DebugID), string(rec.Name)
+	b.m.CFI.Rules.SetArch(arch.ByName(b.m.Arch))
 	return nil
 }
 
@@ -282,7 +284,7 @@ func (b *builder) intern(rules []byte) RuleID {
 		}
 		b.rules = append(b.rules, rules[i])
 	}
-	return b.m.CFI.Rules.Intern(b.rules)
+	return b.m.CFI.Rules.Parse(b.rules)
 }
 
 // finish closes what is open and judges what only the whole file tells.

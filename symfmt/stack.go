@@ -1,7 +1,7 @@
 package symfmt
 
-// CFITable holds the STACK CFI records. Rule texts are interned: a large module
-// has hundreds of thousands of rows and a few thousand different rule sets.
+// CFITable holds the STACK CFI records. Rule sets are interned: a large module
+// has hundreds of thousands of rows and a few thousand different sets.
 type CFITable struct {
 	Blocks []CFIBlock
 	Rows   []CFIRow // the rows of all blocks; a block names its part
@@ -16,45 +16,39 @@ type CFIBlock struct { // 32 bytes
 	Init  RuleID
 	First uint32
 	Count uint32
+	Marks CFIMarks // that hold from RVA on
 }
 
 // CFIRow is a STACK CFI record: from RVA on, these rules replace those of the
-// same registers.
+// same registers. A row that changes nothing but marks has no rules, and is no
+// record of the text.
 type CFIRow struct { // 16 bytes
 	RVA   RVA
 	Rules RuleID
+	Marks CFIMarks // that hold from RVA on, in place of those before
 }
 
-// RuleID is an index into a RuleTable.
-type RuleID uint32
+// CFIMarks are what DWARF and SFrame say of code beside its rules. Breakpad's text
+// has no place for them.
+type CFIMarks uint8
 
-// RuleTable interns rule sets in Breakpad's text form, such as
-// ".cfa: $rsp 8 + .ra: .cfa -8 + ^".
-type RuleTable struct {
-	texts []string
-	ids   map[string]RuleID
-}
-
-// Intern returns the number of text, which it copies when it is new.
-func (t *RuleTable) Intern(text []byte) RuleID {
-	if id, ok := t.ids[string(text)]; ok {
-		return id
+// TextRows is how many of Rows are STACK CFI records: those that have rules.
+func (t *CFITable) TextRows() int {
+	n := len(t.Rows)
+	for i := range t.Rows {
+		if t.Rules.isEmpty(t.Rows[i].Rules) {
+			n--
+		}
 	}
-	if t.ids == nil {
-		t.ids = make(map[string]RuleID)
-	}
-	id := RuleID(len(t.texts))
-	s := string(text)
-	t.texts = append(t.texts, s)
-	t.ids[s] = id
-	return id
+	return n
 }
 
-// Text returns the rule set with number id.
-func (t *RuleTable) Text(id RuleID) string { return t.texts[id] }
-
-// Len is the number of different rule sets.
-func (t *RuleTable) Len() int { return len(t.texts) }
+// The marks.
+const (
+	MarkSignal CFIMarks = 1 << iota // a signal frame: a return address into it is no address behind a call
+	MarkKeyB                        // AArch64: return addresses are signed with key B
+	MarkSigned                      // AArch64: the return address is signed here
+)
 
 // StackWin is a STACK WIN record. Types other than 0 and 4 are kept as they are.
 type StackWin struct {

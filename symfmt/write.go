@@ -107,8 +107,8 @@ func newWriter(m *Module, passed func()) *writer {
 		wins:    orderOf(m.Wins, compareWins),
 		blocks:  orderOf(m.CFI.Blocks, compareBlocks),
 	}
-	for _, text := range m.CFI.Rules.texts {
-		t.rules = append(t.rules, cleanRules(text))
+	for id := range m.CFI.Rules.Len() {
+		t.rules = append(t.rules, cleanRules(m.CFI.Rules.Text(RuleID(id))))
 	}
 	t.plan(passed)
 	return t

@@ -47,9 +47,9 @@ func everyRecord() *Module {
 	m.Funcs[1].Body = build(0x1000, []Inline{{Depth: 0, CallLine: 5, CallFile: 2, Origin: 9, Ranges: []Range{{0x1000, 4}, {0x1010, 0xa}}},
 		{Depth: 1, CallLine: 6, CallFile: 7, Origin: 1, Ranges: []Range{{0x1000, 2}}}}, []Line{{0x1000, 0x20, 4, 2}})
 	t := &m.CFI
-	rule := func(s string) RuleID { return t.Rules.Intern([]byte(s)) }
-	t.Rows = []CFIRow{{0x2004, rule(".cfa: $rsp 24 +")}, {0x2002, rule("$rbx: .cfa -16 + ^")}, {0x1001, rule(".cfa:  $rsp 16 + ")}, {0x1002, rule("")}}
-	t.Blocks = []CFIBlock{{0x2000, 0x10, rule(".cfa: $rsp 8 + .ra: .cfa -8 + ^"), 0, 2}, {0x1000, 0x20, rule(".cfa: $rsp 8 + .ra: .cfa -8 + ^"), 2, 2}}
+	rule := func(s string) RuleID { return t.Rules.Parse([]byte(s)) }
+	t.Rows = []CFIRow{{0x2004, rule(".cfa: $rsp 24 +"), 0}, {0x2002, rule("$rbx: .cfa -16 + ^"), 0}, {0x1001, rule(".cfa:  $rsp 16 + "), 0}, {0x1002, rule(""), 0}}
+	t.Blocks = []CFIBlock{{0x2000, 0x10, rule(".cfa: $rsp 8 + .ra: .cfa -8 + ^"), 0, 2, 0}, {0x1000, 0x20, rule(".cfa: $rsp 8 + .ra: .cfa -8 + ^"), 2, 2, 0}}
 	return m
 }
 

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/symtool/symtool/resolve"
@@ -65,30 +64,13 @@ func (c *rowCache) at(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 }
 
 func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
-	b, err := r.CFI(rva)
-	if b == nil || err != nil {
+	rules, err := r.Rules(rva, c.names)
+	if rules == nil || err != nil {
 		return &cachedRow{err: err}
 	}
-	if b.Err != nil {
-		return &cachedRow{err: b.Err}
-	}
-	c.parsed += 1 + len(b.Rows)
-	row := &cfi.Row{RVA: rva}
-	rules, err := c.names.ParseRules(b.Init)
-	row.Apply(rules)
-	for _, later := range b.Rows {
-		if later.RVA > rva || err != nil {
-			continue
-		}
-		if rules, err = c.names.ParseRules(later.Rules); err == nil {
-			row.Apply(rules)
-		}
-	}
-	if err != nil {
-		return &cachedRow{err: fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.Path, uint64(b.Start), err)}
-	}
-	base, offset, plain := row.RA.AsOffset()
-	return &cachedRow{row: row, link: plain && base == c.ra && offset == 0}
+	c.parsed += rules.Records
+	base, offset, plain := rules.Row.RA.AsOffset()
+	return &cachedRow{row: &rules.Row, link: plain && base == c.ra && offset == 0}
 }
 
 // bySymbols uses the STACK CFI of the symbol file.

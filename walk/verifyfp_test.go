@@ -158,7 +158,7 @@ func (o *framePointerOracle) call(addr uint64) {
 		return
 	}
 	row := o.rows.at(o.rules, rva(at))
-	block, _ := o.rules.CFI(rva(at))
+	block, _ := o.rules.Rules(rva(at), o.names)
 	if row.row == nil || uint64(block.Start) != o.starts[i] {
 		return // a function that no symbol tells
 	}

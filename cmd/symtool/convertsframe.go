@@ -49,7 +49,7 @@ func readELF(ctx context.Context, c *converter, in *input) (*unwinding, error) {
 		}
 		u.damage = frames.Problems
 		if len(frames.Table.Blocks) > 0 {
-			u.funcs, u.lost = symsframe.FromCFI(&frames.Table, abi, f.LoadBase(), frames.Extra)
+			u.funcs, u.lost = symsframe.FromCFI(&frames.Table, abi, f.LoadBase())
 			return u, nil
 		}
 	}
@@ -151,7 +151,7 @@ func (c *converter) framesOf(s *symbols) (*unwinding, error) {
 	for _, order := range orders {
 		if abi, ok := symsframe.ABIOf(cpu, order); ok {
 			u.abi = abi
-			u.funcs, u.lost = symsframe.FromCFI(&m.CFI, abi, base, symsframe.Extra{})
+			u.funcs, u.lost = symsframe.FromCFI(&m.CFI, abi, base)
 			return u, nil
 		}
 	}

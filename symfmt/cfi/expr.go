@@ -69,6 +69,9 @@ func appendReg(code []uint32, r Reg) []uint32 {
 // IsZero tells whether e is no expression.
 func (e Expr) IsZero() bool { return len(e.code) == 0 }
 
+// Size is how much memory the operations of e take, in bytes.
+func (e Expr) Size() int { return 4 * len(e.code) }
+
 // IsUndef tells whether e is .undef alone.
 func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 
@@ -76,7 +79,7 @@ func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 // every CPU. A return address below 4096 is none to Breakpad, rust-minidump and LLDB;
 // but Breakpad's walker for x86-64 takes 0 for rules that failed, and goes on by
 // scanning the stack (TestOracleBreakpadStore).
-const EndOfStack = "1"
+const EndOfStack = 1
 
 // firstPage is where no code is on any system.
 const firstPage = 4096

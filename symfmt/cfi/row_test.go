@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"strconv"
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
@@ -290,7 +291,7 @@ func TestExprEqual(t *testing.T) {
 // Numbers of the first page end a stack, for all readers.
 func TestEndsStack(t *testing.T) {
 	for text, want := range map[string]bool{
-		"0": true, EndOfStack: true, "4095": true, "4096": false, "-1": false, "18446744073709551615": false, "1 0 +": false,
+		"0": true, strconv.Itoa(EndOfStack): true, "4095": true, "4096": false, "-1": false, "18446744073709551615": false, "1 0 +": false,
 		".undef": false, "$rip": false, ".cfa": false, "foo": false, "0 ^": false,
 	} {
 		e, err := NewNames(arch.X86_64).ParseExpr(text)

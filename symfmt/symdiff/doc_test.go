@@ -111,9 +111,9 @@ func (d *doc) text(t testing.TB) []byte {
 	for _, b := range d.blocks {
 		first := uint32(len(m.CFI.Rows))
 		for _, r := range b.rows {
-			m.CFI.Rows = append(m.CFI.Rows, symfmt.CFIRow{RVA: r.rva, Rules: m.CFI.Rules.Intern([]byte(r.rules))})
+			m.CFI.Rows = append(m.CFI.Rows, symfmt.CFIRow{RVA: r.rva, Rules: m.CFI.Rules.Parse([]byte(r.rules))})
 		}
-		m.CFI.Blocks = append(m.CFI.Blocks, symfmt.CFIBlock{RVA: b.rva, Size: b.size, Init: m.CFI.Rules.Intern([]byte(b.init)), First: first, Count: uint32(len(b.rows))})
+		m.CFI.Blocks = append(m.CFI.Blocks, symfmt.CFIBlock{RVA: b.rva, Size: b.size, Init: m.CFI.Rules.Parse([]byte(b.init)), First: first, Count: uint32(len(b.rows))})
 	}
 	var out bytes.Buffer
 	if err := symfmt.Write(&out, &m, symfmt.WriteOptions{Jobs: 1}); err != nil {

@@ -27,13 +27,10 @@ func (s Span) Stop() symfmt.RVA { return s.RVA + symfmt.RVA(s.Size) }
 
 // Rows are the rules of an outline by number.
 type Rows struct {
-	names *cfi.Names
 	rows  []rowFacts // by RowID
 	keys  map[hash]RowID
 	next  map[transition]RowID // rules on top of a row
-	texts symfmt.RuleTable
-	rules []cfi.Rules // by symfmt.RuleID
-	bad   []bool      // by symfmt.RuleID: it does not parse
+	rules symfmt.RuleTable
 	key   []byte
 	kept  int  // rules in rows
 	most  int  // that are kept
@@ -61,7 +58,8 @@ type transition struct {
 }
 
 func newRows(a *arch.Arch, size int64) *Rows {
-	r := &Rows{most: leastKept + int(size/bytesPerKept), names: cfi.NewNames(a), keys: map[hash]RowID{}, next: map[transition]RowID{}}
+	r := &Rows{most: leastKept + int(size/bytesPerKept), keys: map[hash]RowID{}, next: map[transition]RowID{}}
+	r.rules.SetArch(a)
 	r.rows = []rowFacts{{}}
 	return r
 }
@@ -83,20 +81,16 @@ func (r *Rows) Covers(id RowID) bool { return r.rows[id].covers }
 
 // apply puts a record's rules on top of those of a row.
 func (r *Rows) apply(row RowID, text []byte) RowID {
-	rules := r.texts.Intern(text)
-	if int(rules) == len(r.rules) {
-		parsed, err := r.names.ParseRules(string(text))
-		r.rules, r.bad = append(r.rules, parsed), append(r.bad, err != nil)
-	}
-	t := transition{row, rules}
+	t := transition{row, r.rules.Parse(text)}
 	if id, ok := r.next[t]; ok {
 		return id
 	}
-	f := rowFacts{broken: r.bad[rules] || r.rows[row].broken}
+	rules, err := r.rules.Rules(t.rules)
+	f := rowFacts{broken: err != nil || r.rows[row].broken}
 	if !f.broken {
 		from := &r.rows[row].row
 		f.row = cfi.Row{CFA: from.CFA, RA: from.RA, Regs: slices.Clone(from.Regs)}
-		f.row.Apply(r.rules[rules])
+		f.row.Apply(rules)
 	}
 	if r.kept += len(f.row.Regs) + 2; r.kept > r.most {
 		f, r.full = rowFacts{broken: true}, true
@@ -128,14 +122,8 @@ func computes(e cfi.Expr) bool { return !e.IsZero() && e.Check() == nil }
 func (r *Rows) translate(o *Rows) []RowID {
 	to := make([]RowID, len(o.rows))
 	for i := 1; i < len(o.rows); i++ {
-		f := rowFacts{broken: o.rows[i].broken}
-		if !f.broken {
-			// Names are numbered in each Rows by itself.
-			rules, err := r.names.ParseRules(o.rows[i].row.String())
-			f.broken = err != nil
-			f.row.Apply(rules)
-		}
-		to[i] = r.number(f)
+		// Names are numbered in each Rows by itself.
+		to[i] = r.number(rowFacts{broken: o.rows[i].broken, row: r.rules.Names().TranslateRow(&o.rows[i].row)})
 	}
 	return to
 }

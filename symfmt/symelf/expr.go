@@ -2,10 +2,8 @@ package symelf
 
 import (
 	"math/bits"
-	"strconv"
-	"strings"
 
-	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // DWARF operations (DWARF 5, table 7.9).
@@ -40,7 +38,7 @@ const (
 
 // postfix translates an expression in Breakpad's postfix into DWARF's.
 type postfix struct {
-	arch  *arch.Arch
+	names *cfi.Names
 	order byteOrder
 	cfa   bool // DWARF puts the CFA onto the stack first
 
@@ -55,21 +53,22 @@ type constAt struct {
 	value        uint64
 }
 
-// translate returns the operations for text, or why there are none. With
-// dropLoad the last token, which is ^, is left out: DW_CFA_expression loads by
-// itself.
-func (p *postfix) translate(text string, dropLoad bool) (ops []byte, why string) {
+// translate returns the operations of an expression, or why there are none.
+func (p *postfix) translate(e cfi.Expr) (ops []byte, why string) {
 	p.out, p.depth, p.consts = nil, 0, p.consts[:0]
-	tokens := strings.Fields(text)
-	if dropLoad {
-		tokens = tokens[:len(tokens)-1]
-	}
-	for i, t := range tokens {
-		if i == 0 && t == ".cfa" && p.cfa && strings.Count(text, ".cfa") == 1 {
-			p.depth = 1 // it is there, and needed once only
+	uses, first := 0, true
+	e.Uses(func(r cfi.Reg) {
+		if r == cfi.CFA {
+			uses++
+		}
+	})
+	for op := range e.Ops() {
+		if first && p.cfa && uses == 1 && op.Kind == cfi.OpValue && op.Reg == cfi.CFA {
+			p.depth, first = 1, false // it is there, and needed once only
 			continue
 		}
-		if why := p.token(t); why != "" {
+		first = false
+		if why := p.op(op); why != "" {
 			return nil, why
 		}
 	}
@@ -79,22 +78,22 @@ func (p *postfix) translate(text string, dropLoad bool) (ops []byte, why string)
 	return p.out, ""
 }
 
-func (p *postfix) token(t string) (why string) {
-	if len(t) == 1 {
-		if i := strings.IndexByte("+-*/%@^=", t[0]); i >= 0 {
-			return p.operator(t[0])
-		}
+func (p *postfix) op(op cfi.Op) (why string) {
+	switch op.Kind {
+	case cfi.OpApply:
+		return p.operator(op.Apply)
+	case cfi.OpConst:
+		p.depth++
+		p.consts = append(p.consts, constAt{p.depth, len(p.out), op.Const})
+		p.constant(op.Const)
+		return ""
+	case cfi.OpUndef, cfi.OpBad:
+		return whyRegister
 	}
-	if t == ".cfa" {
+	if op.Reg == cfi.CFA {
 		return p.pickCFA()
 	}
-	if v, ok := number(t); ok {
-		p.depth++
-		p.consts = append(p.consts, constAt{p.depth, len(p.out), v})
-		p.constant(v)
-		return ""
-	}
-	n, ok := p.arch.RegNumber(t)
+	n, ok := p.names.Arch().RegNumber(p.names.Name(op.Reg))
 	if !ok {
 		return whyRegister
 	}
@@ -105,15 +104,6 @@ func (p *postfix) token(t string) (why string) {
 	}
 	p.depth++
 	return ""
-}
-
-// number reads a decimal constant, which cfi.Expr printed.
-func number(t string) (uint64, bool) {
-	if v, err := strconv.ParseInt(t, 10, 64); err == nil {
-		return uint64(v), true
-	}
-	v, err := strconv.ParseUint(t, 10, 64)
-	return v, err == nil
 }
 
 func (p *postfix) constant(v uint64) {

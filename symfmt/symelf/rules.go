@@ -2,7 +2,6 @@ package symelf
 
 import (
 	"math/bits"
-	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -99,8 +98,12 @@ type compiler struct {
 }
 
 func newCompiler(a *arch.Arch, order byteOrder, table *symfmt.RuleTable) *compiler {
-	c := &compiler{arch: a, names: cfi.NewNames(a), table: table, sets: make([]ruleSet, table.Len())}
-	c.expr = postfix{arch: a, order: order}
+	names := table.Names()
+	if names.Arch() != a {
+		names = cfi.NewNames(a)
+	}
+	c := &compiler{arch: a, names: names, table: table, sets: make([]ruleSet, table.Len())}
+	c.expr = postfix{names: names, order: order}
 	c.pc, c.sp, c.link = c.names.Lookup(a.PC), c.names.Lookup(a.SP), cfi.NoReg
 	if a.RA != "" {
 		c.link = c.names.Lookup(a.RA)
@@ -117,13 +120,14 @@ func (c *compiler) set(id symfmt.RuleID) *ruleSet {
 	s := &c.sets[id]
 	if !s.known {
 		s.known = true
-		c.compile(s, c.table.Text(id))
+		c.compile(s, id)
 	}
 	return s
 }
 
-func (c *compiler) compile(s *ruleSet, text string) {
-	rules, err := c.names.ParseRules(text)
+func (c *compiler) compile(s *ruleSet, id symfmt.RuleID) {
+	rules, err := c.table.Rules(id)
+	rules = c.names.Translate(rules)
 	if err != nil {
 		s.fatal = whyUnreadable
 		return
@@ -213,7 +217,7 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 		}
 	}
 	c.expr.cfa = false
-	ops, why := c.expr.translate(e.String(), false)
+	ops, why := c.expr.translate(e)
 	if why != "" {
 		return nil, why
 	}
@@ -252,7 +256,7 @@ func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string)
 			return appendULEB(appendULEB([]byte{cfaRegister}, n), from), ""
 		}
 	}
-	return c.expression(n, e.String())
+	return c.expression(n, e)
 }
 
 // factored divides an offset by the data alignment factor.
@@ -272,14 +276,14 @@ func savedAt(n uint64, k int64) []byte {
 }
 
 // expression is the rule as operations.
-func (c *compiler) expression(n uint64, text string) (code []byte, why string) {
+func (c *compiler) expression(n uint64, e cfi.Expr) (code []byte, why string) {
 	op := byte(cfaValExpression)
-	load := strings.HasSuffix(text, " ^")
+	address, load := e.CutLoad()
 	if load {
 		op = cfaExpression
 	}
 	c.expr.cfa = true
-	ops, why := c.expr.translate(text, load)
+	ops, why := c.expr.translate(address)
 	if why != "" {
 		return nil, why
 	}

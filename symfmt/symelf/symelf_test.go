@@ -263,6 +263,7 @@ func TestRules(t *testing.T) {
 	} {
 		a := arch.ByName(c.cpu)
 		table := &symfmt.RuleTable{}
+		table.SetArch(a)
 		s := newCompiler(a, machineOf(a).order, table).compileText(c.rule)
 		got := hex.EncodeToString(s.code[linkColumn])
 		why := s.fatal
@@ -275,7 +276,7 @@ func TestRules(t *testing.T) {
 // compileText is set for a text.
 func (c *compiler) compileText(text string) *ruleSet {
 	s := &ruleSet{}
-	c.compile(s, text)
+	c.compile(s, c.table.Parse([]byte(text)))
 	return s
 }
 
@@ -397,7 +398,7 @@ func TestLayout(t *testing.T) {
 		m.Funcs = append(m.Funcs, symfmt.Func{RVA: symfmt.RVA(i << 54), Size: 16, Name: "f"})
 	}
 	m.Funcs = append(m.Funcs, symfmt.Func{RVA: 0xffffffffffffff00, Size: 0xf0, Name: "last"})
-	rules := m.CFI.Rules.Intern([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^"))
+	rules := m.CFI.Rules.Parse([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^"))
 	m.CFI.Blocks = []symfmt.CFIBlock{{RVA: 0, Size: 16, Init: rules}, {RVA: 0xffffffffffffff00, Size: 0xf0, Init: rules}}
 	f := opened(t, m, Options{})
 	symbols, err := f.Symbols()

@@ -49,7 +49,7 @@ func FuzzWrite(f *testing.F) {
 		m := generate(seed)
 		m.Name = name
 		if len(m.CFI.Rows) > 0 {
-			m.CFI.Rows[0].Rules = m.CFI.Rules.Intern(rules)
+			m.CFI.Rows[0].Rules = m.CFI.Rules.Parse(rules)
 		}
 		for i := range m.Funcs {
 			m.Funcs[i].Name += name

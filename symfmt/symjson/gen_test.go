@@ -118,7 +118,7 @@ func (g *generator) win() symfmt.StackWin {
 }
 
 func (g *generator) cfi(t *symfmt.CFITable) {
-	rules := func() symfmt.RuleID { return t.Rules.Intern([]byte(g.name())) }
+	rules := func() symfmt.RuleID { return t.Rules.Parse([]byte(g.name())) }
 	for range g.IntN(6) {
 		b := symfmt.CFIBlock{RVA: g.rva(), Size: g.number(64), Init: rules(), First: uint32(len(t.Rows))}
 		for range g.IntN(6) {

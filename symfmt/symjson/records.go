@@ -188,12 +188,18 @@ func (t *writer) block(b *symfmt.CFIBlock, i int) {
 	t.number("size", b.Size)
 	t.text("init", cfi.Rules.Text(b.Init))
 	t.bodyKey("rows")
-	for j, row := range cfi.Rows[b.First : b.First+b.Count] {
-		t.element(j)
+	n, marks := 0, b.Marks
+	for _, row := range cfi.Rows[b.First : b.First+b.Count] {
+		rules, valid := cfi.Rules.Text(row.Rules), false
+		marked := row.Marks != marks
+		if marks = row.Marks; marked && rules == "" {
+			continue
+		}
+		t.element(n)
+		n++
 		t.buf = append(t.buf, '[')
 		t.buf = appendNumber(t.buf, uint64(row.RVA))
 		t.comma()
-		rules, valid := cfi.Rules.Text(row.Rules), false
 		if t.buf, valid = appendString(t.buf, rules); !valid {
 			t.comma()
 			t.buf = appendBase64(t.buf, rules)

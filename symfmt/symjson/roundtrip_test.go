@@ -38,10 +38,10 @@ func example() *symfmt.Module {
 		{Type: 0, RVA: 0x3000, CodeSize: 1, AllocatesBasePtr: true},
 	}
 	rules := &m.CFI.Rules
-	m.CFI.Rows = []symfmt.CFIRow{{RVA: 0x1001, Rules: rules.Intern([]byte(".cfa: $rsp 16 +"))}, {RVA: 0x1002, Rules: rules.Intern([]byte("$\xe9: .undef"))}}
+	m.CFI.Rows = []symfmt.CFIRow{{RVA: 0x1001, Rules: rules.Parse([]byte(".cfa: $rsp 16 +"))}, {RVA: 0x1002, Rules: rules.Parse([]byte("$\xe9: .undef"))}}
 	m.CFI.Blocks = []symfmt.CFIBlock{
-		{RVA: 0x1000, Size: 0x20, Init: rules.Intern([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")), Count: 2},
-		{RVA: 0x2000, Size: 1, Init: rules.Intern([]byte(".cfa: \xe9")), First: 2},
+		{RVA: 0x1000, Size: 0x20, Init: rules.Parse([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")), Count: 2},
+		{RVA: 0x2000, Size: 1, Init: rules.Parse([]byte(".cfa: \xe9")), First: 2},
 	}
 	return m
 }

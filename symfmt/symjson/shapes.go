@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // shapes are the records, by kind. It is filled by init because what reads the
@@ -72,7 +73,9 @@ func (d *decoder) moduleField(i int) error {
 
 func (d *decoder) moduleDone(uint32) error {
 	m := d.m
-	return d.strings(&m.OS, &m.Arch, &m.ID, &m.Name)
+	err := d.strings(&m.OS, &m.Arch, &m.ID, &m.Name)
+	m.CFI.Rules.SetArch(arch.ByName(m.Arch))
+	return err
 }
 
 func (d *decoder) infoField(i int) error {
@@ -242,7 +245,7 @@ func (d *decoder) cfiDone(uint32) error {
 	if err != nil {
 		return err
 	}
-	b.Init = cfi.Rules.Intern([]byte(init))
+	b.Init = cfi.Rules.Parse([]byte(init))
 	if b.Count = uint32(len(cfi.Rows)) - b.First; d.rec.block.Count == 0 {
 		b.First = uint32(len(cfi.Rows))
 	}
@@ -294,6 +297,6 @@ func (d *decoder) row() error {
 	if len(cfi.Rows) >= math.MaxUint32 {
 		return d.fault(-1, "more than %d rows", uint32(math.MaxUint32))
 	}
-	cfi.Rows = append(cfi.Rows, symfmt.CFIRow{RVA: symfmt.RVA(rva), Rules: cfi.Rules.Intern(rules)})
+	cfi.Rows = append(cfi.Rows, symfmt.CFIRow{RVA: symfmt.RVA(rva), Rules: cfi.Rules.Parse(rules)})
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // cpus are the CPUs by ABI.
@@ -29,29 +30,34 @@ func ABIOf(cpu *arch.Arch, order binary.ByteOrder) (abi sframe.ABI, ok bool) {
 	return 0, false
 }
 
-// ruleRegs are the registers that SFrame rows are about, by their names in
-// STACK CFI.
+// ruleRegs are the registers that SFrame rows are about.
 type ruleRegs struct {
 	abi    sframe.ABI
-	cpu    *arch.Arch
-	sp, fp string
-	ra     string // "" where the return address is never in a register
-	above  int64  // the CFA is so far above the caller's stack pointer
-	entry  int64  // the CFA at a function's entry is so far above the stack pointer
+	names  *cfi.Names
+	sp, fp cfi.Reg
+	ra     cfi.Reg // cfi.NoReg where the return address is never in a register
+	above  int64   // the CFA is so far above the caller's stack pointer
+	entry  int64   // the CFA at a function's entry is so far above the stack pointer
 }
 
-func newRuleRegs(abi sframe.ABI) ruleRegs {
+func newRuleRegs(names *cfi.Names, abi sframe.ABI) ruleRegs {
 	cpu := CPU(abi)
-	r := ruleRegs{abi: abi, cpu: cpu, ra: cpu.RA, sp: cpu.SP, fp: cpu.FP, above: -int64(abi.CallerSP(0))}
+	r := ruleRegs{abi: abi, names: names, sp: names.Lookup(cpu.SP), fp: names.Lookup(cpu.FP), ra: cfi.NoReg, above: -int64(abi.CallerSP(0))}
+	if cpu.RA != "" {
+		r.ra = names.Lookup(cpu.RA)
+	}
 	r.entry = r.above - int64(abi.FixedRA())
 	return r
 }
 
-// name returns the name of a rule's base; "" if STACK CFI has none for it.
-func (r *ruleRegs) name(reg sframe.Reg) string {
+// reg returns a rule's base, cfi.NoReg if STACK CFI has no name for it.
+func (r *ruleRegs) reg(reg sframe.Reg) cfi.Reg {
 	if reg == sframe.CFA {
-		return ".cfa"
+		return cfi.CFA
 	}
-	name, _ := r.cpu.RegName(uint64(reg))
-	return name
+	name, ok := CPU(r.abi).RegName(uint64(reg))
+	if !ok {
+		return cfi.NoReg
+	}
+	return r.names.Lookup(name)
 }

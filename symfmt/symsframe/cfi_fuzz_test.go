@@ -46,7 +46,7 @@ func FuzzTable(f *testing.F) {
 		var table symfmt.CFITable
 		AppendCFI(&table, s, ToOptions{})
 		checkTable(t, s, &table)
-		funcs, lost := FromCFI(&table, abi, 0, Extra{})
+		funcs, lost := FromCFI(&table, abi, 0)
 		again, more, err := sframe.Encode(funcs, sframe.Target{Version: 3, ABI: abi, Addr: 0x10000})
 		if err != nil {
 			t.Fatal(err)

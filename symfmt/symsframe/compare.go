@@ -45,7 +45,7 @@ type Difference struct {
 func Compare(s *sframe.Section, t *symfmt.CFITable, cpu *arch.Arch, o ToOptions) *Comparison {
 	var own symfmt.CFITable
 	AppendCFI(&own, s, o)
-	m := comparer{names: cfi.NewNames(cpu), out: &Comparison{Base: o.Base}}
+	m := comparer{names: t.Rules.Names(), out: &Comparison{Base: o.Base}}
 	m.fp = m.names.Lookup(cpu.FP)
 	a, b := m.side(&own), m.side(t)
 	m.run(a, b)
@@ -89,7 +89,8 @@ func (m *comparer) side(t *symfmt.CFITable) *side {
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.Blocks[a].RVA, t.Blocks[b].RVA) })
 	rules := make([]cfi.Rules, t.Rules.Len())
 	for id := range rules { // rules that cannot be read are as if not there
-		rules[id], _ = m.names.ParseRules(t.Rules.Text(symfmt.RuleID(id)))
+		rules[id], _ = t.Rules.Rules(symfmt.RuleID(id))
+		rules[id] = m.names.Translate(rules[id])
 	}
 	for _, i := range order {
 		s.add(m, i, rules)

@@ -1,10 +1,8 @@
 package symsframe
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
@@ -27,19 +25,10 @@ import (
 //   - The caller's stack pointer is the CFA; on s390x 160 bytes below it,
 //     wherever it was saved.
 
-// Extra is what STACK CFI has no form for and SFrame has. Ranges ascend.
-type Extra struct {
-	Signal []symfmt.Range // code of signal frames
-	KeyB   []symfmt.Range // AArch64: code whose return addresses are signed with key B
-	Signed []symfmt.Range // AArch64: code where the return address is signed
-}
-
 // FromCFI returns the functions of a table, with RVA 0 at the address base. A
-// problem costs its function.
-func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64, x Extra) ([]sframe.Func, []bin.Problem) {
-	r := cfiReader{t: t, regs: newRuleRegs(abi), base: base, extra: &x, names: cfi.NewNames(CPU(abi))}
-	r.rules = make([]parsed, t.Rules.Len())
-	r.sp, r.fp = r.names.Lookup(r.regs.sp), r.names.Lookup(r.regs.fp)
+// problem costs its function. The rules must be of the ABI's CPU.
+func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64) ([]sframe.Func, []bin.Problem) {
+	r := cfiReader{t: t, regs: newRuleRegs(t.Rules.Names(), abi), base: base}
 	funcs := make([]sframe.Func, 0, len(t.Blocks))
 	var problems []bin.Problem
 	for i := range t.Blocks {
@@ -56,30 +45,10 @@ func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64, x Extra) ([]sframe
 
 // cfiReader is one FromCFI.
 type cfiReader struct {
-	t      *symfmt.CFITable
-	regs   ruleRegs
-	base   uint64
-	extra  *Extra
-	names  *cfi.Names
-	sp, fp cfi.Reg
-	rules  []parsed // by RuleID
-	row    cfi.Row
-}
-
-// parsed are rules, once they were asked for.
-type parsed struct {
-	done  bool
-	rules cfi.Rules
-	err   error
-}
-
-func (r *cfiReader) parse(id symfmt.RuleID) (cfi.Rules, error) {
-	p := &r.rules[id]
-	if !p.done {
-		p.done = true
-		p.rules, p.err = r.names.ParseRules(r.t.Rules.Text(id))
-	}
-	return p.rules, p.err
+	t    *symfmt.CFITable
+	regs ruleRegs
+	base uint64
+	row  cfi.Row
 }
 
 func (r *cfiReader) function(b *symfmt.CFIBlock) (sframe.Func, error) {
@@ -87,38 +56,39 @@ func (r *cfiReader) function(b *symfmt.CFIBlock) (sframe.Func, error) {
 	if b.Size > math.MaxUint32 {
 		return f, fmt.Errorf("%#x bytes of code, more than 32 bits", b.Size)
 	}
-	f.Signal, f.KeyB = contains(r.extra.Signal, b.RVA), contains(r.extra.KeyB, b.RVA)
+	f.Signal, f.KeyB = b.Marks&symfmt.MarkSignal != 0, b.Marks&symfmt.MarkKeyB != 0
 	r.row.Reset()
-	if err := r.apply(&f, b.RVA, 0, b.Init); err != nil {
+	if err := r.apply(&f, 0, symfmt.CFIRow{RVA: b.RVA, Rules: b.Init, Marks: b.Marks}); err != nil {
 		return f, err
 	}
 	for i := range b.Count {
-		row := &r.t.Rows[b.First+i]
+		row := r.t.Rows[b.First+i]
 		if row.RVA < b.RVA || uint64(row.RVA-b.RVA) >= b.Size {
 			return f, fmt.Errorf("a row at %#x outside of its %#x bytes", row.RVA, b.Size)
 		}
-		if err := r.apply(&f, row.RVA, uint32(row.RVA-b.RVA), row.Rules); err != nil {
+		if err := r.apply(&f, uint32(row.RVA-b.RVA), row); err != nil {
 			return f, err
 		}
 	}
-	r.sign(&f, b.RVA)
 	return f, nil
 }
 
-// apply adds a record's rules to those in force, and a row, if that changes one.
-func (r *cfiReader) apply(f *sframe.Func, at symfmt.RVA, start uint32, id symfmt.RuleID) error {
-	rules, err := r.parse(id)
+// apply adds a record's rules to those in force, and a row at start, if that changes
+// one.
+func (r *cfiReader) apply(f *sframe.Func, start uint32, record symfmt.CFIRow) error {
+	rules, err := r.t.Rules.Rules(record.Rules)
 	if err != nil {
 		return err
 	}
 	r.row.Apply(rules)
 	row, err := r.translate()
 	if err != nil {
-		return fmt.Errorf("at %#x: %w", at, err)
+		return fmt.Errorf("at %#x: %w", record.RVA, err)
 	}
+	row.Signed = record.Marks&symfmt.MarkSigned != 0 && !row.Outermost()
 	n := len(f.Rows)
 	if n > 0 && f.Rows[n-1].Start > start {
-		return fmt.Errorf("a row at %#x behind a later one", at)
+		return fmt.Errorf("a row at %#x behind a later one", record.RVA)
 	}
 	if row.Start = start; n > 0 && f.Rows[n-1].Start == start {
 		f.Rows[n-1] = row
@@ -156,15 +126,15 @@ func (r *cfiReader) translate() (row sframe.Row, err error) {
 	if row.RA, ok = r.rule(r.row.RA); !ok {
 		return row, fmt.Errorf("no row for .ra: %s", r.row.RA)
 	}
-	if ra := r.regs.abi.RA(); r.regs.ra != "" && row.RA == (sframe.Rule{Kind: sframe.Value, Reg: ra}) {
+	if ra := r.regs.abi.RA(); r.regs.ra != cfi.NoReg && row.RA == (sframe.Rule{Kind: sframe.Value, Reg: ra}) {
 		row.RA = sframe.Rule{}
 	}
-	fp := r.row.Rule(r.fp)
+	fp := r.row.Rule(r.regs.fp)
 	if fp.IsZero() {
 		return row, nil
 	}
 	if row.FP, ok = r.rule(fp); !ok {
-		return row, fmt.Errorf("no row for %s: %s", r.regs.fp, fp)
+		return row, fmt.Errorf("no row for %s: %s", r.regs.names.Name(r.regs.fp), fp)
 	}
 	if row.FP == (sframe.Rule{Kind: sframe.Value, Reg: r.regs.abi.FP()}) {
 		row.FP = sframe.Rule{}
@@ -175,7 +145,7 @@ func (r *cfiReader) translate() (row sframe.Row, err error) {
 // checkSP refuses a rule that makes the caller's stack pointer another than the
 // ABI says. On s390x those that say where it was saved do not.
 func (r *cfiReader) checkSP() error {
-	e := r.row.Rule(r.sp)
+	e := r.row.Rule(r.regs.sp)
 	if e.IsZero() || e.IsUndef() {
 		return nil
 	}
@@ -183,7 +153,7 @@ func (r *cfiReader) checkSP() error {
 	if ok && base == cfi.CFA && offset == -r.regs.above || r.regs.above != 0 && (!ok || base != cfi.CFA) {
 		return nil
 	}
-	return fmt.Errorf("no row for %s: %s", r.regs.sp, e)
+	return fmt.Errorf("no row for %s: %s", r.regs.names.Name(r.regs.sp), e)
 }
 
 // rule translates an expression.
@@ -201,54 +171,8 @@ func (r *cfiReader) rule(e cfi.Expr) (rule sframe.Rule, ok bool) {
 	}
 	rule.Reg, rule.Offset = sframe.CFA, offset
 	if base != cfi.CFA {
-		number, known := r.regs.cpu.RegNumber(r.names.Name(base))
+		number, known := CPU(r.regs.abi).RegNumber(r.regs.names.Name(base))
 		rule.Reg, ok = sframe.Reg(number), known
 	}
 	return rule, ok
-}
-
-// sign marks the rows of code with signed return addresses, and cuts rows where
-// that changes.
-func (r *cfiReader) sign(f *sframe.Func, at symfmt.RVA) {
-	end := at + symfmt.RVA(f.Size)
-	for _, s := range r.extra.Signed[after(r.extra.Signed, at):] {
-		if s.RVA >= end {
-			break
-		}
-		lo, hi := max(s.RVA, at), min(s.RVA+symfmt.RVA(s.Size), end)
-		first := cut(f, uint32(lo-at))
-		last := len(f.Rows)
-		if hi < end {
-			last = cut(f, uint32(hi-at))
-		}
-		for i := first; i < last; i++ {
-			f.Rows[i].Signed = !f.Rows[i].Outermost()
-		}
-	}
-}
-
-// cut makes a row start at an offset, and returns its place.
-func cut(f *sframe.Func, start uint32) int {
-	i, found := slices.BinarySearchFunc(f.Rows, start, func(r sframe.Row, start uint32) int { return cmp.Compare(r.Start, start) })
-	if !found && i > 0 {
-		row := f.Rows[i-1]
-		row.Start = start
-		row.Signed = false
-		f.Rows = slices.Insert(f.Rows, i, row)
-	}
-	return i
-}
-
-// contains tells whether an address is in one of the ranges.
-func contains(ranges []symfmt.Range, at symfmt.RVA) bool {
-	i := after(ranges, at)
-	return i < len(ranges) && ranges[i].RVA <= at
-}
-
-// after returns the place of the first range that ends behind an address.
-func after(ranges []symfmt.Range, at symfmt.RVA) int {
-	i, _ := slices.BinarySearchFunc(ranges, at, func(r symfmt.Range, at symfmt.RVA) int {
-		return cmp.Or(cmp.Compare(r.RVA+symfmt.RVA(r.Size), at), -1)
-	})
-	return i
 }

@@ -9,18 +9,44 @@ import (
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // table reads the records of a block at 0x1000, of 0x20 bytes: its first rules,
-// then "address rules".
+// then "address rules". A bar and marks may follow: S for a signal frame, B for key B,
+// s for a signed return address.
 func table(init string, rows ...string) *symfmt.CFITable {
 	var t symfmt.CFITable
-	t.Blocks = []symfmt.CFIBlock{{RVA: 0x1000, Size: 0x20, Init: t.Rules.Intern([]byte(init)), Count: uint32(len(rows))}}
+	init, marks := cutMarks(init)
+	t.Blocks = []symfmt.CFIBlock{{RVA: 0x1000, Size: 0x20, Init: t.Rules.Parse([]byte(init)), Count: uint32(len(rows)), Marks: marks}}
 	for _, row := range rows {
 		rva, rules, _ := strings.Cut(row, " ")
-		t.Rows = append(t.Rows, symfmt.CFIRow{RVA: 0x1000 + symfmt.RVA(strings.IndexByte(digits, rva[0])), Rules: t.Rules.Intern([]byte(rules))})
+		rules, marks := cutMarks(rules)
+		t.Rows = append(t.Rows, symfmt.CFIRow{RVA: 0x1000 + symfmt.RVA(strings.IndexByte(digits, rva[0])), Rules: t.Rules.Parse([]byte(rules)), Marks: marks})
 	}
 	return &t
+}
+
+// markLetters is a bar and the letters of marks, "" without.
+func markLetters(marks symfmt.CFIMarks) string {
+	out := ""
+	for i, mark := range []symfmt.CFIMarks{symfmt.MarkSignal, symfmt.MarkKeyB, symfmt.MarkSigned} {
+		if marks&mark != 0 {
+			out += "SBs"[i : i+1]
+		}
+	}
+	if out == "" {
+		return ""
+	}
+	return "|" + out
+}
+
+func cutMarks(text string) (rules string, marks symfmt.CFIMarks) {
+	rules, letters, _ := strings.Cut(text, "|")
+	for _, c := range letters {
+		marks |= map[rune]symfmt.CFIMarks{'S': symfmt.MarkSignal, 'B': symfmt.MarkKeyB, 's': symfmt.MarkSigned}[c]
+	}
+	return rules, marks
 }
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -37,34 +63,31 @@ func TestFromCFI(t *testing.T) {
 		name  string
 		abi   sframe.ABI
 		table *symfmt.CFITable
-		extra Extra
 		want  sframe.Func // without Start and Size
 	}{
 		{"other registers", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^", "1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^", "2 $rbx: .cfa -24 + ^", "3 .cfa: $rbp 16 +", "4 .cfa: $rsp 8 + $rbp: $rbp"),
-			Extra{}, sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 8), none), amd64(1, val(7, 16), mem(sframe.CFA, -16)), amd64(3, val(6, 16), mem(sframe.CFA, -16)), amd64(4, val(7, 8), none)}}},
+			sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 8), none), amd64(1, val(7, 16), mem(sframe.CFA, -16)), amd64(3, val(6, 16), mem(sframe.CFA, -16)), amd64(4, val(7, 8), none)}}},
 		{"other forms of the same", sframe.AMD64, table(".cfa: 8 $rsp + .ra: .cfa 8 - ^ $rsp: .cfa", "1 .cfa: $rsp 4 + 4 +", "2 $rsp: .undef"),
-			Extra{}, sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 8), none)}}},
-		{"flexible", sframe.AMD64, table(".cfa: $r10 0 + .ra: .cfa -8 + ^ $rbp: $rbp ^", "3 .cfa: $rbp -8 + ^", "5 .ra: $r11 $rbp: $rax"),
-			Extra{}, sframe.Func{Rows: []sframe.Row{amd64(0, val(10, 0), mem(6, 0)), amd64(3, mem(6, -8), mem(6, 0)), {Start: 5, CFA: mem(6, -8), RA: val(11, 0), FP: val(0, 0)}}}},
-		{"outermost", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^", "3 .ra: 0", "5 .cfa: $rsp 16 +", "7 .ra: .cfa -8 + ^"),
-			Extra{}, sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 8), none), {Start: 3, RA: undefined}, amd64(7, val(7, 16), none)}}},
-		{"two rows at an address", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^", "0 .cfa: $rsp 16 +", "3 .cfa: $rsp 24 +", "3 .cfa: $rsp 16 +"),
-			Extra{}, sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 16), none)}}},
-		{"signal", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^"), Extra{Signal: []symfmt.Range{{RVA: 0x800, Size: 8}, {RVA: 0x1000, Size: 0x20}}},
-			sframe.Func{Signal: true, Rows: []sframe.Row{amd64(0, val(7, 8), none)}}},
-		{"no signal", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^"), Extra{Signal: []symfmt.Range{{RVA: 0x800, Size: 0x800}, {RVA: 0x1001, Size: 0x20}}},
 			sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 8), none)}}},
-		{"leaf", sframe.AArch64BE, table(".cfa: sp 0 + .ra: x30", "4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^"), Extra{KeyB: []symfmt.Range{{RVA: 0x1000, Size: 0x20}}},
+		{"flexible", sframe.AMD64, table(".cfa: $r10 0 + .ra: .cfa -8 + ^ $rbp: $rbp ^", "3 .cfa: $rbp -8 + ^", "5 .ra: $r11 $rbp: $rax"),
+			sframe.Func{Rows: []sframe.Row{amd64(0, val(10, 0), mem(6, 0)), amd64(3, mem(6, -8), mem(6, 0)), {Start: 5, CFA: mem(6, -8), RA: val(11, 0), FP: val(0, 0)}}}},
+		{"outermost", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^", "3 .ra: 0", "5 .cfa: $rsp 16 +", "7 .ra: .cfa -8 + ^"),
+			sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 8), none), {Start: 3, RA: undefined}, amd64(7, val(7, 16), none)}}},
+		{"two rows at an address", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^", "0 .cfa: $rsp 16 +", "3 .cfa: $rsp 24 +", "3 .cfa: $rsp 16 +"),
+			sframe.Func{Rows: []sframe.Row{amd64(0, val(7, 16), none)}}},
+		{"signal", sframe.AMD64, table(".cfa: $rsp 8 + .ra: .cfa -8 + ^|S"),
+			sframe.Func{Signal: true, Rows: []sframe.Row{amd64(0, val(7, 8), none)}}},
+		{"leaf", sframe.AArch64BE, table(".cfa: sp 0 + .ra: x30|B", "4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^|B"),
 			sframe.Func{KeyB: true, Rows: []sframe.Row{arm(0, val(31, 0), none, none), saved(4)}}},
-		{"signed rows are cut", sframe.AArch64LE, table(".cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^", "8 .ra: 0", "c .ra: .cfa -8 + ^"),
-			Extra{Signed: []symfmt.Range{{RVA: 0xf00, Size: 0x102}, {RVA: 0x1004, Size: 12}, {RVA: 0x101c, Size: 0x40}}},
+		{"signed rows are cut", sframe.AArch64LE, table(".cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^|s", "2 ", "4 |s", "8 .ra: 0|s", "c .ra: .cfa -8 + ^|s", "g ", "s |s"),
 			sframe.Func{Rows: []sframe.Row{signed(saved(0)), saved(2), signed(saved(4)), {Start: 8, RA: undefined}, signed(saved(12)), saved(16), signed(saved(28))}}},
 		{"stack pointer", sframe.S390X, table(".cfa: r15 160 + .ra: r14 r15: r15", "2 .cfa: r15 320 + .ra: .cfa -48 + ^ r11: f0 r15: .cfa -40 + ^", "4 r15: .cfa -160 +", "6 r11: r11 r15: f2 .ra: f4"),
-			Extra{}, sframe.Func{Rows: []sframe.Row{{CFA: val(15, 160)}, {Start: 2, CFA: val(15, 320), RA: mem(sframe.CFA, -48), FP: val(16, 0)}, {Start: 6, CFA: val(15, 320), RA: val(18, 0)}}}},
+			sframe.Func{Rows: []sframe.Row{{CFA: val(15, 160)}, {Start: 2, CFA: val(15, 320), RA: mem(sframe.CFA, -48), FP: val(16, 0)}, {Start: 6, CFA: val(15, 320), RA: val(18, 0)}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.want.Start, c.want.Size = 0x401000, 0x20
-			got, problems := FromCFI(c.table, c.abi, 0x400000, c.extra)
+			c.table.Rules.SetArch(CPU(c.abi))
+			got, problems := FromCFI(c.table, c.abi, 0x400000)
 			if problems != nil || len(got) != 1 || !reflect.DeepEqual(got[0], c.want) {
 				t.Errorf("got\n%+v %v\nwant\n%+v", got, problems, c.want)
 			}
@@ -98,7 +121,8 @@ func TestFromCFIRefuses(t *testing.T) {
 		{sframe.AMD64, large, "0x100000000 bytes of code, more than 32 bits"},
 		{sframe.AMD64, back, "a row at 0x1004 behind a later one"},
 	} {
-		got, problems := FromCFI(c.table, c.abi, 0x400000, Extra{})
+		c.table.Rules.SetArch(CPU(c.abi))
+		got, problems := FromCFI(c.table, c.abi, 0x400000)
 		if len(got) != 0 || len(problems) != 1 || !strings.Contains(problems[0].String(), c.want) {
 			t.Errorf("got %+v %v\nwant %s", got, problems, c.want)
 		}
@@ -111,14 +135,14 @@ func TestABIs(t *testing.T) {
 		if !abi.Known() {
 			continue
 		}
-		r := newRuleRegs(abi)
-		for reg, name := range map[sframe.Reg]string{abi.SP(): r.sp, abi.FP(): r.fp} {
-			if got := r.name(reg); got != name {
-				t.Errorf("%s: register %d is %q, want %q", abi, reg, got, name)
+		r := newRuleRegs(cfi.NewNames(CPU(abi)), abi)
+		for reg, name := range map[sframe.Reg]cfi.Reg{abi.SP(): r.sp, abi.FP(): r.fp} {
+			if got := r.reg(reg); got != name {
+				t.Errorf("%s: register %d is %q, want %q", abi, reg, r.names.Name(got), r.names.Name(name))
 			}
 		}
-		if got := r.name(abi.RA()); r.ra != "" && got != r.ra {
-			t.Errorf("%s: return address in %q, want %q", abi, got, r.ra)
+		if got := r.reg(abi.RA()); r.ra != cfi.NoReg && got != r.ra {
+			t.Errorf("%s: return address in %q, want %q", abi, r.names.Name(got), r.names.Name(r.ra))
 		}
 		if got, ok := ABIOf(CPU(abi), abi.Order()); !ok || got != abi {
 			t.Errorf("%s: found %s", abi, got)

@@ -3,7 +3,6 @@ package symsframe
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
@@ -24,7 +23,7 @@ import (
 //   - On s390x the stack pointer is the CFA less 160 in all rows.
 //   - Of a PCMASK function each block's rows are written, those that change
 //     nothing left out.
-//   - Signal frames and signed return addresses leave no trace in the text.
+//   - Signal frames and signed return addresses are marks of the rows.
 //   - Where functions overlap the one that starts last speaks, as in
 //     Section.Find; behind its end the one around it goes on.
 //   - Damage in rows costs the row before it, too, whose end is not known, and
@@ -38,12 +37,9 @@ type ToOptions struct {
 
 // ToStats counts what AppendCFI met.
 type ToStats struct {
-	Dead  int // functions whose code was dropped by the linker
-	Empty int // functions of no code
-
-	// Signal has the code of signal frames: a return address into it is not
-	// after a call. The text cannot say so.
-	Signal []symfmt.Range
+	Dead   int // functions whose code was dropped by the linker
+	Empty  int // functions of no code
+	Signal int // pieces of code of signal frames
 }
 
 const (
@@ -64,7 +60,10 @@ const (
 // problem costs no more than a function; those of the section are not among
 // them.
 func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []bin.Problem) {
-	w := cfiWriter{t: t, s: s, o: &o, repeats: maxRepeated, reads: freeRows + s.RowBytes()}
+	if len(s.Headers) > 0 {
+		t.Rules.SetArch(CPU(s.Headers[0].ABI))
+	}
+	w := cfiWriter{t: t, build: t.Rules.Names().Builder(), s: s, o: &o, repeats: maxRepeated, reads: freeRows + s.RowBytes()}
 	w.known = make(map[uint64]bool, len(s.Problems))
 	for _, p := range s.Problems {
 		w.known[offsetOf(p.Err)] = true
@@ -97,9 +96,11 @@ type cfiWriter struct {
 
 	open bool       // a block can be continued
 	end  uint64     // of its last row
-	said sframe.Row // rules in force in it
-	text []byte
-	told bool // that a register of this FDE has no name
+	said sframe.Row // rules in force in it, and whether return addresses are signed
+	told bool       // that a register of this FDE has no name
+
+	build cfi.Builder
+	set   cfi.Rules // of the record being made
 }
 
 // wanted tells whether an FDE describes code of this file, and counts it if
@@ -154,14 +155,14 @@ func (w *cfiWriter) piece(p piece) {
 	w.open, w.at, w.told = false, p, false
 	f := &w.s.FDEs[p.fde]
 	if h := w.s.Header(p.fde); h != w.header {
-		w.header, w.regs = h, newRuleRegs(h.ABI)
+		w.header, w.regs = h, newRuleRegs(w.t.Rules.Names(), h.ABI)
 	}
 	end := w.read(p.fde)
 	if len(w.rows) == 0 {
 		return
 	}
 	if f.Signal {
-		w.stats.Signal = append(w.stats.Signal, symfmt.Range{RVA: symfmt.RVA(p.lo - w.o.Base), Size: p.hi - p.lo})
+		w.stats.Signal++
 	}
 	if f.Mask {
 		w.repeat(f)
@@ -256,12 +257,12 @@ func (w *cfiWriter) cover(lo, hi uint64, row *sframe.Row) {
 		w.close()
 		return
 	}
-	w.text = w.text[:0]
+	w.set = nil
 	if !w.open || next.CFA != w.said.CFA {
-		w.say(".cfa", next.CFA)
+		w.say(cfi.CFA, next.CFA)
 	}
 	if !w.open || next.RA != w.said.RA {
-		w.say(".ra", next.RA)
+		w.say(cfi.RA, next.RA)
 	}
 	if next.FP != w.said.FP {
 		w.say(w.regs.fp, next.FP)
@@ -269,8 +270,8 @@ func (w *cfiWriter) cover(lo, hi uint64, row *sframe.Row) {
 	if !w.open && w.regs.above != 0 {
 		w.say(w.regs.sp, sframe.Rule{Kind: sframe.Value, Reg: sframe.CFA, Offset: -w.regs.above})
 	}
+	w.record(lo, next.Signed != w.said.Signed, w.marks(next.Signed))
 	w.said = next
-	w.record(lo)
 	w.end = hi
 }
 
@@ -282,16 +283,16 @@ func (w *cfiWriter) rules(row *sframe.Row) (next sframe.Row, ok bool) {
 		if !w.open {
 			next.CFA = sframe.Rule{Kind: sframe.Value, Reg: w.regs.abi.SP(), Offset: w.regs.entry}
 		}
-		next.RA = row.RA
+		next.RA, next.Signed = row.RA, false
 		return next, true
 	}
-	next = sframe.Row{CFA: row.CFA, RA: w.named(row.RA), FP: w.named(row.FP)}
+	next = sframe.Row{CFA: row.CFA, RA: w.named(row.RA), FP: w.named(row.FP), Signed: row.Signed}
 	return next, w.named(row.CFA).Kind != sframe.Undefined
 }
 
 // named makes a rule with a register that has no name undefined, which is said.
 func (w *cfiWriter) named(r sframe.Rule) sframe.Rule {
-	if r.Kind < sframe.Value || w.regs.name(r.Reg) != "" {
+	if r.Kind < sframe.Value || w.regs.reg(r.Reg) != cfi.NoReg {
 		return r
 	}
 	if !w.told {
@@ -301,16 +302,15 @@ func (w *cfiWriter) named(r sframe.Rule) sframe.Rule {
 	return sframe.Rule{Kind: sframe.Undefined, Reg: r.Reg}
 }
 
-// record adds a STACK CFI INIT or STACK CFI record, if there is something to
-// say.
-func (w *cfiWriter) record(at uint64) {
+// record adds a block or a row, if there is something to say.
+func (w *cfiWriter) record(at uint64, marked bool, marks symfmt.CFIMarks) {
 	t, rva := w.t, symfmt.RVA(at-w.o.Base)
 	switch {
 	case !w.open:
 		w.open = true
-		t.Blocks = append(t.Blocks, symfmt.CFIBlock{RVA: rva, Init: t.Rules.Intern(w.text), First: uint32(len(t.Rows))})
-	case len(w.text) > 0:
-		t.Rows = append(t.Rows, symfmt.CFIRow{RVA: rva, Rules: t.Rules.Intern(w.text)})
+		t.Blocks = append(t.Blocks, symfmt.CFIBlock{RVA: rva, Init: t.Rules.Add(w.set), First: uint32(len(t.Rows)), Marks: marks})
+	case len(w.set) > 0 || marked:
+		t.Rows = append(t.Rows, symfmt.CFIRow{RVA: rva, Rules: t.Rules.Add(w.set), Marks: marks})
 		t.Blocks[len(t.Blocks)-1].Count++
 	}
 }
@@ -324,52 +324,55 @@ func (w *cfiWriter) close() {
 	w.open, w.said = false, sframe.Row{}
 }
 
-// say appends "name: expression", in dwarf2sym's form.
-func (w *cfiWriter) say(name string, r sframe.Rule) {
-	if len(w.text) > 0 {
-		w.text = append(w.text, ' ')
+// marks are those of the FDE and of a row.
+func (w *cfiWriter) marks(signed bool) (m symfmt.CFIMarks) {
+	f := &w.s.FDEs[w.at.fde]
+	if f.Signal {
+		m |= symfmt.MarkSignal
 	}
-	w.text = append(append(w.text, name...), ": "...)
-	switch r.Kind {
-	case sframe.Same:
-		w.text = append(w.text, w.same(name)...)
-	case sframe.Undefined:
-		w.text = append(w.text, w.undefined(name, r)...)
-	default:
-		w.text = w.regs.appendRule(w.text, r, name == ".cfa")
+	if f.KeyB {
+		m |= symfmt.MarkKeyB
 	}
+	if signed {
+		m |= symfmt.MarkSigned
+	}
+	return m
 }
 
-// same is the expression of a register that nothing was done to.
-func (w *cfiWriter) same(name string) string {
+// say adds a register's rule to the record, in dwarf2sym's form.
+func (w *cfiWriter) say(reg cfi.Reg, r sframe.Rule) {
+	w.set = append(w.set, cfi.Rule{Reg: reg, Expr: w.expr(reg, r)})
+}
+
+func (w *cfiWriter) expr(reg cfi.Reg, r sframe.Rule) cfi.Expr {
+	undef := w.t.Rules.Names().Undef()
 	switch {
-	case name != ".ra":
-		return name
-	case w.regs.ra == "":
-		return ".undef"
+	case r.Kind == sframe.Undefined && reg == cfi.RA && r == sframe.Rule{Kind: sframe.Undefined}:
+		w.build.Const(cfi.EndOfStack) // the outermost frame
+	case r.Kind == sframe.Undefined:
+		return undef
+	case r.Kind == sframe.Same && reg != cfi.RA:
+		w.build.Value(reg)
+	case r.Kind == sframe.Same && w.regs.ra == cfi.NoReg:
+		return undef
+	case r.Kind == sframe.Same:
+		w.build.Value(w.regs.ra)
+	default:
+		w.regs.addRule(&w.build, r, reg == cfi.CFA)
 	}
-	return w.regs.ra
+	return w.build.Expr()
 }
 
-// undefined returns the rule that ends the stack for the return address of the
-// outermost frame.
-func (w *cfiWriter) undefined(name string, r sframe.Rule) string {
-	if name == ".ra" && r == (sframe.Rule{Kind: sframe.Undefined}) {
-		return cfi.EndOfStack
-	}
-	return ".undef"
-}
-
-// appendRule appends the expression of a rule with a base. sum says that an
-// offset of 0 is written, too.
-func (r *ruleRegs) appendRule(b []byte, rule sframe.Rule, sum bool) []byte {
-	b = append(b, r.name(rule.Reg)...)
+// addRule adds the expression of a rule with a base. sum says that an offset of 0 is
+// written, too.
+func (r *ruleRegs) addRule(b *cfi.Builder, rule sframe.Rule, sum bool) {
+	base := r.reg(rule.Reg)
 	if rule.Offset != 0 || rule.Reg == sframe.CFA || sum && rule.Kind == sframe.Value {
-		b = strconv.AppendInt(append(b, ' '), rule.Offset, 10)
-		b = append(b, " +"...)
+		b.Sum(base, rule.Offset)
+	} else {
+		b.Value(base)
 	}
 	if rule.Kind == sframe.Memory {
-		b = append(b, " ^"...)
+		b.Apply('^')
 	}
-	return b
 }

@@ -1,0 +1,185 @@
+package cfi
+
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Builder makes expressions from their operations, in postfix order.
+type Builder struct {
+	names *Names
+	code  []uint32
+}
+
+// Builder returns a Builder of expressions of n.
+func (n *Names) Builder() Builder { return Builder{names: n} }
+
+// Value adds the value of a register, or of .cfa.
+func (b *Builder) Value(r Reg) { b.code = appendReg(b.code, r) }
+
+// Const adds a constant, which is cut to the word of the CPU.
+func (b *Builder) Const(v uint64) { b.code = appendConst(b.code, b.names.wrap(v)) }
+
+// Apply adds one of the operators + - * / % @ ^.
+func (b *Builder) Apply(operator byte) {
+	b.code = append(b.code, opAdd+uint32(strings.IndexByte(opText, operator)))
+}
+
+// Add adds the operations of e, an expression of the same Names.
+func (b *Builder) Add(e Expr) { b.code = append(b.code, e.code...) }
+
+// Sum adds base's value and an offset, which is written even if it is 0.
+func (b *Builder) Sum(base Reg, offset int64) {
+	b.Value(base)
+	b.Const(uint64(offset))
+	b.Apply('+')
+}
+
+// Expr returns what was added since the last call.
+func (b *Builder) Expr() Expr {
+	e := Expr{slices.Clone(b.code), b.names}
+	b.code = b.code[:0]
+	return e
+}
+
+// An Op is one operation of an expression.
+type Op struct {
+	Kind  OpKind
+	Reg   Reg    // of OpValue
+	Const uint64 // of OpConst
+	Apply byte   // of OpApply: one of + - * / % @ ^ =
+}
+
+// OpKind is what an Op does.
+type OpKind uint8
+
+// Kinds of operations.
+const (
+	OpValue OpKind = iota // pushes the value of a register, or of .cfa
+	OpConst               // pushes a constant
+	OpApply               // applies an operator
+	OpUndef               // .undef
+	OpBad                 // a constant that is not decimal or does not fit the word
+)
+
+// CutLoad returns e without the load from memory at its end, if it ends with one.
+func (e Expr) CutLoad() (address Expr, ok bool) {
+	last := -1
+	for i := 0; i < len(e.code); i += opSize(e.code[i]) {
+		last = i
+	}
+	if last < 0 || e.code[last] != opLoad {
+		return e, false
+	}
+	return Expr{e.code[:last:last], e.names}, true
+}
+
+// Ops returns the operations of e in order.
+func (e Expr) Ops() iter.Seq[Op] {
+	return func(yield func(Op) bool) {
+		for code := e.code; len(code) > 0; code = code[opSize(code[0]):] {
+			if !yield(opOf(code)) {
+				return
+			}
+		}
+	}
+}
+
+// opOf is the operation at the start of code.
+func opOf(code []uint32) Op {
+	switch op, arg := code[0]&(1<<opBits-1), code[0]>>opBits; op {
+	case opReg, opVar:
+		return Op{Kind: OpValue, Reg: Reg(arg)}
+	case opCFA:
+		return Op{Kind: OpValue, Reg: CFA}
+	case opSmall, opConst:
+		return Op{Kind: OpConst, Const: constant(code)}
+	case opUndef:
+		return Op{Kind: OpUndef}
+	case opBad:
+		return Op{Kind: OpBad}
+	default:
+		return Op{Kind: OpApply, Apply: opText[op-opAdd]}
+	}
+}
+
+// Translate returns rules of another Names, which may be of another CPU, as rules
+// of n. It adds names, as parsing does; rules of a register for which there is no
+// room are left out, and expressions that use one are .undef.
+func (n *Names) Translate(rules Rules) Rules {
+	out := make(Rules, 0, len(rules))
+	for _, rule := range rules {
+		from := rule.Expr.names
+		if from == n || from == nil {
+			out = append(out, rule)
+			continue
+		}
+		if reg := n.adopt(from, rule.Reg); reg != NoReg {
+			out = append(out, Rule{reg, n.translate(rule.Expr)})
+		}
+	}
+	return out
+}
+
+// TranslateRow returns a row of another Names as Translate does its rules.
+func (n *Names) TranslateRow(r *Row) Row {
+	out := Row{RVA: r.RVA}
+	if len(r.Regs) > 0 {
+		out.Regs = make([]Rule, 0, len(r.Regs))
+	}
+	all := append(Rules{{CFA, r.CFA}, {RA, r.RA}}, r.Regs...)
+	out.Apply(n.Translate(slices.DeleteFunc(all, func(rule Rule) bool { return rule.Expr.IsZero() })))
+	return out
+}
+
+func (n *Names) translate(e Expr) Expr {
+	to := make([]uint32, 0, len(e.code))
+	for code := e.code; len(code) > 0; code = code[opSize(code[0]):] {
+		switch op := code[0] & (1<<opBits - 1); op {
+		case opReg, opVar, opBad:
+			reg := n.adopt(e.names, Reg(code[0]>>opBits))
+			if reg == NoReg {
+				return n.Undef()
+			}
+			to = append(to, uint32(reg)<<opBits|op)
+		case opSmall, opConst:
+			to = appendConst(to, n.wrap(constant(code)))
+		default:
+			to = append(to, code[0])
+		}
+	}
+	return Expr{to, n}
+}
+
+// adopt returns the register of n that has the name of one of from.
+func (n *Names) adopt(from *Names, r Reg) Reg {
+	if r < 0 || n.arch == from.arch && int(r) < from.known+len(from.homes) {
+		return r
+	}
+	if name := from.Name(r); name != ".ra" {
+		return n.intern(name)
+	}
+	return n.internOther(".ra")
+}
+
+// AppendCode appends bytes that are those of other rules of the same Names if and
+// only if the two have the same operations for the same registers in one order.
+func (r Rules) AppendCode(dst []byte) []byte {
+	for _, rule := range r {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(rule.Reg))
+		dst = rule.Expr.AppendCode(dst)
+	}
+	return dst
+}
+
+// AppendCode appends bytes that are those of another expression of the same Names
+// if and only if the two have the same operations.
+func (e Expr) AppendCode(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.code)))
+	for _, w := range e.code {
+		dst = binary.LittleEndian.AppendUint32(dst, w)
+	}
+	return dst
+}

@@ -1,0 +1,150 @@
+package symfmt
+
+import (
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// RuleID is an index into a RuleTable.
+type RuleID uint32
+
+// RuleTable interns the rule sets of STACK CFI records: as values, and where they
+// come from text, with the text as it was read. The zero RuleTable is empty, of an
+// unknown CPU.
+type RuleTable struct {
+	names *cfi.Names
+	sets  []ruleSet
+	texts map[string]RuleID // sets that were read
+	codes map[string]RuleID // sets without errors, by cfi.Rules.AppendCode; nil before the first Add
+	key   []byte
+}
+
+// ruleSet is one set. Rules that do not parse have an error, and the text.
+type ruleSet struct {
+	rules cfi.Rules
+	text  string // as it was read; "" of values, which print theirs
+	err   error
+}
+
+// SetArch says of which CPU the rules are; nil for an unknown one. What was
+// interned before is read again.
+func (t *RuleTable) SetArch(a *arch.Arch) {
+	if t.names != nil && t.names.Arch() == a {
+		return
+	}
+	t.names, t.codes = cfi.NewNames(a), nil
+	for i := range t.sets {
+		if s := &t.sets[i]; s.text != "" {
+			s.rules, s.err = t.names.ParseRules(s.text)
+		} else {
+			s.rules = t.names.Translate(s.rules)
+		}
+	}
+}
+
+// Names returns the registers that the rules of the table name.
+func (t *RuleTable) Names() *cfi.Names {
+	if t.names == nil {
+		t.names = cfi.NewNames(nil)
+	}
+	return t.names
+}
+
+// Parse returns the number of the rules that a text says, such as
+// ".cfa: $rsp 8 + .ra: .cfa -8 + ^". It copies a text that is new.
+func (t *RuleTable) Parse(text []byte) RuleID {
+	if id, ok := t.texts[string(text)]; ok {
+		return id
+	}
+	if t.texts == nil {
+		t.texts = make(map[string]RuleID)
+	}
+	s := ruleSet{text: string(text)}
+	if len(text) > 0 {
+		s.rules, s.err = t.Names().ParseRules(s.text)
+	}
+	id := t.append(s)
+	t.texts[s.text] = id
+	return id
+}
+
+// Add returns the number of rules, which must be of Names. It keeps them.
+func (t *RuleTable) Add(rules cfi.Rules) RuleID {
+	if t.codes == nil {
+		t.codes = make(map[string]RuleID)
+		for id := range t.sets {
+			t.code(RuleID(id))
+		}
+	}
+	t.key = rules.AppendCode(t.key[:0])
+	if id, ok := t.codes[string(t.key)]; ok {
+		return id
+	}
+	return t.append(ruleSet{rules: rules})
+}
+
+// append adds a set.
+func (t *RuleTable) append(s ruleSet) RuleID {
+	id := RuleID(len(t.sets))
+	t.sets = append(t.sets, s)
+	if t.codes != nil {
+		t.code(id)
+	}
+	return id
+}
+
+// code lets Add find a set. One whose text is written in another form stays a set
+// of its own.
+func (t *RuleTable) code(id RuleID) {
+	s := &t.sets[id]
+	if s.err != nil || s.text != "" && s.text != s.rules.String() {
+		return
+	}
+	t.key = s.rules.AppendCode(t.key[:0])
+	if _, ok := t.codes[string(t.key)]; !ok {
+		t.codes[string(t.key)] = id
+	}
+}
+
+// adopt returns the number that a set of o has in t.
+func (t *RuleTable) adopt(o *RuleTable, id RuleID) RuleID {
+	if s := &o.sets[id]; s.text != "" {
+		return t.Parse([]byte(s.text))
+	}
+	return t.Add(t.Names().Translate(o.sets[id].rules))
+}
+
+// Rules returns the rule set with number id. The error, a *cfi.Error, is that of a
+// text that is none.
+func (t *RuleTable) Rules(id RuleID) (cfi.Rules, error) { return t.sets[id].rules, t.sets[id].err }
+
+// Text returns the rule set with number id as it was read, or prints it.
+func (t *RuleTable) Text(id RuleID) string {
+	if s := &t.sets[id]; s.text != "" {
+		return s.text
+	}
+	return t.sets[id].rules.String()
+}
+
+// Len is the number of different rule sets.
+func (t *RuleTable) Len() int { return len(t.sets) }
+
+// isEmpty reports whether set id says nothing.
+func (t *RuleTable) isEmpty(id RuleID) bool {
+	s := &t.sets[id]
+	return s.text == "" && len(s.rules) == 0
+}
+
+// replaceText gives a set another text.
+func (t *RuleTable) replaceText(id RuleID, text string) {
+	s := &t.sets[id]
+	delete(t.texts, s.text)
+	*s = ruleSet{text: text}
+	if text != "" {
+		s.rules, s.err = t.Names().ParseRules(text)
+	}
+	if _, ok := t.texts[text]; !ok {
+		t.texts[text] = id
+	}
+	t.codes = nil
+}
