@@ -14,18 +14,23 @@ UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
 
 # What the comparisons with other tools need, by Debian package. A test keeps
 # this in step with internal/testenv.
-ORACLE_PACKAGES = binutils chromium clang-22 cmake debuginfod diffstat dwz elfutils fish g++ gcc gdb gdb-multiarch generate-ninja jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev libc6-i386-cross libclang-rt-22-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 lldb-22 llvm-22 make man-db mandoc meson mingw-w64-common nginx-light ninja-build patch python3 strace tmux xz-utils zsh zstd
+ORACLE_PACKAGES = binutils clang-22 debuginfod diffstat dwz elfutils g++ gcc gdb gdb-multiarch jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev \
+	libc6-i386-cross libclang-rt-22-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 llvm-22 make mingw-w64-common ninja-build patch python3 strace \
+	xz-utils zstd
 
 # And the long ones: compilers for other CPUs and of other languages, and what changes the layout of programs.
-ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mips-linux-gnu \
-	gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu \
-	gcc-powerpc64le-linux-gnu gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 gfortran-12 gm2-12 gnat-12 gobjc-12 \
-	ldc libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-i386-cross libc6-dev-mips-cross \
-	libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
-	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev mold nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck
+ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static chromium cmake fish fp-compiler gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-i686-linux-gnu \
+	gcc-mips-linux-gnu gcc-mips64-linux-gnuabi64 gcc-mips64el-linux-gnuabi64 gcc-powerpc-linux-gnu gcc-powerpc64-linux-gnu gcc-powerpc64le-linux-gnu \
+	gcc-riscv64-linux-gnu gcc-s390x-linux-gnu gdc-12 generate-ninja gfortran-12 gm2-12 gnat-12 gobjc-12 ldc libc6-dev-arm64-cross libc6-dev-armhf-cross \
+	libc6-dev-i386-cross libc6-dev-mips-cross libc6-dev-mips64-cross libc6-dev-mips64el-cross libc6-dev-powerpc-cross libc6-dev-ppc64-cross \
+	libc6-dev-ppc64el-cross libc6-dev-riscv64-cross libc6-dev-s390x-cross librust-symbolic-common-dev libstb-dev lldb-22 man-db mandoc meson mold \
+	nginx-light nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck tmux zsh
 
 .DEFAULT_GOAL := build
-.PHONY: build dist run test shared oracle oracle-full beam bench bench-go scale fuzz hostile golden lint help
+.PHONY: build dist run test race shared oracle oracle-full nightly beam bench bench-go scale fuzz hostile golden lint help
+
+# All targets but race use one set of the compiler's results.
+export CGO_ENABLED ?= 0
 
 build: ## build/symtool
 	$(GO) build -o build/symtool ./cmd/symtool
@@ -40,25 +45,39 @@ run: build ## build, and dump a real binary: symtool itself
 	@sed -n '/^FUNC .* main\.run$$/,/^FUNC .* main\.[^r]/p' build/symtool.sym | head -n 10
 	@echo; ls -l build/symtool build/symtool.sym | awk '{print $$5, $$9}'
 
+# The tests of go vet run in lint.
 test: ## every test that needs nothing but Go
-	$(GO) test -timeout 30m ./...
+	$(GO) test -vet=off -timeout 30m ./...
+
+# The detector needs a C compiler, and makes tests ten times slower: the long ones are
+# left out, and so are packages that share nothing between goroutines but what they make
+# once, and elfobj, which the tests of its users share. A program with the detector
+# sleeps for a second before it ends, if GORACE does not say less: the scripts start hundreds.
+race: ## the short tests of packages that share something between goroutines, under the race detector
+	.ci/packages gcc libc6-dev
+	packages=$$($(GO) list -f '{{range .GoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
+		xargs grep -lE 'internal/par"|"sync/atomic"|go func|sync\.(Mutex|RWMutex|WaitGroup)' | \
+		grep -v /internal/elfobj/ | xargs -n 1 dirname | sort -u) && \
+		GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 30m $$packages
 
 shared: ## the tests that read the shared test data, which SYMTOOL_SHARED names (../shared)
-	pattern=$$($(GO) run ./.ci/testsof shared) && $(GO) test -timeout 30m -run "$$pattern" ./...
+	tests=$$($(GO) run ./.ci/testsof shared) && $(GO) test -vet=off -timeout 30m $$tests
 
 oracle: ## the tests that compare with other tools' answers; installs those as root
 	.ci/packages $(ORACLE_PACKAGES)
-	pattern=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -count=1 -timeout 30m -run "$$pattern" ./...
+	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -vet=off -count=1 -timeout 30m $$tests
 
 oracle-full: ## the same with every compiler, option, language and CPU, as tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	pattern=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=full $(GO) test -count=1 -timeout 120m -v -run "$$pattern" ./...
+	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=full $(GO) test -vet=off -count=1 -timeout 120m -v $$tests
+
+nightly: oracle-full hostile beam fuzz ## what takes hours: the comparisons in full, hostile inputs, Beam, every fuzz target
 
 # A module of its own. Without -trimpath Beam is compiled twice.
 beam: ## symtool-beam's tests, 2,000 dumps among them: downloads 130 MB, minutes
 	.ci/packages python3
-	cd cmd/symtool-beam && CGO_ENABLED=0 SYMTOOL_ORACLE=full $(GO) test -trimpath -count=1 ./...
+	cd cmd/symtool-beam && SYMTOOL_ORACLE=full $(GO) test -trimpath -count=1 ./...
 
 bench: ## time and memory on large binaries, beside other tools; installs them as root
 	.ci/bench
@@ -82,7 +101,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 	done
 
 hostile: ## the program over thousands of damaged files and over inputs made to cost much, each within limits of memory and time
-	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds)?$$' -v -count=1 -timeout 120m ./cmd/symtool
+	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff
 
 golden: ## write the golden files and scripts anew; read the difference
 	GOLDIE_UPDATE=1 $(GO) test -count=1 ./...

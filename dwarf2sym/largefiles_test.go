@@ -11,30 +11,28 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// largeFiles returns large binaries with debug information by name: libc's
-// debug file, a Go program and, where g++ is, a C++ program of many templates.
+// largeFiles returns large binaries with debug information by name: a Go program and,
+// in comparisons with other tools, libc's debug file and a C++ program of many templates.
 func largeFiles(t testing.TB) map[string]string {
 	t.Helper()
-	files := make(map[string]string)
+	program, err := goProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"go": program}
+	if !testenv.Comparing() {
+		return files
+	}
 	if path := libcDebug(); path != "" {
 		files["libc"] = path
 	} else {
-		t.Log("no debug file of libc; Debian has it in the package libc6-dbg")
+		t.Error("no debug file of libc: apt-get install libc6-dbg")
 	}
-	if path, err := goProgram(); err == nil {
-		files["go"] = path
-	} else {
-		t.Log(err)
+	cxx, err := cxxProgram(testenv.Tool(t, "g++"), filepath.Join(testenv.Root(t), "golden", "input", "src", "templates.cc"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if cxx, err := exec.LookPath("g++"); err == nil {
-		path, err := cxxProgram(cxx, filepath.Join(testenv.Root(t), "golden", "input", "src", "templates.cc"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files["c++"] = path
-	} else {
-		t.Log("no g++; Debian has it in the package g++")
-	}
+	files["c++"] = cxx
 	return files
 }
 

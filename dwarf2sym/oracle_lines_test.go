@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,13 +149,7 @@ func symtoolBinary(t *testing.T) string {
 	if path := os.Getenv("SYMTOOL_BINARY"); path != "" {
 		return path
 	}
-	out := filepath.Join(t.TempDir(), "symtool")
-	cmd := exec.Command("go", "build", "-o", out, "./cmd/symtool")
-	cmd.Dir = testenv.Root(t)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
-	}
-	return out
+	return testenv.Symtool(t)
 }
 
 // libcFiles returns this machine's libc and its separate debug file.

@@ -3,36 +3,17 @@ package lint
 import (
 	"bytes"
 	"context"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
 )
-
-// symtool builds the program, once.
-var symtool = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "symtool")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "symtool")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/symtool/symtool/cmd/symtool").CombinedOutput()
-	if err != nil {
-		return "", &exec.Error{Name: string(out), Err: err}
-	}
-	return path, nil
-})
 
 // dumped is what symtool writes for a binary.
 func dumped(t testing.TB, path string) []byte {
 	t.Helper()
-	program, err := symtool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testenv.Symtool(t)
 	var out, problems bytes.Buffer
 	cmd := exec.Command(program, "dump", path)
 	cmd.Stdout, cmd.Stderr = &out, &problems

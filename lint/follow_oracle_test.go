@@ -55,10 +55,7 @@ func logFollowed(t *testing.T, name string, s *FollowStats, wrong, few, saves in
 // The rules of what compilers made are right, but for mistakes that are known.
 func TestFollowReal(t *testing.T) {
 	testenv.Oracle(t)
-	program, err := symtool() // a Go binary
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testenv.Symtool(t) // a Go binary
 	const lib, cross = "/usr/lib/x86_64-linux-gnu/", "/usr/aarch64-linux-gnu/lib/"
 	for _, c := range []struct {
 		path, pkg  string

@@ -62,10 +62,7 @@ func isCall(text string) bool {
 // Every call that objdump sees in the functions is one, and no other.
 func TestCallsOracle(t *testing.T) {
 	testenv.Oracle(t)
-	program, err := symtool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testenv.Symtool(t)
 	const lib = "/usr/lib/x86_64-linux-gnu/"
 	for _, c := range []struct{ path, pkg, objdump string }{
 		{lib + "libc.so.6", "libc6", "objdump"},

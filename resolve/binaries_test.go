@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -204,17 +203,11 @@ func TestOldAndNewForm(t *testing.T) {
 // dwarf2sym's tests compare with LLVM's answers: libc and symtool itself.
 func TestOracleBinaries(t *testing.T) {
 	testenv.Oracle(t)
-	self := filepath.Join(t.TempDir(), "symtool")
-	build := exec.Command("go", "build", "-o", self, "./cmd/symtool")
-	build.Dir = testenv.Root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	files, err := filepath.Glob("/lib/*-linux-gnu/libc.so.6")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(files, self) {
+	for _, path := range append(files, testenv.Symtool(t)) {
 		asked := checkBinary(t, path)
 		t.Logf("%s: %d addresses", filepath.Base(path), asked)
 		if asked < 100000 {

@@ -274,15 +274,7 @@ func checkGSYM(t *testing.T, m *symfmt.Module, file string) {
 	}
 }
 
-func goProgram(t *testing.T) string {
-	path := filepath.Join(t.TempDir(), "program")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/symtool")
-	cmd.Dir = testenv.Root(t)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
-}
+func goProgram(t *testing.T) string { return testenv.Symtool(t) }
 
 func rustProgram(t *testing.T) string {
 	dir := t.TempDir()

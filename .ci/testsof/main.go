@@ -1,4 +1,4 @@
-// testsof prints, as a pattern for go test -run, the tests of a kind:
+// testsof prints, as arguments for go test, the tests of a kind and the packages that have them:
 //
 //	go run ./.ci/testsof oracle   those that compare with other tools, or do more of it: that call testenv's Oracle, OracleFull or Tool
 //	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
@@ -45,23 +45,22 @@ func main() {
 	if !ok {
 		log.Fatal("want oracle or shared")
 	}
-	names, err := k.tests(".")
+	names, packages, err := k.tests(".")
 	if err != nil {
 		log.Fatal(err)
 	}
 	if len(names) == 0 {
 		log.Fatal("no test of that kind in this folder")
 	}
-	fmt.Printf("^(%s)$\n", strings.Join(names, "|"))
+	fmt.Printf("-run ^(%s)$ %s\n", strings.Join(names, "|"), strings.Join(packages, " "))
 }
 
-// tests finds those of a kind in all packages below a folder.
-func (k kind) tests(root string) ([]string, error) {
+// tests finds those of a kind, and their packages, in all folders below a folder.
+func (k kind) tests(root string) (names, packages []string, err error) {
 	env, err := readFolder(filepath.Join(root, "internal", "testenv"), true)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var names []string
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
@@ -73,15 +72,19 @@ func (k kind) tests(root string) ([]string, error) {
 		if err != nil {
 			return err
 		}
+		before := len(names)
 		for name := range folder {
 			if k.has(name, folder, env) {
 				names = append(names, name)
 			}
 		}
+		if len(names) > before {
+			packages = append(packages, "./"+filepath.ToSlash(path))
+		}
 		return nil
 	})
 	slices.Sort(names)
-	return slices.Compact(names), err
+	return slices.Compact(names), packages, err
 }
 
 func (k kind) has(name string, folder, env uses) bool {

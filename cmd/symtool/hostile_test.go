@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,10 +45,7 @@ func TestHostile(t *testing.T) {
 	if err != nil || runs <= 0 {
 		t.Skip("takes minutes: make hostile sets SYMTOOL_HOSTILE_RUNS to the number of variants of each file")
 	}
-	program := filepath.Join(t.TempDir(), "symtool")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	program := testenv.Symtool(t)
 	h := hostile{t: t, program: program, dir: t.TempDir(), slots: make(chan struct{}, 2)}
 	for i, name := range hostileInputs {
 		h.file(name, testenv.Input(t, name), runs, uint64(i))

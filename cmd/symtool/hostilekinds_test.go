@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // A hostileKind is a family of inputs that grow with n, made so that a careless
@@ -62,10 +64,7 @@ func TestHostileKinds(t *testing.T) {
 	if os.Getenv("SYMTOOL_HOSTILE_RUNS") == "" {
 		t.Skip("takes minutes: make hostile sets SYMTOOL_HOSTILE_RUNS")
 	}
-	program := filepath.Join(t.TempDir(), "symtool")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	program := testenv.Symtool(t)
 	for _, kind := range hostileKinds(t) {
 		if !strings.Contains(kind.name, os.Getenv("SYMTOOL_HOSTILE_KIND")) {
 			continue
@@ -76,7 +75,7 @@ func TestHostileKinds(t *testing.T) {
 
 // TestHostileKindSizes checks that the inputs grow as n does: a kind that does
 // not grow tests nothing, and one that grows faster than n fails for no fault
-// of the program.
+// of the program. TestHostileKinds checks the sizes that it uses; these are smaller.
 func TestHostileKindSizes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes every input")
@@ -85,15 +84,20 @@ func TestHostileKindSizes(t *testing.T) {
 		if len(kind.commands) == 0 {
 			t.Errorf("%s: no commands", kind.name)
 		}
-		size := func(n int) (sum int) {
-			for _, data := range kind.files {
-				sum += len(data(n))
-			}
-			return sum
+		kind.checkSizes(t, max(1, kind.n/16))
+	}
+}
+
+func (k *hostileKind) checkSizes(t *testing.T, n int) {
+	t.Helper()
+	size := func(n int) (sum int) {
+		for _, data := range k.files {
+			sum += len(data(n))
 		}
-		if small, large := size(kind.n), size(4*kind.n); large <= small || large > 5*small+1<<16 || large > 16<<20 {
-			t.Errorf("%s: %d bytes for n = %d, %d bytes for 4n", kind.name, small, kind.n, large)
-		}
+		return sum
+	}
+	if small, large := size(n), size(4*n); large <= small || large > 5*small+1<<16 || large > 16<<20 {
+		t.Errorf("%s: %d bytes for n = %d, %d bytes for 4n", k.name, small, n, large)
 	}
 }
 
@@ -117,6 +121,7 @@ func hostileKinds(t *testing.T) (all []hostileKind) {
 
 // run runs the commands at both sizes.
 func (k *hostileKind) run(t *testing.T, program string) {
+	k.checkSizes(t, k.n)
 	small, large := k.makeFiles(t, k.n), k.makeFiles(t, 4*k.n)
 	for _, command := range k.commands {
 		a := measureHostile(t, program, small, command)

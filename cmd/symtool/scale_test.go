@@ -54,10 +54,7 @@ func TestScale(t *testing.T) {
 		return int(uint64(megabytes)<<20/100*uint64(percent)/s.bytes[".debug_info"]) + 1
 	})
 	info := large.sizes[".debug_info"]
-	program := filepath.Join(dir, "symtool")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	program := testenv.Symtool(t)
 	out := map[int]string{}
 	for _, jobs := range []int{1, 2} {
 		out[jobs] = filepath.Join(dir, fmt.Sprint("j", jobs, ".sym"))

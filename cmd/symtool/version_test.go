@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -36,11 +35,7 @@ func TestBuild(t *testing.T) {
 // The version says what `go version -m` reads from the program.
 func TestBuildOracle(t *testing.T) {
 	testenv.Oracle(t)
-	program := filepath.Join(t.TempDir(), "symtool")
-	cmd := exec.Command("go", "build", "-o", program, ".")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := testenv.Symtool(t)
 	want, err := exec.Command("go", "version", "-m", program).Output()
 	if err != nil {
 		t.Fatal(err)

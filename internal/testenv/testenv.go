@@ -133,21 +133,26 @@ func sharedDir(t testing.TB) string {
 // 1 or full.
 func Oracle(t testing.TB) {
 	t.Helper()
-	if !oracle() {
+	if !Comparing() {
 		t.Skipf("compares with other tools: runs with %s=1, as `make oracle` does", oracleVar)
 	}
 }
 
-func oracle() bool { return os.Getenv(oracleVar) == "1" || OracleFull() }
+// Comparing reports whether tests compare with other tools, in `make oracle` or `make
+// oracle-full`: for a test that takes more files there.
+func Comparing() bool { return os.Getenv(oracleVar) == "1" || OracleFull() }
 
 // OracleFull tells whether a test that compares with other tools is to do all
 // of it, minutes of work: `make oracle-full`.
 func OracleFull() bool { return os.Getenv(oracleVar) == "full" }
 
-// Tool returns the path of a program. Without it the test is skipped; under
-// SYMTOOL_ORACLE it fails, if the program is one that `make oracle` installs.
+// Tool returns the path of a program. A test that needs one that `make oracle` or `make
+// oracle-full` installs runs in that target, and fails there without the program; in
+// others it is skipped, so that these do the same on every machine. A test that needs
+// another program is skipped without it.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
+	need(t, "program "+name, packages[name])
 	path, err := exec.LookPath(name)
 	if err == nil {
 		return path
@@ -181,7 +186,7 @@ func BreakpadTool(t testing.TB, name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
 	}
-	if !oracle() {
+	if !Comparing() {
 		t.Skipf("no program %s: .ci/npm-tool %s has it for %s=1", name, breakpadPackage, oracleVar)
 	}
 	dir, err := exec.Command(filepath.Join(Root(t), ".ci", "npm-tool"), breakpadPackage).Output()
@@ -201,6 +206,7 @@ var npmArch = map[string]string{"amd64": "x64", "arm64": "arm64"}
 // File is Tool for a file that a Debian package installs.
 func File(t testing.TB, path, pkg string) string {
 	t.Helper()
+	need(t, "file "+path, pkg)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
@@ -208,37 +214,47 @@ func File(t testing.TB, path, pkg string) string {
 	return ""
 }
 
-// missing ends a test that needs something of a Debian package.
+// need skips a test that needs something of a Debian package, unless the target runs that installs it.
+func need(t testing.TB, what, pkg string) {
+	t.Helper()
+	switch {
+	case slices.Contains(oraclePackages, pkg) && !Comparing():
+		t.Skipf("needs %s: runs with %s=1, as `make oracle` does", what, oracleVar)
+	case slices.Contains(fullPackages, pkg) && !OracleFull():
+		t.Skipf("needs %s: runs with %s=full, as `make oracle-full` does", what, oracleVar)
+	}
+}
+
+// missing ends a test that needs something of a Debian package that is not installed.
 func missing(t testing.TB, what, pkg string) {
 	t.Helper()
 	if pkg == "" {
 		t.Skipf("no %s", what)
 	}
-	if oracle() && slices.Contains(oraclePackages, pkg) || OracleFull() && slices.Contains(fullPackages, pkg) {
+	if slices.Contains(oraclePackages, pkg) || slices.Contains(fullPackages, pkg) {
 		t.Fatalf("no %s: apt-get install %s", what, pkg)
 	}
 	t.Skipf("no %s: apt-get install %s", what, pkg)
 }
 
 // oraclePackages is what `make oracle` installs: with it no comparison may be
-// skipped unnoticed. Cross compilers and rustc, which are large, are not in it.
+// skipped unnoticed. What is large, or of few tests, is not in it: cross compilers, rustc,
+// a browser, a second debugger.
 var oraclePackages = []string{
-	"binutils", "chromium", "clang-22", "cmake", "debuginfod", "diffstat", "dwz", "elfutils", "fish", "g++", "gcc", "gdb", "gdb-multiarch",
-	"generate-ninja", "jq", "libc6-arm64-cross", "libc6-armhf-cross", "libc6-dbg", "libc6-dev", "libc6-i386-cross", "libclang-rt-22-dev", "libssl3", "libstdc++6-armhf-cross",
-	"libxml2-utils", "lld-22", "lldb-22", "llvm-22", "make", "man-db", "mandoc", "meson", "mingw-w64-common", "nginx-light", "ninja-build", "patch", "python3", "strace", "tmux",
-	"xz-utils", "zsh", "zstd",
+	"binutils", "clang-22", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross", "libc6-armhf-cross",
+	"libc6-dbg", "libc6-dev", "libc6-i386-cross", "libclang-rt-22-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "llvm-22", "make",
+	"mingw-w64-common", "ninja-build", "patch", "python3", "strace", "xz-utils", "zstd",
 }
 
 // fullPackages is what `make oracle-full` installs beside them.
 var fullPackages = []string{
-	"bazel-bootstrap", "bolt-22", "buildah", "busybox-static", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf", "gcc-i686-linux-gnu", "gcc-mips-linux-gnu",
-	"gcc-mips64-linux-gnuabi64", "gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu",
-	"gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu", "gcc-s390x-linux-gnu", "gdc-12", "gfortran-12", "gm2-12",
-	"gnat-12", "gobjc-12", "ldc", "libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross",
-	"libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross", "libc6-dev-powerpc-cross",
-	"libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross",
-	"librust-symbolic-common-dev", "libstb-dev", "mold", "nim", "ocaml-nox", "pre-commit", "prometheus", "qemu-user-static",
-	"rustc", "shellcheck",
+	"bazel-bootstrap", "bolt-22", "buildah", "busybox-static", "chromium", "cmake", "fish", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf",
+	"gcc-i686-linux-gnu", "gcc-mips-linux-gnu", "gcc-mips64-linux-gnuabi64", "gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu",
+	"gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu", "gcc-s390x-linux-gnu", "gdc-12", "generate-ninja", "gfortran-12", "gm2-12", "gnat-12", "gobjc-12", "ldc",
+	"libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross", "libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross",
+	"libc6-dev-powerpc-cross", "libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross", "librust-symbolic-common-dev",
+	"libstb-dev", "lldb-22", "man-db", "mandoc", "meson", "mold", "nginx-light", "nim", "ocaml-nox", "pre-commit", "prometheus", "qemu-user-static", "rustc",
+	"shellcheck", "tmux", "zsh",
 }
 
 // packages names the Debian 12 package of each program that tests call.

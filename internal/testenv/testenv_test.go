@@ -57,18 +57,22 @@ func TestToolThatIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(oracleVar, "")
 	r := record(t, func(t testing.TB) { Tool(t, "llvm-symbolizer-22") })
-	want := "no program llvm-symbolizer-22: apt-get install llvm-22"
-	if r.skipped != want || r.failed != "" {
+	if want := "needs program llvm-symbolizer-22: runs with " + oracleVar + "=1, as `make oracle` does"; r.skipped != want || r.failed != "" {
 		t.Errorf("skipped %q, failed %q", r.skipped, r.failed)
 	}
 	t.Setenv(oracleVar, "1")
 	r = record(t, func(t testing.TB) { Tool(t, "llvm-symbolizer-22") })
-	if r.failed != want {
+	if want := "no program llvm-symbolizer-22: apt-get install llvm-22"; r.failed != want {
 		t.Errorf("failed %q, want %q", r.failed, want)
 	}
 	r = record(t, func(t testing.TB) { Tool(t, "rustc") })
-	if want := "no program rustc: apt-get install rustc"; r.skipped != want {
+	if want := "needs program rustc: runs with " + oracleVar + "=full, as `make oracle-full` does"; r.skipped != want {
 		t.Errorf("skipped %q, failed %q; want it skipped: %q", r.skipped, r.failed, want)
+	}
+	t.Setenv(oracleVar, "full")
+	r = record(t, func(t testing.TB) { Tool(t, "rustc") })
+	if want := "no program rustc: apt-get install rustc"; r.failed != want {
+		t.Errorf("failed %q, want %q", r.failed, want)
 	}
 	r = record(t, func(t testing.TB) { Tool(t, "no-such-program") })
 	if want := "no program no-such-program"; r.skipped != want {
@@ -97,6 +101,11 @@ func TestToolThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
+	t.Setenv(oracleVar, "")
+	if r := record(t, func(t testing.TB) { Tool(t, "eu-readelf") }); r.skipped == "" {
+		t.Error("a program of make oracle's is used in other targets")
+	}
+	t.Setenv(oracleVar, "1")
 	if got := Tool(t, "eu-readelf"); got != prog {
 		t.Errorf("got %q, want %q", got, prog)
 	}

@@ -62,12 +62,15 @@ func child(dir string) {
 	}
 }
 
-// TestKilledWriters kills writers in the middle of their work, 200 times, while a
+// TestKilledWriters kills writers in the middle of their work, 30 or 200 times, while a
 // client asks for their files: each is whole, or not there.
 func TestKilledWriters(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
+	rounds := 30
+	switch {
+	case testing.Short():
 		rounds = 3
+	case testenv.Comparing():
+		rounds = 200
 	}
 	dir := filepath.Join(t.TempDir(), "store")
 	if err := os.Mkdir(dir, 0o777); err != nil {

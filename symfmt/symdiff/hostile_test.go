@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 )
@@ -112,41 +113,58 @@ func (w *countWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Time grows with the file, not with its square: ten times as many records may take
-// 30 times as long.
+// hostileRecords is how many records the smaller of the hostile files have.
+const hostileRecords = 2000
+
+// diffHostile compares two files of n records, checks that the output has a limit, and
+// returns the processor time.
+func diffHostile(t *testing.T, n int, line func(b *bytes.Buffer, i int, new bool)) time.Duration {
+	t.Helper()
+	var texts [2][]byte
+	for i := range texts {
+		var b bytes.Buffer
+		b.WriteString("MODULE Linux x86_64 0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 o\n")
+		for k := range n {
+			line(&b, k, i == 1)
+		}
+		texts[i] = b.Bytes()
+	}
+	start := cpuTime()
+	r := compare(t, texts[0], texts[1], Options{Jobs: 1})
+	if r.Same() {
+		t.Error("no difference reported")
+	}
+	for _, format := range []string{"text", "raw", "html"} {
+		var out countWriter
+		if err := Write(&out, format, r, OutputOptions{Detail: true}); err != nil && !errors.Is(err, errListings) {
+			t.Error(err)
+		}
+		if limit := 64<<20 + 8*(len(texts[0])+len(texts[1])); int(out) > limit {
+			t.Errorf("%d bytes of %s, want at most %d", out, format, limit)
+		}
+	}
+	return time.Duration(cpuTime() - start)
+}
+
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
 	}
 	for _, h := range hostile {
+		t.Run(h.name, func(t *testing.T) { diffHostile(t, hostileRecords, h.line) })
+	}
+}
+
+// TestHostileGrowth checks that time grows with the file, not with its square: ten times
+// as many records may take 30 times as long. `make hostile` runs it.
+func TestHostileGrowth(t *testing.T) {
+	if os.Getenv("SYMTOOL_HOSTILE_RUNS") == "" {
+		t.Skip("measures time: make hostile sets SYMTOOL_HOSTILE_RUNS")
+	}
+	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
-			took := func(n int) time.Duration {
-				var texts [2][]byte
-				for i := range texts {
-					var b bytes.Buffer
-					b.WriteString("MODULE Linux x86_64 0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 o\n")
-					for k := range n {
-						h.line(&b, k, i == 1)
-					}
-					texts[i] = b.Bytes()
-				}
-				start := cpuTime()
-				r := compare(t, texts[0], texts[1], Options{Jobs: 1})
-				if r.Same() {
-					t.Error("nothing told")
-				}
-				for _, format := range []string{"text", "raw", "html"} {
-					var out countWriter
-					if err := Write(&out, format, r, OutputOptions{Detail: true}); err != nil && !errors.Is(err, errListings) {
-						t.Error(err)
-					}
-					if limit := 64<<20 + 8*(len(texts[0])+len(texts[1])); int(out) > limit {
-						t.Errorf("%d bytes of %s, want at most %d", out, format, limit)
-					}
-				}
-				return time.Duration(cpuTime() - start)
-			}
-			const n = 2000
+			const n = hostileRecords
+			took := func(n int) time.Duration { return diffHostile(t, n, h.line) }
 			few, many := took(n), took(10*n)
 			// What else the machine does makes processor time longer, too, yet not each time.
 			for range 4 {

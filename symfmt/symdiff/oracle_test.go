@@ -125,8 +125,7 @@ func TestRevisions(t *testing.T) {
 	testenv.Oracle(t)
 	nm := testenv.Tool(t, "nm")
 	dir := t.TempDir()
-	symtool := filepath.Join(dir, "symtool")
-	command(t, testenv.Root(t), "go", "build", "-o", symtool, "./cmd/symtool")
+	symtool := testenv.Symtool(t)
 	builds := map[string][]string{}
 	for _, cc := range []string{"gcc", "clang-22"} {
 		for _, level := range []string{"-O0", "-O2", "-Os"} {

@@ -1,0 +1,47 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Symtool returns the path of the program, built from the sources. The tests of all
+// packages share it: the go command does not link it again if it is what it would make.
+func Symtool(t testing.TB) string {
+	t.Helper()
+	path, err := symtool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var symtool = sync.OnceValues(func() (string, error) {
+	dir, err := root()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "build", "test", "symtool")
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return "", err
+	}
+	lock, err := os.Create(path + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/symtool")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+})
