@@ -110,6 +110,9 @@ func (r *Resolver) Close() error {
 	return r.text.Close()
 }
 
+// HasLines reports whether the symbols have source files, which lines are of.
+func (r *Resolver) HasLines() bool { return r.x.files.len() > 0 }
+
 // Index returns the index.
 func (r *Resolver) Index() *Index { return r.x }
 

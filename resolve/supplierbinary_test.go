@@ -159,8 +159,8 @@ func TestBinaryPlaces(t *testing.T) {
 			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Path != want {
 				t.Errorf("symbols of %s, want %s", r.Path, want)
 			}
-			if r != nil && r.hasFunctions() != c.functions {
-				t.Errorf("functions: %v; tried %q", r.hasFunctions(), tried)
+			if r != nil && (r.detail() > 0) != c.functions {
+				t.Errorf("functions: %v; tried %q", r.detail() > 0, tried)
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func TestBinaryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
-		if r == nil || r.hasFunctions() || !strings.Contains(strings.Join(Lines(tried), "\n"), "pair.debug: ") {
+		if r == nil || r.detail() > 0 || !strings.Contains(strings.Join(Lines(tried), "\n"), "pair.debug: ") {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {
@@ -291,10 +291,10 @@ func TestBinariesOfCrashes(t *testing.T) {
 		switch base := filepath.Base(file); {
 		case base == "prog" || base == "libc.so.6" || base == "ld-linux-x86-64.so.2" || base == "libcb.so":
 			full++
-			if !r.hasFunctions() {
+			if r.detail() == 0 {
 				t.Errorf("%s: no functions; tried %q", file, tried)
 			}
-		case r.hasFunctions() || len(tried) == 0:
+		case r.detail() > 0 || len(tried) == 0:
 			t.Errorf("%s: has functions, or nothing was tried: %q", file, tried)
 		}
 	}

@@ -8,8 +8,9 @@ import (
 )
 
 // Chain is a Supplier that asks others, one after the other, once for each
-// module. The first that has symbols with functions counts; without any the
-// first that has others, as from a binary without debug information.
+// module. The first that has symbols with lines counts; without any the first that
+// has functions, and then the first that has others, as those of a binary without
+// debug information.
 type Chain struct {
 	suppliers []Supplier
 	mu        sync.Mutex
@@ -106,14 +107,26 @@ func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []T
 		if ctx.Err() != nil {
 			break
 		}
-		if r != nil && (found == nil || r.hasFunctions()) {
+		if r != nil && (found == nil || r.detail() > found.detail()) {
 			found = r
 		}
-		if found != nil && found.hasFunctions() {
+		if found != nil && found.detail() == mostDetail {
 			break
 		}
 	}
 	return found, tried, errors.Join(errs...)
 }
 
-func (r *Resolver) hasFunctions() bool { return r.x.funcs.len() > 0 }
+// mostDetail is that of symbols with lines.
+const mostDetail = 2
+
+// detail is how much the symbols say of an address.
+func (r *Resolver) detail() int {
+	switch {
+	case r.HasLines():
+		return mostDetail
+	case r.x.funcs.len() > 0:
+		return 1
+	}
+	return 0
+}

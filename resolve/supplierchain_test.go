@@ -30,10 +30,11 @@ func testResolver(t testing.TB, text string) *Resolver {
 	return r
 }
 
-// The first with functions counts; what others say is kept.
+// The first with lines counts, then the first with functions; what others say is kept.
 func TestChainOrder(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	second := testResolver(t, testSym("a", testID, "second"))
+	plain := testResolver(t, "MODULE Linux x86_64 "+testID+" a\nFUNC 1000 10 0 plain\n")
 	bare := testResolver(t, "MODULE Linux x86_64 "+testID+" a\nPUBLIC 1000 0 bare\n")
 	says := func(r *Resolver, tried string, err error) Supplier {
 		return supplierFunc(func(context.Context, Module) (*Resolver, []Tried, error) {
@@ -54,6 +55,8 @@ func TestChainOrder(t *testing.T) {
 		"first":             {[]Supplier{says(full, "", nil), says(second, "b", nil)}, answered{function: "full"}},
 		"second":            {[]Supplier{says(nil, "a", nil), says(second, "", nil)}, answered{"second", "a", ""}},
 		"bare, then full":   {[]Supplier{says(bare, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
+		"plain, then full":  {[]Supplier{says(plain, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
+		"bare, then plain":  {[]Supplier{says(bare, "a", nil), says(plain, "b", nil), says(bare, "c", nil)}, answered{"plain", "a\nb\nc", ""}},
 		"bare only":         {[]Supplier{says(nil, "a", nil), says(bare, "b", nil), says(nil, "c", nil)}, answered{"bare", "a\nb\nc", ""}},
 		"an error, and one": {[]Supplier{says(nil, "a", failed), says(full, "", nil)}, answered{"full", "a", "failed"}},
 		"errors":            {[]Supplier{says(nil, "a", failed), says(nil, "b", errors.New("other")), says(nil, "c", failed)}, answered{"", "a\nb\nc", "failed\nother"}},

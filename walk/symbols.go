@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -23,7 +24,10 @@ type Symbols struct {
 	// without.
 	Resolver *resolve.Resolver
 	Tried    []resolve.Tried // where symbols were looked for and are not
-	Err      error           // symbols that were there and could not be used
+	// OtherBinaries are files of the module's name that are other builds, where the
+	// binary was looked for and is not there.
+	OtherBinaries []string
+	Err           error // symbols that were there and could not be used
 	// Damage is what was met on the way of the stacks: rules that cannot be read,
 	// and what is wrong with the tables of the binary that were asked.
 	Damage []string
@@ -77,11 +81,15 @@ type moduleState struct {
 type moduleSymbols struct {
 	resolver *resolve.Resolver // nil without
 	binary   bool              // it is of the binary
+	lines    *resolve.Resolver // of the binary, if the symbol file has no lines and it has; else nil
 	tried    []resolve.Tried
 	err      error
 }
 
-type elfFile struct{ file *elfobj.File }
+type elfFile struct {
+	file  *elfobj.File
+	tried []resolve.Tried
+}
 
 // cfiTable is the rules of a section of the binary.
 type cfiTable struct {
@@ -141,12 +149,33 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 			y.ask(ctx, s, st.m)
 			y.binary = y.resolver != nil
 		}
+		if y.resolver != nil && !y.binary && !y.resolver.HasLines() && st.binaries() != nil && st.file(ctx) != nil {
+			y.lines = st.binaryLines(ctx)
+		}
 		if f := st.fileInMemory(); f != nil && y.resolver == nil {
 			var err error
 			y.resolver, _, err = readModule(ctx, f, dwarf2sym.Options{Demangle: true})
 			y.binary, y.err = true, errors.Join(y.err, err)
 		}
 	})
+}
+
+// binaryLines returns the symbols of the binary if it has lines, else nil. That it
+// cannot be read costs nothing that the symbol file has.
+func (st *moduleState) binaryLines(ctx context.Context) *resolve.Resolver {
+	r, _, _ := st.binaries().Symbols(ctx, st.m)
+	if r == nil || r.HasLines() {
+		return r
+	}
+	r.Close()
+	return nil
+}
+
+// names returns what says the functions and lines of addresses: the symbol file, or the
+// binary where the file has no lines; nil without any. The rules are those of resolver.
+func (st *moduleState) names(ctx context.Context) *resolve.Resolver {
+	y := st.symbolsFrom(ctx)
+	return cmp.Or(y.lines, y.resolver)
 }
 
 func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.Module) {
@@ -178,7 +207,7 @@ func (st *moduleState) binaries() *resolve.Binaries {
 func (st *moduleState) file(ctx context.Context) *elfobj.File {
 	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
-			b.file, _, _ = s.Binary(ctx, st.m) // what is wrong is told of its symbols
+			b.file, b.tried, _ = s.Binary(ctx, st.m) // what is wrong is told of its symbols
 			st.sources.hold(b.file)
 		}
 		if b.file == nil {

@@ -97,6 +97,7 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		if st := m.state; st != nil {
 			s := st.symbolsFrom(ctx)
 			m.Asked, m.Resolver, m.Tried, m.Err = true, s.resolver, s.tried, s.err
+			m.OtherBinaries = resolve.OtherModules(st.binary.known().tried)
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -233,7 +234,7 @@ func (u *unwinder) locate(f *Frame) {
 	u.module = u.stateOf(f.Module)
 	base := u.d.Modules[f.Module].Addr
 	u.rva = rva(f.Inst - base)
-	r := u.module.resolver(u.ctx)
+	r := u.module.names(u.ctx)
 	if r == nil {
 		return
 	}

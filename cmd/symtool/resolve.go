@@ -22,8 +22,8 @@ the module, one of the linker's if a binary is linked to a fixed address, or one
 of the process with --base. NAME+ADDR or NAME/ID+ADDR counts from the start of
 another module. Without ADDR, lines of standard input are read, each an ADDR.
 Symbols come from symbol files, plain or compressed with gzip or zstd, folders
-as dump --store makes them, binaries and symbol servers: the first that has the
-module is taken.
+as dump --store makes them, binaries and symbol servers: the first that has lines
+of the module is taken, else the first with functions, else the first that has it.
 `
 
 func resolveCommand(msgs *messages) *cli.Command {

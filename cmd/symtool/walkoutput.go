@@ -182,10 +182,16 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 			p.note(statusInput)
 			p.msgs.warnf("symtool: %s: %s", w.Path, text)
 		}
-		if !onStacks[i] || m.Resolver != nil {
+		if !onStacks[i] {
 			continue
 		}
 		name := nameOfModule(w.Dump, i)
+		if m.Resolver != nil {
+			if len(m.OtherBinaries) > 0 {
+				p.msgs.warnf("symtool: %s: no binary of %s: %s", w.Path, name, m.OtherBinaries[0])
+			}
+			continue
+		}
 		if p.verbose && len(m.Tried) > 0 {
 			for _, tried := range m.Tried {
 				p.msgs.warnf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
