@@ -166,6 +166,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.answer(rec, r, to)
+	if rec.status == 0 && ended(r.Context()) {
+		panic(http.ErrAbortHandler) // a client that only closed its side would take the empty answer for ours
+	}
 }
 
 // answer gives a request to what answers its kind.

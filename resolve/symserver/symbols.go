@@ -211,11 +211,14 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 // broken ends an answer that cannot be finished: the client must not take what it has
 // for all.
 func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
-	if err == nil || ended(r.Context()) || errors.Is(err, errClient) {
+	if err == nil || errors.Is(err, errClient) {
 		return
 	}
-	s.tellf("%s/%s: %v", f.root.dir, f.path, err)
-	if w.status != 0 {
+	gone := ended(r.Context())
+	if !gone {
+		s.tellf("%s/%s: %v", f.root.dir, f.path, err)
+	}
+	if gone || w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	for _, name := range []string{"ETag", "Last-Modified", "Cache-Control", "Content-Encoding", "Accept-Ranges"} {
