@@ -100,7 +100,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-hostile: ## the program over thousands of damaged files and over inputs made to cost much, each within limits of memory and time
+hostile: ## every command over thousands of damaged files, and the program over inputs made to cost much, each within limits of memory and time
 	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff
 
 golden: ## write the golden files and scripts anew; read the difference

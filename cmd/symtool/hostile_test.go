@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,29 +30,30 @@ const (
 	hostileTime  = 20 * time.Second
 )
 
-// hostileInputs are the files that are damaged: ELF32 and 64, both byte orders,
-// compressed sections, C, C++, Rust, DWARF 2 to 5. The program itself, in Go,
-// is the large one.
-var hostileInputs = []string{
-	"gcc-dwarf2.elf", "cpu-i686.elf", "cpu-mips.elf", "cpu-s390x.elf", "cpu-thumb.elf", "clang-dwarf5.elf",
-	"compressed-zlib.elf", "compressed-zstd.elf", "rust-v0.elf", "scopes-gcc5.elf", "lto-gcc.elf", "eh.elf",
-}
-
-// TestHostile runs the program over damaged variants of real files, each in a
-// process of its own: SYMTOOL_HOSTILE_RUNS byte-flipped ones of each file, and
-// one cut at each 1 %. No run may panic, hang, take too much memory or end with
-// a status that is not in the table. `make hostile` calls it.
+// TestHostile runs every command over damaged variants of real files, each in a
+// process of its own: SYMTOOL_HOSTILE_RUNS with changed bytes of each file, and
+// one cut at each 1 %. No run may panic, hang, take too much memory, end with a
+// status that is not in the table, fail without naming the file, leave something
+// beside its output, or write what symtool itself cannot read. `make hostile`
+// calls it; SYMTOOL_HOSTILE_KIND restricts it to subjects with that text in the name.
 func TestHostile(t *testing.T) {
 	runs, err := strconv.Atoi(os.Getenv("SYMTOOL_HOSTILE_RUNS"))
 	if err != nil || runs <= 0 {
 		t.Skip("takes minutes: make hostile sets SYMTOOL_HOSTILE_RUNS to the number of variants of each file")
 	}
 	program := testenv.Symtool(t)
-	h := hostile{t: t, program: program, dir: t.TempDir(), slots: make(chan struct{}, 2)}
-	for i, name := range hostileInputs {
-		h.file(name, testenv.Input(t, name), runs, uint64(i))
+	h := hostile{t: t, program: program, dir: t.TempDir(), whole: hostileWholes(t, program), slots: make(chan struct{}, 2)}
+	for i, subject := range hostileSubjects {
+		if !strings.Contains(subject.name, os.Getenv("SYMTOOL_HOSTILE_KIND")) {
+			continue
+		}
+		for k, name := range subject.files {
+			h.file(name, filepath.Join(h.whole, name), subject.commands, runs, uint64(100*i+k))
+		}
 	}
-	h.file("symtool", program, max(runs/4, 1), 99)
+	if strings.Contains("program", os.Getenv("SYMTOOL_HOSTILE_KIND")) {
+		h.file("symtool", program, []string{"dump -v --debug-dir . -o out.sym IN"}, max(runs/4, 1), 99)
+	}
 	h.wg.Wait()
 	t.Logf("%d runs; statuses %v; most memory %.1f MB, for a file of %.1f MB; longest %v",
 		h.count, h.statuses, float64(h.peak)/(1<<20), float64(h.peakSize)/(1<<20), h.longest.Round(time.Millisecond))
@@ -60,7 +63,8 @@ func TestHostile(t *testing.T) {
 type hostile struct {
 	t       *testing.T
 	program string
-	dir     string
+	dir     string // a folder for each run is in it
+	whole   string // the folder of the files before they are damaged
 	slots   chan struct{}
 	wg      sync.WaitGroup
 
@@ -71,38 +75,47 @@ type hostile struct {
 	longest        time.Duration
 }
 
-// file runs all variants of one file. It never holds the file in memory: the
-// kernel counts what this process once took to those that it starts.
-func (h *hostile) file(name, path string, runs int, seed uint64) {
+// file runs all variants of one file, each through one of the commands, in turn. It
+// never holds a large file in memory: the kernel counts what this process once took to
+// those that it starts.
+func (h *hostile) file(name, path string, commands []string, runs int, seed uint64) {
 	info, err := os.Stat(path)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	size := info.Size()
 	for percent := range int64(100) {
-		h.variant(fmt.Sprintf("%s cut at %d%%", name, percent), path, func(f *os.File) error {
+		h.variant(fmt.Sprintf("%s cut at %d%%", name, percent), path, commands[int(percent)%len(commands)], func(f *os.File) error {
 			return f.Truncate(size * percent / 100)
 		})
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for i := range runs {
 		seed := rng.Uint64()
-		h.variant(fmt.Sprintf("%s with bytes changed, variant %d", name, i), path, func(f *os.File) error {
+		h.variant(fmt.Sprintf("%s with bytes changed, variant %d", name, i), path, commands[i%len(commands)], func(f *os.File) error {
 			return changeBytes(f, size, rand.New(rand.NewPCG(seed, 2)))
 		})
 	}
 }
 
-// changeBytes changes up to 16 bytes of a file.
+// hostileNumbers are those at which something ends: offsets, sizes and counts become them.
+var hostileNumbers = []uint64{0, 1, math.MaxInt8, math.MaxUint8, math.MaxInt16, math.MaxUint16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64}
+
+// changeBytes changes a file in up to 16 places, of which half are in its first 512
+// bytes, where headers are: bytes by chance, or a number.
 func changeBytes(f *os.File, size int64, rng *rand.Rand) error {
-	var b [1]byte
+	var b [8]byte
 	for range 1 + rng.IntN(16) {
 		at := rng.Int64N(size)
-		if _, err := f.ReadAt(b[:], at); err != nil {
-			return err
+		if rng.IntN(2) == 0 {
+			at = rng.Int64N(min(size, 512))
 		}
-		b[0] ^= byte(1 + rng.IntN(255))
-		if _, err := f.WriteAt(b[:], at); err != nil {
+		changed := b[:min(int64(1)<<rng.IntN(4), size-at)]
+		binary.LittleEndian.PutUint64(b[:], rng.Uint64())
+		if rng.IntN(2) == 0 {
+			binary.LittleEndian.PutUint64(b[:], hostileNumbers[rng.IntN(len(hostileNumbers))])
+		}
+		if _, err := f.WriteAt(changed, at); err != nil {
 			return err
 		}
 	}
@@ -110,71 +123,132 @@ func changeBytes(f *os.File, size int64, rng *rand.Rand) error {
 }
 
 // variant starts one run.
-func (h *hostile) variant(what, path string, damage func(*os.File) error) {
+func (h *hostile) variant(what, path, command string, damage func(*os.File) error) {
 	h.slots <- struct{}{}
 	h.wg.Go(func() {
 		defer func() { <-h.slots }()
-		if why := h.run(path, damage); why != "" {
-			h.t.Errorf("%s: %s", what, why)
+		if why := h.run(path, command, damage); why != "" {
+			h.t.Errorf("%s: symtool %s: %s", what, command, why)
 		}
 	})
 }
 
 // damaged makes a damaged copy of a file.
-func (h *hostile) damaged(path string, damage func(*os.File) error) (*os.File, error) {
+func damaged(path, to string, damage func(*os.File) error) (size int64, err error) {
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(h.dir, "damaged")
+	out, err := os.Create(to)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	_, err = io.Copy(out, in)
-	return out, errors.Join(err, damage(out))
+	defer out.Close()
+	if _, err := io.Copy(out, in); err != nil {
+		return 0, err
+	}
+	if err := damage(out); err != nil {
+		return 0, err
+	}
+	info, err := out.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }
 
-// run dumps a damaged copy of a file; it returns what is wrong.
-func (h *hostile) run(path string, damage func(*os.File) error) string {
-	file, err := h.damaged(path, damage)
+// run runs a command over a damaged copy of a file; it returns what is wrong. The
+// command has a folder for itself. What is behind && reads the output.
+func (h *hostile) run(path, command string, damage func(*os.File) error) string {
+	dir, err := os.MkdirTemp(h.dir, "")
 	if err != nil {
 		return err.Error()
 	}
-	defer os.Remove(file.Name())
-	info, err := file.Stat()
-	if err := errors.Join(err, file.Close()); err != nil {
+	defer os.RemoveAll(dir)
+	name := filepath.Base(path)
+	size, err := damaged(path, filepath.Join(dir, name), damage)
+	if err != nil {
 		return err.Error()
 	}
-	size := info.Size()
+	if of, isIndex := strings.CutSuffix(name, ".idx"); isIndex { // is used if its file is beside it
+		if err := os.Link(strings.TrimSuffix(path, ".idx"), filepath.Join(dir, of)); err != nil {
+			return err.Error()
+		}
+	}
+	command, reader, _ := strings.Cut(command, " && ")
+	place := strings.NewReplacer("IN", name, "WHOLE", path, "FILES", h.whole)
+	status, why := h.command(dir, name, size, strings.Fields(place.Replace(command)))
+	if why == "" {
+		why = leftBehind(dir, strings.TrimSuffix(name, ".idx"))
+	}
+	if why == "" && reader != "" && status <= statusFindings {
+		if status, why = h.command(dir, name, size, strings.Fields(place.Replace(reader))); why == "" && status > statusFindings {
+			why = "cannot be read"
+		}
+		if why != "" {
+			why = fmt.Sprintf("what it wrote, by symtool %s: status %d: %s", reader, status, why)
+		}
+	}
+	return why
+}
+
+// leftBehind returns what lies in a folder beside the input and outputs.
+func leftBehind(dir, input string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err.Error()
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), input) && !strings.HasPrefix(e.Name(), "out") {
+			return "left behind: " + e.Name()
+		}
+	}
+	return ""
+}
+
+// command runs symtool in a folder; it returns the status, and what is wrong.
+func (h *hostile) command(dir, name string, size int64, args []string) (status int, why string) {
 	ctx, cancel := context.WithTimeout(context.Background(), hostileTime)
 	defer cancel()
 	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, h.program, "dump", "-v", "--debug-dir", h.dir, "-o", file.Name()+".sym", file.Name())
-	cmd.Stderr = &stderr
-	defer os.Remove(file.Name() + ".sym")
+	stdout := beginning{most: 1 << 16}
+	cmd := exec.CommandContext(ctx, h.program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir, "DEBUGINFOD_URLS=")
 	start := time.Now()
-	err = cmd.Run()
+	err := cmd.Run()
 	took := time.Since(start)
 	if cmd.ProcessState == nil {
-		return err.Error()
+		return 0, err.Error()
 	}
 	status, memory := cmd.ProcessState.ExitCode(), peakMemory(cmd.ProcessState)
 	h.note(status, memory, size, took)
 	limit := hostileBase + hostileRatio*size
 	switch text := stderr.String(); {
 	case ctx.Err() != nil:
-		return fmt.Sprintf("no end after %v", hostileTime)
-	case status != statusOK && status != statusInput:
-		return fmt.Sprintf("status %d: %.2000s", status, text)
+		return status, fmt.Sprintf("no end after %v", hostileTime)
+	case status != statusOK && status != statusFindings && status != statusInput:
+		return status, fmt.Sprintf("status %d: %.2000s", status, text)
 	case strings.Contains(text, "internal error") || strings.Contains(text, "panic") || strings.Contains(text, "goroutine "):
-		return fmt.Sprintf("a panic: %.2000s", text)
-	case status == statusInput && text == "":
-		return "status 3 without a message"
+		return status, fmt.Sprintf("a panic: %.2000s", text)
+	case status == statusInput && !strings.Contains(text, name) && !strings.Contains(stdout.String(), name): // lint prints damage among the findings
+		return status, fmt.Sprintf("status 3, and no message has the name of the file: %.2000s", text)
 	case memory > limit:
-		return fmt.Sprintf("%d bytes of memory for a file of %d, want at most %d", memory, size, limit)
+		return status, fmt.Sprintf("%d bytes of memory for a file of %d, want at most %d", memory, size, limit)
 	}
-	return ""
+	return status, ""
+}
+
+// beginning keeps the first bytes of what is written to it.
+type beginning struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), b.most-b.Len())])
+	return len(p), nil
 }
 
 // peakMemory is the largest resident size of an ended process, in bytes.
