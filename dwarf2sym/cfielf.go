@@ -8,7 +8,6 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -154,7 +153,7 @@ func cfiSectionsBy(f *elfobj.File, want func(*elfobj.Section) bool) (list cfiSec
 			list = append(list, s)
 		}
 	}
-	sorting.StableFunc(list, func(a, b *elfobj.Section) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(list, func(a, b *elfobj.Section) int { return cmp.Compare(a.Addr, b.Addr) })
 	return list
 }
 

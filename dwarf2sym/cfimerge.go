@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -44,7 +43,7 @@ func (r *cfiReader) sortFDEs() (eh int) {
 			eh++
 		}
 	}
-	sorting.Func(keys, func(a, b key) int {
+	slices.SortFunc(keys, func(a, b key) int {
 		switch {
 		case a.debug != b.debug:
 			if b.debug {
@@ -70,7 +69,7 @@ func (r *cfiReader) sortBlocks() []symfmt.CFIBlock {
 	blocks := r.w.table.Blocks
 	byRVA := func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(blocks, byRVA) {
-		sorting.Func(blocks, byRVA)
+		slices.SortFunc(blocks, byRVA)
 	}
 	return blocks
 }
@@ -111,7 +110,7 @@ func (r *cfiReader) pieces(from, to int) []cfiPiece {
 		i = next
 	}
 	advance(^uint64(0))
-	sorting.Func(pieces, func(a, b cfiPiece) int {
+	slices.SortFunc(pieces, func(a, b cfiPiece) int {
 		if a.fde != b.fde {
 			return cmp.Compare(a.fde, b.fde)
 		}

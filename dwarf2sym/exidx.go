@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // ARM's exception index tables -> STACK CFI. .ARM.exidx has two words for a
@@ -141,7 +140,7 @@ func prel31(word uint32, place uint64) uint32 {
 // pieces sorts the entries and returns the code of those that may have rules.
 func (x *exidxReader) pieces() []cfiPiece {
 	r := x.r
-	sorting.StableFunc(x.entries, func(a, b exidxEntry) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortStableFunc(x.entries, func(a, b exidxEntry) int { return cmp.Compare(a.lo, b.lo) })
 	pieces := make([]cfiPiece, 0, len(x.entries))
 	for i := range x.entries {
 		e := &x.entries[i]

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // row is a row of a line table, valid up to the next row of its sequence.
@@ -362,7 +361,7 @@ func (t *lineTable) endSequence(s *lineState) {
 	case len(rows) == 0:
 	case !slices.IsSortedFunc(rows, byAddr):
 		// Not allowed (6.2.5), but seen; addresses in order are worth more.
-		sorting.StableFunc(rows, byAddr)
+		slices.SortStableFunc(rows, byAddr)
 		fallthrough
 	default:
 		if lo := rows[0].addr; lo < s.addr {

@@ -3,9 +3,9 @@ package dwarf2sym
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // placedProblem is a problem with what orders it for any number of workers.
@@ -74,7 +74,7 @@ func (r *reader) addProblems(l *problemList) {
 // sortedProblems returns all problems in order, the first allProblems of those
 // in units.
 func (r *reader) sortedProblems() []bin.Problem {
-	sorting.StableFunc(r.problems, func(a, b placedProblem) int {
+	slices.SortStableFunc(r.problems, func(a, b placedProblem) int {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
 	})
 	var out []bin.Problem

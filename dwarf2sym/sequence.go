@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sort"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // sortSequences puts the sequences in order of their start.
@@ -13,7 +11,7 @@ import (
 // They overlap in damaged files, and where functions that the linker dropped
 // got the address 0 in a program that has code there.
 func (t *lineTable) sortSequences() {
-	sorting.StableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortStableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
 	for i := 1; i < len(t.seqs); i++ {
 		if t.seqs[i].lo < t.seqs[i-1].hi {
 			t.findReach()
@@ -107,7 +105,7 @@ func (t *lineTable) paintRows(seqs []sequence, lo, hi uint64, emit func(lo, hi u
 		}
 	}
 	t.byFit = byFit
-	sorting.Func(byFit, func(a, b *sequence) int { return -betterFit(a, b, lo, hi) })
+	slices.SortFunc(byFit, func(a, b *sequence) int { return -betterFit(a, b, lo, hi) })
 	t.sweep.reset(len(byFit))
 	for i, s := range byFit {
 		t.sweep.claim(i, max(s.lo, lo), min(s.hi, hi))

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Units is what the units of .debug_info say of themselves, type units left out. Its
@@ -129,6 +129,6 @@ func sortedCounts(names map[string]int) []UnitCount {
 	for name, n := range names {
 		all = append(all, UnitCount{name, n})
 	}
-	sorting.Func(all, func(a, b UnitCount) int { return cmp.Or(b.Units-a.Units, cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b UnitCount) int { return cmp.Or(b.Units-a.Units, cmp.Compare(a.Name, b.Name)) })
 	return all
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -53,7 +52,7 @@ func (p *Pass) named() []elfobj.Range {
 		}
 		all = append(all, elfobj.Range{Start: p.binary.addr(pub.RVA), End: end})
 	}
-	sorting.Func(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
 	n := 0
 	for _, r := range all {
 		if n > 0 && r.Start <= all[n-1].End {
@@ -101,7 +100,7 @@ func (p *Pass) reportUnnamed(part *execcode.Part, left []elfobj.Range, padding e
 	if left = left[:n]; n == 0 {
 		return
 	}
-	sorting.StableFunc(left, func(a, b elfobj.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
+	slices.SortStableFunc(left, func(a, b elfobj.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
 	var say []string
 	for _, r := range left[:min(n, maxCodePieces)] {
 		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(p.binary.rva(r.Start)), r.End-r.Start))

@@ -3,7 +3,6 @@ package lint
 import (
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -209,7 +208,7 @@ func (t *stackRows) cfa(row *stackRow) place { return t.places[row.rules[0]] }
 // finish puts the blocks in order.
 func (t *stackRows) finish() {
 	t.known, t.number, t.setNum = nil, nil, nil
-	sorting.StableFunc(t.blocks, func(a, b rowBlock) int {
+	slices.SortStableFunc(t.blocks, func(a, b rowBlock) int {
 		if a.rva != b.rva {
 			return cmpRVA(a.rva, b.rva)
 		}

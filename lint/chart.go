@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -86,7 +85,7 @@ func (c *chart) gaps(m *Map, runs []run, most int) {
 			list = append(list, r)
 		}
 	}
-	sorting.Func(list, func(a, b run) int {
+	slices.SortFunc(list, func(a, b run) int {
 		return cmp.Or(cmp.Compare(b.Size(), a.Size()), cmp.Compare(a.RVA, b.RVA))
 	})
 	c.AllGaps = len(list)
@@ -135,7 +134,7 @@ func (c *chart) worst(m *Map, most int) {
 	}
 	c.AllLack = len(list)
 	take := func(lack func(f *MappedFunc) uint64) []*MappedFunc {
-		sorting.Func(list, func(a, b *MappedFunc) int {
+		slices.SortFunc(list, func(a, b *MappedFunc) int {
 			return cmp.Or(cmp.Compare(lack(b), lack(a)), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
 		})
 		return list[:min(len(list), most)]
@@ -160,7 +159,7 @@ func (c *chart) addCode(cov *Coverage, m *Map) {
 		}
 		c.Worst = append(c.Worst, chartFunc{Place{extent(g.RVA, g.Size)}, name, Share{g.Missing, g.Size}, Share{}, uint32(g.Line)})
 	}
-	sorting.StableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
+	slices.SortStableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
 }
 
 // withoutRepeats are the functions of one list that lack call frame information,

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -187,7 +186,7 @@ func addGap(gaps []Gap, g Gap) []Gap {
 }
 
 func sortGaps(gaps []Gap) {
-	sorting.Func(gaps, func(a, b Gap) int {
+	slices.SortFunc(gaps, func(a, b Gap) int {
 		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
 	})
 }
@@ -230,7 +229,7 @@ func mergeRanges(all []symfmt.Range) []symfmt.Range {
 	all = slices.DeleteFunc(all, func(r symfmt.Range) bool { return r.Size == 0 })
 	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(all, byRVA) {
-		sorting.Func(all, byRVA)
+		slices.SortFunc(all, byRVA)
 	}
 	out := all[:0]
 	for _, r := range all {

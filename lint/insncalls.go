@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -155,7 +154,7 @@ func (b *elfBinary) mapping(modes []codeMode, known map[string]callStep) []codeM
 		}
 	})
 	b.problem("symbols", err)
-	sorting.StableFunc(modes, func(a, b codeMode) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortStableFunc(modes, func(a, b codeMode) int { return cmp.Compare(a.addr, b.addr) })
 	return modes
 }
 

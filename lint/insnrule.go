@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -183,7 +182,7 @@ func total(counts map[string]int) (n int) {
 // byReason lists counts, greatest first.
 func byReason(counts map[string]int) string {
 	keys := slices.Sorted(maps.Keys(counts))
-	sorting.StableFunc(keys, func(a, b string) int { return counts[b] - counts[a] })
+	slices.SortStableFunc(keys, func(a, b string) int { return counts[b] - counts[a] })
 	for i, k := range keys {
 		keys[i] = fmt.Sprintf("%s: %d", k, counts[k])
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -78,7 +77,7 @@ func (c *lineCover) end() (n uint64) {
 func mergeSpans(spans []lineSpan) []lineSpan {
 	byStart := func(a, b lineSpan) int { return cmp.Compare(a.start, b.start) }
 	if !slices.IsSortedFunc(spans, byStart) {
-		sorting.Func(spans, byStart)
+		slices.SortFunc(spans, byStart)
 	}
 	out := spans[:0]
 	for _, s := range spans {

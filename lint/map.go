@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -123,7 +122,7 @@ func (m *Map) finish(p *Pass) {
 		next++
 	}
 	for _, list := range [][]MappedFunc{m.Functions, m.Publics} {
-		sorting.StableFunc(list, func(a, b MappedFunc) int {
+		slices.SortStableFunc(list, func(a, b MappedFunc) int {
 			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
 		})
 	}
@@ -148,7 +147,7 @@ func (m *Map) lacks(g *Gap) {
 
 // joined sorts pieces, and joins those that touch or overlap.
 func joined(list []Extent) []Extent {
-	sorting.Func(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
+	slices.SortFunc(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := list[:0]
 	for _, e := range list {
 		out = appendExtent(out, e)

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -111,7 +110,7 @@ func suffixedNames(p *Pass) (func(*symfmt.Record), func()) {
 // findClean sets there of the names; hashes are those of all names. The names are few,
 // and are sorted in place.
 func findClean(names []suffixed, hashes *Table[uint64]) {
-	sorting.Func(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
+	slices.SortFunc(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
 	for _, h := range hashes.All {
 		i, _ := slices.BinarySearchFunc(names, *h, func(s suffixed, h uint64) int { return cmp.Compare(s.clean, h) })
 		for ; i < len(names) && names[i].clean == *h && !names[i].there; i++ {

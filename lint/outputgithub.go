@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // GitHub shows 10 annotations of each severity of a step.
@@ -98,7 +96,7 @@ func byRuleOnly(list []annotation) (joined []annotation) {
 		joined[i].count += a.count
 		joined[i].files++
 	}
-	sorting.StableFunc(joined, func(a, b annotation) int {
+	slices.SortStableFunc(joined, func(a, b annotation) int {
 		if (a.id == unreadID) != (b.id == unreadID) {
 			return cmp.Compare(a.id, b.id)
 		}

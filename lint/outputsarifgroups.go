@@ -3,8 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
-
-	"github.com/symtool/symtool/internal/sorting"
+	"slices"
 )
 
 // GitHub's limits for code scanning: it refuses a file with more runs than 20,
@@ -40,7 +39,7 @@ func sarifGroups(reports []*Report, maxResults, maxBytes int) []sarifGroup {
 
 // sarifCut keeps the most severe results when there are too many files.
 func sarifCut(groups []sarifGroup, maxResults, maxBytes int) []sarifGroup {
-	sorting.StableFunc(groups, func(a, b sarifGroup) int { return cmp.Compare(b.first.Severity, a.first.Severity) })
+	slices.SortStableFunc(groups, func(a, b sarifGroup) int { return cmp.Compare(b.first.Severity, a.first.Severity) })
 	size := 0
 	for i := range groups {
 		if size += groups[i].size(); i == maxResults || size > maxBytes {

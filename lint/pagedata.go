@@ -8,8 +8,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // pageLimits bound what the page tells of a file, so that the page stays small
@@ -102,7 +100,7 @@ func mappedSymbols(a *axis, m *Map) []*MappedFunc {
 			list = append(list, p)
 		}
 	}
-	sorting.StableFunc(list, func(a, b *MappedFunc) int { return cmp.Compare(a.RVA, b.RVA) })
+	slices.SortStableFunc(list, func(a, b *MappedFunc) int { return cmp.Compare(a.RVA, b.RVA) })
 	return list
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -190,7 +189,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 
 // sortFindings puts findings of a file in order: by place.
 func sortFindings(findings []Finding) {
-	sorting.StableFunc(findings, func(a, b Finding) int {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 }

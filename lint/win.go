@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -181,7 +180,7 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 		for i, f := range p.Functions.All {
 			starts[i].rva = f.RVA
 		}
-		sorting.StableFunc(starts, func(a, b funcParam) int { return cmp.Compare(a.rva, b.rva) })
+		slices.SortStableFunc(starts, func(a, b funcParam) int { return cmp.Compare(a.rva, b.rva) })
 		find := func(rva symfmt.RVA) (int, bool) {
 			return slices.BinarySearchFunc(starts, rva, func(f funcParam, rva symfmt.RVA) int { return cmp.Compare(f.rva, rva) })
 		}

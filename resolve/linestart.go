@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -87,7 +86,7 @@ func readLineCodes(text []byte, start symfmt.RVA) (lines []lineCode) {
 	}
 	byOffset := func(a, b lineCode) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(lines, byOffset) {
-		sorting.StableFunc(lines, byOffset)
+		slices.SortStableFunc(lines, byOffset)
 	}
 	kept := lines[:0]
 	for _, l := range lines {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Flat is the code of a FUNC cut where a line or an inlined function begins or
@@ -159,9 +157,9 @@ func (s Segment) same(o Segment) bool {
 func (p *Flattener) sort() {
 	byOffset := func(a, b lineRow) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(p.lines, byOffset) {
-		sorting.StableFunc(p.lines, byOffset)
+		slices.SortStableFunc(p.lines, byOffset)
 	}
-	sorting.StableFunc(p.inlines, func(a, b inlineRow) int {
+	slices.SortStableFunc(p.inlines, func(a, b inlineRow) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.off, b.off))
 	})
 	p.depths = p.depths[:0]

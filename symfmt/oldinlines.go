@@ -3,8 +3,6 @@ package symfmt
 import (
 	"cmp"
 	"slices"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // OldInlines gives the INLINE and INLINE_ORIGIN records the form that Breakpad's
@@ -82,7 +80,7 @@ func (o *oldInlines) load(f *Func) {
 	}
 	byAddress := func(a, b Line) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(o.lines, byAddress) {
-		sorting.StableFunc(o.lines, byAddress)
+		slices.SortStableFunc(o.lines, byAddress)
 	}
 }
 

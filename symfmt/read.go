@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -319,7 +319,7 @@ func (b *builder) sortProblems() {
 		}
 		return Pos{Line: math.MaxInt}
 	}
-	sorting.StableFunc(b.rd.report.Problems, func(x, y bin.Problem) int {
+	slices.SortStableFunc(b.rd.report.Problems, func(x, y bin.Problem) int {
 		return comparePos(place(x), place(y))
 	})
 }

@@ -2,8 +2,7 @@ package symfmt
 
 import (
 	"fmt"
-
-	"github.com/symtool/symtool/internal/sorting"
+	"slices"
 )
 
 // references checks the numbers by which records name a FILE or INLINE_ORIGIN.
@@ -60,7 +59,7 @@ func (u *references) report(rd *Reader, later bool) error {
 		}
 		uses = append(uses, use)
 	}
-	sorting.Func(uses, func(a, b *pendingUse) int {
+	slices.SortFunc(uses, func(a, b *pendingUse) int {
 		return comparePos(Pos{a.err.Line, a.err.Col}, Pos{b.err.Line, b.err.Col})
 	})
 	for _, use := range uses {

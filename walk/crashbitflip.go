@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -69,7 +68,7 @@ func (m *documentMaker) bitFlips(a *crashAnalysis) []DocBitFlip {
 			}
 		}
 	}
-	sorting.StableFunc(f.found, func(a, b DocBitFlip) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	slices.SortStableFunc(f.found, func(a, b DocBitFlip) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return f.found
 }
 

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -244,7 +243,7 @@ func (m *documentMaker) unloadedAt(addr uint64) []DocUnloadedAt {
 		}
 		all = append(all, at)
 	}
-	sorting.Func(all, func(a, b DocUnloadedAt) int { return cmp.Compare(a.Module, b.Module) })
+	slices.SortFunc(all, func(a, b DocUnloadedAt) int { return cmp.Compare(a.Module, b.Module) })
 	return all
 }
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // maxFindings is how many findings a verdict tells: more than anybody reads, and
@@ -189,7 +187,7 @@ func (v *verifier) number(s *Stack, f *Frame) int {
 // sortFindings puts errors first, of these what lost a stack, then kinds by
 // weight, then by place.
 func sortFindings(list []Finding) {
-	sorting.StableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
+	slices.SortStableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
 }
 
 func compareFindings(a, b *Finding) int {

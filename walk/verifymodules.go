@@ -3,9 +3,9 @@ package walk
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/resolve"
 )
 
@@ -221,7 +221,7 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 			rest += d.bare + d.unused
 		}
 	}
-	sorting.Func(list, func(a, b int) int {
+	slices.SortFunc(list, func(a, b int) int {
 		x, y := v.broken[a], v.broken[b]
 		return cmp.Or(cmp.Compare(y.first, x.first), cmp.Compare(y.weak, x.weak), cmp.Compare(a, b))
 	})

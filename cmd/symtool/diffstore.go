@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
@@ -241,7 +240,7 @@ func pairFiles(old, new []*storeFile) (pairs []filePair) {
 	for _, f := range new {
 		pairs = append(pairs, filePair{new: f})
 	}
-	sorting.Func(pairs, func(a, b filePair) int {
+	slices.SortFunc(pairs, func(a, b filePair) int {
 		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.place(), b.place()), cmp.Compare(a.oldPlace(), b.oldPlace()))
 	})
 	return pairs

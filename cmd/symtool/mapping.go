@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // mapFlagNames are the flags that need --map or --map-file.
@@ -211,7 +210,7 @@ func (cfg *mapConfig) writeList(mapped []dwarf2sym.MappedFile) error {
 	}
 	// One file is enough for a name: its digest is in it.
 	byName := func(a, b dwarf2sym.MappedFile) int { return cmp.Compare(a.Name, b.Name) }
-	sorting.Func(mapped, func(a, b dwarf2sym.MappedFile) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
+	slices.SortFunc(mapped, func(a, b dwarf2sym.MappedFile) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
 	mapped = slices.CompactFunc(mapped, func(a, b dwarf2sym.MappedFile) bool { return byName(a, b) == 0 })
 	out, err := createOutput(cfg.list, io.Discard)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/resolve"
 )
 
@@ -311,7 +310,7 @@ func (f *logFilter) oddNames() []string {
 			f.odd = append(f.odd, name)
 		}
 	}
-	sorting.Func(f.odd, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	slices.SortFunc(f.odd, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	f.odd = slices.Compact(f.odd)
 	return f.odd
 }

@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"math"
 	"slices"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // loadPage is the page to which LoadBase rounds. It is the page of most
@@ -75,7 +73,7 @@ func (f *File) CodeRanges() []Range {
 		all = f.execSegments()
 	}
 	all = slices.DeleteFunc(all, func(r Range) bool { return r.Start == r.End })
-	sorting.Func(all, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	slices.SortFunc(all, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	return all
 }
 
@@ -106,7 +104,7 @@ func rangeOf(addr, size uint64) Range {
 }
 
 func merge(in []Range) []Range {
-	sorting.Func(in, func(a, b Range) int {
+	slices.SortFunc(in, func(a, b Range) int {
 		if a.Start < b.Start {
 			return -1
 		}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // In a relocatable file (ET_REL) the contents of a section are complete only
@@ -298,7 +297,7 @@ func (t *relocTable) sort() error {
 		t.sorted = append(t.sorted, *r)
 		return true
 	})
-	sorting.StableFunc(t.sorted, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
+	slices.SortStableFunc(t.sorted, func(a, b relocation) int { return cmp.Compare(a.off, b.off) })
 	return err
 }
 

@@ -3,9 +3,9 @@ package execcode
 import (
 	"cmp"
 	"debug/elf"
+	"slices"
 
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Data returns the ranges of a file's code that symbols declare to be data, by
@@ -58,7 +58,7 @@ func isMark(name []byte) bool {
 // marked returns the data from each $d up to the next mapping symbol, or to the end of
 // its executable range.
 func marked(f *elfobj.File, marks []mark) (all []elfobj.Range) {
-	sorting.StableFunc(marks, func(a, b mark) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.addr, b.addr) })
 	exec := f.ExecRanges()
 	for i, m := range marks {
 		for exec[0].End <= m.addr {
@@ -78,7 +78,7 @@ func marked(f *elfobj.File, marks []mark) (all []elfobj.Range) {
 
 // join sorts ranges, and joins those that touch or overlap.
 func join(all []elfobj.Range) []elfobj.Range {
-	sorting.Func(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
 	n := 0
 	for _, r := range all {
 		switch {

@@ -10,10 +10,10 @@ package execcode
 import (
 	"cmp"
 	"debug/elf"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Kind says what a Part holds.
@@ -46,7 +46,7 @@ func Parts(f *elfobj.File) []Part {
 	if !f.HasSections() {
 		all = segments(f)
 	}
-	sorting.StableFunc(all, func(a, b Part) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(all, func(a, b Part) int { return cmp.Compare(a.Start, b.Start) })
 	n, end := 0, uint64(0)
 	for _, p := range all {
 		if p.Start = max(p.Start, end); p.Start >= p.End {

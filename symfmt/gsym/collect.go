@@ -2,9 +2,9 @@ package gsym
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -82,7 +82,7 @@ func (s *scratch) collectLines(f *symfmt.Func) {
 		s.lines = append(s.lines, line{off, end, r.Line.Num, r.Line.File})
 	}
 	if !ascending {
-		sorting.StableFunc(s.lines, func(a, b line) int { return cmp.Compare(a.off, b.off) })
+		slices.SortStableFunc(s.lines, func(a, b line) int { return cmp.Compare(a.off, b.off) })
 	}
 	end := uint32(0) // of the row before
 	for i, l := range s.lines {
@@ -235,7 +235,7 @@ func (s *scratch) sortRanges() []depthRange {
 			s.sorted = append(s.sorted, depthRange{s.nodes[i].depth, r.off, r.end, uint32(i)})
 		}
 	}
-	sorting.StableFunc(s.sorted, compareDepthRanges)
+	slices.SortStableFunc(s.sorted, compareDepthRanges)
 	return s.sorted
 }
 

@@ -2,8 +2,8 @@ package gsym
 
 import (
 	"cmp"
+	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -140,9 +140,9 @@ func (e *encoder) findOwnFile() {
 }
 
 func sortRanges(r []codeRange) {
-	sorting.Func(r, func(a, b codeRange) int { return cmp.Compare(a.off, b.off) })
+	slices.SortFunc(r, func(a, b codeRange) int { return cmp.Compare(a.off, b.off) })
 }
 
 func sortCode(r []symfmt.Range) {
-	sorting.Func(r, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+	slices.SortFunc(r, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -123,7 +122,7 @@ func (p *plan) sortPublics() {
 func sortBy(s []uint32, compare func(i, j uint32) int) {
 	full := func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) }
 	if !slices.IsSortedFunc(s, full) {
-		sorting.Func(s, full)
+		slices.SortFunc(s, full)
 	}
 }
 
@@ -228,7 +227,7 @@ func (p *plan) close(ended func(end symfmt.RVA) bool) {
 
 // finish numbers the FunctionInfos: those of an item are one behind the other.
 func (p *plan) finish() {
-	sorting.StableFunc(p.pending, func(a, b piece) int { return cmp.Compare(a.item, b.item) })
+	slices.SortStableFunc(p.pending, func(a, b piece) int { return cmp.Compare(a.item, b.item) })
 	p.pieces, p.pending = p.pending, nil
 	first := uint32(0)
 	for i := range p.items {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Policy says what Collect removes, beside leftovers and empty folders. The last
@@ -94,7 +93,7 @@ type condemned struct {
 // choose takes the versions that go, oldest first, and adds up those that stay.
 func (c *collector) choose(versions []*Version, now time.Time) (out []condemned) {
 	newest := slices.Clone(versions)
-	sorting.StableFunc(newest, func(a, b *Version) int {
+	slices.SortStableFunc(newest, func(a, b *Version) int {
 		return cmp.Or(b.Time().Compare(a.Time()), cmp.Compare(b.Name, a.Name), cmp.Compare(b.ID, a.ID))
 	})
 	rank := map[string]int{}

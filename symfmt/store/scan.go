@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Entry is a file of a store.
@@ -107,7 +106,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 	for _, v := range versions {
 		l.Versions = append(l.Versions, v)
 	}
-	sorting.Func(l.Versions, func(a, b *Version) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(l.Versions, func(a, b *Version) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return l, nil
 }
 

@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Finding is something wrong with a file or a folder of a store.
@@ -54,7 +54,7 @@ func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, e
 			r.Problems = append(r.Problems, one.Problems...)
 			return nil
 		})
-	sorting.StableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.Path, b.Path) })
 	return r, err
 }
 

@@ -2,8 +2,8 @@ package symcache
 
 import (
 	"cmp"
+	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -114,6 +114,6 @@ func (t *nameTable) origin(i uint32, name func(uint32) string) symfmt.OriginID {
 
 // finish puts what was asked for in order of its numbers.
 func (t *nameTable) finish() {
-	sorting.Func(t.m.Files, func(a, b symfmt.File) int { return cmp.Compare(a.ID, b.ID) })
-	sorting.Func(t.m.Origins, func(a, b symfmt.InlineOrigin) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(t.m.Files, func(a, b symfmt.File) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(t.m.Origins, func(a, b symfmt.InlineOrigin) int { return cmp.Compare(a.ID, b.ID) })
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -48,7 +47,7 @@ func unique[T any](s []T, rva func(*T) symfmt.RVA, key func(*T) hash) []T {
 	for i := range s {
 		order[i] = keyed{key(&s[i]), int32(i)}
 	}
-	sorting.Func(order, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
+	slices.SortFunc(order, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
 	copies := make([]bool, len(s))
 	for k := 1; k < len(order); k++ {
 		copies[order[k].i] = order[k].key == order[k-1].key

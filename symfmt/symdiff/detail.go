@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -318,7 +317,7 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 	for i := range order {
 		order[i] = i
 	}
-	sorting.StableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
+	slices.SortStableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
 	var text []byte // an INLINE may have as many ranges as the file has room for
 	for _, i := range order {
 		in := &inlines[i]

@@ -2,8 +2,7 @@ package symdiff
 
 import (
 	"cmp"
-
-	"github.com/symtool/symtool/internal/sorting"
+	"slices"
 )
 
 // compareFuncs tells what differs between matched functions, and which have no
@@ -35,7 +34,7 @@ func (r *Result) compareFuncs() error {
 
 // sortChanges sorts by address in the new file.
 func (r *Result) sortChanges(changes []Change) {
-	sorting.StableFunc(changes, func(x, y Change) int {
+	slices.SortStableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.place(x), r.place(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -71,7 +70,7 @@ func (o *Outline) code() []symfmt.Range {
 
 // union sorts ranges and joins those that touch or overlap.
 func union(ranges []symfmt.Range) []symfmt.Range {
-	sorting.Func(ranges, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+	slices.SortFunc(ranges, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := ranges[:0]
 	for _, r := range ranges {
 		if n := len(out); n > 0 {

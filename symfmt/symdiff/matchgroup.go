@@ -2,8 +2,7 @@ package symdiff
 
 import (
 	"cmp"
-
-	"github.com/symtool/symtool/internal/sorting"
+	"slices"
 )
 
 // keyed is a function and what it is matched by.
@@ -33,7 +32,7 @@ func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 
 // sortKeys sorts by key and then by address.
 func sortKeys(s []keyed, funcs []Func) {
-	sorting.Func(s, func(x, y keyed) int {
+	slices.SortFunc(s, func(x, y keyed) int {
 		if x.key != y.key {
 			return cmp.Compare(x.key, y.key)
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -79,7 +78,7 @@ func (r *Result) comparePaths() {
 		return slices.Compact(names)
 	}
 	olds, news := only(r.Old, r.New), only(r.New, r.Old)
-	sorting.Func(news, fromEnd)
+	slices.SortFunc(news, fromEnd)
 	count := map[[2]string]int{}
 	for _, name := range olds {
 		// The name with the longest end in common is beside the place of this one.
@@ -97,7 +96,7 @@ func (r *Result) comparePaths() {
 	for folders, n := range count {
 		r.Paths = append(r.Paths, PathMove{folders[0], folders[1], n})
 	}
-	sorting.Func(r.Paths, func(x, y PathMove) int {
+	slices.SortFunc(r.Paths, func(x, y PathMove) int {
 		return cmp.Or(cmp.Compare(y.Files, x.Files), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }

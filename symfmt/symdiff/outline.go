@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -241,7 +240,7 @@ func (b *outliner) finish() (*Outline, error) {
 	}
 	b.cfi.fresh(o.Arch, o.Source.size)
 	o.CFI, o.Rows = b.cfi.finish()
-	sorting.StableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
+	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
 		o.Problems = append(o.Problems, bin.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, o.Rows.most)})

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -40,7 +39,7 @@ func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
 	for i, pair := range pairs {
 		cuts = append(cuts, cut{rva: o.Publics[i].RVA, pair: pair})
 	}
-	sorting.Func(cuts, func(a, b cut) int {
+	slices.SortFunc(cuts, func(a, b cut) int {
 		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(b.end, a.end), cmp.Compare(b.pair, a.pair))
 	})
 	return cuts
@@ -100,7 +99,7 @@ func (r *Result) compareOutside() {
 	first := len(r.Changes)
 	r.comparePieces()
 	changes := r.Changes[first:]
-	sorting.StableFunc(changes, func(x, y Change) int { return cmp.Compare(r.piecePlace(x), r.piecePlace(y)) })
+	slices.SortStableFunc(changes, func(x, y Change) int { return cmp.Compare(r.piecePlace(x), r.piecePlace(y)) })
 	r.compareWins()
 }
 
@@ -172,7 +171,7 @@ func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 				}
 			}
 		}
-		sorting.Func(out, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
+		slices.SortFunc(out, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
 		return out
 	}
 	step := func(keyA, keyB func(Piece) hash) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -211,7 +210,7 @@ func (p *partFinder) byLines() error {
 	})
 	// One after another in order of the source, so that each whole is read once.
 	mine := p.part.o.Funcs
-	sorting.StableFunc(p.parts, func(x, y partOf) int {
+	slices.SortStableFunc(p.parts, func(x, y partOf) int {
 		f, g := &mine[x.i], &mine[y.i]
 		return cmp.Or(cmp.Compare(f.First, g.First), cmp.Compare(f.FirstLine, g.FirstLine))
 	})

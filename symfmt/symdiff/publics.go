@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -117,7 +116,7 @@ func (r *Result) comparePublics() {
 	}
 	r.becamePublic()
 	changes := r.Changes[first:] // becamePublic takes out PUBLICs only
-	sorting.StableFunc(changes, func(x, y Change) int {
+	slices.SortStableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.publicPlace(x), r.publicPlace(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }
@@ -141,7 +140,7 @@ func publicKeys(publics []Public, other []int32, key func(*Public) hash) []keyed
 			out = append(out, keyed{key(&publics[i]), int32(i)})
 		}
 	}
-	sorting.Func(out, func(x, y keyed) int {
+	slices.SortFunc(out, func(x, y keyed) int {
 		return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(publics[x.i].RVA, publics[y.i].RVA), cmp.Compare(x.i, y.i))
 	})
 	return out

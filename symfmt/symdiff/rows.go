@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -222,7 +221,7 @@ func (c *cfiReader) finish() ([]Span, *Rows) {
 	if slices.IsSortedFunc(c.blocks, byRVA) && disjoint(c.blocks) {
 		return joinSpans(c.spans), c.rows
 	}
-	sorting.StableFunc(c.blocks, byRVA)
+	slices.SortStableFunc(c.blocks, byRVA)
 	out := make([]Span, 0, len(c.spans))
 	at := symfmt.RVA(0)
 	for _, b := range c.blocks {

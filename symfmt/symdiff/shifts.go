@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -38,7 +37,7 @@ func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 // sorted puts shifts in order. One between two of another distance is of something
 // that moved by itself, and says nothing of what is behind it.
 func (s shifts) sorted() shifts {
-	sorting.Func(s, func(x, y shift) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.by, y.by)) })
+	slices.SortFunc(s, func(x, y shift) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.by, y.by)) })
 	s = slices.Compact(s)
 	out := s[:0]
 	for i, x := range s {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -98,7 +97,7 @@ func (f *frameBuilder) blocks() (kept []uint32) {
 		}
 		kept = append(kept, uint32(i))
 	}
-	sorting.StableFunc(kept, func(i, j uint32) int {
+	slices.SortStableFunc(kept, func(i, j uint32) int {
 		return cmp.Compare(f.table.Blocks[i].RVA, f.table.Blocks[j].RVA)
 	})
 	return kept
@@ -128,7 +127,7 @@ func (f *frameBuilder) chooseCIEs() {
 			keys = append(keys, k)
 		}
 	}
-	sorting.Func(keys, func(a, b cieKey) int {
+	slices.SortFunc(keys, func(a, b cieKey) int {
 		return cmp.Or(cmp.Compare(f.count[b], f.count[a]), cmp.Compare(a.init, b.init), cmp.Compare(a.column, b.column))
 	})
 	clear(f.count)
@@ -247,7 +246,7 @@ func (f *frameBuilder) blockRows(b *symfmt.CFIBlock, col column) (size uint64) {
 	if !slices.IsSortedFunc(rows, byRVA) {
 		f.rows = append(f.rows[:0], rows...)
 		rows = f.rows
-		sorting.StableFunc(rows, byRVA)
+		slices.SortStableFunc(rows, byRVA)
 	}
 	at := b.RVA
 	for i, r := range rows {

@@ -3,8 +3,8 @@ package symelf
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -70,7 +70,7 @@ func regions(m *symfmt.Module, s space) []region {
 		}
 	}
 	if !sorted {
-		sorting.Func(all, func(a, b region) int { return cmp.Compare(a.start, b.start) })
+		slices.SortFunc(all, func(a, b region) int { return cmp.Compare(a.start, b.start) })
 	}
 	for gap := uint64(near); ; gap *= 2 {
 		if all = joined(all, gap); len(all) <= mostRegions || gap == far {

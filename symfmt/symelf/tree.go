@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -70,7 +69,7 @@ func (t *inlineTree) build(f *symfmt.Func) bool {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.start, b.start))
 	}
 	if !slices.IsSortedFunc(t.rows, order) {
-		sorting.StableFunc(t.rows, order)
+		slices.SortStableFunc(t.rows, order)
 	}
 	t.outer = append(t.outer[:0], piece{0, f.Size, -1})
 	rows := t.rows

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -349,7 +348,7 @@ func (d *debugInfo) functionLines(f *symfmt.Func, start uint64) {
 	}
 	byRVA := func(a, b symfmt.Line) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(d.lines, byRVA) {
-		sorting.StableFunc(d.lines, byRVA)
+		slices.SortStableFunc(d.lines, byRVA)
 	}
 	for i, l := range d.lines {
 		size := l.Size

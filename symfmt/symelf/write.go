@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -141,7 +141,7 @@ func orderBy(n int, compare func(i, j uint32) int) []uint32 {
 		sorted = sorted && (i == 0 || compare(uint32(i-1), uint32(i)) <= 0)
 	}
 	if !sorted {
-		sorting.StableFunc(order, compare)
+		slices.SortStableFunc(order, compare)
 	}
 	return order
 }
@@ -285,7 +285,7 @@ func (b *writer) placeAllocated(a allocated) error {
 	if err := b.placeData(a); err != nil {
 		return err
 	}
-	sorting.StableFunc(b.file.segments, func(x, y segment) int { return cmp.Compare(x.addr, y.addr) })
+	slices.SortStableFunc(b.file.segments, func(x, y segment) int { return cmp.Compare(x.addr, y.addr) })
 	if s := a.note; s != nil {
 		b.segment(elf.PT_NOTE, elf.PF_R, segment{offset: s.offset, addr: s.addr, fileSize: s.bytes(), size: s.bytes(), align: 4})
 	}

@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -71,7 +71,7 @@ func symbols(m *symfmt.Module, o Options) (list []symbol, outside strays) {
 		}
 		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.name, b.name))
 	}
-	sorting.StableFunc(list, order)
+	slices.SortStableFunc(list, order)
 	if o.Format == PerfMap {
 		reach(list)
 	}

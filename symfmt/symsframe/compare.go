@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -237,6 +236,6 @@ func (s *side) alone() (out []symfmt.Range) {
 			out = append(out, symfmt.Range{RVA: b.RVA, Size: b.Size})
 		}
 	}
-	sorting.Func(out, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
+	slices.SortFunc(out, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
 	return out
 }

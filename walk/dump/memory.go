@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // Region is a piece of memory that the dump holds.
@@ -77,7 +75,7 @@ func apart(list []Region) []Region {
 			edges = append(edges, edge{end, i, false})
 		}
 	}
-	sorting.Func(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.region, b.region)) })
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.region, b.region)) })
 	var out []Region
 	c := cutter{list: list, closed: make([]bool, len(list)), now: -1}
 	for k, e := range edges {

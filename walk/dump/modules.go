@@ -3,9 +3,8 @@ package dump
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sort"
-
-	"github.com/symtool/symtool/internal/sorting"
 )
 
 // SetModules sorts modules by address into d.Modules. main is the place of the
@@ -22,7 +21,7 @@ func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 		order[i] = i
 	}
 	// A module without a size at the address of another goes before it.
-	sorting.StableFunc(order, func(a, b int) int {
+	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(list[a].Addr, list[b].Addr), cmp.Compare(min(list[a].Size, 1), min(list[b].Size, 1)))
 	})
 	d.Modules, d.Main = make([]Module, 0, len(list)), -1
@@ -72,7 +71,7 @@ func ByAddr(a, b Module) int { return cmp.Compare(a.Addr, b.Addr) }
 
 // SortMappings sorts mappings by address.
 func SortMappings(list []Mapping) {
-	sorting.StableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
 // ModuleAt returns the place in Modules of the one around an address, or -1.

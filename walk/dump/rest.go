@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -224,7 +223,7 @@ func (d *Dump) ApplyRest(data []byte) error {
 	if d.HasWriter = v.Writer != nil; d.HasWriter {
 		d.Writer = *v.Writer
 	}
-	sorting.StableFunc(d.Unloaded, ByAddr)
+	slices.SortStableFunc(d.Unloaded, ByAddr)
 	SortMappings(d.Maps)
 	d.SetModules(v.Modules, v.Main)
 	d.keepMemory(v.Memory)
@@ -279,7 +278,7 @@ func (d *Dump) applyCrash(v *restCrash, read *Crash) {
 
 // keepMemory leaves out what is not in ranges.
 func (d *Dump) keepMemory(ranges []Range) {
-	sorting.Func(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	var kept []Region
 	for _, m := range d.Memory.Regions {
 		for len(ranges) > 0 && len(m.Data) > 0 {

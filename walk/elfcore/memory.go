@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -45,7 +44,7 @@ func (r *reader) readFiles(n note) {
 // apart sorts entries by address, and leaves out those that are none or that
 // reach into the one before.
 func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
-	sorting.StableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
 	end, bad := uint64(0), 0
 	for _, f := range files {
 		if f.Addr < end || f.Size == 0 || f.Addr+f.Size < f.Addr {
@@ -113,7 +112,7 @@ func (r *reader) loadSegments() (out []elfobj.Segment) {
 // section of the program, some of which overlap with the same bytes: that is
 // damage only where the bytes differ.
 func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
-	sorting.StableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 	for _, m := range maps {
 		if n := len(out); n > 0 && m.Addr <= last(out[n-1].Range) {
 			end := last(out[n-1].Range)
@@ -134,7 +133,7 @@ func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
 // looks at no more bytes than the file has.
 func (r *reader) contradictions() (n int) {
 	sorted := slices.Clone(r.loads)
-	sorting.StableFunc(sorted, func(a, b dump.Region) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(sorted, func(a, b dump.Region) int { return cmp.Compare(a.Addr, b.Addr) })
 	left := len(r.data)
 	for i := 1; i < len(sorted); i++ {
 		a, b := sorted[i-1], sorted[i]

@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"slices"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -61,7 +60,7 @@ func (w *writer) freePlace() uint64 {
 	for _, r := range w.d.Memory.Regions {
 		ranges = append(ranges, dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))})
 	}
-	sorting.Func(ranges, func(a, b dump.Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortFunc(ranges, func(a, b dump.Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	for _, r := range ranges {
 		if r.Size > 0 && r.Addr > end && r.Addr-end >= 2*room {
 			break

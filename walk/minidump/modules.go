@@ -9,7 +9,6 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -179,7 +178,7 @@ func (r *reader) unloadedModules(s span) {
 		}
 		r.d.Unloaded = append(r.d.Unloaded, m)
 	})
-	sorting.StableFunc(r.d.Unloaded, dump.ByAddr)
+	slices.SortStableFunc(r.d.Unloaded, dump.ByAddr)
 }
 
 // finishModules makes the list of modules. The first of the file is the program

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symtool/symtool/internal/sorting"
 	"github.com/symtool/symtool/symfmt/store"
 )
 
@@ -234,7 +233,7 @@ func Compare(a, b *Result) int {
 }
 
 // Sort puts results into an order that does not depend on the network.
-func Sort(results []*Result) { sorting.Func(results, Compare) }
+func Sort(results []*Result) { slices.SortFunc(results, Compare) }
 
 // Shown is where files go, without secrets.
 func (u *Uploader) Shown() string {
