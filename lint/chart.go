@@ -20,6 +20,7 @@ const (
 // chart is a Map for a page: a picture and tables for every reader, and data from
 // which a script draws each part of the map closely.
 type chart struct {
+	File    string // ID of the file on the page
 	Picture *picture
 	Gaps    []chartGap // the largest first
 	AllGaps int

@@ -49,11 +49,6 @@ func TestHTMLHostile(t *testing.T) {
 	if n := strings.Count(page, "<script"); n != 2*3+1 {
 		t.Errorf("%d scripts, want the data of two files and the program", n)
 	}
-	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "fetch(", "XMLHttp", "setTimeout(\""} {
-		if strings.Contains(pageDataScript+pageMapScript+pageViewScript+pageTablesScript, bad) {
-			t.Errorf("the script has %s", bad)
-		}
-	}
 	if !utf8.ValidString(page) {
 		t.Error("the page is not UTF-8")
 	}

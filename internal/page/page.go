@@ -1,66 +1,77 @@
-// Package page writes HTML pages with values in them. A value is text, wherever it
-// stands: between tags, or in an attribute in quotes. It must not stand elsewhere:
-// in a script, in a style, in an attribute without quotes or as a whole URL.
-//
-// It is in place of html/template, which calls methods by name: Go's linker keeps
-// every exported method of every type of a program that does so. What it writes is
-// the same byte by byte.
+// Package page has what the program's HTML pages share: the document around the
+// body, the style sheet and the scripts. A page needs nothing else: no other file,
+// and no network. What a page shows is data for html/template, never markup.
 package page
 
 import (
 	"bufio"
-	"fmt"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
 	"io"
 	"strings"
 )
 
-// Markup is HTML. Constants become it by themselves; of a variable a conversion
-// says that it is trusted.
-type Markup string
+//go:embed shell.tmpl style.css script/*.js
+var files embed.FS
 
-// Writer writes a page.
-type Writer struct{ w *bufio.Writer }
-
-// NewWriter returns a Writer, which keeps what it writes until Flush.
-func NewWriter(w io.Writer) *Writer { return &Writer{bufio.NewWriter(w)} }
-
-// Flush ends the page, and returns the first error of writing it.
-func (p *Writer) Flush() error { return p.w.Flush() }
-
-// Put writes markup, with a value as text for each {} in it.
-func (p *Writer) Put(markup Markup, values ...any) {
-	rest := string(markup)
-	for _, v := range values {
-		before, after, ok := strings.Cut(rest, "{}")
-		if !ok {
-			panic("page: more values than places in " + rest)
-		}
-		p.w.WriteString(before)
-		escaper.WriteString(p.w, text(v))
-		rest = after
-	}
-	if strings.Contains(rest, "{}") {
-		panic("page: a place without a value in " + rest)
-	}
-	p.w.WriteString(rest)
+// Template is a kind of page.
+type Template struct {
+	html   *template.Template
+	script string
 }
 
-// Raw writes markup as it is: a style, or a script.
-func (p *Writer) Raw(markup Markup) { p.w.WriteString(string(markup)) }
-
-// If puts markup where it holds.
-func (p *Writer) If(holds bool, markup Markup, values ...any) {
-	if holds {
-		p.Put(markup, values...)
-	}
+// Head describes a page.
+type Head struct {
+	Heading   string
+	Title     string // what the page is about, for the window's title
+	Generator string // the program and its version
 }
 
-func text(v any) string {
-	if s, ok := v.(string); ok {
-		return s
+// New returns a kind of page. Text defines the template "body" and those it uses, in
+// which funcs may be called. Scripts are names of files in the folder script, which
+// are one script on the page.
+func New(text string, funcs template.FuncMap, scripts ...string) *Template {
+	t := &Template{html: template.New("shell").Funcs(funcs)}
+	template.Must(t.html.Parse(read("shell.tmpl")))
+	template.Must(t.html.Parse(text))
+	var b strings.Builder
+	b.WriteString("\"use strict\";\n")
+	for _, name := range scripts {
+		b.WriteString(read("script/" + name))
 	}
-	return fmt.Sprint(v)
+	t.script = b.String()
+	return t
 }
 
-// escaper has the references of html/template: + may end an attribute of UTF-7.
-var escaper = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;", "<", "&lt;", ">", "&gt;")
+func read(name string) string {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // a caller names a script that does not exist
+	}
+	return string(text)
+}
+
+// Write writes a page with a body made of data.
+func (t *Template) Write(w io.Writer, head Head, data any) error {
+	out := bufio.NewWriter(w)
+	err := t.html.Execute(out, &struct {
+		Head
+		Policy string
+		Style  template.CSS
+		Script template.JS
+		Body   any
+	}{head, policy(t.script), template.CSS(read("style.css")), template.JS(t.script), data})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// policy returns the page's content security policy: this script runs, and no other.
+func policy(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

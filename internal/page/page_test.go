@@ -3,65 +3,39 @@ package page
 import (
 	"errors"
 	"html/template"
+	"io/fs"
 	"strings"
 	"testing"
 )
 
-type word string
+const hostile = "</script><script>alert(1)</script>'\"&+\x00"
 
-func (w word) String() string { return "<" + string(w) + ">" }
-
-func TestPut(t *testing.T) {
+func TestWrite(t *testing.T) {
+	kind := New(`{{define "body"}}<p title="{{shout .}}">{{.}}</p>
+{{end}}`, template.FuncMap{"shout": strings.ToUpper}, "changes.js")
 	var b strings.Builder
-	p := NewWriter(&b)
-	p.Put(`<a href="#{}" title="{}">{}</a>`, "file0", `"a" & 'b'`, "<script>")
-	p.Put("<i>{}{}</i>{}{}", 12, uint64(7), word("x"), 0.5)
-	p.If(false, "<b>{}</b>", "no")
-	p.If(true, "<b>{}</b>", "1+1")
-	p.Put("<p>no place, no value</p>")
-	p.Raw("<script>f = () => {}</script>")
-	if err := p.Flush(); err != nil {
+	if err := kind.Write(&b, Head{Heading: "symtool test", Title: hostile, Generator: "symtool 1"}, hostile); err != nil {
 		t.Fatal(err)
 	}
-	want := `<a href="#file0" title="&#34;a&#34; &amp; &#39;b&#39;">&lt;script&gt;</a><i>127</i>&lt;x&gt;0.5<b>1&#43;1</b><p>no place, no value</p><script>f = () => {}</script>`
-	if b.String() != want {
-		t.Errorf("got  %s\nwant %s", b.String(), want)
+	page := b.String()
+	for _, want := range []string{
+		"<title>symtool test: &lt;/script&gt;",
+		`<meta name="generator" content="symtool 1">`,
+		"script-src &#39;sha256-",
+		"<style>/* Every page. */\n:root {",
+		"<h1>symtool test</h1>\n<p title=\"&lt;/SCRIPT&gt;",
+		"<script>\"use strict\";\n(() => {\n",
+		"</script>\n</body>\n</html>\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
-}
-
-// A value is what html/template makes of it, in text and in an attribute.
-func FuzzText(f *testing.F) {
-	two := template.Must(template.New("").Parse(`<p title="{{.}}">{{.}}</p>`))
-	for _, s := range []string{"", "plain", `"<&>'+` + "`=/", "a\x00b", "\xff\xfe", "\uFFFD\uFDD0\uFFF0\uFFFF", "日本", "</script>", "{}"} {
-		f.Add(s)
+	if strings.Contains(page, "alert(1)</script>") || strings.Contains(page, "\x00") {
+		t.Error("a value is markup")
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		var want, got strings.Builder
-		if err := two.Execute(&want, s); err != nil {
-			t.Fatal(err)
-		}
-		p := NewWriter(&got)
-		p.Put(`<p title="{}">{}</p>`, s, s)
-		if err := p.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if got.String() != want.String() {
-			t.Errorf("%q: %q, html/template: %q", s, got.String(), want.String())
-		}
-	})
-}
-
-// As many values as places.
-func TestPlaces(t *testing.T) {
-	for _, values := range [][]any{nil, {1}, {1, 2, 3}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%d values for 2 places", len(values))
-				}
-			}()
-			NewWriter(&strings.Builder{}).Put("<p>{}{}</p>", values...)
-		}()
+	if n := strings.Count(page, "<script"); n != 1 {
+		t.Errorf("%d scripts, want 1", n)
 	}
 }
 
@@ -70,9 +44,25 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWriteError(t *testing.T) {
-	p := NewWriter(full{})
-	p.Put("<p>{}</p>", strings.Repeat("x", 1<<16))
-	if err := p.Flush(); err == nil || err.Error() != "full" {
-		t.Errorf("error %v, want: full", err)
+	for _, size := range []int{1, 1 << 16} {
+		err := New(`{{define "body"}}{{.}}{{end}}`, nil).Write(full{}, Head{}, strings.Repeat("x", size))
+		if err == nil || !strings.Contains(err.Error(), "full") {
+			t.Errorf("%d bytes: error %v, want: full", size, err)
+		}
+	}
+}
+
+// A page loads nothing, and its scripts make no markup of text.
+func TestParts(t *testing.T) {
+	scripts, err := fs.Glob(files, "script/*.js")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("%d scripts, error %v", len(scripts), err)
+	}
+	for _, name := range append(scripts, "style.css") {
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "fetch(", "XMLHttp", "setTimeout(\"", "http:", "https:", "@import", "url("} {
+			if strings.Contains(read(name), bad) {
+				t.Errorf("%s has %s", name, bad)
+			}
+		}
 	}
 }

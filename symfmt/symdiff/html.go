@@ -1,29 +1,25 @@
 package symdiff
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
+	"html/template"
 	"io"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/page"
 )
 
-// The page's parts.
-var (
-	//go:embed page.css
-	pageStyle string
-	//go:embed page.js
-	pageScript string
-)
+//go:embed page.tmpl
+var pageText string
+
+var pageTemplate = page.New(pageText, template.FuncMap{"printable": bin.Printable}, "changes.js")
 
 // maxPage is how many bytes of changes a page has, about: browsers show a few
 // megabytes without delay. What is beyond is counted.
 const maxPage = 4 << 20
 
 // htmlWriter keeps what the page shows, of which there is a limit, and writes it at
-// the end: one page, which needs nothing else, no file and no network. Names in it
-// come from symbol files, and are text there, never markup or script.
+// the end.
 type htmlWriter struct {
 	w       io.Writer
 	o       OutputOptions
@@ -38,16 +34,11 @@ func newHTMLWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
 }
 
 type htmlPage struct {
-	Generator string
-	Policy    string
-	Style     page.Markup
-	Script    page.Markup
-	Title     string
-	Folders   *Folders
-	Totals    string
-	Modules   []*htmlModule
-	Kinds     []string // of changes on the page
-	Aspects   []htmlAspect
+	Folders *Folders
+	Totals  string
+	Modules []*htmlModule
+	Kinds   []string // of changes on the page
+	Aspects []htmlAspect
 }
 
 // htmlAspect is an aspect to choose.
@@ -67,7 +58,6 @@ type htmlModule struct {
 	More     int // folders that are left out
 	Problems []htmlProblem
 	Reasons  []string
-	Worse    []htmlChange
 	Lists    []htmlList
 	Left     htmlLeft
 }
@@ -75,7 +65,7 @@ type htmlModule struct {
 // htmlProblem is damage of a file.
 type htmlProblem struct{ File, Text string }
 
-// htmlList are the changes of a kind that make nothing worse.
+// htmlList are the changes of a kind that make nothing worse, or first those that do.
 type htmlList struct {
 	Title   string
 	Changes []htmlChange
@@ -107,33 +97,23 @@ func (t *htmlWriter) Add(m *Module) error {
 
 func (t *htmlWriter) End() error {
 	p := &t.page
-	p.Generator = "symtool " + t.o.Version
-	p.Style, p.Script, p.Policy = page.Markup(pageStyle), page.Markup(pageScript), policy(pageScript)
 	p.Folders, p.Totals = t.folders, t.totals.String()
+	head := page.Head{Heading: "symtool diff", Generator: "symtool " + t.o.Version}
 	switch {
 	case t.folders != nil:
-		p.Title = t.folders.Old + " and " + t.folders.New
+		head.Title = bin.Printable(t.folders.Old + " and " + t.folders.New)
 	case len(p.Modules) > 0:
-		p.Title = p.Modules[0].Old.File + " and " + p.Modules[0].New.File
+		head.Title = bin.Printable(p.Modules[0].Old.File + " and " + p.Modules[0].New.File)
 	}
 	t.choices()
-	out := pageWriter{page.NewWriter(t.w)}
-	out.page(p)
-	return out.Flush()
-}
-
-// policy is the page's content security policy: this script runs, and no other.
-func policy(script string) string {
-	sum := sha256.Sum256([]byte(script))
-	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	return pageTemplate.Write(t.w, head, p)
 }
 
 // choices are the kinds and aspects of the changes on the page.
 func (t *htmlWriter) choices() {
 	kinds, what := map[string]bool{}, Aspect(0)
 	for _, m := range t.page.Modules {
-		for _, list := range append([]htmlList{{Changes: m.Worse}}, m.Lists...) {
+		for _, list := range m.Lists {
 			for i := range list.Changes {
 				kinds[list.Changes[i].Kind] = true
 				what |= list.Changes[i].what

@@ -79,7 +79,7 @@ func (f *htmlFiller) worse(i int) {
 		return
 	}
 	if c, ok := f.change(i, 1); ok {
-		f.x.Worse = append(f.x.Worse, c)
+		f.list("Worse than before", c)
 		return
 	}
 	f.x.Left.Worse++
@@ -87,11 +87,13 @@ func (f *htmlFiller) worse(i int) {
 
 // other adds changes i to i+n-1, which moved together if there is more than one.
 func (f *htmlFiller) other(i, n int) {
-	c, ok := f.change(i, n)
-	if !ok {
-		return
+	if c, ok := f.change(i, n); ok {
+		f.list(kindTitles[f.r.Changes[i].Kind], c)
 	}
-	title := kindTitles[f.r.Changes[i].Kind]
+}
+
+// list adds a change to the last list, or begins another.
+func (f *htmlFiller) list(title string, c htmlChange) {
 	lists := f.x.Lists
 	if len(lists) == 0 || lists[len(lists)-1].Title != title {
 		f.x.Lists = append(f.x.Lists, htmlList{Title: title})

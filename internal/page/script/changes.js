@@ -1,4 +1,3 @@
-"use strict";
 (() => {
   const $ = id => document.getElementById(id);
   if (!$("kind")) return;
