@@ -84,12 +84,12 @@ func ReadConfig(file string, in io.Reader) (*Config, error) {
 	if len(data) > maxConfig {
 		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("more than %d bytes: not a configuration", maxConfig)}
 	}
-	text, lines, wrong := parseConfig(data)
+	text, wrong := parseConfig(data)
 	if wrong != nil {
 		wrong.File = file
 		return nil, wrong
 	}
-	b := configBuilder{config: &Config{File: file, severities: map[string]Severity{}}, lines: lines}
+	b := configBuilder{config: &Config{File: file, severities: map[string]Severity{}}, lines: keyLines(data)}
 	b.selection(text)
 	b.thresholds(text)
 	b.severity(text.Severity)
@@ -109,13 +109,18 @@ type configBuilder struct {
 
 func (b *configBuilder) fail(key, format string, args ...any) {
 	if b.err == nil {
-		line := b.lines[key]
-		for line == 0 && strings.Contains(key, ".") {
-			key = key[:strings.LastIndexByte(key, '.')]
-			line = b.lines[key]
-		}
-		b.err = &ConfigError{File: b.config.File, Line: line, Msg: fmt.Sprintf(format, args...)}
+		b.err = &ConfigError{File: b.config.File, Line: b.line(key), Msg: fmt.Sprintf(format, args...)}
 	}
+}
+
+// line returns the line of a key, or of the table that it is in.
+func (b *configBuilder) line(key string) int {
+	line := b.lines[key]
+	for line == 0 && strings.Contains(key, ".") {
+		key = key[:strings.LastIndexByte(key, '.')]
+		line = b.lines[key]
+	}
+	return line
 }
 
 func (b *configBuilder) selection(text *configText) {
@@ -159,7 +164,10 @@ func (b *configBuilder) suppressions(text *configText) {
 	for i := range text.Suppress {
 		t := &text.Suppress[i]
 		key := fmt.Sprintf("suppress.%d", i)
-		s := Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Expires: t.Expires, Line: b.lines[key], glob: globRegexp(t.File)}
+		s := Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Line: b.line(key), glob: globRegexp(t.File)}
+		if t.Expires != nil {
+			s.Expires = t.Expires.String()
+		}
 		if t.Rule == "" {
 			b.fail(key, "suppress: there is no rule: want an ID, or a family")
 		} else if prefix, err := selector(t.Rule); err != nil {

@@ -46,6 +46,15 @@ reason = "because"
 			t.Errorf("severity of %s is %v, want %v", id, got, want)
 		}
 	}
+	inline := "\nsuppress = [{rule = 'SYM601', reason = 'r', expires = 2027-01-31}, {rule = 'SYM602', reason = 'r', expires = '2027-01-31'}]"
+	if c, err = ReadConfig("a.toml", strings.NewReader(inline)); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.Suppressions {
+		if s.Line != 2 || s.Expires != "2027-01-31" || s.Reason != "r" {
+			t.Errorf("in braces: %+v", s)
+		}
+	}
 	if c, err := ReadConfig("a.toml", strings.NewReader("")); err != nil || c.MinCFI != nil || len(c.Suppressions) != 0 {
 		t.Errorf("empty: %+v, %v", c, err)
 	}
@@ -57,8 +66,23 @@ func TestConfigErrors(t *testing.T) {
 		{"selct = ['SYM1']", `a.toml:1:1: unknown key "selct"`},
 		{rule + "because = 'x'", `a.toml:4:1: unknown key "suppress.because"`},
 		{"min-cfi = 1\n[other]\na = 1", `a.toml:2:2: unknown key "other"`},
-		{"select = 'SYM1'", "a.toml:1:10: "},
-		{"\nselect = [", "a.toml:2:"},
+		{"select = 'SYM1'", "a.toml:1:10: select: want a list of texts"},
+		{"ignore = ['SYM1', 1]", "a.toml:1:19: ignore: want a list of texts"},
+		{"[select]", "a.toml:1:2: select: want a list of texts"},
+		{"min-cfi = '1'", "a.toml:1:11: min-cfi: want a number"},
+		{"min-lines = true", "a.toml:1:13: min-lines: want a number"},
+		{"min-cfi = 01", "a.toml:1:11: toml: "},
+		{"min-cfi = 1\nmin-cfi = 1", "a.toml:2:1: toml: key min-cfi is already defined"},
+		{"severity = 'note'", "a.toml:1:12: severity: want a table, [severity], of texts"},
+		{"[severity]\nSYM601 = 1", "a.toml:2:10: severity.SYM601: want a text in quotes"},
+		{"suppress = 'x'", "a.toml:1:12: suppress: want tables, [[suppress]], of texts"},
+		{"suppress = [{rule = 1}]", "a.toml:1:21: suppress: want tables, [[suppress]], of texts"},
+		{rule + "function = 1", "a.toml:4:12: suppress.function: want a text in quotes"},
+		{rule + "expires = 1", "a.toml:4:11: suppress.expires: want a date without quotes, 2027-01-31"},
+		{rule + "expires = 2020-01-01T00:00:00", "a.toml:4:11: suppress.expires: want a date"},
+		{rule + "expires = '2027-02-30'", "a.toml:4:11: suppress.expires: want a date"},
+		{rule + "expires = 2027-02-30", "a.toml:4:19: toml: "},
+		{"\nselect = [", "a.toml:2:10: toml: array is incomplete"},
 		{"\n\nignore = ['SYM1', 'SYM777']", `a.toml:3: ignore: no rule is "SYM777": want an ID (SYM101), its beginning (SYM1), all, or a family (grammar, `},
 		{"select = ['']", `a.toml:1: select: no rule is ""`},
 		{"min-cfi = 101", "a.toml:1: min-cfi is 101, want 0 to 100 percent"},
