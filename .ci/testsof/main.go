@@ -3,7 +3,7 @@
 //	go run ./.ci/testsof oracle   those that compare with other tools, or do more of it: that call testenv's Oracle, OracleFull or Tool
 //	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
 //
-// also by way of functions of the same name as the one that is meant. The other tests do the same with and without
+// also by way of methods of the same name as the one that is meant. The other tests do the same with and without
 // SYMTOOL_ORACLE, or the shared data, so that they need not run again.
 package main
 
@@ -21,7 +21,7 @@ import (
 )
 
 // uses has, for each function of a package, the names in its body. Functions of
-// testenv have testenv. before them.
+// testenv have testenv. before them, methods a dot.
 type uses map[string][]string
 
 // kind says which tests are wanted: those that reach a function of testenv and none of others.
@@ -111,6 +111,9 @@ func readFolder(path string, testenv bool) (uses, error) {
 		for _, declaration := range parsed.Decls {
 			if function, ok := declaration.(*ast.FuncDecl); ok && function.Body != nil {
 				name := function.Name.Name
+				if function.Recv != nil {
+					name = "." + name
+				}
 				if testenv {
 					name = "testenv." + name
 				}
@@ -131,7 +134,7 @@ func namesIn(body *ast.BlockStmt, testenv bool) []string {
 			if of, ok := node.X.(*ast.Ident); ok && of.Name == "testenv" {
 				names = append(names, "testenv."+node.Sel.Name)
 			} else {
-				names = append(names, node.Sel.Name)
+				names = append(names, "."+node.Sel.Name) // a method, or another package's function
 			}
 		case *ast.Ident:
 			if testenv {

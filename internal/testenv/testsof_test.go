@@ -60,6 +60,9 @@ func FuzzOracle(f *testing.F)       { testenv.Tool(f) }
 
 func TestPlain(t *testing.T)        { testenv.Input(t) }
 func TestVariable(t *testing.T)     { helper := 1; _ = helper }
+func TestMethod(t *testing.T)       { new(suite).helper(t) }
+func TestPackage(t *testing.T)      { other.helper(t) }
+func (s *suite) helper(t *testing.T) {}
 func TestLoop(t *testing.T)         { loop(t) }
 func loop(t *testing.T)             { loop(t) }
 func BenchmarkShared(b *testing.B)  { testenv.Shared(b) }
@@ -131,8 +134,10 @@ func TestTestsof(t *testing.T) {
 
 // unpicked are tests named TestOracle that make oracle does not run, and why.
 var unpicked = map[string]string{
-	"TestOraclePackages":        "reads the Makefile",
-	"TestOracleBreakpadCrashes": "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
+	"TestOraclePackages":          "reads the Makefile",
+	"TestOracleBreakpadCrashes":   "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
+	"TestOracleBreakpadRandomWin": "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
+	"TestOracleBreakpadDumps":     "reads what Breakpad's program printed",
 }
 
 // What is named as a comparison with other tools is one that make oracle runs; it runs
