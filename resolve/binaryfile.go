@@ -23,11 +23,13 @@ func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []Tried,
 }
 
 // FromModule returns the Resolver of the symbols of a binary, as dwarf2sym.Read
-// returns them; without a report, of a module that does not come from one. The path is
-// for messages.
-func FromModule(m *symfmt.Module, report *dwarf2sym.Report, path string) (*Resolver, error) {
-	if report == nil {
-		return newModuleResolver(m, nil, path)
+// returns them; without a report, of a module that does not come from one. It refers
+// to m, which must not change. The path is for messages.
+func FromModule(m *symfmt.Module, report *dwarf2sym.Report, path string) *Resolver {
+	m = m.Ordered()
+	var extents *dwarf2sym.Extents
+	if report != nil {
+		extents = &report.Extents
 	}
-	return newModuleResolver(m, &report.Extents, path)
+	return newResolver(path, indexModule(m), moduleSource{m}, nil, extents)
 }

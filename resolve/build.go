@@ -340,15 +340,20 @@ func (b *builder) closeBlock() {
 	b.block.open = false
 }
 
-// finish makes the tables, one after the other, and sorts them.
+// finish ends what is open and makes the tables.
 func (b *builder) finish() {
 	b.closeFunction()
 	b.closeBlock()
 	b.lostLines.end(b)
 	b.lostRows.end(b)
+	b.x.size = b.offset
+	b.x.OldInlines = b.oldForm && !b.newForm
+	b.makeTables()
+}
+
+// makeTables makes the tables, one after the other, and sorts them.
+func (b *builder) makeTables() {
 	x := b.x
-	x.size = b.offset
-	x.OldInlines = b.oldForm && !b.newForm
 	for _, s := range []struct {
 		from *spanRecords
 		to   *spans

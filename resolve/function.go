@@ -1,9 +1,6 @@
 package resolve
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/symtool/symtool/symfmt"
@@ -50,7 +47,7 @@ type names interface {
 // below that; a file that does not makes a line for each of them of every address.
 const maxInlined = 256
 
-// functionParser turns the text of functions into functions.
+// functionParser turns the records of functions into functions.
 type functionParser struct {
 	record    symfmt.LineParser
 	names     names
@@ -73,39 +70,18 @@ type functionParser struct {
 	hasLast bool
 }
 
-// parse reads the text of a function, which the next call's takes the memory of.
+// parse takes a function from its source; the memory of the result is the next call's.
 // Records that are damaged are left out, and counted.
-func (p *functionParser) parse(text []byte, s span, n names) (function, error) {
-	head, rest, _ := bytes.Cut(text, []byte{'\n'})
-	rec, err := p.record.Parse(trim(head), "", 1)
-	if rec == nil || rec.Kind != symfmt.KindFunc || rec.RVA != s.rva || rec.Size != s.size {
-		return function{}, fmt.Errorf("no FUNC %x %x where the index has one: %w", uint64(s.rva), s.size, cmp.Or(err, errChanged))
-	}
-	f := function{name: string(rec.Name), multiple: rec.Multiple, paramSize: rec.ParamSize}
-	p.reset(s.rva, n)
-	for len(rest) > 0 {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
-		if line = trim(line); len(line) > symfmt.MaxLine || len(bytes.TrimLeft(line, " \t")) == 0 {
-			continue
-		}
-		rec, err := p.record.Parse(line, "", 1)
-		if err != nil && isMember(err) {
-			p.refuse(err, len(text)-len(rest)-len(line))
-		}
-		if err == nil {
-			p.add(rec)
-		}
+func (p *functionParser) parse(from source, v span, n names) (function, error) {
+	p.flattener.Reset(v.rva)
+	p.names, p.hasLast = n, false
+	p.bad, p.badMore = nil, 0
+	f, err := from.function(p, v)
+	if err != nil {
+		return function{}, err
 	}
 	p.flattener.Flatten(&p.flat)
 	return f, p.fill(&f)
-}
-
-// isMember reports whether a bad record belongs to a FUNC. The others were reported
-// when the index was made.
-func isMember(err error) bool {
-	var bad *symfmt.SyntaxError
-	return errors.As(err, &bad) && (bad.Record == symfmt.KindLine.String() || bad.Record == symfmt.KindInline.String())
 }
 
 func (p *functionParser) refuse(err error, at int) {
@@ -114,24 +90,6 @@ func (p *functionParser) refuse(err error, at int) {
 		return
 	}
 	p.badMore++
-}
-
-func trim(line []byte) []byte { return bytes.TrimRight(line, "\r") }
-
-func (p *functionParser) reset(start symfmt.RVA, n names) {
-	p.flattener.Reset(start)
-	p.names, p.hasLast = n, false
-	p.bad, p.badMore = nil, 0
-}
-
-// add takes a line or INLINE record.
-func (p *functionParser) add(rec *symfmt.Record) {
-	switch rec.Kind {
-	case symfmt.KindLine:
-		p.flattener.AddLine(&rec.Line)
-	case symfmt.KindInline:
-		p.flattener.AddInline(&rec.Inline)
-	}
 }
 
 // fill puts the places of names for the numbers of FILE and INLINE_ORIGIN.

@@ -32,6 +32,7 @@ func FuzzFind(f *testing.F) {
 		n := newNaive(m)
 		n.damaged = len(report.Problems) > 0
 		compareNaive(t, r, n)
+		compareWritten(t, n)
 	})
 }
 
@@ -52,7 +53,7 @@ func FuzzSideIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := newResolver("test.sym", x, memoryText{bytes.NewReader([]byte(overlap))}, nil, nil)
+		r := newTextResolver("test.sym", x, memoryText{bytes.NewReader([]byte(overlap))}, nil)
 		var at Location
 		for rva := symfmt.RVA(0x7f0); rva < 0x3000; rva += 7 {
 			r.Nearest(rva, &at)

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -43,18 +42,16 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 
 // lineCodes returns the code of the line records of function i, from the cache or
 // read into it: ascending, of several that start at one address the last.
-func (r *Resolver) lineCodes(i int, v span) ([]lineCode, error) {
+func (r *Resolver) lineCodes(i int, v span) (lines []lineCode, err error) {
 	r.mu.Lock()
 	lines, ok := r.cache.Load().lines[i]
 	r.mu.Unlock()
 	if ok {
 		return lines, nil
 	}
-	text, err := r.funcText(v)
-	if err != nil {
-		return nil, err
+	if lines, err = readLineCodes(r.source, v); err != nil {
+		return nil, r.errorf(v.offset, err)
 	}
-	lines = readLineCodes(text, v.rva)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if lines, ok := r.cache.Load().lines[i]; ok {
@@ -67,22 +64,17 @@ func (r *Resolver) lineCodes(i int, v span) ([]lineCode, error) {
 	return lines, nil
 }
 
-// readLineCodes reads the line records of a function's text, and leaves out those
-// that are damaged.
-func readLineCodes(text []byte, start symfmt.RVA) (lines []lineCode) {
-	f := symfmt.Func{RVA: start}
-	var p symfmt.LineParser
-	for len(text) > 0 {
-		var line []byte
-		line, text, _ = bytes.Cut(text, []byte{'\n'})
-		if line = trim(line); len(line) > symfmt.MaxLine || len(bytes.TrimLeft(line, " \t")) == 0 {
-			continue
+// readLineCodes reads the line records of a function.
+func readLineCodes(from source, v span) (lines []lineCode, err error) {
+	f := symfmt.Func{RVA: v.rva}
+	err = from.lines(v, func(l *symfmt.Line) {
+		if f.Fits(l.RVA, l.Size) {
+			off := uint32(l.RVA - v.rva)
+			lines = append(lines, lineCode{off, off + uint32(l.Size)})
 		}
-		rec, err := p.Parse(line, "", 1)
-		if err == nil && rec.Kind == symfmt.KindLine && f.Fits(rec.Line.RVA, rec.Line.Size) {
-			off := uint32(rec.Line.RVA - start)
-			lines = append(lines, lineCode{off, off + uint32(rec.Line.Size)})
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	byOffset := func(a, b lineCode) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(lines, byOffset) {
@@ -95,5 +87,5 @@ func readLineCodes(text []byte, start symfmt.RVA) (lines []lineCode) {
 		}
 		kept = append(kept, l)
 	}
-	return slices.Clone(kept)
+	return slices.Clone(kept), nil
 }

@@ -30,8 +30,8 @@ func TestManyLineStarts(t *testing.T) {
 		fmt.Fprintf(&b, "%x 8 %d 0\n", 0x1000+16*i, i+1)
 	}
 	r := openString(t, b.String())
-	counter := &readCounter{text: r.text}
-	r.text = counter
+	counter := &readCounter{text: r.text()}
+	r.source.(*textSource).text = counter
 	for i := range n {
 		rva := symfmt.RVA(0x1000 + 16*i)
 		if start, ok, err := r.LineStart(rva + 7); start != rva || !ok || err != nil {

@@ -261,7 +261,14 @@ func (n *naive) sameRules(got *Rules, err error, rva symfmt.RVA) bool {
 	case got == nil || want == nil || wantErr != nil:
 		return got == nil && want == nil && wantErr == nil
 	}
-	return got.Start == want.Start && got.Size == want.Size && got.Records == want.Records && got.Row.String() == want.Row.String()
+	return sameRules(got, want)
+}
+
+func sameRules(a, b *Rules) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Start == b.Start && a.Size == b.Size && a.Records == b.Records && a.Row.String() == b.Row.String()
 }
 
 func (n *naive) names() *cfi.Names { return n.m.CFI.Rules.Names() }

@@ -1,20 +1,11 @@
 package resolve
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/symfmt"
 )
-
-// errChanged says that the text is not that of the index.
-var errChanged = errors.New("the symbol file has changed")
 
 // nameTable holds the names of the FILE or INLINE_ORIGIN records of an index,
 // behind an empty one: place i + 1 has that of record i. A name is written once,
@@ -47,11 +38,12 @@ func (r *Resolver) file(id symfmt.FileID) (uint32, error) {
 	if t.known[i] {
 		return uint32(i + 1), nil
 	}
-	rec, err := r.record(r.x.files.offsetOf(i), symfmt.KindFile, uint64(id))
+	offset := r.x.files.offsetOf(i)
+	name, err := r.source.file(offset, id)
 	if err != nil {
-		return 0, err
+		return 0, r.errorf(offset, err)
 	}
-	t.known[i], t.names[i+1] = true, string(rec.Name)
+	t.known[i], t.names[i+1] = true, name
 	return uint32(i + 1), nil
 }
 
@@ -65,20 +57,17 @@ func (r *Resolver) origin(id symfmt.OriginID) (place, file uint32, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.known[i] {
-		rec, err := r.record(r.x.origins.offsetOf(i), symfmt.KindInlineOrigin, uint64(id))
+		offset := r.x.origins.offsetOf(i)
+		name, number, err := r.source.origin(offset, id, t.files != nil)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, r.errorf(offset, err)
 		}
-		name := rec.Name
-		if number, rest, ok := rec.OldOrigin(); ok && t.files != nil {
-			name = slices.Clone(rest)
-			if number >= 0 {
-				if t.files[i+1], err = r.file(symfmt.FileID(number)); err != nil {
-					return 0, 0, err
-				}
+		if number >= 0 {
+			if t.files[i+1], err = r.file(symfmt.FileID(number)); err != nil {
+				return 0, 0, err
 			}
 		}
-		t.known[i], t.names[i+1] = true, string(name)
+		t.known[i], t.names[i+1] = true, name
 	}
 	if t.files != nil {
 		file = t.files[i+1]
@@ -98,53 +87,13 @@ func (r *Resolver) public(i int) (*publicSymbol, error) {
 	if p := r.publics[i].Load(); p != nil {
 		return p, nil
 	}
-	rec, err := r.record(r.x.publics.offsetOf(i), symfmt.KindPublic, r.x.publics.u64(i, 0))
+	offset := r.x.publics.offsetOf(i)
+	p, err := r.source.public(offset, symfmt.RVA(r.x.publics.u64(i, 0)))
 	if err != nil {
-		return nil, err
+		return nil, r.errorf(offset, err)
 	}
-	p := &publicSymbol{string(rec.Name), rec.Multiple, rec.ParamSize}
 	r.publics[i].Store(p)
 	return p, nil
 }
 
 type publicSlots []atomic.Pointer[publicSymbol]
-
-// firstRead is how much is read of a record at first: most are shorter.
-const firstRead = 256
-
-// record reads the record at an offset of the text, which has a number or an
-// address.
-func (r *Resolver) record(offset uint64, kind symfmt.Kind, number uint64) (*symfmt.Record, error) {
-	data, err := r.line(offset)
-	if err != nil {
-		return nil, r.errorf(offset, err)
-	}
-	var parser symfmt.LineParser
-	rec, err := parser.Parse(trim(data), "", 1)
-	if rec == nil || rec.Kind != kind || rec.RVA != symfmt.RVA(number) && kind == symfmt.KindPublic ||
-		uint64(rec.ID) != number && kind != symfmt.KindPublic {
-		err = fmt.Errorf("no %s where the index has one: %w", kind, cmp.Or(err, errChanged))
-		return nil, r.errorf(offset, err)
-	}
-	return rec, nil
-}
-
-// line reads the line at an offset of the text, without its end.
-func (r *Resolver) line(offset uint64) ([]byte, error) {
-	for size := firstRead; ; size *= 4 {
-		data := make([]byte, size)
-		n, err := r.text.ReadAt(data, int64(offset))
-		if err != nil && err != io.EOF {
-			return nil, err
-		}
-		if end := bytes.IndexByte(data[:n], '\n'); end >= 0 {
-			return data[:end], nil
-		}
-		if err == io.EOF && offset+uint64(n) != r.x.size {
-			return nil, errChanged
-		}
-		if err == io.EOF || size > symfmt.MaxLine {
-			return data[:n], nil
-		}
-	}
-}

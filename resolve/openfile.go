@@ -1,10 +1,8 @@
 package resolve
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
@@ -24,11 +22,12 @@ func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolv
 	if err != nil {
 		return nil, err
 	}
-	r := newResolver(name, x, t, problems, nil)
+	from := &textSource{text: t, size: x.size, most: heldFunctions / 4, owns: t == text(f)}
+	r := newResolver(name, x, from, problems, nil)
 	if most > 0 {
 		r.limit = max(most/4, 1<<20)
+		from.most = max(r.limit/4, 1<<20)
 	}
-	r.owns = t == text(f)
 	return r, nil
 }
 
@@ -47,9 +46,7 @@ func (r *Resolver) Memory() int64 {
 		sum += int64(len(t.data))
 	}
 	sum += nameCost*int64(r.x.files.len()+r.x.origins.len()) + publicCost*int64(r.x.publics.len())
-	if !r.owns {
-		sum += int64(r.x.size)
-	}
+	sum += r.source.held()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.cache.Load()
@@ -62,22 +59,6 @@ func (r *Resolver) Memory() int64 {
 	return sum + c.held + int64(len(c.pages))*8 + int64(pages)*int64(len(slotPage{}))*32
 }
 
-// infoBytes is how much of the beginning of a text is searched for INFO records.
-const infoBytes = 4 << 10
-
 // CodeFile is the name of the binary in INFO CODE_ID, which symbol files of Windows'
 // programs have beside the name of their PDB file; "" without one.
-func (r *Resolver) CodeFile() string {
-	head := make([]byte, infoBytes)
-	n, _ := r.text.ReadAt(head, 0)
-	for line := range bytes.Lines(head[:n]) {
-		fields := strings.Fields(string(line))
-		switch {
-		case len(fields) == 4 && fields[0] == "INFO" && fields[1] == "CODE_ID" && bytes.HasSuffix(line, []byte("\n")):
-			return fields[3]
-		case len(fields) > 0 && fields[0] != "MODULE" && fields[0] != "INFO":
-			return ""
-		}
-	}
-	return ""
-}
+func (r *Resolver) CodeFile() string { return r.source.codeFile() }

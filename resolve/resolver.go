@@ -1,9 +1,7 @@
 package resolve
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -20,7 +18,7 @@ type Resolver struct {
 	Problems []bin.Problem // records of the file that were left out
 
 	x      *Index
-	text   text
+	source source
 	extent extent
 
 	cache   atomic.Pointer[cache]
@@ -35,7 +33,6 @@ type Resolver struct {
 	damagedAt map[uint64]bool
 
 	unmap func() // gives the index back; nil if it is no file
-	owns  bool   // of OpenFile: text is the symbol file itself
 }
 
 // Source tells what an address was found in.
@@ -85,14 +82,19 @@ func Open(path string) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newResolver(path, x, t, problems, nil), nil
+	return newTextResolver(path, x, t, problems), nil
 }
 
-// newResolver returns the Resolver of an index and its text. binary is nil for a symbol
-// file.
-func newResolver(path string, x *Index, t text, problems []bin.Problem, binary *dwarf2sym.Extents) *Resolver {
+// newTextResolver returns the Resolver of an index and its text.
+func newTextResolver(path string, x *Index, t text, problems []bin.Problem) *Resolver {
+	return newResolver(path, x, &textSource{text: t, size: x.size, most: heldFunctions / 4}, problems, nil)
+}
+
+// newResolver returns the Resolver of an index and what it leads to. binary is nil for a
+// symbol file.
+func newResolver(path string, x *Index, from source, problems []bin.Problem, binary *dwarf2sym.Extents) *Resolver {
 	r := &Resolver{
-		Path: path, Problems: problems, x: x, text: t, limit: heldFunctions,
+		Path: path, Problems: problems, x: x, source: from, limit: heldFunctions,
 		extent:  newExtent(x, binary),
 		files:   newNameTable(x.files.len(), false),
 		origins: newNameTable(x.origins.len(), x.OldInlines),
@@ -107,7 +109,7 @@ func (r *Resolver) Close() error {
 	if r.unmap != nil {
 		r.unmap()
 	}
-	return r.text.Close()
+	return r.source.Close()
 }
 
 // HasLines reports whether the symbols have source files, which lines are of.
@@ -209,13 +211,9 @@ var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
 // read reads function i into the cache, which may be another one then.
 func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
-	data, err := r.funcText(v)
-	if err != nil {
-		return nil, nil, err
-	}
 	p := parsers.Get().(*functionParser)
 	defer parsers.Put(p)
-	f, err := p.parse(data, v, r)
+	f, err := p.parse(r.source, v, r)
 	if err != nil {
 		return nil, nil, r.errorf(v.offset, err)
 	}
@@ -225,30 +223,6 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 		return nil, nil, r.errorf(v.offset, err)
 	}
 	return c, s, nil
-}
-
-// funcText reads the text of a function.
-func (r *Resolver) funcText(v span) ([]byte, error) {
-	if most := max(r.limit/4, 1<<20); int64(v.length) > most {
-		return nil, r.errorf(v.offset, fmt.Errorf("a FUNC with %d bytes of lines and inlined functions, over the limit of %d", v.length, most))
-	}
-	return r.spanText(v)
-}
-
-// spanText reads the text of a function or a block.
-func (r *Resolver) spanText(s span) ([]byte, error) {
-	if s.offset > r.x.size || uint64(s.length) > r.x.size-s.offset {
-		return nil, r.errorf(s.offset, errChanged)
-	}
-	data := make([]byte, s.length)
-	n, err := r.text.ReadAt(data, int64(s.offset))
-	if n == len(data) {
-		return data, nil
-	}
-	if errors.Is(err, io.EOF) {
-		err = errChanged
-	}
-	return nil, r.errorf(s.offset, err)
 }
 
 // keep puts a function into the cache.
@@ -287,5 +261,8 @@ func (r *Resolver) makeRoom(size int64) *cache {
 }
 
 func (r *Resolver) errorf(offset uint64, err error) error {
-	return fmt.Errorf("%s: offset %#x: %w", r.Path, offset, err)
+	if place := r.source.place(offset); place != "" {
+		return fmt.Errorf("%s: %s: %w", r.Path, place, err)
+	}
+	return fmt.Errorf("%s: %w", r.Path, err)
 }

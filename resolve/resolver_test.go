@@ -40,7 +40,7 @@ func openBytes(data []byte) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newResolver("test.sym", x, memoryText{bytes.NewReader(data)}, problems, nil), nil
+	return newTextResolver("test.sym", x, memoryText{bytes.NewReader(data)}, problems), nil
 }
 
 // show writes what is known of an address on one line, innermost function first.
@@ -168,9 +168,54 @@ func TestFind(t *testing.T) {
 						t.Errorf("%#x: %q, want %q", uint64(rva), got, want)
 					}
 				}
-				compareNaive(t, r, readNaive(t, text))
+				n := readNaive(t, text)
+				compareNaive(t, r, n)
+				compareWritten(t, n)
 			}
 		})
+	}
+}
+
+// compareWritten asks a module, and the text that it is written as.
+func compareWritten(t testing.TB, n *naive) {
+	t.Helper()
+	var text strings.Builder
+	if err := symfmt.Write(&text, n.m, symfmt.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	written, r := openString(t, text.String()), FromModule(n.m, nil, "module")
+	names := cfi.NewNames(n.names().Arch())
+	var want, got Location
+	for _, rva := range n.edges() {
+		wantOK, wantErr := written.Nearest(rva, &want)
+		for i := range want.Frames {
+			if want.Frames[i].File == symfmt.NoFile {
+				want.Frames[i].File = "" // the text has to say something
+			}
+		}
+		ok, err := r.Nearest(rva, &got)
+		if ok != wantOK || (err == nil) != (wantErr == nil) || !sameLocation(&got, &want) {
+			t.Fatalf("%#x: module %v %+v %v, its text %v %+v %v", uint64(rva), ok, got, err, wantOK, want, wantErr)
+		}
+		wantStart, wantOK, _ := written.LineStart(rva)
+		if start, ok, err := r.LineStart(rva); start != wantStart || ok != wantOK || err != nil {
+			t.Fatalf("%#x: line at %#x %v in the module, at %#x %v in its text", uint64(rva), uint64(start), ok, uint64(wantStart), wantOK)
+		}
+		wantRules, wantErr := written.Rules(rva, names)
+		rules, err := r.Rules(rva, names)
+		if rules != nil && wantRules != nil {
+			rules.Records = wantRules.Records // rows at one address are one in the module
+		}
+		if !sameRules(rules, wantRules) || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%#x: rules of the module %+v, %v, of its text %+v, %v", uint64(rva), rules, err, wantRules, wantErr)
+		}
+		wantWin, _ := written.Win(rva)
+		if win, err := r.Win(rva); err != nil || !reflect.DeepEqual(win, wantWin) {
+			t.Fatalf("%#x: STACK WIN of the module %+v, of its text %+v", uint64(rva), win, wantWin)
+		}
+	}
+	if r.CodeFile() != written.CodeFile() || r.Last() != written.Last() {
+		t.Errorf("%q up to %#x, its text %q up to %#x", r.CodeFile(), uint64(r.Last()), written.CodeFile(), uint64(written.Last()))
 	}
 }
 

@@ -214,7 +214,7 @@ func OpenIndexed(path, folder string) (r *Resolver, unwritten, err error) {
 		return nil, nil, err
 	}
 	defer func() {
-		if r == nil || r.text != text(f) {
+		if r == nil || r.text() != text(f) {
 			f.Close()
 		}
 	}()
@@ -236,7 +236,7 @@ func OpenIndexed(path, folder string) (r *Resolver, unwritten, err error) {
 	if t == text(f) {
 		unwritten = writeSide(side, encodeSide(x, problems, id))
 	}
-	return newResolver(path, x, t, problems, nil), unwritten, nil
+	return newTextResolver(path, x, t, problems), unwritten, nil
 }
 
 // sidePath is the place of the index of a symbol file.
@@ -263,7 +263,7 @@ func openSide(path, side string, f *os.File, id sideID) *Resolver {
 		unmap()
 		return nil
 	}
-	r := newResolver(path, x, f, problems, nil)
+	r := newTextResolver(path, x, f, problems)
 	r.unmap = unmap
 	return r
 }

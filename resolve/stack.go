@@ -1,7 +1,7 @@
 package resolve
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/symtool/symtool/symfmt"
@@ -18,7 +18,7 @@ type Rules struct {
 
 // Rules returns the rules in force at an address, nil without a STACK CFI INIT around
 // it; of several, the one that starts last counts. Their registers are those of names,
-// to which it adds. They are read from the symbol file each time.
+// to which it adds. Those of a symbol file are read each time.
 //
 // A record that cannot be read is an error: from which address on its rules hold is
 // not known, so that none of its STACK CFI INIT can be trusted.
@@ -27,39 +27,16 @@ func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	s := r.x.blocks.span(i)
-	text, err := r.spanText(s)
-	if err != nil {
-		return nil, err
+	v := r.x.blocks.span(i)
+	rules, err := r.source.rules(v, rva, names)
+	var fault *cfi.Error
+	switch {
+	case errors.As(err, &fault):
+		return nil, fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.Path, uint64(v.rva), err)
+	case err != nil:
+		return nil, r.errorf(v.offset, err)
 	}
-	var parser symfmt.LineParser
-	found := &Rules{Start: s.rva, Size: s.size, Row: cfi.Row{RVA: s.rva}}
-	for n := 0; len(text) > 0; n++ {
-		var line []byte
-		line, text, _ = bytes.Cut(text, []byte{'\n'})
-		if line = trim(line); len(line) > symfmt.MaxLine || len(bytes.TrimLeft(line, " \t")) == 0 {
-			continue
-		}
-		rec, err := parser.Parse(line, "", 1)
-		switch {
-		case n == 0 && (err != nil || rec.Kind != symfmt.KindCFIInit || rec.RVA != s.rva || rec.Size != s.size):
-			return nil, r.errorf(s.offset, errChanged)
-		case err != nil && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("STACK")):
-			return nil, r.errorf(s.offset, err)
-		case err != nil, n > 0 && (rec.Kind != symfmt.KindCFI || !s.holds(rec.RVA)):
-			continue
-		}
-		found.Records++
-		if rec.RVA > rva {
-			continue
-		}
-		rules, err := names.ParseRules(string(rec.Name))
-		if err != nil {
-			return nil, fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.Path, uint64(s.rva), err)
-		}
-		found.Row.Apply(rules)
-	}
-	return found, nil
+	return rules, nil
 }
 
 // The types of STACK WIN records that say how to walk (Breakpad's
@@ -75,23 +52,13 @@ const (
 func (r *Resolver) Win(rva symfmt.RVA) (*symfmt.StackWin, error) {
 	for _, wins := range []*spans{&r.x.wins, &r.x.fpos} {
 		if i := wins.find(rva); i >= 0 {
-			return r.win(wins.span(i))
+			v := wins.span(i)
+			win, err := r.source.win(v)
+			if err != nil {
+				return nil, r.errorf(v.offset, err)
+			}
+			return win, nil
 		}
 	}
 	return nil, nil
-}
-
-func (r *Resolver) win(s span) (*symfmt.StackWin, error) {
-	text, err := r.spanText(s)
-	if err != nil {
-		return nil, err
-	}
-	var parser symfmt.LineParser
-	rec, err := parser.Parse(trim(bytes.TrimRight(text, "\n")), "", 1)
-	if err != nil || rec.Kind != symfmt.KindStackWin || rec.Win.RVA != s.rva || rec.Win.CodeSize != s.size {
-		return nil, r.errorf(s.offset, errChanged)
-	}
-	win := rec.Win
-	win.Program = string(rec.Name)
-	return &win, nil
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // NewBinaries returns the Supplier of the ELF files below folders, or at the
@@ -421,23 +420,7 @@ func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (*Resolv
 	if err != nil {
 		return nil, err
 	}
-	r, err := newModuleResolver(module, &report.Extents, f.Path)
-	if err == nil {
-		r.Problems = append(report.Problems, r.Problems...)
-	}
-	return r, err
-}
-
-// newModuleResolver indexes a module's symbols. They go through their text: the
-// index is one of it, and the way through it costs about half of what reading
-// the binary does (BenchmarkBinary).
-func newModuleResolver(m *symfmt.Module, binary *dwarf2sym.Extents, path string) (*Resolver, error) {
-	in, out := io.Pipe()
-	go func() { out.CloseWithError(symfmt.Write(out, m, symfmt.WriteOptions{})) }()
-	defer in.Close()
-	x, t, problems, err := unpack(in, path, 0)
-	if err != nil {
-		return nil, err
-	}
-	return newResolver(path, x, t, problems, binary), nil
+	r := FromModule(module, report, f.Path)
+	r.Problems = report.Problems
+	return r, nil
 }

@@ -138,10 +138,7 @@ func writeSymcache(t *testing.T, m *symfmt.Module, o symcache.Options) []byte {
 
 func moduleResolver(t *testing.T, m *symfmt.Module) *Resolver {
 	t.Helper()
-	r, err := FromModule(m, nil, "module")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := FromModule(m, nil, "module")
 	t.Cleanup(func() { r.Close() })
 	return r
 }

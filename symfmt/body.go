@@ -24,6 +24,9 @@ import (
 // has a Body of its own: Renumber changes it in place.
 type Body struct{ data []byte }
 
+// Size is how much memory the records take, in bytes.
+func (b Body) Size() int { return len(b.data) }
+
 // Arena keeps the bytes of many bodies in large chunks.
 type Arena struct {
 	Alloc func(n int) []byte // where chunks come from; nil for Go's memory

@@ -123,7 +123,7 @@ func (m *Module) Canonicalize() {
 	m.cleanNames()
 	m.Funcs = sorted(m.Funcs, compareFuncs)
 	m.Publics = sorted(m.Publics, comparePublics)
-	m.Wins = slices.DeleteFunc(m.Wins, func(w StackWin) bool { return w.saysNothing() })
+	m.Wins = slices.DeleteFunc(m.Wins, func(w StackWin) bool { return w.SaysNothing() })
 	m.Wins = sorted(m.Wins, compareWins)
 	m.CFI.canonicalize()
 	forms := m.inlineForms(func() {})
@@ -155,6 +155,20 @@ func (m *Module) cleanNames() {
 		}
 	}
 }
+
+// Ordered returns m if its records are in canonical order, else a copy of which they
+// are. It shares what the order does not change, and cleans the rules of m's STACK CFI.
+func (m *Module) Ordered() *Module {
+	o := *m
+	o.Files, o.Origins = sorted(m.Files, compareFiles), sorted(m.Origins, compareOrigins)
+	o.Funcs, o.Publics, o.Wins = sorted(m.Funcs, compareFuncs), sorted(m.Publics, comparePublics), sorted(m.Wins, compareWins)
+	o.CFI.canonicalize()
+	return &o
+}
+
+// HasOldInlines reports whether the module has INLINE records, and all of them are of
+// the old form, without a call file.
+func (m *Module) HasOldInlines() bool { return m.inlineForms(func() {}) == bodyOldInlines }
 
 // inlineForms tells which forms of INLINE records m has; passed is WriteOptions.Passed.
 func (m *Module) inlineForms(passed func()) (forms uint64) {

@@ -219,9 +219,9 @@ func appendWin(dst []byte, w *StackWin) []byte {
 	return append(dst, " 0 0\n"...)
 }
 
-// saysNothing reports a record without the program that it announces: there is
+// SaysNothing reports a record without the program that it announces: there is
 // no text for it.
-func (w *StackWin) saysNothing() bool { return w.HasProgram && CleanName(w.Program, "") == "" }
+func (w *StackWin) SaysNothing() bool { return w.HasProgram && CleanName(w.Program, "") == "" }
 
 func appendBlock(dst []byte, b *CFIBlock, rules string) []byte {
 	dst = spaceHex(append(dst, "STACK CFI INIT"...), uint64(b.RVA))

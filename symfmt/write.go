@@ -246,7 +246,7 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 		}
 	case KindStackWin:
 		for i := p.from; i < p.to; i++ {
-			if w := &m.Wins[t.wins.at(i)]; !w.saysNothing() {
+			if w := &m.Wins[t.wins.at(i)]; !w.SaysNothing() {
 				dst = appendWin(dst, w)
 			}
 		}

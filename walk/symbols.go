@@ -189,8 +189,7 @@ func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*reso
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	r, err := resolve.FromModule(m, report, f.Path)
-	return r, report.Problems, err
+	return resolve.FromModule(m, report, f.Path), report.Problems, nil
 }
 
 // binaries are where the module's binary may be. A lone one would be given for

@@ -124,9 +124,7 @@ func (o *framePointerOracle) open(path string) {
 	}
 	slices.Sort(o.starts)
 	o.starts = slices.Compact(o.starts)
-	if o.rules, err = resolve.FromModule(m, nil, path); err != nil {
-		o.t.Fatal(err)
-	}
+	o.rules = resolve.FromModule(m, nil, path)
 	if o.f, err = elfobj.Open(path, elfobj.DefaultLimits()); err != nil {
 		o.t.Fatal(err)
 	}

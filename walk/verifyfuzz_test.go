@@ -50,10 +50,7 @@ func FuzzVerify(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, err := resolve.FromModule(m, nil, "x.sym")
-		if err != nil {
-			return
-		}
+		r := resolve.FromModule(m, nil, "x.sym")
 		stack.Data = bytes.Clone(was)
 		copy(stack.Data[min(int(at)+int(off), len(was)):], words)
 		s := &Sources{Symbols: fixedSupplier{r}, Binaries: b}

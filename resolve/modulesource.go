@@ -1,0 +1,137 @@
+package resolve
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// moduleSource is the source in a Module in memory. Names are as they are written.
+type moduleSource struct{ m *symfmt.Module }
+
+func (moduleSource) place(uint64) string { return "" }
+
+func (s moduleSource) function(p *functionParser, v span) (function, error) {
+	f := &s.m.Funcs[v.offset]
+	for in := range f.Inlines() {
+		p.flattener.AddInline(in)
+	}
+	for l := range f.Lines() {
+		p.flattener.AddLine(&l)
+	}
+	return function{name: symfmt.CleanName(f.Name, symfmt.NoName), multiple: f.Multiple, paramSize: f.ParamSize}, nil
+}
+
+func (s moduleSource) lines(v span, add func(*symfmt.Line)) error {
+	for l := range s.m.Funcs[v.offset].Lines() {
+		add(&l)
+	}
+	return nil
+}
+
+func (s moduleSource) public(place uint64, _ symfmt.RVA) (*publicSymbol, error) {
+	p := &s.m.Publics[place]
+	return &publicSymbol{symfmt.CleanName(p.Name, symfmt.NoName), p.Multiple, p.ParamSize}, nil
+}
+
+func (s moduleSource) file(place uint64, _ symfmt.FileID) (string, error) {
+	return symfmt.CleanName(s.m.Files[place].Name, symfmt.NoFile), nil
+}
+
+func (s moduleSource) origin(place uint64, _ symfmt.OriginID, old bool) (string, int64, error) {
+	o := &s.m.Origins[place]
+	file := int64(-1)
+	if o.HasFile && old {
+		file = o.File
+	}
+	return symfmt.CleanName(o.Name, symfmt.NoName), file, nil
+}
+
+func (s moduleSource) rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
+	t := &s.m.CFI
+	b := &t.Blocks[v.offset]
+	found := &Rules{Start: b.RVA, Size: b.Size, Records: 1 + int(b.Count), Row: cfi.Row{RVA: b.RVA}}
+	apply := func(id symfmt.RuleID) error {
+		rules, err := t.Rules.Rules(id)
+		if err == nil {
+			found.Row.Apply(names.Translate(rules))
+		}
+		return err
+	}
+	if err := apply(b.Init); err != nil {
+		return nil, err
+	}
+	for _, row := range t.Rows[b.First : b.First+b.Count] {
+		if row.RVA > rva || !v.holds(row.RVA) {
+			continue
+		}
+		if err := apply(row.Rules); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (s moduleSource) win(v span) (*symfmt.StackWin, error) {
+	win := s.m.Wins[v.offset]
+	return &win, nil
+}
+
+func (s moduleSource) codeFile() string {
+	for i := range s.m.Infos {
+		if in := &s.m.Infos[i]; in.CodeID() != "" {
+			if _, name, ok := strings.Cut(in.Value, " "); ok {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func (s moduleSource) held() int64 {
+	sum := int64(0)
+	for i := range s.m.Funcs {
+		sum += int64(s.m.Funcs[i].Body.Size())
+	}
+	return sum + 32*int64(len(s.m.CFI.Blocks)) + 16*int64(len(s.m.CFI.Rows))
+}
+
+func (moduleSource) Close() error { return nil }
+
+// indexModule makes the index of a Module, whose records are in canonical order.
+func indexModule(m *symfmt.Module) *Index {
+	x := newIndex()
+	x.OS, x.Arch, x.ID, x.Name = m.OS, m.Arch, m.ID, symfmt.CleanName(m.Name, "")
+	x.OldInlines = m.HasOldInlines()
+	b := builder{x: x}
+	for i := range m.Funcs {
+		if f := &m.Funcs[i]; f.Size > 0 {
+			b.funcs.add(span{rva: f.RVA, size: f.Size, offset: uint64(i)})
+		}
+	}
+	for i := range m.CFI.Blocks {
+		if block := &m.CFI.Blocks[i]; block.Size > 0 {
+			b.blocks.add(span{rva: block.RVA, size: block.Size, offset: uint64(i)})
+		}
+	}
+	for i := range m.Wins {
+		w := &m.Wins[i]
+		if wins := b.winsOf(w.Type); wins != nil && w.CodeSize > 0 && !w.SaysNothing() {
+			wins.add(span{rva: w.RVA, size: w.CodeSize, offset: uint64(i)})
+		}
+	}
+	for i := range m.Publics {
+		if p := &m.Publics[i]; p.RVA != 0 {
+			b.publics.add(uint64(p.RVA), uint64(i))
+		}
+	}
+	for i := range m.Files {
+		b.files.add(uint64(m.Files[i].ID), uint64(i))
+	}
+	for i := range m.Origins {
+		b.origins.add(uint64(m.Origins[i].ID), uint64(i))
+	}
+	b.makeTables()
+	return x
+}
