@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
@@ -25,12 +26,42 @@ func TestDataIn(t *testing.T) {
 		{nil, "[]"},
 	} {
 		list := []string{}
-		dataIn(c.code, dataStep(elf.EM_X86_64), func(from, to int) { list = append(list, fmt.Sprintf("%d-%d", from, to)) })
+		dataIn(c.code, callAMD64, 1, func(from, to int) { list = append(list, fmt.Sprintf("%d-%d", from, to)) })
 		if got := fmt.Sprint(list); got != c.want {
 			t.Errorf("%d: %s, want %s", i, got, c.want)
 		}
 	}
-	if dataStep(elf.EM_AARCH64) != nil || dataStep(elf.EM_386) == nil {
-		t.Error("CPUs whose data can be told from code")
+	for machine, want := range map[elf.Machine]int{elf.EM_X86_64: 1, elf.EM_386: 1, elf.EM_AARCH64: 4, elf.EM_MIPS: 0} {
+		if step, unit := dataStep(machine); unit != want || (step != nil) != (want > 0) {
+			t.Errorf("%v: unit %d, want %d", machine, unit, want)
+		}
+	}
+}
+
+// On arm64 what is data goes by words: reserved and unallocated ones, not those of SME.
+func TestDataInARM64(t *testing.T) {
+	words := func(w uint32, n int) (b []byte) {
+		for range n {
+			b = binary.LittleEndian.AppendUint32(b, w)
+		}
+		return b
+	}
+	const nop, udf, unallocated1, unallocated3, sme = 0xd503201f, 0x00000001, 0x02000000, 0x06000000, 0xc0900000
+	for _, c := range []struct {
+		code []byte
+		want string
+	}{
+		{words(nop, 50), "[]"},
+		{words(sme, 50), "[]"},
+		{slices.Concat(words(nop, 2), words(udf, 3), words(nop, 2)), "[]"},
+		{slices.Concat(words(nop, 2), words(udf, 2), words(nop, 20), words(unallocated1, 1), words(unallocated3, 1), words(nop, 2)), "[8-104]"},
+		{append(words(udf, 4), 0, 0), "[0-16]"},
+	} {
+		list := []string{}
+		step, unit := dataStep(elf.EM_AARCH64)
+		dataIn(c.code, step, unit, func(from, to int) { list = append(list, fmt.Sprintf("%d-%d", from, to)) })
+		if got := fmt.Sprint(list); got != c.want {
+			t.Errorf("%x: %s, want %s", c.code, got, c.want)
+		}
 	}
 }

@@ -48,6 +48,7 @@ type codeMeasure struct {
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
 	step    callStep       // nil where data cannot be told from code
+	unit    int            // of step
 	counted []elfobj.Range // code of the binary that counts, in its addresses
 }
 
@@ -75,7 +76,8 @@ func (p *Pass) binaryHasCode() bool { return p.sameBinary() && p.binary.hasCode(
 func (m *codeMeasure) binary() {
 	b := m.p.binary
 	m.share.Of = CodeOfBinary
-	m.padding, m.step = execcode.PaddingOf(b.File), dataStep(b.Machine)
+	m.padding = execcode.PaddingOf(b.File)
+	m.step, m.unit = dataStep(b.Machine)
 	m.anchors, m.data = execcode.Anchors(b.File), b.dataSymbols()
 	for _, part := range b.parts() {
 		whole := Extent{b.rva(part.Start), b.rva(part.End)}
@@ -279,7 +281,7 @@ func (m *codeMeasure) piece(e Extent, owner Gap) {
 		return
 	}
 	code, at := m.p.binary.code(m.p.binary.addr(e.RVA)), e.RVA
-	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, func(from, to int) {
+	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, m.unit, func(from, to int) {
 		m.share.Data += uint64(to - from)
 		m.lack(Extent{at, e.RVA + symfmt.RVA(from)}, owner)
 		at = e.RVA + symfmt.RVA(to)
