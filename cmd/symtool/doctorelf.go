@@ -52,6 +52,9 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	for i, p := range r.Problems {
 		g.problem(p, r.lines[i])
 	}
+	if r.Stats != nil && unloaded(r.Stats) {
+		g.problem(problemSummary{File: g.File, Message: unloadedText}, g.File+": "+unloadedText)
+	}
 	if r.DebugFile != "" {
 		err := d.contents(ctx, g, r.DebugFile, func(c *dwarf2sym.Contents) {
 			g.Binary.DebugFile = &debugFileDiagnosis{r.DebugFile, c}

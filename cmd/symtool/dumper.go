@@ -367,6 +367,9 @@ func (d *dumper) judge(r *dumpResult, report *dwarf2sym.Report) {
 		r.note(statusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
 		r.Looked = r.tried
 	}
+	if unloaded(&report.Stats) {
+		r.note(statusInput, "%s: %s", r.File, unloadedText)
+	}
 	if report.PackageUnused {
 		r.note(statusOK, "%s: --dwp %s is not used: the debug information is not split", r.File, d.options.Package)
 	}
@@ -377,6 +380,13 @@ func (d *dumper) judge(r *dumpResult, report *dwarf2sym.Report) {
 		r.remark("%s: STACK CFI is from .sframe, which has rules for the CFA, the return address and the frame pointer only", r.File)
 	}
 }
+
+// unloaded reports whether nothing is left of what was read, as all of it is of code that is not there.
+func unloaded(s *dwarf2sym.Stats) bool {
+	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
+}
+
+const unloadedText = "no functions and no call frame information: all have addresses outside of the segments that are loaded; the program headers may be damaged"
 
 // noteName notes that MODULE's name, which lookups depend on, is a guess. flag
 // names another.
