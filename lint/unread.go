@@ -3,7 +3,8 @@ package lint
 import (
 	"errors"
 	"io/fs"
-	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // Unreadable is the report of a file that could not be read.
@@ -26,7 +27,7 @@ func (r *Report) UnreadText() string {
 	if err == nil {
 		return ""
 	}
-	text := err.Error()
+	text := bin.Bare(err, r.File)
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) && pathErr.Path == r.File {
 		text = pathErr.Err.Error()
@@ -35,7 +36,7 @@ func (r *Report) UnreadText() string {
 	if r.Err == nil {
 		what = "not read to its end: "
 	}
-	return what + printable(strings.TrimPrefix(text, r.File+": "))
+	return what + printable(text)
 }
 
 // unreadable counts the files of which nothing is known.

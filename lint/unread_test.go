@@ -7,12 +7,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // A file that was not read is in every output.
 func TestOutputsTellOfUnreadFiles(t *testing.T) {
 	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
-	cut.Damage = errors.New("cut.sym: gzip data: unexpected EOF")
+	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // as a Reader has it
 	r := &Results{Reports: []*Report{
 		Unreadable("none.sym", &os.PathError{Op: "open", Path: "none.sym", Err: errors.New("no such file")}), cut, namesOnly(t, "clean.sym", moduleLine, nil, 0),
 	}}

@@ -57,7 +57,7 @@ func readELF(ctx context.Context, c *converter, in *input) (*unwinding, error) {
 	case c.source == dwarf2sym.CFIDWARF:
 		return nil, errors.New("no rules in .eh_frame and .debug_frame")
 	case errors.Is(err, symsframe.ErrNone) && c.source == dwarf2sym.CFIAuto:
-		return nil, errors.New("no rules in .eh_frame and .debug_frame, and " + err.Error())
+		return nil, fmt.Errorf("no rules in .eh_frame and .debug_frame, and %w", err)
 	case err != nil:
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -66,7 +67,7 @@ func (l *linter) guarded(ctx context.Context, in lintInput) *linted {
 	var panicked *par.PanicError
 	if errors.As(r.err, &panicked) {
 		r.report, r.stack = nil, panicked.Stack
-		r.err = errors.New("internal error, please report it with the file: " + r.err.Error())
+		r.err = fmt.Errorf("internal error, please report it with the file: %w", r.err)
 	}
 	return r
 }

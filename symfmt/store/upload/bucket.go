@@ -17,7 +17,10 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// bucket is one of S3's kind.
+// bucket is one of S3's kind. Credentials and signatures are minio-go's; requests are sent
+// as those of the other protocols are. minio-go's Client waits a second at most between
+// tries, whatever Retry-After says, takes no endpoint with a path, has no place for the
+// user's headers in what it signs, and sends regions that it does not know to us-east-1.
 type bucket struct {
 	u        *Uploader
 	name     string
