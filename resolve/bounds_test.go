@@ -37,6 +37,34 @@ func TestDeepInlines(t *testing.T) {
 	}
 }
 
+// countingSource counts how often functions are read.
+type countingSource struct {
+	source
+	reads int
+}
+
+func (c *countingSource) function(p *functionParser, v span) (function, error) {
+	c.reads++
+	return c.source.function(p, v)
+}
+
+// The text of a function that cannot be used is read once, not for each address of
+// a stack.
+func TestRefusedOnce(t *testing.T) {
+	r := openFile(t, writeFile(t, "x.sym", []byte(nested(maxInlined+1))))
+	counted := &countingSource{source: r.source}
+	r.source = counted
+	var at Location
+	_, first := r.Find(0x1000, &at)
+	reads := counted.reads
+	if first == nil || reads == 0 {
+		t.Fatalf("error %v after %d reads", first, reads)
+	}
+	if _, again := r.Find(0x1001, &at); again == nil || again.Error() != first.Error() || counted.reads != reads {
+		t.Errorf("error %v and %d more reads, want %v and none", again, counted.reads-reads, first)
+	}
+}
+
 // The text of a function has a limit, which is tied to what a Resolver may hold, and so
 // has the index.
 func TestFunctionText(t *testing.T) {

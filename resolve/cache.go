@@ -14,7 +14,10 @@ type cache struct {
 	pages []atomic.Pointer[slotPage]
 	arena arena
 	lines map[int][]lineCode // by function, for LineStart; under the Resolver's mutex
-	held  int64              // bytes in functions and lines, about
+	held  int64              // bytes in functions, lines and errors, about
+
+	// Why functions cannot be used, by function; under the Resolver's mutex.
+	refused map[int]error
 }
 
 // heldFunctions is how many bytes of functions a Resolver keeps, about: more

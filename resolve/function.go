@@ -47,6 +47,8 @@ type names interface {
 // below that; a file that does not makes a line for each of them of every address.
 const maxInlined = 256
 
+var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", maxInlined)
+
 // functionParser turns the records of functions into functions.
 type functionParser struct {
 	record    symfmt.LineParser
@@ -129,7 +131,7 @@ func (p *functionParser) call(c *symfmt.Call) error {
 		depth += p.depths[c.Outer]
 	}
 	if depth > maxInlined {
-		return fmt.Errorf("over %d functions are inlined into one another", maxInlined)
+		return errTooDeep
 	}
 	p.depths = append(p.depths, depth)
 	name, originFile, err := p.names.origin(c.Origin)

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -211,11 +212,14 @@ var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
 // read reads function i into the cache, which may be another one then.
 func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
+	if err := r.refused(i); err != nil {
+		return nil, nil, err
+	}
 	p := parsers.Get().(*functionParser)
 	defer parsers.Put(p)
 	f, err := p.parse(r.source, v, r)
 	if err != nil {
-		return nil, nil, r.errorf(v.offset, err)
+		return nil, nil, r.refuse(i, r.errorf(v.offset, err))
 	}
 	r.noteDamage(v.offset, p)
 	c, s, err := r.keep(i, v, f.name, p.packer.pack(&f))
@@ -223,6 +227,33 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 		return nil, nil, r.errorf(v.offset, err)
 	}
 	return c, s, nil
+}
+
+// refusalCost is what an error that is kept takes, about, in bytes.
+const refusalCost = 256
+
+// refuse keeps why function i cannot be used, so that its text is not parsed again
+// for every address. It returns the error.
+func (r *Resolver) refuse(i int, why error) error {
+	if !errors.Is(why, errTooDeep) {
+		return why // a file that cannot be read now may be readable later
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.makeRoom(refusalCost)
+	if c.refused == nil {
+		c.refused = make(map[int]error)
+	}
+	c.refused[i] = why
+	c.held += refusalCost
+	return why
+}
+
+// refused returns what refuse kept, or nil.
+func (r *Resolver) refused(i int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cache.Load().refused[i]
 }
 
 // keep puts a function into the cache.
