@@ -275,7 +275,7 @@ func crashpadDump(n int) []byte {
 // hostileDumps are the dumps.
 func hostileDumps() (kinds []hostileKind) {
 	for _, s := range dumpShapes {
-		kinds = append(kinds, hostileKind{s.name, s.n, hostileFiles{"m.dmp": s.data}, hostileDumpCommands})
+		kinds = append(kinds, hostileKind{name: s.name, n: s.n, files: hostileFiles{"m.dmp": s.data}, commands: hostileDumpCommands})
 	}
 	return kinds
 }

@@ -499,7 +499,7 @@ func hostileELF() []hostileKind {
 		}
 		return elfOf(sections...)
 	})
-	add("sections of code over each other", 16000, func(n int) []byte {
+	add("sections of code over each other", 16400, func(n int) []byte {
 		sections := make([]elfSec, n)
 		for i := range sections {
 			sections[i] = elfSec{name: fmt.Sprint(".text", i), typ: 8, flags: 6, addr: hostileText + uint64(i), size: hostileCode}

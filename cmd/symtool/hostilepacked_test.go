@@ -45,18 +45,18 @@ func hostilePacked() (kinds []hostileKind) {
 	} {
 		for _, format := range []string{"gz", "zst"} {
 			file := "m.sym." + format
-			kinds = append(kinds, hostileKind{name + "-" + format, 64, hostileFiles{
+			kinds = append(kinds, hostileKind{name: name + "-" + format, n: 64, more: hostilePlain, files: hostileFiles{
 				file:    func(n int) []byte { return packedText(format, text[0], text[1], n<<20) },
 				"m.dmp": smallDump,
-			}, []string{
+			}, commands: []string{
 				"resolve -s " + file + " 1000", "walk -s " + file + " m.dmp", "lint " + file, "doctor " + file,
 				"convert --to breakpad -o out.sym " + file, "convert --to gsym -o out.gsym " + file, "convert --to json -o out.json " + file,
 				"store add store " + file,
 			}})
 		}
 	}
-	dump := hostileKind{"dump-gz", 16, hostileFiles{"m.dmp.gz": func(n int) []byte {
+	dump := hostileKind{name: "dump-gz", n: 16, more: hostilePlain, files: hostileFiles{"m.dmp.gz": func(n int) []byte {
 		return packedText("gz", string(stackDump(64, framePointers(1<<12), mdStack)), strings.Repeat("\x00", 1<<20), n<<20)
-	}}, []string{"walk m.dmp.gz", "inspect m.dmp.gz", "convert --to core -o m.core m.dmp.gz"}}
+	}}, commands: []string{"walk m.dmp.gz", "inspect m.dmp.gz", "convert --to core -o m.core m.dmp.gz"}}
 	return append(kinds, dump)
 }

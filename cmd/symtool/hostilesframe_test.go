@@ -67,7 +67,7 @@ func (s sframeShape) bytes() []byte {
 // functions of which each is repeated over gigabytes.
 func hostileSFrame() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) []byte) {
-		kinds = append(kinds, hostileKind{name, n, hostileFiles{"m.sframe": data}, hostileSFrameCommands})
+		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.sframe": data}, commands: hostileSFrameCommands})
 	}
 	for version, name := range map[uint8]string{1: "v1", 2: "v2", 3: "v3"} {
 		add(name+"-shared-rows", 8000, func(n int) []byte {

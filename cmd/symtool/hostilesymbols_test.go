@@ -35,9 +35,13 @@ var hostileSymbolCommands = []string{
 	"store add store m.sym",
 	"store ls store",
 	"store verify store",
+	hostileServe,
 	"walk --symbols m.sym m.dmp",
 	"walk --symbols m.sym --format jsonl --verify --trace m.dmp",
 }
+
+// hostileServe answers a request for addresses of a file in a store.
+const hostileServe = "serve --listen 127.0.0.1:0 --cache-size 16M store"
 
 // symText writes symbol files.
 type symText struct{ bytes.Buffer }
@@ -222,7 +226,7 @@ func manyRegisters(w *symText, n, size int) {
 func hostileSymbols() (kinds []hostileKind) {
 	for _, shapes := range [][]symbolShape{functionShapes, inlineShapes, ruleShapes} {
 		for _, s := range shapes {
-			kinds = append(kinds, hostileKind{s.name, s.n, hostileFiles{"m.sym": s.text, "m.dmp": smallDump}, hostileSymbolCommands})
+			kinds = append(kinds, hostileKind{name: s.name, n: s.n, files: hostileFiles{"m.sym": s.text, "m.dmp": smallDump}, commands: hostileSymbolCommands})
 		}
 	}
 	return kinds

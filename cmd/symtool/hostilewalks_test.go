@@ -24,7 +24,7 @@ func rulesOf(rules string) func(int) []byte {
 // hostileWalks are dumps with symbols that are made for each other.
 func hostileWalks() (kinds []hostileKind) {
 	add := func(name string, n int, symbols, dump func(n int) []byte) {
-		kinds = append(kinds, hostileKind{name, n, hostileFiles{"m.sym": symbols, "m.dmp": dump}, hostileWalkCommands})
+		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.sym": symbols, "m.dmp": dump}, commands: hostileWalkCommands})
 	}
 	oneThread := func(n int) []byte { return stackDump(1, framePointers(n), mdStack) }
 	manyThreads := func(n int) []byte { return stackDump(n, framePointers(256), mdStack) }
@@ -101,7 +101,7 @@ func hostileLists() (kinds []hostileKind) {
 		return append(all, "doctor "+file)
 	}
 	add := func(name, from, file string, n int, data func(n int) []byte) {
-		kinds = append(kinds, hostileKind{name, n, hostileFiles{file: data}, commands(from, file)})
+		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{file: data}, commands: commands(from, file)})
 	}
 	add("perfmap-nested", "perfmap", "perf-1.map", 20000, line("%x %x f%d\n", func(i, n int) []any { return []any{0x1000 + i, 2*n - 2*i, i} }))
 	add("perfmap-same", "perfmap", "perf-1.map", 20000, line("1000 10 f%d\n", func(i, _ int) []any { return []any{i} }))

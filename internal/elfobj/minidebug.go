@@ -80,17 +80,37 @@ func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	in := bytes.NewReader(packed)
 	r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(in)
-	var out bytes.Buffer
+	var data []byte
 	if err == nil {
-		_, err = io.Copy(&out, io.LimitReader(r, size+1))
+		data, err = readUpTo(r, size+1)
 	}
 	switch {
 	case err != nil:
 		return nil, s.wrap(uint64(len(packed)-in.Len()), err, "xz data")
-	case int64(out.Len()) != size:
-		return nil, s.errorf(0, "xz data of %d bytes, its index tells %d", out.Len(), size)
+	case int64(len(data)) != size:
+		return nil, s.errorf(0, "xz data of %d bytes, its index tells %d", len(data), size)
 	}
-	return out.Bytes(), nil
+	return data, nil
+}
+
+// readUpTo reads to the end, most bytes at most. The memory doubles up to most: a
+// bytes.Buffer would hold three times the data at its last step.
+func readUpTo(r io.Reader, most int64) ([]byte, error) {
+	var data []byte
+	for int64(len(data)) < most {
+		if len(data) == cap(data) {
+			data = append(make([]byte, 0, min(most, max(1<<20, 2*int64(cap(data))))), data...)
+		}
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }
 
 // xzCost is what the blocks of an xz file need.

@@ -28,6 +28,11 @@ func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 		d.lost(rva, "function", d.g.fail(at, "function of %#x bytes", size))
 		return
 	}
+	if len(name) > d.namesLeft {
+		d.lost(rva, "function", d.g.fail(at+4, "names of more than %d bytes in a file of %d bytes", d.textLimit(), len(d.g.data)))
+		return
+	}
+	d.namesLeft -= len(name)
 	place := len(d.m.Funcs)
 	if size == 0 {
 		d.m.Publics = append(d.m.Publics, symfmt.Public{RVA: rva, Name: name})

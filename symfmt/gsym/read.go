@@ -55,6 +55,7 @@ type reader struct {
 	strings   string   // the table
 	ends      []uint64 // where its strings end
 	left      uint64   // bytes of FunctionInfos that may still be read; see function
+	namesLeft int      // bytes that names of functions may still have
 	fileCount uint32
 	hasName   []bool // by file: it is no empty entry
 	unknown   []bool // by file: it is called symfmt.NoFile
@@ -69,10 +70,12 @@ type reader struct {
 }
 
 func newReader(g *image, p *problems) *reader {
-	return &reader{
+	d := &reader{
 		g: g, problems: p, m: &symfmt.Module{}, strings: string(g.part(g.strings)),
 		left: uint64(len(g.data)), origins: make(map[uint64]symfmt.OriginID),
 	}
+	d.namesLeft = d.textLimit()
+	return d
 }
 
 // maxString is how long a name can be: what is longer is cut. C++ compilers write
@@ -106,10 +109,12 @@ func (d *reader) findEnds() {
 	}
 }
 
-// pathBytes is how much memory the files' paths take at most, beside eight times
-// the file's size: an entry is two offsets, and the strings that they name may be
-// any length.
-const pathBytes = 16 << 20
+// freeText is how many bytes the files' paths have at most, beside eight times the
+// file's size, and the functions' names: an entry is an offset or two, and the
+// strings that they name may be any length.
+const freeText = 16 << 20
+
+func (d *reader) textLimit() int { return 8*len(d.g.data) + freeText }
 
 // files reads the table of files: FILE has the number of the entry.
 func (d *reader) files() {
@@ -117,7 +122,7 @@ func (d *reader) files() {
 	c := bin.NewAt("", g.part(g.files), g.files.offset, g.order)
 	n := c.U32()
 	d.hasName = make([]bool, 0, min(uint64(n), uint64(c.Len()/(2*g.strSize))))
-	left := 8*len(g.data) + pathBytes
+	left := d.textLimit()
 	for i := range n {
 		at := c.Offset()
 		dirAt, baseAt := c.Uint(g.strSize), c.Uint(g.strSize)
@@ -132,7 +137,7 @@ func (d *reader) files() {
 			d.problems.add(fmt.Sprintf("file %d", i), g.fail(at, "strings %#x and %#x in a table of %#x bytes", dirAt, baseAt, len(d.strings)))
 			path = symfmt.NoFile
 		case len(path) > left:
-			d.problems.add(fmt.Sprintf("files from %d on", i), g.fail(at, "paths of more than %d bytes in a file of %d bytes", 8*len(g.data)+pathBytes, len(g.data)))
+			d.problems.add(fmt.Sprintf("files from %d on", i), g.fail(at, "paths of more than %d bytes in a file of %d bytes", d.textLimit(), len(g.data)))
 			d.fileCount = i
 			return
 		}

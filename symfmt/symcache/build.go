@@ -150,7 +150,7 @@ func (b *builder) tooLong(at uint32) error {
 	return b.c.errorf(place, "source location %d is inlined more than %d times", at, symfmt.MaxInlineDepth)
 }
 
-// function is the name of a function; "?" is symbolic's for one without.
+// function is the name of a function, "?" for one that is not there.
 func (b *builder) function(i uint32) string {
 	if !b.c.functions.has(i) {
 		b.c.damaged(&b.damages.function, func() error {
@@ -159,7 +159,7 @@ func (b *builder) function(i uint32) string {
 		return "?"
 	}
 	b.named[i] = true
-	return b.names.text(b.c.order.Uint32(b.c.functions.entry(i)), "?")
+	return b.names.function(i)
 }
 
 // funcOf returns the FUNC of a function that speaks from start on: one of those

@@ -17,21 +17,28 @@ type nameTable struct {
 	origins []bool
 	paths   map[[3]uint32]string // by compilation directory, directory and name
 	joined  int                  // bytes that may still be joined
+	names   int                  // bytes that names of functions may still have
 
-	unknownFile, unknownOrigin     bool
-	stringDamage, fileDamage, long damage
+	unknownFile, unknownOrigin                bool
+	stringDamage, fileDamage, long, longNames damage
 }
 
-// joinedPerByte is how many bytes of paths may be joined for each byte of the
-// file: a bound for memory, as many paths may have one long directory.
-const joinedPerByte = 16
+// textPerByte is how many bytes of paths, and of names of functions, there may be for
+// each byte of the strings and of the entries that name them: a bound for memory and
+// for what is written, as many of them may name one long string. freeText is there
+// for any file.
+const (
+	textPerByte = 16
+	freeText    = 1 << 20
+)
 
 func (t *nameTable) init(c *cache, m *symfmt.Module) {
 	t.c, t.m = c, m
 	t.files, t.origins = make([]bool, c.files.len()), make([]bool, c.functions.len())
 	t.paths = make(map[[3]uint32]string)
-	t.joined = 1<<20 + joinedPerByte*(len(c.strings)+len(c.files.data))
-	t.stringDamage.lost, t.fileDamage.lost, t.long.lost = "names", "names of files", "directories of files"
+	t.joined = freeText + textPerByte*(len(c.strings)+len(c.files.data))
+	t.names = freeText + textPerByte*(len(c.strings)+len(c.functions.data))
+	t.stringDamage.lost, t.fileDamage.lost, t.long.lost, t.longNames.lost = "names", "names of files", "directories of files", "names of functions"
 }
 
 // text is the string at an offset, instead if it is none or damaged.
@@ -44,6 +51,19 @@ func (t *nameTable) text(at uint32, instead string) string {
 		return instead
 	}
 	return s
+}
+
+// function is the name of a function that is there; "?" is symbolic's for one without.
+func (t *nameTable) function(i uint32) string {
+	name := t.text(t.c.order.Uint32(t.c.functions.entry(i)), "?")
+	if len(name) > t.names {
+		t.c.damaged(&t.longNames, func() error {
+			return t.c.errorf(t.c.functions.place(i), "names of functions have more than %d times the bytes of the strings", textPerByte)
+		})
+		return "?"
+	}
+	t.names -= len(name)
+	return name
 }
 
 // file returns the number of a file's FILE. A number behind all files stands for
@@ -84,7 +104,7 @@ func (t *nameTable) path(i uint32) string {
 			path = joinPath(joinPath(comp, dir), name)
 		} else {
 			t.c.damaged(&t.long, func() error {
-				return t.c.errorf(t.c.files.place(i), "paths of files have more than %d times the bytes of the strings", joinedPerByte)
+				return t.c.errorf(t.c.files.place(i), "paths of files have more than %d times the bytes of the strings", textPerByte)
 			})
 		}
 	}

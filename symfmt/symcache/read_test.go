@@ -241,3 +241,31 @@ func TestNamesOfModule(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
+
+// TestLongNames pins that many functions with one long name have names up to a limit,
+// which is tied to the size of the file, and that the rest is reported.
+func TestLongNames(t *testing.T) {
+	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "33323130353437363839616263646566A", Name: "m"}
+	long := strings.Repeat("n", 16<<10)
+	for i := range 2000 {
+		m.Funcs = append(m.Funcs, symfmt.Func{RVA: symfmt.RVA(0x1000 + 16*i), Size: 16, Name: long})
+	}
+	var b bytes.Buffer
+	if err := Write(&b, m, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	read, problems, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := 0
+	for _, f := range read.Funcs {
+		names += len(f.Name)
+	}
+	if limit := freeText + textPerByte*b.Len(); names < limit/2 || names > limit+len(m.Funcs) {
+		t.Errorf("names of %d bytes in a file of %d, want up to %d", names, b.Len(), limit)
+	}
+	if len(problems) == 0 || !strings.Contains(problems[0].Err.Error(), "names of") {
+		t.Errorf("problems %v", problems)
+	}
+}
