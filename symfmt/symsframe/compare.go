@@ -44,7 +44,7 @@ type Difference struct {
 func Compare(s *sframe.Section, t *symfmt.CFITable, cpu *arch.Arch, o ToOptions) *Comparison {
 	var own symfmt.CFITable
 	AppendCFI(&own, s, o)
-	m := comparer{names: t.Rules.Names(), out: &Comparison{Base: o.Base}}
+	m := comparer{names: t.Rules.Names(), out: &Comparison{Base: o.Base}, number: map[string]int32{}}
 	m.fp = m.names.Lookup(cpu.FP)
 	a, b := m.side(&own), m.side(t)
 	m.run(a, b)
@@ -55,10 +55,10 @@ func Compare(s *sframe.Section, t *symfmt.CFITable, cpu *arch.Arch, o ToOptions)
 }
 
 // span is code with one set of rules.
-type span struct {
+type span struct { // 24 bytes: PCMASK functions make half a million
 	lo, hi symfmt.RVA
 	block  int32
-	rules  threeRules
+	rules  int32 // in comparer.sets
 }
 
 // threeRules are what SFrame can tell.
@@ -72,9 +72,12 @@ type side struct {
 }
 
 type comparer struct {
-	names *cfi.Names
-	fp    cfi.Reg
-	out   *Comparison
+	names  *cfi.Names
+	fp     cfi.Reg
+	out    *Comparison
+	sets   []threeRules
+	number map[string]int32 // of sets, by code
+	key    []byte
 }
 
 // side makes spans of a table. Blocks do not overlap in what we make; in
@@ -109,7 +112,7 @@ func (s *side) add(m *comparer, block int32, rules []cfi.Rules) {
 	for _, r := range s.t.Rows[b.First : b.First+b.Count] {
 		row.Apply(rules[r.Rules])
 		next := m.three(&row)
-		if r.RVA < at.lo || r.RVA >= end || m.equal(&at.rules, &next) {
+		if r.RVA < at.lo || r.RVA >= end || m.equal(at.rules, next) {
 			continue
 		}
 		if r.RVA > at.lo {
@@ -121,16 +124,28 @@ func (s *side) add(m *comparer, block int32, rules []cfi.Rules) {
 	s.spans = append(s.spans, at)
 }
 
-// three returns the rules in force; a frame pointer without one is unchanged.
-func (m *comparer) three(row *cfi.Row) threeRules {
+// three returns the number of the rules in force; a frame pointer without one is
+// unchanged.
+func (m *comparer) three(row *cfi.Row) int32 {
 	r := threeRules{row.CFA, row.RA, row.Rule(m.fp)}
 	if r.fp.IsZero() {
 		r.fp = m.names.Offset(m.fp, 0)
 	}
-	return r
+	m.key = r.fp.AppendCode(r.ra.AppendCode(r.cfa.AppendCode(m.key[:0])))
+	n, ok := m.number[string(m.key)]
+	if !ok {
+		n = int32(len(m.sets))
+		m.sets = append(m.sets, r)
+		m.number[string(m.key)] = n
+	}
+	return n
 }
 
-func (m *comparer) equal(a, b *threeRules) bool {
+func (m *comparer) equal(x, y int32) bool {
+	if x == y {
+		return true
+	}
+	a, b := &m.sets[x], &m.sets[y]
 	if a.ra.EndsStack() || b.ra.EndsStack() {
 		return a.ra.EndsStack() && b.ra.EndsStack()
 	}
@@ -138,7 +153,8 @@ func (m *comparer) equal(a, b *threeRules) bool {
 }
 
 // text is the rules as a STACK CFI INIT record has them.
-func (m *comparer) text(r *threeRules) string {
+func (m *comparer) text(set int32) string {
+	r := &m.sets[set]
 	row := cfi.Row{CFA: r.cfa, RA: r.ra}
 	if !r.fp.Equal(m.names.Offset(m.fp, 0)) {
 		row.Regs = []cfi.Rule{{Reg: m.fp, Expr: r.fp}}
@@ -201,12 +217,12 @@ func (m *comparer) count(a, b *side, x, y *span, code symfmt.Range) {
 		return
 	}
 	a.met[x.block], b.met[y.block] = true, true
-	if m.equal(&x.rules, &y.rules) {
+	if m.equal(x.rules, y.rules) {
 		m.out.Equal += code.Size
 		return
 	}
 	m.out.Different += code.Size
-	m.differ(Difference{code, m.text(&x.rules), m.text(&y.rules)})
+	m.differ(Difference{code, m.text(x.rules), m.text(y.rules)})
 }
 
 // differ adds a difference, to the last one if it goes on.
