@@ -39,7 +39,7 @@ type BaselineEntry struct {
 
 func (e *BaselineEntry) key() baselineKey { return baselineKey{e.File, e.Rule, e.Fingerprint} }
 
-// isOf tells whether the entry is of a file.
+// isOf reports whether the entry belongs to a file.
 func (e *BaselineEntry) isOf(file string) bool { return e.File == baseName(file) }
 
 // example is what a message says of the entry.

@@ -110,9 +110,9 @@ func atEnd(p *Pass, end func()) (func(*symfmt.Record), func()) {
 	}
 }
 
-// sharedAtEnd is atEnd for rules that one look at the binary is for: the first of those
-// that are checked takes it, and done notes that. The look tells with turn or also whose
-// findings are which.
+// sharedAtEnd is atEnd for rules that share one look at the binary. The first of them that is
+// enabled takes it, and done records that. The look assigns each finding to its rule by turn or
+// also.
 func sharedAtEnd(p *Pass, done func(*elfBinary) *bool, look func()) (func(*symfmt.Record), func()) {
 	return atEnd(p, func() {
 		if d := done(p.binary); !*d {
@@ -126,12 +126,12 @@ func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {
 	if p.binary == nil {
 		return nil, nil
 	}
-	told := false
+	reported := false
 	return func(r *symfmt.Record) {
-		if told {
+		if reported {
 			return // a second MODULE is SYM103's
 		}
-		told = true
+		reported = true
 		want, what := p.binary.moduleID()
 		if want == "" {
 			p.binary.problem("MODULE id", errNoID)
@@ -167,12 +167,12 @@ func checkModuleCPU(p *Pass) (func(*symfmt.Record), func()) {
 	if p.binary == nil {
 		return nil, nil
 	}
-	told := false
+	reported := false
 	return func(r *symfmt.Record) {
-		if told || p.otherBinary {
+		if reported || p.otherBinary {
 			return
 		}
-		told = true
+		reported = true
 		if cpu := arch.ByELF(p.binary.Machine, p.binary.Class); cpu != nil && p.Arch != cpu && !sameFamily(cpu, p.CPU) {
 			p.Report(r, 2, "MODULE is for CPU %q, the binary for %s", p.CPU, cpu.Name)
 		}
@@ -203,7 +203,7 @@ func checkModuleName(p *Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// sameFamily is for Breakpad's names, which do not tell the size of a word.
+// sameFamily is for Breakpad's names that leave the word size open.
 func sameFamily(cpu *arch.Arch, name string) bool {
 	return cpu.Name == name+"64" && (name == "mips" || name == "riscv") || cpu.Name == name+"x" && name == "s390"
 }

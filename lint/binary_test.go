@@ -97,7 +97,7 @@ func swap(old, new string) func(string) string {
 // Each rule finds its damage, and nothing else does.
 func TestBinaryRules(t *testing.T) {
 	const store = "/store/"
-	var told strings.Builder // whole findings
+	var reported strings.Builder // whole findings
 	ran, cases := 0, []struct {
 		name, pair string
 		binary     string // if it is not the pair's
@@ -174,7 +174,7 @@ func TestBinaryRules(t *testing.T) {
 			for _, f := range lintBinary(t, []byte(c.edit(string(text))), f, c.options).Findings {
 				if f.Rule.ID != "SYM552" {
 					got = append(got, fmt.Sprintf("%s:%d %s", f.Rule.ID, f.Line, f.Message))
-					fmt.Fprintf(&told, "%s: %s (%s)\n", c.name, f.String(), f.Function)
+					fmt.Fprintf(&reported, "%s: %s (%s)\n", c.name, f.String(), f.Function)
 				}
 			}
 			ran++
@@ -192,6 +192,6 @@ func TestBinaryRules(t *testing.T) {
 		})
 	}
 	if ran == len(cases) {
-		testenv.Golden(t).Assert(t, "binary.txt", []byte(told.String()))
+		testenv.Golden(t).Assert(t, "binary.txt", []byte(reported.String()))
 	}
 }

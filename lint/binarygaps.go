@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// minGap is the shortest piece of code that is told to have no name, in bytes,
-// where there are no bytes that tell whether it is padding.
+// minGap is the shortest piece of code, in bytes, that is reported as nameless where its bytes are
+// not there to show whether it is padding.
 const minGap = 64
 
 // maxCodePieces is how many pieces a finding names.

@@ -32,7 +32,7 @@ func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
 			i, ok := slices.BinarySearchFunc(rows.blocks, rva, func(b rowBlock, at symfmt.RVA) int { return cmpRVA(b.rva, at) })
 			if !ok {
 				if e.size > 0 || rows.block(rva) == nil {
-					p.tellLostFDE(rows, rva, &e)
+					p.reportLostFDE(rows, rva, &e)
 				}
 				continue
 			}
@@ -44,8 +44,8 @@ func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
 	})
 }
 
-// sameRange tells whether one of the blocks at the first one's address has a
-// size, or blocks without gaps fill it: an FDE that another overlaps may be cut.
+// sameRange reports whether one of the blocks at the address of the first has the given size, or
+// blocks without gaps fill it: an FDE that another overlaps may be cut.
 func sameRange(blocks []rowBlock, size uint64) bool {
 	start, end := uint64(blocks[0].rva), uint64(blocks[0].rva)
 	for i := range blocks {
@@ -63,7 +63,7 @@ func sameRange(blocks []rowBlock, size uint64) bool {
 	return false
 }
 
-func (p *Pass) tellLostFDE(rows *stackRows, rva symfmt.RVA, e *fdeEntry) {
+func (p *Pass) reportLostFDE(rows *stackRows, rva symfmt.RVA, e *fdeEntry) {
 	was := p.rule
 	defer func() { p.rule = was }()
 	if !p.turn("SYM507") {

@@ -42,7 +42,7 @@ type followed struct {
 	certain, anchored []fact // instructions that were compared
 	next              map[symfmt.RVA]symfmt.RVA
 	mixed             bool // it jumps to one that mutationShares damages, too
-	told              bool // something but the first rule tells where the stack pointer is
+	located           bool // something other than the first rule locates the stack pointer
 }
 
 // fact is what is known of an instruction without the rules.
@@ -69,7 +69,7 @@ func compared(b *elfBinary, rows *stackRows) []followed {
 		}
 		for _, e := range f.exits {
 			_, ok := f.entered(e.target)
-			all[i].told = all[i].told || ok
+			all[i].located = all[i].located || ok
 			if to := rows.block(b.rva(e.target)); ok && e.target != 0 && to != nil && slices.Index(rows.blocks, *to)%8 == 3 {
 				all[i].mixed = true
 			}
@@ -94,7 +94,7 @@ func compared(b *elfBinary, rows *stackRows) []followed {
 	b.exported(func(addr uint64) { f.calls[addr] = struct{}{} })
 	for i := range all {
 		if _, called := f.calls[b.addr(rows.blocks[i].rva)]; called {
-			all[i].told = true
+			all[i].located = true
 		}
 	}
 	return all
@@ -169,7 +169,7 @@ func mutationShares(t *testing.T, text []byte, f *elfobj.File, kind string, miss
 	m.seen = compared(b, m.rows)
 	damaged := make([]bool, len(m.rows.blocks))
 	for i := range m.rows.blocks {
-		// A block that is wrong as a whole is told by others.
+		// Other rules report a block that is wrong as a whole.
 		damaged[i] = (i%8 == 3 || !strings.HasPrefix(kind, "INIT")) && m.mutate(i, kind)
 	}
 	changed := []byte(strings.Join(m.lines, "\n"))
@@ -201,7 +201,7 @@ func mutationShares(t *testing.T, text []byte, f *elfobj.File, kind string, miss
 	for i := range damaged {
 		switch {
 		case !damaged[i]:
-		case wrongAt(i, m.seen[i].certain) && !(strings.HasPrefix(kind, "INIT") && (!m.seen[i].told || m.seen[i].mixed)):
+		case wrongAt(i, m.seen[i].certain) && !(strings.HasPrefix(kind, "INIT") && (!m.seen[i].located || m.seen[i].mixed)):
 			share.certainOf++
 			if found[i] {
 				share.certain++

@@ -113,8 +113,8 @@ func (t *stackRows) add(r *symfmt.Record, set *ruleSet, row stackRow) {
 	row.rva, row.line = r.RVA, uint32(r.Pos().Line)
 	t.change(&row, t.rulesOf(set))
 	b := &t.blocks[len(t.blocks)-1]
-	// Of two rows at one address the later counts, and one that goes back is
-	// damage that rules of family 4 tell of.
+	// Of two rows at one address the later counts. One that goes back is damage, which the rules of
+	// family 4 report.
 	if last := &t.rows; b.end > b.first && (*last)[b.end-1].rva == r.RVA {
 		(*last)[b.end-1] = row
 		return

@@ -38,8 +38,8 @@ type sframeCheck struct {
 	rows    *stackRows
 }
 
-// block compares the rows of a block, at their own addresses and at those of
-// .sframe's rows: the first difference is told.
+// block compares the rows of a block, at their own addresses and at those of .sframe's rows, and
+// reports the first difference.
 func (c *sframeCheck) block(b *rowBlock) {
 	for i := b.first; i < b.end; i++ {
 		if c.at(b, c.rows.rows[i].rva) {
@@ -95,7 +95,7 @@ func (c *sframeCheck) same(which int, have place, rule sframe.Rule) bool {
 	if none(have) && none(want) {
 		return true
 	}
-	// .sframe does not tell more of an outermost frame than that.
+	// .sframe says no more than that about an outermost frame.
 	return want.kind == placeUndef && which != 1
 }
 

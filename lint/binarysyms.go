@@ -47,7 +47,7 @@ func (b *elfBinary) exported(fn func(addr uint64)) {
 	b.problem("symbols", err)
 }
 
-// codeAddr takes away the bit that tells of another instruction set.
+// codeAddr clears the bit that marks another instruction set.
 func (b *elfBinary) codeAddr(addr uint64) uint64 {
 	if b.Machine == elf.EM_ARM || b.Machine == elf.EM_MIPS {
 		return addr &^ 1
@@ -82,13 +82,13 @@ func (p *Pass) starts() []symfmt.RVA {
 func checkSymbols(p *Pass) (func(*symfmt.Record), func()) {
 	return atEnd(p, func() {
 		starts := p.starts()
-		told := map[symfmt.RVA]bool{}
+		reported := map[symfmt.RVA]bool{}
 		p.binary.eachFunction(func(s *elfobj.Symbol, addr uint64) {
 			rva := p.binary.rva(addr)
-			if _, ok := slices.BinarySearch(starts, rva); ok || told[rva] {
+			if _, ok := slices.BinarySearch(starts, rva); ok || reported[rva] {
 				return
 			}
-			told[rva] = true
+			reported[rva] = true
 			p.ReportAt(0, rva, "function symbol %q at 0x%x (0x%x bytes) has neither FUNC nor PUBLIC at its address", s.Name, uint64(rva), s.Size)
 		})
 	})

@@ -16,7 +16,7 @@ func inline(records string) string {
 	return head + "FILE 0 /a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n" + records + "1000 10 1 0\n"
 }
 
-// What is just allowed gives nothing, and what is just not is told at its field.
+// A value at the limit is accepted; the next one is reported at its field.
 func TestBoundaries(t *testing.T) {
 	const x86, big = "MODULE Linux x86 0123456789ABCDEF0123456789ABCDEF0 a\n", "100000000"
 	for _, c := range []struct{ rules, text, want string }{
@@ -160,7 +160,7 @@ func TestStorePlaces(t *testing.T) {
 	}
 }
 
-// Names of CPUs that do not tell the size of a word.
+// Names of CPUs that leave the word size open.
 func TestSameFamily(t *testing.T) {
 	for _, c := range []struct {
 		cpu, name string

@@ -67,7 +67,7 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 	var block BlockFact
 	var missing string
 	reg := cfi.NoReg
-	tell := func(behind string) {
+	report := func(behind string) {
 		if missing != "" {
 			p.ReportAt(int(block.Line), block.RVA, "no rule for %s at %x%s", missing, block.RVA, behind)
 		}
@@ -77,7 +77,7 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 		c := &p.cfi
 		switch {
 		case r.Kind == symfmt.KindCFIInit:
-			tell(", nor in a row")
+			report(", nor in a row")
 			if (c.noCFA || c.noRA) && r.Size > 0 && c.set.fault == nil {
 				block = *p.Blocks.At(c.block)
 				missing, reg = ".cfa", cfi.CFA
@@ -86,9 +86,9 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 				}
 			}
 		case missing != "" && inForce(c.row, reg) != nil:
-			tell(", only from " + hexRVA(c.at) + " on")
+			report(", only from " + hexRVA(c.at) + " on")
 		}
-	}, func() { tell(", nor in a row") }
+	}, func() { report(", nor in a row") }
 }
 
 func checkBase(p *Pass, r *symfmt.Record) {

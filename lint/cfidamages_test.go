@@ -69,7 +69,7 @@ func (s *symLines) initOf(at int) (int, cfiLine) {
 	return -1, cfiLine{}
 }
 
-// initWithin tells whether an INIT begins between two addresses.
+// initWithin reports whether an INIT begins between two addresses.
 func (s *symLines) initWithin(low, high uint64) bool {
 	return s.find(0, func(i int) bool {
 		c, ok := s.cfi(i)
@@ -80,8 +80,8 @@ func (s *symLines) initWithin(low, high uint64) bool {
 // maxTries is how many records are looked at for one that lends itself to a damage.
 const maxTries = 100
 
-// atCFI makes the damage of a STACK CFI record: do returns the line at which the rule
-// tells, -1 if the record does not lend itself; then it must have changed nothing.
+// atCFI makes the damage of a STACK CFI record. do returns the line at which the rule must report,
+// or -1 if the record does not lend itself; then it must have changed nothing.
 func atCFI(do func(s *symLines, at int, c cfiLine) int) func(*symLines) int {
 	return func(s *symLines) int {
 		all := s.all("STACK CFI", nil)

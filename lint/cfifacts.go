@@ -17,16 +17,16 @@ type cfiFacts struct {
 	block int      // its INIT in Facts.Blocks
 	at    symfmt.RVA
 
-	row     []setRule // in force, ordered by register
-	broken  bool      // a record of the block does not parse: readers drop all from here on
-	useless bool      // .cfa and .ra cannot both be computed
-	since   symfmt.RVA
-	told    oddity // what was found in the block, of what is told once
-	noCFA   bool   // the block began without
-	noRA    bool
-	holes   []hole
+	row      []setRule // in force, ordered by register
+	broken   bool      // a record of the block does not parse: readers drop all from here on
+	useless  bool      // .cfa and .ra cannot both be computed
+	since    symfmt.RVA
+	reported oddity // what was found in the block, of the kinds that are reported once
+	noCFA    bool   // the block began without
+	noRA     bool
+	holes    []hole
 
-	compared bool // clashes were told
+	compared bool // clashes were reported
 }
 
 // oddity is a set of things that are wrong with a record, each seen by one rule.
@@ -68,7 +68,7 @@ func (c *cfiFacts) init(f *Facts, r *symfmt.Record) {
 	c.sets.fresh(f.Arch)
 	c.set = c.sets.of(r.Name)
 	c.row = c.row[:0]
-	c.told, c.broken = 0, c.set.fault != nil
+	c.reported, c.broken = 0, c.set.fault != nil
 	c.apply()
 	c.useless = c.broken || !c.usable()
 	c.noCFA, c.noRA = inForce(c.row, cfi.CFA) == nil, inForce(c.row, cfi.RA) == nil
@@ -129,7 +129,7 @@ func (c *cfiFacts) finish(f *Facts, block int) {
 // others count as new in each record.
 const maxRow = 512
 
-// apply puts the record's rules in force, and tells how many are other than before.
+// apply puts the record's rules in force, and returns how many differ from those before.
 func (c *cfiFacts) apply() (changed int) {
 	for _, rule := range c.set.rules {
 		i, found := slices.BinarySearchFunc(c.row, rule.reg, func(r setRule, reg cfi.Reg) int { return int(r.reg) - int(reg) })
@@ -147,8 +147,8 @@ func (c *cfiFacts) apply() (changed int) {
 	return changed
 }
 
-// usable tells whether a reader gets .cfa and .ra from the rules in force, or
-// that this is the outermost frame.
+// usable reports whether a reader gets .cfa and .ra from the rules in force, or the frame is the
+// outermost one.
 func (c *cfiFacts) usable() bool {
 	cfa, ra := inForce(c.row, cfi.CFA), inForce(c.row, cfi.RA)
 	return cfa != nil && ra != nil && !cfa.fails && !cfa.undef && !ra.fails
@@ -165,8 +165,8 @@ func (c *cfiFacts) judge() {
 			odd |= oddScratch
 		}
 	}
-	odd &^= c.told
-	c.told |= odd & onceABlock
+	odd &^= c.reported
+	c.reported |= odd & onceABlock
 	c.odd |= odd
 }
 

@@ -69,7 +69,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// A gap of which both are missing is told once.
+// A gap in both is reported once.
 func TestChartBothMissing(t *testing.T) {
 	m, _ := mapText(t, mapModule+"FUNC 1000 10 0 f\n")
 	if c := newChart(m, limitsFor(1)); len(c.Gaps) != 1 || c.Gaps[0].What != "no CFI, no lines" {

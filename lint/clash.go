@@ -22,8 +22,8 @@ type clash struct {
 	same          bool // they have the same range
 }
 
-// maxKept is with how many earlier records of one heap of overlaps a record is
-// compared: a heap of more is damage, of which not all is told.
+// maxKept is the number of earlier records in a heap of overlaps that a record is compared with. A
+// larger heap is damage, and not all of it is reported.
 const maxKept = 512
 
 // claims are records that may clash, by their numbers in order of the file: a number
@@ -34,11 +34,10 @@ type claims struct {
 	nested bool // one may lie within another
 }
 
-// clashes tells of the records that Breakpad drops, which takes them in the order
-// of the file (range_map-inl.h): each that overlaps one taken before. Where
-// nested, one may lie within another, if it is not the same
-// (contained_range_map-inl.h).
-func (c *claims) clashes(tell func(clash)) {
+// clashes calls report with each record that Breakpad drops. Breakpad takes records in the order of
+// the file, and drops one that overlaps an earlier one (range_map-inl.h). If c.nested, one may lie
+// within another unless the two are equal (contained_range_map-inl.h).
+func (c *claims) clashes(report func(clash)) {
 	rva := func(i int) symfmt.RVA { return c.at(c.list[i]).rva }
 	slices.SortFunc(c.list, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.at(a).rva, c.at(b).rva), cmp.Compare(a, b)) })
 	var kept []claim
@@ -50,14 +49,14 @@ func (c *claims) clashes(tell func(clash)) {
 			end++
 		}
 		if end-start > 1 {
-			kept = c.settle(c.list[start:end], kept[:0], tell)
+			kept = c.settle(c.list[start:end], kept[:0], report)
 		}
 		start = end
 	}
 }
 
 // settle finds the clashes of one heap. It returns kept, to be used again.
-func (c *claims) settle(heap []uint32, kept []claim, tell func(clash)) []claim {
+func (c *claims) settle(heap []uint32, kept []claim, report func(clash)) []claim {
 	slices.Sort(heap)
 next:
 	for _, i := range heap {
@@ -66,7 +65,7 @@ next:
 			k := kept[j]
 			same := x.rva == k.rva && x.size == k.size
 			if x.overlaps(&k) && (same || !c.nested || !x.within(&k) && !k.within(&x)) {
-				tell(clash{x, k, same})
+				report(clash{x, k, same})
 				continue next
 			}
 		}
@@ -116,7 +115,7 @@ func checkClashes(looked func(*Facts) *bool, look func(*Facts, func(clash)), ove
 }
 
 // blockClashes are those of the STACK CFI blocks.
-func (f *Facts) blockClashes(tell func(clash)) {
+func (f *Facts) blockClashes(report func(clash)) {
 	ordered := true
 	for i := 1; i < f.Blocks.Len() && ordered; i++ {
 		before, b := f.Blocks.At(i-1), f.Blocks.At(i)
@@ -131,11 +130,11 @@ func (f *Facts) blockClashes(tell func(clash)) {
 			c.list = append(c.list, uint32(i))
 		}
 	}
-	c.clashes(tell)
+	c.clashes(report)
 }
 
 // winClashes are those of the STACK WIN records of the types that readers use.
-func (f *Facts) winClashes(tell func(clash)) {
+func (f *Facts) winClashes(report func(clash)) {
 	for _, kind := range []uint8{winFPO, winFrameData} {
 		c := claims{nested: true, at: func(i uint32) claim { w := f.Wins.At(int(i)); return claim{w.RVA, w.Size, w.Line} }}
 		for i, w := range f.Wins.All {
@@ -143,6 +142,6 @@ func (f *Facts) winClashes(tell func(clash)) {
 				c.list = append(c.list, uint32(i))
 			}
 		}
-		c.clashes(tell)
+		c.clashes(report)
 	}
 }

@@ -47,7 +47,7 @@ type codeMeasure struct {
 
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
-	step    callStep       // nil where data cannot be told from code
+	step    callStep       // nil where code and data cannot be separated
 	unit    int            // of step
 	counted []elfobj.Range // code of the binary that counts, in its addresses
 }

@@ -51,14 +51,14 @@ type Coverage struct {
 	unnamed int    // gaps outside of FUNCs
 }
 
-// HasCFI tells whether the code at an address has call frame information.
+// HasCFI reports whether the code at an address has call frame information.
 func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.known.in(rva, 1) == 1 }
 
 // CFIRanges are the pieces of code that have call frame information, by address;
 // they do not touch. Nobody changes them.
 func (c *Coverage) CFIRanges() []symfmt.Range { return c.known }
 
-// anyCFI tells whether any code has call frame information.
+// anyCFI reports whether any code has call frame information.
 func (c *Coverage) anyCFI() bool { return len(c.known) > 0 }
 
 // Share is a part of a whole.
@@ -75,7 +75,7 @@ func (s Share) Percent() float64 {
 	return 100 * float64(s.Covered) / float64(s.Total)
 }
 
-// below tells whether the share is under a limit in percent.
+// below reports whether the share is under a limit in percent.
 func (s Share) below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
 
 func (s *Share) add(covered, total uint64) {
@@ -217,7 +217,7 @@ func (f *Facts) known() []symfmt.Range {
 	return mergeRanges(all)
 }
 
-// usesWin tells whether readers use STACK WIN records for the CPU.
+// usesWin reports whether readers use STACK WIN records for the CPU.
 func (f *Facts) usesWin() bool { return f.Arch == nil || f.Arch.Name == "x86" }
 
 // ranges are pieces of code, sorted, that do not overlap or touch.

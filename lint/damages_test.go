@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// on makes the damage of one record: change it, and the rule tells at it.
+// on makes the damage of one record: change alters it, and the rule reports it there.
 func on(kind string, change func(s *symLines, i int)) func(*symLines) int {
 	return func(s *symLines) int {
 		i := s.pick(kind, nil)

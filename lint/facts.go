@@ -58,7 +58,7 @@ type FuncFact struct {
 // End is the address behind the last byte; it may wrap around.
 func (f *FuncFact) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// holds tells whether a range is inside the function.
+// holds reports whether the function contains a range.
 func (f *FuncFact) holds(x symfmt.Range) bool {
 	at := uint64(x.RVA - f.RVA)
 	return x.RVA >= f.RVA && at <= f.Size && x.Size <= f.Size-at
@@ -91,7 +91,7 @@ type IDs struct {
 // maxDense is the greatest number in the bitsets: 8 MB of them.
 const maxDense = 1 << 26
 
-// Declare adds a number, and tells whether it was there.
+// Declare adds a number, and reports whether it was there already.
 func (s *IDs) Declare(id uint32) (again bool) {
 	if s.Has(id) {
 		return true
@@ -108,7 +108,7 @@ func (s *IDs) Declare(id uint32) (again bool) {
 	return false
 }
 
-// Has tells whether a number was declared.
+// Has reports whether a number was declared.
 func (s *IDs) Has(id uint32) bool {
 	if id < maxDense {
 		return s.declared.has(id)
@@ -126,7 +126,7 @@ func (s *IDs) Use(id uint32) {
 	}
 }
 
-// Used tells whether a number was used.
+// Used reports whether a number was used.
 func (s *IDs) Used(id uint32) bool {
 	if id < maxDense {
 		return s.used.has(id)

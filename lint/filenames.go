@@ -106,7 +106,7 @@ func fileTally(is func(name []byte) bool, one, many string) func(p *Pass) (func(
 
 func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
-// hasDrive tells whether a path begins with a drive of Windows.
+// hasDrive reports whether a path begins with a Windows drive.
 func hasDrive(name []byte) bool {
 	return len(name) > 2 && name[1] == ':' && isSlash(name[2])
 }
@@ -145,8 +145,8 @@ func isMachinePath(name []byte) bool {
 	return false
 }
 
-// underFolder tells whether a path begins with a folder: "?:" is any drive, and
-// behind it, letters of either case are equal.
+// underFolder reports whether a path begins with a folder. "?:" stands for any drive, and after it
+// the case of letters is ignored.
 func underFolder(name []byte, folder string) bool {
 	rest, drive := strings.CutPrefix(folder, "?:")
 	if !drive {
@@ -173,8 +173,7 @@ func underFolder(name []byte, folder string) bool {
 // maxFolders is how many folders of a path are compared.
 const maxFolders = 64
 
-// isDoubled tells whether a path has some of its folders twice in a row. The last
-// part is the file.
+// isDoubled reports whether a path repeats some of its folders in a row. The last part is the file.
 func isDoubled(name []byte) bool {
 	var starts [maxFolders + 1]int // of folders, and behind the last
 	n := 0
@@ -195,7 +194,7 @@ func isDoubled(name []byte) bool {
 	return false
 }
 
-// isDots tells whether a folder is made of dots and slashes only: "../".
+// isDots reports whether a folder consists of dots and slashes only: "../".
 func isDots(folder []byte) bool { return len(bytes.Trim(folder, `./\`)) == 0 }
 
 func moduleName(p *Pass) (func(*symfmt.Record), func()) {

@@ -41,11 +41,11 @@ func NewFilter(c *Config, b *Baseline) *Filter {
 	return f
 }
 
-// Today tells the filter the day, for suppressions that expire. It is called before
-// files are checked; without it, none expires.
+// Today sets the day on which suppressions expire. Call it before files are checked; without it,
+// none expires.
 func (f *Filter) Today(t time.Time) { f.today = t.Format(time.DateOnly) }
 
-// expired tells whether a suppression's last day is over.
+// expired reports whether a suppression's last day is over.
 func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expires < f.today }
 
 // Record makes the filter keep what is found, those of its baseline too, for
@@ -118,12 +118,12 @@ func (f *Filter) severity(r *Rule) Severity {
 	return r.Severity
 }
 
-// wantsWords tells whether findings that are only counted matter to the filter.
+// wantsWords reports whether the filter needs the text of findings that are otherwise only counted.
 func (ff *fileFilter) wantsWords() bool {
 	return len(ff.suppressions) > 0 || ff.record != nil || ff.baseline != nil
 }
 
-// keep tells whether a finding stays, and counts it in the report if not.
+// keep reports whether a finding stays. One that does not is counted in the report.
 func (ff *fileFilter) keep(f *Finding, r *Report) bool {
 	for _, i := range ff.suppressions {
 		if ff.suppresses(i, f) {
@@ -146,7 +146,7 @@ func (ff *fileFilter) keep(f *Finding, r *Report) bool {
 	return true
 }
 
-// known tells whether a finding is one of those that the baseline has.
+// known reports whether the baseline has a finding.
 func (ff *fileFilter) known(key baselineKey) bool {
 	if ff.baseline == nil {
 		return false
@@ -195,8 +195,8 @@ func (ff *fileFilter) close() {
 	}
 }
 
-// Unread tells the filter of a file that was not read, or not to its end: what
-// concerns it may be needed although it did nothing.
+// Unread records that a file was not read, or not to its end: filter entries for it may be needed
+// although they matched nothing.
 func (f *Filter) Unread(file string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

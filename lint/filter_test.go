@@ -79,7 +79,7 @@ func TestSuppressions(t *testing.T) {
 	}
 }
 
-// A suppression works on its last day, and is told of from the next day on.
+// A suppression works on its last day, and is reported as expired from the next day on.
 func TestExpiredSuppressions(t *testing.T) {
 	c := config(t, "[[suppress]]\nrule = 'SYM603'\nreason = 'r'\nexpires = 2026-03-01\n")
 	for day, want := range map[string]string{

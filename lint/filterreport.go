@@ -49,7 +49,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 	return p.report
 }
 
-// idle tells why a suppression matches nothing.
+// idle returns the reason why a suppression matches nothing.
 func (f *Filter) idle(i int) string {
 	s := &f.config.Suppressions[i]
 	if f.matched[i] == 0 {

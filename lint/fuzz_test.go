@@ -54,7 +54,7 @@ func FuzzLint(f *testing.F) {
 	})
 }
 
-// isPrintableText tells whether a message can be put on a terminal.
+// isPrintableText reports whether a message is safe to print on a terminal.
 func isPrintableText(s string) bool {
 	for _, c := range s {
 		if c < 0x20 || 0x7f <= c && c < 0xa0 {

@@ -20,7 +20,7 @@ func lintReal(t *testing.T, path, name string) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The goldens of dwarf2sym tell behind the symbols what the reader told.
+	// The goldens of dwarf2sym list the reader's problems after the symbols.
 	symbols, _, _ := bytes.Cut(text, []byte("\n# "))
 	if len(symbols) < len(text) {
 		symbols = append(symbols, '\n')

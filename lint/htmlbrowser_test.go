@@ -44,16 +44,16 @@ func userPage(t *testing.T, page string) string {
 // The page is loaded, zoomed, moved, clicked at and sorted in a browser.
 func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
-	page, told := userPage(t, hostilePage(t)), ""
+	page, seen := userPage(t, hostilePage(t)), ""
 	// The time of the page is not the machine's: it passes while a busy machine still
 	// draws the first frame, without which there is no map. Then there is another try.
 	for range 5 {
 		dom := testenv.DOM(t, page)
-		m := regexp.MustCompile(`(?s)<pre id="told">(.*?)</pre>`).FindStringSubmatch(dom)
+		m := regexp.MustCompile(`(?s)<pre id="seen">(.*?)</pre>`).FindStringSubmatch(dom)
 		if m == nil {
 			t.Fatalf("the scripts did not run:\n%.3000s", dom)
 		}
-		if told = html.UnescapeString(m[1]); !strings.HasPrefix(told, "picture=false") {
+		if seen = html.UnescapeString(m[1]); !strings.HasPrefix(seen, "picture=false") {
 			break
 		}
 	}
@@ -103,8 +103,8 @@ none=0
 second=2000 to 2040, 64 bytes: 1 gap
 hostile=true
 ready=yes`
-	if told != want {
-		t.Errorf("in the browser:\n%s\nwant:\n%s", told, want)
+	if seen != want {
+		t.Errorf("in the browser:\n%s\nwant:\n%s", seen, want)
 	}
 }
 

@@ -271,15 +271,15 @@ func TestOracleHTMLLarge(t *testing.T) {
   for (let i = 0; i < 40; i++) { map.zoom(0.7, map.module.end * 0.6); map.draw(); parts.push(map.paths[0].getAttribute("d").length); }
   map.reset(); map.toGap(1); map.draw();
   const pre = document.createElement("pre");
-  pre.id = "told"; pre.textContent = [map.module.functions, Math.max(...parts), map.q(".range").textContent].join(";");
+  pre.id = "result"; pre.textContent = [map.module.functions, Math.max(...parts), map.q(".range").textContent].join(";");
   document.body.append(pre);
 });`
-	told := regexp.MustCompile(`<pre id="told">(\d+);(\d+);(.*?)</pre>`).FindStringSubmatch(testenv.DOM(t, withScript(t, page, "\n</script>", script)))
-	if told == nil {
+	result := regexp.MustCompile(`<pre id="result">(\d+);(\d+);(.*?)</pre>`).FindStringSubmatch(testenv.DOM(t, withScript(t, page, "\n</script>", script)))
+	if result == nil {
 		t.Fatal("the map was not drawn")
 	}
-	if told[1] != fmt.Sprint(functions) || told[3] != "108f to 118f, 256 bytes" {
-		t.Errorf("%s functions are named, the first gap is in %s", told[1], told[3])
+	if result[1] != fmt.Sprint(functions) || result[3] != "108f to 118f, 256 bytes" {
+		t.Errorf("%s functions are named, the first gap is in %s", result[1], result[3])
 	}
-	t.Logf("a band is drawn with %s characters at most", told[2])
+	t.Logf("a band is drawn with %s characters at most", result[2])
 }

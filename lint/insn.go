@@ -42,8 +42,8 @@ type frameCPU struct {
 	nop func(code []byte) int
 	// clobber forgets what a call does not keep.
 	clobber uint16
-	// saves are the registers that a function keeps for its caller, the first .ra:
-	// link tells whether that is in a register at the first instruction.
+	// saves are the registers that a function keeps for its caller, .ra first. link reports whether
+	// .ra is in a register at the first instruction.
 	saves []string
 	link  bool
 }
@@ -131,8 +131,7 @@ type cfiRVA = cfi.RVA
 
 func (f *follower) blockAddr() uint64 { return f.base + uint64(f.b.rva) }
 
-// anchor makes the state that the rule at an offset tells of; ok is false where
-// it tells nothing.
+// anchor makes the state that the rule at an offset implies; ok is false where it implies nothing.
 func (f *follower) anchor(at uint32) (s frameState, ok bool) {
 	_, reg, off := f.ruleAt(at)
 	if reg < 0 {

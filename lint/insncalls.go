@@ -12,9 +12,9 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Return addresses are what follows a call instruction. They are counted in one
-// sweep over the code, which begins anew wherever a function does: instructions
-// tell where the next one begins, and data in between do not.
+// Return addresses follow call instructions. They are counted in one sweep over the code that
+// begins anew at every function: an instruction gives the start of the next one, and data in
+// between do not.
 
 // callKind is how code goes on, as far as it matters for return addresses.
 type callKind uint8
@@ -22,7 +22,7 @@ type callKind uint8
 const (
 	callNone     callKind = iota
 	callDirect            // a call of target
-	callIndirect          // a call of what a register or memory tells
+	callIndirect          // a call through a register or memory
 )
 
 // callStep decodes the first instruction of code, which is at addr: its size, 0
@@ -142,8 +142,8 @@ func (b *elfBinary) codeModes() []codeMode {
 	return modes
 }
 
-// mapping adds the places that mapping symbols tell of (ELF for the Arm
-// Architecture, section 5.5.5): a name, and anything behind a dot.
+// mapping adds the places that mapping symbols mark (ELF for the Arm Architecture, section 5.5.5):
+// a name, and anything behind a dot.
 func (b *elfBinary) mapping(modes []codeMode, known map[string]callStep) []codeMode {
 	err := b.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
 		if len(s.Name) < 2 || s.Name[0] != '$' || len(s.Name) > 2 && s.Name[2] != '.' {
@@ -201,8 +201,8 @@ func (c *callSweep) sweep(code []byte, addr uint64, step callStep, fn func(uint6
 	}
 }
 
-// calls tells whether a call of target can be one: that of what is no code is
-// data, or of a weak function that is not there.
+// calls reports whether a call may have this target. A target outside of code means that the bytes
+// are data, or that a weak function is missing.
 func (c *callSweep) calls(target uint64) bool {
 	if len(c.exec) == 1 {
 		return target-c.exec[0].Start < c.exec[0].End-c.exec[0].Start

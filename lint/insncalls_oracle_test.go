@@ -42,7 +42,7 @@ func callsOf(t *testing.T, text []byte, f *elfobj.File) (p *Pass, sites map[uint
 	return p, sites, time.Since(start)
 }
 
-// isCall tells whether a line of objdump's is a call.
+// isCall reports whether a line of objdump's output is a call.
 func isCall(text string) bool {
 	for _, word := range strings.Fields(text) {
 		switch strings.TrimSuffix(word, ",pt") {
@@ -84,7 +84,7 @@ func TestCallsOracle(t *testing.T) {
 	}
 }
 
-// 32-bit Arm code, of which only mapping symbols tell where T32 and A32 are.
+// 32-bit Arm code, in which only mapping symbols separate T32 from A32.
 func TestCallsOracleARM(t *testing.T) {
 	testenv.Oracle(t)
 	for _, flags := range []string{"-O2 -static -mthumb", "-O2 -static -marm", "-O0 -g -mthumb"} {

@@ -23,7 +23,7 @@ func callARM64(code []byte, addr uint64) (size int, kind callKind, target uint64
 	return 4, callNone, 0
 }
 
-// blrARM64 tells blr, blraa, blrab, blraaz and blrabz from what is reserved.
+// blrARM64 separates blr, blraa, blrab, blraaz and blrabz from reserved encodings.
 func blrARM64(in uint32) bool {
 	switch in >> 10 & 3 {
 	case 0:
@@ -82,8 +82,8 @@ func callThumb(code []byte, addr uint64) (size int, kind callKind, target uint64
 	return 4, callDirect, (from + uint64(int64(off))) & 0xffffffff
 }
 
-// modesARM are the places where A32, T32 and data begin. Without mapping symbols
-// the functions' addresses tell, if they all tell the same.
+// modesARM are the places where A32, T32 and data begin. Without mapping symbols the functions'
+// addresses decide, if all agree.
 func (b *elfBinary) modesARM() []codeMode {
 	modes := b.mapping(nil, map[string]callStep{"$a": callARM, "$t": callThumb, "$d": nil})
 	if len(modes) > 0 {

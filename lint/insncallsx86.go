@@ -2,9 +2,9 @@ package lint
 
 import "encoding/binary"
 
-// The length of an instruction is all that is needed of most, so that this
-// decoder is a table: some 20 times as fast as one that tells operands (Intel 64
-// and IA-32 Architectures Software Developer's Manual, volume 2, appendix A).
+// Of most instructions only the length is needed, so this decoder is a table: some 20 times as fast
+// as one that decodes operands (Intel 64 and IA-32 Architectures Software Developer's Manual,
+// volume 2, appendix A).
 
 // What follows an opcode.
 const (
@@ -175,7 +175,7 @@ func (x *x86Len) modRM(i int) int {
 	return n
 }
 
-// odd is the length of those that no letter tells of.
+// odd is the length of opcodes that no letter describes.
 func (x *x86Len) odd(op byte, i int) int {
 	next := byte(0)
 	if i+1 < len(x.code) {
@@ -230,7 +230,7 @@ func (x *x86Len) odd(op byte, i int) int {
 	return 0
 }
 
-// group is for opcodes whose operands ModRM tells of.
+// group is for opcodes whose operands depend on ModRM.
 func (x *x86Len) group(op, modRM byte, i int) int {
 	reg := modRM >> 3 & 7
 	switch {

@@ -12,8 +12,8 @@ type verdictOf struct {
 	saves    int // rules of the caller's registers that were compared
 }
 
-// check follows a block, whose code begins at start, and compares. late is true
-// where only a call from elsewhere can tell that the whole block is wrong.
+// check follows a block, whose code begins at start, and compares. late is true where only a call
+// from elsewhere can show that the whole block is wrong.
 func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatch, late bool) {
 	f.b, f.code, f.start, f.save = b, code, start, nil
 	f.stats.Blocks++
@@ -106,10 +106,9 @@ func (v *verdictOf) add(call bool, m mismatch) {
 	}
 }
 
-// byExits tells whether a block whose rules agree with each other is wrong as a
-// whole, by what is true where it leaves: a function returns with the stack
-// pointer of its first instruction, and what is jumped to has a rule of its own.
-// late is true if nothing tells.
+// byExits checks a block whose rules agree with each other by what must hold where control leaves
+// it: a function returns with the stack pointer of its first instruction, and the target of a jump
+// has a rule of its own. late is true if no exit decides.
 func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 	var by int64
 	seen := 0

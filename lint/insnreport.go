@@ -52,7 +52,7 @@ type mismatch struct {
 	rule  int64
 	line  uint32
 	count int
-	why   string // how the instructions tell, if not by themselves
+	why   string // the evidence, if not the instructions themselves
 	calls int    // how many of count are calls
 	of    int    // instructions of the block that were compared
 	// joined: want is the rule's, and rule is what other rules, followed through the
@@ -78,8 +78,8 @@ func (m *mismatch) String() string {
 	return say
 }
 
-// broad tells whether a walk through the function goes wrong, and not only one that
-// begins at one of a few instructions of it.
+// broad reports whether a walk through the function goes wrong from most places, rather than from a
+// few of its instructions.
 func (m *mismatch) broad() bool { return m.calls > 0 || 2*m.count >= m.of }
 
 func signedHex(v int64) string {

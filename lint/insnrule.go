@@ -62,7 +62,7 @@ func checkFollow(p *Pass) (func(*symfmt.Record), func()) {
 		f := newFollower(cpu, rows, p.binary.base)
 		f.all(p)
 		p.report.Followed = &f.stats
-		f.tell(p)
+		f.reportSkipped(p)
 	})
 }
 
@@ -162,8 +162,8 @@ func (f *follower) reportAs(p *Pass, id string, line uint32, addr uint64, m fmt.
 	}
 }
 
-// tell reports what was not compared.
-func (f *follower) tell(p *Pass) {
+// reportSkipped reports what was not compared.
+func (f *follower) reportSkipped(p *Pass) {
 	if f.stats.Followed == f.stats.Blocks {
 		return
 	}

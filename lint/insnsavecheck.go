@@ -67,7 +67,7 @@ func (f *follower) enteredSaves() saveFacts {
 	return s
 }
 
-// anchoredSaves are the facts that rules tell of.
+// anchoredSaves are the facts that rules imply.
 func (f *follower) anchoredSaves(r *saveRule) saveFacts {
 	s := saveFacts{saved: r.mem, slot: r.slot}
 	f.pushedRA(&s)
@@ -99,11 +99,11 @@ func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
 	return wrong
 }
 
-// comparable are the registers of which both rules and code tell.
+// comparable returns the registers whose place both the rules and the code give.
 func (f *follower) comparable(id uint32, s *frameState) uint16 {
 	r, facts := f.saveRule(id), &s.saves
-	told := r.mem&(facts.saved|facts.keep) | r.none&(facts.keep|facts.lost&facts.saved&f.ruled)
-	return told &^ facts.many
+	both := r.mem&(facts.saved|facts.keep) | r.none&(facts.keep|facts.lost&facts.saved&f.ruled)
+	return both &^ facts.many
 }
 
 // saveMismatch is what was found in a block about the registers of the caller.

@@ -7,8 +7,8 @@ const maxSaves = 12
 // saveWord is the size of a register, in bytes.
 const saveWord = 8
 
-// saveFacts tell of each register of frameCPU.saves, a bit each, where the value is
-// that it has in the caller. Nothing is told of one that is in none of the sets.
+// saveFacts say, with one bit for each register of frameCPU.saves, where the value is that it has
+// in the caller. A register in none of the sets is unknown.
 type saveFacts struct {
 	keep  uint16          // it is in the register
 	lost  uint16          // the register was overwritten for sure

@@ -9,7 +9,7 @@ const (
 	frameFP = 5
 )
 
-// frameState tells how far the CFA is above each register, where it is known.
+// frameState holds the distance of the CFA above each register, where it is known.
 type frameState struct {
 	known    uint16
 	anchored bool
@@ -71,7 +71,7 @@ func (s *frameState) copy(dst, src int, by int64) {
 	s.set(dst, int64(s.off[src])-by)
 }
 
-// join keeps what both states agree on, and tells whether that is less.
+// join keeps what both states agree on, and reports whether that is less.
 func (s *frameState) join(o *frameState) (less bool) {
 	both := s.known & o.known
 	for r := range s.off {

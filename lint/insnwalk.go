@@ -56,7 +56,7 @@ func (f *follower) padded(at uint32) uint32 {
 	return at
 }
 
-// ruleChanges tells whether there are other rows at two offsets.
+// ruleChanges reports whether different rows are in force at two offsets.
 func (f *follower) ruleChanges(a, b uint32) bool {
 	if a == b || int(b) >= len(f.code) {
 		return false
@@ -80,11 +80,11 @@ func (f *follower) seed(at uint32) {
 	row, reg, off := f.ruleAt(at)
 	for i := range f.jumps {
 		if j := &f.jumps[i]; j.knows(reg) && int64(j.off[reg]) == off {
-			told := s.saves
+			saves := s.saves
 			s = *j
 			s.anchored = true
 			if f.wrongSaves(row.saves, j) != 0 {
-				s.saves = told // it is no case of this switch, or what leads there saves more
+				s.saves = saves // it is no case of this switch, or what leads there saves more
 			}
 			break
 		}
@@ -93,8 +93,8 @@ func (f *follower) seed(at uint32) {
 	f.drain()
 }
 
-// drain follows all paths: those behind calls last, since a call that does not
-// return is told by what else leads there.
+// drain follows all paths. Those after calls come last, since other paths to the same place show
+// that a call does not return.
 func (f *follower) drain() {
 	for {
 		if n := len(f.now); n > 0 {
@@ -115,9 +115,8 @@ func (f *follower) drain() {
 	}
 }
 
-// returns tells whether the code behind a call is where it returns to. Where it
-// does not, the rules change behind the call, or behind padding, to what is true
-// where another path comes from.
+// returns reports whether a call returns to the code after it. Where it does not, the rules change
+// after the call, or after padding, to what holds on another path to that place.
 func (f *follower) returns(item *pathItem) bool {
 	behind := f.padded(item.at)
 	if int(behind) >= len(f.code) {
@@ -228,8 +227,8 @@ func (f *follower) exit(at uint32, target uint64, s *frameState) {
 	}
 }
 
-// enter joins a state with what is known of an instruction, and tells whether
-// the instruction has to be followed, again or for the first time.
+// enter joins a state with what is known at an instruction, and reports whether the instruction has
+// to be followed, again or for the first time.
 func (f *follower) enter(at uint32, s *frameState) bool {
 	i := f.index[at]
 	if i == 0 {

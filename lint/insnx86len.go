@@ -1,9 +1,8 @@
 package lint
 
-// otherAMD64 tells the length of instructions that x86asm does not know: those of
-// new extensions, which all have a ModRM byte at a known place. None of them
-// touches the stack pointer; the registers that one may write are forgotten. The
-// size is 0, and the kind stepBad, for what is no such instruction.
+// otherAMD64 returns the length of instructions that x86asm does not know: those of new extensions,
+// which all have a ModRM byte at a known place. None of them touches the stack pointer; a register
+// that one may write is forgotten. For any other encoding the size is 0 and the kind stepBad.
 func otherAMD64(code []byte, s *frameState) step {
 	x := x86Prefix{code: code}
 	if !x.read() {

@@ -108,7 +108,7 @@ func textParts(text []byte) (parts [][]byte) {
 	return append(parts, text)
 }
 
-// addressFields tells which fields of a record, split at blanks, are addresses.
+// addressFields returns which fields of a record, split at blanks, are addresses.
 func addressFields(fields [][]byte) (list []int) {
 	switch string(fields[0]) {
 	case "FUNC", "PUBLIC":

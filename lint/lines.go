@@ -189,17 +189,17 @@ FUNC; those without any line do not count.`,
 	},
 }
 
-// lineFault makes a check that tells of each line record with the rule's fault.
-func lineFault(tell func(p *Pass, r *symfmt.Record)) func(*Pass) (func(*symfmt.Record), func()) {
+// lineFault makes a check that calls report for each line record with the rule's fault.
+func lineFault(report func(p *Pass, r *symfmt.Record)) func(*Pass) (func(*symfmt.Record), func()) {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return func(r *symfmt.Record) {
-			tell(p, r)
+			report(p, r)
 		}, nil
 	}
 }
 
-// countFault makes a check that tells once of the rule's fault, at the first line
-// record that has it.
+// countFault makes a check that reports the rule's fault once, at the first line record that has
+// it.
 func countFault(what string) func(*Pass) (func(*symfmt.Record), func()) {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		n, first := 0, 0

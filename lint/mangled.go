@@ -41,8 +41,8 @@ func mangledNames(ofSwift bool) func(p *Pass) (func(*symfmt.Record), func()) {
 	}
 }
 
-// schemeOf tells how a name is mangled, by its beginning. Names of C that only
-// look like one (_Zero, _RNG_init) are not.
+// schemeOf returns the mangling scheme of a name, by its prefix. Names of C that only look mangled
+// (_Zero, _RNG_init) have none.
 func schemeOf(name []byte) scheme {
 	if bytes.IndexByte(name, ' ') >= 0 {
 		name = name[:bytes.IndexByte(name, ' ')] // "_ZN1aE [clone .cold]"
@@ -60,8 +60,8 @@ func schemeOf(name []byte) scheme {
 	return notMangled
 }
 
-// isItanium tells whether a name is one of the Itanium ABI: _Z and the beginning of
-// an encoding that is not the rest of a word.
+// isItanium reports whether a name follows the Itanium ABI: _Z and the beginning of an encoding
+// that is not the rest of a word.
 func isItanium(name []byte) bool {
 	if len(name) < 4 || name[0] != '_' || name[1] != 'Z' {
 		return false
@@ -90,8 +90,8 @@ func isItanium(name []byte) bool {
 	return false
 }
 
-// isNested tells whether a nested name follows N: qualifiers, then a part with its
-// length or a substitution, and an end.
+// isNested reports whether a nested name follows N: qualifiers, then a part with its length or a
+// substitution, and an end.
 func isNested(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, "rVKRO")
 	if len(rest) < 3 || bytes.IndexByte(rest, 'E') < 0 {
@@ -111,8 +111,8 @@ func isNested(rest []byte) bool {
 	}
 }
 
-// isAllocation tells whether an encoding is of operator new or delete, which have no
-// digits: the size, or a pointer, follows.
+// isAllocation reports whether an encoding is of operator new or delete, which has no digits: the
+// size, or a pointer, follows.
 func isAllocation(rest []byte) bool {
 	switch string(rest[:2]) {
 	case "nw", "na":
@@ -123,14 +123,13 @@ func isAllocation(rest []byte) bool {
 	return false
 }
 
-// isOperator tells whether two letters are an operator's code.
+// isOperator reports whether two letters are an operator's code.
 func isOperator(a, b byte) bool {
 	const codes = " nw na dl da ps ng ad de co pl mi ml dv rm an or eo aS pL mI mL dV rM aN oR eO ls rs lS rS eq ne lt gt le ge ss nt aa oo pp mm cm pm pt cl ix qu li aw "
 	return strings.Contains(codes, string([]byte{' ', a, b, ' '}))
 }
 
-// isRustV0 tells whether a name is one of Rust's: _R, a version or none, and a
-// path.
+// isRustV0 reports whether a name follows Rust's v0 scheme: _R, an optional version, and a path.
 func isRustV0(name []byte) bool {
 	if len(name) < 6 || name[0] != '_' || name[1] != 'R' {
 		return false
@@ -152,7 +151,7 @@ func isRustV0(name []byte) bool {
 	return false
 }
 
-// isSwift tells whether a name is one of Swift's.
+// isSwift reports whether a name follows Swift's scheme.
 func isSwift(name []byte) bool {
 	name = bytes.TrimPrefix(name, []byte("_"))
 	if len(name) < 4 {

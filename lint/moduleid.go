@@ -69,7 +69,7 @@ func debugIDs(f *Facts, code string) []string {
 	return nil
 }
 
-// maybeBig are the CPUs that may be big-endian: MODULE does not tell.
+// maybeBig are the CPUs that may be big-endian: MODULE leaves the byte order open.
 var maybeBig = map[string]bool{
 	"arm": true, "arm64": true, "mips": true, "mips64": true, "ppc": true, "ppc64": true, "s390x": true,
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// damage is one way to break a file. do returns the index of the line at which the
-// rule must tell, -1 if the file has no place for it.
+// damage is one way to break a file. do returns the index of the line at which the rule must
+// report, or -1 if the file has no place for it.
 type damage struct {
 	name, id string
 	do       func(s *symLines) int
@@ -108,10 +108,10 @@ func (s *symLines) find(i int, ok func(i int) bool) int {
 	return -1
 }
 
-// newInline tells whether line i is an INLINE of the new form.
+// newInline reports whether line i is an INLINE of the new form.
 func (s *symLines) newInline(i int) bool { return s.kind(i) == "INLINE" && len(s.fields(i))%2 == 1 }
 
-// inside tells whether INLINE i is of level 1, and its ranges inside one of INLINE parent.
+// inside reports whether INLINE i is of level 1, with its ranges inside one of INLINE parent.
 func (s *symLines) inside(i, parent int) bool {
 	for k := 5; k < len(s.fields(i)); k += 2 {
 		from, held := s.hex(i, k), false
@@ -174,8 +174,8 @@ func lintAll(t testing.TB, text string) *Report {
 	return r
 }
 
-// toldOnce are rules with one finding a file.
-var toldOnce = []string{"SYM113", "SYM114", "SYM116", "SYM117", "SYM118", "SYM120", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
+// reportedOnce are rules with one finding a file.
+var reportedOnce = []string{"SYM113", "SYM114", "SYM116", "SYM117", "SYM118", "SYM120", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
 
 // mutationSeed is of SYMTOOL_MUTATION_SEED: other places are damaged with another.
 func mutationSeed(t testing.TB) uint64 {
@@ -215,7 +215,7 @@ func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 		}
 	}
 	for _, d := range damages {
-		if base.Counts[d.id] > 0 && slices.Contains(toldOnce, d.id) {
+		if base.Counts[d.id] > 0 && slices.Contains(reportedOnce, d.id) {
 			continue
 		}
 		for round := range rounds {

@@ -14,7 +14,7 @@ func hexRVA(rva symfmt.RVA) string { return strconv.FormatUint(uint64(rva), 16) 
 func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
 		if p.Functions.Len()+p.Publics.Len() == 0 {
-			return // of a file without names, another rule tells
+			return // another rule reports a file without names
 		}
 		names := namedCode{funcs: p.funcsByRVA(), publics: p.publicsByRVA()}
 		blocks := sortTable(&p.Blocks, func(a, b *BlockFact) int { return cmp.Compare(a.RVA, b.RVA) })
@@ -26,8 +26,8 @@ func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 	}
 }
 
-// namedCode goes through the code by address, and tells which has a name. A PUBLIC
-// names what follows up to the next FUNC.
+// namedCode goes through the code by address, and finds what has a name. A PUBLIC names what
+// follows up to the next FUNC.
 type namedCode struct {
 	funcs                sorted[FuncFact]
 	publics              sorted[PublicFact]
@@ -36,7 +36,7 @@ type namedCode struct {
 	any                  bool       // there is one
 }
 
-// has tells whether an address, not below the last one, has a name.
+// has reports whether an address, not below the last one, has a name.
 func (n *namedCode) has(rva symfmt.RVA) bool {
 	for ; n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva; n.nextFunc++ {
 		if f := n.funcs.At(n.nextFunc); f.Size > 0 {

@@ -76,9 +76,9 @@ func runeFlags(r rune, n int) nameFlags {
 	return 0
 }
 
-// isInvisible tells whether a rune is a mark of direction, a separator of lines,
-// or another that is not seen. Joiners and selectors of variants are parts of
-// words and emojis where they follow a letter, but have no place in a symbol.
+// isInvisible reports whether a rune is a direction mark, a line separator, or another one without
+// a glyph. Joiners and variation selectors are parts of words and emojis where they follow a
+// letter, but have no place in a symbol.
 func isInvisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
 		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff

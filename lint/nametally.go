@@ -22,8 +22,8 @@ func (t *tally) add(r *symfmt.Record, name []byte) {
 	t.count++
 }
 
-// report tells of the names at the first of them. The words of what are "is C++",
-// of many names "are C++".
+// report reports the names at the first of them. one and many are the verb phrases for one name
+// ("is C++") and for several ("are C++").
 func (t *tally) report(p *Pass, one, many string) {
 	switch t.count {
 	case 0:

@@ -74,7 +74,7 @@ func (l *nestRanges) end(ok func(*nestRange) bool) {
 	l.open = l.open[:0]
 }
 
-// has tells whether a range of the record at a line is among those that were kept.
+// has reports whether a range of the record at a line was kept.
 func (l *nestRanges) has(line int) bool {
 	_, ok := slices.BinarySearchFunc(l.done, line, func(x nestRange, line int) int { return cmp.Compare(x.pos.Line, line) })
 	return ok
@@ -144,8 +144,8 @@ func (n *nesting) openLevel(d int, in *symfmt.Inline) {
 	}
 }
 
-// place looks for the ranges in the level above: of those that are inside the FUNC, as
-// another rule tells of the others.
+// place looks for the record's ranges in the level above. Ranges outside of the FUNC are left to
+// another rule.
 func (n *nesting) place(d int, r *symfmt.Record, f *FuncFact, fits bool) {
 	if d == 0 {
 		return // always fits
@@ -169,14 +169,14 @@ func (n *nesting) place(d int, r *symfmt.Record, f *FuncFact, fits bool) {
 	}
 }
 
-// atFuncEnd makes a check that tells of each range of a list when the FUNC has ended:
-// at the next FUNC, or the end of the file.
-func atFuncEnd(list func(*nesting) *nestRanges, tell func(p *Pass, x *nestRange)) checkFunc {
+// atFuncEnd makes a check that calls report with each range of a list when the FUNC has ended: at
+// the next FUNC, or the end of the file.
+func atFuncEnd(list func(*nesting) *nestRanges, report func(p *Pass, x *nestRange)) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		end := func() {
 			done := list(&p.nest).done
 			for i := range done {
-				tell(p, &done[i])
+				report(p, &done[i])
 			}
 		}
 		return func(*symfmt.Record) { end() }, end

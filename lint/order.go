@@ -166,15 +166,15 @@ var knownInfos = []string{
 }
 
 func moduleFirst(p *Pass) (func(*symfmt.Record), func()) {
-	told := false
+	reported := false
 	return func(r *symfmt.Record) {
-			if !p.HasModule && !told {
-				told = true
+			if !p.HasModule && !reported {
+				reported = true
 				p.Report(r, -1, "%v in front of MODULE", r.Kind)
 			}
 		}, func() {
 			switch {
-			case p.HasModule || told:
+			case p.HasModule || reported:
 			case p.Lines == 0:
 				p.ReportLine(0, "the file is empty: there is no MODULE record")
 			default:

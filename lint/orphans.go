@@ -2,8 +2,8 @@ package lint
 
 import "github.com/symtool/symtool/symfmt"
 
-// orphanRule is told by levels alone, and at the end of a FUNC: an INLINE of the
-// level above may come later.
+// orphanRule judges by levels alone, and at the end of a FUNC: an INLINE of the level above may
+// come later.
 var orphanRule = &Rule{
 	ID:       "SYM325",
 	Title:    "INLINE range that no INLINE of the level above holds",

@@ -168,7 +168,7 @@ func summarize(reports []*Report) *summary {
 	return s
 }
 
-// inFiles tells the severities, and of how many files.
+// inFiles returns the number of findings of each severity, and in how many files.
 func (s *summary) inFiles(r *Results) string {
 	unread := unreadable(r.Reports)
 	text := fmt.Sprintf("%s in %s", s.severities(), plural(len(r.Reports)-unread, "file"))

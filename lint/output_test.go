@@ -258,7 +258,7 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestOutputsTellOfErrors(t *testing.T) {
+func TestOutputsReportErrors(t *testing.T) {
 	r := goldenResults(t)
 	for name, write := range outputs {
 		for _, n := range []int{0, 20} {

@@ -76,9 +76,9 @@ func (q *qualityWriter) issue(check, severity, description, file string, line in
 	q.n++
 }
 
-// fingerprint tells a finding of a file from all others of the report. It has the
-// base name of the file only, as baselines do: the folders of a store are the ids of
-// one build. Equal findings are numbered.
+// fingerprint distinguishes a finding of a file from all others of the report. It has the base name
+// of the file only, as baselines do: the folders of a store are the ids of one build. Equal
+// findings are numbered.
 func (q *qualityWriter) fingerprint(file, check, print string) string {
 	key := baseName(file) + "\x00" + check + "\x00" + print
 	q.prints[key]++

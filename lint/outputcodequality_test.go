@@ -37,7 +37,7 @@ func prints(list []qualityIssue) (prints []string) {
 	return prints
 }
 
-// GitLab tells new findings from old ones by their fingerprints alone.
+// GitLab recognises new findings by their fingerprints alone.
 func TestCodeQualityFingerprints(t *testing.T) {
 	text := moduleLine + "PUBLIC 2000 0 bad\x01\nPUBLIC 2010 0 bad\x01\nPUBLIC 2020 0 caf\xe9\n"
 	moved := moduleLine + "PUBLIC 100 0 good\nPUBLIC 3000 0 bad\x01\nPUBLIC 3010 0 bad\x01\nPUBLIC 3020 0 caf\xe9\n"

@@ -15,11 +15,10 @@ const githubShown = 10
 // githubMessage is about how long a message may be; GitHub cuts those over 4 KB.
 const githubMessage = 3000
 
-// WriteGitHub writes the results as commands of GitHub Actions, which shows them
-// as annotations. It shows 10 of each severity, so there is one for each rule and
-// file with the number of findings; if these are more than 10, one for each rule
-// with the number of files; and if these are, the last one tells of the others.
-// Files that could not be read come first, as errors.
+// WriteGitHub writes the results as commands of GitHub Actions, which shows them as annotations. It
+// shows 10 of each severity, so one is written for each rule and file, with the number of findings.
+// If these are more than 10, one is written for each rule, with the number of files; and if these
+// still are, the last one sums up the others. Files that could not be read come first, as errors.
 func WriteGitHub(w io.Writer, r *Results) error {
 	bw := bufio.NewWriter(w)
 	all := r.all()

@@ -74,7 +74,7 @@ func sarifRules(r *Results, all []*Report) (list []*Rule) {
 	return list
 }
 
-// sarifInvocation tells whether all files were read to their end.
+// sarifInvocation says whether all files were read to their end.
 func sarifInvocation(all []*Report) sarifObject {
 	call := sarifObject{"executionSuccessful": true}
 	var notes []sarifObject

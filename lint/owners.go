@@ -152,7 +152,7 @@ func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
 	}
 }
 
-// suppresses tells whether suppression number i takes a finding away.
+// suppresses reports whether suppression number i removes a finding.
 func (ff *fileFilter) suppresses(i int, f *Finding) bool {
 	s := &ff.config.Suppressions[i]
 	if s.matches(f) {
@@ -198,7 +198,7 @@ func (r *Report) ReadNames(in io.Reader) error {
 	}
 }
 
-// NamesWanted tells whether ReadNames would find something.
+// NamesWanted reports whether ReadNames would find something.
 func (r *Report) NamesWanted() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.ownerLine > 0 })
 }

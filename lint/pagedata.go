@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// pageLimits bound what the page tells of a file, so that the page stays small
-// whatever the file is.
+// pageLimits bound what the page shows of a file, so that the page stays small whatever the file
+// is.
 type pageLimits struct {
 	columns int // of the picture
 	rows    int // of tables about the map

@@ -63,7 +63,7 @@ func newRuns(a *axis, m *Map, funcs []Extent) (runs []run) {
 // extentCursor goes through a list, sorted and joined, once.
 type extentCursor struct{ list []Extent }
 
-// at tells whether an address is in the list, and where that changes.
+// at reports whether an address is in the list, and returns where that changes.
 func (c *extentCursor) at(rva symfmt.RVA) (in bool, change symfmt.RVA) {
 	for len(c.list) > 0 && c.list[0].End <= rva {
 		c.list = c.list[1:]

@@ -21,10 +21,10 @@ one. It is told once, at the first that differs.`,
 		At:   6,
 		On:   onInline,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			told := false
+			reported := false
 			return func(r *symfmt.Record) {
-				if !told && p.Forms.Old > 0 && p.Forms.New > 0 {
-					told = true
+				if !reported && p.Forms.Old > 0 && p.Forms.New > 0 {
+					reported = true
 					form := "with a call file behind records without"
 					if r.OldForm {
 						form = "without a call file behind records with one"

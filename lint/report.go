@@ -70,7 +70,7 @@ func (p *Pass) reportPos(pos symfmt.Pos, format string, args ...any) {
 	p.add(Finding{Line: pos.Line, Col: pos.Col, late: lateByLine, Message: fmt.Sprintf(format, args...)})
 }
 
-// full tells whether no more findings of the rule are kept.
+// full reports whether no more findings of the rule are kept.
 func (p *Pass) full() bool { return p.report.Counts[p.rule.ID] >= p.Options.MaxPerRule }
 
 // skip counts a finding that is not kept. For most filters every finding must be

@@ -39,7 +39,7 @@ func TestRules(t *testing.T) {
 		t.Error("the rules are not in order of their IDs")
 	}
 	seen := map[string]bool{}
-	var told strings.Builder // place and message of each
+	var reported strings.Builder // place and message of each
 	for _, rule := range rules {
 		t.Run(rule.ID, func(t *testing.T) {
 			if seen[rule.ID] {
@@ -60,7 +60,7 @@ func TestRules(t *testing.T) {
 			for _, f := range lintWith(t, rule.Bad, rule.With).Findings {
 				if f.Rule == rule {
 					lines = append(lines, f.Line)
-					fmt.Fprintln(&told, f.String())
+					fmt.Fprintln(&reported, f.String())
 				} else if f.Rule.Family() == family && !(rule.ID == "SYM702" && f.Rule.ID == "SYM706") {
 					t.Errorf("Bad: %v", f.String())
 				}
@@ -76,6 +76,6 @@ func TestRules(t *testing.T) {
 		})
 	}
 	if len(seen) == len(rules) { // -run may leave some out
-		testenv.Golden(t).Assert(t, "examples.txt", []byte(told.String()))
+		testenv.Golden(t).Assert(t, "examples.txt", []byte(reported.String()))
 	}
 }

@@ -119,8 +119,8 @@ func (ls *listeners) add(rule *Rule, record func(*symfmt.Record)) {
 	}
 }
 
-// tell hands a record over.
-func (p *Pass) tell(r *symfmt.Record, ls *listeners) {
+// dispatch passes a record to the rules registered for its kind.
+func (p *Pass) dispatch(r *symfmt.Record, ls *listeners) {
 	for _, l := range ls.kinds[r.Kind] {
 		p.rule = l.rule
 		l.record(r)
@@ -223,7 +223,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 		if p.binary != nil {
 			p.binary.rows.see(r, p.cfi.set, p.Arch)
 		}
-		p.tell(r, on)
+		p.dispatch(r, on)
 		p.Last = r.Kind
 		if p.Records%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -239,8 +239,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 	return nil
 }
 
-// encoding reports a file that is no text that a reader takes. It tells whether err
-// says so.
+// encoding reports a file whose encoding no reader accepts, and returns whether err says so.
 func (p *Pass) encoding(err error) bool {
 	var se *symfmt.SyntaxError
 	if !errors.As(err, &se) {

@@ -71,9 +71,9 @@ func (m *saveMutator) mutate(line, kind string) (changed string, ok bool) {
 	return strings.Join(fields, " "), true
 }
 
-// detectable follows a block by its rules before the damage, and tells whether the
-// rules after it contradict what the code is known to do, at one instruction or more.
-// What is known of a part of a function begins with its rules, which are damaged.
+// detectable follows a block by its rules before the damage, and reports whether the rules after it
+// contradict what the code is known to do, at one instruction or more. What is known of a part of a
+// function begins with its rules, which are damaged.
 func detectable(b *elfBinary, before, after *stackRows, i int) bool {
 	f := newFollower(followCPU(b), before, b.base)
 	block := &before.blocks[i]
@@ -153,7 +153,7 @@ func saveMutationShare(t *testing.T, text []byte, f *elfobj.File, kind string) (
 	return share, misses
 }
 
-// Damage to a rule of a register is found where the code tells of the register.
+// Damage to a register's rule is found where the code shows what becomes of the register.
 func TestMutatedSaves(t *testing.T) {
 	testenv.Oracle(t)
 	paths := []string{testenv.File(t, "/usr/bin/bash", "bash")}

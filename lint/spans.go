@@ -73,7 +73,7 @@ func (s *spans) insert(x span) (again uint64) {
 	return again
 }
 
-// holds tells whether all of [rva, rva+size) is inside one span.
+// holds reports whether all of [rva, rva+size) is inside one span.
 func (s *spans) holds(rva symfmt.RVA, size uint64) bool {
 	last := rva + symfmt.RVA(size-1)
 	i := s.search(rva)

@@ -45,8 +45,7 @@ again. Mend the defect, or write another day and why.`,
 
 func noCheck(*Pass) (func(*symfmt.Record), func()) { return nil, nil }
 
-// matches tells whether a finding of a file for which the pattern is right is
-// suppressed.
+// matches reports whether a finding is suppressed in a file that the pattern matches.
 func (s *Suppression) matches(f *Finding) bool {
 	return s.matchesBesides(f) && (s.Function == nil || s.Function.MatchString(f.Function))
 }
@@ -56,7 +55,7 @@ func (s *Suppression) matchesBesides(f *Finding) bool {
 	return strings.HasPrefix(f.Rule.ID, s.Rule) && (s.Message == nil || s.Message.MatchString(f.Message))
 }
 
-// matchesFile tells whether the pattern is right for a file.
+// matchesFile reports whether the pattern matches a file.
 func (s *Suppression) matchesFile(file string) bool {
 	return s.glob == nil || s.glob.MatchString(strings.ReplaceAll(file, `\`, "/"))
 }

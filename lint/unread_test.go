@@ -12,7 +12,7 @@ import (
 )
 
 // A file that was not read is in every output.
-func TestOutputsTellOfUnreadFiles(t *testing.T) {
+func TestOutputsReportUnreadFiles(t *testing.T) {
 	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
 	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // as a Reader has it
 	r := &Results{Reports: []*Report{

@@ -30,7 +30,7 @@ func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 	s.Early = append(s.Early, EarlyUse{id, r.Kind, r.FieldPos(i)})
 }
 
-// usedEarly tells whether a number was used before it was declared.
+// usedEarly reports whether a number was used before it was declared.
 func (s *IDs) usedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
 
 // unused counts the numbers that were declared and never used, and finds the least.
@@ -57,9 +57,9 @@ func (s *IDs) unused(used func(id uint32) bool) (n int, least uint32) {
 	return n, least
 }
 
-// InlineForms are the forms of a file's INLINE records: the old one has no call
-// file, and its INLINE_ORIGINs a FILE's number in front of the name. These do not
-// tell by themselves: a name may begin with a number.
+// InlineForms are the forms of a file's INLINE records. The old one has no call file, and its
+// INLINE_ORIGINs have the number of a FILE in front of the name. The form of an INLINE_ORIGIN is
+// ambiguous by itself: a name may begin with a number.
 type InlineForms struct {
 	Old, New int // INLINE records
 
@@ -91,5 +91,5 @@ func (x *InlineForms) origin(r *symfmt.Record) {
 	}
 }
 
-// OldOrigins tells whether the file's INLINE_ORIGINs have the old form.
+// OldOrigins reports whether the file's INLINE_ORIGINs have the old form.
 func (x *InlineForms) OldOrigins() bool { return x.Old > 0 && x.New == 0 }

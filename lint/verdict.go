@@ -33,8 +33,8 @@ const (
 // and RISC-V without rules for C, and the 24 have 76.07 % or less.
 const GoodShare = 95
 
-// refusal is why rust-minidump, and so every service that uses it, may not take the
-// file, "" if there is no reason: shares do not tell it.
+// refusal returns the reason why rust-minidump, and so every service that uses it, may reject the
+// file, or "". Shares do not show it.
 func (r *Report) refusal() string {
 	var ids []string
 	for _, c := range r.ByRule() {

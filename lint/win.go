@@ -161,10 +161,10 @@ func checkWinFlag(p *Pass, r *symfmt.Record) {
 }
 
 func checkWinCPU(p *Pass) (func(*symfmt.Record), func()) {
-	told := false
+	reported := false
 	return func(r *symfmt.Record) {
-		if !told && p.Arch != nil && p.Arch.Name != "x86" {
-			told = true
+		if !reported && p.Arch != nil && p.Arch.Name != "x86" {
+			reported = true
 			p.Report(r, 0, "MODULE is of %s", p.Arch.Name)
 		}
 	}, nil

@@ -41,7 +41,7 @@ type winFacts struct {
 	programs map[string]*winProgram
 	bytes    int
 	program  *winProgram // of the record; nil without one
-	compared bool        // clashes were told
+	compared bool        // clashes were reported
 }
 
 // winProgram is what is known of a program string.

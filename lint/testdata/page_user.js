@@ -1,6 +1,6 @@
 // What a reader of a page does, and what is seen then. The page is about two files;
 // see hostilePage.
-const told = [], tell = (what, value) => told.push(what + "=" + value);
+const seen = [], tell = (what, value) => seen.push(what + "=" + value);
 const section = document.querySelector("section.file"), q = s => section.querySelector(s), plot = q(".plot");
 const frame = () => new Promise(resolve => setTimeout(resolve, 250));
 const range = () => q(".range").textContent;
@@ -60,7 +60,7 @@ async function look() {
   key("0");
   await frame();
 
-  // Places are told and can be linked.
+  // Places are seen and can be linked.
   mouse("pointermove", 0.9);
   tell("under the pointer", q(".where").textContent);
   click(0.9);
@@ -135,6 +135,6 @@ addEventListener("load", async () => {
   const maps = () => section.map !== undefined && range() !== "";
   try { await frame(); await frame(); for (let i = 0; i < 20 && !maps(); i++) await frame(); await look(); } catch (e) { tell("error", e.stack); }
   const pre = document.createElement("pre");
-  pre.id = "told"; pre.textContent = told.join("\n");
+  pre.id = "seen"; pre.textContent = seen.join("\n");
   document.body.append(pre);
 });
