@@ -91,9 +91,9 @@ func hostileCores() (kinds []hostileKind) {
 	add("segments", 30000, func(n int) []byte {
 		segments := make([]elfSegment, n)
 		for i := range segments {
-			segments[i] = elfSegment{1, 6, 0, mdStack + 4096*uint64(i), 256, 256}
+			segments[i] = elfSegment{1, 6, 0, mdStack + 4096*uint64(i), 4096, 4096}
 		}
-		return coreOf(coreThread(0), segments, framePointers(256))
+		return coreOf(coreThread(0), segments, framePointers(4096))
 	})
 	add("segments-over-each-other", 30000, func(n int) []byte {
 		segments := make([]elfSegment, n)

@@ -101,13 +101,18 @@ func TestHostileKindSizes(t *testing.T) {
 
 func (k *hostileKind) checkSizes(t *testing.T, n int) {
 	t.Helper()
-	size := func(n int) (sum int) {
+	size := func(n int) (sum int64) {
 		for _, data := range k.files {
-			sum += len(data(n))
+			sum += int64(len(data(n)))
 		}
 		return sum
 	}
-	if small, large := size(n), size(4*n); large <= small || large > 5*small+1<<16 || large > 16<<20 {
+	k.checkGrowth(t, n, size(n), size(4*n))
+}
+
+func (k *hostileKind) checkGrowth(t *testing.T, n int, small, large int64) {
+	t.Helper()
+	if large <= small || large > 5*small+1<<16 || large > 16<<20 {
 		t.Errorf("%s: %d bytes for n = %d, %d bytes for 4n", k.name, small, n, large)
 	}
 }
@@ -132,8 +137,8 @@ func hostileKinds(t *testing.T) (all []hostileKind) {
 
 // run runs the commands at both sizes.
 func (k *hostileKind) run(t *testing.T, program string) {
-	k.checkSizes(t, k.n)
 	small, large := k.makeFiles(t, k.n), k.makeFiles(t, 4*k.n)
+	k.checkGrowth(t, k.n, folderSize(t, small), folderSize(t, large))
 	for _, command := range k.commands {
 		a := measureHostile(t, program, small, command)
 		b := measureHostile(t, program, large, command)

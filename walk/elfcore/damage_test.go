@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,43 @@ func use(t testing.TB, d *dump.Dump) {
 	}
 	for _, p := range d.Problems {
 		_ = p.String()
+	}
+}
+
+// Many segments with the same bytes of the file are no memory of a process: what is
+// made of them would be as much larger than the file as there are segments.
+func TestSharedSegments(t *testing.T) {
+	const count, size = 100, 1 << 16
+	le := binary.LittleEndian
+	data := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 57)...)
+	for at, v := range map[int]uint16{16: 4, 18: 62, 52: 64, 54: 56, 56: count, 58: 64} {
+		le.PutUint16(data[at:], v)
+	}
+	le.PutUint32(data[20:], 1)
+	le.PutUint64(data[32:], 64)
+	for i := range uint64(count) {
+		data = le.AppendUint32(le.AppendUint32(data, 1), 6)
+		for _, v := range []uint64{64 + 56*count, 0x10000 * (i + 1), 0, size, size, 1} {
+			data = le.AppendUint64(data, v)
+		}
+	}
+	d, err := Read(append(data, make([]byte, size)...), "core", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, r := range d.Memory.Regions {
+		sum += len(r.Data)
+	}
+	if sum != maxShared*size || len(d.Maps) != count {
+		t.Errorf("%d bytes of memory, %d mappings", sum, len(d.Maps))
+	}
+	found := false
+	for _, p := range d.Problems {
+		found = found || strings.Contains(p.String(), "98 of 100 segments have the same bytes of the file as others") && p.Lost == "6422528 bytes of memory"
+	}
+	if !found {
+		t.Errorf("problems %v", d.Problems)
 	}
 }
 

@@ -60,13 +60,19 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	return out
 }
 
+// maxShared is how often the segments may have the bytes of the file, on average. Each
+// byte belongs to one segment in cores of kernels, and gdb writes few twice; a header of
+// 56 bytes that names all of the file again is no memory of a process.
+const maxShared = 2
+
 // readMemory takes the PT_LOAD segments: what the process had, and what of it
 // is in the core.
 func (r *reader) readMemory() {
 	loads := r.loadSegments()
 	var maps []dump.Mapping
 	size := uint64(len(r.data))
-	var cut, lost uint64
+	room := maxShared * size
+	var cut, lost, shared, again uint64
 	for _, p := range loads {
 		there := min(p.FileSize, p.MemSize)
 		off := min(p.Offset, size)
@@ -74,6 +80,10 @@ func (r *reader) readMemory() {
 			cut, lost = cut+1, lost+there-(size-off)
 			there = size - off
 		}
+		if there > room {
+			shared, again, there = shared+1, again+there, 0
+		}
+		room -= there
 		if there > 0 {
 			r.loads = append(r.loads, dump.Region{Addr: p.Addr, Data: r.data[off : off+there : off+there]})
 		}
@@ -84,6 +94,9 @@ func (r *reader) readMemory() {
 	}
 	if cut > 0 {
 		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments reach beyond the file's end (cut short?)", cut, len(loads))
+	}
+	if shared > 0 {
+		r.problem(fmt.Sprintf("%d bytes of memory", again), 0, "%d of %d segments have the same bytes of the file as others, which is more than %d times as much as it has", shared, len(loads), maxShared)
 	}
 	r.d.Memory = dump.NewMemory(r.order(), r.loads)
 	r.d.Maps = nameMaps(r.distinct(maps), r.files)
