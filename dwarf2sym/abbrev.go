@@ -36,7 +36,7 @@ func classOf(tag uint64) class {
 	return classOther
 }
 
-// wanted tells whether the scan needs the value of attribute at in a DIE of class c.
+// wanted reports whether the scan needs the value of attribute at in a DIE of class c.
 func wanted(c class, at uint64) bool {
 	switch c {
 	case classFunc, classInline:

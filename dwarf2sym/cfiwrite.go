@@ -165,7 +165,7 @@ func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
 	return m
 }
 
-// writable tells whether a CFA rule has an expression.
+// writable reports whether a CFA rule has an expression.
 func (w *cfiWriter) writable(cfa cfiRule) bool {
 	switch cfa.kind {
 	case cfiReg:

@@ -164,7 +164,7 @@ func (g *goReader) compareFuncs() {
 	}
 }
 
-// sameName tells whether a FUNC's name is what the debug information says: the
+// sameName reports whether a FUNC's name is what the debug information says: the
 // linkage name, demangled, or the plain name behind its scopes; behind a plain
 // name's FUNC may be the mangled ELF symbol.
 func (g *goReader) sameName(name string, want goName) bool {
@@ -350,7 +350,7 @@ func (g *goReader) compareRow(unit dwarf.Offset, e *goRow, rows []goRow) {
 	g.t.Errorf("%#x: no line record, debug/dwarf says %d of %s", e.Address, e.Line, g.fileOf(e))
 }
 
-// otherRow tells whether another sequence of the unit has the line at the address
+// otherRow reports whether another sequence of the unit has the line at the address
 // of e.
 func (g *goReader) otherRow(e *goRow, rows []goRow, line uint32) bool {
 	return slices.ContainsFunc(rows, func(r goRow) bool {

@@ -57,7 +57,7 @@ func (d *debugData) size() int64 {
 	return total
 }
 
-// over tells whether the limit was passed.
+// over reports whether the limit was passed.
 func (e *effort) over() bool { return e.spent.Load() > e.limit }
 
 // effortStep is how much a worker does before it tells the others.

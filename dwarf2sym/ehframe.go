@@ -397,7 +397,7 @@ func (r *cfiReader) addFDE(p cfiPending, index int32) {
 	}
 }
 
-// wanted tells whether an FDE describes code of this module, and counts it if
+// wanted reports whether an FDE describes code of this module, and counts it if
 // not. Linkers mark the FDEs of dropped functions with an address of 0, -1 or
 // -2.
 func (r *cfiReader) wanted(f *cfiFDE, size uint64) bool {

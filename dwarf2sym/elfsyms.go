@@ -188,7 +188,7 @@ func (c *pubCollector) place(f companion, s *elfobj.Symbol) (uint64, bool) {
 	return s.Value + f.moved, inCode(s.Section, s.Value)
 }
 
-// inCode tells whether addr is in s and s holds instructions. The end of the
+// inCode reports whether addr is in s and s holds instructions. The end of the
 // section, where linkers put _etext, is not.
 func inCode(s *elfobj.Section, addr uint64) bool {
 	return s.Flags&elf.SHF_EXECINSTR != 0 && addr-s.Addr < s.FileSize
@@ -210,7 +210,7 @@ func bindRank(b elf.SymBind) uint8 {
 // emCSKY is EM_CSKY, which debug/elf names only with its value.
 const emCSKY elf.Machine = 252
 
-// isLabel tells whether an untyped symbol is made by assembler or compiler for
+// isLabel reports whether an untyped symbol is made by assembler or compiler for
 // themselves.
 func isLabel(name []byte, m elf.Machine) bool {
 	if bytes.HasPrefix(name, []byte(".L")) {
@@ -330,7 +330,7 @@ func isMangledName[S string | []byte](name S) bool {
 	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
 }
 
-// isDName tells whether a name is one that D mangled: _D and the length of an
+// isDName reports whether a name is one that D mangled: _D and the length of an
 // identifier.
 func isDName(name string) bool {
 	return len(name) > 2 && name[:2] == "_D" && isDigitByte(name[2])
@@ -359,7 +359,7 @@ func folded(a, b []byte) bool {
 	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
 }
 
-// sameStructor tells whether two names are equal or differ in the variant of a
+// sameStructor reports whether two names are equal or differ in the variant of a
 // constructor or destructor only: C1, C2, C3, D0, D1, D2 (Itanium ABI, 5.1.4.3).
 func sameStructor(a, b []byte) bool {
 	if len(a) != len(b) {

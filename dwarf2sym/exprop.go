@@ -188,7 +188,7 @@ func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
 	return nil
 }
 
-// nonnegative tells whether a term is never negative as a signed word.
+// nonnegative reports whether a term is never negative as a signed word.
 func (e *cfiEval) nonnegative(i int32) bool { return e.terms[i].max <= e.mask()>>1 }
 
 // arithmetic is an operation with two operands; b was on top.
@@ -287,7 +287,7 @@ func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	return 0, e.no(cfiOpName(op), a, b)
 }
 
-// disjoint tells whether x has zeros where y can have ones: y is small, and the
+// disjoint reports whether x has zeros where y can have ones: y is small, and the
 // low bits of x are an alignment's zeros.
 func (e *cfiEval) disjoint(x, y cfiTerm) bool {
 	if x.op != '@' && x.op != '*' {

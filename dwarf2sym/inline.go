@@ -54,7 +54,7 @@ func (t *inlineTree) clip(fn *openFunc, s span) bool {
 
 func (t *inlineTree) of(n *node) []span { return t.spans[n.first:n.last] }
 
-// nested tells whether each node lies inside its parent and apart from others
+// nested reports whether each node lies inside its parent and apart from others
 // of its depth.
 func (t *inlineTree) nested() bool {
 	inOrder := true
@@ -75,7 +75,7 @@ func (t *inlineTree) nested() bool {
 	return inOrder || t.apart()
 }
 
-// inside tells whether each of the sorted spans in lies within one of out.
+// inside reports whether each of the sorted spans in lies within one of out.
 func inside(in, out []span) bool {
 	for _, r := range in {
 		k := sort.Search(len(out), func(i int) bool { return out[i].hi >= r.hi })
@@ -87,7 +87,7 @@ func inside(in, out []span) bool {
 	return true
 }
 
-// apart tells whether no two spans of one depth overlap: whether each that is
+// apart reports whether no two spans of one depth overlap: whether each that is
 // open ends before the next one starts, so that it does not matter which start
 // and which end belong together. Sorted as numbers, the two lists cost a third
 // of what the spans cost when they are sorted by depth and start. A function

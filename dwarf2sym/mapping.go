@@ -90,7 +90,7 @@ func (f *MappedFile) Problem() bin.Problem {
 // ReadsFiles tells whether a rule reads source files.
 func (m *Mapping) ReadsFiles() bool { return m.has(partDigest) || m.has(partDIGEST) }
 
-// ReadsMD5 tells whether a rule wants what only debug information has.
+// ReadsMD5 reports whether a rule wants what only debug information has.
 func (m *Mapping) ReadsMD5() bool { return m.has(partMD5) }
 
 func (m *Mapping) has(kind mapPartKind) bool {

@@ -258,7 +258,7 @@ func (r *MapRule) has(kind mapPartKind) bool {
 	return slices.ContainsFunc(r.parts, func(p mapPart) bool { return p.kind == kind })
 }
 
-// filled tells whether all groups of the template took part in a match.
+// filled reports whether all groups of the template took part in a match.
 func (r *MapRule) filled(match []int) bool {
 	return !slices.ContainsFunc(r.parts, func(p mapPart) bool { return p.kind == partGroup && match[2*p.group] < 0 })
 }

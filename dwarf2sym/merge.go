@@ -143,7 +143,7 @@ func (m *merger) fold() {
 	m.funcs = m.funcs[:n]
 }
 
-// foldedFuncs tells whether a and b, at one address, are different functions.
+// foldedFuncs reports whether a and b, at one address, are different functions.
 func foldedFuncs(a, b *funcRecord) bool {
 	return a.size == b.size && a.name != b.name && a.named != nameless && b.named != nameless && !a.label && !b.label
 }
@@ -182,7 +182,7 @@ func (m *merger) score(f *funcRecord, sym *elfPub) int {
 	return score
 }
 
-// isCalled tells whether sym has the name of f, which has no parameters where it
+// isCalled reports whether sym has the name of f, which has no parameters where it
 // is put together from scopes.
 func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 	switch f.named {

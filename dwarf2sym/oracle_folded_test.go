@@ -149,7 +149,7 @@ func stackAt(tree []foldedDIE, addr uint64, at frame) (stack []frame) {
 	return stack
 }
 
-// oneOfFolded tells whether symtool's frames are those of one of several
+// oneOfFolded reports whether symtool's frames are those of one of several
 // functions that share the code, as debug/dwarf reads it, but for what frame
 // rules explain.
 func (d *difference) oneOfFolded() bool {

@@ -339,7 +339,7 @@ func (d *difference) kind(err error) string {
 	return kind
 }
 
-// left tells whether frame i differs without a rule.
+// left reports whether frame i differs without a rule.
 func (d *difference) left(i int) bool {
 	return i >= len(d.ours) || i >= len(d.theirs) || d.ours[i] != d.theirs[i] && (len(d.ours) != len(d.theirs) || d.explainFrame(i) == "")
 }

@@ -88,7 +88,7 @@ func functionOf(skeleton string) string {
 	return words[len(words)-1]
 }
 
-// sameName tells whether symtool's reading of a name is c++filt's, or a rule
+// sameName reports whether symtool's reading of a name is c++filt's, or a rule
 // says why it is not: it returns the rule's name then.
 func sameName(ours string, n *mangled) (rule string, same bool) {
 	if ours == n.gnu {

@@ -23,11 +23,11 @@ type objectBuild struct {
 	rows   int // of its line table, at least
 }
 
-// fast tells whether the build is one of the short run, which has fixtures for
+// fast reports whether the build is one of the short run, which has fixtures for
 // what the large ones are about.
 func (b *objectBuild) fast() bool { return b.rows < large }
 
-// rowsOnly tells whether debug/dwarf does not read the linked file.
+// rowsOnly reports whether debug/dwarf does not read the linked file.
 func (b *objectBuild) rowsOnly() bool {
 	return b.tool == clang && strings.Contains(b.name, "-linux-")
 }
@@ -99,7 +99,7 @@ func TestOracleObjects(t *testing.T) {
 	}
 }
 
-// isObject tells whether path is relocatable, and its header.
+// isObject reports whether path is relocatable, and its header.
 func isObject(t *testing.T, path string) (elf.FileHeader, bool) {
 	t.Helper()
 	f, err := elf.Open(path)

@@ -126,12 +126,12 @@ func ofNames() (rules []oracleRule) {
 	return rules
 }
 
-// namesOnly tells whether nothing but the names of frame i differs.
+// namesOnly reports whether nothing but the names of frame i differs.
 func (d *difference) namesOnly(i int) bool {
 	return d.ours[i].file == d.theirs[i].file && d.ours[i].line == d.theirs[i].line
 }
 
-// nameIn tells whether a plain name is in a name with scopes and parameters, but
+// nameIn reports whether a plain name is in a name with scopes and parameters, but
 // for the arguments of its template and where its lambda is: "~(lambda at x.c:1:2)".
 func nameIn(whole, plain string) bool {
 	if i := strings.IndexAny(plain, "<("); i >= 0 {
@@ -140,13 +140,13 @@ func nameIn(whole, plain string) bool {
 	return strings.Contains(skeleton(whole), skeleton(plain))
 }
 
-// outermost tells whether frame i is the function itself, not inlined.
+// outermost reports whether frame i is the function itself, not inlined.
 func (d *difference) outermost(i int) bool { return i == len(d.ours)-1 }
 
-// plain tells whether llvm found no linkage name for frame i.
+// plain reports whether llvm found no linkage name for frame i.
 func (d *difference) plain(i int) bool { return !strings.HasPrefix(d.raw[i].name, "_Z") }
 
-// clone tells whether an ELF symbol where the FUNC starts is a clone of name.
+// clone reports whether an ELF symbol where the FUNC starts is a clone of name.
 func (d *difference) clone(name string) bool {
 	return slices.ContainsFunc(d.symbols(), func(s *mangled) bool {
 		return strings.HasPrefix(s.gnu, name+" [clone ") || strings.HasPrefix(s.gnu, name+".")
@@ -157,7 +157,7 @@ func (d *difference) clone(name string) bool {
 // without a version.
 func (d *difference) symbol(name string) bool { return oneCalled(d.symbols(), name) }
 
-// symbolAt tells whether an ELF symbol at rva has the name.
+// symbolAt reports whether an ELF symbol at rva has the name.
 func (c *comparison) symbolAt(rva uint64, name string) bool {
 	return oneCalled(c.symbols[rva+c.base], name)
 }

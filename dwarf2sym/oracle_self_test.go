@@ -46,7 +46,7 @@ func TestOracleFindsDamage(t *testing.T) {
 	}
 }
 
-// disagrees tells whether the comparison finds anything, and what.
+// disagrees reports whether the comparison finds anything, and what.
 func disagrees(t *testing.T, text []byte, file string) (bool, string) {
 	t.Helper()
 	c, err := compareText(t, text, subject{file: file})

@@ -47,7 +47,7 @@ func MapPath(prefixes []PrefixMap, path string) string {
 	return path
 }
 
-// isAbs tells whether a path is absolute on the system it was made on.
+// isAbs reports whether a path is absolute on the system it was made on.
 func isAbs(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) || isDrive(p)
 }

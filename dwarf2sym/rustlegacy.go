@@ -12,7 +12,7 @@ import (
 // v0: "17h", 16 hexadecimal digits, "E".
 const legacyHash = 20
 
-// isRustLegacy tells whether a name has the form of rustc's old mangling, which
+// isRustLegacy reports whether a name has the form of rustc's old mangling, which
 // is C++'s with a hash as its last part. As for c++filt, a hash has five
 // different digits or more, so that C++ names are not taken for it. rest is the
 // name without "_ZN", hash and suffix.

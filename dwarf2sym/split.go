@@ -119,7 +119,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 	return s
 }
 
-// hasSkeletons tells whether a unit may be a skeleton. In version 4 only an
+// hasSkeletons reports whether a unit may be a skeleton. In version 4 only an
 // attribute tells: DW_AT_GNU_dwo_name, as the abbreviations spell it.
 func (d *debugData) hasSkeletons() bool {
 	old := bytes.Contains(d.abbrev, []byte{0xb0, 0x42})

@@ -68,7 +68,7 @@ type typeHeader struct {
 	offset    uint64 // of the type's DIE in the unit
 }
 
-// isType tells whether the unit has a type, and no code.
+// isType reports whether the unit has a type, and no code.
 func (h *unitHeader) isType() bool { return h.typ == utType || h.typ == utSplitType }
 
 func (h *unitHeader) offsetSize() uint64 {
@@ -354,7 +354,7 @@ func (u *unit) str(v value) string {
 	return string(b)
 }
 
-// scoped tells whether the language has named scopes that belong to the names
+// scoped reports whether the language has named scopes that belong to the names
 // of functions. Go's, Ada's and C's names are whole as they are. dwz does not tell the
 // language of the units that it makes.
 func (u *unit) scoped() bool {
@@ -368,7 +368,7 @@ func (u *unit) scoped() bool {
 	return false
 }
 
-// flat tells whether no function can be below a type, so that types may be
+// flat reports whether no function can be below a type, so that types may be
 // jumped over. Functions without code may not: what is nested in a GNU C
 // function that was inlined everywhere has code of its own.
 func (u *unit) flat() bool {
@@ -383,7 +383,7 @@ func (u *unit) flat() bool {
 // not: dwz does not tell the language of the units that it makes.
 func (u *unit) flatBehind(from bool) bool { return u.flat() || from && u.lang == 0 && u.partial }
 
-// assembly tells whether the unit was written in assembly: several labels at
+// assembly reports whether the unit was written in assembly: several labels at
 // one address are then one function's, not functions that were folded.
 func (u *unit) assembly() bool { return u.lang == langMipsAsm || u.lang == langAssembly }
 

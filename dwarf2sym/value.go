@@ -346,7 +346,7 @@ func (u *unit) text(v value) ([]byte, bool) {
 	return nil, false
 }
 
-// inString tells whether a value of class string lies in the section that it
+// inString reports whether a value of class string lies in the section that it
 // names; without following indices.
 func (u *unit) inString(v value) bool {
 	switch v.kind {

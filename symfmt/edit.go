@@ -136,7 +136,7 @@ func (t *CFITable) dropLooseRows() {
 	t.Rows = rows
 }
 
-// sameBlock tells whether a, of t, says what b, of o, says.
+// sameBlock reports whether a, of t, says what b, of o, says.
 func (t *CFITable) sameBlock(a *CFIBlock, o *CFITable, b *CFIBlock) bool {
 	return a.RVA == b.RVA && a.Size == b.Size && t.Rules.Text(a.Init) == o.Rules.Text(b.Init) &&
 		slices.EqualFunc(t.Rows[a.First:a.First+a.Count], o.Rows[b.First:b.First+b.Count], func(x, y CFIRow) bool {

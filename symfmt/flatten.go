@@ -110,7 +110,7 @@ func (p *Flattener) AddInline(in *Inline) {
 	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
 }
 
-// Fits tells whether code may speak for an address of a FUNC.
+// Fits reports whether code may speak for an address of a FUNC.
 func (f *Func) Fits(rva RVA, size uint64) bool {
 	_, _, ok := offsetsFrom(f.RVA, rva, size)
 	return ok

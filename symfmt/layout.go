@@ -62,7 +62,7 @@ func trimCR(text []byte) []byte {
 	return text
 }
 
-// oddBlanks tells whether the record has blanks where other readers want none, or
+// oddBlanks reports whether the record has blanks where other readers want none, or
 // one space.
 func (rec *Record) oddBlanks() bool {
 	text := rec.text

@@ -90,7 +90,7 @@ func (m *Module) mergeFuncs(o *Module) (left int) {
 	return left
 }
 
-// hasFunc tells whether a FUNC is among those of a canonical module.
+// hasFunc reports whether a FUNC is among those of a canonical module.
 func hasFunc(funcs []Func, f *Func) bool {
 	i, _ := slices.BinarySearchFunc(funcs, f, func(a Func, b *Func) int { return compareFuncs(&a, b) })
 	for ; i < len(funcs) && compareFuncs(&funcs[i], f) == 0; i++ {
@@ -195,7 +195,7 @@ func (t *CFITable) merge(o *CFITable) (left int) {
 	return left
 }
 
-// hasBlock tells whether b, of o, is among the blocks of t, which are in canonical
+// hasBlock reports whether b, of o, is among the blocks of t, which are in canonical
 // order.
 func (t *CFITable) hasBlock(blocks []CFIBlock, o *CFITable, b *CFIBlock) bool {
 	i, _ := slices.BinarySearchFunc(blocks, b, func(a CFIBlock, b *CFIBlock) int { return compareBlocks(&a, b) })

@@ -31,7 +31,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// IsPrintable tells whether Printable changes nothing.
+// IsPrintable reports whether Printable changes nothing.
 func IsPrintable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] > '~' {

@@ -219,13 +219,13 @@ func (f *File) sectionOfType(t elf.SectionType) *Section {
 	return first
 }
 
-// HasDWARF tells whether there is a .debug_info or .zdebug_info with bytes.
+// HasDWARF reports whether there is a .debug_info or .zdebug_info with bytes.
 func (f *File) HasDWARF() bool {
 	s := f.Section(".debug_info")
 	return s != nil && s.HasData()
 }
 
-// HasSymtab tells whether there is a .symtab with bytes.
+// HasSymtab reports whether there is a .symtab with bytes.
 func (f *File) HasSymtab() bool {
 	s := f.sectionOfType(elf.SHT_SYMTAB)
 	return s != nil && s.HasData()

@@ -50,7 +50,7 @@ func (f *File) ExecRanges() []Range {
 	return f.exec
 }
 
-// HasCode tells whether the file holds code, and not only tells where it is, as
+// HasCode reports whether the file holds code, and not only tells where it is, as
 // files with debug information do.
 func (f *File) HasCode() bool {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
@@ -126,7 +126,7 @@ func merge(in []Range) []Range {
 	return out
 }
 
-// Executable tells whether there can be code at addr.
+// Executable reports whether there can be code at addr.
 func (f *File) Executable(addr uint64) bool {
 	ranges := f.ExecRanges()
 	i, found := slices.BinarySearchFunc(ranges, addr, func(r Range, a uint64) int {

@@ -53,7 +53,7 @@ func notELF(head []byte) string {
 	return fmt.Sprintf("begins with % x, want % x", head[:min(4, len(head))], elfMagic)
 }
 
-// isText tells whether head is UTF-8 without control characters. The last
+// isText reports whether head is UTF-8 without control characters. The last
 // rune may be cut off.
 func isText(head []byte) bool {
 	for len(head) > 0 {

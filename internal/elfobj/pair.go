@@ -101,7 +101,7 @@ func codePairs(f, debug *File) (out []codePair) {
 	return out
 }
 
-// isCode tells whether the section is code in memory, here or in its partner.
+// isCode reports whether the section is code in memory, here or in its partner.
 func (s *Section) isCode() bool {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	return s.Flags&code == code && s.Type != elf.SHT_NULL

@@ -48,7 +48,7 @@ func newSection(f *File, index int, h elf.SectionHeader) *Section {
 	}
 }
 
-// HasData tells whether the file claims to hold bytes for the section. It is
+// HasData reports whether the file claims to hold bytes for the section. It is
 // false for SHT_NOBITS, which is what debug files have in place of code.
 func (s *Section) HasData() bool {
 	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && s.FileSize > 0
@@ -57,7 +57,7 @@ func (s *Section) HasData() bool {
 // Size is the number of bytes that Data returns, uncompressed; 0 without data.
 func (s *Section) Size() int64 { return s.size }
 
-// Compressed tells whether the contents have to be inflated.
+// Compressed reports whether the contents have to be inflated.
 func (s *Section) Compressed() bool { return s.comp != stored }
 
 // Compression is "zlib" or "zstd", "" for contents that are stored.

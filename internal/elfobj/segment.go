@@ -5,7 +5,7 @@ import "debug/elf"
 // A file may have lost its section headers: "llvm-strip --strip-sections" and
 // sstrip drop them, and loaders do without. What is loaded is in segments.
 
-// HasSections tells whether the file has section headers.
+// HasSections reports whether the file has section headers.
 func (f *File) HasSections() bool { return len(f.Sections) > 0 }
 
 // SegmentsOf returns the program headers of a type that have bytes.

@@ -23,14 +23,14 @@ type Place struct {
 	MissAge time.Duration
 }
 
-// Known tells whether the cache has the file. One that is damaged is as none: it
+// Known reports whether the cache has the file. One that is damaged is as none: it
 // will be replaced.
 func (p *Place) Known() bool {
 	st, err := os.Stat(p.Path)
 	return err == nil && st.Mode().IsRegular() && st.Size() > 0 && p.Check(p.Path) == nil
 }
 
-// Missed tells whether the file was not to be had a short time ago, and how long
+// Missed reports whether the file was not to be had a short time ago, and how long
 // ago.
 func (p *Place) Missed(now time.Time) (age time.Duration, missed bool) {
 	st, err := os.Stat(p.Miss)

@@ -70,7 +70,7 @@ func Golden(t testing.TB) *goldie.Goldie {
 		goldie.WithDiffEngine(goldie.ColoredDiff))
 }
 
-// Updating tells whether golden files are to be written.
+// Updating reports whether golden files are to be written.
 func Updating() bool {
 	switch os.Getenv("GOLDIE_UPDATE") {
 	case "1", "true", "yes", "on":
@@ -142,7 +142,7 @@ func Oracle(t testing.TB) {
 // oracle-full`: for a test that takes more files there.
 func Comparing() bool { return os.Getenv(oracleVar) == "1" || OracleFull() }
 
-// OracleFull tells whether a test that compares with other tools is to do all
+// OracleFull reports whether a test that compares with other tools is to do all
 // of it, minutes of work: `make oracle-full`.
 func OracleFull() bool { return os.Getenv(oracleVar) == "full" }
 

@@ -182,7 +182,7 @@ func checkNumbers(t *testing.T, a *Arch, tool []string, spell func(string) strin
 	}
 }
 
-// listed tells whether a word of list is name, or with a "*" its beginning.
+// listed reports whether a word of list is name, or with a "*" its beginning.
 func listed(list, name string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if s, prefix := strings.CutSuffix(w, "*"); w == name || prefix && strings.HasPrefix(name, s) {

@@ -66,13 +66,13 @@ func appendReg(code []uint32, r Reg) []uint32 {
 	return append(code, opReg+uint32(r)<<opBits)
 }
 
-// IsZero tells whether e is no expression.
+// IsZero reports whether e is no expression.
 func (e Expr) IsZero() bool { return len(e.code) == 0 }
 
 // Size is how much memory the operations of e take, in bytes.
 func (e Expr) Size() int { return 4 * len(e.code) }
 
-// IsUndef tells whether e is .undef alone.
+// IsUndef reports whether e is .undef alone.
 func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 
 // EndOfStack is the rule for .ra that every walker takes for the end of a stack, on
@@ -206,7 +206,7 @@ func appendOp(dst []byte, n *Names, code []uint32) []byte {
 	return append(dst, opText[op-opAdd])
 }
 
-// Equal tells whether e and o, of the same Names, have the same effect as far
+// Equal reports whether e and o, of the same Names, have the same effect as far
 // as a normal form shows it: sums in any order and grouping, constants folded.
 func (e Expr) Equal(o Expr) bool {
 	return slices.Equal(e.code, o.code) || slices.Equal(e.normal(), o.normal())

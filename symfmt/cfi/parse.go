@@ -170,7 +170,7 @@ func (p *parser) compile(t string, program bool) error {
 	return nil
 }
 
-// isNumeric tells whether a token starts like a number.
+// isNumeric reports whether a token starts like a number.
 func isNumeric(t string) bool {
 	c := t[0]
 	if (c == '-' || c == '+') && len(t) > 1 {

@@ -124,7 +124,7 @@ func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
 	return nil
 }
 
-// Equal tells whether two rows of one Names have the same rules by effect, as
+// Equal reports whether two rows of one Names have the same rules by effect, as
 // far as Expr.Equal knows it and the calling convention implies it: "$rbx:
 // $rbx" is what a callee-saved register does without a rule, "$rsp: .cfa" what
 // the stack pointer does, and .undef what any other does; numbers that end a stack

@@ -158,7 +158,7 @@ func (s *scratch) rangesOf(n *node) []codeRange {
 	return s.ranges[n.ranges.first : n.ranges.first+n.ranges.count]
 }
 
-// isTree tells whether each node lies inside of the last one before it that is a
+// isTree reports whether each node lies inside of the last one before it that is a
 // level less deep, and no two of a level overlap.
 func (s *scratch) isTree() bool {
 	ascending := true
@@ -185,7 +185,7 @@ func (s *scratch) isTree() bool {
 	return ascending || s.disjoint()
 }
 
-// inside tells whether each range of n lies in the ranges of outer; those of both
+// inside reports whether each range of n lies in the ranges of outer; those of both
 // are in order. If ranges of outer overlap, the result has no
 // meaning: isTree finds that there is no tree.
 func (s *scratch) inside(n, outer *node) bool {
@@ -239,7 +239,7 @@ func (s *scratch) sortRanges() []depthRange {
 	return s.sorted
 }
 
-// disjoint tells whether no two ranges of a level overlap.
+// disjoint reports whether no two ranges of a level overlap.
 func (s *scratch) disjoint() bool {
 	sorted := s.sortRanges()
 	for i := 1; i < len(sorted); i++ {

@@ -164,7 +164,7 @@ func (d *reader) lines(c *bin.Cursor, f *info) {
 	d.addLines(f)
 }
 
-// isFile tells whether a file has a name.
+// isFile reports whether a file has a name.
 func (d *reader) isFile(file uint64) bool {
 	return file < uint64(len(d.hasName)) && d.hasName[file]
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// covers tells whether an inlined function has code from an offset on.
+// covers reports whether an inlined function has code from an offset on.
 func (s *scratch) covers(from uint32) bool {
 	for i := range s.nodes {
 		if s.endOf(&s.nodes[i]) > from {
@@ -57,7 +57,7 @@ func (e *encoder) inlineTree(name uint64, from uint32) {
 	s.starts = bases
 }
 
-// hasChildren tells whether a node in node i has code from an offset on.
+// hasChildren reports whether a node in node i has code from an offset on.
 func (s *scratch) hasChildren(i int, from uint32) bool {
 	depth := s.nodes[i].depth
 	for i++; i < len(s.nodes) && s.nodes[i].depth > depth; i++ {

@@ -51,7 +51,7 @@ func orderByName(m *symfmt.Module) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// bigEndian tells whether a CPU of this name in a MODULE record, of those whose
+// bigEndian reports whether a CPU of this name in a MODULE record, of those whose
 // name tells it, keeps the high byte first.
 func bigEndian(cpu string) bool {
 	switch cpu {

@@ -242,7 +242,7 @@ func (d *reader) dropPieces() {
 	d.m.Funcs = funcs[:kept]
 }
 
-// isPiece tells whether the lines of f are those of outer from f on.
+// isPiece reports whether the lines of f are those of outer from f on.
 func isPiece(outer, f *symfmt.Func) bool {
 	a, b := outer.LineReader(), f.LineReader()
 	for b.Next() {

@@ -122,7 +122,7 @@ func (c *collector) choose(versions []*Version, now time.Time) (out []condemned)
 	return out
 }
 
-// stays tells whether a version stays whatever its age and size are.
+// stays reports whether a version stays whatever its age and size are.
 func (c *collector) stays(v *Version, rank int) bool {
 	return c.KeepLast > 0 && rank <= c.KeepLast || c.Modules != nil && !c.Modules[v.Name] || c.Keep != nil && c.Keep(v)
 }

@@ -99,7 +99,7 @@ func start(t *testing.T, dir, work, compression string, size, at int) (*exec.Cmd
 	return c, &out
 }
 
-// killed tells whether a child was killed; it must not have failed.
+// killed reports whether a child was killed; it must not have failed.
 func killed(t *testing.T, c *exec.Cmd, out *bytes.Buffer) bool {
 	t.Helper()
 	err := c.Wait()
@@ -241,7 +241,7 @@ func (k killCase) fill(t *testing.T, dir string, size int) {
 	}
 }
 
-// whole tells whether a file has all that belongs into it.
+// whole reports whether a file has all that belongs into it.
 func (k killCase) whole(path string, got []byte, size int) bool {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	want := symbols(parts[len(parts)-3], parts[len(parts)-2], size)

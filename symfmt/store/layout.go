@@ -51,10 +51,10 @@ func Layouts() (names []string) {
 	return names
 }
 
-// TakesELF tells whether a layout has places for ELF files.
+// TakesELF reports whether a layout has places for ELF files.
 func TakesELF(layout string) bool { return layout != "breakpad" }
 
-// TakesSymbols tells whether a layout has places for symbol files.
+// TakesSymbols reports whether a layout has places for symbol files.
 func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
 
 // LayoutOf is the layout, other than breakpad, that a path below the root of a store

@@ -16,7 +16,7 @@ var networkFS = map[uint32]bool{
 	0x65735546: true, // FUSE: may be of any kind
 }
 
-// onNetwork tells whether a folder is on a file system of another machine.
+// onNetwork reports whether a folder is on a file system of another machine.
 func onNetwork(dir string) bool {
 	var st syscall.Statfs_t
 	return syscall.Statfs(dir, &st) == nil && networkFS[uint32(st.Type)]

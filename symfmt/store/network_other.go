@@ -2,6 +2,6 @@
 
 package store
 
-// onNetwork tells whether a folder is on a file system of another machine. Where it
+// onNetwork reports whether a folder is on a file system of another machine. Where it
 // is not known, it may be.
 func onNetwork(string) bool { return true }

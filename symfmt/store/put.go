@@ -35,13 +35,13 @@ const (
 	tempSuffix = ".new"
 )
 
-// isTemp tells whether a file is a temporary one, of this package or of others
+// isTemp reports whether a file is a temporary one, of this package or of others
 // that write into stores.
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && name != lockName
 }
 
-// isLocked tells whether a temporary file is of this package.
+// isLocked reports whether a temporary file is of this package.
 func isLocked(path string) bool { return strings.HasSuffix(path, tempSuffix) }
 
 // Pending is a file of a store that has no name yet.
@@ -292,7 +292,7 @@ func (p *Pending) Replace(place string) error {
 	return p.s.syncFolders(changed)
 }
 
-// holdsSame tells whether a file has the same bytes. Where that cannot be told, it is
+// holdsSame reports whether a file has the same bytes. Where that cannot be told, it is
 // replaced.
 func (p *Pending) holdsSame(place string) bool {
 	mine, err := p.s.root.Open(p.name)

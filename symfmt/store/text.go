@@ -65,7 +65,7 @@ func stemOf(name string) (stem string, ok bool) {
 	return strings.CutSuffix(name, symbolExt)
 }
 
-// sameText tells whether two files of the store hold the same, compressed or not.
+// sameText reports whether two files of the store hold the same, compressed or not.
 // Damaged data is the same as nothing.
 func (s *Store) sameText(a, b string) (bool, error) {
 	fa, err := s.root.Open(a)

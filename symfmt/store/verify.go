@@ -104,7 +104,7 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 	return nil
 }
 
-// isEmpty tells whether there is still nothing in a folder but folders. A writer makes
+// isEmpty reports whether there is still nothing in a folder but folders. A writer makes
 // them and puts its file there with the store locked, if it can be.
 func (s *Store) isEmpty(dir string) bool {
 	if unlock, err := s.lock(false); err == nil {

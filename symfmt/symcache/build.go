@@ -110,7 +110,7 @@ func (b *builder) add(start uint32, end uint64, l location, at uint32, next loca
 	b.addInlines(f, code)
 }
 
-// isSymbol tells whether a source location is what is written of a PUBLIC.
+// isSymbol reports whether a source location is what is written of a PUBLIC.
 func (b *builder) isSymbol(l location) bool {
 	return l.file == none && l.line == 0 && l.into == none && b.c.functions.has(l.function) &&
 		b.c.order.Uint32(b.c.functions.entry(l.function)[12:]) == noLanguage

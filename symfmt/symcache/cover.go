@@ -49,10 +49,10 @@ func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
 	return c.withPublics(publicsByStart(m, base))
 }
 
-// hasCode tells whether a FUNC is in the cover at all.
+// hasCode reports whether a FUNC is in the cover at all.
 func hasCode(f *symfmt.Func, base symfmt.RVA) bool { return f.Size > 0 && inReach(f.RVA, base) }
 
-// inReach tells whether an address can be written: the last of the 2^32 says
+// inReach reports whether an address can be written: the last of the 2^32 says
 // "none".
 func inReach(rva, base symfmt.RVA) bool { return rva >= base && rva-base < none }
 
@@ -74,7 +74,7 @@ func funcsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	return order
 }
 
-// speaks tells whether a PUBLIC may be in the cover.
+// speaks reports whether a PUBLIC may be in the cover.
 func speaks(p *symfmt.Public, base symfmt.RVA) bool { return p.RVA > 0 && inReach(p.RVA, base) }
 
 // publicsByStart sorts the PUBLICs that may speak, one for each address.

@@ -25,7 +25,7 @@ func (b *builder) dropped(tell func(symfmt.Loss)) {
 	}
 }
 
-// hasServer tells whether a file has a name, directory or revision on a server.
+// hasServer reports whether a file has a name, directory or revision on a server.
 func (b *builder) hasServer(file []byte) bool {
 	for at := 12; at < len(file); at += 4 {
 		if b.c.order.Uint32(file[at:]) != none {

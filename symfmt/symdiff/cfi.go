@@ -2,7 +2,7 @@ package symdiff
 
 import "github.com/symtool/symtool/symfmt"
 
-// sameRows tells whether two pieces of code are unwound alike. Where they differ in
+// sameRows reports whether two pieces of code are unwound alike. Where they differ in
 // size, code was put in or taken out: then the rules must only come in the same
 // order.
 func sameRows(a, b []Span, startA, startB symfmt.RVA, places bool) bool {

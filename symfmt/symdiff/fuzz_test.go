@@ -65,7 +65,7 @@ func fuzzed(t *testing.T, a, b []byte) *Result {
 	return r
 }
 
-// becomes tells whether changes are left out for they are told elsewhere: then counts
+// becomes reports whether changes are left out for they are told elsewhere: then counts
 // do not add up.
 func becomes(r *Result) bool {
 	n := 0

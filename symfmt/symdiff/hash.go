@@ -122,7 +122,7 @@ func argumentsOf(name []byte) int {
 	return -1
 }
 
-// onlyQualifiers tells whether nothing but the qualifiers of a member function
+// onlyQualifiers reports whether nothing but the qualifiers of a member function
 // follows its arguments.
 func onlyQualifiers(rest []byte) bool {
 	for word := range bytes.FieldsSeq(rest) {

@@ -77,7 +77,7 @@ type htmlLeft struct {
 	Details        int // without their lines
 }
 
-// Any tells whether something was left out.
+// Any reports whether something was left out.
 func (l htmlLeft) Any() bool { return l.Changes > 0 || l.Details > 0 }
 
 func (t *htmlWriter) Add(m *Module) error {

@@ -147,7 +147,7 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 // reserve is room that is kept for changes without their lines.
 func (f *htmlFiller) reserve() int { return maxPage / 4 }
 
-// hasLines tells whether there are lines to show of a change.
+// hasLines reports whether there are lines to show of a change.
 func (c Change) hasLines() bool {
 	return c.Old != none && c.New != none && c.Kind != Publics &&
 		c.What&(LinesChanged|LinesShifted|PathsChanged|InlinesChanged|InlinesShifted|CFIChanged|WinChanged|LostCFI|LostLines|LostInlines) != 0

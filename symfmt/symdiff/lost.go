@@ -13,7 +13,7 @@ import (
 // their sizes.
 const padding = 15
 
-// worse tells whether more bytes are left out than before, and a greater share.
+// worse reports whether more bytes are left out than before, and a greater share.
 // Where the sizes differ, padding does not count.
 func worse(old, oldSize, new, newSize uint64) bool {
 	if old >= oldSize && new >= newSize || old > oldSize || new > newSize {
@@ -45,7 +45,7 @@ func (r *Result) findLost(changes []Change) {
 	}
 }
 
-// left tells whether code of the old file is in the new one outside of functions.
+// left reports whether code of the old file is in the new one outside of functions.
 func (r *Result) left(taken []symfmt.Range, rva symfmt.RVA, size uint64) bool {
 	size = max(size, 1)
 	if closed := r.where.closed(rva); closed > 0 && closed >= size/2 {

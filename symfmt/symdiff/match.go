@@ -267,7 +267,7 @@ func (m *matcher) neighbours() {
 	}
 }
 
-// sameRow tells whether n functions from two places on are alike, with the same
+// sameRow reports whether n functions from two places on are alike, with the same
 // function behind them, or none.
 func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 	if at2+n > len(bs) || (at+n == len(as)) != (at2+n == len(bs)) {

@@ -36,7 +36,7 @@ func (m *mutant) pick(ok func(i int, f *docFunc) bool) *docFunc {
 	return &m.new.funcs[all[m.rng.IntN(len(all))]]
 }
 
-// alone tells whether no other function or PUBLIC begins in a function's code or
+// alone reports whether no other function or PUBLIC begins in a function's code or
 // covers it. Functions are in order of addresses.
 func (m *mutant) alone(i int) bool {
 	f := &m.new.funcs[i]
@@ -46,7 +46,7 @@ func (m *mutant) alone(i int) bool {
 	return !slices.ContainsFunc(m.new.m.Publics, func(p symfmt.Public) bool { return p.RVA >= f.RVA && p.RVA < f.stop() })
 }
 
-// named tells whether a name is good, and of no other function.
+// named reports whether a name is good, and of no other function.
 func (m *mutant) named(f *docFunc) bool {
 	if m.names == nil {
 		m.names = map[string]int{}
@@ -57,7 +57,7 @@ func (m *mutant) named(f *docFunc) bool {
 	return m.names[f.Name] == 1 && kindOfName([]byte(f.Name)) == nameGood
 }
 
-// unlike tells whether no other function has the same lines: then which of them
+// unlike reports whether no other function has the same lines: then which of them
 // was changed can be told.
 func (m *mutant) unlike(f *docFunc) bool {
 	for i := range m.new.funcs {
@@ -69,7 +69,7 @@ func (m *mutant) unlike(f *docFunc) bool {
 	return true
 }
 
-// tidy tells whether the lines of a function lie in it in order, without gaps.
+// tidy reports whether the lines of a function lie in it in order, without gaps.
 func tidy(f *docFunc) bool {
 	at := f.RVA
 	for _, l := range f.lines {
@@ -81,7 +81,7 @@ func tidy(f *docFunc) bool {
 	return at == f.stop() && len(f.lines) > 0
 }
 
-// apart tells whether two line records next to each other are of different lines.
+// apart reports whether two line records next to each other are of different lines.
 func apart(f *docFunc) bool {
 	for i := 1; i < len(f.lines); i++ {
 		if a, b := f.lines[i-1], f.lines[i]; a.Num == b.Num && a.File == b.File {
@@ -146,7 +146,7 @@ func (m *mutant) moved(from symfmt.RVA, by uint64) {
 	}
 }
 
-// border tells whether nothing goes over an address.
+// border reports whether nothing goes over an address.
 func (m *mutant) border(rva symfmt.RVA) bool {
 	over := func(start symfmt.RVA, size uint64) bool { return start < rva && start+symfmt.RVA(size) > rva }
 	for i := range m.old.funcs {

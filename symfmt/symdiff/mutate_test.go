@@ -18,7 +18,7 @@ func (m *mutant) public(name string) bool {
 	return slices.ContainsFunc(m.new.m.Publics, func(p symfmt.Public) bool { return p.Name == name })
 }
 
-// free tells whether nothing is in some bytes.
+// free reports whether nothing is in some bytes.
 func (m *mutant) free(from symfmt.RVA, size uint64) bool {
 	touches := func(start symfmt.RVA, n uint64) bool {
 		return start < from+symfmt.RVA(size) && start+symfmt.RVA(n) > from
@@ -184,12 +184,12 @@ func renameFolders(m *mutant) bool {
 	return true
 }
 
-// effective tells whether a row changes what is in force.
+// effective reports whether a row changes what is in force.
 func effective(b *docBlock, i int) bool {
 	return len(b.rows) > i && b.rows[i].rules != b.init && !strings.Contains(b.init, b.rows[i].rules)
 }
 
-// rowsRepeat tells whether taking the first row out may change nothing.
+// rowsRepeat reports whether taking the first row out may change nothing.
 func rowsRepeat(b *docBlock) bool { return len(b.rows) > 1 && b.rows[1].rva == b.rows[0].rva }
 
 // pickPublic is a PUBLIC whose name no other has, alone at its address; -1 without.
@@ -214,7 +214,7 @@ func (m *mutant) pickPublic() int {
 	return all[m.rng.IntN(len(all))]
 }
 
-// quiet tells whether no function and no STACK CFI is at an address: the place of a
+// quiet reports whether no function and no STACK CFI is at an address: the place of a
 // PUBLIC cuts those outside of functions in two.
 func (m *mutant) quiet(rva symfmt.RVA) bool {
 	for i := range m.new.funcs {

@@ -128,7 +128,7 @@ func Write(w io.Writer, form string, r *Result, o OutputOptions) error {
 	return out.End()
 }
 
-// on tells whether a topic is compared.
+// on reports whether a topic is compared.
 func (o Options) on(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
 
 // kinds are the kinds that are compared.

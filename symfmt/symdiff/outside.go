@@ -133,7 +133,7 @@ func (r *Result) comparePieces() {
 	}
 }
 
-// thereToo tells whether the code of a piece of o has the same rules in the other
+// thereToo reports whether the code of a piece of o has the same rules in the other
 // file.
 func (r *Result) thereToo(o, other *Outline, where shifts, p Piece) bool {
 	rva := where.of(p.RVA)
@@ -211,7 +211,7 @@ func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
 	return o.Wins[i:j]
 }
 
-// sameWins tells whether two functions have the same STACK WINs, in any order.
+// sameWins reports whether two functions have the same STACK WINs, in any order.
 func (r *Result) sameWins(f, g *Func) bool {
 	sum := func(o *Outline, f *Func) (h hash) {
 		for _, w := range o.winsIn(f.RVA, f.Size) {

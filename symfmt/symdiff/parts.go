@@ -153,7 +153,7 @@ func (p *partFinder) bySameName() error {
 	return nil
 }
 
-// hasFile tells whether a function has code of a source file, be it a call that is
+// hasFile reports whether a function has code of a source file, be it a call that is
 // inlined.
 func (s *side) hasFile(f *Func, file uint32) (bool, error) {
 	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
@@ -173,7 +173,7 @@ func (s *side) hasFile(f *Func, file uint32) (bool, error) {
 	}
 }
 
-// isFile tells whether a FILE has the base name that a Func's First stands for.
+// isFile reports whether a FILE has the base name that a Func's First stands for.
 func (s *side) isFile(id symfmt.FileID, file uint32) bool {
 	name, ok := s.o.Files.get(uint32(id))
 	if !ok {

@@ -244,7 +244,7 @@ func (o *Outline) publicsByAddress() []int32 {
 	return order
 }
 
-// isPublic tells whether a function that is gone is a PUBLIC now, one that was there
+// isPublic reports whether a function that is gone is a PUBLIC now, one that was there
 // before, too: at its address or in its code, as far as there are not too many.
 func (r *Result) isPublic(byAddress []int32, f *Func) bool {
 	if f.Nameless == nameNone {

@@ -87,7 +87,7 @@ const (
 	lost = LostLines | LostInlines | LostCFI | LostName | Lost | BecamePublic
 )
 
-// Regression tells whether the change makes symbolication or unwinding worse.
+// Regression reports whether the change makes symbolication or unwinding worse.
 func (a Aspect) Regression() bool { return a&lost != 0 }
 
 // Compare compares two symbol files. The error is of reading one, or the
@@ -238,7 +238,7 @@ func (r *Result) worseCoverage() (out []string) {
 	return out
 }
 
-// fell tells whether a share fell by more than the tolerance.
+// fell reports whether a share fell by more than the tolerance.
 func (r *Result) fell(old, oldSize, new, newSize uint64) bool {
 	if oldSize == 0 || newSize == 0 {
 		return false

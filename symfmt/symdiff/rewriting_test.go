@@ -270,7 +270,7 @@ func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 	return []byte(out.String())
 }
 
-// twins tells whether the order of records counts, for two INITs are of one place.
+// twins reports whether the order of records counts, for two INITs are of one place.
 func (d *doc) twins() bool {
 	seen := map[symfmt.Range]bool{}
 	for _, b := range d.blocks {
@@ -283,7 +283,7 @@ func (d *doc) twins() bool {
 	return false
 }
 
-// overlaps tells whether two INITs have code in common, if they are in order.
+// overlaps reports whether two INITs have code in common, if they are in order.
 func (d *doc) overlaps() bool {
 	for i := 1; i < len(d.blocks); i++ {
 		if a, b := d.blocks[i-1], d.blocks[i]; a.rva+symfmt.RVA(a.size) > b.rva {

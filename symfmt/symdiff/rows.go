@@ -75,7 +75,7 @@ func (r *Rows) Text(id RowID) string {
 	return f.row.String()
 }
 
-// Covers tells whether a reader can unwind with a row.
+// Covers reports whether a reader can unwind with a row.
 func (r *Rows) Covers(id RowID) bool { return r.rows[id].covers }
 
 // apply puts a record's rules on top of those of a row.

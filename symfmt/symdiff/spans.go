@@ -38,7 +38,7 @@ func (e *effort) allowed(n, all int) int {
 	return n
 }
 
-// exceeded tells whether not all was looked at.
+// exceeded reports whether not all was looked at.
 func (e *effort) exceeded(all int) bool { return e.spent > maxLooks*all+1<<20 }
 
 // in returns the spans of a piece of code, cut at its ends.

@@ -235,7 +235,7 @@ func (t *textWriter) sections(c Change) {
 	}
 }
 
-// near tells whether one of the n lines on each side of a line does not stay.
+// near reports whether one of the n lines on each side of a line does not stay.
 func near(ops []Op, i, n int) bool {
 	for j := max(0, i-n); j <= min(len(ops)-1, i+n); j++ {
 		if ops[j].Sign != ' ' {

@@ -27,7 +27,7 @@ func (s space) isFar(code []region) bool {
 	return code[n-1].end-code[0].start > most || s.last-s.base-code[n-1].end < most
 }
 
-// holds tells whether code has addresses.
+// holds reports whether code has addresses.
 func (s space) holds(rva symfmt.RVA, size uint64) bool {
 	room := s.last - s.base // bytes behind the first
 	return uint64(rva) <= room && (size == 0 || size-1 <= room-uint64(rva))

@@ -2,7 +2,7 @@ package symlist
 
 import "bytes"
 
-// MatchNM tells whether a file that begins with head is a list of nm: its first line
+// MatchNM reports whether a file that begins with head is a list of nm: its first line
 // has an address of 8 or 16 digits, a type and a name.
 func MatchNM(head []byte) bool {
 	addr, rest := word(firstLine(head))
@@ -16,7 +16,7 @@ func MatchNM(head []byte) bool {
 	return isType(second) && len(rest) > 0
 }
 
-// MatchPerfMap tells whether a file that begins with head is a perf map: its first
+// MatchPerfMap reports whether a file that begins with head is a perf map: its first
 // line has two hexadecimal numbers and a name, and is no line of nm, nor a line record of
 // a symbol file whose beginning is lost. Other texts may begin so.
 func MatchPerfMap(head []byte) bool {
@@ -27,7 +27,7 @@ func MatchPerfMap(head []byte) bool {
 	return ok && sized && len(name) > 0 && !MatchNM(head) && !isLineRecord(name)
 }
 
-// isLineRecord tells whether what is behind an address and a size is the numbers of a
+// isLineRecord reports whether what is behind an address and a size is the numbers of a
 // line and of a file.
 func isLineRecord(rest []byte) bool {
 	line, file := word(rest)

@@ -162,7 +162,7 @@ func (d *reader) nm(line []byte) {
 	}
 }
 
-// isType tells whether a word may be a type: nm's numbers have more digits.
+// isType reports whether a word may be a type: nm's numbers have more digits.
 func isType(w []byte) bool {
 	return len(w) == 1 && (w[0] >= 'A' && w[0] <= 'Z' || w[0] >= 'a' && w[0] <= 'z' || w[0] == '-' || w[0] == '?')
 }

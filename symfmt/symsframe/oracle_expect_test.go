@@ -68,7 +68,7 @@ func (d *difference) header() *sframe.Header { return &d.section.Headers[0] }
 
 func (d *difference) complains(part string) bool { return strings.Contains(d.message, part) }
 
-// decoded tells whether there is a header.
+// decoded reports whether there is a header.
 func (d *difference) decoded() bool { return d.section != nil && len(d.section.Headers) > 0 }
 
 // silent are the differences of a tool that shows nothing of the section.
@@ -140,7 +140,7 @@ var expectRules = []expectRule{
 	}},
 }
 
-// relocated tells whether relocations change bytes of the section.
+// relocated reports whether relocations change bytes of the section.
 func (d *difference) relocated(lo, hi uint64) bool {
 	s := d.file.Section(".sframe")
 	data, err := s.Data()

@@ -103,7 +103,7 @@ type cfiWriter struct {
 	set   cfi.Rules // of the record being made
 }
 
-// wanted tells whether an FDE describes code of this file, and counts it if
+// wanted reports whether an FDE describes code of this file, and counts it if
 // not.
 func (w *cfiWriter) wanted(i int) bool {
 	f := &w.s.FDEs[i]

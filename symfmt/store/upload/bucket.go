@@ -196,7 +196,7 @@ func (b *bucket) send(ctx context.Context, f *file, r *Result) (Outcome, error) 
 	return Uploaded, err
 }
 
-// there tells whether an object has the bytes of the file.
+// there reports whether an object has the bytes of the file.
 func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 	region := b.inRegion()
 	a, err := b.call(ctx, http.MethodHead, b.key(f), "", nil, nil, 0, nil, nil)

@@ -167,7 +167,7 @@ func faultStays(t *testing.T, o Options, path, name string, fault http.HandlerFu
 	return ""
 }
 
-// answersHead tells whether a fault is one of an answer without a body, too.
+// answersHead reports whether a fault is one of an answer without a body, too.
 func answersHead(fault string) bool { return fault != "truncated" && fault != "drips, then stops" }
 
 // What stays is not tried again, and told in words.

@@ -39,7 +39,7 @@ func (p *put) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
 	return Uploaded, err
 }
 
-// there tells whether the file is there, with the same size. A server that does not tell
+// there reports whether the file is there, with the same size. A server that does not tell
 // the size may have a page for every address.
 func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) {
 	a, err := p.u.client.do(ctx, &request{method: http.MethodHead, url: where})

@@ -51,7 +51,7 @@ func mayGo(from, to *url.URL) error {
 	return nil
 }
 
-// sameServer tells whether what is for a server may go to an address: to the same host
+// sameServer reports whether what is for a server may go to an address: to the same host
 // and port, or to the same host's https.
 func sameServer(to, base *url.URL) bool {
 	if to.Hostname() != base.Hostname() {

@@ -98,7 +98,7 @@ func (r *Resume) take(line []byte) error {
 	return nil
 }
 
-// has tells whether the text of a file is there. A nil list has nothing.
+// has reports whether the text of a file is there. A nil list has nothing.
 func (r *Resume) has(target string, f *file) bool {
 	if r == nil {
 		return false

@@ -37,7 +37,7 @@ func (e *spentError) Unwrap() error { return e.err }
 
 func afterTries(err error, tries int) error { return &spentError{err, tries} }
 
-// transient tells whether a failure may pass.
+// transient reports whether a failure may pass.
 func transient(err error) bool {
 	var (
 		status  *statusError

@@ -31,7 +31,7 @@ func (e *statusError) Error() string {
 	return e.status + ": " + e.says
 }
 
-// hasStatus tells whether err is an answer with one of these statuses.
+// hasStatus reports whether err is an answer with one of these statuses.
 func hasStatus(err error, codes ...int) bool {
 	var status *statusError
 	if !errors.As(err, &status) {
@@ -45,7 +45,7 @@ func hasStatus(err error, codes ...int) bool {
 	return false
 }
 
-// RefusesMethod tells whether a file failed because the server takes nothing, or not by
+// RefusesMethod reports whether a file failed because the server takes nothing, or not by
 // this protocol, at its address: 405 and 501.
 func RefusesMethod(err error) bool {
 	return hasStatus(err, http.StatusMethodNotAllowed, http.StatusNotImplemented)
