@@ -104,7 +104,7 @@ type formSizes struct {
 	refAddr uint8 // DW_FORM_ref_addr: like addr in DWARF 2, else like offset
 }
 
-// fixedSize returns the size of a form's value, or -1 when the value tells.
+// fixedSize returns the size of a form's value, or -1 if it depends on the value.
 func (s formSizes) fixedSize(form uint64) int {
 	switch form {
 	case formFlagPresent, formImplicitConst:
@@ -166,7 +166,7 @@ type abbrevs struct {
 	length int    // of the table in the section
 }
 
-// cost is about the work to make the table, and the memory that it takes.
+// cost estimates the work to make the table, and the memory that it takes.
 func (t *abbrevs) cost() uint64 {
 	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
 }

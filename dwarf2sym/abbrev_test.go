@@ -199,7 +199,7 @@ func TestSiblings(t *testing.T) {
 			}
 		})
 	}
-	// What is jumped over is not looked at: not even at what is no DIE.
+	// Skipped bytes are not looked at, even where they do not form a DIE.
 	c := coreOf(t, `
 			.debug_info
 				unit 4

@@ -20,7 +20,7 @@ func cfiTrim(s string) string {
 }
 
 // TestCFIInstructions has each instruction with the lines that it leads to. The
-// CIE is the one of x86-64: CFA is rsp + 8, rip is saved at CFA - 8.
+// CIE is that of x86-64: CFA is rsp + 8, rip is saved at CFA - 8.
 func TestCFIInstructions(t *testing.T) {
 	const cie = "cie v=3 code=1 data=-8 ra=16\n def_cfa 7 8\n offset 16 1\n"
 	const init = "STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^"

@@ -24,7 +24,7 @@ import (
 //   - Return address. The rule of the CIE's return-address column is .ra, not a
 //     register of its own. Without a rule it is still in its register, which is
 //     said from the first row on (".ra: x30"): walkers need .ra everywhere.
-//     Where the column is no general register (x86) a missing rule is ".undef".
+//     Where the column is not a general register (x86) a missing rule is ".undef".
 //   - A return address that DWARF calls undefined ends the stack (DWARF 5,
 //     6.4.4). It is written ".ra: 1" (cfi.EndOfStack): Breakpad and rust-minidump
 //     stop at a return address below 4096, but take ".ra: .undef" for broken
@@ -74,8 +74,8 @@ type cfiInput struct {
 	tables  func(addr uint64) (cfiSection, bool)
 	codeEnd func(addr uint64) (uint64, bool)
 
-	// exec tells whether [lo, hi) lies in an executable section; an FDE that
-	// starts elsewhere is dead. If nil, one that starts at 0 is.
+	// exec reports whether [lo, hi) lies in an executable section; an FDE that
+	// starts elsewhere is dead. If nil, one that starts at 0 is dead.
 	exec func(lo, hi uint64) bool
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // TestCFIDelve compares with delve's frame package on every row of ours: .cfa, .ra
-// and the callee-saved registers. It does not tell undefined registers from
-// those without a rule, and expressions are only looked at for being one.
+// and the callee-saved registers. It does not distinguish undefined registers from
+// those without a rule, and only checks whether a rule is an expression.
 func TestCFIDelve(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -222,8 +222,8 @@ func (d *cfiDiffs) compare(in *cfiInput, ours []cfiOurs, fdes []*cfiForeignFDE) 
 //
 //   - an expression is "expr" there and some rule here (TestCFIExpressions has
 //     their values);
-//   - no rule, "undefined" of a register that nobody expects to be saved and
-//     "same" of one that everybody does cannot be told apart in readelf's "u";
+//   - no rule, "undefined" of a register that is not expected to be saved and
+//     "same" of one that is are all "u" in readelf's output;
 //     in ours, no rule and "same" are the same;
 //   - a return address without a rule is in its register here;
 //   - the stack pointer without a rule is the CFA.

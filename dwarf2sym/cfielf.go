@@ -57,7 +57,7 @@ func addressSize(f *elfobj.File) int {
 	return 8
 }
 
-// addEHFrame adds the .eh_frame that only segments tell of.
+// addEHFrame adds the .eh_frame that only the program headers locate.
 func (in *cfiInput) addEHFrame(f companion) []bin.Problem {
 	s, err := segmentEHFrame(f.File)
 	lost := ".eh_frame"

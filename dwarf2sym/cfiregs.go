@@ -138,11 +138,11 @@ func (c *cfiSaved) rule(slot int) cfiRule {
 // cfiRegs is what the decoder asks about a CPU and one numbering of its
 // registers.
 type cfiRegs struct {
-	id      uint32 // tells the numberings of a CPU apart
+	id      uint32 // distinguishes the numberings of a CPU
 	table   *cfi.Names
 	regs    []cfi.Reg // by slot; that of slot 0 is cfi.RA
 	columns []uint32  // by slot
-	slots   []uint8   // by DWARF number; 0 is none
+	slots   []uint8   // by DWARF number; 0: no slot
 	saved   cfiMask   // callee-saved
 	sp      int       // slot, -1 if none
 	pc      int       // slot, -1 if none

@@ -57,8 +57,8 @@ const (
 	hdrWide  = ehDataRel | ehSData8
 )
 
-// segmentEHFrame finds .eh_frame by the program headers; nil where there is none.
-// With an error there may be one whose end is a guess.
+// segmentEHFrame finds .eh_frame by the program headers. It returns nil if there
+// is no .eh_frame; with an error, the end of the section may be a guess.
 func segmentEHFrame(f *elfobj.File) (*cfiSection, error) {
 	all := f.SegmentsOf(elf.PT_GNU_EH_FRAME)
 	if f.HasSections() || len(all) == 0 {

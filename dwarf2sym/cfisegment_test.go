@@ -89,8 +89,8 @@ func TestCFIWithoutSections(t *testing.T) {
 	}
 }
 
-// What is wrong with .eh_frame_hdr is told; a table that is cut short costs
-// nothing where a terminator ends .eh_frame.
+// Damage of .eh_frame_hdr is reported; a truncated table costs nothing where a
+// terminator ends .eh_frame.
 func TestEHFrameHeaderDamage(t *testing.T) {
 	image, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
 	if err != nil {
@@ -117,8 +117,8 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 			bad := slices.Clone(bare)
 			c.change(bad, bad[header.Offset:])
 			got, problems := cfiTextOf(t, openImage(t, bad))
-			if told := strings.Join(problems, "\n"); !strings.HasPrefix(told, c.want) || (told == "") != (c.want == "") {
-				t.Errorf("problems %s, want %s", told, c.want)
+			if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+				t.Errorf("problems %s, want %s", got, c.want)
 			}
 			if (got == want) != c.same {
 				t.Errorf("the CFI is the same: %v, want %v:\n%s", got == want, c.same, got)

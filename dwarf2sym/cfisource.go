@@ -53,8 +53,8 @@ func ReadCFI(ctx context.Context, file, debug *elfobj.File) (*CFI, error) {
 	return &CFI{c.table, c.problems}, ctx.Err()
 }
 
-// companionsCFI reads STACK CFI from the files about a binary. What DWARF could
-// not be read for is told although SFrame stands in for it.
+// companionsCFI reads STACK CFI from the companions of a binary. Damage in DWARF
+// is reported even where SFrame stands in for it.
 func companionsCFI(ctx context.Context, cpu *arch.Arch, files []companion, from CFISource) (c fileCFI) {
 	if from != CFISFrame {
 		in, problems := companionCFI(cpu, files)

@@ -2,7 +2,7 @@ package dwarf2sym
 
 import "github.com/symtool/symtool/internal/elfobj"
 
-// companion is a file that tells about the code of a binary: the binary, its
+// companion is a file that describes the code of a binary: the binary, its
 // separate debug file, the file in its .gnu_debugdata.
 type companion struct {
 	*elfobj.File

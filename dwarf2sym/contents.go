@@ -15,7 +15,7 @@ import (
 // not changed.
 type Contents struct {
 	Type      string `json:"type"` // "executable", "shared library or PIE", "object", "core", or a number
-	CPU       string `json:"cpu"`  // as MODULE records have it, else as ELF has it
+	CPU       string `json:"cpu"`  // the name in MODULE records, or ELF's if they have none
 	Bits      int    `json:"bits"`
 	ByteOrder string `json:"byte_order"` // "little" or "big"
 	Code      bool   `json:"code"`       // false: a separate debug file
@@ -62,7 +62,7 @@ type DamagedTable struct {
 	Error string `json:"error"`
 }
 
-// unwindSections are the sections that tell how frames are unwound.
+// unwindSections are the sections that describe how frames are unwound.
 var unwindSections = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"}
 
 // ReadContents looks at the headers and counts the symbols of f.

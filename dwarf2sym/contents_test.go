@@ -31,7 +31,7 @@ func TestReadContentsOracle(t *testing.T) {
 	sections, tables := 0, 0
 	for _, path := range files {
 		name := filepath.Base(path)
-		out, _ := exec.Command(tool, "-S", "-n", "-s", "--wide", path).Output() // what is damaged is told, and the rest printed
+		out, _ := exec.Command(tool, "-S", "-n", "-s", "--wide", path).Output() // damage is reported on stderr, and the rest printed
 		want := map[string]uint64{}
 		for _, m := range readelfSection.FindAllStringSubmatch(string(out), -1) {
 			size, _ := strconv.ParseUint(m[3], 16, 64)

@@ -22,8 +22,8 @@ import (
 // The functions and lines of real files are those that Go's debug/dwarf reads,
 // which shares no code with this package: each piece of each subprogram is a
 // FUNC of that address, size and name, each row of a line table that lies in a
-// FUNC is in our record. Where they differ, one of the rules below says why, and
-// how often is told.
+// FUNC is in our record. Where they differ, one of the rules below says why; the
+// number of uses of each rule is logged.
 func TestDebugDwarf(t *testing.T) {
 	for _, file := range fixtures(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".elf")

@@ -17,8 +17,8 @@ const (
 //
 //   - C++ (Itanium ABI, section 5.1) as c++filt prints it, clone suffixes as
 //     "f(int) [clone .cold]";
-//   - Rust, legacy and v0 (RFC 2603), without the hash that tells crates and
-//     instances apart, and without LLVM's suffix;
+//   - Rust, legacy and v0 (RFC 2603), without the hash that distinguishes crates
+//     and instances, and without LLVM's suffix;
 //   - "global constructors keyed to x" for _GLOBAL__I_x.
 //
 // A plain name loses the commas that GCC writes for empty argument packs, f<, int> and

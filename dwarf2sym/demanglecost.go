@@ -103,8 +103,8 @@ func (p printing) of(ast demangle.AST) printCost {
 	return cost
 }
 
-// nodesOf is about how many nodes a name has: its bytes without those of
-// identifiers. A number in front of an E or _ is none of an identifier's length.
+// nodesOf estimates how many nodes a name has: its bytes without those of
+// identifiers. A number before an E or _ is not the length of an identifier.
 func nodesOf(raw string) (n int) {
 	for i := 0; i < len(raw); {
 		start, size := i, 0

@@ -41,7 +41,7 @@ var costlyNames = map[string]func(n int) string{
 	},
 }
 
-// base62 is a number as Rust's mangling has it.
+// base62 returns a number in the base 62 of Rust's mangling.
 func base62(n int) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if n == 0 {

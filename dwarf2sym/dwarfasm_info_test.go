@@ -12,7 +12,7 @@ import (
 //
 // begins a unit: version, "64" for 64-bit DWARF, unit type, address size, offset
 // of its abbreviations (made from its DIEs, when not given). Each line behind it
-// is a DIE; the tabs tell its depth. An attribute is name/form=value; the value
+// is a DIE; the tabs give its depth. An attribute is name/form=value; the value
 // is a number, a "text", <bytes>, or &label: relative to the unit in ref1 to
 // ref8, else to the section. form "indirect:f" writes an indirect form.
 // "open" behind a tag says that the DIE has children even where none follow,

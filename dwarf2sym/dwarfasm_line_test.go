@@ -13,8 +13,8 @@ package dwarf2sym
 //		copy
 //		special 0x4b
 //
-// "lengths=0" says that there are none of the standard opcodes' lengths, but
-// opbase's; opcodes are words with their operands: see asmOpcodes and line.
+// "lengths=0" leaves out the lengths of the standard opcodes, but not opbase;
+// opcodes are words with their operands: see asmOpcodes and line.
 type asmProgram struct {
 	version uint64
 	addr    int
@@ -36,7 +36,7 @@ var (
 	asmULEB = map[string]byte{"advance_pc": 2, "set_file": 4, "set_column": 5, "set_isa": 12}
 )
 
-// lineLine handles the lines of .debug_line that are no plain data.
+// lineLine handles the lines of .debug_line that are not plain data.
 func (a *dwarfAsm) lineLine(words []string) bool {
 	word := words[0]
 	if word == "program" {

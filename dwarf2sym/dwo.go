@@ -80,7 +80,7 @@ func clip(name string) string {
 	return name
 }
 
-// notFound tells that there is no .dwo file for u, and where it was looked for.
+// notFound returns the message for a missing .dwo file of u, with the places searched.
 func (s *splitter) notFound(u *unit) string {
 	paths := s.places.of(dwoKey{u.compDir, u.dwoName})
 	if len(paths) == 0 && s.places.only && len(s.packages) == 0 {

@@ -238,7 +238,7 @@ func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
 	return last, nil
 }
 
-// inside tells whether a part lies in its section, as x says.
+// inside returns an error unless part t lies in its section.
 func (p *dwp) inside(x *packIndex, t part, sect int) error {
 	total := uint64(0)
 	if p.sects[sect] != nil {

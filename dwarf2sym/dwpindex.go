@@ -17,7 +17,7 @@ const (
 	sectCount
 )
 
-// column tells which section a number in an index's header means: GNU's
+// column returns the section that a number in an index's header stands for: GNU's
 // version 2 and DWARF 5 number them differently (DWARF 5, 7.3.5.3; GCC wiki,
 // "DebugFissionDWP").
 func column(version uint32, id uint32) (sect int, known bool) {
@@ -62,7 +62,7 @@ type packIndex struct {
 	sizes   []byte
 }
 
-// readIndex reads the index called name of the package f, if it has it.
+// readIndex reads the index called name of the package f, if present.
 func readIndex(f *elfobj.File, name string) (x packIndex, err error) {
 	x = packIndex{name: name, file: f.Path, order: orderOf(f)}
 	data, err := wholeSection(f, name)
@@ -122,7 +122,7 @@ func (x *packIndex) read(data []byte) error {
 	return nil
 }
 
-// readColumns reads which section each column is about.
+// readColumns reads which section each column refers to.
 func (x *packIndex) readColumns(c *bin.Cursor, version uint32, width int) error {
 	x.width = width
 	for sect := range x.columns {

@@ -7,10 +7,10 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// A package has each type unit once, of whatever .dwo file it came from first:
-// .debug_tu_index tells where it is, and that file's abbreviations and string
-// offsets. As in typeunit.go only names of scopes need them, so that the index
-// is read for the first one.
+// A package has each type unit once, from the first .dwo file that had it:
+// .debug_tu_index gives its place, and the abbreviations and string offsets of
+// that file. As in typeunit.go only names of scopes need them, so the index is
+// read when the first one is needed.
 
 // packTypes is the index of a package's type units.
 type packTypes struct {
@@ -19,8 +19,8 @@ type packTypes struct {
 	err   error
 }
 
-// typeIndex returns the index of type units; one without rows where there is
-// none, or it cannot be read.
+// typeIndex returns the index of type units. It has no rows if the section is
+// missing or cannot be read.
 func (p *dwp) typeIndex() *packIndex {
 	t := &p.types
 	t.once.Do(func() {
@@ -39,7 +39,7 @@ func (p *dwp) typeIndex() *packIndex {
 // not kept for the next unit: what a unit costs must not depend on others.
 type packedTypes struct {
 	p     *dwp
-	units map[uint64]*debugData // by signature; nil: there is none
+	units map[uint64]*debugData // by signature; nil: no such unit
 	parts map[packedPart][]byte // of .debug_abbrev.dwo and .debug_str_offsets.dwo
 	size  uint64                // bytes of parts
 }

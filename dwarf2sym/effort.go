@@ -60,14 +60,14 @@ func (d *debugData) size() int64 {
 // over reports whether the limit was passed.
 func (e *effort) over() bool { return e.spent.Load() > e.limit }
 
-// effortStep is how much a worker does before it tells the others.
+// effortStep is how much work a worker does before it charges the shared budget.
 const effortStep = 1 << 20
 
 // spend counts work. It reports false when there was too much of it: whatever
 // the worker makes from then on is thrown away.
 func (w *worker) spend(n uint64) bool {
 	if w.spent += n; w.spent >= effortStep {
-		w.tell()
+		w.flush()
 	}
 	return !w.tired
 }
@@ -79,8 +79,8 @@ func (w *worker) settle(u *unit) bool {
 	return w.spend(n)
 }
 
-// tell adds what this worker did to the sum.
-func (w *worker) tell() {
+// flush adds the work of w since the last flush to the shared budget.
+func (w *worker) flush() {
 	if w.d.effort.spent.Add(w.spent) > w.d.effort.limit {
 		w.tired = true
 	}

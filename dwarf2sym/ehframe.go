@@ -246,8 +246,8 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
 func cfiIsFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 
 // augmentation reads what the augmentation string announces (LSB 10.6.1.1).
-// Unknown letters after "z" are passed over by the length; without "z" nobody
-// can tell where the instructions start.
+// Unknown letters after "z" are passed over by the length; without "z" the start
+// of the instructions cannot be determined.
 func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *cfiInput) {
 	data := *c
 	if len(aug) > 0 && aug[0] == 'z' {

@@ -185,8 +185,8 @@ func TestCFIStats(t *testing.T) {
 	}
 }
 
-// TestCFIMerge has ranges of FDEs, each with its own CFA offset, and who speaks
-// where.
+// TestCFIMerge has ranges of FDEs, each with its own CFA offset, and the range
+// that supplies the rules at each address.
 func TestCFIMerge(t *testing.T) {
 	type fde struct {
 		lo, hi uint64

@@ -16,7 +16,7 @@ import (
 // elfPub is a place in the code that ELF symbols name.
 type elfPub struct {
 	RVA      symfmt.RVA
-	Size     uint64 // st_size in bytes; 0 when no symbol tells it
+	Size     uint64 // st_size in bytes; 0 when no symbol has one
 	Name     string // mangled, without its version; not kept when the names are joined
 	Func     bool   // STT_FUNC or STT_GNU_IFUNC; else untyped
 	Multiple bool   // several functions were folded into this code
@@ -45,7 +45,7 @@ type elfPub struct {
 // called f.
 //
 // Of several names at an address this one is kept: typed before untyped (a
-// linker's _stext is no function), global before weak before local, with a size
+// linker's _stext is not a function), global before weak before local, with a size
 // before without one (an empty function ends where the next one starts), fewer
 // leading underscores (abort before __GI_abort), shorter, first in byte order.
 //
@@ -313,7 +313,7 @@ func (t *pubTable) compare(a, b pubCandidate) int {
 		cmp.Compare(b.size, a.size))
 }
 
-// underscores counts those that a name begins with. The one of a mangled name
+// underscores counts the leading underscores of a name, except the one that
 // belongs to the mangling.
 func underscores(name []byte) int {
 	n := 0

@@ -424,8 +424,8 @@ func TestStripVersion(t *testing.T) {
 	}
 }
 
-// TestElfPublicsOfDamagedTables: what can be read is kept, and the damage is
-// told.
+// TestElfPublicsOfDamagedTables checks that what can be read is kept, and the
+// damage reported.
 func TestElfPublicsOfDamagedTables(t *testing.T) {
 	path := compiled(t, "gcc", cSource, ".c", "-O1")
 	whole := pubsOf(t, openELF(t, path))

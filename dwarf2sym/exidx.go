@@ -23,8 +23,8 @@ import (
 //   - So DWARF comes first: an entry speaks only where neither .eh_frame nor
 //     .debug_frame has given a rule, address by address.
 //   - An entry reaches up to the next one, and at most to the end of the section
-//     that it starts in, without section headers of the segment: the table tells
-//     no sizes. Alignment, and functions of
+//     that it starts in, or of the segment if there are no section headers: the
+//     table has no sizes. Alignment, and functions of
 //     assembly without an entry, belong to the function before them; unwinders
 //     read it the same way.
 //   - The table need not be sorted. Of entries with equal start the last one
@@ -39,9 +39,9 @@ import (
 //     count in its first byte, and the unwind instructions begin behind that.
 //     The ABI leaves this to the routine, but GNU as and LLVM, which write the
 //     instructions, know no other layout, and those of C, C++, Objective-C, Rust
-//     and Go are read by the same code of libgcc. Whose routine it is cannot be
-//     told: mostly the address is that of a PLT entry. Breakpad leaves all these
-//     functions out: in C++ each that has something to destroy or to catch.
+//     and Go are read by the same code of libgcc. The routine cannot be
+//     identified: its address is usually that of a PLT entry. Breakpad leaves all
+//     these functions out: in C++ each that has something to destroy or to catch.
 //   - Reserved and spare instructions, and those of registers that must not be
 //     used, cost the entry and are reported.
 //   - The return address: r15 if it was popped, else r14, else lr as it is.
@@ -234,7 +234,7 @@ func (x *exidxReader) run(code *exidxCode) error {
 type exidxCode struct {
 	section string
 	offset  uint64 // of the first word with instructions
-	skip    int    // bytes of that which are none
+	skip    int    // bytes of that word before the instructions
 	ops     []byte
 }
 

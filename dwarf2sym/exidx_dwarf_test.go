@@ -189,8 +189,8 @@ func newExidxCompare(names *cfi.Names, big bool) *exidxCompare {
 	return c
 }
 
-// same tells whether two rows lead to the same caller. DWARF describes a double
-// by its halves, for old debuggers; registers that calls destroy do not count:
+// same reports whether two rows lead to the same caller. DWARF describes a double
+// by its halves, for old debuggers. Registers that calls destroy do not count:
 // they are saved for the stack's alignment, or as arguments.
 func (c *exidxCompare) same(a, b *cfiRowAt) bool { return c.caller(a) == c.caller(b) }
 

@@ -151,7 +151,7 @@ func (m *exidxMachine) run(t *testing.T, ops []exidxForeignOp) string {
 	return ""
 }
 
-// pop pops registers and tells whether pc was one of them.
+// pop pops registers and reports whether pc was one of them.
 func (m *exidxMachine) pop(code uint64, names []string) (pc bool) {
 	at := m.vsp
 	for _, name := range names {

@@ -20,7 +20,7 @@ type exidxCase struct {
 	index []exidxWords
 	table []uint32
 	extra []byte // behind the index
-	debug string // .debug_frame, as cfiAsm has it
+	debug string // .debug_frame, in the syntax of cfiAsm
 }
 
 // exidxWords is an entry: the start of a function, and a word that is written

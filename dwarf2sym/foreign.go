@@ -33,8 +33,8 @@ type foreignKey struct {
 	index int
 }
 
-// tableKey tells abbreviation tables apart. Type units of a package may share
-// what their .dwo file had.
+// tableKey identifies an abbreviation table. Type units of a package may share
+// the table of their .dwo file.
 type tableKey struct {
 	section *byte // the first of its bytes, which are kept as long as the key
 	offset  uint64

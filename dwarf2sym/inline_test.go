@@ -201,8 +201,8 @@ func TestPaintModel(t *testing.T) {
 	}
 }
 
-// checkPainted compares, at each address, the chain of inlines with the one of
-// the last DIE that claims it.
+// checkPainted compares, at each address, the chain of inlines with that of the
+// last DIE that claims it.
 func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, piece span) {
 	t.Helper()
 	holds := func(spans []span, a uint64) bool {

@@ -57,9 +57,9 @@ func moduleName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".debug")
 }
 
-// nameModule names the module by DT_SONAME, as those do who write minidumps and
-// so ask for its symbols (Breakpad's client, rust-minidump's writer); without
-// one by the file, in the case of FILE.debug by its partner.
+// nameModule names the module by DT_SONAME, as the writers of minidumps do, which
+// is the name that symbols are asked for by (Breakpad's client, rust-minidump's
+// writer). Without DT_SONAME the file's name is used, or its partner's for FILE.debug.
 func (r *reader) nameModule() {
 	file := cmp.Or(r.opts.FileName, moduleName(r.file.Path))
 	name, err := r.file.SOName()
@@ -115,8 +115,8 @@ func (r *reader) readSymbols() {
 	}
 }
 
-// tellRelocations reports what a relocatable file's relocations did not tell.
-func (r *reader) tellRelocations() {
+// reportRelocations reports the relocations that could not be applied to a relocatable file.
+func (r *reader) reportRelocations() {
 	for _, f := range []*elfobj.File{r.file, r.debug} {
 		if f == nil {
 			continue
@@ -152,7 +152,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
-// openDebugData finds the debug sections; nil when there are none.
+// openDebugData finds the debug sections. It returns nil if there are none.
 func (r *reader) openDebugData() *debugData {
 	f := r.described().File
 	if !f.HasDWARF() {
@@ -269,7 +269,7 @@ func (r *reader) sectionData(f *elfobj.File, name string) []byte {
 // is given back: what units look at there is mostly near each other.
 const dropStep = 16 << 20
 
-// passed tells that n more bytes of .debug_info are done.
+// passed reports that n more bytes of .debug_info are done.
 func (d *debugData) passed(n int64, scratch *elfobj.Scratch) {
 	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
 		for _, s := range d.random {

@@ -15,7 +15,7 @@ var languageNames = map[uint64]string{
 	0x32: "C_sharp", 0x33: "Mojo", 0x3a: "C_plus_plus_23", 0x3e: "C23", 0x3f: "Fortran23", 0x8001: "Mips_Assembler",
 }
 
-// languageName is the name of a DW_AT_language as DWARF has it, without DW_LANG_.
+// languageName returns the DWARF name of a DW_AT_language, without DW_LANG_.
 func languageName(code uint64) string {
 	if name := languageNames[code]; name != "" {
 		return name

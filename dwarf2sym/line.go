@@ -54,7 +54,7 @@ type lineTable struct {
 type fileEntry struct {
 	name value
 	dir  uint64
-	md5  int // where its digest is in the program, of version 5; 0: there is none
+	md5  int // offset of its digest in the program, of version 5; 0: no digest
 }
 
 // read decodes the line program of u and sorts its sequences. A damaged
@@ -175,7 +175,7 @@ func (t *lineTable) oldTables(c *bin.Cursor) {
 	}
 }
 
-// entryTables reads the tables of version 5, which tell the form of each field.
+// entryTables reads the tables of version 5, which give the form of each field.
 func (t *lineTable) entryTables(u *unit, c *bin.Cursor, offsetSize int) {
 	for _, files := range []bool{false, true} {
 		var formats [255][2]uint64

@@ -21,7 +21,7 @@ import (
 //	7 (preprocessed)               place, origin, ...
 //
 // Records of files that are there anyway (3, 4) or that have no origin (8) say
-// nothing about origins; those below 0 are no files.
+// nothing about origins; records below 0 do not describe files.
 type Manifest struct {
 	dirs     []string // where the places are; with a slash behind each, but for ""
 	files    map[string]string

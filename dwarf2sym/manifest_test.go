@@ -60,8 +60,8 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// The current folder has two names, of which the relative one is no part of an
-// absolute path, nor of one that leads out of it.
+// The current folder has two names, of which the relative one is not part of an
+// absolute path, nor of one that leads out of the folder.
 func TestManifestHere(t *testing.T) {
 	m, err := ReadManifest(strings.NewReader(manifestText("5", "1|a.h|/src/a.h", "5|key|/src/all|**|x", "5|key|/src/top|**|")), "m", ".", "/obj")
 	if err != nil {

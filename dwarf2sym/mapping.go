@@ -20,10 +20,10 @@ import (
 //  4. The first of the Rules whose expression matches any part of the path, all
 //     groups of its template included, gives the whole name.
 //
-// Where no rule matches, the name is what the prefix map alone gives. So it is
-// where one matches but its template cannot be filled in, because the source
-// file is missing or is another one; such a path gets no other rule, which
-// would lead to some other file, and is told.
+// Where no rule matches, the name is the result of the prefix map alone. The same
+// holds where a rule matches but its template cannot be filled in, because the
+// source file is missing or differs: that is reported, and later rules are not
+// tried, since they would lead to some other file.
 //
 // Rules and order are those of mozilla/dump_syms' --mapping-src and -dest; what
 // is ours are names of groups, {md5}, {{ and }}, and that a missing file costs
@@ -44,7 +44,7 @@ type Mapping struct {
 
 // MappedFile is what became of a path.
 type MappedFile struct {
-	Path   string // as the debug information or the symbol file has it
+	Path   string // as in the debug information or the symbol file
 	Name   string // of the FILE record
 	File   string // whose content is in Name; "" if none is
 	SHA512 string // of File, in lower case
@@ -82,12 +82,12 @@ func (m *Mapping) Map(prefixes []PrefixMap, path, md5 string) *MappedFile {
 	return &e.file
 }
 
-// Problem is what is to be told of a file whose Err is not nil.
+// Problem returns the problem to report for a file whose Err is not nil.
 func (f *MappedFile) Problem() bin.Problem {
 	return bin.Problem{Lost: "mapping of " + bin.Printable(f.Path), Err: f.Err}
 }
 
-// ReadsFiles tells whether a rule reads source files.
+// ReadsFiles reports whether a rule reads source files.
 func (m *Mapping) ReadsFiles() bool { return m.has(partDigest) || m.has(partDIGEST) }
 
 // ReadsMD5 reports whether a rule wants what only debug information has.

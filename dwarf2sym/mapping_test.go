@@ -141,8 +141,8 @@ func TestMapRuleErrors(t *testing.T) {
 	}
 }
 
-// What a template wants and is not there costs the mapping of the one path, and
-// is told; the next rule, that would find it, does not get it.
+// A template that needs something missing costs the mapping of that path, and is
+// reported; the next rule, which would match, is not tried.
 func TestMapWithoutFile(t *testing.T) {
 	dir := t.TempDir()
 	good := writeFile(t, filepath.Join(dir, "good.c"), "int a;\n")

@@ -35,9 +35,9 @@ func (w *worker) mapFile(path string, file uint64) string {
 	return f.Name
 }
 
-// tellMapped reports the files of the module that were read for their names, and
+// reportMapped reports the files of the module that were read for their names, and
 // those that could not be mapped.
-func (r *reader) tellMapped() {
+func (r *reader) reportMapped() {
 	if r.opts.Mapping == nil {
 		return
 	}

@@ -77,7 +77,7 @@ func TestMapMD5(t *testing.T) {
 	})
 }
 
-// Of many files that cannot be mapped the first ones are told, and how many more.
+// Of many files that cannot be mapped the first ones are reported, with the number of the rest.
 func TestMapManyProblems(t *testing.T) {
 	for _, files := range []int{allProblems, allProblems + 1, allProblems + 3} {
 		var names, rows, want strings.Builder

@@ -54,7 +54,7 @@ func anchoredPrefix(re *regexp.Regexp) string {
 	}
 	text := s.Sub[1]
 	if text.Op != syntax.OpLiteral || text.Flags&syntax.FoldCase != 0 || slices.Contains(text.Rune, utf8.RuneError) {
-		return "" // U+FFFD stands for any byte that is no UTF-8
+		return "" // U+FFFD stands for any byte that is not UTF-8
 	}
 	return string(text.Rune)
 }
@@ -73,10 +73,10 @@ const (
 	partGroup
 	partDigest // SHA-512 of the source file
 	partDIGEST // in upper case
-	partMD5    // as the debug information has it
+	partMD5    // as in the debug information
 )
 
-// reserved are the names of a template that are no variables.
+// reserved are the names in templates that cannot be variables.
 var reserved = map[string]mapPartKind{"digest": partDigest, "DIGEST": partDIGEST, "md5": partMD5}
 
 // mapPresets are rules that have names.
@@ -108,7 +108,7 @@ const maxMapProgram = 10_000
 //	{0} {1} {name}     the match, and groups of it
 //	{var}              a variable
 //	{digest} {DIGEST}  SHA-512 of the source file's content, hexadecimal
-//	{md5}              MD5 of it, as the debug information has it
+//	{md5}              MD5 of it, as in the debug information
 //	{{ }}              braces
 func ParseMapRule(text string, vars map[string]string) (MapRule, error) {
 	if preset, ok := mapPresets[text]; ok {
@@ -228,8 +228,8 @@ func (e *MapNameError) Error() string {
 	return fmt.Sprintf("{%s} is neither a group of the regular expression nor a variable", e.Name)
 }
 
-// hasControls tells whether a text has what ends fields and lines, or what a
-// terminal would obey.
+// hasControls reports whether a text has characters that end fields or lines, or
+// that a terminal would interpret.
 func hasControls(s string) bool { return !bin.IsPrintable(s) || strings.ContainsAny(s, tabsAndEnds) }
 
 // tabsAndEnds are what a list with a line for each file and tabs between its
@@ -240,7 +240,7 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 var mapVarName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// CheckMapVar tells what is wrong with a variable of templates.
+// CheckMapVar returns an error if name or value cannot be a variable of templates.
 func CheckMapVar(name, value string) error {
 	_, taken := reserved[name]
 	switch {

@@ -110,8 +110,8 @@ type endless struct{}
 
 func (endless) Read(b []byte) (int, error) { return len(b), nil }
 
-// What the kernel makes while it is read is no source file: the next message of
-// /proc/kmsg may never come.
+// Files that the kernel generates as they are read are not source files: the next
+// message of /proc/kmsg may never come.
 func TestMapDigestOfNoFile(t *testing.T) {
 	done := make(chan *MappedFile)
 	go func() { done <- mapping(t, nil, `kmsg$|version$={digest}`).Map(nil, "/proc/kmsg", "") }()

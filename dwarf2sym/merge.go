@@ -96,7 +96,7 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 // back: those of a large file have 200 bytes each.
 const dropFuncs = 16 << 10
 
-// passed tells that function i and its body were looked at.
+// passed records that function i and its body were looked at.
 func (m *merger) passed(i int) {
 	if m.scratch != nil && i%dropFuncs == 0 {
 		m.scratch.Drop()
@@ -160,8 +160,8 @@ func (m *merger) best(i, k int) int {
 	return best
 }
 
-// score tells how much speaks for f among the functions at an address, at which
-// sym is, if any.
+// score returns the weight of the evidence for f among the functions at an
+// address. sym is the symbol at that address, or nil.
 func (m *merger) score(f *funcRecord, sym *elfPub) int {
 	score := btoi(f.named != nameless)
 	if inlines, _ := f.body.Counts(); inlines > 0 {
@@ -327,10 +327,10 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 	return m.builder.Finish(&m.arena)
 }
 
-// funcName is the name to write: the debug information's linkage name, else the
-// mangled ELF symbol at the address, which tells more than a name put together
-// from scopes, else that name, else any symbol's. Where f is one of several that
-// were folded, the symbol may be that of another one.
+// funcName returns the name to write: the debug information's linkage name, else
+// the mangled ELF symbol at the address, which is more precise than a name put
+// together from scopes, else that name, else any symbol's. If f is one of several
+// folded functions, the symbol may be that of another one.
 func (m *merger) funcName(f *funcRecord, sym *elfPub, multi bool) string {
 	if f.named == named {
 		return m.names.final(f.name)

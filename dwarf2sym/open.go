@@ -12,9 +12,9 @@ type File = elfobj.File
 func Open(path string) (*File, error) { return elfobj.Open(path, elfobj.DefaultLimits()) }
 
 // FindDebug opens the separate debug file of f: by its build-id below dirs, by its
-// .gnu_debuglink, or as FILE.debug beside it. Without one it returns nil; tried has
-// a line for each file that was refused. The error tells of the right one, if that
-// cannot be read.
+// .gnu_debuglink, or as FILE.debug beside it. If there is none it returns nil;
+// tried has a line for each file that was rejected. The error is non-nil if the
+// matching file cannot be read.
 func FindDebug(f *File, dirs ...string) (debug *File, tried []string, err error) {
 	debug, places, err := elfobj.FindDebug(f, dirs, elfobj.DefaultLimits())
 	return debug, elfobj.Lines(places), err

@@ -56,8 +56,8 @@ objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols=
 xz mini
 `
 
-// formBuilds are the programs that are parted. eu-addr2line finds no units
-// without .debug_aranges, which clang writes only when it is told to.
+// formBuilds are the programs that are split. eu-addr2line finds no units without
+// .debug_aranges, which clang writes only with -gdwarf-aranges.
 var formBuilds = []matrixBuild{
 	cxxBuild("forms-gcc", gxx, "-O2", "-Wl,--build-id").quick(),
 	cxxBuild("forms-clang", clxx, "-O2", "-gdwarf-aranges", "-Wl,--build-id"),
@@ -206,7 +206,7 @@ func compareAddr2line(t *testing.T, file string, text []byte) {
 
 // compareStripped checks what is left of a stripped program: the STACK records
 // of the whole one, or those that .debug_frame had not, and one PUBLIC with a
-// right name at each address that nm or eu-readelf tell to be of code.
+// right name at each address that has code according to nm or eu-readelf.
 func compareStripped(t *testing.T, symtool, file string, whole []byte) {
 	cmd := exec.Command(symtool, "dump", "--name", "program", "--no-debuginfod", "--debug-dir", "none", file)
 	text, err := cmd.Output()
@@ -308,9 +308,9 @@ func miniDelta(t *testing.T, file string) uint64 {
 	return 0
 }
 
-// symbolsOf lists the symbols of functions and the untyped ones of code: of
-// .symtab as nm tells them; without one of .dynsym, and of .gnu_debugdata as
-// eu-readelf tells them.
+// symbolsOf lists the symbols of functions and the untyped ones of code: those
+// that nm lists in .symtab or else .dynsym, and those that eu-readelf lists in
+// .gnu_debugdata.
 func symbolsOf(t *testing.T, file string, delta uint64) (out []namedAddr) {
 	t.Helper()
 	nm := func(args ...string) {

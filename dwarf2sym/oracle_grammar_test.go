@@ -74,7 +74,7 @@ func checkGrammar(r io.Reader) error {
 	}
 }
 
-// end checks what only the whole file tells.
+// end checks what can be known only at the end of the file.
 func (g *grammar) end() error {
 	if g.modules == 0 {
 		return errors.New("no MODULE record")

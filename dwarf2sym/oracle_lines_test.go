@@ -198,7 +198,7 @@ func compareLines(t *testing.T, symtool string, of subject) *comparison {
 	return c
 }
 
-// accepted tells whether the readers of symbol files take a text as it is.
+// accepted fails the test unless the readers of symbol files accept the text.
 func accepted(t *testing.T, text []byte) {
 	t.Helper()
 	if err := checkGrammar(bytes.NewReader(text)); err != nil {
@@ -263,7 +263,7 @@ type comparison struct {
 	examples          []string
 }
 
-// at compares one address: llvm's frames, and ours or why there are none.
+// at compares one address: llvm's frames with ours, or with the reason for having none.
 func (c *comparison) at(addr uint64, llvm, ours []frame, err error) {
 	d := &difference{c: c, addr: addr, rva: addr - c.base, raw: llvm, ours: ours}
 	d.theirs = make([]frame, len(llvm))

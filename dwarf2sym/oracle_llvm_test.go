@@ -160,8 +160,7 @@ type llvmAnswer struct {
 }
 
 // llvmFrames asks llvm-symbolizer for the frames at each of addrs. Names are
-// linkage names, or plain names where there is none, all as they are in the
-// file.
+// linkage names, or plain names without one, all as they are in the file.
 func llvmFrames(t *testing.T, obj string, addrs []uint64) [][]frame {
 	t.Helper()
 	out := make([][]frame, len(addrs))

@@ -134,7 +134,7 @@ func compareLinked(t *testing.T, symtool, object, linker string, rows int, rowsO
 	compareResolved(t, symtool, ours, c, object)
 }
 
-// recordsOf is a symbol file without what tells which file it is of.
+// recordsOf returns a symbol file without the records that identify the file.
 func recordsOf(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
@@ -163,8 +163,8 @@ func linkObject(t *testing.T, object, linker string) string {
 	return out
 }
 
-// linkScript places each section with code where the documented rule has it, by
-// debug/elf's section headers.
+// linkScript puts each section with code at the address that the documented rule
+// gives it, by debug/elf's section headers.
 func linkScript(t *testing.T, object string) []byte {
 	t.Helper()
 	f, err := elf.Open(object)

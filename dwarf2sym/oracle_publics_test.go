@@ -61,7 +61,7 @@ type publicAnswer struct {
 	c            *comparison
 	addr         uint64
 	start        uint64 // of the PUBLIC, as an address
-	ours, theirs string // names; "" is none
+	ours, theirs string // names; "" without one
 }
 
 var publicRules = []struct {
@@ -136,8 +136,8 @@ func resolvePublics(t *testing.T, symtool, file string) *publics {
 	return p
 }
 
-// at compares answer i with llvm's name, and returns the rule for the difference; "" if
-// there is none.
+// at compares answer i with llvm's name. It returns the rule that explains the
+// difference, or "".
 func (p *publics) at(t *testing.T, c *comparison, i int, line []byte, theirs *mangled) (rule string) {
 	t.Helper()
 	var a resolved

@@ -34,7 +34,7 @@ import (
 type source struct {
 	name    string
 	flags   []string
-	damaged bool // something is lost in it, which is told: status 3
+	damaged bool // something is lost, which is reported: status 3
 }
 
 // sourcesOf puts a symbol file where symtool resolve finds it. binaries are the
@@ -101,7 +101,7 @@ func compareResolved(t *testing.T, symtool string, text []byte, with *comparison
 }
 
 // resolveAll compares the answers from the first source with llvm's, and those
-// from the others with the first's: wrong tells what is not the same.
+// from the others with the first's. It returns the differences in wrong.
 func resolveAll(t *testing.T, symtool string, sources []source, with *comparison) (c *comparison, wrong []string) {
 	t.Helper()
 	copied := *with

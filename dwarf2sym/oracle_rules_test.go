@@ -10,7 +10,7 @@ import (
 type oracleRule struct {
 	name string
 	why  string
-	// address tells whether the rule explains everything at an address; frame,
+	// address reports whether the rule explains everything at an address; frame,
 	// whether it explains what differs in frame i.
 	address func(d *difference) bool
 	frame   func(d *difference, i int) bool
@@ -153,7 +153,7 @@ func (d *difference) clone(name string) bool {
 	})
 }
 
-// symbol tells whether an ELF symbol where the FUNC starts has the name, with or
+// symbol reports whether an ELF symbol where the FUNC starts has the name, with or
 // without a version.
 func (d *difference) symbol(name string) bool { return oneCalled(d.symbols(), name) }
 

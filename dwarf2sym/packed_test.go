@@ -8,7 +8,7 @@ import (
 )
 
 // Android's packed relocations change the file's identity and where its
-// sections are, but nothing else that is told of it.
+// sections are, but nothing else in the output.
 func TestPackedRelocations(t *testing.T) {
 	for _, cpu := range []string{"arm", "arm64"} {
 		var texts [2][]byte

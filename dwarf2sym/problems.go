@@ -95,7 +95,7 @@ func (r *reader) sortedProblems() []bin.Problem {
 	return r.addDropped(out)
 }
 
-// addDropped says how many problems in units are not told.
+// addDropped adds the number of problems in units that were not reported.
 func (r *reader) addDropped(out []bin.Problem) []bin.Problem {
 	if r.dropped == 0 {
 		return out

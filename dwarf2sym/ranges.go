@@ -54,7 +54,7 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 	return out, nil
 }
 
-// withoutISA returns [lo, hi) without the bit that tells the instruction set. GNU
+// withoutISA returns [lo, hi) without the bit that selects the instruction set. GNU
 // as describes assembly with it: low_pc is the value of the symbol.
 func (u *unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 	if lo&u.d.isa == 0 {
@@ -63,8 +63,8 @@ func (u *unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 	return lo &^ u.d.isa, hi &^ u.d.isa
 }
 
-// indexError tells why v is no address; nil where there is no attribute, or one
-// of another class.
+// indexError returns the reason why v is not an address, or nil if the attribute
+// is missing or of another class.
 func (u *unit) indexError(v value) error {
 	switch v.kind {
 	case vAddrx:

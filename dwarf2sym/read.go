@@ -105,16 +105,16 @@ type Options struct {
 	// Hermetic reads no other file than Package and what is below DwoDirs.
 	Hermetic bool
 
-	// Opened, if not nil, is told the path of each other file that is opened for
-	// the units that are split, also of those that are refused; by several
-	// goroutines at once, in any order.
+	// Opened, if non-nil, is called with the path of each additional file opened
+	// for split units, including rejected ones. It may be called concurrently,
+	// in any order.
 	Opened func(path string)
 
 	Demangle  bool   // false: names as they are in the file
 	Generator string // value of INFO GENERATOR; empty: no record
 
-	// Progress, if not nil, is told how many bytes of .debug_info are done, and
-	// of how many; by several goroutines at once.
+	// Progress, if non-nil, is called with the number of bytes of .debug_info
+	// done, and their total. It may be called concurrently.
 	Progress func(done, total int64)
 }
 
@@ -141,7 +141,7 @@ const (
 	CFISFrame
 )
 
-// Report tells what was lost and what was written.
+// Report describes what was lost and what was written.
 type Report struct {
 	NoDebugInfo bool          // neither file has .debug_info
 	ORC         bool          // there is .orc_unwind, the Linux kernel's unwind information, which is not read
@@ -183,7 +183,7 @@ type reader struct {
 	module   symfmt.Module
 	report   Report
 	problems []placedProblem
-	dropped  int // problems in units that are not told
+	dropped  int // problems in units that are not reported
 
 	effortBase uint64 // another than the constant; for tests
 	largeInfo  int64  // likewise
@@ -197,7 +197,7 @@ func (r *reader) read(ctx context.Context) error {
 	if err := r.checkTypes(); err != nil {
 		return err
 	}
-	defer r.tellRelocations()
+	defer r.reportRelocations()
 	if err := r.findCompanions(); err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (r *reader) join(ctx context.Context) error {
 		r.problem(problemUnits, fmt.Sprintf("lines and inlines of %d parts of functions", n), &bin.Error{
 			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
 	}
-	r.tellMapped()
+	r.reportMapped()
 	r.workers = nil
 	r.addPublics(names)
 	stats.count(m)
@@ -363,7 +363,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		return nil
 	})
 	r.addProblems(&d.types.problems)
-	split.tellTypes(r)
+	split.reportTypeIndexes(r)
 	if d.sup != nil {
 		r.report.Others = append(r.report.Others, d.sup.file)
 	}
@@ -392,7 +392,7 @@ func (w *worker) batch(b batch) int64 {
 	// What is kept from unit to unit must not depend on which worker reads them.
 	w.tables.reset()
 	w.closeForeign()
-	defer w.tell()
+	defer w.flush()
 	data, err := w.d.info.Bytes(int64(start), int64(size), w.info)
 	if err != nil {
 		w.problems.next()

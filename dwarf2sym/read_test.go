@@ -201,7 +201,7 @@ func (s panicSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return s.Source.Bytes(off, n, buf)
 }
 
-// A panic in a unit costs that unit, and is told.
+// A panic in a unit costs that unit, and is reported.
 func TestPanicCostsTheUnit(t *testing.T) {
 	c := coreOf(t, `
 	.debug_info
@@ -263,7 +263,7 @@ func (s failSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return s.Source.Bytes(off, n, buf)
 }
 
-// What cannot be read costs what is there, and is told.
+// What cannot be read costs only itself, and is reported.
 func TestReadErrors(t *testing.T) {
 	c := coreOf(t, `
 	.debug_info

@@ -13,7 +13,7 @@ import (
 // nested closure of a Rust program comes out wrong or not at all. Names are
 // printed as LLVM does, in rustc-demangle's form without hashes.
 
-// rustMaxDepth is the limit on nesting, as rustc-demangle has it.
+// rustMaxDepth is the limit on nesting, that of rustc-demangle.
 const rustMaxDepth = 500
 
 var (
@@ -229,7 +229,7 @@ func (r *rustName) asTrait() {
 	})
 }
 
-// implPath tells where an impl block is; it is not printed.
+// implPath reads the path of an impl block; it is not printed.
 func (r *rustName) implPath() {
 	r.optional('s')
 	r.mute++

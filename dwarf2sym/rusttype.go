@@ -175,8 +175,8 @@ func (r *rustName) dynTrait() {
 	}
 }
 
-// openPath is path, but leaves the list of generic arguments open, if there is
-// one, and tells so.
+// openPath is path, but leaves a list of generic arguments open. It reports
+// whether there was one.
 func (r *rustName) openPath() bool {
 	r.enter()
 	defer r.leave()

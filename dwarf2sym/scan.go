@@ -148,8 +148,8 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 	return f, next, nil
 }
 
-// sibling returns where the DIE's next sibling is, or -1 when the reference is
-// no sane one.
+// sibling returns the position of the DIE's next sibling, or -1 when the reference
+// is not plausible.
 func (w *worker) sibling(d *decl, pos int) int {
 	at := pos + int(d.sibOff)
 	size := int(d.sibForm)

@@ -363,7 +363,7 @@ func readelfForm(form, reg string, cpu *arch.Arch) string {
 }
 
 // roundTrip makes SFrame of a file's .eh_frame, reads it again, and compares.
-// Functions that have no rows must be told.
+// Functions without rows must be reported.
 func roundTrip(t *testing.T, path string, version uint8) {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
@@ -393,16 +393,16 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	for _, d := range m.Differences {
 		t.Errorf("%#x: %s in .sframe, %s in .eh_frame", d.RVA, d.SFrame, d.CFI)
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	reasons := map[string]int{}
 	for _, p := range append(lost, more...) {
-		told[p.Lost] = true
+		reported[p.Lost] = true
 		_, why, _ := strings.Cut(p.Err.Error(), ": ")
 		why, _, _ = strings.Cut(why, ":")
 		reasons[why]++
 	}
 	for _, r := range m.FuncsOnlyCFI {
-		if !told[fmt.Sprintf("function at %#x", f.LoadBase()+uint64(r.RVA))] {
+		if !reported[fmt.Sprintf("function at %#x", f.LoadBase()+uint64(r.RVA))] {
 			t.Errorf("%#x: lost without a word", r.RVA)
 		}
 	}

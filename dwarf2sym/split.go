@@ -17,7 +17,7 @@ import (
 // left out of the batches, and become jobs of their own: one for each .dwo
 // file, however many units it has, and one for about a batch of a package.
 
-// half tells where a unit's other sections are, for messages.
+// half describes where a unit's other sections are, for messages.
 type half struct {
 	file string // with the skeleton
 	// What the offsets in messages lack: where the unit's contributions start.
@@ -106,7 +106,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 			h.split = s.add(i, &f.unit)
 		}
 	}
-	w.tell()
+	w.flush()
 	for _, n := range s.sizes {
 		allow += n
 	}
@@ -120,7 +120,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 }
 
 // hasSkeletons reports whether a unit may be a skeleton. In version 4 only an
-// attribute tells: DW_AT_GNU_dwo_name, as the abbreviations spell it.
+// attribute shows it: DW_AT_GNU_dwo_name, in the abbreviations.
 func (d *debugData) hasSkeletons() bool {
 	old := bytes.Contains(d.abbrev, []byte{0xb0, 0x42})
 	for i := range d.units {
@@ -217,8 +217,8 @@ func (s *splitter) addFile(key dwoKey, place uint64) int {
 	return -1
 }
 
-// tellTypes reports indexes of type units that could not be read.
-func (s *splitter) tellTypes(r *reader) {
+// reportTypeIndexes reports indexes of type units that could not be read.
+func (s *splitter) reportTypeIndexes(r *reader) {
 	for _, p := range s.packages {
 		if p.types.err != nil {
 			r.problem(problemFile, "names of types", p.types.err)
@@ -274,7 +274,7 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 			w.problem(j.place, "the functions of its units", &bin.Error{File: w.d.file, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 		w.job = nil
-		w.tell()
+		w.flush()
 	}()
 	if j.pkg != nil {
 		w.packedHalves(j)
@@ -284,8 +284,8 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 	return j.size
 }
 
-// halfOf reads the unit h of the file that s is about, the other half of a
-// skeleton. It reports false when nothing of it could be read.
+// halfOf reads the unit h in the file of s, the other half of a skeleton. It
+// reports false when nothing of it could be read.
 func (w *worker) halfOf(sk *skeleton, h *unitHeader, s *fileState) (ok bool) {
 	skel, ok := w.skeletonAt(&w.d.units[sk.unit])
 	if !ok {
@@ -336,12 +336,12 @@ func (s *splitter) files() (all []string) {
 	return all
 }
 
-// skeletonAlone reads a skeleton that has no other half: its lines, and what
-// inlined functions the compiler left in it. The reason has been told.
+// skeletonAlone reads a skeleton that has no other half: its lines, and the
+// inlined functions that the compiler left in it. The reason has been reported.
 func (w *worker) skeletonAlone(sk *skeleton) {
 	h := &w.d.units[sk.unit]
-	w.told = true
-	defer func() { w.told = false }()
+	w.reported = true
+	defer func() { w.reported = false }()
 	data, err := w.d.info.Bytes(int64(h.off), int64(h.size), nil)
 	if err != nil || !w.spend(h.size) {
 		return
@@ -368,8 +368,8 @@ func (w *worker) lineUnit() *unit {
 	return &w.u
 }
 
-// tellMissing reports that the other half of the unit at hand is nowhere.
-func (w *worker) tellMissing() {
+// reportMissingHalf reports that the other half of the current unit was not found.
+func (w *worker) reportMissingHalf() {
 	u := &w.u
 	why := "is not read"
 	if w.split != nil {

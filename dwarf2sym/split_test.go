@@ -169,7 +169,7 @@ func copyFixture(t testing.TB, dir, name, other string) string {
 }
 
 // Whatever is wrong with a package or a .dwo file, the other units are read and
-// what is lost is told: no panic, and no unit without functions.
+// the loss is reported, without a panic or a unit without functions.
 func TestSplitHostile(t *testing.T) {
 	for _, c := range []struct{ name, other string }{
 		{"split-dwp-clang4", ".dwp"}, {"split-dwp-clang5", ".dwp"}, {"split-dwp-gcc4", ".dwp"},
@@ -239,8 +239,8 @@ func TestSplitHostile(t *testing.T) {
 	}
 }
 
-// An index of type units, or a type unit, that is damaged costs names of scopes,
-// and is told; the functions stay.
+// Damage of a type unit, or of the index of type units, costs names of scopes, and
+// is reported; the functions stay.
 func TestPackedTypesDamage(t *testing.T) {
 	for _, c := range []struct {
 		name, section string

@@ -94,7 +94,7 @@ func TestSupplementKeepsAll(t *testing.T) {
 }
 
 // A program has the same symbols whether its types have units of their own or
-// not, also where neither linkage names nor ELF symbols tell the scopes.
+// not, also where neither linkage names nor ELF symbols show the scopes.
 func TestOracleTypeUnits(t *testing.T) {
 	testenv.Oracle(t)
 	clang, objcopy := testenv.Tool(t, "clang++-22"), testenv.Tool(t, "objcopy")

@@ -34,9 +34,9 @@ type UnitCount struct {
 // another one in each of a million units.
 const maxKinds = 100
 
-// ReadUnits reads the first DIE of each unit of f, and tells what it says. sup is the
-// supplementary file, which may have its strings; nil without one. What is damaged
-// is told by Read, not here. Without .debug_info there are no units.
+// ReadUnits reads the first DIE of each unit of f. sup is the supplementary file
+// that may have its strings, or nil. Damage is reported by Read, not here.
+// Without .debug_info there are no units.
 func ReadUnits(ctx context.Context, f, sup *elfobj.File) (*Units, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r := &reader{opts: &Options{Supplement: sup}, file: f, companions: []companion{{File: f}}}

@@ -45,8 +45,8 @@ func TestSymelfRoundTripBase(t *testing.T) {
 	}
 }
 
-// Rules that only expressions can tell have the same effect when they are read again.
-// Those with a ! are lost, and Losses says so.
+// Rules that need expressions have the same effect when they are read again.
+// Those with a ! are lost, which Losses reports.
 func TestSymelfExpressions(t *testing.T) {
 	for _, c := range []struct {
 		cpu   string
@@ -176,7 +176,7 @@ func tripRules(t testing.TB, m *symfmt.Module, n *tripCount) *symfmt.Module {
 	}
 	starts := map[symfmt.RVA]bool{}
 	for _, f := range m.Funcs {
-		if f.Multiple || f.ParamSize != 0 { // ELF symbols do not tell
+		if f.Multiple || f.ParamSize != 0 { // ELF symbols do not have these
 			n.marks++
 		}
 		f.Multiple, f.ParamSize = false, 0

@@ -15,7 +15,7 @@ type debugData struct {
 	file  string
 	order order
 	tag   uint64 // supTag in the supplementary file
-	isa   uint64 // the bit of a function's address that tells its instruction set (arch.ISABit)
+	isa   uint64 // the bit of a function's address that selects its instruction set (arch.ISABit)
 	info  elfobj.Source
 	line  elfobj.Source // nil without .debug_line
 
@@ -44,8 +44,8 @@ type debugData struct {
 	done   int64             // atomic: bytes of .debug_info that were read
 }
 
-// supTag tells offsets in the sections of a supplementary file from those in the
-// file's own: no section is that large.
+// supTag distinguishes offsets in the sections of a supplementary file from those
+// in the file's own: no section is that large.
 const supTag = 1 << 63
 
 // unitHeader is what a unit's header says (DWARF 5, 7.5.1).
@@ -217,7 +217,7 @@ type unit struct {
 
 	dwoID uint64 // DWARF 4: as a unit's id
 
-	lowPC          uint64 // base of range lists; 0 when there is none
+	lowPC          uint64 // base of range lists; 0 without DW_AT_low_pc
 	strOffsetsBase uint64
 	addrBase       uint64
 	rnglistsBase   uint64
@@ -355,8 +355,8 @@ func (u *unit) str(v value) string {
 }
 
 // scoped reports whether the language has named scopes that belong to the names
-// of functions. Go's, Ada's and C's names are whole as they are. dwz does not tell the
-// language of the units that it makes.
+// of functions. Names in Go, Ada and C are complete as they are. Units made by dwz
+// have no language.
 func (u *unit) scoped() bool {
 	switch u.lang {
 	case 0:
@@ -379,8 +379,8 @@ func (u *unit) flat() bool {
 	return false
 }
 
-// flatBehind is flat for a unit that another one refers to, which is flat or
-// not: dwz does not tell the language of the units that it makes.
+// flatBehind is flat for a unit that another unit refers to; from is the result of
+// that other unit's flat. It counts because units made by dwz have no language.
 func (u *unit) flatBehind(from bool) bool { return u.flat() || from && u.lang == 0 && u.partial }
 
 // assembly reports whether the unit was written in assembly: several labels at

@@ -31,7 +31,7 @@ const (
 	vElsewhere           // a block, or what only debuggers follow
 )
 
-// value is an attribute's value as the DIE has it: what it needs from other
+// value is an attribute's value as encoded in the DIE: what it needs from other
 // sections is looked up only when it is used.
 type value struct {
 	kind valueKind
@@ -227,7 +227,7 @@ func (u *unit) value(form uint64, constant int64, pos int) (v value, next int) {
 // maxIndirect bounds forms that name DW_FORM_indirect again.
 const maxIndirect = 8
 
-// variableValue is value for the forms whose size the value tells.
+// variableValue is value for the forms whose size depends on the value.
 func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
 	switch form {
 	case formSdata:

@@ -24,10 +24,10 @@ type worker struct {
 	problems    problemList
 	elsewhere   problemList // in what skeletons stand for
 	stats       Stats
-	spent       uint64               // work since the last tell
+	spent       uint64               // work since the last flush
 	tired       bool                 // there was too much of it
 	costlyOuter bool                 // a name that others begin with stays mangled, as it would take too much
-	mapped      map[*MappedFile]bool // that Report tells of
+	mapped      map[*MappedFile]bool // to be reported
 
 	// The unit at hand, and storage that is reused from unit to unit.
 	u         unit
@@ -60,13 +60,13 @@ type worker struct {
 	split    *splitter // nil where nothing is split
 	skeleton *unit     // of the unit at hand, when that is the other half
 	job      *splitJob // nil in the file with the code
-	told     bool      // why the skeleton at hand has no other half
+	reported bool      // that the skeleton at hand has no other half, with the reason
 	pools    map[*dwp]map[uint64]nameID
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
 type funcRecord struct {
-	addr   uint64 // as the file has it
+	addr   uint64 // as in the file
 	size   uint64
 	key    uint64 // offset of its DIE: orders what has the same address
 	sub    uint64 // where key is that of a skeleton: offset of the DIE in the other half
@@ -154,8 +154,8 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	switch {
 	case w.skeleton != nil:
 		w.u.join(w.skeleton)
-	case w.u.dwoName != "" && !w.told:
-		w.tellMissing()
+	case w.u.dwoName != "" && !w.reported:
+		w.reportMissingHalf()
 	}
 	if err := w.scan(); err != nil {
 		w.problem(h.off, w.u.ownName()+" from there on", err)
