@@ -26,9 +26,8 @@ type archCase struct {
 
 var archCases = []archCase{{"arm", 3}, {"arm64", 3}, {"mips64", 1}, {"riscv64", 1}, {"x86", 3}}
 
-// archTruth is what prog.c tells: the calls from the crash on, of which gdb shows
-// the C library's as it likes. Those below a signal handler follow where there
-// is one.
+// archTruth is the stack according to prog.c: the calls from the crash on. Which functions of the C
+// library gdb shows below them varies. Those below a signal handler follow where there is one.
 var archTruth = []string{"middle", "crash", "recurse", "recurse", "recurse", "recurse", "recurse", "recurse", "compare", "compare", "sorted"}
 
 // walkWith walks a core with binaries, given as files or folders.
@@ -109,7 +108,7 @@ type gdbTest struct {
 	frames, lines, aliases, signals int
 }
 
-// compare compares all frames; extra are functions below those that gdb tells.
+// compare compares all frames. extra are functions below those that gdb lists.
 func (c *gdbTest) compare(r *Result, want []gdbFrame, extra []string) {
 	c.Helper()
 	for _, name := range extra {
@@ -175,9 +174,8 @@ func (c *gdbTest) frame(got ourFrame, want gdbFrame, k int) {
 	}
 }
 
-// TestArch walks a crash on each CPU and compares each frame with gdb's, which
-// had the process and not only the core, and with what the program's source
-// tells.
+// TestArch walks a crash on each CPU and compares each frame with gdb's, which had the process and
+// not only the core, and with the program's source.
 func TestArch(t *testing.T) {
 	arch := testenv.Shared(t, "data", "arch")
 	var all gdbTest
@@ -218,12 +216,11 @@ func checkTruth(t *testing.T, r *Result) {
 		}
 	}
 	if want = append(want, "main"); !slices.Equal(got, want) {
-		t.Errorf("%q, the source tells of %q", got, want)
+		t.Errorf("%q, the source has %q", got, want)
 	}
 }
 
-// checkEnd tells whether a walk ended where the program starts, or where the
-// memory of the dump does.
+// checkEnd checks that a walk ended where the program starts, or where the memory of the dump does.
 func checkEnd(t *testing.T, s *Stack, complete bool) {
 	t.Helper()
 	last := s.Frames[len(s.Frames)-1]

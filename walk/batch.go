@@ -18,8 +18,8 @@ type Batch struct {
 	Other   *Sources    // to walk again with and compare; nil for none
 	Jobs    int         // 0 or less: as many as GOMAXPROCS
 
-	// Render writes what is to be told of a dump, which was walked. It is called
-	// side by side for several; nil for nothing. What it writes becomes Rendered.
+	// Render, if non-nil, is called with each dump that was walked, concurrently for several. What
+	// it writes becomes Rendered.
 	Render func(io.Writer, *Walked) error
 }
 
@@ -72,9 +72,8 @@ func (b *Batch) NewWorker() *BatchWorker {
 	return w
 }
 
-// Walk walks the dump at path, which goes by name in what is told of it; the
-// caller closes it. The error is the context's: that of a dump that cannot be
-// read is Walked.Err.
+// Walk walks the dump at path, which messages call name. The caller closes the result. The error is
+// the context's; that of a dump that cannot be read is Walked.Err.
 func (w *BatchWorker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 	walked := &Walked{Path: name}
 	if err := w.walk(ctx, path, walked); err != nil {
@@ -96,7 +95,7 @@ func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) err
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := mappingFault(recover()); fault != nil {
-			walked.Result, walked.Err = nil, bareError(walked.Path, fault)
+			walked.Result, walked.Err = nil, withPath(walked.Path, fault)
 		}
 	}()
 	if walked.Result, err = w.walker.Walk(ctx, d); err != nil {

@@ -255,7 +255,7 @@ var breakpadFrame = regexp.MustCompile(`^ ?\d+  |^\d+\|`)
 
 func isFrame(line string) bool { return breakpadFrame.MatchString(line) }
 
-// sameStack tells whether a line is of the stack that a frame's line is of.
+// sameStack reports whether a line belongs to the same stack as a frame's line.
 func sameStack(frame, line string) bool {
 	if thread, _, ok := strings.Cut(frame, "|"); ok && frame[0] != ' ' {
 		return strings.HasPrefix(line, thread+"|")
@@ -271,7 +271,7 @@ func afterFrames(lines []string) []string {
 	return lines
 }
 
-// clean tells whether all walks came to the end of their stacks.
+// clean reports whether all walks came to the end of their stacks.
 func clean(r *Result) bool {
 	for i := range r.Stacks {
 		if !r.Stacks[i].End.Clean() {

@@ -95,8 +95,8 @@ func TestBreakpadStacks(t *testing.T) {
 		thread int
 		want   string
 	}{
-		// The symbols have neither a name nor rules for the program's entry, which
-		// has called __libc_start_main: the auxiliary vector tells it.
+		// The symbols have neither a name nor rules for the program's entry, which has called
+		// __libc_start_main: it is known from the auxiliary vector.
 		{"linux_null_read_av", 0, `null_read_av!crash() null_read_av.cc:18 context
 null_read_av!main null_read_av.cc:27 symbols
 libc-2.13.so!__libc_start_main+0xfd symbols

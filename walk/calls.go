@@ -14,7 +14,7 @@ import (
 // call is one without them, too.
 const maxCall = 8
 
-// callAnswer tells whether the instruction in front of an address is a call.
+// callAnswer says whether the instruction in front of an address is a call.
 type callAnswer uint8
 
 const (
@@ -23,13 +23,12 @@ const (
 	callYes
 )
 
-// callBefore tells whether code, whose last byte is the one in front of the
-// address ret, ends with a call.
+// callBefore reports whether code, whose last byte is the one in front of the address ret, ends
+// with a call.
 //
-// It reads backwards, so that on CPUs whose instructions differ in length the
-// bytes of another instruction may look like a call: those of x86 about once in
-// 1,000 instructions (TestCallsOracle). It never misses one. inCode tells where
-// direct calls may go; nil is anywhere.
+// It reads backwards. On CPUs whose instructions differ in length, the bytes of another instruction
+// may look like a call: those of x86 about once in 1,000 instructions (TestCallsOracle). It never
+// misses a call. inCode reports whether a direct call may go to an address; nil allows all.
 func callBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) callAnswer {
 	form := callForms[a]
 	if form == nil || len(code) < 2 {
@@ -84,8 +83,8 @@ func callIf(call bool) callAnswer {
 	return callNo
 }
 
-// x86 tries each length: Intel's manual, volume 2, CALL. A far call ends no
-// frame that compilers make; whether bytes are one is not told.
+// x86 tries each length: Intel's manual, volume 2, CALL. Far calls are not recognised: compilers
+// make none in a frame.
 func (c callCode) x86(mode int) callAnswer {
 	answer := callNo
 	for n := 2; n <= min(maxCall, len(c.code)); n++ {
@@ -129,8 +128,8 @@ func (c callCode) arm64() callAnswer {
 		w&0xffff_f800 == 0xd73f_0800) // BLRAA, BLRAB
 }
 
-// arm is either instruction set, since return addresses do not tell which:
-// BL, BLX, and what was used before BLX (Arm ARM, F5.1).
+// arm accepts either instruction set, since a return address does not imply one: BL, BLX, and what
+// was used before BLX (Arm ARM, F5.1).
 func (c callCode) arm() callAnswer {
 	if h, ok := c.half(c.order, 2); ok && h&0xff83 == 0x4780 { // BLX Rm, BLXNS
 		return callYes

@@ -131,10 +131,9 @@ var callOracles = []callOracle{
 
 const x86Calls = `^((data16|rex64|rex\.W|addr32|notrack|bnd|[cdefgs]s) )*call[lq]? `
 
-// Every return address of these binaries is one, by objdump, and all but a
-// counted few of the other places where an instruction begins are none. Those
-// few follow an instruction whose last bytes are those of a call: nobody can
-// tell that without knowing where the instruction begins.
+// By objdump, every return address of these binaries is one, and no other place where an
+// instruction begins is, but for a counted few. Those follow an instruction whose last bytes look
+// like a call, which cannot be seen without knowing where the instruction begins.
 func TestCallsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, o := range callOracles {

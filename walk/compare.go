@@ -51,7 +51,7 @@ func (c *CompareCounts) count(result string) {
 	}
 }
 
-// Differs tells whether there is anything but the same.
+// Differs reports whether anything is not the same.
 func (c *CompareCounts) Differs() bool {
 	return c.Better+c.Worse+c.Changed+c.Lost+c.New > 0
 }
@@ -110,8 +110,8 @@ type FrameShown struct {
 	Trust    string   `json:"trust"`
 }
 
-// Compare compares two walks of a dump. Threads are the same by their ids, and
-// where one of the walks does not tell them by their places.
+// Compare compares two walks of a dump. Threads are paired by their ids, or by their places where
+// one of the walks has no ids.
 func Compare(a, b *Outline) *Comparison {
 	c := &Comparison{Dump: a.Dump, Threads: []ThreadCompared{}}
 	if c.Dump == "" {

@@ -62,7 +62,7 @@ func (l *tokenLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OutlineError tells what is wrong with the JSON of a walk, and where.
+// OutlineError says what is wrong with the JSON of a walk, and where.
 type OutlineError struct {
 	Path   string
 	Offset int64 // in bytes
@@ -244,7 +244,7 @@ func (d *OutlineReader) skip() error {
 	return err
 }
 
-// more tells whether a list or object goes on.
+// more reports whether a list or object goes on.
 func (d *OutlineReader) more() bool {
 	d.in.limit = d.dec.InputOffset() + maxToken
 	return d.dec.More()

@@ -21,7 +21,7 @@ func NewCompareSummary() *CompareSummary {
 	return &CompareSummary{Changed: []string{}, OnlyA: []string{}, OnlyB: []string{}}
 }
 
-// Clean tells whether nothing differs.
+// Clean reports whether nothing differs.
 func (s *CompareSummary) Clean() bool { return s.Differs == 0 && len(s.OnlyA)+len(s.OnlyB) == 0 }
 
 // Add adds the comparison of a dump.
@@ -42,10 +42,10 @@ func (s *CompareSummary) Add(c *Comparison) {
 // files have the walks of dumps in different orders.
 const maxWaiting = maxOutlineFrames
 
-// CompareDocuments compares the walks of two readers: those of one dump by its
-// name, where both tell it, or else by its place; and if there is but one in
-// each, these. It calls done for each comparison, in the order in which both were
-// read, and returns the summary. The error is done's, or an *OutlineError.
+// CompareDocuments compares the walks of two readers. Dumps are paired by name where both have one,
+// or else by place; if each reader has only one walk, these are paired. It calls done for each
+// comparison, in the order in which both were read, and returns the summary. The error is done's,
+// or an *OutlineError.
 func CompareDocuments(a, b *OutlineReader, done func(*Comparison) error) (*CompareSummary, error) {
 	m := &matcher{summary: NewCompareSummary(), done: done}
 	for k, from := range [...]*OutlineReader{a, b} {

@@ -91,7 +91,7 @@ func TestConvertLosesNothing(t *testing.T) {
 	n := 0
 	for _, path := range sharedDumps(t) {
 		d := opened(t, path)
-		if filepath.Base(path) == "invalid-range.dmp" { // it does not tell its CPU
+		if filepath.Base(path) == "invalid-range.dmp" { // it has no system information, and so no CPU
 			if _, err := Write(&bytes.Buffer{}, "core", d); err == nil {
 				t.Error("a core without a CPU")
 			}

@@ -16,7 +16,7 @@ var notConverted = regexp.MustCompile(`^(k[0-7] ` + // masks of AVX-512, in the 
 	`|orig_[a-z0-9]+ ` + // of the system call that a thread is in
 	`|warning: |\[)`) // about notes of xstate; that threads are there
 
-// gdbSays is what gdb tells of a core beside backtraces, a line for each fact.
+// gdbSays returns what gdb prints about a core beside backtraces, a line for each fact.
 func gdbSays(t *testing.T, core, program string) (lines []string) {
 	t.Helper()
 	system := testenv.Shared(t, "data", "crashes", "system")
@@ -67,8 +67,8 @@ func signals(facts map[string]int) (lines []string) {
 	return lines
 }
 
-// gdb tells the same of a core that became a minidump and a core again: every
-// register of every thread, libraries, the auxiliary vector, mappings, the signal.
+// gdb prints the same about a core that became a minidump and a core again: every register of every
+// thread, libraries, the auxiliary vector, mappings, the signal.
 func TestOracleFacts(t *testing.T) {
 	testenv.Oracle(t)
 	facts := 0
@@ -96,12 +96,12 @@ func TestOracleFacts(t *testing.T) {
 		}
 		for line, n := range want {
 			if got[line] != n {
-				t.Errorf("%s: gdb tells no longer %q", path, line)
+				t.Errorf("%s: gdb no longer prints %q", path, line)
 			}
 		}
 		for line, n := range got {
 			if want[line] != n {
-				t.Errorf("%s: gdb tells now %q", path, line)
+				t.Errorf("%s: gdb now prints %q", path, line)
 			}
 		}
 	}

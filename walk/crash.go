@@ -11,7 +11,7 @@ import (
 // AccessKind is what an instruction does with memory.
 type AccessKind uint8
 
-// The kinds. Decoders do not tell one for every instruction.
+// The kinds. Decoders do not give one for every instruction.
 const (
 	UnknownAccess AccessKind = 0
 	ReadAccess    AccessKind = 1
@@ -33,8 +33,8 @@ type Access struct {
 	NullBase bool
 }
 
-// contains tells whether an address is in what is accessed; of an access of
-// unknown size, whether it is in the line of cache behind its start.
+// contains reports whether an address is in what is accessed. Of an access of unknown size, the
+// cache line behind its start counts.
 func (a *Access) contains(addr uint64) bool {
 	size := a.Size
 	if size == 0 {
@@ -50,9 +50,8 @@ type Instruction struct {
 	Binary bool   // they are of the binary, and not in the dump
 	Text   string // in Intel's syntax, or that of GNU for arm64; "" if it has no name here
 
-	// Accesses is the memory that it accesses. It counts only if Known: the
-	// instruction is one whose accesses are told, and all registers for them are
-	// known.
+	// Accesses is the memory that it accesses. It is complete only if Known: the decoder covers the
+	// instruction's accesses, and all registers for them are known.
 	Accesses []Access
 	Known    bool
 

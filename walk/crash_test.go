@@ -23,7 +23,7 @@ var instructions = []struct {
 	asm    string
 	code   string // in hexadecimal; llvm-mc gives it of asm
 	text   string
-	want   string // accesses, "untold" if they are not known
+	want   string // accesses, "unknown" if they are not known
 	target string
 }{
 	{arch.X86_64, "mov eax, dword ptr [rdx + 0x18]", "8b4218", "mov eax, dword [rdx+0x18]", "read 18+4 null", ""},
@@ -31,7 +31,7 @@ var instructions = []struct {
 	{arch.X86_64, "mov byte ptr [-0x7fffffbe], 1", "c604254200008001", "mov byte [0x80000042], 0x1", "write ffffffff80000042+1", ""},
 	{arch.X86_64, "add dword ptr [rip + 0x10], eax", "010510000000", "add dword [rip+0x10], eax", "read_write 400016+4", ""},
 	{arch.X86_64, "movaps xmmword ptr [rsp + 0x10], xmm0", "0f29442410", "movaps xmmword [rsp+0x10], xmm0", "write 7010+16", ""},
-	{arch.X86_64, "mov rax, qword ptr fs:[0x28]", "64488b042528000000", "mov rax, qword fs:[0x28]", "untold", ""},
+	{arch.X86_64, "mov rax, qword ptr fs:[0x28]", "64488b042528000000", "mov rax, qword fs:[0x28]", "unknown", ""},
 	{arch.X86_64, "push rbx", "53", "push rbx", "write 6ff8+8", ""},
 	{arch.X86_64, "push bx", "6653", "push bx", "write 6ffe+2", ""},
 	{arch.X86_64, "pop qword ptr [rax]", "8f00", "pop qword [rax]", "write 1000+8 read 7000+8", ""},
@@ -46,7 +46,7 @@ var instructions = []struct {
 	{arch.X86_64, "vpcmpeqb ymm0, ymm0, ymmword ptr [rdi]", "c5fd7407", "vpcmpeqb ymm0, ymm0, ymmword [rdi]", "read 5000+32", ""},
 	{arch.X86_64, "vmovdqa ymm10, ymmword ptr [rip + 0x20]", "c57d6f1520000000", "vmovdqa ymm10, ymmword [rip+0x20]", "read 400028+32", ""},
 	{arch.X86_64, "vmovdqu64 zmmword ptr [rdi + 64], zmm1", "62f1fe487f4f01", "vmovdqu64 zmmword [rdi+0x40], zmm1", "write 5040+64", ""},
-	{arch.X86_64, "vgatherdps ymm0, [rax + 4*ymm1], ymm2", "c4e26d920488", "", "untold", ""},
+	{arch.X86_64, "vgatherdps ymm0, [rax + 4*ymm1], ymm2", "c4e26d920488", "", "unknown", ""},
 	{arch.X86_64, "lock cmpxchg qword ptr [rdi], rcx", "f0480fb10f", "lock cmpxchg qword [rdi], rcx", "read_write 5000+8", ""},
 	{arch.X86_64, "idiv dword ptr [rdi]", "f73f", "idiv dword [rdi]", "read 5000+4", ""},
 	{arch.X86_64, "endbr64", "f30f1efa", "endbr64", "", ""},
@@ -78,9 +78,9 @@ var instructions = []struct {
 	{arch.ARM64, "ld3r {v0.4h, v1.4h, v2.4h}, [x0]", "00e4400d", "ld3r {v0.4h-v2.4h}, [x0]", "read 1000+6", ""},
 	{arch.ARM64, "st2 {v0.d, v1.d}[1], [x0]", "0084204d", "st2 {v0.d, v1.d}[1], [x0]", "write 1000+16", ""},
 	{arch.ARM64, "dc zva, x0", "20740bd5", "", "write 1000+0", ""},
-	{arch.ARM64, "ld1b {z0.b}, p0/z, [x0]", "00a000a4", "", "untold", ""},
-	{arch.ARM64, "ldg x0, [x0]", "000060d9", "", "untold", ""},
-	{arch.ARM64, "ldraa x1, [x0]", "010420f8", "", "untold", ""},
+	{arch.ARM64, "ld1b {z0.b}, p0/z, [x0]", "00a000a4", "", "unknown", ""},
+	{arch.ARM64, "ldg x0, [x0]", "000060d9", "", "unknown", ""},
+	{arch.ARM64, "ldraa x1, [x0]", "010420f8", "", "unknown", ""},
 	{arch.ARM64, "blr x3", "60003fd6", "blr x3", "", "2000"},
 	{arch.ARM64, "ret", "c0035fd6", "ret", "", "5555"},
 	{arch.ARM64, "retaa", "ff0b5fd6", "", "", ""},
@@ -111,7 +111,7 @@ func someMemory() dump.Memory {
 
 func accessText(in *Instruction) string {
 	if !in.Known {
-		return "untold"
+		return "unknown"
 	}
 	var list []string
 	for _, a := range in.Accesses {

@@ -46,9 +46,8 @@ func (a *crashAnalysis) linux() bool {
 	return a.d.System.OS == dump.Linux || a.d.System.OS == dump.Android
 }
 
-// isGPFault tells whether the system says no more than that the processor found
-// a general protection fault, as of an address that is not canonical: it knows
-// no address then.
+// isGPFault reports whether the system names only a general protection fault, as for an address
+// that is not canonical. The system knows no address then.
 func (a *crashAnalysis) isGPFault() bool {
 	c := a.d.Crash
 	if a.d.Arch != arch.X86_64 {
@@ -66,8 +65,7 @@ func (a *crashAnalysis) isGPFault() bool {
 	return false
 }
 
-// isAccessFault tells whether the system says which address could not be
-// accessed.
+// isAccessFault reports whether the system says which address could not be accessed.
 func (a *crashAnalysis) isAccessFault() bool {
 	c := a.d.Crash
 	if !c.HasAddress || a.isGPFault() {
@@ -84,7 +82,7 @@ func (a *crashAnalysis) isAccessFault() bool {
 	return false
 }
 
-// isIntDivide tells whether the system says that a division failed.
+// isIntDivide reports whether the system says that a division failed.
 func (a *crashAnalysis) isIntDivide() bool {
 	c := a.d.Crash
 	switch {
@@ -96,8 +94,7 @@ func (a *crashAnalysis) isIntDivide() bool {
 	return a.linux() && c.Code == sigFPE && c.Flags == fpeIntDivide
 }
 
-// isPrivileged tells whether the system says that the instruction is for the
-// kernel.
+// isPrivileged reports whether the system says that the instruction is for the kernel.
 func (a *crashAnalysis) isPrivileged() bool {
 	c := a.d.Crash
 	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
@@ -105,8 +102,7 @@ func (a *crashAnalysis) isPrivileged() bool {
 
 func (a *crashAnalysis) known() bool { return a.in != nil && a.in.Known }
 
-// isCanonical tells whether an address of amd64 has all bits above the 47th
-// equal to it.
+// isCanonical reports whether all bits of an amd64 address above the 47th are equal to it.
 func isCanonical(addr uint64) bool { return uint64(int64(addr<<16)>>16) == addr }
 
 // nonCanonical returns the address that was accessed and is not canonical, for
@@ -140,8 +136,8 @@ func (a *crashAnalysis) nullOffset() (uint64, bool) {
 	return 0, false
 }
 
-// at tells whether the address of the crash is in what was accessed. Of arm64
-// the uppermost byte is a tag, which systems leave out.
+// at reports whether the address of the crash is in what was accessed. On arm64 the uppermost byte
+// is a tag, which systems leave out.
 func (a *crashAnalysis) at(access *Access) bool {
 	addr, b := a.d.Crash.Address, *access
 	if a.d.Arch == arch.ARM64 {
@@ -164,8 +160,7 @@ func (a *crashAnalysis) mapping(addr uint64) int {
 // maxGuard is the most bytes of a mapping that is taken for a guard of others.
 const maxGuard = 1 << 15
 
-// isGuardPage tells whether an address is in a small mapping without access
-// beside one with it.
+// isGuardPage reports whether an address is in a small mapping without access beside one with it.
 func (a *crashAnalysis) isGuardPage(addr uint64) bool {
 	i := a.mapping(addr)
 	if i < 0 {
@@ -198,8 +193,8 @@ func (a *crashAnalysis) inconsistencies() (all []string) {
 	return all
 }
 
-// falseGPFault tells whether nothing of the instruction could have been a
-// general protection fault.
+// falseGPFault reports whether nothing in the instruction could have been a general protection
+// fault.
 func (a *crashAnalysis) falseGPFault() bool {
 	if !a.known() || !a.isGPFault() || a.in.privileged {
 		return false
@@ -214,8 +209,8 @@ func (a *crashAnalysis) falseGPFault() bool {
 	return !found
 }
 
-// allowed tells whether the process might access what it is said not to. Of
-// Linux, that must be what the system said: a mapping may have come since.
+// allowed reports whether the mappings allow the access that failed. On Linux the system must have
+// said so: a mapping may have come since.
 func (a *crashAnalysis) allowed() bool {
 	c := a.d.Crash
 	i := -1
@@ -238,8 +233,7 @@ func (a *crashAnalysis) allowed() bool {
 	return m.Read && m.Write
 }
 
-// elsewhere tells whether the instruction does not access the address of the
-// crash.
+// elsewhere reports whether the instruction does not access the address of the crash.
 func (a *crashAnalysis) elsewhere() bool {
 	if !a.known() || !a.isAccessFault() {
 		return false

@@ -158,7 +158,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// An access of a small mapping without access beside one with it is told.
+// An access to a small mapping without access beside one with it is reported.
 func TestGuardPage(t *testing.T) {
 	for addr, want := range map[uint64]bool{0x4ff8: true, 0x5008: false, 0x3ff8: false} {
 		d := crashed(t, arch.X86_64, dump.Linux, "488907", dump.Crash{Code: 11, Flags: 2, Address: addr, HasAddress: true}, map[string]uint64{"$rdi": addr})
@@ -214,7 +214,7 @@ func TestCrashWithout(t *testing.T) {
 		d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11, Flags: 1, Address: 0x20, HasAddress: true}, map[string]uint64{"$rdi": 0x20})
 		change(d)
 		info := crashDocument(t, d).CrashInfo
-		if told := name == "maps"; (info.MemoryAccesses != nil) != told {
+		if operandsGiven := name == "maps"; (info.MemoryAccesses != nil) != operandsGiven {
 			t.Errorf("without %s: %+v", name, info.MemoryAccesses)
 		}
 		if name == "maps" && info.PossibleBitFlips != nil {

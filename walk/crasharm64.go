@@ -80,7 +80,7 @@ func (a *a64) add(offset int64, size uint64, kind AccessKind) {
 	a.in.Accesses = append(a.in.Accesses, Access{Addr: base + uint64(offset), Size: size, Kind: kind, NullBase: base == 0})
 }
 
-// accesses tells what memory the instruction accesses.
+// accesses sets the memory that the instruction accesses.
 func (a *a64) accesses() {
 	switch op := a.bits(28, 25); {
 	case op&5 == 4: // x1x0
@@ -197,7 +197,7 @@ func (a *a64) single() {
 	}
 }
 
-// isPrefetch tells whether a load of a register is a prefetch.
+// isPrefetch reports whether a load of a register is a prefetch.
 func (a *a64) isPrefetch() bool {
 	return a.bits(31, 30) == 3 && a.bits(23, 22) == 2 && !a.bit(26)
 }
@@ -273,8 +273,7 @@ func (a *a64) structures() {
 	a.add(0, size, accessKind(a.bit(22)))
 }
 
-// target tells where an indirect branch goes: not for those that authenticate
-// the address.
+// target sets where an indirect branch goes, except for those that authenticate the address.
 func (a *a64) target() {
 	if a.w&0xff9ffc1f == 0xd61f0000 && a.bits(22, 21) != 3 { // BR, BLR, RET
 		a.in.Target, a.in.HasTarget = a.general(a.bits(9, 5), false)

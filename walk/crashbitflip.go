@@ -7,10 +7,9 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// DocBitFlip is an address that differs by one bit from that of the crash, or
-// from a register's that took part in it, and that the process could access: an
-// error of the machine's memory may have changed it. It is looked for on 64-bit
-// CPUs, and where the dump tells the process's mappings.
+// DocBitFlip is an address that differs by one bit from that of the crash, or from a register's
+// that took part in it, and that the process could access: an error of the machine's memory may
+// have changed it. It is looked for on 64-bit CPUs, and where the dump has the process's mappings.
 type DocBitFlip struct {
 	Address        string     `json:"address"`
 	Confidence     float32    `json:"confidence"` // 0 to 1
@@ -98,7 +97,7 @@ func (f *flipper) try(addr uint64, register *string) {
 	}
 }
 
-// reachable tells whether the process may access an address as it tried to.
+// reachable reports whether the process may access an address as it tried to.
 func (f *flipper) reachable(addr uint64) bool {
 	i := f.a.mapping(addr)
 	if i < 0 {

@@ -339,9 +339,9 @@ func (c *crashTest) stack(s *Stack, want []gdbFrame, title string) {
 	}
 }
 
-// isTailCall tells whether gdb made up a frame for a function that ended in a
-// jump to another: it knows from DW_TAG_call_site what no symbol file has, and
-// that is not on the stack. Its address is behind the jump.
+// isTailCall reports whether gdb made up a frame for a function that ended in a jump to another.
+// gdb knows it from DW_TAG_call_site; no symbol file has it, and it is not on the stack. Its
+// address is behind the jump.
 func (c *crashTest) isTailCall(pc uint64) bool {
 	i := c.r.Dump.ModuleAt(pc)
 	if i < 0 {

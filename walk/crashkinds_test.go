@@ -20,9 +20,9 @@ var (
 	number   = regexp.MustCompile(`0x[0-9a-f]+`)
 )
 
-// mca asks llvm-mca whether instructions load and store. Those that it does not
-// know are left out: told has the places of the others.
-func mca(t *testing.T, lines []string) (told []int, load, store []bool) {
+// mca asks llvm-mca whether instructions load and store. known has the places of those that it
+// knows; the others are left out.
+func mca(t *testing.T, lines []string) (known []int, load, store []bool) {
 	t.Helper()
 	skip := map[int]bool{}
 	for range 20 {
@@ -52,7 +52,7 @@ func mca(t *testing.T, lines []string) (told []int, load, store []bool) {
 		}
 		for i := range lines {
 			if !skip[i] {
-				told = append(told, i)
+				known = append(known, i)
 			}
 		}
 		for line := range strings.SplitSeq(string(out), "\n") {
@@ -60,10 +60,10 @@ func mca(t *testing.T, lines []string) (told []int, load, store []bool) {
 				load, store = append(load, strings.Contains(m[1], "*")), append(store, strings.Contains(m[2], "*"))
 			}
 		}
-		if len(load) != len(told) {
-			t.Fatalf("llvm-mca tells of %d instructions, want %d", len(load), len(told))
+		if len(load) != len(known) {
+			t.Fatalf("llvm-mca knows %d instructions, want %d", len(load), len(known))
 		}
-		return told, load, store
+		return known, load, store
 	}
 	t.Fatal("llvm-mca finds errors without an end")
 	return nil, nil, nil
@@ -100,9 +100,9 @@ func TestOracleX86Kinds(t *testing.T) {
 			}
 		}, testenv.Tool(t, "objdump"), "-M", "intel", "--insn-width=16")
 	}
-	told, load, store := mca(t, lines)
+	known, load, store := mca(t, lines)
 	ruled := 0
-	for k, i := range told {
+	for k, i := range known {
 		want := UnknownAccess
 		if load[k] {
 			want |= ReadAccess
@@ -121,14 +121,14 @@ func TestOracleX86Kinds(t *testing.T) {
 	if ruled > 24 {
 		t.Errorf("%d forms by the rule", ruled)
 	}
-	t.Logf("%d kinds of instructions, of which llvm-mca knows %d, %d by the rule", len(lines), len(told), ruled)
+	t.Logf("%d kinds of instructions, of which llvm-mca knows %d, %d by the rule", len(lines), len(known), ruled)
 }
 
 // notInMCA are prefixes that objdump shows as instructions, and instructions
 // of which llvm-mca knows no more than that they have effects.
 var notInMCA = regexp.MustCompile(`^([c-gs]s|addr32|(stos|movs|outs|lods|scas|ins|cmps))$`)
 
-// kindRules are where llvm-mca tells otherwise: it counts the word of the stack
-// as well, and of instructions that save or load states, or are for systems,
-// it knows less. At most 24 forms of the libraries.
+// kindRules match instructions that llvm-mca treats differently. It counts the word of the stack as
+// well, and knows less about instructions that save or load states, or are for systems. At most 24
+// forms occur in the libraries.
 var kindRules = regexp.MustCompile(`^(push|pop|fnstenv|fldenv|v?ldmxcsr|fnstsw|sgdt|sidt|sldt|str|fnsave|frstor|fbld|fbstp|lsl|lar|clflush) `)

@@ -187,8 +187,8 @@ func intelStack(c *dump.Context, d disassembled) []Access {
 // Their documents have neither a text nor accesses.
 var decoderLacks = regexp.MustCompile(`^(rdpkru|wrpkru|vzeroall|vzeroupper|vfn?m(add|sub)(sd|ss|pd|ps))$`)
 
-// Every instruction of the C and the mathematical library is decoded to the
-// length, and accesses the address and the bytes, that objdump's operands tell.
+// Every instruction of the C and the mathematical library is decoded to the length that objdump
+// prints, and accesses the address and the bytes of objdump's operands.
 func TestOracleX86Operands(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {
@@ -227,9 +227,9 @@ func TestOracleX86Operands(t *testing.T) {
 			accesses += len(want)
 			switch {
 			case !in.Known && known:
-				o.add("accesses are not told: "+d.name, d)
+				o.add("accesses are not known: "+d.name, d)
 			case in.Known && !known:
-				o.add("accesses are told: "+d.name, d)
+				o.add("accesses are known: "+d.name, d)
 			case in.Known && !sameAccesses(want, got):
 				o.add(fmt.Sprintf("%s differs, as %v from %v", d.name, got, want), d)
 			}

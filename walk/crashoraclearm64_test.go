@@ -119,9 +119,8 @@ func armSize(d disassembled) uint64 {
 	return n * map[byte]uint64{'b': 1, 'h': 2, 's': 4, 'w': 4, 'd': 8, 'x': 8, 'q': 16}[names[0][0]]
 }
 
-// Every instruction of the C and the mathematical library and the loader for
-// arm64 accesses what llvm's operands tell; those of SVE and of tags are not
-// told.
+// Every instruction of the C and the mathematical library and the loader for arm64 accesses what
+// llvm's operands say. Those of SVE and of tags are left out.
 func TestOracleARM64Operands(t *testing.T) {
 	testenv.Oracle(t)
 	context := anyContext(arch.ARM64)
@@ -147,7 +146,7 @@ func TestOracleARM64Operands(t *testing.T) {
 			}
 			if armTags.MatchString(d.name) || armMemOp.MatchString(d.name) && armSVE.MatchString(d.values) {
 				if in.Known {
-					o.add(d.name+" is told", d)
+					o.add(d.name+" is known", d)
 				}
 				return
 			}

@@ -46,7 +46,7 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	return x.in
 }
 
-// movesSystem tells whether it is a MOV of a segment's or the system's register.
+// movesSystem reports whether it is a MOV of a segment register or a system register.
 func (x *x86Inst) movesSystem() bool {
 	for _, arg := range x.Args {
 		if r, ok := arg.(x86asm.Reg); ok && x.Op == x86asm.MOV && r >= x86asm.ES {
@@ -65,9 +65,9 @@ func endBranch(code []byte) string {
 	return map[byte]string{0xfa: "endbr64", 0xfb: "endbr32"}[code[3]]
 }
 
-// accesses tells what memory the instruction accesses.
+// accesses sets the memory that the instruction accesses.
 func (x *x86Inst) accesses() {
-	if x86Untold[x.Op] {
+	if x86Unlisted[x.Op] {
 		x.in.Known = false
 		return
 	}
@@ -122,7 +122,7 @@ func (x *x86Inst) kind(i int) AccessKind {
 	return UnknownAccess
 }
 
-// isVEX tells whether the instruction is one of AVX.
+// isVEX reports whether the instruction belongs to AVX.
 func (x *x86Inst) isVEX() bool { return x.vexPlace() >= 0 }
 
 // vexPlace is the place of the prefix of AVX in the code, -1 without.
@@ -135,9 +135,9 @@ func (x *x86Inst) vexPlace() int {
 	return -1
 }
 
-// isRelative tells whether the address of an instruction of AVX is relative to
-// the next instruction: the decoder does not tell it. The byte behind prefix
-// and opcode has a mode of 0 and register 5 then.
+// isRelative reports whether the address of an AVX instruction is relative to the next instruction,
+// which the decoder does not say. The byte behind prefix and opcode has a mode of 0 and register 5
+// then.
 func (x *x86Inst) isRelative() bool {
 	i := x.vexPlace()
 	if i < 0 || x.mode != 64 {
@@ -173,7 +173,7 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	}
 	bits := x.AddrSize
 	if bits == 0 {
-		bits = x.mode // the decoder does not tell it of AVX
+		bits = x.mode // the decoder does not know it for AVX
 		if x.hasPrefix(x86asm.PrefixAddrSize) {
 			bits /= 2
 		}
@@ -214,8 +214,7 @@ func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
 	return uint64(int64(int32(m.Disp)))
 }
 
-// segment is the base of the segment, which is not 0 of FS and GS. Few dumps
-// tell it.
+// segment is the base of the segment, which is not 0 for FS and GS. Few dumps have it.
 func (x *x86Inst) segment() (uint64, bool) {
 	for _, seg := range []struct {
 		prefix x86asm.Prefix
@@ -268,7 +267,7 @@ func (x *x86Inst) general(n int) (uint64, bool) {
 	return x.reg("$r" + x86Names[n])
 }
 
-// repeatsNever tells whether it is a repeated instruction whose count is 0.
+// repeatsNever reports whether it is a repeated instruction whose count is 0.
 func (x *x86Inst) repeatsNever() bool {
 	if x86StringSize[x.Op] == 0 || !x.hasPrefix(x86asm.PrefixREP) && !x.hasPrefix(x86asm.PrefixREPN) {
 		return false
@@ -277,7 +276,7 @@ func (x *x86Inst) repeatsNever() bool {
 	return ok && count == 0
 }
 
-// stack tells what is accessed of the stack by instructions that do not name it.
+// stack sets what instructions access on the stack without naming it.
 func (x *x86Inst) stack() {
 	word := uint64(x.mode / 8)
 	if x.DataSize == 16 && x.hasPrefix(x86asm.PrefixDataSize) && x86Pushes[x.Op]+x86Pops[x.Op] == stackSized {
@@ -304,7 +303,7 @@ func (x *x86Inst) stack() {
 	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: word, Kind: kind, NullBase: sp == 0})
 }
 
-// target tells where an indirect branch goes.
+// target sets where an indirect branch goes.
 func (x *x86Inst) target() {
 	switch {
 	case x.Op == x86asm.RET:

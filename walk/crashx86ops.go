@@ -57,9 +57,9 @@ func set(ops ...x86asm.Op) map[x86asm.Op]bool {
 var x86NoAccess = set(x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2,
 	x86asm.PREFETCHW, x86asm.INVLPG, x86asm.UD0, x86asm.UD1, x86asm.UD2)
 
-// x86Untold access more or other memory than their operands say, or memory of
+// x86Unlisted access more or other memory than their operands say, or memory of
 // the system's.
-var x86Untold = set(x86asm.BOUND, x86asm.ENTER, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD,
+var x86Unlisted = set(x86asm.BOUND, x86asm.ENTER, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD,
 	x86asm.IRETQ, x86asm.LCALL, x86asm.LDS, x86asm.LES, x86asm.LFS, x86asm.LGS, x86asm.LJMP, x86asm.LRET, x86asm.LSS,
 	x86asm.MASKMOVDQU, x86asm.MASKMOVQ, x86asm.MONITOR, x86asm.POPA, x86asm.POPAD, x86asm.PUSHA, x86asm.PUSHAD, x86asm.RSM,
 	x86asm.XLATB)
@@ -85,7 +85,7 @@ var x86StringSize = map[x86asm.Op]uint64{
 	x86asm.SCASQ: 8, x86asm.STOSB: 1, x86asm.STOSW: 2, x86asm.STOSD: 4, x86asm.STOSQ: 8,
 }
 
-// x86TenBytes have an operand of 10 bytes, of which the decoder tells no size.
+// x86TenBytes have an operand of 10 bytes, for which the decoder gives no size.
 var x86TenBytes = set(x86asm.FLD, x86asm.FSTP, x86asm.FBLD, x86asm.FBSTP)
 
 // x86Privileged fault outside of the kernel, always or by their operands, or as

@@ -5,8 +5,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Trust tells how sure a frame is, from the least to the most. The names are
-// those of rust-minidump's output.
+// Trust says how reliably a frame was found, from the least to the most. The names are those of
+// rust-minidump's output.
 type Trust uint8
 
 // The trusts.
@@ -155,7 +155,7 @@ var endNames = [...]string{
 // String is the name in machine-readable output.
 func (e End) String() string { return endNames[e] }
 
-// Clean tells whether the walk came to the end of the stack, or was not wanted.
+// Clean reports whether the walk came to the end of the stack, or was not wanted.
 func (e End) Clean() bool { return e <= EndZero || e == EndWriter }
 
 // Stack is the frames of a thread, the topmost first.
@@ -175,7 +175,7 @@ type Result struct {
 	Modules []Symbols // of Dump.Modules; those of modules that no stack goes through are not looked for
 }
 
-// OnStacks tells of each of Modules whether a frame is in it.
+// OnStacks returns, for each of Modules, whether a frame is in it.
 func (r *Result) OnStacks() []bool {
 	on := make([]bool, len(r.Modules))
 	for i := range r.Stacks {

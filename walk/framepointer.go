@@ -18,8 +18,8 @@ type layout struct {
 	// hasLeaf.
 	leaf, leafSP int
 	hasLeaf      bool
-	// often says that compilers use the register for other values where they are
-	// not told to keep a frame pointer: it takes both signs to believe a record.
+	// often says that compilers use the register for other values unless an option keeps the frame
+	// pointer: it takes both signs to believe a record.
 	often bool
 
 	base cfi.Reg // reg
@@ -113,8 +113,8 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// chainEnds tells whether the frame pointer is 0, as the code with which programs
-// and threads begin sets it for us.
+// chainEnds reports whether the frame pointer is 0, as the code with which programs and threads
+// begin leaves it.
 func (u *unwinder) chainEnds(list []layout) bool {
 	known := false
 	for i := range list {
@@ -140,10 +140,9 @@ func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 	return best, ok
 }
 
-// readRecord reads a record and tells whether it may be one. One sign is enough
-// at first, that the next frame pointer leads on or that the return address is
-// one: code that was made at run time is in no module, and the program's first
-// function leaves in the frame pointer what it likes.
+// readRecord reads a record and reports whether it may be one. One sign is enough at first: that
+// the next frame pointer leads on, or that the return address is one. Code that was made at run
+// time is in no module, and the program's first function leaves anything in the frame pointer.
 func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 	fp, ok := u.in.Get(l.base)
 	if !ok {
@@ -179,8 +178,8 @@ func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 	return r, true
 }
 
-// isFramePointer tells whether a value may be the frame pointer of a function
-// whose stack pointer is sp.
+// isFramePointer reports whether a value may be the frame pointer of a function whose stack pointer
+// is sp.
 func (u *unwinder) isFramePointer(fp, sp uint64) bool {
 	if fp < sp || fp%uint64(u.cpu.arch.PtrSize) != 0 {
 		return false
@@ -189,7 +188,7 @@ func (u *unwinder) isFramePointer(fp, sp uint64) bool {
 	return ok
 }
 
-// isAddress tells whether a value may be an address of code at all.
+// isAddress reports whether a value may be an address of code at all.
 func (u *unwinder) isAddress(pc uint64) bool {
 	return pc >= firstPage && pc%u.cpu.align == 0 && u.isCanonical(pc)
 }

@@ -39,8 +39,8 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	return slices.Clone(data)
 }
 
-// InDump tells whether a module's file is in the dump itself, so that nothing else is
-// needed for its symbols: it is the vdso's, mostly.
+// InDump reports whether a module's file is in the dump itself, as the vdso's mostly is, so that
+// nothing else is needed for its symbols.
 func InDump(d *dump.Dump, m *dump.Module) bool { return imageOf(d, m) != nil }
 
 func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
@@ -54,9 +54,9 @@ func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
 	return f
 }
 
-// isFlat tells whether the offsets of a file are those of its memory, and the
-// process could not write there: behind what it may write the kernel puts zeros
-// up to the end of the page, over whatever the file has there.
+// isFlat reports whether the offsets of a file are those of its memory, and the process could not
+// write there. Behind writable data the kernel puts zeros up to the end of the page, over whatever
+// the file has there.
 func isFlat(f *elfobj.File) bool {
 	base, loads := f.HeaderAddr(), 0
 	for _, p := range f.Segments {

@@ -9,10 +9,10 @@ import (
 const DocumentSchema = 1
 
 // Document is the walk of a dump in the schema that rust-minidump publishes
-// (minidump-processor/json-schema.md), with the keys and their order of its
-// output: consumers of one read the other. Every key is always there, null
-// where the value is not known. Addresses are texts in hexadecimal, padded to
-// the process's words. What the schema does not have is under keys "symtool".
+// (minidump-processor/json-schema.md), with the keys and their order of its output: consumers of
+// one read the other. Every key is always there, null where the value is not known. Addresses are
+// texts in hexadecimal, padded to the process's words. What the schema does not have is under keys
+// "symtool".
 //
 // Where we differ:
 //   - modules and unloaded modules are in the order of their addresses, and
@@ -28,9 +28,8 @@ const DocumentSchema = 1
 //   - function_offset and the like are of the same instruction, but behind a
 //     signal handler, where that is the one that was interrupted.
 //
-// Null in every document, since no reader of ours keeps what they tell:
-// cert_subject, handles, mac_boot_args, mac_crash_info, proc_limits,
-// soft_errors, symbol_url.
+// Null in every document, since none of our readers keeps their values: cert_subject, handles,
+// mac_boot_args, mac_crash_info, proc_limits, soft_errors, symbol_url.
 type Document struct {
 	CrashInfo      DocCrash           `json:"crash_info"`
 	CrashingThread *DocCrashingThread `json:"crashing_thread"` // null without a crash and without a thread that asked for the dump
@@ -42,8 +41,7 @@ type Document struct {
 	MacCrashInfo        null        `json:"mac_crash_info"`
 	MainModule          *int        `json:"main_module"` // place in modules
 	Modules             []DocModule `json:"modules"`
-	// ModulesContainsCertInfo is false: certificates are told by Mozilla's crash
-	// reports, and not by dumps.
+	// ModulesContainsCertInfo is false: certificates are in Mozilla's crash reports, not in dumps.
 	ModulesContainsCertInfo bool                `json:"modules_contains_cert_info"`
 	PID                     *uint32             `json:"pid"`
 	ProcLimits              null                `json:"proc_limits"`
@@ -62,7 +60,7 @@ type null struct{}
 
 func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// DocExtra is what we tell of a dump beside the schema.
+// DocExtra is what we add to the schema about a dump.
 type DocExtra struct {
 	Crash    *DocCrashExtra `json:"crash"`    // null where the instruction could not be read
 	Dump     string         `json:"dump"`     // where it was
@@ -74,7 +72,7 @@ type DocExtra struct {
 	Version  string         `json:"version"`  // of symtool
 }
 
-// DocumentOptions says what a Document tells.
+// DocumentOptions says what a Document contains.
 type DocumentOptions struct {
 	Dump    string // name of the dump
 	Version string // of symtool

@@ -13,7 +13,7 @@ import (
 // it, for other CPUs than x86, amd64 and arm64, and where the dump lacks a
 // register that it needs.
 type DocCrash struct {
-	Address         *string      `json:"address"` // null where the dump tells none
+	Address         *string      `json:"address"` // null where the dump has none
 	AdjustedAddress *DocAdjusted `json:"adjusted_address"`
 	// Assertion is Microsoft's C library's, which has failed.
 	Assertion *string `json:"assertion"`
@@ -28,7 +28,7 @@ type DocCrash struct {
 	Type                     *string      `json:"type"`
 }
 
-// DocAdjusted is an address that tells more than that of the crash.
+// DocAdjusted is an address that explains more than that of the crash.
 type DocAdjusted struct {
 	Address string `json:"address,omitempty"` // non-canonical: that was accessed
 	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
@@ -49,14 +49,13 @@ type DocAccess struct {
 	Size              *uint64 `json:"size"` // bytes
 }
 
-// DocCrashExtra is what we tell of the instruction beside the schema.
+// DocCrashExtra is what we add to the schema about the instruction.
 type DocCrashExtra struct {
 	Code   string `json:"code"`   // its bytes, in hexadecimal
 	Source string `json:"source"` // where they are from: "dump" or "binary"
 }
 
-// crash tells of the crash; stack is the place in Result.Stacks of its thread,
-// or -1.
+// crash describes the crash. stack is the place of its thread in Result.Stacks, or -1.
 func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
 	doc := DocCrash{Assertion: assertion(m.d.Assertion), CrashInconsistencies: []string{}}
 	if stack >= 0 {

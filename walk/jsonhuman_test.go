@@ -66,7 +66,7 @@ func parseHuman(text string) humanText {
 	return h
 }
 
-// humanFrames are the frames of a thread as rust-minidump would tell them.
+// humanFrames are the frames of a thread as rust-minidump would print them.
 func humanFrames(t *testing.T, doc *Document, s *Stack, frames DocFrames) (all []humanFrame) {
 	t.Helper()
 	base := func(path *string) string { return (*path)[strings.LastIndexAny(*path, `/\`)+1:] }
@@ -196,8 +196,8 @@ func humanModules(d *dump.Dump) (lines []string) {
 	return lines
 }
 
-// A frame without a module tells the modules that were there before, as in the
-// dump that rust-minidump's test makes.
+// A frame without a module names the modules that were there before, as in the dump that
+// rust-minidump's test makes.
 func TestPeerUnloaded(t *testing.T) {
 	want := parseHuman(string(peerText(t, "human-unloaded.txt")))
 	d := &dump.Dump{Arch: arch.X86, Main: -1}

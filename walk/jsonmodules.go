@@ -19,7 +19,7 @@ type DocModule struct {
 	Version        *string        `json:"version"`
 }
 
-// DocModuleExtra is what we tell of a module beside the schema.
+// DocModuleExtra is what we add to the schema about a module.
 type DocModuleExtra struct {
 	Binary bool     `json:"binary"` // the symbols are those of the binary
 	Error  *string  `json:"error"`  // why symbols that are there are not used
@@ -78,8 +78,8 @@ func (m *documentMaker) unloaded() []DocUnloadedModule {
 	return all
 }
 
-// Looked tells whether symbols were looked for: somebody asked, and there was a
-// place to look at.
+// Looked reports whether symbols were looked for: they were wanted, and there was a place to look
+// at.
 func (s *Symbols) Looked() bool {
 	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
 }

@@ -13,7 +13,7 @@ import (
 // DocSystem is the machine and its system.
 type DocSystem struct {
 	CPUArch *string `json:"cpu_arch"`
-	// CPUCount is as the dump tells it, null for 0.
+	// CPUCount is the dump's count, null for 0.
 	CPUCount            *int    `json:"cpu_count"`
 	CPUInfo             *string `json:"cpu_info"`
 	CPUMicrocodeVersion *string `json:"cpu_microcode_version"` // of /proc/cpuinfo

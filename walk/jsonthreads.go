@@ -32,7 +32,7 @@ type DocCrashingThread struct {
 	ThreadsIndex int `json:"threads_index"`
 }
 
-// DocThreadExtra is what we tell of a thread beside the schema.
+// DocThreadExtra is what we add to the schema about a thread.
 type DocThreadExtra struct {
 	Clean bool     `json:"clean"` // the walk came to the end of the stack
 	End   string   `json:"end"`   // why it ended: a name of End
@@ -98,7 +98,7 @@ type DocFrame struct {
 	UnloadedModules []DocUnloadedAt `json:"unloaded_modules"`
 }
 
-// DocFrameExtra is what we tell of a frame beside the schema.
+// DocFrameExtra is what we add to the schema about a frame.
 type DocFrameExtra struct {
 	// FunctionGuessed says that the function is the nearest PUBLIC in front of the
 	// instruction, and may have ended before it: see resolve.Resolver.Nearest.

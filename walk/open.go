@@ -48,8 +48,8 @@ func Formats() (names []string) {
 	return names
 }
 
-// FormatOf is the name of the format of a file, also of a compressed one; "" if
-// it is no dump, or cannot be read, of which Open tells more.
+// FormatOf is the name of a file's format, also of a compressed file. It is "" if the file is not a
+// dump or cannot be read; Open returns the reason.
 func FormatOf(path string) string {
 	f, _, err := openRegular(path)
 	if err != nil {
@@ -83,8 +83,7 @@ func OtherFormat(format string) string {
 	return ""
 }
 
-// Write writes a dump in a format. The problems tell what the format has no
-// place for.
+// Write writes a dump in a format. The problems list what the format has no place for.
 func Write(w io.Writer, format string, d *dump.Dump) ([]bin.Problem, error) {
 	for i := range formats {
 		if formats[i].name == format {
@@ -123,7 +122,7 @@ func Open(path string, o Options) (*dump.Dump, io.Closer, error) { return openAs
 func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	c, err := load(path, o)
 	if err != nil {
-		return nil, nil, bareError(name, err)
+		return nil, nil, withPath(name, err)
 	}
 	if o.Core.ReadFile == nil {
 		o.Core.ReadFile = c.open
@@ -135,7 +134,7 @@ func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	}
 	d.Size = c.size
 	if c.broken != nil {
-		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: bareError(name, c.broken)})
+		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
 	}
 	return d, c, nil
 }
@@ -145,7 +144,7 @@ func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := mappingFault(recover()); fault != nil {
-			d, err = nil, bareError(path, fault)
+			d, err = nil, withPath(path, fault)
 		}
 	}()
 	head := data[:min(len(data), sniffSize)]
@@ -157,8 +156,8 @@ func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	return nil, &bin.Error{File: path, Msg: "not a dump that symtool reads: want " + formatNames()}
 }
 
-// mappingFault is the error of a fault in mapped memory, as SetPanicOnFault tells it;
-// nil without a panic. Other panics go on.
+// mappingFault is the error of a fault in mapped memory that SetPanicOnFault turned into panic p;
+// nil if p is nil. Other panics go on.
 func mappingFault(p any) error {
 	if p == nil {
 		return nil
@@ -178,8 +177,8 @@ func formatNames() string {
 	return text + "any of them as it is or in gzip"
 }
 
-// bareError gives an error the path, once.
-func bareError(path string, err error) error {
+// withPath adds the path to an error that does not name it yet.
+func withPath(path string, err error) error {
 	var pathErr *os.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
@@ -236,15 +235,15 @@ func load(path string, o Options) (*contents, error) {
 	return hold(f, size)
 }
 
-// isGzip tells whether a file is compressed with gzip. One that cannot be read is
-// not, which is told by what reads it then.
+// isGzip reports whether a file is compressed with gzip. A file that cannot be read is not;
+// whatever reads it next returns the error.
 func isGzip(f *os.File) bool {
 	magic := make([]byte, 2)
 	_, err := f.ReadAt(magic, 0)
 	return err == nil && string(magic) == "\x1f\x8b"
 }
 
-// openRegular opens a file and tells its size. Anything else is refused before it
+// openRegular opens a file and returns its size. Anything but a regular file is refused before it
 // is opened: a named pipe would block.
 func openRegular(path string) (*os.File, int64, error) {
 	st, err := os.Stat(path)

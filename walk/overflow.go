@@ -30,8 +30,8 @@ const (
 	maxGuards = 4
 )
 
-// noteStack tells what is wrong with the stack itself: that it has overflowed,
-// that the stack pointer is in that of another thread, or nowhere.
+// noteStack notes what is wrong with the stack itself: that it has overflowed, that the stack
+// pointer is in that of another thread, or nowhere.
 func (u *unwinder) noteStack() {
 	if what := u.overflow(); what != "" {
 		u.stack.Notes = append(u.stack.Notes, what)
@@ -83,8 +83,8 @@ func (u *unwinder) overflow() string {
 	return text
 }
 
-// overflowCode tells whether a crash is the overflow of a stack by its code, or
-// may be one.
+// overflowCode reports whether the code of a crash means that a stack has overflowed, or may mean
+// it.
 func (u *unwinder) overflowCode(c *dump.Crash) (sure, possible bool) {
 	switch u.d.System.OS {
 	case dump.Windows:
@@ -97,8 +97,8 @@ func (u *unwinder) overflowCode(c *dump.Crash) (sure, possible bool) {
 	return false, false
 }
 
-// overran tells whether a fault was below the stack, where nothing may be
-// written, and near the stack pointer.
+// overran reports whether a fault was below the stack, where nothing may be written, and near the
+// stack pointer.
 func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	sp := u.frame.SP
 	fault := c.Address

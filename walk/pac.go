@@ -20,11 +20,10 @@ var cleaners = map[*arch.Arch]func(*unwinder, uint64) uint64{
 
 func withoutISABit(_ *unwinder, pc uint64) uint64 { return pc &^ 1 }
 
-// stripPAC takes the code of pointer authentication out of an address of arm64.
-// It is in bits 54 and below, down to the size of the address space, and in 63
-// to 56 where the top byte is not ignored; bit 55 tells the user's half of the
-// address space, in which all others are 0, from the kernel's (Arm Architecture
-// Reference Manual, D8.10).
+// stripPAC removes the pointer authentication code from an address of arm64. It is in bits 54 and
+// below, down to the size of the address space, and in 63 to 56 where the top byte is not ignored.
+// Bit 55 separates the user's half of the address space, in which all others are 0, from the
+// kernel's (Arm Architecture Reference Manual, D8.10).
 func stripPAC(u *unwinder, pc uint64) uint64 {
 	if u.pac == 0 {
 		u.pac = addressMask(u.d)
@@ -43,10 +42,9 @@ const (
 	unknownBits = 47
 )
 
-// addressMask has the bits that addresses of the process use, as far as the
-// highest address in the dump tells. Breakpad takes that of the highest module,
-// rust-minidump 47 bits or more; stacks and mappings tell more, as Linux has
-// stacks on top.
+// addressMask has the bits that addresses of the process use, as far as the highest address in the
+// dump shows. Breakpad takes that of the highest module, rust-minidump 47 bits or more. Stacks and
+// mappings show more, as Linux has stacks on top.
 func addressMask(d *dump.Dump) uint64 {
 	least := leastBits
 	switch d.System.OS {

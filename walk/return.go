@@ -47,10 +47,9 @@ func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	return found
 }
 
-// isFresh tells whether what is in the link register is the frame's own return
-// address. Behind a call the register leads into the function that made it:
-// that tells a function that has called from one that has not. On ARM it is
-// another function as often, as functions return by loading pc.
+// isFresh reports whether the link register still holds the frame's own return address. Behind a
+// call the register leads into the function that made it, so a function that has made a call is
+// recognised. On ARM it leads to another function as often, as functions return by loading pc.
 func (u *unwinder) isFresh(pc uint64) bool {
 	if !u.isCode(u.frame.PC) || u.frame.PC == u.frame.Start {
 		return true
@@ -60,14 +59,14 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	}
 	r, hasRecord := u.bestRecord(u.layoutsOf())
 	if hasRecord && r.pc == pc {
-		return false // the frame pointer is set up, and tells more
+		return false // the frame pointer is set up, and shows more
 	}
 	module := u.d.ModuleAt(pc - u.cpu.call)
 	if module != u.frame.Module {
 		return true
 	}
 	if u.frame.Start == 0 {
-		return !hasRecord // no symbols tell functions apart
+		return !hasRecord // no symbols show where functions begin
 	}
 	return u.startOf(module, pc-u.cpu.call) != u.frame.Start
 }
@@ -102,9 +101,9 @@ func (u *unwinder) leafRecord(sp uint64) uint64 {
 	return sp
 }
 
-// isLeafRecord tells whether the frame pointer leads to the record of a function
-// that calls no other: where others have the return address, it has the caller's
-// frame pointer, which leads to a whole record.
+// isLeafRecord reports whether the frame pointer leads to the record of a function that calls no
+// other: where others have the return address, it has the caller's frame pointer, which leads to a
+// whole record.
 func (u *unwinder) isLeafRecord(l *layout) bool {
 	fp, ok := u.in.Get(l.base)
 	if !l.hasLeaf || !ok || fp%uint64(u.cpu.arch.PtrSize) != 0 || fp < u.frame.SP {
@@ -147,8 +146,8 @@ func (u *unwinder) keepSaved() {
 	}
 }
 
-// isExecutable tells whether the dump says that there is code at an address, as
-// of a program that makes its own.
+// isExecutable reports whether the dump says that there is code at an address, as for a program
+// that makes its own.
 func (u *unwinder) isExecutable(addr uint64) bool {
 	m := u.d.MappingAt(addr)
 	return m != nil && m.Exec

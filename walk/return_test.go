@@ -134,9 +134,8 @@ func TestReturnOfMappedCode(t *testing.T) {
 	a.want(s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
 }
 
-// With back chains, a function that calls no other may have a frame or none, and
-// may have saved its return address all the same: its caller's stack pointer is
-// told by what the chain leads to.
+// With back chains, a function that calls no other may or may not have a frame, and may have saved
+// its return address all the same. Its caller's stack pointer is found through the chain.
 func TestLeafChain(t *testing.T) {
 	for cpu, words := range backChains {
 		pad := words - 1

@@ -141,8 +141,8 @@ func TestScanFramePointer(t *testing.T) {
 	a.want(s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
 }
 
-// Without symbols the program's first function is known by its address, which
-// the system tells programs, and ends the walk.
+// Without symbols the program's first function is known by its address, which the system passes to
+// programs, and ends the walk.
 func TestScanEndsAtEntry(t *testing.T) {
 	for entry, want := range map[uint64]End{0x500000: EndStart, 0x500008: EndStart, 0x4fffd9: EndStart, 0x4fffd8: EndNothing, 0x500009: EndNothing, 0: EndNothing} {
 		a := process(t, arch.X86_64, dump.Linux).module("bare", 0x500000, 0x1000, "").words(inG, 0x500009, inF, junk)

@@ -33,13 +33,13 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// isLinux tells whether signal frames are those of Linux.
+// isLinux reports whether signal frames are those of Linux.
 func (u *unwinder) isLinux() bool {
 	return u.d.System.OS == dump.Linux || u.d.System.OS == dump.Android
 }
 
-// restore takes the registers out of a frame, and tells whether there were a
-// program counter and a stack pointer.
+// restore takes the registers out of a frame, and reports whether there were a program counter and
+// a stack pointer.
 func (u *unwinder) restore(l *signalFrame, sp uint64, f *Frame) bool {
 	if l.via >= 0 {
 		at, ok := u.ReadWord(sp + uint64(l.via))
@@ -63,8 +63,8 @@ func (u *unwinder) restore(l *signalFrame, sp uint64, f *Frame) bool {
 	return ok1 && ok2
 }
 
-// isHandlerReturn tells whether an address, to which a frame returns, is the
-// code that a signal handler returns to.
+// isHandlerReturn reports whether an address to which a frame returns is the code that a signal
+// handler returns to.
 func (u *unwinder) isHandlerReturn(f *Frame) bool {
 	if !u.isLinux() {
 		return false
@@ -128,13 +128,13 @@ func (u *unwinder) signalFrameByCode(pc uint64) (l *signalFrame, pushed int) {
 	return nil, 0
 }
 
-// isCodeOf tells whether bytes are those of a trampoline from an offset on.
+// isCodeOf reports whether bytes are those of a trampoline from an offset on.
 func (u *unwinder) isCodeOf(b []byte, t *trampoline, off int) bool {
 	big, little := u.order()
 	return len(b) > 0 && (big && bytes.HasPrefix(t.big[off:], b) || little && bytes.HasPrefix(t.little[off:], b))
 }
 
-// order tells which byte orders instructions may have.
+// order returns which byte orders instructions may have.
 func (u *unwinder) order() (big, little bool) {
 	isBig := u.d.Order == binary.BigEndian
 	switch u.cpu.arch {
@@ -148,8 +148,8 @@ func (u *unwinder) order() (big, little bool) {
 	return isBig, !isBig
 }
 
-// signalFrameByName is by the function that begins at an address; known tells
-// that there are symbols for it.
+// signalFrameByName looks at the name of the function that begins at an address. known reports
+// whether there are symbols for it.
 func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 	i := u.d.ModuleAt(pc)
 	if i < 0 {
@@ -176,8 +176,8 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 	return &frames[0], true
 }
 
-// isForeign tells whether the frame has returned to code of which nothing is
-// known: there is none in the dump, nor a binary, nor symbols.
+// isForeign reports whether the frame has returned to code of which nothing is known: neither its
+// bytes in the dump, nor a binary, nor symbols.
 func (u *unwinder) isForeign() bool {
 	pc := u.frame.PC
 	if u.frame.Interrupted || pc < firstPage || u.d.Memory.Find(pc) != nil {
@@ -229,7 +229,7 @@ func (u *unwinder) isSignalFrame(l *signalFrame) bool {
 	return ok1 && ok2 && flags <= maxUCFlags && link == 0
 }
 
-// isPlausible tells whether registers may be those of a thread at work.
+// isPlausible reports whether registers may be those of a running thread.
 func (u *unwinder) isPlausible(f *Frame) bool {
 	return u.isCode(u.cpu.clean(u, f.PC)) && f.SP%uint64(u.cpu.arch.PtrSize) == 0 &&
 		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // a stack that has overflown

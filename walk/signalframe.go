@@ -16,7 +16,7 @@ import (
 // The layouts are ABI: arch/*/kernel/signal*.c (struct sigframe, struct
 // rt_sigframe) and arch/*/include/uapi/asm/{ucontext,sigcontext}.h of Linux.
 type signalFrame struct {
-	name string // as the functions that handlers return to are told apart: "rt", or "old" of before 1998
+	name string // suffix of the function that handlers return to: "rt", or "old" of before 1998
 	code []trampoline
 
 	info int // offset of siginfo_t; -1 without

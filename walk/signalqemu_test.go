@@ -75,9 +75,8 @@ func emulate(t *testing.T, e emulated) (core, program string) {
 	return cores[0], program
 }
 
-// TestOracleSignals walks through both kinds of signal frames on every CPU that
-// QEMU emulates and writes cores of, and compares with gdb and with what the
-// program's source tells.
+// TestOracleSignals walks through both kinds of signal frames on every CPU that QEMU emulates and
+// writes cores of, and compares with gdb and with the program's source.
 func TestOracleSignals(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("make oracle-full compiles and runs a program for 12 CPUs")
@@ -113,7 +112,7 @@ func TestOracleSignals(t *testing.T) {
 				c.frame(f, want[k], k)
 			}
 			if got := ownFunctions(s, "signals.c"); !slices.Equal(got, signalTruth) {
-				t.Errorf("%q, the source tells of %q", got, signalTruth)
+				t.Errorf("%q, the source has %q", got, signalTruth)
 			}
 			if s.End != EndStart && s.End != EndZero {
 				t.Errorf("ends by %v: %s", s.End, s.Why)

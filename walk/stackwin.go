@@ -114,7 +114,7 @@ func (w *winStep) get(r cfi.Reg) uint32 {
 	return uint32(v)
 }
 
-// onStack tells whether an address is in the same piece of memory as the stack.
+// onStack reports whether an address is in the same piece of memory as the stack.
 func (w *winStep) onStack(addr uint32) bool {
 	r := w.u.d.Memory.Find(uint64(w.esp))
 	return r != nil && uint64(addr) >= r.Addr && uint64(addr)-r.Addr < uint64(len(r.Data)) && uint64(len(r.Data))-(uint64(addr)-r.Addr) >= 4
@@ -180,7 +180,7 @@ func (w *winStep) evaluate() error {
 		return p.err
 	}
 	if v, ok := w.u.in.Get(w.regs.ebp); ok && p.aligns {
-		// The function has aligned %esp, and only %ebp tells how far.
+		// The function has aligned %esp, and only %ebp shows how far.
 		w.raStart = uint32(v) + 4
 	}
 	sizes := [...]uint64{w.win.ParameterSize, uint64(w.callee), w.win.SavedRegisterSize, w.win.LocalSize}

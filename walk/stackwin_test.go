@@ -251,8 +251,8 @@ func TestWinStuck(t *testing.T) {
 	}
 }
 
-// g has called f with arguments, which lie on top of g's frame: how many is told
-// by f's STACK WIN, its FUNC, or its PUBLIC, in this order.
+// g has called f with arguments, which lie on top of g's frame. Their size is in f's STACK WIN, its
+// FUNC, or its PUBLIC, in this order.
 func TestWinParameterSizes(t *testing.T) {
 	const g = "FUNC 1000 100 0 g\nSTACK WIN 0 1000 100 0 0 0 4 4 0 0 0\nFUNC 2000 100 0 main\nFUNC 4000 10 0 last\n"
 	for name, f := range map[string]string{

@@ -96,9 +96,8 @@ func (u *unwinder) hasRules() bool {
 	return false
 }
 
-// isForeignStart tells whether the symbols of the program have _start elsewhere
-// than where the process began: they are another build's, and what they say of the
-// frame is wrong.
+// isForeignStart reports whether the symbols of the program have _start elsewhere than where the
+// process began: they are another build's, and what they say about the frame is wrong.
 func (u *unwinder) isForeignStart(f *Frame) bool {
 	return u.entry != 0 && f.Function() == "_start" && f.Start != u.entry&^u.cpu.arch.ISABit && f.Module == u.d.ModuleAt(u.entry)
 }
@@ -110,11 +109,11 @@ const atEntry = 9
 // be: less than the shortest such function and its neighbour's first call.
 const maxEntry = 0x30
 
-// isEntry tells whether an address is in the code that the system starts a
-// program with, which nobody has to have symbols for.
+// isEntry reports whether an address is in the code that the system starts a program with. Symbols
+// for it are not required.
 func (u *unwinder) isEntry(addr uint64) bool { return u.entry != 0 && addr-u.entry < maxEntry }
 
-// entryOf is the program's first instruction, 0 if the dump does not tell.
+// entryOf is the program's first instruction, 0 if the dump does not have it.
 func entryOf(d *dump.Dump) uint64 {
 	for _, a := range d.Auxv {
 		if a.Key == atEntry {

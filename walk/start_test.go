@@ -8,8 +8,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Where a process began is where its code is, also where the system tells of a
-// function's descriptor.
+// The place where a process began is its code, also where the system gives a function descriptor.
 func TestEntry(t *testing.T) {
 	const entry, code = 0x601000, 0x401234
 	for _, c := range []struct {

@@ -206,7 +206,7 @@ func (st *moduleState) binaries() *resolve.Binaries {
 func (st *moduleState) file(ctx context.Context) *elfobj.File {
 	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
-			b.file, b.tried, _ = s.Binary(ctx, st.m) // what is wrong is told of its symbols
+			b.file, b.tried, _ = s.Binary(ctx, st.m) // what is wrong is reported with its symbols
 			st.sources.hold(b.file)
 		}
 		if b.file == nil {

@@ -117,7 +117,7 @@ func symelfName(name string) string {
 	return strings.TrimLeft(name[strings.LastIndexByte(name, ' ')+1:], "_")
 }
 
-// placeOf tells the load base of a program, and how far it was moved in a process.
+// placeOf returns the load base of a program, and how far it was moved in a process.
 func placeOf(t *testing.T, core, program string) (base, offset uint64) {
 	t.Helper()
 	f, err := elfobj.Open(program, elfobj.DefaultLimits())

@@ -67,7 +67,7 @@ func (p *textWriter) system() {
 		plural = ""
 	}
 	p.put("     %d CPU%s\n\n", s.CPUs, plural)
-	p.put("GPU: UNKNOWN\n\n") // only Breakpad's microdumps tell it
+	p.put("GPU: UNKNOWN\n\n") // only Breakpad's microdumps have it
 }
 
 func (p *textWriter) crash() {
@@ -180,7 +180,7 @@ func (p *textWriter) foundBy(f *Frame) string {
 	return f.Trust.Text()
 }
 
-// ends tells what else there is to tell of a walk.
+// ends writes what remains to be said about a walk.
 func (p *textWriter) ends(s *viewStack) {
 	if !p.o.Ends {
 		return

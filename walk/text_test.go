@@ -215,7 +215,7 @@ func (w *brokenPipe) Write(b []byte) (int, error) {
 
 var errBroken = errors.New("broken pipe")
 
-// What cannot be written is told.
+// A write error is returned.
 func TestTextWriteError(t *testing.T) {
 	r := walkShown(t, nil)
 	if err := WriteText(&brokenPipe{}, r, TextOptions{}); !errors.Is(err, errBroken) {

@@ -11,9 +11,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The cores that gdb writes of a program in QEMU tell neither its name nor its
-// headers. Their binaries are found all the same: given as a file, in a folder
-// under any name, and the symbol file by the build-id in memory.
+// The cores that gdb writes of a program in QEMU have neither its name nor its headers. Their
+// binaries are found all the same: given as a file, in a folder under any name, and the symbol file
+// by the build-id in memory.
 func TestUnnamedProgram(t *testing.T) {
 	for _, cpu := range []string{"mips64", "riscv64"} {
 		t.Run(cpu, func(t *testing.T) {

@@ -59,9 +59,8 @@ func functionsOf(r *Result) string {
 
 const symbolsHold Blame = "nobody"
 
-// verdictCases are the crashes of golden/input/verdicts, with the stacks that their
-// source tells, as far as they can be known, and who is to blame where that is not
-// all.
+// verdictCases are the crashes of golden/input/verdicts, with the stacks that follow from their
+// source, as far as they can be known, and who is to blame where that is not all.
 var verdictCases = []struct {
 	name, stacks          string
 	symbols, binary, both Blame
@@ -79,8 +78,8 @@ var verdictCases = []struct {
 	{"bottom", "crash recurse __libc_start_main", symbolsHold, symbolsHold, symbolsHold, ""},
 }
 
-// Symbols hold only where every stack is the one that the source tells, and else
-// the right one is to blame, whether there are symbols, the binary, or both.
+// Symbols hold only where every stack follows from the source. Otherwise the right one is to blame,
+// whether there are symbols, the binary, or both.
 func TestVerdicts(t *testing.T) {
 	for _, c := range verdictCases {
 		program := testenv.Input(t, "verdicts", "verdicts.elf")
@@ -231,8 +230,8 @@ func TestVerdictLibrary(t *testing.T) {
 	}
 }
 
-// The symbols of a crash through a signal handler hold on every CPU. Without the
-// binary, nothing tells on x86-64 that a function is what the handler returns to.
+// The symbols of a crash through a signal handler hold on every CPU. Without the binary, nothing
+// shows on x86-64 that a function is what the handler returns to.
 func TestVerdictCPUs(t *testing.T) {
 	for _, cpu := range callsCPUs {
 		program, core, store := testenv.Input(t, "crashes", "calls-"+cpu+".elf"), testenv.Input(t, "crashes", "calls-"+cpu+".core.gz"), t.TempDir()

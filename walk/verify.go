@@ -25,7 +25,7 @@ type Thresholds struct {
 // information.
 func DefaultThresholds() Thresholds { return Thresholds{MinCFI: 100} }
 
-// Allows tells whether the symbols of a module of this name may be missing.
+// Allows reports whether the symbols of a module of this name may be missing.
 func (t *Thresholds) Allows(name string) bool {
 	return slices.ContainsFunc(t.AllowMissing, func(p string) bool {
 		ok, _ := path.Match(p, name)
@@ -33,7 +33,7 @@ func (t *Thresholds) Allows(name string) bool {
 	})
 }
 
-// Check tells which of the patterns is none.
+// Check reports the first malformed pattern.
 func (t *Thresholds) Check() error {
 	for _, p := range t.AllowMissing {
 		if _, err := path.Match(p, ""); err != nil {

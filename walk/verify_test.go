@@ -268,8 +268,8 @@ func (x *sourcesFixture) check(t *testing.T, name string, v *Verdict) {
 	}
 }
 
-// A wrong rule is told beside what .eh_frame, .sframe and the frame pointer say,
-// and without the binary beside the frame pointer alone.
+// A wrong rule is reported beside what .eh_frame, .sframe and the frame pointer say, and without
+// the binary beside the frame pointer alone.
 func TestVerifyWrongRule(t *testing.T) {
 	x := newSourcesFixture(t)
 	for _, c := range []struct {

@@ -32,7 +32,7 @@ func (x *sourcesFixture) bareBinary() string {
 	return path
 }
 
-// noID takes from the dump what tells whose the symbols are.
+// noID removes from the dump what identifies its symbols.
 func noID(d *dump.Dump) {
 	for i := range d.Modules {
 		m := &d.Modules[i]

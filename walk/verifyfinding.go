@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxFindings is how many findings a verdict tells: more than anybody reads, and
-// few enough for the memory, where every frame of a stack of garbage has one.
+// maxFindings is how many findings a verdict lists: more than anybody reads, and few enough for the
+// memory, where every frame of a stack of garbage has one.
 const maxFindings = 10_000
 
 // Blame is whose fault a finding is.
@@ -56,8 +56,8 @@ var kindOrder = []string{
 	KindBroken, KindScan, KindShare, KindUnused, KindExtraRules, KindSameEffect, KindNoFunction,
 }
 
-// Finding is one thing that is wrong or odd. Those at one address of a module are
-// one, told with the values of the first stack that goes through it.
+// Finding is one thing that is wrong or odd. Those at one address of a module are merged, with the
+// values of the first stack that goes through it.
 type Finding struct {
 	Severity Severity `json:"severity"`
 	Kind     string   `json:"kind"`

@@ -9,13 +9,12 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// frameChain is the step by the frame pointer, if the function keeps one for
-// certain at the frame's address. In code without frame pointers the register
-// holds anything, so that this must be sure:
+// frameChain is the step by the frame pointer, if the function keeps one for certain at the frame's
+// address. In code without frame pointers the register holds anything, so that this must be sure:
 //
 //   - the function's first instructions, by the address of its FUNC record, save
 //     the old frame pointer and set the new one, and the frame's address is
-//     behind them. Where compilers set it later, or not at all, nothing is told;
+//     behind them. Where compilers set it later, or not at all, there is no step;
 //   - the frame made a call: in front of a call the frame stands, whereas a
 //     function that was interrupted may just be taking it down;
 //   - the register points to a frame: aligned, not below the stack pointer, in
@@ -45,8 +44,8 @@ func (v *verifier) frameChain(u *unwinder, f *Frame) (ruleStep, bool) {
 // prologue is how many bytes of a function are looked at.
 const prologue = 48
 
-// setsFrame tells whether the function begins by making a frame, and the frame's
-// address is behind that.
+// setsFrame reports whether the function begins by making a frame, and the frame's address is
+// behind that.
 func (v *verifier) setsFrame(u *unwinder, f *Frame) bool {
 	code := u.code(f.Start, prologue)
 	n := 0
@@ -98,8 +97,8 @@ func x86Pointer(arg x86asm.Arg) x86asm.Reg {
 	return 0
 }
 
-// x86Straight tells whether an instruction may stand in front of where a
-// function makes its frame.
+// x86Straight reports whether an instruction may stand in front of where a function makes its
+// frame.
 func x86Straight(op x86asm.Op) bool {
 	switch op {
 	case x86asm.MOV, x86asm.MOVSX, x86asm.MOVSXD, x86asm.MOVZX, x86asm.LEA, x86asm.XOR, x86asm.ADD, x86asm.SUB, x86asm.AND, x86asm.OR,
@@ -131,8 +130,8 @@ func arm64Frame(code []byte) int {
 	return 0
 }
 
-// call tells whether an address of the process follows a call. On ARM its lowest
-// bit, which may tell the instruction set, does not count; microMIPS is not known.
+// call says whether an address of the process follows a call. On ARM its lowest bit, which may give
+// the instruction set, is ignored. microMIPS is not known.
 func (v *verifier) call(u *unwinder, pc uint64) callAnswer {
 	if bit := u.cpu.arch.ISABit; pc&bit != 0 {
 		if u.cpu.arch != arch.ARM {

@@ -158,7 +158,7 @@ func (o *framePointerOracle) call(addr uint64) {
 	row := o.rows.at(o.rules, rva(at))
 	block, _ := o.rules.Rules(rva(at), o.names)
 	if row.row == nil || uint64(block.Start) != o.starts[i] {
-		return // a function that no symbol tells
+		return // a function without a symbol
 	}
 	if o.agrees(row.row) {
 		o.right++
@@ -167,8 +167,8 @@ func (o *framePointerOracle) call(addr uint64) {
 	}
 }
 
-// agrees tells whether rules say that the frame pointer points to where the
-// caller's is saved, as far as rules by another register do.
+// agrees reports whether rules say that the frame pointer points to where the caller's is saved, as
+// far as rules by another register do.
 func (o *framePointerOracle) agrees(row *cfi.Row) bool {
 	fp := o.names.Lookup(o.a.FP)
 	base, offset, ok := row.CFA.AsOffset()

@@ -30,7 +30,7 @@ func (v *verifier) modules() {
 	}
 }
 
-// describe tells what the symbols of a module are.
+// describe returns what is known about the symbols of a module.
 func (v *verifier) describe(i int) ModuleVerdict {
 	d := v.result.Dump
 	m, known := &d.Modules[i], &v.result.Modules[i]
@@ -72,7 +72,7 @@ func (v *verifier) damage(i int) *damage {
 	return v.broken[i]
 }
 
-// judgeModules tells of symbols that are missing or another module's.
+// judgeModules reports symbols that are missing or another module's.
 func (v *verifier) judgeModules() {
 	for i, place := range v.places {
 		if place < 0 {
@@ -137,7 +137,7 @@ func (m *ModuleVerdict) short() string {
 	return m.Name
 }
 
-// behind tells what a module's lack of symbols did.
+// behind describes what a module's lack of symbols did, "" for nothing.
 func (v *verifier) behind(i int) string {
 	d := v.broken[i]
 	if d == nil || len(d.broken) == 0 && d.weak == 0 {
@@ -244,7 +244,7 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	return cmp.Or(blame, v.mostly(), BlameSymbols), text, rest
 }
 
-// lacks tells whose fault it is that callers behind a module are a guess.
+// lacks returns whose fault it is that callers behind a module are a guess, and the reason.
 func (v *verifier) lacks(i int) (Blame, string) {
 	m, st := v.module(i), v.result.Modules[i].state
 	switch {

@@ -258,8 +258,8 @@ func mutations() []mutation {
 	return list
 }
 
-// effect tells whether rules give another caller, from the registers of a frame,
-// computed by package cfi alone.
+// effect reports whether rules give another caller, from the registers of a frame, computed by
+// package cfi alone.
 func effect(r *Result, f *Frame, n *cfi.Names, a, b *cfi.Row) bool {
 	return callerText(r, f, n, a) != callerText(r, f, n, b)
 }

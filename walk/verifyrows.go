@@ -23,7 +23,7 @@ type ruleStep struct {
 	noSP      bool      // it does not know the stack pointer
 }
 
-// isLast tells whether it says that there is no caller, in one way or another.
+// isLast reports whether it says that there is no caller, in one way or another.
 func (s *ruleStep) isLast() bool { return s.outermost || s.err == nil && s.pc < firstPage }
 
 // sourceName is how findings name a source.
@@ -192,8 +192,8 @@ func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []ruleStep) {
 	return steps
 }
 
-// goesOn tells whether a step leads to code that has made a call. Where a program
-// or a thread begins, rules that do not say so lead to what the stack begins with.
+// goesOn reports whether a step leads to code that has made a call. Where a program or a thread
+// begins, rules that do not say so lead to what the stack begins with.
 func (v *verifier) goesOn(u *unwinder, s *ruleStep) bool {
 	return !s.isLast() && s.err == nil && u.isCode(s.pc) && v.call(u, s.pc) != callNo
 }
@@ -217,7 +217,7 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	v.verdict.Compared++
 	d, differs := u.differ(a, b)
 	if differs && s.End == EndStart && f == &s.Frames[len(s.Frames)-1] && !v.goesOn(u, a) && !v.goesOn(u, b) {
-		differs = false // not all writers of symbol files tell where a stack ends, and nobody needs it here
+		differs = false // not all writers of symbol files mark where a stack ends, and nobody needs it here
 	}
 	if !differs {
 		if a.row != nil && b.row != nil && !a.fpOnly && !b.fpOnly && !a.row.Equal(b.row) {
@@ -230,8 +230,8 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	if b.by == ByFramePointer {
 		x.Kind = KindFramePointer
 		if a.row != nil && a.row.Rule(d.reg).IsZero() && d.reg != cfi.CFA && d.reg != cfi.RA {
-			// Go's compiler never says where a frame pointer was saved. A rule that
-			// a symbol file has lost, the binary's rules tell.
+			// Go's compiler never says where a frame pointer was saved. The binary's rules have
+			// what a symbol file has lost.
 			x.Severity = SeverityWarning
 		}
 	}

@@ -2,7 +2,7 @@ package walk
 
 import "github.com/symtool/symtool/symfmt/cfi"
 
-// side tells what a source makes of a difference.
+// side describes a source's part in a difference.
 func (u *unwinder) side(s *ruleStep, d difference) Side {
 	x := Side{Source: s.by.String(), CFA: Address(s.cfa), PC: Address(s.pc)}
 	if d.reg != cfi.CFA && d.reg != cfi.RA {

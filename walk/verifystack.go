@@ -280,8 +280,8 @@ func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
 	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would show which"
 }
 
-// agreed tells whether at least two sources have rules for a frame's step.
-// They agree, or there were a finding.
+// agreed reports whether at least two sources have rules for a frame's step. They agree, or there
+// were a finding.
 func (v *verifier) agreed(u *unwinder, f *Frame) bool {
 	if f.Module < 0 {
 		return false

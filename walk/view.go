@@ -128,8 +128,8 @@ func systemName(os dump.OS) string {
 	return os.String()
 }
 
-// systemVersion is the version with more of it. Where a minidump does not tell
-// them it has zeros and an empty text.
+// systemVersion is the version with its details. A minidump without them has zeros and an empty
+// text.
 func systemVersion(d *dump.Dump) string {
 	s := &d.System
 	switch {

@@ -1,10 +1,9 @@
-// Package dump is the model of a process that crashed, or that somebody took a
-// picture of: threads with their registers, modules, memory, and why. Readers of
-// minidumps and ELF cores end in a Dump; the walker and the writers start from
-// it. No format is in it, and no symbols.
+// Package dump is the model of a process that crashed, or of which a snapshot was taken: threads
+// with their registers, modules, memory, and the reason. Readers of minidumps and ELF cores produce
+// a Dump; the walker and the writers start from it. It knows no format and no symbols.
 //
-// Addresses are those of the process. Numbers that a dump does not tell are 0,
-// texts empty, unless said otherwise.
+// Addresses are those of the process. A number that a dump does not have is 0 and a text is empty,
+// unless documented otherwise.
 package dump
 
 import (
@@ -39,9 +38,8 @@ type Dump struct {
 
 	// Main is the place in Modules of the program itself, or -1.
 	Main int
-	// Requester is the id of the thread that asked for the dump, as Breakpad's
-	// writer tells it; HasRequester says that there is one, and likewise for
-	// the one that wrote it.
+	// Requester is the id of the thread that asked for the dump, from Breakpad's writer;
+	// HasRequester says that there is one. Writer is the thread that wrote the dump, likewise.
 	Requester, Writer       uint32
 	HasRequester, HasWriter bool
 
@@ -108,7 +106,7 @@ type System struct {
 	Build   string // more of the version: "Service Pack 2", uname's text
 	CPU     string // as the dump's format calls it: amd64 in minidumps. Cores have numbers: it is Arch's name, or EM_...
 	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
-	Detail  string // what the dump's writer tells of the system beside these, as text
+	Detail  string // what else the dump's writer says about the system, as text
 	CPUs    int
 }
 
@@ -180,8 +178,8 @@ type Mapping struct {
 // Aux is an entry of the auxiliary vector.
 type Aux struct{ Key, Value uint64 }
 
-// Linker is what the dynamic linker of a Unix tells debuggers: its r_debug and
-// the list of link maps, in the linker's order.
+// Linker is what the dynamic linker of a Unix publishes for debuggers: its r_debug and the list of
+// link maps, in the linker's order.
 type Linker struct {
 	Version uint32
 	Break   uint64 // r_brk: address of the function that is called at a change

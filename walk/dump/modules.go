@@ -7,14 +7,13 @@ import (
 	"sort"
 )
 
-// SetModules sorts modules by address into d.Modules. main is the place of the
-// program itself in the list, or -1.
+// SetModules sorts modules by address into d.Modules. main is the place of the program itself in
+// the list, or -1.
 //
-// A size is only what the dump's writer was told: where a module reaches over
-// the start of the next one it ends there, so that a wrong size costs nothing
-// but itself; one at the very address of another is left out, the first of the
-// list counts, and so is one without a size within another, of which it would
-// hide what is behind it. The result tells both, in the order of addresses.
+// A size is only what the dump's writer knew. A module that reaches over the start of the next one
+// ends there, so that a wrong size costs nothing but itself. Of modules at the same address the
+// first of the list counts. A module without a size within another is left out, since it would hide
+// what is behind it. The result lists what was cut and dropped, in the order of addresses.
 func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 	order := make([]int, len(list))
 	for i := range order {

@@ -75,8 +75,8 @@ func SignalName(a *arch.Arch, signal int) string {
 	return fmt.Sprintf("signal %d", signal)
 }
 
-// Stopped tells whether the process was stopped to be dumped, as gcore and
-// debuggers do, and did not end: nothing ends by SIGSTOP.
+// Stopped reports whether the process was stopped to be dumped, as gcore and debuggers do, and did
+// not end: nothing ends by SIGSTOP.
 func (d *Dump) Stopped() bool {
 	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && SignalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
 }
@@ -94,7 +94,7 @@ func (d *Dump) linuxReason() string {
 		common = mipsSenders
 	}
 	if c.Flags == 0 {
-		return signal // SI_USER, or a dump that does not tell
+		return signal // SI_USER, or a dump without a code
 	}
 	if s, ok := linuxCodes[signal][c.Flags]; ok {
 		return signal + " / " + s

@@ -12,9 +12,9 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// A format of dumps has no place for all that those of others tell. Writers put
-// the rest, which is small, into a note or a stream of symtool's own as JSON:
-// other programs pass over it, and readers have the dump again that was written.
+// No format of dumps has a place for everything that the others hold. Writers put the rest, which
+// is small, into a note or a stream of symtool's own as JSON: other programs skip it, and readers
+// restore the dump that was written.
 
 // Owner and number of the note, and number of the stream.
 const (
@@ -114,7 +114,7 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 	return json.Marshal(&v)
 }
 
-// Same tells whether two contexts have the same registers.
+// Same reports whether two contexts have the same registers.
 func Same(a, b *Context) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
@@ -122,7 +122,7 @@ func Same(a, b *Context) bool {
 	return a.Arch == b.Arch && slices.Equal(a.values, b.values) && slices.Equal(a.known, b.known) && bytes.Equal(a.Vector, b.Vector)
 }
 
-// holdsAny tells whether a format has contexts of a CPU at all.
+// holdsAny reports whether a format has contexts of a CPU at all.
 func holdsAny(a *arch.Arch, holds func(int) bool) bool {
 	for i := range a.Regs {
 		if holds(i) {
@@ -199,7 +199,7 @@ func (r *regs) apply(c *Context, d *Dump) *Context {
 	return c
 }
 
-// ApplyRest puts what Rest returned in place of what a dump tells itself.
+// ApplyRest replaces fields of the dump by what Rest returned.
 func (d *Dump) ApplyRest(data []byte) error {
 	var v rest
 	if err := json.Unmarshal(data, &v); err != nil {

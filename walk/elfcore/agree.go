@@ -11,9 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// A core that gdb writes of a process elsewhere has a segment for each section of
-// the program that is in memory, and not its headers: nothing tells what it is
-// but its bytes.
+// A core that gdb writes of a process elsewhere has a segment for each section of the program that
+// is in memory, and not its headers: only its bytes identify it.
 
 // buildIDIn returns the build-id in a part of memory, if a segment begins with
 // its note.
@@ -30,13 +29,12 @@ func (r *reader) buildIDIn(in dump.Range) []byte {
 	return nil
 }
 
-// minAgreed is how many bytes of a binary must be in memory to tell it from the
-// others of a folder. Those of crt1.o, which all programs share, are fewer.
+// minAgreed is how many bytes of a binary must be in memory to identify it among the files of a
+// folder. Those of crt1.o, which all programs share, are fewer.
 const minAgreed = 4096
 
-// disagrees tells why the file of a module cannot be this one, "" if it may be:
-// where memory has bytes of the segments without PF_W, they are the file's. It
-// counts them.
+// disagrees compares the bytes of a file's segments without PF_W with those in memory. It returns
+// how many bytes agree and the reason why the file cannot be the module's, "" if it may be.
 func (r *reader) disagrees(f *elfobj.File, data []byte, m *dump.Module) (agreed int, why string) {
 	bias := m.Addr - f.HeaderAddr()
 	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
@@ -81,7 +79,7 @@ func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binary
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // a file, or told elsewhere
+		return nil // a file, or reported elsewhere
 	}
 	if len(entries) > maxCandidates {
 		r.tried(dir, fmt.Sprintf("%d files: which one has the program is not told, and that is too many to compare", len(entries)))

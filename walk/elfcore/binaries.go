@@ -38,7 +38,7 @@ func (r *reader) addText() {
 	if len(text) > 0 {
 		r.d.Memory = dump.NewMemory(r.order(), append(r.d.Memory.Regions, text...))
 	}
-	r.tellUnused(found, modules)
+	r.reportUnused(found, modules)
 }
 
 // binaryFile is a module's file.
@@ -141,8 +141,7 @@ func (r *reader) open(file string, m *dump.Module, isMain bool) *binaryFile {
 	return b
 }
 
-// fits tells whether a file is a module's, of which it then adds what the core
-// does not tell.
+// fits reports whether a file is a module's. If so, it adds what the core lacks about the module.
 func (r *reader) fits(file string, b *binaryFile, m *dump.Module, isMain bool) bool {
 	why := r.unfit(b.f)
 	if why == "" {
@@ -162,7 +161,7 @@ func (r *reader) tried(file, why string) {
 	}
 }
 
-// unlike tells why a file is not the one of a module, "" if it may be.
+// unlike returns the reason why a file is not the module's, "" if it may be.
 func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool) string {
 	if len(m.BuildID) > 0 {
 		if id := f.BuildID(); !bytes.Equal(id, m.BuildID) {
@@ -185,7 +184,7 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 	return ""
 }
 
-// adopt takes what the core does not tell of a module from its file.
+// adopt takes what the core lacks about a module from its file.
 func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	m.Bias = r.addr(m.Addr - f.HeaderAddr())
 	if m.Path == "" {

@@ -105,7 +105,7 @@ func readDamaged(t testing.TB, data []byte) {
 	}
 }
 
-// headersSize is the part of a core that tells what the rest is.
+// headersSize is the part of a core that describes the rest.
 const headersSize = 24 << 10
 
 // Damage of any byte, and an end at any place, costs what it costs and no more.

@@ -17,9 +17,9 @@ const (
 	dtMIPSRldMapRel = 0x70000035
 )
 
-// readLinker reads what the dynamic linker tells debuggers: the program's
-// dynamic section has the address of its struct r_debug, which begins the list
-// of struct link_map (GNU C library, elf/link.h).
+// readLinker reads what the dynamic linker publishes for debuggers. The program's dynamic section
+// has the address of its struct r_debug, which begins the list of struct link_map (GNU C library,
+// elf/link.h).
 func (r *reader) readLinker() {
 	img := r.programImage()
 	if img == nil {

@@ -162,9 +162,8 @@ func (r *reader) contradictions() (n int) {
 	return n
 }
 
-// nameMaps joins mappings with the files in memory. A mapping of several files
-// is cut; a file that no segment tells of is a mapping of its own, which gcore
-// leaves out.
+// nameMaps joins mappings with the files in memory. A mapping of several files is cut. A file that
+// no segment covers becomes a mapping of its own: gcore leaves those out.
 func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
 	if len(files) == 0 {
 		return maps
@@ -213,8 +212,8 @@ func (f fileMap) behind(n uint64) fileMap {
 	return f
 }
 
-// mapping is the first size bytes of an entry that no segment tells of. All
-// that is known is that somebody mapped it.
+// mapping is the first size bytes of an entry that no segment covers. All that is known is that it
+// was mapped.
 func (f fileMap) mapping(size uint64) dump.Mapping {
 	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Offset: f.offset, Path: f.path}
 }

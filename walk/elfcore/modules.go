@@ -177,7 +177,7 @@ func (r *reader) mappedModules() (list []dump.Module) {
 	return list
 }
 
-// executable tells whether there is code in [start, end).
+// executable reports whether there is code in [start, end).
 func (r *reader) executable(start, end uint64) bool {
 	for i := r.mapFrom(start); i < len(r.d.Maps) && r.d.Maps[i].Addr < end; i++ {
 		if r.d.Maps[i].Exec {

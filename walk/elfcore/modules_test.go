@@ -146,8 +146,8 @@ func TestBinaries(t *testing.T) {
 	}
 }
 
-// A file with another build-id is told and not taken, wherever it is; one is
-// found by its build-id, whatever its name.
+// A file with another build-id is reported and not taken, wherever it is; the right one is found by
+// its build-id, whatever its name.
 func TestBinaryIDs(t *testing.T) {
 	dir := t.TempDir()
 	d := readShared(t, "crashes/threads", Options{})
@@ -181,11 +181,11 @@ func TestBinaryIDs(t *testing.T) {
 		{".build-id/" + id[:2] + "/" + id[2:], right, true, ""},
 	} {
 		put(c.name, c.data)
-		told := ""
-		o := Options{Binaries: []string{dir}, Tried: func(path, why string) { told += path + ": " + why + "\n" }}
+		tried := ""
+		o := Options{Binaries: []string{dir}, Tried: func(path, why string) { tried += path + ": " + why + "\n" }}
 		got := readShared(t, "crashes/threads", o)
-		if found := len(got.Memory.Bytes(pc, 2)) == 2; found != c.found || !strings.Contains(told, c.tried) {
-			t.Errorf("%s: %v, %s", c.name, found, told)
+		if found := len(got.Memory.Bytes(pc, 2)) == 2; found != c.found || !strings.Contains(tried, c.tried) {
+			t.Errorf("%s: %v, %s", c.name, found, tried)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (r *reader) cursor(n note) bin.Cursor {
 	return bin.NewAt("", n.desc, n.offset, r.order())
 }
 
-// damaged tells of a note that ended too early.
+// damaged reports a note that ended too early.
 func (r *reader) damaged(n note, lost string, err error) {
 	e := *err.(*bin.Error)
 	e.File, e.Msg = r.f.Path, fmt.Sprintf("%s of %d bytes: %s", noteNames[n.owner][n.kind], len(n.desc), e.Msg)

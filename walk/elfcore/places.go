@@ -42,9 +42,9 @@ func (r *reader) findNamed() {
 	}
 }
 
-// tellUnused tells which of Options.Binaries were in vain. A folder may be, if
-// others were not; and all may be once each module has its file.
-func (r *reader) tellUnused(found, modules int) {
+// reportUnused reports which of Options.Binaries were in vain. A folder may be, if others were not;
+// and all may be once each module has its file.
+func (r *reader) reportUnused(found, modules int) {
 	for _, n := range r.places {
 		switch {
 		case n.used || found == modules || n.file == nil && r.o.Spare:
@@ -73,7 +73,7 @@ func bareError(err error) error {
 	return err
 }
 
-// load reads a file, or tells why it is no binary.
+// load reads a file. If it is not a binary, why has the reason.
 func (r *reader) load(file string) (b *binaryFile, why string) {
 	st, err := os.Stat(file) // before opening: a named pipe would block
 	switch {
@@ -97,7 +97,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	return &binaryFile{f, data}, ""
 }
 
-// unfit tells why no module of this process is in a file, "" if one may be.
+// unfit returns the reason why a file holds no module of this process, "" if it may.
 func (r *reader) unfit(f *elfobj.File) string {
 	switch {
 	case f.Type == elf.ET_REL:
@@ -110,7 +110,7 @@ func (r *reader) unfit(f *elfobj.File) string {
 	return ""
 }
 
-// withoutCode tells whether the bytes of all code were left out of a file.
+// withoutCode reports whether the bytes of all code were left out of a file.
 func withoutCode(f *elfobj.File) (absent bool) {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	for _, s := range f.Sections {

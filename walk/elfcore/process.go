@@ -85,7 +85,7 @@ func (r *reader) readAuxv(n note) {
 	}
 }
 
-// signal is what NT_SIGINFO tells.
+// signal is the content of NT_SIGINFO.
 type signal struct {
 	number, code uint32
 	addr         uint64
@@ -122,9 +122,8 @@ func (r *reader) readSigInfo(n note) {
 	r.signals[len(r.signals)-1] = s
 }
 
-// isFault tells whether a signal comes from the CPU with an address: codes over
-// 0 are the kernel's, of which SI_KERNEL has none
-// (include/uapi/asm-generic/siginfo.h).
+// isFault reports whether a signal comes from the CPU with an address: codes over 0 are the
+// kernel's, of which SI_KERNEL has none (include/uapi/asm-generic/siginfo.h).
 func isFault(number, code uint32) bool {
 	const (
 		siKernel = 0x80
@@ -167,7 +166,7 @@ func (r *reader) findCrash() {
 	}
 }
 
-// findStacks tells of each thread which memory its stack pointer is in.
+// findStacks sets each thread's stack to the memory that its stack pointer is in.
 func (r *reader) findStacks() {
 	for i := range r.d.Threads {
 		t := &r.d.Threads[i]

@@ -50,15 +50,15 @@ func (r *reader) findMain() {
 	}
 }
 
-// again tells whether the header at an address is that of a binary which begins
-// below and reaches over it.
+// again reports whether the header at an address belongs to a binary that begins below and reaches
+// over it.
 func (r *reader) again(img *image, addr uint64) bool {
 	return img != nil && addr > img.base && addr < img.end() &&
 		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
 }
 
-// isCopy tells whether an image is the header of a program, on the page of its
-// data, whose own header was left out. If so it has the program's ids.
+// isCopy reports whether an image is the header of a program, on the page of its data, whose own
+// header was left out. If so it has the program's ids.
 func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	entry, ok := r.aux(atEntry)
 	bias := r.addr(program.Addr - img.f.HeaderAddr())

@@ -1,15 +1,13 @@
-// Package elfcore reads and writes the cores of Linux: ELF files of type
-// ET_CORE whose PT_NOTE segments tell of threads and modules, and whose PT_LOAD
-// segments are the memory.
+// Package elfcore reads and writes the cores of Linux: ELF files of type ET_CORE whose PT_NOTE
+// segments describe threads and modules, and whose PT_LOAD segments are the memory.
 //
-// A core is written by the kernel (fs/binfmt_elf.c), by gdb's gcore, or by QEMU
-// for the process that it emulates. Notes are those of the kernel's
-// include/uapi/linux/elf.h: NT_PRSTATUS, one for each thread and followed by
-// the thread's other notes, NT_PRPSINFO, NT_SIGINFO, NT_AUXV, NT_FILE. The
-// thread that crashed comes first.
+// A core is written by the kernel (fs/binfmt_elf.c), by gdb's gcore, or by QEMU for the process
+// that it emulates. Notes are those of the kernel's include/uapi/linux/elf.h: NT_PRSTATUS, one for
+// each thread and followed by the thread's other notes, NT_PRPSINFO, NT_SIGINFO, NT_AUXV, NT_FILE.
+// The thread that crashed comes first.
 //
-// The kernel leaves out what is in files unchanged, which is all code: Read
-// takes it from the binaries, if it is told where they are.
+// The kernel leaves out what is in files unchanged, which is all code: Read takes it from the
+// binaries that Options names.
 //
 // # Where we differ
 //
@@ -37,8 +35,7 @@ import (
 // FormatError is damage at a place of a core.
 type FormatError = bin.Error
 
-// Options tells where code may be that a core left out. The zero value reads
-// the core alone.
+// Options says where to find code that a core left out. The zero value reads the core alone.
 type Options struct {
 	// Binaries are folders in which the binaries are: by build-id
 	// (.build-id/ab/cdef...), by the path that they had, by their name, or by
@@ -48,17 +45,17 @@ type Options struct {
 	// Spare says that folders are for others, too: one of which nothing is taken is
 	// no problem.
 	Spare bool
-	// AtPaths also looks at the paths that they had when the process ran, for
-	// binaries whose build-id the core tells.
+	// AtPaths also looks at the paths that they had when the process ran, for binaries whose
+	// build-id is in the core.
 	AtPaths bool
 	// ReadFile maps or reads a binary. What it returns is part of the Dump's
 	// memory and must stay valid as long as it. Nil for os.ReadFile.
 	ReadFile func(path string) ([]byte, error)
-	// Tried, if it is not nil, is told why a file was not the one looked for.
+	// Tried, if non-nil, is called with each file that was not the one looked for, and the reason.
 	Tried func(path, why string)
 }
 
-// Sniff tells whether a file that begins with these bytes is a core.
+// Sniff reports whether a file that begins with these bytes is a core.
 func Sniff(head []byte) bool {
 	if len(head) < elf.EI_NIDENT+2 || string(head[:4]) != elf.ELFMAG {
 		return false
@@ -73,9 +70,8 @@ func Sniff(head []byte) bool {
 // Format is the name of the format in dump.Dump.
 const Format = "ELF core"
 
-// Read reads the core in data; path is for messages. The Dump's memory is part
-// of data. The error is a *FormatError about a file that is no core; damage of
-// less is told by Dump.Problems.
+// Read reads the core in data; path is for messages. The Dump's memory is part of data. The error
+// is a *FormatError if the file is not a core; lesser damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	lim := elfobj.DefaultLimits()
 	lim.Core = true

@@ -17,10 +17,9 @@ import (
 // pageSize is what the offsets of segments agree in with their addresses.
 const pageSize = 4096
 
-// Write writes a core that gdb and Read open. Problems tell what a core has no
-// place for, or what a debugger will miss; all but registers and memory is also
-// in a note of our own, from which Read has it again. The same Dump gives the
-// same bytes. An error is about d.Arch, which must be known, or of w.
+// Write writes a core that gdb and Read open. Problems list what a core has no place for, or what a
+// debugger will miss. All but registers and memory is also in a note of our own, from which Read
+// restores it. The same Dump gives the same bytes. The error is that of an unknown d.Arch, or of w.
 func Write(w io.Writer, d *dump.Dump) ([]bin.Problem, error) {
 	if d.Arch == nil {
 		return nil, &bin.Error{Msg: fmt.Sprintf("the registers of CPU %q are not known: no core can be written", d.System.CPU)}
@@ -123,7 +122,7 @@ func (w *writer) empty(p piece, m *dump.Mapping) {
 	w.pieces = append(w.pieces, p)
 }
 
-// alone is memory of which no mapping tells.
+// alone is memory that no mapping covers.
 func alone(r dump.Region) piece {
 	return piece{Range: dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}, flags: elf.PF_R, data: r.Data}
 }
@@ -140,8 +139,8 @@ func flagsOf(m *dump.Mapping) (f elf.ProgFlag) {
 	return f
 }
 
-// write writes headers, notes, memory and, for 65,535 segments or more, the
-// section header that tells their number.
+// write writes headers, notes, memory and, for 65,535 segments or more, the section header that has
+// their number.
 func (w *writer) write(out io.Writer, notes []byte) {
 	class := elf.ELFCLASS64
 	if w.word == 4 {

@@ -184,8 +184,8 @@ func TestShortStatus(t *testing.T) {
 	}
 }
 
-// With 65,535 segments or more a section header has their number; without it the
-// notes behind them tell it.
+// With 65,535 segments or more a section header has their number; without it the notes behind them
+// give it.
 func TestManySegments(t *testing.T) {
 	d := process(arch.X86_64, binary.LittleEndian)
 	d.Maps = nil
@@ -213,7 +213,7 @@ func TestManySegments(t *testing.T) {
 	}
 }
 
-// What a core cannot have is told.
+// What a core cannot hold is reported.
 func TestWriteProblems(t *testing.T) {
 	d := process(arch.X86_64, binary.LittleEndian)
 	d.System.OS = dump.Windows
@@ -232,7 +232,7 @@ func TestWriteProblems(t *testing.T) {
 	}
 	for _, want := range []string{"code 0xc0000005", "registers of thread 71", "1 of 2 threads have none"} {
 		if !strings.Contains(strings.Join(text, "\n"), want) {
-			t.Errorf("%q does not tell of %s", text, want)
+			t.Errorf("%q does not mention %s", text, want)
 		}
 	}
 	got, err := Read(b.Bytes(), "x", Options{})

@@ -34,7 +34,7 @@ func (w *writer) notes() (b []byte) {
 		w.problem("threads", "there are none")
 		w.processNotes(add)
 	}
-	w.tellUnknown(threads)
+	w.reportUnknown(threads)
 	rest, err := w.d.Rest(w.holds, true)
 	if err != nil {
 		w.err = err
@@ -79,7 +79,7 @@ func (w *writer) threads() []dump.Thread {
 	return slices.Insert(slices.Delete(threads, i, i+1), 0, t)
 }
 
-// holds tells whether a core has a place for a register.
+// holds reports whether a core has a place for a register.
 func (w *writer) holds(reg int) bool {
 	for _, s := range w.layout.slots {
 		if s.reg == reg {
@@ -113,7 +113,7 @@ func (w *writer) signal() uint32 {
 func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 	b := make([]byte, w.layout.size)
 	sig := uint32(t.Signal)
-	if sig == 0 { // BFD takes the signal of the last thread; the kernel tells the same of all
+	if sig == 0 { // BFD takes the signal of the last thread; the kernel writes the same for all
 		sig = w.signal()
 	}
 	w.order.PutUint32(b, sig) // pr_info.si_signo
@@ -157,8 +157,8 @@ func (w *writer) putSlots(b []byte, slots []slot, ctx *dump.Context) {
 	}
 }
 
-// tellUnknown tells which registers are 0 in the core because nobody knows them.
-func (w *writer) tellUnknown(threads []dump.Thread) {
+// reportUnknown reports which registers are 0 in the core because their values are not known.
+func (w *writer) reportUnknown(threads []dump.Thread) {
 	var names []string
 	count, none := 0, 0
 	for i := range threads {

@@ -42,8 +42,8 @@ func (r *reader) cpuText() string {
 	return r.d.Arch.Name
 }
 
-// layoutOf finds the layout of a context by its flags: among those of the dump's
-// CPU, or of all if the dump does not tell it, which it then does.
+// layoutOf finds the layout of a context by its flags, among those of the dump's CPU. If the dump
+// does not name its CPU, all layouts are tried, and the one found sets it.
 func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 	guess := r.d.Arch == nil && r.d.System.CPU == ""
 	for _, l := range layouts {

@@ -177,14 +177,14 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// within tells whether b is a part of data, not a copy.
+// within reports whether b is a part of data, not a copy.
 func within(b, data []byte) bool {
 	i := bytes.Index(data, b)
 	return i >= 0 && &data[i] == &b[0]
 }
 
-// Without system information the flags tell the CPU.
-func TestContextTellsCPU(t *testing.T) {
+// Without system information the flags give the CPU.
+func TestContextGivesCPU(t *testing.T) {
 	for _, c := range contextCases {
 		m := newBuilder(binary.LittleEndian)
 		m.thread(7, func() { c.write(m) })

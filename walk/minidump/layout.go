@@ -7,13 +7,13 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// layout is a form of a CPU's CONTEXT. The flags word tells the CPU, and which
-// groups of registers have values.
+// layout is a form of a CPU's CONTEXT. The flags word identifies the CPU, and says which groups of
+// registers have values.
 type layout struct {
 	arch      *arch.Arch
 	flagsAt   int
 	flagsSize int
-	cpu       uint64 // the bits of the flags that tell the CPU
+	cpu       uint64 // the bits of the flags that identify the CPU
 	size      int    // of the whole structure; more may follow
 
 	fields []field // the registers
@@ -51,7 +51,7 @@ const (
 	groupsMask = 0xff
 )
 
-// Bits that tell the CPU.
+// Bits that identify the CPU.
 const (
 	flagsX86      = 0x00010000
 	flagsAMD64    = 0x00100000

@@ -104,8 +104,8 @@ func parseMapping(line string) (m dump.Mapping, ok bool) {
 	}, true
 }
 
-// dsoDebug reads what the dynamic linker tells debuggers. Its structures have
-// pointers of the CPU's size and, alone among those of minidumps, its alignment.
+// dsoDebug reads what the dynamic linker publishes for debuggers. Its structures have pointers of
+// the CPU's size and, alone among those of minidumps, its alignment.
 func (r *reader) dsoDebug(s span) {
 	size := r.wordSize()
 	c := r.cursor(s)

@@ -17,9 +17,8 @@ func (r *reader) list(s span, n int, each func(i, n int, c *bin.Cursor)) {
 	r.entries(s, &c, count, uint64(n), each)
 }
 
-// longList is list with a header that tells its own size and that of an entry;
-// wide says that the number of entries has 8 bytes. least is the size of the
-// fields that are known.
+// longList is list with a header that has its own size and that of an entry; wide says that the
+// number of entries has 8 bytes. least is the size of the fields that are known.
 func (r *reader) longList(s span, wide bool, least int, each func(i, n int, c *bin.Cursor)) {
 	c := r.cursor(s)
 	header, entry := c.U32(), c.U32()

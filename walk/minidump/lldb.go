@@ -22,7 +22,7 @@ const lldbMark = 0x4c4c4442
 // vdso is what Breakpad calls the library that the kernel puts into a process.
 const vdso = "linux-gate.so"
 
-// lldbText is what the exception stream of LLDB's tells about the reason.
+// lldbText stands for the reason that LLDB's exception stream gives.
 const lldbText = "reason told by LLDB"
 
 // lldbCrash puts an exception of LLDB's into the form of others.
@@ -87,7 +87,7 @@ func (r *reader) wholeModules() {
 	}
 }
 
-// ownStack finds the stack of a thread that LLDB tells none of.
+// ownStack finds the stack of a thread for which LLDB wrote none.
 func (r *reader) ownStack(t *dump.Thread) {
 	if t.Stack.Size > 0 || t.Context == nil {
 		return

@@ -134,8 +134,8 @@ func (r *reader) buildID(m *dump.Module, c *bin.Cursor) {
 	m.DebugID = elfobj.ModuleID(id, r.order)
 }
 
-// debugName takes the name of an IMAGE_DEBUG_MISC record: type, length, a byte
-// that tells UTF-16, 3 of padding, the name.
+// debugName takes the name of an IMAGE_DEBUG_MISC record: type, length, a byte that marks UTF-16, 3
+// of padding, the name.
 func (r *reader) debugName(m *dump.Module, misc location) {
 	const header = 12
 	data, whole := r.at(misc)

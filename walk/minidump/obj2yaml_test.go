@@ -261,7 +261,7 @@ func (y *yamlCheck) system(fields map[string]string) {
 	y.equal("build", s.Build, fields["CSD Version"])
 	version := fmt.Sprintf("%d.%d.%d", y.number(fields, "Major Version"), y.number(fields, "Minor Version"), y.number(fields, "Build Number"))
 	if version == "0.0.0" {
-		version = "" // not told
+		version = "" // not written
 	}
 	y.equal("version", s.Version, version)
 	revision := y.number(fields, "Processor Revision")

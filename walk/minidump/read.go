@@ -28,7 +28,7 @@ const (
 	entrySize  = 12 // of the directory
 )
 
-// Sniff tells whether a file that begins with these bytes is a minidump.
+// Sniff reports whether a file that begins with these bytes is a minidump.
 func Sniff(head []byte) bool { _, ok := byteOrder(head); return ok }
 
 func byteOrder(head []byte) (binary.ByteOrder, bool) {
@@ -107,8 +107,8 @@ type span struct {
 
 func (r *reader) cursor(s span) bin.Cursor { return bin.NewAt("", s.data, s.off, r.order) }
 
-// maxProblems is the number of problems that are told of each stream: a list of
-// a million bad entries is one finding, not a million.
+// maxProblems is the number of problems that are reported for each stream: a list of a million bad
+// entries is one finding, not a million.
 const maxProblems = 10
 
 // problem records what was lost, and why.
@@ -136,8 +136,7 @@ func (r *reader) inFile(err error) error {
 	return err
 }
 
-// at returns the bytes at a place, as far as the file has them; whole tells
-// whether it has all.
+// at returns the bytes at a place, as far as the file has them, and whether it has all.
 func (r *reader) at(l location) (data []byte, whole bool) {
 	size := uint64(len(r.data))
 	if l.off >= size {
@@ -235,7 +234,7 @@ func (r *reader) stream(k *streamKind, p *dump.Part) {
 	k.read(r, span{p.Name, data, p.Offset, p.Size})
 }
 
-// endStream tells how many problems of the last stream were not.
+// endStream reports how many problems of the last stream were left out.
 func (r *reader) endStream() {
 	if more := r.problems - maxProblems; more > 0 {
 		r.d.Problems = append(r.d.Problems, bin.Problem{Err: &FormatError{File: r.path, Msg: fmt.Sprintf("%d more problems of this kind", more)}})
@@ -243,7 +242,7 @@ func (r *reader) endStream() {
 	r.problems = 0
 }
 
-// finish joins what streams tell of the same things.
+// finish joins what different streams say about the same things.
 func (r *reader) finish() {
 	r.endStream()
 	if len(r.d.Maps) == 0 {

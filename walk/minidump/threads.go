@@ -26,8 +26,8 @@ func (r *reader) threadList(s span) {
 	})
 }
 
-// boundStack finds the stack of a thread in a dump of all memory, where the
-// thread tells only the address.
+// boundStack finds the stack of a thread in a dump of all memory, where the thread has only the
+// address.
 func (r *reader) boundStack(t *dump.Thread) {
 	region := r.d.Memory.Find(t.Stack.Addr)
 	if region == nil {
@@ -98,8 +98,8 @@ func (r *reader) exception(s span) {
 	r.d.Crash = crash
 }
 
-// accessed sets the address of the crash to the one that was accessed, where
-// Windows tells it, and to 32 bits where the CPU has no more.
+// accessed sets the address of the crash to the one that was accessed, where Windows records it,
+// and cuts it to 32 bits where the CPU has no more.
 func (r *reader) accessed(c *dump.Crash) {
 	const accessViolation, inPageError = 0xc0000005, 0xc0000006
 	if r.d.System.OS == dump.Windows && (c.Code == accessViolation || c.Code == inPageError) && len(c.Params) > 1 {

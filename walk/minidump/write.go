@@ -12,13 +12,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Write writes a minidump as Breakpad's writer for Linux does, with the streams
-// for which the dump has something. Problems tell what a minidump has no place
-// for. The same Dump gives the same bytes. An error is one of w, or about a dump
-// whose lists alone take 4 GB.
+// Write writes a minidump as Breakpad's writer for Linux does, with the streams for which the dump
+// has something. Problems list what a minidump has no place for. The same Dump gives the same
+// bytes. The error is that of w, or of a dump whose lists alone take 4 GB.
 //
-// Places in a minidump have 32 bits: memory comes before what refers to it, in
-// MemoryList; of 4 GB and more it comes last, in Memory64List.
+// Places in a minidump have 32 bits: memory comes before what refers to it, in MemoryList; of 4 GB
+// and more it comes last, in Memory64List.
 func Write(w io.Writer, d *dump.Dump) ([]bin.Problem, error) {
 	return newWriter(d).write(w)
 }
@@ -85,7 +84,7 @@ func newWriter(d *dump.Dump) *writer {
 	return w
 }
 
-// isWide tells whether memory needs Memory64List.
+// isWide reports whether memory needs Memory64List.
 func isWide(d *dump.Dump) bool {
 	var size uint64
 	for _, r := range d.Memory.Regions {
@@ -120,7 +119,7 @@ func (w *writer) streams() (head, tail []byte) {
 		stamp = uint32(w.d.Time.Unix())
 	}
 	head = w.u32(nil, signature, version, uint32(len(kinds)), headerSize, 0, stamp, 0, 0)
-	w.tellLost()
+	w.reportLost()
 	return append(head, directory...), w.buf
 }
 
@@ -128,7 +127,7 @@ func (w *writer) streams() (head, tail []byte) {
 func (w *writer) placeMemory(headSize uint64) {
 	at := headSize
 	if w.wide {
-		at = 0 // told by Memory64List, when it is known
+		at = 0 // set by Memory64List, when it is known
 	}
 	for _, r := range w.d.Memory.Regions {
 		w.memory = append(w.memory, at)

@@ -159,7 +159,7 @@ func same(t *testing.T, name string, got, want *dump.Dump) {
 	}
 }
 
-// What a minidump has no place for is told, and kept in the stream of our own.
+// What a minidump has no place for is reported, and kept in the stream of our own.
 func TestWriteProblems(t *testing.T) {
 	d := full(arch.X86_64, binary.LittleEndian)
 	d.System.OS, d.System.Version, d.System.Detail = dump.FreeBSD, "a", "b"
@@ -185,7 +185,7 @@ func TestWriteProblems(t *testing.T) {
 	for _, want := range []string{"FreeBSD", `"a" is not three numbers`, "detail of the system", "/proc/self/maps", "handles", "$fs.base, of 1 threads",
 		"signals of threads", "less than 4 GB", "is not of four numbers", "no GUID", "there is room for 15", "neither Linux's"} {
 		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not told:\n%s", want, text.String())
+			t.Errorf("%q is not reported:\n%s", want, text.String())
 		}
 	}
 	got, err := Read(b.Bytes(), "x")

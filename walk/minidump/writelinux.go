@@ -78,8 +78,8 @@ func (w *writer) linuxMaps() []byte {
 	return b
 }
 
-// dsoDebug writes Breakpad's MDRawDebug32 or 64: what the dynamic linker tells
-// debuggers, and behind it the program's dynamic section.
+// dsoDebug writes Breakpad's MDRawDebug32 or 64: what the dynamic linker publishes for debuggers,
+// and behind it the program's dynamic section.
 func (w *writer) dsoDebug() []byte {
 	l := w.d.Linker
 	pad := make([]byte, w.wordSize()-4)

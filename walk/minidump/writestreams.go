@@ -59,8 +59,8 @@ func fileOf(d *dump.Dump, name string) *dump.File {
 	return nil
 }
 
-// tellLost tells what has no place in any stream.
-func (w *writer) tellLost() {
+// reportLost reports what has no place in any stream.
+func (w *writer) reportLost() {
 	d := w.d
 	for i := range d.Files {
 		if name := d.Files[i].Name; !streamFiles[name] || fileOf(d, name) != &d.Files[i] {
@@ -76,7 +76,7 @@ func (w *writer) tellLost() {
 	if !hasLinuxMaps(d) && !hasMemoryInfo(d) && len(d.Maps) > 0 {
 		w.problem("mappings", "%d, which are neither Linux's nor Windows'", len(d.Maps))
 	}
-	w.tellSignals()
+	w.reportSignals()
 	for _, lost := range slices.Sorted(maps.Keys(w.lost)) {
 		w.problem("registers", "%s, of %d threads", lost, w.lost[lost])
 	}
@@ -95,9 +95,9 @@ func (w *writer) rest() []byte {
 	return b
 }
 
-// tellSignals tells of threads that got another signal than that of the crash,
-// which Linux's do not.
-func (w *writer) tellSignals() {
+// reportSignals reports threads with another signal than that of the crash, which Linux's threads
+// do not have.
+func (w *writer) reportSignals() {
 	n := 0
 	for i := range w.d.Threads {
 		if s := w.d.Threads[i].Signal; s != 0 && (w.d.Crash == nil || uint32(s) != w.d.Crash.Code) {

@@ -20,8 +20,8 @@ func (w *writer) threadList() []byte {
 	return b
 }
 
-// stack is where a thread's stack is in the file: a part of the memory. In a
-// dump with Memory64List only its size is told.
+// stack is where a thread's stack is in the file: a part of the memory. In a dump with Memory64List
+// only its size is written.
 func (w *writer) stack(r dump.Range) location {
 	for i, m := range w.d.Memory.Regions {
 		if skip := r.Addr - m.Addr; r.Addr >= m.Addr && skip < uint64(len(m.Data)) && r.Size > 0 {
@@ -126,12 +126,12 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	if len(zero) > 0 {
 		w.lost["not known, and 0: "+strings.Join(zero, ", ")]++
 	}
-	w.tellHomeless(l, c)
+	w.reportHomeless(l, c)
 	return b
 }
 
-// tellHomeless tells which registers the form has no place for.
-func (w *writer) tellHomeless(l *layout, c *dump.Context) {
+// reportHomeless reports which registers the form has no place for.
+func (w *writer) reportHomeless(l *layout, c *dump.Context) {
 	var names []string
 	for i, r := range c.Arch.Regs {
 		if _, ok := c.At(i); ok && !l.holds(i) {
@@ -143,8 +143,7 @@ func (w *writer) tellHomeless(l *layout, c *dump.Context) {
 	}
 }
 
-// holds tells whether a context has a place for a register, by itself or in the
-// vector part.
+// holds reports whether a context has a place for a register, by itself or in the vector part.
 func (l *layout) holds(reg int) bool {
 	for _, f := range l.fields {
 		if f.reg == reg {
