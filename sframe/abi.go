@@ -30,7 +30,7 @@ type abi struct {
 
 	sp, fp, ra Reg
 
-	fixedRA int8   // the return address's place from the CFA; 0 where rows tell it
+	fixedRA int8   // the return address's place from the CFA; 0 where rows give it
 	v1Block uint32 // size of a PLT entry, which version 1 leaves out; 0 where it makes no FDE of them
 
 	// A word for the CFA stands for word*scale+bias; the caller's stack pointer
@@ -92,7 +92,7 @@ func (a ABI) FP() Reg { return a.info().fp }
 func (a ABI) RA() Reg { return a.info().ra }
 
 // FixedRA is the header's offset of the return address from the CFA, in bytes,
-// as producers write it; 0 where rows tell it.
+// as producers write it; 0 where rows give it.
 func (a ABI) FixedRA() int8 { return a.info().fixedRA }
 
 // CallerSP returns the caller's stack pointer of a frame address.

@@ -66,7 +66,7 @@ func (f Finding) String() string {
 // Context is what a check may know beside the section's bytes. Rules that need
 // what is nil say nothing.
 type Context struct {
-	Section func(addr uint64) string // name of the ELF section at an address; "" if there is none
+	Section func(addr uint64) string // returns the name of the ELF section at an address, or ""
 	Code    func(lo, hi uint64) bool // whether [lo, hi) is in an executable section
 	Object  bool                     // the section is a relocatable object's
 }

@@ -78,7 +78,7 @@ var fdeRules = []*rule{
 	}},
 	{id: "signal-no-rows", in: "WWW", ref: refBinutils + "as since 2.46, for signal frames that it cannot describe", fde: func(c *checker, v *visit) {
 		if v.f.NumRows == 0 && v.f.Signal && !v.f.lost {
-			c.report(v.at(c, fieldNumRows), "signal frame at %#x without rows: not the outermost frame, but one of which nothing is told", v.f.Start)
+			c.report(v.at(c, fieldNumRows), "signal frame at %#x without rows: it is not described, and does not count as the outermost frame", v.f.Start)
 		}
 	}},
 }

@@ -171,7 +171,7 @@ func TestRules(t *testing.T) {
 					t.Errorf("bad: %s, want it %s", f, test.severity)
 				}
 				if f.Msg == "" || f.Ref == "" {
-					t.Errorf("bad: %s tells too little", f)
+					t.Errorf("bad: %s says too little", f)
 				}
 			}
 			if !slices.Equal(at, []uint64{test.at}) {
@@ -229,8 +229,8 @@ func TestFindingString(t *testing.T) {
 	}
 }
 
-// A mistake that is everywhere is told some times and counted, and findings
-// are in order, the same each time.
+// A mistake that is everywhere is reported a few times and counted. Findings are in
+// the same order each time.
 func TestFindingsBounded(t *testing.T) {
 	const n = 1000
 	rows := bytes.Repeat([]byte{7, 0x83, 8}, n)

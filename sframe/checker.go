@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// maxFindings of a rule are told, the others counted: a producer's mistake is
+// maxFindings of a rule are reported, the others counted: a producer's mistake is
 // in every function.
 const maxFindings = 20
 
@@ -32,7 +32,7 @@ type checker struct {
 // tally counts a rule's findings beyond maxFindings.
 type tally struct {
 	n     int
-	first uint64 // the lowest offset of those that are not told
+	first uint64 // the lowest offset of those that are not reported
 }
 
 // visit is a function under check and, for rules of rows, one of its rows.

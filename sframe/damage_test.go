@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// use does with a section all that can be done. What is wrong with it must be
-// told with a place in it.
+// use calls everything that can be done with a section. Damage must be reported with
+// a place in the section.
 func use(t testing.TB, data []byte, o sframe.Options) {
 	t.Helper()
 	s, err := sframe.Decode(data, o)

@@ -27,8 +27,8 @@ type Options struct {
 	// written before: no damage.
 	Segment bool
 
-	// Code tells whether [lo, hi) is in an executable section. It decides how
-	// starts are meant where the flags leave it open. Nil if unknown.
+	// Code, if non-nil, reports whether [lo, hi) is in an executable section. It
+	// decides what starts are relative to where the flags leave that open.
 	Code func(lo, hi uint64) bool
 }
 
@@ -88,8 +88,8 @@ func (s *Section) lose(what string, err error) {
 	s.Problems = append(s.Problems, Problem{Lost: what, Err: err})
 }
 
-// maxProblems are told, and the last of them stands for the rest: a Problem is
-// larger than what it is about.
+// maxProblems are reported, and the last of them stands for the rest: a Problem is
+// larger than the damage it describes.
 const maxProblems = 1000
 
 // loseRows is lose for an FDE's rows.
@@ -111,7 +111,7 @@ func sectionError(name string, offset uint64, format string, args ...any) error 
 }
 
 // Magic returns the byte order of a section that starts with data, or nil if it
-// is no SFrame section.
+// is not an SFrame section.
 func Magic(data []byte) binary.ByteOrder {
 	if len(data) >= 2 {
 		for _, order := range [...]binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -181,9 +181,8 @@ func (s *Section) parts(h *Header, end uint64) {
 	h.end = max(end, fdesEnd, fresEnd)
 }
 
-// nextHeader finds the header of another section that a linker put behind the
-// end of one; 0 if there is none. Linkers align them to 8 bytes and fill with
-// zeros.
+// nextHeader returns the offset of another section that a linker put behind the
+// end of one, or 0. Linkers align sections to 8 bytes and fill with zeros.
 func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 	rest := s.data[end:]
 	for i, b := range rest {

@@ -33,12 +33,11 @@ type layout struct {
 // address. In an outermost frame only that it is one is written.
 //
 // What the target cannot carry is a Problem that names the function by its
-// address. A function is lost as a whole if one of its rules has no form: there
-// is no row that says "unknown", so that the row before would be in force in its
-// place. Version 3 has a second form, FLEX, for all rows of a function; it is
-// used only if a row needs it, as not all readers know it. Of functions that
-// start at the same address the largest is kept, for readers want FDEs that
-// ascend strictly.
+// address. A function is lost as a whole if one of its rules has no form: no row
+// can say "unknown", so the row before would stay in force. Version 3 has a second
+// form, FLEX, for all rows of a function; it is used only if a row needs it, as
+// not all readers know it. Of functions that start at the same address the largest
+// is kept, because readers want FDEs in strictly ascending order.
 //
 // Functions do not share rows, though the format allows it and it would save 18 %
 // of a C++ object's section: a machine of the other byte order has binutils
@@ -161,7 +160,7 @@ func (e *encoder) add(f *Func) error {
 	e.numFDEs++
 	e.numFREs += d.NumRows
 	e.last = *d
-	e.tellAttributes(f)
+	e.reportAttributes(f)
 	return nil
 }
 
@@ -262,8 +261,8 @@ func (e *encoder) info(f *Func, addrSize uint8) uint8 {
 	return info
 }
 
-// tellAttributes reports what else of a written function got lost.
-func (e *encoder) tellAttributes(f *Func) {
+// reportAttributes reports which attributes of a written function were lost.
+func (e *encoder) reportAttributes(f *Func) {
 	if f.KeyB && !e.abi.keys {
 		e.lose(fmt.Sprintf("key B of the function at %#x", f.Start), fmt.Errorf("%s signs no return addresses", e.ABI))
 	}

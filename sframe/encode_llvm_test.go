@@ -61,7 +61,7 @@ func withoutOutermost(funcs []Func) (out []Func) {
 	return out
 }
 
-// llvmLines takes out of llvm-readobj's text what tells functions and rows.
+// llvmLines returns the lines of llvm-readobj's output that describe functions and rows.
 func llvmLines(text string) (lines []string) {
 	_, text, _ = strings.Cut(text, "Function Index [")
 	for line := range strings.Lines(text) {

@@ -144,7 +144,7 @@ func TestEncodeRow(t *testing.T) {
 	}
 }
 
-// What a section cannot carry is told, and the rest written.
+// What a section cannot carry is reported, and the rest written.
 func TestEncodeLosses(t *testing.T) {
 	rows := []Row{entry}
 	good := Func{Start: 0x40, Size: 8, Rows: rows}

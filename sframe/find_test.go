@@ -158,7 +158,7 @@ func TestFindAddressEnd(t *testing.T) {
 	}
 }
 
-// Damage in each of very many functions is told a bounded number of times.
+// Damage in each of very many functions is reported a bounded number of times.
 func TestProblemsBounded(t *testing.T) {
 	funcs := make([]rawFunc, 5000)
 	for i := range funcs {

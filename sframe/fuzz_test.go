@@ -146,8 +146,8 @@ func sameRules(t *testing.T, before, after []sframe.Func) {
 	}
 }
 
-// rulesAt returns the rules for an offset; of an outermost frame there are none
-// but that it is one.
+// rulesAt returns the rules for an offset; of an outermost frame, only that of the
+// return address.
 func rulesAt(rows []sframe.Row, off uint32) (rules [3]sframe.Rule) {
 	for _, r := range rows {
 		if r.Start > off {

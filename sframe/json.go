@@ -32,8 +32,8 @@ import (
 //
 // A rule has a kind (same, undefined, value: the sum, memory: the word there),
 // and for the latter two a base (cfa, sp, fp or r and a DWARF number), reg (the
-// number, not for cfa) and offset; of ra and fp, given tells by what: row,
-// padding (a word that stands for no rule) or default (of header or ABI).
+// number, not for cfa) and offset; for ra and fp, given is where the rule comes
+// from: row, padding (a word that stands for no rule) or default (header or ABI).
 //
 // The error is the writer's.
 func (s *Section) WriteJSON(w io.Writer) error {
@@ -60,7 +60,7 @@ func (s *Section) WriteJSON(w io.Writer) error {
 }
 
 // WriteJSONAt writes what Section.PrintAt does as one JSON object: pc, function
-// as WriteJSON has it without its rows, row, and error where either is damaged.
+// as in WriteJSON without its rows, row, and error where either is damaged.
 func (s *Section) WriteJSONAt(w io.Writer, pc uint64) error {
 	o := object{}
 	o.open()

@@ -34,12 +34,12 @@ func (b *shared) next(s *Section, i int) Rows {
 // took takes what was read of rows.
 func (b *shared) took(rows *Rows) { *b -= min(*b, shared(rows.pos-rows.f.rows)) }
 
-// Damage tells all that cannot be read: Problems, and rows.
-func (s *Section) Damage(tell func(Problem)) {
+// Damage calls report with all that cannot be read: Problems, and rows.
+func (s *Section) Damage(report func(Problem)) {
 	known := map[string]bool{}
 	for _, p := range s.Problems {
 		known[p.Lost] = true
-		tell(p)
+		report(p)
 	}
 	left := s.shared()
 	for i := range s.FDEs {
@@ -51,7 +51,7 @@ func (s *Section) Damage(tell func(Problem)) {
 			continue
 		}
 		if p := (Problem{Lost: fmt.Sprintf("rows of FDE %d", i), Err: rows.err}); !known[p.Lost] {
-			tell(p)
+			report(p)
 		}
 	}
 }

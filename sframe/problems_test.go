@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// What a program header has behind its section is nobody's.
+// What a program header has behind its section belongs to nothing, and is ignored.
 func TestSegmentLeftovers(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
 	if err != nil {
@@ -23,7 +23,7 @@ func TestSegmentLeftovers(t *testing.T) {
 	}
 }
 
-// Damage is told once: as Problems has it, else of the rows.
+// Damage is reported once: as in Problems, otherwise for the rows.
 func TestDamage(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-damaged.sframe"))
 	if err != nil {

@@ -35,23 +35,23 @@ type Rule struct {
 // MaxWords is the most data words that a row's info can count.
 const MaxWords = 15
 
-// Form tells how a row says what it says.
+// Form describes how a row is encoded.
 type Form struct {
 	Offset   uint64 // of the row in the section
 	Info     uint8
 	Words    int // data words
 	WordSize int // bytes of each
-	RA, FP   Said
+	RA, FP   Presence
 	Surplus  int // words that mean nothing
 }
 
-// Said tells how a row gives a rule.
-type Said uint8
+// Presence says how a rule is encoded.
+type Presence uint8
 
-// How a rule is given.
+// Where a rule comes from.
 const (
-	Absent  Said = iota // not at all: the header's or the ABI's rule is in force
-	Padding             // by a word that stands for none
+	Absent  Presence = iota // not at all: the header's or the ABI's rule is in force
+	Padding                 // by a word that stands for none
 	Given
 )
 
@@ -235,12 +235,12 @@ func (r *Rows) fixed() {
 
 // slot reads where RA or FP was saved. For RA a 0 says that there is no place:
 // the word is there because one for FP follows.
-func (r *Rows) slot(rule *Rule, said *Said, i int) {
+func (r *Rows) slot(rule *Rule, presence *Presence, i int) {
 	w := r.signed(i)
-	*said = Given
+	*presence = Given
 	switch {
 	case w == 0 && rule == &r.Row.RA:
-		*said = Padding
+		*presence = Padding
 	case w&1 != 0 && r.abi.slotRegs && r.h.Version == 2:
 		*rule = Rule{Value, Reg(w >> 1), 0}
 	default:
@@ -251,20 +251,20 @@ func (r *Rows) slot(rule *Rule, said *Said, i int) {
 // flexible reads pairs of a control word and an offset, for CFA, RA and FP.
 func (r *Rows) flexible() bool {
 	rules := [...]*Rule{&r.Row.CFA, &r.Row.RA, &r.Row.FP}
-	said := [...]*Said{new(Said), &r.Form.RA, &r.Form.FP}
+	presence := [...]*Presence{new(Presence), &r.Form.RA, &r.Form.FP}
 	i := 0
 	for k := 0; k < len(rules) && i < r.Form.Words; k++ {
 		control := r.unsigned(i)
 		i++
 		if control == 0 {
-			*said[k] = Padding
+			*presence[k] = Padding
 			continue
 		}
 		if i == r.Form.Words {
 			return r.fail("%d data words, of which the last is a control word without an offset", i)
 		}
 		*rules[k] = flexRule(control, r.signed(i))
-		*said[k] = Given
+		*presence[k] = Given
 		i++
 	}
 	r.Form.Surplus = r.Form.Words - i
@@ -294,7 +294,7 @@ func flexRule(control uint32, offset int64) Rule {
 }
 
 // Find returns the row for the address: the FDE's number and the rules. Errors
-// are ErrNoFDE, ErrNoRow or an *Error that tells damage. It allocates nothing
+// are ErrNoFDE, ErrNoRow or an *Error that reports damage. It allocates nothing
 // but the latter.
 func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	i := s.FindFDE(pc)

@@ -53,7 +53,7 @@ type Header struct {
 	Version uint8
 	Flags   Flags
 	ABI     ABI
-	FixedFP int8 // the caller's frame pointer is there, from the CFA; 0 where rows tell it
+	FixedFP int8 // the caller's frame pointer is there, from the CFA; 0 where rows give it
 	FixedRA int8 // the return address likewise
 	Aux     []byte
 
@@ -91,7 +91,7 @@ type FDE struct {
 	header   int32
 	rows     uint32 // offset of the first row in the rows' part
 	addrSize uint8  // bytes of a row's start; 0 for a type that does not exist
-	lost     bool   // its rows, to damage that Section.Problems tells
+	lost     bool   // its rows, to damage reported in Section.Problems
 }
 
 // Contains reports whether pc is in the function.

@@ -130,7 +130,7 @@ func compareStack(t *testing.T, s *sframe.Section, d stackDump) {
 		}
 		f = next
 		if next.FP = 0; want.SP == 0 {
-			want.SP = next.SP // the program cannot tell
+			want.SP = next.SP // the program does not report it
 		}
 		if next != want {
 			t.Fatalf("frame %d: %+v, want %+v", i, next, want)

@@ -54,8 +54,8 @@ func (s *Section) Print(w io.Writer) error {
 	return p.w.Flush()
 }
 
-// PrintAt writes the function that covers the address and the row that is in
-// force there, as Print does, or that there is none. The error is the writer's.
+// PrintAt writes the function that covers the address and the row in force there,
+// as Print does, or a line saying that there is none. The error is the writer's.
 func (s *Section) PrintAt(w io.Writer, pc uint64) error {
 	p := s.printer(w)
 	p.lines(hexadecimal(pc), ":")
@@ -213,9 +213,9 @@ func column(b []byte, at int) []byte {
 }
 
 // appendSlot appends the rule of FP or RA.
-func (r *Rows) appendSlot(b []byte, rule *Rule, said Said) []byte {
+func (r *Rows) appendSlot(b []byte, rule *Rule, presence Presence) []byte {
 	switch {
-	case said == Padding && rule == &r.Row.RA:
+	case presence == Padding && rule == &r.Row.RA:
 		return append(b, 'U')
 	case rule.Kind == Same:
 		return append(b, 'u')

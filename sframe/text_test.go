@@ -45,8 +45,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// Sections one after another: the second header tells its place, and functions
-// are counted through.
+// Sections one after another: the second header is printed with its place, and
+// functions are numbered through.
 func TestPrintTwoHeaders(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
 	if err != nil {
@@ -180,7 +180,7 @@ func TestPrintAnyByte(t *testing.T) {
 			}
 			damaged := false
 			s.Damage(func(sframe.Problem) { damaged = true })
-			if tells := strings.Contains(text.String(), "    error: "); tells && !damaged || !json.Valid(doc.Bytes()) {
+			if reports := strings.Contains(text.String(), "    error: "); reports && !damaged || !json.Valid(doc.Bytes()) {
 				t.Errorf("byte %#x is %#x: damaged %v\n%s%s", i, v, damaged, &text, &doc)
 			}
 		}

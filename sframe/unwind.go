@@ -12,8 +12,8 @@ type Frame struct {
 	// rules are those for PC-1.
 	Interrupted bool
 
-	// Signed says that PC has bits of pointer authentication. They must be
-	// taken out before the next step, by who knows which bits they are.
+	// Signed says that PC has bits of pointer authentication. The caller, who knows
+	// which bits they are, must clear them before the next step.
 	Signed bool
 }
 

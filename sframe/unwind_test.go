@@ -124,8 +124,8 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// Where the return address of an interrupted signal frame is on another stack,
-// a lower stack pointer is none that is stuck.
+// Where the return address of an interrupted signal frame is on another stack, a
+// lower stack pointer is not an error.
 func TestStepSignalStack(t *testing.T) {
 	s, err := sframe.Decode(one(3, rawFunc{size: 64, n: 1, info: 0x80, info2: 1, rows: flex(0x3b, 0, 2, 0xf8)}), sframe.Options{})
 	if err != nil {

@@ -42,7 +42,7 @@ func newDebuginfod(c *cli.Context, msgs *messages) (*debuginfod.Client, error) {
 	}
 	cfg.UserAgent = generator
 	if c.Bool("verbose") || os.Getenv(progressVar) != "" && !c.Bool("quiet") {
-		cfg.Tell = func(url string) { msgs.printf("symtool: asking %s", url) }
+		cfg.Log = func(url string) { msgs.printf("symtool: asking %s", url) }
 	}
 	client, err := debuginfod.New(cfg)
 	if err != nil && named {

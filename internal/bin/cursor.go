@@ -7,7 +7,7 @@ import (
 )
 
 // Cursor reads a section from front to back. The first failure sticks: later
-// reads return zero, and Err tells the place of the first.
+// reads return zero, and Err returns the first failure with its offset.
 type Cursor struct {
 	data    []byte
 	pos     int

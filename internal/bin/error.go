@@ -1,6 +1,6 @@
-// Package bin reads binary sections: a cursor that knows where it is and keeps
-// its first error, and the two ways in which damage is told, Error and Problem.
-// The format packages give these types public names by aliases.
+// Package bin reads binary sections: a cursor that knows its position and keeps
+// its first error, and the two forms in which damage is reported, Error and
+// Problem. The format packages give these types public names by aliases.
 package bin
 
 import (

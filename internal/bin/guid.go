@@ -5,9 +5,9 @@ import "encoding/binary"
 // GUIDSize is the size of a GUID in bytes.
 const GUIDSize = 16
 
-// SwapGUID turns the first 16 bytes of a build-id, or a GUID as a file has it, into
-// those of a GUID as it is printed, and back: its first three fields are numbers, of
-// which order is the byte order. Short ids are filled up with zeros.
+// SwapGUID converts the first 16 bytes of a build-id, or a GUID as stored in a file,
+// to the bytes of a GUID as printed, and back: its first three fields are numbers in
+// byte order order. Short ids are padded with zeros.
 func SwapGUID(id []byte, order binary.ByteOrder) (g [GUIDSize]byte) {
 	copy(g[:], id)
 	binary.BigEndian.PutUint32(g[:], order.Uint32(g[:]))

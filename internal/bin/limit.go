@@ -12,7 +12,7 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%d bytes or more, over the limit of %d", e.Size, e.Most)
 }
 
-// CheckSize returns a *SizeError if size is more than most; 0 is no limit.
+// CheckSize returns a *SizeError if size is more than most; 0 means no limit.
 func CheckSize(size, most int64) error {
 	if most > 0 && size > most {
 		return &SizeError{size, most}
@@ -21,7 +21,7 @@ func CheckSize(size, most int64) error {
 }
 
 // LimitReader returns a reader that fails with a *SizeError when r has more than most
-// bytes; 0 is no limit.
+// bytes; 0 means no limit.
 func LimitReader(r io.Reader, most int64) io.Reader { return &limitedReader{r: r, most: most} }
 
 type limitedReader struct {

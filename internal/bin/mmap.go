@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// CanMap tells whether the system maps files.
+// CanMap reports whether the system maps files.
 const CanMap = true
 
-// MapFile maps n bytes of a file, from a multiple of the page size on. A file
-// that shrinks has a fault at the place that is gone: who looks at the bytes does
-// so under debug.SetPanicOnFault, in a goroutine that recovers.
+// MapFile maps n bytes of a file, starting at a multiple of the page size. If the
+// file shrinks, access to the missing part faults: callers must read the bytes
+// under debug.SetPanicOnFault, in a goroutine that recovers.
 func MapFile(f *os.File, off, n int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ, syscall.MAP_PRIVATE)
 }

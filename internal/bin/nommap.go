@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// CanMap tells whether the system maps files.
+// CanMap reports whether the system maps files.
 const CanMap = false
 
 // MapFile cannot map.

@@ -50,7 +50,7 @@ func missAge(cache string) time.Duration {
 	return time.Duration(max(n, 0)) * time.Second
 }
 
-// check tells why the file at path is not the one that is wanted.
+// check returns an error if the file at path is not the wanted one.
 func (e *entry) check(path string) error {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {

@@ -54,14 +54,14 @@ type Client struct {
 	now     func() time.Time
 }
 
-// New returns a client. An error tells which URL is none.
+// New returns a client. It is an error if a URL of cfg is malformed.
 func New(cfg Config) (*Client, error) {
 	servers, err := fetch.NewServers(cfg.URLs)
 	if err != nil {
 		return nil, err
 	}
 	limits := fetch.Limits{Timeout: cfg.Timeout, MaxTime: cfg.MaxTime, MaxSize: cfg.MaxSize}
-	return &Client{cfg: cfg, servers: servers, http: fetch.New(limits, cfg.UserAgent, cfg.Tell), now: time.Now}, nil
+	return &Client{cfg: cfg, servers: servers, http: fetch.New(limits, cfg.UserAgent, cfg.Log), now: time.Now}, nil
 }
 
 // maxBuildID is the length of the longest build-id, in bytes; those that tools

@@ -69,9 +69,9 @@ func TestFetch(t *testing.T) {
 		asked = append(asked, r.URL.Path+" "+r.UserAgent()+" "+r.Header.Get("X-Debuginfod-Maxsize"))
 		w.Write(data)
 	})
-	var told []string
+	var logged []string
 	c := newClient(t, Config{URLs: []string{url + "/prefix/?x=1"}, UserAgent: "test/1", MaxSize: 1 << 20, Timeout: time.Minute, MaxTime: time.Minute,
-		Tell: func(u string) { told = append(told, u) }})
+		Log: func(u string) { logged = append(logged, u) }})
 	for _, kind := range []string{Debuginfo, Executable, Debuginfo} {
 		path, tried, err := c.Fetch(context.Background(), kind, id)
 		want := filepath.Join(c.cfg.Cache, fmt.Sprintf("%x", id), string(kind))
@@ -87,8 +87,8 @@ func TestFetch(t *testing.T) {
 	if got := strings.Join(asked, "\n"); got != wantAsked {
 		t.Errorf("asked\n%s\nwant\n%s", got, wantAsked)
 	}
-	if len(told) != 2 || told[0] != url+"/prefix/buildid/"+hex+"/debuginfo" {
-		t.Errorf("told %q", told)
+	if len(logged) != 2 || logged[0] != url+"/prefix/buildid/"+hex+"/debuginfo" {
+		t.Errorf("logged %q", logged)
 	}
 	want := fmt.Sprintf("%s/debuginfo %d -r--------\n%s/executable %d -r--------", hex, len(data), hex, len(data))
 	if got := left(t, c.cfg.Cache); got != want {
@@ -96,8 +96,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// Each fault of a server is told with the URL; nothing is left in the cache but
-// what no server had.
+// Each fault of a server is reported with the URL. Only misses are remembered in
+// the cache.
 func TestFaults(t *testing.T) {
 	data, id := sample(t)
 	other, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
@@ -118,7 +118,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "told", code) }
+		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "reason", code) }
 	}
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
@@ -237,8 +237,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Several servers: the first that has it counts. One that is away is not asked
-// again; what all others say is still told.
+// Of several servers the first that has the file counts. One that is down is not
+// asked again; the answers of all others are still reported.
 func TestSeveralServers(t *testing.T) {
 	data, id := sample(t)
 	var asked atomic.Int32
@@ -402,7 +402,7 @@ func TestFetchFails(t *testing.T) {
 	}
 }
 
-// A password in a URL is used, and not told.
+// A password in a URL is used, and not reported.
 func TestPassword(t *testing.T) {
 	_, id := sample(t)
 	var user, word string

@@ -16,18 +16,18 @@ type Config struct {
 	URLs  []string // of servers, asked in this order
 	Cache string   // folder; it is made when something is fetched
 
-	// Timeout is the time in which a server must give 100 KiB, or else the whole
-	// of what is left; 0 is none.
+	// Timeout is the time in which a server must send 100 KiB, or the rest of the
+	// file if that is less; 0 means no limit.
 	Timeout time.Duration
-	// MaxTime is the time that one file may take; 0 is none.
+	// MaxTime is the time that one file may take; 0 means no limit.
 	MaxTime time.Duration
-	// MaxSize is the size of the largest file, in bytes; 0 is none.
+	// MaxSize is the size of the largest file, in bytes; 0 means no limit.
 	MaxSize int64
 
 	UserAgent string
-	// Tell, if not nil, is called before each request; by several goroutines at
-	// once.
-	Tell func(url string)
+	// Log, if non-nil, is called with the URL before each request. It may be called
+	// concurrently.
+	Log func(url string)
 }
 
 // Defaults. elfutils has no limit of the size; a disk has one.
@@ -70,8 +70,8 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
-// withoutIMA leaves out the words that tell elfutils how to check signatures in
-// RPM packages. Only what demands a signature cannot be done.
+// withoutIMA leaves out the words that select how elfutils checks signatures in
+// RPM packages. Only "enforcing", which demands a signature, is not supported.
 func withoutIMA(words []string) (urls []string, err error) {
 	for _, w := range words {
 		switch {
@@ -84,7 +84,7 @@ func withoutIMA(words []string) (urls []string, err error) {
 	return urls, nil
 }
 
-// seconds reads a time-out; zero and less are none.
+// seconds reads a time-out; zero and negative values mean no limit.
 func seconds(getenv func(string) string, name string, without time.Duration) (time.Duration, error) {
 	text := getenv(name)
 	if text == "" {
@@ -97,7 +97,7 @@ func seconds(getenv func(string) string, name string, without time.Duration) (ti
 	return time.Duration(max(n, 0)) * time.Second, nil
 }
 
-// cacheFolder is where elfutils keeps its files, "" when nothing tells.
+// cacheFolder is where elfutils keeps its files, or "" if the environment names no folder.
 func cacheFolder(getenv func(string) string) string {
 	const name = "debuginfod_client"
 	if dir := getenv(cacheVar); dir != "" {

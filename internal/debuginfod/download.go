@@ -20,8 +20,8 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 		header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(most, 10))
 	}
 	return u.Redacted(), c.http.Get(ctx, s, u, header, func(head http.Header, body io.Reader) error {
-		if told, err := strconv.ParseInt(head.Get("X-Debuginfod-Size"), 10, 64); err == nil {
-			if err := c.http.CheckSize(told); err != nil {
+		if size, err := strconv.ParseInt(head.Get("X-Debuginfod-Size"), 10, 64); err == nil {
+			if err := c.http.CheckSize(size); err != nil {
 				return err
 			}
 		}

@@ -2,11 +2,10 @@ package elfobj
 
 import "debug/elf"
 
-// A core is often cut short: a disk or a limit was full. Its program headers are
-// at its beginning and tell all that matters, so what is behind them may be
-// missing. That is section headers, which gdb's cores have at their end, and
-// those of the kernel with 65,535 segments or more, of which the first tells
-// their number.
+// A core is often truncated: a disk or a limit was full. Its program headers are
+// at its beginning and hold all that matters, so what follows them may be
+// missing: section headers, which gdb's cores have at their end, as have those of
+// the kernel with 65,535 segments or more, where the first one holds their number.
 
 func (t *tables) isCore() bool { return elf.Type(t.ehdr.Type) == elf.ET_CORE }
 

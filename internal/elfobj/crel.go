@@ -6,15 +6,15 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// SHT_CREL: relocations of variable length, which LLVM writes when it is told
-// to (the proposal for the gABI, "CREL: a compact relocation format for ELF";
-// the number of the section type is LLVM's until there is another).
+// SHT_CREL: relocations of variable length, which LLVM writes on request (the
+// proposal for the gABI, "CREL: a compact relocation format for ELF"; the number
+// of the section type is LLVM's until there is another).
 //
 // A ULEB128 is in front: 8 times the number of entries, plus 4 if they have
 // addends, plus by how many bits r_offset is shifted to the right. Each entry
-// says what changes from the one before: a ULEB128 of any length, of which the
-// lowest two bits (three with addends) tell what follows, and the others are
-// added to r_offset; then a SLEB128 each for the symbol, the type, the addend.
+// encodes what changes from the one before: a ULEB128 of any length, whose lowest
+// two bits (three with addends) select the fields that follow, and whose other
+// bits are added to r_offset; then a SLEB128 each for the symbol, the type, the addend.
 
 // shtCREL is SHT_CREL.
 const shtCREL elf.SectionType = 0x40000014

@@ -109,7 +109,7 @@ func TestCRELBlocks(t *testing.T) {
 	}
 }
 
-// What is damaged is told with its place, and what comes before it is applied.
+// Damage is reported with its place, and the entries before it are applied.
 func TestBadCREL(t *testing.T) {
 	const one = "\x12\x00\x01\x00"
 	for _, c := range []struct {
@@ -145,8 +145,8 @@ func TestBadCREL(t *testing.T) {
 			if want := c.want + strings.Repeat("\x00", 8-len(c.want)); err != nil || string(got) != want {
 				t.Errorf("% x, %v; want % x", got, err, want)
 			}
-			if told := fmt.Sprint(f.RelocationProblems()); told != "["+c.problem+" (lost: the value there)]" {
-				t.Errorf("problems %s, want %s", told, c.problem)
+			if got := fmt.Sprint(f.RelocationProblems()); got != "["+c.problem+" (lost: the value there)]" {
+				t.Errorf("problems %s, want %s", got, c.problem)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func (form[N, W]) size(f *File) uint64 {
 	return f.pick(uint64(reflect.TypeFor[N]().Size()), uint64(reflect.TypeFor[W]().Size()))
 }
 
-// decode reads the structure at the begin of data, which has its size.
+// decode reads the structure at the beginning of data, which is not shorter.
 func (m form[N, W]) decode(f *File, data []byte) (w W) {
 	if f.Class == elf.ELFCLASS64 {
 		binary.Decode(data, f.Order, &w)
@@ -92,8 +92,8 @@ func (v *view) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// open has debug/elf read the file. One ELF header cannot tell more than 65,535
-// segments, which cores have: then another tells of the next of them.
+// open has debug/elf read the file. One ELF header cannot describe more than 65,535
+// segments, which cores may have: the rest is read in further passes.
 func (t *tables) open() error {
 	f, h := t.f, t.ehdr
 	h.Ident[elf.EI_VERSION], h.Version = byte(elf.EV_CURRENT), uint32(elf.EV_CURRENT)
@@ -109,7 +109,7 @@ func (t *tables) open() error {
 	case t.shnum == 0:
 		h.Shoff = 0
 	case t.shnum > math.MaxUint16:
-		h.Shnum = 0 // section 0 has it
+		h.Shnum = 0 // the number is in section 0
 	}
 	v := &view{make([]byte, h.Phoff, strtab+uint64(len(t.names))+1), f.r}
 	v.head = t.appendPhdrs(v.head)
@@ -144,7 +144,7 @@ func (t *tables) appendShdrs(buf []byte, strtab uint64) []byte {
 	for i := range t.shnum {
 		s := t.section(i)
 		shown := t.shown(i, s, strtab)
-		// Of a compressed section debug/elf tells another alignment.
+		// debug/elf returns the alignment of the contents for a compressed section.
 		if shown != s || shown.Flags&uint64(elf.SHF_COMPRESSED) != 0 {
 			t.written[int(i)] = s
 		}
@@ -171,7 +171,8 @@ func (t *tables) shown(i uint64, s elf.Section64, strtab uint64) elf.Section64 {
 	return s
 }
 
-// take keeps what debug/elf tells, and of sections in written what these tell.
+// take takes over the headers that debug/elf read, but those of sections in written
+// from there.
 func (t *tables) take(file *elf.File) {
 	f := t.f
 	f.OSABI, f.Type, f.Machine, f.Entry, f.Flags = file.OSABI, file.Type, file.Machine, file.Entry, t.ehdr.Flags

@@ -80,7 +80,7 @@ func TestWhatDebugELFRefuses(t *testing.T) {
 	}
 }
 
-// TestManySegments has more segments than e_phnum can tell, as a core may.
+// TestManySegments has more segments than e_phnum can hold, as a core may.
 func TestManySegments(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
 		const n = 65535 + 7
@@ -130,7 +130,7 @@ func TestSharedNames(t *testing.T) {
 	}
 }
 
-// TestCompressedSectionKeepsItsAlignment: debug/elf tells that of the contents.
+// TestCompressedSectionKeepsItsAlignment: debug/elf returns that of the contents.
 func TestCompressedSectionKeepsItsAlignment(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
 		e.secs = []testSec{{name: ".z", typ: stProgbits, flags: 0x800, align: 8, data: e.chdr(1, 4, deflated([]byte("good")))}}

@@ -6,7 +6,7 @@
 // it refuses a whole file for one bad section name, offset or compression
 // header, and inflates a compressed section name table without a limit. So the
 // tables are checked first, and it gets a view of the file in which what it
-// would stumble over is blank; the sections that are blank there are told here
+// would stumble over is blank; the sections that are blank there are returned
 // as they are in the file. Contents, symbols and notes are read from the bytes.
 // The layouts are those of the System V gABI, chapters 4 (object files) and 5
 // (program loading).
@@ -52,7 +52,7 @@ type File struct {
 	Entry   uint64 // e_entry
 
 	// TableEnd is the offset behind the section headers, of which most files have
-	// nothing; 0 if the ELF header does not tell it. The file may be shorter.
+	// nothing; 0 if the ELF header does not give it. The file may be shorter.
 	TableEnd uint64
 
 	Sections []*Section // by index; [0] is the null section. Empty without section headers
@@ -80,7 +80,7 @@ type File struct {
 }
 
 // Segment is a program header; sizes and addresses in bytes. An Offset or
-// FileSize beyond MaxInt64, so beyond any file, is told as MaxInt64.
+// FileSize beyond MaxInt64, so beyond any file, is returned as MaxInt64.
 type Segment struct {
 	Type     elf.ProgType
 	Flags    elf.ProgFlag

@@ -280,7 +280,7 @@ func TestBadNames(t *testing.T) {
 			e.secs = []testSec{{name: ".a", typ: stProgbits, data: []byte("good")}}
 			f := openBytes(t, e.build())
 			if len(f.Problems) == 0 {
-				t.Error("no problem is told")
+				t.Error("no problem was reported")
 			}
 			if d, err := f.Sections[1].Data(); err != nil || string(d) != "good" {
 				t.Errorf("%q, %v", d, err)

@@ -18,13 +18,13 @@ import (
 // then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
 // followed by the file's absolute folder; then as FILE.debug in the same places.
 // A file found by build-id or by name must have that id, one found by link the
-// CRC-32 that the link tells. Any must fit to the file (CheckPair), and have
-// debug information or symbols.
+// A file found by build-id or by name must have that id, one found by link the
+// CRC-32 in the link. Any must fit the file (CheckPair), and have
 //
 // With Limits.Hermetic only the build-id and dirs count.
 //
-// tried has each place that was refused, and why. Without a find the File is nil; err
-// is then nil too, unless a file was the right one but cannot be read.
+// tried has each place that was rejected, with the reason. If nothing is found the
+// File is nil; err is then nil too, unless the right file cannot be read.
 func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, err error) {
 	s := debugSearch{f: f, dirs: dirs, lim: lim}
 	if s.byBuildID() || s.byLink() || s.byName() {
@@ -156,7 +156,7 @@ func (s *debugSearch) byLink() bool {
 }
 
 // ownFolders are the folder of the file as given and with symbolic links
-// resolved: packages install below either. There are none with Limits.Hermetic.
+// resolved: packages install below either. With Limits.Hermetic it returns nil.
 func (s *debugSearch) ownFolders() []string {
 	if s.f.Path == "" || s.lim.Hermetic {
 		return nil
@@ -202,8 +202,8 @@ func (s *debugSearch) tryCRC(path string, want uint32) bool {
 	return s.take(debug)
 }
 
-// byName looks for FILE.debug. Nothing in FILE names it, so that only the
-// build-id can tell that it is the one.
+// byName looks for FILE.debug. Nothing in FILE names it, so only the build-id can
+// confirm it.
 func (s *debugSearch) byName() bool {
 	id := s.f.BuildID()
 	if len(id) == 0 || s.f.Path == "" {

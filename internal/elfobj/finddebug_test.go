@@ -178,7 +178,7 @@ func TestFindDebugOfLibc(t *testing.T) {
 }
 
 // FILE.debug is looked for where nothing names a debug file; the build-id must
-// tell that it is the one.
+// confirm it.
 func TestFindDebugByName(t *testing.T) {
 	const id = "\xab\xcd\xef\x01"
 	binary, debug := debugPair(id, "")

@@ -17,9 +17,10 @@ const pnXNum = 0xffff
 // many sections pointing into it would cost a scan of it each.
 const maxName = 4096
 
-// minNames is what the names of sections, and those of symbols, may take in any
-// file, in bytes. In a larger file those of sections may take its size: a name that is no copy of another takes
-// its bytes in the name table, and copies are shorter than what they name.
+// minNames is how many bytes the names of sections, and those of symbols, may take
+// in any file. In a larger file those of sections may take its size: a name that is
+// not a copy of another takes its bytes in the name table, and copies are shorter
+// than what they name.
 const minNames = 1 << 20
 
 func (f *File) readHeaders() error {
@@ -79,8 +80,8 @@ type tables struct {
 	names        []byte // contents of section shstrndx
 	nameBytes    int    // that section names may still take
 
-	// written holds the section headers that debug/elf sees or tells
-	// otherwise than they are in the file, by index.
+	// written holds, by index, the section headers as they are in the file, where
+	// debug/elf is shown other ones or returns other values.
 	written map[int]elf.Section64
 }
 

@@ -82,8 +82,8 @@ func (s *Section) setCompression(comp compression, skip int64, size uint64) erro
 // inflateChunk is the piece in which inflated bytes are handed on.
 const inflateChunk = 256 << 10
 
-// A zstd frame asks for a window that the decoder has to hold. What zstd itself
-// takes without being told to is maxWindow (RFC 8878, section 3.1.1.1.2, leaves
+// A zstd frame asks for a window that the decoder has to hold. maxWindow is what
+// zstd itself accepts by default (RFC 8878, section 3.1.1.1.2, leaves
 // the limit to the decoder), but nothing needs more than the whole contents;
 // except that an encoder that does not know the size writes the window of its
 // level, 8 MiB at level 19.
@@ -166,7 +166,7 @@ func (z *zlibStreams) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if z.ReadCloser.(zlib.Resetter).Reset(z.in, nil) != nil {
-		return 0, io.EOF // padding; the size tells whether something is missing
+		return 0, io.EOF // padding; the size shows whether something is missing
 	}
 	return 0, nil
 }

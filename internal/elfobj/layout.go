@@ -15,7 +15,7 @@ const loadPage = 4096
 
 // LoadBase is the address that RVAs count from: the lowest p_vaddr of the
 // PT_LOAD segments, rounded down to its page; of ET_EXEC files too, because a
-// minidump tells a module by the address of its first mapping. It is 0 without
+// minidump locates a module by the address of its first mapping. It is 0 without
 // PT_LOAD, and objectBase for ET_REL.
 func (f *File) LoadBase() uint64 {
 	if f.Type == elf.ET_REL {
@@ -50,8 +50,8 @@ func (f *File) ExecRanges() []Range {
 	return f.exec
 }
 
-// HasCode reports whether the file holds code, and not only tells where it is, as
-// files with debug information do.
+// HasCode reports whether the file holds code. Files with debug information often
+// only have the headers of sections with code.
 func (f *File) HasCode() bool {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	for _, s := range f.Sections {

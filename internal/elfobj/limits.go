@@ -28,8 +28,8 @@ type Limits struct {
 	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
 	// given: what is beside the file, or where it says, is not looked at.
 	Hermetic bool
-	// Opened, if not nil, is told the path of each file that Open, FindDebug and
-	// FindSupplement open, also of those that they then refuse.
+	// Opened, if non-nil, is called with the path of each file that Open, FindDebug
+	// and FindSupplement open, including those that they then reject.
 	Opened func(path string)
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// mapOver is the size from which Map maps a section: below it reading it costs
-// less, and the memory is no matter.
+// mapOver is the size from which Map maps a section: below it reading costs less,
+// and the memory is negligible.
 const mapOver = 4 << 20
 
 // Map returns the contents, uncompressed, as Data does; those of a large section
@@ -15,9 +15,9 @@ const mapOver = 4 << 20
 // that they were inflated to, and valid until Release or Close. Drop gives back
 // the memory of the parts that were looked at; they may be looked at again.
 //
-// A file that shrinks while it is mapped has a fault at the place that is gone:
-// who looks at the bytes does so under debug.SetPanicOnFault, in a goroutine
-// that recovers.
+// If the file shrinks while it is mapped, access to the missing part faults:
+// callers must read the bytes under debug.SetPanicOnFault, in a goroutine that
+// recovers.
 func (s *Section) Map() ([]byte, error) {
 	if s.bad != nil || s.reloc != nil || s.size < mapOver || !bin.CanMap {
 		return s.Data()

@@ -84,9 +84,9 @@ type Note struct {
 	Offset uint64 // of Desc, from the start of the section or segment
 }
 
-// EachNote calls fn for notes, which are padded to align, until it returns
-// false. The error tells where a note does not fit into data; those before it
-// were told. Name and Desc are parts of data.
+// EachNote calls fn for each note in data until fn returns false. Notes are padded
+// to align. The error is about a note that does not fit into data; fn was called
+// with those before it. Name and Desc are parts of data.
 func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) bool) error {
 	c := bin.New("", data, order)
 	pad := func() { c.Skip(min(-uint64(c.Pos())&(align-1), uint64(c.Len()))) }
@@ -145,7 +145,7 @@ const (
 
 // TextHash is the id that Breakpad gives a file without a build-id: the first
 // 4096 bytes of .text, or of "text", XORed in steps of 16 bytes. When the
-// section's size is no multiple of 16, the last step goes beyond its end, as
+// section's size is not a multiple of 16, the last step goes beyond its end, as
 // it does in Breakpad. nil without such a section. (Breakpad,
 // src/common/linux/file_id.cc, HashElfTextSection.) Of a relocatable file whose
 // .text is empty, since each function has a section of its own, it is the first of

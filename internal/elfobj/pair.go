@@ -6,10 +6,9 @@ import (
 	"errors"
 )
 
-// CheckPair tells why debug cannot be the separate debug file of f: it is for
-// another processor, it has another build-id, or, where one of them has no
-// build-id, its code has another size. It returns nil or a *bin.Error about
-// debug.
+// CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
+// separate debug file of f: it is for another processor, it has another build-id,
+// or, where one of them has no build-id, its code has another size.
 func CheckPair(f, debug *File) error {
 	if err := checkKind(f, debug); err != nil {
 		return err
@@ -51,11 +50,11 @@ func checkKind(f, debug *File) error {
 		debug.Machine, debug.Class, debug.Order, f.Machine, f.Class, f.Order)
 }
 
-// Moved returns what has to be added, modulo 2^64, to an address in debug to
-// get the address in f of the same code. It is 0 unless one of the two was
-// moved when they were apart: by prelink, or by "objcopy --change-addresses".
-// Sections with code tell it, and where there are none in common, the first
-// segments with code, if they have one size.
+// Moved returns the difference, modulo 2^64, between the address of code in f and
+// the address of the same code in debug. It is 0 unless one of the two was
+// moved when they were separate: by prelink, or by "objcopy --change-addresses".
+// The difference is that of sections with code, and where there are none in
+// common, of the first segments with code, if they have one size.
 // Code that moved by different amounts is an error, a *bin.Error about debug.
 func Moved(f, debug *File) (uint64, error) {
 	var first *codePair

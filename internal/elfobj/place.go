@@ -199,8 +199,8 @@ func (j *joinedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 }
 
 // SectionsNamed returns all sections called name that are loaded and have bytes,
-// which may be several in a relocatable file; in any other the one that Section
-// returns. Together they are no longer than the file.
+// which may be several in a relocatable file; in any other it returns the result of
+// Section. Together they are no longer than the file.
 func (f *File) SectionsNamed(name string) (all []*Section) {
 	s := f.Section(name)
 	if s == nil || !s.HasData() {

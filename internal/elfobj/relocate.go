@@ -32,7 +32,7 @@ const (
 	maxTables = 2
 	// blockRelocs is how many relocations are read at once.
 	blockRelocs = 1024
-	// relocProblems is how many bad relocations of a section are told.
+	// relocProblems is how many bad relocations of a section are reported.
 	relocProblems = 16
 )
 
@@ -80,20 +80,21 @@ func (f *File) findRelocations() {
 	}
 }
 
-// RelocationProblems tells which relocations of the sections that were read so
-// far could not be applied, in order of sections and offsets; and which sections
-// have no place.
+// RelocationProblems returns a problem for each relocation of the sections read so
+// far that could not be applied, in order of sections and offsets, and for each
+// section without a place.
 func (f *File) RelocationProblems() []bin.Problem {
 	out := slices.Clone(f.unplaced)
 	for _, s := range f.Sections {
 		if r := s.reloc; r != nil {
-			out = append(out, r.told()...)
+			out = append(out, r.reported()...)
 		}
 	}
 	return out
 }
 
-func (r *relocations) told() []bin.Problem {
+// reported returns the problems found so far, with the number of those left out.
+func (r *relocations) reported() []bin.Problem {
 	out := r.problems
 	if r.more > 0 {
 		out = append(slices.Clone(out), bin.Problem{Err: r.target.errorf(0, "and %d more relocations that could not be applied", r.more)})
@@ -212,7 +213,7 @@ func (t *relocTable) open() error {
 	return t.check()
 }
 
-// check finds out whether the entries are in order, and tells those that cannot
+// check finds out whether the entries are in order, and reports those that cannot
 // be applied.
 func (t *relocTable) check() error {
 	ordered, last := true, uint64(0)
@@ -263,7 +264,7 @@ func (t *relocTable) sortedCrowd() (c crowd) {
 	return c
 }
 
-// judge tells of a relocation that cannot be applied.
+// judge reports a relocation that cannot be applied.
 func (t *relocTable) judge(i int64, r *relocation) {
 	target := t.of.target
 	k := t.of.types.kind(r.typ)
@@ -336,7 +337,7 @@ var relocBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// decode reads the entry at the begin of b.
+// decode reads the entry at the beginning of b.
 func (t *relocTable) decode(b []byte, r *relocation) {
 	f := t.s.file
 	if f.Class != elf.ELFCLASS64 {
@@ -437,7 +438,7 @@ func (e *fieldEdge) change(r *relocations, k relocKind, x *relocation, rela bool
 	return nil
 }
 
-// change applies one relocation to the field at the begin of b.
+// change applies one relocation to the field at the beginning of b.
 func (r *relocations) change(b []byte, k relocKind, x *relocation, rela bool) {
 	if len(b) < int(k.size) {
 		return
@@ -473,8 +474,8 @@ func (r *relocations) change(b []byte, k relocKind, x *relocation, rela bool) {
 	putField(order, b, size, value)
 }
 
-// changeULEB replaces the ULEB128 at the begin of b by one of its length: what is too
-// large for it is cut off, as a subtraction will follow that makes it fit.
+// changeULEB replaces the ULEB128 at the beginning of b by one of its length. A value
+// that is too large is truncated: a subtraction follows that makes it fit.
 func changeULEB(b []byte, sub bool, value uint64) {
 	n, old := 0, uint64(0)
 	for {

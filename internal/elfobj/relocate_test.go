@@ -175,8 +175,8 @@ func TestRelocationBlocks(t *testing.T) {
 	}
 }
 
-// What cannot be applied is told with section and offset, and the rest is
-// applied; what cannot be read at all costs the section.
+// What cannot be applied is reported with section and offset, and the rest is
+// applied; a table that cannot be read at all costs the section.
 func TestBadRelocations(t *testing.T) {
 	good := rela64(le, 4, 10, 2, 0)
 	const rest = "\x00\x00\x00\x00\x12\x00\x01\x00"
@@ -211,15 +211,15 @@ func TestBadRelocations(t *testing.T) {
 			if err != nil || c.machine == elf.EM_X86_64 && string(got) != rest {
 				t.Errorf("% x, %v; want % x", got, err, rest)
 			}
-			told := fmt.Sprint(f.RelocationProblems())
-			if !strings.HasPrefix(told, "["+c.problem) {
-				t.Errorf("problems %s, want %s", told, c.problem)
+			reported := fmt.Sprint(f.RelocationProblems())
+			if !strings.HasPrefix(reported, "["+c.problem) {
+				t.Errorf("problems %s, want %s", reported, c.problem)
 			}
 		})
 	}
 }
 
-// Of many bad relocations the first are told, and how many more there are.
+// Of many bad relocations the first are reported, with the number of the rest.
 func TestManyBadRelocations(t *testing.T) {
 	var relocs [][]byte
 	for i := range 100 {

@@ -8,7 +8,7 @@ type relocOp uint8
 
 const (
 	relocUnknown relocOp = iota
-	relocIgnored         // it tells the linker something, or where the linker puts something that we do not read
+	relocIgnored         // an instruction to the linker, or the place of something that is not read here
 	relocAbs             // S + A
 	relocPC              // S + A - P
 	relocPC31            // S + A - P in bits 0 to 30; bit 31 stays
@@ -38,9 +38,9 @@ const (
 // relocKinds holds, by machine, the types that assemblers use for data: debug
 // information, call frame information, tables of addresses. Those of
 // instructions are not here, since no code is read. Offsets in thread-local
-// storage are no addresses, and entries of the GOT and the PLT are the linker's:
-// what refers to them (personality routines) stays as it is. Numbers are those of each processor's
-// ELF supplement.
+// storage are not addresses, and entries of the GOT and the PLT are the linker's:
+// what refers to them (personality routines) stays as it is. Numbers are those of
+// each processor's ELF supplement.
 var relocKinds = map[elf.Machine]map[uint32]relocKind{
 	elf.EM_X86_64: {
 		uint32(elf.R_X86_64_NONE):     {relocIgnored, 0},

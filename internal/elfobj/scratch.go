@@ -25,8 +25,8 @@ type Scratch struct {
 // scratchPiece is how much of the file is mapped at once.
 const scratchPiece = 4 << 20
 
-// Alloc returns n bytes, all zero, that may be used until Close. Where the
-// system maps no files, or the folder has no room, they are Go's memory.
+// Alloc returns n zeroed bytes that may be used until Close. If the system does
+// not map files, or the folder has no room, they are allocated by Go.
 func (s *Scratch) Alloc(n int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

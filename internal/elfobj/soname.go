@@ -18,7 +18,7 @@ const maxSOName = 255
 // and both peers' dump_syms name a module by it, executables too
 // (TestSOName).
 //
-// An error, a *bin.Error, is about a name that is there and cannot be had.
+// An error, a *bin.Error, reports a name that is present but cannot be read.
 func (f *File) SOName() (string, error) {
 	dynamic := f.dynamic()
 	if dynamic == nil || f.Type == elf.ET_REL {

@@ -46,8 +46,7 @@ func (s *Section) openHeld() (Source, error) {
 	return &heldSource{s, data}, nil
 }
 
-// openSpilled inflates into a temporary file. Where there is none to be had,
-// memory must do.
+// openSpilled inflates into a temporary file, or into memory if none can be made.
 func (s *Section) openSpilled() (Source, error) {
 	s.mu.Lock()
 	if s.spill == nil && s.data == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// GNU ld and lld put the section headers at the end of a file; the ELF header
-// alone tells where that is, and a file without them has none.
+// GNU ld and lld put the section headers at the end of a file; only the ELF header
+// gives that offset, and a file without section headers has none.
 func TestTableEnd(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(filepath.Dir(testenv.Input(t, "README.md")), "cpu-*.elf"))
 	if err != nil || len(paths) < 10 {

@@ -6,7 +6,7 @@ import (
 )
 
 // CoreHead makes the headers of a core: those in front of its contents, and,
-// with 65,535 segments or more, the section header behind them that tells their
+// with 65,535 segments or more, the section header behind them that holds their
 // number (gABI chapter 5, PN_XNUM).
 type CoreHead struct {
 	f        *File // for the class and the byte order
@@ -26,8 +26,8 @@ func (h CoreHead) Size() uint64 {
 
 func (h CoreHead) extended() bool { return h.segments >= pnXNum }
 
-// Bytes are the headers in front of the contents, which end at offset end of the
-// file. There must be as many segments as were told.
+// Bytes returns the headers in front of the contents, which end at offset end of the
+// file. The number of segments must be the one that h was made for.
 func (h CoreHead) Bytes(segments []Segment, end uint64) []byte {
 	e := elf.Header64{
 		Type: uint16(elf.ET_CORE), Machine: uint16(h.machine), Version: uint32(elf.EV_CURRENT),

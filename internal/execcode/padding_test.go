@@ -15,7 +15,7 @@ var (
 	big    binary.ByteOrder = binary.BigEndian
 )
 
-// What gas and lld fill gaps with, and instructions that are none of it. The bytes are
+// What gas and lld fill gaps with, and instructions that are not padding. The bytes are
 // those that objdump shows for ".p2align 6" behind one instruction.
 func TestPadding(t *testing.T) {
 	for _, c := range []struct {

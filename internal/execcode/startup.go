@@ -12,7 +12,7 @@ import (
 // start-up files of the C library and of the compiler (crt1.o, crti.o, crtbegin.o,
 // crtn.o) bring into every program. It has no rules by design, or because it is
 // assembly: it runs before main and after it, and ends the stack or is called by
-// what does. The headers of a Mach-O file, which have a symbol, are no code either.
+// code that does. A symbol for the headers of a Mach-O file does not name code either.
 func StartupName(name []byte) bool {
 	const shortest, longest = len("hlt"), len("_dl_relocate_static_pie")
 	return len(name) >= shortest && len(name) <= longest && (startupNames[string(name)] || bytes.HasPrefix(name, thunk))
@@ -99,8 +99,8 @@ func described(f *elfobj.File, addr uint64) uint64 {
 	return addr
 }
 
-// pointers are words of a section, from an address in it on. Where linkers leave one 0,
-// its relocation has it.
+// pointers returns the words of a section, starting at an address in it. Where linkers
+// leave a 0, the value is that of the relocation.
 func pointers(f *elfobj.File, s *elfobj.Section, addr uint64) (all []uint64) {
 	data, err := s.Data()
 	if err != nil || addr-s.Addr > uint64(len(data)) {

@@ -3,7 +3,7 @@
 //
 // A server is asked once for each file. One that cannot be reached, or is too
 // slow, is not asked again by the same Client. Redirections are followed, up to
-// maxRedirects, but not from https to http nor to what is no HTTP. A file
+// maxRedirects, but not from https to http nor to another scheme. A file
 // appears in the cache whole, and only after it was found to be the right one
 // (Place.Fill).
 package fetch
@@ -51,13 +51,13 @@ func newRefusal(resp *http.Response) error {
 
 // Limits say what a server may cost.
 type Limits struct {
-	// Timeout is the time in which a server must give 100 KiB, or else the whole
-	// of what is left; 0 is none.
+	// Timeout is the time in which a server must send 100 KiB, or the rest of the
+	// file if that is less; 0 means no limit.
 	Timeout time.Duration
-	// MaxTime is the time that one file may take; 0 is none.
+	// MaxTime is the time that one file may take; 0 means no limit.
 	MaxTime time.Duration
-	// MaxSize is the size of the largest file, in bytes; 0 is none. Of what is
-	// sent with Content-Encoding gzip it is the size after that was taken off.
+	// MaxSize is the size of the largest file, in bytes; 0 means no limit. With
+	// Content-Encoding gzip it applies to the decompressed size.
 	MaxSize int64
 	// Connect is what each of the connection and its encryption may take; 0 is 10
 	// seconds: a server that is away must not cost the time that one may need to
@@ -69,14 +69,14 @@ type Limits struct {
 type Client struct {
 	limits    Limits
 	userAgent string
-	tell      func(url string)
+	log       func(url string)
 	http      *http.Client
 }
 
-// New returns a client. tell, if not nil, is called before each request; by
-// several goroutines at once.
-func New(l Limits, userAgent string, tell func(url string)) *Client {
-	return &Client{l, userAgent, tell, &http.Client{Transport: NewTransport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
+// New returns a client. log, if non-nil, is called with the URL before each request.
+// It may be called concurrently.
+func New(l Limits, userAgent string, log func(url string)) *Client {
+	return &Client{l, userAgent, log, &http.Client{Transport: NewTransport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
 }
 
 const defaultConnect = 10 * time.Second
@@ -192,8 +192,8 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 		cancel(fmt.Errorf("%w: less than %d bytes in %v", errSlow, watchBytes, c.limits.Timeout))
 	})
 	defer watch.Stop()
-	if c.tell != nil {
-		c.tell(u.Redacted())
+	if c.log != nil {
+		c.log(u.Redacted())
 	}
 	resp, err := c.request(ctx, u, header)
 	if err != nil {

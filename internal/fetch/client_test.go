@@ -264,8 +264,8 @@ func TestFillAtOnce(t *testing.T) {
 	}
 }
 
-// What a process that was killed has left goes away; what another one is about to
-// write does not.
+// The leftovers of a killed process are removed; files that another process is
+// about to write are not.
 func TestAbandoned(t *testing.T) {
 	dir := t.TempDir()
 	for name, age := range map[string]time.Duration{"new.1": 25 * time.Hour, "new.2": time.Hour, "newer": 25 * time.Hour, "other": 25 * time.Hour} {

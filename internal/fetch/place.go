@@ -14,11 +14,11 @@ type Place struct {
 	Cache string // folder; it is made when something is written
 	Path  string // of the file, below Cache
 
-	// Check tells why the file at a path is not the one that is wanted.
+	// Check returns an error if the file at path is not the wanted one.
 	Check func(path string) error
 
-	// Miss is an empty file, whose time tells when the file was not to be had.
-	// It may be Path. MissAge is how long that is believed.
+	// Miss is an empty file whose time is that of the last query that found nothing.
+	// It may be Path. Queries within MissAge of it are not sent.
 	Miss    string
 	MissAge time.Duration
 }
@@ -69,9 +69,9 @@ func (p *Place) removeOld(now time.Time) {
 	}
 }
 
-// Fill writes the file beside its place, and gives it its name when it is
-// complete and the right one. Of several that do so at once the last one wins;
-// who has opened another reads on in that.
+// Fill writes the file beside its place, and renames it when it is complete and the
+// right one. Of concurrent calls the last one wins; a reader that has opened another
+// one's file continues with that.
 func (p *Place) Fill(write func(io.Writer) error) error {
 	if err := p.makeFolder(); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (p *Place) Fill(write func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), p.Path)
 }
 
-// RememberMiss writes that the file was not to be had. Without it the next query
-// asks again, so that a failure is none.
+// RememberMiss records that the file was not found. If that fails the next query
+// asks again, so the error is ignored.
 func (p *Place) RememberMiss(now time.Time) {
 	if p.MissAge == 0 || p.makeFolder() != nil {
 		return

@@ -25,7 +25,7 @@ type Template struct {
 // Head describes a page.
 type Head struct {
 	Heading   string
-	Title     string // what the page is about, for the window's title
+	Title     string // of the window
 	Generator string // the program and its version
 }
 

@@ -78,8 +78,8 @@ func Ordered[T any](ctx context.Context, jobs, n int,
 	return nil
 }
 
-// inline is Ordered in the caller's goroutine: who asks for one job may have
-// one processor only.
+// inline is Ordered in the caller's goroutine: jobs == 1 may mean that there is only
+// one processor.
 func inline[T any](ctx context.Context, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,

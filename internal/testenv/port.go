@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// ClosedPort returns an address at which nobody listens until the test ends: a socket
-// has it that takes no connections, so that no other program gets it meanwhile.
+// ClosedPort returns an address that refuses connections until the test ends. A socket
+// that does not listen is bound to it, so that no other program gets the port meanwhile.
 func ClosedPort(t testing.TB) (address string) {
 	t.Helper()
 	address, release, err := HoldPort()
@@ -39,8 +39,8 @@ func HoldPort() (address string, release func(), err error) {
 	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port), release, nil
 }
 
-// FreePort returns a port of 127.0.0.1 for a server that is to be told one. It is below
-// those that systems give to who asks for any, such as the other tests that run now.
+// FreePort returns a port of 127.0.0.1 for a server that needs a fixed one. It is below
+// the ephemeral range, which the other tests that run now get their ports from.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

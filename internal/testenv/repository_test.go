@@ -177,7 +177,7 @@ func isShared(x ast.Expr, names []string) bool {
 	return false
 }
 
-// TestAddsSeeds is about the ways in which targets get seeds.
+// TestAddsSeeds checks which fuzz targets count as having seeds without the shared data.
 func TestAddsSeeds(t *testing.T) {
 	for body, want := range map[string]bool{
 		`f.Add(1); f.Fuzz(nil)`: true,

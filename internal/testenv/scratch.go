@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Scratch is t.TempDir for programs whose last processes write for a moment after they
-// were told to end: the folder is removed when nothing comes into it any more.
+// Scratch is t.TempDir for programs whose last processes write for a moment after
+// being stopped: the folder is removed when nothing appears in it any more.
 func Scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "scratch")

@@ -1,6 +1,6 @@
 // Package testenv is for tests only: golden files, the tools that serve as
-// oracles, and the folders with test data. What a machine does not have makes
-// a test skip with the sentence that tells how to get it.
+// oracles, and the folders with test data. A test that needs something missing from
+// the machine is skipped with a sentence on how to get it.
 package testenv
 
 import (
@@ -107,8 +107,8 @@ func Shared(t testing.TB, path ...string) string {
 	return p
 }
 
-// SharedGlob returns the paths in the shared test data that match a pattern, for tests that
-// have files of the repository, too. Without the data there are none.
+// SharedGlob returns the paths in the shared test data that match a pattern, for tests
+// that also have files of the repository. Without the data it returns nil.
 func SharedGlob(t testing.TB, pattern ...string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(append([]string{sharedDir(t)}, pattern...)...))

@@ -20,10 +20,9 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Longer is for what is right if the machine keeps up with a time-out: it calls try
-// with a time, and with longer and longer ones up to a minute as long as try tells that
-// something is wrong. What is wrong at last fails the test: that was not for want of
-// time.
+// Longer is for checks that pass if the machine keeps up with a time-out: it calls try
+// with increasing limits, up to a minute, as long as try returns a failure. The last
+// failure fails the test, as lack of time cannot explain it.
 func Longer(t testing.TB, first time.Duration, try func(limit time.Duration) (wrong string)) {
 	t.Helper()
 	for limit := first; ; limit *= 4 {

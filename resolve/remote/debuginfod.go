@@ -31,6 +31,6 @@ func NewDebuginfod(cfg Debuginfod) (resolve.Fetcher, error) {
 	if len(cfg.URLs) > 0 {
 		c.URLs = cfg.URLs
 	}
-	c.UserAgent, c.Tell = cfg.UserAgent, cfg.Tell
+	c.UserAgent, c.Log = cfg.UserAgent, cfg.Tell
 	return debuginfod.New(c)
 }
