@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxProblems is how many bad records of a symbol file are told.
+// maxProblems is how many bad records of a symbol file are reported.
 const maxProblems = 100
 
 // builder makes an Index in one pass over a text. It looks at the first word of
@@ -28,7 +28,7 @@ type builder struct {
 
 	line    int    // number of the current line
 	offset  uint64 // of the current line in the text
-	records bool   // that tell of addresses were there
+	records bool   // records with addresses were there
 
 	funcs, blocks, wins, fpos spanRecords // of the Index
 	publics, files, origins   records
@@ -167,7 +167,7 @@ func (b *builder) take(line []byte, size int) {
 	b.offset = end
 }
 
-// isWord tells whether a line may be another record than a line record.
+// isWord reports whether a line may be another record than a line record.
 func isWord(line []byte) bool {
 	if len(line) == 0 {
 		return false
@@ -216,8 +216,8 @@ func isRow(line []byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
 }
 
-// formIsKnown tells that a plain INLINE record has the form that others had: in
-// the old one, without a call file, the number of fields is odd.
+// formIsKnown reports whether a plain INLINE record has the form that others had: in the old one,
+// without a call file, the number of fields is odd.
 func (b *builder) formIsKnown(line []byte) bool {
 	if b.oldForm == b.newForm {
 		return b.oldForm

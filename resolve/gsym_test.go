@@ -130,7 +130,7 @@ func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	return some
 }
 
-// sameGSYM tells whether llvm-gsymutil's frames are those of a location.
+// sameGSYM reports whether llvm-gsymutil's frames are those of a location.
 func sameGSYM(frames []gsymFrame, at *Location, rva symfmt.RVA) bool {
 	if len(frames) != len(at.Frames) {
 		return false
@@ -205,7 +205,7 @@ func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) st
 			rule, f.file = "call in a file that is not known", ""
 		} else if f.file == symfmt.NoFile && r.x.OldInlines && i+2 == len(frames) {
 			// Package resolve looks at lines behind the FUNC's end, too.
-			rule, f.file = "call in a file that lines outside of the FUNC tell", at.Frames[i+1].File
+			rule, f.file = "call in a file that lines outside of the FUNC name", at.Frames[i+1].File
 		}
 	}
 	if !sameGSYM(frames, at, rva) {

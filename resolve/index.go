@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Index tells where the records of a symbol file are. Its tables have the same
-// form in memory and in an index file: records of fixed size, little-endian.
+// Index says where the records of a symbol file are. Its tables have the same form in memory and in
+// an index file: records of fixed size, little-endian.
 type Index struct {
 	OS, Arch, ID, Name string // the MODULE record; empty if there is none
 
@@ -114,7 +114,7 @@ func (t *table) sort(reversed bool, others ...*table) {
 	}
 }
 
-// isSorted tells whether sort has nothing to do.
+// isSorted reports whether sort has nothing to do.
 func (t *table) isSorted(reversed bool) bool {
 	for i := 1; i < t.len(); i++ {
 		before, this := t.u64(i-1, 0), t.u64(i, 0)

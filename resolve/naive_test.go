@@ -212,8 +212,8 @@ func (n *naive) inline(f *symfmt.Func, depth uint32, rva symfmt.RVA) *symfmt.Inl
 	return &found
 }
 
-// counts tells whether a piece of code of a function is not empty, and in the
-// 4 GB behind the function's start.
+// counts reports whether a piece of code of a function is not empty, and in the 4 GB behind the
+// function's start.
 func counts(f *symfmt.Func, rva symfmt.RVA, size uint64) bool {
 	d := uint64(rva - f.RVA)
 	return rva >= f.RVA && size > 0 && d <= math.MaxUint32 && size <= math.MaxUint32-d

@@ -98,7 +98,7 @@ type answerRule struct {
 // otherAnswer is one that differs.
 type otherAnswer struct {
 	got, want []Frame
-	// elsewhere tells whether the frames at another address of the same FUNC are so.
+	// elsewhere reports whether is holds for the frames at another address of the same FUNC.
 	elsewhere func(is func(frames []Frame) bool) bool
 }
 

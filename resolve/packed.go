@@ -32,7 +32,7 @@ type packed struct {
 	rows  uint32
 }
 
-// shape tells the form of a packed function.
+// shape is the form of a packed function.
 type shape uint8
 
 const (
@@ -97,7 +97,7 @@ func (p *packer) pack(f *function) packed {
 
 func (p *packer) u32(v uint32) { p.data = binary.LittleEndian.AppendUint32(p.data, v) }
 
-// narrow collects the files, and tells whether all numbers fit.
+// narrow collects the files, and reports whether all numbers fit.
 func (p *packer) narrow(segments, calls []uint32) bool {
 	if len(calls)/callWords > maxNarrow {
 		return false

@@ -36,7 +36,7 @@ type Resolver struct {
 	unmap func() // gives the index back; nil if it is no file
 }
 
-// Source tells what an address was found in.
+// Source is the kind of record that an address was found in.
 type Source uint8
 
 // The sources.

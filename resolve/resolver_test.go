@@ -348,7 +348,7 @@ func TestHugeLine(t *testing.T) {
 	}
 }
 
-// small is a text with all that Find tells.
+// small is a text with all that Find returns.
 const small = head + `FILE 0 a.c
 FILE 1 b.h
 INLINE_ORIGIN 0 callee
@@ -435,7 +435,7 @@ func TestOpenDamaged(t *testing.T) {
 	if _, err := Open(writeFile(t, "x.sym", []byte("\xff\xfeM\x00O\x00"))); err == nil || !strings.Contains(err.Error(), "UTF-16") {
 		t.Errorf("UTF-16: %v", err)
 	}
-	// What was read of damaged data is used, and the damage told.
+	// What was read of damaged data is used, and the damage reported.
 	data := compress(t, "gzip", small+strings.Repeat("PUBLIC 3000 0 behind\n", 100000))
 	r := openFile(t, writeFile(t, "x.sym", data[:len(data)-100]))
 	if got := show(t, r, 0x1008); got != smallAnswer {

@@ -44,14 +44,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sideID tells one symbol file, and one content of it, from others: its size, the
-// time of its last change, and a digest of parts of its text. The time alone does
-// not tell: tools that copy files keep it, and a file may be written twice within
-// one tick of the clock. The parts are the beginning, with MODULE, which has the
-// id of the build, the end, and samples evenly spread, for almost any difference
-// between two files shifts the text behind it. To read all would take longer than
-// making the index; what the samples miss is found when a record is not where the
-// index has one.
+// sideID distinguishes one symbol file, and one content of it, from others: its size, the time of
+// its last change, and a digest of parts of its text. The time alone is not enough: tools that copy
+// files keep it, and a file may be written twice within one tick of the clock. The parts are the
+// beginning, with MODULE, which has the id of the build, the end, and samples evenly spread, for
+// almost any difference between two files shifts the text behind it. To read all would take longer
+// than making the index; what the samples miss is found when a record is not where the index has
+// one.
 type sideID struct {
 	size, time int64
 	digest     [sha256.Size]byte
@@ -201,13 +200,12 @@ func (x *Index) check() error {
 	return nil
 }
 
-// OpenIndexed is Open with an index file: it is used if it fits the symbol file,
-// and otherwise written for the next time. That is path with .idx behind it or,
-// with a folder, a file there whose name tells the path. To be unable to write is
-// no error; unwritten tells it.
+// OpenIndexed is Open with an index file: it is used if it fits the symbol file, and otherwise
+// written for the next time. That is path with .idx behind it or, with a folder, a file there whose
+// name is made from the path. A failure to write is not an error; unwritten has the reason.
 //
-// The index file is mapped: it must not be cut while it is in use. It never is
-// here, since a new one takes the place of the old by its name.
+// The index file is mapped: it must not be cut while it is in use. It never is here, since a new
+// one takes the place of the old by its name.
 func OpenIndexed(path, folder string) (r *Resolver, unwritten, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// openIndexed opens a symbol file, and tells whether its index was used.
+// openIndexed opens a symbol file, and reports whether its index was used.
 func openIndexed(t testing.TB, path, folder string) (r *Resolver, used bool) {
 	t.Helper()
 	r, unwritten, err := OpenIndexed(path, folder)

@@ -175,8 +175,8 @@ func (s *spans) below(rva symfmt.RVA) int {
 	return s.starts.belowIn(lo, hi, uint64(rva))
 }
 
-// check tells whether tables that come from a file are such that searches stay
-// in them and come to an end.
+// check returns an error unless searches in tables that come from a file stay in them and come to
+// an end.
 func (s *spans) check() error {
 	n := s.len()
 	if s.starts.len() != n {

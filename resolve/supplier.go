@@ -37,9 +37,9 @@ type Supplier interface {
 	Symbols(ctx context.Context, m Module) (r *Resolver, tried []Tried, err error)
 }
 
-// Lister is a Supplier that can tell the names of the modules whose symbols are
-// at hand, in any order. A folder that cannot be read has none: what is wrong with
-// it is told when a module is looked for there.
+// Lister is a Supplier that can list the names of the modules whose symbols are at hand, in any
+// order. A folder that cannot be read lists none; the error is returned when a module is looked for
+// there.
 type Lister interface {
 	Names(ctx context.Context) []string
 }
@@ -66,12 +66,12 @@ func (m *Module) Names() (names []string) {
 	return names
 }
 
-// unknown tells whether nothing is known of the module.
+// unknown reports whether nothing is known of the module.
 func (m *Module) unknown() bool {
 	return m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0
 }
 
-// called tells whether name is one of the module's. Windows does not look at case.
+// called reports whether name is one of the module's. Windows ignores case.
 func (m *Module) called(name string) bool {
 	return slices.ContainsFunc(m.Names(), func(n string) bool { return strings.EqualFold(n, name) })
 }

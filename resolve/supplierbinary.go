@@ -230,7 +230,7 @@ func (x *binaryIndex) others(s *search) {
 	n := 0
 	for i := range x.files {
 		f := &x.files[i]
-		if !s.m.called(filepath.Base(f.path)) || s.tells(f.path) {
+		if !s.m.called(filepath.Base(f.path)) || s.noted(f.path) {
 			continue
 		}
 		if n++; n > listedIDs {
@@ -248,8 +248,8 @@ func (x *binaryIndex) others(s *search) {
 	}
 }
 
-// tells reports whether a file was already noted as one where the symbols are not.
-func (s *search) tells(path string) bool {
+// noted reports whether a file was already noted as one where the symbols are not.
+func (s *search) noted(path string) bool {
 	return slices.ContainsFunc(s.tried, func(t Tried) bool { return t.Place == path })
 }
 
@@ -391,8 +391,8 @@ func beginsAsELF(path string) bool {
 	return err == nil && string(head[:]) == elf.ELFMAG
 }
 
-// hasCode tells a binary from a separate debug file, in which sections of code
-// have no contents.
+// hasCode reports whether f is a binary. In a separate debug file, sections of code have no
+// contents.
 func hasCode(f *elfobj.File) bool {
 	for _, s := range f.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && s.HasData() {

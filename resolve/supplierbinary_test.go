@@ -42,7 +42,7 @@ func copyTo(t testing.TB, from string, to ...string) string {
 	return path
 }
 
-// binaryModule is a module as a dump tells it.
+// binaryModule is a module as a dump describes it.
 func binaryModule(t testing.TB, path string) Module {
 	t.Helper()
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
@@ -89,7 +89,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 			roots = append(roots, debug)
 		}
 		if !hasID(id) {
-			continue // neither a build-id nor code: nothing tells it from others
+			continue // neither a build-id nor code: nothing identifies it
 		}
 		r, tried, err := newBinaries(t, roots...).Symbols(context.Background(), Module{Name: name, DebugID: id})
 		if r == nil || err != nil {
@@ -112,7 +112,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 	}
 	t.Logf("%d of %d", same, len(goldens))
 	if same < 150 {
-		t.Errorf("%d files are as dumped: too few to tell", same)
+		t.Errorf("%d files are as dumped: too few", same)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestBinaryRefuses(t *testing.T) {
 	}
 }
 
-// A damaged binary costs itself, and is told.
+// A damaged binary costs itself, and is reported.
 func TestBinaryDamaged(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	dir := t.TempDir()
@@ -334,5 +334,5 @@ func BenchmarkBinary(b *testing.B) {
 	})
 }
 
-// hasID tells whether an id is more than zeros.
+// hasID reports whether an id is more than zeros.
 func hasID(id string) bool { return strings.Trim(id, "0") != "" }

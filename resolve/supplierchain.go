@@ -62,8 +62,8 @@ func (c *Chain) Names(ctx context.Context) (names []string) {
 	return names
 }
 
-// answer returns the answer for a module; ours tells that it is not there yet,
-// and for the caller to find.
+// answer returns the answer for a module; ours says that it is not there yet, and for the caller to
+// find.
 func (c *Chain) answer(key string) (a *answer, ours bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,15 +93,15 @@ func (c *Chain) ask(ctx context.Context, m Module, key string, a *answer) {
 	a.ended = false
 }
 
-// first asks the suppliers in turn. An error that several have is told once.
+// first asks the suppliers in turn. An error that several have is reported once.
 func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []Tried, err error) {
 	var errs []error
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, s := range c.suppliers {
 		r, t, err := s.Symbols(ctx, m)
 		tried = append(tried, t...)
-		if err != nil && !told[err.Error()] {
-			told[err.Error()] = true
+		if err != nil && !seen[err.Error()] {
+			seen[err.Error()] = true
 			errs = append(errs, err)
 		}
 		if ctx.Err() != nil {

@@ -77,7 +77,7 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *elfo
 	}
 	link, err := f.SupLink()
 	if link == nil || err != nil {
-		return nil // damage is told by the reader
+		return nil // the reader reports damage
 	}
 	sup, tried, err := elfobj.FindSupplement(f, link, b.debugDirs, elfobj.DefaultLimits())
 	s.tryDebug(tried)

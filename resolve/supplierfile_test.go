@@ -116,7 +116,7 @@ func (a answered) check(t testing.TB, what string, want answered) {
 	}
 }
 
-// The forms of a store, and what is told when nothing fits.
+// The forms of a store, and what is reported when nothing fits.
 func TestFolder(t *testing.T) {
 	sym := testSym("test_app.pdb", testID, "found")
 	dll := testSym("x.dll", testID, "found")
@@ -244,8 +244,8 @@ var hostileModules = []struct {
 	{"a", strings.Repeat("0", 1<<20), `1048576 digits, want at most 255`},
 }
 
-// What would lead out of a store, or hide something, is refused and told; what
-// lies outside is never opened.
+// What would lead out of a store, or hide something, is refused and reported; what lies outside is
+// never opened.
 func TestFolderRefuses(t *testing.T) {
 	root := writeFiles(t, "store/a/readme", "",
 		"x.sym", testSym("x", testID, "outside"), ".sym", testSym("..", testID, "outside"),
@@ -354,7 +354,7 @@ func TestOpener(t *testing.T) {
 	var opened []string
 	open := func(path string) (*Resolver, error) {
 		opened = append(opened, path)
-		return nil, errors.New("told")
+		return nil, errors.New("damaged")
 	}
 	m := Module{Name: "a", DebugID: testID}
 	for _, make := range []func() (Supplier, error){
@@ -365,7 +365,7 @@ func TestOpener(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := askFor(t, s, m); !strings.HasPrefix(a.err, "told") {
+		if a := askFor(t, s, m); !strings.HasPrefix(a.err, "damaged") {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -375,8 +375,8 @@ func TestOpener(t *testing.T) {
 	}
 }
 
-// A small compressed file may hold any length: it is read up to a limit, and what
-// is behind that is told as lost.
+// A small compressed file may hold any length: it is read up to a limit, and what is behind that is
+// reported as lost.
 func TestCompressedTooLong(t *testing.T) {
 	const most = 4 << 20
 	head := testSym("a", testID, "f")

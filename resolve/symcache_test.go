@@ -15,9 +15,9 @@ import (
 	"github.com/symtool/symtool/symfmt/symcache"
 )
 
-// A symcache answers every address as this package does: by the look-up that the
-// documentation of symbolic-symcache tells, in a decoder of its own, and by this
-// package from what symcache.Read makes of it.
+// A symcache answers every address as this package does: by the look-up that the documentation of
+// symbolic-symcache describes, in a decoder of its own, and by this package from what symcache.Read
+// makes of it.
 func TestSymcacheAnswers(t *testing.T) {
 	for _, path := range symcacheInputs(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -183,8 +183,8 @@ func symcacheEdges(m *symfmt.Module, base symfmt.RVA) []symfmt.RVA {
 	return slices.DeleteFunc(newNaive(m).edges(), func(rva symfmt.RVA) bool { return rva < base || rva-base >= 1<<32 })
 }
 
-// symcacheDecoder looks addresses up as symbolic's documentation tells, in the
-// bytes themselves. It trusts them.
+// symcacheDecoder looks addresses up as symbolic's documentation describes, in the bytes
+// themselves. It trusts them.
 type symcacheDecoder struct {
 	files, functions, locations, ranges, strings []byte
 	version                                      uint32

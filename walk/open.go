@@ -177,7 +177,7 @@ func formatNames() string {
 	return text + "any of them as it is or in gzip"
 }
 
-// withPath adds the path to an error that does not name it yet.
+// withPath returns err as an error that names path, once.
 func withPath(path string, err error) error {
 	var pathErr *os.PathError
 	if errors.As(err, &pathErr) {

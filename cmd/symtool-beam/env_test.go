@@ -34,7 +34,7 @@ func sharedData(t testing.TB) string {
 	return dir
 }
 
-// oracle tells whether other tools' answers are to be compared, and whether all are.
+// oracle reports whether to compare with other tools' answers, and whether with all.
 func oracle(t testing.TB) (full bool) {
 	t.Helper()
 	switch value := os.Getenv("SYMTOOL_ORACLE"); value {

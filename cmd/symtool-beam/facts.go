@@ -25,7 +25,7 @@ type Counts struct {
 	Corrupt int64 // of them: its symbols are there and cannot be used
 
 	Frames  Trusts // those in it
-	Callers Trusts // those right after them on the stacks: by what the module told of unwinding
+	Callers Trusts // those right after them on the stacks, by what the module's unwinding rules gave
 	Ends    int64  // stacks whose walk ended in it too soon
 
 	// Example is the first dump with a caller that was guessed; ExampleAt is its
@@ -105,7 +105,7 @@ func (t *Totals) add(o Totals) {
 // stands for each byte that is no UTF-8.
 func text(s string) string { return string([]rune(s)) }
 
-// countModules counts what a dump, which is the one at place at, tells of modules.
+// countModules counts what a dump, the one at place at, says about modules.
 func countModules(w *walk.Walked, at int64) map[Module]*Counts {
 	places := map[int]*Counts{} // by place in the dump, which may have a module twice
 	count := func(place int) *Counts {

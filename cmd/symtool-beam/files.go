@@ -14,7 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 )
 
-// isRemote tells whether a name is one of Beam's file systems, as gs://bucket/name.
+// isRemote reports whether a name is in one of Beam's file systems, such as gs://bucket/name.
 func isRemote(name string) bool { return strings.Index(name, "://") > 0 }
 
 // join is the name of a file in a folder.

@@ -28,7 +28,7 @@ func (w warnings) Log(ctx context.Context, severity log.Severity, depth int, tex
 	}
 }
 
-// writeMetrics writes our metrics, as the runner tells them.
+// writeMetrics writes our metrics as the runner reports them.
 func writeMetrics(w io.Writer, all metrics.Results) {
 	q := all.Query(func(r metrics.SingleResult) bool { return r.Namespace() == "symtool" })
 	for _, c := range q.Counters() {

@@ -75,8 +75,8 @@ func (f *walkFn) Teardown() error {
 	return err
 }
 
-// ProcessElement writes the shard's lines and tells what they say. It may be called
-// again for a shard: it does the same.
+// ProcessElement writes the shard's lines and emits their counts. It may be called again for a
+// shard, and does the same then.
 func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(Module, Counts), all func(Totals), damaged func(Damage)) error {
 	names, err := shard.names(ctx, f.Dir)
 	if err != nil {

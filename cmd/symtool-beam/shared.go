@@ -58,7 +58,7 @@ func acquire(c Config) (*shared, error) {
 	s := sharedOnes.all[string(key)]
 	if s == nil {
 		s = &shared{config: c, key: string(key), slots: make(chan struct{}, par.Jobs(c.Jobs)), limit: c.Memory, live: liveHeap}
-		// A folder that is not there is told at once, and not of each dump.
+		// A missing folder is reported at once, and not for each dump.
 		if s.now, err = c.newSymbols(); err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func share(part, whole int64) float64 {
 
 func (r *row) guessed() int64 { return r.CallersFramePointer + r.CallersScan }
 
-// report is all that the tables tell.
+// report is everything that the tables are made from.
 type report struct {
 	rows    []row
 	totals  Totals

@@ -52,10 +52,10 @@ func usagef(command, format string, args ...any) error {
 	return &usageError{command, fmt.Sprintf(format, args...)}
 }
 
-// usageUnlessTold is a usage error, unless err has a status of its own.
-func usageUnlessTold(command string, err error) error {
-	var told *statusError
-	if errors.As(err, &told) {
+// asUsageError returns err as a usage error of a command, unless it has a status of its own.
+func asUsageError(command string, err error) error {
+	var status *statusError
+	if errors.As(err, &status) {
 		return err
 	}
 	return usagef(command, "%v", err)
@@ -109,7 +109,7 @@ func rootAction(c *cli.Context) error {
 	return usagef("", "no command")
 }
 
-// exitStatus tells the error, once, and turns it into a status.
+// exitStatus prints the error, once, and returns its status.
 func exitStatus(ctx context.Context, app *cli.App, err error) int {
 	var ended *endedError
 	if errors.As(err, &ended) {
@@ -128,7 +128,7 @@ func exitStatus(ctx context.Context, app *cli.App, err error) int {
 	case err == nil:
 		return statusOK
 	case errors.As(err, &help):
-		return tell(msgs, writeText(app.Writer, help.text))
+		return report(msgs, writeText(app.Writer, help.text))
 	case errors.As(err, &usage):
 		name := app.Name
 		if usage.command != "" {
@@ -137,12 +137,12 @@ func exitStatus(ctx context.Context, app *cli.App, err error) int {
 		msgs.printf("%s: %s (%s --help tells how it is called)", name, usage.msg, name)
 		return statusUsage
 	case errors.As(err, &status):
-		return tell(msgs, err)
+		return report(msgs, err)
 	}
-	return tell(msgs, &statusError{statusInput, err})
+	return report(msgs, &statusError{statusInput, err})
 }
 
-func tell(msgs *messages, err error) int {
+func report(msgs *messages, err error) int {
 	var status *statusError
 	if !errors.As(err, &status) {
 		return statusOK

@@ -54,7 +54,7 @@ func readSpawns(t *testing.T, name string) (all []spawn) {
 	}
 }
 
-// ours tells whether the action is one of the rules' that run symtool.
+// ours reports whether the action belongs to a rule that runs symtool.
 func (s *spawn) ours() bool {
 	return strings.HasPrefix(s.Mnemonic, "Symtool") && s.Mnemonic != "SymtoolSplit"
 }
@@ -74,8 +74,8 @@ func paths(files []spawnFile) (names []string) {
 // --prefix-map have it, which are no folder that is read.
 var bazelCwd = []string{"/proc/self/cwd/=", "/proc/self/cwd/./="}
 
-// audit tells what keeps an action from running elsewhere with the same result.
-// want are the inputs that it is to have; nil: only those that its arguments name.
+// audit returns what keeps an action from running elsewhere with the same result. want are the
+// inputs that it is to have; nil: only those that its arguments name.
 func (s *spawn) audit(want []string) (bad []string) {
 	complain := func(format string, args ...any) {
 		bad = append(bad, path.Base(s.ListedOutputs[0])+": "+fmt.Sprintf(format, args...))

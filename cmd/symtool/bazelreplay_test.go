@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// replay runs an action of the log once more as the poorest remote machine would: in
-// a root folder that has its declared inputs and nothing else, without environment and
-// network. It tells what was otherwise than in the log.
+// replay runs an action of the log once more as the poorest remote machine would: in a root folder
+// that has its declared inputs and nothing else, without environment and network. It returns what
+// differed from the log.
 func (s *spawn) replay(t *testing.T, execRoot string) string {
 	t.Helper()
 	root, err := os.MkdirTemp(filepath.Dir(execRoot), "replay")

@@ -190,7 +190,7 @@ func TestActionSteps(t *testing.T) {
 	archive := releaseArchive(t, program)
 	sum := fmt.Sprintf("%x", sha256.Sum256(contentsOf(t, archive)))
 	writeFile(t, filepath.Join(dir, "re lease.tar.gz"), string(contentsOf(t, archive)))
-	fetch := t.TempDir() // a curl that gives the archive, and tells what it was asked for
+	fetch := t.TempDir() // a curl that gives the archive, and records its arguments
 	writeFile(t, filepath.Join(fetch, "curl"), "#!/bin/bash\necho \"curl $*\"\ntest \"${*: -1}\" != https://example.org/404 || exit 22\nwhile [ \"$1\" != --output ]; do shift; done\ncp '"+archive+"' \"$2\"\n")
 	if err := os.Chmod(filepath.Join(fetch, "curl"), 0o777); err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func TestGitLabScript(t *testing.T) {
 	}
 	archive := releaseArchive(t, program)
 	sum := fmt.Sprintf("%x", sha256.Sum256(contentsOf(t, archive)))
-	install := t.TempDir() // a go that installs the program, and tells what it was asked for
+	install := t.TempDir() // a go that installs the program, and records its arguments
 	writeFile(t, filepath.Join(install, "go"), "#!/bin/sh\necho \"go $* for $GOBIN\"\nln -s '"+program+"' \"$GOBIN/symtool\"\n")
 	if err := os.Chmod(filepath.Join(install, "go"), 0o777); err != nil {
 		t.Fatal(err)

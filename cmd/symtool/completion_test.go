@@ -96,8 +96,7 @@ type terminal struct {
 	tmux []string
 }
 
-// shellStarts start a shell that completes by the script %s alone, and tells that
-// it is ready.
+// shellStarts start a shell that completes by the script %s alone, and prints that it is ready.
 var shellStarts = map[string]string{
 	"bash": "PS1='$ '; bind 'set bell-style none'; . %s; clear; echo ready",
 	"zsh":  "PS1='$ '; autoload -Uz compinit; compinit -D -u; . %s; clear; echo ready",
@@ -139,7 +138,8 @@ func (sh *terminal) until(what string, is func(screen string) bool) {
 	}
 }
 
-// within waits for a screen as long as limit says, and tells if it does not come.
+// within waits for a screen as long as limit says. If it does not come, wrong describes what is
+// there.
 func (sh *terminal) within(limit time.Duration, what string, is func(screen string) bool) (wrong string) {
 	sh.t.Helper()
 	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {

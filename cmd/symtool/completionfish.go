@@ -71,7 +71,7 @@ func (c *manualCommand) fish(b *strings.Builder, app string) {
 	}
 }
 
-// fish is what fish is told of the flag's value.
+// fish is the flag's value in a completion script of fish.
 func (f *manualFlag) fish(app string) string {
 	switch f.Takes {
 	case takesAnything:

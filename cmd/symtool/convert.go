@@ -63,7 +63,7 @@ func convertCommand(msgs *messages) *cli.Command {
 		Action: func(c *cli.Context) error {
 			cfg, err := newConvertConfig(c)
 			if err != nil {
-				return usageUnlessTold("convert", err)
+				return asUsageError("convert", err)
 			}
 			return (&converter{convertConfig: cfg, stdout: c.App.Writer, msgs: msgs}).run(c.Context)
 		},
@@ -112,7 +112,7 @@ type convertConfig struct {
 	files       []string
 	from        string // of --from, "" without
 	output      string
-	to          *format // nil for what the input tells
+	to          *format // nil: the input's
 	store       string  // of --to-store, "" without
 	layout      string
 	compression *store.Compression // nil for none

@@ -20,14 +20,14 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 		return inputError(in.name, err)
 	}
 	defer closer.Close()
-	c.tell(in.name, d.Problems, statusInput)
+	c.reportProblems(in.name, d.Problems, statusInput)
 	if c.strict {
 		lost, err := c.writeDump(ctx, io.Discard, in, d)
 		if err == nil {
 			err = c.strictly(lost)
 		}
 		if err != nil {
-			c.tell(in.name, lost, statusFindings)
+			c.reportProblems(in.name, lost, statusFindings)
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 	if err != nil {
 		return err
 	}
-	c.tell(in.name, lost, statusFindings)
+	c.reportProblems(in.name, lost, statusFindings)
 	if n := withoutID(d); n > 0 && c.to.name == walk.Minidump && !c.quiet {
 		c.msgs.printf("symtool: %s: the dump does not hold the ids of %d of %s, and walkers find symbols by id: name the binaries with --binaries",
 			in.name, n, count(len(d.Modules), "module"))
@@ -72,7 +72,7 @@ func withoutID(d *dump.Dump) (n int) {
 	return n
 }
 
-// isOther tells whether a dump has another format than the one that was named.
+// isOther returns an error if a dump has another format than the one that was named.
 func isOther(in *input) error {
 	if in.format.dump && walk.FormatOf(in.path) != in.format.name {
 		return fmt.Errorf("is not %s", in.format.title)
@@ -80,7 +80,7 @@ func isOther(in *input) error {
 	return nil
 }
 
-// tried tells, with --verbose, why a file is not a module's.
+// tried reports, with --verbose, why a file is not a module's.
 func (c *converter) tried(path, why string) {
 	if c.verbose {
 		c.msgs.printf("symtool: %s: %s", path, why)

@@ -66,7 +66,7 @@ func (c *converter) mapFiles(name string, m *symfmt.Module) {
 		}
 		return f.Name
 	})
-	c.tell(name, problems, statusInput)
+	c.reportProblems(name, problems, statusInput)
 }
 
 // merge puts the symbols of one binary together.

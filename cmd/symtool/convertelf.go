@@ -19,7 +19,7 @@ func (c *converter) dumpPair(ctx context.Context, path, debugFile, fileName stri
 		if c.edit.name == "" {
 			r.noteName("rename-module")
 		}
-		reader.tell(r)
+		reader.report(r)
 		c.status = max(c.status, r.Status)
 		if err := c.strictStatus(r.Status); err != nil {
 			return err

@@ -21,8 +21,8 @@ import (
 // The rows of formats that have a package of their own: what of convert's flags goes
 // where.
 
-// parse is a package's Read. dropped is told what the file has and symbols have no
-// place for.
+// parse is a package's Read. dropped is called with what the file has and symbols have no place
+// for.
 type parse func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error)
 
 // readWith is a row's read of a package's Read.
@@ -174,7 +174,7 @@ func (c *converter) baseOr0() uint64 {
 // byteOrders are the values of --byte-order.
 var byteOrders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
 
-// inputWriter tells a failure to write from a module that a format cannot hold.
+// inputWriter separates a failure to write from a module that a format cannot hold.
 type inputWriter struct {
 	w   io.Writer
 	err error

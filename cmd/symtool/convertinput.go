@@ -15,7 +15,7 @@ import (
 
 // input is a file to convert.
 type input struct {
-	name   string // as told
+	name   string // as given
 	path   string // "" if it can be read once only
 	format *format
 
@@ -193,7 +193,7 @@ func (in *input) random() (io.ReaderAt, int64, error) {
 	return f, size, err
 }
 
-// onlyFor tells whether a flag is one that only some formats have.
+// onlyFor returns the formats that have a flag, if only some do.
 func onlyFor(flag string) (read, write []string) {
 	for _, f := range formats() {
 		if slices.Contains(f.readFlags, flag) {

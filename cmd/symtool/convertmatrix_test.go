@@ -100,7 +100,7 @@ nm -> perfmap: MODULE record, mark that a symbol is PUBLIC
 nm -> nm: MODULE record
 `
 
-// lostLine matches what convert tells of a loss: the count and what was lost.
+// lostLine matches convert's report of a loss: the count and what was lost.
 var lostLine = regexp.MustCompile(`(?m)^symtool: [^:]*: lost: [0-9]+ (.*?)(?: \(.*\))?$`)
 
 func TestConvertMatrix(t *testing.T) {
@@ -137,7 +137,7 @@ func TestConvertMatrix(t *testing.T) {
 			}
 			fmt.Fprintf(&found, "%s -> %s: %s\n", from, to, strings.Join(lost, ", "))
 			after := recordsOf(t, to, pair, path(from, to, "sym"))
-			checkTold(t, from+" -> "+to, strings.Join(lost, ", "), before, after)
+			checkLosses(t, from+" -> "+to, strings.Join(lost, ", "), before, after)
 			if status, _ := convert("--strict", "--quiet", "--from", from, "--to", to, path(from), "-o", path("strict")); (status == statusOK) != (lost[0] == "loss-free") {
 				t.Errorf("%s -> %s: status %d of --strict, and lost is %s", from, to, status, lost)
 			}
@@ -148,8 +148,8 @@ func TestConvertMatrix(t *testing.T) {
 	}
 }
 
-// recordsOf are the lines of the symbol file that convert makes of a file, without
-// what a format that tells nothing of it gets.
+// recordsOf are the lines of the symbol file that convert makes of a file, without what a format
+// that does not have it gets.
 func recordsOf(t *testing.T, format, file, out string) []string {
 	t.Helper()
 	mustConvert(t, "--quiet", "--rename-module", "m", "--from", format, "--to", "breakpad", file, "-o", out)
@@ -160,11 +160,11 @@ func recordsOf(t *testing.T, format, file, out string) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// checkTold checks what was told against the records that there were before and
-// that there are when the output is read again.
-func checkTold(t *testing.T, pair, told string, before, after []string) {
+// checkLosses checks the reported losses against the records before the conversion and those that
+// are there when the output is read again.
+func checkLosses(t *testing.T, pair, reported string, before, after []string) {
 	t.Helper()
-	if told == "loss-free" {
+	if reported == "loss-free" {
 		// An ELF file is dumped, which says so in INFO: symelf's tests compare those.
 		if !slices.Equal(before, after) && !strings.HasPrefix(pair, "elf") && !strings.HasSuffix(pair, "elf") {
 			t.Errorf("%s: loss-free, but\n%s\nbecame\n%s", pair, strings.Join(before, "\n"), strings.Join(after, "\n"))
@@ -179,8 +179,8 @@ func checkTold(t *testing.T, pair, told string, before, after []string) {
 		kinds[kindOf(line)]--
 	}
 	for kind, less := range kinds {
-		if less > 0 && !strings.Contains(told, kind+" record") && !strings.Contains(told, "that a symbol is "+kind) {
-			t.Errorf("%s: %d fewer records of %s, and it told %q", pair, less, kind, told)
+		if less > 0 && !strings.Contains(reported, kind+" record") && !strings.Contains(reported, "that a symbol is "+kind) {
+			t.Errorf("%s: %d fewer records of %s, and it reported %q", pair, less, kind, reported)
 		}
 	}
 }

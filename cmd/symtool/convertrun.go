@@ -117,7 +117,7 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*input) error {
 		if err := c.changeSome(inputs[0].name, m); err != nil {
 			return err
 		}
-		if err := c.tellLosses(inputs[0].name, c.to, m); err != nil {
+		if err := c.reportLosses(inputs[0].name, c.to, m); err != nil {
 			return err
 		}
 		c.passed = all[0].passed
@@ -151,13 +151,13 @@ func (c *converter) readAll(ctx context.Context, inputs []*input, all []*symbols
 	return c.readOne(ctx, inputs[len(all)], func(s *symbols) error { return c.readAll(ctx, inputs, append(all, s), use) })
 }
 
-// readOne reads one input, and tells its damage.
+// readOne reads one input, and reports its damage.
 func (c *converter) readOne(ctx context.Context, in *input, use func(*symbols) error) error {
 	if in.format.read == nil {
 		return inputError(in.name, fmt.Errorf("%s is not converted to %s", in.format.title, c.to.name))
 	}
 	err := in.format.read(ctx, c, in, func(s *symbols) error {
-		c.tell(in.name, s.problems, statusInput)
+		c.reportProblems(in.name, s.problems, statusInput)
 		if s.dropped > 0 && !c.quiet {
 			c.msgs.printf("symtool: %s: and %s", in.name, count(s.dropped, "more problem"))
 		}
@@ -204,8 +204,8 @@ func (c *converter) writeOut(write func(io.Writer) error) error {
 	return outputError(out.Name(), out.Commit())
 }
 
-// tell prints problems of a file, and raises the status if there are some.
-func (c *converter) tell(name string, problems []bin.Problem, status int) {
+// reportProblems prints problems of a file, and raises the status if there are any.
+func (c *converter) reportProblems(name string, problems []bin.Problem, status int) {
 	if len(problems) == 0 {
 		return
 	}
@@ -220,9 +220,9 @@ func (c *converter) tell(name string, problems []bin.Problem, status int) {
 	out.end()
 }
 
-// tellLosses reports what a format has no place for. With --strict it is an error, and
+// reportLosses reports what a format has no place for. With --strict it is an error, and
 // if nothing is left it is one, too.
-func (c *converter) tellLosses(name string, to *format, m *symfmt.Module) error {
+func (c *converter) reportLosses(name string, to *format, m *symfmt.Module) error {
 	var losses []symfmt.Loss
 	if to.losses != nil {
 		losses = to.losses(c, m)

@@ -96,7 +96,7 @@ func readSFrameSection(_ context.Context, c *converter, in *input) (*unwinding, 
 	return u, u.takeSection(section)
 }
 
-// decodeSection decodes a section by itself, and tells the address that it is for.
+// decodeSection decodes a section by itself, and returns the address that it is for.
 func (c *converter) decodeSection(in *input) (section *sframe.Section, addr uint64, err error) {
 	data, err := os.ReadFile(in.path)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *converter) runFrames(ctx context.Context, in *input) error {
 	if err != nil {
 		return inputError(in.name, err)
 	}
-	c.tell(in.name, u.damage, statusInput)
+	c.reportProblems(in.name, u.damage, statusInput)
 	if err := c.lose(in.name, u.left); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (c *converter) runFrames(ctx context.Context, in *input) error {
 	if err != nil && !c.strict {
 		return err
 	}
-	c.tell(in.name, u.lost, statusFindings)
+	c.reportProblems(in.name, u.lost, statusFindings)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
 	u.lost = append(u.lost, problems...)
 	section, err := sframe.Decode(data, sframe.Options{Addr: addr})
 	if err == nil && len(section.FDEs) == 0 {
-		c.tell(c.files[0], u.lost, statusFindings)
+		c.reportProblems(c.files[0], u.lost, statusFindings)
 		err = &statusError{statusInput, errors.New("nothing is written: none of its functions has a place in an SFrame section")}
 	}
 	return data, err

@@ -192,8 +192,8 @@ func (c *converter) storeFile(ctx context.Context, it *stored) error {
 	return c.readOne(ctx, it.in, func(s *symbols) error { return c.storeAsELF(ctx, it.in.name, s) })
 }
 
-// storeName matches the names that files have in stores whose paths do not tell the
-// name of the module.
+// storeName matches the names that files have in stores whose paths do not contain the name of the
+// module.
 var storeName = regexp.MustCompile(`(^|/)(executable|debuginfo|\.build-id/[0-9a-f]{2}/[0-9a-f]+(\.debug)?)$`)
 
 // dumpAs dumps a binary. One in a store by build-id has no name but that.
@@ -214,7 +214,7 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) e
 	if err := c.changeSome(name, m); err != nil {
 		return err
 	}
-	if err := c.tellLosses(name, c.to, m); err != nil {
+	if err := c.reportLosses(name, c.to, m); err != nil {
 		return err
 	}
 	c.passed = s.passed
@@ -225,7 +225,7 @@ func (c *converter) storeSymbols(ctx context.Context, name string, s *symbols) e
 	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, c.to, name, m, out) })
 }
 
-// ofModule tells whether a problem is of the MODULE record.
+// ofModule reports whether a problem is in the MODULE record.
 func ofModule(p bin.Problem) bool {
 	var syntax *symfmt.SyntaxError
 	return errors.As(p.Err, &syntax) && syntax.Record == symfmt.KindModule.String()
@@ -248,7 +248,7 @@ func (c *converter) storeAsELF(ctx context.Context, name string, s *symbols) err
 	if err := c.changeSome(name, m); err != nil {
 		return err
 	}
-	if err := c.tellLosses(name, to, m); err != nil {
+	if err := c.reportLosses(name, to, m); err != nil {
 		return err
 	}
 	f := &store.File{Contents: store.DebugInfo, BuildID: codeID(m)}

@@ -52,7 +52,7 @@ func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
 	return notDepfile(d.path, append(append(slices.Clone(cfg.files), cfg.debugFile, cfg.options.Package), cfg.maps.inputs()...)...)
 }
 
-// sameName tells whether two names are of one file, which need not be there.
+// sameName reports whether two names refer to one file, which need not exist.
 func sameName(a, b string) bool { return b != "" && filepath.Clean(a) == filepath.Clean(b) }
 
 func notDepfile(path string, inputs ...string) error {
@@ -166,9 +166,9 @@ func relative(path string) string {
 	return path
 }
 
-// notInDepfiles are the characters that neither make nor ninja can be told of. GCC
-// writes ; and | as they are: make then takes what is behind ; for a command and runs
-// it, and what is behind | for something else.
+// notInDepfiles are the characters that neither make nor ninja has an escape for. GCC writes ; and
+// | as they are: make then takes what is behind ; for a command and runs it, and what is behind |
+// for something else.
 const notInDepfiles = "\n\r;|"
 
 // text is the depfile. The first of files is what the user named.

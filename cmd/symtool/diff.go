@@ -195,7 +195,7 @@ func (d *differ) chooseTopics(c *cli.Context) error {
 	return nil
 }
 
-// run compares, prints and tells the status.
+// run compares, prints and returns the status as an error.
 func (d *differ) run(ctx context.Context) error {
 	if isFolder(d.old) && isFolder(d.new) {
 		return d.runStores(ctx)
@@ -248,7 +248,7 @@ func (d *differ) create() (output, error) {
 	return createOutput(d.output, d.stdout)
 }
 
-// failed tells a failure to read details from one to write.
+// failed separates a failure to read details from one to write.
 func (d *differ) failed(out output, err error) error {
 	var reading *symdiff.ReadError
 	if errors.As(err, &reading) {

@@ -48,8 +48,8 @@ func TestDiffAfterConvert(t *testing.T) {
 	}
 }
 
-// That comparison would tell a change.
-func TestDiffAfterConvertTells(t *testing.T) {
+// The comparison above would find a change.
+func TestDiffAfterConvertFindsChange(t *testing.T) {
 	text, err := os.ReadFile(goldenSymbols(t)[0])
 	if err != nil {
 		t.Fatal(err)

@@ -35,13 +35,13 @@ func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result,
 		}
 		return nil, &statusError{statusInput, err}
 	}
-	d.tellProblems(r.Old)
-	d.tellProblems(r.New)
+	d.reportProblems(r.Old)
+	d.reportProblems(r.New)
 	return r, nil
 }
 
-// tellProblems tells the damage of a file.
-func (d *differ) tellProblems(o *symdiff.Outline) {
+// reportProblems prints the damage of a file.
+func (d *differ) reportProblems(o *symdiff.Outline) {
 	out := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
 	for _, p := range o.Problems {
 		out.add(problemLine(o.Source.Name, p))
@@ -100,7 +100,7 @@ func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err 
 			return err
 		}
 		d.msgs.exclusive(func() { d.status = max(d.status, r.Status) })
-		reader.tell(r)
+		reader.report(r)
 		return nil
 	})
 	if err != nil {

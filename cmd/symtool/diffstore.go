@@ -112,7 +112,7 @@ func (d *differ) comparePair(ctx context.Context, p filePair) (*symdiff.Result, 
 	return r, err
 }
 
-// addPair tells what there is to tell about a pair.
+// addPair adds a pair to the answer.
 func (d *differ) addPair(p filePair, done pairDone, w symdiff.Writer) error {
 	m := &symdiff.Module{Result: done.result}
 	if p.old != nil {
@@ -128,8 +128,8 @@ func (d *differ) addPair(p filePair, done pairDone, w symdiff.Writer) error {
 	}
 	if r := done.result; r != nil {
 		defer r.Close()
-		d.tellProblems(r.Old)
-		d.tellProblems(r.New)
+		d.reportProblems(r.Old)
+		d.reportProblems(r.New)
 	}
 	d.judgeModule(m)
 	return w.Add(m)

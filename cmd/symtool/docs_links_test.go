@@ -98,7 +98,7 @@ func TestDocFlags(t *testing.T) {
 	}
 }
 
-// knownFlag tells whether a command, or any, has a flag.
+// knownFlag reports whether a command, or any, has a flag.
 func knownFlag(app *cli.App, command, flag string) bool {
 	for _, c := range app.Commands {
 		if command != "" && c.Name != command {

@@ -127,7 +127,7 @@ func documents(t *testing.T) (all []*document) {
 	return all
 }
 
-// printsAs tells whether output is what lines say.
+// printsAs reports whether output is what lines say.
 func printsAs(lines, output []string, same func(a, b string) bool) bool {
 	for i, line := range lines {
 		if line != "..." {
@@ -147,7 +147,7 @@ func printsAs(lines, output []string, same func(a, b string) bool) bool {
 	return len(output) == 0
 }
 
-// sameLine tells whether a line is what the document has, where ... is any text.
+// sameLine reports whether a line is what the document has, where ... is any text.
 func sameLine(want, got string) bool {
 	if want == got {
 		return true

@@ -116,7 +116,7 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 	}
 }
 
-// checkStatus demands that a command that fails is followed by one that tells so.
+// checkStatus demands that a command that fails is followed by one that prints the status.
 func checkStatus(t *testing.T, d *document, b *docBlock, c *docCommand, status string) {
 	if n, err := strconv.Atoi(status); err != nil || n == 0 {
 		return

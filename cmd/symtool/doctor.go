@@ -46,12 +46,8 @@ func doctorCommand(msgs *messages) *cli.Command {
 		),
 		Action: func(c *cli.Context) error {
 			d, err := newDoctor(c, msgs)
-			var told *statusError
-			if errors.As(err, &told) {
-				return err
-			}
 			if err != nil {
-				return usagef("doctor", "%v", err)
+				return asUsageError("doctor", err)
 			}
 			return d.run(c.Context)
 		},
@@ -208,13 +204,13 @@ func (d *doctor) run(ctx context.Context) error {
 		}
 		doc.Files = append(doc.Files, g)
 		doc.Status = max(doc.Status, g.Status)
-		d.tell(g)
+		d.report(g)
 		if !d.json && g.Error == "" {
 			if printed {
 				_, _ = io.WriteString(out, "\n")
 			}
 			printed = true
-			_, _ = io.WriteString(out, g.text()) // Commit tells a failure
+			_, _ = io.WriteString(out, g.text()) // Commit returns a failure
 		}
 	}
 	if d.json {
@@ -235,19 +231,19 @@ func (d *doctor) run(ctx context.Context) error {
 
 // failure is why nothing is known of a file, which is named once.
 func failure(file string, err error) string {
-	var told *statusError
+	var status *statusError
 	var path *fs.PathError
 	switch {
-	case errors.As(err, &told):
-		return told.Error()
+	case errors.As(err, &status):
+		return status.Error()
 	case errors.As(err, &path) && path.Path == file:
 		return file + ": " + path.Err.Error()
 	}
 	return named(file, err)
 }
 
-// tell prints the damage of a file.
-func (d *doctor) tell(g *diagnosis) {
+// report prints the damage of a file.
+func (d *doctor) report(g *diagnosis) {
 	lines := problemLines{msgs: d.msgs, all: d.verbose, hint: verboseHint}
 	for _, line := range g.lines {
 		lines.add(line)

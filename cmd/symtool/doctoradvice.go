@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// adviseBinary tells what dump would not write of a binary, and what would change that.
+// adviseBinary lists what dump would not write of a binary, and what would change that.
 func (d *doctor) adviseBinary(g *diagnosis) {
 	b := g.Binary
 	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
@@ -92,7 +92,7 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 // goFlags are for Go's linker, which writes functions, lines and .debug_frame, or none.
 const goFlags = "build without -w and -s in go build's -ldflags"
 
-// hasDebug tells whether the binary or its debug file has one of the sections.
+// hasDebug reports whether the binary or its debug file has one of the sections.
 func (b *binaryDiagnosis) hasDebug(names ...string) bool {
 	return hasSection(b.Debug, names...) || b.DebugFile != nil && hasSection(b.DebugFile.Debug, names...)
 }
@@ -184,7 +184,7 @@ func (g *diagnosis) unreadCFI() []string {
 	return nil
 }
 
-// hasProblem tells whether something in a section could not be read.
+// hasProblem reports whether something in a section could not be read.
 func (g *diagnosis) hasProblem(section string) bool {
 	return slices.ContainsFunc(g.Problems, func(p problemSummary) bool { return strings.HasPrefix(p.Section, section) })
 }

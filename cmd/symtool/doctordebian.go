@@ -41,7 +41,7 @@ func samePaths(path string) []string {
 	return []string{path, "/usr" + path}
 }
 
-// listHas tells whether a list, with a path on each line, has one of the paths.
+// listHas reports whether a list, with a path on each line, has one of the paths.
 func listHas(list string, paths []string) bool {
 	text, err := os.ReadFile(list)
 	return err == nil && slices.ContainsFunc(paths, func(path string) bool {

@@ -94,8 +94,8 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 	return is
 }
 
-// isHere tells whether the module's binary is at its path. The path comes from the
-// dump: what is no regular file, and no file with contents, is not opened.
+// isHere reports whether the module's binary is at its path. The path comes from the dump, so only
+// regular files are opened, and only those with contents.
 func isHere(m *dump.Module) bool {
 	if !filepath.IsAbs(m.Path) {
 		return false
@@ -115,7 +115,7 @@ func isHere(m *dump.Module) bool {
 // maxListed is how many names an advice lists.
 const maxListed = 10
 
-// adviseDump tells how to get the symbols that are missing.
+// adviseDump says how to get the symbols that are missing.
 func (d *doctor) adviseDump(g *diagnosis) {
 	var here, elsewhere []string
 	for _, m := range g.Process.Modules {

@@ -95,7 +95,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	return err
 }
 
-// hasSection tells whether one of the sections is there.
+// hasSection reports whether one of the sections is there.
 func hasSection(list []dwarf2sym.SectionSize, names ...string) bool {
 	for _, s := range list {
 		for _, name := range names {
@@ -107,7 +107,7 @@ func hasSection(list []dwarf2sym.SectionSize, names ...string) bool {
 	return false
 }
 
-// problems adds what a reader of symbols told.
+// problems adds the problems that a reader of symbols reported.
 func (g *diagnosis) problems(list []bin.Problem) {
 	for _, p := range list {
 		g.problem(newProblemSummary(p), problemLine(g.File, p))

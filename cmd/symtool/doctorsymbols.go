@@ -127,7 +127,7 @@ func (w *recordWatch) close() []bin.Problem {
 	return <-w.problems
 }
 
-// adviseSymbols tells what is missing in symbols, for which there is no binary to ask.
+// adviseSymbols lists what is missing in symbols, for which there is no binary to ask.
 func (g *diagnosis) adviseSymbols() {
 	s := g.Symbols
 	if s.Errors > 0 {

@@ -148,7 +148,7 @@ func (t *doctorText) contents(c *dwarf2sym.Contents) {
 	t.entry("symbols", "%s", strings.Join(tables, ", "))
 }
 
-// packedAs tells the compression of a section.
+// packedAs names the compression of a section.
 func packedAs(s dwarf2sym.SectionSize) string {
 	if s.Compression == "" {
 		return ""

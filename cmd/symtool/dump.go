@@ -207,7 +207,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		cfg.output = "-"
 	}
 	if cfg.maps, err = newMapConfig(c, true); err != nil {
-		return nil, usageUnlessTold("dump", err)
+		return nil, asUsageError("dump", err)
 	}
 	cfg.options.Mapping = cfg.maps.mapping
 	if cfg.client, err = newDebuginfod(c, msgs); err != nil {

@@ -158,8 +158,8 @@ func share(jobs, workers, worker int) int {
 	return n
 }
 
-// openSingle opens the output, or the store. It comes first: a mistake
-// in its name is told before the work, not after it.
+// openSingle opens the output, or the store. It comes first, so that a mistake in the name is
+// reported before the work, not after it.
 func (d *dumper) openSingle() error {
 	if d.store != "" {
 		root, err := createStore(d.store, false)
@@ -336,15 +336,15 @@ func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	return fetched
 }
 
-// findSupplement finds the supplementary file of the debug information, if it
-// has one, or has it fetched. That it is not there is told with what is lost.
+// findSupplement finds the supplementary file of the debug information, if it has one, or has it
+// fetched. If it is missing, that is reported with what is lost.
 func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debug *elfobj.File) *elfobj.File {
 	if debug != nil && debug.HasDWARF() {
 		binary = debug
 	}
 	link, err := binary.SupLink()
 	if link == nil || err != nil || d.options.CFIOnly {
-		return nil // damage is told by the reader
+		return nil // the reader reports damage
 	}
 	const what = "names in the supplementary file"
 	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, d.search(r))
@@ -397,7 +397,7 @@ func (r *dumpResult) noteName(flag string) {
 	}
 }
 
-// cfiSource tells where STACK CFI comes from in a file that has .orc_unwind.
+// cfiSource names the source of STACK CFI in a file that has .orc_unwind.
 func cfiSource(s *dwarf2sym.Stats) string {
 	switch s.CFISource {
 	case dwarf2sym.SourceDWARF:

@@ -31,8 +31,8 @@ func (b *binaryReader) read(ctx context.Context, name, debugFile string, use fun
 	})
 }
 
-// tell tells what a dump of the binary would.
-func (b *binaryReader) tell(r *dumpResult) {
+// report prints what a dump of the binary would.
+func (b *binaryReader) report(r *dumpResult) {
 	if b.quiet {
 		return
 	}

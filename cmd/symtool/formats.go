@@ -25,7 +25,7 @@ type format struct {
 	name  string                 // value of --from and --to
 	title string                 // for messages: "a symbol file"
 	exts  []string               // of file names
-	match func(head []byte) bool // by the first headSize bytes; nil if these do not tell
+	match func(head []byte) bool // by the first headSize bytes; nil if these do not identify it
 
 	// read reads symbols, which are valid until use returns; nil if they are not read.
 	read func(ctx context.Context, c *converter, in *input, use func(*symbols) error) error
@@ -52,7 +52,7 @@ type format struct {
 	writeFlags []string // and as output
 }
 
-// headSize is how much of a file tells its format.
+// headSize is how much of a file identifies its format.
 const headSize = 64
 
 // The flags of all formats of symbols that are written.
@@ -106,7 +106,7 @@ func formatNamed(name string) *format {
 	return nil
 }
 
-// formatOfContent is the format that the beginning of a file tells; nil for none.
+// formatOfContent is the format that the beginning of a file identifies; nil if none matches.
 func formatOfContent(head []byte) *format {
 	all := formats()
 	if i := slices.IndexFunc(all, func(f format) bool { return f.match != nil && f.match(head) }); i >= 0 {
@@ -115,8 +115,8 @@ func formatOfContent(head []byte) *format {
 	return nil
 }
 
-// formatOfName is the format that the extension of a file's name tells, and its
-// compression, "" for none.
+// formatOfName is the format that the extension of a file's name stands for, and its compression,
+// "" for none.
 func formatOfName(path string) (f *format, compression string) {
 	for _, c := range store.Compressions {
 		if rest, ok := strings.CutSuffix(path, c.Ext); ok {
@@ -181,7 +181,7 @@ func convertibleText(in io.Reader) *format {
 	n, _ := io.ReadFull(text, head)
 	head = head[:n]
 	if elfcore.Sniff(head) {
-		return formatNamed(walk.Core) // which the contents of ELF files do not tell
+		return formatNamed(walk.Core) // which the contents of ELF files do not show
 	}
 	if f := formatOfContent(head); f != nil && f.read != nil && !isSymbolFile(head) {
 		return f

@@ -89,7 +89,7 @@ var useRules = []struct {
 	{"os", "LookupEnv", productExcept("cmd/symtool", "internal/testenv"), "a library gets its options from the caller"},
 }
 
-// matches tells whether an import path is the one, or below the one, of a rule.
+// matches reports whether an import path is a rule's, or below it.
 func matches(pattern, imported string) bool {
 	base, all := strings.CutSuffix(pattern, "/...")
 	return imported == base || all && strings.HasPrefix(imported, base+"/")
@@ -158,7 +158,7 @@ func checkUses(pkg string, f *ast.File, isTest bool) []string {
 	return wrong
 }
 
-// otherModule tells whether a folder is a Go module of its own.
+// otherModule reports whether a folder is a Go module of its own.
 func otherModule(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
 	return err == nil

@@ -108,7 +108,7 @@ type openedDump struct {
 	close func() error
 }
 
-// open reads a dump and tells what is wrong with it.
+// open reads a dump and reports what is wrong with it.
 func (in *inspector) open(file string) (*openedDump, error) {
 	d, closer, err := walk.Open(file, walk.Options{})
 	if err != nil {
@@ -141,7 +141,7 @@ func (in *inspector) text(out output, more bool, file string, d *dump.Dump) {
 	if in.streams {
 		t.streams()
 	}
-	_, _ = out.Write([]byte(t.b.String())) // Commit tells a failure
+	_, _ = out.Write([]byte(t.b.String())) // Commit returns a failure
 }
 
 // dumpText is the text of one dump.
@@ -254,7 +254,7 @@ func (t *dumpText) crash() {
 	t.entry("code", "%#x, flags %#x%s", c.Code, c.Flags, params(c.Params))
 }
 
-// asked tells the threads that asked for the dump and wrote it.
+// asked writes which threads asked for the dump and wrote it.
 func (t *dumpText) asked() {
 	if t.d.HasRequester {
 		t.entry("requested by", "thread %d", t.d.Requester)

@@ -55,12 +55,8 @@ func lintCommand(msgs *messages) *cli.Command {
 				return err
 			}
 			l, err := newLinter(c, msgs)
-			var told *statusError
-			if errors.As(err, &told) {
-				return err
-			}
 			if err != nil {
-				return usagef("lint", "%v", err)
+				return asUsageError("lint", err)
 			}
 			return l.run(c.Context)
 		},

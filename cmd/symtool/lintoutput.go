@@ -11,7 +11,7 @@ import (
 type lintFormat struct {
 	document  func(w io.Writer, r *lint.Results) error // nil for text
 	page      bool                                     // it needs maps
-	functions bool                                     // it tells the function of each finding
+	functions bool                                     // it has the function of each finding
 }
 
 // lintFormatNames are the values of --format, in the order of the help.
@@ -27,7 +27,7 @@ var lintFormats = map[string]lintFormat{
 	"html":        {page: true, functions: true},
 }
 
-// text tells whether findings are printed file by file.
+// text reports whether findings are printed file by file.
 func (f lintFormat) text() bool { return f.document == nil && !f.page }
 
 // printFile prints a file's findings in text.
@@ -41,8 +41,8 @@ func (l *linter) printFile(out io.Writer, r *lint.Report) error {
 	return lint.WriteVerdict(out, r)
 }
 
-// quiet tells whether there is nothing in the reports that a build would stop to look
-// at: notes are in hundreds of files.
+// quiet reports whether the reports have nothing that a build would stop for: notes are in hundreds
+// of files.
 func (l *linter) quiet(reports []*lint.Report) bool {
 	if l.stamp == "" || l.status != statusOK {
 		return false
@@ -75,8 +75,7 @@ type lintDone struct {
 	maps    map[*lint.Report]*lint.Map
 }
 
-// add keeps of a file what a document tells: its tables may be large, and the files
-// many.
+// add keeps of a file what a document needs: its tables may be large, and the files many.
 func (d *lintDone) add(r *linted) {
 	facts := r.report.Facts
 	r.report.Facts = &lint.Facts{HasModule: facts.HasModule, OS: facts.OS, CPU: facts.CPU, DebugID: facts.DebugID, Name: facts.Name}

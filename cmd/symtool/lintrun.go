@@ -140,7 +140,7 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	if damage := r.report.Damage; damage != nil {
 		l.unread(r.input)
 		if r.report.Counts["SYM101"] == 0 {
-			l.msgs.warnf("symtool: %v", damage) // where no finding tells it
+			l.msgs.warnf("symtool: %v", damage) // where no finding reports it
 		}
 	}
 	if l.format.text() {

@@ -73,13 +73,13 @@ func applyLogLevel(c *cli.Context, msgs *messages) error {
 	return nil
 }
 
-// debugInfo is what the level debug tells at the end.
+// debugInfo is what the level debug logs at the end.
 type debugInfo struct {
 	command string // "" for nothing
 	start   time.Time
 }
 
-// startDebug tells what runs.
+// startDebug logs the program and its arguments.
 func (m *messages) startDebug(command string) {
 	m.debug = debugInfo{command, time.Now()}
 	var set []string
@@ -95,7 +95,7 @@ func (m *messages) startDebug(command string) {
 		count(runtime.GOMAXPROCS(0), "thread"), strings.Join(set, " "))
 }
 
-// endDebug tells what it took.
+// endDebug logs the time and the memory used.
 func (m *messages) endDebug(status int) {
 	if m.debug.command == "" {
 		return

@@ -62,8 +62,8 @@ type manualOperands struct {
 	First []string  // words for the first operand, as well
 }
 
-// placeKinds tells what kind of value a word of the help stands for. What is not
-// in it is an error of a test: a new word is to be put here.
+// placeKinds maps a word of the help to the kind of value that it stands for. A test fails for a
+// word that is missing: a new one is to be put here.
 var placeKinds = map[string]valueKind{
 	"FILE": takesFile, "PATH": takesFile, "BINARY": takesFile, "DEBUGFILE": takesFile, "DUMP": takesFile,
 	"IN": takesFile, "OUT": takesFile, "OLD": takesFile, "NEW": takesFile, "A.json": takesFile, "B.json": takesFile,
@@ -132,7 +132,7 @@ func valueName(usage string) (value, text string) {
 	return value, before + value + rest
 }
 
-// operandsOf reads the operands off the lines that tell how a command is called.
+// operandsOf reads the operands off the synopsis of a command.
 func operandsOf(app *cli.App, synopsis []string) (o manualOperands) {
 	for _, line := range synopsis {
 		words := strings.Fields(line)

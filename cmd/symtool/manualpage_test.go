@@ -191,7 +191,7 @@ func roff(text string) string {
 	return text
 }
 
-// has tells whether the command has a flag.
+// has reports whether the command has a flag.
 func (c *manualCommand) has(flag string) bool {
 	return slices.ContainsFunc(c.Flags, func(f manualFlag) bool { return f.Name == flag })
 }

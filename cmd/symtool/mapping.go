@@ -94,7 +94,7 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 	return cfg, nil
 }
 
-// hintMapVar tells how a name that stands for nothing becomes a variable.
+// hintMapVar adds how to define a variable to the error of a name that stands for nothing.
 func hintMapVar(err error) error {
 	var unknown *dwarf2sym.MapNameError
 	if errors.As(err, &unknown) && dwarf2sym.CheckMapVar(unknown.Name, "") == nil {

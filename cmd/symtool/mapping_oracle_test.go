@@ -85,18 +85,20 @@ func mapToolOutput(t *testing.T, tool string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The four needs of mozilla/dump_syms#37, which symbolstore.py of Firefox's build
-// meets behind dump_syms, each on a program that a compiler made. What is wanted
-// is what realpath and sha512sum say of each path that dump has without --map.
+// The four needs of mozilla/dump_syms#37, which symbolstore.py of Firefox's build meets behind
+// dump_syms, each on a program that a compiler made. What is wanted is what realpath and sha512sum
+// say of each path that dump has without --map.
 //
 //  1. A header that the build put into dist/include is the file of the tree that
-//     it is from: the build's install manifests tell, or, where they are links,
+//     it is from, by the build's install manifests or, where they are links, by
 //     the links.
 //  2. A generated file is in no repository. It is the copy in a bucket, to which
 //     the build uploads it: the key has its SHA-512.
-//  3. A file of the tree is that of the repository, in the revision of the build.
-//  4. What comes from Rust's standard library, whose paths rustc replaced by
-//     /rustc/ and its revision, is that of Rust's own repository.
+//  3. A file of the tree is that of the repository, in the revision of the build. 4. What comes from
+//
+// Rust's standard library, whose paths rustc replaced by
+//
+//	/rustc/ and its revision, is that of Rust's own repository.
 func TestOracleMapNeeds(t *testing.T) {
 	testenv.Oracle(t)
 	const hg = "hg:hg.mozilla.org/mozilla-central:"

@@ -21,7 +21,7 @@ type messages struct {
 
 func newMessages(w io.Writer) *messages { return &messages{w: w, level: logWarn} }
 
-// printf prints one line. A failure of the error stream has no place to be told.
+// printf prints one line. A failure of the error stream cannot be reported anywhere.
 func (m *messages) printf(format string, args ...any) {
 	if m.level == logOff {
 		return

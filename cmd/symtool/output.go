@@ -137,8 +137,8 @@ func createOutput(path string, standard io.Writer) (output, error) {
 	return newWholeFile(target, path)
 }
 
-// outputTarget follows symbolic links, so that a link stays one, and tells
-// whether the file is one that cannot be replaced.
+// outputTarget follows symbolic links, so that a link stays one. special reports whether the file
+// is one that cannot be replaced.
 func outputTarget(path string) (target string, special bool, err error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,7 +189,7 @@ type wholeFile struct {
 	same   bool // that is what happened
 }
 
-// unchanged tells whether an output was left alone, because it had the bytes.
+// unchanged reports whether an output was left alone because it had the bytes.
 func unchanged(out output) bool {
 	w, ok := out.(*wholeFile)
 	return ok && w.same
@@ -313,8 +313,8 @@ func (w *wholeFile) rename() error {
 	return nil
 }
 
-// holdsSame tells whether the file that would be replaced has the bytes already.
-// Where that cannot be told, it is replaced.
+// holdsSame reports whether the file that would be replaced has the bytes already. If in doubt, it
+// is replaced.
 func (w *wholeFile) holdsSame() bool {
 	mine, err := os.Stat(w.f.Name())
 	if err != nil {

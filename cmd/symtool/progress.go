@@ -83,8 +83,8 @@ func (p *progress) sum() int64 {
 	return int64(sum)
 }
 
-// file returns the function that tells how far the reader of file i is. It may
-// be called from several goroutines.
+// file returns the function to call with the progress of the reader of file i. It may be called
+// from several goroutines.
 func (p *progress) file(i int) func(done, total int64) {
 	if p == nil {
 		return nil

@@ -53,7 +53,7 @@ func TestProgressOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// cleared tells whether nothing is left on the last line of the screen.
+// cleared reports whether nothing is left on the last line of the screen.
 func cleared(screen string) bool {
 	line := screen[strings.LastIndexByte(screen, '\n')+1:]
 	parts := strings.Split(line, "\r")

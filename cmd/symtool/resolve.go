@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -44,12 +43,8 @@ func resolveCommand(msgs *messages) *cli.Command {
 		Action: func(c *cli.Context) error {
 			tuneCollector(dumpCollectorPercent) // a binary is read as dump reads it
 			r, err := newAddressResolver(c, msgs)
-			var told *statusError
-			if errors.As(err, &told) {
-				return err
-			}
 			if err != nil {
-				return usagef("resolve", "%v", err)
+				return asUsageError("resolve", err)
 			}
 			return r.run(c.Context, c.App.Reader, c.App.Writer, c.Args().Slice())
 		},

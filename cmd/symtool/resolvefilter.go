@@ -81,7 +81,7 @@ func (f *logFilter) run(ctx context.Context, in io.Reader, out *stdout) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		// What is in front of the rest tells whether a name begins with it.
+		// The bytes in front of the rest decide whether a name begins with it.
 		context := max(cut-longestPlace, 0)
 		have, from = copy(buf, buf[context:have]), cut-context
 	}
@@ -103,8 +103,8 @@ func nameStart(text []byte, from, end int) int {
 	return end
 }
 
-// isNameByte tells whether a byte may be in NAME+0xADDR: all but blanks and what
-// logs put around a place.
+// isNameByte reports whether a byte may be in NAME+0xADDR: all but blanks and what logs put around
+// a place.
 func isNameByte(c byte) bool {
 	return c > ' ' && c != 0x7f && bytes.IndexByte([]byte(`"'()[]{}<>,;=|:`+"`"), c) < 0
 }

@@ -16,8 +16,7 @@ type answerWriter interface {
 	end() error
 }
 
-// answerFormat makes an answerWriter; together tells that the answers are one
-// document.
+// answerFormat makes an answerWriter; together says that the answers are one document.
 type answerFormat func(w io.Writer, together bool) answerWriter
 
 // The formats by the name that --format has for them.

@@ -121,8 +121,8 @@ func (s *symbolSources) openFile(path string) (r *resolve.Resolver, err error) {
 	return r, nil
 }
 
-// tell tells of symbols that were found.
-func (s *symbolSources) tell(r *resolve.Resolver) {
+// reportFound reports symbols that were found, and their damage.
+func (s *symbolSources) reportFound(r *resolve.Resolver) {
 	if s.verbose {
 		s.msgs.printf("symtool: symbols of %s from %s", r.Index().Name, r.Path)
 	}
@@ -162,7 +162,7 @@ func (s *symbolSources) end() {
 	}
 }
 
-// find returns the symbols of a module, nil if there are none. That is told once.
+// find returns the symbols of a module, nil if there are none. That is reported once.
 func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolver {
 	r, known := s.known[m]
 	if known {
@@ -183,11 +183,11 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 	}
 	s.known[m] = r
 	if r != nil {
-		s.tell(r)
+		s.reportFound(r)
 	}
 	switch {
 	case r == nil && !s.any || s.verbose:
-		s.tellTried(m, r != nil, tried)
+		s.reportTried(m, r != nil, tried)
 	case r == nil:
 		s.reportSkipped(ctx, m, tried)
 	}
@@ -229,10 +229,10 @@ func (s *symbolSources) reportSkipped(ctx context.Context, m moduleName, tried [
 	s.msgs.warnf("symtool: %s is left as it is: %s", m, strings.Join(slices.Compact(why), "; "))
 }
 
-// look asks for symbols, and tells of those that could not be used.
+// look asks for symbols, and reports those that could not be used.
 func (s *symbolSources) look(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried) {
 	r, tried, err := s.supplier.Symbols(ctx, m)
-	s.tellError(err)
+	s.reportError(err)
 	return r, tried
 }
 
@@ -244,8 +244,8 @@ func (s *symbolSources) names(ctx context.Context) []string {
 	return nil
 }
 
-// tellError tells of symbols that could not be used.
-func (s *symbolSources) tellError(err error) {
+// reportError reports symbols that could not be used.
+func (s *symbolSources) reportError(err error) {
 	if err == nil {
 		return
 	}
@@ -259,7 +259,7 @@ func (s *symbolSources) tellError(err error) {
 	}
 }
 
-func (s *symbolSources) tellTried(m moduleName, found bool, tried []resolve.Tried) {
+func (s *symbolSources) reportTried(m moduleName, found bool, tried []resolve.Tried) {
 	if !found && m.name == "" {
 		s.msgs.warnf("symtool: no module: --module says which one addresses are of")
 	} else if !found {

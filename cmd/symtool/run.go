@@ -76,7 +76,7 @@ type flagSetting struct {
 
 func (s *flagSetting) String() string { return "" }
 
-// IsBoolFlag tells package flag which flags take no value.
+// IsBoolFlag reports to package flag that the flag takes no value.
 func (s *flagSetting) IsBoolFlag() bool {
 	b, ok := s.value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()

@@ -14,9 +14,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// copyRecords tells what a symbol file has for each copy of each seed: a hash of
-// its records, with addresses from the copy's start and its own names' numbers
-// left out, and their number.
+// copyRecords holds what a symbol file has for each copy of each seed: the number of its records,
+// and a hash of them, with addresses from the copy's start and without the numbers of its own
+// names.
 type copyRecords struct {
 	hashes map[copyID]uint64
 	counts map[copyID]int

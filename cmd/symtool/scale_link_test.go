@@ -80,8 +80,8 @@ func ownName(s string, n int) string {
 	return fmt.Sprintf("c%0*d_%s", nameDigits, n, s)
 }
 
-// ownNamespace tells whether a mangled name has one of the namespaces of the
-// program, not only those of the library.
+// ownNamespace reports whether a mangled name has one of the namespaces of the program, not only
+// those of the library.
 func ownNamespace(s string) bool {
 	return strings.Contains(s, "12_GLOBAL__N_1") || strings.Contains(s, "6shapes")
 }
@@ -109,8 +109,8 @@ func openSeed(path string, count int) (*seed, error) {
 	return s, nil
 }
 
-// functions returns the names of the functions that the unit describes in C;
-// C++ names tell by themselves.
+// functions returns the names of the functions that the unit describes in C. C++ names are
+// recognised without it.
 func (s *seed) functions() (map[string]bool, error) {
 	d, err := s.file.DWARF()
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *seed) group(sec *elf.Section) error {
 	return nil
 }
 
-// splitStrings finds the strings of a section. Which of them are the copy's own
-// is told by own: names of C functions, or what C++ mangled with a namespace.
+// splitStrings finds the strings of a section. The copy's own are names of C functions, or what C++
+// mangled with a namespace.
 func splitStrings(data []byte, functions map[string]bool) *seedStrings {
 	t := &seedStrings{place: map[uint64]stringPlace{}}
 	for off := 0; off < len(data); {
@@ -297,7 +297,7 @@ func (l *link) shareStrings(sec *seedSection, t *seedStrings) {
 	}
 }
 
-// placed tells whether a symbol is of a function in the output.
+// placed reports whether a symbol is of a function in the output.
 func (s *seed) placed(sym *elf.Symbol) bool {
 	if elf.ST_TYPE(sym.Info) != elf.STT_FUNC || int(sym.Section) >= len(s.sections) || sym.Section == 0 {
 		return false

@@ -85,7 +85,7 @@ type serveRun struct {
 	stdout    io.Writer
 	msgs      *messages
 
-	told lately // what was told
+	logged lately // lines logged lately
 }
 
 func newServeRun(c *cli.Context, msgs *messages) (*serveRun, error) {
@@ -164,7 +164,7 @@ func (r *serveRun) run(ctx context.Context) error {
 	}
 	defer logs.close()
 	defer logs.reopenAtHangup(r.failedLog)()
-	r.cfg.Tell = func(line string) { r.tell(line) }
+	r.cfg.Warn = func(line string) { r.log(line) }
 	if r.verbose {
 		r.cfg.Note = func(line string) { r.msgs.printf("symtool: %s", line) }
 	}
@@ -190,8 +190,8 @@ func (r *serveRun) run(ctx context.Context) error {
 	if err != nil {
 		return &statusError{statusOutput, fmt.Errorf("--listen %s: %w", r.listen, bareListen(err))}
 	}
-	grace.Store(int64(r.drain + signalGrace)) // before the URL is told
-	if err := r.tellURL(scheme + "://" + l.Addr().String()); err != nil {
+	grace.Store(int64(r.drain + signalGrace)) // before the URL is printed
+	if err := r.printURL(scheme + "://" + l.Addr().String()); err != nil {
 		l.Close()
 		return err
 	}
@@ -203,8 +203,8 @@ func (r *serveRun) run(ctx context.Context) error {
 // closed.
 const connectionsPer = 4
 
-// tellURL tells where the server is: to standard output, unless that is the log.
-func (r *serveRun) tellURL(url string) error {
+// printURL prints where the server is: to standard output, unless that is the log.
+func (r *serveRun) printURL(url string) error {
 	if r.accessLog == "-" {
 		r.msgs.printf("symtool: serving %s", url)
 		return nil
@@ -243,9 +243,9 @@ func (r *serveRun) serve(ctx context.Context, h *http.Server, s *symserver.Serve
 	return &endedError{statusOK}
 }
 
-// tell tells the operator a line, once in a while.
-func (r *serveRun) tell(line string) {
-	if r.told.is(line, time.Now()) {
+// log prints a line for the operator, at most once within logAgain.
+func (r *serveRun) log(line string) {
+	if r.logged.repeats(line, time.Now()) {
 		return
 	}
 	r.msgs.printf("symtool: %s", line)

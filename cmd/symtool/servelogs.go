@@ -138,8 +138,8 @@ func (r *serveRun) openMissing() (*logFile, error) {
 	return f, nil
 }
 
-// failedLog tells that a log cannot be written: that is no reason not to serve.
-func (r *serveRun) failedLog(name string, err error) { r.tell(outputError(name, err).Error()) }
+// failedLog reports that a log cannot be written: that is no reason not to serve.
+func (r *serveRun) failedLog(name string, err error) { r.log(outputError(name, err).Error()) }
 
 // accessLog writes a line of JSON for each request.
 type accessLog struct {
@@ -162,7 +162,7 @@ func (l *accessLog) add(a *symserver.Access) {
 	}
 }
 
-// lately knows what was told within a minute: a client that asks again and again must
+// lately holds the lines that were logged within a minute: a client that asks again and again must
 // not fill a disk with messages.
 type lately struct {
 	mu    sync.Mutex
@@ -170,25 +170,25 @@ type lately struct {
 }
 
 const (
-	tellAgain = time.Minute
+	logAgain  = time.Minute
 	maxLately = 1000
 )
 
-// is tells whether a line was told lately, and remembers it.
-func (l *lately) is(line string, now time.Time) bool {
+// repeats reports whether a line was logged lately, and remembers it.
+func (l *lately) repeats(line string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at, ok := l.lines[line]; ok && now.Sub(at) < tellAgain {
+	if at, ok := l.lines[line]; ok && now.Sub(at) < logAgain {
 		return true
 	}
 	if l.lines == nil || len(l.lines) >= maxLately {
 		for old, at := range l.lines {
-			if now.Sub(at) >= tellAgain {
+			if now.Sub(at) >= logAgain {
 				delete(l.lines, old)
 			}
 		}
 		if len(l.lines) >= maxLately {
-			return true // too much to tell all
+			return true // too many to log all
 		}
 		if l.lines == nil {
 			l.lines = map[string]time.Time{}

@@ -217,7 +217,7 @@ func (s *sframer) compareCFI(f *elfobj.File) error {
 	return nil
 }
 
-// damage tells what cannot be read.
+// damage reports what cannot be read.
 func (s *sframer) damage() {
 	out := problemLines{msgs: s.msgs}
 	add := func(p bin.Problem) { out.add(problemLine(s.file, p)) }
@@ -273,7 +273,7 @@ func (s *sframer) write(w io.Writer, err error) error {
 	return nil
 }
 
-// wholeSection tells that nothing else was asked for.
+// wholeSection reports whether the answer is the section itself.
 func (s *sframer) wholeSection() bool { return len(s.pcs) == 0 && !s.check && !s.compare }
 
 func (s *sframer) printFindings(w io.Writer) error {

@@ -49,7 +49,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// hangupTaken tells whether SIGHUP has another meaning in this process than to end.
+// hangupTaken is true where SIGHUP has another meaning in this process than to end.
 var hangupTaken atomic.Bool
 
 // atHangup calls do at each SIGHUP, which then does not end ctx, until stop is called.

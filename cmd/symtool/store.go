@@ -318,16 +318,16 @@ func (r *storeRun) run(ctx context.Context) (err error) {
 // raise raises the status.
 func (r *storeRun) raise(status int) { r.status = max(r.status, status) }
 
-// tellProblems tells what could not be read.
-func (r *storeRun) tellProblems(problems []bin.Problem) {
+// reportProblems reports what could not be read.
+func (r *storeRun) reportProblems(problems []bin.Problem) {
 	for _, p := range problems {
 		r.raise(statusInput)
 		r.msgs.warnf("symtool: %v", p)
 	}
 }
 
-// tellLayouts tells of files that are there and that verbs but verify take no notice of.
-func (r *storeRun) tellLayouts(files map[string]int, done string) {
+// reportLayouts reports files that are there and that all verbs but verify ignore.
+func (r *storeRun) reportLayouts(files map[string]int, done string) {
 	if r.quiet {
 		return
 	}

@@ -84,8 +84,8 @@ func TestStoreKilled(t *testing.T) {
 	}
 }
 
-// storeIsTidy tells what is wrong with the store st, but for leftovers, and with it
-// when these are gone.
+// storeIsTidy fails the test if something is wrong with the store st, but for leftovers, or when
+// these are gone.
 func storeIsTidy(t *testing.T, dir string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, "st")); err != nil {

@@ -36,7 +36,7 @@ func (r *storeRun) add(ctx context.Context) error {
 			return addedFile{a, err}, context.Cause(ctx)
 		},
 		func(i int, f addedFile) error {
-			r.tellAdded(files[i], f)
+			r.reportAdded(files[i], f)
 			if f.addition != nil {
 				done = append(done, f.addition)
 			}
@@ -90,7 +90,7 @@ func (r *storeRun) addFiles() (files []string) {
 	return files
 }
 
-// fail tells an error that costs one file.
+// fail reports an error that costs one file.
 func (r *storeRun) fail(err error) {
 	status := &statusError{statusInput, err}
 	errors.As(err, &status)
@@ -129,8 +129,8 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	return a, nil
 }
 
-// tellAdded tells what became of a file.
-func (r *storeRun) tellAdded(file string, f addedFile) {
+// reportAdded prints what became of a file.
+func (r *storeRun) reportAdded(file string, f addedFile) {
 	if file == "-" {
 		file = "standard input"
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// removalWords tell why something is removed.
+// removalWords say why something is removed.
 var removalWords = map[string]string{
 	"leftover": "of a write that was interrupted",
 	"empty":    "a folder with nothing in it",
@@ -51,7 +51,7 @@ func (r *storeRun) gc(ctx context.Context) error {
 	for _, p := range c.Problems {
 		r.fail(&statusError{statusOutput, p.Err})
 	}
-	r.tellLayouts(c.Layouts, "counted, and none removed")
+	r.reportLayouts(c.Layouts, "counted, and none removed")
 	doc.Versions, doc.Files, doc.Bytes, doc.Left = c.Versions, c.Files, c.Bytes, c.Left
 	if over := c.Left - r.policy.MaxSize; r.policy.MaxSize >= 0 && over > 0 {
 		r.raise(statusFindings)

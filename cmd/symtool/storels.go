@@ -40,8 +40,8 @@ func (r *storeRun) ls(_ context.Context) error {
 	if err != nil {
 		return fileError(r.dir, err)
 	}
-	r.tellProblems(l.Problems)
-	r.tellLayouts(l.Layouts(), "listed")
+	r.reportProblems(l.Problems)
+	r.reportLayouts(l.Layouts(), "listed")
 	doc := r.listing(l)
 	if r.json {
 		return r.printJSON(doc)

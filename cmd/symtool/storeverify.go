@@ -42,7 +42,7 @@ func (r *storeRun) verify(ctx context.Context) error {
 	for _, p := range report.Problems {
 		doc.Problems = append(doc.Problems, p.String())
 	}
-	r.tellProblems(report.Problems)
+	r.reportProblems(report.Problems)
 	if r.json {
 		return r.printJSON(&doc)
 	}

@@ -50,7 +50,7 @@ type fileSummary struct {
 
 	lines   []string // Problems as text
 	remarks []string // notes that --verbose shows
-	tried   []string // as elfobj.FindDebug tells
+	tried   []string // as elfobj.FindDebug lists them
 	others  []string // as dwarf2sym.Report.Others
 
 	fileName    string // as dwarf2sym.Report has it

@@ -140,7 +140,7 @@ func newServers(c *cli.Context) (resolve.Supplier, error) {
 		cfg.Cache = filepath.Join(dir, "symtool", "symbols")
 	}
 	if msgs, ok := c.App.ErrWriter.(*messages); ok && c.Bool("verbose") {
-		cfg.Tell = func(url string) { msgs.printf("symtool: asking %s", url) }
+		cfg.Log = func(url string) { msgs.printf("symtool: asking %s", url) }
 	}
 	servers, err := remote.NewServers(cfg)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestOtherSystems(t *testing.T) {
 }
 
 // What has no name on a system is found.
-func TestOtherSystemsTellWhatIsMissing(t *testing.T) {
+func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "a.go"), "package a\n\nfunc f() { unknown() }\n")
 	p := listedPackage{ImportPath: module + "/a", Dir: dir, GoFiles: []string{"a.go"}}

@@ -92,7 +92,7 @@ func TestUploadTemporaries(t *testing.T) {
 		case <-over:
 		}
 	})
-	t.Cleanup(func() { close(over) }) // a server is not told that a client is gone before it has read all that it sent
+	t.Cleanup(func() { close(over) }) // a server does not learn that a client is gone before it has read all that it sent
 	for _, args := range [][]string{{"-p", "zip"}, {"-p", "put", "--gzip"}} {
 		var stdout, stderr bytes.Buffer
 		ctx, cancel := context.WithCancelCause(t.Context())

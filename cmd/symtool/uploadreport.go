@@ -105,7 +105,7 @@ func (r *uploadRun) report(results []*upload.Result) error {
 	})
 }
 
-// summary tells the counts in a line.
+// summary returns the counts in a line.
 func (d *uploadJSON) summary() string {
 	parts := []string{}
 	if !d.DryRun {

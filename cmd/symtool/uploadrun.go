@@ -71,7 +71,7 @@ func (r *uploadRun) readList() error {
 	return nil
 }
 
-// fail tells an error that costs one operand.
+// fail reports an error that costs one operand.
 func (r *uploadRun) fail(err error) {
 	status := &statusError{statusInput, err}
 	errors.As(err, &status)
@@ -132,7 +132,7 @@ func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// send sends the files. What happens is told as it does.
+// send sends the files, and reports results as they come.
 func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result, error) {
 	bar, stop := r.startProgress(paths)
 	defer stop()
@@ -148,8 +148,8 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 		o.Tell = func(line string) { r.msgs.printf("symtool: %s", line) }
 	}
 	o.Progress = func(item int, done, total int64) {
-		if tell := bar.file(item); tell != nil {
-			tell(done, total)
+		if advance := bar.file(item); advance != nil {
+			advance(done, total)
 		}
 	}
 	u, err := upload.New(o)
@@ -160,7 +160,7 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 	lines := problemLines{msgs: r.msgs, all: r.verbose, hint: verboseHint}
 	err = u.Run(ctx, paths, func(x *upload.Result) {
 		bar.finish(x.Item)
-		r.tell(x, &lines)
+		r.reportResult(x, &lines)
 		results = append(results, x)
 	})
 	if ctx.Err() == nil {
@@ -181,8 +181,8 @@ func refusedAdvice(p upload.Protocol) string {
 	return "no " + string(p) + " there: is URL the address of the server's API, and --protocol the server's?"
 }
 
-// tell tells what became of a file.
-func (r *uploadRun) tell(x *upload.Result, lines *problemLines) {
+// reportResult prints what became of a file.
+func (r *uploadRun) reportResult(x *upload.Result, lines *problemLines) {
 	for _, fault := range x.Faults {
 		r.raise(statusInput)
 		lines.add(x.Path + ": " + fault)
@@ -203,7 +203,7 @@ func (r *uploadRun) tell(x *upload.Result, lines *problemLines) {
 	}
 }
 
-// outcomeWords tell what became of a file.
+// outcomeWords say what became of a file.
 var outcomeWords = map[upload.Outcome]string{
 	upload.Uploaded: "uploaded", upload.Present: "there already", upload.Resumed: "done before", upload.Planned: "to be sent",
 	upload.Unwanted: "not in the list", upload.Failed: "failed", upload.Rejected: "not readable",

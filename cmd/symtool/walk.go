@@ -54,12 +54,8 @@ func walkCommand(msgs *messages) *cli.Command {
 		),
 		Action: func(c *cli.Context) error {
 			w, err := newWalkCall(c, msgs)
-			var told *statusError
-			if errors.As(err, &told) {
-				return err
-			}
 			if err != nil {
-				return usagef("walk", "%v", err)
+				return asUsageError("walk", err)
 			}
 			return w.run(c.Context)
 		},
@@ -126,7 +122,7 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 	return w, w.findSymbols(c)
 }
 
-// logsSteps tells whether the steps go to standard error.
+// logsSteps reports whether the steps go to standard error.
 func (w *walkCall) logsSteps() bool {
 	return w.msgs.level == logTrace && !w.trace && !w.comparing() && (w.format == formatWalkText || w.format == formatMachine)
 }

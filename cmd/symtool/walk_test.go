@@ -143,8 +143,8 @@ func callWalk(args ...string) walked {
 	return walked{status, stdout.String(), stderr.String(), took, after.TotalAlloc - before.TotalAlloc}
 }
 
-// wrong tells what of a call no input may lead to; output says that there must
-// be a line of JSON, whatever the dump is.
+// wrong returns what no input may lead to in a call; output says that there must be a line of JSON,
+// whatever the dump is.
 func (w *walked) wrong(output bool) string {
 	switch {
 	case w.status != statusOK && w.status != statusFindings && w.status != statusInput:
@@ -232,7 +232,7 @@ func TestWalkHostile(t *testing.T) {
 		}
 		w := callWalk(append(args, dumpPath)...)
 		os.Remove(elfPath)
-		// A symbol file that is none is told before any dump is walked.
+		// A malformed symbol file is reported before any dump is walked.
 		refused := w.status == statusInput && strings.Contains(w.stderr, symPath+": no symbol file")
 		if why := w.wrong(!refused); why != "" {
 			t.Errorf("variant %d, %s: %s\n%.2000s", i, strings.Join(args, " "), why, w.stderr)

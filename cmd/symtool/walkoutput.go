@@ -36,7 +36,7 @@ type walkPrinter struct {
 	printed int
 	summary *walk.CompareSummary
 	all     []*walk.Comparison // for one JSON document
-	damaged map[string]bool    // symbols whose damage was told, by path
+	damaged map[string]bool    // symbols whose damage was reported, by path
 }
 
 // print prints a dump that was walked.
@@ -49,7 +49,7 @@ func (p *walkPrinter) print(w *walk.Walked) error {
 		}
 		return nil
 	}
-	p.tell(w)
+	p.reportProblems(w)
 	if w.Verdict != nil && !w.Verdict.Holds {
 		p.note(statusFindings)
 	}
@@ -129,8 +129,8 @@ func trace(out io.Writer, w *walk.Walked) {
 	}
 }
 
-// tell tells what is wrong with a dump, its threads and the symbols.
-func (p *walkPrinter) tell(w *walk.Walked) {
+// reportProblems reports what is wrong with a dump, its threads and the symbols.
+func (p *walkPrinter) reportProblems(w *walk.Walked) {
 	lines := problemLines{msgs: p.msgs, all: p.verbose, hint: verboseHint}
 	for _, x := range w.Dump.Problems {
 		p.note(statusInput)
@@ -143,8 +143,8 @@ func (p *walkPrinter) tell(w *walk.Walked) {
 		}
 	}
 	p.reportCut(w)
-	p.tellThreads(w)
-	p.tellSymbols(w)
+	p.reportThreads(w)
+	p.reportSymbols(w)
 	if p.logsSteps() {
 		trace(p.msgs, w)
 	}
@@ -164,9 +164,9 @@ func (p *walkPrinter) reportCut(w *walk.Walked) {
 	}
 }
 
-// tellSymbols tells which modules on stacks have no symbols, and of symbols that
-// could not be used.
-func (p *walkPrinter) tellSymbols(w *walk.Walked) {
+// reportSymbols reports which modules on stacks have no symbols, and symbols that could not be
+// used.
+func (p *walkPrinter) reportSymbols(w *walk.Walked) {
 	var missing []string
 	onStacks := w.OnStacks()
 	for i := range w.Modules {
@@ -176,7 +176,7 @@ func (p *walkPrinter) tellSymbols(w *walk.Walked) {
 			p.msgs.printf("symtool: %s: %v", w.Path, m.Err)
 		}
 		if m.Asked && m.Resolver != nil {
-			p.tellDamage(m.Resolver)
+			p.reportDamage(m.Resolver)
 		}
 		for _, text := range m.Damage {
 			p.note(statusInput)
@@ -233,8 +233,8 @@ func nameOfModule(d *dump.Dump, i int) string {
 	return strings.TrimSpace(name + " " + m.DebugID)
 }
 
-// tellDamage tells what was left out of symbols, once for all dumps.
-func (p *walkPrinter) tellDamage(r *resolve.Resolver) {
+// reportDamage reports what was left out of symbols, once for all dumps.
+func (p *walkPrinter) reportDamage(r *resolve.Resolver) {
 	if r.Damaged() == 0 || p.damaged[r.Path] {
 		return
 	}

@@ -39,8 +39,8 @@ func (w *walkCall) threadChoice() func(*dump.Dump) []int {
 	}
 }
 
-// tellThreads tells which threads that are wanted a dump does not have.
-func (p *walkPrinter) tellThreads(w *walk.Walked) {
+// reportThreads reports the threads that were asked for and a dump does not have.
+func (p *walkPrinter) reportThreads(w *walk.Walked) {
 	for _, id := range p.threads {
 		if !slices.ContainsFunc(w.Dump.Threads, func(t dump.Thread) bool { return t.ID == id }) {
 			p.note(statusFindings)

@@ -12,8 +12,8 @@ type Debuginfod struct {
 	Getenv func(string) string // os.Getenv; nil for no variables, which name the cache
 
 	UserAgent string
-	// Tell, if not nil, is called before each request; by several goroutines at once.
-	Tell func(url string)
+	// Log, if non-nil, is called before each request. It may be called concurrently.
+	Log func(url string)
 }
 
 // NewDebuginfod returns the Fetcher of debuginfod servers.
@@ -31,6 +31,6 @@ func NewDebuginfod(cfg Debuginfod) (resolve.Fetcher, error) {
 	if len(cfg.URLs) > 0 {
 		c.URLs = cfg.URLs
 	}
-	c.UserAgent, c.Log = cfg.UserAgent, cfg.Tell
+	c.UserAgent, c.Log = cfg.UserAgent, cfg.Log
 	return debuginfod.New(c)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// What is not in the folders is fetched by its build-id: the binary, if a dump has
-// told that, and the debug file. The symbols are those from the files themselves.
+// What is not in the folders is fetched by its build-id: the binary, if a dump has it, and the
+// debug file. The symbols are those from the files themselves.
 func TestBinaryFetched(t *testing.T) {
 	binary, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	m := binaryModule(t, binary)

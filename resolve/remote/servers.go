@@ -24,9 +24,9 @@ import (
 type Servers struct {
 	URLs []string // asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz
 
-	// Cache is a folder of the same layout, with symbol files that are not
-	// compressed. In each of its folders, missing-HASH tells when the server whose
-	// URL has that hash did not have the file.
+	// Cache is a folder of the same layout, with symbol files that are not compressed. In each of
+	// its folders, missing-HASH has the time when the server whose URL has that hash did not have
+	// the file.
 	Cache string
 
 	Timeout time.Duration // in which a server must give 100 KiB or the rest; 0: a minute
@@ -36,9 +36,8 @@ type Servers struct {
 
 	Open      resolve.Opener // of the files in the cache
 	UserAgent string
-	// Tell, if not nil, is called before each request; by several goroutines at
-	// once.
-	Tell func(url string)
+	// Log, if non-nil, is called before each request. It may be called concurrently.
+	Log func(url string)
 }
 
 // What a server may cost when nothing else is said. The symbol files of browsers
@@ -53,8 +52,7 @@ const (
 // programs are often uploaded after the first crash.
 const missAge = 10 * time.Minute
 
-// NewServers returns the Supplier of symbol servers. An error tells which URL is
-// none.
+// NewServers returns the Supplier of symbol servers. The error names the first malformed URL.
 func NewServers(cfg Servers) (resolve.Supplier, error) {
 	if cfg.Cache == "" {
 		return nil, errors.New("no folder for what comes from symbol servers")
@@ -69,7 +67,7 @@ func NewServers(cfg Servers) (resolve.Supplier, error) {
 		MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize),
 		Connect: cfg.Connect,
 	}
-	return &serverSupplier{cfg.Cache, cfg.Open, servers, fetch.New(limits, cfg.UserAgent, cfg.Tell), limits.MaxSize, time.Now}, nil
+	return &serverSupplier{cfg.Cache, cfg.Open, servers, fetch.New(limits, cfg.UserAgent, cfg.Log), limits.MaxSize, time.Now}, nil
 }
 
 type serverSupplier struct {

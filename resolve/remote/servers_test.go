@@ -87,8 +87,8 @@ func TestServer(t *testing.T) {
 				}
 				io.WriteString(w, data)
 			})
-			var told []string
-			cfg := Servers{URLs: []string{url + "/prefix/?x=1"}, UserAgent: "test/1", Cache: filepath.Join(t.TempDir(), "a", "b"), Tell: func(u string) { told = append(told, u) }}
+			var requested []string
+			cfg := Servers{URLs: []string{url + "/prefix/?x=1"}, UserAgent: "test/1", Cache: filepath.Join(t.TempDir(), "a", "b"), Log: func(u string) { requested = append(requested, u) }}
 			for range 2 {
 				a := askFor(t, newServers(t, cfg), testModule)
 				if a.function != "found" || a.err != "" {
@@ -98,8 +98,8 @@ func TestServer(t *testing.T) {
 			if got := strings.Join(asked, " "); got != c.asked {
 				t.Errorf("asked for %s, want %s", got, c.asked)
 			}
-			if len(told) != len(asked) || told[0] != url+prefix+".sym" {
-				t.Errorf("told %q", told)
+			if len(requested) != len(asked) || requested[0] != url+prefix+".sym" {
+				t.Errorf("requested %q", requested)
 			}
 			path := filepath.Join("my app", testID, "my app.sym")
 			if got, want := filesBelow(t, cfg.Cache), fmt.Sprintf("%s %d", path, len(sym)); got != want {
@@ -113,8 +113,8 @@ func TestServer(t *testing.T) {
 
 var foundOnly = answered{function: "found"}
 
-// Each fault of a server is told with the URL; nothing is left in the cache but
-// what the server does not have.
+// Each fault of a server is reported with the URL; nothing is left in the cache but what the server
+// does not have.
 func TestServerFaults(t *testing.T) {
 	sym := testSym("my app", testID, "found")
 	big := sym + strings.Repeat("1000 1 1 0\n", 10<<20/11)
@@ -140,7 +140,7 @@ func TestServerFaults(t *testing.T) {
 	redirect := func(to string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
 	}
-	const quiet = "quiet: " // told among what was tried, and no error
+	const quiet = "quiet: " // listed among what was tried, and no error
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		cfg     Servers
@@ -175,11 +175,11 @@ func TestServerFaults(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(big)))
 			io.WriteString(w, big[:1<<20])
 		}, want: "bytes: unexpected EOF"},
-		"ends in a chunk": {handler: hijack("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + sym), want: "unexpected EOF"},
-		"more than told":  {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + sym), want: `no symbol file: it begins with "MODUL"`},
-		"negative size":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + sym), want: "bad Content-Length"},
-		"hangs up":        {handler: hijack(""), want: "EOF"},
-		"no HTTP":         {handler: hijack("SSH-2.0-x\r\n"), want: "malformed HTTP response"},
+		"ends in a chunk":     {handler: hijack("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + sym), want: "unexpected EOF"},
+		"more than announced": {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + sym), want: `no symbol file: it begins with "MODUL"`},
+		"negative size":       {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + sym), want: "bad Content-Length"},
+		"hangs up":            {handler: hijack(""), want: "EOF"},
+		"no HTTP":             {handler: hijack("SSH-2.0-x\r\n"), want: "malformed HTTP response"},
 		"endless head": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X", strings.Repeat("x", 1<<20))
 		}, want: "response headers exceeded 65536 bytes"},
@@ -207,7 +207,7 @@ func TestServerFaults(t *testing.T) {
 			}
 		}, cfg: Servers{MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
 		"too large":           {handler: text(big), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
-		"size is told":        {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, over the limit of 4294967296"},
+		"size is announced":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, over the limit of 4294967296"},
 		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
 		"bomb in a file":      {handler: text(testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
 		"bomb of zstd":        {handler: text(testZstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes become more than 1048576"},
@@ -339,7 +339,7 @@ func TestServerMisses(t *testing.T) {
 	step(5, 2, "found", "")
 }
 
-// One that is away is told, not asked again, and keeps no other from being asked.
+// A server that is down is reported, not asked again, and keeps no other from being asked.
 func TestServersInTurn(t *testing.T) {
 	away := "http://" + testenv.ClosedPort(t)
 	missing := testenv.Serve(t, http.NotFound)

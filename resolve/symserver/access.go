@@ -23,7 +23,7 @@ type Access struct {
 	Aborted  bool      `json:"aborted,omitempty"` // the answer did not come to its end
 }
 
-// maxLogged is how much of what a client sent is told, in bytes.
+// maxLogged is how much of what a client sent is logged, in bytes.
 const maxLogged = 1 << 10
 
 func clip(text string) string {
@@ -33,7 +33,7 @@ func clip(text string) string {
 	return text
 }
 
-// done counts and tells a request.
+// done counts and logs a request.
 func (s *Server) done(w *recorder, r *http.Request, to target, began time.Time, aborted bool) {
 	status := w.status
 	if status == 0 {
@@ -51,8 +51,8 @@ func (s *Server) done(w *recorder, r *http.Request, to target, began time.Time, 
 	})
 }
 
-// notef tells of what is not there.
+// notef logs what is missing.
 func (s *Server) notef(format string, args ...any) { s.cfg.Note(fmt.Sprintf(format, args...)) }
 
-// tellf tells of what should not be.
-func (s *Server) tellf(format string, args ...any) { s.cfg.Tell(fmt.Sprintf(format, args...)) }
+// warnf logs what should not be.
+func (s *Server) warnf(format string, args ...any) { s.cfg.Warn(fmt.Sprintf(format, args...)) }

@@ -203,11 +203,11 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 		}
 		found, err := entry.r.Find(symfmt.RVA(f.offset), &at)
 		if err != nil {
-			s.tellf("%v", err)
+			s.warnf("%v", err)
 			continue
 		}
 		if found && len(at.Frames) > 0 && !a.take(at.Frames) {
-			s.tellf("%s: a request got no more names than %d bytes", entry.key, textPerFrame*s.cfg.MaxFrames)
+			s.warnf("%s: a request got no more names than %d bytes", entry.key, textPerFrame*s.cfg.MaxFrames)
 			continue
 		}
 		if found && len(at.Frames) > 0 {
@@ -216,7 +216,7 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 		}
 	}
 	if all := entry.r.Damage(); len(all) > damaged { // in functions that were read for the first time
-		s.tellf("%s: %d records cannot be read, the first: %v", entry.key, len(all)-damaged, all[damaged].Err)
+		s.warnf("%s: %d records cannot be read, the first: %v", entry.key, len(all)-damaged, all[damaged].Err)
 	}
 	s.metrics.frames[framesFound].Add(known)
 	s.metrics.frames[framesUnknown].Add(int64(len(frames)) - known)
@@ -320,7 +320,7 @@ func appendLine(b []byte, f *resolve.Frame) []byte {
 	return b
 }
 
-// foundText tells whether there are symbols of a module: null if nothing asked.
+// foundText says whether there are symbols of a module: null if nothing asked.
 func (a *answers) foundText(m moduleName) string {
 	found, looked := a.found[m]
 	switch {
@@ -334,11 +334,11 @@ func (a *answers) foundText(m moduleName) string {
 
 func (a *answers) appendFound(b []byte, j *job) []byte {
 	b = append(b, '{')
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, m := range j.modules {
-		if key := m.key(); !told[key] {
-			b = quote(comma(b, len(told)), key)
-			told[key] = true
+		if key := m.key(); !seen[key] {
+			b = quote(comma(b, len(seen)), key)
+			seen[key] = true
 			b = append(append(b, ": "...), a.foundText(m)...)
 		}
 	}

@@ -90,7 +90,7 @@ func headerText(path string) string {
 	return (&url.URL{Path: path}).EscapedPath()
 }
 
-// missingELF tells that there is no file, or none that can be read.
+// missingELF answers that there is no file, or none that can be read.
 func (s *Server) missingELF(w *recorder, to target, err error) {
 	if err != nil {
 		s.fail(w, http.StatusInternalServerError, "the file is there, and cannot be read")
@@ -115,7 +115,7 @@ func (s *Server) serveSection(w *recorder, r *http.Request, to target) {
 		defer f.Close()
 		e, err := f.elf()
 		if err != nil {
-			s.tellf("%s/%s: %v", f.root.dir, f.path, err)
+			s.warnf("%s/%s: %v", f.root.dir, f.path, err)
 			failure = err
 			continue
 		}

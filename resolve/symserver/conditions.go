@@ -62,7 +62,7 @@ func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
 	return true
 }
 
-// matchesTag tells whether an entity tag is in the list of If-Match or If-None-Match.
+// matchesTag reports whether an entity tag is in the list of If-Match or If-None-Match.
 func matchesTag(lines []string, etag string, same func(a, b string) bool) bool {
 	for _, line := range lines {
 		for tag := range strings.SplitSeq(line, ",") {

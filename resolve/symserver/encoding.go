@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// accepts tells whether a client takes an encoding (RFC 9110, section 12.5.3). Without
-// the field it may take any; what is sent then is the text as it is, as for clients
-// that do not know of encodings.
+// accepts reports whether a client takes an encoding (RFC 9110, section 12.5.3). Without the field
+// it may take any. The text is then sent as it is, as to clients that know no encodings.
 func accepts(field, encoding string) bool {
 	any := false
 	for item := range strings.SplitSeq(field, ",") {

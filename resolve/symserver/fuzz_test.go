@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzPath asks for any path: what is answered is one of the files that may be, and
-// nothing is told that was not asked for.
+// FuzzPath asks for any path: the answer is one of the files that are served, and nothing that was
+// not asked for is revealed.
 func FuzzPath(f *testing.F) {
 	top, err := os.MkdirTemp("", "symserver")
 	if err != nil {

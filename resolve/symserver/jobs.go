@@ -207,7 +207,7 @@ func (in *jobReader) member(j *job, i int, name string) error {
 	return in.d.SkipValue()
 }
 
-// check looks at what can be told when all of a job is there.
+// check checks what needs all of a job.
 func (j *job) check(i int) error {
 	switch {
 	case !j.hasStacks:

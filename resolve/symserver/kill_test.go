@@ -87,9 +87,9 @@ func TestKilledWriters(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
 		go func() { done <- pollKilled(ctx, live.URL, encoding, &id, &whole, &absent) }()
 	}
-	// One writer comes to its end, so that how long it takes on this machine is known,
-	// and its file must have been read before the first kill. Each other one that comes to
-	// its end tells the same again: machines have slow moments.
+	// One writer comes to its end, so that how long it takes on this machine is known, and its file
+	// must have been read before the first kill. Each other one that comes to its end updates that:
+	// machines have slow moments.
 	n := 1
 	_, took := runWriter(t, dir, &id, &n, time.Hour)
 	testenv.Until(t, "a whole answer", func() bool { return whole.Load() > 0 || len(done) > 0 })
@@ -129,8 +129,9 @@ func TestKilledWriters(t *testing.T) {
 	t.Logf("%d kills, %d whole answers, %d times not there yet, %d leftovers", kills, whole.Load(), absent.Load(), left)
 }
 
-// runWriter starts a writer of a file or two, and kills it so long after it has begun
-// with the last, if it has not come to its end. It tells which, and how long the last took.
+// runWriter starts a writer of a file or two, and kills it so long after it has begun with the
+// last, if it has not come to its end. It returns whether it was killed, and how long the last
+// took.
 func runWriter(t *testing.T, dir string, id *atomic.Value, n *int, kill time.Duration) (killed bool, took time.Duration) {
 	t.Helper()
 	c := exec.Command(os.Args[0])

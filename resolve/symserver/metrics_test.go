@@ -129,7 +129,7 @@ func TestMetricsText(t *testing.T) {
 	}
 }
 
-// What is wrong with nothing is told by nobody.
+// A good module leads to no message.
 func TestGoodModule(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 100))
@@ -151,19 +151,19 @@ func TestGoodModule(t *testing.T) {
 	}
 }
 
-// Of modules those are told as missing that could be there.
+// Only modules that could be there are listed as missing.
 func TestMissingNames(t *testing.T) {
 	var missing []string
 	s, notes := newServer(t, Config{Dirs: []string{t.TempDir()}, Missing: func(name, id string) { missing = append(missing, name+"/"+id) }})
 	got := body(t, ask(t, s, "POST", "/symbolicate/v5", []byte(`{"memoryMap":[["..","AB0"],["a.so","AB0"],["a\u0000","AB0"]],"stacks":[[[0,1],[1,2],[2,3]]]}`)))
 	if strings.Count(got, ": false") != 3 || strings.Join(missing, " ") != "a.so/AB0" || notes.String() != "" {
-		t.Errorf("%q are missing, told %q: %s", missing, notes, got)
+		t.Errorf("%q are missing, logged %q: %s", missing, notes, got)
 	}
 }
 
-// One record that cannot be read is told; what is missing is named; a tag has the size
-// and the time apart.
-func TestToldTexts(t *testing.T) {
+// One record that cannot be read is reported; what is missing is named; a tag has the size and the
+// time apart.
+func TestMessages(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", append(symbolText("a.so", "ABC0", 100), "FUNC what\n"...))
 	s, notes := newServer(t, Config{Dirs: []string{dir}})
@@ -182,7 +182,8 @@ func TestToldTexts(t *testing.T) {
 	}
 }
 
-// Folders of debug files have no symbol files, and why a server is not ready is told.
+// Folders of debug files have no symbol files, and the reason why a server is not ready is in the
+// answer.
 func TestDebugDirs(t *testing.T) {
 	dir, debugDir := filepath.Join(t.TempDir(), "store"), t.TempDir()
 	keep(t, dir, "a.so", "AB0", ".sym", symbolText("a.so", "AB0", 100))
@@ -198,7 +199,7 @@ func TestDebugDirs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := ask(t, s, http.MethodGet, "/readyz", nil); r.StatusCode != 503 || !strings.Contains(notes.String(), dir+": not ready: no such file or directory") {
-		t.Errorf("%d, told %q", r.StatusCode, notes)
+		t.Errorf("%d, logged %q", r.StatusCode, notes)
 	}
 	// Numbers are decimal.
 	modules := strings.Repeat(`["x","AB"],`, 10) + `["y","AB"]`
@@ -321,7 +322,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// Long texts of clients are cut where they are told.
+// Long texts of clients are cut where they are logged.
 func TestClip(t *testing.T) {
 	for n, want := range map[int]int{maxLogged - 1: maxLogged - 1, maxLogged: maxLogged, maxLogged + 1: maxLogged + 3} {
 		if got := clip(strings.Repeat("x", n)); len(got) != want {

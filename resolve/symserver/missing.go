@@ -33,7 +33,7 @@ func NewMissingList(old io.Reader, w io.Writer, max int) (*MissingList, error) {
 	return l, err
 }
 
-// Add adds a module. An error is that of the first write that failed, and told once.
+// Add adds a module. The error is that of the first write that failed, and is returned once.
 func (l *MissingList) Add(name, id string) error {
 	line := name + "/" + strings.ToUpper(id)
 	l.mu.Lock()
@@ -46,7 +46,7 @@ func (l *MissingList) Add(name, id string) error {
 	return l.err
 }
 
-// readsAs tells whether a line is read as the module that it is of.
+// readsAs reports whether a line is read back as the name.
 func readsAs(line, name string) (same bool) {
 	err := store.ReadWanted(strings.NewReader(line), func(m store.Wanted) error {
 		same = m.Place.Name == name && line == name+"/"+m.Place.ID

@@ -25,7 +25,7 @@ const (
 // many need it.
 type modules struct {
 	limit int64
-	tellf func(format string, args ...any)
+	warnf func(format string, args ...any)
 	m     *metrics
 	loads chan struct{} // a place for each file that is being read
 
@@ -54,8 +54,8 @@ type entry struct {
 	gone  bool          // close it when nobody uses it
 }
 
-func newModules(limit int64, m *metrics, tellf func(string, ...any)) *modules {
-	return &modules{limit: limit, m: m, tellf: tellf, loads: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[string]*entry{}}
+func newModules(limit int64, m *metrics, warnf func(string, ...any)) *modules {
+	return &modules{limit: limit, m: m, warnf: warnf, loads: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[string]*entry{}}
 }
 
 // acquire returns the symbols in a file, which it closes or keeps; nil if they cannot be
@@ -84,7 +84,7 @@ func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, erro
 		return nil, err
 	case e.r == nil || !strings.EqualFold(e.r.Index().ID, id):
 		if e.r != nil {
-			c.tellf("%s: not used: it has the symbols of %q %s", e.key, e.r.Index().Name, e.r.Index().ID)
+			c.warnf("%s: not used: it has the symbols of %q %s", e.key, e.r.Index().Name, e.r.Index().ID)
 		}
 		c.release(e)
 		return nil, nil
@@ -92,7 +92,7 @@ func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, erro
 	return e, nil
 }
 
-// entry returns that of a file; ours tells that it is new, and for the caller to load.
+// entry returns that of a file; ours says that it is new, and for the caller to load.
 func (c *modules) entry(f *file) (e *entry, ours bool) {
 	key := f.root.dir + "/" + f.path
 	c.mu.Lock()
@@ -138,7 +138,7 @@ func (c *modules) load(ctx context.Context, e *entry, f *file) {
 		e.err = context.Canceled
 		c.drop(e)
 	case err != nil:
-		c.tellf("%v", err)
+		c.warnf("%v", err)
 		c.m.cacheErrors.Add(1)
 		e.failed = time.Now()
 	default:
@@ -168,7 +168,7 @@ func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Re
 		return nil, "", err
 	}
 	if len(r.Problems) > 0 {
-		c.tellf("%s: %d records cannot be read, the first: %v", e.key, len(r.Problems), r.Problems[0].Err)
+		c.warnf("%s: %d records cannot be read, the first: %v", e.key, len(r.Problems), r.Problems[0].Err)
 	}
 	return r, r.CodeFile(), nil
 }
@@ -242,7 +242,7 @@ func (c *modules) drop(e *entry) {
 func (c *modules) closeUnused(e *entry) {
 	if e.gone && e.users == 0 && e.r != nil {
 		if err := e.r.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-			c.tellf("%s: %v", e.key, err)
+			c.warnf("%s: %v", e.key, err)
 		}
 		e.r = nil
 	}

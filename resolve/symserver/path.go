@@ -30,7 +30,7 @@ var kindNames = [kinds]string{"unknown", "symbols", "debuginfo", "executable", "
 
 func (k kind) String() string { return kindNames[k] }
 
-// always tells whether a kind is answered however many requests there are.
+// always reports whether a kind is answered however many requests there are.
 func (k kind) always() bool { return k == metricsPage || k == health }
 
 // target is what a path leads to.

@@ -89,7 +89,7 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 // onlyWriter hides ReadFrom.
 type onlyWriter struct{ io.Writer }
 
-// headOnly ends the answer to a HEAD: it tells whether that was it.
+// headOnly ends the answer to a HEAD request, and reports whether it was one.
 func (w *recorder) headOnly() bool {
 	if w.head {
 		w.WriteHeader(http.StatusOK)

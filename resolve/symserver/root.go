@@ -40,7 +40,7 @@ func bare(err error) error {
 
 var errReplaced = errors.New("is another folder now than it was at the beginning")
 
-// check tells why the folder cannot be served.
+// check returns the reason why the folder cannot be served.
 func (r *root) check() error {
 	named, err := os.Stat(r.dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *root) openRegular(path string) (*file, error) {
 	return &file{f, r, path, st.Size(), st.ModTime().UnixNano(), st}, nil
 }
 
-// absent tells whether an error says that there is nothing.
+// absent reports whether an error says that there is nothing.
 func absent(err error) bool {
 	for _, no := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EISDIR} {
 		if errors.Is(err, no) {
@@ -120,8 +120,8 @@ func absent(err error) bool {
 	return false
 }
 
-// refusedPath tells whether a path led out of the folder, or to what is no file: that
-// is nothing for a client, and something for the operator.
+// refusedPath reports whether a path led out of the folder, or to something other than a file: the
+// client gets nothing, and the operator a message.
 func refusedPath(err error) bool {
 	return errors.Is(err, errIrregular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, errEscapes)
 }
@@ -141,9 +141,9 @@ func (s *Server) first(needsSymbols bool, paths []string) (*file, error) {
 				return f, nil
 			case absent(err):
 			case refusedPath(err):
-				s.tellf("%s/%s: not served: %v", r.dir, path, err)
+				s.warnf("%s/%s: not served: %v", r.dir, path, err)
 			default:
-				s.tellf("%s/%s: %v", r.dir, path, err)
+				s.warnf("%s/%s: %v", r.dir, path, err)
 				failure = err
 			}
 		}

@@ -26,13 +26,13 @@ type Config struct {
 	Gzip        bool          // compress plain text for clients that accept it
 	AllowOrigin string        // for Access-Control-Allow-Origin; "" for no such header
 
-	// Access is told of each request when it is over, Missing of each module whose
-	// symbols were asked for and are not there, Tell of what should not be, such as
-	// damaged files, and Note of what was asked for and is not there. All may be nil;
-	// they are called by several goroutines at once, and must not call the Server.
+	// Access is called with each request when it is over, Missing with each module whose symbols
+	// were asked for and are missing, Warn with what should not be, such as damaged files, and Note
+	// with what was asked for and is missing. All may be nil. They may be called concurrently, and
+	// must not call the Server.
 	Access  func(*Access)
 	Missing func(name, id string)
-	Tell    func(line string)
+	Warn    func(line string)
 	Note    func(line string)
 	Version string // of the program, for the metrics
 }
@@ -79,8 +79,8 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Missing == nil {
 		cfg.Missing = func(string, string) {}
 	}
-	if cfg.Tell == nil {
-		cfg.Tell = func(string) {}
+	if cfg.Warn == nil {
+		cfg.Warn = func(string) {}
 	}
 	if cfg.Note == nil {
 		cfg.Note = func(string) {}
@@ -95,7 +95,7 @@ func New(cfg Config) (*Server, error) {
 		held:     make(chan struct{}, heldPer*runtime.GOMAXPROCS(0)),
 		metrics:  newMetrics(cfg.Version, cfg.CacheSize),
 	}
-	s.modules = newModules(cfg.CacheSize, s.metrics, s.tellf)
+	s.modules = newModules(cfg.CacheSize, s.metrics, s.warnf)
 	for _, dirs := range []struct {
 		names   []string
 		symbols bool
@@ -144,7 +144,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.done(rec, r, to, began, aborted)
 		if failure != nil {
 			if failure != any(http.ErrAbortHandler) {
-				s.tellf("%s %s failed: %v", clip(r.Method), clip(r.URL.EscapedPath()), failure)
+				s.warnf("%s %s failed: %v", clip(r.Method), clip(r.URL.EscapedPath()), failure)
 			}
 			panic(failure) // net/http ends the connection
 		}
@@ -205,7 +205,7 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 	}
 }
 
-// preflight tells a browser what a page of another origin may ask.
+// preflight answers a browser that asks what a page of another origin may request.
 func preflight(w *recorder, to target) {
 	w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
 	w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Range, If-None-Match")
@@ -226,7 +226,7 @@ func (s *Server) fail(w *recorder, status int, text string) {
 	}
 }
 
-// failFor is how failures are told where a request goes.
+// failFor returns the function that writes failures in the form of the request's target.
 func (s *Server) failFor(to target) func(w *recorder, status int, text string) {
 	if to.kind == symbolicate {
 		return s.failJSON
@@ -246,19 +246,19 @@ func (s *Server) serveHealth(w *recorder, to target) {
 	s.fail(w, http.StatusOK, "ok")
 }
 
-// ready tells why requests should go elsewhere.
+// ready returns the reason why requests should go elsewhere.
 func (s *Server) ready() error {
 	if s.draining.Load() {
 		return errors.New("about to end")
 	}
 	for i, r := range s.roots {
 		if err := r.check(); err != nil {
-			s.tellf("%s: not ready: %v", r.dir, err)
+			s.warnf("%s: not ready: %v", r.dir, err)
 			return errors.New("folder " + itoa(i+1) + " cannot be read")
 		}
 	}
 	return nil
 }
 
-// ended tells whether a request is of no use any more.
+// ended reports whether the client no longer waits for the answer.
 func ended(ctx context.Context) bool { return ctx.Err() != nil }

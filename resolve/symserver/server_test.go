@@ -20,31 +20,30 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// told collects what a Server tells.
-type told struct {
+// noted collects what a Server logs.
+type noted struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (n *told) add(line string) {
+func (n *noted) add(line string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lines = append(n.lines, line)
 }
 
-func (n *told) String() string {
+func (n *noted) String() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return strings.Join(n.lines, "\n")
 }
 
-// newServer returns a Server of a folder; what it tells goes to notes, unless cfg has
-// its own.
-func newServer(t testing.TB, cfg Config) (*Server, *told) {
+// newServer returns a Server of a folder; what it logs goes to notes, unless cfg has its own.
+func newServer(t testing.TB, cfg Config) (*Server, *noted) {
 	t.Helper()
-	notes := &told{}
-	if cfg.Tell == nil {
-		cfg.Tell = notes.add
+	notes := &noted{}
+	if cfg.Warn == nil {
+		cfg.Warn = notes.add
 	}
 	s, err := New(cfg)
 	if err != nil {
@@ -474,7 +473,7 @@ func TestStaysInside(t *testing.T) {
 	}
 	for _, want := range []string{"out/ABC0/out.sym: not served: path escapes from parent", "pipe.sym: not served: not a regular file", "loop.sym: not served"} {
 		if !strings.Contains(notes.String(), want) {
-			t.Errorf("nothing tells %q:\n%s", want, notes)
+			t.Errorf("%q is not logged:\n%s", want, notes)
 		}
 	}
 	// Nor do symbols of outside answer addresses.
@@ -518,10 +517,10 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%s: %d of %d bytes came, as if they were all", id, len(got), len(text))
 		}
 	}
-	// The client has the answer before the server has told of it.
+	// The client has the answer before the server has logged it.
 	testenv.Until(t, "4 lines in the log", func() bool { mu.Lock(); defer mu.Unlock(); return len(log) >= 4 })
 	if n := strings.Count(notes.String(), "\n") + 1; n != 4 {
-		t.Errorf("%d lines were told:\n%s", n, notes)
+		t.Errorf("%d lines were logged:\n%s", n, notes)
 	}
 	mu.Lock()
 	defer mu.Unlock()

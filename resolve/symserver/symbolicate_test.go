@@ -154,8 +154,8 @@ func TestBadRequests(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Errorf("%.100s: %v: %s", ask1, err, text)
 		}
-		if told := fmt.Sprint(r.StatusCode, " ", got.Title); told != want && !(strings.HasSuffix(want, " ") && strings.HasPrefix(told, want)) {
-			t.Errorf("%.100s:\n %s, want\n %s", ask1, told, want)
+		if answered := fmt.Sprint(r.StatusCode, " ", got.Title); answered != want && !(strings.HasSuffix(want, " ") && strings.HasPrefix(answered, want)) {
+			t.Errorf("%.100s:\n %s, want\n %s", ask1, answered, want)
 		}
 	}
 	if r := ask(t, s, "POST", "/symbolicate/v4", []byte(`{"jobs":[]}`)); r.StatusCode != 400 {
@@ -221,7 +221,7 @@ func TestAnswersAreResolves(t *testing.T) {
 		}
 		r, err := resolve.Open(path)
 		if err != nil {
-			continue // such as a golden file of a dump that had nothing to tell
+			continue // such as a golden file of a dump that led to no output
 		}
 		x := r.Index()
 		if x.ID == "" {
@@ -517,7 +517,7 @@ func TestMissingList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if full.Add("a", "AB") == nil || full.Add("b", "AB") != nil {
-		t.Error("a full disk is told not at all, or again and again")
+		t.Error("a full disk is not reported, or again and again")
 	}
 }
 

@@ -110,7 +110,7 @@ const textType = "text/plain; charset=utf-8"
 
 var contentTypes = map[string]string{".sym.gz": "application/gzip", ".sym.zst": "application/zstd"}
 
-// missing tells that there is no symbol file, or none that can be read.
+// missing answers that there is no symbol file, or none that can be read.
 func (s *Server) missing(w *recorder, to target, err error) {
 	if err != nil {
 		s.fail(w, http.StatusInternalServerError, "the symbol file is there, and cannot be read")
@@ -126,8 +126,8 @@ func (s *Server) missing(w *recorder, to target, err error) {
 	s.notFound(w, "no symbols of this module")
 }
 
-// otherForm tells whether there is a symbol file of a module, but not with the extension
-// that was asked for.
+// otherForm reports whether there is a symbol file of a module, but not with the extension that was
+// asked for.
 func (s *Server) otherForm(to target) bool {
 	if to.ext == ".sym" { // any form would do
 		return false
@@ -216,7 +216,7 @@ func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
 	}
 	gone := ended(r.Context())
 	if !gone {
-		s.tellf("%s/%s: %v", f.root.dir, f.path, err)
+		s.warnf("%s/%s: %v", f.root.dir, f.path, err)
 	}
 	if gone || w.status != 0 {
 		panic(http.ErrAbortHandler)

@@ -25,7 +25,7 @@ func (r *reader) findNamed() {
 		n := &place{path: path}
 		st, err := os.Stat(path)
 		if err != nil {
-			r.binaryProblem(path, "%v", bareError(err))
+			r.binaryProblem(path, "%v", withoutPath(err))
 			continue
 		}
 		if !st.IsDir() {
@@ -65,7 +65,7 @@ func (r *reader) binaryProblem(path, format string, args ...any) {
 		Err: &bin.Error{File: path, Msg: fmt.Sprintf(format, args...)}})
 }
 
-func bareError(err error) error {
+func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err
@@ -78,7 +78,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	st, err := os.Stat(file) // before opening: a named pipe would block
 	switch {
 	case err != nil:
-		return nil, bareError(err).Error()
+		return nil, withoutPath(err).Error()
 	case !st.Mode().IsRegular():
 		return nil, "not a regular file"
 	}
@@ -88,7 +88,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	}
 	data, err := read(file)
 	if err != nil {
-		return nil, bareError(err).Error()
+		return nil, withoutPath(err).Error()
 	}
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, elfobj.DefaultLimits())
 	if err != nil {

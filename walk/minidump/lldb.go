@@ -23,7 +23,7 @@ const lldbMark = 0x4c4c4442
 const vdso = "linux-gate.so"
 
 // lldbText stands for the reason that LLDB's exception stream gives.
-const lldbText = "reason told by LLDB"
+const lldbText = "reason given by LLDB"
 
 // lldbCrash puts an exception of LLDB's into the form of others.
 func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
