@@ -77,8 +77,8 @@ func (b *elfBinary) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - b.bas
 
 func (b *elfBinary) addr(rva symfmt.RVA) uint64 { return uint64(rva) + b.base }
 
-// code returns the bytes of the binary's code at an address up to the end of
-// their section, nil where there is none.
+// code returns the bytes of the binary's code at an address up to the end of their section, nil
+// outside of code.
 func (b *elfBinary) code(addr uint64) []byte {
 	parts := b.parts()
 	i, _ := slices.BinarySearchFunc(parts, addr, func(p execcode.Part, addr uint64) int {
@@ -129,7 +129,7 @@ func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {
 	reported := false
 	return func(r *symfmt.Record) {
 		if reported {
-			return // a second MODULE is SYM103's
+			return // SYM103 reports a second MODULE
 		}
 		reported = true
 		want, what := p.binary.moduleID()
@@ -267,7 +267,7 @@ func checkBinary(p *Pass) (func(*symfmt.Record), func()) {
 	})
 }
 
-// also adds a finding of another rule than the one that runs, if that is checked.
+// also adds a finding of another rule than the current one, if that rule is enabled.
 func (p *Pass) also(id string, line int, format string, args ...any) {
 	was := p.rule
 	if p.turn(id) {
@@ -276,7 +276,7 @@ func (p *Pass) also(id string, line int, format string, args ...any) {
 	p.rule = was
 }
 
-// turn makes another rule the one that runs; false if it is not checked.
+// turn makes another rule the current one; false if it is not enabled.
 func (p *Pass) turn(id string) bool {
 	i := slices.IndexFunc(p.Options.Rules, func(r *Rule) bool { return r.ID == id })
 	if i >= 0 {

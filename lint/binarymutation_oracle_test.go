@@ -110,7 +110,7 @@ type mutator struct {
 
 var mutations = []string{"+8", "-8", "+16", "INIT +8", "INIT +16", "drop", "shift"}
 
-// mutate changes a record of a block; false if there is none that it fits.
+// mutate changes a record of a block; false if no record is suitable.
 func (m *mutator) mutate(i int, kind string) bool {
 	b := &m.rows.blocks[i]
 	var at []uint32 // rows with a rule for .cfa

@@ -216,8 +216,8 @@ func (t *stackRows) finish() {
 	})
 }
 
-// block returns the block that covers an address, nil without: of several that
-// do, the one that begins last.
+// block returns the block that covers an address; of several, the one that begins last. It returns
+// nil without one.
 func (t *stackRows) block(rva symfmt.RVA) *rowBlock {
 	i, _ := slices.BinarySearchFunc(t.blocks, rva+1, func(b rowBlock, at symfmt.RVA) int { return cmpRVA(b.rva, at) })
 	if i == 0 || uint64(rva-t.blocks[i-1].rva) >= t.blocks[i-1].size {

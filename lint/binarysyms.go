@@ -16,7 +16,7 @@ func (b *elfBinary) eachFunction(fn func(s *elfobj.Symbol, addr uint64)) {
 			if s.Type != elf.STT_FUNC && s.Type != elf.STT_GNU_IFUNC || s.Shndx == uint16(elf.SHN_UNDEF) || len(s.Name) == 0 {
 				return
 			}
-			// SHN_ABS is no place in the file.
+			// SHN_ABS does not refer to a place in the file.
 			if addr := b.codeAddr(s.Value); s.Shndx != uint16(elf.SHN_ABS) && b.Executable(addr) {
 				fn(s, addr)
 			}

@@ -59,7 +59,7 @@ func (s *symLines) cfi(i int) (c cfiLine, ok bool) {
 	return parseCFI(s.lines[i])
 }
 
-// initOf is the line of the INIT that a row belongs to, -1 if it has none.
+// initOf is the line of the INIT that a row belongs to, -1 without one.
 func (s *symLines) initOf(at int) (int, cfiLine) {
 	for ; at >= 0; at-- {
 		if c, ok := s.cfi(at); ok && c.init {
@@ -236,7 +236,7 @@ var cfiDamages = []damage{
 	{"saved register lost", "SYM417", atCFI(loseSaved)},
 }
 
-// otherName writes a register's name as another CPU's.
+// otherName writes a register's name in another CPU's form.
 func otherName(name string) string {
 	if bare, ok := strings.CutPrefix(name, "$"); ok {
 		return bare

@@ -46,7 +46,7 @@ type chartFunc struct {
 	Line    uint32
 }
 
-// Place is a piece of the module as the page's addresses have it.
+// Place is a piece of the module, in the page's form of addresses.
 type Place struct{ Extent }
 
 // From is the first address.

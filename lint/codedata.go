@@ -11,8 +11,7 @@ import (
 // rules and without, there is not one such byte; in libcrypto's tables there is one in
 // 24 bytes.
 const (
-	// Bytes that are no instruction are data, with all that is between them, where
-	// there are so many ...
+	// Bytes that do not decode are data, with all that is between them, where there are so many ...
 	minNoInstruction = 4
 	// ... and each is at most so far behind the one before, in bytes. A function with a
 	// few instructions that are not known here is not enough.
@@ -34,9 +33,9 @@ func dataStep(machine elf.Machine) (step callStep, unit int) {
 }
 
 // allocatedARM64 knows instructions by bits 25 to 28 of a word: the encodings 1 and 3 are
-// unallocated, and 0 is SME's with bit 31, without it reserved (Arm ARM, C4.1). The 2.7
-// million words of code of 12 arm64 libraries of Debian have none but zeros, which are
-// padding; of the words of libcrypto's tables one in six is.
+// unallocated, and 0 is SME's with bit 31, without it reserved (Arm ARM, C4.1). In the 2.7 million
+// words of code of 12 arm64 libraries of Debian only zeros, which are padding, are unallocated; in
+// libcrypto's tables one word in six is.
 func allocatedARM64(code []byte, _ uint64) (size int, kind callKind, target uint64) {
 	const unit = 4
 	if len(code) < unit {

@@ -67,9 +67,8 @@ func withoutHeaders(elf []byte) []byte {
 	return elf
 }
 
-// Code of a binary counts whether records name it or not; what is no code does not.
-// The figures were counted in what objdump prints of the two functions of
-// uncovered.s and of the start-up code.
+// The code of a binary counts whether records name it or not; other bytes do not. The figures were
+// counted in what objdump prints of the two functions of uncovered.s and of the start-up code.
 func TestCodeShareOfBinary(t *testing.T) {
 	text, elf := fixture(t, "uncovered")
 	bare, stripped := fixture(t, "uncovered-stripped")

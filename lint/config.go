@@ -198,7 +198,7 @@ func (b *configBuilder) regexp(key, name, text string) *regexp.Regexp {
 // Rules are those that the configuration selects, by ID.
 func (c *Config) Rules() ([]*Rule, error) { return SelectRules(c.Select, c.Ignore) }
 
-// severity is the one of a rule: the longest beginning of its ID decides.
+// severity is a rule's severity: the entry with the longest prefix of its ID decides.
 func (c *Config) severity(r *Rule) Severity {
 	severity, length := r.Severity, 0
 	for prefix, s := range c.severities {

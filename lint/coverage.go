@@ -23,13 +23,13 @@ type Coverage struct {
 	All CodeShare `json:"cfi_code"`
 
 	Code    Share `json:"cfi_bytes"`   // bytes of functions with call frame information
-	Entries Share `json:"cfi_entries"` // functions whose first byte has it
-	Public  Share `json:"cfi_publics"` // PUBLIC records whose first byte has it
+	Entries Share `json:"cfi_entries"` // functions whose first byte has CFI
+	Public  Share `json:"cfi_publics"` // PUBLIC records whose first byte has CFI
 
-	// LineEnds are the line records whose code has it: the end of a line's code is
-	// where return addresses may be. Without the binary it is not known which of
-	// them are. Of a function that has call frame information for a part of its
-	// code only, the lines are Unsure, and not among Covered.
+	// LineEnds are the line records whose code has CFI: the end of a line's code is where return
+	// addresses may be. Without the binary it is not known which of them are. If a function has
+	// call frame information for a part of its code only, its lines are Unsure, and not among
+	// Covered.
 	LineEnds LineEnds `json:"cfi_line_ends"`
 	// Calls are the return addresses of the code: what follows each call
 	// instruction. It is nil without the binary, and for CPUs whose calls are not read.
@@ -54,8 +54,8 @@ type Coverage struct {
 // HasCFI reports whether the code at an address has call frame information.
 func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.known.in(rva, 1) == 1 }
 
-// CFIRanges are the pieces of code that have call frame information, by address;
-// they do not touch. Nobody changes them.
+// CFIRanges are the pieces of code that have call frame information, by address; they do not touch.
+// The caller must not modify them.
 func (c *Coverage) CFIRanges() []symfmt.Range { return c.known }
 
 // anyCFI reports whether any code has call frame information.

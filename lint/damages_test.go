@@ -231,7 +231,7 @@ var structureDamages = []damage{
 	{"level skipped", "SYM325", func(s *symLines) int {
 		i := s.pick("INLINE", func(i int) bool { return s.kind(i-1) == "FUNC" })
 		if i >= 0 {
-			s.set(i, 1, "%d", maxDepth/2+s.rng.IntN(5)) // where nobody else is
+			s.set(i, 1, "%d", maxDepth/2+s.rng.IntN(5)) // where nothing else is
 		}
 		return i
 	}},

@@ -24,7 +24,7 @@ type Facts struct {
 	Func      FuncFact        // the last FUNC, Size 0 without
 	FuncName  []byte          // of Func; changes with it
 	InFunc    bool            // the record belongs to Func
-	FuncLost  bool            // the record belongs to a FUNC that is no record
+	FuncLost  bool            // the record belongs to a FUNC that was malformed
 	Line      LineFaults      // of the record, if it is a line record
 	Functions Table[FuncFact] // all, in order of the file
 	Publics   Table[PublicFact]
@@ -244,7 +244,7 @@ func (f *Facts) closeFunc() {
 	f.InFunc, f.FuncLost = false, false
 }
 
-// loseFunc is for a FUNC that is no record.
+// loseFunc is called for a malformed FUNC.
 func (f *Facts) loseFunc() {
 	f.closeFunc()
 	f.FuncLost = true

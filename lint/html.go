@@ -16,7 +16,7 @@ var pageText string
 
 var pageTemplate = page.New(pageText, template.FuncMap{"printable": printable}, "mapdata.js", "map.js", "mapview.js", "findings.js")
 
-// WriteHTML writes the results as one page. Files with a map have it drawn.
+// WriteHTML writes the results as one page. A file in maps gets its map drawn.
 func WriteHTML(w io.Writer, r *Results, maps map[*Report]*Map) error {
 	all := r.all()
 	p := htmlPage{Generator: "symtool " + r.Version, Total: summarize(all)}

@@ -45,8 +45,8 @@ func userPage(t *testing.T, page string) string {
 func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
 	page, seen := userPage(t, hostilePage(t)), ""
-	// The time of the page is not the machine's: it passes while a busy machine still
-	// draws the first frame, without which there is no map. Then there is another try.
+	// The page has a clock of its own, which runs while a busy machine still draws the first frame;
+	// without that frame there is no map. Then the test tries again.
 	for range 5 {
 		dom := testenv.DOM(t, page)
 		m := regexp.MustCompile(`(?s)<pre id="seen">(.*?)</pre>`).FindStringSubmatch(dom)

@@ -25,8 +25,8 @@ const (
 	callIndirect          // a call through a register or memory
 )
 
-// callStep decodes the first instruction of code, which is at addr: its size, 0
-// where there is none, and what it calls.
+// callStep decodes the first instruction of code, which is at addr: its size, 0 if the bytes do not
+// decode, and what it calls.
 type callStep func(code []byte, addr uint64) (size int, kind callKind, target uint64)
 
 // coverage measures, with the binary if there is one.
@@ -166,8 +166,8 @@ type callSweep struct {
 	read  bool
 }
 
-// part reads code at addr up to its end, in the mode that is in force. What is
-// behind something that is no instruction is not read.
+// part reads code at addr up to its end, in the mode that is in force. It stops at bytes that do
+// not decode.
 func (c *callSweep) part(code []byte, addr uint64, modes *[]codeMode, fn func(uint64)) {
 	for len(code) > 0 {
 		for len(*modes) > 1 && (*modes)[1].addr <= addr {

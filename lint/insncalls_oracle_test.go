@@ -123,9 +123,9 @@ func (o *callOracle) miss(addr uint64, code []byte, text string) {
 	case err == nil && target == addr+uint64(len(code)):
 		o.own++ // of the instruction behind it, to push its address
 	case err == nil && !o.p.binary.Executable(target):
-		o.none++ // of what is no code
+		o.none++ // target outside of code
 	case o.bad:
-		o.data++ // behind what is no instruction
+		o.data++ // behind bytes that do not decode
 	default:
 		o.missed++
 		o.wrong = append(o.wrong, "missed "+hexRVA(o.p.binary.rva(addr))+" "+text)

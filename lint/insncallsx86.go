@@ -205,7 +205,7 @@ func (x *x86Len) odd(op byte, i int) int {
 		return i + 1 + n
 	case 0xe8, 0xe9:
 		if x.long {
-			return i + 5 // as Intel's CPUs have it
+			return i + 5 // as on Intel's CPUs
 		}
 		return i + 1 + x.immediate()
 	case 0xc8:

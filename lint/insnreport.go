@@ -8,14 +8,14 @@ type reason uint8
 const (
 	reasonNone      reason = iota
 	reasonNoCode           // the binary has no bytes there
-	reasonStart            // the rule at the first instruction is no register plus offset
+	reasonStart            // the rule at the first instruction is not a register plus offset
 	reasonSelfCall         // a call into the same block
 	reasonLong             // the block is too long
 	reasonOverlap          // too many blocks share code
 	reasonDecode           // an instruction that is not known
 	reasonPaths            // paths disagree
 	reasonOutermost        // .ra is undefined: the CFA does not matter
-	reasonForm             // the rule is no register plus offset
+	reasonForm             // the rule is not a register plus offset
 	reasonRegister         // the register's value is not known (and -16, alloca, loads)
 	reasonCount
 )

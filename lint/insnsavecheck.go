@@ -112,7 +112,7 @@ type saveMismatch struct {
 	line   uint32
 	reg    string
 	ra     bool
-	absent bool // there is no rule, or one that says that the register has it
+	absent bool // without a rule, or with one that says that the register holds the value
 	kept   bool // by the code the register was not stored
 	slot   int16
 	rule   int16

@@ -17,7 +17,7 @@ type saveFacts struct {
 	slot  [maxSaves]int16 // words below the CFA
 }
 
-// noSave is the number of a register that is none of frameCPU.saves.
+// noSave is the number of a register that is not in frameCPU.saves.
 const noSave = -1
 
 // forget is for a register of which nothing is known any more.
@@ -36,7 +36,7 @@ func (f *saveFacts) write(k int) {
 	}
 }
 
-// elsewhere is for a register that is copied to where nobody follows it.
+// elsewhere is for a register that is copied to a place that is not followed.
 func (f *saveFacts) elsewhere(k int) {
 	if k >= 0 && f.keep>>k&1 != 0 {
 		f.many |= 1 << k

@@ -84,7 +84,7 @@ func (f *follower) seed(at uint32) {
 			s = *j
 			s.anchored = true
 			if f.wrongSaves(row.saves, j) != 0 {
-				s.saves = saves // it is no case of this switch, or what leads there saves more
+				s.saves = saves // it is not a case of this switch, or what leads there saves more
 			}
 			break
 		}

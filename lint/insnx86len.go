@@ -87,8 +87,8 @@ func (x *x86Prefix) read() bool {
 	return x.table >= 1 && x.table <= 6 && x.table != 4 && i < len(x.code)
 }
 
-// modRM is the length of ModRM, SIB and displacement; 0 if there are none or the
-// opcode is not one of those that have them for sure.
+// modRM is the length of ModRM, SIB and displacement; 0 without them, or if the opcode is not known
+// to have them.
 func (x *x86Prefix) modRM() int {
 	if x.table == 1 && !x.vex && (x.op > 0x01 && x.op < 0x0d || x.op >= 0x80 && x.op < 0x90 || x.op >= 0xc8 && x.op < 0xd0) || x.pos >= len(x.code) {
 		return 0

@@ -161,8 +161,8 @@ func writeShifted(w *bufio.Writer, text []byte, shift uint64) {
 	}
 }
 
-// The file for the benchmark is as good as the one that it is made of: a rule that
-// finds nothing in the one finds nothing in the other.
+// The file for the benchmark is as good as its original: a rule that finds nothing in one finds
+// nothing in the other.
 func TestWriteRepeated(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "scopes-gcc5.sym"))
 	if err != nil {

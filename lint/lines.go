@@ -17,7 +17,7 @@ const (
 	LineEmpty                           // has no bytes
 	LineNoNumber                        // line number 0
 	LineBig                             // size over 32 bits
-	LineOrphan                          // there is no FUNC in front of it
+	LineOrphan                          // no FUNC precedes it
 )
 
 // seeLine notes a line record of f.Func.

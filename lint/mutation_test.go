@@ -79,7 +79,7 @@ func (s *symLines) set(i, field int, format string, args ...any) {
 func (s *symLines) insert(i int, line string) { s.lines = slices.Insert(s.lines, i, line) }
 func (s *symLines) remove(i int)              { s.lines = slices.Delete(s.lines, i, i+1) }
 
-// pick is a random record of a kind, -1 if there is none; also may be nil.
+// pick is a random record of a kind, -1 if the file has none; also may be nil.
 func (s *symLines) pick(kind string, also func(i int) bool) int {
 	all := s.all(kind, also)
 	if len(all) == 0 {

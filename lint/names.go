@@ -215,7 +215,7 @@ func badBytes(want nameFlags, what string) func(p *Pass) (func(*symfmt.Record), 
 	}
 }
 
-// codePoint names a character: "U+202E", or "0xe9" of a byte that is none.
+// codePoint names a character: "U+202E", or "0xe9" for a byte that is not UTF-8.
 func codePoint(c []byte) string {
 	if len(c) == 1 {
 		return fmt.Sprintf("0x%02x", c[0])

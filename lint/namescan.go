@@ -12,7 +12,7 @@ type nameFlags uint8
 
 const (
 	nameControl   nameFlags = 1 << iota // C0, DEL or C1
-	nameNotUTF8                         // bytes that are no UTF-8
+	nameNotUTF8                         // bytes that are not UTF-8
 	nameInvisible                       // marks that are not seen, or change the direction of text
 	nameHigh                            // bytes over 0x7f: look closer
 )
@@ -31,8 +31,7 @@ func (p *Pass) nameFlags(r *symfmt.Record) nameFlags {
 	return p.names.flags
 }
 
-// byteFlags are the flags that a byte alone gives. A tab is a blank, and a CR is
-// SYM119's.
+// byteFlags are the flags that a byte alone gives. A tab counts as a blank; SYM119 is about CRs.
 var byteFlags = func() (t [256]nameFlags) {
 	for c := range t {
 		switch {

@@ -16,8 +16,8 @@ type Results struct {
 	Version string // of symtool
 	Reports []*Report
 	Rules   []*Rule // that were checked; nil for all
-	// Filter is the one that the files were checked with, nil for none: what it
-	// says of itself comes behind the files.
+	// Filter is the one that the files were checked with, nil without; its own report comes behind
+	// the files.
 	Filter *Filter
 }
 

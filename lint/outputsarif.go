@@ -130,12 +130,11 @@ func shortText(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// sarifName is a title as the name of a rule: "line that is no FUNC" is
-// LineThatIsNoFunc.
+// sarifName is a title as the name of a rule: "line that is no FUNC" is LineThatIsNoFunc.
 func sarifName(title string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(title, func(r rune) bool { return r < '0' || '9' < r && r < 'A' || 'Z' < r && r < 'a' || r > 'z' }) {
-		if word != "a" { // AFile is no name as SARIF wants them
+		if word != "a" { // SARIF wants no name like AFile
 			b.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
 		}
 	}

@@ -28,7 +28,7 @@ func sarifSchemaOf(t testing.TB) *jsonschema.Schema {
 // sarifVarieties are results that make every part of the document.
 func sarifVarieties(t testing.TB) map[string]*Results {
 	damaged := namesOnly(t, "cut.sym.gz", nameText, nil, 0)
-	damaged.Damage = &bin.Error{File: "cut.sym.gz", Err: errors.New("gzip data: unexpected EOF")} // as a Reader has it
+	damaged.Damage = &bin.Error{File: "cut.sym.gz", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader
 	odd := []*Report{}
 	for _, name := range []string{"<stdin>", "a:b.sym", "../x/./y%20.sym", `C:\syms\a b.sym`, "/abs/\xff\x01?#.sym", "\u202e.sym", "."} {
 		odd = append(odd, namesOnly(t, name, nameText, nil, 0), Unreadable(name, errors.New("no")))

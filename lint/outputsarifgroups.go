@@ -22,9 +22,8 @@ type sarifGroup struct {
 	again int // how many results before it have its fingerprint
 }
 
-// sarifGroups makes results of the findings: one each, but where a rule has
-// findings that are only counted, or there is no room, one for all of a rule in a
-// file. Notes lose their own results first, errors last.
+// sarifGroups makes results of the findings: one each. A rule whose findings are only counted, or
+// do not fit, gets one for a file. Notes lose their own results first, errors last.
 func sarifGroups(reports []*Report, maxResults, maxBytes int) []sarifGroup {
 	for merged := Note; ; merged++ {
 		groups, size := sarifGroupsBelow(reports, merged)

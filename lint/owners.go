@@ -34,7 +34,7 @@ type owners struct {
 	byRVA  sorted[FuncFact] // these by address
 }
 
-// of returns the owner of a late finding; ok is false if there is none.
+// of returns the owner of a late finding; ok is false without one.
 func (o *owners) of(f *Finding) (own owner, ok bool) {
 	switch f.late {
 	case lateByLine:
@@ -71,8 +71,7 @@ func publicOfLine(list *Table[PublicFact], line int) (i int, exact bool) {
 // recent is how many functions behind those in order are looked at.
 const recent = 16
 
-// at is a function at an address, of those in order the one that begins last; -1
-// without.
+// at is a function at an address. Of those in order the one that begins last is taken; -1 without.
 func (o *owners) at(rva symfmt.RVA) int {
 	o.sort()
 	list := &o.facts.Functions

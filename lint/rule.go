@@ -28,7 +28,7 @@ type Rule struct {
 	Title    string // what is wrong, in a few words
 	Severity Severity
 	Since    string   // version of symtool
-	Spec     string   // section of the specification, or the reader whose behaviour it is about
+	Spec     string   // section of the specification, or the reader whose behaviour the rule is about
 	Doc      string   // why it matters and what to do, for people
 	Cites    []string // reports of the defect: "dump_syms#535"
 

@@ -16,7 +16,7 @@ func Rules() []*Rule {
 	)
 }
 
-// RuleByID returns a rule, nil if there is none.
+// RuleByID returns a rule, or nil if the ID is unknown.
 func RuleByID(id string) *Rule {
 	rules := Rules()
 	if i := slices.IndexFunc(rules, func(r *Rule) bool { return r.ID == id }); i >= 0 {

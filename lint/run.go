@@ -34,8 +34,8 @@ type Options struct {
 	// StorePath is the path at which the file is found in a symbol store,
 	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
 	StorePath string
-	// Stored reports whether the store that the file is in has its module's symbols
-	// under another name, too; nil if there is no store.
+	// Stored reports whether the store that the file is in also has its module's symbols under
+	// another name; nil without a store.
 	Stored func(name string) bool
 }
 
@@ -197,7 +197,7 @@ func sortFindings(findings []Finding) {
 // checkEvery is how many records are read between looks at the context.
 const checkEvery = 1 << 14
 
-// read hands the records over.
+// read dispatches the records.
 func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
 	lostFuncs := 0
@@ -253,7 +253,7 @@ func (p *Pass) encoding(err error) bool {
 	return true
 }
 
-// syntax reports the lines that are no records.
+// syntax reports the lines that are not records.
 func (p *Pass) syntax(rep symfmt.Report) {
 	if !slices.Contains(p.Options.Rules, badRecord) {
 		return

@@ -13,8 +13,7 @@ type spans struct {
 	forgot bool // not all that was added is in the list
 }
 
-// span is [from, to], the last address inside it: there is no room for an end
-// behind 2^64-1.
+// span is [from, to], the last address inside it: an end behind 2^64-1 would not fit.
 type span struct{ from, to symfmt.RVA }
 
 // maxSpans is how many gaps are remembered. Above it the lowest span is forgotten:

@@ -14,7 +14,7 @@ import (
 // A file that was not read is in every output.
 func TestOutputsReportUnreadFiles(t *testing.T) {
 	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
-	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // as a Reader has it
+	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader
 	r := &Results{Reports: []*Report{
 		Unreadable("none.sym", &os.PathError{Op: "open", Path: "none.sym", Err: errors.New("no such file")}), cut, namesOnly(t, "clean.sym", moduleLine, nil, 0),
 	}}

@@ -134,7 +134,7 @@ type demandedShare struct {
 	of    string
 }
 
-// demanded are the shares that must reach the limit. Of nothing there is none.
+// demanded are the shares that must reach the limit. A share of nothing is left out.
 func (c *Coverage) demanded() (list []demandedShare) {
 	add := func(s Share, of string) {
 		if s.Total > 0 {
@@ -157,7 +157,7 @@ func (c *Coverage) codeOf() string {
 	return "the code of FUNCs and PUBLICs"
 }
 
-// String prints the share as messages have it: never 100 % of what is not whole.
+// String prints the share in the form of messages: never 100 % if a part is missing.
 func (s Share) String() string {
 	if s.Covered < s.Total {
 		return fmt.Sprintf("%.2f %%", min(s.Percent(), 99.99))

@@ -13,16 +13,16 @@ import (
 // maxProblems is how many bad records of a symbol file are reported.
 const maxProblems = 100
 
-// builder makes an Index in one pass over a text. It looks at the first word of
-// each line, and takes apart only records that the index is about: nine in ten
-// lines are line records, whose text a function's span covers.
+// builder makes an Index in one pass over a text. It looks at the first word of each line, and
+// parses only records that the index needs: nine in ten lines are line records, whose text a
+// function's span covers.
 //
-// Records belong together as for symfmt.Read: lines and INLINEs to the FUNC
-// before them, whatever is in between, rows to the STACK CFI INIT before them.
+// Records belong together as for symfmt.Read: lines and INLINEs to the FUNC before them, whatever
+// is in between, rows to the STACK CFI INIT before them.
 type builder struct {
 	x        *Index
 	file     string // for messages
-	most     int64  // bytes of the index; 0 is no limit
+	most     int64  // bytes of the index; 0 for no limit
 	parser   symfmt.LineParser
 	problems []bin.Problem
 
@@ -313,8 +313,7 @@ func (b *builder) add(rec *symfmt.Record, line []byte, end uint64) {
 			wins.setLength(end - b.offset)
 		}
 	case symfmt.KindPublic:
-		// Some writers have PUBLICs at 0 that are no places in the code, one beside
-		// the other: Breakpad passes over them.
+		// Some writers have several PUBLICs at 0 that are not in the code. Breakpad skips them.
 		if rec.RVA != 0 {
 			b.publics.add(uint64(rec.RVA), b.offset)
 		}

@@ -124,7 +124,7 @@ func (p *functionParser) fill(f *function) error {
 	return nil
 }
 
-// call adds a call, which is behind the one that it is in.
+// call adds a call. The call that contains it comes before it.
 func (p *functionParser) call(c *symfmt.Call) error {
 	depth := uint16(1)
 	if c.Outer != symfmt.NoCall {

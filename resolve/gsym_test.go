@@ -180,7 +180,7 @@ func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options, ad
 	return rules
 }
 
-// writeRule names the rule for a difference, "" if there is none.
+// writeRule names the rule for a difference, "" if no rule covers it.
 func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) string {
 	switch {
 	case at.Source == Public && insideFunc(r, at.Start) && (len(frames) == 0 || len(frames) == 1 && frames[0].file == ""):

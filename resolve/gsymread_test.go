@@ -88,7 +88,7 @@ func imageBase(t *testing.T, file string) uint64 {
 	return base
 }
 
-// readRule names the rule for a difference, "" if there is none.
+// readRule names the rule for a difference, "" if no rule covers it.
 func readRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) string {
 	last := len(at.Frames) - 1
 	switch {

@@ -9,7 +9,7 @@ import (
 // Index says where the records of a symbol file are. Its tables have the same form in memory and in
 // an index file: records of fixed size, little-endian.
 type Index struct {
-	OS, Arch, ID, Name string // the MODULE record; empty if there is none
+	OS, Arch, ID, Name string // the MODULE record; empty without one
 
 	OldInlines bool // INLINE records have no call file, INLINE_ORIGINs have a number before the name
 

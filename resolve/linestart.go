@@ -18,9 +18,9 @@ const (
 	lineCodesSize = 64 // all, beside that
 )
 
-// LineStart returns where the line record around an address begins, as Find has its
-// line; false if there is none. The line records of a function are read when it is
-// first asked for one of its addresses: Find has no use for where they begin.
+// LineStart returns where the line record around an address begins whose line Find returns, or
+// false without one. The line records of a function are read when one of its addresses is first
+// asked for: Find does not need their starts.
 func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
 	i := r.x.funcs.find(rva)
 	if i < 0 || uint64(rva-r.x.funcs.span(i).rva) > math.MaxUint32 {

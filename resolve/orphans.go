@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// orphans are the records that belong to a FUNC, or STACK CFI INIT, which is bad or not
-// there: one problem for all of them, as symfmt.Read has it.
+// orphans are the records that belong to a FUNC or STACK CFI INIT that is bad or missing: one
+// problem for all of them, as in symfmt.Read.
 type orphans struct {
 	head string // the record that was lost with them; "" if it is not there
 	n    int

@@ -159,9 +159,9 @@ func (p *packer) narrowRows(segments, calls []uint32) {
 	}
 }
 
-// segmentAt returns the number of the last of n offsets that is at most off: the
-// first is 0. There is no branch in it that depends on memory, but the number of
-// rounds, so that the processor does not stop at a look-up to wait.
+// segmentAt returns the number of the last of n offsets that is at most off: the first is 0. Its
+// only branch is on the number of rounds, and not on memory, so that the processor does not wait at
+// a look-up.
 func segmentAt(data []byte, n int, shift shape, off uint32) (k int) {
 	le := binary.LittleEndian
 	switch shift {

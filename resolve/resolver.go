@@ -33,7 +33,7 @@ type Resolver struct {
 	damage    []bin.Problem // found in functions
 	damagedAt map[uint64]bool
 
-	unmap func() // gives the index back; nil if it is no file
+	unmap func() // releases the index file; nil without one
 }
 
 // Source is the kind of record that an address was found in.

@@ -189,8 +189,8 @@ func (x *Index) takeTexts(text []byte) (problems []bin.Problem, err error) {
 	return problems, nil
 }
 
-// check looks at tables that were not made here. Nobody makes a wrong one with the
-// right checksum by accident: it is enough that no search leaves them.
+// check checks tables that were not made here. A wrong table with the right checksum does not come
+// about by accident, so it is enough that no search leaves the tables.
 func (x *Index) check() error {
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if err := s.check(); err != nil {

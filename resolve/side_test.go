@@ -157,7 +157,7 @@ func TestDamagedSideIndex(t *testing.T) {
 	}
 }
 
-// Compressed files have no index; where none can be written, there is none.
+// Compressed files have no index, nor files where none can be written.
 func TestNoSideIndex(t *testing.T) {
 	path := writeFile(t, "x.sym.gz", compress(t, "gzip", small))
 	r, used := openIndexed(t, path, "")

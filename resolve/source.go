@@ -21,7 +21,7 @@ type source interface {
 	public(offset uint64, rva symfmt.RVA) (*publicSymbol, error)
 	file(offset uint64, id symfmt.FileID) (name string, err error)
 
-	// origin returns, in the old form, the number of the origin's file, too; -1 is none.
+	// origin returns, in the old form, also the number of the origin's file, or -1.
 	origin(offset uint64, id symfmt.OriginID, old bool) (name string, file int64, err error)
 
 	// rules returns the rules in force at an address of a STACK CFI INIT.

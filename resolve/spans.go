@@ -11,7 +11,7 @@ import (
 // span is a function, a block or a STACK WIN as it is in a table.
 type span struct {
 	rva    symfmt.RVA
-	size   uint64 // never 0: what is empty is no span
+	size   uint64 // never 0: empty ranges are dropped
 	offset uint64
 	length uint32
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// Module is what is known of a module whose symbols are wanted; what is not is
-// empty. All of it may come from a dump that somebody made up.
+// Module is what is known of a module whose symbols are wanted; unknown fields are empty. All of it
+// may come from a dump that was forged.
 type Module struct {
 	Name      string // of its file; folders in front of it do not count, here and in DebugFile
 	DebugFile string // the name of its debug information, "test_app.pdb"; on other systems mostly as Name
@@ -26,14 +26,13 @@ type Module struct {
 // Supplier finds the symbols of modules. Its methods may be called by several
 // goroutines.
 type Supplier interface {
-	// Symbols returns a module's symbols, or nil. tried has each place where they are
-	// not. The error is about symbols that were there and could not be used, being
-	// damaged or another module's, and about names that are refused; there may be one
-	// even when others were found.
+	// Symbols returns a module's symbols, or nil. tried lists the places where they were not found.
+	// The error joins those of symbols that were found and could not be used, because they are
+	// damaged or another module's, and of names that are refused. It may be non-nil even when r is.
 	//
-	// A module without an id gets what goes by its name, if that is one thing.
+	// A module without an id gets the symbols of its name, if these are unambiguous.
 	//
-	// Resolvers belong to the Supplier: they are not to be closed.
+	// Resolvers belong to the Supplier: the caller must not close them.
 	Symbols(ctx context.Context, m Module) (r *Resolver, tried []Tried, err error)
 }
 
@@ -88,8 +87,8 @@ func (m *Module) String() string {
 	return strings.TrimSpace(name + " " + m.DebugID)
 }
 
-// Places returns where a store has the module's symbols, without an id the folders
-// with all of that name. The error is about a name or an id that is refused.
+// Places returns where a store has the module's symbols; without an id, all folders of that name.
+// The error is that of a name or an id that is refused.
 func (m *Module) Places() (places []store.Place, err error) {
 	var refused []error
 	for _, name := range m.Names() {
@@ -139,7 +138,7 @@ func (s *search) done(r *Resolver) (*Resolver, []Tried, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
 
-// open opens the symbol file at path, if it is there and the module's.
+// open opens the symbol file at path, if it exists and is the module's.
 func (s *search) open(path string) *Resolver {
 	if err := regular(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -176,7 +175,7 @@ func otherID(path, name, id string, m Module) error {
 	return fmt.Errorf("%s: %w", path, &OtherIDError{"it", name, id, m})
 }
 
-// regular refuses what is no file: a named pipe would block.
+// regular refuses anything but a regular file: a named pipe would block.
 func regular(path string) error {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {

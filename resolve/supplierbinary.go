@@ -36,10 +36,9 @@ func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 // Fetcher gets files that are not at hand. Its methods may be called by several
 // goroutines. Package remote has that of debuginfod servers.
 type Fetcher interface {
-	// Fetch returns the path of a file with this build-id: of one with debug
-	// information ("debuginfo"), or of the one that runs ("executable"). tried has a
-	// line for each place that was asked in vain. The error is fs.ErrNotExist where
-	// there is none.
+	// Fetch returns the path of a file with this build-id: the one with debug information
+	// ("debuginfo"), or the one that runs ("executable"). tried has a line for each place that does
+	// not have it. The error is fs.ErrNotExist if no place has it.
 	Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error)
 }
 
@@ -71,7 +70,7 @@ func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries,
 // themselves, too.
 type Binaries struct {
 	roots, debugDirs []string
-	onlyFiles        bool    // roots are no folders
+	onlyFiles        bool    // no root is a folder
 	fetcher          Fetcher // nil: nothing is fetched
 
 	mu    sync.Mutex
@@ -109,7 +108,7 @@ func (f *binaryFile) names() []string {
 // minutes.
 const maxFiles = 2_000_000
 
-// Symbols is Supplier's.
+// Symbols implements Supplier.
 func (b *Binaries) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
 	s := search{m: m}
 	if m.unknown() && !b.onlyFiles {
@@ -280,7 +279,7 @@ func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error)
 	return x, nil
 }
 
-// Names is Lister's: the names of the files with code.
+// Names implements Lister with the names of the files with code.
 func (b *Binaries) Names(ctx context.Context) (names []string) {
 	x, err := b.indexed(ctx, &search{})
 	if err != nil {
@@ -294,7 +293,7 @@ func (b *Binaries) Names(ctx context.Context) (names []string) {
 	return names
 }
 
-// noFolders are what Unix systems show as folders and is none.
+// noFolders are trees that Unix systems generate: they hold no files of a disk.
 var noFolders = []string{"/dev", "/proc", "/sys"}
 
 // list appends the files below root.
@@ -357,8 +356,8 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readBinary looks at a file; nil if it is no ELF file or has no id. What else
-// there is, is no fault of it.
+// readBinary reads a file's ids; nil if it is not an ELF file or has no id. Anything else wrong
+// with it is ignored.
 func readBinary(path string) *binaryFile {
 	if !beginsAsELF(path) {
 		return nil

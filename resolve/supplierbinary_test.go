@@ -202,7 +202,7 @@ func TestBinaryRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 	}
-	// What lies outside is not found by a path, though it is the module's.
+	// A file outside is not found by a path, though it is the module's.
 	inner := newBinaries(t, filepath.Dir(copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "inner", "a")))
 	for _, path := range []string{"../bin/prog", "/../bin/prog", path} {
 		if r, tried, err := inner.Symbols(context.Background(), Module{Path: path, BuildID: m.BuildID}); r != nil || err != nil {

@@ -31,8 +31,7 @@ func NewChain(suppliers ...Supplier) *Chain {
 	return &Chain{suppliers: suppliers, known: map[string]*answer{}}
 }
 
-// Symbols is Supplier's. Of several goroutines that ask for one module one does
-// the work.
+// Symbols implements Supplier. If several goroutines ask for one module, one does the work.
 func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
 	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
 	for {
@@ -52,7 +51,7 @@ func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, erro
 	}
 }
 
-// Names is Lister's.
+// Names implements Lister.
 func (c *Chain) Names(ctx context.Context) (names []string) {
 	for _, s := range c.suppliers {
 		if l, ok := s.(Lister); ok {

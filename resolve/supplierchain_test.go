@@ -69,8 +69,7 @@ func TestChainOrder(t *testing.T) {
 	}
 }
 
-// Each module is looked for once, also one that nobody has, and by several
-// goroutines at once.
+// Each module is looked for once, also one that is not found, and by several goroutines at once.
 func TestChainRemembers(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	var asked atomic.Int32

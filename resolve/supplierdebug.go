@@ -44,7 +44,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*e
 	return fetched, nil
 }
 
-// tryDebug notes where debug files were looked for in vain.
+// tryDebug notes where debug files were not found.
 func (s *search) tryDebug(tried []elfobj.Tried) {
 	for _, t := range tried {
 		kind := Absent
@@ -90,8 +90,7 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *elfo
 	return b.fetch(ctx, s, fetchDebug, link.ID)
 }
 
-// fetch has a file fetched by its build-id, and opens it; nil if no server has
-// it, or there is none to ask.
+// fetch fetches a file by its build-id, and opens it; nil if no server has it, or without servers.
 func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []byte) *elfobj.File {
 	if b.fetcher == nil || len(buildID) == 0 {
 		return nil

@@ -62,15 +62,15 @@ func (f *fileSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried,
 	return s.done(nil)
 }
 
-// Names is Lister's.
+// Names implements Lister.
 func (f *fileSupplier) Names(context.Context) []string { return []string{f.name} }
 
 // maxHead is how much of a symbol file may stand in front of its MODULE record,
 // with it.
 const maxHead = 64 << 10
 
-// FileModule returns name and id of a symbol file's MODULE record. The error of a file
-// that is none is a *NotSymbolsError.
+// FileModule returns name and id of a symbol file's MODULE record. The error is a *NotSymbolsError
+// if the file is not a symbol file.
 func FileModule(path string) (name, id string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func FileModule(path string) (name, id string, err error) {
 	return name, id, err
 }
 
-// NotSymbolsError is the error of text that is no symbol file.
+// NotSymbolsError is the error for text other than a symbol file.
 type NotSymbolsError struct{ Line string } // the first one, which may be long
 
 func (e *NotSymbolsError) Error() string {
@@ -191,7 +191,7 @@ func likeness(name string, known []store.Place) int {
 	return 0
 }
 
-// Names is Lister's: the names of the folders.
+// Names implements Lister with the names of the folders.
 func (f *folderSupplier) Names(context.Context) (names []string) {
 	entries, _ := os.ReadDir(f.dir)
 	for _, e := range entries {

@@ -324,7 +324,7 @@ func TestFolderOfOthers(t *testing.T) {
 			}
 			r, tried, err := s.Symbols(context.Background(), Module{DebugFile: name, DebugID: id})
 			if strings.HasPrefix(filepath.Base(file), "linux_inline.") {
-				// Breakpad's tests name this one: it is not where the layout has it.
+				// Breakpad's tests name this path, which is not the layout's.
 				if r != nil || err != nil || len(tried) != len(extensions) {
 					t.Errorf("%s: %v, %q, %v", file, r, tried, err)
 				}

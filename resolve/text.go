@@ -35,8 +35,8 @@ func openTextUpTo(f *os.File, name string, most int64) (*Index, text, []bin.Prob
 	return openTextFrom(f, f, name, most, 0)
 }
 
-// openTextFrom is openTextUpTo for a file whose bytes come through in. The index
-// has up to mostIndex bytes; 0 is no limit.
+// openTextFrom is openTextUpTo for a file whose bytes come through in. The index has up to
+// mostIndex bytes; 0 for no limit.
 func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex int64) (*Index, text, []bin.Problem, error) {
 	in, compression, err := symfmt.NewText(through)
 	if err != nil {

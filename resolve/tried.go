@@ -7,9 +7,9 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// Tried is a place in which a Supplier looked for a module's symbols in vain.
+// Tried is a place in which a Supplier did not find a module's symbols.
 type Tried struct {
-	Place string // path, URL, or what else was searched; "" where Why has it
+	Place string // path, URL, or what else was searched; "" where Why names it
 	Why   string
 	Kind  TriedKind
 }

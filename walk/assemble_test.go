@@ -15,8 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// assembler makes the dump of a process word by word, so that a test shows the
-// very stack that it is about:
+// assembler makes the dump of a process word by word, so that a test shows its very stack:
 //
 //	a := assemble(t, arch.X86, dump.Linux)
 //	a.module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\n")

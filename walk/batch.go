@@ -29,19 +29,18 @@ type Walked struct {
 	*Result
 	Verdict  *Verdict    // nil without Batch.Verify
 	Compared *Comparison // of Result with the walk by Batch.Other; nil without
-	Err      error       // of the dump; there is no Result
+	Err      error       // of the dump; Result is nil then
 
-	// Rendered is what Batch.Render wrote; nil if there is none, it failed, or it is
-	// longer than what can be kept until the dumps before this one are done.
+	// Rendered is what Batch.Render wrote; nil without Render, if it failed, or if it is longer
+	// than what can be kept until the dumps before this one are done.
 	Rendered []byte
 
 	close func() error
 }
 
-// Run walks dumps side by side and hands each one over, in the order of paths
-// and one at a time; it is closed when done returns. A dump that cannot be read
-// does not end the run: its Walked has the error. The error of Run is done's, or
-// the context's.
+// Run walks dumps concurrently and calls done with each, in the order of paths and one at a time;
+// it is closed when done returns. A dump that cannot be read does not end the run: its Walked has
+// the error. The error of Run is done's, or the context's.
 func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
 	workers := make([]*BatchWorker, par.Jobs(b.Jobs))
 	work := func(ctx context.Context, worker, i int) (*Walked, error) {

@@ -127,9 +127,9 @@ var breakpadDumps = []struct {
 	path   string
 	frames int
 }{
-	// Where the saved $rbp is 0 the chain of frame pointers ends with the frame
-	// that has it. Breakpad drops that frame and takes the first word of the stack
-	// in its place that looks like a return address.
+	// Where the saved $rbp is 0 the chain of frame pointers ends with that frame. Breakpad drops
+	// the frame and takes the first word of the stack in its place that looks like a return
+	// address.
 	{"breakpad/linux_divide_by_zero", 2},
 	{"breakpad/linux_inline", 1},
 	{"breakpad/linux_null_read_av", -1},
@@ -213,7 +213,7 @@ func breakpadRules(theirs, ours string) (string, string) {
 			ours += line
 		}
 	}
-	// A version of zeros is none.
+	// A version of zeros counts as missing.
 	theirs = strings.ReplaceAll(strings.ReplaceAll(theirs, "  0.0.0.0", "  ???"), "|0.0.0.0|", "||")
 	return theirs, ours
 }

@@ -166,7 +166,7 @@ func TestOracleBreakpadStore(t *testing.T) {
 			t.Errorf("%s: %d threads, gdb has %d", dump, len(stacks), len(truth))
 		}
 		for _, want := range truth {
-			// The thread of it is the one that has the most of its frames.
+			// The thread is that with the most of its frames.
 			best := want
 			for _, thread := range slices.Sorted(maps.Keys(stacks)) {
 				if l := lost(want, stacks[thread]); len(l) < len(best) {

@@ -103,9 +103,8 @@ func TestCallFormsComplete(t *testing.T) {
 	}
 }
 
-// callOracle is a binary, what its calls are for objdump, and how many
-// instructions that are none look like one to somebody who reads backwards: at
-// most so many in 100,000.
+// callOracle is a binary, what its calls are for objdump, and how many other instructions look like
+// a call when read backwards: at most so many in 100,000.
 type callOracle struct {
 	path, pkg string
 	a         *arch.Arch

@@ -23,8 +23,8 @@ func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinde
 	return &unwinder{Walker: w, machine: w.machine(a), ctx: context.Background(), d: d, result: &Result{Dump: d, Modules: make([]Symbols, 1)}, stack: &Stack{}}
 }
 
-// Code that the dump does not have is the binary's, wherever the module is and
-// whether the binary has section headers or not; a debug file has none.
+// Code that the dump lacks is the binary's, wherever the module is and whether the binary has
+// section headers or not; a debug file has no code.
 func TestCode(t *testing.T) {
 	path := testenv.Shared(t, "data", "arch", "x86", "prog")
 	data, err := os.ReadFile(path)

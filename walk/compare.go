@@ -70,7 +70,7 @@ func (c *CompareCounts) String() string {
 	return count(total, "frame", "frames") + ": " + strings.Join(list, ", ")
 }
 
-// Comparison is two walks of one dump side by side.
+// Comparison compares two walks of one dump.
 type Comparison struct {
 	Dump    string           `json:"dump"` // "" if it is not known
 	Differs bool             `json:"differs"`

@@ -113,7 +113,7 @@ func (d *OutlineReader) once(s string) string {
 	return s
 }
 
-// trustCalled is the trust with a name; NoTrust if there is none.
+// trustCalled is the trust with a name; NoTrust if no trust has it.
 func trustCalled(name string) Trust {
 	return Trust(max(0, slices.Index(trustNames[:], name)))
 }

@@ -158,7 +158,7 @@ func (m *matcher) wait(side *matchSide, o *Outline) error {
 	return nil
 }
 
-// size is about how many frames a walk takes the memory of.
+// size is the number of frames that take as much memory as a walk, about.
 func size(o *Outline) (n int) {
 	n = 16
 	for i := range o.Threads {

@@ -14,7 +14,7 @@ type cpu struct {
 	// symbols and rules are those of that address.
 	call uint64
 
-	// clean takes out of a program counter what is no part of the address.
+	// clean removes the bits of a program counter that do not belong to the address.
 	clean func(u *unwinder, pc uint64) uint64
 
 	align   uint64    // of instructions, in bytes

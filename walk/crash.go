@@ -67,9 +67,8 @@ type Instruction struct {
 // maxInstruction is the most bytes of an instruction.
 const maxInstruction = 15
 
-// Instruction decodes the instruction that a thread's topmost frame is at. It
-// is nil where the code is neither in the dump nor in a binary that is at hand,
-// where it is none, and for other CPUs.
+// Instruction decodes the instruction that a thread's topmost frame is at. It is nil if the code is
+// neither in the dump nor in a known binary, if it does not decode, and for other CPUs.
 func (r *Result) Instruction(thread int) *Instruction {
 	c := threadContext(r.Dump, thread)
 	if c == nil || c.Arch == nil || decoders[c.Arch] == nil {
@@ -87,7 +86,7 @@ func (r *Result) Instruction(thread int) *Instruction {
 	return in
 }
 
-// decoders decode an instruction; nil for bytes that are none.
+// decoders decode an instruction; nil for bytes that do not decode.
 var decoders = map[*arch.Arch]func(s *state, code []byte) *Instruction{
 	arch.X86:    func(s *state, code []byte) *Instruction { return decodeX86(s, code, 32) },
 	arch.X86_64: func(s *state, code []byte) *Instruction { return decodeX86(s, code, 64) },

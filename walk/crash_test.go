@@ -267,7 +267,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 			t.Errorf("%s: %q", dir, infos[0].CrashInconsistencies)
 		}
 		if filepath.Base(dir) == "nullcall" {
-			continue // there is no code where it crashed
+			continue // no code where it crashed
 		}
 		if strings.Join(sources, " ") == "dump binary" && len(infos[0].MemoryAccesses) == 1 && infos[0].MemoryAccesses[0].Address == *infos[0].Address {
 			found++

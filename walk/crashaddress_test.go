@@ -175,7 +175,7 @@ func TestGuardPage(t *testing.T) {
 	}
 }
 
-// The tag of an address of arm64 is none of the address of the crash.
+// The tag of an arm64 address does not belong to the address of the crash.
 func TestTaggedAddress(t *testing.T) {
 	d := crashed(t, arch.ARM64, dump.Linux, "401840b9", dump.Crash{Code: 11, Flags: 1, Address: 0x1018, HasAddress: true}, map[string]uint64{"x2": 0x5a00000000001000})
 	if got := crashDocument(t, d).CrashInfo.CrashInconsistencies; len(got) != 0 {

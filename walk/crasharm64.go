@@ -33,8 +33,8 @@ func decodeARM64(s *state, code []byte) *Instruction {
 	return a.in
 }
 
-// arm64Text is the instruction in GNU's syntax, "" if the disassembler does not
-// know it. The code may be anything, and the disassembler is another's.
+// arm64Text is the instruction in GNU's syntax, "" if the disassembler does not know it. The code
+// may be anything, and the disassembler is not ours: it may panic.
 func arm64Text(code []byte) (text string) {
 	defer func() {
 		if recover() != nil {

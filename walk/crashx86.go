@@ -26,7 +26,7 @@ func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	if name := endBranch(code); name != "" {
 		return &Instruction{Code: code[:4], Text: name, Known: true}
 	}
-	// The code may be anything, and the decoder is another's.
+	// The code may be anything, and the decoder is not ours: it may panic.
 	defer func() {
 		if recover() != nil {
 			in = nil

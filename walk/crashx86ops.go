@@ -57,8 +57,7 @@ func set(ops ...x86asm.Op) map[x86asm.Op]bool {
 var x86NoAccess = set(x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2,
 	x86asm.PREFETCHW, x86asm.INVLPG, x86asm.UD0, x86asm.UD1, x86asm.UD2)
 
-// x86Unlisted access more or other memory than their operands say, or memory of
-// the system's.
+// x86Unlisted access more or other memory than their operands say, or system structures.
 var x86Unlisted = set(x86asm.BOUND, x86asm.ENTER, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD,
 	x86asm.IRETQ, x86asm.LCALL, x86asm.LDS, x86asm.LES, x86asm.LFS, x86asm.LGS, x86asm.LJMP, x86asm.LRET, x86asm.LSS,
 	x86asm.MASKMOVDQU, x86asm.MASKMOVQ, x86asm.MONITOR, x86asm.POPA, x86asm.POPAD, x86asm.PUSHA, x86asm.PUSHAD, x86asm.RSM,

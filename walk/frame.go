@@ -47,7 +47,7 @@ const (
 	BySFrame                 // .sframe of the binary
 	BySignal                 // the layout of the system's signal frame
 	ByFramePointer           // the chain of frame pointers
-	ByReturn                 // the return address where a function that has just been entered has it
+	ByReturn                 // the return address of a function that has just been entered
 	ByScan                   // a word of the stack that looks like a return address
 )
 

@@ -25,16 +25,16 @@ type layout struct {
 	base cfi.Reg // reg
 }
 
-// Layouts by CPU; MIPS has none that a reader could follow, as its frame pointer
-// is at the low end of a frame of any size. Where there are several, those that
-// the compilers of the system use are tried, the likeliest first.
+// Layouts by CPU. MIPS has none that a reader could follow, as its frame pointer is at the low end
+// of a frame of any size. Where there are several, those that the compilers of the system use are
+// tried, the likeliest first.
 var (
 	layouts = map[*arch.Arch][]layout{
 		arch.X86:    {{reg: "$ebp", fp: 0, ra: 1, sp: 2}},
 		arch.X86_64: {{reg: "$rbp", fp: 0, ra: 1, sp: 2}},
 		arch.ARM64:  {{reg: "x29", fp: 0, ra: 1, sp: 2}},
-		// RISC-V ELF psABI, "frame pointer convention". Breakpad and rust-minidump
-		// read it as arm64's.
+		// RISC-V ELF psABI, "frame pointer convention". Breakpad and rust-minidump read it like
+		// arm64's.
 		arch.RISCV:   {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}},
 		arch.RISCV64: {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}},
 		arch.ARM: {
@@ -44,7 +44,7 @@ var (
 			{reg: "r7", fp: 0, ra: 1, sp: 2, often: true},                                      // Clang, Thumb
 		},
 	}
-	// darwinARM is iOS's.
+	// darwinARM is the layout on iOS.
 	darwinARM = []layout{{reg: "r7", fp: 0, ra: 1, sp: 2}}
 )
 
@@ -87,8 +87,8 @@ type record struct {
 	call   bool // pc looks like a return address
 }
 
-// byFramePointer takes the caller from the frame that the frame pointer points
-// to, as a function has it that keeps one by the CPU's convention.
+// byFramePointer takes the caller from the frame that the frame pointer points to, as the CPU's
+// convention defines it.
 func byFramePointer(u *unwinder, f *Frame) outcome {
 	if !u.may[ByFramePointer] {
 		return nothing

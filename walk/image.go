@@ -16,11 +16,10 @@ const maxImage = 4 << 20
 // imageHead is as much of a file as must have its program headers.
 const imageHead = 4096
 
-// imageOf returns the file of a module if all of it is in the dump's memory as it
-// is in the file, with the section headers, which are behind all else: that is
-// so of the vdso, which the kernel puts into processes as it is. It is nil
-// without, or if the file is another's by its build-id. It does not refer to
-// the dump.
+// imageOf returns the file of a module if all of it is in the dump's memory as it is in the file,
+// with the section headers, which come last. That holds for the vdso, which the kernel maps into
+// processes unchanged. It is nil otherwise, or if the build-id is another file's. It does not refer
+// to the dump.
 func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	lim := elfobj.DefaultLimits()
 	lim.Image = true

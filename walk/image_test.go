@@ -68,7 +68,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// An image that lacks a byte, or is another's by its build-id, is none.
+// An image that lacks a byte, or has another build-id, is not used.
 func TestNoImage(t *testing.T) {
 	d := openShared(t, "arch", "x86", "core")
 	m := d.Modules[vdsoOf(t, d)]

@@ -8,14 +8,13 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// DocCrash is why the process ended, and what the instruction would have done
-// at which it did. What is of the instruction is null where there is no code of
-// it, for other CPUs than x86, amd64 and arm64, and where the dump lacks a
-// register that it needs.
+// DocCrash is why the process ended, and what the instruction would have done at which it did.
+// Fields about the instruction are null if its code is missing, for other CPUs than x86, amd64 and
+// arm64, and if the dump lacks a register that it needs.
 type DocCrash struct {
 	Address         *string      `json:"address"` // null where the dump has none
 	AdjustedAddress *DocAdjusted `json:"adjusted_address"`
-	// Assertion is Microsoft's C library's, which has failed.
+	// Assertion is the failed assertion of Microsoft's C library.
 	Assertion *string `json:"assertion"`
 	// CrashInconsistencies are the findings that do not go together.
 	CrashInconsistencies []string `json:"crash_inconsistencies"`

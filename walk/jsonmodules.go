@@ -13,7 +13,7 @@ type DocModule struct {
 	EndAddr        string         `json:"end_addr"`
 	Filename       *string        `json:"filename"`
 	LoadedSymbols  bool           `json:"loaded_symbols"`
-	MissingSymbols bool           `json:"missing_symbols"` // they were looked for, and there are none
+	MissingSymbols bool           `json:"missing_symbols"` // they were looked for, and not found
 	SymbolURL      null           `json:"symbol_url"`
 	Symtool        DocModuleExtra `json:"symtool"`
 	Version        *string        `json:"version"`

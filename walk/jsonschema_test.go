@@ -125,8 +125,8 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	t.Logf("%d documents, %d frames", dumps, frames)
 }
 
-// A document that lacks a key, has another, or an address that is no text, is
-// not of the schema: the schema says something.
+// A document that lacks a key, has another, or has an address other than a text, does not match the
+// schema: the schema checks something.
 func TestSchemaRefuses(t *testing.T) {
 	schema := documentSchema(t)
 	for name, change := range map[string]func(doc map[string]any){

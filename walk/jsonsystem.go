@@ -99,8 +99,7 @@ func lsbRelease(d *dump.Dump) *DocLSB {
 	return doc
 }
 
-// microcode is the version of the first processor's microcode, as
-// /proc/cpuinfo has it.
+// microcode is the version of the first processor's microcode, from /proc/cpuinfo.
 func microcode(d *dump.Dump) *string {
 	for line := range bytes.Lines(copiedFile(d, "/proc/cpuinfo")) {
 		key, value, _ := strings.Cut(string(line), ":")

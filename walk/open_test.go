@@ -118,7 +118,7 @@ func TestFileShrinks(t *testing.T) {
 	}
 }
 
-// A panic that is no fault of the memory is a bug, and not hidden.
+// A panic other than a fault of the memory is a bug, and not hidden.
 func TestOtherPanics(t *testing.T) {
 	old := formats
 	defer func() {

@@ -236,7 +236,7 @@ func checkConversions(t *testing.T, r *Result, sources *Sources) {
 	}
 }
 
-// A library's other build is not taken for the one that crashed.
+// Another build of a library is not taken for the one that crashed.
 func TestStacksOtherBuild(t *testing.T) {
 	folder := testenv.Input(t, "crashes")
 	sources := binarySources(t, filepath.Join(folder, "stacks"), filepath.Join(folder, "old"))

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// cleaners are the CPUs whose return addresses have bits that are no part of
-// the address. x86 and x86-64, PowerPC and s390x have none.
+// cleaners are the CPUs whose return addresses have bits that do not belong to the address. x86 and
+// x86-64, PowerPC and s390x have none.
 var cleaners = map[*arch.Arch]func(*unwinder, uint64) uint64{
 	arch.ARM:     withoutISABit, // Thumb
 	arch.ARM64:   stripPAC,

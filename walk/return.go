@@ -117,10 +117,9 @@ func (u *unwinder) isLeafRecord(l *layout) bool {
 	return ok && u.isReturn(u.cpu.clean(u, pc))
 }
 
-// leafChain is the stack pointer of the caller of a function that calls no
-// other, on CPUs with back chains: where the function has a frame of its own,
-// the chain leads there, and the caller's frame has the function's own return
-// address or none. Where it has none, its stack pointer is its caller's.
+// leafChain is the stack pointer of the caller of a function that calls no other, on CPUs with back
+// chains. If the function has a frame of its own, the chain leads there, and the caller's frame may
+// have the function's own return address. Otherwise its stack pointer is its caller's.
 func (u *unwinder) leafChain(sp, pc uint64) uint64 {
 	words, ok := u.chainWords()
 	if !ok {

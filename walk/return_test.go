@@ -39,7 +39,7 @@ func TestLinkRegister(t *testing.T) {
 				case cpu == arch.ARM && c.name == "a function that calls none":
 					want = want[:1] // the register leads anywhere
 				case c.name == "not aligned" && (cpu == arch.MIPS || cpu == arch.MIPS64 || cpu == arch.RISCV || cpu == arch.RISCV64):
-					want = []string{want[0], called} // the bit is no part of the address
+					want = []string{want[0], called} // the bit does not belong to the address
 				}
 				a := process(t, cpu, dump.Linux)
 				s := a.words(junk, junk, junk, junk).regs(regs(c.pc, c.lr)...).walk(Config{})
@@ -64,8 +64,8 @@ func TestLeafRecord(t *testing.T) {
 	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
 }
 
-// arm64: a frame record that has the same return address as the link register is
-// the function's own; one that has another is its caller's.
+// arm64: a frame record with the same return address as the link register is the function's own;
+// one with another is its caller's.
 func TestLinkRegisterOrFramePointer(t *testing.T) {
 	a := process(t, arch.ARM64, dump.Linux)
 	a.mark("fp1").words("fp2", inG).mark("sp1").mark("fp2").words(0, inF).mark("sp2").word(junk)
@@ -126,7 +126,8 @@ func TestReturnOnStack(t *testing.T) {
 	}
 }
 
-// Code that was made at run time is no bad call: its frame pointer is used.
+// A frame in code that was made at run time is not taken for a call of a bad address: its frame
+// pointer is used.
 func TestReturnOfMappedCode(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).words(inG).mark("fp").words(0, inF).mark("sp1").word(junk)
 	a.dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}

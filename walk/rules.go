@@ -24,7 +24,7 @@ type rowKey struct {
 	rva symfmt.RVA
 }
 
-// cachedRow is the rules in force at an address, nil if there are none.
+// cachedRow is the rules in force at an address, nil without rules.
 type cachedRow struct {
 	row *cfi.Row
 	// link says that the return address is in the link register still.

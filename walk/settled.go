@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// settled is what is found out once, for all that ask. An attempt whose context
-// ends is nobody else's answer: whoever asks next makes another one.
+// settled holds a result that is computed once. An attempt whose context ends is not the answer for
+// others: the next caller makes another attempt.
 type settled[T any] struct {
-	mu    sync.Mutex // held by the one that finds out
+	mu    sync.Mutex // held by the goroutine that computes
 	found atomic.Pointer[T]
 }
 
-// get returns what find finds, which nobody may change, or something of it if ctx
-// ends; nothing if it has ended.
+// get returns the result of find, which the caller must not modify. If ctx ends meanwhile, the
+// result may be incomplete; if ctx has ended before, it is the zero value.
 func (s *settled[T]) get(ctx context.Context, find func(*T)) *T {
 	if v := s.found.Load(); v != nil {
 		return v
@@ -34,7 +34,7 @@ func (s *settled[T]) get(ctx context.Context, find func(*T)) *T {
 	return v
 }
 
-// known returns what was found, nothing if nobody has asked.
+// known returns the result, or the zero value if there is none yet.
 func (s *settled[T]) known() *T {
 	if v := s.found.Load(); v != nil {
 		return v

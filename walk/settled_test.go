@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// endingSupplier ends the context of the first question, as somebody does who waits
-// for a server no longer.
+// endingSupplier ends the context of the first question, as a caller does that no longer waits for
+// a server.
 type endingSupplier struct {
 	resolve.Supplier
 	mu    sync.Mutex
@@ -36,8 +36,8 @@ func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolv
 
 var errEnded = errors.New("not waited for")
 
-// A walk that was ended is nobody else's answer: the next walk with the same
-// Sources, and one that waits meanwhile, have the symbols and the binary's rules.
+// A walk that was ended does not answer for others: the next walk with the same Sources, and one
+// that waits meanwhile, have the symbols and the binary's rules.
 func TestEndedWalkIsForgotten(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
 	dir := t.TempDir()

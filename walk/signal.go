@@ -8,10 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// bySignalFrame reads the registers that the system saved before it called a
-// signal handler. It knows the frame by the code to which the handler returns;
-// where a dump does not have that, and nobody knows whose it is, by what is in
-// the frame.
+// bySignalFrame reads the registers that the system saved before it called a signal handler. It
+// knows the frame by the code to which the handler returns. If a dump lacks that code and its
+// function is not known, the contents of the frame decide.
 func bySignalFrame(u *unwinder, f *Frame) outcome {
 	if !u.may[BySignal] || !u.isLinux() {
 		return nothing
@@ -24,7 +23,7 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 		if l = u.guessFrame(f); l == nil {
 			return nothing
 		}
-		trust, u.frame.Inst = TrustCFIScan, u.frame.PC // nobody called it
+		trust, u.frame.Inst = TrustCFIScan, u.frame.PC // it was not called
 	default:
 		return nothing
 	}
@@ -73,11 +72,10 @@ func (u *unwinder) isHandlerReturn(f *Frame) bool {
 	return l != nil && pushed == 0
 }
 
-// signalFrameAt returns the layout of the frame that the code at an address ends
-// with a system call, nil if it is another's; pushed is how much higher the stack
-// pointer is there than where the code begins. The code decides, where the dump has
-// it. Else it is the name of the function; the binary is asked last, because it
-// has to be found.
+// signalFrameAt returns the layout of the frame that the code at an address ends with a system
+// call, or nil for other code; pushed is how much higher the stack pointer is there than where the
+// code begins. The code decides, if the dump has it, else the name of the function. The binary is
+// asked last, because it has to be found.
 func (u *unwinder) signalFrameAt(pc uint64) (l *signalFrame, pushed int) {
 	if last := &u.trampoline; last.pc != pc || !last.asked {
 		last.frame, last.pushed = u.findSignalFrame(pc)

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// signalCase is a signal frame word by word, as the kernel's headers have it,
-// which the tables of the walker are not made from.
+// signalCase is a signal frame word by word, from the kernel's headers, which the tables of the
+// walker are not made from.
 type signalCase struct {
 	name string
 	arch *arch.Arch
@@ -274,7 +274,7 @@ func TestInTrampoline(t *testing.T) {
 	}
 }
 
-// What is no signal frame is not taken for one.
+// Other frames are not taken for a signal frame.
 func TestNoSignalFrame(t *testing.T) {
 	c := &signalCases[0]
 	code := c.bytes(t)

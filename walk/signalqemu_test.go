@@ -91,7 +91,7 @@ func TestOracleSignals(t *testing.T) {
 			if e.stop {
 				bt = fmt.Sprint("bt ", e.gdb)
 			}
-			// gdb's complaints about the core are no matter.
+			// gdb's complaints about the core do not matter.
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			out, err := exec.CommandContext(ctx, gdb, "-nx", "-batch", "-ex", "set backtrace past-main on", "-ex", bt, program, core).Output()

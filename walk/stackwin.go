@@ -249,9 +249,9 @@ func (w *winStep) improve() {
 	}
 }
 
-// recoverEBP searches the area of saved registers for the caller's %ebp, from its
-// highest address on since functions save it early, if the one that was computed
-// does not point to the stack, or to a frame that the search has passed over.
+// recoverEBP searches the area of saved registers for the caller's %ebp, if the computed one does
+// not point to the stack, or points to a frame that the search has skipped. It begins at the
+// highest address, since functions save %ebp early.
 func (w *winStep) recoverEBP() {
 	ebp := w.get(w.regs.ebp)
 	passed := w.trust != TrustCFI && ebp <= w.raStart+w.offset

@@ -18,8 +18,8 @@ const winTraditional = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = 
 // That of functions without.
 const winNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
 
-// winFuncs are functions whose frames have no STACK WIN: main at 0x401000, outer
-// at 0x402000. What follows is the function that a test is about, at 0x403000.
+// winFuncs are functions whose frames have no STACK WIN: main at 0x401000, outer at 0x402000. The
+// function under test follows at 0x403000.
 const winFuncs = "FUNC 1000 100 0 main\nFUNC 2000 100 0 outer\nFUNC 3000 100 0 f\n"
 
 // winCase is a process of 32-bit Windows that has called f.
@@ -191,8 +191,7 @@ var winSearches = []winTest{
 		[]any{"$ebp", "ebp"}, "30000000 cfi win-program; $esp=esp1"},
 }
 
-// 40 words are searched, of the topmost frame 160, and the one that the search
-// begins at.
+// 40 words are searched, for the topmost frame 160, and the one that the search begins at.
 func TestWinSearchLimits(t *testing.T) {
 	for _, c := range []struct {
 		words int
@@ -209,7 +208,7 @@ func TestWinSearchLimits(t *testing.T) {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
 		}
 	}
-	// Behind a return address that is none the search begins at the next word.
+	// Behind a word that is not a return address the search begins at the next word.
 	for _, c := range []struct {
 		words int
 		found bool
@@ -242,7 +241,7 @@ func TestWinEnd(t *testing.T) {
 	a.want(a.walk(Config{}), EndZero, "403010 context context f")
 }
 
-// A caller below its callee is none, nor is one at the same place.
+// A caller below its callee is refused, and so is one at the same place.
 func TestWinStuck(t *testing.T) {
 	for _, below := range []string{"4", "0"} {
 		a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).words(0x401010, 0, 0)

@@ -21,7 +21,7 @@ type winRegs struct {
 	eip, esp, ebp, ebx, esi, edi cfi.Reg
 }
 
-// winRecord is the record around an address, nil if there is none.
+// winRecord is the record around an address, or nil.
 type winRecord struct {
 	win     *symfmt.StackWin
 	program *winProgram // nil for FPO
@@ -37,8 +37,8 @@ type winProgram struct {
 	raStart [2]cfi.Reg
 }
 
-// Variables that are set before a program runs. The difference between the last
-// two is known to nobody; Breakpad has the same in both.
+// Variables that are set before a program runs. The difference between the last two is not
+// documented; Breakpad sets both to the same.
 var (
 	winSizes   = [4]string{".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals"}
 	winRAStart = [2]string{".raSearchStart", ".raSearch"}

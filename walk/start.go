@@ -68,9 +68,9 @@ var results = map[*arch.Arch]string{
 	arch.PPC: "r3", arch.PPC64: "r3", arch.RISCV: "a0", arch.RISCV64: "a0", arch.S390X: "r2",
 }
 
-// isNewThread reports whether a thread was interrupted in a function that starts
-// threads, and is the new one: the system call has returned 0, and the function has
-// no rules there. On CPUs with the return address on the stack there is none.
+// isNewThread reports whether a thread was interrupted in a function that starts threads, and is
+// the new one: the system call has returned 0, and the function has no rules there. On CPUs with
+// the return address on the stack it is always false.
 func (u *unwinder) isNewThread() bool {
 	result, ok := u.in.Get(u.cpu.reg(results[u.cpu.arch]))
 	if !ok || result != 0 || u.hasRules() {
@@ -123,10 +123,9 @@ func entryOf(d *dump.Dump) uint64 {
 	return 0
 }
 
-// codeOf is the code of a function by its address: of 64-bit PowerPC with big-endian
-// numbers and the first ABI that is the address of a descriptor in .opd, which begins
-// with the code's. Without the memory there the code is not known: the second ABI,
-// which some systems have, has none.
+// codeOf is the code of a function by its address. For big-endian 64-bit PowerPC with the first ABI
+// that is the address of a descriptor in .opd, which begins with the code's. Without that memory
+// the code is not known: the second ABI, which some systems use, has no descriptors.
 func codeOf(d *dump.Dump, addr uint64) uint64 {
 	if d.Arch != arch.PPC64 || d.Memory.Order != binary.BigEndian {
 		return addr

@@ -50,7 +50,7 @@ func (s *Symbols) damaged(err error) {
 // goroutines.
 type Sources struct {
 	Symbols  resolve.Supplier  // of symbol files; may be nil
-	Binaries *resolve.Binaries // ELF files, whose debug information serves where there is no symbol file; may be nil
+	Binaries *resolve.Binaries // ELF files, whose debug information serves in place of a missing symbol file; may be nil
 
 	mu      sync.Mutex
 	modules map[string]*moduleState

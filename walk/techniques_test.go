@@ -121,8 +121,8 @@ func TestFramePointerOfRealStack(t *testing.T) {
 	t.Logf("%d frames", len(byRules.Frames))
 }
 
-// What looks like a frame pointer and is none is left, and so is what looks like
-// none and is one.
+// What looks like a frame pointer and is not is refused, and so is what is one and does not look
+// like it.
 func TestFramePointerIsChecked(t *testing.T) {
 	scanned := []string{"400120 context context f", "400250 scan scan g"}
 	followed := []string{"400120 context context f", "400250 frame_pointer frame-pointer g"}
@@ -178,8 +178,7 @@ func TestFramePointerIsChecked(t *testing.T) {
 	}
 }
 
-// What is no part of an address is taken out of return addresses, and of
-// nothing else.
+// Bits that do not belong to an address are removed from return addresses, and from nothing else.
 func TestCleanAddress(t *testing.T) {
 	const signed = 0x002a_5500_0000_0000 // bits of authentication, above 39 bits
 	for _, c := range []struct {

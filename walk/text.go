@@ -13,7 +13,7 @@ import (
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
-	Brief     bool // frames alone: of the thread that crashed or asked for the dump; of all if the result has it not
+	Brief     bool // frames alone: of the thread that crashed or asked for the dump; of all if there is no such thread
 
 	// Ends adds what Breakpad does not print: ids and names of threads, modules
 	// that are unloaded, notes, and why each walk ended.
@@ -138,7 +138,7 @@ func (p *textWriter) frame(s *viewStack, f *Frame, n int) int {
 		n++
 		if k+1 < len(f.Names) {
 			if p.o.Registers {
-				p.put(" \n") // it has none of its own
+				p.put(" \n") // no name of its own
 			}
 			p.put("    Found by: inline record\n")
 		}

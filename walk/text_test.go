@@ -104,7 +104,7 @@ func TestText(t *testing.T) {
 	g.Assert(t, "machine", []byte(machineOf(t, r)))
 }
 
-// A dump that somebody asked for, one that nobody did, and a failed check.
+// A dump that was asked for, one that was not, and a failed check.
 func TestTextWithoutCrash(t *testing.T) {
 	for name, c := range map[string]struct {
 		change        func(*dump.Dump)

@@ -5,9 +5,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxStackBytes is how many bytes of a frame are shown: a damaged stack pointer
-// may make it as large as all of the memory. In all there are no more than the
-// dump has, and moreStackBytes: threads may share a stack.
+// maxStackBytes is how many bytes of a frame are shown: a damaged stack pointer may make it as
+// large as all of the memory. The total is limited to the dump's memory and moreStackBytes: threads
+// may share a stack.
 const (
 	maxStackBytes  = 1 << 20
 	moreStackBytes = 1 << 20

@@ -51,7 +51,7 @@ type patternError struct {
 func (e *patternError) Error() string { return "bad pattern " + e.pattern + ": " + e.err.Error() }
 func (e *patternError) Unwrap() error { return e.err }
 
-// Counts are callers by how they were found. Topmost frames are none.
+// Counts are callers by how they were found. Topmost frames are not callers.
 type Counts struct {
 	Callers      int            `json:"callers"`
 	CFI          int            `json:"cfi"`           // TrustCFI
@@ -95,16 +95,15 @@ type Verdict struct {
 	CountedCFI  int `json:"counted_cfi"`
 	CountedScan int `json:"counted_scan"`
 
-	// Compared is how many pairs of rules for one step were compared, Calls how
-	// many return addresses follow a call, UnknownCalls of how many the code in
-	// front is not to be had.
+	// Compared is how many pairs of rules for one step were compared, Calls how many return
+	// addresses follow a call, UnknownCalls for how many the code in front is missing.
 	Compared     int `json:"compared"`
 	Calls        int `json:"calls"`
 	UnknownCalls int `json:"unknown_calls"`
 
 	Modules  []ModuleVerdict `json:"modules"`  // that stacks go through, by address
 	Findings []Finding       `json:"findings"` // errors first, then by kind, module and address; what follows from one is in it
-	Omitted  int             `json:"omitted"`  // findings beyond 10,000, or 5,000 that are no errors
+	Omitted  int             `json:"omitted"`  // findings beyond 10,000, or 5,000 below errors
 }
 
 // ModuleVerdict is what a module's symbols did.
@@ -117,7 +116,7 @@ type ModuleVerdict struct {
 
 	Symbols string   `json:"symbols"`         // "symbol-file", "binary", "missing", "other-id"
 	Path    string   `json:"path,omitempty"`  // of the symbols
-	Tried   []string `json:"tried,omitempty"` // where symbols were looked for in vain
+	Tried   []string `json:"tried,omitempty"` // where symbols were not found
 	Error   string   `json:"error,omitempty"` // symbols that could not be used
 
 	Frames    int    `json:"frame_count"`

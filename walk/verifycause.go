@@ -49,8 +49,8 @@ func (v *verifier) errorAt(f *Frame, kinds ...string) (int, bool) {
 	return 0, false
 }
 
-// explained reports whether an error at the frame, or at the one that led to it,
-// says already why the walk ended.
+// explained reports whether an error at the frame, or at the one that led to it, already says why
+// the walk ended.
 func (v *verifier) explained(s *Stack, f *Frame) bool {
 	if _, ok := v.errorAt(f, aboutRules...); ok {
 		return true
@@ -83,8 +83,8 @@ func (v *verifier) causeAt(f *Frame, x *Finding) *cause {
 // first counts.
 var aboutRules = []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}
 
-// group puts findings below the one that they follow from. A cause that is not a
-// finding, as guesses that were allowed are none, leaves what follows by itself.
+// group puts findings below the one that they follow from. If the cause is not a finding, such as a
+// guess that was allowed, what follows stays by itself.
 func (v *verifier) group() {
 	list := v.verdict.Findings
 	modules := map[int]int{}

@@ -100,8 +100,8 @@ func (v *verifier) bareHere(i int) (Blame, string) {
 	return BlameSymbols, "the symbol file has no rules here"
 }
 
-// wordsNear is how near to a return address of 0 there must be another one, for
-// the stack to go on: behind the end of a thread's stack may be another's.
+// wordsNear is how near to a return address of 0 there must be another one, for the stack to go on:
+// behind the end of a thread's stack may be another thread's.
 const wordsNear = 128
 
 // zero adds a finding about a return address of 0 that is not where the stack
@@ -141,8 +141,8 @@ var bottoms = map[string]bool{
 
 func isBottom(function string) bool { return starts[function] || bottoms[function] }
 
-// readsNothing reports whether a return address is a number of the rules, by which
-// they say that there is no caller.
+// readsNothing reports whether a return address is a number in the rules, by which they say that
+// there is no caller.
 func readsNothing(steps []ruleStep) bool {
 	return slices.ContainsFunc(steps, func(s ruleStep) bool {
 		if s.row == nil {

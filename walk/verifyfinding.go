@@ -37,7 +37,7 @@ const (
 	KindRulesDiffer  = "rules-differ"  // two sources give different callers
 	KindFramePointer = "frame-pointer" // rules and the function's frame pointer do
 	KindMissing      = "missing-symbols"
-	KindNoRules      = "no-rules"      // the symbol file has none where the binary has
+	KindNoRules      = "no-rules"      // the symbol file lacks rules that the binary has
 	KindRulesFail    = "rules-fail"    // rules that gave no caller
 	KindNoCall       = "no-call"       // a return address does not follow a call
 	KindNoContext    = "no-context"    // the dump has no registers of a thread
@@ -46,7 +46,7 @@ const (
 	KindScan         = "scan"          // more callers by scanning than allowed
 	KindShare        = "cfi-share"     // fewer callers by CFI than demanded
 	KindUnused       = "binary-used"   // a symbol file is missing, the binary serves
-	KindExtraRules   = "extra-rules"   // the symbol file has rules where the binary has none
+	KindExtraRules   = "extra-rules"   // the symbol file has rules that the binary lacks
 	KindSameEffect   = "rules-unequal" // rules differ, without an effect in this dump
 	KindNoFunction   = "no-function"   // symbols have no function at a frame's address
 )
@@ -65,7 +65,7 @@ type Finding struct {
 	Text     string   `json:"text"` // without the place
 	Count    int      `json:"count"`
 
-	Thread   uint32  `json:"thread_id,omitempty"` // 0 if it is about no thread
+	Thread   uint32  `json:"thread_id,omitempty"` // 0 if no thread is concerned
 	Frame    int     `json:"frame,omitempty"`     // number in the stack
 	PC       Address `json:"pc,omitempty"`        // Frame.Inst: of the instruction whose rules are meant
 	Module   string  `json:"module,omitempty"`
@@ -82,7 +82,7 @@ type Finding struct {
 	weight   int    // the heavier one of a kind goes first
 	late     bool   // no stack is lost there first: others say more
 	after    *cause // what the finding follows from; nil if from nothing
-	ofModule int    // 1 + the place in Dump.Modules whose symbols it is about; 0 without
+	ofModule int    // 1 + the place in Dump.Modules of the module whose symbols are concerned; 0 without
 }
 
 // Side is what one source makes of a step.
@@ -91,7 +91,7 @@ type Side struct {
 	Register string  `json:"register,omitempty"`
 	Rule     string  `json:"rule,omitempty"`  // of the register that differs, and .cfa's
 	Value    Address `json:"value,omitempty"` // of the register in the caller
-	Error    string  `json:"error,omitempty"` // why there is no value
+	Error    string  `json:"error,omitempty"` // why the value is missing
 	CFA      Address `json:"cfa,omitempty"`
 	PC       Address `json:"caller,omitempty"` // the caller's
 }
@@ -166,7 +166,7 @@ func (x *Finding) merge(y *Finding) {
 	x.Count, x.after = n, after
 }
 
-// isFull reports whether there is no room for a finding.
+// isFull reports whether no more findings fit.
 func (v *verifier) isFull(s Severity) bool {
 	limit := maxFindings
 	if s != SeverityError {

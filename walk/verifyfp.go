@@ -109,8 +109,8 @@ func x86Straight(op x86asm.Op) bool {
 	return false
 }
 
-// arm64Frame is the length of the instructions up to the one that sets x29 to
-// where x29 and x30 were stored; 0 if they are not there.
+// arm64Frame is the length of the instructions up to the one that sets x29 to where x29 and x30
+// were stored; 0 if they are missing.
 func arm64Frame(code []byte) int {
 	stored := -1
 	for i := 0; i+4 <= len(code); i += 4 {

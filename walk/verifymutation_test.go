@@ -80,7 +80,7 @@ func (b *cfiBlock) lines() (out []string) {
 	return out
 }
 
-// row is the rules in force at an address; nil if there are none.
+// row is the rules in force at an address; nil without rules.
 func (b *cfiBlock) row(t *testing.T, n *cfi.Names, rva uint64) *cfi.Row {
 	t.Helper()
 	if rva-b.start >= b.size {

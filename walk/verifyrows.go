@@ -13,7 +13,7 @@ import (
 type ruleStep struct {
 	by        Technique
 	row       *cfi.Row // nil: it has no rules there
-	err       error    // why there is no caller
+	err       error    // why the caller is not known
 	outermost bool
 	cfa       uint64
 	hasCFA    bool
@@ -23,7 +23,7 @@ type ruleStep struct {
 	noSP      bool      // it does not know the stack pointer
 }
 
-// isLast reports whether it says that there is no caller, in one way or another.
+// isLast reports whether the rule says, in one way or another, that the frame has no caller.
 func (s *ruleStep) isLast() bool { return s.outermost || s.err == nil && s.pc < firstPage }
 
 // sourceName is how findings name a source.

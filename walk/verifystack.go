@@ -143,7 +143,7 @@ func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleSte
 	m.Counts.add(next)
 	weak := next.Trust < TrustCFI
 	if weak && v.isClone(f, steps) && v.call(u, next.PC) != callNo {
-		return // nobody could do better
+		return // no source could do better
 	}
 	if weak {
 		v.guess(u, s, f, steps)
@@ -264,7 +264,7 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 	}
 }
 
-// culprit says who is to blame for a caller by the rules of a frame that is none.
+// culprit says who is to blame for a wrong caller by a frame's rules.
 func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
 	switch {
 	case v.after != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/walk/minidump"
 )
 
-// view is a result as Breakpad's outputs have it: the thread that crashed, or
-// asked for the dump, first, and without the one that wrote it.
+// view is a result in the order of Breakpad's outputs: the thread that crashed, or asked for the
+// dump, first, and without the one that wrote it.
 type view struct {
 	r      *Result
 	d      *dump.Dump
@@ -150,8 +150,8 @@ func cpuModel(d *dump.Dump) string {
 	return d.System.Model
 }
 
-// debugFile is a module's debug file as a minidump has it: without a name in its
-// record there is none, except of ELF files, whose record has no name.
+// debugFile is a module's debug file in the form of a minidump: "" without a name in its record,
+// except for ELF files, whose record has no name.
 func debugFile(m *dump.Module) string {
 	if len(m.BuildID) == 0 && m.DebugPath == "" {
 		return ""

@@ -208,7 +208,7 @@ func (u *unwinder) push(f *Frame) {
 		f.Inst -= u.cpu.call
 	}
 	if !f.Interrupted && u.isHandlerReturn(f) {
-		// Nobody called it: what is in front of it is another function.
+		// It was not called: what is in front of it is another function.
 		f.Handler, f.Inst = true, f.PC
 	}
 	u.in.Set(u.cpu.pc, f.PC)
@@ -268,7 +268,7 @@ type outcome uint8
 const (
 	nothing   outcome = iota // it does not apply, or gave no frame
 	found                    // u.next is the caller
-	outermost                // there is no caller
+	outermost                // the frame has no caller
 )
 
 // technique computes the caller's registers, in u.out, and its frame, of which

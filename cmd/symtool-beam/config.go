@@ -124,8 +124,8 @@ func (c *Config) techniques() (all []walk.Technique, err error) {
 	return all, nil
 }
 
-// batch returns how dumps are walked, with symbols that nobody has opened yet;
-// open opens symbol files.
+// batch returns the configuration of the walks, with symbols that are not opened yet. open opens
+// symbol files.
 func (c *Config) batch(open resolve.Opener) (*walk.Batch, error) {
 	techniques, err := c.techniques()
 	if err != nil {

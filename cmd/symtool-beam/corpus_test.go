@@ -64,9 +64,9 @@ func newOriginal(t testing.TB, file string) original {
 	return o
 }
 
-// makeCorpus writes n dumps into folders of dir: of ten, five are an original as it
-// is or converted, and one each is truncated, has bytes changed, has stacks changed, is
-// in gzip, is no dump.
+// makeCorpus writes n dumps into folders of dir: of ten, five are an original as it is or
+// converted, and one each is truncated, has bytes changed, has stacks changed, is in gzip, is not a
+// dump.
 func makeCorpus(t testing.TB, dir string, n int) {
 	t.Helper()
 	all := originals(t)

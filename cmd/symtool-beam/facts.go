@@ -60,7 +60,7 @@ func (t *Trusts) count(trust walk.Trust) {
 	case walk.TrustFramePtr:
 		t.FramePointer++
 	default:
-		t.Scan++ // there is no other that we give
+		t.Scan++ // no other value is given
 	}
 }
 
@@ -101,8 +101,8 @@ func (t *Totals) add(o Totals) {
 	t.Frames.add(o.Frames)
 }
 
-// text makes a text of a dump one that every runner's coders take: as in JSON, U+FFFD
-// stands for each byte that is no UTF-8.
+// text makes a text of a dump acceptable to every runner's coders: as in JSON, each byte that is
+// not UTF-8 becomes U+FFFD.
 func text(s string) string { return string([]rune(s)) }
 
 // countModules counts what a dump, the one at place at, says about modules.

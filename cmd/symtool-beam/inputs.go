@@ -36,9 +36,9 @@ func findInputs(ctx context.Context, operands, lists []string, stdin io.Reader) 
 	return slices.Compact(names), nil
 }
 
-// expand returns what an operand stands for: a folder for its files, and those in its
-// folders, without hidden ones; a pattern for what it matches; all else for itself,
-// even if it is not there: a worker may have it.
+// expand returns what an operand stands for: a folder for its files, and those in its folders,
+// without hidden ones; a pattern for what it matches; anything else for itself, even if it does not
+// exist here: a worker may have it.
 func expand(ctx context.Context, operand string) ([]string, error) {
 	if operand == "" {
 		return nil, fmt.Errorf("a DUMP is empty")

@@ -71,7 +71,7 @@ func command(t testing.TB, args ...string) []byte {
 func walkLines(t *testing.T, flags, dumps []string) []byte {
 	t.Helper()
 	if len(dumps) > 1 {
-		// With one dump, there is no response file to be afraid of.
+		// With one dump, no response file can be meant.
 		file := filepath.Join(t.TempDir(), "args")
 		var text strings.Builder
 		for _, d := range dumps {

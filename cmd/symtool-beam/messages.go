@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 )
 
-// quiet leaves out the messages of Beam that are no warnings.
+// quiet drops Beam's messages below warnings.
 func quiet(verbose bool) {
 	if verbose {
 		return
@@ -21,7 +21,7 @@ func quiet(verbose bool) {
 // warnings is a logger of what is a warning at least.
 type warnings struct{ log.Logger }
 
-// Log is Logger's.
+// Log implements Logger.
 func (w warnings) Log(ctx context.Context, severity log.Severity, depth int, text string) {
 	if severity >= log.SevWarn {
 		w.Logger.Log(ctx, severity, depth+1, text)

@@ -107,8 +107,8 @@ func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(M
 	})
 }
 
-// walkAll walks dumps side by side and hands them over in order, in the caller's
-// goroutine: what Beam gives a DoFn is for that one.
+// walkAll walks dumps concurrently and calls done with each in order, in the caller's goroutine: a
+// DoFn must use what Beam gives it in its own.
 func (s *shared) walkAll(ctx context.Context, names []string, done func(int, *walked) error) error {
 	open := make([]*walked, len(names))
 	closeOne := func(i int) error {
@@ -137,7 +137,7 @@ type countsFn struct{}
 // CreateAccumulator is of no dump.
 func (*countsFn) CreateAccumulator() Counts { return Counts{} }
 
-// AddInput adds a dump's.
+// AddInput adds the counts of a dump.
 func (*countsFn) AddInput(a, c Counts) Counts { a.add(c); return a }
 
 // MergeAccumulators adds two sums.
@@ -152,7 +152,7 @@ type totalsFn struct{}
 // CreateAccumulator is of no dump.
 func (*totalsFn) CreateAccumulator() Totals { return Totals{} }
 
-// AddInput adds a dump's.
+// AddInput adds the totals of a dump.
 func (*totalsFn) AddInput(a, t Totals) Totals { a.add(t); return a }
 
 // MergeAccumulators adds two sums.

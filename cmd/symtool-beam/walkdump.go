@@ -54,8 +54,8 @@ var walkOne = func(ctx context.Context, w *walk.BatchWorker, file, name string) 
 	return w.Walk(ctx, file, name)
 }
 
-// safely turns a panic of f into the dump's error. There is no context that could
-// end, and so no other error.
+// safely turns a panic of f into the dump's error. f has no context that could end, and so returns
+// no other error.
 func safely(name string, f func() (*walk.Walked, error)) (w *walk.Walked, panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {

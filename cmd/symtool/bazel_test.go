@@ -461,7 +461,7 @@ func (f *farmTest) incremental(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What nobody calls is not linked.
+	// A function without a caller is not linked.
 	changed := strings.NewReplacer("int main", "__attribute__((noipa)) static int more(int n) { return use(n) - 1; }\nint main", "{ return use(argc); }", "{ return more(argc); }")
 	writeIn(t, f.one.dir, "p03/app1.cc", changed.Replace(string(text)))
 	begin := time.Now()

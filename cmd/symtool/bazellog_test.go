@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// spawn is an action in Bazel's execution log, as --execution_log_json_file has it.
+// spawn is an action in Bazel's execution log, in the form of --execution_log_json_file.
 type spawn struct {
 	CommandArgs          []string
 	EnvironmentVariables []struct{ Name, Value string }
@@ -70,8 +70,8 @@ func paths(files []spawnFile) (names []string) {
 	return names
 }
 
-// bazelCwd is the folder that Bazel's compilers believe to work in: values of
-// --prefix-map have it, which are no folder that is read.
+// bazelCwd is the folder that Bazel's compilers take for their working directory. It appears in
+// values of --prefix-map, and no file is read from it.
 var bazelCwd = []string{"/proc/self/cwd/=", "/proc/self/cwd/./="}
 
 // audit returns what keeps an action from running elsewhere with the same result. want are the

@@ -58,8 +58,8 @@ func readAction(t *testing.T) *ciAction {
 	return action
 }
 
-// The hooks that pre-commit finds at the top are the one that symtool prints, but for
-// where symtool is from.
+// The hooks that pre-commit finds at the top are those that symtool prints, but for where symtool
+// is from.
 func TestHooksAreTheSame(t *testing.T) {
 	var hooks []ciHook
 	decodeYAML(t, readFile(t, ".pre-commit-hooks.yaml"), &hooks)

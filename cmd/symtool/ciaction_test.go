@@ -318,7 +318,7 @@ func sarifNames(t *testing.T, file string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// WriteSARIF takes a backslash for a slash, as Windows has it.
+		// WriteSARIF takes a backslash for a slash, as on Windows.
 		names[strings.TrimPrefix(name, "./")] = true
 	}
 	return slices.Sorted(maps.Keys(names))

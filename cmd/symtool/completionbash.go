@@ -106,7 +106,7 @@ func (c *manualCommand) bash(b *strings.Builder, app string) {
 	fmt.Fprintf(b, "        esac ;;\n")
 }
 
-// bash is what completes the value of a flag, "" if it has none.
+// bash is the completion of a flag's value, "" without a value.
 func (f *manualFlag) bash(app string) string {
 	switch f.Takes {
 	case takesAnything:

@@ -11,8 +11,8 @@ func readELFSymbols(ctx context.Context, c *converter, in *input, use func(*symb
 	return c.dumpPair(ctx, in.path, "", "", use)
 }
 
-// dumpPair dumps a binary, with the debug file if there is one. fileName is the
-// binary's name where its path does not have it.
+// dumpPair dumps a binary, with the debug file if given. fileName is the binary's name where its
+// path does not contain it.
 func (c *converter) dumpPair(ctx context.Context, path, debugFile, fileName string, use func(*symbols) error) error {
 	reader := &binaryReader{fileName: fileName, cfi: c.source, debugDirs: c.debugDirs, jobs: c.jobs, verbose: c.verbose, quiet: c.quiet, msgs: c.msgs}
 	return reader.read(ctx, path, debugFile, func(m *symfmt.Module, r *dumpResult, passed func()) error {

@@ -45,7 +45,7 @@ func (in *input) Close() {
 	in.close = nil
 }
 
-// open opens what is no regular file, of which the beginning must not be lost.
+// open opens a file that is not regular, whose beginning must not be lost.
 func (in *input) open(path string) error {
 	if path == "-" {
 		in.name, in.path, in.stream = standardInput, "", bufio.NewReader(os.Stdin)
@@ -68,8 +68,7 @@ func (in *input) open(path string) error {
 	return nil
 }
 
-// detect finds the format: the one that was named, else that of the contents, else
-// that of the name.
+// detect finds the format: by --from, else by the contents, else by the name.
 func (in *input) detect(from string) error {
 	if from != "" {
 		in.format = formatNamed(from)
@@ -206,8 +205,7 @@ func onlyFor(flag string) (read, write []string) {
 	return read, write
 }
 
-// fileHead is the beginning of a regular file; of others there is none, for
-// reading would take it away.
+// fileHead is the beginning of a regular file, nil for others: reading would consume it.
 func fileHead(path string) ([]byte, error) {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return nil, err

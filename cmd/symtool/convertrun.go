@@ -295,7 +295,7 @@ func (c *converter) strictly(lost []bin.Problem) error {
 	return c.strictStatus(statusFindings)
 }
 
-// strictStatus ends the work with --strict, with a status that is none of success.
+// strictStatus ends the work with --strict, with a status other than success.
 func (c *converter) strictStatus(status int) error {
 	if !c.strict || status == statusOK {
 		return nil

@@ -125,7 +125,7 @@ func readSFrameSymbols(_ context.Context, c *converter, in *input, use func(*sym
 	return use(&symbols{module: m, problems: append(section.Problems, problems...)})
 }
 
-// noID is the id of a module that has none.
+// noID is the id of a module without an id.
 const noID = "000000000000000000000000000000000"
 
 // framesOf takes the STACK CFI of symbols. Its addresses count from the load base of

@@ -155,8 +155,8 @@ func (it *stored) look() error {
 	return nil
 }
 
-// pair gives executables without debug information the files that have it, which are
-// not dumped by themselves then.
+// pair gives executables without debug information their debug files, which are not dumped by
+// themselves then.
 func pair(items []*stored) (left []*stored) {
 	debug := map[string]*stored{}
 	for _, it := range items {
@@ -313,8 +313,7 @@ func (c *converter) place(name string, f *store.File, write func(io.Writer) erro
 	return nil
 }
 
-// otherContents is the error that a file of a store is another than the one that is
-// to go there.
+// otherContents is the error for a file in a store whose contents differ from those to be written.
 func otherContents(path, name string) error {
 	return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
 }

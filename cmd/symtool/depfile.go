@@ -81,8 +81,8 @@ func (r *dumpResult) limits() elfobj.Limits {
 	return l
 }
 
-// writeDepfile writes the depfile, if one is wanted and there is something that
-// depends: where an input was lost altogether there is none.
+// writeDepfile writes the depfile, if one is wanted and the output depends on something: if an
+// input was lost altogether, none is written.
 func (d *dumper) writeDepfile() error {
 	if d.depfile == nil || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
 		return nil

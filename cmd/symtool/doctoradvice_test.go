@@ -61,7 +61,7 @@ func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	}
 }
 
-// Of what Go's linker made, the flags of C compilers are no advice.
+// Flags of C compilers are not suggested for what Go's linker made.
 func TestDoctorAdvisesGo(t *testing.T) {
 	testenv.Oracle(t)
 	goTool := testenv.Tool(t, "go")

@@ -12,8 +12,8 @@ import (
 // dpkgLists is where dpkg keeps the list of files of each package.
 const dpkgLists = "/var/lib/dpkg/info"
 
-// debianPackage is the package that a file of this machine belongs to, as dpkg -S
-// finds it; "" if there is none, or no dpkg.
+// debianPackage is the package that a file of this machine belongs to, as dpkg -S finds it; "" if
+// no package has it, or without dpkg.
 func (d *doctor) debianPackage(file string) string {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -51,9 +51,8 @@ func listHas(list string, paths []string) bool {
 
 var soname = regexp.MustCompile(`^(lib[A-Za-z0-9_+.-]*?)\.so\.([0-9]+)(\.[0-9.]+)?$`)
 
-// sonamePackage is the name that Debian gives the package of a library, from the name
-// of its file (Debian Policy, 8.1); "" for what is no library. A package may be named
-// otherwise.
+// sonamePackage is the name that Debian gives the package of a library, from the name of its file
+// (Debian Policy, 8.1); "" if the file is not a library. A package may be named otherwise.
 func sonamePackage(file string) string {
 	m := soname.FindStringSubmatch(filepath.Base(file))
 	if m == nil {

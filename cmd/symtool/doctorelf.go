@@ -15,7 +15,7 @@ type binaryDiagnosis struct {
 	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
 	Units     *dwarf2sym.Units    `json:"units"`                  // of the file that has them
 	Read      []string            `json:"read,omitempty"`         // beside the two: the supplementary file, packages, .dwo files
-	Tried     []string            `json:"tried,omitempty"`        // for debug information, in vain
+	Tried     []string            `json:"tried,omitempty"`        // for debug information, without success
 	FileName  string              `json:"file_name,omitempty"`    // the file's name, if dump names the module by DT_SONAME, which is another
 	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which does not have DT_SONAME
 	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write

@@ -15,7 +15,7 @@ import (
 
 // symbolDiagnosis is what symbols are, and what they are good for.
 type symbolDiagnosis struct {
-	Module   *moduleSummary `json:"module,omitempty"` // without a MODULE record there is none
+	Module   *moduleSummary `json:"module,omitempty"` // nil without a MODULE record
 	Errors   int            `json:"errors"`           // findings of lint, by severity
 	Warnings int            `json:"warnings"`
 	*lint.Coverage

@@ -76,8 +76,8 @@ func (r *dumpResult) fail(err error) {
 	}
 }
 
-// inputError gives err the name of the file, unless it has it. An input error stays as it
-// is: it may be about another file.
+// inputError gives err the name of the file, unless it has one. An input error stays as it is: it
+// may name another file.
 func inputError(file string, err error) error {
 	if known, ok := err.(*statusError); ok {
 		return known
@@ -307,7 +307,7 @@ func (d *dumper) search(r *dumpResult) elfobj.Limits {
 	return l
 }
 
-// findDebug finds the separate debug file here, or has it fetched.
+// findDebug finds the separate debug file here, or fetches it.
 func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.File) *elfobj.File {
 	if binary.HasDWARF() {
 		return nil
@@ -336,8 +336,8 @@ func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	return fetched
 }
 
-// findSupplement finds the supplementary file of the debug information, if it has one, or has it
-// fetched. If it is missing, that is reported with what is lost.
+// findSupplement finds or fetches the supplementary file of the debug information, if it has one.
+// If it is missing, that is reported with what is lost.
 func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debug *elfobj.File) *elfobj.File {
 	if debug != nil && debug.HasDWARF() {
 		binary = debug

@@ -10,7 +10,7 @@ import (
 
 // binaryReader dumps binaries for commands that take symbol files too.
 type binaryReader struct {
-	fileName  string // "" for the one in its path
+	fileName  string // "" for the name in its path
 	cfi       dwarf2sym.CFISource
 	debugDirs []string
 	jobs      int

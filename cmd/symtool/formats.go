@@ -149,7 +149,7 @@ type unwinding struct {
 
 	damage []bin.Problem // of the input
 	lost   []bin.Problem // what SFrame has no form for
-	left   []symfmt.Loss // records that are no unwind information
+	left   []symfmt.Loss // records other than unwind information
 }
 
 // isSymbolFile knows Breakpad's text.
@@ -157,8 +157,8 @@ func isSymbolFile(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("MODULE "))
 }
 
-// convertible is the format of a file that is no symbol file, but in another format of
-// symbols, or a core; nil if it is none that is known by its content.
+// convertible is the format of a file in another format of symbols than Breakpad's, or of a core;
+// nil if its content matches none.
 func convertible(path string) *format {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return nil

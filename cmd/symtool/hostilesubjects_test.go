@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A hostileSubject is a kind of files that are damaged. In the commands IN is the damaged
-// file, WHOLE the one that it was, and FILES the folder with all that are whole.
+// A hostileSubject is a kind of files that are damaged. In the commands IN is the damaged file,
+// WHOLE the original, and FILES the folder with all originals.
 type hostileSubject struct {
 	name     string
 	files    []string
@@ -66,7 +66,7 @@ var hostileSubjects = []hostileSubject{
 	{"baselines", []string{"gcc.baseline"}, []string{"lint --baseline IN FILES/gcc.sym"}},
 }
 
-// hostileMade are the commands that make files, in a folder that has golden/input's.
+// hostileMade are the commands that make files, in a folder with the files of golden/input.
 var hostileMade = []string{
 	"dump -o gcc.sym gcc-dwarf5.elf", "dump -o rust.sym rust-v0.elf", "dump -o i686.sym cpu-i686.elf",
 	"convert --gzip -o gcc.sym.gz gcc.sym", "convert --zstd -o gcc.sym.zst gcc.sym", "convert -o gcc.sframe gcc.sym",

@@ -102,7 +102,7 @@ func (in *inspector) run(ctx context.Context, out output, files []string) error 
 	return nil
 }
 
-// openedDump is a dump with what to call when it is no longer needed.
+// openedDump is a dump with the function that closes it.
 type openedDump struct {
 	*dump.Dump
 	close func() error
@@ -271,8 +271,8 @@ func params(list []uint64) string {
 	return fmt.Sprintf(", parameters %#x", list)
 }
 
-// maxFileName is the length, in bytes, of a name without folders, from which on
-// it is no name of a file: a thousand threads may be in that module.
+// maxFileName is the length, in bytes, of a name without folders, from which on it cannot be the
+// name of a file: a thousand threads may be in that module.
 const maxFileName = 255
 
 // place is an address as a place in a module, or as it is.

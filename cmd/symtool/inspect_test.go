@@ -74,7 +74,7 @@ func checkPrintable(t *testing.T, name string, text []byte) {
 	}
 }
 
-// What gcore writes of a process that lives on is no crash.
+// A core that gcore wrote of a running process is not a crash.
 func TestInspectStopped(t *testing.T) {
 	for _, c := range []struct {
 		signal uint32

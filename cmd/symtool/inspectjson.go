@@ -22,7 +22,7 @@ type inspectDocument struct {
 // inspectedDump is a dump. Addresses are texts: "0x" and all digits of the CPU.
 type inspectedDump struct {
 	File        string              `json:"file"`
-	Error       string              `json:"error,omitempty"` // nothing could be read: there are no other fields
+	Error       string              `json:"error,omitempty"` // the file could not be read: the other fields are missing
 	Format      string              `json:"format,omitempty"`
 	Time        string              `json:"time,omitempty"` // RFC 3339
 	PID         *uint32             `json:"pid,omitempty"`

@@ -55,8 +55,7 @@ func (l *linter) configure(c *cli.Context) error {
 	return nil
 }
 
-// readLintFile reads a flag's file, a configuration or a baseline; without a name
-// there is none.
+// readLintFile reads a flag's file, a configuration or a baseline; nil without a name.
 func readLintFile[T any](c *cli.Context, flag string, read func(string, io.Reader) (*T, error)) (*T, error) {
 	name := c.String(flag)
 	if name == "" {

@@ -49,7 +49,7 @@ func (f *manualFlag) head() string {
 type valueKind uint8
 
 const (
-	takesNothing valueKind = iota // there is no value
+	takesNothing valueKind = iota // the flag has no value
 	takesAnything
 	takesFile
 	takesFolder

@@ -29,7 +29,7 @@ func (m *messages) printf(format string, args ...any) {
 	_, _ = io.WriteString(m, printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// warnf is printf for what is no error.
+// warnf is printf for messages that are not errors.
 func (m *messages) warnf(format string, args ...any) {
 	if m.level >= logWarn {
 		m.printf(format, args...)

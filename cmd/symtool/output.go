@@ -29,8 +29,8 @@ type output interface {
 // outputBuffer is the size of the writes to the system, in bytes.
 const outputBuffer = 256 << 10
 
-// outputError gives err, unless it is nil, the output's name and status 4. That the
-// reader of standard output has gone away is no error: it has what it wants.
+// outputError gives err, unless it is nil, the output's name and status 4. A reader of standard
+// output that has gone away is not an error: it has what it wants.
 func outputError(name string, err error) error {
 	if err == nil || errors.Is(err, errReaderGone) {
 		return nil
@@ -46,13 +46,13 @@ func outputError(name string, err error) error {
 	return &statusError{statusOutput, fmt.Errorf("%s: %w", name, err)}
 }
 
-// errReaderGone says that standard output is a pipe that nobody reads any more.
+// errReaderGone says that standard output is a pipe without a reader.
 var errReaderGone = errors.New("the reader of standard output is gone")
 
 // stdout is standard output.
 type stdout struct {
 	*bufio.Writer
-	terminal *terminalWriter // nil if it is none
+	terminal *terminalWriter // nil if it is not a terminal
 }
 
 func newStdout(w io.Writer) *stdout {

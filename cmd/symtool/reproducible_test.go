@@ -28,11 +28,11 @@ const (
 	byNobody   mapping = "nobody"
 )
 
-// The same program, built at two places that the compiler maps away, or that
-// --prefix-map does, has symbol files of the same bytes: plain, compressed, in a store,
-// from a separate debug file and from .dwo files; in other time zones and languages,
-// with other umasks, by any number of threads, and when it is another day. Where nobody
-// maps the places, they are seen: each file that has names of sources differs.
+// The same program, built at two places that the compiler maps away, or that --prefix-map does, has
+// symbol files of the same bytes: plain, compressed, in a store, from a separate debug file and
+// from .dwo files; in other time zones and languages, with other umasks, by any number of threads,
+// and on another day. If nothing maps the places, they are seen: each file that has names of
+// sources differs.
 func TestOracleReproducible(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"gcc", "clang-22", "objcopy"} {
@@ -64,8 +64,8 @@ func TestOracleReproducible(t *testing.T) {
 	}
 }
 
-// compareBuilds compares the files of two builds: they are the same, or, if nobody maps
-// the places, all but the depfiles differ.
+// compareBuilds compares the files of two builds: they are the same, or, if nothing maps the
+// places, all but the depfiles differ.
 func compareBuilds(t *testing.T, want, got map[string][]byte, who mapping) {
 	t.Helper()
 	if len(want) != 6 || len(got) != len(want) {

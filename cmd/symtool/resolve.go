@@ -233,7 +233,7 @@ type answer struct {
 	question
 	rva   uint64 // from the start of the module
 	base  uint64 // of the linker's addresses, if addr is one of them
-	file  string // with the symbols; "" if there are none
+	file  string // with the symbols; "" without
 	found bool
 	at    resolve.Location
 

@@ -140,7 +140,7 @@ func (f *logFilter) replace(dst, text []byte, from, cut int) (_ []byte, end int)
 	return append(dst, text[from:end]...), end
 }
 
-// place is one in a text; name is "" if it is none.
+// place is one in a text; name is "" if there is no place.
 type place struct {
 	start, end int // what is replaced, or end behind what was looked at
 	name       string
@@ -254,8 +254,8 @@ func buildID(text []byte) string {
 	return strings.ToLower(string(digits[:n]))
 }
 
-// nameBefore returns the name at the end of text, with the folders in front of it,
-// and where it starts; "" if there is none.
+// nameBefore returns the name at the end of text, with the folders in front of it, and where it
+// starts; "" without a name.
 func (f *logFilter) nameBefore(text []byte) (start int, name string) {
 	text, cut := tail(text, longestName+1)
 	for _, odd := range f.oddNames() {
@@ -299,7 +299,7 @@ func tail(text []byte, most int) ([]byte, int) {
 	return text[cut:], cut
 }
 
-// oddNames lists the names that are no run of bytes of names.
+// oddNames lists the names that have bytes other than isNameByte's.
 func (f *logFilter) oddNames() []string {
 	if f.listed || f.names == nil {
 		return f.odd

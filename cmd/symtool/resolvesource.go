@@ -70,7 +70,7 @@ type symbolSources struct {
 	index    bool
 	indexDir string
 	verbose  bool
-	any      bool // names come from a log: most are of no module, which is no fault
+	any      bool // names come from a log: most are not of a module, which is not an error
 	msgs     *messages
 
 	known  map[moduleName]*resolve.Resolver // nil for what was not found

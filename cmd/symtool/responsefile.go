@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// maxResponseFiles is how many @FILEs a call may have, with those in them: it
-	// ends one that names itself. The number is libiberty's.
+	// maxResponseFiles is how many @FILEs a call may have, with those in them: it ends one that
+	// names itself. The number is libiberty's.
 	maxResponseFiles = 2000
 	// maxResponseSize bounds one of them, in bytes.
 	maxResponseSize = 64 << 20
 )
 
-// expandArgs replaces each argument @FILE by the arguments that are in FILE, with
-// those that begin with @ replaced in their turn, as GNU programs do. Where there
-// is no such file the argument stays as it is. The program's name is not looked at.
+// expandArgs replaces each argument @FILE by the arguments that are in FILE, with those that begin
+// with @ replaced in their turn, as GNU programs do. If FILE does not exist the argument stays as
+// it is. The program's name is not expanded.
 func expandArgs(args []string) ([]string, error) {
 	if len(args) == 0 {
 		return args, nil
@@ -51,7 +51,8 @@ func expandArgs(args []string) ([]string, error) {
 	return out, nil
 }
 
-// responseFile returns the text of an argument's file; ok is false if it is none.
+// responseFile returns the text of an argument's file; ok is false if the argument does not name
+// one.
 func responseFile(arg string) (text string, ok bool, err error) {
 	if len(arg) < 2 || arg[0] != '@' {
 		return "", false, nil
@@ -78,7 +79,7 @@ func responseFile(arg string) (text string, ok bool, err error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 
-// pathless drops the path of an error: the message has it.
+// pathless drops the path of an error, where the message has it already.
 func pathless(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {

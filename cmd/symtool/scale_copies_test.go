@@ -102,9 +102,9 @@ func (l *link) readCopies(t *testing.T, path string) copyRecords {
 	}
 }
 
-// compareCopies compares each copy in the large file with the one of a small
-// program that has each seed twice: the first with the first, which alone has
-// what linkers keep once, all others with the second.
+// compareCopies compares each copy in the large file with a copy in a small program that has each
+// seed twice: the first with the first, which alone has what linkers keep once, all others with the
+// second.
 func compareCopies(t *testing.T, large, small *link, largeText, smallText string) {
 	got, want := large.readCopies(t, largeText), small.readCopies(t, smallText)
 	copies, records, wrong := 0, 0, 0

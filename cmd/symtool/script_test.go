@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"symtool": main, "unread": unread})
 }
 
-// unread runs a command whose standard output is a pipe that nobody reads any more.
+// unread runs a command whose standard output is a pipe without a reader.
 func unread() {
 	r, w, err := os.Pipe()
 	if err == nil {

@@ -198,9 +198,8 @@ func (r *serveRun) run(ctx context.Context) error {
 	return r.serve(ctx, h, s, conns.listen(l))
 }
 
-// connectionsPer is how many connections may be open for each request that may be
-// answered: most wait for their next one. Of more, the one that has waited longest is
-// closed.
+// connectionsPer is how many connections may be open for each request that may be answered: most
+// wait for their next one. Beyond that, the connection that has waited longest is closed.
 const connectionsPer = 4
 
 // printURL prints where the server is: to standard output, unless that is the log.

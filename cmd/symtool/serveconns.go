@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// connections limits how many connections are open. Where another one would be too
-// many, the one is closed that has waited longest without a request that is being
-// answered: connections that send nothing, or a request byte by byte, keep nobody out.
+// connections limits how many connections are open. A new one beyond the limit closes the one that
+// has waited longest without a request that is being answered. Connections that send nothing, or a
+// request byte by byte, thus cannot lock others out.
 type connections struct {
 	limit int
 

@@ -57,7 +57,7 @@ func TestServeReopensLogs(t *testing.T) {
 		testenv.Until(t, "new logs", func() bool { return exists(log) && exists(missing) })
 		ask()
 	}
-	// Where there can be no new file, the old one goes on.
+	// If a new file cannot be made, the old one goes on.
 	if err := os.Rename(log, log+".3"); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,7 @@ func dialAll(t *testing.T, s *served, n int, head string) (all []net.Conn) {
 	return all
 }
 
-// Connections that send nothing, or half a request, keep nobody out, with TLS as
-// without.
+// Connections that send nothing, or half a request, do not lock others out, with TLS as without.
 func TestServeSilentConnections(t *testing.T) {
 	store := serveStore(t)
 	cert, key, roots := certificate(t, t.TempDir())
@@ -63,7 +62,7 @@ func TestServeSilentConnections(t *testing.T) {
 	}
 }
 
-// A connection whose request is being answered is never the one that is closed.
+// A connection whose request is being answered is never closed.
 func TestServeKeepsBusyConnections(t *testing.T) {
 	s := startServe(t, "--max-requests", "4", bigStore(t))
 	c := slowFile(t, s)
@@ -125,8 +124,8 @@ func TestServeExpectContinue(t *testing.T) {
 	}
 }
 
-// A server of symbols is no way to ask others: URLs in the environment and in requests
-// lead nowhere.
+// A server of symbols does not forward requests: URLs in the environment and in requests lead
+// nowhere.
 func TestServeAsksNobody(t *testing.T) {
 	asked := make(chan string, 100)
 	other := testenv.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))

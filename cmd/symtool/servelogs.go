@@ -138,7 +138,7 @@ func (r *serveRun) openMissing() (*logFile, error) {
 	return f, nil
 }
 
-// failedLog reports that a log cannot be written: that is no reason not to serve.
+// failedLog reports that a log cannot be written. The server goes on.
 func (r *serveRun) failedLog(name string, err error) { r.log(outputError(name, err).Error()) }
 
 // accessLog writes a line of JSON for each request.

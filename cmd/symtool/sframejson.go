@@ -9,10 +9,9 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// sframeHead is how the document of sframe --format json begins. Behind it is
-// section as sframe.Section.WriteJSON has it, or lookups, a list as of
-// WriteJSONAt, check, and compare_cfi as symsframe.Comparison.WriteJSON has it.
-// The README documents the fields.
+// sframeHead is the beginning of the document of sframe --format json. After it comes section as
+// sframe.Section.WriteJSON writes it, or lookups, a list as of WriteJSONAt, check, and compare_cfi
+// as symsframe.Comparison.WriteJSON writes it. The README documents the fields.
 type sframeHead struct {
 	Schema    int    `json:"schema"` // as summarySchema
 	Generator string `json:"generator"`

@@ -71,8 +71,7 @@ func atHangup(do func()) (stop func()) {
 	}
 }
 
-// signalStatus is the exit status after ctx has ended: 128 and the signal's
-// number, as shells have it.
+// signalStatus is the exit status after ctx has ended: 128 and the signal's number, as in shells.
 func signalStatus(ctx context.Context) int {
 	var s signalError
 	if errors.As(context.Cause(ctx), &s) {

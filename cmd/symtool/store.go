@@ -287,7 +287,7 @@ func storeOptions(noSync bool) store.Options {
 	}}
 }
 
-// createStore opens a store, and makes it if there is none.
+// createStore opens a store, and makes it if it does not exist.
 func createStore(dir string, noSync bool) (*store.Store, error) {
 	s, err := store.Create(dir, storeOptions(noSync))
 	return s, outputError(dir, err)

@@ -22,7 +22,7 @@ import (
 
 // addedFile is what became of a file.
 type addedFile struct {
-	addition *store.Addition // nil if it has none
+	addition *store.Addition // nil on an error
 	err      error
 }
 

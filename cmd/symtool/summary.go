@@ -45,7 +45,7 @@ type fileSummary struct {
 	CFICheck  *cfiCheck        `json:"cfi_check,omitempty"` // with --check-cfi
 	Mapped    []mappedSummary  `json:"mapped,omitempty"`    // files whose digests are in names
 	Notes     []string         `json:"notes,omitempty"`
-	Looked    []string         `json:"looked,omitempty"` // for debug information, in vain
+	Looked    []string         `json:"looked,omitempty"` // for debug information, without success
 	Problems  []problemSummary `json:"problems,omitempty"`
 
 	lines   []string // Problems as text
@@ -53,13 +53,13 @@ type fileSummary struct {
 	tried   []string // as elfobj.FindDebug lists them
 	others  []string // as dwarf2sym.Report.Others
 
-	fileName    string // as dwarf2sym.Report has it
+	fileName    string // as in dwarf2sym.Report
 	nameGuessed bool
 }
 
 // mappedSummary is a source file that was read for its digest.
 type mappedSummary struct {
-	Path   string `json:"path"` // as the debug information has it
+	Path   string `json:"path"` // as in the debug information
 	Name   string `json:"name"` // of the FILE record
 	File   string `json:"file"` // that was read
 	SHA512 string `json:"sha512"`

@@ -73,7 +73,7 @@ func TestOracleOtherSystemsBuild(t *testing.T) {
 	}
 }
 
-// listedPackage is a package as go list has it.
+// listedPackage is a package in the output of go list.
 type listedPackage struct {
 	ImportPath string
 	Dir        string

@@ -44,8 +44,8 @@ const (
 	newSym = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 10 4 0 f\nFUNC 30 4 0 new\x1b[31m\n"
 )
 
-// There are colours on a terminal, unless somebody does not want them, and none
-// elsewhere. Names bring none in any case.
+// There are colours on a terminal, unless they are switched off, and none elsewhere. Names bring
+// none in any case.
 func TestColors(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"old.sym": oldSym, "new.sym": newSym} {

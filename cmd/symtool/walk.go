@@ -209,7 +209,7 @@ func (w *walkCall) checkVerify(c *cli.Context) error {
 		}
 		return nil
 	}
-	if p := c.Float64("min-cfi"); !(p >= 0 && p <= 100) { // NaN is no percentage either
+	if p := c.Float64("min-cfi"); !(p >= 0 && p <= 100) { // excludes NaN, too
 		return fmt.Errorf("--min-cfi is %v, want a percentage", p)
 	}
 	if c.Int("max-scan") < 0 {

@@ -64,8 +64,8 @@ func (p *walkPrinter) print(w *walk.Walked) error {
 	return p.written(p.render(p.out, w))
 }
 
-// written is the error of writing: that of the output. That the reader of
-// standard output has gone away ends the walks too, but is no error of the call.
+// written is the error of writing: that of the output. A reader of standard output that has gone
+// away ends the walks too, but is not an error of the call.
 func (p *walkPrinter) written(err error) error {
 	if errors.Is(err, errReaderGone) {
 		return err

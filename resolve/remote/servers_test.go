@@ -370,7 +370,7 @@ func TestServerDamagedCache(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written, one that is none, and a call that is given up.
+// A folder that cannot be written, a file in place of a folder, and a call that is given up.
 func TestServerFails(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	file := filepath.Join(writeFiles(t, "file", ""), "file")

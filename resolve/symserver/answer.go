@@ -20,7 +20,7 @@ import (
 
 // answered is what is known of a frame.
 type answered struct {
-	module string          // as the symbols call it; "" if there are none
+	module string          // as the symbols call it; "" without symbols
 	start  uint64          // of the function
 	frames []resolve.Frame // innermost first; nil if nothing is known
 }

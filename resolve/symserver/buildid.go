@@ -81,8 +81,8 @@ func (s *Server) debuginfodHeader(w *recorder, f *file, size int64) {
 	w.Header().Set("X-DEBUGINFOD-FILE", headerText(filepath.ToSlash(f.path)))
 }
 
-// headerText is a path as a header may have it: escaped as in URLs if it has other
-// characters than those of ASCII that one sees.
+// headerText is a path in the form for a header: escaped as in URLs if it has characters other than
+// printable ASCII.
 func headerText(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return path
@@ -90,7 +90,7 @@ func headerText(path string) string {
 	return (&url.URL{Path: path}).EscapedPath()
 }
 
-// missingELF answers that there is no file, or none that can be read.
+// missingELF answers that the file does not exist, or cannot be read.
 func (s *Server) missingELF(w *recorder, to target, err error) {
 	if err != nil {
 		s.fail(w, http.StatusInternalServerError, "the file is there, and cannot be read")

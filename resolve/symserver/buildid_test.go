@@ -138,8 +138,7 @@ func TestBuildIDDamaged(t *testing.T) {
 	}
 }
 
-// What is there and cannot be opened is no file that is not there: that would be kept
-// by caches.
+// A file that cannot be opened is not reported as missing: caches would keep that.
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{".build-id/ab/cdef", ".build-id/ab/cdef.debug", "buildid/abcdef/source/a.c", "a/AB0/a.sym"} {
@@ -175,7 +174,7 @@ func TestSlowClients(t *testing.T) {
 	for _, request := range []string{
 		"GET /lib.so/ABC0/lib.so.sym HTTP/1.1\r\nHost: x\r\n\r\n",                            // and reads nothing
 		"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{\"jobs\":", // and sends no more
-		"GET /lib.so/ABC1/lib.so.sym HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc", // a body that nobody reads
+		"GET /lib.so/ABC1/lib.so.sym HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc", // a body that is never read
 	} {
 		c := dial(t, live)
 		fmt.Fprint(c, request)

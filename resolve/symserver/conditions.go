@@ -82,10 +82,10 @@ func sameWeakly(a, b string) bool {
 	return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/")
 }
 
-// withRanges is a request whose Range net/http understands as RFC 9110 has it: a unit
-// other than bytes counts as no Range (14.2), the last 0 bytes as none that is there
-// (14.1.2). Of encoded content at most one range is sent: several are a multipart body,
-// which is not encoded as the header would say.
+// withRanges is a request whose Range net/http understands as RFC 9110 defines it: a unit other
+// than bytes counts as no Range (14.2), the last 0 bytes cannot be satisfied (14.1.2). Of encoded
+// content at most one range is sent: several are a multipart body, which is not encoded as the
+// header would say.
 func withRanges(r *http.Request, size int64, encoded bool) *http.Request {
 	field := r.Header.Get("Range")
 	if field == "" {

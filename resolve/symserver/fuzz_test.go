@@ -62,7 +62,7 @@ func FuzzPath(f *testing.F) {
 		switch {
 		case w.Code == 200 && served[text] == "" && !strings.HasPrefix(text, "ok\n") && !strings.HasPrefix(text, "# HELP "):
 			t.Fatalf("%q: %q", path, text)
-		case w.Code != 200 && w.Code != 404 && w.Code != 405 && !(w.Code == 500 && to.kind == section): // these files are no ELF
+		case w.Code != 200 && w.Code != 404 && w.Code != 405 && !(w.Code == 500 && to.kind == section): // these files are not ELF
 			t.Fatalf("%q: %d %s", path, w.Code, text)
 		case w.Code == 200 && to.kind == unknown:
 			t.Fatalf("%q is unknown, and answered", path)

@@ -24,7 +24,7 @@ func stacks(name string, n int) []byte {
 	return b.Bytes()
 }
 
-// Clients that do not take their answers hold up nobody's symbolication.
+// Clients that do not take their answers hold up no other client's symbolication.
 func TestSlowReadersOfAnswers(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	h := httptest.NewServer(s)
@@ -92,7 +92,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// What there is in another form only is no missing module: the client asks for that next.
+// A module that exists in another form only is not missing: the client asks for that form next.
 func TestMissingForm(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "AB0", ".sym", symbolText("a.so", "AB0", 10))
@@ -133,7 +133,7 @@ func TestOddSourceName(t *testing.T) {
 	}
 }
 
-// A request that is compressed is refused as such, not as what is no JSON.
+// A compressed request is refused as such, not as malformed JSON.
 func TestCompressedRequest(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	for encoding, want := range map[string]int{"gzip": 415, "identity": 200, "": 200} {

@@ -42,7 +42,7 @@ type frame struct {
 	offset uint64 // from the start of the module
 }
 
-// text is the offset as answers have it.
+// text is the offset in the form of answers.
 func (f frame) text() string {
 	if f.none {
 		return "-0x1"

@@ -208,7 +208,7 @@ func TestDebugDirs(t *testing.T) {
 	}
 }
 
-// Lines with the number 0 have none, and text that is no UTF-8 is made so.
+// Lines with the number 0 have none, and text that is not UTF-8 is converted.
 func TestAnswerTexts(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", []byte("MODULE Linux x86_64 ABC0 a.so\nFILE 0 a.c\nFUNC 1000 10 0 f\xffg\n1000 8 0 0\n1008 8 1 0\n"))

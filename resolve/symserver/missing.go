@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// MissingList is a list of modules whose symbols were asked for in vain: NAME/ID, a
-// line each, as store.ReadWanted reads it. Each is there once.
+// MissingList is a list of modules whose symbols were asked for and are missing: NAME/ID, a line
+// each, as store.ReadWanted reads it. Each is listed once.
 type MissingList struct {
 	mu    sync.Mutex
 	w     io.Writer

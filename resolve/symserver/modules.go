@@ -50,8 +50,8 @@ type entry struct {
 
 	users int // under modules.mu, like all that follows
 	cost  int64
-	in    *list.Element // in recent; nil before it is ready and when it is no more
-	gone  bool          // close it when nobody uses it
+	in    *list.Element // in recent; nil before it is ready and after it was removed
+	gone  bool          // close it when it is no longer used
 }
 
 func newModules(limit int64, m *metrics, warnf func(string, ...any)) *modules {
@@ -198,7 +198,7 @@ func (c *modules) release(e *entry) {
 	select {
 	case <-e.done:
 		c.closeUnused(e)
-	default: // it is being read, and nobody waits
+	default: // it is being read, and no request waits
 		c.drop(e)
 		if e.cancel != nil {
 			e.cancel()
@@ -238,7 +238,7 @@ func (c *modules) drop(e *entry) {
 	}
 }
 
-// closeUnused closes an entry that is gone and that nobody uses.
+// closeUnused closes an entry that is gone and no longer used.
 func (c *modules) closeUnused(e *entry) {
 	if e.gone && e.users == 0 && e.r != nil {
 		if err := e.r.Close(); err != nil && !errors.Is(err, os.ErrClosed) {

@@ -25,7 +25,7 @@ func raw(t testing.TB, s *httptest.Server, path string) *http.Response {
 	return r
 }
 
-// pipe makes a named pipe that nobody writes to.
+// pipe makes a named pipe without a writer.
 func pipe(t testing.TB, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

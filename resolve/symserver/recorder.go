@@ -14,7 +14,7 @@ type recorder struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
-	head    bool // there is to be no body
+	head    bool // the answer has no body
 	status  int  // 0 before it is known
 	bytes   int64
 	frames  int // symbolicated
@@ -25,7 +25,7 @@ type recorder struct {
 // errClient is in errors of writing to a client.
 var errClient = errors.New("the client is gone")
 
-// WriteHeader is http.ResponseWriter's.
+// WriteHeader implements http.ResponseWriter.
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status

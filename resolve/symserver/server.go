@@ -62,14 +62,14 @@ type Server struct {
 	draining atomic.Bool
 }
 
-// New opens the folders. An error names the one that cannot be read.
+// New opens the folders. The error names the one that cannot be read.
 func New(cfg Config) (*Server, error) {
 	cfg.CacheSize = cmp.Or(cfg.CacheSize, DefaultCacheSize)
 	cfg.MaxRequests = cmp.Or(cfg.MaxRequests, DefaultMaxRequests)
 	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
 	cfg.MaxFrames = cmp.Or(cfg.MaxFrames, DefaultMaxFrames)
 	cfg.Stall = cmp.Or(cfg.Stall, DefaultStall)
-	cfg.Prefix = (&url.URL{Path: "/" + strings.Trim(cfg.Prefix, "/")}).EscapedPath() // as requests have it
+	cfg.Prefix = (&url.URL{Path: "/" + strings.Trim(cfg.Prefix, "/")}).EscapedPath() // in the form of requests
 	if cfg.Prefix == "/" {
 		cfg.Prefix = ""
 	}
@@ -120,13 +120,13 @@ func (s *Server) Close() {
 	}
 }
 
-// Drain has /readyz say that the server is about to end.
+// Drain makes /readyz say that the server is about to end.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // InFlight is how many requests are being answered.
 func (s *Server) InFlight() int64 { return s.metrics.inFlight.Load() }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	to := route(s.cfg.Prefix, r.URL.EscapedPath())
@@ -183,7 +183,7 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 	}
 	switch {
 	case r.Method != allowed[0] && r.Method != allowed[len(allowed)-1]:
-		// Also of what is unknown: who uploads is to read that this is no place for it.
+		// Unknown paths get it, too: a client that uploads should learn that it cannot here.
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		text := "want " + strings.Join(allowed, " or ")
 		if to.kind != symbolicate {

@@ -485,7 +485,7 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is no missing one, and a damaged one is not sent as if it
+// A file that cannot be read is not reported as missing, and a damaged one is not sent as if it
 // were whole.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()

@@ -401,7 +401,7 @@ func TestModulesAreReadOnce(t *testing.T) {
 	}
 }
 
-// A request that ends does not wait for a module, and one that nobody waits for is not
+// A request that ends does not wait for a module, and a module without a waiting request is not
 // read to its end.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()

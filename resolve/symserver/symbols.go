@@ -110,7 +110,7 @@ const textType = "text/plain; charset=utf-8"
 
 var contentTypes = map[string]string{".sym.gz": "application/gzip", ".sym.zst": "application/zstd"}
 
-// missing answers that there is no symbol file, or none that can be read.
+// missing answers that the symbol file does not exist, or cannot be read.
 func (s *Server) missing(w *recorder, to target, err error) {
 	if err != nil {
 		s.fail(w, http.StatusInternalServerError, "the symbol file is there, and cannot be read")

@@ -13,10 +13,10 @@ type Context struct {
 	values []uint64
 	known  []uint64 // bits
 
-	// Vector is the state of floating-point and vector registers as the CPU or
-	// the system's ABI lays it out, which minidumps and cores share: FXSAVE's
-	// 512 bytes on x86 and x86-64; on arm64 the 32 registers of 16 bytes, then
-	// FPSR and FPCR. Nil where the dump has none, or another form.
+	// Vector is the state of floating-point and vector registers as the CPU or the system's ABI
+	// lays it out, which minidumps and cores share: FXSAVE's 512 bytes on x86 and x86-64; on arm64
+	// the 32 registers of 16 bytes, then FPSR and FPCR. Nil if the dump lacks it, or has another
+	// form.
 	Vector []byte
 }
 

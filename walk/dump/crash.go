@@ -3,7 +3,7 @@ package dump
 // Crash is why the process ended.
 type Crash struct {
 	Thread  uint32   // id of the thread; see Dump.CrashedThread
-	Context *Context // its registers at that moment, often the very Context of the thread; nil if the dump has none
+	Context *Context // its registers at that moment, often the very Context of the thread; may be nil
 
 	// Code and Flags are the system's: of Linux the signal and its si_code, of
 	// Windows the exception's code and flags, of macOS the Mach exception's
@@ -27,8 +27,8 @@ func (d *Dump) CrashedThread() int {
 	return -1
 }
 
-// RequestingThread returns the place in Threads of the one that crashed or,
-// without a crash, asked for the dump; -1 if there is none.
+// RequestingThread returns the place in Threads of the one that crashed or, without a crash, asked
+// for the dump; -1 without either.
 func (d *Dump) RequestingThread() int {
 	if d.Crash != nil || !d.HasRequester {
 		return d.CrashedThread()

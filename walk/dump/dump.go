@@ -23,9 +23,9 @@ type Dump struct {
 	System System
 	Time   time.Time // when the dump was written
 
-	// Size is the bytes of the file, 0 if there is none: what is made of the dump is
-	// tied to it. Of a compressed file it is less than what was unpacked if that is
-	// many times larger.
+	// Size is the size of the file in bytes, 0 without a file: limits on what is made of the dump
+	// follow from it. For a compressed file it is less than the unpacked size if that is many times
+	// larger.
 	Size int64
 
 	Process  Process
@@ -129,7 +129,7 @@ type Process struct {
 type Thread struct {
 	ID      uint32
 	Name    string
-	Context *Context // nil if the dump has none that can be read
+	Context *Context // nil if the dump lacks it, or it cannot be read
 	Stack   Range    // the part of its stack that the dump holds; size 0 if none
 	TEB     uint64   // Windows
 	Signal  int      // Linux: the signal that it was stopped by, of a core
@@ -149,8 +149,8 @@ type Module struct {
 	Range
 	Path      string // of the file, as the process had it
 	DebugFile string // name of its debug information, without folders: the PDB, DT_SONAME if it is known, or Path's last part
-	DebugPath string // the PDB with folders, as the module's record has it; "" without
-	DebugID   string // Breakpad's id, as MODULE records have it; "" if not known
+	DebugPath string // the PDB with folders, as in the module's record; "" without
+	DebugID   string // Breakpad's id, as in MODULE records; "" if not known
 	CodeID    string // build-id or time and size in lower-case hexadecimal; "" if not known
 	BuildID   []byte // ELF
 	Version   string // of the file: "5.1.2600.2180"

@@ -91,8 +91,8 @@ func find(modules []Module, addr uint64) int {
 	return lo - 1
 }
 
-// MappingAt returns the mapping around an address, nil without. Where mappings
-// overlap, that is the one that starts last, if it reaches so far.
+// MappingAt returns the mapping around an address, or nil. If mappings overlap, it is the one that
+// starts last, if it reaches so far.
 func (d *Dump) MappingAt(addr uint64) *Mapping {
 	i := d.mappingsTo(addr)
 	if i == 0 || !d.Maps[i-1].Contains(addr) {

@@ -41,7 +41,7 @@ func TestRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := &Dump{Arch: d.Arch, Order: d.Order, Main: -1} // as a format has it
+		read := &Dump{Arch: d.Arch, Order: d.Order, Main: -1} // in the form of a format
 		for i := len(d.Threads) - 1; i >= 0; i-- {
 			th := Thread{ID: d.Threads[i].ID, Context: NewContext(d.Arch)}
 			from := d.Threads[i].Context

@@ -48,8 +48,8 @@ func use(t testing.TB, d *dump.Dump) {
 	}
 }
 
-// Many segments with the same bytes of the file are no memory of a process: what is
-// made of them would be as much larger than the file as there are segments.
+// Many segments with the same bytes of the file cannot be a process's memory: what is made of them
+// would be as much larger than the file as there are segments.
 func TestSharedSegments(t *testing.T) {
 	const count, size = 100, 1 << 16
 	le := binary.LittleEndian
@@ -85,7 +85,7 @@ func TestSharedSegments(t *testing.T) {
 	}
 }
 
-// readDamaged reads what may be no core any more, and writes it again.
+// readDamaged reads a core that may be damaged beyond recognition, and writes it again.
 func readDamaged(t testing.TB, data []byte) {
 	t.Helper()
 	watch := testenv.StartWatch()

@@ -41,8 +41,7 @@ func (r *reader) readFiles(n note) {
 	r.files = r.apart(n, files)
 }
 
-// apart sorts entries by address, and leaves out those that are none or that
-// reach into the one before.
+// apart sorts entries by address, and drops empty ones and those that reach into the one before.
 func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	slices.SortStableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
 	end, bad := uint64(0), 0

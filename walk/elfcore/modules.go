@@ -247,8 +247,8 @@ func (r *reader) mapFrom(addr uint64) int {
 	return lo
 }
 
-// soname is the name that a library gives itself, without folders. known reports
-// whether that, or that there is none, is in the core.
+// soname is the name that a library gives itself, without folders. known reports whether the core
+// shows that name, or that the library has none.
 func (r *reader) soname(img *image) (own string, known bool) {
 	var name, table uint64
 	named, whole := false, false
@@ -274,7 +274,7 @@ func (r *reader) soname(img *image) (own string, known bool) {
 	return own, ok && own != ""
 }
 
-// deletedMark follows the path of a file that is no more.
+// deletedMark follows the path of a file that was deleted.
 const deletedMark = " (deleted)"
 
 func filePath(name string) string { return strings.TrimSuffix(name, deletedMark) }

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// A library's symbols are asked for by its DT_SONAME, where a core or the binary has
-// it; else by the name by which the library was opened, and then by its file's.
+// A library's symbols are asked for by its DT_SONAME, if a core or the binary has one; else by the
+// name by which the library was opened, and then by its file's.
 func TestDebugFileNames(t *testing.T) {
 	const base = uint64(0x7f0000000000)
 	path := testenv.Input(t, "soname.elf")

@@ -29,8 +29,8 @@ var gdbNames = map[*arch.Arch]map[string]string{
 	arch.PPC64:   {"pc": "srr0", "nip": "srr0"},
 }
 
-// notRegisters are names that gdb and eu-readelf print among the registers for
-// what is none that a walker needs, or for one of ours by another name.
+// notRegisters are names that gdb and eu-readelf print among the registers for values that a walker
+// does not need, or for a register of ours by another name.
 var notRegisters = regexp.MustCompile(`^(` +
 	`msr|mq|dar|dsisr|spr0|trap|sr|bad|cause|` + // state of the kernel's
 	`fsr|` + // QEMU does not write it
@@ -151,7 +151,7 @@ func TestOracleRegisters(t *testing.T) {
 			want, err := strconv.ParseUint(m[2], 0, 64)
 			got, known := thread.Context.At(i)
 			if c == "arch/riscv64" && !known {
-				cut++ // there is no room for it in x86-64's structure
+				cut++ // x86-64's structure has no room for it
 				continue
 			}
 			if err != nil || got != want || !known {

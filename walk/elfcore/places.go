@@ -42,8 +42,8 @@ func (r *reader) findNamed() {
 	}
 }
 
-// reportUnused reports which of Options.Binaries were in vain. A folder may be, if others were not;
-// and all may be once each module has its file.
+// reportUnused reports the Options.Binaries that were not needed. A folder may be unused if others
+// were not, and all may be once each module has its file.
 func (r *reader) reportUnused(found, modules int) {
 	for _, n := range r.places {
 		switch {

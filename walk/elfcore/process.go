@@ -92,8 +92,7 @@ type signal struct {
 	hasAddr      bool
 }
 
-// readSigInfo reads a siginfo_t. It is the one of the thread whose notes it is
-// among.
+// readSigInfo reads a siginfo_t. It belongs to the thread whose notes it is among.
 func (r *reader) readSigInfo(n note) {
 	if len(r.signals) == 0 {
 		return

@@ -17,8 +17,8 @@ type layout struct {
 	regs  int // offset of pr_reg in it
 	slots []slot
 
-	// syscall is the offset of the number of the system call that a thread is
-	// in, which has no register's name; 0 if there is none.
+	// syscall is the offset of the number of the system call that a thread is in, which is not a
+	// register; 0 without one.
 	syscall int
 
 	// narrow registers are sign-extended addresses of 32 bits (MIPS, n32 ABI).

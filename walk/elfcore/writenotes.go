@@ -264,8 +264,8 @@ func (w *writer) sigInfo() []byte {
 	return b
 }
 
-// files writes NT_FILE, in the unit of pages, or of bytes where one does not do.
-// What /proc/self/maps has in brackets is no file.
+// files writes NT_FILE, in units of pages, or of bytes if an offset is not a multiple of a page.
+// Names in brackets in /proc/self/maps are not files.
 func (w *writer) files() []byte {
 	unit, count := uint64(pageSize), 0
 	var names []byte

@@ -125,8 +125,7 @@ func amd64Layout() *layout {
 	return l
 }
 
-// armLayout is Breakpad's context and, as far as it has registers, that of
-// Windows.
+// armLayout is Breakpad's context and, for the registers that both have, that of Windows.
 func armLayout(cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM, flagsSize: 4, cpu: cpu, size: 336}

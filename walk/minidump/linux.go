@@ -15,7 +15,7 @@ func file(name string) func(*reader, span) {
 	return func(r *reader, s span) { r.d.Files = append(r.d.Files, dump.File{Name: name, Data: s.data}) }
 }
 
-// procStatus takes what is about the process from /proc/self/status.
+// procStatus takes the process's ids from /proc/self/status.
 func (r *reader) procStatus(s span) {
 	file("/proc/self/status")(r, s)
 	p := &r.d.Process

@@ -76,7 +76,7 @@ func compareLLDB(t *testing.T, lldb, name, file string) (compared int) {
 		}
 		got, ok := c.Get("$" + m[1])
 		want, _ := strconv.ParseUint(m[2], 0, 64)
-		// lldb takes the segments from where the flags say that there are none.
+		// lldb takes the segments although the flags say that there are none.
 		if !ok && slices.Contains([]string{"ds", "es", "fs", "gs"}, m[1]) && c.Arch == arch.X86_64 {
 			continue
 		}

@@ -58,8 +58,8 @@ const (
 	cvELF   = 0x4270454c // "LEpB"
 )
 
-// moduleID sets what identifies a module: from its CodeView record, and where
-// there is none, the name of IMAGE_DEBUG_MISC.
+// moduleID sets what identifies a module: from its CodeView record, or else the name of
+// IMAGE_DEBUG_MISC.
 func (r *reader) moduleID(m *dump.Module, i int, cv, misc location) {
 	os := r.d.System.OS
 	m.DebugFile = os.Base(m.Path)

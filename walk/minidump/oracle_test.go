@@ -427,8 +427,8 @@ var notCompared = map[string]string{
 	"crashing_thread.frame_count": "of the stack", "crashing_thread.last_error_value": "of the TEB, which no dump has",
 }
 
-// Each field of minidump-stackwalk's JSON but those of frames is compared, or is
-// on the list; one that is none is null.
+// Each field of minidump-stackwalk's JSON but those of frames is compared, or is on the list; a
+// field without a value is null.
 func TestStackwalkFields(t *testing.T) {
 	compared := " .pid .crash_info .crashing_thread .main_module .modules .process_uptime .system_info .thread_count .threads .unloaded_modules " +
 		"crash_info.address crash_info.crashing_thread crash_info.type threads.thread_id threads.thread_name threads.frames " +

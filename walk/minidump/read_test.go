@@ -257,7 +257,7 @@ func TestMacModules(t *testing.T) {
 	}
 }
 
-// A dump without memory of its own for the stack, as those of all memory have it.
+// A dump without separate memory for the stack, as dumps of all memory are.
 func TestStackInFullMemory(t *testing.T) {
 	m := newBuilder(binary.LittleEndian).system(9, 2, "")
 	m.stream(3, func() { m.u32(1, 1, 0, 0, 0).u64(0, 0x10008).u32(64, 0, 0, 0) })

@@ -22,8 +22,8 @@ func (l label) String() string {
 	return fmt.Sprintf("%s %d", l.what, l.i)
 }
 
-// text returns the MINIDUMP_STRING at a place: the number of bytes, then UTF-16
-// in the dump's byte order. A place of 0 is no string.
+// text returns the MINIDUMP_STRING at a place: the number of bytes, then UTF-16 in the dump's byte
+// order. A place of 0 means "".
 func (r *reader) text(off uint64, what label) string {
 	return r.cached(off, what, r.utf16)
 }
@@ -65,8 +65,8 @@ func (r *reader) cached(off uint64, what label, decode func([]byte) string) stri
 	return s
 }
 
-// utf16 decodes UTF-16; what is no character becomes U+FFFD. NULs at the end
-// are no part of it: some writers count them.
+// utf16 decodes UTF-16; malformed units become U+FFFD. NULs at the end are dropped: some writers
+// count them.
 func (r *reader) utf16(b []byte) string {
 	text := make([]byte, 0, len(b)/2)
 	for len(b) >= 2 {

@@ -40,11 +40,10 @@ func (w *writer) modulePath(m *dump.Module) string {
 	return m.Path[:len(m.Path)-len(base)] + m.DebugFile
 }
 
-// unnamed is the path of a module whose name is not known, as cores may have it.
-// Breakpad's and rust-minidump's writers leave out what has no name; there would be
-// nothing to look symbols up for. But Breakpad's walker ends in an assertion at a
-// frame in a module with an empty name, so that it gets one, of the form in which
-// Android names mappings without a file. The reader takes it back.
+// unnamed is the path of a module without a name, as in cores. Breakpad's and rust-minidump's
+// writers leave such modules out; symbols could not be looked up for them. But Breakpad's walker
+// ends in an assertion at a frame in a module with an empty name, so that it gets one, of the form
+// in which Android names mappings without a file. The reader removes it again.
 func unnamed(addr uint64) string { return fmt.Sprintf("<anonymous:%x>", addr) }
 
 func (w *writer) moduleSize(m *dump.Module) uint32 {
@@ -93,8 +92,8 @@ func (w *writer) codeView(m *dump.Module) location {
 	return w.put(append(append(w.u32(b, age), name...), 0))
 }
 
-// parseDebugID reads 32 digits of a GUID and those of the age. The GUID is as
-// text has it.
+// parseDebugID reads 32 digits of a GUID and those of the age. The GUID is in the order of its
+// text.
 func parseDebugID(id string) (guid []byte, age uint32, ok bool) {
 	const digits = 32
 	if len(id) <= digits {
