@@ -178,7 +178,7 @@ func (g *goReader) sameName(name string, want goName) bool {
 		return true
 	}
 	if plain, _, _ := strings.Cut(want.plain, "<"); want.linkage == "" && strings.Contains(name, plain) {
-		g.rules["plain name told by the mangled symbol"]++
+		g.rules["plain name from the mangled symbol"]++
 		return true
 	}
 	return false

@@ -402,7 +402,7 @@ func TestDemangleRustLegacy(t *testing.T) {
 		}
 	}
 	compareDemangled(t, names, want, []demangleRule{{
-		why: "c++filt tells the type of a constant, <10: usize>",
+		why: "c++filt shows the type of a constant, <10: usize>",
 		match: func(raw, got, want string) bool {
 			return strings.HasPrefix(raw, "_R") && constType.ReplaceAllString(want, "$1") == got
 		},

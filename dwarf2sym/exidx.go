@@ -24,9 +24,8 @@ import (
 //     .debug_frame has given a rule, address by address.
 //   - An entry reaches up to the next one, and at most to the end of the section
 //     that it starts in, or of the segment if there are no section headers: the
-//     table has no sizes. Alignment, and functions of
-//     assembly without an entry, belong to the function before them; unwinders
-//     read it the same way.
+//     table has no sizes. Alignment, and functions of assembly without an entry,
+//     belong to the function before them; unwinders read it the same way.
 //   - The table need not be sorted. Of entries with equal start the last one
 //     counts; the others are of functions without code.
 //   - "cantunwind" and "refuse to unwind" give no STACK CFI at all. They say that

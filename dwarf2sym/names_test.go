@@ -156,7 +156,7 @@ func TestNames(t *testing.T) {
 				FUNC 1000 1 0 sym()
 				FUNC 1100 1 0 <name omitted>
 				PUBLIC 1101 0 other`},
-		{name: "a mangled symbol tells more than scopes", opts: full,
+		{name: "a mangled symbol has more than scopes", opts: full,
 			in: `
 			.symbol 0x1000 1 _ZN2ns1fEi
 			.symbol 0x1100 1 _ZN2ns5otherEi
@@ -333,7 +333,7 @@ func TestNamesInOtherUnits(t *testing.T) {
 							structure_type name/string="L"
 								z: subprogram name/string="op"`,
 			want: `FUNC 1000 1 0 around::L::op`},
-		{name: "in a partial unit, which tells no language",
+		{name: "in a partial unit, which has no language",
 			in: `
 			.debug_info
 				unit 4

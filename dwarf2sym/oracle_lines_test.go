@@ -111,11 +111,11 @@ var notCompared = map[string]string{
 	"sframe-text-segment": noDebugInfo,
 	"dwz4":                "llvm knows no supplementary files (TestSupplementKeepsAll)",
 	"dwz5":                "llvm knows no supplementary files (TestSupplementKeepsAll)",
-	"types-nolink-clang4": "debug/dwarf, which tells the scopes of names, knows no types by signature (TestOracleTypeUnits)",
-	"types-nolink-clang5": "debug/dwarf, which tells the scopes of names, knows no types by signature (TestOracleTypeUnits)",
+	"types-nolink-clang4": "debug/dwarf, which supplies the scopes of names, knows no types by signature (TestOracleTypeUnits)",
+	"types-nolink-clang5": "debug/dwarf, which supplies the scopes of names, knows no types by signature (TestOracleTypeUnits)",
 
-	"split-types-dwp-clang4": "debug/dwarf, which tells the scopes of names, reads no packages (TestOraclePackedTypes)",
-	"split-types-dwp-clang5": "debug/dwarf, which tells the scopes of names, reads no packages (TestOraclePackedTypes)",
+	"split-types-dwp-clang4": "debug/dwarf, which supplies the scopes of names, reads no packages (TestOraclePackedTypes)",
+	"split-types-dwp-clang5": "debug/dwarf, which supplies the scopes of names, reads no packages (TestOraclePackedTypes)",
 
 	"zero-dead":           "llvm takes dropped functions, whose addresses are 0, for the code that is there",
 	"bad-form":            "llvm and debug/dwarf do not read it, and it has no line table",

@@ -327,7 +327,7 @@ func (b Body) Refs(file func(FileID), origin func(OriginID)) {
 	}
 }
 
-// inlineForms tells which forms of INLINE records the body has.
+// inlineForms returns the forms of INLINE records that the body has.
 func (b Body) inlineForms() uint64 {
 	if len(b.data) == 0 {
 		return 0

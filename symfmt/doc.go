@@ -26,13 +26,13 @@
 //
 // All numbers but those of FILE, INLINE_ORIGIN, levels and lines are
 // hexadecimal. An INLINE has the old form if its fields are odd in number. The
-// form of a file's INLINEs decides that of its INLINE_ORIGINs, which do not tell
-// by themselves: a name may begin with a number. The strict reader wants MODULE
+// form of a file's INLINEs decides that of its INLINE_ORIGINs, which is not evident
+// from their text: a name may begin with a number. The strict reader wants MODULE
 // first, a FILE before its use ("prior FILE record"), each number once, INLINE
 // and line records behind a FUNC, the rows of a STACK CFI INIT inside it and at
 // growing addresses, no empty name, and one form of INLINE. The tolerant reader
 // reports what is otherwise (see Read). A byte order mark is skipped; gzip and
-// zstd are told by their magic; UTF-16 is refused by name.
+// zstd are recognised by their magic; UTF-16 is rejected with an error that names it.
 //
 // # The format as we write it
 //

@@ -12,7 +12,7 @@ type SyntaxError struct {
 	File   string // path as the user gave it; may be empty
 	Line   int    // from 1
 	Col    int    // in bytes, from 1; of the field that is wrong
-	Record string // "FUNC", "STACK CFI INIT", "line record"; empty when the line is none
+	Record string // "FUNC", "STACK CFI INIT", "line record"; "" for an unrecognised line
 	Msg    string // what was found and what was expected, lower case
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Loss is something of a module that a format has no place for. A writer of such a
-// format has a function Losses that tells them before anything is written.
+// format has a function Losses that reports them before anything is written.
 type Loss struct {
 	What  string // in the plural: "STACK CFI records", "line numbers over 65535"
 	Count int
@@ -87,8 +87,7 @@ func (m *Module) Counts() (n [KindCFI + 1]int) {
 	return n
 }
 
-// LossOf is the loss of all records of some kinds, without those of which there
-// are none.
+// LossOf is the loss of all records of some kinds. Kinds without records are left out.
 func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	counts := m.Counts()
 	for _, k := range kinds {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Merged tells what Merge left out of a module, because there was something else
-// in its place. What another record says word for word is not counted.
+// Merged counts what Merge left out of a module because something else was in its
+// place. Exact copies of other records are not counted.
 type Merged struct {
 	Funcs       int // over code for which m has a FUNC
 	Publics     int // with another name at the address of a FUNC of the other module

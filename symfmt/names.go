@@ -21,8 +21,8 @@ const maxName = MaxLine - 1024
 // CleanName returns name as it is written, where a record is a line and its
 // name ends it: each run of control characters (C0, DEL, C1) and of Unicode's
 // line and paragraph separators is one space, each run of bytes that are not
-// UTF-8 is one U+FFFD (rust-minidump rejects a file for one such byte), there
-// are no blanks at either end, and an empty name is instead.
+// UTF-8 is one U+FFFD (rust-minidump rejects a file for one such byte), and
+// blanks at either end are removed. For an empty name it returns instead.
 func CleanName(name, instead string) string {
 	if clean(name) {
 		return name

@@ -61,7 +61,7 @@ func TestOldInlines(t *testing.T) {
 	}
 }
 
-// frame is a frame as Breakpad's resolver tells it.
+// frame is a frame in the answer of Breakpad's resolver.
 type frame struct {
 	name, file string
 	line       uint64
@@ -193,9 +193,9 @@ func framesOf(m *Module, f *Func, l Line) (all []frame) {
 	}
 }
 
-// What Breakpad's resolver of 2021 tells of the old form is what the new form says:
-// the names and lines of all inlined frames, and their files but for origins of
-// which one INLINE has code in more than one file.
+// Breakpad's resolver of 2021 gives the same answers for the old form as the new form
+// describes: the names and lines of all inlined frames, and their files but for origins
+// of which one INLINE has code in more than one file.
 func TestOldInlinesAreReadByOldBreakpad(t *testing.T) {
 	names, err := filepath.Glob("../golden/dwarf2sym/*.sym")
 	if err != nil || len(names) < 50 {

@@ -170,7 +170,7 @@ func (m *Module) Ordered() *Module {
 // the old form, without a call file.
 func (m *Module) HasOldInlines() bool { return m.inlineForms(func() {}) == bodyOldInlines }
 
-// inlineForms tells which forms of INLINE records m has; passed is WriteOptions.Passed.
+// inlineForms returns the forms of INLINE records that m has; passed is WriteOptions.Passed.
 func (m *Module) inlineForms(passed func()) (forms uint64) {
 	for i := range m.Funcs {
 		if i%passedBodies == 0 {

@@ -56,7 +56,7 @@ func (r *Reader) syntaxError(f *fields) *SyntaxError {
 }
 
 // name reads the rest of the line as a name. It reports whether the record is
-// usable, be it without a name.
+// usable, even without a name.
 func (rec *Record) name(f *fields) bool {
 	rec.Name = f.rest()
 	if f.failed() {
@@ -210,8 +210,8 @@ func (rec *Record) parseCFI(f *fields) {
 	}
 }
 
-// controlAt finds a control character other than a tab in text, which is a
-// fault in rules: it is no blank to this reader, but may be one to others.
+// controlAt finds a control character other than a tab in text, which is a fault in
+// rules: it is not a blank to this reader, but may be one to others.
 func controlAt(text []byte) int {
 	for i, c := range text {
 		if c < 0x20 && c != '\t' {

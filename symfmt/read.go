@@ -20,8 +20,8 @@ import (
 // then says that nothing was usable, or that r failed. A file that the strict
 // reader takes has no problems in the tolerant one, and the other way round.
 //
-// Memory is bounded by the bytes of text read: no number in the text, be it a
-// count or an id, sizes anything.
+// Memory is bounded by the bytes of text read: no number in the text, whether a
+// count or an id, determines the size of anything.
 func Read(r io.Reader, opts ReadOptions) (*Module, Report, error) {
 	b := builder{rd: NewReader(r, opts), m: &Module{}, groups: newGroups()}
 	err := b.run()
@@ -287,7 +287,7 @@ func (b *builder) intern(rules []byte) RuleID {
 	return b.m.CFI.Rules.Parse(b.rules)
 }
 
-// finish closes what is open and judges what only the whole file tells.
+// finish closes what is open and checks what can be known only at the end of the file.
 func (b *builder) finish() error {
 	b.endFunc()
 	b.groups.end(b.rd)

@@ -30,7 +30,7 @@ type ReadOptions struct {
 	Grouped     bool   // Reader: records that belong to no FUNC or STACK CFI INIT are bad
 }
 
-// Report tells what was met while reading.
+// Report describes what was met while reading.
 type Report struct {
 	Problems    []bin.Problem // each holds a *SyntaxError, or the end of damaged compressed data
 	Dropped     int           // problems that are not in Problems
@@ -136,7 +136,7 @@ func (r *Reader) Lost(k Kind) int { return r.lost[k] }
 // there or behind.
 func (r *Reader) Offset() int64 { return r.used + int64(r.pos) }
 
-// Report tells what was met so far.
+// Report returns what was met so far.
 func (r *Reader) Report() Report {
 	r.report.Bytes = r.Offset()
 	return r.report
@@ -354,7 +354,7 @@ func (r *Reader) start() bool {
 	return false // what is there comes first
 }
 
-// kindOf tells the kind of a record by its first words alone.
+// kindOf returns the kind of a record by its first words alone.
 func kindOf(text []byte) Kind {
 	for k, word := range kindNames {
 		if len(word) > 0 && len(word) < len(text) && string(text[:len(word)]) == word && isBlank(text[len(word)]) {

@@ -3,8 +3,8 @@ package symfmt
 // Kind says which record a Record is.
 type Kind uint8
 
-// The records of a symbol file, in canonical order. KindNone is a line that is
-// none of them.
+// The records of a symbol file, in canonical order. KindNone is an unrecognised
+// line.
 const (
 	KindNone Kind = iota
 	KindModule
@@ -68,7 +68,7 @@ type Record struct {
 
 // OldOrigin reads an INLINE_ORIGIN in the old form, where the number of a FILE,
 // or -1, stands between the number and the name. Only the INLINE records of the
-// file tell which form it has: the rest "7 of 9" is a name in a new file, and
+// file show which form it has: the rest "7 of 9" is a name in a new file, and
 // file 7 and the name "of 9" in an old one.
 func (r *Record) OldOrigin() (file int64, name []byte, ok bool) {
 	return oldOrigin(r.Name)

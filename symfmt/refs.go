@@ -44,7 +44,7 @@ func (u *references) note(rec *Record, field int, id uint32, format string) {
 	use.records++
 }
 
-// report tells of the uses that were not declared, one for each number. When
+// report reports the uses that were not declared, one for each number. When
 // later is true, a declaration behind the use is as good as one before it.
 func (u *references) report(rd *Reader, later bool) error {
 	var uses []*pendingUse
@@ -197,7 +197,7 @@ func (g *groups) end(rd *Reader) {
 
 // inlineForms finds out whether a file has the old form of INLINE, without a
 // call file. Only then its INLINE_ORIGINs have a file number before the name:
-// their own text does not tell, for a name may begin with a number.
+// their own text is ambiguous, for a name may begin with a number.
 type inlineForms struct {
 	old, new bool
 	maybeOld []oldOriginAt

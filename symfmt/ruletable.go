@@ -114,8 +114,8 @@ func (t *RuleTable) adopt(o *RuleTable, id RuleID) RuleID {
 	return t.Add(t.Names().Translate(o.sets[id].rules))
 }
 
-// Rules returns the rule set with number id. The error, a *cfi.Error, is that of a
-// text that is none.
+// Rules returns the rule set with number id. If its text is malformed, the error is a
+// *cfi.Error.
 func (t *RuleTable) Rules(id RuleID) (cfi.Rules, error) { return t.sets[id].rules, t.sets[id].err }
 
 // Text returns the rule set with number id as it was read, or prints it.

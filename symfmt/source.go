@@ -43,7 +43,7 @@ type source struct {
 	n           int64  // bytes of text that were read
 }
 
-// input remembers a failure of the file itself, to tell it from damage of the
+// input remembers a failure of the file itself, to distinguish it from damage of the
 // compressed data.
 type input struct {
 	r   io.Reader
@@ -101,8 +101,8 @@ func open(r io.Reader) (*source, error) {
 	return s, nil
 }
 
-// IsCompressed tells by its first four bytes whether a file is one that Decompress
-// decompresses.
+// IsCompressed reports whether a file with these first four bytes is one that
+// Decompress decompresses.
 func IsCompressed(magic []byte) bool {
 	return bytes.HasPrefix(magic, gzipMagic) || bytes.HasPrefix(magic, zstdMagic)
 }
@@ -131,7 +131,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failure tells a failing file from damaged data.
+// failure distinguishes a failing file from damaged data.
 func (s *source) failure(err error) error {
 	if s.in != nil && s.in.err != nil {
 		return s.in.err
@@ -148,8 +148,8 @@ func (s *source) failure(err error) error {
 // utf16Probe is how many bytes the look at the encoding takes.
 const utf16Probe = 64
 
-// bomLength tells the length of a UTF-8 byte order mark at the start of text,
-// and refuses UTF-16: by its mark, or by every second byte being NUL, which no
+// bomLength returns the length of a UTF-8 byte order mark at the start of text,
+// and rejects UTF-16: by its mark, or by every second byte being NUL, which no
 // symbol file has. Windows shells write both when output is redirected.
 func bomLength(head []byte) (int, error) {
 	if bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}) {

@@ -20,8 +20,8 @@ type CFIBlock struct { // 32 bytes
 }
 
 // CFIRow is a STACK CFI record: from RVA on, these rules replace those of the
-// same registers. A row that changes nothing but marks has no rules, and is no
-// record of the text.
+// same registers. A row that changes nothing but marks has no rules, and is not
+// written as a record.
 type CFIRow struct { // 16 bytes
 	RVA   RVA
 	Rules RuleID
@@ -45,7 +45,7 @@ func (t *CFITable) TextRows() int {
 
 // The marks.
 const (
-	MarkSignal CFIMarks = 1 << iota // a signal frame: a return address into it is no address behind a call
+	MarkSignal CFIMarks = 1 << iota // a signal frame: a return address into it does not follow a call
 	MarkKeyB                        // AArch64: return addresses are signed with key B
 	MarkSigned                      // AArch64: the return address is signed here
 )

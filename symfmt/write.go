@@ -14,12 +14,12 @@ import (
 type WriteOptions struct {
 	Jobs int // goroutines that format; GOMAXPROCS if not positive. The text is the same for any number
 
-	// Passed, if not nil, is told now and then that the bodies of some megabytes
-	// were looked at: memory that they are mapped to may be given back.
+	// Passed, if non-nil, is called each time the bodies of some megabytes have been
+	// looked at: the memory that they are mapped to may be given back.
 	Passed func()
 }
 
-// Bodies and pieces of text after which Passed is told.
+// Bodies and pieces of text after which Passed is called.
 const (
 	passedBodies = 16 << 10
 	passedPieces = 64
@@ -62,8 +62,8 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	return nil
 }
 
-// chunkText is about how much text is formatted at once: enough that handing
-// it over costs nothing, and little enough to stay in a processor's cache.
+// chunkText is roughly how much text is formatted at once: enough to amortize handing
+// it over, and little enough to stay in a processor's cache.
 const chunkText = 256 << 10
 
 var buffers = sync.Pool{New: func() any {

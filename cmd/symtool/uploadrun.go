@@ -145,7 +145,7 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 		}
 	}
 	if r.verbose {
-		o.Tell = func(line string) { r.msgs.printf("symtool: %s", line) }
+		o.Log = func(line string) { r.msgs.printf("symtool: %s", line) }
 	}
 	o.Progress = func(item int, done, total int64) {
 		if advance := bar.file(item); advance != nil {

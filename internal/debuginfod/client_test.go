@@ -176,11 +176,11 @@ func TestFaults(t *testing.T) {
 			}
 		}, cfg: Config{Timeout: time.Minute, MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
 		"too large": {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }, cfg: Config{MaxSize: 1000}, want: "bytes or more, over the limit of 1000"},
-		"larger than told": {handler: func(w http.ResponseWriter, _ *http.Request) {
+		"larger than announced": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			w.Write(data)
 		}, cfg: Config{MaxSize: 1000}, want: "bytes or more, over the limit of 1000"},
-		"size is told": {handler: func(w http.ResponseWriter, _ *http.Request) {
+		"size is announced": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Debuginfod-Size", "5000")
 			w.(http.Flusher).Flush()
 		}, cfg: Config{MaxSize: 1000}, want: "5000 bytes or more, over the limit of 1000"},

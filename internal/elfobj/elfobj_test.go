@@ -306,7 +306,7 @@ func TestNumbersThatLie(t *testing.T) {
 		"extended shstrndx":    {func(e *testELF) { e.shstrndx, e.sec0.link = u16(0xffff), 2 }, ""},
 		"extended phnum lies":  {func(e *testELF) { e.segs, e.phnum, e.sec0.info = make([]testSeg, 1), u16(0xffff), 0x7fffffff }, "program header table of 2147483647"},
 		"extended phnum":       {func(e *testELF) { e.segs, e.phnum, e.sec0.info = make([]testSeg, 1), u16(0xffff), 1 }, ""},
-		"phnum without answer": {func(e *testELF) { e.noSecs, e.segs, e.phnum = true, make([]testSeg, 1), u16(0xffff) }, "no section header that tells their number"},
+		"phnum without answer": {func(e *testELF) { e.noSecs, e.segs, e.phnum = true, make([]testSeg, 1), u16(0xffff) }, "no section header that holds their number"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

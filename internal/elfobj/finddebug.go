@@ -18,8 +18,8 @@ import (
 // then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
 // followed by the file's absolute folder; then as FILE.debug in the same places.
 // A file found by build-id or by name must have that id, one found by link the
-// A file found by build-id or by name must have that id, one found by link the
-// CRC-32 in the link. Any must fit the file (CheckPair), and have
+// CRC-32 in the link. Any must fit the file (CheckPair), and have debug information
+// or symbols.
 //
 // With Limits.Hermetic only the build-id and dirs count.
 //

@@ -140,7 +140,7 @@ func (t *tables) readSections() (err error) {
 	if h.Shoff == 0 {
 		t.shnum = 0
 		if h.Phnum == pnXNum {
-			return t.f.errorf(0, "%d program headers or more, but no section header that tells their number", pnXNum)
+			return t.f.errorf(0, "%d program headers or more, but no section header that holds their number", pnXNum)
 		}
 		return nil
 	}

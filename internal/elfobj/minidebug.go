@@ -88,7 +88,7 @@ func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	case err != nil:
 		return nil, s.wrap(uint64(len(packed)-in.Len()), err, "xz data")
 	case int64(len(data)) != size:
-		return nil, s.errorf(0, "xz data of %d bytes, its index tells %d", len(data), size)
+		return nil, s.errorf(0, "xz data of %d bytes, its index says %d", len(data), size)
 	}
 	return data, nil
 }

@@ -129,7 +129,7 @@ func TestMiniDebugDamage(t *testing.T) {
 		"two filters":      {withFilters(good), "an xz filter other than LZMA2"},
 		"bomb":             {withIndex(good, 1<<40), "1099511627776 bytes of xz contents would exceed the limit"},
 		"lie: more":        {withIndex(good, 30<<20), "xz data: "},
-		"lie: less":        {withIndex(good, 10), "xz data of 11 bytes, its index tells 10"},
+		"lie: less":        {withIndex(good, 10), "xz data of 11 bytes, its index says 10"},
 		"sum overflows":    {withIndex(good, 1<<62+1), "damaged xz index"},
 	} {
 		f := mustOpen(t, outerELF(k.e, c.data))

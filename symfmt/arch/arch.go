@@ -66,8 +66,8 @@ type Arch struct {
 	// their values.
 	CalleeSavedFloat []string
 
-	// ISABit is the bit of a function symbol's value that tells the
-	// instruction set and is no part of the address; 0 if there is none.
+	// ISABit is the bit of a function symbol's value that selects the
+	// instruction set and is not part of the address; 0 if there is none.
 	ISABit uint64
 
 	// Regs are the registers, ordered by DWARF number, those without one last.
@@ -110,8 +110,8 @@ type Numbering struct {
 var All = []*Arch{ARM, ARM64, MIPS, MIPS64, PPC, PPC64, RISCV, RISCV64, S390X, X86, X86_64}
 
 // ByName returns the CPU with MODULE name name, or nil. A module of an old
-// Breakpad for a 64-bit MIPS or RISC-V gives the 32-bit CPU: the name is all
-// that the file tells.
+// Breakpad for a 64-bit MIPS or RISC-V gives the 32-bit CPU: the file has nothing
+// but the name.
 func ByName(name string) *Arch {
 	for _, a := range All {
 		if a.Name == name {

@@ -3,7 +3,7 @@ package arch
 import "debug/elf"
 
 // ARM64 is AArch64. DWARF numbers: DWARF for the Arm 64-bit Architecture
-// (AADWARF64), section 4.1. RA_SIGN_STATE (34) is no register and has no name;
+// (AADWARF64), section 4.1. RA_SIGN_STATE (34) is not a register and has no name;
 // z0 to z31 (96 to 127) are longer than any rule's value. A function restores the
 // lower halves of v8 to v15 (AAPCS64, section 6.1.2), d8 to d15; rules made from
 // Apple's compact unwind information have them by that name.

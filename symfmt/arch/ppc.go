@@ -7,7 +7,7 @@ import "debug/elf"
 // section 2.4, took over: lr is 65. The older supplements (System V PowerPC,
 // table 3-48; 64-bit ELF 1.9, section 3.6), which other compilers follow in
 // .debug_frame, have lr at 108, which is v31 in the first. The return address
-// column of a CIE tells which one it has.
+// column of a CIE shows which numbering it uses.
 //
 // Breakpad's PowerPC walker uses no CFI. The names are those of rust-minidump's
 // context (minidump/src/context.rs: srr0, r0, cr, xer, lr, ctr, vrsave) and the

@@ -17,10 +17,10 @@
 //	=          in program strings only: name value =
 //
 // A register's name in front of an expression ends with a colon; .cfa and .ra,
-// the return address, have to be there. What one register's expression does
-// wrong costs that register only, so that ParseRules finds fault only with the
-// form of the set, and everything else is the evaluation's matter; Expr.Check
-// tells it beforehand.
+// the return address, are required. An error in one register's expression costs
+// that register only, so ParseRules finds fault only with the form of the set, and
+// everything else shows when an expression is evaluated; Expr.Check reports it
+// beforehand.
 //
 // # Where we differ
 //

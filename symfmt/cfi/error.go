@@ -49,7 +49,7 @@ const (
 	BadAlignment
 	// Unreadable: ^ where there is no memory.
 	Unreadable
-	// Assignment: = in a rule, or to something that is no variable with "$".
+	// Assignment: = in a rule, or to something that is not a variable with "$".
 	Assignment
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Expr is an expression. The zero Expr is no expression.
+// Expr is an expression. The zero Expr is the absence of one.
 type Expr struct {
 	code  []uint32
 	names *Names
@@ -16,7 +16,7 @@ type Expr struct {
 const (
 	opReg    = iota // argument: Reg; its value
 	opVar           // argument: Reg; the variable, whose value is taken when it is used
-	opBad           // argument: Reg whose name is the token; a constant that is none
+	opBad           // argument: Reg whose name is the token; a malformed constant
 	opSmall         // argument: constant
 	opConst         // constant in the next two words, low one first
 	opCFA           // .cfa
@@ -66,7 +66,7 @@ func appendReg(code []uint32, r Reg) []uint32 {
 	return append(code, opReg+uint32(r)<<opBits)
 }
 
-// IsZero reports whether e is no expression.
+// IsZero reports whether e is the zero Expr.
 func (e Expr) IsZero() bool { return len(e.code) == 0 }
 
 // Size is how much memory the operations of e take, in bytes.
@@ -76,8 +76,8 @@ func (e Expr) Size() int { return 4 * len(e.code) }
 func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 
 // EndOfStack is the rule for .ra that every walker takes for the end of a stack, on
-// every CPU. A return address below 4096 is none to Breakpad, rust-minidump and LLDB;
-// but Breakpad's walker for x86-64 takes 0 for rules that failed, and goes on by
+// every CPU. Breakpad, rust-minidump and LLDB do not accept a return address below
+// 4096; but Breakpad's walker for x86-64 takes 0 for rules that failed, and goes on by
 // scanning the stack (TestOracleBreakpadStore).
 const EndOfStack = 1
 
@@ -212,8 +212,8 @@ func (e Expr) Equal(o Expr) bool {
 	return slices.Equal(e.code, o.code) || slices.Equal(e.normal(), o.normal())
 }
 
-// Check returns the fault, if any, that lets every evaluation of e fail. A
-// register without a value is no such fault, nor is .undef.
+// Check returns the fault, if any, that makes every evaluation of e fail. It does not
+// report registers without a value, nor .undef.
 func (e Expr) Check() error {
 	depth, token := 0, 0
 	fail := func(k Kind) error { return fault{kind: k, token: token}.error(e.names, NoReg, e.code) }

@@ -120,7 +120,7 @@ func (s sparse) ReadWord(addr uint64) (uint64, bool) {
 }
 
 // slow evaluates the text of an expression token by token with big integers,
-// as the specification has it.
+// as specified.
 func slow(text string, regs *Regs, mem Memory, cfa uint64) (uint64, bool) {
 	n := regs.Names()
 	word := new(big.Int).Lsh(big.NewInt(1), 64)

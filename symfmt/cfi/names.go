@@ -105,7 +105,7 @@ func (n *Names) intern(name string) Reg {
 	return n.internOther(name)
 }
 
-// internOther is intern for a name that is none of the CPU's.
+// internOther is intern for a name that the CPU does not have.
 func (n *Names) internOther(name string) Reg {
 	if r, ok := n.index[name]; ok {
 		return r

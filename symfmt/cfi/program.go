@@ -34,7 +34,7 @@ func (p Program) Append(dst []byte) []byte { return p.expr.Append(dst) }
 func (p Program) Uses(f func(Reg)) { p.expr.Uses(f) }
 
 // Run executes the program on the variables, which it changes; Regs.Assigned
-// tells which it assigned. At a fault the earlier assignments stay.
+// reports which it assigned. At a fault the earlier assignments stay.
 func (p Program) Run(vars *Regs, mem Memory) error {
 	e := p.expr
 	if e.IsZero() {

@@ -153,8 +153,8 @@ func (r *Row) Equal(o *Row) bool {
 	return true
 }
 
-// explicit returns e, the rule of reg, or if there is none, the one with its
-// effect. One of e and other is not the zero Expr.
+// explicit returns e, the rule of reg, or, if that is the zero Expr, a rule with the
+// same effect. One of e and other is not the zero Expr.
 func (r *Row) explicit(reg Reg, e, other Expr) Expr {
 	n := e.names
 	if n == nil {

@@ -42,8 +42,8 @@ type row struct {
 	none bool
 }
 
-// node is an inlined function. Nodes are in the order of a tree: each is behind
-// the one that it is in, and depth tells how deep.
+// node is an inlined function. Nodes are in the order of a tree: each follows its
+// parent, and depth is its level.
 type node struct {
 	depth    uint32
 	callLine uint32

@@ -5,7 +5,7 @@
 // # The format as we read it
 //
 // It is that of LLVM's headers, llvm/include/llvm/DebugInfo/GSYM, here named by
-// the files. Numbers are in the file's byte order, which the magic tells: 0x4753594d
+// the files. Numbers are in the file's byte order, that of the magic: 0x4753594d
 // in it. Version 1 has 32-bit places of strings and FunctionInfos, version 2 has
 // 64-bit ones ("str" below).
 //
@@ -24,7 +24,7 @@
 //	places of FunctionInfos: u32 from the file's start; in version 2, u64 from the
 //	    start of section 5
 //	files (FileEntry.h): u32 count, then str directory, str base name; the first is
-//	    none
+//	    unused
 //	strings: ended by NUL; the first is empty
 //	FunctionInfo (FunctionInfo.h): u32 size of the code, str name, then u32 kind, u32
 //	    length and payload until kind 0; a size of 0 is a symbol whose end is not known
@@ -39,7 +39,7 @@
 //	      and a count of 0
 //	    3 merged functions (MergedFunctionsInfo.h): u32 count, each u32 length and a
 //	      FunctionInfo at the same address
-//	    4 call sites (CallSiteInfo.h): passed over, and told (ReadOptions.Dropped)
+//	    4 call sites (CallSiteInfo.h): skipped, and reported (ReadOptions.Dropped)
 //
 // Version 1 is what llvm-gsymutil 22 writes and reads, in both byte orders. It
 // refuses version 2 ("unsupported GSYM version 2"), and has no option for it:
@@ -62,7 +62,7 @@
 // holds the last. FUNCs of one range are one FunctionInfo with the others as merged
 // functions, and so are the PUBLICs at the start of a FUNC, or of one address.
 // Where a line ends and none begins, a row has an entry of the table of files that
-// is no file and not the first: readers then give the function without a line, and
+// has no name and is not the first: readers then give the function without a line, and
 // still look for inlined functions. The root of inlined functions has the
 // function's range and name, as llvm-gsymutil's has. Strings are written once.
 //

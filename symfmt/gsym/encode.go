@@ -50,7 +50,7 @@ func (e *encoder) align() {
 	}
 }
 
-// item appends the FunctionInfos of an item, and tells where each begins.
+// item appends the FunctionInfos of an item, and calls at with the offset of each.
 func (e *encoder) item(it *item, at func(offset int)) {
 	p := e.w.plan
 	e.align()

@@ -76,7 +76,7 @@ func file1(count int, info []byte) []byte {
 	return append(b, info...)
 }
 
-// TestHostile: damage is told with its place, and costs no more than its part.
+// TestHostile: damage is reported with its place, and costs no more than its part.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -161,8 +161,8 @@ func TestHostileSize(t *testing.T) {
 	}
 }
 
-// TestHostileModule: FUNCs in one another, and INLINEs that are no tree, cost time
-// and space as the module has records.
+// TestHostileModule: nested FUNCs, and INLINEs that do not form a tree, cost time and
+// space in proportion to the records of the module.
 func TestHostileModule(t *testing.T) {
 	var nested, inner, across strings.Builder
 	inner.WriteString(head + "FILE 0 a.c\nFUNC 0 100000 0 f\n")

@@ -57,8 +57,8 @@ func identify(m *symfmt.Module) identity {
 func apple(os string) bool { return os == "mac" || os == "ios" }
 
 // setID gives a module that was read its id. The GUID's byte order is that of the
-// CPU, of which the file's own order tells nothing if it was chosen; but it is all
-// there is when the CPU is not known, or is one that comes in both orders.
+// CPU, not necessarily that of the file, which its writer chose; but the file's is
+// used when the CPU is not known, or comes in both orders.
 func setID(m *symfmt.Module, uuid []byte, order binary.ByteOrder) {
 	if len(uuid) == 0 {
 		m.ID = strings.Repeat("0", 2*guidSize+1)

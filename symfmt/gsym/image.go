@@ -206,7 +206,7 @@ func (g *image) info(i uint64) (offset uint64, ok bool) {
 	return g.funcs.offset + offset, offset < uint64(len(g.part(g.funcs)))
 }
 
-// maxProblems is how many problems are told one by one.
+// maxProblems is how many problems are reported one by one.
 const maxProblems = 1000
 
 // problems collects what is damaged.

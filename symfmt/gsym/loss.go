@@ -19,7 +19,7 @@ type counts struct {
 	emptyRanges   int
 	outsideRanges int
 	cutRanges     int
-	treeless      int // FUNCs whose INLINEs are no tree
+	treeless      int // FUNCs whose INLINEs do not form a tree
 	noFile        int // INLINEs without a call file
 }
 
@@ -35,7 +35,7 @@ func (c *counts) addBody(o *counts) {
 	c.noFile += o.noFile
 }
 
-// Losses tells what Write leaves out of m, or changes, before it is written.
+// Losses reports what Write leaves out of m, or changes, before it is written.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	p := newPlan(m, o.Base)
 	c := &p.counts

@@ -57,7 +57,7 @@ func joinPath(dir, base string) string {
 // numbers gives, for the numbers of FILEs or INLINE_ORIGINs, others. Those of
 // most modules are dense.
 type numbers struct {
-	dense []uint32 // value + 1; 0 is none
+	dense []uint32 // value + 1; 0: no value
 	other map[uint32]uint32
 }
 
@@ -85,7 +85,7 @@ func (n *numbers) set(id, value uint32) {
 	n.other[id] = value
 }
 
-// fileTable is GSYM's table of files, behind entry 0, which is no file.
+// fileTable is GSYM's table of files, behind entry 0, which is unused.
 type fileTable struct {
 	entries []fileEntry
 	index   map[fileEntry]uint32

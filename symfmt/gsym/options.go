@@ -11,8 +11,8 @@ import (
 type Options struct {
 	Version int // 1 or 2; 0 is 1, which every reader knows
 
-	// ByteOrder is that of the file. nil is that of the module's CPU: what INFO
-	// CODE_ID and MODULE's id tell together, or the CPU's name.
+	// ByteOrder is that of the file. nil means that of the module's CPU, as shown by
+	// INFO CODE_ID together with MODULE's id, or else by the CPU's name.
 	ByteOrder binary.ByteOrder
 
 	// Base is the absolute address of RVA 0, in bytes: what ELF's lowest PT_LOAD
@@ -43,7 +43,7 @@ func (o Options) order(m *symfmt.Module) binary.ByteOrder {
 }
 
 // orderByName is the byte order of the module's CPU, little-endian where the name
-// does not tell it.
+// does not show it.
 func orderByName(m *symfmt.Module) binary.ByteOrder {
 	if bigEndian(m.Arch) {
 		return binary.BigEndian
@@ -51,8 +51,8 @@ func orderByName(m *symfmt.Module) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// bigEndian reports whether a CPU of this name in a MODULE record, of those whose
-// name tells it, keeps the high byte first.
+// bigEndian reports whether a CPU with this name in a MODULE record keeps the high
+// byte first. Names that do not show it count as little-endian.
 func bigEndian(cpu string) bool {
 	switch cpu {
 	case "mips", "mips64", "ppc", "ppc64", "s390", "s390x", "sparc", "sparcv9", "m68k":
@@ -73,7 +73,7 @@ type ReadOptions struct {
 	// the file's header, which llvm-gsymutil sets to the image's base.
 	Base *uint64
 
-	// Dropped is told what the file has and a module has no place for; may be nil.
+	// Dropped, if non-nil, is called with what the file has and a module has no place for.
 	Dropped func(symfmt.Loss)
 }
 
@@ -118,8 +118,8 @@ const (
 	opFirstSpecial
 )
 
-// Match tells by the first bytes of a file whether it is GSYM, of whatever
-// version and byte order.
+// Match reports whether a file with these first bytes is GSYM, of any version and byte
+// order.
 func Match(head []byte) bool {
 	if len(head) < 6 {
 		return false
@@ -128,7 +128,7 @@ func Match(head []byte) bool {
 	return order != nil && order.Uint16(head[4:]) != 0 && order.Uint16(head[4:]) < 1<<8
 }
 
-// orderOf is the byte order that the magic tells; nil if it is none.
+// orderOf is the byte order that the magic shows, or nil.
 func orderOf(head []byte) binary.ByteOrder {
 	switch {
 	case len(head) < 4:

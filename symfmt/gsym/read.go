@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Read reads a GSYM file of size bytes. A FunctionInfo that is damaged is told as
-// a problem, and the others are kept; the error is of a file of which nothing can
+// Read reads a GSYM file of size bytes. A FunctionInfo that is damaged is reported as
+// a problem, and the others are kept; the error is non-nil if nothing of the file can
 // be used.
 //
 // Memory: the file, and what is in it once more.
@@ -34,7 +34,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 	d.functions(imageBase(&g, o))
 	d.dropPieces()
 	d.module(o)
-	d.tellDropped(o)
+	d.reportDropped(o)
 	return d.m, p.all(), nil
 }
 
@@ -57,7 +57,7 @@ type reader struct {
 	left      uint64   // bytes of FunctionInfos that may still be read; see function
 	namesLeft int      // bytes that names of functions may still have
 	fileCount uint32
-	hasName   []bool // by file: it is no empty entry
+	hasName   []bool // by file: its entry is not empty
 	unknown   []bool // by file: it is called symfmt.NoFile
 	origins   map[uint64]symfmt.OriginID
 	body      symfmt.BodyBuilder
@@ -197,7 +197,7 @@ func (d *reader) entry(i uint64, rva symfmt.RVA) bool {
 	return true
 }
 
-// lost tells that a function was lost.
+// lost records the loss of a function.
 func (d *reader) lost(rva symfmt.RVA, what string, err error) {
 	if at, ok := err.(*bin.Error); ok {
 		at.File = d.g.path
@@ -261,7 +261,7 @@ func isPiece(outer, f *symfmt.Func) bool {
 	return !a.Next() || a.Line.RVA+symfmt.RVA(a.Line.Size) <= f.RVA
 }
 
-// module fills in what the header tells.
+// module fills in what the header gives.
 func (d *reader) module(o ReadOptions) {
 	m := d.m
 	m.OS, m.Arch = cmp.Or(o.OS, "unknown"), cmp.Or(o.Arch, "unknown")
@@ -275,7 +275,7 @@ func (d *reader) module(o ReadOptions) {
 	setID(m, bytes.Clone(d.g.uuid), d.g.order)
 }
 
-func (d *reader) tellDropped(o ReadOptions) {
+func (d *reader) reportDropped(o ReadOptions) {
 	if o.Dropped == nil {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// treeMaker makes a tree of INLINEs that are none: of those that answer an
+// treeMaker makes a tree of INLINEs that do not form one: of those that answer an
 // address, as package resolve finds them. At each level that is the range that
 // starts last, up to its end; a level without one ends the chain.
 type treeMaker struct {

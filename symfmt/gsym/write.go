@@ -54,9 +54,8 @@ var (
 	errTooLong = errors.New("lines or inlined functions of one FUNC need more than 4 GB")
 )
 
-// Write writes m as GSYM. It does not change m, and needs no order of its
-// records: what is written depends on what they say. Losses tells what is left
-// out.
+// Write writes m as GSYM. It does not change m, and does not depend on the order of
+// its records. Losses reports what is left out.
 //
 // Memory: the file's size, and that of its names once more.
 func Write(out io.Writer, m *symfmt.Module, o Options) error {
@@ -108,7 +107,7 @@ func (w *writer) addNames(m *symfmt.Module) {
 	for _, k := range w.plan.funcs {
 		m.Funcs[k].Body.Refs(undeclared, func(symfmt.OriginID) {})
 	}
-	// The file of rows that end a line, and the one of calls that are not known.
+	// The file of rows that end a line, and that of calls that are not known.
 	w.files.empty = uint32(len(w.files.entries))
 	w.files.entries = append(w.files.entries, fileEntry{})
 	w.noFile = w.files.add(symfmt.NoFile, &w.strings)

@@ -85,7 +85,7 @@ func (p *Pending) copyText(in io.Reader, how *Compression) (checked, error) {
 	return c, err
 }
 
-// taken tells why a file is not taken or, if it is, what is wrong with it.
+// taken returns the faults of a file that is taken, or an error if it is not taken.
 func (c *checked) taken(damaged bool) (faults []string, err error) {
 	for _, f := range c.faults() {
 		faults = append(faults, f.message)

@@ -70,7 +70,7 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	return c, nil
 }
 
-// head takes what tells of which module the file is.
+// head takes what identifies the module of the file.
 func (c *checked) head(rec *symfmt.Record) {
 	switch {
 	case rec.Kind == symfmt.KindModule && c.name == "":

@@ -51,10 +51,10 @@ type collector struct {
 	Collected
 }
 
-// Collect removes what is left over of writers that are no more, empty folders, and
-// versions by a policy. A version is as old as its newest symbol file, those of one
-// age go in the order of name and id. Of a version whose files were written anew, or
-// added once more, after they were listed, nothing is removed.
+// Collect removes the leftovers of writers that have ended, empty folders, and
+// versions by a policy. A version is as old as its newest symbol file; versions of one
+// age go in the order of name and id. Nothing is removed of a version whose files were
+// rewritten, or added once more, after they were listed.
 func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
 	l, err := s.List(now)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *collector) stays(v *Version, rank int) bool {
 	return c.KeepLast > 0 && rank <= c.KeepLast || c.Modules != nil && !c.Modules[v.Name] || c.Keep != nil && c.Keep(v)
 }
 
-// why tells why a version goes, "" if it need not.
+// why returns the reason to remove a version, or "" to keep it.
 func (c *collector) why(v *Version, now time.Time) string {
 	old := c.OlderThan > 0 && now.Sub(v.Time()) > c.OlderThan
 	switch {
@@ -202,7 +202,7 @@ func (c *collector) remove(e Entry, why string) error {
 	}
 	c.Files++
 	c.Bytes += e.Bytes
-	c.tell(Removal{e.Path, e.Bytes, why})
+	c.report(Removal{e.Path, e.Bytes, why})
 	return nil
 }
 
@@ -218,11 +218,11 @@ func (c *collector) folder(path string) error {
 			return nil // something is in it now
 		}
 	}
-	c.tell(Removal{path, 0, "empty"})
+	c.report(Removal{path, 0, "empty"})
 	return nil
 }
 
-func (c *collector) tell(r Removal) {
+func (c *collector) report(r Removal) {
 	if c.Removed != nil {
 		c.Removed(r)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Inspected is what a symbol file tells of itself.
+// Inspected is what a symbol file says of itself.
 type Inspected struct {
 	Place            Place
 	OS, Arch         string   // of MODULE

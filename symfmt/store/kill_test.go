@@ -287,7 +287,7 @@ func (k killCase) judge(t *testing.T, dir string, size int, what string) {
 }
 
 // TestTwoProcesses has several processes add one file at once: one is the first, and
-// all are told so.
+// all report so.
 func TestTwoProcesses(t *testing.T) {
 	rounds := 15
 	if testing.Short() {
@@ -301,16 +301,16 @@ func TestTwoProcesses(t *testing.T) {
 		for i, how := range compressed {
 			cmds[i], outs[i] = start(t, dir, "add", how, 300e3, 0)
 		}
-		told := map[string]int{}
+		counts := map[string]int{}
 		for i := range cmds {
 			if killed(t, cmds[i], outs[i]) {
 				t.Fatal("killed")
 			}
-			told[strings.TrimSpace(outs[i].String())]++
+			counts[strings.TrimSpace(outs[i].String())]++
 		}
 		stop()
-		if told["added"] != 1 || told["same"] != 3 {
-			t.Errorf("round %d: %v", round, told)
+		if counts["added"] != 1 || counts["same"] != 3 {
+			t.Errorf("round %d: %v", round, counts)
 		}
 		paths, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
 		if len(paths) != 1 {

@@ -68,7 +68,7 @@ func NewFolder(name string) (Place, error) {
 // Path is the path of the symbol file below the root. ext is what follows Stem.
 func (p Place) Path(ext string) string { return filepath.Join(p.Name, p.ID, p.Stem+ext) }
 
-// checkExt tells whether a name has room for an extension.
+// checkExt returns an error unless the name has room for an extension.
 func (p Place) checkExt(ext string) error {
 	if n := len(p.Stem) + len(ext); n > maxName {
 		return fmt.Errorf("%d bytes, want at most %d", len(p.Name), len(p.Name)+maxName-n)

@@ -48,14 +48,14 @@ func isLocked(path string) bool { return strings.HasSuffix(path, tempSuffix) }
 type Pending struct {
 	*bufio.Writer
 	s    *Store
-	f    *os.File // nil when it is no more
+	f    *os.File // nil when it is closed
 	name string
 	err  error // the first of writing
 
 	synced bool
 
-	// Restat has Replace leave a file alone that has the same bytes. Unchanged tells
-	// that it did.
+	// Restat has Replace leave a file alone that has the same bytes. Replace sets
+	// Unchanged if it did so.
 	Restat, Unchanged bool
 
 	// Renew has Publish make a file new that is there with the same text, so that
@@ -102,7 +102,7 @@ func (s *Store) Begin() (*Pending, error) {
 	}
 }
 
-// hold locks a new file, which may be taken for a leftover until then, and tells
+// hold locks a new file, which may be taken for a leftover until then, and reports
 // whether it still has its name.
 func (p *Pending) hold() (bool, error) {
 	if err := lockFile(p.f, true, true); err != nil && !errors.Is(err, errNoLocks) {
@@ -252,7 +252,7 @@ func (p *Pending) link(place string) error {
 	return p.s.syncFolders(changed)
 }
 
-// noLinks tells that a file system has no second names for files.
+// noLinks reports whether err means that the file system has no second names for files.
 func noLinks(err error) bool {
 	for _, no := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EMLINK, syscall.EXDEV} {
 		if errors.Is(err, no) {
@@ -292,8 +292,8 @@ func (p *Pending) Replace(place string) error {
 	return p.s.syncFolders(changed)
 }
 
-// holdsSame reports whether a file has the same bytes. Where that cannot be told, it is
-// replaced.
+// holdsSame reports whether a file has the same bytes. It returns false if the file
+// cannot be read: then it is replaced.
 func (p *Pending) holdsSame(place string) bool {
 	mine, err := p.s.root.Open(p.name)
 	if err != nil {

@@ -47,7 +47,7 @@ func list(t *testing.T, s *Store) *Listing {
 	return l
 }
 
-// A file that is being written is no leftover, however old it is.
+// A file that is being written is not a leftover, however old it is.
 func TestWritingStays(t *testing.T) {
 	s := open(t)
 	p, err := s.Begin()
@@ -401,7 +401,7 @@ func TestAddedAgainStays(t *testing.T) {
 	}
 }
 
-// A folder in which a writer is about to put its file is not told to be empty.
+// A folder in which a writer is about to put its file is not reported as empty.
 func TestVerifyWhileAdding(t *testing.T) {
 	s := open(t)
 	other, err := Open(s.Dir, Options{})
@@ -433,7 +433,7 @@ func TestVerifyWhileAdding(t *testing.T) {
 	}
 }
 
-// Files of other layouts are told from what has no business in a store.
+// Files of other layouts are distinguished from files that do not belong in a store.
 func TestLayoutOf(t *testing.T) {
 	module := File{OS: "Linux", Name: "lib.so", ID: "ABCDEF0", BuildID: "00aabbccdd", Ext: ".sym"}
 	for _, layout := range Layouts() {
@@ -460,7 +460,7 @@ func TestLayoutOf(t *testing.T) {
 	}
 }
 
-// The name of a file tells how it is compressed.
+// The extension of a file shows how it is compressed.
 func TestAddExtension(t *testing.T) {
 	for _, how := range append([]Compression{{}}, Compressions...) {
 		s := open(t)

@@ -83,10 +83,10 @@ func TestFilesAreClosed(t *testing.T) {
 
 // A process that ends early knows of the files that are being written.
 func TestTemporary(t *testing.T) {
-	var told []string
+	var calls []string
 	s, err := Create(t.TempDir(), Options{Temporary: func(path string, exists bool) {
 		_, err := os.Lstat(path)
-		told = append(told, fmt.Sprint(filepath.Ext(path), exists, err == nil))
+		calls = append(calls, fmt.Sprint(filepath.Ext(path), exists, err == nil))
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +98,8 @@ func TestTemporary(t *testing.T) {
 	if _, err := s.Add(strings.NewReader("x"), AddOptions{}); err == nil {
 		t.Fatal("added")
 	}
-	if want := []string{".newtrue true", ".newfalse false", ".newtrue true", ".newfalse false"}; fmt.Sprint(told) != fmt.Sprint(want) {
-		t.Errorf("%q, want %q", told, want)
+	if want := []string{".newtrue true", ".newfalse false", ".newtrue true", ".newfalse false"}; fmt.Sprint(calls) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", calls, want)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestFindingsOrder(t *testing.T) {
 	}
 }
 
-// Verify has a finding of each kind, and none of another; two forms of one text are none.
+// Verify has a finding of each kind, and none of another; two forms of one text are not a finding.
 func TestKinds(t *testing.T) {
 	s := open(t)
 	good := string(symbols("a", "A0", 100))

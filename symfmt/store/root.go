@@ -11,8 +11,9 @@ type Options struct {
 	// disk. A power failure may then leave empty or short files, which Verify
 	// finds; a process that is killed leaves none either way.
 	NoSync bool
-	// Temporary is told of each file that is being written, and when it is no
-	// more: a process that ends early may want to remove it. nil for nobody.
+	// Temporary, if non-nil, is called with the path of each file that is being
+	// written, and again when it has gone: a process that ends early may want to
+	// remove it.
 	Temporary func(path string, exists bool)
 }
 
@@ -23,10 +24,10 @@ type Options struct {
 // # What holds
 //
 // A file is written under a temporary name and gets its own in one step (link(2)),
-// so whoever looks sees it whole or not at all, also after kill -9. A file that is
-// there is never replaced, but by Replace. The temporary file is locked
-// (flock(2)) for as long as its writer lives: that tells a leftover from one that
-// is being written.
+// so readers see it whole or not at all, also after kill -9. A file that exists is
+// never replaced, except by Replace. The temporary file is locked (flock(2)) for as
+// long as its writer lives: that distinguishes a leftover from a file that is being
+// written.
 //
 // A lock on the folder itself keeps apart the moments in which a file gets its
 // name and those in which Collect removes one. On a network file system, where

@@ -49,7 +49,7 @@ func (v *Version) Time() (last time.Time) {
 // Listing is what is in a store. All lists are in the order of names.
 type Listing struct {
 	Versions  []*Version
-	Leftovers []Entry  // of writers that are no more
+	Leftovers []Entry  // of writers that have ended
 	Writing   []Entry  // temporary files of writers that are at work
 	Others    []Entry  // neither symbol files nor what belongs to them
 	Empty     []string // folders with nothing in them but such folders

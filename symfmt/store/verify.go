@@ -25,7 +25,7 @@ type Finding struct {
 // Kinds are the kinds of findings.
 var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover", "permissions", "other", "empty"}
 
-// Report is what Verify tells.
+// Report is the result of Verify.
 type Report struct {
 	Files    int       // symbol files that were read
 	Bytes    int64     // their size in the store
@@ -62,7 +62,7 @@ func (r *Report) add(path, kind, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{path, kind, fmt.Sprintf(format, args...)})
 }
 
-// verifyNames tells what names and permissions show.
+// verifyNames reports what names and permissions show.
 func (s *Store) verifyNames(r *Report, l *Listing) error {
 	for _, e := range l.Leftovers {
 		r.add(e.Path, "leftover", "of a write that was interrupted")
@@ -113,7 +113,7 @@ func (s *Store) isEmpty(dir string) bool {
 	empty := true
 	_ = fs.WalkDir(s.root.FS(), filepath.ToSlash(dir), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
-			empty = false // or gone, or not readable, which List has told
+			empty = false // or gone, or not readable, which List has reported
 			return fs.SkipAll
 		}
 		return nil
@@ -121,8 +121,8 @@ func (s *Store) isEmpty(dir string) bool {
 	return empty
 }
 
-// verifyMode compares permissions with those of the store's folder: who may look into
-// that is to be able to read what is in it, and nobody else to change it.
+// verifyMode compares permissions with those of the store's folder: every user who may
+// read that folder should be able to read what is in it, and no other to change it.
 func verifyMode(r *Report, e Entry, root fs.FileMode, need fs.FileMode) {
 	classes := [...]string{"others", "the group", "the owner"}
 	for i, who := range classes {

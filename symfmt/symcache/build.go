@@ -141,7 +141,7 @@ func (b *builder) follow(l location, at uint32) bool {
 	return true
 }
 
-// tooLong tells why the chain of a source location is not followed to its end.
+// tooLong returns the reason why the chain of a source location is not followed to its end.
 func (b *builder) tooLong(at uint32) error {
 	place := b.c.locations.place(at)
 	if b.steps < 0 {

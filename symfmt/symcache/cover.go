@@ -22,11 +22,11 @@ const nobody owner = -1
 func publicOwner(i int) owner { return owner(-2 - i) }
 func (o owner) public() int   { return int(-2 - o) }
 
-// cover cuts the 2^32 addresses from base on, from which all here count, into
-// pieces. Of the FUNCs around an address
-// the one that starts last speaks, of those the first of the file. Where there is
-// none, the nearest PUBLIC below speaks, the first at its address, unless a FUNC
-// starts behind it; one at address 0 never (resolve.Resolver.Find).
+// cover cuts the 2^32 addresses from base on, from which all here count, into pieces.
+// Of the FUNCs around an address the one that starts last speaks, of those the first
+// of the file. Where there is none, the nearest PUBLIC below speaks, the first at its
+// address, unless a FUNC starts behind it; one at address 0 never
+// (resolve.Resolver.Find).
 type cover struct {
 	m      *symfmt.Module
 	base   symfmt.RVA

@@ -22,7 +22,7 @@
 //	  arch                 symbolic_common::Arch: 101 x86, 201 x86_64, ... (arch.go)
 //	  number of files, functions, source locations, ranges
 //	  bytes of strings
-//	  16 bytes             reserved; version 9: a u16, which tells whether
+//	  16 bytes             reserved; version 9: a u16, which is not 0 if
 //	                       sections about variables follow, and 14 bytes reserved
 //	Files                  12 bytes each: compilation directory, directory, name
 //	                       (strings); version 9: 24, with name, directory and
@@ -35,13 +35,13 @@
 //	Ranges                 4 bytes each, ascending: the address where a range begins
 //	Strings                a string is found by its offset in this section: its
 //	                       length, as u32 in version 7, as ULEB128 from 8 on, and
-//	                       that many bytes of UTF-8. The empty string is none.
+//	                       that many bytes of UTF-8. The empty string means no string.
 //	(version 9) a header, variables of functions, locations, types
 //
 // The last source locations, as many as there are ranges, belong to the ranges,
 // in their order; those before them are only inlined into. A range ends where
-// the next begins, the last never. A source location that is none in all its
-// four fields says that nothing is known of the range.
+// the next begins, the last never. A source location whose four fields are all
+// empty says that nothing is known of the range.
 //
 // A file's path is its compilation directory, directory and name, each joined to
 // the one before unless it is absolute.
@@ -80,7 +80,7 @@
 //     for ever. Here the range is a problem: TestReadDamage.
 //   - It simplifies paths ("a/../b") when they are asked for. Here they stay as
 //     they are: TestOracleSymcache counts them.
-//   - A range of what is known to end is a FUNC here, be it of a symbol table:
+//   - A range whose end is known is a FUNC here, even one from a symbol table:
 //     TestReadOfSymbolic.
 //   - Its converter of Breakpad's text and ELF files has rules of its own for
 //     records that overlap, and begins a range at a PUBLIC inside of a FUNC. Here

@@ -2,8 +2,8 @@ package symcache
 
 import "github.com/symtool/symtool/symfmt"
 
-// dropped tells what the module that was built has no place for.
-func (b *builder) dropped(tell func(symfmt.Loss)) {
+// dropped calls report with what the module that was built has no place for.
+func (b *builder) dropped(report func(symfmt.Loss)) {
 	var languages, unnamed, servers int
 	for i, named := range b.named {
 		language := b.c.order.Uint32(b.c.functions.entry(uint32(i))[12:])
@@ -20,7 +20,7 @@ func (b *builder) dropped(tell func(symfmt.Loss)) {
 		{What: "sections about variables", Count: count(b.c.variables), Why: "a symbol file has none"},
 	} {
 		if l.Count > 0 {
-			tell(l)
+			report(l)
 		}
 	}
 }

@@ -36,13 +36,13 @@ const addressEnd = 1 << 32
 var magic = [4]byte{'S', 'Y', 'M', 'C'}
 var magicFlipped = [4]byte{'C', 'M', 'Y', 'S'}
 
-// Match tells by the first bytes of a file whether it is a symcache, of either
+// Match reports whether a file with these first bytes is a symcache, of either
 // byte order and any version.
 func Match(head []byte) bool {
 	return len(head) >= 8 && orderOf(head) != nil
 }
 
-// orderOf is the byte order that the magic tells, or nil.
+// orderOf is the byte order that the magic shows, or nil.
 func orderOf(head []byte) binary.ByteOrder {
 	switch [4]byte(head) {
 	case magic:

@@ -60,7 +60,7 @@ func inlineRanges(m *symfmt.Module) (n int) {
 	return n
 }
 
-// Any module that Breakpad's text tells is written and read again.
+// Any module read from Breakpad's text is written and read again.
 func FuzzWrite(f *testing.F) {
 	f.Add(example)
 	f.Add("MODULE Linux x86_64 0 x\nFUNC 0 10 0 f\nFUNC 0 8 0 g\nFUNC 4 20 0 h\nPUBLIC 6 0 p\nPUBLIC 30 0 q\n")

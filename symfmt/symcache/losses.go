@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Losses tells what Write leaves out.
+// Losses reports what Write leaves out.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	losses := moduleLosses(m)
 	losses = append(losses, m.LossOf("a symcache has no place for them", symfmt.KindInfo)...)

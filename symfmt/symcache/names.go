@@ -41,7 +41,7 @@ func (t *nameTable) init(c *cache, m *symfmt.Module) {
 	t.stringDamage.lost, t.fileDamage.lost, t.long.lost, t.longNames.lost = "names", "names of files", "directories of files", "names of functions"
 }
 
-// text is the string at an offset, instead if it is none or damaged.
+// text is the string at an offset, or instead if it is empty or damaged.
 func (t *nameTable) text(at uint32, instead string) string {
 	s, err := t.c.stringAt(at)
 	if err != nil {

@@ -23,7 +23,7 @@ type node struct {
 	child, last, next int32 // first and last below it, next beside it; symfmt.NoCall for none
 }
 
-// inlineKey tells an INLINE: those of one FUNC with equal calls are one.
+// inlineKey identifies an INLINE: those of one FUNC with equal calls are one.
 type inlineKey struct {
 	parent         int32
 	callee         uint32
@@ -88,8 +88,8 @@ func (f *openFunc) newNode(key inlineKey) int32 {
 	return n
 }
 
-// extend adds a range, and tells whether it is a new one or makes the last one
-// longer.
+// extend adds a range, and reports whether it is a new one, as opposed to one that makes
+// the last one longer.
 func (n *node) extend(code symfmt.Range) bool {
 	ranges := n.inline.Ranges
 	if k := len(ranges); k > 0 && ranges[k-1].RVA+symfmt.RVA(ranges[k-1].Size) == code.RVA {

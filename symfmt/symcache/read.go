@@ -18,22 +18,22 @@ import (
 type ReadOptions struct {
 	File string // path, for errors
 
-	// What a symcache does not tell of its MODULE; Arch is for one whose CPU has no
+	// What a symcache does not say of its MODULE; Arch is for one whose CPU has no
 	// number. Empty ones become "unknown", Name the base name of File without
 	// ".symcache".
 	OS, Arch, Name string
 
 	Base symfmt.RVA // is added to all addresses, as Options.Base is taken from them
 
-	// Dropped is told what the file has and a module has no place for; may be nil.
+	// Dropped, if non-nil, is called with what the file has and a module has no place for.
 	Dropped func(symfmt.Loss)
 }
 
-// Read reads a symcache of version 7, 8 or 9 and either byte order. What is
-// damaged is left out and reported, in one problem for each kind of damage. The
-// error says that nothing could be read: it is no symcache, of another version,
-// or cut off before its ranges. The module is in canonical order, but for the
-// numbers of its files and origins, which are those of the symcache.
+// Read reads a symcache of version 7, 8 or 9 and either byte order. Damage is left
+// out and reported, in one problem for each kind. The error is non-nil if nothing
+// could be read: the file is not a symcache, or of another version, or ends before its
+// ranges. The module is in canonical order, but for the numbers of its files and
+// origins, which are those of the symcache.
 func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
 	data, err := readAll(r, size)
 	if err != nil {
@@ -199,8 +199,8 @@ func (c *cache) stringAt(at uint32) (string, error) {
 	return rest[used:][:n], nil
 }
 
-// stringLength reads the length before a string, and tells its size: 0 or less
-// if it is cut off or too large.
+// stringLength reads the length before a string, and returns how many bytes it takes:
+// 0 or less if it is truncated or too large.
 func (c *cache) stringLength(s string) (n uint64, used int) {
 	head := []byte(s[:min(len(s), binary.MaxVarintLen64)])
 	if c.version != version7 {

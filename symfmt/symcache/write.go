@@ -23,8 +23,8 @@ type Options struct {
 // byteOrder is what is written: symbolic reads files of its machine's order only.
 var byteOrder = binary.LittleEndian
 
-// Write writes a module as a symcache. It is an error if the version is none that
-// it writes, or if the strings are longer than 4 GB.
+// Write writes a module as a symcache. It is an error if it does not write that
+// version, or if the strings are longer than 4 GB.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	if o.Version == 0 {
 		o.Version = defaultVersion
@@ -39,7 +39,7 @@ func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	return t.write(w)
 }
 
-// check tells whether all numbers fit.
+// check returns an error unless all numbers fit.
 func (t *tables) check() error {
 	if uint64(len(t.strings.data)) >= none {
 		return fmt.Errorf("symcache: %d bytes of strings, which is more than 4 GB", len(t.strings.data))

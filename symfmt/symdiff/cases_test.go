@@ -23,11 +23,11 @@ var cases = []struct {
 	want     []string
 }{
 	{name: "the same", old: "FUNC 1000 10 0 f\n" + bodyA, new: "FUNC 1000 10 0 f\n" + bodyA},
-	{name: "static functions of one name are told apart by their lines",
+	{name: "static functions of one name are distinguished by their lines",
 		old:  "FUNC 1000 8 0 init\n1000 8 5 0\nFUNC 1010 8 0 init\n1010 8 7 1\nFUNC 1020 8 0 init\n1020 8 9 2\n",
 		new:  "FUNC 1000 8 0 init\n1000 8 5 0\nFUNC 1010 8 0 init\n1010 8 9 2\n",
 		want: []string{"function 1010>- removed", "function 1020>1010 moved"}},
-	{name: "static functions of one name are told apart by their places",
+	{name: "static functions of one name are distinguished by their places",
 		old:  "FUNC 1000 8 0 a\nFUNC 1010 8 0 get\nFUNC 1020 8 0 b\nFUNC 1030 8 0 get\nFUNC 1040 8 0 c\nFUNC 1050 8 0 get\n",
 		new:  "FUNC 1000 8 0 a\nFUNC 1010 8 0 b\nFUNC 1020 8 0 get\nFUNC 1030 8 0 c\nFUNC 1040 8 0 get\n",
 		want: []string{"function 1010>- removed", "function 1020>1010 moved", "function 1030>1020 moved", "function 1040>1030 moved", "function 1050>1040 moved"}},
@@ -190,10 +190,10 @@ var cases = []struct {
 func TestCases(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := told(compare(t, []byte(header+c.old), []byte(header+c.new), c.opts)); !slices.Equal(got, c.want) {
+			if got := listed(compare(t, []byte(header+c.old), []byte(header+c.new), c.opts)); !slices.Equal(got, c.want) {
 				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))
 			}
-			if got := told(compare(t, []byte(header+c.old), []byte(header+c.old), c.opts)); got != nil {
+			if got := listed(compare(t, []byte(header+c.old), []byte(header+c.old), c.opts)); got != nil {
 				t.Errorf("the old one with itself: %q", got)
 			}
 		})
@@ -236,7 +236,7 @@ func TestCasesOfModules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := compare(t, []byte(c.old), []byte(c.new), c.opts)
-			if got := told(r); !slices.Equal(got, c.want) {
+			if got := listed(r); !slices.Equal(got, c.want) {
 				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))
 			}
 			if r.Regressions() != c.worse {

@@ -18,7 +18,7 @@ type Detail struct {
 	Sections []Section
 }
 
-// Subject is what a change is about, on one side.
+// Subject is the code that a change affects, on one side.
 type Subject struct {
 	Name string
 	RVA  symfmt.RVA
@@ -55,7 +55,7 @@ func (r *Result) Details() *Detailer {
 	return &Detailer{r, [2]*side{newSide(r.Old), newSide(r.New)}}
 }
 
-// Names reads what a change is about: nothing but the names.
+// Names reads the names of a change, and nothing else.
 func (d *Detailer) Names(c Change) (*Detail, error) {
 	out, err := d.names(c)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestDetails(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := compare(t, []byte(header+c.old), []byte(header+c.new), Options{})
 			if len(r.Changes) != 1 {
-				t.Fatal(told(r))
+				t.Fatal(listed(r))
 			}
 			d, err := r.Details().Detail(r.Changes[0])
 			if err != nil {

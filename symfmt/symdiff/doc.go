@@ -8,18 +8,18 @@
 // relative to the function's address and by the names of files and origins, not
 // their numbers; for STACK CFI, the rules in force over the code, evaluated as
 // far as package cfi knows effects. Functions are then matched (match.go), and
-// what differs is told by the hashes. Details of a pair are read from the texts
-// when someone asks for them (Detail).
+// differences are found by the hashes. Details of a pair are read from the texts
+// on demand (Detail).
 //
 // Memory is that of the outlines: about 115 bytes for a FUNC, 50 for a PUBLIC, 16
 // for a row of STACK CFI, whatever the number of lines; and while functions are
 // matched some 50 bytes more for each. Time grows with n log n of the records,
-// for files that are no real ones too (TestHostile).
+// for artificial files too (TestHostile).
 //
 // # What is lost
 //
-// A function that is gone is a regression only if its code is still there, as far as
-// the functions around it tell, and no FUNC has it: findLost. Lines and call frame
+// A function that is gone is a regression only if its code is still there, judging by
+// the functions around it, and no FUNC has it: findLost. Lines and call frame
 // information are lost where more bytes go without than before, and a greater share;
 // where the size of the function differs, up to 15 bytes of padding do not count.
 //
@@ -27,7 +27,7 @@
 //
 //   - the order of records, and the numbers of FILE and INLINE_ORIGIN;
 //   - line records that touch, of one line, and one record over both;
-//   - the order of INLINE records, as their levels and ranges tell the tree;
+//   - the order of INLINE records, as their levels and ranges determine the tree;
 //   - rows of STACK CFI with the same effect, however they are written and however
 //     the code is cut into STACK CFI INITs. Where two of those overlap, the one
 //     with the lower address counts up to its end, of two at one address the

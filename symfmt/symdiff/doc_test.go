@@ -183,10 +183,10 @@ func compare(t testing.TB, a, b []byte, opts Options) *Result {
 	return r
 }
 
-// told is what a result says, a line for each change: addresses, and what differs.
-func told(r *Result) (lines []string) {
+// listed returns the changes of a result, a line for each: addresses, and what differs.
+func listed(r *Result) (lines []string) {
 	for _, c := range r.Changes {
-		lines = append(lines, toldChange(r, c))
+		lines = append(lines, listedChange(r, c))
 	}
 	for _, f := range r.Module {
 		lines = append(lines, fmt.Sprintf("%s: %s > %s", f.Name, f.Old, f.New))
@@ -197,7 +197,7 @@ func told(r *Result) (lines []string) {
 	return lines
 }
 
-func toldChange(r *Result, c Change) string {
+func listedChange(r *Result, c Change) string {
 	place := func(o *Outline, i int32) string {
 		if i == none {
 			return "-"
@@ -215,7 +215,7 @@ func toldChange(r *Result, c Change) string {
 	return fmt.Sprintf("%s %s>%s %s", c.Kind, place(r.Old, c.Old), place(r.New, c.New), strings.Join(c.What.Names(), " "))
 }
 
-// says is a line as told has it.
+// says returns a line as in the result of listed.
 func says(k Kind, old, new string, what Aspect) string {
 	return fmt.Sprintf("%s %s>%s %s", k, old, new, strings.Join(what.Names(), " "))
 }

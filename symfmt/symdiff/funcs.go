@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// compareFuncs tells what differs between matched functions, and which have no
+// compareFuncs finds what differs between matched functions, and which have no
 // match. The error is of reading the texts.
 func (r *Result) compareFuncs() error {
 	first := len(r.Changes)
@@ -46,7 +46,7 @@ func (r *Result) place(c Change) uint64 {
 	return uint64(r.where.of(r.Old.Funcs[c.Old].RVA))
 }
 
-// pair tells what differs between two functions that are one.
+// pair returns what differs between two matched functions.
 func (r *Result) pair(f, g *Func) (what Aspect) {
 	set := func(a Aspect, differs bool) {
 		if differs {

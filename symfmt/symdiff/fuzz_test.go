@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzCompare compares any two texts: a file does not differ from itself, two that do
-// not differ do not the other way round, and every change can be told in full.
+// not differ do not the other way round, and every change can be described in full.
 func FuzzCompare(f *testing.F) {
 	var texts [][]byte
 	for _, path := range realFiles(f) {
@@ -27,7 +27,7 @@ func FuzzCompare(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		if r := fuzzed(t, a, a); r != nil && !r.Same() {
-			t.Errorf("a file differs from itself: %q", told(r))
+			t.Errorf("a file differs from itself: %q", listed(r))
 		}
 		x, y := fuzzed(t, a, b), fuzzed(t, b, a)
 		for form := range Forms {
@@ -41,12 +41,12 @@ func FuzzCompare(f *testing.F) {
 			t.Error("an error in one direction only")
 		}
 		if x != nil && x.Same() != y.Same() {
-			t.Errorf("%q, and the other way round %q", told(x), told(y))
+			t.Errorf("%q, and the other way round %q", listed(x), listed(y))
 		}
 	})
 }
 
-// fuzzed compares two texts; nil for what is no symbol file.
+// fuzzed compares two texts. It returns nil if one is not a symbol file.
 func fuzzed(t *testing.T, a, b []byte) *Result {
 	r, err := Compare(context.Background(), NewSource("a", bytes.NewReader(a), int64(len(a))), NewSource("b", bytes.NewReader(b), int64(len(b))), Options{Jobs: 1})
 	if err != nil {
@@ -65,8 +65,8 @@ func fuzzed(t *testing.T, a, b []byte) *Result {
 	return r
 }
 
-// becomes reports whether changes are left out for they are told elsewhere: then counts
-// do not add up.
+// becomes reports whether changes are left out because they are reported elsewhere: then
+// counts do not add up.
 func becomes(r *Result) bool {
 	n := 0
 	for _, c := range r.Changes {

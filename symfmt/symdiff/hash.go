@@ -49,7 +49,7 @@ func mix(h hash, n uint64) hash {
 // baseFile is the name of a source file without its folders.
 func baseFile(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
-// kindOfName tells what a name is worth.
+// kindOfName classifies a name by how well it identifies a function.
 func kindOfName(name []byte) nameKind {
 	switch {
 	case len(name) == 0, bytes.HasPrefix(name, []byte(symfmt.NoName)), bytes.HasPrefix(name, []byte("<unknown")):

@@ -162,7 +162,7 @@ func TestOracleHTML(t *testing.T) {
 	user := testdata(t, "page_user.js")
 	r := shapes(t, Options{})
 	dom := testenv.DOM(t, withScript(t, string(written(t, "html", nil, []*Module{Two(r)}, OutputOptions{})), user))
-	m := regexp.MustCompile(`(?s)<pre id="told">(.*?)</pre>`).FindStringSubmatch(dom)
+	m := regexp.MustCompile(`(?s)<pre id="reported">(.*?)</pre>`).FindStringSubmatch(dom)
 	if m == nil {
 		t.Fatalf("the scripts did not run:\n%.3000s", dom)
 	}

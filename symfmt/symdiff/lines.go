@@ -45,7 +45,7 @@ func (t *lineWriter) line(color, text string) {
 	t.w.WriteByte('\n')
 }
 
-// fail keeps an error; it tells whether there is one.
+// fail keeps an error, and reports whether there is one.
 func (t *lineWriter) fail(err error) bool {
 	t.err = firstError(t.err, err)
 	return t.err != nil

@@ -39,7 +39,7 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 	return out
 }
 
-// differ tells how a becomes b. The library looks for the shortest way as long as
+// differ returns how a becomes b. The library looks for the shortest way as long as
 // that is not far. Where the two differ in sizes alone, these are compared too.
 func differ(a, b []item) (ops []Op) {
 	x, y := texts(a, false), texts(b, false)

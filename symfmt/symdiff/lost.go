@@ -26,9 +26,9 @@ func worse(old, oldSize, new, newSize uint64) bool {
 	return now > before && float64(new)*float64(oldSize) < float64(old)*float64(newSize)
 }
 
-// findLost tells which of the functions that are gone are lost: those whose code is
-// still there, as far as can be told, and is in no FUNC. That of the others is gone
-// too, for what is behind it moved to the front, or belongs to other functions.
+// findLost marks those of the removed functions that are lost: their code seems to be
+// still there, and is in no FUNC. The code of the others is gone too, because the code
+// behind it moved to the front, or belongs to other functions.
 func (r *Result) findLost(changes []Change) {
 	var taken []symfmt.Range
 	for i := range changes {

@@ -29,7 +29,7 @@ const (
 
 // Functions are matched in steps; each looks at those that the steps before left.
 //
-//  1. One name, which no other function of either file has. These tell where code
+//  1. One name, which no other function of either file has. These show where code
 //     of the old file is in the new one (shifts).
 //  2. One name, of several functions (static functions, parts of one that was
 //     split): those of the same contents are matched, of several alike the one
@@ -82,7 +82,7 @@ func (f *Func) named(h hash) hash {
 	return h
 }
 
-// contents is what tells a function from others beside its name, 0 if nothing does.
+// contents is a hash of what distinguishes a function besides its name, or 0.
 func contents(f *Func) hash {
 	if f.Lines == 0 || f.FirstLine == 0 {
 		return 0
@@ -223,7 +223,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 	return out, nil
 }
 
-// nameless matches functions without a name, or lines that tell them apart.
+// nameless matches functions without a name, or lines that distinguish them.
 func (m *matcher) nameless() {
 	m.how = byNeighbour
 	key := func(where shifts) func(f *Func) hash {

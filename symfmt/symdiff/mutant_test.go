@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// mutant is a file that is being changed, and what is to be told of it.
+// mutant is a file that is being changed, with the changes to be reported.
 type mutant struct {
 	old, new *doc
 	rng      *rand.Rand
@@ -57,8 +57,8 @@ func (m *mutant) named(f *docFunc) bool {
 	return m.names[f.Name] == 1 && kindOfName([]byte(f.Name)) == nameGood
 }
 
-// unlike reports whether no other function has the same lines: then which of them
-// was changed can be told.
+// unlike reports whether no other function has the same lines: only then a change can be
+// attributed to it.
 func (m *mutant) unlike(f *docFunc) bool {
 	for i := range m.new.funcs {
 		g := &m.new.funcs[i]
@@ -108,7 +108,7 @@ func (m *mutant) blocksOf(f *docFunc) (own []int) {
 	return own
 }
 
-// framed tells whether a function has one STACK CFI INIT of its own and size.
+// framed returns the STACK CFI INIT of a function if it has one of its own and size, or -1.
 func (m *mutant) framed(i int, f *docFunc) int {
 	if !m.alone(i) {
 		return -1
@@ -132,7 +132,7 @@ func (m *mutant) stacked(ok func(b *docBlock) bool) (*docFunc, *docBlock) {
 	return f, &m.new.blocks[m.blocksOf(f)[0]]
 }
 
-// moved adds what is told of all that shift moved.
+// moved adds the changes to be reported for all that shift moved.
 func (m *mutant) moved(from symfmt.RVA, by uint64) {
 	for i := range m.old.funcs {
 		if rva := m.old.funcs[i].RVA; rva >= from {

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Each kind of change at random places of real files is told as what it is, and
-// nothing else is.
+// Each kind of change at random places of real files is reported as that kind, and
+// nothing else is reported.
 func TestMutations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -36,7 +36,7 @@ func TestMutations(t *testing.T) {
 					break
 				}
 				tried[kind.name]++
-				got := told(compare(t, text, m.new.text(t), Options{}))
+				got := listed(compare(t, text, m.new.text(t), Options{}))
 				slices.Sort(got)
 				slices.Sort(m.want)
 				if !slices.Equal(got, m.want) {
@@ -56,7 +56,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// difference tells what of two lists is only in one, a few of each.
+// difference returns what is only in one of two lists, a few of each.
 func difference(want, got []string) string {
 	only := func(a, b []string) (out []string) {
 		for _, s := range a {
@@ -66,5 +66,5 @@ func difference(want, got []string) string {
 		}
 		return out[:min(len(out), 6)]
 	}
-	return fmt.Sprintf("%d told, want %d\n  not told %q\n  but      %q", len(got), len(want), only(want, got), only(got, want))
+	return fmt.Sprintf("%d reported, want %d\n  missing %q\n  but     %q", len(got), len(want), only(want, got), only(got, want))
 }

@@ -118,8 +118,8 @@ func kept(n int) (s int) {
 }
 `}
 
-// What is told of two revisions of a program is what a simple comparison of the two
-// models tells, function by function and byte by byte, and what nm knows of the
+// The report on two revisions of a program agrees with a simple comparison of the two
+// models, function by function and byte by byte, and with nm's output for the
 // binaries.
 func TestRevisions(t *testing.T) {
 	testenv.Oracle(t)
@@ -214,9 +214,9 @@ func checkSymbols(t *testing.T, r *Result, symbols [2]map[string]bool) (n int) {
 	old, new := namesOf(t, r)
 	for i, side := range [...]map[string]Aspect{old, new} {
 		for name := range symbols[i] {
-			what, told := side[name]
-			if other := symbols[1-i][name]; told && other == (what&(Added|Removed|Renamed) != 0) {
-				t.Errorf("side %d: %s: told %q, in the other binary: %v", i, name, what.Names(), other)
+			what, listed := side[name]
+			if other := symbols[1-i][name]; listed && other == (what&(Added|Removed|Renamed) != 0) {
+				t.Errorf("side %d: %s: reported as %q, in the other binary: %v", i, name, what.Names(), other)
 			}
 			n++
 		}
@@ -252,7 +252,7 @@ func checkNaively(t *testing.T, r *Result, a, b *doc) (n int) {
 		return out
 	}
 	fs, gs := unique(a), unique(b)
-	_, told := namesOf(t, r)
+	_, changed := namesOf(t, r)
 	for name, g := range gs {
 		f, ok := fs[name]
 		if g == nil || ok && f == nil {
@@ -260,8 +260,8 @@ func checkNaively(t *testing.T, r *Result, a, b *doc) (n int) {
 		}
 		n++
 		if !ok {
-			if told[name]&(Added|Renamed) == 0 {
-				t.Errorf("%s is new, but told is %q", name, told[name].Names())
+			if changed[name]&(Added|Renamed) == 0 {
+				t.Errorf("%s is new, but reported as %q", name, changed[name].Names())
 			}
 			continue
 		}
@@ -275,8 +275,8 @@ func checkNaively(t *testing.T, r *Result, a, b *doc) (n int) {
 			{InlinesChanged | InlinesShifted, !slices.Equal(a.callsByByte(f), b.callsByByte(g))},
 			{CFIChanged, f.Size == g.Size && !slices.Equal(a.rulesByByte(f), b.rulesByByte(g))},
 		} {
-			if told[name]&c.what != 0 != c.differs && !(c.what == CFIChanged && f.Size != g.Size) {
-				t.Errorf("%s: told %q, but %q is %v", name, told[name].Names(), c.what.Names(), c.differs)
+			if changed[name]&c.what != 0 != c.differs && !(c.what == CFIChanged && f.Size != g.Size) {
+				t.Errorf("%s: reported as %q, but %q is %v", name, changed[name].Names(), c.what.Names(), c.differs)
 			}
 		}
 	}

@@ -208,7 +208,7 @@ func (b *outliner) inline(rec *symfmt.Record) {
 }
 
 // originHash is of the name of an INLINE_ORIGIN in the new form and in the old one:
-// the first INLINE tells which form it has.
+// the first INLINE shows which form the file has.
 type originHash struct{ name, old hash }
 
 func (b *outliner) origin(rec *symfmt.Record, at int64) {

@@ -26,7 +26,7 @@ type Module struct {
 	Failed   string  // why there is no Result of two
 }
 
-// Head tells which file it is.
+// Head identifies a file.
 type Head struct {
 	File              string
 	OS, CPU, ID, Name string // of MODULE
@@ -54,7 +54,7 @@ const (
 
 var statuses = [...]Status{StatusSame, StatusChanged, StatusWorse, StatusAdded, StatusRemoved, StatusFailed}
 
-// Status tells what became of the module.
+// Status returns what became of the module.
 func (m *Module) Status() Status {
 	switch {
 	case m.Failed != "":

@@ -103,7 +103,7 @@ func (r *Result) compareOutside() {
 	r.compareWins()
 }
 
-// comparePieces tells what differs between matched pieces, and which have no match.
+// comparePieces finds what differs between matched pieces, and which have no match.
 // What is in a function of the other file, with the same rules, does not differ.
 func (r *Result) comparePieces() {
 	a, b := r.Old.pieces, r.New.pieces
@@ -263,7 +263,7 @@ func onlyHere(o, other *Outline, where shifts) (out []int32) {
 	return out
 }
 
-// inFuncs tells which STACK WINs lie in functions.
+// inFuncs reports, for each STACK WIN, whether it lies in a function.
 func inFuncs(o *Outline) []bool {
 	in := make([]bool, len(o.Wins))
 	code := o.code()

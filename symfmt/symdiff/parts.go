@@ -153,8 +153,8 @@ func (p *partFinder) bySameName() error {
 	return nil
 }
 
-// hasFile reports whether a function has code of a source file, be it a call that is
-// inlined.
+// hasFile reports whether a function has code of a source file, including inlined
+// calls.
 func (s *side) hasFile(f *Func, file uint32) (bool, error) {
 	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
 	for {

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// matchPublics matches PUBLICs by name: one of a kind first, as they tell where code
-// is, then of one name those that are where they should be, then the others by
+// matchPublics matches PUBLICs by name: first names that occur once, as they show where
+// code is, then of one name those that are where they should be, then the others by
 // address.
 func (r *Result) matchPublics() {
 	a, b := r.Old.Publics, r.New.Publics
@@ -70,7 +70,7 @@ func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
 	at[rva] = i
 }
 
-// comparePublics tells what differs between matched PUBLICs, and which have no
+// comparePublics finds what differs between matched PUBLICs, and which have no
 // match. One whose name a FUNC of the other file has became that.
 func (r *Result) comparePublics() {
 	a, b := r.Old.Publics, r.New.Publics
@@ -204,7 +204,7 @@ func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
 }
 
 // becamePublic marks the functions that are gone and are a PUBLIC now, or were one
-// before: they are told once, with the function.
+// before: they are reported once, with the function.
 func (r *Result) becamePublic() {
 	public, function := map[int32]bool{}, map[int32]bool{}
 	kept := r.Changes[:0]

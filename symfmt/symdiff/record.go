@@ -59,7 +59,7 @@ type Win struct {
 	Contents hash // of all but RVA
 }
 
-// nameKind is how much a name tells.
+// nameKind says how well a name identifies a function.
 type nameKind uint8
 
 const (

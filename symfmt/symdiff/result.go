@@ -29,7 +29,7 @@ type Result struct {
 	where   shifts
 }
 
-// Kind is what a Change is about.
+// Kind is the kind of record that a Change affects.
 type Kind uint8
 
 // The kinds.
@@ -118,13 +118,13 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	r.choose()
 	r.Before, r.After = r.Old.coverage(), r.New.coverage()
 	r.count()
-	r.Old.tellEffort()
-	r.New.tellEffort()
+	r.Old.reportEffort()
+	r.New.reportEffort()
 	return r, nil
 }
 
-// tellEffort adds a problem if not all was compared.
-func (o *Outline) tellEffort() {
+// reportEffort adds a problem if not all was compared.
+func (o *Outline) reportEffort() {
 	for _, e := range [...]struct {
 		lost string
 		over bool
@@ -135,8 +135,8 @@ func (o *Outline) tellEffort() {
 	}
 }
 
-// sameForm reads the file again whose INLINE records tell the files of calls, if
-// those of the other one have the old form, which does not.
+// sameForm reads the file whose INLINE records give the files of calls again, if those
+// of the other file have the old form, which does not.
 func sameForm(ctx context.Context, outlines []*Outline) (err error) {
 	if outlines[0].inlineForm() == outlines[1].inlineForm() || outlines[0].inlineForm() == noInlines || outlines[1].inlineForm() == noInlines {
 		return nil
@@ -149,7 +149,7 @@ func sameForm(ctx context.Context, outlines []*Outline) (err error) {
 	return err
 }
 
-// The forms of a file's INLINE records, as a difference tells them.
+// The forms of a file's INLINE records, as differences show them.
 const (
 	noInlines  = "none"
 	oldInlines = "without the file of the call"
@@ -190,7 +190,7 @@ func (r *Result) Regressions() (n int) {
 	return n + len(r.worseCoverage())
 }
 
-// Same tells whether nothing differs that counts.
+// Same reports whether nothing differs that counts.
 func (r *Result) Same() bool { return len(r.Changes) == 0 && len(r.Module) == 0 && len(r.Paths) == 0 }
 
 // Field is something of MODULE or INFO, "" where it is not.

@@ -26,7 +26,7 @@ var rewritings = []struct {
 	{"STACK CFI INIT in two", splitBlocks},
 }
 
-// Another way to write a file is no difference.
+// Another way to write a file is not a difference.
 func TestRewritings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -37,7 +37,7 @@ func TestRewritings(t *testing.T) {
 		nothing := func(name string, other []byte) {
 			t.Helper()
 			r := compare(t, text, other, Options{})
-			if got := told(r); len(got) > 0 || len(r.New.Problems) > len(r.Old.Problems) {
+			if got := listed(r); len(got) > 0 || len(r.New.Problems) > len(r.Old.Problems) {
 				t.Errorf("%s: %s: %s %v", filepath.Base(path), name, difference(nil, got), r.New.Problems)
 			}
 		}
@@ -77,7 +77,7 @@ func TestCompressed(t *testing.T) {
 	}
 	defer r.Close()
 	if !r.Same() || sources[1].Compression != "gzip" || len(r.New.Funcs) == 0 {
-		t.Error(told(r), sources[1].Compression)
+		t.Error(listed(r), sources[1].Compression)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// RowID is the number of rules in force that are different by effect. 0 is that
-// there are none.
+// RowID is the number of a set of rules in force. Sets with the same effect have the
+// same number. 0 means no rules.
 type RowID uint32
 
 // Span is code with one set of rules in force, up to the next span or its own end.

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// shifts tell where code of one file is in the other one: as far as the nearest
-// matched function or PUBLIC in front of it moved.
+// shifts map code of one file to the other one: it moved as far as the nearest
+// matched function or PUBLIC in front of it.
 type shifts []shift
 
 // shift is the distance from an address on.

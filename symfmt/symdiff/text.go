@@ -161,7 +161,7 @@ func (t *textWriter) row(c Change) (cells []string, color string, err error) {
 	return []string{sign, hex(uint64(s.RVA)), size, text}, color, nil
 }
 
-// sign is the mark of a change, its colour, and what it is told of.
+// sign returns the mark of a change, its colour, and the side to describe.
 func (c Change) sign(d *Detail) (sign, color string, s *Subject) {
 	switch {
 	case c.New == none:

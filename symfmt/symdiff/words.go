@@ -7,13 +7,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// aspectWords are the words for aspects, in the order in which they are told.
+// aspectWords are the words for aspects, in the order in which they are written.
 var aspectWords = [...]struct {
 	what  Aspect
 	name  string // in JSON
 	one   string // of one function
 	lost  string // "functions ...": of a regression
-	plain bool   // told by its words alone
+	plain bool   // described by its words alone
 }{
 	{Added, "added", "added", "", false},
 	{Removed, "removed", "removed", "", false},
@@ -23,7 +23,7 @@ var aspectWords = [...]struct {
 	{BecamePublic, "became-public", "a PUBLIC now, without size and lines", "are PUBLIC now, without size and lines", true},
 	{BecameFunc, "became-function", "a PUBLIC before", "", true},
 	{Renamed, "renamed", "renamed", "", false},
-	{LostName, "lost-name", "its name tells less", "have a name that tells less", true},
+	{LostName, "lost-name", "its name is less specific", "have a less specific name", true},
 	{Moved, "moved", "moved", "", false},
 	{Resized, "resized", "resized", "", false},
 	{LinesChanged, "lines", "lines differ", "", true},
@@ -62,7 +62,7 @@ func (r *Result) sentence(c Change, d *Detail) string {
 		if c.What&w.what == 0 {
 			continue
 		}
-		switch text := r.told(w.what, c, d); {
+		switch text := r.describe(w.what, c, d); {
 		case text != "":
 			parts = append(parts, text)
 		case w.plain:
@@ -72,9 +72,9 @@ func (r *Result) sentence(c Change, d *Detail) string {
 	return strings.Join(parts, "; ")
 }
 
-// told is what there is to say about an aspect of a change, with its numbers; "" if
-// that is its words, or nothing.
-func (r *Result) told(a Aspect, c Change, d *Detail) string {
+// describe returns the text for one aspect of a change, with its numbers, or "" if the
+// aspect's words, or nothing, are to be written.
+func (r *Result) describe(a Aspect, c Change, d *Detail) string {
 	switch {
 	case a == Lost && c.Kind == Functions:
 		return "gone, its code seems to be there"

@@ -53,7 +53,7 @@ type constAt struct {
 	value        uint64
 }
 
-// translate returns the operations of an expression, or why there are none.
+// translate returns the operations of an expression, or the reason why it has none.
 func (p *postfix) translate(e cfi.Expr) (ops []byte, why string) {
 	p.out, p.depth, p.consts = nil, 0, p.consts[:0]
 	uses, first := 0, true
@@ -192,7 +192,7 @@ func (p *postfix) top() (constAt, bool) {
 	return constAt{}, false
 }
 
-// forget says that the value at a depth, and what was above, is no constant.
+// forget records that the value at a depth, and what was above, is not a constant.
 func (p *postfix) forget(depth int) {
 	for n := len(p.consts); n > 0 && p.consts[n-1].depth >= depth; n-- {
 		p.consts = p.consts[:n-1]

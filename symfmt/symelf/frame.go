@@ -239,7 +239,7 @@ func (f *frameBuilder) countRules(s *ruleSet, col column) {
 }
 
 // blockRows writes the rows of a block. It returns how much of the block has rules:
-// less than all where those of .cfa or .ra cannot be told from some row on.
+// less than all where those of .cfa or .ra cannot be expressed from some row on.
 func (f *frameBuilder) blockRows(b *symfmt.CFIBlock, col column) (size uint64) {
 	rows := f.table.Rows[b.First : b.First+b.Count]
 	byRVA := func(a, b symfmt.CFIRow) int { return cmp.Compare(a.RVA, b.RVA) }

@@ -25,8 +25,8 @@ const (
 	lnctDirectory = 0x2
 )
 
-// noFileYet is no file: each sequence names its first one. The initial one has
-// number 1, which readers do not agree on since DWARF 5 counts from 0 (binutils
+// noFileYet does not number any file: each sequence names its first one. The initial
+// one has number 1, which readers do not agree on since DWARF 5 counts from 0 (binutils
 // 2.40 takes the first).
 const noFileYet = 1<<32 - 1
 

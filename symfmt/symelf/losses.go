@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Losses tells what Write leaves out of m.
+// Losses reports what Write leaves out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	b, err := newWriter(m, o)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// machine is what an ELF header tells of a CPU beside its number and class.
+// machine is what an ELF header says of a CPU besides its number and class.
 type machine struct {
 	order  byteOrder // the usual one
 	either bool      // the other one is in use, too
@@ -71,7 +71,8 @@ func orderOf(m *symfmt.Module, mach machine, o Options) byteOrder {
 
 const guidSize = bin.GUIDSize
 
-// codeID is the build id of INFO CODE_ID, or nil. That of a Windows module is no build id but time and size.
+// codeID is the build id of INFO CODE_ID, or nil. That of a Windows module is not a
+// build id but a time and a size.
 func codeID(m *symfmt.Module) []byte {
 	if m.OS == "windows" {
 		return nil

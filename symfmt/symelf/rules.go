@@ -37,7 +37,7 @@ type ruleSet struct {
 	code  [2][]byte // by column
 	lost  [2]lostRules
 
-	fatal          string // why what follows has no frames: the CFA or return address cannot be told
+	fatal          string // why what follows has no frames: the CFA or return address cannot be expressed
 	hasCFA, hasRA  bool
 	hasSP, hasLink bool // rules for the stack pointer, the link register
 }
@@ -47,7 +47,7 @@ type column int
 
 const (
 	linkColumn column = iota // the usual one: the link register, where there is one
-	pcColumn                 // the program counter: for rules that tell the link register's value, too
+	pcColumn                 // the program counter: for rules that also give the link register's value
 )
 
 // lostRules counts rules by the reason why they are left out. The reasons are few,
@@ -77,7 +77,7 @@ func (l *lostRules) add(why string, n int) {
 const (
 	whyUnreadable = "their rules have no meaning"
 	whyNoCFA      = "no rule for .cfa or .ra"
-	whyNoCFARule  = "the rule for .cfa or .ra cannot be told in DWARF"
+	whyNoCFARule  = "the rule for .cfa or .ra cannot be expressed in DWARF"
 	whyPC         = "the program counter has a rule beside .ra"
 	whyLink       = "the link register is the return address in .eh_frame"
 	whyOutside    = "outside of their STACK CFI INIT"

@@ -104,7 +104,7 @@ func TestHeaders(t *testing.T) {
 		}
 		defer original.Close()
 		if strings.HasPrefix(name, "object-") && f.Data != original.Data {
-			continue // no build id that would tell
+			continue // no build id that would identify it
 		}
 		class := original.Class
 		if cpu := arch.ByELF(original.Machine, original.Class); cpu.Narrow {
@@ -203,7 +203,7 @@ func TestLosses(t *testing.T) {
 			"INFO records 1", "ages in MODULE's id 1", "FUNC records 1", "sizes of parameters 2", "\"m\" marks 2",
 			"line records 3", "parts of INLINE records 2", "STACK WIN records 1",
 			"STACK CFI INIT records 1: no code or no address", "STACK CFI INIT records 1: no rule for .cfa or .ra",
-			"STACK CFI records 1: no rule for .cfa or .ra", "STACK CFI records 2: the rule for .cfa or .ra cannot be told in DWARF",
+			"STACK CFI records 1: no rule for .cfa or .ra", "STACK CFI records 2: the rule for .cfa or .ra cannot be expressed in DWARF",
 			"rules of STACK CFI 1: DWARF divides signed numbers", "rules of STACK CFI 1: a rule names a register without a DWARF number",
 			"rules of STACK CFI 1: the program counter has a rule beside .ra",
 		}},

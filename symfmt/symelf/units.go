@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A symbol file does not tell which unit a function comes from. Functions one
+// A symbol file does not say which unit a function comes from. Functions one
 // behind the other are a unit until there are fewLines of them and another source
 // file begins, or mostLines: debuggers read units whole, and one at a time.
 const (
@@ -73,7 +73,7 @@ func newDebugInfo(m *symfmt.Module, s space, strings *stringTable, w buffer) *de
 	return d
 }
 
-// described tells which FUNCs have a DIE: those with code, of several with the
+// described returns the FUNCs that have a DIE: those with code, of several with the
 // same code the first.
 func described(funcs []symfmt.Func, order []uint32, s space) (kept []uint32) {
 	for _, i := range order {
@@ -168,7 +168,7 @@ func (d *debugInfo) unit(order []uint32) {
 	}
 }
 
-// number gives the files of a unit their numbers, the one of its first line first.
+// number gives the files of a unit their numbers, starting with that of its first line.
 func (d *debugInfo) number(order []uint32) {
 	clear(d.files)
 	clear(d.origins)

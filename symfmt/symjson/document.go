@@ -108,7 +108,7 @@ func (d *decoder) lostPart() string {
 	return "the " + listNames[d.kind]
 }
 
-// missing reports what the file does not tell of itself.
+// missing reports which fields that identify the file are missing.
 func (d *decoder) missing() {
 	switch {
 	case d.records == 0:

@@ -17,7 +17,7 @@ type Error struct {
 	File string // path as the user gave it; may be empty
 	Line int    // from 1
 	Col  int    // in bytes, from 1; behind what is wrong
-	Path string // as jq has it: ".funcs[3].lines[0]"; in JSON Lines from the record on
+	Path string // in the syntax of jq: ".funcs[3].lines[0]"; in JSON Lines from the record on
 	Msg  string // what was found and what was wanted, lower case
 	Err  error  // cause, if any
 }
@@ -166,7 +166,7 @@ func (d *decoder) problem(err error, lost string) {
 	d.problems = append(d.problems, bin.Problem{Lost: lost, Err: e})
 }
 
-// note is a problem that many records may have: it is told once, with their number.
+// note is a problem that many records may have: it is reported once, with their number.
 type note struct{ problem, count int }
 
 // maxNotes bounds how many different things are noted: of names in the file.

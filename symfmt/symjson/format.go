@@ -79,7 +79,7 @@ func MatchDocument(head []byte) bool {
 }
 
 // MatchLines reports the same of JSON Lines: they begin with the "kind" of a record. It
-// does not tell of those that begin with kinds which other formats may have, too.
+// returns false for kinds that other formats may have, too.
 func MatchLines(head []byte) bool {
 	key, value := firstField(head)
 	if key != "kind" {

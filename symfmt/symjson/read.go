@@ -63,7 +63,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 	return d.m, d.found(), nil
 }
 
-// headSize is what is looked at to tell the form, and what is read at once.
+// headSize is how much is looked at to find the form, and read at once.
 const headSize = 256 << 10
 
 type form int
@@ -74,8 +74,8 @@ const (
 	formDocument
 )
 
-// formOf tells the form by the keys of the first object that has keys of the one
-// or the other. An object begins a line.
+// formOf finds the form by the keys of the first object that has keys of one form
+// only. An object begins a line.
 func formOf(head []byte) form {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
 	for len(head) > 0 {
@@ -177,7 +177,8 @@ type decoder struct {
 	notes       map[string]*note
 }
 
-// isFault tells damage that costs a part from what ends the reading.
+// isFault reports whether err is damage that costs a part, not an error that ends the
+// reading.
 func isFault(err error) bool {
 	var f *fault
 	return errors.As(err, &f)

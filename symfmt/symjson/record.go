@@ -83,7 +83,7 @@ func (d *decoder) record(k kind, lines bool) error {
 }
 
 // fields reads the fields of an object behind its brace, and the brace that ends
-// it. What is wrong with a field is told by the fault's path.
+// it. The path of a fault names the field.
 func (d *decoder) fields(s *shape, lines bool) error {
 	var seen uint32
 	next := 0
@@ -175,7 +175,7 @@ func (d *decoder) strings(to ...*string) (err error) {
 	return nil
 }
 
-// format and version read the fields that tell what the file is.
+// format and version read the fields that identify the format.
 func (d *decoder) format() error {
 	s, err := d.text()
 	if err != nil {

@@ -17,8 +17,8 @@ func MatchNM(head []byte) bool {
 }
 
 // MatchPerfMap reports whether a file that begins with head is a perf map: its first
-// line has two hexadecimal numbers and a name, and is no line of nm, nor a line record of
-// a symbol file whose beginning is lost. Other texts may begin so.
+// line has two hexadecimal numbers and a name, and is neither a line of nm nor a line
+// record of a symbol file whose beginning is lost. Other texts may begin so.
 func MatchPerfMap(head []byte) bool {
 	start, rest := word(firstLine(head))
 	size, name := word(rest)

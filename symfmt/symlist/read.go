@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ReadOptions say how a list is read. The list tells nothing of its module: MODULE
+// ReadOptions say how a list is read. The list does not describe its module: MODULE
 // is what Module has, "unknown" where that is empty.
 type ReadOptions struct {
 	Format Format
@@ -21,11 +21,11 @@ type ReadOptions struct {
 	Module symfmt.Module
 }
 
-// maxProblems is how many bad lines are told one by one.
+// maxProblems is how many bad lines are reported one by one.
 const maxProblems = 100
 
-// Read reads a list. A line that is none costs itself. The error says that there was
-// no symbol, or that r failed.
+// Read reads a list. A malformed line costs only itself. The error is non-nil if there
+// was no symbol, or if r failed.
 func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
 	d := reader{o: o, m: &symfmt.Module{OS: o.Module.OS, Arch: o.Module.Arch, ID: o.Module.ID, Name: o.Module.Name}}
 	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 1<<16)
@@ -65,7 +65,7 @@ type reader struct {
 	o        ReadOptions
 	m        *symfmt.Module
 	problems []bin.Problem
-	more     int    // problems that are not told
+	more     int    // problems that are not reported
 	number   int    // of the line
 	long     []byte // a line that is longer than the buffer
 	offset   uint64 // of its start

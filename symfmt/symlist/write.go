@@ -141,7 +141,7 @@ func appendPadded(b []byte, v uint64, digits int) []byte {
 	return append(b, n...)
 }
 
-// Losses tells what Write leaves out of m.
+// Losses reports what Write leaves out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	var losses symfmt.LossList
 	add := losses.Add

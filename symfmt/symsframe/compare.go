@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Comparison tells where SFrame and STACK CFI agree on the CFA, the return
+// Comparison counts where SFrame and STACK CFI agree on the CFA, the return
 // address and the frame pointer. Numbers of bytes are bytes of code.
 type Comparison struct {
 	Base        uint64 // address of RVA 0
@@ -61,7 +61,7 @@ type span struct { // 24 bytes: PCMASK functions make half a million
 	rules  int32 // in comparer.sets
 }
 
-// threeRules are what SFrame can tell.
+// threeRules are the rules that SFrame can express.
 type threeRules struct{ cfa, ra, fp cfi.Expr }
 
 // side is one table as spans, which ascend and do not overlap.

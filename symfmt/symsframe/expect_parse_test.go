@@ -9,25 +9,25 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// told is what another tool tells about a section.
-type told struct {
+// listing is a section as another tool prints it.
+type listing struct {
 	header  map[string]string // by the tool's own labels
 	flags   []string
-	funcs   []toldFunc
+	funcs   []listedFunc
 	message string // in place of the section, or what it ended with
 }
 
-type toldFunc struct {
+type listedFunc struct {
 	pc, size uint64
 	attr     string // objdump's letters
 	mask     bool
 	keyB     bool
 	raw      map[string]string // llvm-readobj's fields
-	rows     []toldRow
+	rows     []listedRow
 }
 
-// toldRow is a row with rules as the tool shows them; "" is not shown.
-type toldRow struct {
+// listedRow is a row with rules as the tool prints them, or "".
+type listedRow struct {
 	start       uint64 // as printed: an address, or the offset in a block
 	cfa, fp, ra string
 	signed      bool
@@ -43,11 +43,11 @@ var (
 const ruleForm = `\((?:sp|fp|r\d+)[+-]\d+\)|(?:sp|fp|c|r\d+)(?:\+-|[+-])\d+|r\d+`
 
 // parseObjdump reads the output of `objdump --sframe`.
-func parseObjdump(text string) (*told, error) {
-	t := &told{header: map[string]string{}}
+func parseObjdump(text string) (*listing, error) {
+	t := &listing{header: map[string]string{}}
 	for i, line := range strings.Split(text, "\n") {
 		trimmed := strings.TrimSpace(line)
-		var f *toldFunc
+		var f *listedFunc
 		if n := len(t.funcs); n > 0 {
 			f = &t.funcs[n-1]
 		}
@@ -56,9 +56,9 @@ func parseObjdump(text string) (*told, error) {
 		case strings.HasPrefix(line, "    STARTPC") && strings.HasSuffix(trimmed, "RA"):
 			f.mask = strings.Contains(line, "[m]")
 		case funcLine.MatchString(line):
-			t.funcs = append(t.funcs, newToldFunc(funcLine.FindStringSubmatch(line)))
+			t.funcs = append(t.funcs, newListedFunc(funcLine.FindStringSubmatch(line)))
 		case rowLine.MatchString(line):
-			f.rows = append(f.rows, newToldRow(rowLine.FindStringSubmatch(line)))
+			f.rows = append(f.rows, newListedRow(rowLine.FindStringSubmatch(line)))
 		case strings.HasPrefix(trimmed, "Flags: "):
 			t.flags = appendFlag(nil, strings.TrimPrefix(trimmed, "Flags: "))
 		case strings.HasPrefix(trimmed, "SFRAME_F_"):
@@ -76,14 +76,14 @@ func parseObjdump(text string) (*told, error) {
 	return t, nil
 }
 
-// isFurniture tells lines without a fact.
+// isFurniture reports whether a line has no facts.
 func isFurniture(line string) bool {
 	return line == "" || strings.Contains(line, ":     file format ") || strings.HasPrefix(line, "Contents of the SFrame section") ||
 		line == "  Header :" || line == "  Function Index :"
 }
 
-// isMessage tells what a tool says when it cannot go on; an assertion may stand
-// behind the beginning of a heading.
+// isMessage reports whether a line is what a tool prints when it cannot go on; an
+// assertion may stand behind the beginning of a heading.
 func isMessage(line string) bool {
 	for _, m := range []string{"objdump: ", "No .sframe section", "No further information", "llvm-readobj: ", "exit 134", "Aborted"} {
 		if strings.Contains(line, m) {
@@ -100,12 +100,12 @@ func appendFlag(flags []string, text string) []string {
 	return flags
 }
 
-func newToldFunc(m []string) toldFunc {
-	return toldFunc{pc: number(m[2], 16), size: number(m[3], 10), attr: m[4], keyB: m[5] != ""}
+func newListedFunc(m []string) listedFunc {
+	return listedFunc{pc: number(m[2], 16), size: number(m[3], 10), attr: m[4], keyB: m[5] != ""}
 }
 
-func newToldRow(m []string) toldRow {
-	return toldRow{start: number(m[1], 16), undefined: m[2] != "", cfa: m[3], fp: m[4], ra: m[5], signed: m[6] != ""}
+func newListedRow(m []string) listedRow {
+	return listedRow{start: number(m[1], 16), undefined: m[2] != "", cfa: m[3], fp: m[4], ra: m[5], signed: m[6] != ""}
 }
 
 // number reads what an expression above has matched.
@@ -149,10 +149,10 @@ func rule(text string, abi sframe.ABI) sframe.Rule {
 
 // parseReadobj reads the output of `llvm-readobj --sframe`: lines of "key: value"
 // in nested braces and brackets.
-func parseReadobj(text string) (*told, error) {
-	t := &told{header: map[string]string{}}
-	var f *toldFunc
-	var r *toldRow
+func parseReadobj(text string) (*listing, error) {
+	t := &listing{header: map[string]string{}}
+	var f *listedFunc
+	var r *listedRow
 	_, text, _ = strings.Cut(text, "\nLoadName: <Not found>\n")
 	for i, line := range strings.Split(text, "\n") {
 		trimmed := strings.TrimSpace(line)
@@ -161,10 +161,10 @@ func parseReadobj(text string) (*told, error) {
 		case isMessage(line):
 			t.message += line + "\n"
 		case strings.HasPrefix(trimmed, "FuncDescEntry"):
-			t.funcs = append(t.funcs, toldFunc{raw: map[string]string{}})
+			t.funcs = append(t.funcs, listedFunc{raw: map[string]string{}})
 			f, r = &t.funcs[len(t.funcs)-1], nil
 		case strings.HasPrefix(trimmed, "Frame Row Entry"):
-			f.rows = append(f.rows, toldRow{})
+			f.rows = append(f.rows, listedRow{})
 			r = &f.rows[len(f.rows)-1]
 		case r != nil && ok:
 			if err := r.set(key, value); err != nil {
@@ -182,7 +182,7 @@ func parseReadobj(text string) (*told, error) {
 }
 
 // set takes a field of a row of llvm-readobj's.
-func (r *toldRow) set(key, value string) (err error) {
+func (r *listedRow) set(key, value string) (err error) {
 	switch key {
 	case "Start Address":
 		r.start, err = strconv.ParseUint(value, 0, 64)
@@ -211,8 +211,8 @@ func signedPlace(offset string) string {
 	return "c+" + offset
 }
 
-// finishReadobj takes from the fields of functions what objdump tells too.
-func (t *told) finishReadobj() (err error) {
+// finishReadobj derives from the fields of functions what objdump prints too.
+func (t *listing) finishReadobj() (err error) {
 	for i := range t.funcs {
 		f := &t.funcs[i]
 		pc := f.raw["PC"]

@@ -95,7 +95,7 @@ func TestFromCFI(t *testing.T) {
 	}
 }
 
-// What has no row costs its function, and is told.
+// What has no row costs its function, and is reported.
 func TestFromCFIRefuses(t *testing.T) {
 	const ok = ".cfa: $rsp 8 + .ra: .cfa -8 + ^"
 	large := table(ok)

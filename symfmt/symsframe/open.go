@@ -42,7 +42,7 @@ func Open(f *elfobj.File) (*sframe.Section, error) {
 func contents(f *elfobj.File) (data []byte, o sframe.Options, err error) {
 	if s := f.Section(".sframe"); s != nil {
 		if s.Type == elf.SHT_NOBITS {
-			return nil, o, ErrNone // of a separate debug file; the binary has it
+			return nil, o, ErrNone // of a separate debug file; it is in the binary
 		}
 		data, err = s.Data()
 		return data, sframe.Options{Name: s.Name, Addr: s.Addr}, err

@@ -24,11 +24,11 @@ const (
 	readobj24  = "llvm-readobj-24"
 )
 
-// expectation is a text and the section that it is about.
+// expectation is a text and the section that it describes.
 type expectation struct {
 	tool, name string
 	text       string
-	*told
+	*listing
 	image   []byte // the file's
 	file    *elfobj.File
 	section *sframe.Section // nil: there is none
@@ -236,7 +236,7 @@ func (e *expectation) parse(t *testing.T) {
 		parse = parseReadobj
 	}
 	var err error
-	if e.told, err = parse(e.text); err != nil {
+	if e.listing, err = parse(e.text); err != nil {
 		t.Fatalf("%s, %s: %v", e.name, e.tool, err)
 	}
 }
@@ -261,11 +261,11 @@ func (e *expectation) open(t *testing.T, path string) {
 	}
 }
 
-// compare tells the differences, and returns the number of rows compared.
-func (e *expectation) compare(tell func(difference)) (rows int) {
+// compare reports the differences, and returns the number of rows compared.
+func (e *expectation) compare(report func(difference)) (rows int) {
 	differ := func(fde, row int, what string, ours, text any) {
 		if o, t := fmt.Sprint(ours), fmt.Sprint(text); o != t {
-			tell(difference{e, fde, row, what, o, t})
+			report(difference{e, fde, row, what, o, t})
 		}
 	}
 	differ(-1, -1, ofMessage, "", strings.TrimSpace(e.message))

@@ -33,7 +33,7 @@ func TestPrintLikeObjdump(t *testing.T) {
 	rules.finish(t)
 }
 
-// someRules returns the ones of expectRules with these names.
+// someRules returns those of expectRules with these names.
 func someRules(names ...string) (rules []expectRule) {
 	for _, r := range expectRules {
 		if slices.Contains(names, r.name) {
@@ -43,8 +43,8 @@ func someRules(names ...string) (rules []expectRule) {
 	return rules
 }
 
-// comparePrint tells the differences, and returns the number of lines.
-func (e *expectation) comparePrint(t *testing.T, tell func(difference)) (lines int) {
+// comparePrint reports the differences, and returns the number of lines.
+func (e *expectation) comparePrint(t *testing.T, report func(difference)) (lines int) {
 	t.Helper()
 	var b strings.Builder
 	if err := e.section.Print(&b); err != nil {
@@ -61,7 +61,7 @@ func (e *expectation) comparePrint(t *testing.T, tell func(difference)) (lines i
 	if e.says("Assertion `") { // the tool's text ends in a heading
 		got = got[:min(len(got), len(theirs))]
 	}
-	p := &linePair{e: e, tell: tell, fde: -1}
+	p := &linePair{e: e, report: report, fde: -1}
 	for i := range max(len(got), len(theirs)) {
 		p.compare(at(got, i), at(theirs, i))
 	}
@@ -96,7 +96,7 @@ func (e *expectation) says(part string) bool { return strings.Contains(e.text, p
 // are one difference: they shift its rows.
 type linePair struct {
 	e        *expectation
-	tell     func(difference)
+	report   func(difference)
 	fde, row int
 	shift    uint64
 	mask     bool
@@ -109,7 +109,7 @@ func (p *linePair) compare(ours, theirs string) {
 		pc, want := p.e.shownPC(number(f[2], 16)), number(g[2], 16)
 		p.shift = want - number(f[2], 16)
 		if pc != want {
-			p.tell(difference{p.e, p.fde, -1, ofPC, hexadecimal(pc), hexadecimal(want)})
+			p.report(difference{p.e, p.fde, -1, ofPC, hexadecimal(pc), hexadecimal(want)})
 		}
 		ours = strings.Replace(ours, "0x"+f[2], "0x"+g[2], 1)
 	}
@@ -123,7 +123,7 @@ func (p *linePair) compare(ours, theirs string) {
 	}
 	ours, theirs = words(ours), words(theirs)
 	if ours != theirs {
-		p.tell(difference{p.e, p.fde, p.row, ofLine, ours, theirs})
+		p.report(difference{p.e, p.fde, p.row, ofLine, ours, theirs})
 	}
 }
 
@@ -181,18 +181,18 @@ func TestOracleSynthetic(t *testing.T) {
 	all = append(all, dumped(t, objdump240, "", "sframe-text-v1", testenv.Input(t, "sframe-text-v1.elf")))
 	var funcs, rows, lines int
 	for _, e := range all {
-		tell := func(d difference) { rules.explain(t, &d) }
-		rows += e.compare(tell)
+		report := func(d difference) { rules.explain(t, &d) }
+		rows += e.compare(report)
 		funcs += len(e.funcs)
 		if e.tool == objdump247 { // 2.40 lays out less
-			lines += e.comparePrint(t, tell)
+			lines += e.comparePrint(t, report)
 		}
 	}
 	t.Logf("%d sections, %d functions, %d rows, %d lines", len(all), funcs, rows, lines)
 	rules.finish(t)
 }
 
-// synthetic puts a raw section in the place of a library's and has it dumped.
+// synthetic replaces the section of a library by a raw one and has it dumped.
 func synthetic(t *testing.T, path string) *expectation {
 	t.Helper()
 	name := strings.TrimSuffix(filepath.Base(path), ".bin")

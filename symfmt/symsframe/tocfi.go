@@ -87,17 +87,17 @@ type cfiWriter struct {
 	dropped  int             // problems beyond maxProblems
 	repeats  int             // rows that PCMASK functions may still give
 	reads    uint64          // rows that may still be read
-	known    map[uint64]bool // offsets of what Section.Problems tells
+	known    map[uint64]bool // offsets of the problems in Section.Problems
 
 	regs   ruleRegs
 	header *sframe.Header // whose registers they are
 	rows   []sframe.Row   // of an FDE
 	at     piece
 
-	open bool       // a block can be continued
-	end  uint64     // of its last row
-	said sframe.Row // rules in force in it, and whether return addresses are signed
-	told bool       // that a register of this FDE has no name
+	open     bool       // a block can be continued
+	end      uint64     // of its last row
+	said     sframe.Row // rules in force in it, and whether return addresses are signed
+	reported bool       // that a register of this FDE has no name
 
 	build cfi.Builder
 	set   cfi.Rules // of the record being made
@@ -137,8 +137,8 @@ func offsetOf(err error) uint64 {
 	return 0
 }
 
-// problem tells what is lost of the FDE, once for all its pieces, unless the
-// section told it.
+// problem reports what is lost of the FDE, once for all its pieces, unless the
+// section reported it.
 func (w *cfiWriter) problem(what string, err error) {
 	if w.at.first && !w.known[offsetOf(err)] {
 		if len(w.problems) == maxProblems {
@@ -152,7 +152,7 @@ func (w *cfiWriter) problem(what string, err error) {
 
 // piece writes what an FDE says about a piece of its code.
 func (w *cfiWriter) piece(p piece) {
-	w.open, w.at, w.told = false, p, false
+	w.open, w.at, w.reported = false, p, false
 	f := &w.s.FDEs[p.fde]
 	if h := w.s.Header(p.fde); h != w.header {
 		w.header, w.regs = h, newRuleRegs(w.t.Rules.Names(), h.ABI)
@@ -295,8 +295,8 @@ func (w *cfiWriter) named(r sframe.Rule) sframe.Rule {
 	if r.Kind < sframe.Value || w.regs.reg(r.Reg) != cfi.NoReg {
 		return r
 	}
-	if !w.told {
-		w.told = true
+	if !w.reported {
+		w.reported = true
 		w.lose(": a rule", "DWARF register %d has no name", r.Reg)
 	}
 	return sframe.Rule{Kind: sframe.Undefined, Reg: r.Reg}

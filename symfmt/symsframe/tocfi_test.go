@@ -39,7 +39,7 @@ func decode(t *testing.T, data []byte) *sframe.Section {
 	return s
 }
 
-// records is a table as the text has it, without "STACK CFI".
+// records returns a table as text, without "STACK CFI".
 func records(t *symfmt.CFITable) string {
 	var b strings.Builder
 	for _, block := range t.Blocks {

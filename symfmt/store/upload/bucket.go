@@ -223,7 +223,7 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 }
 
 // locate asks for the region, once: an answer to HEAD has no text, in which servers other
-// than Amazon's name it. It tells whether it is another one than before.
+// than Amazon's name it. It reports whether the region differs from before.
 func (b *bucket) locate(ctx context.Context, before string) bool {
 	b.asked.Do(func() {
 		a, err := b.call(ctx, http.MethodGet, "", "location=", nil, nil, maxErrorText, nil, nil)
@@ -242,7 +242,7 @@ func (b *bucket) locate(ctx context.Context, before string) bool {
 	return b.inRegion() != before
 }
 
-// kmsKey is a header of objects that are encrypted so that their ETag is no MD5.
+// kmsKey is a header of objects whose encryption makes the ETag differ from the MD5.
 const kmsKey = "X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"
 
 // checkTag compares the ETag of what was sent with its MD5.

@@ -36,7 +36,7 @@ func TestBucketAddresses(t *testing.T) {
 	f := &file{Inspected: store.Inspected{Place: store.Place{Name: "a b.pdb", ID: "AB0", Stem: "a b"}}}
 	for _, c := range []struct {
 		o           Options
-		object, url string // the address of an object, and what is told
+		object, url string // the address of an object, and the URL in messages
 	}{
 		{Options{URL: "s3://symbols"}, "https://symbols.s3.us-east-1.amazonaws.com/a%20b.pdb/AB0/a%20b.sym", "s3://symbols/a%20b.pdb/AB0/a%20b.sym"},
 		{Options{URL: "s3://symbols//x/y+/", Region: "eu-west-1"}, "https://symbols.s3.eu-west-1.amazonaws.com/x/y%2B/a%20b.pdb/AB0/a%20b.sym", "s3://symbols/x/y+/a%20b.pdb/AB0/a%20b.sym"},
@@ -69,7 +69,7 @@ func TestBucketAddresses(t *testing.T) {
 	}
 }
 
-// fakeBucket answers HEAD and PUT as it is told.
+// fakeBucket answers HEAD and PUT as configured.
 type fakeBucket struct {
 	mu    sync.Mutex
 	head  func(h http.Header) int
@@ -166,14 +166,14 @@ func TestBodyReader(t *testing.T) {
 	} {
 		b := bytesBody([]byte("01234"))
 		b.open = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(c.now)), nil }
-		var told []int64
-		in, err := b.reader(func(sent int64) { told = append(told, sent) })
+		var progress []int64
+		in, err := b.reader(func(sent int64) { progress = append(progress, sent) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(in)
-		if errors.Is(err, errChanged) != c.changed || !c.changed && (err != nil || string(got) != c.want || fmt.Sprint(told) != "[5]") || c.changed && len(got) == 5 {
-			t.Errorf("%q: %q, %v, progress %v", c.now, got, err, told)
+		if errors.Is(err, errChanged) != c.changed || !c.changed && (err != nil || string(got) != c.want || fmt.Sprint(progress) != "[5]") || c.changed && len(got) == 5 {
+			t.Errorf("%q: %q, %v, progress %v", c.now, got, err, progress)
 		}
 		if _, again := in.Read(make([]byte, 1)); c.changed && !errors.Is(again, errChanged) || !c.changed && again != io.EOF {
 			t.Errorf("%q: read again: %v", c.now, again)
@@ -203,7 +203,7 @@ func TestWaitOfAll(t *testing.T) {
 	}
 }
 
-// Without credentials nothing is asked for, and the reasons are told.
+// Without credentials nothing is asked for, and the reasons are reported.
 func TestNoCredentials(t *testing.T) {
 	keys(t, "", "")
 	asked := 0
@@ -274,7 +274,7 @@ func TestSecretInSecret(t *testing.T) {
 	}
 }
 
-// A file that goes away before it is sent, a key that is none, answers that lack half,
+// A file that goes away before it is sent, a malformed key, answers that lack half,
 // and a file that a server has in another form.
 func TestHalves(t *testing.T) {
 	path := symbols(t, 1)[0]

@@ -118,7 +118,7 @@ func (c *client) do(ctx context.Context, r *request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.o.Tell(c.hidden.redact(fmt.Sprintf("%s %s: %v: again in %v", r.method, shown(r.url), wait.why, wait.d.Round(time.Millisecond))))
+		c.o.Log(c.hidden.redact(fmt.Sprintf("%s %s: %v: again in %v", r.method, shown(r.url), wait.why, wait.d.Round(time.Millisecond))))
 		if err := sleep(ctx, wait.d); err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expe
 	if err != nil {
 		return nil, nil, err
 	}
-	c.o.Tell(c.hidden.redact(r.method + " " + shown(at)))
+	c.o.Log(c.hidden.redact(r.method + " " + shown(at)))
 	resp, err := c.http.Do(req)
 	if err == nil {
 		defer resp.Body.Close()
@@ -247,7 +247,7 @@ func (c *client) take(r *request, at *url.URL, resp *http.Response, w *fetch.Wat
 
 const maxErrorText = 16 << 10
 
-// state tells why nothing is sent any more.
+// state returns the reason why nothing is sent any more, or nil.
 func (c *client) state() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,11 +19,11 @@ type credentialSource struct {
 
 	mu    sync.Mutex
 	creds *credentials.Credentials
-	err   error // there are none
+	err   error // why there are no credentials
 }
 
-// roleTimeout is how long a machine's role may take: where there is none, nobody
-// answers.
+// roleTimeout is how long the request for a machine's role may take: on a machine
+// without one, nothing answers.
 const roleTimeout = 3 * time.Second
 
 func (s *credentialSource) get(ctx context.Context, t http.RoundTripper) (credentials.Value, error) {

@@ -91,7 +91,7 @@ func TestRetryAfterHeader(t *testing.T) {
 }
 
 // A secret that a server says back is hidden also where the message is cut in its
-// middle, and as the header has it.
+// middle, and as encoded in the header.
 func TestHiddenWhereItIsCut(t *testing.T) {
 	const token, password = "t0ken-which-is-long", "passw0rd"
 	basic := base64.StdEncoding.EncodeToString([]byte("me:" + password))
@@ -110,16 +110,16 @@ func TestHiddenWhereItIsCut(t *testing.T) {
 	}
 }
 
-// A named pipe is refused, and does not hold up who waits for its other end.
+// A named pipe is refused, and does not block until its other end is opened.
 func TestPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "a.sym")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
 		t.Skip(err)
 	}
-	told := make(chan string, 1)
-	go func() { told <- outcomes(send(t, Options{Protocol: Put, URL: "http://127.0.0.1:1/"}, pipe)) }()
+	result := make(chan string, 1)
+	go func() { result <- outcomes(send(t, Options{Protocol: Put, URL: "http://127.0.0.1:1/"}, pipe)) }()
 	select {
-	case got := <-told:
+	case got := <-result:
 		if !strings.HasPrefix(got, "rejected: is no regular file") {
 			t.Error(got)
 		}
@@ -161,8 +161,8 @@ func TestUserAgent(t *testing.T) {
 	}
 }
 
-// An answer with 200 to the list of parts that is no result is not taken for one: what is
-// between may cut it off, or answer by itself. What was begun is aborted.
+// An answer with 200 to the list of parts is not a success unless it has a result: a proxy
+// may truncate it, or answer by itself. The multipart upload is then aborted.
 func TestPartsAnswer(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "the secret")

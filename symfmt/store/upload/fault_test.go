@@ -90,8 +90,8 @@ func say(w http.ResponseWriter, r *http.Request, text string) {
 
 var protocolPaths = map[Protocol]string{V1: "/v1form", V2: "/api", Put: "/sym", Zip: "/zip"}
 
-// Each fault passes: each request of each protocol meets it twice, and the file is there
-// in the end. One that stays is told, and nothing is there. (Of put and zip a few.)
+// Transient faults are retried: each request of each protocol meets one twice, and the file
+// is there in the end. Permanent ones are reported, and nothing is there. (Of put and zip a few.)
 func TestFaults(t *testing.T) {
 	path := symbols(t, 1)[0]
 	for name, fault := range faults {
@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 // hangs are the faults that only a time-out ends.
 var hangs = map[string]bool{"hangs": true, "drips, then stops": true}
 
-// faultPasses tells what is wrong where each request meets a fault twice.
+// faultPasses returns a failure, or "", where each request meets a fault twice.
 func faultPasses(t *testing.T, o Options, path, name string, fault http.HandlerFunc) string {
 	s := newCrashServer(t)
 	seen := map[string]int{}
@@ -147,7 +147,7 @@ func faultPasses(t *testing.T, o Options, path, name string, fault http.HandlerF
 	return ""
 }
 
-// faultStays tells what is wrong where each request meets a fault.
+// faultStays returns a failure, or "", where each request meets a fault.
 func faultStays(t *testing.T, o Options, path, name string, fault http.HandlerFunc) string {
 	s := newCrashServer(t)
 	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -170,7 +170,7 @@ func faultStays(t *testing.T, o Options, path, name string, fault http.HandlerFu
 // answersHead reports whether a fault is one of an answer without a body, too.
 func answersHead(fault string) bool { return fault != "truncated" && fault != "drips, then stops" }
 
-// What stays is not tried again, and told in words.
+// Permanent failures are not retried, and are reported in words.
 func TestRefusals(t *testing.T) {
 	path := symbols(t, 1)[0]
 	text := func(status int, kind, body string) http.HandlerFunc {
@@ -319,8 +319,8 @@ func TestUploadURL(t *testing.T) {
 	}
 }
 
-// A server that says the secrets back is not quoted with them, nor are they in what is
-// told of requests.
+// Secrets that a server echoes are removed from quoted answers, and from the log of
+// requests.
 func TestHidden(t *testing.T) {
 	const token, header, password, query = "t0ken/+&=", "Bearer h3ader", "passw0rd", "qu3ry"
 	path := symbols(t, 1)[0]
@@ -330,12 +330,12 @@ func TestHidden(t *testing.T) {
 				w.WriteHeader(code)
 				fmt.Fprintf(w, "wrong: %s %s %s %s h3ader %s", token, url.QueryEscape(token), header, password, r.URL.RequestURI())
 			}))
-			var told []string
+			var logged []string
 			u := strings.Replace(s.URL, "//", "//me:"+password+"@", 1) + "/?k=" + query
 			o := Options{Protocol: protocol, URL: u, Token: token, Header: http.Header{"X-Key": {header}}, Retries: 1, Jobs: 1,
-				Tell: func(line string) { told = append(told, line) }}
+				Log: func(line string) { logged = append(logged, line) }}
 			results := send(t, o, path)
-			all := outcomes(results) + strings.Join(told, "\n") + results[0].Target
+			all := outcomes(results) + strings.Join(logged, "\n") + results[0].Target
 			if !strings.Contains(all, "wrong: [hidden]") && !strings.Contains(all, "HEAD") {
 				t.Errorf("%s", all)
 			}
@@ -445,7 +445,7 @@ func TestChanged(t *testing.T) {
 			text := read(t, path)
 			o := Options{Protocol: protocol, URL: s.URL + protocolPaths[protocol], Retries: 3}
 			once := false
-			o.Tell = func(line string) {
+			o.Log = func(line string) {
 				if !once && !strings.HasPrefix(line, "HEAD") && !strings.HasPrefix(line, "GET") {
 					once = true
 					if err := change(path, text); err != nil {

@@ -46,8 +46,8 @@ http {
 }
 `
 
-// nginx with WebDAV keeps the bytes that are sent, under the names that are meant, and
-// tells what it has.
+// nginx with WebDAV keeps the bytes that are sent, under the intended names, and
+// answers queries for what it has.
 func TestOracleNginx(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Tool(t, "nginx")

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/fetch"
 )
 
-// Addresses that are none, and what is told of others.
+// Malformed addresses, and how messages show the others.
 func TestAddresses(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://": `"http:" names no server`, "https:///x": `"https:///x" names no server`, "http://:80/": `"http://:80/" names no server`,
@@ -72,8 +72,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// What the transport reads of a body after the request has ended is no failure of the
-// body, and nothing is closed twice.
+// What the transport reads of a body after the request has ended does not count as a
+// failure of the body, and nothing is closed twice.
 func TestGuarded(t *testing.T) {
 	closed := 0
 	b := bytesBody([]byte("01234"))
@@ -124,7 +124,7 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// An answer to the last request of sym-upload-v2 that is no JSON.
+// An answer to the last request of sym-upload-v2 that is not JSON.
 func TestCompleteAnswer(t *testing.T) {
 	s := newCrashServer(t)
 	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {

@@ -39,14 +39,14 @@ func (p *put) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
 	return Uploaded, err
 }
 
-// there reports whether the file is there, with the same size. A server that does not tell
-// the size may have a page for every address.
+// there reports whether the file is there, with the same size. A server that does not
+// report the size may have a page for every address.
 func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) {
 	a, err := p.u.client.do(ctx, &request{method: http.MethodHead, url: where})
 	if err != nil {
 		var status *statusError
 		if asStatus(err, &status) && !status.transient() {
-			return false, nil // it is not, or the server does not tell
+			return false, nil // missing, or the server does not report the size
 		}
 		return false, err
 	}
@@ -56,8 +56,8 @@ func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) 
 	return a.status == http.StatusOK && known && sameForm && size == f.body.size, nil
 }
 
-// makeFolders makes the folders of a file, if the server knows how. One that is there
-// is no failure (405).
+// makeFolders makes the folders of a file, if the server can. An existing folder is
+// not a failure (405).
 func (p *put) makeFolders(ctx context.Context, f *file) error {
 	parts := f.parts()
 	for i := 1; i < len(parts); i++ {

@@ -38,7 +38,7 @@ func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, erro
 	return next, nil
 }
 
-// mayGo refuses what is no HTTP, and the way out of encryption.
+// mayGo rejects addresses that are not HTTP, and the way out of encryption.
 func mayGo(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https":

@@ -136,7 +136,7 @@ type ResumeError struct{ Err error }
 func (e *ResumeError) Error() string { return e.Err.Error() }
 func (e *ResumeError) Unwrap() error { return e.Err }
 
-// Close closes the list. nil is none.
+// Close closes the list. It does nothing if r is nil.
 func (r *Resume) Close() error {
 	if r == nil {
 		return nil

@@ -142,8 +142,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A list is read as it was written; what is no list is told, and what was cut off is as
-// none.
+// A list is read as it was written. A file that is not a list is reported; a truncated
+// line is ignored.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
 	a, b := &file{text: [32]byte{1}}, &file{text: [32]byte{2}}

@@ -83,7 +83,7 @@ type waiting struct {
 	why error
 }
 
-// backOff tells how long to wait after a failure.
+// backOff returns how long to wait after a failure.
 func (c *client) backOff(try int, why error, foreign bool) (waiting, error) {
 	limit := c.o.backOff
 	if limit == 0 {

@@ -33,8 +33,8 @@ func (r *Result) forget() {
 	}
 }
 
-// prepare reads a file and tells what is to be done: Uploaded without an error for what
-// is to be sent.
+// prepare reads a file and decides what to do: the outcome is Uploaded without an error
+// if the file is to be sent.
 func (u *Uploader) prepare(ctx context.Context, i int, path string) *Result {
 	r := &Result{Item: i, Path: path}
 	turn := false
@@ -88,8 +88,8 @@ func (u *Uploader) send(ctx context.Context, r *Result) (Outcome, error) {
 	return o, nil
 }
 
-// conclude tells what became of a file, one at a time. What is there twice waits for
-// the first one, and becomes what that became.
+// conclude reports the outcome of a file, one at a time. A file with the same text as an
+// earlier one waits for that, and gets its outcome.
 func (u *Uploader) conclude(r *Result, done func(*Result)) error {
 	u.ends.Lock()
 	defer u.ends.Unlock()
@@ -143,7 +143,7 @@ type claim struct {
 // errTwice says that a file with the same text goes to the same place.
 var errTwice = errors.New("is there twice")
 
-// claim takes a place for a file, or tells who has it.
+// claim takes a place for a file, or returns the earlier claim on it.
 func (f *file) claim(claims map[string]*claim) (*claim, error) {
 	name := f.Place.Path(".sym")
 	first, taken := claims[name]
@@ -158,8 +158,8 @@ func (f *file) claim(claims map[string]*claim) (*claim, error) {
 	return nil, fmt.Errorf("%s goes to the same place and has another text", first.path)
 }
 
-// turns lets items do something in their order, so that which of two files wins does
-// not depend on who is faster.
+// turns lets items do something in their order, so that the winner of two files does
+// not depend on timing.
 type turns struct {
 	mu     sync.Mutex
 	cond   *sync.Cond

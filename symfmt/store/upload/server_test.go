@@ -41,8 +41,8 @@ func newCrashServer(t *testing.T) *crashServer {
 	t.Helper()
 	s := &crashServer{t: t, files: map[string]string{}, parked: map[string]string{}}
 	h := httptest.NewUnstartedServer(s)
-	// A system that takes megabytes before the server reads them would tell a client that
-	// they are sent.
+	// A system that buffers megabytes before the server reads them would have the client
+	// report them as sent.
 	h.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			if err := c.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
@@ -294,7 +294,7 @@ func trySend(ctx context.Context, t testing.TB, o Options, paths ...string) ([]*
 	results := make([]*Result, len(paths))
 	err = u.Run(ctx, paths, func(r *Result) {
 		if results[r.Item] != nil {
-			t.Errorf("item %d is told twice", r.Item)
+			t.Errorf("item %d is reported twice", r.Item)
 		}
 		results[r.Item] = r
 	})

@@ -62,7 +62,8 @@ func (u *Uploader) newSpool(compress func(io.Writer) (io.WriteCloser, error)) (*
 	return s, nil
 }
 
-// Write never fails, so that what reads the input tells failures apart; finish does.
+// Write never fails, so that the reader of the input can attribute failures; finish
+// reports those of the file.
 func (s *spooled) Write(p []byte) (int, error) {
 	if s.err == nil {
 		_, s.err = s.z.Write(p)
@@ -78,7 +79,7 @@ func (s *spooled) finish() error {
 	return nil
 }
 
-// remove removes the file. nil is none.
+// remove removes the file. It does nothing if s is nil.
 func (s *spooled) remove() {
 	if s != nil {
 		os.Remove(s.path)

@@ -76,7 +76,7 @@ func (a *answer) statusError(foreign bool) *statusError {
 // would not be found.
 func (a *answer) say(text string) string { return oneLine(a.hidden.redact(text)) }
 
-// readable is what an answer says, in a line; "" for pages and what is no text.
+// readable returns the text of an answer as one line, or "" for pages and binary data.
 func (a *answer) readable() string {
 	var doc map[string]any
 	if json.Unmarshal(a.text, &doc) == nil {

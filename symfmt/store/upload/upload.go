@@ -56,14 +56,15 @@ type Options struct {
 	Resume    *Resume              // nil for none
 	Jobs      int
 	Retries   int           // after the first try, of each request
-	Timeout   time.Duration // in which something must move; 0 is none
+	Timeout   time.Duration // in which something must move; 0 means no limit
 	UserAgent string
 
-	// Temporary is told of each temporary file, and when it is no more. Tell is told
-	// of each request and of each that is to be repeated. Progress is told how much of
-	// a file is sent, in bytes. Each may be nil, and be called by several goroutines.
+	// Temporary is called with each temporary file, and again when it has gone. Log is
+	// called with a line for each request and for each retry. Progress is called with
+	// the number of bytes of a file that were sent. Each may be nil, and may be called
+	// concurrently.
 	Temporary func(path string, exists bool)
-	Tell      func(line string)
+	Log       func(line string)
 	Progress  func(item int, done, total int64)
 
 	// For tests: the first wait, and the sizes of parts; 0 is what holds without them.
@@ -112,7 +113,7 @@ type Uploader struct {
 	target target
 	turns  turns
 
-	ends        sync.Mutex // who has it tells what became of a file
+	ends        sync.Mutex // held while the outcome of a file is reported
 	mu          sync.Mutex
 	temporaries map[string]bool // files that exist
 }
@@ -130,8 +131,8 @@ func New(o Options) (*Uploader, error) {
 	if o.Temporary == nil {
 		o.Temporary = func(string, bool) {}
 	}
-	if o.Tell == nil {
-		o.Tell = func(string) {}
+	if o.Log == nil {
+		o.Log = func(string) {}
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int64, int64) {}

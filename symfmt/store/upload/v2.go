@@ -96,8 +96,8 @@ func (p *v2) create(ctx context.Context) (at *url.URL, key string, err error) {
 	return at, doc.UploadKey, nil
 }
 
-// complete tells the server what the file was. If an answer was lost, the server may not
-// know the key any more when it is asked again: then it is asked for the file.
+// complete sends the server the identity of the file. If an answer was lost, the server
+// may not know the key any more when asked again: then it is asked for the file.
 func (p *v2) complete(ctx context.Context, f *file, key string) (Outcome, error) {
 	type symbolID struct {
 		File string `json:"debug_file"`

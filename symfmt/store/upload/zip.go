@@ -104,7 +104,7 @@ func (z *zipRun) add(p packed) error {
 	return z.current.add(p)
 }
 
-// finish tells what became of a file.
+// finish reports the outcome of a file.
 func (z *zipRun) finish(r *Result) error {
 	err := z.p.u.conclude(r, z.done)
 	z.mu.Lock()
@@ -146,7 +146,7 @@ func (z *zipRun) flush() error {
 	return z.failed()
 }
 
-// send sends a zip, and tells what became of its files.
+// send sends a zip, and reports the outcome of its files.
 func (z *zipRun) send(a *archive, zip *body) {
 	var (
 		u     = z.p.u
@@ -177,7 +177,7 @@ func (z *zipRun) send(a *archive, zip *body) {
 	}
 }
 
-// zipName is the name of the field and the file: servers tell archives by it.
+// zipName is the name of the field and the file: servers recognise archives by it.
 const zipName = "symbols.zip"
 
 // post sends a zip. there are the files that the server had already.
