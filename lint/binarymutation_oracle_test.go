@@ -19,19 +19,18 @@ import (
 // rowsOf are the STACK CFI rows of a text.
 func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *stackRows {
 	t.Helper()
-	rows, sets := &stackRows{}, ruleSets{}
+	rows, facts := &stackRows{}, cfiFacts{}
 	rd := symfmt.NewReader(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 	for {
 		r, err := rd.Next()
 		if err != nil {
 			break
 		}
-		var set *ruleSet
 		if r.Kind == symfmt.KindCFIInit || r.Kind == symfmt.KindCFI {
-			sets.fresh(cpu)
-			set = sets.of(r.Name)
+			facts.sets.fresh(cpu)
+			facts.set = facts.sets.of(r.Name)
 		}
-		rows.see(r, set, cpu)
+		rows.see(r, &facts, cpu)
 	}
 	rows.finish()
 	return rows

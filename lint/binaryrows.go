@@ -71,7 +71,7 @@ type placeRule struct {
 const maxKnownSets = 1 << 16
 
 // see keeps a record of STACK CFI and its rules.
-func (t *stackRows) see(r *symfmt.Record, set *ruleSet, cpu *arch.Arch) {
+func (t *stackRows) see(r *symfmt.Record, facts *cfiFacts, cpu *arch.Arch) {
 	switch r.Kind {
 	case symfmt.KindCFIInit:
 		if t.names == nil {
@@ -79,12 +79,12 @@ func (t *stackRows) see(r *symfmt.Record, set *ruleSet, cpu *arch.Arch) {
 		}
 		n := uint32(len(t.rows))
 		t.blocks = append(t.blocks, rowBlock{r.RVA, r.Size, uint32(r.Pos().Line), n, n})
-		t.add(r, set, stackRow{})
+		t.add(r, facts, stackRow{})
 	case symfmt.KindCFI:
 		if len(t.blocks) == 0 {
 			return
 		}
-		t.add(r, set, t.rows[len(t.rows)-1])
+		t.add(r, facts, t.rows[len(t.rows)-1])
 	}
 }
 
@@ -109,9 +109,9 @@ func (t *stackRows) start(cpu *arch.Arch) {
 }
 
 // add appends the row that a record makes of the one before it.
-func (t *stackRows) add(r *symfmt.Record, set *ruleSet, row stackRow) {
+func (t *stackRows) add(r *symfmt.Record, facts *cfiFacts, row stackRow) {
 	row.rva, row.line = r.RVA, uint32(r.Pos().Line)
-	t.change(&row, t.rulesOf(set))
+	t.change(&row, t.rulesOf(facts))
 	b := &t.blocks[len(t.blocks)-1]
 	// Of two rows at one address the later counts. One that goes back is damage, which the rules of
 	// family 4 report.
@@ -152,13 +152,15 @@ func (t *stackRows) setID(set saveSet) uint32 {
 	return id
 }
 
-// rulesOf returns the rules of a set that matter here.
-func (t *stackRows) rulesOf(set *ruleSet) []placeRule {
+// rulesOf returns the rules of the record that matter here.
+func (t *stackRows) rulesOf(facts *cfiFacts) []placeRule {
+	set := facts.set
 	if known, ok := t.known[set]; ok {
 		return known
 	}
 	var found []placeRule
-	for _, rule := range set.parsed {
+	rules, _ := facts.sets.table.Rules(set.id)
+	for _, rule := range rules {
 		i, k := slices.Index(t.regs[:], rule.Reg), slices.Index(t.saves, rule.Reg)
 		if (i >= 0 || k >= 0) && rule.Reg != cfi.NoReg {
 			found = append(found, placeRule{i, k, t.placeID(t.placeOf(rule.Expr))})

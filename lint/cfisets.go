@@ -30,9 +30,9 @@ const (
 
 // ruleSet is what is known of a text.
 type ruleSet struct {
-	rules  []setRule
-	parsed cfi.Rules
-	fault  *ruleFault // it does not parse: readers drop it all
+	id    symfmt.RuleID
+	rules []setRule
+	fault *ruleFault // it does not parse: readers drop it all
 	// Each is found by a rule of its own.
 	failing  []ruleFault // expressions that no reader can compute
 	unknown  []ruleFault // registers that the CPU does not have, in expressions
@@ -94,7 +94,7 @@ func (s *ruleSets) of(text []byte) *ruleSet {
 
 func (s *ruleSets) analyse(id symfmt.RuleID) *ruleSet {
 	rules, err := s.table.Rules(id)
-	set, text := &ruleSet{parsed: rules}, s.table.Text(id)
+	set, text := &ruleSet{id: id}, s.table.Text(id)
 	if err != nil {
 		set.fault = &ruleFault{faultField(text, err), exprFault(err).text}
 		return set

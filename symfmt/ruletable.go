@@ -16,14 +16,14 @@ type RuleTable struct {
 	sets  []ruleSet
 	texts map[string]RuleID // sets that were read
 	codes map[string]RuleID // sets without errors, by cfi.Rules.AppendCode; nil before the first Add
+	errs  map[RuleID]error  // of rules that do not parse
 	key   []byte
 }
 
-// ruleSet is one set. Rules that do not parse have an error, and the text.
+// ruleSet is one set.
 type ruleSet struct {
-	rules cfi.Rules
-	text  string // as it was read; "" of values, which print theirs
-	err   error
+	packed []uint32 // by cfi.Rules.Pack
+	text   string   // as it was read; "" of values, which print theirs
 }
 
 // SetArch says of which CPU the rules are; nil for an unknown one. What was
@@ -32,12 +32,13 @@ func (t *RuleTable) SetArch(a *arch.Arch) {
 	if t.names != nil && t.names.Arch() == a {
 		return
 	}
-	t.names, t.codes = cfi.NewNames(a), nil
+	before := t.names
+	t.names, t.codes, t.errs = cfi.NewNames(a), nil, nil
 	for i := range t.sets {
 		if s := &t.sets[i]; s.text != "" {
-			s.rules, s.err = t.names.ParseRules(s.text)
+			t.read(RuleID(i))
 		} else {
-			s.rules = t.names.Translate(s.rules)
+			s.packed = t.names.Translate(before.Unpack(s.packed)).Pack()
 		}
 	}
 }
@@ -59,16 +60,36 @@ func (t *RuleTable) Parse(text []byte) RuleID {
 	if t.texts == nil {
 		t.texts = make(map[string]RuleID)
 	}
-	s := ruleSet{text: string(text)}
-	if len(text) > 0 {
-		s.rules, s.err = t.Names().ParseRules(s.text)
+	s := string(text)
+	id := RuleID(len(t.sets))
+	t.sets = append(t.sets, ruleSet{text: s})
+	t.texts[s] = id
+	t.read(id)
+	if t.codes != nil {
+		t.code(id)
 	}
-	id := t.append(s)
-	t.texts[s.text] = id
 	return id
 }
 
-// Add returns the number of rules, which must be of Names. It keeps them.
+// read parses the text of a set.
+func (t *RuleTable) read(id RuleID) {
+	s := &t.sets[id]
+	delete(t.errs, id)
+	if s.packed = nil; s.text == "" {
+		return
+	}
+	rules, err := t.Names().ParseRules(s.text)
+	if err != nil {
+		if t.errs == nil {
+			t.errs = make(map[RuleID]error)
+		}
+		t.errs[id] = err
+		return
+	}
+	s.packed = rules.Pack()
+}
+
+// Add returns the number of rules, which must be of Names.
 func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	if t.codes == nil {
 		t.codes = make(map[string]RuleID)
@@ -80,27 +101,20 @@ func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	if id, ok := t.codes[string(t.key)]; ok {
 		return id
 	}
-	return t.append(ruleSet{rules: rules})
-}
-
-// append adds a set.
-func (t *RuleTable) append(s ruleSet) RuleID {
 	id := RuleID(len(t.sets))
-	t.sets = append(t.sets, s)
-	if t.codes != nil {
-		t.code(id)
-	}
+	t.sets = append(t.sets, ruleSet{packed: rules.Pack()})
+	t.code(id)
 	return id
 }
 
 // code lets Add find a set. One whose text is written in another form stays a set
 // of its own.
 func (t *RuleTable) code(id RuleID) {
-	s := &t.sets[id]
-	if s.err != nil || s.text != "" && s.text != s.rules.String() {
+	rules, err := t.Rules(id)
+	if text := t.sets[id].text; err != nil || text != "" && text != rules.String() {
 		return
 	}
-	t.key = s.rules.AppendCode(t.key[:0])
+	t.key = rules.AppendCode(t.key[:0])
 	if _, ok := t.codes[string(t.key)]; !ok {
 		t.codes[string(t.key)] = id
 	}
@@ -111,19 +125,22 @@ func (t *RuleTable) adopt(o *RuleTable, id RuleID) RuleID {
 	if s := &o.sets[id]; s.text != "" {
 		return t.Parse([]byte(s.text))
 	}
-	return t.Add(t.Names().Translate(o.sets[id].rules))
+	rules, _ := o.Rules(id)
+	return t.Add(t.Names().Translate(rules))
 }
 
 // Rules returns the rule set with number id. If its text is malformed, the error is a
 // *cfi.Error.
-func (t *RuleTable) Rules(id RuleID) (cfi.Rules, error) { return t.sets[id].rules, t.sets[id].err }
+func (t *RuleTable) Rules(id RuleID) (cfi.Rules, error) {
+	return t.names.Unpack(t.sets[id].packed), t.errs[id]
+}
 
 // Text returns the rule set with number id as it was read, or prints it.
 func (t *RuleTable) Text(id RuleID) string {
 	if s := &t.sets[id]; s.text != "" {
 		return s.text
 	}
-	return t.sets[id].rules.String()
+	return t.names.Unpack(t.sets[id].packed).String()
 }
 
 // Len is the number of different rule sets.
@@ -132,17 +149,15 @@ func (t *RuleTable) Len() int { return len(t.sets) }
 // isEmpty reports whether set id says nothing.
 func (t *RuleTable) isEmpty(id RuleID) bool {
 	s := &t.sets[id]
-	return s.text == "" && len(s.rules) == 0
+	return s.text == "" && len(s.packed) == 0
 }
 
 // replaceText gives a set another text.
 func (t *RuleTable) replaceText(id RuleID, text string) {
 	s := &t.sets[id]
 	delete(t.texts, s.text)
-	*s = ruleSet{text: text}
-	if text != "" {
-		s.rules, s.err = t.Names().ParseRules(text)
-	}
+	s.text = text
+	t.read(id)
 	if _, ok := t.texts[text]; !ok {
 		t.texts[text] = id
 	}

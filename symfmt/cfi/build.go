@@ -164,6 +164,35 @@ func (n *Names) adopt(from *Names, r Reg) Reg {
 	return n.internOther(".ra")
 }
 
+// Pack returns rules in a fifth of the memory: for each its register, the number of
+// words of its expression, and these.
+func (r Rules) Pack() []uint32 {
+	n := 0
+	for _, rule := range r {
+		n += 2 + len(rule.Expr.code)
+	}
+	packed := make([]uint32, 0, n)
+	for _, rule := range r {
+		packed = append(packed, uint32(rule.Reg), uint32(len(rule.Expr.code)))
+		packed = append(packed, rule.Expr.code...)
+	}
+	return packed
+}
+
+// Unpack returns the rules of n that Pack has packed. They refer to packed.
+func (n *Names) Unpack(packed []uint32) Rules {
+	count := 0
+	for p := packed; len(p) > 0; p = p[2+p[1]:] {
+		count++
+	}
+	rules := make(Rules, 0, count)
+	for p := packed; len(p) > 0; p = p[2+p[1]:] {
+		end := 2 + p[1]
+		rules = append(rules, Rule{Reg(p[0]), Expr{p[2:end:end], n}})
+	}
+	return rules
+}
+
 // AppendCode appends bytes that are those of other rules of the same Names if and
 // only if the two have the same operations for the same registers in one order.
 func (r Rules) AppendCode(dst []byte) []byte {
