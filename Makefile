@@ -7,7 +7,11 @@ HOSTILE_RUNS ?= 300
 COUNT       ?= 1
 SCALE       ?= 1100
 SCALE_DIR   ?=
+PREFIX      ?= /usr/local
+DESTDIR     ?=
 BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
+
+INSTALLED    = bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 
 # Tests run make, which prints the folders it is in if it is told that another make runs it.
 UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
@@ -27,13 +31,21 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static chromium c
 	nginx-light nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck tmux zsh
 
 .DEFAULT_GOAL := build
-.PHONY: build dist run test race shared oracle oracle-full nightly beam bench bench-go scale fuzz hostile golden lint help
+.PHONY: build install dist run test race shared oracle oracle-full nightly beam bench bench-go scale fuzz hostile golden lint help
 
 # All targets but race use one set of the compiler's results.
 export CGO_ENABLED ?= 0
 
 build: ## build/symtool
 	$(GO) build -o build/symtool ./cmd/symtool
+
+install: build ## the program, its manual pages and completions, below PREFIX (/usr/local), which DESTDIR may precede
+	install -d $(INSTALLED:%='$(DESTDIR)$(PREFIX)/%')
+	install -m 755 build/symtool '$(DESTDIR)$(PREFIX)/bin'
+	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
+	build/symtool completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/symtool'
+	build/symtool completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_symtool'
+	build/symtool completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/symtool.fish'
 
 dist: ## build/dist: archives for linux/amd64 and arm64 with checksums and SBOM, the same bytes from any folder
 	$(GO) run ./.ci/dist -o build/dist
