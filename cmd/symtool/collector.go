@@ -12,7 +12,7 @@ import (
 const (
 	// dump, resolve: most of what a binary's symbols allocate lives until the output is
 	// written, and a collection finds little. On a vmlinux 200 takes a tenth less
-	// time and a tenth more memory (README, comparison). What convert, inspect and
+	// time and a tenth more memory. What convert, inspect and
 	// walk read is smaller, and more of it dies.
 	dumpCollectorPercent = 200
 

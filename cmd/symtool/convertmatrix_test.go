@@ -33,7 +33,7 @@ STACK CFI 1001 .cfa: $rsp 16 +
 `
 
 // matrix says for each pair of formats of symbols what the second has no place for:
-// what the README's table sums up. What the first has lost already is not in it.
+// what the table in docs/convert.md sums up. What the first has lost already is not in it.
 const matrix = `breakpad -> breakpad: loss-free
 breakpad -> json: loss-free
 breakpad -> jsonl: loss-free

@@ -7,18 +7,17 @@ import (
 	"testing"
 )
 
-// The README documents each field of what diff --format json prints: those of its
-// schema.
+// docs/json.md documents every field of diff --format json: those of its schema.
 func TestDiffJSONIsDocumented(t *testing.T) {
 	var schema any
 	if err := json.Unmarshal([]byte(readFile(t, "golden/symfmt/symdiff/schema.json")), &schema); err != nil {
 		t.Fatal(err)
 	}
-	readme := readFile(t, "README.md")
+	text := chapter(t, readDocument(t, "docs/json.md"), "symtool diff")
 	fields := schemaFields(schema)
 	for _, field := range fields {
-		if !strings.Contains(readme, "`"+field+"`") {
-			t.Errorf("the README does not document the field %s of diff's JSON", field)
+		if !strings.Contains(text, "`"+field+"`") {
+			t.Errorf("docs/json.md does not document the field %s of diff", field)
 		}
 	}
 	if len(fields) < 40 {

@@ -71,7 +71,10 @@ func TestDistDocuments(t *testing.T) {
 	}
 	names := strings.Fields(string(out))
 	checkDistLinks(t, testenv.Root(t), names)
-	for _, name := range []string{"README.md", "docs/README.md", "docs/reference.md", "golden/lint/rules.md", "LICENSE"} {
+	for _, name := range []string{
+		"README.md", "docs/README.md", "docs/reference.md", "docs/dump.md", "docs/json.md", "docs/stacks.md", "docs/convert.md", "docs/stores.md", "docs/checks.md",
+		"docs/benchmarks.md", "docs/comparison.md", "docs/terminal.svg", "CONTRIBUTING.md", "golden/lint/rules.md", "LICENSE",
+	} {
 		if !slices.Contains(names, name) {
 			t.Errorf("the archive has no %s", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -206,6 +207,20 @@ func (d *document) prose(f func(line int, text string)) {
 			f(i+1, line)
 		}
 	}
+}
+
+// chapter returns the text below the heading "## title", up to the next heading of that level.
+func chapter(t *testing.T, d *document, title string) string {
+	t.Helper()
+	from := slices.Index(d.lines, "## "+title)
+	if from < 0 {
+		t.Fatalf("%s has no chapter %q", d.name, title)
+	}
+	lines := d.lines[from+1:]
+	if to := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "## ") }); to >= 0 {
+		lines = lines[:to]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // anchors are the names by which links reach the headings of a document, as GitHub

@@ -23,6 +23,9 @@ const docExceptions = 5
 // guideLines is how long a guide may be, without programs and what commands print.
 const guideLines = 250
 
+// readmeLines is how long the README may be, with everything in it.
+const readmeLines = 200
+
 // docMark begins the lines that part the output of one command from the next.
 const docMark = "-- end of command"
 

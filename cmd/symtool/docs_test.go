@@ -41,6 +41,9 @@ func jsonFields(t *testing.T, v any) []string {
 				continue
 			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" {
+				continue
+			}
 			if name == "" {
 				t.Errorf("%s.%s has no JSON name", typ, f.Name)
 			}
@@ -54,31 +57,44 @@ func jsonFields(t *testing.T, v any) []string {
 	return names
 }
 
+// The README's table has every command, and the reference every flag in the chapter of its
+// command.
 func TestFlagsAreDocumented(t *testing.T) {
-	readme := readFile(t, "README.md")
+	commands, reference := chapter(t, readDocument(t, "README.md"), "Commands"), readDocument(t, "docs/reference.md")
 	for _, c := range newApp(nil, nil, newMessages(nil)).Commands {
-		if !strings.Contains(readme, "symtool "+c.Name) {
-			t.Errorf("the README does not mention `symtool %s`", c.Name)
+		if !strings.Contains(commands, "| `symtool "+c.Name+"` |") {
+			t.Errorf("the README's table of commands lacks symtool %s", c.Name)
 		}
+		flags := chapter(t, reference, "symtool "+c.Name)
 		for _, f := range c.Flags {
-			if !strings.Contains(readme, "`--"+f.Names()[0]) {
-				t.Errorf("the README does not document --%s of %s: add a row to its table of flags", f.Names()[0], c.Name)
+			if !regexp.MustCompile("(?m)^\\| `(-\\w, )?--" + f.Names()[0] + "\\b").MatchString(flags) {
+				t.Errorf("docs/reference.md does not document --%s of %s", f.Names()[0], c.Name)
 			}
 		}
 	}
 }
 
-// The README documents each field of the summary.
+// docs/json.md documents every field of the summary.
 func TestSummaryIsDocumented(t *testing.T) {
-	readme := readFile(t, "README.md")
+	text := chapter(t, readDocument(t, "docs/json.md"), "symtool dump")
 	for _, field := range jsonFields(t, dumpSummary{}) {
-		if !strings.Contains(readme, "`"+field+"`") {
-			t.Errorf("the README does not document the field %s of the summary", field)
+		if !strings.Contains(text, "`"+field+"`") {
+			t.Errorf("docs/json.md does not document the field %s of dump", field)
 		}
 	}
 }
 
-// The README documents each field of what sframe --format json prints.
+// docs/json.md documents every field that resolve --format json prints.
+func TestResolveJSONIsDocumented(t *testing.T) {
+	text := chapter(t, readDocument(t, "docs/json.md"), "symtool resolve")
+	for _, field := range jsonFields(t, answerJSON{}) {
+		if !strings.Contains(text, "`"+field+"`") {
+			t.Errorf("docs/json.md does not document the field %s of resolve", field)
+		}
+	}
+}
+
+// docs/json.md documents every field that sframe --format json prints. Some are those of dump.
 func TestSFrameJSONIsDocumented(t *testing.T) {
 	fields := append(jsonFields(t, sframeHead{}), jsonFields(t, sframeCheck{})...)
 	var comparison strings.Builder
@@ -91,10 +107,11 @@ func TestSFrameJSONIsDocumented(t *testing.T) {
 		}
 	}
 	slices.Sort(fields)
-	readme := readFile(t, "README.md")
+	d := readDocument(t, "docs/json.md")
+	text := chapter(t, d, "symtool sframe") + chapter(t, d, "symtool dump")
 	for _, field := range slices.Compact(fields) {
-		if !strings.Contains(readme, "`"+field+"`") {
-			t.Errorf("the README does not document the field %s of sframe's JSON", field)
+		if !strings.Contains(text, "`"+field+"`") {
+			t.Errorf("docs/json.md does not document the field %s of sframe", field)
 		}
 	}
 }

@@ -135,8 +135,8 @@ func appendLLVM(b []byte, a *answer) []byte {
 	return append(b, '\n')
 }
 
-// answerJSON is an answer of --format json, one on a line. The README documents
-// its fields.
+// answerJSON is an answer of --format json, one on a line. docs/json.md
+// documents its fields.
 type answerJSON struct {
 	Address  string      `json:"address"` // as it was asked for
 	Symbols  string      `json:"symbols,omitempty"`

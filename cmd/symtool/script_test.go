@@ -48,8 +48,8 @@ func unread() {
 //	serve VARIABLE WHAT   starts an HTTP server (serve_test.go)
 //	exec unread COMMAND...   standard output of COMMAND has no reader
 //
-// and $GOLDEN is the folder with small binaries, golden/input, $README the
-// README.
+// and $GOLDEN is the folder with small binaries, golden/input, $DUMP
+// docs/dump.md.
 func TestScript(t *testing.T) {
 	input := testenv.Input(t)
 	testscript.Run(t, testscript.Params{
@@ -60,7 +60,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOLDEN", input)
 			env.Setenv("GORACE", os.Getenv("GORACE")) // of .ci/run
-			env.Setenv("README", filepath.Join(testenv.Root(t), "README.md"))
+			env.Setenv("DUMP", filepath.Join(testenv.Root(t), "docs", "dump.md"))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -11,7 +11,7 @@ import (
 
 // sframeHead is the beginning of the document of sframe --format json. After it comes section as
 // sframe.Section.WriteJSON writes it, or lookups, a list as of WriteJSONAt, check, and compare_cfi
-// as symsframe.Comparison.WriteJSON writes it. The README documents the fields.
+// as symsframe.Comparison.WriteJSON writes it. docs/json.md documents the fields.
 type sframeHead struct {
 	Schema    int    `json:"schema"` // as summarySchema
 	Generator string `json:"generator"`

@@ -23,7 +23,7 @@ import (
 // renamed or gets another unit without a new number.
 const summarySchema = 1
 
-// dumpSummary is the document that dump --format json prints. The README
+// dumpSummary is the document that dump --format json prints. docs/json.md
 // documents its fields.
 type dumpSummary struct {
 	Schema    int            `json:"schema"`
