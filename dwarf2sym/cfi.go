@@ -14,10 +14,11 @@ import (
 // Call frame information: .eh_frame, .debug_frame and .ARM.exidx -> STACK CFI.
 //
 // ehframe.go reads CIEs and FDEs, cfa.go runs their instructions, expr.go turns
-// DWARF expressions into postfix, cfimerge.go decides which FDE speaks for an
+// DWARF expressions into postfix, cfimerge.go decides which FDE applies to an
 // address, cfiwrite.go writes blocks and rows, exidx.go reads what ARM has in
-// place of .eh_frame, cfisegment.go finds both without section headers. Formats: DWARF 5, 6.4; LSB 5.0
-// core, 10.6 (.eh_frame); Breakpad's symbol files, "STACK CFI records".
+// place of .eh_frame, cfisegment.go finds both without section headers. Formats:
+// DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's symbol files, "STACK CFI
+// records".
 //
 // Rules that the formats leave open:
 //

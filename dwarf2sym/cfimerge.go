@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Which FDE speaks for an address:
+// Which FDE applies to an address:
 //
 //   - one of .eh_frame before one of .debug_frame: the former is what the
 //     process itself unwinds with. Where an FDE of .eh_frame is damaged, or its
@@ -15,8 +15,8 @@ import (
 //   - within a section kind, the one that starts last at or before the address:
 //     it is the one that a look-up in .eh_frame_hdr finds. Behind its end the
 //     one around it goes on.
-//   - of those with equal start, the first of the section; a longer one speaks
-//     for what is left;
+//   - of those with equal start, the first of the section; a longer one applies
+//     to what is left;
 //   - an entry of .ARM.exidx where nothing of these gave a rule.
 
 // merge writes the blocks of all FDEs.
@@ -83,7 +83,7 @@ func (r *cfiReader) pieces(from, to int) []cfiPiece {
 			pieces = append(pieces, cfiPiece{lo, hi, int32(i)})
 		}
 	}
-	var open []int // FDEs around the current address; the last one speaks
+	var open []int // FDEs around the current address; the last one wins
 	var at uint64
 	// advance writes what is spoken up to an address.
 	advance := func(limit uint64) {

@@ -34,7 +34,7 @@ type CFI struct {
 	Problems []bin.Problem // damage, and rules without text
 }
 
-// ReadCFI reads .eh_frame and .debug_frame of a file and, if not nil, of the
+// ReadCFI reads .eh_frame and .debug_frame of a file and, if non-nil, of the
 // separate debug file that belongs to it. RVAs are relative to the load base of
 // the former.
 func ReadCFI(ctx context.Context, file, debug *elfobj.File) (*CFI, error) {

@@ -61,7 +61,7 @@ type goReader struct {
 	units map[symfmt.RVA]dwarf.Offset
 	n     struct{ funcs, rows int }
 
-	compDir string // of the unit at hand
+	compDir string // of the current unit
 }
 
 func compareDebugDwarf(t *testing.T, name, file string, least int) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Names longer than this stay as they are, mangled or demangled: nested
-// substitutions let a name of n bytes stand for 2^n, and nobody reads 64 KiB.
+// substitutions let a name of n bytes stand for 2^n, and 64 KiB are unreadable.
 const (
 	maxMangled   = 16 << 10
 	maxDemangled = 1 << demangledPow

@@ -32,7 +32,7 @@ type dwarfAsm struct {
 	addrSize int
 	offSize  int // 4 or 8, since the last begin, unit or program
 	secs     map[string][]byte
-	at       string // the section at hand
+	at       string // the current section
 	labels   map[string]int
 	fixups   []asmFixup
 	open     []asmLength

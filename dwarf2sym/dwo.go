@@ -37,8 +37,8 @@ func newDwoPlaces(r *reader) dwoPlaces {
 const maxPath = 4096
 
 // of lists where a .dwo file may be: where the skeleton says (DWARF 5, 3.1.2),
-// beside the binary, and in the folders that the user named; there and beside
-// the binary also without its own folders.
+// next to the binary, and in the folders that the user named. Next to the binary and
+// in those folders it is also looked for without its own folders.
 func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 	if len(key.dir)+len(key.name) >= maxPath {
 		return nil
@@ -203,7 +203,7 @@ func (w *worker) halvesInFile(f *elfobj.File, want []skeleton) (left []skeleton,
 	return left, ids, nil
 }
 
-// splitUnits returns the compilation units of the .dwo file at hand by id.
+// splitUnits returns the compilation units of the current .dwo file by id.
 func (w *worker) splitUnits() (map[uint64]*unitHeader, []placedProblem) {
 	d := w.d
 	problems := d.readUnitHeaders()

@@ -24,7 +24,7 @@ type dwp struct {
 }
 
 // openPackages opens the packages that belong to the file: the one that the
-// user named, else those beside the file and its debug file.
+// user named, else those next to the file and its debug file.
 func (r *reader) openPackages(main *debugData) (all []*dwp) {
 	if name := r.opts.Package; name != "" {
 		return r.openPackage(all, name, main)

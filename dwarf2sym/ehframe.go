@@ -211,8 +211,7 @@ func (r *cfiReader) addCIE(c *bin.Cursor, s *cfiSection, place cfiPlace) {
 // letters.
 const cfiMaxAugmentation = 32
 
-// read reads the fields up to the initial instructions. What is wrong is the
-// cursor's error.
+// read reads the fields up to the initial instructions. Errors are the cursor's.
 func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
 	version := c.U8()
 	if c.Err() == nil && version != 1 && version != 3 && version != 4 {

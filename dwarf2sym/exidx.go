@@ -20,7 +20,7 @@ import (
 //     epilogue. There is nothing about these, so that a function is one STACK
 //     CFI INIT record without rows, which holds wherever the function calls
 //     another one. A crash in the prologue itself is walked wrongly.
-//   - So DWARF comes first: an entry speaks only where neither .eh_frame nor
+//   - So DWARF comes first: an entry applies only where neither .eh_frame nor
 //     .debug_frame has given a rule, address by address.
 //   - An entry reaches up to the next one, and at most to the end of the section
 //     that it starts in, or of the segment if there are no section headers: the

@@ -154,7 +154,7 @@ func (d *exidxDiffs) functions(c *exidxCompare, dwarf, index []cfiRowAt) {
 	}
 }
 
-// call judges a call at which the descriptions differ.
+// call explains the difference at a call by a rule, or reports it.
 func (d *exidxDiffs) call(c *exidxCompare, dwarf []cfiRowAt, x, e *cfiRowAt, addr uint64) {
 	for i := range dwarf {
 		r := &dwarf[i]

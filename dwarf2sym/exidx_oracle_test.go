@@ -327,8 +327,8 @@ func (m *exidxMachine) compare(t *testing.T, names *cfi.Names, text string) stri
 	return ""
 }
 
-// exidxUnchanged is the start value of a register; callers do not know those
-// that nobody saves.
+// exidxUnchanged is the start value of a register. Registers that no function saves
+// are unknown to callers.
 func exidxUnchanged(name string) uint32 {
 	for i := range 16 {
 		if exidxName(fmt.Sprintf("r%d", i)) == name {

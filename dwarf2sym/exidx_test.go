@@ -228,7 +228,7 @@ func TestExidxInstructions(t *testing.T) {
 	}
 }
 
-// TestExidxBehindDWARF: DWARF speaks first, address by address.
+// TestExidxBehindDWARF: DWARF takes precedence, address by address.
 func TestExidxBehindDWARF(t *testing.T) {
 	in := exidxCase{
 		index: []exidxWords{{0x1000, exidxPush, 0}, {0x1100, exidxLeaf, 0}, {0x1200, exidxPush, 0}, {0x1300, 0x80ffb0b0, 0}, {0x1400, 1, 0}},

@@ -106,8 +106,8 @@ func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
 	return nil, 0, false
 }
 
-// takeAt reads the attributes of the DIE at pos of the unit's data, if it is
-// of a kind that has a name to look for. It returns where they end, or -1.
+// takeAt reads the attributes of the DIE at pos of the unit's data, if its tag is one
+// that has a name to look for. It returns where they end, or -1.
 func (u *unit) takeAt(pos int, a *dieAttrs) int {
 	code, pos := uleb(u.data, pos)
 	if pos < 0 || code == 0 {

@@ -169,7 +169,7 @@ func openDamaged(fail func(string, ...any), data []byte) (*symfmt.Module, *Repor
 	return m, rep
 }
 
-// checkError wants to know at least the file, and what is wrong.
+// checkError requires that an error names the file and the fault.
 func checkError(fail func(string, ...any), err error) {
 	var e *bin.Error
 	if !errors.As(err, &e) || e.File == "" || e.Msg == "" && e.Err == nil {

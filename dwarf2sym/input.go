@@ -127,8 +127,8 @@ func (r *reader) reportRelocations() {
 	}
 }
 
-// readCFI reads STACK CFI, and returns what puts it into the module: it runs
-// beside the functions.
+// readCFI reads STACK CFI, concurrently with the functions. finish puts the result into
+// the module; it must not run concurrently with them.
 func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	cpu := arch.ByELF(r.file.Machine, r.file.Class)
 	if r.opts.NoCFI {

@@ -66,7 +66,7 @@ func (f *sourceFile) read() {
 }
 
 func (f *sourceFile) digest() error {
-	// A pipe that nobody writes to would not open.
+	// Opening a pipe without a writer would block.
 	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err

@@ -29,8 +29,8 @@ import (
 // is ours are names of groups, {md5}, {{ and }}, and that a missing file costs
 // the mapping of this file and not the whole dump.
 //
-// A Mapping may be used by several goroutines and for several modules, with the
-// same prefix map; each file is looked at once.
+// A Mapping may be used concurrently and for several modules, with the same prefix
+// map; each file is looked at once.
 type Mapping struct {
 	Rules     []MapRule
 	Links     bool // follow symbolic links of paths that are on this machine

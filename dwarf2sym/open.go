@@ -2,8 +2,7 @@ package dwarf2sym
 
 import "github.com/symtool/symtool/internal/elfobj"
 
-// File is an opened ELF file. All its methods may be called from several
-// goroutines, Close excepted.
+// File is an opened ELF file. All its methods but Close may be called concurrently.
 type File = elfobj.File
 
 // Open opens an ELF file for Read, or for lint.Options.Binary. It may be from

@@ -21,11 +21,11 @@ type dieFacts struct {
 	starts map[uint64][]start       // where code of functions starts
 	folded map[uint64][][]foldedDIE // where that of several does
 
-	unit   dwarf.Offset // at hand
+	unit   dwarf.Offset // the current one
 	lang   int64        // of it
 	d      *dwarf.Data
 	refs   *dwarf.Reader
-	open   []scopeDIE // around the DIE at hand
+	open   []scopeDIE // around the current DIE
 	nested []scopedName
 }
 

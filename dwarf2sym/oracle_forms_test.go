@@ -99,8 +99,8 @@ func TestOracleForms(t *testing.T) {
 	})
 }
 
-// dumpNamed dumps a file under one name. Nothing is to be fetched or found
-// beside what a form has.
+// dumpNamed dumps a file under one name. Nothing may be fetched or found outside of
+// the files of the form.
 func dumpNamed(t *testing.T, symtool, file string, args ...string) []byte {
 	t.Helper()
 	if len(args) == 0 {

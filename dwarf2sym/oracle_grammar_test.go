@@ -21,14 +21,14 @@ type grammar struct {
 	publics               map[uint64]bool
 
 	inFunc  bool
-	fn      [2]uint64     // of the FUNC at hand
+	fn      [2]uint64     // of the current FUNC
 	parents [][][2]uint64 // ranges of the INLINE records around the next one, by level
 	lineEnd uint64        // of the line record before
 	lines   bool          // the FUNC has line records
 
 	inits  [][2]uint64
 	cfiAt  uint64 // of the STACK CFI record before
-	cfiEnd uint64 // of the STACK CFI INIT at hand; 0 without one
+	cfiEnd uint64 // of the current STACK CFI INIT; 0 without one
 }
 
 // The kinds of fields. "Hexadecimal numbers have no 0x prefix, and use
@@ -55,7 +55,7 @@ var recordSyntax = map[string]*regexp.Regexp{
 // controlCharacter finds what no record may hold.
 var controlCharacter = regexp.MustCompile(`[\x00-\x1f\x7f]`)
 
-// checkGrammar returns what is wrong with the first bad record.
+// checkGrammar returns an error for the first bad record.
 func checkGrammar(r io.Reader) error {
 	g := &grammar{infos: map[string]bool{}, files: map[string]bool{}, origins: map[string]bool{}, funcs: map[uint64]bool{}, publics: map[uint64]bool{}}
 	in := bufio.NewReaderSize(r, 1<<20)

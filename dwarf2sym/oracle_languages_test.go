@@ -6,7 +6,7 @@ import (
 )
 
 // Where Debian's compilers keep the sources of their run-time libraries, which
-// are the largest programs at hand in these languages.
+// are the largest programs available in these languages.
 const (
 	adaSources   = "/usr/lib/gcc/x86_64-linux-gnu/12/adainclude"
 	dSources     = "/usr/lib/gcc/x86_64-linux-gnu/12/include/d/std"

@@ -37,7 +37,7 @@ const (
 type problemList struct {
 	kept    []placedProblem
 	dropped int
-	unit    int  // problems of the unit at hand
+	unit    int  // problems of the current unit
 	full    bool // only count
 	split   bool // of what skeletons stand for
 }

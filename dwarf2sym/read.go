@@ -86,14 +86,14 @@ type Options struct {
 	// PrefixMap replaces the beginnings of FILE names; the last entry that
 	// matches counts, as with GCC's -ffile-prefix-map.
 	PrefixMap []PrefixMap
-	// Mapping, if not nil, replaces whole FILE names, after PrefixMap.
+	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
 	Mapping *Mapping
 
 	// Supplement is the file that dwz made of what several debug files share
 	// (DWARF 5, 7.3.6), if the debug information has a link to one.
 	Supplement *elfobj.File
 
-	// Scratch, if not nil, is where the inlines and lines of a large file are:
+	// Scratch, if non-nil, is where the inlines and lines of a large file are:
 	// the module may be used until its Close.
 	Scratch *elfobj.Scratch
 
@@ -150,14 +150,14 @@ type Report struct {
 	Stats       Stats
 	Extents     Extents
 
-	Others        []string // what was read beside the two: the supplementary file, packages, .dwo files
+	Others        []string // other files that were read: the supplementary file, packages, .dwo files
 	PackageUnused bool     // there is an Options.Package, but no unit that is split
 
 	FileName    string // the file's name, if MODULE has DT_SONAME, which is another
 	NameGuessed bool   // MODULE has the name of a debug file, and the binary most likely another
 }
 
-// Read returns the symbols of the file and, if not nil, of the separate debug
+// Read returns the symbols of the file and, if non-nil, of the separate debug
 // file that belongs to it. An error means that nothing could be read; damage
 // that cost a part is in the Report.
 func Read(ctx context.Context, file, debug *elfobj.File, o Options) (*symfmt.Module, *Report, error) {
@@ -376,7 +376,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		w.finish()
 	}
 	if large {
-		debug.FreeOSMemory() // or what units needed would stay beside what joining needs
+		debug.FreeOSMemory() // otherwise the memory of units and that of joining would add up
 	}
 	return err
 }

@@ -243,7 +243,7 @@ type fileState struct {
 	info    []byte
 }
 
-// fileState is what the worker has of the file at hand.
+// fileState is what the worker has of the current file.
 func (w *worker) fileState() fileState {
 	return fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
 }

@@ -49,8 +49,8 @@ func (s *Stats) count(m *symfmt.Module) {
 	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
 }
 
-// countBody counts the records of a function: while it is at hand, because
-// looking at all of them again would bring all of a large file into memory.
+// countBody counts the records of a function while it is the current one: looking at
+// all of them again would bring all of a large file into memory.
 func (s *Stats) countBody(b symfmt.Body) {
 	inlines, lines := b.Counts()
 	s.Inlines += inlines

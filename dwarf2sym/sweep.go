@@ -21,7 +21,7 @@ type edge struct {
 	start bool
 }
 
-// activeHeap has the owners of the code at hand, the highest on top. Claims
+// activeHeap has the owners of the current code, the highest on top. Claims
 // that ended are taken out when they come up.
 type activeHeap []int32
 

@@ -193,7 +193,7 @@ func (d *debugData) unitAt(off uint64) (int, bool) {
 	return i, true
 }
 
-// unit is a unit whose bytes are at hand, with the attributes of its first DIE.
+// unit is a unit whose bytes are in memory, with the attributes of its first DIE.
 type unit struct {
 	unitHeader
 	order

@@ -29,7 +29,7 @@ type worker struct {
 	costlyOuter bool                 // a name that others begin with stays mangled, as it would take too much
 	mapped      map[*MappedFile]bool // to be reported
 
-	// The unit at hand, and storage that is reused from unit to unit.
+	// The current unit, and storage that is reused from unit to unit.
 	u         unit
 	namesOnly bool
 	tables    abbrevCache
@@ -58,9 +58,9 @@ type worker struct {
 	shared    map[tableKey]*abbrevs // tables of foreign units
 
 	split    *splitter // nil where nothing is split
-	skeleton *unit     // of the unit at hand, when that is the other half
+	skeleton *unit     // of the current unit, when that is the other half
 	job      *splitJob // nil in the file with the code
-	reported bool      // that the skeleton at hand has no other half, with the reason
+	reported bool      // that the current skeleton has no other half, with the reason
 	pools    map[*dwp]map[uint64]nameID
 }
 

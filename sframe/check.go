@@ -63,8 +63,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%#x: %s: %s [%s] (%s)", f.Offset, f.Severity, f.Msg, f.Rule, f.Ref)
 }
 
-// Context is what a check may know beside the section's bytes. Rules that need
-// what is nil say nothing.
+// Context is what a check may use besides the section's bytes. Rules that need a nil
+// field report nothing.
 type Context struct {
 	Section func(addr uint64) string // returns the name of the ELF section at an address, or ""
 	Code    func(lo, hi uint64) bool // whether [lo, hi) is in an executable section
@@ -111,8 +111,8 @@ const (
 // rules is all of them, by what they look at.
 var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRules)
 
-// Check returns what is wrong for the profile's reader, by offset. Known
-// mistakes of producers are named.
+// Check returns the findings for the profile's reader, by offset. Known mistakes of
+// producers are named.
 func (s *Section) Check(p Profile) []Finding { return s.CheckIn(p, Context{}) }
 
 // CheckIn is Check with what is known of the binary.

@@ -57,7 +57,7 @@ func formatOf(version uint8) *format {
 
 func (h *Header) format() *format { return formats[h.Version] }
 
-// Decode reads a section. The error is of a section of which nothing can be
+// Decode reads a section. The error is non-nil if nothing of the section can be
 // read; damage to a part is in Section.Problems. The section refers to data.
 func Decode(data []byte, o Options) (*Section, error) {
 	s := &Section{Name: cmp.Or(o.Name, ".sframe"), Addr: o.Addr, data: data}

@@ -47,7 +47,7 @@ type layout struct {
 // Binutils before 2.45 refuse sections of version 2 whose starts count from
 // their fields; without that, those of 2.45 and later find nothing.
 //
-// The error is of a target that cannot be written at all.
+// The error is non-nil if the target cannot be written at all.
 func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
 	format := formatOf(t.Version)
 	if format == nil || format.write == nil {
@@ -90,8 +90,8 @@ type encoder struct {
 	numFDEs, numFREs uint32
 	problems         []Problem
 
-	fde, last FDE   // at hand, and the latest that was written
-	rows      []Row // of the function at hand, those that are written
+	fde, last FDE   // the current one, and the latest that was written
+	rows      []Row // of the current function, those that are written
 	rowWords
 }
 
@@ -164,7 +164,7 @@ func (e *encoder) add(f *Func) error {
 	return nil
 }
 
-// fits checks what a function has beside its rows.
+// fits checks what a function has besides its rows.
 func (e *encoder) fits(f *Func) error {
 	switch {
 	case f.Size == 0:

@@ -27,7 +27,7 @@ import (
 //	      start       from the function's start, of mask functions from each block's
 //	      cfa ra fp   rules; an outermost frame has only ra
 //	      signed surplus                              as in Row and Form
-//	    error         why there are no more rows: section, offset, message
+//	    error         why the rows end here: section, offset, message
 //	problems          what could not be read: section, offset, message, lost
 //
 // A rule has a kind (same, undefined, value: the sum, memory: the word there),

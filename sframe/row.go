@@ -51,7 +51,7 @@ type Presence uint8
 // Where a rule comes from.
 const (
 	Absent  Presence = iota // not at all: the header's or the ABI's rule is in force
-	Padding                 // by a word that stands for none
+	Padding                 // by a word that does not stand for a rule
 	Given
 )
 
@@ -66,7 +66,7 @@ type Rows struct {
 	f    *FDE
 	pos  uint32 // of the next row, in h.rows
 	left uint32
-	data []byte // words of the row at hand
+	data []byte // words of the current row
 	err  error
 }
 

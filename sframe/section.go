@@ -107,7 +107,7 @@ func (f *FDE) last() uint64 {
 }
 
 // Section is a decoded .sframe section. It refers to the bytes that it was
-// decoded from. Its methods may be called by several goroutines.
+// decoded from. Its methods may be called concurrently.
 type Section struct {
 	Name     string
 	Addr     uint64    // address of the section's first byte

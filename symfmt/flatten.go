@@ -20,7 +20,7 @@ type Segment struct {
 	Off    uint32 // in bytes from the FUNC's start
 	Line   uint32
 	File   FileID
-	NoLine bool  // no line record speaks for it
+	NoLine bool  // no line record covers it
 	Call   int32 // the innermost inlined function, an index of Calls, or NoCall
 }
 
@@ -28,7 +28,7 @@ type Segment struct {
 type Call struct {
 	Origin OriginID
 	File   FileID
-	NoFile bool // the INLINE is of the old form: see Outer
+	NoFile bool // the INLINE has the old form: see Outer
 	Line   uint32
 
 	// Outer is the call that this one is in, an index of Calls, or NoCall for one in
@@ -110,7 +110,7 @@ func (p *Flattener) AddInline(in *Inline) {
 	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
 }
 
-// Fits reports whether code may speak for an address of a FUNC.
+// Fits reports whether code may belong to an address of a FUNC.
 func (f *Func) Fits(rva RVA, size uint64) bool {
 	_, _, ok := offsetsFrom(f.RVA, rva, size)
 	return ok

@@ -2,7 +2,7 @@ package symfmt
 
 import "bytes"
 
-// Layout is what a text is like beside its records.
+// Layout is the form of a text, apart from its records.
 type Layout struct {
 	BOM   bool // a byte order mark was skipped
 	NoEnd bool // the last line has no end
@@ -11,7 +11,7 @@ type Layout struct {
 	ManyCR    Places // lines that end in more than one CR and LF
 	Blank     Places // blank lines
 	Split     Places // line records and INLINEs behind a blank line
-	OddBlanks Places // records whose fields are parted by tabs, or with blanks in front; line records and INLINEs with blanks behind
+	OddBlanks Places // records whose fields are separated by tabs, or with blanks in front; line records and INLINEs with blanks behind
 
 	crPrefix int // this many lines at the start of the text end in CR
 }

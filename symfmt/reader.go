@@ -14,8 +14,8 @@ import (
 // thousand ranges. A longer line is damage; it is skipped without being held.
 const MaxLine = 16 << 20
 
-// DefaultMaxProblems is how many problems a tolerant reader keeps: more than
-// anyone reads, and no memory to speak of. The others are counted.
+// DefaultMaxProblems is how many problems a tolerant reader keeps: more than anyone
+// reads, in little memory. The others are counted.
 const DefaultMaxProblems = 1000
 
 // bufferSize is what a Reader asks for at once.

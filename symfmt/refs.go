@@ -126,7 +126,7 @@ func (o *orphans) end(rd *Reader) {
 type group struct {
 	open   bool
 	what   string // the record that begins it
-	orphan string // what is wrong with records that belong to none
+	orphan string // the fault of records that belong to none
 	lost   orphans
 }
 

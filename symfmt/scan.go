@@ -25,7 +25,7 @@ type fields struct {
 	at   int    // start of the field that was read last
 	msg  string // the first failure, found at at
 
-	quiet bool // nobody will read msg: do not word it
+	quiet bool // msg is not needed: do not format it
 }
 
 func (f *fields) failed() bool { return f.msg != "" }

@@ -28,7 +28,7 @@ type CFIRow struct { // 16 bytes
 	Marks CFIMarks // that hold from RVA on, in place of those before
 }
 
-// CFIMarks are what DWARF and SFrame say of code beside its rules. Breakpad's text
+// CFIMarks are what DWARF and SFrame say of code besides its rules. Breakpad's text
 // has no place for them.
 type CFIMarks uint8
 

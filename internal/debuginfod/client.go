@@ -46,7 +46,7 @@ type notFoundError struct{}
 func (notFoundError) Error() string        { return "no server has it" }
 func (notFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Client asks servers. Its methods may be called from several goroutines.
+// Client asks servers. Its methods may be called concurrently.
 type Client struct {
 	cfg     Config
 	servers []*fetch.Server
@@ -69,8 +69,8 @@ func New(cfg Config) (*Client, error) {
 const maxBuildID = 64
 
 // Fetch returns the path of a file, which is in the cache or is fetched. tried
-// has a line for each server that was asked in vain: URL and reason. The error
-// is ErrNotFound when all of them said that they do not have it.
+// has a line for each server that failed: URL and reason. The error is ErrNotFound
+// when all of them answered that they do not have the file.
 func (c *Client) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
 	if len(buildID) == 0 || len(buildID) > maxBuildID {
 		return "", nil, fmt.Errorf("debuginfod: a build-id of %d bytes, want 1 to %d", len(buildID), maxBuildID)

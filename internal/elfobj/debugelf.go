@@ -154,7 +154,7 @@ func (t *tables) appendShdrs(buf []byte, strtab uint64) []byte {
 	return buf
 }
 
-// shown is section header s as debug/elf shall see it, so that it refuses
+// shown returns section header s as debug/elf sees it, so that it rejects
 // nothing, inflates nothing and finds all it needs.
 func (t *tables) shown(i uint64, s elf.Section64, strtab uint64) elf.Section64 {
 	size, chdr := uint64(t.f.Size), chdrForm.size(t.f)

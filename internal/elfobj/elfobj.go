@@ -37,8 +37,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// File is an ELF file. Its fields are not to be changed. All methods may be
-// called from several goroutines, Close excepted.
+// File is an ELF file. Its fields must not be changed. All methods but Close may be
+// called concurrently.
 type File struct {
 	Path string // as given; may be empty
 	Size int64  // of the file, in bytes

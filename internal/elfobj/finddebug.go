@@ -42,7 +42,7 @@ type debugSearch struct {
 	damage error
 }
 
-// Tried is a place where a debug file was looked for in vain.
+// Tried is a place where no debug file was found.
 type Tried struct {
 	Path, Why  string
 	OtherBuild bool // there is one, of another build
@@ -64,7 +64,7 @@ func (s *debugSearch) refuse(path, format string, args ...any) bool {
 	return false
 }
 
-// refuseError notes a file at path for what is wrong with it.
+// refuseError rejects the file at path for err.
 func (s *debugSearch) refuseError(path string, err error) bool {
 	s.tried = append(s.tried, Tried{path, bin.Bare(err, path), errors.Is(err, ErrOtherBuild)})
 	return false

@@ -26,7 +26,7 @@ type Limits struct {
 	// process: there are no section headers in it, whatever its header says.
 	Image bool
 	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
-	// given: what is beside the file, or where it says, is not looked at.
+	// given. They do not look next to the file, nor where it says.
 	Hermetic bool
 	// Opened, if non-nil, is called with the path of each file that Open, FindDebug
 	// and FindSupplement open, including those that they then reject.
@@ -58,7 +58,7 @@ func addMul(base, ratio, size int64) int64 {
 	return base + ratio*size
 }
 
-// budget is a number of bytes that several goroutines take from.
+// budget is a number of bytes that is charged concurrently.
 type budget struct{ left atomic.Int64 }
 
 func (b *budget) take(n int64) bool {

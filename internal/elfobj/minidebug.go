@@ -75,8 +75,8 @@ func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	return data, nil
 }
 
-// readXZ reads size bytes, no more and no less. The memory grows with what
-// comes: an index may lie.
+// readXZ reads exactly size bytes. The memory grows with the data that arrives, as
+// the size in an index may be wrong.
 func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	in := bytes.NewReader(packed)
 	r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(in)

@@ -351,7 +351,7 @@ func (t *relocTable) decode(b []byte, r *relocation) {
 	r.off = f.Order.Uint64(b)
 	if t.of.types.mips64 {
 		// r_sym, r_ssym, r_type3, r_type2, r_type: fields, not a number. A second
-		// symbol is a type that nobody knows.
+		// symbol is treated as an unknown type.
 		r.sym, r.typ = f.Order.Uint32(b[8:]), uint32(b[15])|uint32(b[14])<<8|uint32(b[13])<<16|uint32(b[12])<<24
 	} else {
 		info := f.Order.Uint64(b[8:])

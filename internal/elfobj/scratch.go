@@ -9,8 +9,8 @@ import (
 
 // Scratch is memory that lies in a temporary file without a name: what is
 // written there once and read much later does not count as the process's memory
-// after Drop, and Go's collector has nothing to do with it. It may be used from
-// several goroutines. The zero value is empty, in os.TempDir.
+// after Drop, and Go's collector does not scan it. It may be used concurrently.
+// The zero value is empty, in os.TempDir.
 type Scratch struct {
 	Dir string // of the file; "" for os.TempDir
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Source gives pieces of a section's contents, uncompressed and relocated. It may be used
-// from several goroutines, each with its own buf.
+// concurrently, with a buf for each goroutine.
 type Source interface {
 	// Size is the number of bytes of the contents.
 	Size() int64

@@ -65,7 +65,7 @@ type Limits struct {
 	Connect time.Duration
 }
 
-// Client asks servers. Its methods may be called from several goroutines.
+// Client asks servers. Its methods may be called concurrently.
 type Client struct {
 	limits    Limits
 	userAgent string
@@ -198,7 +198,7 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	resp, err := c.request(ctx, u, header)
 	if err != nil {
 		err = Reason(ctx, err)
-		if caller.Err() == nil { // whoever asks next has not given up
+		if caller.Err() == nil { // a canceled request says nothing of the server
 			s.giveUp(err)
 		}
 		return err
@@ -246,7 +246,7 @@ func (c *Client) request(ctx context.Context, u *url.URL, header http.Header) (*
 	return c.http.Do(req)
 }
 
-// accept judges an answer by its head.
+// accept decides by the head of an answer whether its body is the file.
 func (c *Client) accept(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return newRefusal(resp)

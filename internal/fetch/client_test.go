@@ -39,7 +39,7 @@ func get(t testing.TB, c *Client, address string) (string, error) {
 	return string(text), err
 }
 
-// TLS, a certificate that nobody signed, and the way out of TLS.
+// TLS, an unsigned certificate, and the way out of TLS.
 func TestTLS(t *testing.T) {
 	answer := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "answer") }
 	plain := serve(t, answer)

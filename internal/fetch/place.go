@@ -30,8 +30,8 @@ func (p *Place) Known() bool {
 	return err == nil && st.Mode().IsRegular() && st.Size() > 0 && p.Check(p.Path) == nil
 }
 
-// Missed reports whether the file was not to be had a short time ago, and how long
-// ago.
+// Missed reports whether the file was missing at the last query, and how long ago that
+// was, unless it is longer ago than MissAge.
 func (p *Place) Missed(now time.Time) (age time.Duration, missed bool) {
 	st, err := os.Stat(p.Miss)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 0 {
@@ -51,7 +51,7 @@ func (p *Place) makeFolder() error {
 // temporary is the pattern of the names of files that are not complete.
 const temporary = "new.*"
 
-// abandoned is the age at which nobody writes such a file any more.
+// abandoned is the age at which a temporary file is taken for a leftover.
 const abandoned = 24 * time.Hour
 
 // removeOld removes what a process that was killed has left.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Watch calls a function when too little moves in a request. Its methods may be called
-// by several goroutines.
+// Watch calls a function when a request makes too little progress. Its methods may be
+// called concurrently.
 type Watch struct {
 	timeout time.Duration
 	need    int // bytes in each timeout

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// waitLimit ends what waits in vain. A busy machine may need a thousand times of what
-// an idle one does.
+// waitLimit bounds a wait. A busy machine may need a thousand times as long as an idle
+// one.
 const waitLimit = 2 * time.Minute
 
 // Until waits for a condition.

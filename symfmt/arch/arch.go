@@ -33,7 +33,7 @@ import (
 	"strconv"
 )
 
-// Arch is a CPU. The values are in All; nobody changes them.
+// Arch is a CPU. The values are in All, and must not be changed.
 type Arch struct {
 	Name    string   // MODULE record's name
 	Aliases []string // other names of MODULE records for this CPU

@@ -53,7 +53,7 @@
 //   - Rules for the stack pointer and program counter that fail leave .cfa and
 //     .ra in force, as in Breakpad; there the register is lost (TestCaller).
 //   - A program that leaves values on the stack fails, as in Breakpad, and so
-//     does one that uses .undef; there the first is well, and .undef deletes a
+//     does one that uses .undef; there the first is accepted, and .undef deletes a
 //     variable (TestProgramErrors).
 //   - Only variables with a dollar sign can be assigned, as in Breakpad; there
 //     also those with a dot (TestProgramErrors).

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what is wrong with a rule set or an evaluation. errors.Is finds it in
+// Kind is the kind of fault in a rule set or an evaluation. errors.Is finds it in
 // an *Error.
 type Kind uint8
 
@@ -91,7 +91,7 @@ type Error struct {
 	Value uint64 // the operand of DivisionByZero, BadAlignment and Unreadable
 }
 
-// Error prints rule, token, and what is wrong with it.
+// Error returns rule, token, and fault.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Rule != "" {

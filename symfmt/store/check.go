@@ -80,7 +80,7 @@ func (c *checked) head(rec *symfmt.Record) {
 	}
 }
 
-// faults are what is wrong with a symbol file by itself, each with its kind.
+// faults returns the faults of a symbol file by itself, each with its kind.
 func (c *checked) faults() (all []fault) {
 	add := func(kind, format string, args ...any) { all = append(all, fault{kind, fmt.Sprintf(format, args...)}) }
 	switch {

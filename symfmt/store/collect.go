@@ -22,9 +22,9 @@ type Policy struct {
 	MaxSize   int64         // in bytes; negative: any
 	DryRun    bool
 
-	Modules map[string]bool     // if not nil, versions of these only
-	Keep    func(*Version) bool // if not nil, versions that stay
-	Removed func(Removal)       // if not nil, called for each
+	Modules map[string]bool     // if non-nil, versions of these only
+	Keep    func(*Version) bool // if non-nil, versions that stay
+	Removed func(Removal)       // if non-nil, called for each
 }
 
 // Removal is something that Collect removes.
@@ -141,7 +141,7 @@ func (c *collector) why(v *Version, now time.Time) string {
 	return ""
 }
 
-// version removes a version while nobody adds one.
+// version removes a version while adding is locked out.
 func (c *collector) version(v condemned) error {
 	entries := slices.Concat(v.version.Files, v.version.Indexes)
 	unlock, err := c.lock()
@@ -184,7 +184,7 @@ func (c *collector) lock() (unlock func(), err error) {
 	return c.s.lock(true)
 }
 
-// leftover removes a temporary file, if its writer is still no more.
+// leftover removes a temporary file, after another check that its writer has ended.
 func (c *collector) leftover(e Entry, now time.Time) error {
 	return c.s.ifDead(e.Path, now, func() error { return c.remove(e, "leftover") })
 }

@@ -249,7 +249,7 @@ func (k killCase) whole(path string, got []byte, size int) bool {
 	return same && err == nil
 }
 
-// judge looks at the store behind a kill, and once more when it is tidied up.
+// judge checks the store after a kill, and once more after Collect.
 func (k killCase) judge(t *testing.T, dir string, size int, what string) {
 	t.Helper()
 	for _, f := range findings(t, dir) {

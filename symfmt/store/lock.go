@@ -17,9 +17,9 @@ const lockName = ".symtool-lock"
 // errNoLocks says that a file system or a system has no locks.
 var errNoLocks = errors.New("no locks here")
 
-// lock waits until nobody has the store locked or, if it is not exclusive, until
-// nobody has it so. Where there are no locks it does not wait: what is written is
-// whole all the same.
+// lock waits until the store is not locked or, if exclusive is false, until it is not
+// locked exclusively. If the system has no locks it does not wait: files are
+// written whole all the same.
 func (s *Store) lock(exclusive bool) (unlock func(), err error) {
 	var f *os.File
 	if s.network {

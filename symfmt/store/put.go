@@ -239,7 +239,7 @@ func (p *Pending) link(place string) error {
 	err = p.s.link(p.name, place)
 	p.s.step("link")
 	if noLinks(err) {
-		// With the lock nobody else gives a name that is not there.
+		// The lock excludes other writers that take names that are not there.
 		err = p.s.root.Rename(p.name, place)
 	} else if err == nil {
 		err = p.s.root.Remove(p.name)

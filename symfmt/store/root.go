@@ -17,9 +17,9 @@ type Options struct {
 	Temporary func(path string, exists bool)
 }
 
-// Store is a folder with symbol files. All that is done to it stays below it: a
-// symbolic link in it that leads elsewhere is an error. It may be used from
-// several goroutines and, at the same time, by several processes.
+// Store is a folder with symbol files. Nothing outside of it is changed: a symbolic
+// link in it that leads elsewhere is an error. It may be used concurrently, also by
+// several processes.
 //
 // # What holds
 //

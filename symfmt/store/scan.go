@@ -95,7 +95,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The innermost first: a folder is as good as empty when those in it are.
+	// The innermost first: a folder counts as empty when all folders in it do.
 	for _, f := range slices.Backward(l.folders) {
 		if name := filepath.ToSlash(f.Path); entries[name] == 0 {
 			l.Empty = append(l.Empty, f.Path)

@@ -13,7 +13,7 @@ var arches = []struct {
 	{"ppc", 501}, {"ppc64", 601}, {"mips", 701}, {"mips64", 801},
 	{"arm64_32", 901}, {"arm64_32_v8", 902}, {"wasm32", 1001},
 
-	// Other names, and numbers of a family of which no more is known.
+	// Other names, and numbers of families without a known member.
 	{"i386", 101}, {"i686", 101}, {"amd64", 201}, {"aarch64", 401},
 	{"x86", 199}, {"x86_64", 299}, {"arm", 399}, {"arm64", 499}, {"arm64_32", 999},
 }

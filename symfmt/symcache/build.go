@@ -13,7 +13,7 @@ type builder struct {
 
 	names   nameTable
 	named   []bool      // functions that a source location names
-	open    []*openFunc // FUNCs around each other, the last of which speaks
+	open    []*openFunc // FUNCs around each other, of which the last wins
 	openAt  map[uint32]int
 	spare   []*openFunc // closed ones, for their buffers
 	chain   []uint32    // source locations of the place, outermost first
@@ -162,7 +162,7 @@ func (b *builder) function(i uint32) string {
 	return b.names.function(i)
 }
 
-// funcOf returns the FUNC of a function that speaks from start on: one of those
+// funcOf returns the FUNC of a function whose code starts at start: one of those
 // that are open, or a new one inside of them.
 func (b *builder) funcOf(function, start uint32) *openFunc {
 	if at, ok := b.openAt[function]; ok {

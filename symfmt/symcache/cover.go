@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A piece is code for which one FUNC or PUBLIC speaks, or nothing. It ends where
+// A piece is code that belongs to one FUNC or PUBLIC, or to nothing. It ends where
 // the next begins.
 type piece struct {
 	start uint64
@@ -23,16 +23,16 @@ func publicOwner(i int) owner { return owner(-2 - i) }
 func (o owner) public() int   { return int(-2 - o) }
 
 // cover cuts the 2^32 addresses from base on, from which all here count, into pieces.
-// Of the FUNCs around an address the one that starts last speaks, of those the first
-// of the file. Where there is none, the nearest PUBLIC below speaks, the first at its
-// address, unless a FUNC starts behind it; one at address 0 never
+// Of the FUNCs around an address the one that starts last wins, of those the first of
+// the file. Where there is none, the code belongs to the nearest PUBLIC below, the first
+// at its address, unless a FUNC starts behind it, and never to one at address 0
 // (resolve.Resolver.Find).
 type cover struct {
 	m      *symfmt.Module
 	base   symfmt.RVA
 	funcs  []int32 // in the order of funcsByStart
 	pieces []piece
-	open   []int32 // FUNCs around the place, which the last speaks for
+	open   []int32 // FUNCs around the place, of which the last wins
 }
 
 // coverOf returns the pieces of a module, ascending, none like the one before it.
@@ -60,7 +60,7 @@ func (c *cover) start(i int32) uint64       { return uint64(c.m.Funcs[i].RVA - c
 func (c *cover) publicStart(i int32) uint64 { return uint64(c.m.Publics[i].RVA - c.base) }
 
 // funcsByStart sorts the FUNCs with code so that, at an address, the one that
-// speaks comes last.
+// wins comes last.
 func funcsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	order := make([]int32, 0, len(m.Funcs))
 	for i := range m.Funcs {
@@ -77,7 +77,7 @@ func funcsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 // speaks reports whether a PUBLIC may be in the cover.
 func speaks(p *symfmt.Public, base symfmt.RVA) bool { return p.RVA > 0 && inReach(p.RVA, base) }
 
-// publicsByStart sorts the PUBLICs that may speak, one for each address.
+// publicsByStart sorts the PUBLICs that may be in the cover, one for each address.
 func publicsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	order := make([]int32, 0, len(m.Publics))
 	for i := range m.Publics {
@@ -124,7 +124,7 @@ func (c *cover) take(start uint64, o owner) {
 	}
 }
 
-// withPublics puts PUBLICs where no FUNC speaks.
+// withPublics puts PUBLICs where there is no FUNC.
 func (c *cover) withPublics(publics []int32) []piece {
 	funcs := c.pieces
 	c.pieces = make([]piece, 0, len(funcs)+len(publics))

@@ -62,8 +62,8 @@
 // # The format as we write it
 //
 // Version 8, which symbolic reads since 2022 (its pull request 670) and still does
-// beside 9, or another that the Options name; little-endian; in version 9 without
-// variables. Which FUNC or PUBLIC speaks for an address, which line and which calls,
+// next to 9, or another that the Options name; little-endian; in version 9 without
+// variables. Which FUNC or PUBLIC an address belongs to, with which line and calls,
 // is as in package resolve. Ranges with equal locations one behind the other are
 // one. Files, functions and strings are in order of first use by address, and each
 // is there once. A path is cut into directory and name where joining them gives it

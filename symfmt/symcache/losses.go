@@ -113,7 +113,7 @@ func strays(f *symfmt.Func, base symfmt.RVA) (lines, ranges, deep int) {
 	return lines, ranges, deep
 }
 
-// hidden counts the FUNCs and PUBLICs that could speak for an address, but do not.
+// hidden counts the FUNCs and PUBLICs that no address belongs to because of others.
 func hidden(m *symfmt.Module, base symfmt.RVA) (funcs, publics int) {
 	speaksFunc, speaksPublic := make([]bool, len(m.Funcs)), make([]bool, len(m.Publics))
 	for _, p := range coverOf(m, base) {

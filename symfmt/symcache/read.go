@@ -216,7 +216,7 @@ func (c *cache) errorf(at uint64, format string, args ...any) error {
 	return &bin.Error{File: c.file, Offset: at, Msg: fmt.Sprintf(format, args...)}
 }
 
-// damage is what is wrong with several entries in one way.
+// damage counts entries that are damaged in one way.
 type damage struct {
 	count int
 	lost  string // in the plural

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// dropCopies drops the records that say what one in front of them says: readers
-// know no more with them. Records counts them.
+// dropCopies drops exact copies of records in front of them, which add nothing for
+// readers. Records counts them.
 func (o *Outline) dropCopies() {
 	o.Infos = uniqueInfos(o.Infos)
 	o.Funcs = unique(o.Funcs, func(f *Func) symfmt.RVA { return f.RVA }, func(f *Func) hash {

@@ -177,7 +177,7 @@ type item struct {
 const (
 	listingBase  = 8 << 20
 	listingShare = 16
-	itemCost     = 16 // of an item beside its text
+	itemCost     = 16 // of an item without its text
 )
 
 // errListings says that there was no room for a listing.

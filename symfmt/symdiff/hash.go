@@ -10,7 +10,7 @@ import (
 )
 
 // hash stands for a name or for contents. Its seed is new in each process, so that
-// nobody can make two names that look the same; between a million functions of
+// collisions cannot be prepared; between a million functions of
 // two files two equal ones are expected once in 40 million runs.
 type hash uint64
 

@@ -62,8 +62,7 @@ func (x *htmlChange) cost() int {
 	return changeCost + len(x.Name) + len(x.Text) + len(x.Aspects)
 }
 
-// sideBySide puts lines that are gone beside those that are new. cost is of the page,
-// in bytes.
+// sideBySide puts removed lines next to added ones. cost is that of the page, in bytes.
 func sideBySide(sections []Section) (out []htmlSection, cost int) {
 	for _, s := range sections {
 		x := htmlSection{Name: s.Name, Cut: s.Cut}
@@ -91,8 +90,8 @@ func sideBySide(sections []Section) (out []htmlSection, cost int) {
 func (r *htmlRow) length() int { return r.Old.length() + r.New.length() }
 func (t htmlText) length() int { return len(t.Head) + len(t.Mid) + len(t.Tail) }
 
-// same adds the lines from i on that stay: those beside a difference, and how many
-// others. It returns how many there are.
+// same adds the unchanged lines from i on: those next to a difference, and the number
+// of the others. It returns how many there are.
 func (x *htmlSection) same(ops []Op, i int) (n int) {
 	const context = 2
 	skipped := 0

@@ -2,7 +2,7 @@ package symdiff
 
 import "fmt"
 
-// Limits of what a page has of one module beside its changes.
+// Limits of what a page has of one module besides its changes.
 const (
 	maxPagePaths    = 100
 	maxPageProblems = 20
@@ -33,7 +33,7 @@ func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err err
 	return x, room - f.room, f.err
 }
 
-// Cost in bytes of markup, beside the texts, about.
+// Approximate cost in bytes of markup, without the texts.
 const (
 	changeCost = 300
 	rowCost    = 110

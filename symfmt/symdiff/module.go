@@ -81,7 +81,7 @@ func (r *Result) comparePaths() {
 	slices.SortFunc(news, fromEnd)
 	count := map[[2]string]int{}
 	for _, name := range olds {
-		// The name with the longest end in common is beside the place of this one.
+		// The name with the longest end in common is next to the place of this one.
 		k, _ := slices.BinarySearchFunc(news, name, fromEnd)
 		best, length := "", 0
 		for _, other := range news[max(k-1, 0):min(k+1, len(news))] {

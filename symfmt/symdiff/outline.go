@@ -172,7 +172,7 @@ func (b *outliner) endFunc() {
 	b.inFunc = false
 }
 
-// fileHash is of the name of a source file: without its folders, and with them.
+// fileHash hashes the name of a source file: without its folders, and with them.
 type fileHash struct{ base, full hash }
 
 // file is the hash of a file's name, or of its number when it is not declared.
@@ -207,7 +207,7 @@ func (b *outliner) inline(rec *symfmt.Record) {
 	b.body.inline(in, file, name)
 }
 
-// originHash is of the name of an INLINE_ORIGIN in the new form and in the old one:
+// originHash hashes the name of an INLINE_ORIGIN in the new form and in the old one:
 // the first INLINE shows which form the file has.
 type originHash struct{ name, old hash }
 

@@ -12,11 +12,11 @@ type Func struct { // 112 bytes
 
 	Name hash
 
-	// Lines is of the line records, LinesRel likewise with line numbers less the
-	// first of the file; and so for the INLINE records. 0 without any. Files are
-	// known by their base names; Paths is of all their names with folders. It and
-	// First have 32 bits, for they only count for two functions that are matched, or
-	// beside other things.
+	// Lines is a hash of the line records, LinesRel likewise with line numbers less
+	// the first of the file; and so for the INLINE records. 0 without any. Files are
+	// identified by their base names; Paths is a hash of all their names with folders.
+	// It and First have 32 bits, for they only count for two functions that are
+	// matched, or together with others.
 	Lines, LinesRel     hash
 	Shape               hash // of the lines without their numbers
 	Inlines, InlinesRel hash

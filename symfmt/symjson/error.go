@@ -16,7 +16,7 @@ import (
 type Error struct {
 	File string // path as the user gave it; may be empty
 	Line int    // from 1
-	Col  int    // in bytes, from 1; behind what is wrong
+	Col  int    // in bytes, from 1; behind the fault
 	Path string // in the syntax of jq: ".funcs[3].lines[0]"; in JSON Lines from the record on
 	Msg  string // what was found and what was wanted, lower case
 	Err  error  // cause, if any
@@ -68,7 +68,7 @@ func (d *decoder) fault(i int, format string, args ...any) error {
 	return &fault{at: d.dec.InputOffset(), path: path, msg: fmt.Sprintf(format, args...)}
 }
 
-// place gives what is wrong its line. Errors that are neither a fault nor bad
+// place gives a fault its line. Errors that are neither a fault nor bad
 // JSON are those of the file.
 func (d *decoder) place(err error) *Error {
 	e := &Error{File: d.file}

@@ -80,8 +80,8 @@ func (d *reader) problem(format string, args ...any) {
 		Err: &bin.Error{File: d.o.File, Offset: d.offset, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// next reads a line with its end, of which it keeps no more than symfmt.MaxLine
-// bytes. read is its length.
+// next reads a line with its end, of which it keeps at most symfmt.MaxLine bytes. read
+// is its length.
 func (d *reader) next(in *bufio.Reader) (line []byte, read int, err error) {
 	line, err = in.ReadSlice('\n')
 	if read = len(line); !errors.Is(err, bufio.ErrBufferFull) {

@@ -81,7 +81,7 @@ type comparer struct {
 }
 
 // side makes spans of a table. Blocks do not overlap in what we make; in
-// another's file the one that starts last speaks, and ends the one before it.
+// another's file the one that starts last wins, and ends the one before it.
 func (m *comparer) side(t *symfmt.CFITable) *side {
 	s := &side{t: t, met: make([]bool, len(t.Blocks))}
 	order := make([]int32, len(t.Blocks))

@@ -115,7 +115,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Blocks of a symbol file may overlap: the one that starts last speaks.
+// Blocks of a symbol file may overlap: the one that starts last wins.
 func TestCompareOverlaps(t *testing.T) {
 	m, _, err := symfmt.Read(strings.NewReader(`MODULE Linux x86_64 0 x
 STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^

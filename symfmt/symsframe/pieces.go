@@ -2,14 +2,14 @@ package symsframe
 
 import "github.com/symtool/symtool/sframe"
 
-// piece is code that one FDE speaks for.
+// piece is code that belongs to one FDE.
 type piece struct {
 	lo, hi uint64
 	fde    int
 	first  bool // of the FDE's, although the FDE starts before it
 }
 
-// pieces cuts functions that overlap: the one that starts last speaks, of equal
+// pieces cuts functions that overlap: the one that starts last wins, of equal
 // starts the last one, as in Section.FindFDE. They are in order of address.
 func pieces(s *sframe.Section, wanted func(fde int) bool) []piece {
 	c := cutter{s: s, out: make([]piece, 0, len(s.FDEs))}
@@ -25,7 +25,7 @@ func pieces(s *sframe.Section, wanted func(fde int) bool) []piece {
 
 type cutter struct {
 	s    *sframe.Section
-	open []openFDE // around the current address; the last one speaks
+	open []openFDE // around the current address; the last one wins
 	at   uint64
 	out  []piece
 }

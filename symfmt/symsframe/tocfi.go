@@ -24,7 +24,7 @@ import (
 //   - Of a PCMASK function each block's rows are written, those that change
 //     nothing left out.
 //   - Signal frames and signed return addresses are marks of the rows.
-//   - Where functions overlap the one that starts last speaks, as in
+//   - Where functions overlap the one that starts last wins, as in
 //     Section.Find; behind its end the one around it goes on.
 //   - Damage in rows costs the row before it, too, whose end is not known, and
 //     what follows in the function.

@@ -45,5 +45,5 @@
 //     whose answer was lost is looked up, not failed. Statuses other than 200 count by
 //     their class. (TestV1, TestV2)
 //   - from Mozilla's upload_symbols.py: zips have the same bytes each time, and a file
-//     that does not fit into one is reported, not sent in vain. (TestZip)
+//     that does not fit into one is reported, not sent. (TestZip)
 package upload

@@ -349,7 +349,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// The way out of TLS, and a certificate that nobody signed.
+// The way out of TLS, and an unsigned certificate.
 func TestTLS(t *testing.T) {
 	plain := newCrashServer(t)
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -369,7 +369,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Retry-After is for all: nobody asks before.
+// Retry-After applies to all requests.
 func TestRetryAfter(t *testing.T) {
 	s := newCrashServer(t)
 	var early atomic.Int64

@@ -23,7 +23,7 @@ type file struct {
 	size     int64             // of the text, in bytes
 	body     body              // what is sent
 	gzip     bool              // body is compressed
-	progress func(sent int64)  // nil for nobody
+	progress func(sent int64)  // may be nil
 
 	temporary string // "" without
 	forget    func(path string, exists bool)

@@ -36,7 +36,7 @@ func gzipWriter(w io.Writer) (io.WriteCloser, error) {
 	return nil, errors.New("no gzip")
 }
 
-// newTemporary makes a temporary file, which nobody else may read.
+// newTemporary makes a temporary file, which only its owner may read.
 func (u *Uploader) newTemporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "symtool-upload-*")
 	if err != nil {

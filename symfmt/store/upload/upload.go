@@ -52,7 +52,7 @@ type Options struct {
 	Force     bool                 // send what is there, too
 	Damaged   bool                 // send files with records that cannot be read, too
 	DryRun    bool                 // send nothing
-	Wanted    map[store.Place]bool // if not nil, these only
+	Wanted    map[store.Place]bool // if non-nil, these only
 	Resume    *Resume              // nil for none
 	Jobs      int
 	Retries   int           // after the first try, of each request
@@ -98,7 +98,7 @@ type Result struct {
 	Outcome Outcome
 	Bytes   int64    // of what is sent; of a file in a zip, its text
 	Tries   int      // requests that carried it
-	Faults  []string // what is wrong with a file that was taken all the same
+	Faults  []string // of a file that was taken all the same
 	Err     error    // of Failed and Rejected
 
 	file  *file

@@ -273,7 +273,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A dry run asks nobody and sends nothing.
+// A dry run sends no requests.
 func TestDryRun(t *testing.T) {
 	for _, p := range []Protocol{V1, V2, Put, Zip} {
 		s := newCrashServer(t)
