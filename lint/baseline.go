@@ -15,12 +15,11 @@ import (
 	"strings"
 )
 
-// Baseline is a list of findings that are known: only others count. It is
-// written by lint, and kept beside the project. A finding is the same one with
-// the same rule in a file of the same base name, if function and message are the
-// same but for numbers: lines and addresses move with each build. Where there
-// are more of one than the baseline has, those behind are new. Several files of
-// one base name are compared with it each by itself.
+// Baseline is a list of known findings, so that only new ones count. It is written by lint, and
+// kept beside the project. Two findings are the same if they have the same rule, in files of the
+// same base name, and their functions and messages differ in numbers only: lines and addresses move
+// with each build. If a finding occurs more often than in the baseline, the last ones are new.
+// Several files of one base name are compared with it each by itself.
 type Baseline struct {
 	File    string // its name, for messages
 	entries map[baselineKey]*BaselineEntry
@@ -202,8 +201,8 @@ func (b *Baseline) Write(w io.Writer) error {
 // maxBaseline is the most that is read of a baseline, in bytes.
 const maxBaseline = 256 << 20
 
-// ReadBaseline reads a baseline; file is its name for messages. What is wrong
-// with it is a *ConfigError.
+// ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a
+// *ConfigError.
 func ReadBaseline(file string, in io.Reader) (*Baseline, error) {
 	var text struct {
 		Version *int             `json:"symtool_lint_baseline"`

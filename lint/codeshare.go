@@ -8,14 +8,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// CodeShare is how much of a module's code has call frame information. It is the
-// figure that the verdict, --min-cfi, dump --check-cfi and doctor go by.
+// CodeShare is the share of a module's code that has call frame information. The verdict,
+// --min-cfi, dump --check-cfi and doctor go by it.
 //
-// With the binary the code is its executable bytes, without the procedure linkage
-// table and, where there are no rules, start-up code (execcode.StartupName), the padding
-// around functions, and data (execcode.Data, dataIn). Without the binary it is the code
-// that records name: the bytes of FUNCs, and of each PUBLIC outside of them its block of
-// rules or, where it has no rules, all up to what follows. No byte counts twice.
+// With the binary the code is its executable bytes, without the procedure linkage table and, where
+// there are no rules, start-up code (execcode.StartupName), the padding around functions, and data
+// (execcode.Data, dataIn). Without the binary it is the code that records name: the bytes of FUNCs,
+// and for each PUBLIC outside of them its block of rules or, without rules, all up to the next
+// record. No byte counts twice.
 type CodeShare struct {
 	Share
 	Of string `json:"of"` // CodeOfBinary or CodeOfRecords
@@ -27,7 +27,7 @@ type CodeShare struct {
 	Data    uint64 `json:"data"`    // likewise
 }
 
-// What a CodeShare is taken of.
+// The values of CodeShare.Of.
 const (
 	CodeOfBinary  = "binary"
 	CodeOfRecords = "records"

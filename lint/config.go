@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Config is what a project wants of lint: a TOML file, ConfigName by custom.
+// Config is a project's configuration of lint: a TOML file, by convention ConfigName.
 //
 //	select = ["all"]             # IDs, beginnings of IDs, families
 //	ignore = ["SYM606"]
@@ -42,7 +42,7 @@ const ConfigName = ".symlint.toml"
 // maxConfig is the most that is read of a configuration, in bytes.
 const maxConfig = 1 << 20
 
-// Suppression takes findings away.
+// Suppression drops findings.
 type Suppression struct {
 	Rule     string         // beginning of the rules' IDs
 	File     string         // pattern: *, ** and ?; "" for all
@@ -55,7 +55,7 @@ type Suppression struct {
 	glob *regexp.Regexp
 }
 
-// ConfigError is what is wrong with a configuration or a baseline.
+// ConfigError is an error in a configuration or a baseline.
 type ConfigError struct {
 	File      string
 	Line, Col int // from 1, 0 if not known
@@ -74,8 +74,8 @@ func (e *ConfigError) Error() string {
 	return place + ": " + printable(e.Msg)
 }
 
-// ReadConfig reads a configuration; file is its name for messages. What is wrong
-// with it is a *ConfigError.
+// ReadConfig reads a configuration; file is its name for messages. A malformed configuration is a
+// *ConfigError.
 func ReadConfig(file string, in io.Reader) (*Config, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
 	if err != nil {
@@ -195,7 +195,7 @@ func (b *configBuilder) regexp(key, name, text string) *regexp.Regexp {
 	return re
 }
 
-// Rules are those that the configuration selects, by ID.
+// Rules returns the rules that the configuration selects, by ID.
 func (c *Config) Rules() ([]*Rule, error) { return SelectRules(c.Select, c.Ignore) }
 
 // severity is a rule's severity: the entry with the longest prefix of its ID decides.

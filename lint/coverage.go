@@ -9,10 +9,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Coverage is how much of a module's code has call frame information and lines.
-// Code has call frame information where it lies in a STACK CFI block with rules
-// for .cfa and .ra that can be computed, or in a STACK WIN record that readers
-// can use. Bytes of two FUNC records that overlap count twice.
+// Coverage is how much of a module's code has call frame information and lines. Code has call frame
+// information if it lies in a STACK CFI block with rules for .cfa and .ra that can be computed, or
+// in a STACK WIN record that readers can use. Bytes of two FUNC records that overlap count twice.
 type Coverage struct {
 	Functions int `json:"functions"` // FUNC records
 	Publics   int `json:"publics"`   // PUBLIC records
@@ -67,7 +66,7 @@ type Share struct {
 	Total   uint64 `json:"total"`
 }
 
-// Percent is the share, 100 of nothing.
+// Percent returns the share in percent, 100 if Total is 0.
 func (s Share) Percent() float64 {
 	if s.Total == 0 {
 		return 100

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// List is a line for each rule, under its family.
+// List returns a line for each rule, under its family.
 func List() string { return list(func(*Rule) bool { return true }) }
 
 func list(wanted func(*Rule) bool) string {
@@ -33,8 +33,8 @@ func rulesOf(family Family) (rules []*Rule) {
 	return rules
 }
 
-// ExplainAll is what there is to say about the rule that a word names, or, if it
-// stands for several, the list of them; ok is false if it stands for none.
+// ExplainAll returns the documentation of the rule that a word names, or, if it stands for several,
+// their list; ok is false if it stands for none.
 func ExplainAll(word string) (text string, ok bool) {
 	prefix, err := selector(word)
 	if err != nil {
@@ -46,7 +46,7 @@ func ExplainAll(word string) (text string, ok bool) {
 	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain with the ID of a rule tells what it is about.\n", true
 }
 
-// Explain is what there is to say about a rule, as text.
+// Explain returns the documentation of a rule as text.
 func Explain(r *Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n%s\n\n", r.ID, r.Title, strings.TrimSpace(r.Doc))
@@ -96,7 +96,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// Page is the documentation of all rules in Markdown.
+// Page returns the documentation of all rules in Markdown.
 func Page() string {
 	var b strings.Builder
 	b.WriteString("# The rules of symtool lint\n\n")

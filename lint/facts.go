@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Facts are what is known of the file so far. They are brought up to date before
-// rules see a record: of the record itself, too.
+// Facts are what is known of the file so far. They are updated with each record before rules see
+// it.
 type Facts struct {
 	HasModule bool
 	OS, CPU   string // of MODULE
@@ -55,7 +55,7 @@ type FuncFact struct {
 	Lines   uint32 // number of line records
 }
 
-// End is the address behind the last byte; it may wrap around.
+// End returns the address behind the last byte; it may wrap around.
 func (f *FuncFact) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
 // holds reports whether the function contains a range.
@@ -70,7 +70,7 @@ type PublicFact struct {
 	Line uint32
 }
 
-// BlockFact is a STACK CFI INIT record with those behind it: 24 bytes.
+// BlockFact is a STACK CFI INIT record with its STACK CFI records: 24 bytes.
 type BlockFact struct {
 	RVA  symfmt.RVA
 	Size uint64
@@ -78,7 +78,7 @@ type BlockFact struct {
 	Rows uint32
 }
 
-// IDs is a set of numbers, and which of them are used.
+// IDs is a set of declared numbers, with those that are used.
 type IDs struct {
 	Early []EarlyUse // first uses of numbers that were not declared then; at most maxEarly
 	early map[uint32]bool

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Filter changes the severities of findings and takes findings away: those that
-// a configuration suppresses, and those of a baseline. It is for all files of a
-// run, and may be used by several of them at once; what it answers about a file
-// does not depend on the others.
+// Filter changes the severities of findings and drops those that a configuration suppresses or a
+// baseline knows. One Filter serves all files of a run, and may be used concurrently; its answer
+// for a file does not depend on the others.
 type Filter struct {
 	config     *Config
 	baseline   *Baseline
@@ -48,14 +47,14 @@ func (f *Filter) Today(t time.Time) { f.today = t.Format(time.DateOnly) }
 // expired reports whether a suppression's last day is over.
 func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expires < f.today }
 
-// Record makes the filter keep what is found, those of its baseline too, for
-// Recorded. It is called before files are checked.
+// Record makes the filter keep all findings, known ones too, for Recorded. Call it before files are
+// checked.
 func (f *Filter) Record() { f.record = newBaseline("") }
 
-// Recorded is a baseline of all that was found since Record.
+// Recorded returns a baseline of all findings since Record.
 func (f *Filter) Recorded() *Baseline { return f.record }
 
-// Applied is a suppression and what it did.
+// Applied is a suppression with its effect.
 type Applied struct {
 	*Suppression
 	Findings int // that it took away

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Report is what there is to say about the filter itself when all files are
-// checked with these rules: suppressions that match nothing, and entries of the
-// baseline that are gone.
+// Report returns the findings about the filter itself when all files were checked with these rules:
+// suppressions that match nothing, and entries of the baseline that are gone.
 func (f *Filter) Report(rules []*Rule) *Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()

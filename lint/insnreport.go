@@ -28,7 +28,7 @@ var reasonText = [reasonCount]string{
 
 func (r reason) String() string { return reasonText[r] }
 
-// FollowStats counts what was compared with instructions.
+// FollowStats counts the comparisons of rules with instructions.
 type FollowStats struct {
 	Blocks       int // STACK CFI INIT with code
 	Followed     int // all their instructions that are reached were compared

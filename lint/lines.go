@@ -4,8 +4,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// LineFaults is what is wrong with a line record's range. All rules about line
-// records look here, so that the work is done once for each of the millions.
+// LineFaults is the set of faults of a line record's range. It is computed once for all rules about
+// line records, of which there are millions.
 type LineFaults uint8
 
 // The faults. A line record is either before or past its FUNC, not both.

@@ -7,10 +7,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Map is where in a module there are functions, lines and call frame information.
-// Unlike Facts it keeps the names of functions and the pieces that lines cover, so
-// it costs more memory: about a fifth of the file for a usual one. It is made by a
-// run that has its Rule among the rules, and is complete when that run ends.
+// Map is where in a module there are functions, lines and call frame information. Unlike Facts it
+// keeps the names of functions and the ranges of lines, so it takes more memory: about a fifth of
+// the size of a usual file. A run fills it if its Rule is among the rules; it is complete when that
+// run ends.
 type Map struct {
 	Functions []MappedFunc // by address, of those with a size
 	Publics   []MappedFunc // by address; they have no size
@@ -54,7 +54,7 @@ const maxMapName = 200
 // maxMapNames bounds the names of a map: above that functions have none.
 const maxMapNames = 1 << 30
 
-// Rule is a rule that finds nothing and fills the map.
+// Rule returns a rule that fills the map and reports nothing.
 func (m *Map) Rule() *Rule {
 	return &Rule{
 		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
@@ -92,7 +92,7 @@ func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
 	return f
 }
 
-// Name is a function's, cut if it is long.
+// Name returns a function's name, shortened if it is long.
 func (m *Map) Name(f *MappedFunc) string { return string(m.names[f.name : f.name+f.long]) }
 
 // appendExtent adds a piece, joined with the last if they touch.

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Results are what the outputs are made of. Every output is the same for the same
-// results: files come in their order, findings of a file by place.
+// Results are the input of all outputs. The same results give the same output: files are in their
+// order, findings of a file by place.
 type Results struct {
 	Version string // of symtool
 	Reports []*Report
@@ -50,8 +50,8 @@ func WriteText(w io.Writer, r *Results) error {
 	return writeSummary(w, r, all)
 }
 
-// WriteFindings writes the findings of a file, one a line, and how many were not
-// kept: the part of WriteText that can be written file by file.
+// WriteFindings writes the findings of a file, one a line, and the number of those that were only
+// counted: the part of WriteText that can be written file by file.
 func WriteFindings(w io.Writer, rep *Report) error {
 	bw := bufio.NewWriter(w)
 	for i := range rep.Findings {
@@ -70,7 +70,7 @@ type RuleCount struct {
 	Count    int
 }
 
-// NotKept counts the findings that are only counted, by rule.
+// NotKept returns the number of findings that were only counted, by rule.
 func (r *Report) NotKept() []RuleCount {
 	kept := map[string]int{}
 	for i := range r.Findings {
@@ -85,7 +85,7 @@ func (r *Report) NotKept() []RuleCount {
 	return list
 }
 
-// ByRule counts the findings of each rule that has some, by ID.
+// ByRule returns the number of findings of each rule that has any, by ID.
 func (r *Report) ByRule() []RuleCount {
 	severities := map[string]Severity{}
 	for i := range r.Findings {
@@ -106,7 +106,7 @@ func (r *Report) ByRule() []RuleCount {
 	return list
 }
 
-// WriteSummary writes what is behind the findings in WriteText.
+// WriteSummary writes the end of WriteText: what comes after the findings.
 func WriteSummary(w io.Writer, r *Results) error {
 	all := r.all()
 	if own := all[len(r.Reports):]; len(own) > 0 {

@@ -98,8 +98,7 @@ func (o *owners) sort() {
 	o.byRVA, o.sorted = o.facts.funcsByRVA(), n
 }
 
-// ReportFirst is ReportAt for a finding that stands for many, of which this is the
-// first: it is not of one function.
+// ReportFirst is ReportAt for a finding that stands for many: it is not assigned to a function.
 func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
 	if p.skip() {
 		return
@@ -161,8 +160,8 @@ func (ff *fileFilter) suppresses(i int, f *Finding) bool {
 	return m != nil && f.owned && s.matchesBesides(f) && m.has(f.owner)
 }
 
-// ReadNames reads a symbol file once more for the names of the functions that
-// findings are in, where they were gone when the finding was made.
+// ReadNames reads a symbol file a second time, for the names of the functions with findings whose
+// names were gone when the finding was made.
 func (r *Report) ReadNames(in io.Reader) error {
 	want := map[int][]*Finding{}
 	last := 0

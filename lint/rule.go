@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Severity is how bad a finding is.
+// Severity ranks findings.
 type Severity uint8
 
 // The severities.
@@ -22,7 +22,7 @@ var severityNames = [...]string{"note", "warning", "error"}
 // String is the severity's name in outputs.
 func (s Severity) String() string { return severityNames[s] }
 
-// Rule is one thing that may be wrong with a symbol file.
+// Rule is one check of a symbol file.
 type Rule struct {
 	ID       string // "SYM203": 2 is the family, see Families
 	Title    string // what is wrong, in a few words
@@ -42,9 +42,8 @@ type Rule struct {
 	// baseline compares neither message nor function.
 	PerFile bool
 
-	// Bad is a symbol file that gives this finding, at line At, and no other of
-	// its family, but for SYM702, where SYM706 names what is missing; Good is one that gives none. Rules that need a binary have
-	// neither.
+	// Bad is a symbol file that gives this finding, at line At, and no other of its family, except SYM702, beside which SYM706
+	// names what is missing; Good is one without this finding. Rules that need a binary have neither.
 	Bad, Good string
 	At        int
 	// With sets the options that Bad and Good are checked with; nil for none.
@@ -55,8 +54,8 @@ type Rule struct {
 	// Faults are the faults of line records for which it sees them: with none, it
 	// sees all. Nine in ten records are line records without a fault.
 	Faults LineFaults
-	// Check begins a run. It returns what is called for each record of On, and
-	// what is called at the end; either may be nil.
+	// Check begins a run. It returns the functions that are called for each record of On and at the
+	// end; either may be nil.
 	Check func(p *Pass) (record func(*symfmt.Record), end func())
 }
 
@@ -88,7 +87,7 @@ func (r *Rule) Family() Family {
 	return Families[i]
 }
 
-// Finding is a place where a rule is broken.
+// Finding is a violation of a rule.
 type Finding struct {
 	Rule     *Rule
 	Severity Severity
@@ -106,7 +105,7 @@ type Finding struct {
 	ownerLine int // of the owner's record, 0 without
 }
 
-// String is the finding on a line: "a.sym:12:6: SYM203 error: ...".
+// String formats the finding on a line: "a.sym:12:6: SYM203 error: ...".
 func (f *Finding) String() string {
 	place := f.File
 	if f.Line > 0 {

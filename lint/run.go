@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Options says how a file is checked. The zero value will do.
+// Options configures a check. The zero value checks all rules.
 type Options struct {
 	File string // name for messages
 	// Rules are those that are checked; nil for all.
@@ -39,11 +39,11 @@ type Options struct {
 	Stored func(name string) bool
 }
 
-// DefaultMaxPerRule is the limit without another. One mistake of a writer gives
-// a finding for each of a million records.
+// DefaultMaxPerRule is the default of Options.MaxPerRule. One mistake of a writer gives a finding
+// for each of a million records.
 const DefaultMaxPerRule = 100
 
-// Report is what was found in a file.
+// Report holds the findings in a file.
 type Report struct {
 	File     string
 	Err      error          // of a file that could not be read: nothing is known of it; see Unreadable
@@ -61,7 +61,7 @@ type Report struct {
 	Known      int // findings that the baseline took away
 }
 
-// Found is the number of findings, those that were not kept too.
+// Found returns the number of findings, including those that were only counted.
 func (r *Report) Found() int {
 	n := 0
 	for _, t := range r.Totals {
@@ -70,7 +70,7 @@ func (r *Report) Found() int {
 	return n
 }
 
-// Worst is the greatest severity among the findings; ok is false without any.
+// Worst returns the greatest severity of the findings; ok is false without any.
 func (r *Report) Worst() (worst Severity, ok bool) {
 	for i := range r.Findings {
 		worst, ok = max(worst, r.Findings[i].Severity), true
@@ -136,8 +136,7 @@ func (p *Pass) dispatch(r *symfmt.Record, ls *listeners) {
 	}
 }
 
-// Run checks a symbol file. The error is of reading it, or the context's: damage
-// is a finding.
+// Run checks a symbol file. The error is that of reading, or the context's; damage is a finding.
 func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.MaxPerRule <= 0 {
 		o.MaxPerRule = DefaultMaxPerRule

@@ -35,10 +35,10 @@ func selector(word string) (prefix string, err error) {
 	return "", fmt.Errorf("no rule is %q: want an ID (SYM101), its beginning (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))
 }
 
-// SelectRules returns the rules, by ID, that words of selected stand for and
-// words of ignored do not. Without selected, all are. Where both speak of a rule,
-// the longer beginning of its ID decides, and ignored at the same length: to
-// select SYM401 and ignore cfi leaves one rule of the family.
+// SelectRules returns the rules, by ID, that words of selected stand for and words of ignored do
+// not. If selected is empty, it stands for all. If both have a word for a rule, the longer prefix
+// of its ID decides, and ignored at the same length: to select SYM401 and ignore cfi leaves one
+// rule of the family.
 func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	if len(selected) == 0 {
 		selected = []string{selectAll}

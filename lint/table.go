@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Table is a list that is only added to. It grows by pieces, and copies nothing: a
-// slice of this length leaves twice its size of garbage behind on the way.
+// Table is a list that only grows. It grows by chunks, without copying: a slice of this length
+// would leave twice its size of garbage behind.
 type Table[T any] struct {
 	pieces [][]T
 	n      int
@@ -31,7 +31,7 @@ func (t *Table[T]) Add(x T) {
 // Len is the number of entries.
 func (t *Table[T]) Len() int { return t.n }
 
-// At is entry i, from 0 on. It stays where it is.
+// At returns entry i, from 0 on. The pointer stays valid.
 func (t *Table[T]) At(i int) *T { return &t.pieces[i>>tableShift][i&(tablePiece-1)] }
 
 // All yields the entries in order.

@@ -7,12 +7,12 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Unreadable is the report of a file that could not be read.
+// Unreadable returns the report of a file that could not be read.
 func Unreadable(file string, err error) *Report {
 	return &Report{File: file, Err: err, Counts: map[string]int{}}
 }
 
-// Unread is why a file was not read to its end; nil if it was.
+// Unread returns the error that ended reading before the end of the file, or nil.
 func (r *Report) Unread() error {
 	if r.Err != nil {
 		return r.Err
@@ -20,8 +20,7 @@ func (r *Report) Unread() error {
 	return r.Damage
 }
 
-// UnreadText is Unread in words, without the file's name; "" for a file that was
-// read.
+// UnreadText returns Unread's message without the file's name; "" for a file that was read.
 func (r *Report) UnreadText() string {
 	err := r.Unread()
 	if err == nil {

@@ -165,8 +165,7 @@ func (s Share) String() string {
 	return "100 %"
 }
 
-// WriteVerdict writes what the file is good for, and why, for people: not more
-// than fits on a screen.
+// WriteVerdict writes what the file is good for, and why, for people: at most a screenful.
 func WriteVerdict(w io.Writer, r *Report) error {
 	c := r.Coverage
 	var b strings.Builder
@@ -228,8 +227,8 @@ func (g *Gap) label() string {
 	return fmt.Sprintf(", line %d %s", g.Line, quoteName(g.Name))
 }
 
-// ReadNames reads the symbol file once more, up to the last function that is
-// listed, and gives those their names: a check does not keep names.
+// ReadNames reads the symbol file a second time, up to the last function that is listed, and sets
+// the names of those functions: a check does not keep names.
 func (c *Coverage) ReadNames(in io.Reader) error {
 	want := map[int][]*Gap{}
 	last := 0

@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Binary opens a module's ELF file, which is to be closed, or returns nil. Without
-// one it may be the separate debug file, in which sections of code have no
-// contents. tried and the error are as those of Symbols.
+// Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the
+// separate debug file, whose sections of code have no contents. tried and the error are those of
+// Symbols.
 func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []Tried, error) {
 	s := search{m: m}
 	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
@@ -22,9 +22,9 @@ func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []Tried,
 	return f, s.tried, errors.Join(append(s.errs, err)...)
 }
 
-// FromModule returns the Resolver of the symbols of a binary, as dwarf2sym.Read
-// returns them; without a report, of a module that does not come from one. It refers
-// to m, which must not change. The path is for messages.
+// FromModule returns a Resolver of the symbols of a binary, as dwarf2sym.Read returns them. report
+// is nil for a module from elsewhere. The Resolver refers to m, which must not change. path is for
+// messages.
 func FromModule(m *symfmt.Module, report *dwarf2sym.Report, path string) *Resolver {
 	m = m.Ordered()
 	var extents *dwarf2sym.Extents

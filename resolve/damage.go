@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Damage returns what was found to be damaged so far: Problems, and line and INLINE
-// records of functions, which are read when an address in one is asked for.
+// Damage returns the damage found so far: Problems, and line and INLINE records of functions, which
+// are read when an address in one is asked for.
 func (r *Resolver) Damage() []bin.Problem {
 	if r.damaged.Load() == 0 {
 		return r.Problems

@@ -111,9 +111,8 @@ func sameRange(ranges []symfmt.Range, a, b symfmt.RVA) bool {
 
 func within(r symfmt.Range, rva symfmt.RVA) bool { return rva >= r.RVA && uint64(rva-r.RVA) < r.Size }
 
-// InCode reports whether there may be code at rva: whether it is in a section with code
-// where the symbols come from a binary, and otherwise not behind all that the records
-// know.
+// InCode reports whether there may be code at rva. With a binary, rva must be in a section with
+// code; with a symbol file, not behind the last record.
 func (r *Resolver) InCode(rva symfmt.RVA) bool {
 	if r.extent.Extents == nil {
 		return uint64(rva) < r.extent.end
@@ -121,8 +120,8 @@ func (r *Resolver) InCode(rva symfmt.RVA) bool {
 	return sameRange(r.extent.Code, rva, rva)
 }
 
-// Base returns the link-time address of RVA 0; known is false if the symbols come from
-// a symbol file, which has no place for it.
+// Base returns the link-time address of RVA 0. known is false for a symbol file, which does not
+// record it.
 func (r *Resolver) Base() (base uint64, known bool) {
 	if r.extent.Extents == nil {
 		return 0, false
@@ -130,5 +129,5 @@ func (r *Resolver) Base() (base uint64, known bool) {
 	return r.extent.Base, true
 }
 
-// Last returns the last address that a record of the symbol file has.
+// Last returns the last address in a record of the symbol file.
 func (r *Resolver) Last() symfmt.RVA { return symfmt.RVA(r.extent.last) }

@@ -8,12 +8,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// OpenFile is Open for a symbol file that is open already, which then belongs to the
-// Resolver, and is closed when there is an error. name is for messages. The end of ctx
-// ends the pass over the text. most is how many bytes the Resolver may hold, about: a
-// file whose index takes more than that is an error, and a quarter of it is for the
-// functions that were read. 0 is no limit to the index, and as many functions as Open
-// keeps.
+// OpenFile is Open for an open symbol file. The Resolver owns f, which is closed on an error. name
+// is for messages. The end of ctx ends the pass over the text. most is about the number of bytes
+// that the Resolver may hold: a file whose index takes more is an error, and a quarter is for the
+// functions that were read. 0 is no limit for the index, and as many functions as Open keeps.
 func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
 	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, most)
 	if err != nil || t != text(f) {
@@ -37,9 +35,9 @@ const (
 	publicCost = 8 + 64
 )
 
-// Memory is how many bytes the Resolver holds, about: the tables of its index, the
-// functions and names that were read, and the text of a compressed file, which is in
-// memory or in a temporary file.
+// Memory is about the number of bytes that the Resolver holds: the tables of its index, the
+// functions and names that were read, and the text of a compressed file, which is in memory or in a
+// temporary file.
 func (r *Resolver) Memory() int64 {
 	sum := int64(0)
 	for _, t := range r.x.tables() {
@@ -59,6 +57,6 @@ func (r *Resolver) Memory() int64 {
 	return sum + c.held + int64(len(c.pages))*8 + int64(pages)*int64(len(slotPage{}))*32
 }
 
-// CodeFile is the name of the binary in INFO CODE_ID, which symbol files of Windows'
-// programs have beside the name of their PDB file; "" without one.
+// CodeFile is the name of the binary in INFO CODE_ID, which symbol files of Windows programs have
+// beside the name of their PDB file; "" without one.
 func (r *Resolver) CodeFile() string { return r.source.codeFile() }

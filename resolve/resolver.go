@@ -12,8 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Resolver answers addresses of one module. Its methods may be called by
-// several goroutines, Close excepted.
+// Resolver looks up addresses of one module. Its methods, except Close, may be called concurrently.
 type Resolver struct {
 	Path     string        // of the symbol file; may be empty
 	Problems []bin.Problem // records of the file that were left out
@@ -54,7 +53,7 @@ type Frame struct {
 	Inlined  bool
 }
 
-// Location is what is known of an address.
+// Location is the symbol at an address.
 type Location struct {
 	Source    Source
 	Start     symfmt.RVA // of the FUNC or PUBLIC
@@ -105,7 +104,7 @@ func newResolver(path string, x *Index, from source, problems []bin.Problem, bin
 	return r
 }
 
-// Close gives the symbol file back.
+// Close releases the symbol file.
 func (r *Resolver) Close() error {
 	if r.unmap != nil {
 		r.unmap()
@@ -113,16 +112,15 @@ func (r *Resolver) Close() error {
 	return r.source.Close()
 }
 
-// HasLines reports whether the symbols have source files, which lines are of.
+// HasLines reports whether the symbols have source files, and so may have lines.
 func (r *Resolver) HasLines() bool { return r.x.files.len() > 0 }
 
 // Index returns the index.
 func (r *Resolver) Index() *Index { return r.x }
 
-// Find returns what is at an address in at, whose Frames are reused. It is false
-// for an address that no FUNC covers and no PUBLIC reaches (extent.go). It allocates
-// nothing for functions that were asked for before. The error is of the symbol
-// file.
+// Find looks up an address and sets at, whose Frames are reused. It reports whether a FUNC covers
+// the address or a PUBLIC reaches it (extent.go). It does not allocate for functions that were
+// asked for before. The error is that of reading the symbol file.
 func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	found, err := r.Nearest(rva, at)
 	if at.Guess {
@@ -132,9 +130,9 @@ func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	return found, err
 }
 
-// Nearest is Find for addresses that are known to be in the module. Where no record
-// covers one, it gives the nearest PUBLIC before it, as Breakpad and rust-minidump do,
-// and sets at.Guess if that may well have ended.
+// Nearest is Find for addresses that are known to be in the module. If no record covers one, it
+// gives the nearest PUBLIC before it, as Breakpad and rust-minidump do, and sets at.Guess if the
+// PUBLIC may well have ended before.
 func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	base := r.x.funcs.below(rva) - 1

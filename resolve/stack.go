@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Rules are how to find the caller at an address.
+// Rules say how to find the caller at an address.
 type Rules struct {
 	Start   symfmt.RVA // of the code of the STACK CFI INIT
 	Size    uint64     // of that code in bytes
@@ -16,12 +16,12 @@ type Rules struct {
 	Records int        // that were read for them
 }
 
-// Rules returns the rules in force at an address, nil without a STACK CFI INIT around
-// it; of several, the one that starts last counts. Their registers are those of names,
-// to which it adds. Those of a symbol file are read each time.
+// Rules returns the rules in force at an address, or nil without a STACK CFI INIT around it; of
+// several, the one that starts last counts. Register numbers are those of names, to which new ones
+// are added. Those of a symbol file are read each time.
 //
-// A record that cannot be read is an error: from which address on its rules hold is
-// not known, so that none of its STACK CFI INIT can be trusted.
+// A record that cannot be read is an error: the address from which its rules hold is not known, so
+// none of its STACK CFI INIT can be trusted.
 func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	i := r.x.blocks.find(rva)
 	if i < 0 {
@@ -46,9 +46,8 @@ const (
 	winFrameData = 4
 )
 
-// Win returns the STACK WIN record around an address, nil if there is none. Of
-// several, one of type 4 goes before one of type 0, and of one type the one that
-// starts last, which is the innermost.
+// Win returns the STACK WIN record around an address, or nil. Of several, type 4 goes before type
+// 0, and within a type the record that starts last, which is the innermost.
 func (r *Resolver) Win(rva symfmt.RVA) (*symfmt.StackWin, error) {
 	for _, wins := range []*spans{&r.x.wins, &r.x.fpos} {
 		if i := wins.find(rva); i >= 0 {

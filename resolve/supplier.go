@@ -23,8 +23,7 @@ type Module struct {
 	BuildID   []byte // ELF
 }
 
-// Supplier finds the symbols of modules. Its methods may be called by several
-// goroutines.
+// Supplier finds the symbols of modules. Its methods may be called concurrently.
 type Supplier interface {
 	// Symbols returns a module's symbols, or nil. tried lists the places where they were not found.
 	// The error joins those of symbols that were found and could not be used, because they are
@@ -43,8 +42,7 @@ type Lister interface {
 	Names(ctx context.Context) []string
 }
 
-// Opener opens a symbol file for a Supplier, as Open does; nil is Open. An error
-// names the file.
+// Opener opens a symbol file for a Supplier; nil means Open. The error names the file.
 type Opener func(path string) (*Resolver, error)
 
 func (o Opener) open(path string) (*Resolver, error) {
@@ -54,7 +52,7 @@ func (o Opener) open(path string) (*Resolver, error) {
 	return o(path)
 }
 
-// Names returns the names by which the module's symbols may go, without folders.
+// Names returns the names under which the module's symbols may be stored, without folders.
 func (m *Module) Names() (names []string) {
 	for _, name := range []string{m.DebugFile, m.Name, m.Path} {
 		name = name[strings.LastIndexAny(name, `/\`)+1:]
@@ -75,10 +73,10 @@ func (m *Module) called(name string) bool {
 	return slices.ContainsFunc(m.Names(), func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// Is reports whether id is the module's, or may be since that is not known.
+// Is reports whether id is the module's, or may be, since one of the two is not known.
 func (m *Module) Is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
 
-// String names the module in messages.
+// String returns the module's name and id for messages.
 func (m *Module) String() string {
 	name := "module"
 	if names := m.Names(); len(names) > 0 {
@@ -156,8 +154,8 @@ func (s *search) open(path string) *Resolver {
 	return r
 }
 
-// OpenFor opens the symbol file at path for a module. The error of a file that has
-// another id is an *OtherIDError. open may be nil.
+// OpenFor opens the symbol file at path for a module. The error is an *OtherIDError if the file has
+// another id. open may be nil.
 func OpenFor(path string, m Module, open Opener) (*Resolver, error) {
 	r, err := open.open(path)
 	if err != nil {

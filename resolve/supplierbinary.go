@@ -21,20 +21,19 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// NewBinaries returns the Supplier of the ELF files below folders, or at the
-// paths of files. A module's is found by its path below a folder, or by its id
-// anywhere; its symbols are read as by symtool dump. Separate debug files are
-// found there, too, and, as elfobj.FindDebug does it, beside the file and in
-// debugDirs.
+// NewBinaries returns a Supplier of the ELF files below folders, or at the paths of files. A
+// module's file is found by its path below a folder, or by its id anywhere; its symbols are read as
+// by symtool dump. Separate debug files are found there, too, and, as elfobj.FindDebug does it,
+// beside the file and in debugDirs.
 //
-// A module of which nothing is known gets the only binary, if the roots are files.
-// Files of Windows are not found: only ELF is read here.
+// A module of which nothing is known gets the only binary, if the roots are files. PE files are not
+// found: only ELF is read here.
 func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 	return NewFetchingBinaries(roots, debugDirs, nil)
 }
 
-// Fetcher gets files that are not at hand. Its methods may be called by several
-// goroutines. Package remote has that of debuginfod servers.
+// Fetcher gets files that are not on this machine. Its methods may be called concurrently. Package
+// remote implements it with debuginfod servers.
 type Fetcher interface {
 	// Fetch returns the path of a file with this build-id: the one with debug information
 	// ("debuginfo"), or the one that runs ("executable"). tried has a line for each place that does
@@ -48,8 +47,8 @@ const (
 	fetchExecutable = "executable"
 )
 
-// NewFetchingBinaries is NewBinaries; what is not there fetcher gets by its build-id,
-// unless it is nil.
+// NewFetchingBinaries is NewBinaries with a Fetcher, if non-nil, that gets missing files by their
+// build-id.
 func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries, error) {
 	b := &Binaries{roots: roots, fetcher: fetcher, onlyFiles: true}
 	for _, root := range roots {
@@ -66,8 +65,7 @@ func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries,
 	return b, nil
 }
 
-// Binaries is the Supplier of ELF files: see NewBinaries. It finds the files
-// themselves, too.
+// Binaries is a Supplier that reads ELF files: see NewBinaries. It also finds the files themselves.
 type Binaries struct {
 	roots, debugDirs []string
 	onlyFiles        bool    // no root is a folder

@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// Chain is a Supplier that asks others, one after the other, once for each
-// module. The first that has symbols with lines counts; without any the first that
-// has functions, and then the first that has others, as those of a binary without
-// debug information.
+// Chain is a Supplier that asks others in turn, once for each module. It takes the first symbols
+// with lines, else the first with functions, else the first of any kind, such as those of a binary
+// without debug information.
 type Chain struct {
 	suppliers []Supplier
 	mu        sync.Mutex

@@ -17,8 +17,8 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// NewSymbols returns the Supplier of a symbol file, for its module and for one
-// of which nothing is known, or of the symbol files in a folder of the layout
+// NewSymbols returns a Supplier of the symbol file at path, for its module and for one of which
+// nothing is known. If path is a folder, it supplies the symbol files in the layout
 // NAME/ID/STEM.sym (see symfmt/store). Symbol files may be compressed.
 func NewSymbols(path string, open Opener) (Supplier, error) {
 	st, err := os.Stat(path)
@@ -92,8 +92,8 @@ func (e *NotSymbolsError) Error() string {
 	return fmt.Sprintf("no symbol file: it begins with %.20q", e.Line)
 }
 
-// ReadModule reads the beginning of a symbol file, up to somewhere behind its MODULE
-// record, and returns what it read, with the module's name and id.
+// ReadModule reads the beginning of a symbol file, at least up to the end of its MODULE record, and
+// returns what it read, with the module's name and id.
 func ReadModule(text io.Reader) (head []byte, name, id string, err error) {
 	head = make([]byte, maxHead)
 	n, err := io.ReadFull(text, head)

@@ -14,7 +14,7 @@ type Tried struct {
 	Kind  TriedKind
 }
 
-// TriedKind is what there is in place of the symbols.
+// TriedKind is what was found in place of the symbols.
 type TriedKind uint8
 
 const (
@@ -30,8 +30,8 @@ func (t Tried) String() string {
 	return t.Place + ": " + t.Why
 }
 
-// Refused returns the Tried of symbols that cannot be used, as err says, whose message
-// names the place.
+// Refused returns the Tried of symbols that cannot be used because of err, whose message names the
+// place.
 func Refused(err error) Tried {
 	t := Tried{Why: err.Error()}
 	var other *OtherIDError
@@ -41,32 +41,30 @@ func Refused(err error) Tried {
 	return t
 }
 
-// OtherIDError is the error of symbols that are there by the module's name, but have
-// another id.
+// OtherIDError is the error for symbols with the module's name and another id.
 type OtherIDError struct {
 	What     string // "it", "what came"
 	Name, ID string // of the symbols
 	Want     Module
 }
 
-// Error shortens what the symbols say of themselves: it may come from a server.
+// Error shortens the name and the id of the symbols, which may come from a server.
 func (e *OtherIDError) Error() string {
 	return fmt.Sprintf("not used: %s has the symbols of %.80q %.80s, want %s", e.What, e.Name, e.ID, &e.Want)
 }
 
-// Lines returns what was tried as text, a line each.
+// Lines formats tried, one line each.
 func Lines(tried []Tried) []string {
 	return lines(tried, func(TriedKind) bool { return true })
 }
 
-// OtherModules returns the lines about symbols that are there by the module's name,
-// but are those of another id.
+// OtherModules returns the lines of tried for symbols that have the module's name and another id.
 func OtherModules(tried []Tried) []string {
 	return lines(tried, func(k TriedKind) bool { return k == OtherID })
 }
 
-// SeveralBuilds returns the lines about symbols of more than one build of a module
-// that has no id.
+// SeveralBuilds returns the lines of tried for a module without an id whose name several builds
+// have.
 func SeveralBuilds(tried []Tried) []string {
 	return lines(tried, func(k TriedKind) bool { return k == SeveralIDs })
 }

@@ -2,8 +2,7 @@ package walk
 
 import "strconv"
 
-// Address is an address or another word that machine-readable output has in
-// hexadecimal.
+// Address is a word that machine-readable output has in hexadecimal.
 type Address uint64
 
 // String is "0x1234".

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// Batch says how many dumps are walked.
+// Batch walks many dumps.
 type Batch struct {
 	Open    Options
 	Config  Config
@@ -54,15 +54,14 @@ func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) erro
 	})
 }
 
-// BatchWorker walks the dumps of a Batch one after the other. It is for one
-// goroutine.
+// BatchWorker walks the dumps of a Batch in turn. It must not be used concurrently.
 type BatchWorker struct {
 	batch         *Batch
 	walker, other *Walker
 	rendered      int // bytes of the last dump's: the next one's may be as many
 }
 
-// NewWorker returns a BatchWorker, for those who have their own order of work.
+// NewWorker returns a BatchWorker, for callers with an order of their own.
 func (b *Batch) NewWorker() *BatchWorker {
 	w := &BatchWorker{batch: b, walker: NewWalker(b.Sources, b.Config)}
 	if b.Other != nil {
@@ -150,7 +149,7 @@ func (t *limitedText) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close gives the dump back.
+// Close closes the dump.
 func (w *Walked) Close() error {
 	if w.close == nil {
 		return nil

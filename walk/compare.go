@@ -15,7 +15,7 @@ const (
 	CompareNew     = "new"     // in the second walk only
 )
 
-// CompareCounts are frames by result.
+// CompareCounts counts frames by result.
 type CompareCounts struct {
 	Same    int `json:"same"`
 	Better  int `json:"better"`
@@ -78,7 +78,7 @@ type Comparison struct {
 	Threads []ThreadCompared `json:"threads"` // in the order of the first walk, then those of the second only
 }
 
-// ThreadCompared is two stacks of a thread.
+// ThreadCompared compares two stacks of a thread.
 type ThreadCompared struct {
 	ID      uint32          `json:"thread_id"`
 	Name    string          `json:"thread_name,omitempty"`
@@ -88,7 +88,7 @@ type ThreadCompared struct {
 	Frames  []FrameCompared `json:"frames"` // those that are not the same, from the top
 }
 
-// FrameCompared is a frame that is not the same in two walks.
+// FrameCompared is a frame that differs between two walks.
 type FrameCompared struct {
 	Result string      `json:"result"`
 	What   []string    `json:"what,omitempty"` // that differs: "trust", "function", ...

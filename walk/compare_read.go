@@ -24,8 +24,8 @@ const (
 	maxNames = 256 << 20
 )
 
-// OutlineReader reads the JSON of walks: a document, or one after another as JSON
-// Lines have them, in rust-minidump's schema.
+// OutlineReader reads the JSON of walks in rust-minidump's schema: one document, or several as JSON
+// Lines.
 type OutlineReader struct {
 	path  string
 	dec   *json.Decoder
@@ -71,7 +71,7 @@ type OutlineError struct {
 
 func (e *OutlineError) Error() string { return fmt.Sprintf("%s:%#x: %v", e.Path, e.Offset, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *OutlineError) Unwrap() error { return e.Err }
 
 func (d *OutlineReader) fail(format string, args ...any) error {
@@ -91,8 +91,8 @@ func (d *OutlineReader) wrap(err error) error {
 	return &OutlineError{d.path, offset, err}
 }
 
-// Next returns the next document's outline. Behind the last one the error is
-// io.EOF; any other is an *OutlineError, behind which there is nothing to read.
+// Next returns the next document's outline. After the last one the error is io.EOF. Any other error
+// is an *OutlineError, and ends the input.
 func (d *OutlineReader) Next() (*Outline, error) {
 	d.names, d.bytes, d.kept = map[string]string{}, 0, 0
 	d.in.limit = d.dec.InputOffset() + maxToken

@@ -43,7 +43,7 @@ func writeThreadCompared(b *bufio.Writer, t *ThreadCompared) {
 	}
 }
 
-// String is a line about the frame.
+// String describes the difference on a line.
 func (f *FrameCompared) String() string {
 	switch {
 	case f.A == nil:

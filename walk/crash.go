@@ -43,8 +43,7 @@ func (a *Access) contains(addr uint64) bool {
 	return addr-a.Addr < size
 }
 
-// Instruction is the instruction that a thread was at, with what it would have
-// done: of x86, x86-64 and arm64.
+// Instruction is the instruction that a thread was at, with its effects, for x86, x86-64 and arm64.
 type Instruction struct {
 	Code   []byte // the instruction's bytes
 	Binary bool   // they are of the binary, and not in the dump

@@ -17,7 +17,7 @@ type DocBitFlip struct {
 	SourceRegister *string    `json:"source_register"` // null for the address of the crash
 }
 
-// DocFlipped is what the confidence is computed from.
+// DocFlipped is the evidence for the confidence.
 type DocFlipped struct {
 	IsNull          bool `json:"is_null"`          // the address is 0
 	NearbyRegisters int  `json:"nearby_registers"` // how many are within a page of the address

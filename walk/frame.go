@@ -30,11 +30,10 @@ var trustTexts = [...]string{
 	"call frame info", "recovered by external stack walker", "given as instruction pointer in context",
 }
 
-// Text is what Breakpad's and rust-minidump's output for people says behind
-// "Found by: ".
+// Text returns what Breakpad and rust-minidump print for people after "Found by: ".
 func (t Trust) Text() string { return trustTexts[t] }
 
-// Technique is how a frame was found: finer than Trust.
+// Technique is how a frame was found, in more detail than Trust.
 type Technique uint8
 
 // The techniques.
@@ -55,7 +54,7 @@ var techniqueNames = [...]string{
 	"context", "win-program", "win-fpo", "symbols", "eh_frame", "sframe", "signal-frame", "frame-pointer", "return", "scan",
 }
 
-// Techniques are all of them but that of the topmost frame.
+// Techniques returns all techniques except ByContext, the topmost frame's.
 func Techniques() (all []Technique) {
 	for t := ByWinProgram; t <= ByScan; t++ {
 		all = append(all, t)
@@ -72,22 +71,21 @@ type Register struct {
 	Value uint64
 }
 
-// Frame is a function that had not returned. Addresses are those of the
-// process.
+// Frame is a function that had not returned. Addresses are those of the process.
 type Frame struct { // 112 bytes
-	// PC is the instruction that would be executed next: of a caller, the return
-	// address, without bits of pointer authentication or of the instruction set.
+	// PC is the next instruction to be executed; in a caller, the return address, without bits of
+	// pointer authentication or of the instruction set.
 	PC uint64
 	SP uint64
-	// Inst is the address that the function, the line and the rules are those
-	// of: PC, or the call in front of it.
+	// Inst is the address that function, line and rules are looked up for: PC, or the call in front
+	// of it.
 	Inst uint64
 
 	Module int // place in Dump.Modules, -1 without
 	Trust  Trust
 	By     Technique
-	// Interrupted says that the frame did not get where it is by a call: it is the
-	// topmost, or a signal interrupted it. Inst is PC then.
+	// Interrupted says that the frame was not entered by a call from the next: it is the topmost,
+	// or a signal interrupted it. Inst is PC then.
 	Interrupted bool
 	// Handler says that the frame is the code that a signal handler returns to.
 	Handler bool
@@ -98,8 +96,8 @@ type Frame struct { // 112 bytes
 	// have ended before it: see resolve.Resolver.Nearest.
 	Guess bool
 
-	// Registers are those whose values are known, by place in arch.Arch.Regs. Of a
-	// stack of more than 131,072 frames only so many have them.
+	// Registers are the known registers, by place in arch.Arch.Regs. In a stack of more than
+	// 131,072 frames only so many frames have them.
 	Registers []Register
 
 	// Start is the address of the function, LineStart that of its line record, in
@@ -113,7 +111,7 @@ type Frame struct { // 112 bytes
 	paramSize uint64 // bytes of arguments, of STACK WIN, FUNC or PUBLIC
 }
 
-// Function is the name of the function itself, "" if it is not known.
+// Function returns the name of the function itself, "" if it is not known.
 func (f *Frame) Function() string {
 	if len(f.Names) == 0 {
 		return ""

@@ -4,8 +4,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// DocumentSchema is the number of the form of what a Document has beside
-// rust-minidump's schema. Fields may be added without another number.
+// DocumentSchema is the version of the fields that a Document has beside rust-minidump's schema.
+// New fields do not change it.
 const DocumentSchema = 1
 
 // Document is the walk of a dump in the schema that rust-minidump publishes
@@ -82,8 +82,8 @@ type DocumentOptions struct {
 	Registers bool
 }
 
-// NewDocument makes the document of a walk. The dump, and the Sources that it was
-// walked with, are to be closed behind the last use of the document only.
+// NewDocument makes the document of a walk. The dump and the Sources of the walk must stay open
+// until the last use of the document.
 func NewDocument(r *Result, o DocumentOptions) *Document {
 	m := &documentMaker{r: r, d: r.Dump, o: o, digits: 16}
 	if a := m.d.Arch; a != nil && a.PtrSize == 4 {

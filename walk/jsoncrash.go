@@ -39,7 +39,7 @@ type DocTarget struct {
 	Address string `json:"address"`
 }
 
-// DocAccess is a piece of memory that the instruction accesses.
+// DocAccess is a memory access of the instruction.
 type DocAccess struct {
 	AccessType *string `json:"access_type"` // "read", "write", "read_write"
 	Address    string  `json:"address"`

@@ -19,8 +19,8 @@ type docFailureCase struct {
 	Error string `json:"error"`
 }
 
-// WriteFailure writes, on one line, what takes the place of a Document for a dump
-// that could not be read.
+// WriteFailure writes, on one line, a JSON object in place of the Document of a dump that could not
+// be read.
 func WriteFailure(w io.Writer, dump string, err error) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

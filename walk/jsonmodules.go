@@ -28,7 +28,7 @@ type DocModuleExtra struct {
 	Tried  []string `json:"tried"`  // where symbols were looked for and are not
 }
 
-// DocUnloadedModule is a module that was there before.
+// DocUnloadedModule is a module that was unloaded before the dump.
 type DocUnloadedModule struct {
 	BaseAddr    string  `json:"base_addr"`
 	CertSubject null    `json:"cert_subject"`

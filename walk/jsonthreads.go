@@ -42,18 +42,18 @@ type DocThreadExtra struct {
 	Why   string   `json:"why"`             // more about the end, for people
 }
 
-// DocFrames are the frames of a thread, the topmost first. They are made when
-// they are asked for: a stack may have a million.
+// DocFrames are the frames of a thread, the topmost first. Each is made when it is asked for: a
+// stack may have a million.
 type DocFrames struct {
 	m      *documentMaker
 	frames []Frame
 	top    bool // the topmost has registers
 }
 
-// Len is how many there are.
+// Len returns the number of frames.
 func (f DocFrames) Len() int { return len(f.frames) }
 
-// At makes frame i.
+// At returns frame i.
 func (f DocFrames) At(i int) DocFrame {
 	doc := f.m.frame(i, &f.frames[i])
 	if f.top && i == 0 {
@@ -62,7 +62,7 @@ func (f DocFrames) At(i int) DocFrame {
 	return doc
 }
 
-// MarshalJSON makes all of them; Document.Write does not.
+// MarshalJSON makes all frames at once; Document.Write does not.
 func (f DocFrames) MarshalJSON() ([]byte, error) {
 	all := make([]DocFrame, f.Len())
 	for i := range all {
@@ -75,8 +75,8 @@ func (f DocFrames) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// DocFrame is a frame. Offsets and names are those of the instruction that the
-// frame executes: of a caller the call.
+// DocFrame is a frame. Offsets and names are those of the instruction that the frame executes,
+// which in a caller is the call.
 type DocFrame struct {
 	File           *string     `json:"file"`
 	Frame          int         `json:"frame"`
@@ -113,14 +113,14 @@ type DocFrameExtra struct {
 	Technique           string `json:"technique"` // a name of Technique
 }
 
-// DocInline is a function that was inlined into that of a frame.
+// DocInline is a function inlined into a frame's function.
 type DocInline struct {
 	File     *string `json:"file"`
 	Function string  `json:"function"`
 	Line     *uint32 `json:"line"`
 }
 
-// DocUnloadedAt is a module that was where an instruction is.
+// DocUnloadedAt is an unloaded module that was around an instruction.
 type DocUnloadedAt struct {
 	Module  string   `json:"module"`
 	Offsets []string `json:"offsets"`

@@ -10,11 +10,9 @@ import (
 	"strings"
 )
 
-// Write writes the document: on one line, which ends it, so that documents
-// after one another are JSON Lines, or indented by two spaces. Control
-// characters are written as \u escapes. The bytes are otherwise those of
-// encoding/json, but frames are made and written one after the other: a stack
-// may have a million.
+// Write writes the document: on one line with its end, so that several documents are JSON Lines, or
+// indented by two spaces. Control characters are written as \u escapes. Otherwise the bytes are
+// those of encoding/json, but frames are made and written one by one: a stack may have a million.
 func (d *Document) Write(w io.Writer, indent bool) error {
 	s := documentWriter{w: bufio.NewWriter(w), indent: indent}
 	s.enc = json.NewEncoder(&s.buf)

@@ -1,5 +1,5 @@
-// Package walk opens the dumps of crashed processes, of any format that it
-// knows.
+// Package walk opens the dumps of crashed processes and walks the stacks of their threads, verifies
+// symbols by these walks, and compares walks.
 package walk
 
 import (
@@ -40,7 +40,7 @@ var formats = []format{
 		func(data []byte, path string, o Options) (*dump.Dump, error) { return elfcore.Read(data, path, o.Core) }, elfcore.Write},
 }
 
-// Formats are the names of the formats that Write writes.
+// Formats returns the names of the formats that Write writes.
 func Formats() (names []string) {
 	for i := range formats {
 		names = append(names, formats[i].name)
@@ -72,8 +72,7 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// OtherFormat is what a dump of a format is converted to if nothing else is
-// asked for; "" for no format.
+// OtherFormat returns the format that a dump is converted to by default; "" for an unknown format.
 func OtherFormat(format string) string {
 	for i := range formats {
 		if formats[i].name == format {
@@ -95,7 +94,7 @@ func Write(w io.Writer, format string, d *dump.Dump) ([]bin.Problem, error) {
 
 const sniffSize = 64
 
-// Options says how dumps are opened. The zero value will do.
+// Options configures Open. The zero value has no limit but the defaults.
 type Options struct {
 	// TempDir is where a compressed dump is unpacked; "" is the system's folder
 	// for temporary files.
@@ -103,19 +102,18 @@ type Options struct {
 	// MaxUnpacked limits the bytes that a compressed dump may have; 0 is
 	// DefaultMaxUnpacked.
 	MaxUnpacked int64
-	// Core is for ELF cores: where binaries are. They are mapped into memory
-	// like the dump, and given back with it.
+	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
+	// released with it.
 	Core elfcore.Options
 }
 
-// DefaultMaxUnpacked is the limit on a compressed dump without another: the
-// memory of a large server process, and less than disks hold.
+// DefaultMaxUnpacked is the default of Options.MaxUnpacked: the memory of a large server process,
+// and less than disks hold.
 const DefaultMaxUnpacked = 64 << 30
 
-// Open opens a dump, which may be compressed with gzip. The dump refers to the
-// file, which is mapped into memory where the system can: until the Closer is
-// closed, the file must not be changed. If it shrinks all the same, looking at
-// the memory that is gone is a fault; see bin.MapFile.
+// Open opens a dump, which may be compressed with gzip. The dump refers to the file, which is
+// mapped into memory if the system supports it: until the Closer is closed, the file must not
+// change. If it shrinks all the same, an access to the lost memory is a fault; see bin.MapFile.
 func Open(path string, o Options) (*dump.Dump, io.Closer, error) { return openAs(path, path, o) }
 
 // openAs opens the dump at path, which errors call name.

@@ -1,7 +1,7 @@
 package walk
 
-// Outline is what a comparison needs of a walk: of a Result, or of the JSON that
-// a walk was written to, also by rust-minidump.
+// Outline is the part of a walk that is compared. It is made of a Result, or of the JSON of a walk,
+// also rust-minidump's.
 type Outline struct {
 	Dump     string // name of the dump; "" if it is not known
 	Crashing int    // place in Threads, -1 without
@@ -16,7 +16,7 @@ type OutlineThread struct {
 	Frames []OutlineFrame
 }
 
-// OutlineFrame is a frame. What is not known is empty or 0.
+// OutlineFrame is a frame. Unknown fields are empty or 0.
 type OutlineFrame struct {
 	Addr     uint64 // of the instruction: of a caller the call, as Frame.Inst
 	SP       uint64 // 0 in documents of others
@@ -29,7 +29,7 @@ type OutlineFrame struct {
 	Inlines  []OutlineInline // innermost first
 }
 
-// OutlineInline is a function that was inlined into that of a frame.
+// OutlineInline is a function inlined into a frame's function.
 type OutlineInline struct {
 	Function, File string
 	Line           uint32

@@ -16,20 +16,20 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Symbols is what is known of a module's symbols.
+// Symbols is the state of a module's symbols.
 type Symbols struct {
 	Asked bool // whether anybody did
 
-	// Resolver is of the symbol file, or of the binary's debug information; nil
-	// without.
+	// Resolver has the symbols of the symbol file, or of the binary's debug information; nil
+	// without symbols.
 	Resolver *resolve.Resolver
 	Tried    []resolve.Tried // where symbols were looked for and are not
-	// OtherBinaries are files of the module's name that are other builds, where the
-	// binary was looked for and is not there.
+	// OtherBinaries are files with the module's name that other builds have, found while looking
+	// for the binary.
 	OtherBinaries []string
 	Err           error // symbols that were there and could not be used
-	// Damage is what was met on the way of the stacks: rules that cannot be read,
-	// and what is wrong with the tables of the binary that were asked.
+	// Damage lists rules that could not be read during walks, and errors in those tables of the
+	// binary that were used.
 	Damage []string
 
 	state *moduleState
@@ -45,9 +45,8 @@ func (s *Symbols) damaged(err error) {
 	}
 }
 
-// Sources is where symbols and binaries are. It is for many dumps: what a
-// module's symbols are is found out once. Its methods may be called by several
-// goroutines.
+// Sources holds symbols and binaries for many dumps: the symbols of a module are looked for once.
+// Its methods may be called concurrently.
 type Sources struct {
 	Symbols  resolve.Supplier  // of symbol files; may be nil
 	Binaries *resolve.Binaries // ELF files, whose debug information serves in place of a missing symbol file; may be nil
@@ -57,8 +56,7 @@ type Sources struct {
 	open    []*elfobj.File
 }
 
-// NewSources returns the Sources of what suppliers have: they are asked in turn,
-// and binaries, which may be nil, behind them.
+// NewSources returns Sources that ask suppliers in turn, and then binaries, which may be nil.
 func NewSources(suppliers []resolve.Supplier, binaries *resolve.Binaries) *Sources {
 	s := &Sources{Binaries: binaries}
 	if len(suppliers) > 0 {

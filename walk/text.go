@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// TextOptions says what WriteText writes. The zero value is the frames of all
-// threads without registers.
+// TextOptions configures WriteText. The zero value prints the frames of all threads without
+// registers.
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to

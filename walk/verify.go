@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Thresholds says what symbols must do to hold. The zero value asks for no
-// share of CFI, but allows no scanned frame and no missing symbols.
+// Thresholds says when symbols hold. The zero value demands no share of CFI, but allows no scanned
+// frame and no missing symbols.
 type Thresholds struct {
 	// MinCFI is the least share of callers that are found by call frame
 	// information, in percent of those that could be: behind frames in modules.
@@ -21,8 +21,7 @@ type Thresholds struct {
 	AllowMissing []string
 }
 
-// DefaultThresholds asks that every caller that could be is found by call frame
-// information.
+// DefaultThresholds demands that every caller that could be is found by call frame information.
 func DefaultThresholds() Thresholds { return Thresholds{MinCFI: 100} }
 
 // Allows reports whether the symbols of a module of this name may be missing.
@@ -79,7 +78,7 @@ func (c *Counts) add(f *Frame) {
 	}
 }
 
-// Verdict is what a walk says of the symbols.
+// Verdict is the judgement of a walk about the symbols.
 type Verdict struct {
 	Holds      bool   `json:"holds"`
 	Blame      Blame  `json:"blame"`      // of the conclusion; "" if the symbols hold
@@ -88,9 +87,9 @@ type Verdict struct {
 	Threads int    `json:"threads"`
 	Broken  int    `json:"broken"` // stacks whose walk did not come to the end
 	Counts  Counts `json:"frames"`
-	// Counted are the callers that thresholds are about: those behind frames in
-	// modules whose symbols may not be missing. CountedCFI and CountedScan are
-	// those of them by CFI and by scanning.
+	// Counted is the number of callers that thresholds apply to: those behind frames in modules
+	// whose symbols must be there. CountedCFI and CountedScan are the numbers of those found by CFI
+	// and by scanning.
 	Counted     int `json:"counted"`
 	CountedCFI  int `json:"counted_cfi"`
 	CountedScan int `json:"counted_scan"`
@@ -106,7 +105,7 @@ type Verdict struct {
 	Omitted  int             `json:"omitted"`  // findings beyond 10,000, or 5,000 below errors
 }
 
-// ModuleVerdict is what a module's symbols did.
+// ModuleVerdict is the part of a Verdict about one module.
 type ModuleVerdict struct {
 	Name    string  `json:"name"`
 	Addr    Address `json:"base_addr"`
@@ -125,7 +124,7 @@ type ModuleVerdict struct {
 	Counts    Counts `json:"frames"`    // callers of its frames
 }
 
-// Verify judges the symbols by a walk of this Walker.
+// Verify judges the symbols by a walk of this Walker. The error is the context's.
 func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict, error) {
 	if err := t.Check(); err != nil {
 		return nil, err

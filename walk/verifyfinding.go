@@ -74,8 +74,8 @@ type Finding struct {
 
 	Sides []Side `json:"sides,omitempty"` // that differ
 
-	// Follows are the findings that would not be there without this one. They
-	// have none themselves, and do not count as errors.
+	// Follows are the findings that this one causes. They cause none themselves, and do not count
+	// as errors.
 	Follows []Finding `json:"follows,omitempty"`
 
 	brief    string // Text for the conclusion, "" if it is short
@@ -85,7 +85,7 @@ type Finding struct {
 	ofModule int    // 1 + the place in Dump.Modules of the module whose symbols are concerned; 0 without
 }
 
-// Side is what one source makes of a step.
+// Side is one source's result for a step.
 type Side struct {
 	Source   string  `json:"source"` // "symbols", "eh_frame", "sframe", "frame-pointer"
 	Register string  `json:"register,omitempty"`

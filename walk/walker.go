@@ -11,12 +11,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// MaxFrames is the most frames of a stack without another limit.
+// MaxFrames is the default of Config.MaxFrames.
 const MaxFrames = 1_000_000
 
-// Config says how stacks are walked. The zero value will do.
+// Config configures walks. The zero value uses all techniques.
 type Config struct {
-	// Techniques are those that may be used, in no order; nil for all.
+	// Techniques are those that may be used, in any order; nil for all.
 	Techniques []Technique
 	MaxFrames  int  // 0 is MaxFrames
 	Trace      bool // fill Stack.Trace
@@ -25,8 +25,8 @@ type Config struct {
 	Threads func(*dump.Dump) []int
 }
 
-// Walker walks stacks. It is for one goroutine, and for any number of dumps: it
-// keeps the rules that it has parsed.
+// Walker walks the stacks of any number of dumps, and keeps the rules that it has parsed. It must
+// not be used concurrently.
 type Walker struct {
 	sources *Sources
 	config  Config
@@ -35,7 +35,7 @@ type Walker struct {
 	budget  *budget // of the dump
 }
 
-// NewWalker returns a Walker. Sources may be shared with others.
+// NewWalker returns a Walker. Several may share sources.
 func NewWalker(sources *Sources, config Config) *Walker {
 	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}, budget: newBudget(&dump.Dump{})}
 	if w.config.MaxFrames <= 0 {

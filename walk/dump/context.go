@@ -6,8 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Context is the registers of a thread, each known or not, by place in
-// arch.Arch.Regs.
+// Context holds the registers of a thread by place in arch.Arch.Regs, each known or unknown.
 type Context struct {
 	Arch   *arch.Arch
 	values []uint64
@@ -20,7 +19,7 @@ type Context struct {
 	Vector []byte
 }
 
-// NewContext returns a context in which nothing is known.
+// NewContext returns a context without known registers.
 func NewContext(a *arch.Arch) *Context {
 	n := len(a.Regs)
 	return &Context{Arch: a, values: make([]uint64, n), known: make([]uint64, (n+63)/64)}
@@ -39,7 +38,7 @@ func (c *Context) At(i int) (uint64, bool) {
 	return c.values[i], true
 }
 
-// SetAt gives register i of Arch.Regs a value.
+// SetAt sets register i of Arch.Regs.
 func (c *Context) SetAt(i int, v uint64) {
 	c.values[i] = v
 	c.known[i>>6] |= 1 << (i & 63)
@@ -54,7 +53,7 @@ func (c *Context) Get(name string) (uint64, bool) {
 	return c.At(i)
 }
 
-// Set gives a register a value. Names that the CPU does not have are ignored.
+// Set sets a register. Names that the CPU does not have are ignored.
 func (c *Context) Set(name string, v uint64) {
 	if i, ok := c.Arch.RegIndex(name); ok {
 		c.SetAt(i, v)

@@ -81,7 +81,7 @@ var osNames = [...]string{"unknown", "Linux", "Android", "Windows", "macOS", "iO
 // String is the system's name.
 func (o OS) String() string { return osNames[o] }
 
-// Base is the last part of a path of this system.
+// Base returns the last part of a path of this system.
 func (o OS) Base(path string) string {
 	separators := "/"
 	if o == Windows || o == UnknownOS {
@@ -90,8 +90,8 @@ func (o OS) Base(path string) string {
 	return path[strings.LastIndexAny(path, separators)+1:]
 }
 
-// CPU is the name of the CPU: that of MODULE records, x86_64, or the dump's own of one
-// whose registers are not known.
+// CPU returns the name of the CPU in MODULE records (x86_64), or the dump's own name if its
+// registers are not known.
 func (d *Dump) CPU() string {
 	if d.Arch != nil {
 		return d.Arch.Name
@@ -110,7 +110,7 @@ type System struct {
 	CPUs    int
 }
 
-// Process is what identifies the process.
+// Process identifies the process.
 type Process struct {
 	ID      uint32
 	HasID   bool

@@ -17,15 +17,15 @@ type Region struct {
 // End is the address behind the last byte.
 func (r *Region) End() uint64 { return r.Addr + uint64(len(r.Data)) }
 
-// Memory is what is known of a process's memory: regions by address, of which
-// none overlaps another. Its methods may be called by several goroutines.
+// Memory is the known memory of a process: regions by address that do not overlap. Its methods may
+// be called concurrently.
 type Memory struct {
 	Regions []Region
 	Order   binary.ByteOrder
 }
 
-// NewMemory sorts regions. Where they overlap, the first of the list counts,
-// and of others what is left; one that would wrap around ends at the end.
+// NewMemory sorts regions. Of overlapping regions the first of the list counts, and the others are
+// cut; a region that would wrap around ends at the last address.
 func NewMemory(order binary.ByteOrder, regions []Region) Memory {
 	m := Memory{Order: order, Regions: make([]Region, 0, len(regions))}
 	for _, r := range regions {
@@ -160,7 +160,7 @@ func (m *Memory) Find(addr uint64) *Region {
 	return &m.Regions[lo-1]
 }
 
-// Above returns the first region that starts above an address, nil without.
+// Above returns the first region that starts above an address, or nil.
 func (m *Memory) Above(addr uint64) *Region {
 	i := sort.Search(len(m.Regions), func(i int) bool { return m.Regions[i].Addr > addr })
 	if i == len(m.Regions) {
@@ -169,9 +169,8 @@ func (m *Memory) Above(addr uint64) *Region {
 	return &m.Regions[i]
 }
 
-// Bytes returns up to n bytes from an address on, as far as one region or
-// adjacent ones hold them. The result may be part of the dump: it is not to be
-// changed.
+// Bytes returns up to n bytes from an address on, as far as one region or adjacent ones hold them.
+// The result may be part of the dump: the caller must not modify it.
 func (m *Memory) Bytes(addr uint64, n int) []byte {
 	r := m.Find(addr)
 	if r == nil {
@@ -192,8 +191,7 @@ func (m *Memory) Bytes(addr uint64, n int) []byte {
 	return b
 }
 
-// Word reads an unsigned number of 1, 2, 4 or 8 bytes. It allocates nothing for
-// one within a region.
+// Word reads an unsigned number of 1, 2, 4 or 8 bytes. It does not allocate within a region.
 func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
 	b := m.Bytes(addr, size)
 	if len(b) < size {

@@ -57,7 +57,7 @@ type Overlap struct {
 	Dropped bool   // rather than cut
 }
 
-// String is a sentence about it.
+// String describes the overlap in a sentence.
 func (o Overlap) String() string {
 	if o.Dropped {
 		return fmt.Sprintf("module %q at %#x is where %q is", o.Module.Path, o.Module.Addr, o.Other)
@@ -101,8 +101,7 @@ func (d *Dump) MappingAt(addr uint64) *Mapping {
 	return &d.Maps[i-1]
 }
 
-// MappingAbove returns the first mapping that starts above an address, nil
-// without.
+// MappingAbove returns the first mapping that starts above an address, or nil.
 func (d *Dump) MappingAbove(addr uint64) *Mapping {
 	if i := d.mappingsTo(addr); i < len(d.Maps) {
 		return &d.Maps[i]

@@ -2,10 +2,9 @@ package dump
 
 import "fmt"
 
-// Reason is why the process crashed, in the words of its operating system:
-// "SIGSEGV / SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE",
-// "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; "" without a crash. What has no name
-// is a number. The texts are those of rust-minidump.
+// Reason returns why the process crashed, in the words of its operating system: "SIGSEGV /
+// SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; ""
+// without a crash. A code without a name is a number. The texts are those of rust-minidump.
 func (d *Dump) Reason() string {
 	switch {
 	case d.Crash == nil:

@@ -62,8 +62,8 @@ func senders(timer, mesgq, asyncio int32) map[uint32]string {
 	return table
 }
 
-// SignalName is the name of a Linux signal: "SIGSEGV", or "signal 34" for one
-// without a name. The CPU may be nil.
+// SignalName returns the name of a Linux signal: "SIGSEGV", or "signal 34" for one without a name.
+// The CPU may be nil.
 func SignalName(a *arch.Arch, signal int) string {
 	names := linuxSignals
 	if isMIPS(a) {

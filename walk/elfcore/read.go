@@ -37,19 +37,16 @@ type FormatError = bin.Error
 
 // Options says where to find code that a core left out. The zero value reads the core alone.
 type Options struct {
-	// Binaries are folders in which the binaries are: by build-id
-	// (.build-id/ab/cdef...), by the path that they had, by their name, or by
-	// the name by which the dynamic linker opened it; or binaries. One of which
-	// nothing is taken is a problem.
+	// Binaries are files, or folders in which the binaries are found by build-id
+	// (.build-id/ab/cdef...), by their path in the process, by their name, or by the name under
+	// which the dynamic linker opened them. An entry that is not used is reported as a problem.
 	Binaries []string
-	// Spare says that folders are for others, too: one of which nothing is taken is
-	// no problem.
+	// Spare says that folders may serve other dumps, too: an unused one is not a problem.
 	Spare bool
-	// AtPaths also looks at the paths that they had when the process ran, for binaries whose
-	// build-id is in the core.
+	// AtPaths also looks for binaries whose build-id is in the core at their paths in the process.
 	AtPaths bool
-	// ReadFile maps or reads a binary. What it returns is part of the Dump's
-	// memory and must stay valid as long as it. Nil for os.ReadFile.
+	// ReadFile maps or reads a binary. The result becomes part of the Dump's memory and must stay
+	// valid as long. Nil for os.ReadFile.
 	ReadFile func(path string) ([]byte, error)
 	// Tried, if non-nil, is called with each file that was not the one looked for, and the reason.
 	Tried func(path, why string)
