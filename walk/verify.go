@@ -124,7 +124,8 @@ type ModuleVerdict struct {
 	Counts    Counts `json:"frames"`    // callers of its frames
 }
 
-// Verify judges the symbols by a walk of this Walker. The error is the context's.
+// Verify judges the symbols by a walk of this Walker. The error is that of t.Check, or the
+// context's.
 func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict, error) {
 	if err := t.Check(); err != nil {
 		return nil, err

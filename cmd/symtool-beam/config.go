@@ -15,8 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// Config is how dumps are walked. It goes to the workers as JSON. Paths are those
-// of a worker.
+// Config says how dumps are walked. It goes to the workers as JSON. Paths are those of a worker.
 type Config struct {
 	Symbols     []string `json:"symbols,omitempty"` // symbol files, and folders of them
 	Binaries    []string `json:"binaries,omitempty"`
@@ -45,7 +44,7 @@ func (l *list) Set(value string) error {
 	return nil
 }
 
-// flags are those of the program, beside those of Beam's runners.
+// flags are the program's flags, beside those of Beam's runners.
 type flags struct {
 	config     Config
 	techniques string
@@ -57,7 +56,7 @@ type flags struct {
 	names      []string // of ours, in order
 }
 
-// register adds them to a set.
+// register adds the flags to a set.
 func (f *flags) register(set *flag.FlagSet) {
 	c := &f.config
 	before := map[string]bool{}
@@ -143,7 +142,7 @@ func (c *Config) batch(open resolve.Opener) (*walk.Batch, error) {
 	}, nil
 }
 
-// sources are the places that symtool walk looks at, in its order.
+// sources are where symtool walk looks for symbols, in its order.
 func (c *Config) sources(open resolve.Opener) (*walk.Sources, error) {
 	var suppliers []resolve.Supplier
 	for _, path := range c.Symbols {

@@ -5,8 +5,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// Module is a module of any number of dumps. A frame that is in none has an empty
-// one.
+// Module is a module of any number of dumps. Frames outside of modules have the zero Module.
 type Module struct {
 	Name    string // of its file
 	DebugID string
@@ -17,7 +16,7 @@ type Trusts struct {
 	Context, CFI, CFIScan, FramePointer, Scan int64
 }
 
-// Counts is what is known of a module, of a dump or of many.
+// Counts are a module's counts, in one dump or in many.
 type Counts struct {
 	Dumps   int64 // with a frame in it
 	Missing int64 // of them: its symbols were looked for and are not there
@@ -34,7 +33,7 @@ type Counts struct {
 	ExampleAt int64
 }
 
-// Totals is what is known of all dumps.
+// Totals counts dumps.
 type Totals struct {
 	Dumps, OK, Damaged, Failed int64
 	Threads, Unclean           int64 // stacks, and those whose walk ended too soon
@@ -74,10 +73,10 @@ func (t *Trusts) add(o Trusts) {
 
 func (t Trusts) all() int64 { return t.Context + t.CFI + t.CFIScan + t.FramePointer + t.Scan }
 
-// guessed are the callers that were found without call frame information.
+// guessed returns the number of callers that were found without call frame information.
 func (c *Counts) guessed() int64 { return c.Callers.FramePointer + c.Callers.Scan }
 
-// add adds another dump's, or other dumps'. The order does not matter.
+// add adds the counts of other dumps. The order does not matter.
 func (c *Counts) add(o Counts) {
 	c.Dumps += o.Dumps
 	c.Missing += o.Missing
@@ -148,7 +147,7 @@ func countModules(w *walk.Walked, at int64) map[Module]*Counts {
 	return modules
 }
 
-// symbols notes what became of a module's symbols.
+// symbols counts the state of a module's symbols.
 func (c *Counts) symbols(s *walk.Symbols) {
 	if s.Looked() && s.Resolver == nil {
 		c.Missing = 1

@@ -53,12 +53,12 @@ func fetch(ctx context.Context, name string) (file string, remove func(), err er
 	return tmp.Name(), remove, nil
 }
 
-// workerError is the fault of the worker, as a full disk: the dump may do elsewhere.
+// workerError is an error of the worker, such as a full disk: another worker may walk the dump.
 type workerError struct{ error }
 
 func (e *workerError) Unwrap() error { return e.error }
 
-// bare drops what the system's call was, and the path, which our messages begin with.
+// bare drops the system call and the path, with which our messages begin.
 func bare(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -91,8 +91,8 @@ type remoteFile struct {
 
 func (f *remoteFile) Close() error { return errors.Join(f.ReadCloser.Close(), f.files.Close()) }
 
-// writeWhole makes the file name of what write writes: whole, or not at all. It takes
-// the place of another one, as of a first try: both have the same bytes.
+// writeWhole writes the file name with write: whole, or not at all. It replaces an older one, such
+// as that of a first try, which has the same bytes.
 func writeWhole(ctx context.Context, name string, write func(io.Writer) error) (err error) {
 	dir := ""
 	if !isRemote(name) {
@@ -120,8 +120,8 @@ func writeWhole(ctx context.Context, name string, write func(io.Writer) error) (
 	return os.Rename(tmp.Name(), name)
 }
 
-// upload copies a file into another file system. One that is closed is there: a
-// context that has ended keeps half a file from it.
+// upload copies a file into another file system. A file appears there when it is closed: a context
+// that has ended prevents half a file.
 func upload(ctx context.Context, name string, f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -99,7 +99,7 @@ func filesIn(dir string) (names []string, err error) {
 	return names, err
 }
 
-// maxName is the length of the longest name in a list: more than systems take.
+// maxName is the length of the longest name in a list: longer than systems allow.
 const maxName = 64 << 10
 
 // readList returns the lines of a file; "-" is standard input.

@@ -121,8 +121,7 @@ func checkEmpty(ctx context.Context, dir string) error {
 	return nil
 }
 
-// checkPlaces looks for the symbols before the job starts, if its workers are in this
-// process.
+// checkPlaces looks for the symbols before the job starts, if its workers are in this process.
 func (f *flags) checkPlaces() error {
 	switch strings.ToLower(strings.TrimSuffix(*runners.Runner, "Runner")) {
 	case "", "prism", "direct":
@@ -136,7 +135,7 @@ func (f *flags) checkPlaces() error {
 	return sources.Close()
 }
 
-// end prints what the pipeline has found.
+// end prints the results of the pipeline.
 func (f *flags) end(ctx context.Context, stdout io.Writer) (int, error) {
 	in, err := openRead(ctx, join(f.output, summaryFile))
 	if err != nil {

@@ -18,7 +18,7 @@ func quiet(verbose bool) {
 	log.SetLogger(warnings{&log.Standard{}})
 }
 
-// warnings is a logger of what is a warning at least.
+// warnings is a logger of warnings and worse.
 type warnings struct{ log.Logger }
 
 // Log implements Logger.

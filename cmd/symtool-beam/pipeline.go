@@ -42,8 +42,8 @@ func build(s beam.Scope, c Config, dir string, shards []Shard) {
 		beam.SideInput{Input: counted}, beam.SideInput{Input: total}, beam.SideInput{Input: damaged})
 }
 
-// The metrics. Runners count what was tried, so that dumps of a bundle that is tried
-// again count again; the numbers of summary.json are exact.
+// The metrics. Runners count attempts: dumps of a bundle that is tried again count again. The
+// numbers of summary.json are exact.
 var (
 	dumpsOK      = beam.NewCounter("symtool", "dumps_ok")
 	dumpsDamaged = beam.NewCounter("symtool", "dumps_damaged")
@@ -59,13 +59,13 @@ type walkFn struct {
 	shared *shared
 }
 
-// Setup finds the symbols, which all bundles of the process have in common.
+// Setup finds the symbols, which all bundles of the process share.
 func (f *walkFn) Setup() (err error) {
 	f.shared, err = acquire(f.Config)
 	return err
 }
 
-// Teardown gives them back.
+// Teardown releases the symbols.
 func (f *walkFn) Teardown() error {
 	if f.shared == nil {
 		return nil // Setup failed

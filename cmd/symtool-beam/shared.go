@@ -12,12 +12,11 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// shared is what all bundles of a worker process have in common: symbols, and how
-// many dumps are walked at once. Its methods may be called by several goroutines.
+// shared is what all bundles of a worker process share: symbols, and the limit on concurrent walks.
+// Its methods may be called concurrently.
 //
-// Symbols are kept until too much memory is live; then the next dumps get a fresh
-// set, and the old one is closed behind the last dump that is walked with it. Which
-// set a dump is walked with changes nothing in its line.
+// Symbols are kept until too much memory is live; then the next dumps get a fresh set, and the old
+// one is closed after the last walk with it. The set does not change a dump's line.
 type shared struct {
 	config  Config
 	slots   chan struct{} // one for each dump that may be walked at once
@@ -31,7 +30,7 @@ type shared struct {
 	cycle   uint64 // of the collection behind which the next set may be dropped
 }
 
-// symbols is a set of symbols with those who walk by it.
+// symbols is a set of symbols with its users.
 type symbols struct {
 	batch *walk.Batch
 	idle  []*walk.BatchWorker
@@ -47,7 +46,7 @@ var sharedOnes struct {
 	all map[string]*shared
 }
 
-// acquire returns what the process has for a Config, which release gives back.
+// acquire returns the process's shared for a Config; release releases it.
 func acquire(c Config) (*shared, error) {
 	key, err := json.Marshal(c)
 	if err != nil {
@@ -71,7 +70,7 @@ func acquire(c Config) (*shared, error) {
 	return s, nil
 }
 
-// release closes the symbols behind the last user.
+// release closes the symbols after the last user.
 func (s *shared) release() error {
 	sharedOnes.mu.Lock()
 	defer sharedOnes.mu.Unlock()
@@ -102,7 +101,7 @@ func (y *symbols) openFile(path string) (*resolve.Resolver, error) {
 	return r, err
 }
 
-// retire closes the set behind its last user.
+// retire closes the set after its last user.
 func (y *symbols) retire() error {
 	y.old = true
 	if y.users > 0 {
@@ -116,14 +115,14 @@ func (y *symbols) retire() error {
 	return errors.Join(errs...)
 }
 
-// walked is a dump that was walked, with what it holds.
+// walked is a dump that was walked, with the resources that it holds.
 type walked struct {
 	*walk.Walked
 	ms      int64
 	release func() error // gives back symbols and dump
 }
 
-// walker returns one to walk a dump with, and its set, which give returns.
+// walker returns a walker and its set, which give returns.
 func (s *shared) walker() (*symbols, *walk.BatchWorker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +139,7 @@ func (s *shared) walker() (*symbols, *walk.BatchWorker, error) {
 	return y, y.batch.NewWorker(), nil
 }
 
-// give takes a set back; the walker is nil if it panicked.
+// give returns a set; the walker is nil if it panicked.
 func (s *shared) give(y *symbols, w *walk.BatchWorker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +152,8 @@ func (s *shared) give(y *symbols, w *walk.BatchWorker) error {
 	return nil
 }
 
-// renew drops the set if too much memory is live. The memory of what is dropped is
-// live until the next collection, and until then no other set is.
+// renew drops the set if too much memory is live. Dropped memory stays live until the next
+// collection, and until then no other set is dropped.
 func (s *shared) renew() error {
 	if s.limit <= 0 {
 		return nil

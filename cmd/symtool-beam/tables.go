@@ -63,7 +63,7 @@ type report struct {
 	damaged []Damage
 }
 
-// write writes the tables into a folder, in an order of their own.
+// write writes the tables into a folder, each in its own order.
 func (r *report) write(ctx context.Context, dir string) error {
 	slices.SortFunc(r.rows, byName)
 	slices.SortFunc(r.damaged, func(a, b Damage) int { return cmp.Compare(a.At, b.At) })
@@ -91,8 +91,7 @@ func byName(a, b row) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.DebugID, b.DebugID))
 }
 
-// lacking are the modules with callers that were guessed, those with most of them
-// first.
+// lacking returns the modules with guessed callers, those with the most first.
 func (r *report) lacking() (rows []row) {
 	for _, x := range r.rows {
 		if x.guessed() > 0 {
@@ -109,7 +108,7 @@ var columns = []string{
 	"callers", "callers_frame_pointer", "callers_scan", "ends", "lacks_cfi", "example",
 }
 
-// fields are a row's, in the order of columns.
+// fields returns a row's values in the order of columns.
 func (r *row) fields() []string {
 	fields := []string{r.Module, r.DebugID}
 	for _, n := range []int64{
@@ -165,10 +164,10 @@ func (r *report) damages() (all []damage) {
 	return all
 }
 
-// summaryFile is written as the last of all.
+// summaryFile is written last.
 const summaryFile = "summary.json"
 
-// summary is what summaryFile has. Fields may be added; none changes its meaning.
+// summary is the content of summaryFile. Fields may be added; none changes its meaning.
 type summary struct {
 	Schema  int   `json:"schema"`
 	Dumps   int64 `json:"dumps"`
@@ -236,7 +235,7 @@ func writeTable(w io.Writer, rows []row) error {
 	return t.Flush()
 }
 
-// title names a module in text, where control characters do nothing.
+// title returns a module's name for text, with control characters escaped.
 func title(r *row) string {
 	name := r.Module
 	if name == "" {

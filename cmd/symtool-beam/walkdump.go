@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// walkDump walks the dump of a name. That it cannot be read, or that we panic at it,
-// is Walked.Err and no error: a dump that would fail each time must not fail the
-// bundle that it is in. The error is of the worker.
+// walkDump walks the dump of a name. If it cannot be read, or the walk panics, that is Walked.Err
+// and not the error: a dump that fails each time must not fail its bundle. The error is that of the
+// worker.
 func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -33,12 +33,12 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 		remove()
 		return nil, err
 	}
-	// Symbols are of all bundles: that this one ends must not end finding them.
+	// All bundles share the symbols: the end of this one must not stop the search for them.
 	w, panicked := safely(name, func() (*walk.Walked, error) {
 		return walkOne(context.WithoutCancel(ctx), walker, file, name)
 	})
 	if panicked {
-		walker = nil // who knows what it is like
+		walker = nil // it may be in any state
 	}
 	return &walked{Walked: w, ms: since(start), release: func() error {
 		w.Close()

@@ -18,8 +18,7 @@ const (
 	statusOutput   = 4 // the output could not be written
 )
 
-// statusError ends a command with a status. Without err, everything has been
-// said already.
+// statusError ends a command with a status. Without err, everything was reported before.
 type statusError struct {
 	status int
 	err    error
@@ -34,8 +33,7 @@ func (e *statusError) Error() string {
 
 func (e *statusError) Unwrap() error { return e.err }
 
-// usageError is an error in how a command was called, which is "" for the
-// program itself.
+// usageError is an error in the arguments of a command, which is "" for the program itself.
 type usageError struct {
 	command string
 	msg     string
@@ -43,7 +41,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.msg }
 
-// endedError ends a command that a signal is to end, with a status of its own.
+// endedError ends a command that a signal ends, with a status of its own.
 type endedError struct{ status int }
 
 func (e *endedError) Error() string { return fmt.Sprintf("ended with status %d", e.status) }
@@ -98,7 +96,7 @@ func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
 	return app
 }
 
-// rootAction runs where no command of this name exists.
+// rootAction runs if no command has the name.
 func rootAction(c *cli.Context) error {
 	switch {
 	case c.Bool("version"):

@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// permute puts a command's flags before its operands, where the flag package
-// wants them, so that users may mix both; "--" ends the flags. It accepts a
-// value behind a short name (-j4) and finds --help wherever it stands.
+// permute puts a command's flags before its operands, as the flag package requires, so that users
+// may mix both; "--" ends the flags. It accepts a value attached to a short name (-j4) and finds
+// --help anywhere.
 func permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
@@ -35,7 +35,7 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	return append(out, p.operands...), nil
 }
 
-// helpRequest ends the parsing of arguments: the text was asked for.
+// helpRequest ends the parsing of arguments: help was asked for.
 type helpRequest struct{ text string }
 
 func (*helpRequest) Error() string { return "help requested" }

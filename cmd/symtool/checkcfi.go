@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// cfiCheck is how much of the code has no STACK CFI, as lint measures it in the symbol
-// file that is written.
+// cfiCheck is the share of the code without STACK CFI, as lint measures it in the symbol file that
+// is written.
 type cfiCheck struct {
 	Of      string     `json:"of"`      // "code bytes"
 	Total   uint64     `json:"total"`   // how many there are
@@ -26,8 +26,7 @@ type cfiCheck struct {
 // maxNamedGaps is how many functions the finding names. JSON has more.
 const maxNamedGaps = 3
 
-// measureCFI measures the symbol file that write writes. binary is the file that it is
-// made of.
+// measureCFI measures the symbol file that write writes. binary is the file that it is made from.
 func measureCFI(ctx context.Context, m *symfmt.Module, binary *elfobj.File, write func(io.Writer) error) (*cfiCheck, error) {
 	r, w := io.Pipe()
 	written := make(chan error, 1)
@@ -67,7 +66,7 @@ func nameGaps(m *symfmt.Module, gaps []lint.Gap) {
 	}
 }
 
-// finding returns the sentence about code without CFI, or "" if atLeast percent of it have
+// finding returns the sentence about code without CFI, or "" if at least atLeast percent of it have
 // CFI.
 func (c *cfiCheck) finding(atLeast float64) string {
 	switch {
@@ -82,7 +81,7 @@ func (c *cfiCheck) finding(atLeast float64) string {
 	return fmt.Sprintf("%d of %d %s (%.2f %%) without STACK CFI: %s", c.Without, c.Total, c.Of, percent, largestGaps(c.Worst))
 }
 
-// largestGaps names the functions that lack most, with their bytes.
+// largestGaps lists the functions that lack most, with their bytes.
 func largestGaps(gaps []lint.Gap) string {
 	var list []string
 	for _, g := range gaps[:min(len(gaps), maxNamedGaps)] {

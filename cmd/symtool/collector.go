@@ -31,7 +31,7 @@ func tuneCollector(percent int) {
 	}
 }
 
-// Of a file with gigabytes memory is what runs out first.
+// With a file of gigabytes, memory runs out first.
 const (
 	largeInfo = 512 << 20 // bytes of .debug_info
 

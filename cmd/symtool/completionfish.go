@@ -89,7 +89,7 @@ func (f *manualFlag) fish(app string) string {
 	return ""
 }
 
-// fishQuoted is text as one word of fish.
+// fishQuoted returns text as one word of fish.
 func fishQuoted(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

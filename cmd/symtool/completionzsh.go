@@ -93,5 +93,5 @@ func (f *manualFlag) zsh() string {
 	return exclude + "{" + short + "," + long + "}" + text
 }
 
-// zshColons is text in which no colon ends a field.
+// zshColons returns text with its colons escaped: a colon ends a field.
 func zshColons(text string) string { return strings.ReplaceAll(text, ":", `\:`) }

@@ -106,8 +106,7 @@ func convertFlags() []cli.Flag {
 	})
 }
 
-// convertConfig is a call of convert, checked as far as it can be without a look at
-// the files.
+// convertConfig is a call of convert, checked as far as possible without reading the files.
 type convertConfig struct {
 	files       []string
 	from        string // of --from, "" without
@@ -259,7 +258,7 @@ func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 	return nil
 }
 
-// chooseEdit takes what is to be changed in the symbols.
+// chooseEdit reads the flags that change the symbols.
 func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
 	cfg.edit = edit{
 		noInlines: c.Bool("no-inlines"), noCFI: c.Bool("no-cfi"), onlyCFI: c.Bool("only-cfi"), name: c.String("rename-module"),

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// readBreakpad reads a symbol file, of which damage costs what is damaged.
+// readBreakpad reads a symbol file; damage costs only the damaged records.
 func readBreakpad(ctx context.Context, _ *converter, in *input, use func(*symbols) error) error {
 	r, err := in.reader()
 	if err != nil {
@@ -22,8 +22,7 @@ func readBreakpad(ctx context.Context, _ *converter, in *input, use func(*symbol
 	return use(&symbols{module: m, problems: report.Problems, dropped: report.Dropped})
 }
 
-// breakpadLosses are the files of calls that INLINE records of the old form do not
-// say.
+// breakpadLosses are the call files that INLINE records of the old form cannot hold.
 func breakpadLosses(c *converter, _ *symfmt.Module) []symfmt.Loss {
 	if c.lostCallFiles == 0 {
 		return nil
@@ -48,7 +47,7 @@ func (c crlfWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// compressed calls write with what compresses, if the output is to be compressed.
+// compressed calls write with a compressing writer, if the output is to be compressed.
 func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
 	if c.compression == nil {
 		return write(out)

@@ -51,8 +51,8 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 	return nil
 }
 
-// writeDump writes a dump. Where the format has no form for it, the dump is to blame, and not
-// what it is written to.
+// writeDump writes a dump. If the format cannot hold it, the error is the dump's, and not the
+// output's.
 func (c *converter) writeDump(ctx context.Context, out io.Writer, in *input, d *dump.Dump) ([]bin.Problem, error) {
 	lost, err := walk.Write(contextWriter{ctx, out}, c.to.name, d)
 	var formless *bin.Error

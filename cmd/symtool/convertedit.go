@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// edit is what convert changes in symbols when it is asked to.
+// edit is a set of changes that convert makes in symbols.
 type edit struct {
 	noInlines bool
 	noCFI     bool
@@ -18,8 +18,7 @@ type edit struct {
 	name      string // of the module, "" for its own
 }
 
-// change makes the changes, and what the output wants: canonical order, no
-// duplicates.
+// change makes the changes, and those that the output needs: canonical order, no duplicates.
 func (c *converter) change(name string, m *symfmt.Module) {
 	e := &c.edit
 	dropped := 0
@@ -47,7 +46,7 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	}
 }
 
-// mapFiles gives FILEs the names that were asked for.
+// mapFiles renames FILEs by the --map flags.
 func (c *converter) mapFiles(name string, m *symfmt.Module) {
 	e := &c.edit
 	if e.maps.mapping == nil {
@@ -69,7 +68,7 @@ func (c *converter) mapFiles(name string, m *symfmt.Module) {
 	c.reportProblems(name, problems, statusInput)
 }
 
-// merge puts the symbols of one binary together.
+// merge joins the symbols of one binary.
 func (c *converter) merge(inputs []*input, all []*symbols) (*symfmt.Module, error) {
 	m := all[0].module
 	for i, s := range all[1:] {

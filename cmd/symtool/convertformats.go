@@ -18,8 +18,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symlist"
 )
 
-// The rows of formats that have a package of their own: what of convert's flags goes
-// where.
+// The rows of formats that have a package of their own: which of convert's flags go where.
 
 // parse is a package's Read. dropped is called with what the file has and symbols have no place
 // for.
@@ -44,7 +43,7 @@ func readWith(parse parse) func(context.Context, *converter, *input, func(*symbo
 	}
 }
 
-// nameRecords are what most formats are for.
+// nameRecords are the records that most formats hold.
 var nameRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic}
 
 func gsymFormat() format {
@@ -138,7 +137,7 @@ func elfFormat() format {
 	}
 }
 
-// jsonFormat is one of the two forms of JSON, which lose nothing.
+// jsonFormat is one of the two forms of JSON, which are loss-free.
 func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) format {
 	return format{
 		name: name, title: title, exts: []string{"." + name}, match: match, text: true, packed: true,
@@ -152,8 +151,8 @@ func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags .
 	}
 }
 
-// adviseBase is advice for records that have no address from --base on. losses are those
-// of a format.
+// adviseBase is the advice for records that --base would give an address. losses are those of a
+// format.
 func (c *converter) adviseBase(m *symfmt.Module, losses func(*converter, *symfmt.Module) []symfmt.Loss) string {
 	config := *c.convertConfig
 	config.base = nil
@@ -188,7 +187,7 @@ func (t *inputWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// judge is the error of a writer of symbols.
+// judge classifies the error of a writer of symbols.
 func (t *inputWriter) judge(name, format string, err error) error {
 	if err == nil || t.err != nil {
 		return err

@@ -16,15 +16,15 @@ import (
 // input is a file to convert.
 type input struct {
 	name   string // as given
-	path   string // "" if it can be read once only
+	path   string // "" if it can be read only once
 	format *format
 
-	stream *bufio.Reader // what can be read once only
+	stream *bufio.Reader // for input that can be read only once
 	packed string        // compression, "" for none
 	close  []io.Closer
 }
 
-// openInput finds out what a file is; from is the value of --from, or "".
+// openInput detects the format of a file; from is the value of --from, or "".
 func openInput(path, from string) (*input, error) {
 	in := &input{name: path, path: path}
 	err := in.open(path)
@@ -98,14 +98,14 @@ func (in *input) detect(from string) error {
 	return in.once()
 }
 
-// unknownFormatError is the error of an input in none of the formats that are known.
+// unknownFormatError is the error for an input in no known format.
 type unknownFormatError struct{ want []string }
 
 func (e *unknownFormatError) Error() string {
 	return "not in a format that convert reads and knows by content or name: want " + strings.Join(e.want, ", ")
 }
 
-// once refuses formats that are not read from front to back.
+// once refuses formats that need random access.
 func (in *input) once() error {
 	switch {
 	case in.path == "" && !in.format.packed && !in.format.piped:
@@ -160,8 +160,8 @@ func (in *input) reader() (io.Reader, error) {
 	return f, err
 }
 
-// random reads the contents anywhere, without compression. What is compressed, or
-// can be read once only, is copied into a temporary file.
+// random returns the decompressed contents for random access. Compressed input, or input that can
+// be read only once, is copied into a temporary file.
 func (in *input) random() (io.ReaderAt, int64, error) {
 	r, err := in.reader()
 	if err != nil {
@@ -223,7 +223,7 @@ func headOf(r io.Reader) ([]byte, error) {
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(r, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
-		err = nil // what is not there is in no format
+		err = nil // a missing file has no format
 	}
 	return head[:n], err
 }

@@ -60,7 +60,7 @@ func (c *converter) run(ctx context.Context) error {
 	return c.end(c.runSymbols(ctx, inputs))
 }
 
-// end writes --map-list, and adds the status to an error, or to none.
+// end writes --map-list, and joins the status with err.
 func (c *converter) end(err error) error {
 	if err == nil {
 		err = c.edit.maps.writeList(c.mapped)
@@ -71,7 +71,7 @@ func (c *converter) end(err error) error {
 	return err
 }
 
-// checkPair checks what depends on the formats of both sides.
+// checkPair checks what depends on both formats.
 func (c *converter) checkPair(inputs []*input) error {
 	switch {
 	case c.to == nil:
@@ -86,8 +86,7 @@ func (c *converter) checkPair(inputs []*input) error {
 	return c.checkGiven(inputs)
 }
 
-// checkGiven refuses flags that neither the formats of the inputs nor that of the
-// output have.
+// checkGiven refuses flags that apply to none of the formats in use.
 func (c *converter) checkGiven(inputs []*input) error {
 	for _, flag := range c.given {
 		read, write := onlyFor(flag)
@@ -125,7 +124,7 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*input) error {
 	})
 }
 
-// changeSome is change. That nothing is left is an error.
+// changeSome is change with an error if nothing is left.
 func (c *converter) changeSome(name string, m *symfmt.Module) error {
 	before := m.Kept(nil, codeRecords...)
 	c.change(name, m)
@@ -135,15 +134,15 @@ func (c *converter) changeSome(name string, m *symfmt.Module) error {
 	return nil
 }
 
-// writeSymbols writes symbols of a file in a format.
+// writeSymbols writes the symbols of a file in a format.
 func (c *converter) writeSymbols(ctx context.Context, to *format, name string, m *symfmt.Module, out io.Writer) error {
 	w := &inputWriter{w: contextWriter{ctx, out}}
 	err := c.compressed(w, func(out io.Writer) error { return to.write(ctx, c, m, out) })
 	return w.judge(name, to.name, err)
 }
 
-// readAll reads the inputs behind those that all has. Their symbols are valid
-// inside of the call that gave them, so that the calls are in each other.
+// readAll reads the inputs after those that all has. A module is valid only within the call that
+// passed it, so the calls nest.
 func (c *converter) readAll(ctx context.Context, inputs []*input, all []*symbols, use func([]*symbols) error) error {
 	if len(all) == len(inputs) {
 		return use(all)
@@ -243,11 +242,11 @@ func (c *converter) reportLosses(name string, to *format, m *symfmt.Module) erro
 	return err
 }
 
-// codeRecords are those that say something of code.
+// codeRecords are the records about code.
 var codeRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit}
 
-// nothingLeft is the error of a module with records of which a format has room for
-// none of those that it is for.
+// nothingLeft returns an error if the module has records and the format can hold none of the kinds
+// that it is for.
 func nothingLeft(to *format, m *symfmt.Module, losses []symfmt.Loss) error {
 	holds := to.holds
 	if holds == nil {
@@ -287,7 +286,7 @@ func (c *converter) lose(name string, losses []symfmt.Loss) error {
 	return nil
 }
 
-// strictly is strictStatus for what a writer left out.
+// strictly is strictStatus for losses of a writer.
 func (c *converter) strictly(lost []bin.Problem) error {
 	if len(lost) == 0 {
 		return nil

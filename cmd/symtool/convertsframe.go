@@ -158,7 +158,7 @@ func (c *converter) framesOf(s *symbols) (*unwinding, error) {
 	return nil, fmt.Errorf("SFrame is not for %s", m.Arch)
 }
 
-// runFrames converts how frames are unwound.
+// runFrames converts unwind information.
 func (c *converter) runFrames(ctx context.Context, in *input) error {
 	u, err := c.readFrames(ctx, in)
 	if err != nil {
@@ -229,8 +229,8 @@ func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
 	return data, err
 }
 
-// add writes a copy of the binary with the section in it. What objcopy makes is
-// read again: the section has to be where it was written for.
+// add writes a copy of the binary with the section in it. The output of objcopy is read again: the
+// section has to be where it was written for.
 func (c *converter) add(ctx context.Context, u *unwinding, out io.Writer) error {
 	old, err := c.openBinary(u)
 	if err != nil {
@@ -266,8 +266,7 @@ func (c *converter) add(ctx context.Context, u *unwinding, out io.Writer) error 
 	return copyFile(out, made)
 }
 
-// openBinary checks that the binary of --add is one for the section, and
-// returns its own, if any.
+// openBinary checks that the binary of --add fits the section, and returns its own, if any.
 func (c *converter) openBinary(u *unwinding) (*elfobj.Section, error) {
 	f, err := openLinked(c.binary)
 	if err != nil {
@@ -281,8 +280,7 @@ func (c *converter) openBinary(u *unwinding) (*elfobj.Section, error) {
 	return f.Section(".sframe"), nil
 }
 
-// objcopies are the programs that change sections; the first may not know the
-// binary's CPU.
+// objcopies are the programs that change sections; the first may not support the binary's CPU.
 var objcopies = []string{"objcopy", "llvm-objcopy"}
 
 // runObjcopy returns the path of a copy of the binary in dir.

@@ -56,7 +56,7 @@ func (c *converter) runStore(ctx context.Context) error {
 	return nil
 }
 
-// checkStore refuses flags that no file of a store has a use for.
+// checkStore refuses flags that apply to no file of a store.
 func (c *converter) checkStore() error {
 	for _, flag := range c.given {
 		read, write := onlyFor(flag)
@@ -83,8 +83,8 @@ func (c *converter) report(err error) {
 	c.msgs.printf("symtool: %v", status)
 }
 
-// storedFiles are the files of the operands, of folders those below them in the
-// order of their names. In a folder there may be other files.
+// storedFiles are the files of the operands; for a folder, those below it in the order of their
+// names. A folder may have files of other kinds.
 func (c *converter) storedFiles() (items []*stored, err error) {
 	for _, operand := range c.files {
 		if !isFolder(operand) {
@@ -143,7 +143,7 @@ func (c *converter) addStored(items *[]*stored, path string) error {
 	return nil
 }
 
-// look finds out what an ELF file has.
+// look detects which parts an ELF file has.
 func (it *stored) look() error {
 	f, err := elfobj.Open(it.in.path, elfobj.DefaultLimits())
 	if err != nil {
@@ -178,7 +178,7 @@ func pair(items []*stored) (left []*stored) {
 	return left
 }
 
-// storeFile writes what becomes of one file.
+// storeFile writes the result of one file.
 func (c *converter) storeFile(ctx context.Context, it *stored) error {
 	isELF := it.in.format.name == "elf"
 	switch {
@@ -196,7 +196,7 @@ func (c *converter) storeFile(ctx context.Context, it *stored) error {
 // module.
 var storeName = regexp.MustCompile(`(^|/)(executable|debuginfo|\.build-id/[0-9a-f]{2}/[0-9a-f]+(\.debug)?)$`)
 
-// dumpAs dumps a binary. One in a store by build-id has no name but that.
+// dumpAs dumps a binary. In a store by build-id, the build-id is its only name.
 func (c *converter) dumpAs(ctx context.Context, it *stored, use func(*symbols) error) error {
 	name := ""
 	if storeName.MatchString(filepath.ToSlash(it.in.path)) && it.buildID != "" {
@@ -241,7 +241,7 @@ func codeID(m *symfmt.Module) string {
 	return ""
 }
 
-// storeAsELF writes symbols as ELF, into a store that has nothing else.
+// storeAsELF writes symbols as ELF, into a store that has nothing else for the module.
 func (c *converter) storeAsELF(ctx context.Context, name string, s *symbols) error {
 	to := formatNamed("elf")
 	m := s.module
@@ -276,7 +276,7 @@ func (c *converter) copyELF(ctx context.Context, it *stored) error {
 	return nil
 }
 
-// place writes a file to its place in the store, unless it is there.
+// place writes a file to its place in the store, unless it is there already.
 func (c *converter) place(name string, f *store.File, write func(io.Writer) error) error {
 	place, err := store.PathIn(c.layout, f)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// progressVar makes elfutils' client print what it does.
+// progressVar is the variable with which elfutils' client reports its progress.
 const progressVar = "DEBUGINFOD_PROGRESS"
 
 // newDebuginfod returns the client for the servers that flags or environment
@@ -54,7 +54,7 @@ func newDebuginfod(c *cli.Context, msgs *messages) (*debuginfod.Client, error) {
 	return client, nil
 }
 
-// checkBuildID checks --build-id, which stands in place of FILE.
+// checkBuildID checks --build-id, which replaces FILE.
 func (cfg *dumpConfig) checkBuildID(text string, args []string) error {
 	id, err := debuginfod.ParseBuildID(text)
 	switch {
@@ -71,7 +71,7 @@ func (cfg *dumpConfig) checkBuildID(text string, args []string) error {
 	return nil
 }
 
-// openBinary opens FILE, or what --build-id names.
+// openBinary opens FILE, or the file with --build-id.
 func (d *dumper) openBinary(ctx context.Context, r *dumpResult) (*elfobj.File, error) {
 	if d.buildID != nil {
 		path, tried, err := d.client.Fetch(ctx, debuginfod.Executable, d.buildID)
@@ -92,9 +92,8 @@ func (d *dumper) openBinary(ctx context.Context, r *dumpResult) (*elfobj.File, e
 	return binary, nil
 }
 
-// fetchDebug fetches the debug file, or the supplementary one, that has the
-// build-id; nil without one. what it is for names what is lost when a server
-// fails.
+// fetchDebug fetches the debug file, or the supplementary one, with the build-id; nil without one.
+// what is the loss to report when a server fails.
 func (d *dumper) fetchDebug(ctx context.Context, r *dumpResult, buildID []byte, what string) *elfobj.File {
 	if d.client == nil {
 		return nil

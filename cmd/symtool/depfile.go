@@ -74,7 +74,7 @@ func (l *fileList) add(name string) {
 	l.names = append(l.names, name)
 }
 
-// limits are those of every file that is read for r, which are noted.
+// limits applies to every file that is read for r, and notes the file.
 func (r *dumpResult) limits() elfobj.Limits {
 	l := elfobj.DefaultLimits()
 	l.Opened = r.read.add
@@ -116,9 +116,9 @@ func (d *dumper) writeDepfile() error {
 	return outputError(d.depfile.path, err)
 }
 
-// dependencies are the files that were read: those of the operands as they were
-// given, then what was found, by name. A debug file that debuginfod fetched is not
-// among them: its name is its build-id, and what has that never changes.
+// dependencies are the files that were read: those of the operands as they were given, then those
+// that were found, by name. A debug file from debuginfod is left out: its name is its build-id, so
+// its content never changes.
 func (d *dumper) dependencies() []string {
 	var all, found []string
 	if d.buildID == nil {
@@ -153,8 +153,8 @@ func (d *dumper) dependencies() []string {
 	return append(all, found...)
 }
 
-// relative is a path below the current folder as seen from there: a build in a
-// sandbox, or one that is moved, must not see where it was.
+// relative returns a path below the current folder relative to it: a build in a sandbox, or one
+// that is moved, must not depend on where it ran.
 func relative(path string) string {
 	dir, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(path) {
@@ -171,7 +171,7 @@ func relative(path string) string {
 // for something else.
 const notInDepfiles = "\n\r;|"
 
-// text is the depfile. The first of files is what the user named.
+// text returns the depfile. The first of files is the operand.
 func (f *depfile) text(targets, files []string) (string, error) {
 	for _, name := range append(slices.Clone(targets), files...) {
 		if strings.ContainsAny(name, notInDepfiles) || strings.HasSuffix(name, `\`) {

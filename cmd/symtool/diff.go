@@ -239,8 +239,7 @@ func (d *differ) print(r *symdiff.Result) error {
 	return outputError(out.Name(), out.Commit())
 }
 
-// create opens the output. Colours must get through to a terminal: the text is
-// safe by itself.
+// create opens the output. It keeps escape sequences for colours: the text is safe by itself.
 func (d *differ) create() (output, error) {
 	if d.output == "-" && d.out.Color {
 		return newColored(d.stdout), nil

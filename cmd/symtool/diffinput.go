@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// compare compares two files. The Result is to be closed.
+// compare compares two files. The caller must close the Result.
 func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result, error) {
 	names := [...]string{old, new}
 	sources, err := par.Map(ctx, d.jobs, len(names), func(ctx context.Context, _, i int) (*symdiff.Source, error) {
@@ -77,7 +77,7 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 	return s, nil
 }
 
-// isELF knows an ELF file by its first bytes.
+// isELF recognises an ELF file by its first bytes.
 func isELF(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

@@ -74,7 +74,7 @@ type pairDone struct {
 	err    error // of reading one of them
 }
 
-// comparePairs compares pairs, a few at a time, and hands them to w in order.
+// comparePairs compares pairs concurrently, and passes them to w in order.
 func (d *differ) comparePairs(ctx context.Context, pairs []filePair, w symdiff.Writer) error {
 	compare := func(ctx context.Context, _, i int) (pairDone, error) {
 		p := pairs[i]
@@ -135,8 +135,8 @@ func (d *differ) addPair(p filePair, done pairDone, w symdiff.Writer) error {
 	return w.Add(m)
 }
 
-// judgeModule raises the status if a module's difference fails. One that is gone is
-// worse than before.
+// judgeModule raises the status if a module's difference fails. A module that is gone counts as
+// worse.
 func (d *differ) judgeModule(m *symdiff.Module) {
 	status := m.Status()
 	bad := status == symdiff.StatusWorse || status == symdiff.StatusRemoved
@@ -148,7 +148,7 @@ func (d *differ) judgeModule(m *symdiff.Module) {
 	}
 }
 
-// files are the symbol files below a folder. One that cannot be read costs itself.
+// files are the symbol files below a folder. One that cannot be read costs only itself.
 func (d *differ) files(folder string) ([]*storeFile, error) {
 	var all []*storeFile
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -225,9 +225,8 @@ var pairKeys = []func(h *symdiff.Head) string{
 
 func pairKey(parts ...string) string { return strings.Join(parts, " ") }
 
-// pairFiles matches files of the same operating system and CPU: first those with the
-// same name and id, then with the same id, then with the same name. Several that match
-// are paired in order of their paths.
+// pairFiles matches files of the same operating system and CPU: first by name and id, then by id,
+// then by name. Several that match are paired in order of their paths.
 func pairFiles(old, new []*storeFile) (pairs []filePair) {
 	for _, key := range pairKeys {
 		var matched []filePair
@@ -261,7 +260,7 @@ func (p filePair) oldPlace() string {
 	return ""
 }
 
-// matchFiles pairs files with equal keys, and returns those that are left of each side.
+// matchFiles pairs files with equal keys, and returns the remaining ones of each side.
 func matchFiles(old, new []*storeFile, key func(h *symdiff.Head) string) (pairs []filePair, oldRest, newRest []*storeFile) {
 	byKey := map[string][]*storeFile{}
 	for _, f := range new {

@@ -154,7 +154,7 @@ type doctorDocument struct {
 	Files     []*diagnosis `json:"files"`  // in the order of the operands
 }
 
-// diagnosis is what was found in a file.
+// diagnosis is the result for a file.
 type diagnosis struct {
 	File     string           `json:"file"`
 	Kind     string           `json:"kind,omitempty"` // "elf", "minidump", "core", or a format of convert
@@ -188,7 +188,7 @@ func (g *diagnosis) problem(p problemSummary, line string) {
 	g.Status = max(g.Status, statusInput)
 }
 
-// run looks at all files and prints what there is to say, in their order.
+// run examines all files and prints the results in their order.
 func (d *doctor) run(ctx context.Context) error {
 	doc := doctorDocument{Schema: 1, Generator: generator}
 	out := newStdout(d.stdout)
@@ -229,7 +229,7 @@ func (d *doctor) run(ctx context.Context) error {
 	return nil
 }
 
-// failure is why nothing is known of a file, which is named once.
+// failure returns the reason why nothing is known of a file, with the file's name once.
 func failure(file string, err error) string {
 	var status *statusError
 	var path *fs.PathError
@@ -254,7 +254,7 @@ func (d *doctor) report(g *diagnosis) {
 	}
 }
 
-// look finds out what a file is, and what is in it.
+// look detects what a file is and what it contains.
 func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	if st, err := os.Stat(g.File); err != nil {
 		return err

@@ -36,8 +36,8 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	b.adviseCFI(g)
 }
 
-// splitOff is how dump reads a .dwo file, or a package of them, with the binary; "" if
-// the file is neither.
+// splitOff says how dump reads a .dwo file, or a package of them, with the binary; "" if the file
+// is neither.
 func (b *binaryDiagnosis) splitOff(file string) string {
 	dwo := func(s dwarf2sym.SectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
 	switch {
@@ -97,7 +97,7 @@ func (b *binaryDiagnosis) hasDebug(names ...string) bool {
 	return hasSection(b.Debug, names...) || b.DebugFile != nil && hasSection(b.DebugFile.Debug, names...)
 }
 
-// adviseSplit is for units whose other half is not there.
+// adviseSplit is for units whose other half is missing.
 func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 	lost := b.Units.Skeletons - b.Stats.SplitUnits
 	if lost <= 0 {
@@ -163,7 +163,7 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	}
 }
 
-// aboutCFI are the reasons of a verdict why call frame information is not enough.
+// aboutCFI returns a verdict's reasons about missing call frame information.
 func aboutCFI(reasons []string) string {
 	var about []string
 	for _, r := range reasons {
@@ -174,7 +174,7 @@ func aboutCFI(reasons []string) string {
 	return strings.Join(about, "; ")
 }
 
-// unreadCFI is an advice if call frame information is there and could not be read.
+// unreadCFI returns advice if call frame information exists and could not be read.
 func (g *diagnosis) unreadCFI() []string {
 	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx", ".sframe"} {
 		if g.hasProblem(name) {

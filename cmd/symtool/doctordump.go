@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/walk/minidump"
 )
 
-// dumpDiagnosis is what the dump of a process has, and which modules have symbols.
+// dumpDiagnosis is the content of a process's dump, and the state of its modules' symbols.
 type dumpDiagnosis struct {
 	Format  string            `json:"format"`
 	System  string            `json:"system"`
@@ -150,7 +150,7 @@ func (d *doctor) adviseDump(g *diagnosis) {
 	}
 }
 
-// listed are the first names, each once, and how many more there are.
+// listed returns the first names, each once, and the number of the others.
 func listed(names []string) string {
 	seen := map[string]bool{}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// binaryDiagnosis is what is in a binary, and in its separate debug file.
+// binaryDiagnosis is the content of a binary and its separate debug file.
 type binaryDiagnosis struct {
 	*dwarf2sym.Contents
 	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
@@ -70,7 +70,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	return nil
 }
 
-// contents looks at one file, and at its units if it has some.
+// contents examines one file, and its units if it has any.
 func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*dwarf2sym.Contents)) error {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {

@@ -38,7 +38,7 @@ func nameInStore(dir, path string) string {
 	return name
 }
 
-// adviseNames is for symbols that other walkers than symtool's do not find.
+// adviseNames is for symbols that only symtool finds.
 func (g *diagnosis) adviseNames() {
 	var do []string
 	n := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// symbolDiagnosis is what symbols are, and what they are good for.
+// symbolDiagnosis says what symbols are, and what they are good for.
 type symbolDiagnosis struct {
 	Module   *moduleSummary `json:"module,omitempty"` // nil without a MODULE record
 	Errors   int            `json:"errors"`           // findings of lint, by severity
@@ -23,8 +23,8 @@ type symbolDiagnosis struct {
 	LineShare  string `json:"line_share"` // of functions' bytes
 }
 
-// diagnoseSymbols is what lint says of the symbol file that m makes. With the binary
-// that m was read from, code is measured by it; the two are not compared.
+// diagnoseSymbols runs lint on the symbol file that m makes. With the binary that m was read from,
+// code is measured by it; the two are not compared.
 func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *elfobj.File, jobs int) (*symbolDiagnosis, error) {
 	r, w := io.Pipe()
 	defer r.Close()
@@ -53,7 +53,7 @@ func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
 	return s
 }
 
-// lookAtSymbols reads symbols in any format. Breakpad's text goes to lint as it is.
+// lookAtSymbols reads symbols in any format. Breakpad's text goes to lint unchanged.
 func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *input) error {
 	if in.format.read == nil {
 		return errors.New(in.format.title + ": not symbols")
@@ -99,8 +99,8 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *input) error
 	return nil
 }
 
-// recordWatch reads the text of a symbol file as it goes by, and finds the records that
-// readers leave out.
+// recordWatch observes the text of a symbol file while it is read, and finds the records that
+// readers skip.
 type recordWatch struct {
 	*io.PipeWriter
 	problems chan []bin.Problem
@@ -121,7 +121,7 @@ func watchRecords(file string) *recordWatch {
 	return w
 }
 
-// close returns what was lost, at the end of the text.
+// close returns the losses, at the end of the text.
 func (w *recordWatch) close() []bin.Problem {
 	w.Close()
 	return <-w.problems

@@ -88,7 +88,7 @@ func (t *doctorText) binary(g *diagnosis) {
 	}
 }
 
-// name writes where MODULE's name comes from, if it is not the file's or is a guess.
+// name writes where MODULE's name comes from, if it is a guess or differs from the file's.
 func (t *doctorText) name(g *diagnosis) {
 	switch b := g.Binary; {
 	case g.Symbols.Module == nil:
@@ -156,7 +156,7 @@ func packedAs(s dwarf2sym.SectionSize) string {
 	return fmt.Sprintf(" (%s, %d in the file)", s.Compression, s.FileSize)
 }
 
-// debugSizes is what the debug sections take together, and how they are compressed.
+// debugSizes is the total size of the debug sections, and their compression.
 func debugSizes(list []dwarf2sym.SectionSize) string {
 	var size int64
 	var packed uint64

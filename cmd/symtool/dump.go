@@ -113,7 +113,7 @@ func verboseFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, what was written and where"}
 }
 
-// maxJobs is far above any machine: a number above it is a slip.
+// maxJobs is far above any machine: a greater number is a typing error.
 const maxJobs = 1024
 
 // dumpConfig is a call of dump, checked.
@@ -297,7 +297,7 @@ func oneOf(c *cli.Context, flag string, values ...string) error {
 	return fmt.Errorf("--%s is %q, want %s", flag, c.String(flag), strings.Join(values, " or "))
 }
 
-// prefixMap reads OLD=NEW; OLD ends at the first "=", as in GCC.
+// prefixMap parses OLD=NEW; OLD ends at the first "=", as in GCC.
 func prefixMap(args []string) ([]dwarf2sym.PrefixMap, error) {
 	var all []dwarf2sym.PrefixMap
 	for _, arg := range args {
@@ -344,7 +344,7 @@ func (cfg *dumpConfig) operands(args []string) error {
 func notInput(output string, inputs ...string) error {
 	target, err := os.Stat(output)
 	if err != nil {
-		return nil // what is not there cannot be an input
+		return nil // a missing file cannot be an input
 	}
 	for _, in := range inputs {
 		if st, err := os.Stat(in); err == nil && os.SameFile(st, target) {

@@ -30,7 +30,7 @@ type dumper struct {
 	placed   map[string]*dumpResult // with --store, by path
 }
 
-// dumpResult is what became of one file.
+// dumpResult is the result for one file.
 type dumpResult struct {
 	fileSummary
 	pending []pendingFile // with --store
@@ -46,13 +46,13 @@ type pendingFile struct {
 	path  string // with the store
 }
 
-// note adds something that the user should know.
+// note adds a message for the user.
 func (r *dumpResult) note(status int, format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 	r.Status = max(r.Status, status)
 }
 
-// remark is note for what most users need not know: --verbose shows it.
+// remark is note for details that only --verbose prints.
 func (r *dumpResult) remark(format string, args ...any) {
 	r.remarks = append(r.remarks, fmt.Sprintf(format, args...))
 }
@@ -85,7 +85,7 @@ func inputError(file string, err error) error {
 	return &statusError{statusInput, &namedError{err, named(file, err)}}
 }
 
-// named is the message of err with the file in front, unless err names one.
+// named returns err's message with the file in front, unless err names one.
 func named(file string, err error) string {
 	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
 		return path.Path + ": " + path.Err.Error() // without the system's call
@@ -96,7 +96,7 @@ func named(file string, err error) string {
 	return file + ": " + err.Error()
 }
 
-// namedError is an error with another message, which has the file.
+// namedError is an error with another message, which names the file.
 type namedError struct {
 	error
 	text string
@@ -115,8 +115,7 @@ func namesFile(err error) bool {
 	return errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != ""
 }
 
-// run dumps all files and prints what there is to say, in the order of the
-// operands.
+// run dumps all files and prints the results in the order of the operands.
 func (d *dumper) run(ctx context.Context) error {
 	tuneCollector(dumpCollectorPercent)
 	d.placed = map[string]*dumpResult{}
@@ -182,7 +181,7 @@ func (d *dumper) openSingle() error {
 
 func (d *dumper) toStdout() bool { return d.output == "-" }
 
-// abort removes what is not complete.
+// abort removes incomplete files.
 func (d *dumper) abort() {
 	if d.single != nil {
 		d.single.Abort()
@@ -248,8 +247,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 	})
 }
 
-// read reads one file with what belongs to it. The module that use gets is
-// valid until it returns.
+// read reads one file and its debug files. The module passed to use is valid until use returns.
 func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Options, use func(*symfmt.Module, *dwarf2sym.Report, *elfobj.File) error) error {
 	binary, err := d.openBinary(ctx, r)
 	if err != nil {
@@ -300,7 +298,7 @@ func (d *dumper) openDebug(ctx context.Context, r *dumpResult, binary *elfobj.Fi
 	return debug, nil
 }
 
-// search is how other files are looked for.
+// search says how other files are found.
 func (d *dumper) search(r *dumpResult) elfobj.Limits {
 	l := r.limits()
 	l.Hermetic = d.options.Hermetic
@@ -361,7 +359,7 @@ func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debu
 	return sup
 }
 
-// judge says what a user would not expect of the result.
+// judge reports what is unexpected in the result.
 func (d *dumper) judge(r *dumpResult, report *dwarf2sym.Report) {
 	if report.NoDebugInfo {
 		r.note(statusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
@@ -381,7 +379,7 @@ func (d *dumper) judge(r *dumpResult, report *dwarf2sym.Report) {
 	}
 }
 
-// unloaded reports whether nothing is left of what was read, as all of it is of code that is not there.
+// unloaded reports whether everything that was read describes code that the linker dropped.
 func unloaded(s *dwarf2sym.Stats) bool {
 	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
 }
@@ -481,8 +479,8 @@ func both(out, also io.Writer) io.Writer {
 	return io.MultiWriter(out, also)
 }
 
-// place gives the files in the store their names. It is called in the order of the
-// operands, so that of two with one path the first one wins, always.
+// place gives the files in the store their names. It is called in the order of the operands, so
+// that of two with one path always the first wins.
 func (d *dumper) place(r *dumpResult) {
 	if len(r.pending) == 0 {
 		return

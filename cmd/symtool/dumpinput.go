@@ -19,8 +19,8 @@ type binaryReader struct {
 	msgs      *messages
 }
 
-// read dumps a binary, with the debug file if one is named. What use gets is valid
-// until it returns.
+// read dumps a binary, with the debug file if one is named. The module passed to use is valid until
+// use returns.
 func (b *binaryReader) read(ctx context.Context, name, debugFile string, use func(*symfmt.Module, *dumpResult, func()) error) error {
 	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: b.jobs, CFI: b.cfi, FileName: b.fileName}
 	d := &dumper{dumpConfig: &dumpConfig{options: options, debugFile: debugFile, debugDirs: b.debugDirs}, msgs: b.msgs}

@@ -19,8 +19,8 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// format is a format of convert. One with read or write is one of symbols: what it
-// reads and writes is a symfmt.Module. The others are for frames, or for dumps.
+// format is a format of convert. One with read or write holds symbols, which pass through a
+// symfmt.Module. The others hold unwind information, or dumps.
 type format struct {
 	name  string                 // value of --from and --to
 	title string                 // for messages: "a symbol file"
@@ -38,8 +38,8 @@ type format struct {
 	// write writes symbols; nil if they are not written.
 	write func(ctx context.Context, c *converter, m *symfmt.Module, out io.Writer) error
 
-	// frames reads how frames are unwound, where that is more than STACK CFI can
-	// say; writeFrames writes it.
+	// frames reads unwind information, where the format has more than STACK CFI can express;
+	// writeFrames writes it.
 	frames      func(ctx context.Context, c *converter, in *input) (*unwinding, error)
 	writeFrames func(ctx context.Context, c *converter, u *unwinding, out io.Writer) error
 
@@ -88,7 +88,7 @@ func formats() []format {
 func (f *format) reads() bool  { return f.read != nil || f.dump }
 func (f *format) writes() bool { return f.write != nil || f.writeFrames != nil || f.dump }
 
-// names are the names of the formats for which is is true.
+// names returns the names of the formats for which is returns true.
 func formatNames(is func(*format) bool) (names []string) {
 	for _, f := range formats() {
 		if is(&f) {
@@ -133,7 +133,7 @@ func formatOfName(path string) (f *format, compression string) {
 	return &all[i], compression
 }
 
-// symbols are what is known of a module.
+// symbols is a module with its problems.
 type symbols struct {
 	module   *symfmt.Module
 	problems []bin.Problem
@@ -141,7 +141,7 @@ type symbols struct {
 	passed   func() // for symfmt.WriteOptions; may be nil
 }
 
-// unwinding is how the frames of a binary are unwound.
+// unwinding is the unwind information of a binary.
 type unwinding struct {
 	abi   sframe.ABI
 	funcs []sframe.Func // at addresses of the binary
@@ -152,7 +152,7 @@ type unwinding struct {
 	left   []symfmt.Loss // records other than unwind information
 }
 
-// isSymbolFile knows Breakpad's text.
+// isSymbolFile recognises Breakpad's text.
 func isSymbolFile(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("MODULE "))
 }
@@ -171,7 +171,7 @@ func convertible(path string) *format {
 	return convertibleText(in)
 }
 
-// convertibleText is that of a text, which may be compressed, and cut.
+// convertibleText is convertible for a text, which may be compressed, and cut.
 func convertibleText(in io.Reader) *format {
 	text, _, err := symfmt.NewText(in)
 	if err != nil {
@@ -189,7 +189,7 @@ func convertibleText(in io.Reader) *format {
 	return nil
 }
 
-// convert says what to do with a file of the format, where a symbol file is wanted.
+// convert says how to proceed with a file of the format where a symbol file is wanted.
 func (f *format) convert() string {
 	if f.read == nil {
 		return "no symbol file, but " + f.title

@@ -169,7 +169,7 @@ func (t *dumpText) entry(name, format string, args ...any) {
 	}
 }
 
-// addr is an address with all digits that the CPU's have.
+// addr formats an address with all digits of the CPU's words.
 func addr(d *dump.Dump, v uint64) string {
 	if d.Arch != nil && d.Arch.PtrSize == 4 {
 		return fmt.Sprintf("0x%08x", v)
@@ -204,7 +204,7 @@ func (t *dumpText) head(file string) {
 	t.entry("comment", "%s", d.Comment)
 }
 
-// spaced joins what is not empty.
+// spaced joins the non-empty texts.
 func spaced(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
@@ -275,7 +275,7 @@ func params(list []uint64) string {
 // name of a file: a thousand threads may be in that module.
 const maxFileName = 255
 
-// place is an address as a place in a module, or as it is.
+// place formats an address relative to its module, if any.
 func (t *dumpText) place(a uint64) string {
 	if i := t.d.ModuleAt(a); i >= 0 {
 		m := &t.d.Modules[i]
@@ -322,7 +322,7 @@ func (t *dumpText) threads(registers bool) {
 	}
 }
 
-// registers prints those that are known, four in a line.
+// registers prints the known registers, four in a line.
 func (t *dumpText) registers(c *dump.Context) {
 	if c == nil {
 		t.line("     no registers")
@@ -388,7 +388,7 @@ func (t *dumpText) annotations() {
 	}
 }
 
-// ranges prints how much memory there is, and with list each part of it.
+// ranges prints the size of the memory, and with list each part of it.
 func (t *dumpText) ranges(list bool) {
 	d := t.d
 	total := uint64(0)

@@ -214,7 +214,7 @@ func newInspectedDump(file string, dumped *dump.Dump) inspectedDump {
 	return out
 }
 
-// rest fills the lists that need no thought.
+// rest fills the simple lists.
 func (d jsonDump) rest(out *inspectedDump) {
 	for _, a := range d.Auxv {
 		out.Auxv = append(out.Auxv, inspectedAux{a.Key, d.addr(a.Value)})
@@ -235,7 +235,7 @@ func (d jsonDump) rest(out *inspectedDump) {
 
 func (d jsonDump) addr(v uint64) string { return addr(d.Dump, v) }
 
-// known is an address, "" for 0.
+// known formats an address, "" for 0.
 func (d jsonDump) known(v uint64) string {
 	if v == 0 {
 		return ""
@@ -249,7 +249,7 @@ func (d jsonDump) span(r dump.Range) inspectedRange {
 
 func hexText(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
-// hexKnown is a number, "" for 0.
+// hexKnown formats a number, "" for 0.
 func hexKnown(v uint64) string {
 	if v == 0 {
 		return ""

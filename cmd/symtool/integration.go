@@ -30,7 +30,7 @@ var integrations = []integration{
 // integration is a row of the list: path is that of its file, below integration/.
 type integration struct{ name, path, text string }
 
-// file is the name by which the file knows itself.
+// file is the path that the file has for itself.
 func (i integration) file() string { return path.Base(i.path) }
 
 const integrationDescription = `

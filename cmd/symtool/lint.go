@@ -144,7 +144,7 @@ func (l *linter) checkOperands(c *cli.Context) error {
 	return l.checkStamp(append(inputs, written, l.output))
 }
 
-// checkStamp keeps the stamp from being written over what is read or written.
+// checkStamp refuses a stamp that would overwrite an input or another output.
 func (l *linter) checkStamp(others []string) error {
 	if notInput(l.stamp, others...) != nil || l.stamp == "-" || l.stamp != "" && slices.Contains(others, l.stamp) {
 		return fmt.Errorf("--stamp is %s, want a file of its own", l.stamp)
@@ -195,7 +195,7 @@ func percentage(c *cli.Context, flag string) error {
 	return nil
 }
 
-// names are the values of a flag that is a list with commas and may be repeated.
+// names returns the values of a flag that is a list with commas and may be repeated.
 func names(c *cli.Context, flag string) (list []string) {
 	for _, value := range c.StringSlice(flag) {
 		for name := range strings.SplitSeq(value, ",") {

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// configure reads the configuration and the baseline. A flag counts more than the
-// configuration: --select replaces its list, --ignore adds to it.
+// configure reads the configuration and the baseline. Flags override the configuration: --select
+// replaces its list, --ignore adds to it.
 func (l *linter) configure(c *cli.Context) error {
 	config, err := readLintFile(c, "config", lint.ReadConfig)
 	if err != nil {

@@ -44,8 +44,8 @@ func (in lintInput) String() string {
 	return in.name
 }
 
-// stored returns what reports whether the store that the file is in has symbols with
-// its id under a name; nil if the file's folder is not one of a store, NAME/ID.
+// stored returns a function that reports whether the store that the file is in has symbols with its
+// id under a name; nil if the file's folder is not NAME/ID of a store.
 func (in lintInput) stored(id string) func(name string) bool {
 	path, err := filepath.Abs(in.name)
 	folder := filepath.Dir(path)
@@ -118,7 +118,7 @@ func (in lintInput) text(stdin io.Reader) (text *bufio.Reader, close func() erro
 	return bufio.NewReaderSize(raw, 64<<10), close, nil
 }
 
-// lintBinaries finds the binaries that symbol files are of.
+// lintBinaries finds the binaries of symbol files.
 type lintBinaries struct {
 	path   string // of the only one; "" without
 	mu     sync.Mutex
@@ -142,7 +142,7 @@ func (b *lintBinaries) open(path string) error {
 	return nil
 }
 
-// find opens the binary of a module, which is to be closed; nil without --binary.
+// find opens the binary of a module, which the caller must close; nil without --binary.
 func (b *lintBinaries) find(ctx context.Context, m moduleName) (*elfobj.File, error) {
 	if b.path != "" {
 		return elfobj.Open(b.path, elfobj.DefaultLimits())
@@ -165,7 +165,7 @@ func (b *lintBinaries) find(ctx context.Context, m moduleName) (*elfobj.File, er
 // moduleHead is how much of a symbol file is looked at for its MODULE record.
 const moduleHead = 4 << 10
 
-// headModule is the module that a text's first line names, if it does.
+// headModule is the module named in a text's first line, if any.
 func headModule(head []byte) (m moduleName) {
 	text, _, err := symfmt.NewText(bytes.NewReader(head))
 	if err != nil {
@@ -179,7 +179,7 @@ func headModule(head []byte) (m moduleName) {
 	return m
 }
 
-// notSymbols is the error for a file that is taken for its symbol file by mistake.
+// notSymbols is the error for a file of another kind that is used as a symbol file.
 func notSymbols(head []byte) error {
 	for _, f := range []struct{ magic, what string }{
 		{"\x7fELF", "an ELF file, no symbol file: symtool dump makes one"},

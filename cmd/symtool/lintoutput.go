@@ -55,7 +55,7 @@ func (l *linter) quiet(reports []*lint.Report) bool {
 	return true
 }
 
-// printEnd prints what comes behind the last file, which is all of a document.
+// printEnd prints the end of the output: for a document, all of it.
 func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 	results := &lint.Results{Version: version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
 	switch {
@@ -69,7 +69,7 @@ func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 	return lint.WriteSummary(out, results)
 }
 
-// lintDone are the files that are checked.
+// lintDone holds the checked files.
 type lintDone struct {
 	reports []*lint.Report
 	maps    map[*lint.Report]*lint.Map
@@ -85,7 +85,7 @@ func (d *lintDone) add(r *linted) {
 	}
 }
 
-// writeStamp writes the file of --stamp: nothing was found.
+// writeStamp writes the file of --stamp, if nothing was found.
 func (l *linter) writeStamp() error {
 	if l.stamp == "" {
 		return nil
@@ -98,7 +98,7 @@ func (l *linter) writeStamp() error {
 	return outputError(l.stamp, out.Commit())
 }
 
-// writeBaseline writes what was found to the file of --write-baseline.
+// writeBaseline writes the findings to the file of --write-baseline.
 func (l *linter) writeBaseline() error {
 	if l.recordTo == "" {
 		return nil

@@ -8,8 +8,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// lintPages prints what is asked of the rules themselves; done is false if
-// nothing is.
+// lintPages prints documentation of rules; done is false if none was asked for.
 func lintPages(c *cli.Context) (done bool, err error) {
 	asked := ""
 	for _, name := range []string{"explain", "list", "docs"} {

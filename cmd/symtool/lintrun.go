@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// linted is what became of one file.
+// linted is the result for one file.
 type linted struct {
 	input  lintInput
 	report *lint.Report // nil with err
@@ -105,9 +105,8 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	return l.readNames(r)
 }
 
-// readNames reads the names of the functions that the verdict lists, or that findings
-// of a document are in where they are not known at the end of a file, which means
-// the file once more: from standard input they are not known.
+// readNames reads the names of functions with findings, or in the verdict, that are no longer known
+// at the end of a file. That takes a second pass: names from standard input stay unknown.
 func (l *linter) readNames(r *linted) error {
 	named := l.format.functions && r.report.NamesWanted()
 	if !l.verdict && !named || r.input.name == "-" {
@@ -159,8 +158,7 @@ func (l *linter) unread(in lintInput) {
 	}
 }
 
-// judge sets the status for what was found in a file. What goes into a baseline
-// is as it shall be.
+// judge sets the status by a file's findings, unless they go into a baseline.
 func (l *linter) judge(r *lint.Report) {
 	if r.Damage != nil {
 		l.status = max(l.status, statusInput)

@@ -25,7 +25,7 @@ const (
 
 var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
-// hasLogLevel is for the commands that do work. The others only print.
+// hasLogLevel reports whether a command does work. The others only print.
 func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "version" }
 
 // addLogLevel gives a command the flag.
@@ -67,7 +67,7 @@ func applyLogLevel(c *cli.Context, msgs *messages) error {
 			return usagef(name, "%v", err)
 		}
 	}
-	if level >= logDebug && !(name == "dump" && c.String("format") == formatJSON) { // there, standard error may be a document
+	if level >= logDebug && !(name == "dump" && c.String("format") == formatJSON) { // standard error may hold the document then
 		msgs.startDebug(name)
 	}
 	return nil

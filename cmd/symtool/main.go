@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	// net/http logs what servers send unasked. Messages are ours alone.
+	// net/http logs unsolicited responses of servers. Standard error is for our messages alone.
 	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
@@ -20,7 +20,7 @@ func main() {
 // once, unless it waits for the reader of a pipe.
 const signalGrace = time.Second
 
-// grace is how long that is in this process: a server waits for its clients.
+// grace is signalGrace for this process: a server waits for its clients.
 var grace atomic.Int64
 
 func init() { grace.Store(int64(signalGrace)) }

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The model that help, manual pages, the reference and the completions are written
-// from: what the commands say of themselves, and nothing else.
+// The model from which help, manual pages, the reference and the completions are written. It is
+// made of the command definitions alone.
 
 // manualCommand is a command.
 type manualCommand struct {
@@ -45,7 +45,7 @@ func (f *manualFlag) head() string {
 	return head
 }
 
-// valueKind is what a value, or an operand, is.
+// valueKind is the kind of a value or an operand.
 type valueKind uint8
 
 const (
@@ -122,7 +122,7 @@ func newManualFlag(command string, f cli.Flag) manualFlag {
 	return m
 }
 
-// valueName takes the word in backquotes, which names the value, out of a usage.
+// valueName extracts the word in backquotes, which names the value, from a usage.
 func valueName(usage string) (value, text string) {
 	before, after, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -132,7 +132,7 @@ func valueName(usage string) (value, text string) {
 	return value, before + value + rest
 }
 
-// operandsOf reads the operands off the synopsis of a command.
+// operandsOf reads the operands from the synopsis of a command.
 func operandsOf(app *cli.App, synopsis []string) (o manualOperands) {
 	for _, line := range synopsis {
 		words := strings.Fields(line)
@@ -143,7 +143,7 @@ func operandsOf(app *cli.App, synopsis []string) (o manualOperands) {
 	return o
 }
 
-// take takes a word of a line, with the one before it, whose value it may be.
+// take interprets a word of a line; the word before it may be a flag with this value.
 func (o *manualOperands) take(app *cli.App, word, before string) {
 	if flag := strings.Trim(before, "[]"); strings.HasPrefix(word, "-") || strings.HasPrefix(word, "[-") || word == "[flags]" ||
 		strings.HasPrefix(flag, "-") && before != "--compare" {

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// enumeration is what a flag takes, where that is one of a few words.
+// enumeration is a flag whose value is one of a few words.
 type enumeration struct {
 	command string // "" for every one that has the flag, unless it has its own
 	flag    string
@@ -20,8 +20,8 @@ func words(list ...string) func() []string { return func() []string { return lis
 
 var textOrJSON = words(formatText, formatJSON)
 
-// enumerations are the words that flags take. A test holds them against what the
-// commands accept, and against what they say when they do not.
+// enumerations are the words that flags accept. A test compares them with what the commands accept,
+// and with their error messages.
 var enumerations = []enumeration{
 	{"", "format", textOrJSON, false},
 	{"diff", "format", diffFormatNames, false},
@@ -52,7 +52,7 @@ var enumerations = []enumeration{
 	{"walk", "techniques", techniqueNames, true},
 }
 
-// flagValues are the words that a flag takes; nil if it takes others.
+// flagValues are the words that a flag accepts; nil if it accepts others.
 func flagValues(command, flag string) (values []string, list bool) {
 	for _, e := range enumerations {
 		if e.flag == flag && e.command == command {
@@ -79,8 +79,8 @@ func ruleNames() (names []string) {
 	return append(names, ids...)
 }
 
-// environment are the variables that the program reads, with the flag whose commands
-// read them; without one, all do.
+// environment lists the variables that the program reads, each with a flag: the commands with that
+// flag read it, or all without a flag.
 var environment = []struct{ name, flag, text string }{
 	{"DEBUGINFOD_URLS", "debuginfod", "The debuginfod servers, separated by blanks. Of elfutils' other variables DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE and DEBUGINFOD_PROGRESS count, too."},
 	{"XDG_CACHE_HOME", "symbol-cache", "The folder of caches, of which symtool/symbols keeps what comes from symbol servers."},

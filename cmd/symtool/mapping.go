@@ -31,7 +31,7 @@ func mapFlags() []cli.Flag {
 	}
 }
 
-// mapConfig is what the flags of mapFlags say.
+// mapConfig holds the values of mapFlags.
 type mapConfig struct {
 	mapping   *dwarf2sym.Mapping // nil without --map and --map-file
 	files     []string           // of --map-file
@@ -48,8 +48,8 @@ func (cfg *mapConfig) inputs() []string {
 	return all
 }
 
-// newMapConfig reads the flags, and the files with rules. With debugInfo there is
-// {md5}. An error has a status if it is one of a file.
+// newMapConfig reads the flags and the files with rules. debugInfo allows {md5}. An error about a
+// file has a status.
 func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 	cfg := mapConfig{list: c.String("map-list"), files: c.StringSlice("map-file")}
 	if !c.IsSet("map") && !c.IsSet("map-file") {
@@ -117,7 +117,7 @@ func readMapRules(file string, vars map[string]string) ([]dwarf2sym.MapRule, err
 	return rules, unopened(err)
 }
 
-// unopened is an error of the system as others are written: the file, then why.
+// unopened formats an error of the system like others: the file, then the reason.
 func unopened(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -185,7 +185,7 @@ func readManifest(arg manifestArg) (*dwarf2sym.Manifest, error) {
 	return dwarf2sym.ReadManifest(f, arg.file, arg.dir, dir)
 }
 
-// checkList keeps --map-list from replacing an input or the output.
+// checkList refuses a --map-list that would overwrite an input or the output.
 func (cfg *mapConfig) checkList(output string, inputs ...string) error {
 	list, err := os.Stat(cfg.list)
 	if cfg.list == "" {
@@ -202,13 +202,13 @@ func (cfg *mapConfig) checkList(output string, inputs ...string) error {
 	return nil
 }
 
-// writeList writes --map-list, whole or not at all: a line for each name that has
-// the digest of a file in it, sorted. Names and files have no tabs (Mapping).
+// writeList writes --map-list, whole or not at all: a line for each name with the digest of a file
+// in it, sorted. Names and files have no tabs (Mapping).
 func (cfg *mapConfig) writeList(mapped []dwarf2sym.MappedFile) error {
 	if cfg.list == "" {
 		return nil
 	}
-	// One file is enough for a name: its digest is in it.
+	// One file for a name is enough: the name has its digest.
 	byName := func(a, b dwarf2sym.MappedFile) int { return cmp.Compare(a.Name, b.Name) }
 	slices.SortFunc(mapped, func(a, b dwarf2sym.MappedFile) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
 	mapped = slices.CompactFunc(mapped, func(a, b dwarf2sym.MappedFile) bool { return byName(a, b) == 0 })

@@ -36,10 +36,10 @@ func (m *messages) warnf(format string, args ...any) {
 	}
 }
 
-// setLevel says what is printed. It is for before the work.
+// setLevel sets what is printed. It must be called before the work begins.
 func (m *messages) setLevel(l logLevel) { m.level = l }
 
-// Write passes bytes on as they are.
+// Write passes bytes through unchanged.
 func (m *messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,12 +56,12 @@ func (m *messages) exclusive(f func()) {
 	f()
 }
 
-// setBefore sets what is to happen before anything is printed.
+// setBefore sets a function to call before anything is printed.
 func (m *messages) setBefore(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.before = f
 }
 
-// printable makes a text safe for a terminal.
+// printable escapes what would act on a terminal.
 func printable(s string) string { return bin.Printable(s) }

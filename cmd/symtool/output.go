@@ -18,7 +18,7 @@ import (
 	"golang.org/x/term"
 )
 
-// output is where one result goes: whole, or not at all.
+// output receives one result: whole, or not at all.
 type output interface {
 	io.Writer
 	Name() string  // as the user knows it
@@ -116,9 +116,8 @@ func (t *terminalWriter) flush() error {
 	return err
 }
 
-// createOutput opens path for writing: "-" is standard output, a device or
-// named pipe is written as it is, everything else becomes a new file that takes
-// the place of an old one at Commit.
+// createOutput opens path for writing: "-" is standard output; a device or named pipe is written in
+// place; anything else becomes a new file that replaces the old one at Commit.
 func createOutput(path string, standard io.Writer) (output, error) {
 	if path == "-" || path == "/dev/stdout" {
 		return newStdout(standard), nil
@@ -218,7 +217,7 @@ func newWholeFile(target, name string) (*wholeFile, error) {
 	return w, nil
 }
 
-// writable keeps a file that its owner made read-only from being replaced.
+// writable refuses to replace a file that its owner made read-only.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -266,7 +265,7 @@ func (s *tempSet) forget(name string) {
 	delete(s.names, name)
 }
 
-// removeAll removes the files when the work does not come to it.
+// removeAll removes the files when the program ends early.
 func (s *tempSet) removeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,8 +2,8 @@ package main
 
 import "github.com/symtool/symtool/internal/bin"
 
-// shownProblems is how many problems of one file are printed without --verbose.
-// A damaged file can have one for each of a million units.
+// shownProblems is how many problems of one file are printed without --verbose. A damaged file can
+// have one for each of a million units.
 const shownProblems = 10
 
 // problemLines prints the problems of one file: the first ones, and how many

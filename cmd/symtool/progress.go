@@ -14,8 +14,8 @@ const (
 	progressRate  = 100 * time.Millisecond
 )
 
-// progress is a bar on the error stream for work on several files. Each counts
-// with its size in bytes, whatever it is that its reader counts.
+// progress is a bar on the error stream for work on several files. A file counts by its size in
+// bytes, whatever unit its reader counts in.
 type progress struct {
 	sizes []int64
 	done  []atomic.Uint64 // parts of progressWhole
@@ -25,8 +25,8 @@ type progress struct {
 // progressWhole stands for a file that is done.
 const progressWhole = 1 << 16
 
-// startProgress shows the bar on w when the work takes over delay. stop removes
-// it and waits until it is gone.
+// startProgress shows the bar on w when the work takes longer than delay. stop removes it and waits
+// until it is gone.
 func startProgress(w io.Writer, msgs *messages, sizes []int64, delay time.Duration) (p *progress, stop func()) {
 	p = &progress{sizes: sizes, done: make([]atomic.Uint64, len(sizes))}
 	for i := range p.sizes {

@@ -153,8 +153,7 @@ func (r *addressResolver) answerArgs(out *stdout, args []string) error {
 	return outputError(out.Name(), w.end())
 }
 
-// answerLines answers each line as soon as it is there: programs ask through
-// pipes.
+// answerLines answers each line at once: programs ask through pipes.
 func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *stdout) error {
 	w := r.format(out, false)
 	lines := bufio.NewReaderSize(in, outputBuffer)
@@ -228,7 +227,7 @@ func parseAddress(text string) (uint64, bool) {
 	return v, err == nil
 }
 
-// answer is what is known of an address.
+// answer is the symbol at an address.
 type answer struct {
 	question
 	rva   uint64 // from the start of the module
@@ -240,7 +239,7 @@ type answer struct {
 	outside bool // the address is in no code of the module
 }
 
-// find answers a question. What went wrong is reported.
+// find answers a question, and reports what went wrong.
 func (r *addressResolver) find(q question) *answer {
 	a := &answer{question: q}
 	if symbols := r.symbols.find(r.ctx, cmp.Or(q.module, r.module)); symbols != nil {
@@ -263,7 +262,7 @@ func (r *addressResolver) find(q question) *answer {
 	return a
 }
 
-// lookUp finds an address of a module.
+// lookUp looks up an address of a module.
 func (r *addressResolver) lookUp(symbols *resolve.Resolver, rva uint64, at *resolve.Location) bool {
 	found, err := symbols.Nearest(symfmt.RVA(rva), at)
 	r.symbols.reportDamage(symbols)

@@ -9,15 +9,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// An address that names no module may count from the start of the module, as those of
-// symbol files do, or be one of the linker's, as nm, addr2line and llvm-symbolizer have
-// them. They are the same for position-independent code. Of a binary that is linked to
-// another address, as programs built with -no-pie and kernels are, an address is read
-// as that of the two that lies in code. If both do, --base says which it is: that of
-// the linker, or 0. Symbol files do not say where a module was linked to: there an
-// address counts from the start of the module, unless there is --base.
+// An address without a module may count from the start of the module, as in symbol files, or be one
+// of the linker's, as in nm, addr2line and llvm-symbolizer. They are the same for
+// position-independent code. In a binary that is linked to another address, such as a program built
+// with -no-pie or a kernel, the reading that lies in code is taken. If both do, --base decides: the
+// linker's base, or 0. Symbol files do not record where a module was linked to: there an address
+// counts from the start of the module, unless --base is given.
 
-// rvaOf returns where in a module an address is. What is not known is reported.
+// rvaOf returns the RVA of an address. An unknown one is reported.
 func (r *addressResolver) rvaOf(symbols *resolve.Resolver, q question) (rva uint64, known bool) {
 	switch {
 	case q.module != (moduleName{}):
@@ -39,15 +38,15 @@ func (r *addressResolver) rvaOf(symbols *resolve.Resolver, q question) (rva uint
 	return q.addr, true
 }
 
-// readings reports whether addr is in the code of a module as an address from its start,
-// and as one of the linker's if those are others.
+// readings reports whether addr is in the code of a module, counted from its start, and as one of
+// the linker's addresses if those differ.
 func readings(symbols *resolve.Resolver, addr uint64) (fromStart, linked bool) {
 	base, _ := symbols.Base()
 	linked = base > 0 && addr >= base && symbols.InCode(symfmt.RVA(addr-base))
 	return symbols.InCode(symfmt.RVA(addr)), linked
 }
 
-// hintOutside says what an address may be that is in no code of a module.
+// hintOutside suggests a meaning for an address outside of a module's code.
 func (r *addressResolver) hintOutside(symbols *resolve.Resolver, text string) {
 	if _, known := symbols.Base(); known {
 		r.hint(symbols, "%s is not in its code: for addresses of a process, --base says where the module begins there", text)
@@ -68,7 +67,7 @@ func (r *addressResolver) findPlace(p *place, at *resolve.Location) (rva uint64,
 	return rva, known && r.lookUp(symbols, rva, at) && !at.Guess
 }
 
-// rvaOfPlace returns where in its module a place of a log is.
+// rvaOfPlace returns the RVA of a place in a log.
 func (r *addressResolver) rvaOfPlace(symbols *resolve.Resolver, p *place) (rva uint64, known bool) {
 	fromStart, linked := readings(symbols, p.addr)
 	base, baseKnown := symbols.Base()
@@ -85,7 +84,7 @@ func (r *addressResolver) rvaOfPlace(symbols *resolve.Resolver, p *place) (rva u
 	return p.addr, true
 }
 
-// filterLog answers the places in a log. To have answered none is a finding.
+// filterLog replaces the places in a log. If it replaces none, that is a finding.
 func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *stdout) error {
 	f := &logFilter{find: r.findPlace, noInline: r.noInline, names: func() []string { return r.symbols.names(ctx) }}
 	if err := f.run(ctx, in, out); err != nil || f.replaced > 0 {
@@ -100,7 +99,7 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *stdo
 	return nil
 }
 
-// hint says once for each module what its addresses need.
+// hint reports once for each module what its addresses need.
 func (r *addressResolver) hint(symbols *resolve.Resolver, format string, args ...any) {
 	if r.hinted[symbols] {
 		return

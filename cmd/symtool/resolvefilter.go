@@ -43,7 +43,7 @@ type logFilter struct {
 	missed   []string // the names of some that were not, without repetition
 }
 
-// longestName bounds what may be a place in a log.
+// longestName limits the length of a place in a log.
 const longestName = 4 << 10
 
 // longestPlace has room for the address and a build-id, too.
@@ -87,8 +87,8 @@ func (f *logFilter) run(ctx context.Context, in io.Reader, out *stdout) error {
 	}
 }
 
-// wholePart is how much of text has no place that goes on behind its end: whole
-// lines, or all but the end of a long one.
+// wholePart is how much of text can be written without splitting a place: whole lines, or all but
+// the end of a long one.
 func wholePart(text []byte) int {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	return max(start, len(text)-longestPlace)
@@ -109,8 +109,8 @@ func isNameByte(c byte) bool {
 	return c > ' ' && c != 0x7f && bytes.IndexByte([]byte(`"'()[]{}<>,;=|:`+"`"), c) < 0
 }
 
-// replace appends text[from:cut] with its places replaced. One may go on behind
-// cut: end is where what was appended ends.
+// replace appends text[from:cut] with its places replaced. A place may extend beyond cut: end is
+// where the appended part ends.
 func (f *logFilter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
 	for pos := from; from < cut; {
 		n := bytes.IndexAny(text[pos:], "+[")
@@ -191,8 +191,8 @@ func (f *logFilter) placeAt(text []byte, mark int) place {
 	return p
 }
 
-// inBrackets looks for the bracket that the place, whose plus is at mark, is in: a path
-// behind it may have any bytes.
+// inBrackets looks for the bracket around the place whose plus is at mark: a path behind the
+// bracket may have any bytes.
 func (p *place) inBrackets(text []byte, mark int) {
 	head, cut := tail(text[:mark], longestName)
 	line := bytes.LastIndexByte(head, '\n') + 1
@@ -238,7 +238,7 @@ func (p *place) readAddress(text []byte, digits int) bool {
 	return err == nil
 }
 
-// buildID reads what sanitizers put behind a place: the digits of (BuildId: DIGITS).
+// buildID reads the digits of (BuildId: DIGITS), which sanitizers put behind a place.
 func buildID(text []byte) string {
 	digits, there := bytes.CutPrefix(text, []byte(" (BuildId: "))
 	if !there {
@@ -277,8 +277,8 @@ func (f *logFilter) nameBefore(text []byte) (start int, name string) {
 	return cut + at, string(text[at:])
 }
 
-// endsWith returns where the name starts that text ends with, which may have an id
-// behind it: NAME/ID. It is -1 if there is another one.
+// endsWith returns where the name starts that text ends with, possibly followed by an id: NAME/ID.
+// It is -1 if text ends otherwise.
 func endsWith(text []byte, name string) int {
 	last, cut := tail(text, longestID+1)
 	if i := bytes.LastIndexAny(last, `/\`); i >= 0 && isID(string(last[i+1:])) {

@@ -28,7 +28,7 @@ var answerFormats = map[string]answerFormat{
 	"llvm-json": newLLVMJSON,
 }
 
-// plainAnswers writes one answer behind another.
+// plainAnswers writes the answers one after the other.
 type plainAnswers struct {
 	w    io.Writer
 	form func([]byte, *answer) []byte
@@ -79,7 +79,7 @@ func appendNearest(b []byte, a *answer) []byte {
 // hasNearest reports whether the address is not known, but a PUBLIC in front of it.
 func (a *answer) hasNearest() bool { return !a.found && a.at.Guess && !a.outside }
 
-// appendBehind writes how far behind a PUBLIC the address is, which has no size.
+// appendBehind writes the distance of the address from a PUBLIC, which has no size.
 func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
 	if at.Source != resolve.Public || rva == uint64(at.Start) {
 		return b
@@ -108,7 +108,7 @@ func orUnknown(name string) string {
 	return name
 }
 
-// appendAddr2line is what `addr2line -f -i` of the GNU binutils prints.
+// appendAddr2line writes the output of `addr2line -f -i` of the GNU binutils.
 func appendAddr2line(b []byte, a *answer) []byte {
 	if !a.found {
 		return append(b, "??\n??:0\n"...)
@@ -123,8 +123,8 @@ func appendAddr2line(b []byte, a *answer) []byte {
 	return b
 }
 
-// appendLLVM is what `llvm-symbolizer` prints. Symbol files have no columns: they
-// are 0, as LLVM has them where it knows none.
+// appendLLVM writes the output of `llvm-symbolizer`. Symbol files have no columns: they are 0,
+// LLVM's value for unknown columns.
 func appendLLVM(b []byte, a *answer) []byte {
 	if !a.found {
 		return append(b, "??\n??:0:0\n\n"...)
@@ -135,8 +135,7 @@ func appendLLVM(b []byte, a *answer) []byte {
 	return append(b, '\n')
 }
 
-// answerJSON is an answer of --format json, one on a line. docs/json.md
-// documents its fields.
+// answerJSON is an answer of --format json, on a line of its own. The README documents its fields.
 type answerJSON struct {
 	Address  string      `json:"address"` // as it was asked for
 	Symbols  string      `json:"symbols,omitempty"`
@@ -177,7 +176,7 @@ func appendJSON(b []byte, a *answer) []byte {
 
 func hexString(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
-// appendDocument writes v on a line; marks of HTML stay as they are.
+// appendDocument writes v on a line; HTML characters are not escaped.
 func appendDocument(b []byte, v any) []byte {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
@@ -188,8 +187,8 @@ func appendDocument(b []byte, v any) []byte {
 	return append(b, text.String()...)
 }
 
-// llvmJSON writes what `llvm-symbolizer --output-style=JSON` prints: a list for
-// addresses that are arguments, a line for each that is read.
+// llvmJSON writes the output of `llvm-symbolizer --output-style=JSON`: a list for addresses from
+// arguments, a line for each that is read.
 type llvmJSON struct {
 	w        io.Writer
 	together bool
@@ -200,7 +199,7 @@ func newLLVMJSON(w io.Writer, together bool) answerWriter {
 	return &llvmJSON{w: w, together: together}
 }
 
-// The fields are in LLVM's order, that of the alphabet.
+// The fields are in LLVM's order, which is alphabetical.
 type llvmAnswer struct {
 	Address    string
 	ModuleName string

@@ -63,7 +63,7 @@ func (m moduleName) String() string {
 	return m.name + "/" + cmp.Or(m.file, m.id)
 }
 
-// symbolSources finds the symbols of modules where the flags say.
+// symbolSources finds the symbols of modules as the flags say.
 type symbolSources struct {
 	supplier resolve.Supplier
 	one      bool // there is one place: it may answer addresses that name no module
@@ -129,14 +129,14 @@ func (s *symbolSources) reportFound(r *resolve.Resolver) {
 	s.reportDamage(r)
 }
 
-// damageReport is what was said of the damage of a symbol file.
+// damageReport tracks which damage of a symbol file was reported.
 type damageReport struct {
 	lines problemLines
 	done  int // problems
 }
 
-// reportDamage reports what was found to be damaged since the last time: functions are
-// read when they are asked for.
+// reportDamage reports the damage found since the last call: functions are read when they are asked
+// for.
 func (s *symbolSources) reportDamage(r *resolve.Resolver) {
 	d := s.damage[r]
 	if d == nil {
@@ -155,7 +155,7 @@ func (s *symbolSources) reportDamage(r *resolve.Resolver) {
 	d.done = len(problems)
 }
 
-// end says how many problems were not printed.
+// end reports how many problems were not printed.
 func (s *symbolSources) end() {
 	for _, d := range s.opened {
 		d.lines.end()
@@ -194,7 +194,7 @@ func (s *symbolSources) find(ctx context.Context, m moduleName) *resolve.Resolve
 	return r
 }
 
-// modules are what the name may stand for, one after the other.
+// modules returns the modules that the name may mean, in the order to try them.
 func (m moduleName) modules() []resolve.Module {
 	build, err := hex.DecodeString(m.build)
 	if m.build == "" || err != nil {
@@ -209,8 +209,7 @@ func (m moduleName) modules() []resolve.Module {
 	return all
 }
 
-// reportSkipped says why a module of a log has no answers although there are symbols by
-// its name.
+// reportSkipped reports why a module of a log has no answers although symbols have its name.
 func (s *symbolSources) reportSkipped(ctx context.Context, m moduleName, tried []resolve.Tried) {
 	if s.listed == nil {
 		s.listed = map[string]bool{}
@@ -236,7 +235,8 @@ func (s *symbolSources) look(ctx context.Context, m resolve.Module) (*resolve.Re
 	return r, tried
 }
 
-// names lists the modules whose symbols are at hand: what a server has is not known.
+// names returns the names of the modules whose symbols are on this machine: those on servers are
+// not known.
 func (s *symbolSources) names(ctx context.Context) []string {
 	if l, ok := s.supplier.(resolve.Lister); ok {
 		return l.Names(ctx)

@@ -14,7 +14,7 @@ const (
 	// maxResponseFiles is how many @FILEs a call may have, with those in them: it ends one that
 	// names itself. The number is libiberty's.
 	maxResponseFiles = 2000
-	// maxResponseSize bounds one of them, in bytes.
+	// maxResponseSize limits the size of one of them, in bytes.
 	maxResponseSize = 64 << 20
 )
 
@@ -75,7 +75,7 @@ func responseFile(arg string) (text string, ok bool, err error) {
 	if at := strings.IndexByte(string(data), 0); at >= 0 {
 		return "", false, &bin.Error{Offset: uint64(at), Msg: "a zero byte, which no argument can have"}
 	}
-	// Some editors and shells of Windows put a mark in front of UTF-8.
+	// Some editors and shells on Windows put a byte order mark in front of UTF-8.
 	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 

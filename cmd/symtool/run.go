@@ -66,7 +66,7 @@ func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Cont
 	return cli.NewContext(parent.App, values, parent), err
 }
 
-// flagSetting gives a flag its value under all of its names. It is a flag.Value.
+// flagSetting sets a flag under all of its names. It is a flag.Value.
 type flagSetting struct {
 	flag  cli.Flag
 	set   *flag.FlagSet
@@ -90,8 +90,8 @@ func (s *flagSetting) Set(value string) error {
 	return s.setAll(value)
 }
 
-// finish sets a flag that may be repeated, all at once: StringSlice splits what it
-// is given at commas otherwise, and a comma is part of a folder's name.
+// finish sets a flag that may be repeated, all at once: StringSlice splits each value at commas
+// otherwise, and a folder's name may have a comma.
 func (s *flagSetting) finish() error {
 	if s.list == nil {
 		return nil

@@ -117,7 +117,7 @@ func newServeRun(c *cli.Context, msgs *messages) (*serveRun, error) {
 	return r, r.check(c)
 }
 
-// The bounds of numbers and times: what is beyond them is a slip.
+// The limits of numbers and times: a value beyond them is a typing error.
 const (
 	maxServeCount = 1_000_000
 	minServeTime  = 10 * time.Millisecond

@@ -77,8 +77,8 @@ func (c *connections) add(tcp *net.TCPConn) (net.Conn, error) {
 	return conn, nil
 }
 
-// limitedConn is a TCPConn otherwise, to which the system copies files by itself. Its
-// fields are guarded by all.mu.
+// limitedConn embeds a TCPConn, so that the system can copy files directly. Its fields are guarded
+// by all.mu.
 type limitedConn struct {
 	*net.TCPConn
 	all      *connections
@@ -87,7 +87,7 @@ type limitedConn struct {
 	gone     bool
 }
 
-// forget closes a connection and gives its place back, once.
+// forget closes a connection and frees its slot, once.
 func (c *limitedConn) forget() error {
 	if !c.gone {
 		c.gone = true
@@ -98,7 +98,7 @@ func (c *limitedConn) forget() error {
 	return c.TCPConn.Close()
 }
 
-// wait says whether the connection waits for a request.
+// wait records whether the connection waits for a request.
 func (c *limitedConn) wait(waits bool) {
 	switch {
 	case waits && c.place == nil && !c.gone:
@@ -116,7 +116,7 @@ func (c *limitedConn) Close() error {
 	return c.forget()
 }
 
-// count adds to the requests that are being answered.
+// count adds to the number of requests being answered.
 func (c *limitedConn) count(n int) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
@@ -135,7 +135,7 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// handler notes which connections have a request that is being answered.
+// handler tracks which connections have a request that is being answered.
 func (c *connections) handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connKey{}).(*limitedConn); ok {

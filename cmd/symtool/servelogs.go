@@ -14,8 +14,7 @@ import (
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
-// maxMissing is how many modules a list of --missing has at most: a server is asked for
-// anything.
+// maxMissing is the limit on the modules in a --missing list: clients may ask for anything.
 const maxMissing = 100_000
 
 // serveLogs are the files that serve appends to.
@@ -27,8 +26,8 @@ func (l *serveLogs) close() {
 	}
 }
 
-// reopenAtHangup opens the files anew at each SIGHUP, until stop is called: what
-// rotates logs has moved them. Without files SIGHUP is what it is for all commands.
+// reopenAtHangup reopens the files at each SIGHUP, which follows a rotation of logs, until stop is
+// called. Without files SIGHUP has its usual effect.
 func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop func()) {
 	if len(l.files) == 0 {
 		return func() {}
@@ -42,7 +41,7 @@ func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop fu
 	})
 }
 
-// logFile is a file that is appended to, and may be moved meanwhile.
+// logFile is a file that is appended to, and may be renamed meanwhile.
 type logFile struct {
 	name string
 	mu   sync.Mutex
@@ -63,8 +62,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return l.f.Write(p)
 }
 
-// reopen goes on in the file that has the name now; if there can be none, in the old
-// one.
+// reopen opens the file that has the name now. If that fails, writing goes on in the old one.
 func (l *logFile) reopen() error {
 	next, err := openLogFile(l.name)
 	if err != nil {

@@ -247,7 +247,7 @@ func (s *sframer) examine() {
 	}
 }
 
-// write prints what was asked for, or in JSON why there is nothing.
+// write prints the answer, or in JSON why there is none.
 func (s *sframer) write(w io.Writer, err error) error {
 	switch {
 	case s.json:

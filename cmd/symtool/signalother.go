@@ -2,6 +2,5 @@
 
 package main
 
-// ignoreBrokenWrites does nothing: where these signals are not, such a write is an
-// error anyway.
+// ignoreBrokenWrites does nothing: without these signals such a write is an error anyway.
 func ignoreBrokenWrites() {}

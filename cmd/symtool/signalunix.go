@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreBrokenWrites lets a write to a closed pipe or over the limit of a file's
-// size be an error of the write, not the end of the program.
+// ignoreBrokenWrites makes a write to a closed pipe or over the file size limit return an error,
+// instead of ending the program.
 func ignoreBrokenWrites() { signal.Ignore(syscall.SIGPIPE, syscall.SIGXFSZ) }

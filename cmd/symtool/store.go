@@ -230,7 +230,7 @@ func (r *storeRun) checkValues(c *cli.Context) error {
 	return notInput(r.output, r.missing)
 }
 
-// checkLimits takes what is to stay.
+// checkLimits reads the flags that say what to keep.
 func (r *storeRun) checkLimits(c *cli.Context) (err error) {
 	for _, name := range []string{"keep", "keep-last"} {
 		if n := c.Int(name); c.IsSet(name) && n < 1 {
@@ -276,7 +276,7 @@ func parseSize(text string) (int64, error) {
 	return int64(n) << shift, nil
 }
 
-// storeOptions are those of a store that is written.
+// storeOptions are the options of a store that is written.
 func storeOptions(noSync bool) store.Options {
 	return store.Options{NoSync: noSync, Temporary: func(path string, exists bool) {
 		if exists {

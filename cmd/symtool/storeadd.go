@@ -20,13 +20,13 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// addedFile is what became of a file.
+// addedFile is the result for a file.
 type addedFile struct {
 	addition *store.Addition // nil on an error
 	err      error
 }
 
-// add puts files into the store. One that cannot be read costs itself.
+// add adds files to the store. One that cannot be read costs only itself.
 func (r *storeRun) add(ctx context.Context) error {
 	files := r.addFiles()
 	var done []*store.Addition

@@ -38,7 +38,7 @@ type storeRemovalJSON struct {
 	Why   string `json:"why"`
 }
 
-// gc removes what the policy says.
+// gc removes versions by the policy.
 func (r *storeRun) gc(ctx context.Context) error {
 	doc := storeGCJSON{Store: r.dir, DryRun: r.policy.DryRun, Removed: []storeRemovalJSON{}}
 	r.policy.Removed = func(x store.Removal) {

@@ -60,7 +60,7 @@ func (r *storeRun) ls(_ context.Context) error {
 	})
 }
 
-// listing puts versions together by module.
+// listing groups versions by module.
 func (r *storeRun) listing(l *store.Listing) *storeListJSON {
 	doc := &storeListJSON{Store: r.dir, Modules: []storeModuleJSON{}}
 	last := -1
@@ -101,8 +101,8 @@ type storeAbsenceJSON struct {
 	ID   string `json:"id"`
 }
 
-// lsMissing prints the modules of a list that the store does not have, each once, in
-// the order of the list.
+// lsMissing prints the modules of a list that are not in the store, each once, in the order of the
+// list.
 func (r *storeRun) lsMissing() error {
 	name, in := r.missing, r.stdin
 	if name == "-" {

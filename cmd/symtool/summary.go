@@ -19,8 +19,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// summarySchema is the version of the summary. Fields may be added; none is
-// renamed or gets another unit without a new number.
+// summarySchema is the version of the summary. Fields may be added; a renamed field or another unit
+// needs a new number.
 const summarySchema = 1
 
 // dumpSummary is the document that dump --format json prints. docs/json.md
@@ -161,7 +161,7 @@ func (d *dumper) reportWritten(r *dumpResult) {
 	}
 }
 
-// count is a number with its noun.
+// count formats a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -169,7 +169,7 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// statsLine says what was written, then what was lost.
+// statsLine lists what was written, then what was lost.
 func statsLine(s *dwarf2sym.Stats) string {
 	line := strings.Join([]string{
 		count(s.Funcs, "function"), count(s.Inlines, "inline"), count(s.Lines, "line"), count(s.Files, "file"),
@@ -191,7 +191,7 @@ func statsLine(s *dwarf2sym.Stats) string {
 	return line
 }
 
-// printJSON prints the summary where the symbol file does not go.
+// printJSON prints the summary to the stream that the symbol file does not use.
 func (d *dumper) printJSON(status int) error {
 	doc := dumpSummary{Schema: summarySchema, Generator: generator, Status: status}
 	for _, r := range d.results {
@@ -220,8 +220,8 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// printJSON writes what encodeJSON returns, piece by piece: encoding/json holds a
-// document twice before it writes any of it.
+// printJSON writes the output of encodeJSON piece by piece: encoding/json holds a document twice
+// before it writes any of it.
 func printJSON(w io.Writer, v any) error {
 	e := &escapingWriter{w: w}
 	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))

@@ -29,8 +29,8 @@ func supplierFlags() []cli.Flag {
 	}
 }
 
-// newSupplier returns what the flags name, in this order: symbol files and
-// folders, which open opens, binaries, servers.
+// newSupplier returns a Supplier for the flags, in this order: symbol files and folders, which open
+// opens, binaries, servers.
 func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) {
 	files, binaries, servers, err := newSuppliers(c, open)
 	if err != nil {
@@ -42,7 +42,7 @@ func newSupplier(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) 
 	return resolve.NewChain(append(files, servers...)...), nil
 }
 
-// newSuppliers returns what the flags name, by kind.
+// newSuppliers returns the suppliers for the flags, by kind.
 func newSuppliers(c *cli.Context, open resolve.Opener) (files []resolve.Supplier, binaries *resolve.Binaries, servers []resolve.Supplier, err error) {
 	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
 		for _, value := range c.StringSlice(name) {
@@ -90,8 +90,7 @@ func symbolFiles(paths []string, open resolve.Opener) (all []resolve.Supplier, e
 	return all, nil
 }
 
-// newBinaries returns the binaries, and what fetches their debug files; nil
-// without any.
+// newBinaries returns the binaries, with a fetcher of their debug files; nil without any.
 func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
 	paths := c.StringSlice("binaries")
 	if len(paths) == 0 {
@@ -114,7 +113,7 @@ func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
 	return s, nil
 }
 
-// fetcher is the client as a Fetcher; nil without one.
+// fetcher returns the client as a Fetcher; nil without one.
 func fetcher(client *debuginfod.Client) resolve.Fetcher {
 	if client == nil {
 		return nil

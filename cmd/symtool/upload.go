@@ -55,7 +55,7 @@ const (
 	maxRetries     = 100
 )
 
-// uploadFlagProtocols are the protocols of flags that not all have.
+// uploadFlagProtocols are the protocols of flags that only some have.
 var uploadFlagProtocols = map[string][]upload.Protocol{
 	"field":      {upload.V1, upload.Zip},
 	"gzip":       {upload.Put, upload.S3},
@@ -235,7 +235,7 @@ func (r *uploadRun) checkValues(c *cli.Context) (err error) {
 	return notInput(r.output, append([]string{r.list, r.resume}, r.files...)...)
 }
 
-// takeFields takes what the form has beside the file.
+// takeFields reads the form fields beside the file.
 func (r *uploadRun) takeFields(c *cli.Context) error {
 	for _, text := range c.StringSlice("field") {
 		name, value, ok := strings.Cut(text, "=")
@@ -280,7 +280,7 @@ func (r *uploadRun) takeSecrets(c *cli.Context) error {
 	return nil
 }
 
-// takeBucket takes where the bucket is.
+// takeBucket reads the flags of the bucket.
 func (r *uploadRun) takeBucket(c *cli.Context) error {
 	first := func(flag string, variables ...string) string {
 		if c.IsSet(flag) {
@@ -327,8 +327,7 @@ func readSmall(name string) (string, error) {
 	return string(text), nil
 }
 
-// readHeaders reads a file with headers. What it does not understand is not printed:
-// it may be a secret.
+// readHeaders reads a file with headers. A malformed line is not printed: it may be a secret.
 func readHeaders(name string, into http.Header) error {
 	text, err := readSmall(name)
 	if err != nil {
@@ -355,7 +354,7 @@ func readHeaders(name string, into http.Header) error {
 	return nil
 }
 
-// ownHeaders are those that a request cannot do with others' values.
+// ownHeaders are headers that a request sets itself, and that cannot be overridden.
 var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Expect", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 func isPrintableASCII(s string) bool {

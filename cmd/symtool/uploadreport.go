@@ -33,7 +33,7 @@ type uploadFileJSON struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// document puts together what became of all files.
+// document collects the results of all files.
 func (r *uploadRun) document(results []*upload.Result) *uploadJSON {
 	doc := &uploadJSON{
 		URL: r.shown, Protocol: string(r.options.Protocol), DryRun: r.options.DryRun,
@@ -67,7 +67,7 @@ func (r *uploadRun) document(results []*upload.Result) *uploadJSON {
 	return doc
 }
 
-// report prints what became of all files.
+// report prints the results of all files.
 func (r *uploadRun) report(results []*upload.Result) error {
 	doc := r.document(results)
 	if len(doc.Absent) > 0 {

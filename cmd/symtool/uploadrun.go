@@ -173,7 +173,7 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 	return results, err
 }
 
-// refusedAdvice is what may be done where a server takes nothing by this protocol.
+// refusedAdvice is the advice for a server that accepts nothing by this protocol.
 func refusedAdvice(p upload.Protocol) string {
 	if p == upload.Put {
 		return "no PUT there: the server must take it (WebDAV), or have another --protocol; what symtool serve has, symtool store add puts there"

@@ -49,8 +49,8 @@ func versionCommand() *cli.Command {
 // printVersion is `symtool --version`.
 func printVersion(c *cli.Context) error { return writeText(c.App.Writer, newBuild(nil).head()) }
 
-// build is what `version --format json` prints: how the program was built. Fields may
-// be added; none changes its meaning. What the build did not record is not there.
+// build is the document of `version --format json`: how the program was built. Fields may be added;
+// none changes its meaning. Unknown fields are left out.
 type build struct {
 	Schema   int    `json:"schema"`
 	Version  string `json:"version"`

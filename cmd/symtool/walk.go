@@ -150,14 +150,14 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	return nil
 }
 
-// onlyWalking are flags that comparing two outputs has no use for.
+// onlyWalking are flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
 	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 }
 
-// onlyPrinting are flags about what is printed of a walk: of two that are
-// compared, the differences are.
+// onlyPrinting are flags about printed walks. They do not apply to comparisons, which print
+// differences.
 var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing"}
 
 func (w *walkCall) checkFormat(c *cli.Context) error {

@@ -28,8 +28,7 @@ var walkFormats = map[string]walkFormat{
 	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines,
 }
 
-// walkPrinter prints what a call of walk finds. That the output fails ends the
-// call.
+// walkPrinter prints the results of a call of walk. A failure of the output ends the call.
 type walkPrinter struct {
 	*walkCall
 	out     output
@@ -267,7 +266,7 @@ func (p *walkPrinter) json(v any, indent bool) error {
 	return p.written(err)
 }
 
-// end prints what is to be said of all dumps.
+// end prints the summary of all dumps.
 func (p *walkPrinter) end() error {
 	if !p.comparing() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// chooseThreads reads which threads are wanted.
+// chooseThreads reads the flags that select threads.
 func (w *walkCall) chooseThreads(c *cli.Context) error {
 	for _, text := range c.StringSlice("thread") {
 		id, err := strconv.ParseUint(text, 0, 32)

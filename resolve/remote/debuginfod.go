@@ -5,8 +5,8 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// Debuginfod says which debuginfod servers there are. Where their files are kept, and
-// what a server may cost, elfutils' variables say (debuginfod-client-config(7)).
+// Debuginfod configures debuginfod servers. The variables of elfutils say where their files are
+// kept and what a server may cost (debuginfod-client-config(7)).
 type Debuginfod struct {
 	URLs   []string            // asked in this order; without any, those of DEBUGINFOD_URLS
 	Getenv func(string) string // os.Getenv; nil for no variables, which name the cache
@@ -16,7 +16,7 @@ type Debuginfod struct {
 	Log func(url string)
 }
 
-// NewDebuginfod returns the Fetcher of debuginfod servers.
+// NewDebuginfod returns a Fetcher that asks debuginfod servers.
 func NewDebuginfod(cfg Debuginfod) (resolve.Fetcher, error) {
 	getenv := func(name string) string {
 		if cfg.Getenv == nil || name == "DEBUGINFOD_URLS" && len(cfg.URLs) > 0 {

@@ -1,6 +1,6 @@
-// Package remote gets symbols over HTTP: NewServers asks symbol servers, and
-// NewDebuginfod gives resolve.NewFetchingBinaries what debuginfod servers have.
+// Package remote gets symbols over HTTP: NewServers from symbol servers, and NewDebuginfod, for
+// resolve.NewFetchingBinaries, from debuginfod servers.
 //
-// It is apart from package resolve so that a program that answers from files alone
-// links no HTTP and no TLS.
+// It is apart from package resolve so that a program that uses files alone links no HTTP and no
+// TLS.
 package remote

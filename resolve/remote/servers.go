@@ -19,8 +19,7 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// Servers says which symbol servers there are, where their files are kept, and
-// what they may cost.
+// Servers configures symbol servers: where their files are kept, and what a server may cost.
 type Servers struct {
 	URLs []string // asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz
 
@@ -52,7 +51,7 @@ const (
 // programs are often uploaded after the first crash.
 const missAge = 10 * time.Minute
 
-// NewServers returns the Supplier of symbol servers. The error names the first malformed URL.
+// NewServers returns a Supplier that asks symbol servers. The error names the first malformed URL.
 func NewServers(cfg Servers) (resolve.Supplier, error) {
 	if cfg.Cache == "" {
 		return nil, errors.New("no folder for what comes from symbol servers")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Access is a request that is over.
+// Access describes a finished request.
 type Access struct {
 	Time     time.Time `json:"time"` // when it began
 	Remote   string    `json:"remote"`

@@ -19,9 +19,8 @@ type MissingList struct {
 	err   error // of the first write that failed
 }
 
-// NewMissingList returns a list that is continued: old is what is there already, and
-// what is new goes to w, a line at a time. Of more than max modules the rest is left
-// out, and so are names that would be read as something else.
+// NewMissingList returns a list that continues old; new modules are written to w, a line each. It
+// stops at max modules, and drops names that would be read back as something else.
 func NewMissingList(old io.Reader, w io.Writer, max int) (*MissingList, error) {
 	l := &MissingList{w: w, max: max, known: map[string]struct{}{}}
 	err := store.ReadWanted(old, func(m store.Wanted) error {

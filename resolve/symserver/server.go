@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Config says what is served, and what it may cost.
+// Config says what is served, and sets limits.
 type Config struct {
 	Dirs      []string // stores, searched in this order, also for debug files
 	DebugDirs []string // folders with executables and debug files, searched behind those
@@ -37,7 +37,7 @@ type Config struct {
 	Version string // of the program, for the metrics
 }
 
-// What a server may cost when nothing else is said.
+// The defaults of Config.
 const (
 	DefaultCacheSize   = 1 << 30
 	DefaultMaxRequests = 256
@@ -112,7 +112,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Close gives back the folders and all symbol files. No request may be under way.
+// Close closes the folders and all symbol files. No request may be in flight.
 func (s *Server) Close() {
 	s.modules.close()
 	for _, r := range s.roots {
@@ -123,7 +123,7 @@ func (s *Server) Close() {
 // Drain makes /readyz say that the server is about to end.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// InFlight is how many requests are being answered.
+// InFlight returns the number of requests that are being answered.
 func (s *Server) InFlight() int64 { return s.metrics.inFlight.Load() }
 
 // ServeHTTP implements http.Handler.

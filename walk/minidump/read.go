@@ -11,8 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// FormatError is damage at a place of a minidump. Its Offset counts from the
-// start of the file.
+// FormatError is damage at a place of a minidump. Its Offset counts from the start of the file.
 type FormatError = bin.Error
 
 // Format is the name of the format in dump.Dump.
@@ -43,9 +42,8 @@ func byteOrder(head []byte) (binary.ByteOrder, bool) {
 	return nil, false
 }
 
-// Read reads a minidump, of which data is the whole file. The dump refers to
-// data. An error means that nothing could be read; what was damaged otherwise
-// is in Dump.Problems, and the rest is in the dump.
+// Read reads a minidump; data is the whole file, and the dump refers to it. The error is non-nil if
+// nothing could be read; lesser damage is reported in Dump.Problems.
 func Read(data []byte, path string) (*dump.Dump, error) {
 	order, ok := byteOrder(data)
 	if !ok {
