@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// benchFile is a large binary with debug information: $SYMTOOL_BENCH_FILE, else
+// benchFile returns a large binary with debug information: $SYMTOOL_BENCH_FILE, else
 // libc's debug file, else the test's own program.
 func benchFile(b *testing.B) *elfobj.File {
 	b.Helper()
@@ -51,7 +51,7 @@ func libcDebug() string {
 	return ""
 }
 
-// benchReader is a call of Read up to the units.
+// benchReader does what Read does before it reads the units.
 func benchReader(b *testing.B, f *elfobj.File, o Options) (*reader, *debugData) {
 	b.Helper()
 	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f), companions: companionsOf(f)}

@@ -379,7 +379,7 @@ func (c cfiAsmCase) read(t testing.TB, text string) (string, cfiStats) {
 	return out, stats
 }
 
-// table is what a section makes.
+// table returns what a section makes.
 func (c cfiAsmCase) table(t testing.TB, text string) *symfmt.CFITable {
 	table, _, _ := cfiRead(c.input(t, text))
 	return &table

@@ -56,7 +56,7 @@ func benchmarkCFI(b *testing.B, in *cfiInput) {
 	b.ReportMetric(float64(cfiUserTime()-start)/float64(b.N*rows), "cpu-ns/row")
 }
 
-// cfiUserTime is the processor time used so far, in nanoseconds: the clock says
+// cfiUserTime returns the processor time used so far, in nanoseconds: the clock says
 // little on a machine with other work.
 func cfiUserTime() int64 {
 	var u syscall.Rusage

@@ -43,7 +43,7 @@ func cfiLibstdcxx(t testing.TB) string {
 	return testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
 }
 
-// cfiTableText is the text of a table.
+// cfiTableText returns the text of a table.
 func cfiTableText(t *symfmt.CFITable) string {
 	var b strings.Builder
 	for _, k := range t.Blocks {
@@ -57,7 +57,7 @@ func cfiTableText(t *symfmt.CFITable) string {
 	return b.String()
 }
 
-// cfiMarkRanges is the code that each mark is on.
+// cfiMarkRanges returns the code that each mark is on.
 func cfiMarkRanges(t *symfmt.CFITable) map[symfmt.CFIMarks][]symfmt.Range {
 	out := map[symfmt.CFIMarks][]symfmt.Range{}
 	add := func(marks symfmt.CFIMarks, from, to symfmt.RVA) {

@@ -49,7 +49,7 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 	return in, append(problems, in.addIndex(files)...)
 }
 
-// addressSize is the bytes of an address in a file.
+// addressSize returns the bytes of an address in a file.
 func addressSize(f *elfobj.File) int {
 	if f.Class == elf.ELFCLASS32 {
 		return 4

@@ -130,7 +130,7 @@ func signed(c *bin.Cursor, wide bool) uint64 {
 	return uint64(int64(int32(c.U32())))
 }
 
-// ehFrameEnd is where the first terminator from the entry at last on ends; all of
+// ehFrameEnd returns where the first terminator from the entry at last on ends; all of
 // data without one.
 func ehFrameEnd(data []byte, f *elfobj.File, last uint64) uint64 {
 	c := bin.New(".eh_frame", data, f.Order)

@@ -40,7 +40,7 @@ func openImage(t testing.TB, image []byte) *elfobj.File {
 	return f
 }
 
-// cfiTextOf is the CFI of a file as text, and the problems.
+// cfiTextOf returns the CFI of a file as text, and the problems.
 func cfiTextOf(t testing.TB, f *elfobj.File) (text string, problems []string) {
 	t.Helper()
 	m, report, err := Read(context.Background(), f, nil, Options{CFIOnly: true, Name: "x", ID: "0"})

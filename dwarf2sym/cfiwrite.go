@@ -151,7 +151,7 @@ func (w *cfiWriter) emit(hi uint64) {
 	w.end = hi
 }
 
-// marks are those of the current row.
+// marks returns the marks of the current row.
 func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
 	if vm.cie.signal {
 		m |= symfmt.MarkSignal
@@ -190,7 +190,7 @@ func (w *cfiWriter) resolve(rule cfiRule) cfiRule {
 	return out
 }
 
-// effect is a slot's rule as a record says it: none means that nothing is
+// effect returns a slot's rule as a record says it: none means that nothing is
 // written, and nothing has to be.
 func (w *cfiWriter) effect(slot int) cfiRule {
 	cie := w.r.vm.cie
@@ -220,7 +220,7 @@ func (w *cfiWriter) effect(slot int) cfiRule {
 	return rule
 }
 
-// cfiReturnAddress is the effect of the return-address column's rule.
+// cfiReturnAddress returns the effect of the return-address column's rule.
 func cfiReturnAddress(cie *cfiCIE, rule cfiRule) cfiRule {
 	switch rule.kind {
 	case cfiNone, cfiSame:
@@ -276,7 +276,7 @@ func (w *cfiWriter) intern() (cfiInterned, bool) {
 	return known, true
 }
 
-// rule is a slot's rule, or the CFA's, as a value.
+// rule returns a slot's rule, or the CFA's, as a value.
 func (w *cfiWriter) rule(slot int, rule cfiRule) cfi.Rule {
 	regs, e := w.r.vm.cie.regs, &w.r.eval
 	reg := cfi.CFA

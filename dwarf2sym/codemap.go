@@ -56,7 +56,7 @@ func (m *codeMap) keep(spans []span) []span {
 	return spans[:n]
 }
 
-// size is the number of bytes of code.
+// size returns the number of bytes of code.
 func (m *codeMap) size() (n uint64) {
 	for _, r := range m.exec {
 		n += r.End - r.Start

@@ -58,7 +58,7 @@ func (r *reader) described() companion {
 	return r.companions[0]
 }
 
-// newCompanionMap is the code of a file, as RVAs of the binary, whose load base
+// newCompanionMap returns the code of a file, as RVAs of the binary, whose load base
 // is base. Code that would lie below it is in no segment of the binary.
 func newCompanionMap(c companion, base uint64) *codeMap {
 	m := &codeMap{base: base - c.moved}

@@ -11,13 +11,13 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// elfPublics is companionPublics for files that were not moved; nil ones are
+// elfPublics is like companionPublics, for files that were not moved; nil ones are
 // left out.
 func elfPublics(base uint64, files ...*elfobj.File) ([]elfPub, []bin.Problem) {
 	return companionPublics(base, companionsOf(files...))
 }
 
-// newCFIInput is companionCFI for a file and a debug file that may be nil.
+// newCFIInput is like companionCFI, for a file and a debug file that may be nil.
 func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem) {
 	return companionCFI(a, companionsOf(f, debug))
 }

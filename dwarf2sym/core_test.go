@@ -103,7 +103,7 @@ func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
 	return &r.module, &r.report, nil
 }
 
-// text is what a core gives: its records but MODULE, and its problems, which
+// text returns what a core gives: its records but MODULE, and its problems, which
 // begin with "!".
 func (c *core) text(t testing.TB, o Options, run coreRun) string {
 	t.Helper()

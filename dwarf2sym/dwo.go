@@ -147,7 +147,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 	}
 }
 
-// idList is some ids for a message.
+// idList returns some ids for a message.
 func idList(ids []uint64) string {
 	const most = 3
 	var out []string

@@ -105,7 +105,7 @@ func newPackage(f *elfobj.File, main *debugData) (*dwp, error) {
 	return p, err
 }
 
-// size is how many bytes there are to be read.
+// size returns how many bytes there are to be read.
 func (p *dwp) size() int64 {
 	n := int64(len(p.str))
 	for _, s := range p.sects {

@@ -45,7 +45,7 @@ func (d *debugData) allow(base uint64) {
 	e.limit = base + effortRatio*uint64(total)
 }
 
-// size is that of all sections.
+// size returns the size of all sections.
 func (d *debugData) size() int64 {
 	total := d.info.Size()
 	if d.line != nil {

@@ -170,7 +170,7 @@ func TestEffortIsBounded(t *testing.T) {
 	}
 }
 
-// insideFuncs are lines of n functions of one byte, at every second address.
+// insideFuncs returns lines of n functions of one byte, at every second address.
 func insideFuncs(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -179,7 +179,7 @@ func insideFuncs(n int) string {
 	return b.String()
 }
 
-// nestedInlines are lines of inlined subroutines, deep ones inside each other
+// nestedInlines returns lines of inlined subroutines, deep ones inside each other
 // and then many side by side, which overlap.
 func nestedInlines(deep, wide int) string {
 	var b strings.Builder

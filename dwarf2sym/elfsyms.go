@@ -277,7 +277,7 @@ func (t *pubTable) addresses() int {
 	return n
 }
 
-// winnerBytes is the length of the names that pick takes.
+// winnerBytes returns the length of the names that pick takes.
 func (t *pubTable) winnerBytes() int {
 	n := 0
 	for i := range t.all {

@@ -131,7 +131,7 @@ func (x *exidxReader) walk(section int) {
 	}
 }
 
-// prel31 is the address that a word at place refers to, relative to itself.
+// prel31 returns the address that a word at place refers to, relative to itself.
 func prel31(word uint32, place uint64) uint32 {
 	return uint32(int32(word<<1)>>1) + uint32(place)
 }

@@ -327,7 +327,7 @@ func (m *exidxMachine) compare(t *testing.T, names *cfi.Names, text string) stri
 	return ""
 }
 
-// exidxUnchanged is the start value of a register. Registers that no function saves
+// exidxUnchanged returns the start value of a register. Registers that no function saves
 // are unknown to callers.
 func exidxUnchanged(name string) uint32 {
 	for i := range 16 {
@@ -388,7 +388,7 @@ func exidxBuilds(t *testing.T, run func(t *testing.T, path string)) {
 	}
 }
 
-// exidxNamed is a copy of a file in which personality routines have the name
+// exidxNamed returns a copy of a file in which personality routines have the name
 // that readelf knows: it shows no instructions otherwise.
 func exidxNamed(t *testing.T, path string) string {
 	routine := regexp.MustCompile(`^  Personality routine: 0x([0-9a-f]+)(?: <.*\+0x[0-9a-f]+>)?$`)

@@ -240,7 +240,7 @@ type exidxPrinter struct {
 	lost bool
 }
 
-// cfa is the rule of the CFA.
+// cfa returns the rule of the CFA.
 func (p *exidxPrinter) cfa() cfiRule {
 	rule, err := p.value(p.f.vsp, cfiExprCFA)
 	if err != nil {
@@ -250,7 +250,7 @@ func (p *exidxPrinter) cfa() cfiRule {
 	return rule
 }
 
-// saved is the rule of a register that is saved at a.
+// saved returns the rule of a register that is saved at a.
 func (p *exidxPrinter) saved(a exidxAddr) cfiRule {
 	if a.base == p.f.vsp.base {
 		return cfiRule{kind: cfiAt, val: p.vm.cie.regs.wrap(a.off - p.f.vsp.off)}
@@ -264,7 +264,7 @@ func (p *exidxPrinter) saved(a exidxAddr) cfiRule {
 	return rule
 }
 
-// value is the rule of what has the value a.
+// value returns the rule of what has the value a.
 func (p *exidxPrinter) value(a exidxAddr, form cfiForm) (cfiRule, error) {
 	e := &p.vm.r.eval
 	e.regs, e.form, e.known, e.terms = p.vm.cie.regs, form, false, e.terms[:0]
@@ -279,7 +279,7 @@ func (p *exidxPrinter) value(a exidxAddr, form cfiForm) (cfiRule, error) {
 	return rule, err
 }
 
-// term is the term of a in the evaluator.
+// term returns the term of a in the evaluator.
 func (p *exidxPrinter) term(a exidxAddr) (term int32, err error) {
 	e, b := &p.vm.r.eval, &p.f.bases[a.base]
 	if !b.load {

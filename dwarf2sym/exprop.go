@@ -60,7 +60,7 @@ const (
 	dwOpCallFrameCFA = 0x9c
 )
 
-// cfiOperands is the number of stack entries that an operation needs.
+// cfiOperands returns the number of stack entries that an operation needs.
 func cfiOperands(op uint8) int {
 	switch op {
 	case dwOpDeref, dwOpDerefSize, dwOpDup, dwOpDrop, dwOpAbs, dwOpNeg, dwOpNot, dwOpPlusUconst, dwOpBra:
@@ -191,7 +191,7 @@ func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
 // nonnegative reports whether a term is never negative as a signed word.
 func (e *cfiEval) nonnegative(i int32) bool { return e.terms[i].max <= e.mask()>>1 }
 
-// arithmetic is an operation with two operands; b was on top.
+// arithmetic returns the term of an operation with two operands; b was on top.
 func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 	switch op {
 	case dwOpPlus:
@@ -221,7 +221,7 @@ func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 	return e.compare(op, a, b)
 }
 
-// signedDiv is division of signed words (DWARF 5, 2.5.1.4); Breakpad's is
+// signedDiv divides signed words (DWARF 5, 2.5.1.4); Breakpad's is
 // unsigned.
 func (e *cfiEval) signedDiv(a, b int32) (int32, error) {
 	k, ok := e.isConst(b)

@@ -52,7 +52,7 @@ func (e *cfiEval) isConst(i int32) (uint64, bool) {
 	return t.val, t.op == 'k'
 }
 
-// register is the value of a register plus an offset.
+// register returns the value of a register plus an offset.
 func (e *cfiEval) register(reg uint64, offset int64) (int32, error) {
 	slot := e.regs.slot(reg)
 	if slot == 0 {
@@ -151,7 +151,7 @@ func (e *cfiEval) mul(a, b int32) int32 {
 	return e.binary('*', a, b, t)
 }
 
-// divide is unsigned division by a constant that is not 0.
+// divide returns the unsigned quotient by a constant that is not 0.
 func (e *cfiEval) divide(a int32, k uint64) int32 {
 	if v, ok := e.isConst(a); ok {
 		return e.term(cfiTerm{op: 'k', val: v / k, pc: e.terms[a].pc})
@@ -169,7 +169,7 @@ func (e *cfiEval) divide(a int32, k uint64) int32 {
 	return e.binary('/', a, e.constant(k), t)
 }
 
-// modulo is the unsigned remainder by a constant that is not 0.
+// modulo returns the unsigned remainder by a constant that is not 0.
 func (e *cfiEval) modulo(a int32, k uint64) int32 {
 	if v, ok := e.isConst(a); ok {
 		return e.term(cfiTerm{op: 'k', val: v % k, pc: e.terms[a].pc})

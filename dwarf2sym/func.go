@@ -151,7 +151,7 @@ func (w *worker) closeFunc() {
 	w.spare = append(w.spare, fn)
 }
 
-// record is the FUNC of one piece of a function.
+// record returns the FUNC of one piece of a function.
 func (w *worker) record(fn *openFunc, s span, label bool) funcRecord {
 	f := funcRecord{addr: s.lo, size: s.hi - s.lo, key: fn.die, label: label, body: w.body(fn, s)}
 	if w.skeleton != nil {

@@ -26,7 +26,7 @@ var hostileFiles = []string{
 	"exidx.elf", "exidx-cxx.elf",
 }
 
-// hostileVariants is how many damaged copies of a file are read; SYMTOOL_HOSTILE
+// hostileVariants returns how many damaged copies of a file are read; SYMTOOL_HOSTILE
 // multiplies it.
 func hostileVariants(t *testing.T) int {
 	n := 300
@@ -80,7 +80,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// damage is a byte that is likely to hurt.
+// damage returns a byte that is likely to hurt.
 func damage(rng func(int) int) int {
 	if rng(2) == 0 {
 		return rng(256)

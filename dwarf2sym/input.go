@@ -52,7 +52,7 @@ func (r *reader) identify() {
 	}
 }
 
-// moduleName is the base name of the file; that of FILE.debug's partner.
+// moduleName returns the base name of the file; that of FILE.debug's partner.
 func moduleName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".debug")
 }
@@ -93,7 +93,7 @@ func lostSOName(f *elfobj.File) bool {
 	return lost && f.Type == elf.ET_DYN
 }
 
-// ModuleID is the id of the MODULE record of a file without a separate debug
+// ModuleID returns the id of the MODULE record of a file without a separate debug
 // file, or with one of the same build-id; "" if nothing in it makes one.
 func ModuleID(f *elfobj.File) string {
 	id := f.BuildID()

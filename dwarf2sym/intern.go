@@ -100,7 +100,7 @@ func (t *stringTable) intern(s []byte) uint32 {
 	return t.internString(unsafe.String(unsafe.SliceData(s), len(s)))
 }
 
-// internString is intern of a string.
+// internString is like intern, for a string.
 func (t *stringTable) internString(s string) uint32 {
 	s = s[:min(len(s), maxText)]
 	return t.internHashed(s, hashOf(s))

@@ -139,7 +139,7 @@ func strictText(m *symfmt.Module) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// fixtures are the paths of all small binaries.
+// fixtures returns the paths of all small binaries.
 func fixtures(t testing.TB) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "*.elf"))

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// lineUnit is a unit with one function f at 0x1000 and the given line program.
+// lineUnit returns a unit with one function f at 0x1000 and the given line program.
 func lineUnit(header, size, program string) string {
 	return fmt.Sprintf(`
 	%s

@@ -115,7 +115,7 @@ func (m *Manifest) record(line string) error {
 	return nil
 }
 
-// patternExpr is a pattern of mozpack.path as a regular expression: * is within
+// patternExpr returns a pattern of mozpack.path as a regular expression: * is within
 // a folder, ** any number of folders, and a folder stands for all below it.
 func patternExpr(pattern string) string {
 	var b strings.Builder
@@ -158,7 +158,7 @@ func (m *Manifest) Origin(path string) (string, bool) {
 	return "", false
 }
 
-// origin is Origin for a path below the folder.
+// origin is like Origin, for a path below the folder.
 func (m *Manifest) origin(place string) (string, bool) {
 	if from, ok := m.files[place]; ok {
 		return from, true

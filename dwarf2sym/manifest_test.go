@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// manifestText is a manifest with | in place of its separator.
+// manifestText returns a manifest with | in place of its separator.
 func manifestText(lines ...string) string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "|", manifestSeparator) + "\n"
 }

@@ -21,7 +21,7 @@ type MapRule struct {
 	files  map[string]bool // the only paths that it is for; nil: all
 }
 
-// subject is what the rule's expression is for: the path that it lists, as it lists
+// subject returns what the rule's expression is for: the path that it lists, as it lists
 // it, or any origin if it lists none.
 func (r *MapRule) subject(path, origin string) (s string, ok bool) {
 	switch {
@@ -41,7 +41,7 @@ func (r *MapRule) match(path string) []int {
 	return r.expr.FindStringSubmatchIndex(path)
 }
 
-// anchoredPrefix is the text that every match of an expression begins with, and
+// anchoredPrefix returns the text that every match of an expression begins with, and
 // that is at the beginning of the path.
 func anchoredPrefix(re *regexp.Regexp) string {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)

@@ -103,7 +103,7 @@ func (m *merger) passed(i int) {
 	}
 }
 
-// newArena is an arena in scratch, or, without one, in Go's memory.
+// newArena returns an arena in scratch or, if that is nil, in Go's memory.
 func newArena(scratch *elfobj.Scratch) symfmt.Arena {
 	if scratch == nil {
 		return symfmt.Arena{}

@@ -76,7 +76,7 @@ func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
 	return w.names.intern(w.nameBuf), scoped
 }
 
-// placedName is nameOf for names that need no scopes and lie in .debug_str, as
+// placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
 // nearly all do: their bytes are looked at once.
 func (w *worker) placedName(u *unit, a *dieAttrs) (nameID, bool) {
 	attrs := *a
@@ -215,7 +215,7 @@ func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
 // outerNames is how many names of functions around others are remembered.
 const outerNames = 256
 
-// outerName is the source form of the name of a function around others: of all that
+// outerName returns the source form of the name of a function around others: of all that
 // are in it.
 func (w *worker) outerName(linkage []byte) string {
 	if name, ok := w.outerText[string(linkage)]; ok {

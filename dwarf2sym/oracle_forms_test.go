@@ -300,7 +300,7 @@ type namedAddr struct {
 	name string
 }
 
-// miniDelta is what to add to addresses in .gnu_debugdata.
+// miniDelta returns what to add to addresses in .gnu_debugdata.
 func miniDelta(t *testing.T, file string) uint64 {
 	if strings.HasSuffix(t.Name(), "moved") {
 		return 0x7000000

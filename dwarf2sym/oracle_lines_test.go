@@ -75,7 +75,7 @@ type subject struct {
 	least       int    // rows that it has
 }
 
-// files are the binary and its debug file.
+// files returns the binary and its debug file.
 func (s *subject) files() []string {
 	if s.debug == "" {
 		return []string{s.file}

@@ -223,7 +223,7 @@ func (b matrixBuild) inObjects() matrixBuild {
 	return b
 }
 
-// debugOf is the separate debug file of a build, or "".
+// debugOf returns the separate debug file of a build, or "".
 func debugOf(file string) string {
 	debug := filepath.Join(filepath.Dir(file), "program.debug")
 	if _, err := os.Stat(debug); err != nil {
@@ -232,7 +232,7 @@ func debugOf(file string) string {
 	return debug
 }
 
-// records are the lines of a symbol file behind MODULE and INFO.
+// records returns the lines of a symbol file behind MODULE and INFO.
 func records(text []byte) (all []string) {
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(line, "MODULE ") && !strings.HasPrefix(line, "INFO ") {

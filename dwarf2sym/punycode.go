@@ -78,7 +78,7 @@ func punyDigit(c byte) int {
 	return -1
 }
 
-// punyAdapt is the bias adaptation of section 6.1.
+// punyAdapt adapts the bias (section 6.1).
 func punyAdapt(delta, size int, first bool) int {
 	if first {
 		delta /= punyDamp

@@ -75,7 +75,7 @@ func (u *unit) indexError(v value) error {
 	return nil
 }
 
-// mostAddr is the highest address of the unit's address size.
+// mostAddr returns the highest address of the unit's address size.
 func (u *unit) mostAddr() uint64 { return ^uint64(0) >> (64 - 8*uint64(u.addrSize)) }
 
 // endOf returns the end of what starts at lo and ends before hi, where hi may

@@ -121,7 +121,7 @@ type Options struct {
 // PrefixMap is a replacement for the beginning of file names.
 type PrefixMap struct{ Old, New string }
 
-// limits are those of the files that are opened on the way.
+// limits returns the limits for files that are opened on the way.
 func (o *Options) limits() elfobj.Limits {
 	l := elfobj.DefaultLimits()
 	l.Opened = o.Opened

@@ -56,7 +56,7 @@ func (t *lineTable) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *row)) (loo
 	return last - first
 }
 
-// rowsOf is rowsIn for one sequence.
+// rowsOf is like rowsIn, for one sequence.
 func (t *lineTable) rowsOf(s *sequence, lo, hi uint64, emit func(lo, hi uint64, r *row)) {
 	end := min(hi, s.hi)
 	rows := t.rows[s.first:s.last]
@@ -95,7 +95,7 @@ func (s *sequence) misfit(lo, hi uint64) int {
 	return 2
 }
 
-// paintRows is rowsIn for sequences that overlap: each piece of code goes to
+// paintRows is like rowsIn, for sequences that overlap: each piece of code goes to
 // the best one that covers it.
 func (t *lineTable) paintRows(seqs []sequence, lo, hi uint64, emit func(lo, hi uint64, r *row)) {
 	byFit := t.byFit[:0]

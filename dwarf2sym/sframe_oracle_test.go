@@ -59,7 +59,7 @@ func TestSFrameAgainstAssembler(t *testing.T) {
 	}
 }
 
-// assemblerFor is the assembler for a source, which is named after its CPU.
+// assemblerFor returns the assembler for a source, which is named after its CPU.
 func assemblerFor(source string) []string {
 	cpu, _, _ := strings.Cut(filepath.Base(source), "-")
 	switch cpu {
@@ -111,7 +111,7 @@ func compareAssembled(t *testing.T, e *explainer, name string, f *sframeFile) (f
 	return funcs, rows
 }
 
-// needed are the rows that Encode would write.
+// needed returns the rows that Encode would write.
 func needed(f sframe.Func) (rows []sframe.Row) {
 	for i, r := range f.Rows {
 		if r.Start >= f.Size || i+1 < len(f.Rows) && f.Rows[i+1].Start == r.Start {

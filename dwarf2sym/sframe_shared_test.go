@@ -64,7 +64,7 @@ type sframeFile struct {
 	cpu     *arch.Arch
 }
 
-// openSFrameFile is nil for a file that has not both.
+// openSFrameFile returns nil for a file that has not both.
 func openSFrameFile(t *testing.T, path string) *sframeFile {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *sframeFile) options() symsframe.ToOptions {
 	return symsframe.ToOptions{Base: f.LoadBase(), Code: f.Executable}
 }
 
-// name is the function at an address, or the section.
+// name returns the function at an address, or the section.
 func (f *sframeFile) name(rva symfmt.RVA) (name string) {
 	addr := uint64(rva) + f.LoadBase()
 	for _, s := range f.Sections {
@@ -226,7 +226,7 @@ type hashMemory struct{}
 
 func (hashMemory) ReadWord(addr uint64) (uint64, bool) { return (addr + 1) * 0x9e3779b97f4a7c15, true }
 
-// register is the value of a register of the callee.
+// register returns the value of a register of the callee.
 func register(r sframe.Reg) uint64 { return 0x7f00000000 + uint64(r)*0x100000 }
 
 const outermostCaller = "outermost"

@@ -143,7 +143,7 @@ func (w *worker) skeletonAt(h *unitHeader) (*foreign, bool) {
 	return f, true
 }
 
-// splitID is the id that both halves have.
+// splitID returns the id that both halves have.
 func (u *unit) splitID() uint64 {
 	if u.version >= 5 {
 		return u.id
@@ -151,7 +151,7 @@ func (u *unit) splitID() uint64 {
 	return u.dwoID
 }
 
-// splitIDOf is splitID of a unit of which only the header was read.
+// splitIDOf is like splitID, for a unit of which only the header was read.
 func (w *worker) splitIDOf(h *unitHeader) (id uint64, ok bool) {
 	if h.version >= 5 {
 		return h.id, true
@@ -243,7 +243,7 @@ type fileState struct {
 	info    []byte
 }
 
-// fileState is what the worker has of the current file.
+// fileState returns what the worker has of the current file.
 func (w *worker) fileState() fileState {
 	return fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
 }
@@ -360,7 +360,7 @@ func (u *unit) join(skel *unit) {
 	u.dwoName = ""
 }
 
-// lineUnit is the unit that the line table belongs to.
+// lineUnit returns the unit that the line table belongs to.
 func (w *worker) lineUnit() *unit {
 	if w.skeleton != nil {
 		return w.skeleton

@@ -65,7 +65,7 @@ func stageFile(b *testing.B) *elfobj.File {
 	return f
 }
 
-// stageUnits is a reader that has read all units, up to join.
+// stageUnits returns a reader that has read all units, up to join.
 func stageUnits(b *testing.B, f *elfobj.File) *reader {
 	b.Helper()
 	r, d := benchReader(b, f, Options{Jobs: 1})
@@ -90,7 +90,7 @@ func stageCFI(b *testing.B, f *elfobj.File) {
 	benchmarkCFI(b, in)
 }
 
-// stageNames are the mangled names of the file. One without, of C or Go, takes
+// stageNames returns the mangled names of the file. One without, of C or Go, takes
 // those of fixtures.
 func stageNames(b *testing.B, f *elfobj.File) []string {
 	names := mangledNames(b, f)

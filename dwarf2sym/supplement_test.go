@@ -118,7 +118,7 @@ func TestOracleTypeUnits(t *testing.T) {
 	}
 }
 
-// dumpOf is the symbol file of a library without its ids, which must be complete.
+// dumpOf returns the symbol file of a library without its ids, which must be complete.
 func dumpOf(t *testing.T, path string) []byte {
 	t.Helper()
 	file := openELF(t, path)

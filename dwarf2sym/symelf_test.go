@@ -162,7 +162,7 @@ func roundTrip(t *testing.T, m *symfmt.Module, o symelf.Options) (n tripCount) {
 	return n
 }
 
-// tripRules is what must be left of m.
+// tripRules returns what must be left of m.
 func tripRules(t testing.TB, m *symfmt.Module, n *tripCount) *symfmt.Module {
 	out := &symfmt.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, Files: m.Files, Origins: m.Origins, CFI: m.CFI}
 	for _, in := range m.Infos {
@@ -197,7 +197,7 @@ func tripRules(t testing.TB, m *symfmt.Module, n *tripCount) *symfmt.Module {
 	return out
 }
 
-// swappedGUID are the bytes of MODULE's GUID in the CPU's usual byte order.
+// swappedGUID returns the bytes of MODULE's GUID in the CPU's usual byte order.
 func swappedGUID(t testing.TB, m *symfmt.Module) string {
 	t.Helper()
 	id := m.ID[:32]
@@ -207,7 +207,7 @@ func swappedGUID(t testing.TB, m *symfmt.Module) string {
 	return id[6:8] + id[4:6] + id[2:4] + id[0:2] + id[10:12] + id[8:10] + id[14:16] + id[12:14] + id[16:]
 }
 
-// tripText is all of a module but its STACK CFI, with names for numbers: lines of
+// tripText returns all of a module but its STACK CFI, with names for numbers: lines of
 // FUNCs, their INLINEs sorted, with their line records. Neighbours of one line are
 // one line.
 func tripText(m *symfmt.Module) string {
@@ -253,7 +253,7 @@ func tripText(m *symfmt.Module) string {
 	return b.String()
 }
 
-// effectSpans are the pieces of code with the same STACK CFI by effect.
+// effectSpans returns the pieces of code with the same STACK CFI by effect.
 func effectSpans(t testing.TB, names *cfi.Names, m *symfmt.Module) (spans []string) {
 	t.Helper()
 	var row cfi.Row

@@ -25,7 +25,7 @@ type typePlace struct {
 	off uint64
 }
 
-// oldTypesData is the debug information of .debug_types, which shares all other
+// oldTypesData returns the debug information of .debug_types, which shares all other
 // sections with .debug_info.
 func (d *debugData) oldTypesData(info elfobj.Source) *debugData {
 	return &debugData{

@@ -97,7 +97,7 @@ func (d *debugData) readUnitHeaders() (problems problemList) {
 	return d.walkUnits(0, uint64(d.info.Size()))
 }
 
-// walkUnits is readUnitHeaders for the bytes from off up to total.
+// walkUnits is like readUnitHeaders, for the bytes from off up to total.
 func (d *debugData) walkUnits(off, total uint64) (problems problemList) {
 	var buf []byte
 	for off < total {
@@ -176,7 +176,7 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, 
 	return fail("addresses of %d bytes, want 2, 4 or 8", h.addrSize)
 }
 
-// section is the name of the section with the units.
+// section returns the name of the section with the units.
 func (d *debugData) section() string {
 	if d.oldTypes {
 		return ".debug_types"
@@ -379,7 +379,7 @@ func (u *unit) flat() bool {
 	return false
 }
 
-// flatBehind is flat for a unit that another unit refers to; from is the result of
+// flatBehind is like flat, for a unit that another unit refers to; from is the result of
 // that other unit's flat. It counts because units made by dwz have no language.
 func (u *unit) flatBehind(from bool) bool { return u.flat() || from && u.lang == 0 && u.partial }
 
@@ -387,7 +387,7 @@ func (u *unit) flatBehind(from bool) bool { return u.flat() || from && u.lang ==
 // one address are then one function's, not functions that were folded.
 func (u *unit) assembly() bool { return u.lang == langMipsAsm || u.lang == langAssembly }
 
-// ownName is how messages name the unit.
+// ownName returns the name of the unit in messages.
 func (u *unit) ownName() string {
 	if u.name == "" {
 		return fmt.Sprintf("unit at %#x", u.off)

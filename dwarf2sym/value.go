@@ -227,7 +227,7 @@ func (u *unit) value(form uint64, constant int64, pos int) (v value, next int) {
 // maxIndirect bounds forms that name DW_FORM_indirect again.
 const maxIndirect = 8
 
-// variableValue is value for the forms whose size depends on the value.
+// variableValue is like value, for the forms whose size depends on the value.
 func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
 	switch form {
 	case formSdata:
@@ -379,7 +379,7 @@ func cstring(section []byte, off uint64) ([]byte, bool) {
 	return section[off : off+uint64(n)], true
 }
 
-// errorf is an error at pos of the unit.
+// errorf returns an error at pos of the unit.
 func (u *unit) errorf(pos int, format string, args ...any) *bin.Error {
 	return &bin.Error{File: u.d.file, Section: ".debug_info", Offset: u.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
 }

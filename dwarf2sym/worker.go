@@ -113,7 +113,7 @@ func (w *worker) problem(off uint64, lost string, err error) {
 	w.elsewhere.add(w.job.place, lost, err)
 }
 
-// damage is the list that problems go to.
+// damage returns the list that problems go to.
 func (w *worker) damage() *problemList {
 	if w.job != nil {
 		return &w.elsewhere

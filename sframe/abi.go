@@ -58,7 +58,7 @@ var abis = [...]*abi{
 	S390X:     {name: "SFRAME_ABI_S390X_ENDIAN_BIG", order: binary.BigEndian, big: true, sp: 15, fp: 11, ra: 14, scale: 8, bias: 160, slotRegs: true, padRA: true},
 }
 
-// info is nil for an unknown ABI.
+// info returns nil for an unknown ABI.
 func (a ABI) info() *abi {
 	if int(a) < len(abis) {
 		return abis[a]
@@ -70,7 +70,7 @@ func (a ABI) info() *abi {
 // are for known ones.
 func (a ABI) Known() bool { return a.info() != nil }
 
-// String is the specification's name.
+// String returns the specification's name.
 func (a ABI) String() string {
 	if i := a.info(); i != nil {
 		return i.name
@@ -78,20 +78,20 @@ func (a ABI) String() string {
 	return fmt.Sprintf("ABI %d", uint8(a))
 }
 
-// Order is the byte order of the ABI's sections.
+// Order returns the byte order of the ABI's sections.
 func (a ABI) Order() binary.ByteOrder { return a.info().order }
 
-// SP is the stack pointer.
+// SP returns the stack pointer.
 func (a ABI) SP() Reg { return a.info().sp }
 
-// FP is the frame pointer.
+// FP returns the frame pointer.
 func (a ABI) FP() Reg { return a.info().fp }
 
-// RA is the register that holds the return address at a function's entry, or
+// RA returns the register that holds the return address at a function's entry, or
 // the column that stands for it where it is on the stack (AMD64).
 func (a ABI) RA() Reg { return a.info().ra }
 
-// FixedRA is the header's offset of the return address from the CFA, in bytes,
+// FixedRA returns the header's offset of the return address from the CFA, in bytes,
 // as producers write it; 0 where rows give it.
 func (a ABI) FixedRA() int8 { return a.info().fixedRA }
 

@@ -17,7 +17,7 @@ const (
 
 var profileNames = [...]string{Spec: "spec", Binutils: "binutils", Kernel: "kernel"}
 
-// String is the profile's name, as ParseProfile takes it.
+// String returns the profile's name, as ParseProfile takes it.
 func (p Profile) String() string { return profileNames[p] }
 
 // ParseProfile returns the profile of a name.
@@ -36,7 +36,7 @@ const (
 	SeverityError                       // the profile does not allow it: its reader refuses the section, crashes, or gets all wrong
 )
 
-// String is the severity in lower case.
+// String returns the severity in lower case.
 func (s Severity) String() string {
 	switch s {
 	case SeverityNote:
@@ -115,7 +115,7 @@ var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRul
 // producers are named.
 func (s *Section) Check(p Profile) []Finding { return s.CheckIn(p, Context{}) }
 
-// CheckIn is Check with what is known of the binary.
+// CheckIn is like Check, with what is known of the binary.
 func (s *Section) CheckIn(p Profile, ctx Context) []Finding {
 	c := checker{s: s, p: p, ctx: ctx, shared: s.shared()}
 	c.choose()

@@ -83,7 +83,7 @@ var fdeRules = []*rule{
 	}},
 }
 
-// before is the FDE in front of the function's, if the header says that they
+// before returns the FDE in front of the function's, if the header says that they
 // are sorted.
 func (v *visit) before(c *checker) *FDE {
 	if v.h.Flags&Sorted == 0 || v.i == v.h.First {
@@ -104,7 +104,7 @@ const (
 	fieldRep
 )
 
-// at is the place of a field in the section.
+// at returns the place of a field in the section.
 func (v *visit) at(c *checker, f field) uint64 {
 	fde := c.s.Offset(v.i)
 	if v.h.Version < 3 {

@@ -82,7 +82,7 @@ var rowRules = []*rule{
 	{id: "plt", in: "WWW", ref: refBinutils + "ld up to 2.47", row: checkPLT},
 }
 
-// limit is where a function's rows must end: rows of PCMASK repeat in each
+// limit returns where a function's rows must end: rows of PCMASK repeat in each
 // block.
 func (v *visit) limit() uint32 {
 	if v.f.Mask {

@@ -29,7 +29,7 @@ func check(t testing.TB, data []byte, p sframe.Profile, ctx sframe.Context) []sf
 	return s.CheckIn(p, ctx)
 }
 
-// flex is a flexible row of AMD64 from the function's start on.
+// flex returns a flexible row of AMD64 from the function's start on.
 func flex(words ...byte) []byte { return append([]byte{0, byte(len(words) << 1)}, words...) }
 
 // ruleTests has, per rule, a section that it finds fault with at an offset, and

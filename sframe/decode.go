@@ -47,7 +47,7 @@ type format struct {
 
 var formats = [...]*format{1: &v1, 2: &v2, 3: &v3}
 
-// formatOf is nil for an unknown version.
+// formatOf returns nil for an unknown version.
 func formatOf(version uint8) *format {
 	if int(version) < len(formats) {
 		return formats[version]
@@ -92,7 +92,7 @@ func (s *Section) lose(what string, err error) {
 // larger than the damage it describes.
 const maxProblems = 1000
 
-// loseRows is lose for an FDE's rows.
+// loseRows is like lose, for an FDE's rows.
 func (s *Section) loseRows(i int, err error) {
 	switch {
 	case len(s.Problems) < maxProblems-1:

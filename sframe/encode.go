@@ -220,7 +220,7 @@ func (e *encoder) keep(r Row) {
 	e.rows = append(e.rows, r)
 }
 
-// plain is the row without what says nothing, so that equal rows are equal.
+// plain returns the row without what says nothing, so that equal rows are equal.
 func plain(r Row) Row {
 	if r.Outermost() {
 		return Row{Start: r.Start, RA: Rule{Kind: Undefined}}
@@ -233,7 +233,7 @@ func plain(r Row) Row {
 	return r
 }
 
-// startSize is the bytes of each row's start: the last is the greatest.
+// startSize returns the bytes of each row's start: the last is the greatest.
 func startSize(rows []Row) uint8 {
 	if len(rows) == 0 {
 		return 1

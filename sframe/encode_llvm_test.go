@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestOracleEncodeLLVM is TestOracleEncode with llvm-readobj, which knows
+// TestOracleEncodeLLVM is like TestOracleEncode, with llvm-readobj, which knows
 // version 2 without rows that have no data words, and not s390x.
 func TestOracleEncodeLLVM(t *testing.T) {
 	testenv.Oracle(t)

@@ -238,7 +238,7 @@ func objdumpRow(abi ABI, version uint8, f *Func, r Row, flex bool) string {
 	return fmt.Sprintf("%016x  %-10s%-10s%s", at, cfa, objdumpRule(abi, version, r.FP), ra)
 }
 
-// beforeErrata2 is what objdump 2.44 makes of a row without data words.
+// beforeErrata2 returns what objdump 2.44 makes of a row without data words.
 func beforeErrata2(abi ABI, line string) string {
 	ra := "u"
 	if abi == AMD64 {
@@ -280,7 +280,7 @@ func withoutPCRelative(data []byte) {
 	}
 }
 
-// miniELF is a shared library with nothing but the section.
+// miniELF returns a shared library with nothing but the section.
 func miniELF(abi ABI, suite string, data []byte, addr uint64) []byte {
 	m := machines[abi]
 	kind, names := uint32(0x6ffffff4), "\x00.sframe\x00.shstrtab\x00"

@@ -16,5 +16,5 @@ func RuleIDs() map[string][]Profile {
 	return m
 }
 
-// RuleCount is the number of rules.
+// RuleCount returns the number of rules.
 func RuleCount() int { return len(rules) }

@@ -189,7 +189,7 @@ func boundedDecode(t *testing.T, data []byte, o sframe.Options) *sframe.Section 
 	return s
 }
 
-// cost is the number of rows and FDEs that the slow look-up goes through.
+// cost returns the number of rows and FDEs that the slow look-up goes through.
 func cost(s *sframe.Section, pc uint64) int {
 	n := len(s.FDEs)
 	if i := s.FindFDE(pc); i >= 0 {

@@ -268,7 +268,7 @@ func (o *object) row(r *Rows) {
 	o.close()
 }
 
-// raw is the current row's bytes.
+// raw returns the current row's bytes.
 func (r *Rows) raw() []byte { return r.h.rows[r.Form.Offset-r.h.fres : r.pos] }
 
 var (

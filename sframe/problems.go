@@ -7,7 +7,7 @@ import "fmt"
 // section each of many may have them all.
 const maxShared = 2
 
-// RowBytes is how many bytes of rows the section has.
+// RowBytes returns how many bytes of rows the section has.
 func (s *Section) RowBytes() uint64 {
 	sum := uint64(0)
 	for i := range s.Headers {

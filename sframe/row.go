@@ -320,7 +320,7 @@ func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	return i, rows.Row, nil
 }
 
-// offset is what rows' starts are compared with for an address in the function.
+// offset returns what rows' starts are compared with for an address in the function.
 // A PCMASK function has a block.
 func (f *FDE) offset(pc uint64) uint32 {
 	off := uint32(pc - f.Start)

@@ -44,7 +44,7 @@ func (f Flags) Names() (names []string) {
 	return names
 }
 
-// String is the flags' names, separated by commas.
+// String returns the flags' names, separated by commas.
 func (f Flags) String() string { return strings.Join(f.Names(), ",") }
 
 // Header is the head of a section (2.2). All offsets are in bytes.
@@ -97,7 +97,7 @@ type FDE struct {
 // Contains reports whether pc is in the function.
 func (f *FDE) Contains(pc uint64) bool { return pc >= f.Start && pc-f.Start < uint64(f.Size) }
 
-// last is the address of the last byte of a function that has one. Damage may
+// last returns the address of the last byte of a function that has one. Damage may
 // put it beyond the last address.
 func (f *FDE) last() uint64 {
 	if last := f.Start + uint64(f.Size) - 1; last >= f.Start {
@@ -129,13 +129,13 @@ type Section struct {
 // Header returns the header that FDE i belongs to.
 func (s *Section) Header(i int) *Header { return &s.Headers[s.FDEs[i].header] }
 
-// Offset is the place of FDE i in the section.
+// Offset returns the place of FDE i in the section.
 func (s *Section) Offset(i int) uint64 {
 	h := s.Header(i)
 	return h.fdes + uint64(i-h.First)*h.format().fdeSize
 }
 
-// RowsOffset is the place of FDE i's first row in the section.
+// RowsOffset returns the place of FDE i's first row in the section.
 func (s *Section) RowsOffset(i int) uint64 { return s.Header(i).fres + uint64(s.FDEs[i].rows) }
 
 // Errors of look-ups.
@@ -144,7 +144,7 @@ var (
 	ErrNoRow = errors.New("the function has no row for the address")
 )
 
-// Size is the number of the section's bytes.
+// Size returns the number of the section's bytes.
 func (s *Section) Size() uint64 { return uint64(len(s.data)) }
 
 // FindFDE returns the FDE of the function that covers the address, or -1. Where

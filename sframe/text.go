@@ -176,7 +176,7 @@ func heading(f *FDE) string {
 	return "    STARTPC         CFA       FP        RA\n"
 }
 
-// rowBase is what rows' starts count from, as they are shown.
+// rowBase returns what rows' starts count from, as they are shown.
 func (f *FDE) rowBase() uint64 {
 	if f.Mask {
 		return 0

@@ -244,7 +244,7 @@ func TestPrintWriterFails(t *testing.T) {
 	}
 }
 
-// large is a section of 5 MB: 150,000 functions of four rows.
+// large returns a section of 5 MB: 150,000 functions of four rows.
 func large(t testing.TB) *sframe.Section {
 	t.Helper()
 	const n = 150_000

@@ -190,7 +190,7 @@ func BenchmarkAddLine(b *testing.B) {
 	})
 }
 
-// cpuTime is what the process used of its processors: on a machine that others
+// cpuTime returns what the process used of its processors: on a machine that others
 // use too, it says more than the clock.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage

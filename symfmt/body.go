@@ -24,7 +24,7 @@ import (
 // has a Body of its own: Renumber changes it in place.
 type Body struct{ data []byte }
 
-// Size is how much memory the records take, in bytes.
+// Size returns how much memory the records take, in bytes.
 func (b Body) Size() int { return len(b.data) }
 
 // Arena keeps the bytes of many bodies in large chunks.

@@ -48,7 +48,7 @@ func (r *records) check(t *testing.T, f *Func) {
 	}
 }
 
-// refs are the files and origins in order of first use, inlines before lines.
+// refs returns the files and origins in order of first use, inlines before lines.
 func (r *records) refs() (files []FileID, origins []OriginID) {
 	for _, in := range r.inlines {
 		if !in.NoFile && !slices.Contains(files, in.CallFile) {

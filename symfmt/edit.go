@@ -108,7 +108,7 @@ func unique[T any, K comparable](s []T, compare func(a, b *T) int, key func(*T) 
 	return out
 }
 
-// blockKey is the rules of a block, by number, and where they are.
+// blockKey returns the rules of a block, by number, and where they are.
 func (t *CFITable) blockKey(b *CFIBlock) string {
 	key := binary.AppendUvarint([]byte{byte(b.Marks)}, uint64(b.Init))
 	for _, row := range t.Rows[b.First : b.First+b.Count] {

@@ -43,7 +43,7 @@ STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// text is a module as it is written.
+// text returns a module as it is written.
 func text(t testing.TB, m *Module) string {
 	t.Helper()
 	return string(mustWrite(t, m, 1))

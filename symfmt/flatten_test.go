@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// flattened is the first FUNC of a symbol file, flat.
+// flattened returns the first FUNC of a symbol file, flat.
 func flattened(t *testing.T, text string) *Flat {
 	t.Helper()
 	var b strings.Builder

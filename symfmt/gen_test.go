@@ -30,7 +30,7 @@ func (g *generator) number(bits int) uint64 {
 	return g.Uint64N(300)
 }
 
-// extent is a range that ends below 2^64.
+// extent returns a range that ends below 2^64.
 func (g *generator) extent() (RVA, uint64) {
 	rva := g.number(64)
 	size := g.number(1 + g.IntN(64))

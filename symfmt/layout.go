@@ -40,7 +40,7 @@ func (l *Layout) endsInCR(line, n int) {
 	}
 }
 
-// Mixed is the first line that ends otherwise than the first line of the text, 0
+// Mixed returns the first line that ends otherwise than the first line of the text, 0
 // if there is none. lines is the number of lines.
 func (l *Layout) Mixed(lines int) int {
 	if l.NoEnd {

@@ -59,7 +59,7 @@ func (l *LossList) AddWhole(k Kind, which string, count int, why string) {
 	}
 }
 
-// Kept is how many records of some kinds a writer with such losses writes.
+// Kept returns how many records of some kinds a writer with such losses writes.
 func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
 	counts, kept := m.Counts(), 0
 	for _, k := range kinds {
@@ -73,7 +73,7 @@ func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
 	return kept
 }
 
-// Counts is how many records of each kind a module has, by Kind.
+// Counts returns how many records of each kind a module has, by Kind.
 func (m *Module) Counts() (n [KindCFI + 1]int) {
 	n[KindModule], n[KindInfo] = 1, len(m.Infos)
 	n[KindFile], n[KindInlineOrigin] = len(m.Files), len(m.Origins)
@@ -87,7 +87,8 @@ func (m *Module) Counts() (n [KindCFI + 1]int) {
 	return n
 }
 
-// LossOf is the loss of all records of some kinds. Kinds without records are left out.
+// LossOf returns the loss of all records of some kinds. Kinds without records are left
+// out.
 func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	counts := m.Counts()
 	for _, k := range kinds {
@@ -98,7 +99,7 @@ func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	return losses
 }
 
-// plural is what more than one record of a kind are called.
+// plural returns what more than one record of a kind are called.
 func (k Kind) plural() string {
 	if k == KindLine {
 		return "line records"

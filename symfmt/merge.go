@@ -15,7 +15,7 @@ type Merged struct {
 	OriginFiles int // files of origins, when one module has INLINEs of the old form
 }
 
-// Losses are the counts that are not 0, all for one reason.
+// Losses returns the counts that are not 0, all for one reason.
 func (l Merged) Losses(why string) []Loss {
 	var losses LossList
 	losses.Add("FUNC records", l.Funcs, why)
@@ -120,7 +120,7 @@ func (m *Module) adoptFiles(o *Module) func(FileID) FileID {
 	return func(id FileID) FileID { return to[id] }
 }
 
-// adoptOrigins is adoptFiles for the INLINE_ORIGINs.
+// adoptOrigins is like adoptFiles, for the INLINE_ORIGINs.
 func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginID) OriginID {
 	bySaid := make(map[InlineOrigin]OriginID, len(m.Origins)) // without the number
 	for _, x := range m.Origins {
@@ -213,7 +213,7 @@ type covered struct {
 	lasts  []RVA // the highest last address of those up to here
 }
 
-// newCovered is the code of n records in order of address. One of no size has its
+// newCovered returns the code of n records in order of address. One of no size has its
 // address.
 func newCovered(n int, at func(i int) (RVA, uint64)) covered {
 	c := covered{make([]RVA, n), make([]RVA, n)}
@@ -238,7 +238,7 @@ func (c *covered) overlaps(rva RVA, size uint64) bool {
 	return n > 0 && c.lasts[n-1] >= rva
 }
 
-// lastOf is the last address of code, as far as there are addresses.
+// lastOf returns the last address of code, as far as there are addresses.
 func lastOf(rva RVA, size uint64) RVA {
 	return rva + RVA(min(max(size, 1)-1, math.MaxUint64-uint64(rva)))
 }

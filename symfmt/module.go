@@ -37,7 +37,7 @@ type Module struct {
 // Info is an INFO record, known or not. Value is the rest of the line.
 type Info struct{ Key, Value string }
 
-// CodeID is the id in an INFO CODE_ID record, which may have the file's name behind
+// CodeID returns the id in an INFO CODE_ID record, which may have the file's name behind
 // it; "" for another record.
 func (in *Info) CodeID() string {
 	if in.Key != "CODE_ID" {

@@ -73,13 +73,13 @@ func replaceControls(s string) string {
 	}, s)
 }
 
-// cleanWord is CleanName for a field that something follows: a blank in it
+// cleanWord is like CleanName, for a field that something follows: a blank in it
 // becomes '_'.
 func cleanWord(word, instead string) string {
 	return strings.ReplaceAll(CleanName(word, instead), " ", "_")
 }
 
-// cleanID is cleanWord for the id of a MODULE, of which only hexadecimal digits
+// cleanID is like cleanWord, for the id of a MODULE, of which only hexadecimal digits
 // stay.
 func cleanID(id string) string {
 	id = strings.Map(func(r rune) rune {
@@ -94,7 +94,7 @@ func cleanID(id string) string {
 	return id
 }
 
-// cleanRules is CleanName for rules, whose words are separated by one space.
+// cleanRules is like CleanName, for rules, whose words are separated by one space.
 func cleanRules(rules string) string {
 	if clean(rules) && !strings.Contains(rules, "  ") {
 		return rules

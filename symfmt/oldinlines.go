@@ -109,7 +109,7 @@ func (o *oldInlines) place() {
 	}
 }
 
-// lineFile is the file of the line at an address, -1 if there is none.
+// lineFile returns the file of the line at an address, -1 if there is none.
 func (o *oldInlines) lineFile(rva RVA) int64 {
 	i, ok := slices.BinarySearchFunc(o.lines, rva, func(l Line, rva RVA) int { return cmp.Compare(l.RVA, rva) })
 	if !ok {
@@ -121,7 +121,7 @@ func (o *oldInlines) lineFile(rva RVA) int64 {
 	return int64(o.lines[i].File)
 }
 
-// origin is the number of the origin of an INLINE with a file. One that is not
+// origin returns the number of the origin of an INLINE with a file. One that is not
 // declared stays so: all of them get the name NoName.
 func (o *oldInlines) origin(in *Inline, file int64) OriginID {
 	x := InlineOrigin{HasFile: true, Name: NoName, File: file}

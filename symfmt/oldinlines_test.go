@@ -134,7 +134,7 @@ func load2021(t testing.TB, text string) *resolver2021 {
 	return r
 }
 
-// frames are the inlined frames at the start of a line record, outermost first.
+// frames returns the inlined frames at the start of a line record, outermost first.
 func (r *resolver2021) frames(f *func2021, line [4]uint64) (all []frame) {
 	file := r.files[fmt.Sprint(line[3])]
 	for depth := uint64(0); ; depth++ {

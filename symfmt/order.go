@@ -181,7 +181,7 @@ func (m *Module) inlineForms(passed func()) (forms uint64) {
 	return forms
 }
 
-// freeFileID is a number that no FILE has.
+// freeFileID returns a number that no FILE has.
 func (m *Module) freeFileID() FileID {
 	var next FileID
 	for i := range m.Files {
@@ -294,7 +294,7 @@ func (n *originNumbers) use(id OriginID) OriginID {
 	return OriginID(n.number[pos] - 1)
 }
 
-// file is the new number of an origin's file.
+// file returns the new number of an origin's file.
 func (n *originNumbers) file(id int64) int64 {
 	switch {
 	case !n.old:

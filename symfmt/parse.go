@@ -47,7 +47,7 @@ func (r *Reader) parse(text []byte) (*Record, *SyntaxError) {
 	return nil, err
 }
 
-// syntaxError is the failure of f.
+// syntaxError returns the failure of f.
 func (r *Reader) syntaxError(f *fields) *SyntaxError {
 	return &SyntaxError{
 		File: r.opts.File, Line: r.rec.line, Col: f.at + 1,

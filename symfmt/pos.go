@@ -19,10 +19,10 @@ func comparePos(a, b Pos) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
-// Pos is the place of the record's first byte.
+// Pos returns the place of the record's first byte.
 func (r *Record) Pos() Pos { return Pos{r.line, r.field(0) + 1} }
 
-// FieldPos is the place of the record's field number i, counted as in the text:
+// FieldPos returns the place of the record's field number i, counted as in the text:
 // 0 is the record's word (of a line record: its address), and the words of
 // STACK CFI INIT are three fields. For a field that is not there, it is the
 // end of the line. Finding a field costs a scan of the line.
@@ -42,7 +42,7 @@ func (r *Record) Field(i int) []byte {
 	return r.text[start:end]
 }
 
-// Text is the line as it stands in the file, without its end. It is valid until
+// Text returns the line as it stands in the file, without its end. It is valid until
 // the next record is read.
 func (r *Record) Text() []byte { return r.text }
 

@@ -127,11 +127,11 @@ func (r *Reader) lose(usable bool, bad *SyntaxError) error {
 	return r.problem(bad, r.rec.Kind.lost())
 }
 
-// Lost is how many records of a kind Next passed over because they were bad: what
+// Lost returns how many records of a kind Next passed over because they were bad: what
 // belongs to a FUNC that is lost must not go to the one before it.
 func (r *Reader) Lost(k Kind) int { return r.lost[k] }
 
-// Offset is how many bytes of the text, after decompression, the records read so
+// Offset returns how many bytes of the text, after decompression, the records read so
 // far take with all that stands before and between them: the next record begins
 // there or behind.
 func (r *Reader) Offset() int64 { return r.used + int64(r.pos) }

@@ -25,7 +25,7 @@ var kindNames = [...]string{
 	"PUBLIC", "STACK WIN", "STACK CFI INIT", "STACK CFI",
 }
 
-// String is the record's word in the text, or "line record", which has none.
+// String returns the record's word in the text, or "line record", which has none.
 func (k Kind) String() string { return kindNames[k] }
 
 // lost says what a bad record of this kind costs.

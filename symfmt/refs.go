@@ -136,7 +136,8 @@ func (g *group) begin(rd *Reader) {
 	g.open = true
 }
 
-// lose is begin for one that is bad: what belongs to it must not go to the one before.
+// lose is like begin, for one that is bad: what belongs to it must not go to the one
+// before.
 func (g *group) lose(rd *Reader, bad *SyntaxError) error {
 	g.lost.end(rd)
 	g.open = false

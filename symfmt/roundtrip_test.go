@@ -128,7 +128,7 @@ func TestRealFiles(t *testing.T) {
 	}
 }
 
-// sortedLines are the lines of text, without blanks at their ends, sorted.
+// sortedLines returns the lines of text, without blanks at their ends, sorted.
 func sortedLines(text []byte) []string {
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for i := range lines {

@@ -143,7 +143,7 @@ func (t *RuleTable) Text(id RuleID) string {
 	return t.names.Unpack(t.sets[id].packed).String()
 }
 
-// Len is the number of different rule sets.
+// Len returns the number of different rule sets.
 func (t *RuleTable) Len() int { return len(t.sets) }
 
 // isEmpty reports whether set id says nothing.

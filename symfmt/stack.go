@@ -32,7 +32,7 @@ type CFIRow struct { // 16 bytes
 // has no place for them.
 type CFIMarks uint8
 
-// TextRows is how many of Rows are STACK CFI records: those that have rules.
+// TextRows returns how many of Rows are STACK CFI records: those that have rules.
 func (t *CFITable) TextRows() int {
 	n := len(t.Rows)
 	for i := range t.Rows {

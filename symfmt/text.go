@@ -46,7 +46,7 @@ func (p *lineText) putHex(i int, v uint64) int {
 	return i + 1
 }
 
-// hexDigits are the eight digits of v, the first in the highest byte.
+// hexDigits returns the eight digits of v, the first in the highest byte.
 func hexDigits(v uint32) uint64 {
 	const ones = 0x0101010101010101
 	x := uint64(v)
@@ -153,7 +153,7 @@ func appendOrigin(dst []byte, o *InlineOrigin, old bool) []byte {
 	return appendName(dst, o.Name, NoName)
 }
 
-// originFile is the file of an origin in the old form, -1 if there is none.
+// originFile returns the file of an origin in the old form, -1 if there is none.
 func originFile(o *InlineOrigin) int64 {
 	if !o.HasFile || o.File < 0 || o.File > maxID {
 		return -1

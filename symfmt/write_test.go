@@ -24,7 +24,7 @@ func build(rva RVA, ins []Inline, lines []Line) Body {
 	return b.Finish(&a)
 }
 
-// everyRecord is a module with all kinds of records, in no order.
+// everyRecord returns a module with all kinds of records, in no order.
 func everyRecord() *Module {
 	m := &Module{
 		OS: "Linux", Arch: "x86_64", ID: "D3096ED4", Name: "my prog",

@@ -23,7 +23,7 @@ func New(section string, data []byte, order binary.ByteOrder) Cursor {
 	return NewAt(section, data, 0, order)
 }
 
-// NewAt is New for data that begins at offset base of the section.
+// NewAt is like New, for data that begins at offset base of the section.
 func NewAt(section string, data []byte, base uint64, order binary.ByteOrder) Cursor {
 	return Cursor{data: data, order: order, section: section, base: base}
 }
@@ -43,16 +43,16 @@ func (c *Cursor) Fail(format string, args ...any) {
 	}
 }
 
-// Pos is the number of bytes read from data; Len the number left.
+// Pos returns the number of bytes read from data; Len the number left.
 func (c *Cursor) Pos() int { return c.pos }
 
-// Len is the number of bytes left.
+// Len returns the number of bytes left.
 func (c *Cursor) Len() int { return len(c.data) - c.pos }
 
-// Offset is the current position, from the start of the section.
+// Offset returns the current position, from the start of the section.
 func (c *Cursor) Offset() uint64 { return c.base + uint64(c.pos) }
 
-// Order is the byte order of fixed-size fields.
+// Order returns the byte order of fixed-size fields.
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 
 // Seek goes to pos, counted from the start of data.

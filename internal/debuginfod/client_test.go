@@ -20,7 +20,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// sample is a debug file and its build-id.
+// sample returns a debug file and its build-id.
 func sample(t testing.TB) (data, id []byte) {
 	t.Helper()
 	path := testenv.Input(t, "pair.debug")

@@ -97,7 +97,8 @@ func seconds(getenv func(string) string, name string, without time.Duration) (ti
 	return time.Duration(max(n, 0)) * time.Second, nil
 }
 
-// cacheFolder is where elfutils keeps its files, or "" if the environment names no folder.
+// cacheFolder returns where elfutils keeps its files, or "" if the environment names no
+// folder.
 func cacheFolder(getenv func(string) string) string {
 	const name = "debuginfod_client"
 	if dir := getenv(cacheVar); dir != "" {

@@ -194,7 +194,7 @@ func (e *testELF) section(b *bytes.Buffer, s testSec, name uint32) {
 	e.addr(b, s.ents)
 }
 
-// chdr is a compression header (gABI chapter 4) before data.
+// chdr returns a compression header (gABI chapter 4) before data.
 func (e *testELF) chdr(kind uint32, size uint64, data []byte) []byte {
 	b := new(bytes.Buffer)
 	e.u32(b, kind)
@@ -207,7 +207,7 @@ func (e *testELF) chdr(kind uint32, size uint64, data []byte) []byte {
 	return b.Bytes()
 }
 
-// note is one note, padded to align.
+// note returns one note, padded to align.
 func (e *testELF) note(owner string, kind uint32, desc []byte, align int) []byte {
 	b := new(bytes.Buffer)
 	e.u32(b, uint32(len(owner)))
@@ -222,7 +222,7 @@ func (e *testELF) note(owner string, kind uint32, desc []byte, align int) []byte
 	return b.Bytes()
 }
 
-// symbol is one symbol table entry.
+// symbol returns one symbol table entry.
 func (e *testELF) symbol(name uint32, info, other byte, shndx uint16, value, size uint64) []byte {
 	b := new(bytes.Buffer)
 	e.u32(b, name)

@@ -18,7 +18,7 @@ func (t *tables) loseSections(err error) {
 	}
 }
 
-// segmentsBeforeNotes is how many program headers fit between the first and the
+// segmentsBeforeNotes returns how many program headers fit between the first and the
 // contents of the segment that it describes, which are the notes. The kernel
 // leaves no gap there (Linux, fs/binfmt_elf.c, elf_core_dump).
 func (t *tables) segmentsBeforeNotes() uint64 {

@@ -130,7 +130,7 @@ func (x *crelTable) scan(first, last int64, fn func(i int64, r *relocation) bool
 	}
 }
 
-// entry is what s stands for: 32-bit files count modulo 2^32.
+// entry returns what s stands for: 32-bit files count modulo 2^32.
 func (x *crelTable) entry(s *crelState) relocation {
 	r := s.relocation
 	r.off = r.off & x.mask << x.shift & x.mask
@@ -140,7 +140,7 @@ func (x *crelTable) entry(s *crelState) relocation {
 	return r
 }
 
-// place is where the entry i begins.
+// place returns where the entry i begins.
 func (x *crelTable) place(i int64) uint64 {
 	s := x.blocks[i/blockRelocs]
 	c := x.c

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// crelObject is object with a SHT_CREL section.
+// crelObject is like object, with a SHT_CREL section.
 func crelObject(t *testing.T, bits int, order binary.ByteOrder, machine elf.Machine, data, crel []byte) *File {
 	t.Helper()
 	const alloc, exec = 2, 4

@@ -155,7 +155,7 @@ func (s *debugSearch) byLink() bool {
 	return false
 }
 
-// ownFolders are the folder of the file as given and with symbolic links
+// ownFolders returns the folder of the file as given and with symbolic links
 // resolved: packages install below either. With Limits.Hermetic it returns nil.
 func (s *debugSearch) ownFolders() []string {
 	if s.f.Path == "" || s.lim.Hermetic {
@@ -221,7 +221,7 @@ func (s *debugSearch) byName() bool {
 	return false
 }
 
-// CRC32 is the checksum of the whole file that .gnu_debuglink holds.
+// CRC32 returns the checksum of the whole file that .gnu_debuglink holds.
 func (f *File) CRC32() (uint32, error) {
 	sum := crc32.NewIEEE()
 	_, err := io.Copy(sum, io.NewSectionReader(f.r, 0, f.Size))

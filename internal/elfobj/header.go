@@ -232,7 +232,7 @@ func (t *tables) name(i int, off uint32) uint32 {
 	return uint32(len(t.names))
 }
 
-// nameLen is the length of the string at off, which ends in a NUL.
+// nameLen returns the length of the string at off, which ends in a NUL.
 func nameLen(names []byte, off uint32) (int, bool) {
 	if uint64(off) >= uint64(len(names)) {
 		return 0, off == 0

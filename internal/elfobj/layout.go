@@ -13,7 +13,7 @@ import (
 // first segment of what linkers make by default begins at a multiple of either.
 const loadPage = 4096
 
-// LoadBase is the address that RVAs count from: the lowest p_vaddr of the
+// LoadBase returns the address that RVAs count from: the lowest p_vaddr of the
 // PT_LOAD segments, rounded down to its page; of ET_EXEC files too, because a
 // minidump locates a module by the address of its first mapping. It is 0 without
 // PT_LOAD, and objectBase for ET_REL.
@@ -64,9 +64,9 @@ func (f *File) HasCode() bool {
 	})
 }
 
-// CodeRanges is ExecRanges with each section, or segment, on its own: what begins in
-// one does not go on in the next. The ranges are sorted; where sections overlap, so do
-// they.
+// CodeRanges is like ExecRanges, with each section, or segment, on its own: what begins
+// in one does not go on in the next. The ranges are sorted; where sections overlap, so
+// do they.
 func (f *File) CodeRanges() []Range {
 	all := f.execSections()
 	if len(all) == 0 && f.Type != elf.ET_REL {
@@ -141,7 +141,7 @@ func (f *File) Executable(addr uint64) bool {
 	return found && i < len(ranges)
 }
 
-// HeaderAddr is the address that the first byte of the file, its ELF header, has
+// HeaderAddr returns the address that the first byte of the file, its ELF header, has
 // in memory. Of a file of which no segment begins with it, it is LoadBase.
 func (f *File) HeaderAddr() uint64 {
 	for i := range f.Segments {

@@ -256,7 +256,7 @@ func (v *xzCursor) u32() uint32 {
 	return uint32(v.u8()) | uint32(v.u8())<<8 | uint32(v.u8())<<16 | uint32(v.u8())<<24
 }
 
-// vli is a variable-length integer, of at most 9 bytes (section 1.2).
+// vli returns a variable-length integer, of at most 9 bytes (section 1.2).
 func (v *xzCursor) vli() (n uint64) {
 	for i := 0; i < 9; i++ {
 		b := v.u8()

@@ -37,7 +37,7 @@ func b2i(b bool) int64 {
 	return 0
 }
 
-// innerELF is a file with a symbol table, as .gnu_debugdata holds it.
+// innerELF returns a file with a symbol table, as .gnu_debugdata holds it.
 func innerELF(e testELF) []byte {
 	e.secs = []testSec{
 		{name: ".text", typ: stNobits, flags: 6, addr: 0x1000, size: 0x100},

@@ -64,7 +64,7 @@ func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
 	return FindBuildID(data, second, f.Order)
 }
 
-// FindBuildID is BuildID for the bytes of a note section or segment, in which
+// FindBuildID is like BuildID, for the bytes of a note section or segment, in which
 // notes are padded to align, 4 or 8.
 func FindBuildID(data []byte, align uint64, order binary.ByteOrder) (id []byte) {
 	EachNote(data, align, order, func(n Note) bool {
@@ -143,7 +143,7 @@ const (
 	guidSize   = 16
 )
 
-// TextHash is the id that Breakpad gives a file without a build-id: the first
+// TextHash returns the id that Breakpad gives a file without a build-id: the first
 // 4096 bytes of .text, or of "text", XORed in steps of 16 bytes. When the
 // section's size is not a multiple of 16, the last step goes beyond its end, as
 // it does in Breakpad. nil without such a section. (Breakpad,

@@ -279,7 +279,7 @@ func (t *relocTable) judge(i int64, r *relocation) {
 	}
 }
 
-// place is where in its section an entry begins.
+// place returns where in its section an entry begins.
 func (t *relocTable) place(i int64) uint64 {
 	if t.crel != nil {
 		return t.crel.place(i)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// object is a relocatable file with .text (index 1, 0x30 bytes), .debug_x (2), its
+// object returns a relocatable file with .text (index 1, 0x30 bytes), .debug_x (2), its
 // relocations (3), .symtab (4) and .strtab (5). Symbol 1 is .text, symbol 2 is at
 // 0x12 of it, symbol 3 is undefined.
 func object(t *testing.T, bits int, order binary.ByteOrder, machine elf.Machine, rela bool, data []byte, relocs ...[]byte) *File {
@@ -66,7 +66,7 @@ func rela64(order binary.ByteOrder, off uint64, typ, sym uint32, addend int64) [
 	return b
 }
 
-// mips64 is an entry for the three types that 64-bit MIPS has.
+// mips64 returns an entry for the three types that 64-bit MIPS has.
 func mips64(order binary.ByteOrder, off uint64, sym uint32, types [3]byte, addend int64) []byte {
 	b := rela64(order, off, 0, 0, addend)
 	order.PutUint32(b[8:], sym)

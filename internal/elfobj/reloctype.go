@@ -216,7 +216,7 @@ func (t *relocTypes) kind(typ uint32) relocKind {
 	return relocKind{}
 }
 
-// three is kind for the three types of a relocation on 64-bit MIPS (64-bit ELF
+// three is like kind, for the three types of a relocation on 64-bit MIPS (64-bit ELF
 // Object File Specification 2.5, 2.9): what the first calculates is the addend of the
 // second, whose symbol is 0, and the last says how wide the field is.
 func (t *relocTypes) three(typ uint32) relocKind {

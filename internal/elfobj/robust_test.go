@@ -89,7 +89,7 @@ func mustBeError(t testing.TB, err error) {
 	}
 }
 
-// realImages are a program, a debug file and what the shared data have of other
+// realImages returns a program, a debug file and what the shared data have of other
 // processors, each at most 3 MB.
 func realImages(t testing.TB) map[string][]byte {
 	out := map[string][]byte{}

@@ -54,7 +54,7 @@ func (s *Section) HasData() bool {
 	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && s.FileSize > 0
 }
 
-// Size is the number of bytes that Data returns, uncompressed; 0 without data.
+// Size returns the number of bytes that Data returns, uncompressed; 0 without data.
 func (s *Section) Size() int64 { return s.size }
 
 // Compressed reports whether the contents have to be inflated.

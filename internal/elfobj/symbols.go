@@ -101,7 +101,7 @@ func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
 	return w, nil
 }
 
-// newSymEntries is newSymWalk without the names.
+// newSymEntries is like newSymWalk, without the names.
 func (f *File) newSymEntries(which SymTable) (*symWalk, error) {
 	kind := elf.SHT_SYMTAB
 	if which == DynSym {

@@ -19,7 +19,7 @@ func CoreHeader(class elf.Class, order binary.ByteOrder, machine elf.Machine, se
 	return CoreHead{&File{Class: class, Order: order}, machine, segments}
 }
 
-// Size is the number of bytes that the headers in front take.
+// Size returns the number of bytes that the headers in front take.
 func (h CoreHead) Size() uint64 {
 	return ehdrForm.size(h.f) + uint64(h.segments)*phdrForm.size(h.f)
 }
@@ -50,7 +50,7 @@ func (h CoreHead) Bytes(segments []Segment, end uint64) []byte {
 	return b
 }
 
-// Trailer is what follows the contents.
+// Trailer returns what follows the contents.
 func (h CoreHead) Trailer() []byte {
 	if !h.extended() {
 		return nil

@@ -49,10 +49,10 @@ func PaddingOf(f *elfobj.File) Padding {
 	}
 }
 
-// stubPPC64 is the length of a linker's call stub: it saves r2 in the caller's frame,
-// loads an address and jumps there (OpenPOWER ELFv2 ABI, 4.2.5.3). Linkers put stubs in
-// front of the code that calls, without a section of their own; in a file with symbols
-// they are called 00000037.plt_call.NAME.
+// stubPPC64 returns the length of a linker's call stub: it saves r2 in the caller's
+// frame, loads an address and jumps there (OpenPOWER ELFv2 ABI, 4.2.5.3). Linkers put
+// stubs in front of the code that calls, without a section of their own; in a file with
+// symbols they are called 00000037.plt_call.NAME.
 func stubPPC64(code []byte, order binary.ByteOrder) int {
 	const saveV1, saveV2, mtctr, bctr, bnectr = 0xf8410028, 0xf8410018, 0x7d8903a6, 0x4e800420, 0x4ce20420
 	const longest = 9 // instructions
@@ -117,8 +117,8 @@ func ARM64(code []byte) int {
 	return 0
 }
 
-// X86 is the Padding of x86 and x86-64: an int3, a nop or zeros. One zero may begin an
-// addition, and is padding only at the end.
+// X86 is the Padding of x86 and x86-64: an int3, a nop or zeros. One zero may
+// begin an addition, and is padding only at the end.
 func X86(code []byte) int {
 	switch {
 	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
@@ -134,7 +134,7 @@ var leaX86 = [][]byte{
 	{0x8d, 0x76, 0}, {0x8d, 0x74, 0x26, 0}, {0x8d, 0xb6, 0, 0, 0, 0}, {0x8d, 0xb4, 0x26, 0, 0, 0, 0},
 }
 
-// NopX86 is the length of a nop of several bytes, 0 for anything else: prefixes
+// NopX86 returns the length of a nop of several bytes, 0 for anything else: prefixes
 // and 90, prefixes and 0F 1F, or a lea or xchg that changes nothing.
 func NopX86(code []byte) int {
 	i := 0
@@ -158,7 +158,7 @@ func NopX86(code []byte) int {
 	return 0
 }
 
-// modRM is the length of a ModRM byte with its SIB byte and displacement, for
+// modRM returns the length of a ModRM byte with its SIB byte and displacement, for
 // addresses of 32 and 64 bits (Intel SDM volume 2, 2.1.3). It may be more than there is.
 func modRM(b []byte) int {
 	mod, rm, n := b[0]>>6, b[0]&7, 1
@@ -217,9 +217,9 @@ func (p *Part) Trim(r elfobj.Range, function bool, padding Padding) (elfobj.Rang
 	return elfobj.Range{Start: r.Start + uint64(first), End: r.Start + uint64(last)}, nil
 }
 
-// trailing is the length of the longest end of data[:length] that is padding. It goes
-// back byte by byte: where the padding begins is known only when it has been decoded
-// up to the end.
+// trailing returns the length of the longest end of data[:length] that is padding. It
+// goes back byte by byte: where the padding begins is known only when it has been
+// decoded up to the end.
 func trailing(data []byte, length int, padding Padding) (size int) {
 	var ends [longestNop + 1]bool // at a byte, modulo: padding from there on leads to the end
 	for i := length - 1; i >= 0 && length-i <= size+longestNop; i-- {

@@ -56,7 +56,7 @@ type Anchor struct {
 // has a priority.
 const maxAnchors = 8
 
-// Anchors are the entry point of a file, and what .init_array and .fini_array call:
+// Anchors returns the entry point of a file, and what .init_array and .fini_array call:
 // among it frame_dummy and __do_global_dtors_aux of crtbegin.o, which puts its other
 // functions in front of them.
 func Anchors(f *elfobj.File) (all []Anchor) {
@@ -86,8 +86,8 @@ func thumbBit(f *elfobj.File) uint64 {
 	return 0
 }
 
-// described is the code that a function pointer leads to: on ppc64 with ELFv1, by way of
-// a function descriptor in .opd.
+// described returns the code that a function pointer leads to: on ppc64 with ELFv1, by
+// way of a function descriptor in .opd.
 func described(f *elfobj.File, addr uint64) uint64 {
 	opd := f.Section(".opd")
 	if f.Machine != elf.EM_PPC64 || opd == nil || addr-opd.Addr >= opd.FileSize {
@@ -131,7 +131,7 @@ func word(order binary.ByteOrder, data []byte, size int) uint64 {
 	return uint64(order.Uint32(data))
 }
 
-// addend is that of the relocation with an addend that is applied to the word at addr.
+// addend returns the addend of the relocation that is applied to the word at addr.
 func addend(f *elfobj.File, addr uint64, size int) uint64 {
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 || !s.HasData() {

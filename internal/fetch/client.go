@@ -139,10 +139,10 @@ func parseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// String is the server's address without its password.
+// String returns the server's address without its password.
 func (s *Server) String() string { return s.url.Redacted() }
 
-// URL is the address of a file below the server's. The parts are names, with
+// URL returns the address of a file below the server's. The parts are names, with
 // any characters, but "." and "..".
 func (s *Server) URL(parts ...string) *url.URL {
 	escaped := make([]string, len(parts))

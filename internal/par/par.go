@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 )
 
-// Jobs is the number of workers that a user's number asks for: n, or
+// Jobs returns the number of workers that a user's number asks for: n, or
 // GOMAXPROCS when n is not positive.
 func Jobs(n int) int {
 	if n > 0 {
@@ -78,8 +78,8 @@ func Ordered[T any](ctx context.Context, jobs, n int,
 	return nil
 }
 
-// inline is Ordered in the caller's goroutine: jobs == 1 may mean that there is only
-// one processor.
+// inline is like Ordered, in the caller's goroutine: jobs == 1 may mean that there is
+// only one processor.
 func inline[T any](ctx context.Context, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,

@@ -155,7 +155,7 @@ func takesF(f *ast.FuncDecl) bool {
 	return ok && fmt.Sprint(pointer.X) == "&{testing F}"
 }
 
-// sharedNames are the variables that hold nothing but paths in the shared test data.
+// sharedNames returns the variables that hold nothing but paths in the shared test data.
 func sharedNames(body *ast.BlockStmt) (names []string) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if assigned, ok := n.(*ast.AssignStmt); ok && len(assigned.Lhs) == 1 && isShared(assigned.Rhs[0], nil) {

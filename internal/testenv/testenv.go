@@ -118,8 +118,8 @@ func SharedGlob(t testing.TB, pattern ...string) []string {
 	return paths
 }
 
-// sharedDir is the folder with the shared test data, whether it is there or not: what
-// SYMTOOL_SHARED names, seen from the repository's folder, or ../shared.
+// sharedDir returns the folder with the shared test data, whether it is there or not:
+// what SYMTOOL_SHARED names, seen from the repository's folder, or ../shared.
 func sharedDir(t testing.TB) string {
 	t.Helper()
 	dir := cmp.Or(os.Getenv(sharedVar), filepath.Join("..", "shared"))
@@ -203,7 +203,7 @@ func BreakpadTool(t testing.TB, name string) string {
 // npmArch are Node.js's names of CPUs.
 var npmArch = map[string]string{"amd64": "x64", "arm64": "arm64"}
 
-// File is Tool for a file that a Debian package installs.
+// File is like Tool, for a file that a Debian package installs.
 func File(t testing.TB, path, pkg string) string {
 	t.Helper()
 	need(t, "file "+path, pkg)

@@ -47,8 +47,9 @@ type Stopwatch struct {
 // StartWatch starts one.
 func StartWatch() Stopwatch { return Stopwatch{time.Now(), processTime()} }
 
-// Took is the time by the clock or the processor time of all of this process, whichever
-// is less: other processes make the first one long, and tests beside this one the second.
+// Took returns the time by the clock or the processor time of all of this process,
+// whichever is less: other processes make the first one long, and tests beside this one
+// the second.
 func (s Stopwatch) Took() time.Duration { return min(time.Since(s.begun), processTime()-s.cpu) }
 
 func processTime() time.Duration {

@@ -240,7 +240,7 @@ func indexed(prefix string, from, to int) []string {
 	return names
 }
 
-// unnumbered are registers without a DWARF number.
+// unnumbered returns registers without a DWARF number.
 func unnumbered(names ...string) []Reg {
 	regs := make([]Reg, len(names))
 	for i, name := range names {

@@ -87,7 +87,7 @@ func (e Expr) Ops() iter.Seq[Op] {
 	}
 }
 
-// opOf is the operation at the start of code.
+// opOf returns the operation at the start of code.
 func opOf(code []uint32) Op {
 	switch op, arg := code[0]&(1<<opBits-1), code[0]>>opBits; op {
 	case opReg, opVar:

@@ -149,7 +149,7 @@ func (m *machine) assign() Kind {
 	return 0
 }
 
-// binary is an operator of two operands.
+// binary applies an operator to two operands.
 func (m *machine) binary(op uint32) fault {
 	b, k := m.pop()
 	if k != 0 {

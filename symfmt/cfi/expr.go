@@ -69,7 +69,7 @@ func appendReg(code []uint32, r Reg) []uint32 {
 // IsZero reports whether e is the zero Expr.
 func (e Expr) IsZero() bool { return len(e.code) == 0 }
 
-// Size is how much memory the operations of e take, in bytes.
+// Size returns how much memory the operations of e take, in bytes.
 func (e Expr) Size() int { return 4 * len(e.code) }
 
 // IsUndef reports whether e is .undef alone.
@@ -98,7 +98,7 @@ func (e Expr) EndsStack() bool {
 	return false
 }
 
-// Offset is the expression of base's value plus offset. Base is a register or
+// Offset returns the expression of base's value plus offset. Base is a register or
 // CFA.
 func (n *Names) Offset(base Reg, offset int64) Expr {
 	code := appendReg(nil, base)
@@ -108,14 +108,14 @@ func (n *Names) Offset(base Reg, offset int64) Expr {
 	return Expr{code, n}
 }
 
-// Load is the expression of the word in memory at base's value plus offset.
+// Load returns the expression of the word in memory at base's value plus offset.
 func (n *Names) Load(base Reg, offset int64) Expr {
 	e := n.Offset(base, offset)
 	e.code = append(e.code, opLoad)
 	return e
 }
 
-// Undef is the expression .undef.
+// Undef returns the expression .undef.
 func (n *Names) Undef() Expr { return Expr{[]uint32{opUndef}, n} }
 
 // AsOffset returns base and offset of an expression that Offset could have

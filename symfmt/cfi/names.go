@@ -60,7 +60,7 @@ func NewNames(a *arch.Arch) *Names {
 // Arch returns the CPU; it may be nil.
 func (n *Names) Arch() *arch.Arch { return n.arch }
 
-// Len is the number of registers and variables; each Reg is below it.
+// Len returns the number of registers and variables; each Reg is below it.
 func (n *Names) Len() int { return n.known + len(n.others) }
 
 // Known reports whether r is a register of the CPU, by any of its names, .cfa or .ra.
@@ -105,7 +105,7 @@ func (n *Names) intern(name string) Reg {
 	return n.internOther(name)
 }
 
-// internOther is intern for a name that the CPU does not have.
+// internOther is like intern, for a name that the CPU does not have.
 func (n *Names) internOther(name string) Reg {
 	if r, ok := n.index[name]; ok {
 		return r

@@ -277,7 +277,7 @@ func (d *reader) inlineRanges(c *bin.Cursor, f *info, base symfmt.RVA) bool {
 	return len(d.ranges) > 0
 }
 
-// origin is the number of the INLINE_ORIGIN with a name.
+// origin returns the number of the INLINE_ORIGIN with a name.
 func (d *reader) origin(at uint64, name string) symfmt.OriginID {
 	id, ok := d.origins[at]
 	if !ok {

@@ -17,7 +17,7 @@ func (s *scratch) covers(from uint32) bool {
 	return false
 }
 
-// endOf is where the last range of a node ends.
+// endOf returns where the last range of a node ends.
 func (s *scratch) endOf(n *node) uint32 { return s.ranges[n.ranges.first+n.ranges.count-1].end }
 
 // inlineTree appends the tree for the code from an offset on. Its root is the
@@ -97,7 +97,7 @@ func (e *encoder) nodeCall(n *node, children bool) {
 	e.uleb(uint64(n.callLine))
 }
 
-// callFile is the file of a call. Where it is not known, as in the old form of
+// callFile returns the file of a call. Where it is not known, as in the old form of
 // INLINE, it is the file of the function that the call is in: of the INLINE_ORIGIN,
 // or of the FUNC's own lines.
 func (e *encoder) callFile(n *node) uint32 {

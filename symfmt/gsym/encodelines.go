@@ -60,7 +60,7 @@ func (e *encoder) rowFile(r *row) uint32 {
 	return e.w.file(r.file)
 }
 
-// specialOp is the opcode for a step, or 0.
+// specialOp returns the opcode for a step, or 0.
 func specialOp(low, high, delta int64, advance uint32) byte {
 	if delta < low || delta > high || advance > 255 {
 		return 0

@@ -62,7 +62,7 @@ func put(b []byte, values ...any) []byte {
 	return b
 }
 
-// file1 is a file of version 1 with one file a.c, the strings "", "a.c" and "f",
+// file1 returns a file of version 1 with one file a.c, the strings "", "a.c" and "f",
 // and functions at 0 that all have the FunctionInfo at the end.
 func file1(count int, info []byte) []byte {
 	const strings = "\x00a.c\x00f\x00"

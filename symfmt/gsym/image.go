@@ -41,7 +41,7 @@ func (g *image) fail(offset uint64, format string, args ...any) *bin.Error {
 	return &bin.Error{File: g.path, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// part is the bytes of a section, as far as the file has them.
+// part returns the bytes of a section, as far as the file has them.
 func (g *image) part(s section) []byte {
 	size := uint64(len(g.data))
 	start := min(s.offset, size)
@@ -193,13 +193,13 @@ func (g *image) tables(problems *problems) error {
 	return nil
 }
 
-// addr is the difference to the base of entry i.
+// addr returns the difference to the base of entry i.
 func (g *image) addr(i uint64) uint64 {
 	c := bin.New("", g.data[g.addrs.offset+i*uint64(g.addrSize):], g.order)
 	return c.Uint(g.addrSize)
 }
 
-// info is where the FunctionInfo of entry i is, from the file's start.
+// info returns where the FunctionInfo of entry i is, from the file's start.
 func (g *image) info(i uint64) (offset uint64, ok bool) {
 	c := bin.New("", g.data[g.offsets.offset+i*uint64(g.strSize):], g.order)
 	offset = c.Uint(g.strSize)
@@ -225,7 +225,7 @@ func (p *problems) add(lost string, err error) {
 	p.list = append(p.list, bin.Problem{Lost: lost, Err: err})
 }
 
-// all are the problems, with one for those that are too many.
+// all returns the problems, with one for those that are too many.
 func (p *problems) all() []bin.Problem {
 	if p.more > 0 {
 		return append(p.list, bin.Problem{Lost: fmt.Sprintf("%d more parts", p.more), Err: p.last})

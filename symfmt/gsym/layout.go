@@ -23,7 +23,7 @@ type layout struct {
 	size     uint64 // of the file
 }
 
-// addrSize is how many bytes the largest difference to the base needs.
+// addrSize returns how many bytes the largest difference to the base needs.
 func (w *writer) addrSize() int {
 	entries := w.plan.entries
 	switch last := entries[len(entries)-1].rva; {
@@ -56,7 +56,7 @@ func (w *writer) layout(chunks []chunk) (l layout) {
 	return l
 }
 
-// after is a section of some size behind another.
+// after returns a section of some size behind another.
 func after(s section, align, size uint64) section {
 	return section{(s.end() + align - 1) / align * align, size}
 }
@@ -79,7 +79,7 @@ func (w *writer) sections(l *layout) []dirEntry {
 	return entries
 }
 
-// head is the header.
+// head returns the header.
 func (w *writer) head(l *layout) []byte {
 	o := w.order
 	b := o.AppendUint32(nil, magic)
@@ -120,7 +120,7 @@ func (w *writer) addresses(l *layout) []byte {
 	return b
 }
 
-// offsets are the places of the FunctionInfos, by entry of the address table:
+// offsets returns the places of the FunctionInfos, by entry of the address table:
 // from the file's start in version 1, from that of the FunctionInfos in version 2.
 func (w *writer) offsets(l *layout, chunks []chunk) []byte {
 	infos := make([]uint64, 0, w.plan.infos)

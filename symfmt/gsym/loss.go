@@ -65,7 +65,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	return losses
 }
 
-// moduleLosses are those of MODULE and INFO.
+// moduleLosses returns the losses of MODULE and INFO.
 func moduleLosses(m *symfmt.Module, o Options) (losses symfmt.LossList) {
 	one := func(what, why string) { losses.Add(what, 1, why) }
 	if m.OS != "" || m.Arch != "" || m.Name != "" {

@@ -38,7 +38,7 @@ func splitPath(path string) (dir, base string) {
 	return "", path
 }
 
-// joinPath is how llvm-gsymutil prints a file (LookupResult.cpp), but for a
+// joinPath returns a path as llvm-gsymutil prints it (LookupResult.cpp), but for a
 // directory that ends in its separator, as that of "/x.c" does.
 func joinPath(dir, base string) string {
 	switch {

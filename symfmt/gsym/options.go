@@ -42,7 +42,7 @@ func (o Options) order(m *symfmt.Module) binary.ByteOrder {
 	return orderByName(m)
 }
 
-// orderByName is the byte order of the module's CPU, little-endian where the name
+// orderByName returns the byte order of the module's CPU, little-endian where the name
 // does not show it.
 func orderByName(m *symfmt.Module) binary.ByteOrder {
 	if bigEndian(m.Arch) {
@@ -128,7 +128,7 @@ func Match(head []byte) bool {
 	return order != nil && order.Uint16(head[4:]) != 0 && order.Uint16(head[4:]) < 1<<8
 }
 
-// orderOf is the byte order that the magic shows, or nil.
+// orderOf returns the byte order that the magic shows, or nil.
 func orderOf(head []byte) binary.ByteOrder {
 	switch {
 	case len(head) < 4:

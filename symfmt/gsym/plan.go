@@ -129,7 +129,7 @@ func sortBy(s []uint32, compare func(i, j uint32) int) {
 // maxSize is the largest size of a function: it has 32 bits, in version 2 as well.
 const maxSize = math.MaxUint32
 
-// endOf is where a FUNC ends that is written.
+// endOf returns where a FUNC ends that is written.
 func endOf(f *symfmt.Func) symfmt.RVA {
 	return f.RVA + symfmt.RVA(min(f.Size, maxSize, math.MaxUint64-uint64(f.RVA)))
 }

@@ -38,7 +38,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 	return d.m, p.all(), nil
 }
 
-// imageBase is the absolute address of RVA 0.
+// imageBase returns the absolute address of RVA 0.
 func imageBase(g *image, o ReadOptions) uint64 {
 	if o.Base != nil {
 		return *o.Base
@@ -83,7 +83,7 @@ func newReader(g *image, p *problems) *reader {
 // otherwise become names of the square of the file's size.
 const maxString = 1 << 20
 
-// str is the string at an offset.
+// str returns the string at an offset.
 func (d *reader) str(at uint64) (s string, ok bool) {
 	if at >= uint64(len(d.strings)) {
 		return "", false

@@ -147,7 +147,7 @@ func (w *writer) originFile(id symfmt.OriginID) uint32 {
 	return w.noFile
 }
 
-// file is the place of a file in GSYM's table.
+// file returns the place of a file in GSYM's table.
 func (w *writer) file(id symfmt.FileID) uint32 {
 	at, _ := w.files.number.find(uint32(id))
 	return at

@@ -76,7 +76,7 @@ func compressionNamed(name string) *Compression {
 	return nil
 }
 
-// symbols is a symbol file of about size bytes.
+// symbols returns a symbol file of about size bytes.
 func symbols(name, id string, size int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nINFO SIZE %d\n", id, name, size)
@@ -86,7 +86,7 @@ func symbols(name, id string, size int) []byte {
 	return b.Bytes()
 }
 
-// start is a child at work.
+// start returns a child at work.
 func start(t *testing.T, dir, work, compression string, size, at int) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -144,7 +144,7 @@ func poll(t *testing.T, dir string, whole func(path string, text []byte) bool) (
 	return func() int64 { close(done); wg.Wait(); return seen.Load() }
 }
 
-// findings are those of a store, as texts.
+// findings returns the findings of Verify, as texts.
 func findings(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	s, err := Open(dir, Options{})

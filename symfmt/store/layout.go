@@ -43,7 +43,7 @@ var layouts = []layout{
 	{"unified", unifiedPath},
 }
 
-// Layouts are the names of the layouts.
+// Layouts returns the names of the layouts.
 func Layouts() (names []string) {
 	for _, l := range layouts {
 		names = append(names, l.name)
@@ -57,7 +57,7 @@ func TakesELF(layout string) bool { return layout != "breakpad" }
 // TakesSymbols reports whether a layout has places for symbol files.
 func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
 
-// LayoutOf is the layout, other than breakpad, that a path below the root of a store
+// LayoutOf returns the layout, other than breakpad, that a path below the root of a store
 // is of, by its form; "" if it is of none.
 func LayoutOf(path string) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
@@ -77,7 +77,7 @@ func LayoutOf(path string) string {
 	return ""
 }
 
-// PathIn is the place of a file below the root of a store in a layout, with slashes
+// PathIn returns the place of a file below the root of a store in a layout, with slashes
 // of this system. What goes into it may come from anywhere: it leads out of no
 // folder, or is an error.
 func PathIn(layout string, f *File) (string, error) {
@@ -108,7 +108,7 @@ func breakpadPath(f *File) (string, error) {
 	return p.Path(f.Ext), nil
 }
 
-// split is a hexadecimal id as a folder of two digits and a name.
+// split returns a hexadecimal id as a folder of two digits and a name.
 func split(id string) (folder, name string, err error) {
 	if id == "" {
 		return "", "", errors.New("no build-id")

@@ -24,7 +24,7 @@ import (
 // bytes (NAME_MAX). Longer ones are refused with a message that says why.
 const maxName = 255
 
-// Path is the place of m's symbol file below the root of a store, with slashes
+// Path returns the place of m's symbol file below the root of a store, with slashes
 // of this system. ext is what follows STEM: ".sym" or ".sym.gz".
 func Path(m *symfmt.Module, ext string) (string, error) {
 	return breakpadPath(&File{Contents: Symbols, Name: m.Name, ID: m.ID, Ext: ext})
@@ -48,7 +48,7 @@ func NewPlace(name, id string) (Place, error) {
 	return p, nil
 }
 
-// NewFolder is NewPlace for a module whose id is not known.
+// NewFolder is like NewPlace, for a module whose id is not known.
 func NewFolder(name string) (Place, error) {
 	base := name[strings.LastIndexAny(name, `/\`)+1:]
 	p := Place{Name: base, Stem: base}
@@ -65,7 +65,7 @@ func NewFolder(name string) (Place, error) {
 	return p, nil
 }
 
-// Path is the path of the symbol file below the root. ext is what follows Stem.
+// Path returns the path of the symbol file below the root. ext is what follows Stem.
 func (p Place) Path(ext string) string { return filepath.Join(p.Name, p.ID, p.Stem+ext) }
 
 // checkExt returns an error unless the name has room for an extension.

@@ -204,7 +204,7 @@ func (p *Pending) compare(place string) (Outcome, string, error) {
 	return Differs, there, nil
 }
 
-// there is the file in a place, or one beside it that differs in how it is
+// there returns the file in a place, or one beside it that differs in how it is
 // compressed. "" for none.
 func (s *Store) there(place string) (string, error) {
 	for _, name := range variants(place) {

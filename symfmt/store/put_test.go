@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// text is the text of a file that may be compressed.
+// text returns the text of a file that may be compressed.
 func text(b []byte) io.Reader {
 	r, _, err := symfmt.Decompress(bytes.NewReader(b))
 	if err != nil {

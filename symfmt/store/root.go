@@ -70,5 +70,5 @@ func Create(dir string, o Options) (*Store, error) {
 // Close closes the store. Files that are being written are to be finished before.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Path is where a file of the store is.
+// Path returns where a file of the store is.
 func (s *Store) Path(name string) string { return filepath.Join(s.Dir, name) }

@@ -28,7 +28,7 @@ type Version struct {
 	Indexes  []Entry // of symtool, beside them
 }
 
-// Bytes is the size of the symbol files and their indexes.
+// Bytes returns the size of the symbol files and their indexes.
 func (v *Version) Bytes() (sum int64) {
 	for _, e := range slices.Concat(v.Files, v.Indexes) {
 		sum += e.Bytes

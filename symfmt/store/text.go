@@ -38,7 +38,7 @@ var Compressions = []Compression{
 // symbolExt is what the names of symbol files end in.
 const symbolExt = ".sym"
 
-// variants are the places of a symbol file with each compression, place first. Other
+// variants returns the places of a symbol file with each compression, place first. Other
 // files have one.
 func variants(place string) []string {
 	all := []string{place}
@@ -54,7 +54,7 @@ func variants(place string) []string {
 	return all
 }
 
-// stemOf is the name of a symbol file without what follows its stem.
+// stemOf returns the name of a symbol file without what follows its stem.
 func stemOf(name string) (stem string, ok bool) {
 	for _, c := range Compressions {
 		if rest, cut := strings.CutSuffix(name, c.Ext); cut {

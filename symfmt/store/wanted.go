@@ -76,7 +76,7 @@ func nameAndID(text string) (name, id string, err error) {
 	return strings.TrimSpace(text[:i]), text[i+1:], nil
 }
 
-// Has is the place of the symbol file of a module, below the store, "" if it has
+// Has returns the place of the symbol file of a module, below the store, "" if it has
 // none.
 func (s *Store) Has(p Place) (string, error) {
 	path, err := s.there(p.Path(symbolExt))
@@ -86,13 +86,13 @@ func (s *Store) Has(p Place) (string, error) {
 	return path, err
 }
 
-// columns are the first two of a line.
+// columns returns the first two columns of a line.
 func columns(text string, separator byte) (first, second string) {
 	parts := strings.SplitN(text, string(separator), 3)
 	return unquoted(parts[0]), unquoted(parts[1])
 }
 
-// unquoted is a column of a CSV file, which may be in quotes.
+// unquoted returns a column of a CSV file, which may be in quotes.
 func unquoted(column string) string {
 	column = strings.TrimSpace(column)
 	if n := len(column); n >= 2 && column[0] == '"' && column[n-1] == '"' {

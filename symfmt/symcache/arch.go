@@ -18,7 +18,7 @@ var arches = []struct {
 	{"x86", 199}, {"x86_64", 299}, {"arm", 399}, {"arm64", 499}, {"arm64_32", 999},
 }
 
-// archNumber is the number of a CPU, 0 if it has none.
+// archNumber returns the number of a CPU, 0 if it has none.
 func archNumber(name string) uint32 {
 	for _, a := range arches {
 		if a.name == name {
@@ -28,7 +28,7 @@ func archNumber(name string) uint32 {
 	return 0
 }
 
-// archName is the name of a CPU, "" for an unknown number.
+// archName returns the name of a CPU, "" for an unknown number.
 func archName(number uint32) string {
 	for _, a := range arches {
 		if a.number == number {

@@ -74,7 +74,7 @@ func (b *builder) build() {
 	b.names.finish()
 }
 
-// locationOf is the source location of a range, unknown if it is not there.
+// locationOf returns the source location of a range, unknown if it is not there.
 func (b *builder) locationOf(i uint32) location {
 	if b.c.locations.has(i) {
 		return b.c.location(i)
@@ -150,7 +150,7 @@ func (b *builder) tooLong(at uint32) error {
 	return b.c.errorf(place, "source location %d is inlined more than %d times", at, symfmt.MaxInlineDepth)
 }
 
-// function is the name of a function, "?" for one that is not there.
+// function returns the name of a function, "?" for one that is not there.
 func (b *builder) function(i uint32) string {
 	if !b.c.functions.has(i) {
 		b.c.damaged(&b.damages.function, func() error {

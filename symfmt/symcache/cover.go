@@ -90,7 +90,7 @@ func publicsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	return slices.CompactFunc(order, func(a, b int32) bool { return at(a) == at(b) })
 }
 
-// end is where a FUNC ends, 2^32 at most.
+// end returns where a FUNC ends, 2^32 at most.
 func (c *cover) end(i int32) uint64 {
 	start, size := c.start(i), c.m.Funcs[i].Size
 	return start + min(size, addressEnd-start)

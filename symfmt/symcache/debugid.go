@@ -36,7 +36,7 @@ func encodeDebugID(id string, order binary.ByteOrder) (b [debugIDSize]byte, ok b
 	return b, true
 }
 
-// decodeDebugID is the id of a MODULE of the one in a header.
+// decodeDebugID returns the id of MODULE for the id in a header.
 func decodeDebugID(b []byte, order binary.ByteOrder) string {
 	digits := uuidDigits
 	if b[debugIDType] == isPDB20 {

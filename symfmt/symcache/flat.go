@@ -41,7 +41,7 @@ func (c *flat) forget() {
 	clear(c.known)
 }
 
-// segmentAt is the index of the last segment that begins at or before off.
+// segmentAt returns the index of the last segment that begins at or before off.
 func segmentAt(segments []symfmt.Segment, off uint32) int {
 	lo, hi := 0, len(segments)
 	for lo < hi {

@@ -42,7 +42,7 @@ func Match(head []byte) bool {
 	return len(head) >= 8 && orderOf(head) != nil
 }
 
-// orderOf is the byte order that the magic shows, or nil.
+// orderOf returns the byte order that the magic shows, or nil.
 func orderOf(head []byte) binary.ByteOrder {
 	switch [4]byte(head) {
 	case magic:

@@ -14,7 +14,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	return append(losses, codeLosses(m, o.Base)...)
 }
 
-// moduleLosses are those of the MODULE record.
+// moduleLosses returns the losses of the MODULE record.
 func moduleLosses(m *symfmt.Module) (losses symfmt.LossList) {
 	if m.OS != "" || m.Name != "" {
 		losses.Add("MODULE records", 1, "a symcache has the id and the CPU only")
@@ -28,7 +28,7 @@ func moduleLosses(m *symfmt.Module) (losses symfmt.LossList) {
 	return losses
 }
 
-// codeLosses are those of FUNC and PUBLIC records and of what is in FUNCs.
+// codeLosses returns the losses of FUNC and PUBLIC records, and of the records in FUNCs.
 func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 	var n struct{ params, multiple, empty, far, farPublics, zero, lines, ranges, deep int }
 	for i := range m.Funcs {
@@ -65,8 +65,8 @@ func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 	return losses
 }
 
-// FirstFar is the lowest address of a FUNC or PUBLIC that is too far behind the base to
-// be written: a base near to it would keep that.
+// FirstFar returns the lowest address of a FUNC or PUBLIC that is too far behind the
+// base to be written: a base near to it would keep that.
 func FirstFar(m *symfmt.Module, o Options) (first symfmt.RVA, ok bool) {
 	see := func(rva symfmt.RVA) {
 		if rva >= o.Base && !inReach(rva, o.Base) && (!ok || rva < first) {

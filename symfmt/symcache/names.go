@@ -41,7 +41,7 @@ func (t *nameTable) init(c *cache, m *symfmt.Module) {
 	t.stringDamage.lost, t.fileDamage.lost, t.long.lost, t.longNames.lost = "names", "names of files", "directories of files", "names of functions"
 }
 
-// text is the string at an offset, or instead if it is empty or damaged.
+// text returns the string at an offset, or instead if it is empty or damaged.
 func (t *nameTable) text(at uint32, instead string) string {
 	s, err := t.c.stringAt(at)
 	if err != nil {
@@ -53,7 +53,8 @@ func (t *nameTable) text(at uint32, instead string) string {
 	return s
 }
 
-// function is the name of a function that is there; "?" is symbolic's for one without.
+// function returns the name of a function that is there; "?" is symbolic's for one
+// without.
 func (t *nameTable) function(i uint32) string {
 	name := t.text(t.c.order.Uint32(t.c.functions.entry(i)), "?")
 	if len(name) > t.names {

@@ -24,7 +24,7 @@ func joinPath(dir, path string) string {
 	return strings.TrimRight(dir, `/\`) + separator + strings.TrimLeft(path, `/\`)
 }
 
-// splitPath is the other way round: dir is "" unless joining gives the path back.
+// splitPath is the inverse of joinPath: dir is "" unless joining gives the path back.
 func splitPath(path string) (dir, name string) {
 	i := strings.LastIndexAny(path, `/\`)
 	if i <= 0 || i == len(path)-1 || joinPath(path[:i], path[i+1:]) != path {

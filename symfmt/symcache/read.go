@@ -54,7 +54,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 	return m, c.found(), nil
 }
 
-// baseName is the name of a module of a symcache's path.
+// baseName returns the name of a module of a symcache's path.
 func baseName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".symcache")
 	if path == "" || name == "" {

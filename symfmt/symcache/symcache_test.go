@@ -53,7 +53,7 @@ func read(data []byte) (*symfmt.Module, []bin.Problem, error) {
 	return Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.symcache", OS: "Linux", Name: "prog"})
 }
 
-// text is a module as Breakpad's text without its MODULE line.
+// text returns a module as Breakpad's text without its MODULE line.
 func text(t testing.TB, m *symfmt.Module) string {
 	t.Helper()
 	var b strings.Builder

@@ -174,7 +174,7 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 	return at
 }
 
-// callFile is the file of a call, if it is known.
+// callFile returns the file of a call, if it is known.
 func (t *tables) callFile(code *flat, c *symfmt.Call) (symfmt.FileID, bool) {
 	switch {
 	case !c.NoFile:

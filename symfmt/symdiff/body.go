@@ -134,7 +134,7 @@ func (b *body) sortLines() {
 	b.lines = out
 }
 
-// covered is how many bytes of the function have lines.
+// covered returns how many bytes of the function have lines.
 func (b *body) covered() (n uint64) {
 	at := uint64(0)
 	for _, l := range b.lines {
@@ -171,7 +171,7 @@ func (b *body) firstLines() {
 	}
 }
 
-// number is a line number as it counts from the first of its file.
+// number returns a line number as it counts from the first of its file.
 func (b *body) number(file hash, num uint32) uint64 {
 	if num == 0 {
 		return 0

@@ -10,7 +10,7 @@ func sameRows(a, b []Span, startA, startB symfmt.RVA, places bool) bool {
 	return i < 0
 }
 
-// firstRow is the first span of a that has no equal in b, or behind the last one
+// firstRow returns the first span of a that has no equal in b, or behind the last one
 // where b goes on; -1 if there is none. j is where it should be in b.
 func firstRow(a, b []Span, startA, startB symfmt.RVA, places bool) (i, j int) {
 	if !places {

@@ -11,7 +11,7 @@ type columns struct {
 
 func (c *columns) add(cells ...string) { c.rows = append(c.rows, cells) }
 
-// lines are the table's lines, without blanks at their ends.
+// lines returns the table's lines, without blanks at their ends.
 func (c *columns) lines() []string {
 	var widths []int
 	for _, row := range c.rows {
@@ -42,7 +42,7 @@ func (c *columns) lines() []string {
 	return out
 }
 
-// width is how many characters a terminal shows.
+// width returns how many characters a terminal shows.
 func width(s string) int {
 	n := 0
 	for range s {

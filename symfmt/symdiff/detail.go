@@ -183,7 +183,7 @@ const (
 // errListings says that there was no room for a listing.
 var errListings = errors.New("its functions overlap, or repeat long names, so often that their records in full take too much")
 
-// listingRoom is what the listings of a side may take, in bytes.
+// listingRoom returns what the listings of a side may take, in bytes.
 func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.size }
 
 // keep appends an item to a listing, if there is room.
@@ -351,7 +351,7 @@ func compareInlines(a, b *symfmt.Inline) int {
 	return cmp.Or(cmp.Compare(a.Ranges[0].RVA, b.Ranges[0].RVA), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.CallLine, b.CallLine))
 }
 
-// shown is a source file's name as listings have it.
+// shown returns a source file's name as listings have it.
 func (s *side) shown(name string) string {
 	if s.base {
 		return baseFile(name)

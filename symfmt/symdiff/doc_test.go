@@ -72,7 +72,7 @@ func newDoc(t testing.TB, text []byte) *doc {
 	return d
 }
 
-// copy is one whose changes do not touch d.
+// copy returns a copy of d that shares nothing that tests change.
 func (d *doc) copy() *doc {
 	m := *d.m
 	m.Infos, m.Files, m.Origins = slices.Clone(m.Infos), slices.Clone(m.Files), slices.Clone(m.Origins)
@@ -156,7 +156,7 @@ func (d *doc) shift(from symfmt.RVA, by uint64) {
 	}
 }
 
-// top is an address behind all of a file's.
+// top returns an address behind all of a file's.
 func (d *doc) top() (top symfmt.RVA) {
 	for i := range d.funcs {
 		top = max(top, d.funcs[i].stop())

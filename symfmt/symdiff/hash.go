@@ -46,7 +46,7 @@ func mix(h hash, n uint64) hash {
 	return hash(hi ^ lo)
 }
 
-// baseFile is the name of a source file without its folders.
+// baseFile returns the name of a source file without its folders.
 func baseFile(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 // kindOfName classifies a name by how well it identifies a function.
@@ -67,7 +67,7 @@ var suffixes = [][]byte{[]byte(".cold"), []byte(".part."), []byte(".isra."), []b
 // cold is in the names of parts that are seldom run.
 var cold = []byte(".cold")
 
-// wholeNames are the names of the functions that one may be a part of: the name
+// wholeNames returns the names of the functions that one may be a part of: the name
 // without its last suffix, and without any.
 func wholeNames(name []byte) (names [][]byte) {
 	last, first := 0, len(name)
@@ -88,7 +88,7 @@ func wholeNames(name []byte) (names [][]byte) {
 	return names
 }
 
-// baseName is a name without the arguments of a function and what compilers append
+// baseName returns a name without the arguments of a function and what compilers append
 // to it.
 func baseName(name []byte) []byte {
 	for _, s := range suffixes {
@@ -102,7 +102,8 @@ func baseName(name []byte) []byte {
 	return name
 }
 
-// argumentsOf is where the list of arguments at the end of a name begins, -1 without.
+// argumentsOf returns where the list of arguments at the end of a name begins, -1
+// without.
 func argumentsOf(name []byte) int {
 	end := bytes.LastIndexByte(name, ')')
 	if end < 0 || !onlyQualifiers(name[end+1:]) {

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// hostilePage is a page with hostile names everywhere: in a module, in a folder, as
+// hostilePage returns a page with hostile names everywhere: in a module, in a folder, as
 // a failure.
 func hostilePage(t testing.TB) string {
 	head := &Head{File: hostileName, OS: hostileName, CPU: hostileName, ID: hostileName, Name: hostileName}

@@ -121,7 +121,7 @@ func newJSONWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
 	return e
 }
 
-// topicNames are the topics that are compared.
+// topicNames returns the topics that are compared.
 func (o Options) topicNames() []string {
 	names := []string{}
 	for i, name := range Topics {
@@ -132,7 +132,7 @@ func (o Options) topicNames() []string {
 	return names
 }
 
-// ignored are the names of differences that do not count.
+// ignored returns the names of differences that do not count.
 func (o Options) ignored() []string {
 	names := []string{}
 	for _, x := range []struct {

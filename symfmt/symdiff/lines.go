@@ -59,7 +59,7 @@ func (t *lineWriter) flush() error {
 	return t.err
 }
 
-// signColor is the colour of a line of a listing.
+// signColor returns the colour of a line of a listing.
 func signColor(sign byte) string {
 	switch sign {
 	case '-':

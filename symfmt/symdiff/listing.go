@@ -66,7 +66,7 @@ func differTexts(x, y []string) (ops []Op) {
 	return ops
 }
 
-// texts are the lines of a listing, with sizes or without.
+// texts returns the lines of a listing, with sizes or without.
 func texts(items []item, sizes bool) []string {
 	out := make([]string, len(items))
 	for i, x := range items {

@@ -54,7 +54,7 @@ func (r *Result) left(taken []symfmt.Range, rva symfmt.RVA, size uint64) bool {
 	return within(taken, r.where.of(rva), size) < (size+1)/2
 }
 
-// code is what is in functions, by address, without overlaps.
+// code returns what is in functions, by address, without overlaps.
 func (o *Outline) code() []symfmt.Range {
 	out := make([]symfmt.Range, 0, len(o.Funcs))
 	for i := range o.Funcs {
@@ -85,7 +85,7 @@ func union(ranges []symfmt.Range) []symfmt.Range {
 	return out
 }
 
-// within is how many bytes of a piece of code are in ranges.
+// within returns how many bytes of a piece of code are in ranges.
 func within(ranges []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
 	stop := rva + symfmt.RVA(size)
 	if stop < rva {

@@ -74,7 +74,7 @@ func filled(n int) []int32 {
 	return s
 }
 
-// named is a hash of the name, 0 for functions without one.
+// named returns a hash of the name, 0 for functions without one.
 func (f *Func) named(h hash) hash {
 	if f.Nameless == nameNone {
 		return 0
@@ -82,7 +82,7 @@ func (f *Func) named(h hash) hash {
 	return h
 }
 
-// contents is a hash of what distinguishes a function besides its name, or 0.
+// contents returns a hash of what distinguishes a function besides its name, or 0.
 func contents(f *Func) hash {
 	if f.Lines == 0 || f.FirstLine == 0 {
 		return 0
@@ -200,7 +200,7 @@ func (m *matcher) likeNames(a, b *Outline) error {
 	return nil
 }
 
-// baseKeys are the functions without a match by the base of their names.
+// baseKeys returns the functions without a match by the base of their names.
 func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 	s := newSide(o)
 	for i := range o.Funcs {
@@ -291,7 +291,7 @@ func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 	return true
 }
 
-// byAddress are the indexes of functions by address.
+// byAddress returns the indexes of functions by address.
 func byAddress(funcs []Func) []int32 {
 	order := make([]int32, len(funcs))
 	for i := range order {

@@ -11,7 +11,7 @@ type keyed struct {
 	i   int32
 }
 
-// keys are the functions that are not matched yet, in order.
+// keys returns the functions that are not matched yet, in order.
 func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 	n := 0
 	for _, j := range other {
@@ -63,7 +63,7 @@ func groups(as, bs []keyed, group func(a, b []keyed)) {
 	}
 }
 
-// run is how many at the beginning have one key.
+// run returns how many at the beginning have one key.
 func run(s []keyed) int {
 	n := 1
 	for n < len(s) && s[n].key == s[0].key {

@@ -38,7 +38,7 @@ func (r *Result) compareModule() {
 	}
 }
 
-// infoKeys are the keys of both, in order.
+// infoKeys returns the keys of both, in order.
 func infoKeys(a, b []symfmt.Info) (keys []string) {
 	seen := map[string]bool{}
 	for _, in := range slices.Concat(a, b) {
@@ -50,7 +50,7 @@ func infoKeys(a, b []symfmt.Info) (keys []string) {
 	return keys
 }
 
-// infoValues are what a file says of each key, more than one value apart by "; ".
+// infoValues returns what a file says of each key, more than one value apart by "; ".
 func infoValues(infos []symfmt.Info) map[string]string {
 	values := map[string][]string{}
 	for _, in := range infos {
@@ -111,7 +111,7 @@ func fromEnd(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// commonEnd is the length of the folders and the base name at the end of two names
+// commonEnd returns the length of the folders and the base name at the end of two names
 // that are equal.
 func commonEnd(a, b string) int {
 	n := 0

@@ -22,7 +22,7 @@ func (m *mutant) wants(k Kind, old, new string, what Aspect) {
 // same says that the function at an address, which it keeps, differs in something.
 func (m *mutant) same(f *docFunc, what Aspect) { m.wants(Functions, at(f.RVA), at(f.RVA), what) }
 
-// pick is a random function for which ok is true, nil if there is none.
+// pick returns a random function for which ok is true, nil if there is none.
 func (m *mutant) pick(ok func(i int, f *docFunc) bool) *docFunc {
 	var all []int
 	for i := range m.new.funcs {
@@ -91,7 +91,7 @@ func apart(f *docFunc) bool {
 	return true
 }
 
-// blocksOf are the indexes of the STACK CFI INITs of a function, nil where one is
+// blocksOf returns the indexes of the STACK CFI INITs of a function, nil where one is
 // not only its own.
 func (m *mutant) blocksOf(f *docFunc) (own []int) {
 	for i := range m.new.blocks {
@@ -120,7 +120,7 @@ func (m *mutant) framed(i int, f *docFunc) int {
 	return own[0]
 }
 
-// stacked is a random function with a STACK CFI INIT for which ok is true.
+// stacked returns a random function with a STACK CFI INIT for which ok is true.
 func (m *mutant) stacked(ok func(b *docBlock) bool) (*docFunc, *docBlock) {
 	f := m.pick(func(i int, f *docFunc) bool {
 		k := m.framed(i, f)

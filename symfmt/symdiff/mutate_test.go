@@ -36,7 +36,7 @@ func (m *mutant) free(from symfmt.RVA, size uint64) bool {
 	return !slices.ContainsFunc(m.new.m.Publics, func(p symfmt.Public) bool { return touches(p.RVA, 1) })
 }
 
-// file is the number of a file that is new.
+// file returns the number of a file that is new.
 func (m *mutant) file(name string) symfmt.FileID {
 	id := symfmt.FileID(0)
 	for _, f := range m.new.m.Files {
@@ -192,7 +192,7 @@ func effective(b *docBlock, i int) bool {
 // rowsRepeat reports whether taking the first row out may change nothing.
 func rowsRepeat(b *docBlock) bool { return len(b.rows) > 1 && b.rows[1].rva == b.rows[0].rva }
 
-// pickPublic is a PUBLIC whose name no other has, alone at its address; -1 without.
+// pickPublic returns a PUBLIC whose name no other has, alone at its address; -1 without.
 func (m *mutant) pickPublic() int {
 	var all []int
 	names, places := map[string]int{}, map[symfmt.RVA]int{}
@@ -241,7 +241,7 @@ func onPublic(name string, change func(m *mutant, i int)) mutation {
 	}}
 }
 
-// win is the STACK WIN that begins where a function does, alone in it; -1 without.
+// win returns the STACK WIN that begins where a function does, alone in it; -1 without.
 func (m *mutant) win(f *docFunc) int {
 	at := -1
 	for i, w := range m.new.m.Wins {

@@ -14,7 +14,7 @@ type mutation struct {
 	apply func(m *mutant) bool
 }
 
-// onFunc is a mutation of one function.
+// onFunc returns a mutation of one function.
 func onFunc(name string, ok func(m *mutant, i int, f *docFunc) bool, change func(m *mutant, f *docFunc)) mutation {
 	return mutation{name, func(m *mutant) bool {
 		f := m.pick(func(i int, f *docFunc) bool { return ok(m, i, f) })

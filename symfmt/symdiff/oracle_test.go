@@ -174,7 +174,7 @@ func command(t *testing.T, dir string, line ...string) []byte {
 	return out
 }
 
-// symbolsOf are the functions that nm lists.
+// symbolsOf returns the functions that nm lists.
 func symbolsOf(list []byte) map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(string(list)) {
@@ -325,7 +325,7 @@ func (d *doc) callsByByte(f *docFunc) []string {
 	return out
 }
 
-// rulesByByte are the texts of the records in force: our own dumps write equal rules
+// rulesByByte returns the texts of the records in force: our own dumps write equal rules
 // in one way.
 func (d *doc) rulesByByte(f *docFunc) []string {
 	out := make([]string, f.Size)

@@ -175,7 +175,7 @@ func (b *outliner) endFunc() {
 // fileHash hashes the name of a source file: without its folders, and with them.
 type fileHash struct{ base, full hash }
 
-// file is the hash of a file's name, or of its number when it is not declared.
+// file returns the hash of a file's name, or of its number when it is not declared.
 func (b *outliner) file(id symfmt.FileID) fileHash {
 	if h, ok := b.files.get(uint32(id)); ok {
 		return h

@@ -32,7 +32,7 @@ type Head struct {
 	OS, CPU, ID, Name string // of MODULE
 }
 
-// Two is the Module of two files.
+// Two returns the Module of two files.
 func Two(r *Result) *Module { return &Module{Old: r.Old.head(), New: r.New.head(), Result: r} }
 
 func (o *Outline) head() *Head {
@@ -73,7 +73,7 @@ func (m *Module) Status() Status {
 	return StatusChanged
 }
 
-// name is the module's name, of the new file if there is one.
+// name returns the module's name, of the new file if there is one.
 func (m *Module) name() string {
 	for _, h := range []*Head{m.New, m.Old} {
 		if h != nil && h.Name != "" {
@@ -88,7 +88,7 @@ func (m *Module) name() string {
 	return ""
 }
 
-// cpu is its architecture.
+// cpu returns its architecture.
 func (m *Module) cpu() string {
 	for _, h := range []*Head{m.New, m.Old} {
 		if h != nil && h.CPU != "" {
@@ -131,7 +131,7 @@ func Write(w io.Writer, form string, r *Result, o OutputOptions) error {
 // on reports whether a topic is compared.
 func (o Options) on(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
 
-// kinds are the kinds that are compared.
+// kinds returns the kinds that are compared.
 func (o Options) kinds() (kinds []Kind) {
 	for k := Functions; k <= Wins; k++ {
 		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI, OnPublics, OnCFI, OnCFI}[k]
@@ -142,7 +142,7 @@ func (o Options) kinds() (kinds []Kind) {
 	return kinds
 }
 
-// together is how many changes from i on are of functions that moved by one
+// together returns how many changes from i on are of functions that moved by one
 // distance, and differ in nothing else: at least 1.
 func (r *Result) together(i int) int {
 	first := r.Changes[i]
@@ -160,7 +160,7 @@ func (r *Result) together(i int) int {
 	return n
 }
 
-// differing is how many functions of both files differ in more than their address.
+// differing returns how many functions of both files differ in more than their address.
 func (r *Result) differing() (n int) {
 	for _, c := range r.Changes {
 		if c.Kind == Functions && c.Old != none && c.New != none && c.What != Moved {

@@ -37,12 +37,12 @@ func testdata(t testing.TB, name string) string {
 	return string(text)
 }
 
-// shapes is the difference of testdata/old.sym and new.sym.
+// shapes returns the difference of testdata/old.sym and new.sym.
 func shapes(t testing.TB, opts Options) *Result {
 	return compareTexts(t, testdata(t, "old.sym"), testdata(t, "new.sym"), opts)
 }
 
-// folderModules are a module of each status.
+// folderModules returns a module of each status.
 func folderModules(t testing.TB) []*Module {
 	one := &Head{File: "a/one.sym", OS: "Linux", CPU: "x86_64", ID: "0", Name: "one.so"}
 	two := &Head{File: "b/two.sym", OS: "Linux", CPU: "arm64", ID: "1", Name: "two.so"}
@@ -123,7 +123,7 @@ func TestOutputsAreSafe(t *testing.T) {
 // hostileName would be markup, script, a terminal's command or another line.
 const hostileName = "</script><script>window.hostile=1</script><img src=x onerror=\"window.hostile=1\">'\"&`\x00\x1b[31m\xff\u202e\u2028\t{{.}}"
 
-// hostileResult is a difference with such names everywhere.
+// hostileResult returns a difference with such names everywhere.
 func hostileResult(t testing.TB) *Result {
 	text := func(folder, line, rules string) string {
 		return "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF" + line + " " + hostileName + "\nINFO " + "K" + line + " " + hostileName + "\n" +
@@ -228,7 +228,7 @@ func lostWords(a Aspect) string {
 	return ""
 }
 
-// many is a module of n functions, each with a line that depends on shift.
+// many returns a module of n functions, each with a line that depends on shift.
 func many(n, shift int) string {
 	var b strings.Builder
 	b.WriteString("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 many\nFILE 0 /src/many.c\n")

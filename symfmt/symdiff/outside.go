@@ -16,7 +16,7 @@ type Piece struct {
 	pair int32 // number of the matched PUBLIC at its start, 0 without one
 }
 
-// Pieces are the pieces of a file, by address.
+// Pieces returns the pieces of a file, by address.
 func (o *Outline) Pieces() []Piece { return o.pieces }
 
 // cut is where a piece begins or ends.
@@ -26,7 +26,7 @@ type cut struct {
 	pair int32
 }
 
-// cuts are the places where pieces of a file end. pairs are the PUBLICs that are in
+// cuts returns the places where pieces of a file end. pairs are the PUBLICs that are in
 // both files.
 func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
 	code := o.code()
@@ -189,7 +189,7 @@ func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 	step(func(p Piece) hash { return rulesOf(r.Old, p) }, func(p Piece) hash { return rulesOf(r.New, p) })
 }
 
-// rulesOf is the hash of a piece's rules by their place in it.
+// rulesOf returns the hash of a piece's rules by their place in it.
 func rulesOf(o *Outline, p Piece) hash {
 	h := hash(p.Size)
 	for _, s := range o.in(p.RVA, p.Size) {
@@ -198,7 +198,7 @@ func rulesOf(o *Outline, p Piece) hash {
 	return h
 }
 
-// winsIn are the STACK WINs of a piece of code.
+// winsIn returns the STACK WINs of a piece of code.
 func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
 	stop := rva + symfmt.RVA(size)
 	if stop < rva {
@@ -242,7 +242,7 @@ func (r *Result) compareWins() {
 	}
 }
 
-// onlyHere are the STACK WINs of o outside of functions that the other file does not
+// onlyHere returns the STACK WINs of o outside of functions that the other file does not
 // have.
 func onlyHere(o, other *Outline, where shifts) (out []int32) {
 	in := inFuncs(o)

@@ -121,7 +121,7 @@ func (r *Result) comparePublics() {
 	})
 }
 
-// symbols is what is in functions, and the addresses of PUBLICs.
+// symbols returns what is in functions, and the addresses of PUBLICs.
 func (o *Outline) symbols() []symfmt.Range {
 	out := o.code()
 	for i := range o.Publics {
@@ -175,7 +175,7 @@ func (r *Result) publicPlace(c Change) uint64 {
 // namedFuncs are functions by name, and by name and address in the new file.
 type namedFuncs map[hash]int32
 
-// unmatchedNames are the functions without a match.
+// unmatchedNames returns the functions without a match.
 func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 	m := namedFuncs{}
 	for i := range funcs {
@@ -192,7 +192,7 @@ func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 	return m
 }
 
-// find is the function with a PUBLIC's name: the one at its address before others.
+// find returns the function with a PUBLIC's name: the one at its address before others.
 func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
 	if p.Nameless == nameNone {
 		return none, false
@@ -232,7 +232,7 @@ func (r *Result) becamePublic() {
 	}
 }
 
-// publicsByAddress are the indexes of PUBLICs.
+// publicsByAddress returns the indexes of PUBLICs.
 func (o *Outline) publicsByAddress() []int32 {
 	order := make([]int32, len(o.Publics))
 	for i := range order {

@@ -101,7 +101,7 @@ func (t *rawWriter) change(r *Result, c Change, d *Detailer) {
 	t.file(names[0], names[1], lists[0], lists[1], notes[0], notes[1])
 }
 
-// records are the records of something: its first one and those that belong to it,
+// records returns the records of something: its first one and those that belong to it,
 // as far as they are compared.
 func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, error) {
 	if kind == Publics {
@@ -180,12 +180,12 @@ type hunk struct {
 	oldLines, nLines int
 }
 
-// String is the hunk's head.
+// String returns the hunk's head.
 func (h *hunk) String() string {
 	return "@@ -" + span(h.old, h.oldLines) + " +" + span(h.new, h.nLines) + " @@"
 }
 
-// span is a range of lines as unified diffs have it: one of no lines is named by the
+// span returns a range of lines as unified diffs have it: one of no lines is named by the
 // line in front of it.
 func span(first, n int) string {
 	switch n {

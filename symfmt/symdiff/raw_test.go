@@ -172,7 +172,7 @@ func countSigns(text []byte) (plus, minus int) {
 	return plus, minus
 }
 
-// statNumber is how many insertions or deletions diffstat counts.
+// statNumber returns how many insertions or deletions diffstat counts.
 func statNumber(out []byte, what string) int {
 	m := regexp.MustCompile(`(\d+) ` + what).FindSubmatch(out)
 	if m == nil {

@@ -32,11 +32,11 @@ type Func struct { // 112 bytes
 	Nameless  nameKind
 }
 
-// Stop is the address behind the last byte; it may wrap around.
+// Stop returns the address behind the last byte; it may wrap around.
 func (f *Func) Stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// End is where the text of the function ends. Of one with more than 4 GB of it, which
-// no function has, details are of what is in front of that.
+// End returns where the text of the function ends. Of one with more than 4 GB of it,
+// which no function has, details are of what is in front of that.
 func (f *Func) End() int64 { return f.At + int64(f.Len) }
 
 // Public is a PUBLIC.

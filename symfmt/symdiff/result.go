@@ -42,7 +42,7 @@ const (
 
 var kindNames = [...]string{"function", "PUBLIC", "STACK CFI", "STACK WIN"}
 
-// String is the kind's name in outputs.
+// String returns the kind's name in outputs.
 func (k Kind) String() string { return kindNames[k] }
 
 // Change is one thing that differs. Old and New are its indexes in the outlines'
@@ -177,7 +177,7 @@ func (r *Result) shareRows() {
 	r.New.CFI = joinSpans(r.New.CFI)
 }
 
-// Regressions is how many changes make something worse, those of MODULE included.
+// Regressions returns how many changes make something worse, those of MODULE included.
 func (r *Result) Regressions() (n int) {
 	for _, c := range r.Counts {
 		n += c.Regressions
@@ -250,7 +250,7 @@ func (r *Result) fell(old, oldSize, new, newSize uint64) bool {
 	return 100*(float64(old)/float64(oldSize)-float64(new)/float64(newSize)) > max(tolerance, 0)
 }
 
-// percent is a share in percent; what is not all is never called 100 %.
+// percent returns a share in percent; what is not all is never called 100 %.
 func percent(n, of uint64) string {
 	switch {
 	case of == 0:
@@ -263,7 +263,7 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.2f %%", min(99.99, 100*float64(n)/float64(of)))
 }
 
-// cfiShare is the share of functions with call frame information; of a file without
+// cfiShare returns the share of functions with call frame information; of a file without
 // functions the bytes that have it.
 func (c *Coverage) cfiShare() string {
 	if c.Bytes == 0 && c.AllCFI > 0 {

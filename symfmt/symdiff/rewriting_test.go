@@ -137,7 +137,7 @@ func (d *doc) eachRules(change func(string) string) {
 	}
 }
 
-// splitRules are the rules of a record, each with its name.
+// splitRules returns the rules of a record, each with its name.
 func splitRules(text string) (rules [][]string) {
 	for _, word := range strings.Fields(text) {
 		if strings.HasSuffix(word, ":") {

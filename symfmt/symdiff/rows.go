@@ -21,7 +21,7 @@ type Span struct { // 16 bytes
 	Row  RowID
 }
 
-// Stop is the address behind the last byte.
+// Stop returns the address behind the last byte.
 func (s Span) Stop() symfmt.RVA { return s.RVA + symfmt.RVA(s.Size) }
 
 // Rows are the rules of an outline by number.
@@ -63,7 +63,7 @@ func newRows(a *arch.Arch, size int64) *Rows {
 	return r
 }
 
-// Text is the rules of a row: "" for those of code without any.
+// Text returns the rules of a row: "" for those of code without any.
 func (r *Rows) Text(id RowID) string {
 	f := &r.rows[id]
 	switch {

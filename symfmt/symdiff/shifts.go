@@ -17,7 +17,7 @@ type shift struct { // 16 bytes
 	by   symfmt.RVA // there less here; it wraps around
 }
 
-// shiftsOf are the shifts from a to b; other says which old PUBLIC a new one is,
+// shiftsOf returns the shifts from a to b; other says which old PUBLIC a new one is,
 // and may be nil.
 func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	s := make(shifts, 0, len(p.old)+len(other))
@@ -49,7 +49,7 @@ func (s shifts) sorted() shifts {
 	return out
 }
 
-// back are the shifts in the other direction.
+// back returns the shifts in the other direction.
 func (s shifts) back() shifts {
 	t := make(shifts, len(s))
 	for i, x := range s {
@@ -58,7 +58,7 @@ func (s shifts) back() shifts {
 	return t.sorted()
 }
 
-// of is the address in the other file.
+// of returns the address in the other file.
 func (s shifts) of(rva symfmt.RVA) symfmt.RVA {
 	if len(s) == 0 {
 		return rva
@@ -66,7 +66,7 @@ func (s shifts) of(rva symfmt.RVA) symfmt.RVA {
 	return rva + s[max(s.before(rva), 0)].by
 }
 
-// before is the last shift at or in front of an address, -1 without.
+// before returns the last shift at or in front of an address, -1 without.
 func (s shifts) before(rva symfmt.RVA) int {
 	i, _ := slices.BinarySearchFunc(s, rva, func(x shift, rva symfmt.RVA) int {
 		if x.from <= rva {
@@ -77,7 +77,7 @@ func (s shifts) before(rva symfmt.RVA) int {
 	return i - 1
 }
 
-// closed is how many bytes of the code from an address up to the next function that
+// closed returns how many bytes of the code from an address up to the next function that
 // is in both files are not there any more.
 func (s shifts) closed(rva symfmt.RVA) uint64 {
 	i := s.before(rva)
@@ -90,7 +90,7 @@ func (s shifts) closed(rva symfmt.RVA) uint64 {
 	return 0
 }
 
-// moved is how far a change's function or PUBLIC moved; it wraps around.
+// moved returns how far a change's function or PUBLIC moved; it wraps around.
 func (r *Result) moved(c Change) symfmt.RVA {
 	if c.Kind == Publics {
 		return r.New.Publics[c.New].RVA - r.Old.Publics[c.Old].RVA

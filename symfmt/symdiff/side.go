@@ -64,7 +64,7 @@ func (s *side) source(f *Func) (string, error) {
 	}
 }
 
-// file is the name of a FILE.
+// file returns the name of a FILE.
 func (s *side) file(id symfmt.FileID) string {
 	if name, ok := s.o.Files.get(uint32(id)); ok {
 		return name
@@ -72,7 +72,7 @@ func (s *side) file(id symfmt.FileID) string {
 	return fmt.Sprintf("(FILE %d is not declared)", id)
 }
 
-// origin is the name of an INLINE_ORIGIN.
+// origin returns the name of an INLINE_ORIGIN.
 func (s *side) origin(id symfmt.OriginID, old bool) (string, error) {
 	if name, ok := s.origins[id]; ok {
 		return name, nil

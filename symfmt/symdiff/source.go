@@ -24,7 +24,7 @@ type Source struct {
 	damage error
 }
 
-// NewSource is a text of size bytes that is not compressed.
+// NewSource returns a text of size bytes that is not compressed.
 func NewSource(name string, text io.ReaderAt, size int64) *Source {
 	return &Source{Name: name, text: text, size: size}
 }
@@ -60,7 +60,7 @@ func OpenSource(path string) (*Source, error) {
 // and an error otherwise.
 func Spool(name string, r io.Reader) (*Source, error) { return spool(name, r, symfmt.MaxText) }
 
-// spool is Spool with a limit of its own.
+// spool is like Spool, with a limit of its own.
 func spool(name string, r io.Reader, most int64) (*Source, error) {
 	s := &Source{Name: name}
 	text, compression, err := symfmt.Decompress(r)

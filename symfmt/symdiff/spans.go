@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// covered is how many bytes of [rva, rva+size) can be unwound.
+// covered returns how many bytes of [rva, rva+size) can be unwound.
 func (o *Outline) covered(rva symfmt.RVA, size uint64) (n uint64) {
 	for _, s := range o.in(rva, size) {
 		if o.Rows.Covers(s.Row) {
@@ -27,7 +27,7 @@ const (
 	leastLooks = 64 // things that each function may have in any case
 )
 
-// allowed is how many of n things may be looked at, of all that there are.
+// allowed returns how many of n things may be looked at, of all that there are.
 func (e *effort) allowed(n, all int) int {
 	if n <= leastLooks {
 		return n

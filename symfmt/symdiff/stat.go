@@ -92,7 +92,7 @@ func (r *Result) movedFiles() (n int) {
 	return n
 }
 
-// statLine is what happened to a kind: "functions: 120 (+3): 4 added, 1 removed".
+// statLine returns what happened to a kind: "functions: 120 (+3): 4 added, 1 removed".
 func (r *Result) statLine(k Kind, n *Count) string {
 	text := fmt.Sprintf("%s: %d", kindTitles[k], n.After)
 	if n.After != n.Before {
@@ -119,7 +119,7 @@ func (r *Result) statLine(k Kind, n *Count) string {
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// share is how much is covered, and was before.
+// share returns how much is covered, and was before.
 func share(was, now string) string {
 	if strings.HasSuffix(now, "%") {
 		now += " of the code"

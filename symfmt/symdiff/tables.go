@@ -27,7 +27,7 @@ var countColumns = []struct {
 	{"worse", func(c *Count) int { return c.Regressions }},
 }
 
-// countRows are the rows of the table of kinds; the first are the titles.
+// countRows returns the rows of the table of kinds; the first are the titles.
 func (r *Result) countRows() [][]string {
 	title := []string{""}
 	for _, c := range countColumns {
@@ -48,7 +48,7 @@ func (r *Result) countRows() [][]string {
 	return rows
 }
 
-// coverageRows are the rows of the table of what functions have.
+// coverageRows returns the rows of the table of what functions have.
 func (r *Result) coverageRows() [][]string {
 	n, o := r.Counts[Functions].By, r.Options
 	b, a := r.Before, r.After
@@ -68,7 +68,7 @@ func (r *Result) coverageRows() [][]string {
 	return rows
 }
 
-// shiftedToo are the functions that differ, and those whose line numbers only do.
+// shiftedToo returns the functions that differ, and those whose line numbers only do.
 func shiftedToo(changed, shifted int) string {
 	if shifted == 0 {
 		return strconv.Itoa(changed)

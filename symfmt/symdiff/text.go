@@ -140,7 +140,7 @@ func (t *textWriter) regressions() {
 	}
 }
 
-// row are the cells of a change: sign, address, size, name and what differs.
+// row returns the cells of a change: sign, address, size, name and what differs.
 func (t *textWriter) row(c Change) (cells []string, color string, err error) {
 	d, err := t.d.Names(c)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 // Topics are the names of topics, in order of their bits.
 var Topics = []string{"functions", "lines", "inlines", "cfi", "public", "module"}
 
-// TopicOf is the topic of a name, 0 if there is none.
+// TopicOf returns the topic of a name, 0 if there is none.
 func TopicOf(name string) Topic {
 	if i := slices.Index(Topics, name); i >= 0 {
 		return 1 << i
@@ -28,7 +28,7 @@ func TopicOf(name string) Topic {
 	return 0
 }
 
-// aspects are what belongs to topics in a change of a kind.
+// aspects returns what belongs to topics in a change of a kind.
 func (t Topic) aspects(k Kind) (a Aspect) {
 	switch k {
 	case Publics:

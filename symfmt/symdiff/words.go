@@ -40,7 +40,7 @@ var aspectWords = [...]struct {
 	{MultipleChanged, "multiple", "the mark m differs", "", true},
 }
 
-// Names are the names of the aspects in a set, as outputs have them.
+// Names returns the names of the aspects in a set, as outputs have them.
 func (a Aspect) Names() (names []string) {
 	for _, w := range aspectWords {
 		if a&w.what != 0 {
@@ -55,7 +55,7 @@ var matchNames = map[match]string{
 	byName: "name", byContents: "contents", byShifted: "shifted-contents", byBase: "base-name", byNeighbour: "place",
 }
 
-// sentence is what differs in a change, in words.
+// sentence returns what differs in a change, in words.
 func (r *Result) sentence(c Change, d *Detail) string {
 	var parts []string
 	for _, w := range aspectWords {
@@ -107,7 +107,7 @@ func lessThan(old, oldSize, new, newSize uint64) string {
 	return fmt.Sprintf("%#x of %#x bytes, was %#x of %#x", new, newSize, old, oldSize)
 }
 
-// name is how a subject is called.
+// name returns the name of a subject in messages.
 func (s *Subject) name() string {
 	if s.Name == "" {
 		return "code without a symbol"
@@ -119,7 +119,7 @@ func hex(n uint64) string { return fmt.Sprintf("%#x", n) }
 
 func byteCount(n uint64) string { return fmt.Sprintf("%#x bytes", n) }
 
-// distance is how far something moved: "by +0x40".
+// distance returns how far something moved: "by +0x40".
 func distance(from, to symfmt.RVA) string {
 	if to < from {
 		return "by -" + hex(uint64(from-to))

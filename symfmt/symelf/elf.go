@@ -151,7 +151,7 @@ func (c *counter) pad(to uint64) {
 	}
 }
 
-// headers are the ELF header and the program headers.
+// headers returns the ELF header and the program headers.
 func (f *file) headers(sectionTable uint64) []byte {
 	ehdr, phdr, shdr, _ := f.sizes()
 	w := buffer{order: f.order, ptr: f.ptr()}

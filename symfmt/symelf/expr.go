@@ -184,7 +184,7 @@ func (p *postfix) operator(c byte) (why string) {
 	return ""
 }
 
-// top is the constant on top of the stack, if it is one.
+// top returns the constant on top of the stack, if it is one.
 func (p *postfix) top() (constAt, bool) {
 	if n := len(p.consts); n > 0 && p.consts[n-1].depth == p.depth {
 		return p.consts[n-1], true

@@ -284,7 +284,7 @@ func (f *frameBuilder) place(at, base uint64) {
 	}
 }
 
-// headerSize is the size of .eh_frame_hdr; 0 where its offsets do not fit.
+// headerSize returns the size of .eh_frame_hdr; 0 where its offsets do not fit.
 func (f *frameBuilder) headerSize() uint64 {
 	if f.wide || len(f.fdes) == 0 {
 		return 0

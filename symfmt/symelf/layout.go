@@ -36,7 +36,7 @@ func (s space) holds(rva symfmt.RVA, size uint64) bool {
 // region is a piece of the address space, [start, end), relative to the base.
 type region struct{ start, end uint64 }
 
-// regions are those of code: of FUNCs, PUBLICs and blocks of STACK CFI, with
+// regions returns the regions of code: of FUNCs, PUBLICs and blocks of STACK CFI, with
 // what is between them where that is not much.
 func regions(m *symfmt.Module, s space) []region {
 	var all []region

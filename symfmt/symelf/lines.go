@@ -99,7 +99,7 @@ func (p *lineProgram) row(addr uint64, file, line uint32) {
 	p.addr, p.line = addr, line
 }
 
-// opcode is the special opcode for a step of lines and addresses.
+// opcode returns the special opcode for a step of lines and addresses.
 func opcode(step int64, ahead uint64) uint64 {
 	return uint64(step-lineBase) + lineRange*ahead + opcodeBase
 }

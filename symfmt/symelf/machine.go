@@ -71,7 +71,7 @@ func orderOf(m *symfmt.Module, mach machine, o Options) byteOrder {
 
 const guidSize = bin.GUIDSize
 
-// codeID is the build id of INFO CODE_ID, or nil. That of a Windows module is not a
+// codeID returns the build id of INFO CODE_ID, or nil. That of a Windows module is not a
 // build id but a time and a size.
 func codeID(m *symfmt.Module) []byte {
 	if m.OS == "windows" {
@@ -85,7 +85,7 @@ func codeID(m *symfmt.Module) []byte {
 	return nil
 }
 
-// guidBytes are the 16 bytes of the GUID in a MODULE's id as they are written, or
+// guidBytes returns the 16 bytes of the GUID in a MODULE's id as they are written, or
 // nil where there are fewer digits.
 func guidBytes(id string) []byte {
 	if len(id) < 2*guidSize {
@@ -98,7 +98,7 @@ func guidBytes(id string) []byte {
 	return b
 }
 
-// buildID is what goes into the note: the CODE_ID, else the bytes of MODULE's
+// buildID returns what goes into the note: the CODE_ID, else the bytes of MODULE's
 // GUID; nil without either.
 func buildID(m *symfmt.Module, order byteOrder) []byte {
 	if id := codeID(m); id != nil {

@@ -199,7 +199,7 @@ func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
 	s.add(code)
 }
 
-// defineCFA is the instruction for the rule of .cfa.
+// defineCFA returns the instruction for the rule of .cfa.
 func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 	if e.IsUndef() || e.Check() != nil {
 		return nil, whyFails
@@ -224,7 +224,7 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 	return append(appendULEB([]byte{cfaDefExpression}, uint64(len(ops))), ops...), ""
 }
 
-// rule is the instruction for the rule of register n; ra says that it is the
+// rule returns the instruction for the rule of register n; ra says that it is the
 // return address, of which a small number marks the outermost frame.
 func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string) {
 	if e.IsUndef() || ra && e.EndsStack() {
@@ -275,7 +275,7 @@ func savedAt(n uint64, k int64) []byte {
 	return appendULEB(appendULEB([]byte{cfaOffsetExt}, n), uint64(k))
 }
 
-// expression is the rule as operations.
+// expression returns the rule as operations.
 func (c *compiler) expression(n uint64, e cfi.Expr) (code []byte, why string) {
 	op := byte(cfaValExpression)
 	address, load := e.CutLoad()

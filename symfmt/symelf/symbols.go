@@ -36,7 +36,7 @@ func (t *symbols) add(rva symfmt.RVA, size uint64, name string) {
 	w.u64(size)
 }
 
-// section is the number of the section that an address is in; SHN_ABS for none.
+// section returns the number of the section that an address is in; SHN_ABS for none.
 func (t *symbols) section(rva symfmt.RVA) uint32 {
 	lo, hi := 0, len(t.code)
 	for hi-lo > 1 {

@@ -48,7 +48,7 @@ func opened(t testing.TB, m *symfmt.Module, o Options) *elf.File {
 	return f
 }
 
-// goldens are the symbol files of dwarf2sym's fixtures.
+// goldens returns the symbol files of dwarf2sym's fixtures.
 func goldens(t testing.TB) map[string]*symfmt.Module {
 	t.Helper()
 	all := map[string]*symfmt.Module{}
@@ -273,7 +273,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// compileText is set for a text.
+// compileText compiles the rule set in text.
 func (c *compiler) compileText(text string) *ruleSet {
 	s := &ruleSet{}
 	c.compile(s, c.table.Parse([]byte(text)))

@@ -157,7 +157,7 @@ func (t *inlineTree) node(rec, parent int32) int32 {
 	return i
 }
 
-// lost is the number of records of which some code is in no node.
+// lost returns the number of records of which some code is in no node.
 func (t *inlineTree) lost() (n int) {
 	for i := range t.records {
 		if t.records[i].kept != t.records[i].size {

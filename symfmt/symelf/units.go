@@ -101,7 +101,7 @@ func (d *debugInfo) build(order []uint32) {
 	d.ranges.put32(0, len(d.ranges.b)-4)
 }
 
-// unitLength is how many FUNCs the next unit has.
+// unitLength returns how many FUNCs the next unit has.
 func (d *debugInfo) unitLength(order []uint32) int {
 	total := 0
 	var last symfmt.FileID
@@ -120,7 +120,7 @@ func (d *debugInfo) unitLength(order []uint32) int {
 	return len(order)
 }
 
-// firstFile is the file of a FUNC's first line.
+// firstFile returns the file of a FUNC's first line.
 func firstFile(f *symfmt.Func) (symfmt.FileID, bool) {
 	r := f.LineReader()
 	ok := r.Next()
@@ -328,7 +328,7 @@ func (d *debugInfo) inlined(i int32, start uint64) {
 	}
 }
 
-// fileNumber is a file's number in the unit.
+// fileNumber returns a file's number in the unit.
 func (d *debugInfo) fileNumber(id symfmt.FileID) uint32 {
 	if !d.hasLast || id != d.lastFile {
 		d.lastFile, d.lastNum, d.hasLast = id, d.files[id], true

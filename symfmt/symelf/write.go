@@ -104,7 +104,7 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	return b, nil
 }
 
-// newBuffer is an empty section.
+// newBuffer returns an empty section.
 func (b *writer) newBuffer() buffer { return buffer{order: b.order, ptr: b.arch.PtrSize} }
 
 func (b *writer) build() error {

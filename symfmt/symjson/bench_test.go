@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// benchModule is the symbol file that SYMTOOL_BENCH_SYM names, or a small one.
+// benchModule returns the symbol file that SYMTOOL_BENCH_SYM names, or a small one.
 func benchModule(b *testing.B) (*symfmt.Module, int64) {
 	path := os.Getenv("SYMTOOL_BENCH_SYM")
 	if path == "" {

@@ -61,7 +61,7 @@ func (d *decoder) funcDone(uint32) (err error) {
 	return nil
 }
 
-// moved is the body of a FUNC at rva, whose records are packed from start on.
+// moved returns the body of a FUNC at rva, whose records are packed from start on.
 func (d *decoder) moved(start, rva symfmt.RVA) symfmt.Body {
 	var own symfmt.Arena
 	f := symfmt.Func{RVA: start, Body: d.body.Finish(&own)}

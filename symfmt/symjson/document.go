@@ -100,7 +100,7 @@ func (d *decoder) document() error {
 	return nil
 }
 
-// lostPart is what damage of the value of a key costs.
+// lostPart returns what damage of the value of a key costs.
 func (d *decoder) lostPart() string {
 	if d.kind == noKind {
 		return ""

@@ -94,7 +94,7 @@ func MatchLines(head []byte) bool {
 	return false
 }
 
-// firstField is the first field of an object, if its value is a string.
+// firstField returns the first field of an object, if its value is a string.
 func firstField(head []byte) (key, value string) {
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, bom)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -163,7 +163,7 @@ func mustRead(t testing.TB, data []byte) *symfmt.Module {
 	return m
 }
 
-// breakpad is a module as a symbol file.
+// breakpad returns a module as a symbol file.
 func breakpad(t testing.TB, m *symfmt.Module) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -113,7 +113,7 @@ func (d *decoder) frame(frame []byte) error {
 	}
 }
 
-// lost is what damage of the record costs.
+// lost returns what damage of the record costs.
 func (d *decoder) lost() string {
 	if d.kind == noKind {
 		return "record"

@@ -28,7 +28,7 @@ func (s *shape) index(name []byte, next int) int {
 	return -1
 }
 
-// bits is a set of fields.
+// bits returns a set of fields.
 func bits(fields ...int) (set uint32) {
 	for _, i := range fields {
 		set |= 1 << i

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// schemas are those of a document and of a line.
+// schemas returns the schemas of a document and of a line.
 func schemas(t *testing.T) (document, line *jsonschema.Schema) {
 	t.Helper()
 	c := jsonschema.NewCompiler()

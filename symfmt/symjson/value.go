@@ -194,7 +194,7 @@ func (d *decoder) unbase64(i int, text, like []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// lossy is the UTF-8 of bytes: each that is not becomes U+FFFD.
+// lossy returns the UTF-8 of bytes: each that is not becomes U+FFFD.
 func lossy(raw []byte) string { return string([]rune(string(raw))) }
 
 // elements reads a list of scalars, which is known to be JSON.

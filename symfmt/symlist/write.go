@@ -37,7 +37,7 @@ type symbol struct {
 // strays is how many records have no address in the list.
 type strays struct{ funcs, publics int }
 
-// symbols are the lines in their order.
+// symbols returns the lines in their order.
 func symbols(m *symfmt.Module, o Options) (list []symbol, outside strays) {
 	list = make([]symbol, 0, len(m.Funcs)+len(m.Publics))
 	add := func(rva symfmt.RVA, size uint64, name string, public bool) {

@@ -152,7 +152,7 @@ func (m *comparer) equal(x, y int32) bool {
 	return a.ra.Equal(b.ra) && a.cfa.Equal(b.cfa) && a.fp.Equal(b.fp)
 }
 
-// text is the rules as a STACK CFI INIT record has them.
+// text returns the rules as a STACK CFI INIT record has them.
 func (m *comparer) text(set int32) string {
 	r := &m.sets[set]
 	row := cfi.Row{CFA: r.cfa, RA: r.ra}
@@ -188,7 +188,7 @@ func (m *comparer) run(a, b *side) {
 	}
 }
 
-// edge is where a span begins or ends next.
+// edge returns where a span begins or ends next.
 func edge(s *span, at symfmt.RVA) symfmt.RVA {
 	if at < s.lo {
 		return s.lo

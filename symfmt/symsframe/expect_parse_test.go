@@ -203,7 +203,7 @@ func (r *listedRow) set(key, value string) (err error) {
 	return err
 }
 
-// signedPlace is an offset from the CFA as objdump writes it.
+// signedPlace returns an offset from the CFA as objdump writes it.
 func signedPlace(offset string) string {
 	if strings.HasPrefix(offset, "-") {
 		return "c" + offset

@@ -57,7 +57,7 @@ func contents(f *elfobj.File) (data []byte, o sframe.Options, err error) {
 	return nil, o, ErrNone
 }
 
-// Context is what sframe.Section.CheckIn can know of the file.
+// Context returns what sframe.Section.CheckIn can know of the file.
 func Context(f *elfobj.File) sframe.Context {
 	code := f.ExecRanges()
 	return sframe.Context{

@@ -78,7 +78,7 @@ func (d *difference) ofObject() bool { return d.file.Type == elf.ET_REL }
 
 func (d *difference) pcs() (ours, text uint64) { return number(d.ours[2:], 16), number(d.text[2:], 16) }
 
-// field is the offset of the function's start field in the section.
+// field returns the offset of the function's start field in the section.
 func (d *difference) field() uint64 { return d.section.Offset(d.fde) }
 
 // afterAssertion are the differences of a tool that ended in a failed assertion
@@ -147,7 +147,7 @@ func (d *difference) relocated(lo, hi uint64) bool {
 	return err == nil && !bytes.Equal(data[lo:hi], d.image[s.Offset:][lo:hi])
 }
 
-// rowBytes is where the function's rows are in the section.
+// rowBytes returns where the function's rows are in the section.
 func (d *difference) rowBytes() (lo, hi uint64) {
 	lo, hi = d.section.RowsOffset(d.fde), uint64(d.file.Section(".sframe").Size())
 	for i := range d.section.FDEs {
@@ -331,7 +331,7 @@ func (e *expectation) compareReadobjHeader(h *sframe.Header, differ differ) {
 	differ(-1, -1, "flags", flags, e.flags)
 }
 
-// shownPC is the address of a function as tools show it: in objects it counts
+// shownPC returns the address of a function as tools show it: in objects it counts
 // from the start of the function's section, which has no address in the file.
 func (e *expectation) shownPC(pc uint64) uint64 {
 	if e.file.Type != elf.ET_REL {

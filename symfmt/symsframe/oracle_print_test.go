@@ -75,7 +75,7 @@ func at(lines []string, i int) string {
 	return "(none)"
 }
 
-// printed is the tool's text from the section's heading on, as lines.
+// printed returns the tool's text from the section's heading on, as lines.
 func (e *expectation) printed() []string {
 	_, text, _ := strings.Cut(e.text, "Contents of the SFrame section")
 	text, _, _ = strings.Cut(text, "\nexit ")
@@ -127,10 +127,10 @@ func (p *linePair) compare(ours, theirs string) {
 	}
 }
 
-// words is a line with one blank between its words.
+// words returns a line with one blank between its words.
 func words(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-// rowText is a row with its columns separated and one sign an offset.
+// rowText returns a row with its columns separated and one sign an offset.
 func rowText(m []string) string {
 	return strings.ReplaceAll(strings.Join(m[1:], " "), "+-", "-")
 }

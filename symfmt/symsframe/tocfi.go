@@ -324,7 +324,7 @@ func (w *cfiWriter) close() {
 	w.open, w.said = false, sframe.Row{}
 }
 
-// marks are those of the FDE and of a row.
+// marks returns the marks of the FDE and of a row.
 func (w *cfiWriter) marks(signed bool) (m symfmt.CFIMarks) {
 	f := &w.s.FDEs[w.at.fde]
 	if f.Signal {

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// val is the rule of a register's value and an offset, mem that of the word in
+// val returns the rule of a register's value and an offset, mem that of the word in
 // memory there.
 func val(r sframe.Reg, offset int64) sframe.Rule {
 	return sframe.Rule{Kind: sframe.Value, Reg: r, Offset: offset}

@@ -10,7 +10,7 @@ import (
 
 func asStatus(err error, status **statusError) bool { return errors.As(err, status) }
 
-// contentLength is what a header says of the size, in bytes.
+// contentLength returns what a header says of the size, in bytes.
 func contentLength(h http.Header) (int64, bool) {
 	n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
 	return n, err == nil && n >= 0

@@ -75,7 +75,7 @@ const (
 	zip64Extra  = 28 + 56 + 20 // what a zip over 4 GiB may need more, for a file and at the end
 )
 
-// dosTime is a time as zips have it, in UTC and steps of two seconds: from 1980 on.
+// dosTime returns a time as zips have it, in UTC and steps of two seconds: from 1980 on.
 func dosTime(t time.Time) (date, clock uint16) {
 	t = t.UTC()
 	if t.Year() < 1980 {
@@ -112,7 +112,7 @@ func (u *Uploader) newArchive() (*archive, error) {
 	return a, nil
 }
 
-// sizeWith is the size of the zip if it ended after a further file, in bytes.
+// sizeWith returns the size of the zip if it ended after a further file, in bytes.
 func (a *archive) sizeWith(e *entry) int64 {
 	size := a.size + e.sent.size + zipLocal + zipCentral + 2*int64(len(e.header.Name))
 	if size > math.MaxUint32-zip64Extra {

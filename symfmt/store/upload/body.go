@@ -26,7 +26,7 @@ func (e *bodyError) Unwrap() error { return e.err }
 
 var errChanged = errors.New("the file changes while it is read")
 
-// bytesBody is a body in memory.
+// bytesBody returns a body in memory.
 func bytesBody(b []byte) *body {
 	out := newDigest()
 	out.Write(b)

@@ -76,7 +76,8 @@ func (u *Uploader) openBucket() error {
 
 var regionName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,64}$`)
 
-// host is the server's address, with the bucket where it belongs into the host's name.
+// host returns the server's address, with the bucket where it belongs into the host's
+// name.
 func (b *bucket) host() *url.URL {
 	if b.endpoint != nil {
 		return b.endpoint.JoinPath(b.name)
@@ -107,7 +108,7 @@ func (b *bucket) url(f *file) string {
 	return shown(b.object(b.key(f)))
 }
 
-// object is the address of an object, escaped as signatures demand.
+// object returns the address of an object, escaped as signatures demand.
 func (b *bucket) object(key string) *url.URL {
 	u := b.host()
 	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + key

@@ -44,7 +44,7 @@ func (d *digest) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// of is a body with these bytes.
+// of returns a body with these bytes.
 func (d *digest) of(open func() (io.ReadCloser, error)) body {
 	b := body{open: open, size: d.size, checked: true}
 	d.sha.Sum(b.sha[:0])

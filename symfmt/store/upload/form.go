@@ -13,7 +13,7 @@ import (
 // data"); mime/multipart has the older form with backslashes.
 var formEscaper = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22")
 
-// disposition is the header of a part of a form.
+// disposition returns the header of a part of a form.
 func disposition(name, more string) textproto.MIMEHeader {
 	return textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + formEscaper.Replace(name) + `"` + more}}
 }

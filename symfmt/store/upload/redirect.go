@@ -9,8 +9,8 @@ import (
 
 const maxRedirects = 5
 
-// redirected is where an answer sends on to; nil if it does not. What has no body goes
-// anywhere, PUT and POST only where they stay what they are.
+// redirected returns where an answer sends on to; nil if it does not. What has no body
+// goes anywhere, PUT and POST only where they stay what they are.
 func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, error) {
 	code := resp.StatusCode
 	switch code {

@@ -232,7 +232,7 @@ func symbols(t testing.TB, n int) (paths []string) {
 	return paths
 }
 
-// symbolText is a symbol file with some functions.
+// symbolText returns a symbol file with some functions.
 func symbolText(name, id string, functions int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nINFO CODE_ID %s\n", id, name, strings.ToLower(id))
@@ -304,7 +304,7 @@ func trySend(ctx context.Context, t testing.TB, o Options, paths ...string) ([]*
 	return results, err
 }
 
-// outcomes are words for results: the outcome, and the error if there is one.
+// outcomes formats results: the outcome of each, and its error if any.
 func outcomes(results []*Result) string {
 	var words []string
 	for _, r := range results {

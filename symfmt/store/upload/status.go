@@ -59,7 +59,7 @@ type s3Error struct {
 	Region  string   `xml:"Region"`
 }
 
-// statusError is an answer without success.
+// statusError returns the error for an answer without success.
 func (a *answer) statusError(foreign bool) *statusError {
 	e := &statusError{code: a.status, after: retryAfter(a.header, time.Now()), header: a.header, foreign: foreign}
 	// The server's own words may be anything.
@@ -72,8 +72,8 @@ func (a *answer) statusError(foreign bool) *statusError {
 	return e
 }
 
-// say is what a server says, in a line. Secrets are hidden before it is cut: half of one
-// would not be found.
+// say returns what a server says, in a line. Secrets are hidden before it is cut: half
+// of one would not be found.
 func (a *answer) say(text string) string { return oneLine(a.hidden.redact(text)) }
 
 // readable returns the text of an answer as one line, or "" for pages and binary data.

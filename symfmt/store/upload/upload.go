@@ -185,7 +185,7 @@ func parseURL(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// shown is an address as it may be printed: without name, password and query, which
+// shown returns an address as it may be printed: without name, password and query, which
 // may have a token.
 func shown(u *url.URL) string {
 	v := *u
@@ -193,8 +193,8 @@ func shown(u *url.URL) string {
 	return v.String()
 }
 
-// below is an address below another, whose query stays. The parts are names, with any
-// characters.
+// below returns an address below another, whose query stays. The parts are names, with
+// any characters.
 func below(base *url.URL, parts ...string) *url.URL {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -236,7 +236,7 @@ func Compare(a, b *Result) int {
 // Sort puts results into an order that does not depend on the network.
 func Sort(results []*Result) { slices.SortFunc(results, Compare) }
 
-// Shown is where files go, without secrets.
+// Shown returns where files go, without secrets.
 func (u *Uploader) Shown() string {
 	if u.Protocol == S3 {
 		return u.URL

@@ -20,7 +20,7 @@ const breakpadType = "BREAKPAD"
 
 func (p *v2) url(f *file) string { return shown(below(p.base, f.parts()...)) }
 
-// api is an address of the API. verb is what follows the last part's colon.
+// api returns an address of the API. verb is what follows the last part's colon.
 func (p *v2) api(verb string, parts ...string) *url.URL {
 	last := len(parts) - 1
 	u := p.base.JoinPath("v1")
