@@ -81,7 +81,7 @@ func (w *BatchWorker) Walk(ctx context.Context, path, name string) (*Walked, err
 	return walked, nil
 }
 
-// walk is Walk into walked.
+// walk implements Walk, and stores its results in walked.
 func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
 	d, closer, err := openAs(path, walked.Path, b.Open)
@@ -121,7 +121,7 @@ func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) err
 // as JSON.
 const maxRendered = 4 << 20
 
-// render returns what Batch.Render writes, nil if that is too long.
+// render returns the output of Batch.Render, nil if that is too long.
 func (w *BatchWorker) render(b *Batch, walked *Walked) []byte {
 	text := limitedText{data: make([]byte, 0, w.rendered+w.rendered/8), limit: maxRendered}
 	if err := b.Render(&text, walked); err != nil || text.full {

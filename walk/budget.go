@@ -6,14 +6,14 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Every stack of a dump is walked on one budget, which grows with the size of
-// the dump. Without it, threads that share one stack, or rules that invent
-// frames, make gigabytes of frames from a dump of kilobytes.
+// All stacks of a dump share one budget, which grows with the size of the dump. Without it, threads
+// that share one stack, or rules that invent frames, make gigabytes of frames from a dump of
+// kilobytes.
 //
-// A frame takes at least two words of the stack, as a rule: the return address
-// and a saved register. So a dump that is what it says never has more frames
-// than pairs of words; baseBudget is for small dumps whose symbols have many
-// inlined functions. maxBudget keeps the frames of a dump within 500 MB.
+// A frame takes at least two words of the stack, as a rule: the return address and a saved
+// register. So a genuine dump never has more frames than pairs of words; baseBudget is for small
+// dumps whose symbols have many inlined functions. maxBudget keeps the frames of a dump within 500
+// MB.
 const (
 	baseBudget   = 1 << 14
 	wordsAFrame  = 2
@@ -24,11 +24,11 @@ const (
 	budgetPacked = 16  // a compressed dump counts for so many times its size at most
 )
 
-// budget is what is left for the stacks of a dump.
+// budget is the remaining budget of a dump's stacks.
 type budget struct {
 	size  int64 // bytes of the dump
 	limit int   // frames
-	left  int   // frames; below 0 once it is exhausted
+	left  int   // frames; negative once it is exhausted
 	lines int   // of traces
 }
 
@@ -41,8 +41,8 @@ func newBudget(d *dump.Dump) *budget {
 	return &budget{size: d.Size, limit: limit, left: limit, lines: linesAFrame * limit}
 }
 
-// charge takes the cost of a frame: one for each function that it is in, and
-// one more for each nameUnit of their names.
+// charge charges a frame: one for each function that it is in, and one more for each nameUnit of
+// their names.
 func (b *budget) charge(f *Frame) {
 	cost := max(1, len(f.Names))
 	for i := range f.Names {
@@ -51,8 +51,8 @@ func (b *budget) charge(f *Frame) {
 	b.left -= cost
 }
 
-// chargeRules takes the cost of rules: thousands of rows may be parsed to find those in
-// force at an address, and thousands of registers have rules there.
+// chargeRules charges rules: thousands of rows may be parsed to find those in force at an address,
+// and thousands of registers have rules there.
 func (b *budget) chargeRules(parsed int, row *cachedRow) {
 	if row.row != nil {
 		parsed += len(row.row.Regs)
@@ -68,11 +68,11 @@ func (b *budget) takeLine(line string) bool {
 
 func (b *budget) exhausted() bool { return b.left <= 0 }
 
-// why says that the budget is exhausted.
+// why is the message for an exhausted budget.
 func (b *budget) why() string {
 	return fmt.Sprintf("the stacks of a dump of %d bytes have at most %d frames in all, with inlined functions", b.size, b.limit)
 }
 
-// budgetSize is the size of a dump that was unpacked from packed bytes, as
-// dump.Dump.Size: what is unpacked costs nothing to make.
+// budgetSize is the size that counts for a dump that was unpacked from packed bytes, as
+// dump.Dump.Size: unpacked bytes cost nothing to make.
 func budgetSize(unpacked, packed int64) int64 { return min(unpacked, budgetPacked*packed) }

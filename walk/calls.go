@@ -8,10 +8,9 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// maxCall is how many bytes in front of a return address the longest form of a
-// call takes that is looked for, with the delay slot of MIPS: on x86 that of an
-// indirect call with a displacement of 4 bytes. Prefixes make it longer, but the
-// call is one without them, too.
+// maxCall is the length in bytes of the longest call that is recognised, with the delay slot of
+// MIPS: on x86 that of an indirect call with a displacement of 4 bytes. Prefixes make it longer,
+// but the bytes after them are a call, too.
 const maxCall = 8
 
 // callAnswer says whether the instruction in front of an address is a call.
@@ -37,7 +36,7 @@ func callBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, i
 	return form(callCode{code, order, ret, inCode})
 }
 
-// callForms are how calls look on each CPU.
+// callForms recognise calls on each CPU.
 var callForms = map[*arch.Arch]func(callCode) callAnswer{
 	arch.X86:     func(c callCode) callAnswer { return c.x86(32) },
 	arch.X86_64:  func(c callCode) callAnswer { return c.x86(64) },
@@ -60,7 +59,7 @@ type callCode struct {
 	inCode func(uint64) bool
 }
 
-// word is the word of 4 bytes that begins this far in front of the address.
+// word is the word of 4 bytes that begins n bytes in front of the address.
 func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	if before > len(c.code) {
 		return 0, false
@@ -68,7 +67,7 @@ func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	return order.Uint32(c.code[len(c.code)-before:]), true
 }
 
-// half is likewise that of 2 bytes.
+// half is likewise the word of 2 bytes.
 func (c callCode) half(order binary.ByteOrder, before int) (uint16, bool) {
 	if before > len(c.code) {
 		return 0, false

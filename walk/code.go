@@ -7,9 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 )
 
-// code returns the n bytes of instructions at an address: from the dump's
-// memory or else from the module's binary; nil if neither has all of them. They
-// are not to be changed.
+// code returns the n bytes of instructions at an address: from the dump's memory or else from the
+// module's binary; nil if neither has all of them. The caller must not modify them.
 func (u *unwinder) code(addr uint64, n int) []byte {
 	if b := u.d.Memory.Bytes(addr, n); len(b) == n {
 		return b
@@ -24,8 +23,8 @@ func (u *unwinder) code(addr uint64, n int) []byte {
 	return nil
 }
 
-// code returns up to n bytes at an offset from the module's start, of its
-// binary: fewer where the section ends. They are not to be changed.
+// code returns up to n bytes at an offset from the module's start, from its binary: fewer where the
+// section ends. The caller must not modify them.
 func (st *moduleState) code(ctx context.Context, offset uint64, n int) []byte {
 	f := st.file(ctx)
 	if f == nil {
@@ -52,8 +51,8 @@ func fileCode(f *elfobj.File, addr uint64, n int) []byte {
 	return b
 }
 
-// codeSection returns what of a file has the code at one of its addresses, nil
-// without. Those of a separate debug file have no bytes.
+// codeSection returns the section of a file with the code at an address, or nil. Those of a
+// separate debug file have no bytes.
 func codeSection(f *elfobj.File, addr uint64) *elfobj.Section {
 	if !f.HasSections() {
 		if p, ok := f.LoadedFrom(addr); ok && p.Flags&elf.PF_X != 0 {

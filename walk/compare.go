@@ -140,11 +140,11 @@ func Compare(a, b *Outline) *Comparison {
 	return c
 }
 
-// threadPartners are the places of a's threads in b, or -1.
+// threadPartners returns the places of a's threads in b, or -1.
 func threadPartners(a, b *Outline) []int {
 	partners := make([]int, len(a.Threads))
 	byID := map[uint32]int{}
-	for k := len(b.Threads) - 1; k >= 0; k-- { // the first of an id counts
+	for k := len(b.Threads) - 1; k >= 0; k-- { // the first thread with an id counts
 		if b.Threads[k].HasID {
 			byID[b.Threads[k].ID] = k
 		}

@@ -30,7 +30,7 @@ func (d *OutlineReader) threads() (all []OutlineThread, err error) {
 	return all, err
 }
 
-// jsonFrame is a frame in the schema. What is null stays empty.
+// jsonFrame is a frame in the schema. Null values become empty.
 type jsonFrame struct {
 	Offset       jsonAddress  `json:"offset"`
 	ModuleOffset jsonAddress  `json:"module_offset"`
@@ -103,7 +103,7 @@ func (d *OutlineReader) frame(f *jsonFrame) (OutlineFrame, error) {
 	return x, nil
 }
 
-// once returns one copy of a name.
+// once returns a shared copy of a name.
 func (d *OutlineReader) once(s string) string {
 	if known, ok := d.names[s]; ok {
 		return known
@@ -118,7 +118,7 @@ func trustCalled(name string) Trust {
 	return Trust(max(0, slices.Index(trustNames[:], name)))
 }
 
-// crashing reads which thread crashed; its frames are those of threads.
+// crashing reads which thread crashed; its frames are among those of threads.
 func (d *OutlineReader) crashing() (int, error) {
 	index := -1
 	err := d.object("crashing_thread", func(key string) error {

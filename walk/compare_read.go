@@ -13,14 +13,14 @@ import (
 
 // Limits on the JSON of walks. A document beyond one of them ends in an error.
 const (
-	// maxOutlineFrames is how many frames, threads and inlines of a document are
-	// kept: those of a stack of MaxFrames, and many more threads than dumps have.
-	// One takes about 120 bytes, whereas "{}" in a document takes 2.
+	// maxOutlineFrames is how many frames, threads and inlines of a document are kept: those of a
+	// stack of MaxFrames, and of more threads than dumps have. Each takes about 120 bytes of
+	// memory, whereas "{}" in a document takes 2.
 	maxOutlineFrames = 4 << 20
-	// maxToken is how long a text in a document may be, a frame, and a part of what
-	// is passed over: a list or object within a list or object.
+	// maxToken is the limit on the length of a text in a document, of a frame, and of a skipped
+	// list or object within a list or object.
 	maxToken = 16 << 20
-	// maxNames is how many bytes the different names of a document may have.
+	// maxNames is the limit on the bytes of a document's distinct names.
 	maxNames = 256 << 20
 )
 
@@ -32,7 +32,7 @@ type OutlineReader struct {
 	in    *tokenLimit
 	names map[string]string // texts, each once
 	bytes int               // in names
-	raw   json.RawMessage   // what is passed over
+	raw   json.RawMessage   // a skipped value
 	kept  int               // frames, threads and inlines of the document
 }
 
@@ -44,7 +44,7 @@ func NewOutlineReader(r io.Reader, path string) *OutlineReader {
 	return &OutlineReader{path: path, dec: dec, in: in}
 }
 
-// tokenLimit is a reader that fails when a token takes too much.
+// tokenLimit is a reader that fails when a token is too long.
 type tokenLimit struct {
 	r     io.Reader
 	read  int64
@@ -78,7 +78,7 @@ func (d *OutlineReader) fail(format string, args ...any) error {
 	return &OutlineError{d.path, d.dec.InputOffset(), fmt.Errorf(format, args...)}
 }
 
-// wrap gives the decoder's error a place.
+// wrap adds the place to the decoder's error.
 func (d *OutlineReader) wrap(err error) error {
 	offset := d.dec.InputOffset()
 	var syntax *json.SyntaxError
@@ -158,8 +158,7 @@ func kindOf(tok json.Token) string {
 	return "a number"
 }
 
-// members calls f for each key of an object whose beginning was read; f reads the
-// value.
+// members calls f for each key of an object whose beginning was read; f must read the value.
 func (d *OutlineReader) members(f func(key string) error) error {
 	for {
 		tok, err := d.token()
@@ -221,7 +220,7 @@ func (d *OutlineReader) list(what string, begin func() error, f func(key string)
 	}
 }
 
-// skip passes over a value: of a list or an object one member at a time.
+// skip skips a value: a list or an object one member at a time.
 func (d *OutlineReader) skip() error {
 	tok, err := d.token()
 	if err != nil {
@@ -275,7 +274,7 @@ func foundKind(value string) string {
 	return value
 }
 
-// wanted names what a field takes.
+// wanted names the kind of value that a field takes.
 var wanted = map[reflect.Kind]string{
 	reflect.String: "a text", reflect.Uint32: "a number of 32 bits", reflect.Uint64: `an address such as "0x1234"`,
 	reflect.Slice: "a list", reflect.Struct: "an object",
@@ -295,7 +294,7 @@ func (d *OutlineReader) text(what string, to *string) error {
 	return nil
 }
 
-// value is the error of a value of the wrong kind.
+// value returns the error for a value of the wrong kind.
 func (d *OutlineReader) value(want, what string, tok json.Token) error {
 	if _, opened := tok.(json.Delim); opened {
 		return d.fail("want %s for %q, found %s", want, what, kindOf(tok))
@@ -303,7 +302,7 @@ func (d *OutlineReader) value(want, what string, tok json.Token) error {
 	return d.fail("want %s for %q, found %s %.40q", want, what, kindOf(tok), fmt.Sprint(tok))
 }
 
-// number reads a number without sign; null leaves what was there.
+// number reads a number without sign; null leaves the old value.
 func (d *OutlineReader) number(what string, to *uint32) (known bool, err error) {
 	tok, err := d.token()
 	if err != nil || tok == nil {

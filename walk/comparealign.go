@@ -2,12 +2,11 @@ package walk
 
 import "slices"
 
-// framePair is the places of a frame in two stacks.
+// framePair is a pair of frames by their places in two stacks.
 type framePair struct{ a, b int }
 
-// maxAlign is the most pairs of frames that are looked at to find which of two
-// stacks' frames belong together. Beyond it, only frames within alignWindow of
-// each other are.
+// maxAlign limits the pairs of frames that are examined to align two stacks. Beyond it, only frames
+// within alignWindow of each other are.
 const (
 	maxAlign    = 4 << 20
 	alignWindow = 64
@@ -59,7 +58,7 @@ func alignLoose(pairs []framePair, a, b []OutlineFrame, fromA, toA, fromB, toB i
 	return pairs
 }
 
-// alignMiddle pairs what is between the common head and the common tail.
+// alignMiddle pairs the frames between the common head and the common tail.
 func alignMiddle(head, endA, endB int, at func(i, k int) bool) []framePair {
 	n, m := endA-head, endB-head
 	if n == 0 || m == 0 {
@@ -96,8 +95,8 @@ func alignMiddle(head, endA, endB int, at func(i, k int) bool) []framePair {
 	return slices.Clip(pairs)
 }
 
-// alignNear is alignMiddle for long stacks: the pair that skips the fewest frames
-// is taken, if there is one near.
+// alignNear is alignMiddle for long stacks: it takes the pair that skips the fewest frames, if one
+// is near.
 func alignNear(head, endA, endB int, at func(i, k int) bool) (pairs []framePair) {
 	for i, k := head, head; i < endA && k < endB; {
 		di, dk, found := 0, 0, false

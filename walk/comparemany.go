@@ -38,8 +38,8 @@ func (s *CompareSummary) Add(c *Comparison) {
 	}
 }
 
-// maxWaiting is how many frames of walks may wait for their partners, where two
-// files have the walks of dumps in different orders.
+// maxWaiting is how many frames of walks may wait for their partners, if two files have the walks
+// of dumps in different orders.
 const maxWaiting = maxOutlineFrames
 
 // CompareDocuments compares the walks of two readers. Dumps are paired by name where both have one,
@@ -66,10 +66,10 @@ func CompareDocuments(a, b *OutlineReader, done func(*Comparison) error) (*Compa
 	return m.summary, nil
 }
 
-// matcher brings together the walks of dumps.
+// matcher pairs the walks of dumps.
 type matcher struct {
 	sides   [2]matchSide
-	frames  int // that wait
+	frames  int // of waiting walks
 	summary *CompareSummary
 	done    func(*Comparison) error
 }
@@ -130,7 +130,7 @@ func (s *matchSide) partner(o *Outline, place int) *waiting {
 	return nil
 }
 
-// pair compares the walk o of side k with one that has waited.
+// pair compares the walk o of side k with one that was waiting.
 func (m *matcher) pair(k int, o *Outline, w *waiting) error {
 	a, b := w.o, o
 	if k == 0 {
@@ -167,7 +167,7 @@ func size(o *Outline) (n int) {
 	return n
 }
 
-// left are the walks without a partner.
+// left returns the walks without a partner.
 func (s *matchSide) left() (all []*waiting) {
 	for _, w := range s.order {
 		if w.o != nil {

@@ -5,13 +5,13 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cpu is what walking needs to know of a CPU beside arch.Arch.
+// cpu is what the walker needs about a CPU beside arch.Arch.
 type cpu struct {
 	arch   *arch.Arch
 	pc, sp cfi.Reg
 
-	// call is how far before a return address the call is, at least in part:
-	// symbols and rules are those of that address.
+	// call is how far before a return address the call is, at least in part: symbols and rules are
+	// looked up at that address.
 	call uint64
 
 	// clean removes the bits of a program counter that do not belong to the address.
@@ -48,7 +48,7 @@ func newCPU(a *arch.Arch, call uint64, techniques ...technique) *cpu {
 	return c
 }
 
-// reg is the register with a name, which must be one of the CPU's.
+// reg returns the register with a name, which must be one of the CPU's.
 func (c *cpu) reg(name string) cfi.Reg {
 	i, ok := c.arch.RegIndex(name)
 	if !ok {

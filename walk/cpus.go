@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cpus are those whose stacks are walked, with the registers that frames keep.
+// cpus are the CPUs whose stacks are walked, with the registers that frames keep.
 var cpus = map[*arch.Arch]*cpu{
 	arch.X86: newCPU(arch.X86, 1, byWin, bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan).
 		keep("$eip", "$esp", "$ebp", "$ebx", "$esi", "$edi", "$eax", "$ecx", "$edx", "$eflags"),

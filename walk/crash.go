@@ -29,7 +29,7 @@ type Access struct {
 	Addr uint64
 	Size uint64 // bytes; 0 if it is not known
 	Kind AccessKind
-	// NullBase says that the register which the address starts from is 0.
+	// NullBase says that the base register of the address is 0.
 	NullBase bool
 }
 
@@ -58,12 +58,12 @@ type Instruction struct {
 	Target    uint64
 	HasTarget bool
 
-	registers  []int // of which addresses are made, by place in arch.Arch.Regs
+	registers  []int // that addresses are made of, by place in arch.Arch.Regs
 	divides    bool  // by an integer
-	privileged bool  // may fault for want of privilege
+	privileged bool  // may fault for lack of privilege
 }
 
-// maxInstruction is the most bytes of an instruction.
+// maxInstruction is the length of the longest instruction, in bytes.
 const maxInstruction = 15
 
 // Instruction decodes the instruction that a thread's topmost frame is at. It is nil if the code is
@@ -92,7 +92,7 @@ var decoders = map[*arch.Arch]func(s *state, code []byte) *Instruction{
 	arch.ARM64:  decodeARM64,
 }
 
-// threadContext is the registers from which a thread's stack is walked.
+// threadContext returns the registers from which a thread's stack is walked.
 func threadContext(d *dump.Dump, thread int) *dump.Context {
 	t := &d.Threads[thread]
 	if d.Crash != nil && d.Crash.Thread == t.ID && d.Crash.Context != nil {
@@ -101,8 +101,7 @@ func threadContext(d *dump.Dump, thread int) *dump.Context {
 	return t.Context
 }
 
-// code returns the bytes from an address on: as the dump has them or, if it
-// does not, from the binary.
+// code returns the bytes from an address on, from the dump or else from the binary.
 func (r *Result) code(pc uint64) (code []byte, binary bool) {
 	if b := r.Dump.Memory.Bytes(pc, maxInstruction); len(b) > 0 {
 		return b, false
@@ -111,12 +110,12 @@ func (r *Result) code(pc uint64) (code []byte, binary bool) {
 	if i < 0 || i >= len(r.Modules) || r.Modules[i].state == nil {
 		return nil, false
 	}
-	// Binaries are files of this machine: there is nothing to wait for.
+	// Binaries are local files: reading them needs no context.
 	code = r.Modules[i].state.code(context.Background(), pc-r.Dump.Modules[i].Addr, maxInstruction)
 	return slices.Clone(code), len(code) > 0 // they are the file's own
 }
 
-// state is what an instruction finds.
+// state is the state of the process before an instruction.
 type state struct {
 	context *dump.Context
 	memory  *dump.Memory

@@ -7,15 +7,14 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// crashAnalysis compares what the system says of a crash with what the
-// instruction does.
+// crashAnalysis compares what the system says about a crash with what the instruction does.
 type crashAnalysis struct {
 	d       *dump.Dump
 	in      *Instruction  // nil if it is not known
 	context *dump.Context // registers; may be nil
 }
 
-// Codes of Windows, Linux and macOS, as Crash.Code and Crash.Flags have them.
+// Values of Crash.Code and Crash.Flags on Windows, Linux and macOS.
 const (
 	winAccessViolation = 0xc0000005
 	winInPageError     = 0xc0000006
@@ -105,8 +104,8 @@ func (a *crashAnalysis) known() bool { return a.in != nil && a.in.Known }
 // isCanonical reports whether all bits of an amd64 address above the 47th are equal to it.
 func isCanonical(addr uint64) bool { return uint64(int64(addr<<16)>>16) == addr }
 
-// nonCanonical returns the address that was accessed and is not canonical, for
-// a crash of which the system does not know it.
+// nonCanonical returns the accessed address that is not canonical, for a crash whose address the
+// system does not know.
 func (a *crashAnalysis) nonCanonical() (uint64, bool) {
 	if !a.known() || !a.isGPFault() {
 		return 0, false
@@ -147,7 +146,7 @@ func (a *crashAnalysis) at(access *Access) bool {
 	return b.contains(addr)
 }
 
-// mapping returns the place in Maps of the one around an address, or -1.
+// mapping returns the place in Maps of the mapping around an address, or -1.
 func (a *crashAnalysis) mapping(addr uint64) int {
 	maps := a.d.Maps
 	i := sort.Search(len(maps), func(i int) bool { return maps[i].Addr > addr }) - 1
@@ -157,7 +156,7 @@ func (a *crashAnalysis) mapping(addr uint64) int {
 	return i
 }
 
-// maxGuard is the most bytes of a mapping that is taken for a guard of others.
+// maxGuard is the size of the largest mapping that is taken for a guard of others.
 const maxGuard = 1 << 15
 
 // isGuardPage reports whether an address is in a small mapping without access beside one with it.
@@ -176,8 +175,8 @@ func (a *crashAnalysis) isGuardPage(addr uint64) bool {
 
 func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
 
-// inconsistencies are the findings that do not go together, by rust-minidump's
-// names: damage of the dump, or of the machine.
+// inconsistencies returns the contradictions between findings, by rust-minidump's names: damage of
+// the dump, or of the machine.
 func (a *crashAnalysis) inconsistencies() (all []string) {
 	add := func(is bool, name string) {
 		if is {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-// a64 is an instruction of arm64 at work. The encodings are those of the Arm
-// Architecture Reference Manual, C4.1 ("Loads and Stores"); what they access is
-// decoded here and not by the disassembler, which knows fewer instructions.
+// a64 decodes an instruction of arm64. The encodings are those of the Arm Architecture Reference
+// Manual, C4.1 ("Loads and Stores"). Accesses are decoded here and not by the disassembler, which
+// knows fewer instructions.
 type a64 struct {
 	*state
 	w  uint32 // the instruction
@@ -96,7 +96,7 @@ func (a *a64) accesses() {
 	}
 }
 
-// accessKind is the kind of a load if it is one, else of a store.
+// accessKind returns the kind of a load or of a store.
 func accessKind(is bool) AccessKind {
 	if is {
 		return ReadAccess
@@ -123,7 +123,7 @@ func (a *a64) loadStore() {
 	}
 }
 
-// literal is a load of what is beside the code.
+// literal is a load from an address relative to the instruction.
 func (a *a64) literal() {
 	size, vector := uint64(4)<<a.bits(31, 30), a.bit(26)
 	switch {

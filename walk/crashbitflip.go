@@ -36,7 +36,7 @@ var poison = []byte{
 	0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5,
 }
 
-// bitFlips lists the addresses that may have been meant, the likeliest first.
+// bitFlips lists the addresses that may have been intended, the likeliest first.
 func (m *documentMaker) bitFlips(a *crashAnalysis) []DocBitFlip {
 	if m.d.Arch == nil || m.d.Arch.PtrSize != 8 || len(m.d.Maps) == 0 || a.context == nil {
 		return nil
@@ -134,8 +134,8 @@ func (f *flipper) details(meant, was uint64) DocFlipped {
 	return d
 }
 
-// confidence joins what speaks for a flipped bit as if it were independent; the
-// numbers are those that rust-minidump gives to each.
+// confidence combines the evidence for a flipped bit as if it were independent; the weights are
+// rust-minidump's.
 func (d *DocFlipped) confidence() float32 {
 	against := float32(0.75) // of a flipped bit, for the address alone
 	if d.WasNonCanonical {

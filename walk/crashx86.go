@@ -9,11 +9,11 @@ import (
 // x86Names are the general registers in the order of their numbers.
 var x86Names = [...]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "14", "15"}
 
-// x86Texts makes of the decoder's text what rust-minidump prints: without ptr;
-// and an address of 0 is left out by the decoder.
+// x86Texts turns the decoder's text into rust-minidump's: without ptr, and with an address of 0,
+// which the decoder omits.
 var x86Texts = strings.NewReplacer(" ptr ", " ", "[]", "[0x0]")
 
-// x86Inst is an instruction of x86 or x86-64 at work.
+// x86Inst decodes the accesses of an instruction of x86 or x86-64.
 type x86Inst struct {
 	*state
 	x86asm.Inst
@@ -56,8 +56,8 @@ func (x *x86Inst) movesSystem() bool {
 	return false
 }
 
-// endBranch is the name of an instruction that marks the target of an indirect
-// branch, which the decoder does not know, "" for another.
+// endBranch returns the name of an instruction that marks the target of an indirect branch, which
+// the decoder does not know; "" for another.
 func endBranch(code []byte) string {
 	if len(code) < 4 || code[0] != 0xf3 || code[1] != 0x0f || code[2] != 0x1e {
 		return ""
@@ -94,7 +94,7 @@ func (x *x86Inst) add(m x86asm.Mem, kind AccessKind) {
 	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: x.size(), Kind: kind, NullBase: null})
 }
 
-// size is that of the memory operand in bytes, 0 if it is not known.
+// size is the size of the memory operand in bytes, 0 if it is not known.
 func (x *x86Inst) size() uint64 {
 	if n := x86StringSize[x.Op]; n != 0 {
 		return n
@@ -185,8 +185,8 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	return addr + base, null, ok
 }
 
-// repair sets what the decoder leaves out of operands in memory: the base of an
-// address relative to the next instruction, in AVX, and the sign of a constant.
+// repair sets what the decoder omits in memory operands: the base of an address relative to the
+// next instruction, in AVX, and the sign of a constant.
 func (x *x86Inst) repair() {
 	for i, arg := range x.Args {
 		m, ok := arg.(x86asm.Mem)
@@ -227,8 +227,7 @@ func (x *x86Inst) segment() (uint64, bool) {
 	return 0, true
 }
 
-// hasPrefix looks at the prefixes before that of AVX: what is behind it are more
-// bytes of it.
+// hasPrefix looks for a prefix before that of AVX: the bytes behind that are its own.
 func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	for _, p := range x.Prefix {
 		if p == 0 || p.IsVEX() || p.IsEVEX() {

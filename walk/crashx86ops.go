@@ -2,8 +2,8 @@ package walk
 
 import "golang.org/x/arch/x86/x86asm"
 
-// x86First is what instructions do with memory that is their first operand.
-// Those whose first operand is a register are not in it.
+// x86First says what instructions do with memory that is their first operand. Those whose first
+// operand is a register are missing.
 var x86First = kinds(map[AccessKind][]x86asm.Op{
 	ReadAccess: {
 		x86asm.BT, x86asm.CALL, x86asm.CMP, x86asm.CMPSB, x86asm.CMPSD, x86asm.CMPSQ, x86asm.CMPSW, x86asm.DIV, x86asm.FADD,

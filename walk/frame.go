@@ -163,13 +163,13 @@ type Stack struct {
 	End    End
 	Why    string   // more about the end, for people
 	Notes  []string // findings about the thread, such as a stack overflow
-	Trace  []string // what was tried and what came of it, if Options.Trace
+	Trace  []string // the attempts and their results, if Config.Trace
 }
 
 // Result is the walk of a dump.
 type Result struct {
 	Dump    *dump.Dump
-	Stacks  []Stack   // of the threads that were asked for, in the order of the dump
+	Stacks  []Stack   // of the threads to walk, in the order of the dump
 	Modules []Symbols // of Dump.Modules; those of modules that no stack goes through are not looked for
 }
 

@@ -6,16 +6,15 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// layout is where a function that keeps a frame pointer has what its caller
-// needs, in words from the address in that register.
+// layout says where a function with a frame pointer keeps what its caller needs, in words from the
+// address in that register.
 type layout struct {
 	reg     string // the frame pointer
 	fp, ra  int    // where the caller's frame pointer and the return address are
 	sp      int    // the caller's stack pointer, or where it is saved
 	spSaved bool
-	// leaf is where a function that calls none has the caller's frame pointer,
-	// its return address being in the link register still; sp counts. Only if
-	// hasLeaf.
+	// leaf is where a function that calls no other has the caller's frame pointer, while its return
+	// address is still in the link register; sp counts. Only if hasLeaf.
 	leaf, leafSP int
 	hasLeaf      bool
 	// often says that compilers use the register for other values unless an option keeps the frame

@@ -25,7 +25,8 @@ const (
 
 var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
-// hasLogLevel reports whether a command does work. The others only print.
+// hasLogLevel reports whether a command has the flag. Only commands that do work do; the others
+// just print.
 func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "version" }
 
 // addLogLevel gives a command the flag.

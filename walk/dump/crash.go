@@ -5,9 +5,8 @@ type Crash struct {
 	Thread  uint32   // id of the thread; see Dump.CrashedThread
 	Context *Context // its registers at that moment, often the very Context of the thread; may be nil
 
-	// Code and Flags are the system's: of Linux the signal and its si_code, of
-	// Windows the exception's code and flags, of macOS the Mach exception's
-	// type and code.
+	// Code and Flags are the system's: on Linux the signal and its si_code, on Windows the
+	// exception's code and flags, on macOS the Mach exception's type and code.
 	Code, Flags uint32
 	Address     uint64 // that was accessed, or of the instruction
 	HasAddress  bool

@@ -34,7 +34,7 @@ type Dump struct {
 	Unloaded []Module  // modules that were there before, by address
 	Memory   Memory    // what the dump holds of it
 	Maps     []Mapping // what the process had, by address
-	Crash    *Crash    // nil for a picture of a process that did not crash
+	Crash    *Crash    // nil for a snapshot of a process that did not crash
 
 	// Main is the place in Modules of the program itself, or -1.
 	Main int
@@ -57,7 +57,7 @@ type Dump struct {
 	Handles int // open handles that the dump lists, of Windows
 
 	Parts    []Part        // streams or notes, as they are in the file
-	Problems []bin.Problem // what was damaged and left out
+	Problems []bin.Problem // damage, and what it cost
 }
 
 // OS is an operating system.

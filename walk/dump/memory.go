@@ -57,21 +57,20 @@ func overlap(sorted []Region) bool {
 	return false
 }
 
-// edge is where a region begins, or the address behind its last byte.
+// edge is the start or the end of a region.
 type edge struct {
 	addr   uint64
 	region int
 	begins bool
 }
 
-// apart sorts regions and cuts overlaps. It goes over their edges by address
-// with a heap of those that are open, the first of the list on top, so that any
-// number of overlaps costs n log n.
+// apart sorts regions and cuts overlaps. It sweeps over their edges by address with a heap of the
+// open regions, the first of the list on top, so that any number of overlaps costs n log n.
 func apart(list []Region) []Region {
 	edges := make([]edge, 0, 2*len(list))
 	for i := range list {
 		edges = append(edges, edge{list[i].Addr, i, true})
-		if end := list[i].End(); end != 0 { // else it ends where addresses end
+		if end := list[i].End(); end != 0 { // else it ends at the last address
 			edges = append(edges, edge{end, i, false})
 		}
 	}
@@ -91,7 +90,7 @@ func apart(list []Region) []Region {
 	return c.end(out)
 }
 
-// cutter makes one list of regions of which none overlaps.
+// cutter makes a list of regions without overlaps.
 type cutter struct {
 	list   []Region
 	open   indexHeap
@@ -100,8 +99,7 @@ type cutter struct {
 	since  uint64 // where it began to
 }
 
-// change ends the piece of the region that counted up to addr, if another does
-// from there on.
+// change ends the current piece at addr, if another region counts from there on.
 func (c *cutter) change(out []Region, addr uint64) []Region {
 	for len(c.open) > 0 && c.closed[c.open[0]] {
 		heap.Pop(&c.open)
@@ -121,7 +119,7 @@ func (c *cutter) change(out []Region, addr uint64) []Region {
 	return out
 }
 
-// end adds what reaches to the end of addresses.
+// end adds the pieces that reach the last address.
 func (c *cutter) end(out []Region) []Region {
 	if c.now >= 0 {
 		r := &c.list[c.now]

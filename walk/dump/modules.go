@@ -109,7 +109,7 @@ func (d *Dump) MappingAbove(addr uint64) *Mapping {
 	return nil
 }
 
-// mappingsTo is how many mappings start at an address or below.
+// mappingsTo returns how many mappings start at an address or below.
 func (d *Dump) mappingsTo(addr uint64) int {
 	return sort.Search(len(d.Maps), func(i int) bool { return d.Maps[i].Addr > addr })
 }

@@ -19,7 +19,7 @@ func (d *Dump) Reason() string {
 	return fmt.Sprintf("unknown 0x%08x / 0x%08x", d.Crash.Code, d.Crash.Flags)
 }
 
-// named returns the name of a code, or the code.
+// named returns the name of a code, or the code itself.
 func named(names map[uint32]string, code uint32) string {
 	if s, ok := names[code]; ok {
 		return s

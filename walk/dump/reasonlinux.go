@@ -44,7 +44,7 @@ var fpeCodes = map[uint32]string{
 	8: "FPE_FLTSUB", 14: "FPE_FLTUNK", 15: "FPE_CONDTRAP",
 }
 
-// The meanings of si_code that every signal may have: who sent it.
+// The meanings of si_code that every signal may have: the sender.
 var (
 	linuxSenders = senders(-2, -3, -4)
 	mipsSenders  = senders(-3, -4, -2)

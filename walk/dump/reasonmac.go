@@ -13,8 +13,8 @@ var machExceptions = map[uint32]string{
 	12: "EXC_GUARD", 13: "EXC_CORPSE_NOTIFY", 0x43507378: "SIMULATED",
 }
 
-// Codes of exceptions that every CPU has: mach/kern_return.h of a bad access,
-// sys/signal.h and others of EXC_SOFTWARE.
+// Codes of exceptions on every CPU: mach/kern_return.h for bad accesses, sys/signal.h and others
+// for EXC_SOFTWARE.
 var machCodes = map[string]map[uint32]string{
 	"EXC_BAD_ACCESS": {
 		1: "KERN_INVALID_ADDRESS", 2: "KERN_PROTECTION_FAILURE", 5: "KERN_FAILURE", 8: "KERN_NO_ACCESS",

@@ -24,8 +24,7 @@ const (
 
 const restVersion = 1
 
-// rest is what is neither registers nor memory, and registers that a format has
-// no place for.
+// rest is what is neither registers nor memory, and the registers that a format has no place for.
 type rest struct {
 	Version     int
 	Arch        string `json:",omitempty"` // counts where the format has no number for it
@@ -36,7 +35,7 @@ type rest struct {
 	Modules     []Module
 	Main        int
 	Unloaded    []Module     `json:",omitempty"`
-	Memory      []Range      // what a writer added for other programs is not in it
+	Memory      []Range      // memory that a writer added for other programs is not listed
 	Maps        []Mapping    `json:",omitempty"`
 	Crash       *restCrash   `json:",omitempty"`
 	Requester   *uint32      `json:",omitempty"`
@@ -63,7 +62,7 @@ type restCrash struct {
 	Own       bool  // has registers that are not those of its thread
 }
 
-// regs is what to change of a Context that was read.
+// regs are the changes to make in a Context that was read.
 type regs struct {
 	Set     map[string]uint64 `json:",omitempty"`
 	Unknown []string          `json:",omitempty"`
@@ -172,7 +171,7 @@ func (r *regs) set(name string, v uint64) {
 	r.Set[name] = v
 }
 
-// apply returns the registers as they were.
+// apply returns the original registers.
 func (r *regs) apply(c *Context, d *Dump) *Context {
 	if r == nil || d.Arch == nil {
 		return c
@@ -243,13 +242,13 @@ func (d *Dump) applyThreads(list []restThread) {
 	for _, t := range list {
 		read := byID[t.ID]
 		if read == nil {
-			continue // damaged, or none of the dump's
+			continue // damaged, or not in the dump
 		}
 		delete(byID, t.ID)
 		t.Thread.Context = t.Registers.apply(read.Context, d)
 		threads = append(threads, t.Thread)
 	}
-	for i := range d.Threads { // those that the rest does not know
+	for i := range d.Threads { // threads that the rest does not list
 		if t := &d.Threads[i]; byID[t.ID] == t {
 			threads = append(threads, *t)
 		}
@@ -276,7 +275,7 @@ func (d *Dump) applyCrash(v *restCrash, read *Crash) {
 	}
 }
 
-// keepMemory leaves out what is not in ranges.
+// keepMemory drops the memory outside of ranges.
 func (d *Dump) keepMemory(ranges []Range) {
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	var kept []Region

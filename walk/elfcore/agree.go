@@ -51,8 +51,8 @@ func (r *reader) disagrees(f *elfobj.File, data []byte, m *dump.Module) (agreed 
 	return agreed, ""
 }
 
-// compare compares what memory has of a region: the number of bytes, or near
-// which address they differ.
+// compare compares a region with the dump's memory. It returns the number of equal bytes, or the
+// address near which they differ.
 func (r *reader) compare(want *dump.Region) (n int, at uint64, same bool) {
 	for i := range r.d.Memory.Regions {
 		g := &r.d.Memory.Regions[i]
@@ -68,7 +68,7 @@ func (r *reader) compare(want *dump.Region) (n int, at uint64, same bool) {
 	return n, 0, true
 }
 
-// maxCandidates bounds the files of a folder that are compared with memory.
+// maxCandidates limits the files of a folder that are compared with memory.
 const maxCandidates = 1000
 
 // onlyOne returns the file of a module without id and name, if it is the only one

@@ -33,7 +33,7 @@ func (r *reader) readArguments() {
 	if !ok {
 		return
 	}
-	room := len(stack.Data) // that strings may take, however often they are pointed to
+	room := len(stack.Data) // for all strings, however often they are pointed to
 	argText, ok := r.strings(args, &room)
 	envText, ok2 := r.strings(env, &room)
 	if !ok || !ok2 {
@@ -42,7 +42,7 @@ func (r *reader) readArguments() {
 	r.d.Process.Args, r.d.Process.Env = argText, envText
 }
 
-// findAuxv returns the memory that has the auxiliary vector, and where.
+// findAuxv returns the memory with the auxiliary vector, and its address.
 func (r *reader) findAuxv() (*dump.Region, int) {
 	vector := encodeAuxv(r.d.Auxv, r.word, r.order())
 	for _, key := range []uint64{atRandom, atExecFn} { // both are above the vector
@@ -65,8 +65,8 @@ func encodeAuxv(vector []dump.Aux, word int, order binary.ByteOrder) (out []byte
 	return out
 }
 
-// pointers returns the words below at, in the order of their addresses, down to
-// one for which end is true; n is how many there were.
+// pointers returns the words below at, in the order of their addresses, down to one for which end
+// is true; n is their number.
 func (r *reader) pointers(stack []byte, at *int, end func(v uint64, n int) bool) (list []uint64, ok bool) {
 	for {
 		v, ok := r.below(stack, at)
@@ -81,7 +81,7 @@ func (r *reader) pointers(stack []byte, at *int, end func(v uint64, n int) bool)
 	}
 }
 
-// below reads the word before at, and goes there.
+// below reads the word before at, and moves at there.
 func (r *reader) below(stack []byte, at *int) (uint64, bool) {
 	if *at -= r.word; *at < 0 {
 		return 0, false
@@ -89,7 +89,7 @@ func (r *reader) below(stack []byte, at *int) (uint64, bool) {
 	return uintAt(stack, *at, r.word, r.order())
 }
 
-// strings reads texts that take at most room bytes.
+// strings reads texts of at most room bytes in all.
 func (r *reader) strings(at []uint64, room *int) (list []string, ok bool) {
 	for _, addr := range at {
 		s, ok := r.cstring(addr, min(maxString, *room))

@@ -47,7 +47,7 @@ type binaryFile struct {
 	data []byte
 }
 
-// missing is what of a binary is not in memory.
+// missing is the part of a binary that is not in memory.
 func (r *reader) missing(m *dump.Module, b *binaryFile) (text []dump.Region) {
 	for _, p := range b.f.Segments {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 || p.Offset > uint64(len(b.data)) {
@@ -64,7 +64,7 @@ func (r *reader) missing(m *dump.Module, b *binaryFile) (text []dump.Region) {
 	return text
 }
 
-// gaps cuts out of data at addr what memory has.
+// gaps removes from data at addr what memory has.
 func (r *reader) gaps(addr uint64, data []byte) (out []dump.Region) {
 	regions := r.d.Memory.Regions
 	k := sort.Search(len(regions), func(i int) bool { return regions[i].Addr+uint64(len(regions[i].Data)-1) >= addr })
@@ -112,8 +112,8 @@ func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
 	return nil
 }
 
-// placesIn lists where in a folder a module's file may be. What the core says
-// never leads out of the folder.
+// placesIn lists where in a folder a module's file may be. Paths in the core never lead out of the
+// folder.
 func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
 	if len(m.BuildID) > 1 {
 		places = append(places, filepath.Join(dir, ".build-id", hex.EncodeToString(m.BuildID[:1]), hex.EncodeToString(m.BuildID[1:])))

@@ -2,19 +2,18 @@ package elfcore
 
 import "github.com/symtool/symtool/symfmt/arch"
 
-// floatNote is a note with floating-point registers. They are either a block
-// that dump.Context.Vector has as it is, or registers of 64 bits.
+// floatNote is a note with floating-point registers: either a block that becomes
+// dump.Context.Vector unchanged, or registers of 64 bits.
 type floatNote struct {
 	arch  *arch.Arch
 	owner string
 	kind  uint32
 	size  int    // of the note
-	block int    // bytes from its begin that are Context.Vector; 0 for slots
+	block int    // bytes from its start that are Context.Vector; 0 for slots
 	slots []slot // nil with block
 }
 
-// floatNotes are Linux's elf_fpregset_t and those of include/uapi/linux/elf.h
-// that take its place.
+// floatNotes are Linux's elf_fpregset_t, and the notes of include/uapi/linux/elf.h that replace it.
 var floatNotes = []floatNote{
 	{arch: arch.X86_64, owner: ownerCore, kind: ntPRFPReg, size: 512, block: 512},
 	{arch: arch.X86, owner: ownerLinux, kind: ntPRXFPReg, size: 512, block: 512},
@@ -37,8 +36,8 @@ var fxsaveSlots = map[*arch.Arch][]slot{
 
 const fxsaveRegs = "$fcw $fsw - - - - - - - - - - :4 $mxcsr"
 
-// readFloat adds the floating-point registers to those of the last thread. A
-// note of another size has another form: it is listed, and no more.
+// readFloat adds the floating-point registers to those of the last thread. A note of another size
+// has another form, and is only listed.
 func (r *reader) readFloat(n note) {
 	if len(r.d.Threads) == 0 {
 		return

@@ -6,12 +6,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// maxLinkMaps bounds the dynamic linker's list, which may be a circle. The
-// kernel allows 65,530 mappings, of which a library has at least one.
+// maxLinkMaps limits the dynamic linker's list, which may be circular. The kernel allows 65,530
+// mappings, of which a library has at least one.
 const maxLinkMaps = 1 << 16
 
-// Tags of MIPS's dynamic section, which is read-only and so has not DT_DEBUG
-// (GNU C library, elf/elf.h).
+// Tags of MIPS's dynamic section, which is read-only and so lacks DT_DEBUG (GNU C library,
+// elf/elf.h).
 const (
 	dtMIPSRldMap    = 0x70000016
 	dtMIPSRldMapRel = 0x70000035
@@ -44,12 +44,11 @@ func (r *reader) readLinker() {
 	}
 }
 
-// maxDynamic bounds the entries of a dynamic section that are looked at; they
-// are 30 or so.
+// maxDynamic limits the entries of a dynamic section that are read; usually there are about 30.
 const maxDynamic = 4096
 
-// eachDynamic calls fn with the entries of the dynamic section and their
-// addresses until it returns false. It returns where the section is.
+// eachDynamic calls fn with the entries of the dynamic section and their addresses until it returns
+// false. It returns the section's address.
 func (r *reader) eachDynamic(img *image, fn func(at uint64, tag elf.DynTag, value uint64) bool) (dynamic uint64, ok bool) {
 	for _, p := range img.f.Segments {
 		if p.Type != elf.PT_DYNAMIC {
@@ -83,7 +82,7 @@ func (r *reader) programImage() *image {
 	return r.imageAt(phdr - size)
 }
 
-// addr cuts a sum to the width of addresses.
+// addr truncates a sum to the width of addresses.
 func (r *reader) addr(v uint64) uint64 {
 	if r.word == 4 {
 		return uint64(uint32(v))
@@ -121,6 +120,5 @@ func (r *reader) readDebug(dynamic, at uint64) bool {
 	return true
 }
 
-// maxPath is the longest path that is believed (include/uapi/linux/limits.h,
-// PATH_MAX).
+// maxPath is the longest path that is accepted (include/uapi/linux/limits.h, PATH_MAX).
 const maxPath = 4096

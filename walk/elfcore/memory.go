@@ -64,8 +64,8 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 // 56 bytes that names all of the file again is no memory of a process.
 const maxShared = 2
 
-// readMemory takes the PT_LOAD segments: what the process had, and what of it
-// is in the core.
+// readMemory reads the PT_LOAD segments: the process's mappings, and the memory that the core
+// holds.
 func (r *reader) readMemory() {
 	loads := r.loadSegments()
 	var maps []dump.Mapping
@@ -101,8 +101,8 @@ func (r *reader) readMemory() {
 	r.d.Maps = nameMaps(r.distinct(maps), r.files)
 }
 
-// loadSegments are the PT_LOAD segments; what would wrap around ends at the end
-// of the address space.
+// loadSegments returns the PT_LOAD segments; one that would wrap around ends at the end of the
+// address space.
 func (r *reader) loadSegments() (out []elfobj.Segment) {
 	last := ^uint64(0)
 	if r.word == 4 {
@@ -119,10 +119,9 @@ func (r *reader) loadSegments() (out []elfobj.Segment) {
 	return out
 }
 
-// distinct sorts mappings, and of one that reaches into another takes what is
-// behind that. gdb's cores of a process elsewhere have a segment for each
-// section of the program, some of which overlap with the same bytes: that is
-// damage only where the bytes differ.
+// distinct sorts mappings, and cuts one that reaches into another. gdb's cores of a process
+// elsewhere have a segment for each section of the program, some of which overlap with the same
+// bytes: that is damage only where the bytes differ.
 func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
 	slices.SortStableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 	for _, m := range maps {
@@ -141,8 +140,8 @@ func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
 	return out
 }
 
-// contradictions counts the segments that overlap others with other bytes. It
-// looks at no more bytes than the file has.
+// contradictions counts the segments that overlap others with different bytes. It compares no more
+// bytes than the file has.
 func (r *reader) contradictions() (n int) {
 	sorted := slices.Clone(r.loads)
 	slices.SortStableFunc(sorted, func(a, b dump.Region) int { return cmp.Compare(a.Addr, b.Addr) })

@@ -13,12 +13,11 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// headPage is as much of a binary as the kernel dumps of its first mapping, in
-// which its program headers are and, as linkers place it, its build-id.
+// headPage is the part of a binary's first mapping that the kernel dumps. It holds its program
+// headers and, as linkers place it, its build-id.
 const headPage = 4096
 
-// maxModules bounds the modules that are looked for: the kernel allows 65,530
-// mappings.
+// maxModules limits the modules that are looked for: the kernel allows 65,530 mappings.
 const maxModules = 1 << 16
 
 // vdsoName is what Breakpad calls the library that the kernel puts into each
@@ -89,10 +88,10 @@ func (r *reader) findModules() {
 	r.nameDebugFiles()
 }
 
-// nameDebugFiles names the libraries' symbols as Breakpad's client and both
-// peers' dumpers do, by DT_SONAME. Few cores have its text: then by the names by
-// which the dynamic linker opened the libraries, which are mostly the same, since
-// they come from those that were linked against them.
+// nameDebugFiles names the libraries' symbols by DT_SONAME, as Breakpad's client and both peers'
+// dumpers do. Few cores have its text. Without it, the names by which the dynamic linker opened the
+// libraries are used, which are mostly the same, since they come from the programs that were linked
+// against them.
 func (r *reader) nameDebugFiles() {
 	opened := map[int]string{}
 	if r.d.Linker != nil {
@@ -127,7 +126,7 @@ func (r *reader) limitModules(list *[]dump.Module) {
 	}
 }
 
-// withModule replaces one at the same address, which has no name as good.
+// withModule adds a module, or replaces one at the same address with a worse name.
 func withModule(list []dump.Module, m dump.Module) []dump.Module {
 	for i := range list {
 		if list[i].Addr == m.Addr {
@@ -146,16 +145,16 @@ func (r *reader) module(img *image, name string, end uint64) dump.Module {
 	return m
 }
 
-// identify gives a module the ids that Breakpad makes of a build-id.
+// identify sets the ids that Breakpad makes of a build-id.
 func (r *reader) identify(m *dump.Module, id []byte) {
 	if len(id) > 0 {
 		m.BuildID, m.CodeID, m.DebugID = id, hex.EncodeToString(id), elfobj.ModuleID(id, r.order())
 	}
 }
 
-// mappedModules joins the entries of NT_FILE that are of one binary: they have
-// its name, and only the first has its first byte, but for small ones whose data
-// is on the page of their header: it is mapped twice.
+// mappedModules joins the entries of NT_FILE that belong to one binary. They have its name, and
+// only the first has its first byte, except for a small binary whose data is on the page of its
+// header: that page is mapped twice.
 func (r *reader) mappedModules() (list []dump.Module) {
 	for i := 0; i < len(r.files) && len(list) <= maxModules; {
 		first := r.files[i]
@@ -223,7 +222,7 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 	return list
 }
 
-// heads are the addresses of mappings that begin as an ELF file, in order.
+// heads returns the addresses of mappings that begin as an ELF file, in order.
 func (r *reader) heads() (list []uint64) {
 	for i := range r.d.Maps {
 		addr := r.d.Maps[i].Addr
@@ -234,7 +233,7 @@ func (r *reader) heads() (list []uint64) {
 	return list
 }
 
-// mapFrom is the place of the first mapping that ends behind an address.
+// mapFrom returns the place of the first mapping that ends behind an address.
 func (r *reader) mapFrom(addr uint64) int {
 	lo, hi := 0, len(r.d.Maps)
 	for lo < hi {

@@ -60,7 +60,7 @@ type note struct {
 	offset uint64 // of desc in the file
 }
 
-// noteReaders read the notes that are understood, by owner and type.
+// noteReaders are the readers of known notes, by owner and type.
 var noteReaders = map[string]map[uint32]func(*reader, note){
 	ownerCore: {
 		ntPRStatus: (*reader).readStatus,

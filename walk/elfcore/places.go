@@ -15,11 +15,11 @@ import (
 // place is one of Options.Binaries.
 type place struct {
 	path string
-	file *binaryFile // what is there; nil for a folder
+	file *binaryFile // the file; nil for a folder
 	used bool
 }
 
-// findNamed looks at the places of Options.Binaries.
+// findNamed examines the entries of Options.Binaries.
 func (r *reader) findNamed() {
 	for _, path := range r.o.Binaries {
 		n := &place{path: path}

@@ -57,7 +57,7 @@ func text(b []byte) string {
 	return string(b)
 }
 
-// cpuTime is what a thread used; the first one of a process has the sum.
+// cpuTime is the time that a thread used; that of a process's first thread is the sum.
 type cpuTime struct {
 	thread       uint32
 	user, kernel time.Duration
@@ -67,7 +67,7 @@ type cpuTime struct {
 func (r *reader) timeval(b []byte) time.Duration {
 	sec, _ := uintAt(b, 0, r.word, r.order())
 	usec, _ := uintAt(b, r.word, r.word, r.order())
-	const most = 1 << 33 // seconds, near those that a Duration holds
+	const most = 1 << 33 // seconds, about the most that a Duration holds
 	if sec >= most || usec >= 1e6 {
 		return 0
 	}

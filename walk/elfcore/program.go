@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// programName is the program's path as it was started, or its short name.
+// programName is the path under which the program was started, or its short name.
 func (r *reader) programName() string {
 	if at, ok := r.aux(atExecFn); ok {
 		if name, ok := r.cstring(at, maxPath); ok && name != "" {

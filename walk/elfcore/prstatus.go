@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// layout is how a CPU's NT_PRSTATUS has its registers: Linux's elf_gregset_t,
-// from arch/*/include/uapi/asm/ptrace.h (struct user_regs_struct, struct
-// pt_regs) and, of MIPS, arch/mips/include/uapi/asm/reg.h.
+// layout is the layout of registers in a CPU's NT_PRSTATUS: Linux's elf_gregset_t, from
+// arch/*/include/uapi/asm/ptrace.h (struct user_regs_struct, struct pt_regs) and, for MIPS,
+// arch/mips/include/uapi/asm/reg.h.
 type layout struct {
 	arch  *arch.Arch
 	size  int // of struct elf_prstatus
@@ -78,9 +78,8 @@ func numbered(prefix string, from, to int) string {
 	return b.String()
 }
 
-// slots lays out registers one behind the other from off on, in words of size
-// bytes; ":4" sets the size of those behind it, "-" is a word without a
-// register.
+// slots lays out registers one after the other from off on, in words of size bytes; ":4" sets the
+// size of those after it, "-" is a word without a register.
 func slots(a *arch.Arch, off, size int, names string) (out []slot) {
 	for _, name := range strings.Fields(names) {
 		if name[0] == ':' {
@@ -99,10 +98,9 @@ func slots(a *arch.Arch, off, size int, names string) (out []slot) {
 	return out
 }
 
-// layoutOf returns the layout of a note of size bytes. Of one of another size
-// it is the usual one: BFD of another machine than the process's writes cores
-// with the structure of its own, in which the registers are as far as there is
-// room for them.
+// layoutOf returns the layout of a note of size bytes, or the CPU's usual one for another size: BFD
+// on another machine than the process's writes cores with the structure of its own, filled with as
+// many registers as fit.
 func layoutOf(a *arch.Arch, size int) *layout {
 	var usual *layout
 	for i := range layouts {

@@ -110,7 +110,7 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	return r.d, nil
 }
 
-// reader is a core while it is read.
+// reader holds the state of reading a core.
 type reader struct {
 	data []byte
 	f    *elfobj.File
@@ -128,7 +128,7 @@ type reader struct {
 
 func (r *reader) order() binary.ByteOrder { return r.f.Order }
 
-// problem notes damage; offset counts from the start of the file.
+// problem reports damage; offset counts from the start of the file.
 func (r *reader) problem(lost string, offset uint64, format string, args ...any) {
 	r.d.Problems = append(r.d.Problems, bin.Problem{Lost: lost,
 		Err: &bin.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// pageSize is what the offsets of segments agree in with their addresses.
+// pageSize is the modulus by which the offsets of segments agree with their addresses.
 const pageSize = 4096
 
 // Write writes a core that gdb and Read open. Problems list what a core has no place for, or what a
@@ -36,20 +36,20 @@ func Write(w io.Writer, d *dump.Dump) ([]bin.Problem, error) {
 	return wr.problems, out.Flush()
 }
 
-// writer is a core while it is written.
+// writer holds the state of writing a core.
 type writer struct {
 	d        *dump.Dump
 	order    binary.ByteOrder
 	word     int
 	layout   *layout
-	memory   []dump.Region // with what was added
+	memory   []dump.Region // with added memory
 	pieces   []piece
 	problems []bin.Problem
 	pos      uint64
 	err      error
 }
 
-// problem notes what is lost.
+// problem reports a loss.
 func (w *writer) problem(lost, format string, args ...any) {
 	w.problems = append(w.problems, bin.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
 }
@@ -58,7 +58,7 @@ func (w *writer) problem(lost, format string, args ...any) {
 type piece struct {
 	dump.Range
 	flags elf.ProgFlag
-	data  []byte // of its begin
+	data  []byte // of its start
 }
 
 // plan cuts mappings where memory begins, for the bytes of a segment are those
@@ -83,7 +83,7 @@ func (w *writer) plan() {
 	}
 }
 
-// cut takes the first piece of a mapping and of memory that overlap off them.
+// cut removes from mapping and memory, which overlap, their first piece.
 func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 	r := &memory[0]
 	p := piece{Range: m.Range, flags: flagsOf(m)}
@@ -111,10 +111,9 @@ func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 	r.Addr, r.Data = r.Addr+uint64(len(p.data)), r.Data[len(p.data):]
 }
 
-// empty adds a mapping of which the dump has no bytes. gdb takes zeros for them
-// unless it has them from a binary. So there is to be nothing where it looks for
-// headers of binaries to find out whether it has the right ones, which is at the
-// begin of files and of the vdso; and nothing of memory that was written to.
+// empty adds a mapping without bytes in the dump. gdb takes zeros for them unless it has them from
+// a binary. So it adds none where gdb looks for headers of binaries to check that it has the right
+// ones, which is at the start of files and of the vdso; and none for writable memory.
 func (w *writer) empty(p piece, m *dump.Mapping) {
 	if m.Write || isFile(m.Path) && m.Offset == 0 || m.Path == "[vdso]" {
 		return

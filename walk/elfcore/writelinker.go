@@ -8,10 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// addLinker puts into memory what debuggers find libraries by, if the dump has
-// it beside its memory, as Breakpad's minidumps do: the program's dynamic
-// section, the struct r_debug that it refers to, and a list of link maps, for
-// which a free place is taken.
+// addLinker adds to memory what debuggers find libraries by, if the dump has it beside its memory,
+// as Breakpad's minidumps do: the program's dynamic section, the struct r_debug that it refers to,
+// and a list of link maps, for which a free place is taken.
 func (w *writer) addLinker() {
 	w.memory = w.d.Memory.Regions
 	l := w.d.Linker
@@ -48,10 +47,10 @@ func (w *writer) debugAddr(l *dump.Linker) (uint64, bool) {
 	return 0, false
 }
 
-// freePlace is a page behind the first mapping that has room behind it, where
-// the process had nothing.
+// freePlace returns a page behind the first mapping with room behind it, where the process had
+// nothing.
 func (w *writer) freePlace() uint64 {
-	const room = 1 << 20 // more than a list of libraries takes
+	const room = 1 << 20 // more than any list of libraries takes
 	end := uint64(pageSize)
 	ranges := []dump.Range{}
 	for i := range w.d.Maps {

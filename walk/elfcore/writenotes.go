@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// notes makes all notes, in the kernel's order: the thread that crashed with
-// what is the process's, then the others.
+// notes makes all notes, in the kernel's order: the thread that crashed with the process's notes,
+// then the others.
 func (w *writer) notes() (b []byte) {
 	add := func(owner string, kind uint32, desc []byte) {
 		b = elfobj.AppendNote(b, w.order, owner, kind, desc)
@@ -58,8 +58,8 @@ func (w *writer) processNotes(add func(string, uint32, []byte)) {
 	}
 }
 
-// threads are those of the dump, the one that crashed first, with the registers
-// that it had then.
+// threads returns the dump's threads, the one that crashed first, with the registers that it had
+// then.
 func (w *writer) threads() []dump.Thread {
 	threads := slices.Clone(w.d.Threads)
 	if w.d.Crash == nil {
@@ -96,7 +96,7 @@ func (w *writer) holds(reg int) bool {
 	return false
 }
 
-// signal is the crash's signal. Other systems have none; debuggers want one.
+// signal returns the crash's signal; on other systems SIGABRT, as debuggers expect one.
 func (w *writer) signal() uint32 {
 	const abort = 6
 	c := w.d.Crash
@@ -187,8 +187,7 @@ func (w *writer) reportUnknown(threads []dump.Thread) {
 	}
 }
 
-// floatOf is the note that the floating-point registers of a context fit into,
-// or nil.
+// floatOf returns the note that the floating-point registers of a context fit into, or nil.
 func (w *writer) floatOf(ctx *dump.Context) *floatNote {
 	for i := range floatNotes {
 		if f := &floatNotes[i]; ctx != nil && f.arch == w.d.Arch && f.in(ctx) {
