@@ -82,7 +82,7 @@ func TestDemangleName(t *testing.T) {
 		"___Z3foov_block_invoke":   "___Z3foov_block_invoke",
 		"__alloc_token__Z3foov":    "__alloc_token__Z3foov",
 		"foo.cold":                 "foo.cold",
-		// names with empty packs, as GCC's DIEs have them
+		// names with empty packs, as in GCC's DIEs
 		"f<int, >": "f<int>", "two<, int>": "two<int>", "mid<int, , char>": "mid<int, char>", "all<, >": "all<>", "three<, , >": "three<>",
 		"f<g<int, >, >": "f<g<int>>", "f<g<int, > >": "f<g<int> >", "f<int, , , x, >::g<, >": "f<int, x>::g<>",
 		"f<',', '>'>": "f<',', '>'>", "f<(&operator<), int>": "f<(&operator<), int>", "f<&operator<, int>": "f<&operator<, int>",

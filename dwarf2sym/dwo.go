@@ -107,7 +107,7 @@ func regularSize(path string) (int64, bool) {
 	return st.Size(), true
 }
 
-// halvesInFiles reads other halves in the first .dwo file that has them.
+// halvesInFiles reads other halves in the first .dwo file that contains them.
 func (w *worker) halvesInFiles(j *splitJob) {
 	left := j.skeletons
 	var refused []string

@@ -62,7 +62,7 @@ type exidxReader struct {
 	work    int                   // instruction bytes that may still be run
 }
 
-// exidxEntry is an entry of .ARM.exidx; CPUs that have it have addresses of 32
+// exidxEntry is an entry of .ARM.exidx; the CPUs that use it have addresses of 32
 // bits.
 type exidxEntry struct {
 	section int32 // of cfiInput.index

@@ -174,7 +174,7 @@ func (m *exidxMachine) pop(code uint64, names []string) (pc bool) {
 	return pc
 }
 
-// exidxExpand writes out ranges, and names as Breakpad has them.
+// exidxExpand writes out ranges, and uses Breakpad's names.
 func exidxExpand(list []string) (names []string) {
 	for _, s := range list {
 		from, to, isRange := strings.Cut(strings.ToLower(s), "-")

@@ -200,8 +200,8 @@ func (r *reader) openSupplement(f *elfobj.File, d *debugData) {
 	}
 }
 
-// openDWARF opens the debug sections of one file but .debug_line; lost is what
-// is lost without them.
+// openDWARF opens the debug sections of one file except .debug_line; lost names the
+// loss to report if they cannot be opened.
 func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
 	d := &debugData{file: f.Path, order: orderOf(f)}
 	if cpu := arch.ByELF(r.file.Machine, r.file.Class); cpu != nil {

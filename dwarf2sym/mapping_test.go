@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// mapping returns a Mapping of rules as --map has them.
+// mapping returns a Mapping of rules in the syntax of --map.
 func mapping(t testing.TB, vars map[string]string, rules ...string) *Mapping {
 	t.Helper()
 	m := &Mapping{}

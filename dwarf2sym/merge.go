@@ -113,8 +113,8 @@ func newArena(scratch *elfobj.Scratch) symfmt.Arena {
 
 // fold leaves one function at each address. Functions of equal address and
 // size under several names were folded by the linker: the record gets its m (the
-// labels of an assembly function are no such names). gold leaves the local symbol
-// of one of them, BOLT the lines of one and what is inlined into it: that one is
+// labels of an assembly function do not count as such names). gold leaves the local
+// symbol of one of them, BOLT the lines of one and what is inlined into it: that one is
 // taken, else the DIE that comes first. Where sizes differ, one of them is not
 // there any more (a dropped function whose address became that of code that
 // really lives at 0): the ELF symbol at the address decides, then the order.

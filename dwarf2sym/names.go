@@ -13,7 +13,7 @@ const maxChain = 16
 // nameID is an index into a worker's nameTable.
 type nameID uint32
 
-// nameTable interns names as the debug information has them. Names at one
+// nameTable interns names as they are in the debug information. Names at one
 // place of .debug_str are found without looking at their bytes.
 type nameTable struct {
 	stringTable

@@ -81,8 +81,8 @@ func readDIEs(t *testing.T, obj string) *dieFacts {
 // langD is DW_LANG_D.
 const langD = 0x13
 
-// pastFunctions puts the open scopes but functions before a name: functions are
-// nested in each other in D, and are no scopes. A type in a function has that
+// pastFunctions puts the open scopes except functions before a name: functions are
+// nested in each other in D, and do not count as scopes. A type in a function has that
 // function before it.
 func (facts *dieFacts) pastFunctions(name string) string {
 	in := false // a scope

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// span is a piece of code, [lo, hi), in addresses as the file has them.
+// span is a piece of code, [lo, hi), in addresses of the file.
 type span struct{ lo, hi uint64 }
 
 // spanCost is the work that an entry of a range list counts for: about the

@@ -79,7 +79,7 @@ type Options struct {
 	// DT_SONAME, or the file's without one.
 	Name, ID, OS string
 
-	// FileName is the file's name where its path does not have it, as in a store
+	// FileName is the file's name if its path does not contain it, as in a store
 	// by build-id.
 	FileName string
 

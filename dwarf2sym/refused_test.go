@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// What is not read yet says so: no result, or a problem that names what is lost.
+// What is not read yet is reported: by an error, or by a problem that names the loss.
 func TestSaysWhatIsNotRead(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
 	if err != nil {

@@ -56,7 +56,7 @@ type skeleton struct {
 type splitJob struct {
 	place     uint64   // offset of the first skeleton: orders problems
 	paths     []string // where the .dwo file may be
-	name      string   // as the skeletons have it
+	name      string   // as in the skeletons
 	pkg       *dwp     // nil: a .dwo file
 	skeletons []skeleton
 	size      int64    // for the progress

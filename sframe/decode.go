@@ -217,8 +217,8 @@ func (s *Section) readFDEs(h *Header) {
 }
 
 // place makes addresses of starts. Headers that may have been copied without
-// their flag have it or not all together: for some functions both readings are
-// in code.
+// their flag are all read with it or all without it: for some functions both
+// readings are in code.
 func (s *Section) place(o *Options) {
 	var field, section int // functions in code, if starts count from it
 	for i := range s.Headers {

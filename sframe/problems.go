@@ -2,9 +2,9 @@ package sframe
 
 import "fmt"
 
-// maxShared bounds the bytes of rows that are gone through for all functions
-// together, in sizes of the rows: functions may share rows, and in a damaged
-// section each of many may have them all.
+// maxShared bounds the bytes of rows that are read for all functions together, in
+// sizes of the rows: functions may share rows, and in a damaged section each of many
+// may refer to all of them.
 const maxShared = 2
 
 // RowBytes returns how many bytes of rows the section has.

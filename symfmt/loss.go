@@ -99,7 +99,7 @@ func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	return losses
 }
 
-// plural returns what more than one record of a kind are called.
+// plural returns the words for several records of a kind.
 func (k Kind) plural() string {
 	if k == KindLine {
 		return "line records"

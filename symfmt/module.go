@@ -10,7 +10,7 @@ import (
 type RVA = arch.RVA
 
 // FileID is the number of a FILE record, OriginID of an INLINE_ORIGIN record,
-// as the text has them: any value, not an index.
+// as in the text: any value, not an index.
 type (
 	FileID   uint32
 	OriginID uint32

@@ -163,8 +163,8 @@ func newGroups() groups {
 	}
 }
 
-// take reports whether there is room for a record: all but those that belong to no
-// group have it.
+// take reports whether a record is kept. A record without the FUNC or STACK CFI INIT
+// that it belongs to is not.
 func (g *groups) take(rd *Reader, rec *Record) (bool, error) {
 	switch rec.Kind {
 	case KindLine, KindInline:

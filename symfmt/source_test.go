@@ -166,8 +166,8 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// TestBombs pins that the size of decompressed text is not what memory follows, and
-// that text of so many times its size is cut off, and why.
+// TestBombs checks that memory does not grow with the size of decompressed text, and
+// that text of many times the compressed size is truncated, with the reason.
 func TestBombs(t *testing.T) {
 	const size = 64 << 20
 	nonsense := strings.Repeat("xxxx "+strings.Repeat("y", 100)+"\n", 1000)

@@ -98,7 +98,7 @@ func (f *File) execSegments() []Range {
 	return out
 }
 
-// rangeOf is cut off at the end of the address space.
+// rangeOf returns a range that is truncated at the end of the address space.
 func rangeOf(addr, size uint64) Range {
 	return Range{addr, addr + min(size, math.MaxUint64-addr)}
 }

@@ -137,9 +137,9 @@ func (s *Section) Data() ([]byte, error) {
 // honest debug sections reach it.
 const plainRatio = 16
 
-// load reads or inflates the contents. The declared size is within the budget,
-// but a file may declare it and not have it: a size that no compiler's output
-// would reach is inflated once for nothing before memory is taken for it.
+// load reads or inflates the contents. The declared size is within the budget, but
+// may be false: a size that the output of compilers does not reach is inflated once
+// without storing it before memory is allocated.
 func (s *Section) load() ([]byte, error) {
 	if s.parts != nil {
 		return s.loadParts(make([]byte, 0, s.size))

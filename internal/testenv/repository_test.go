@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// maxInput is how large the fixtures may become: every clone has them.
+// maxInput is how large the fixtures may become: they are part of every clone.
 const maxInput = 6 << 20
 
 func TestInputSize(t *testing.T) {

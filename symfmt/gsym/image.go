@@ -209,7 +209,7 @@ func (g *image) info(i uint64) (offset uint64, ok bool) {
 // maxProblems is how many problems are reported one by one.
 const maxProblems = 1000
 
-// problems collects what is damaged.
+// problems collects damage.
 type problems struct {
 	list []bin.Problem
 	more int

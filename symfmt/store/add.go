@@ -28,8 +28,8 @@ func (e *WriteError) Error() string { return e.Err.Error() }
 func (e *WriteError) Unwrap() error { return e.Err }
 
 // Add puts a symbol file, which may be compressed, into its place by MODULE's name
-// and id. It is read to its end while it is written: a file that is cut off, or
-// whose records cannot be read, gets no place.
+// and id. It is read to its end while it is written: a truncated file, or one whose
+// records cannot be read, gets no place.
 func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	p, err := s.Begin()
 	if err != nil {

@@ -29,7 +29,7 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // writeBuffer is the size of the writes to the system, in bytes.
 const writeBuffer = 256 << 10
 
-// The name of a temporary file. Its writer has it locked.
+// The name of a temporary file. Its writer holds a lock on it.
 const (
 	tempPrefix = ".symtool-"
 	tempSuffix = ".new"
@@ -178,8 +178,8 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 // newer one need not be built again.
 const freshAge = time.Hour
 
-// compare compares the file with what is there in its place. It waits for those
-// that remove files: with Renew, what it has seen is not about to go.
+// compare compares the file with the one in its place. It waits for processes that
+// remove files: with Renew, the file that it has seen will not be removed.
 func (p *Pending) compare(place string) (Outcome, string, error) {
 	unlock, err := p.s.lock(false)
 	if err != nil {
@@ -262,8 +262,8 @@ func noLinks(err error) bool {
 	return false
 }
 
-// Replace gives the file its place in the store, in place of what is there, whose
-// permissions it takes. A file that its owner made read-only stays.
+// Replace gives the file its place in the store. It replaces an existing file, whose
+// permissions it takes, unless its owner made that read-only.
 func (p *Pending) Replace(place string) error {
 	defer p.Abort()
 	if err := p.Finish(); err != nil {

@@ -116,7 +116,7 @@ func TestUnlessDamaged(t *testing.T) {
 	if _, err := s.Add(half, AddOptions{Damaged: true}); !errors.Is(err, unread) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
-	// What is there and damaged is another file, neither the same nor a failure.
+	// An existing file that is damaged counts as another file, neither the same nor a failure.
 	path := s.Path(filepath.Join("a", "A0", "a.sym.gz"))
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("\x1f\x8b\x08damaged"), 0o666)); err != nil {
 		t.Fatal(err)

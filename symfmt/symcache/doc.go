@@ -73,8 +73,8 @@
 //
 // From symbolic:
 //
-//   - It refuses a file that was cut off. Here the ranges that are still there
-//     are read, the rest is a problem: TestReadCut.
+//   - It rejects a truncated file. Here the ranges that are still there are read, the
+//     rest is a problem: TestReadCut.
 //   - It reads files of its own byte order only. Here both: TestReadBigEndian.
 //   - It follows source locations that are inlined into each other in a circle
 //     for ever. Here the range is a problem: TestReadDamage.

@@ -143,7 +143,7 @@ func open(data []byte, file string) (*cache, error) {
 	return c, c.checkSections(&strs)
 }
 
-// checkSections reports sections that were cut off.
+// checkSections reports truncated sections.
 func (c *cache) checkSections(strs *section) error {
 	if c.ranges.want > c.locations.want {
 		return c.errorf(56, "%d ranges, but %d source locations: each range has one", c.ranges.want, c.locations.want)

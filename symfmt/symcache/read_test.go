@@ -77,7 +77,7 @@ type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("disk on fire") }
 
-// A file that was cut off is read as far as it goes.
+// A truncated file is read as far as it goes.
 func TestReadCut(t *testing.T) {
 	data := write(t, parse(t, example), 8)
 	got, problems, err := read(data[:len(data)-0x26+5]) // "main" is there

@@ -351,7 +351,7 @@ func compareInlines(a, b *symfmt.Inline) int {
 	return cmp.Or(cmp.Compare(a.Ranges[0].RVA, b.Ranges[0].RVA), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.CallLine, b.CallLine))
 }
 
-// shown returns a source file's name as listings have it.
+// shown returns a source file's name as it is in listings.
 func (s *side) shown(name string) string {
 	if s.base {
 		return baseFile(name)

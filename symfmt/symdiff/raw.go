@@ -185,8 +185,8 @@ func (h *hunk) String() string {
 	return "@@ -" + span(h.old, h.oldLines) + " +" + span(h.new, h.nLines) + " @@"
 }
 
-// span returns a range of lines as unified diffs have it: one of no lines is named by the
-// line in front of it.
+// span returns a range of lines in the form of unified diffs: an empty one is named by
+// the line in front of it.
 func span(first, n int) string {
 	switch n {
 	case 0:

@@ -263,8 +263,8 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.2f %%", min(99.99, 100*float64(n)/float64(of)))
 }
 
-// cfiShare returns the share of functions with call frame information; of a file without
-// functions the bytes that have it.
+// cfiShare returns the share of functions with call frame information or, in a file
+// without functions, the number of bytes with it.
 func (c *Coverage) cfiShare() string {
 	if c.Bytes == 0 && c.AllCFI > 0 {
 		return fmt.Sprintf("%d bytes", c.AllCFI)

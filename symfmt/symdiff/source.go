@@ -56,7 +56,7 @@ func OpenSource(path string) (*Source, error) {
 }
 
 // Spool copies a symbol file that cannot be read twice into a temporary file,
-// without compression. Text behind symfmt.MaxText is cut off if it is compressed,
+// without compression. Text beyond symfmt.MaxText is dropped if it is compressed,
 // and an error otherwise.
 func Spool(name string, r io.Reader) (*Source, error) { return spool(name, r, symfmt.MaxText) }
 

@@ -40,7 +40,7 @@ var aspectWords = [...]struct {
 	{MultipleChanged, "multiple", "the mark m differs", "", true},
 }
 
-// Names returns the names of the aspects in a set, as outputs have them.
+// Names returns the names of the aspects in a set, as they are in outputs.
 func (a Aspect) Names() (names []string) {
 	for _, w := range aspectWords {
 		if a&w.what != 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Name and version of the format, as the head of each output has them. A
-// change that old readers would misread makes a new version.
+// Name and version of the format, as in the head of each output. A change that old
+// readers would misread makes a new version.
 const (
 	formatName = "symtool-symbols"
 	version    = 1

@@ -19,8 +19,8 @@ type ReadOptions struct {
 }
 
 // Read reads either form, which may be compressed with gzip or zstd. Lists are in
-// the order of the file. What is damaged is a problem and costs what the package
-// comment says. The error, mostly an *Error, says that nothing was usable: it is
+// the order of the file. Damage is a problem and costs what the package comment says.
+// The error, mostly an *Error, means that nothing was usable: it is
 // another format, a later version, or the file could not be read.
 //
 // Memory: the module, and the longest line of JSON Lines or the longest value

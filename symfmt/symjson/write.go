@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Write writes m, its records in the order in which m has them. It does not
+// Write writes m, with its records in their order in m. It does not
 // change m. The same module gives the same bytes.
 //
 // Memory: a buffer of bufferSize bytes, or the longest name; with Options.Names

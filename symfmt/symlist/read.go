@@ -53,7 +53,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 	return d.m, d.problems, nil
 }
 
-// String returns what messages call the format.
+// String returns the name of the format in messages.
 func (f Format) String() string {
 	if f == PerfMap {
 		return "a perf map (START SIZE name)"

@@ -152,7 +152,7 @@ func (m *comparer) equal(x, y int32) bool {
 	return a.ra.Equal(b.ra) && a.cfa.Equal(b.cfa) && a.fp.Equal(b.fp)
 }
 
-// text returns the rules as a STACK CFI INIT record has them.
+// text returns the rules in the form of a STACK CFI INIT record.
 func (m *comparer) text(set int32) string {
 	r := &m.sets[set]
 	row := cfi.Row{CFA: r.cfa, RA: r.ra}

@@ -49,7 +49,7 @@ const (
 
 	// freeRows and one for each byte of the section's rows bound how many are read. A row
 	// takes two bytes at least, but FDEs may share rows, and in a damaged section each
-	// of many may have them all.
+	// of many may refer to all of them.
 	freeRows = 1 << 12
 
 	// maxProblems bounds the list of problems; more are counted.

@@ -75,7 +75,7 @@ const (
 	zip64Extra  = 28 + 56 + 20 // what a zip over 4 GiB may need more, for a file and at the end
 )
 
-// dosTime returns a time as zips have it, in UTC and steps of two seconds: from 1980 on.
+// dosTime returns a time in the form of zips, in UTC and steps of two seconds: from 1980 on.
 func dosTime(t time.Time) (date, clock uint16) {
 	t = t.UTC()
 	if t.Year() < 1980 {

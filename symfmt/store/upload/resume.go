@@ -51,7 +51,7 @@ func (r *Resume) read() error {
 	for n := 1; ; n++ {
 		line, err := readLine(in)
 		if err == io.EOF {
-			if len(line) > 0 { // it was cut off: the next one is to begin anew
+			if len(line) > 0 { // truncated: the next one must begin on a new line
 				_, err := r.f.Write([]byte("\n"))
 				return err
 			}
@@ -81,7 +81,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// take takes a line. One that was cut off, before another was appended, is as none: the
+// take takes a line. A line that was truncated before another was appended is ignored: the
 // SHA-256 is at the end.
 func (r *Resume) take(line []byte) error {
 	words := strings.Split(strings.TrimSuffix(string(line), "\n"), "\t")

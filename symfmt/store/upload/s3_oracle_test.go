@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A server of S3's kind that checks signatures with AWS's signer: what comes there, what
-// is there already, parts, another region, a wrong key, and damage on the way.
+// A server of S3's kind that checks signatures with AWS's signer: uploaded files, files
+// that exist already, parts, another region, a wrong key, and damage in transit.
 func TestOracleS3(t *testing.T) {
 	testenv.Oracle(t)
 	const region = "eu-north-7"

@@ -49,7 +49,7 @@ type Options struct {
 	// NoRole: credentials of S3 are not asked of the machine (EC2, containers).
 	NoRole bool
 
-	Force     bool                 // send what is there, too
+	Force     bool                 // send existing files, too
 	Damaged   bool                 // send files with records that cannot be read, too
 	DryRun    bool                 // send nothing
 	Wanted    map[store.Place]bool // if non-nil, these only

@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unpack takes a zip apart as Tecken does: NAME/HEX/FILE only. What is there with the
-// same size is skipped.
+// unpack unpacks a zip as Tecken does: NAME/HEX/FILE only. Existing files of the same
+// size are skipped.
 func (s *crashServer) unpack(text string) (skipped []string, err error) {
 	z, err := zip.NewReader(strings.NewReader(text), int64(len(text)))
 	if err != nil {
