@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
@@ -112,6 +114,16 @@ func TestSFrameJSONIsDocumented(t *testing.T) {
 	for _, field := range slices.Compact(fields) {
 		if !strings.Contains(text, "`"+field+"`") {
 			t.Errorf("docs/json.md does not document the field %s of sframe", field)
+		}
+	}
+}
+
+// TestDocRules checks that the documents have the number of lint's rules.
+func TestDocRules(t *testing.T) {
+	want := fmt.Sprintf("%d rules", len(lint.Rules()))
+	for _, name := range []string{"README.md", "docs/checks.md", "CHANGELOG.md"} {
+		if !strings.Contains(readFile(t, name), want) {
+			t.Errorf("%s does not say that lint has %s", name, want)
 		}
 	}
 }
