@@ -10,6 +10,7 @@ type builder struct {
 	m     *symfmt.Module
 	base  symfmt.RVA
 	arena symfmt.Arena
+	body  symfmt.BodyBuilder
 
 	names   nameTable
 	named   []bool      // functions that a source location names
@@ -188,7 +189,7 @@ func (b *builder) closeTo(n int) {
 		delete(b.openAt, f.function)
 		out := &b.m.Funcs[f.index]
 		out.Size = uint64(f.end - f.start)
-		out.Body = f.body(&b.arena)
+		out.Body = f.body(&b.body, &b.arena)
 		b.spare = append(b.spare, f)
 	}
 }

@@ -13,7 +13,6 @@ type openFunc struct {
 	nodes   []node
 	known   map[inlineKey]int32
 	current []int32 // the nodes of the range before, by depth
-	builder symfmt.BodyBuilder
 }
 
 // A node is an INLINE, in the tree of those of its FUNC.
@@ -33,8 +32,8 @@ type inlineKey struct {
 func (f *openFunc) reset(function uint32, start symfmt.RVA, index int) {
 	f.function, f.start, f.index = function, start, index
 	f.lines, f.nodes, f.current = f.lines[:0], f.nodes[:0], f.current[:0]
-	if f.known == nil || len(f.known) > maxKnown {
-		f.known = make(map[inlineKey]int32)
+	if len(f.known) > maxKnown {
+		f.known = nil
 	}
 	clear(f.known)
 }
@@ -74,6 +73,9 @@ func (f *openFunc) newNode(key inlineKey) int32 {
 	ranges := f.nodes[n].inline.Ranges[:0]
 	f.nodes[n] = node{key: key, child: symfmt.NoCall, last: symfmt.NoCall, next: symfmt.NoCall}
 	f.nodes[n].inline.Ranges = ranges
+	if f.known == nil {
+		f.known = make(map[inlineKey]int32)
+	}
 	f.known[key] = n
 	if key.parent == symfmt.NoCall {
 		return n
@@ -101,23 +103,23 @@ func (n *node) extend(code symfmt.Range) bool {
 }
 
 // body packs the records: INLINEs each before those in it.
-func (f *openFunc) body(a *symfmt.Arena) symfmt.Body {
-	f.builder.Reset(f.start)
+func (f *openFunc) body(b *symfmt.BodyBuilder, a *symfmt.Arena) symfmt.Body {
+	b.Reset(f.start)
 	for n := range f.nodes {
 		if f.nodes[n].key.parent == symfmt.NoCall {
-			f.addTree(int32(n))
+			f.addTree(b, int32(n))
 		}
 	}
 	for _, l := range f.lines {
-		f.builder.AddLine(l)
+		b.AddLine(l)
 	}
-	return f.builder.Finish(a)
+	return b.Finish(a)
 }
 
 // addTree adds a node and all below it, symfmt.MaxInlineDepth levels at most.
-func (f *openFunc) addTree(n int32) {
-	f.builder.AddInline(&f.nodes[n].inline)
+func (f *openFunc) addTree(b *symfmt.BodyBuilder, n int32) {
+	b.AddInline(&f.nodes[n].inline)
 	for child := f.nodes[n].child; child != symfmt.NoCall; child = f.nodes[child].next {
-		f.addTree(child)
+		f.addTree(b, child)
 	}
 }
