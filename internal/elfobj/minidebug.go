@@ -42,7 +42,7 @@ func (f *File) MiniDebug() (*File, error) {
 	}
 	lim := f.lim
 	lim.HeldRatio, lim.DiskRatio, lim.Core = 1, 1, false
-	inner, err := NewFile(bytes.NewReader(data), int64(len(data)), f.Path+"("+miniDebugSection+")", lim)
+	inner, err := NewFile(memory(data), int64(len(data)), f.Path+"("+miniDebugSection+")", lim)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package elfobj
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"os"
@@ -145,6 +146,9 @@ func (s *Section) load() ([]byte, error) {
 		return s.loadParts(make([]byte, 0, s.size))
 	}
 	if s.comp == stored {
+		if m, ok := s.file.r.(memory); ok && s.reloc == nil && s.Offset <= uint64(len(m)) && uint64(s.size) <= uint64(len(m))-s.Offset {
+			return m[s.Offset:][:s.size:s.size], nil
+		}
 		data := make([]byte, s.size)
 		return data, s.readAt(data, 0)
 	}
@@ -157,6 +161,11 @@ func (s *Section) load() ([]byte, error) {
 	err := s.inflate(func(b []byte) error { data = append(data, b...); return nil })
 	return data, err
 }
+
+// memory is a file in memory, whose sections need not be copied.
+type memory []byte
+
+func (m memory) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(m).ReadAt(p, off) }
 
 // readAt fills buf from offset off of the bytes in the file.
 func (s *Section) readAt(buf []byte, off int64) error {
