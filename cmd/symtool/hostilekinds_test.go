@@ -64,7 +64,7 @@ const (
 
 	// What some families may take beside it, by what was measured.
 	hostilePlain    = 32 << 20  // of compressed text 4 MB are read before its limit cuts it off
-	hostileUnpacked = 64 << 20  // sections may be unpacked to 64 MB, whatever the size of the file
+	hostileUnpacked = 80 << 20  // sections may be unpacked to 64 MB, whatever the size of the file, which doctor reads twice
 	hostileRecords  = 128 << 20 // a row of 16 to 56 bytes becomes a record with names and texts
 )
 
