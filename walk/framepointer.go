@@ -77,7 +77,7 @@ func (u *unwinder) layoutsOf() []layout {
 	return u.cpu.layouts
 }
 
-// record is a frame as a frame pointer leads to it.
+// record is the frame that a frame pointer leads to.
 type record struct {
 	base   cfi.Reg // that has led there
 	next   uint64  // the caller's frame pointer
@@ -125,7 +125,7 @@ func (u *unwinder) chainEnds(list []layout) bool {
 	return known
 }
 
-// bestRecord returns the record that is one by most signs.
+// bestRecord returns the record with the most signs of being one.
 func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 	for i := range list {
 		r, valid := u.readRecord(&list[i])
@@ -215,8 +215,8 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 	return m != nil && (m.Read || m.Write) && !m.Exec
 }
 
-// chainWords is where return addresses are from the end of a link of the back
-// chain, in words; false on CPUs without.
+// chainWords returns where return addresses are, in words from the end of a link of the back chain;
+// false on CPUs without back chains.
 func (u *unwinder) chainWords() (int, bool) {
 	if u.cpu.arch == arch.PPC && u.d.System.OS == dump.MacOS {
 		return darwinChain, true

@@ -9,11 +9,11 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// maxImage bounds the files that are taken from a dump's memory: they are kept
-// with their module's symbols. The vdso, for which this is meant, has two pages.
+// maxImage limits the files that are taken from a dump's memory: they are kept with their module's
+// symbols. The vdso, for which this is meant, has two pages.
 const maxImage = 4 << 20
 
-// imageHead is as much of a file as must have its program headers.
+// imageHead is how much of a file must contain its program headers.
 const imageHead = 4096
 
 // imageOf returns the file of a module if all of it is in the dump's memory as it is in the file,

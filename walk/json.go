@@ -34,7 +34,7 @@ type Document struct {
 	CrashInfo      DocCrash           `json:"crash_info"`
 	CrashingThread *DocCrashingThread `json:"crashing_thread"` // null without a crash and without a thread that asked for the dump
 	Handles        null               `json:"handles"`
-	// LinuxMemoryMapCount is how many mappings the process had, of Linux.
+	// LinuxMemoryMapCount is the number of the process's mappings, on Linux.
 	LinuxMemoryMapCount *int        `json:"linux_memory_map_count"`
 	LSBRelease          *DocLSB     `json:"lsb_release"`
 	MacBootArgs         null        `json:"mac_boot_args"`
@@ -55,7 +55,7 @@ type Document struct {
 	UnloadedModules         []DocUnloadedModule `json:"unloaded_modules"`
 }
 
-// null is what is null in every document.
+// null is a field that is null in every document.
 type null struct{}
 
 func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
@@ -129,8 +129,8 @@ type documentMaker struct {
 // hex writes an address.
 func (m *documentMaker) hex(v uint64) string { return paddedHex(v, m.digits) }
 
-// paddedHex is v in hexadecimal with so many digits at least, which are at most 16:
-// fmt takes three times as long, and most of a document is addresses.
+// paddedHex formats v in hexadecimal with at least digits digits, at most 16: fmt takes three times
+// as long, and most of a document is addresses.
 func paddedHex(v uint64, digits int) string {
 	var text [2 + 16]byte
 	at := len(text)
@@ -146,7 +146,7 @@ func (m *documentMaker) hexPtr(v uint64) *string {
 	return &s
 }
 
-// textOrNull is nil for "".
+// textOrNull returns nil for "".
 func textOrNull(s string) *string {
 	if s == "" {
 		return nil

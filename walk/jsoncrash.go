@@ -16,7 +16,7 @@ type DocCrash struct {
 	AdjustedAddress *DocAdjusted `json:"adjusted_address"`
 	// Assertion is the failed assertion of Microsoft's C library.
 	Assertion *string `json:"assertion"`
-	// CrashInconsistencies are the findings that do not go together.
+	// CrashInconsistencies are findings that contradict each other.
 	CrashInconsistencies []string `json:"crash_inconsistencies"`
 	CrashingThread       *int     `json:"crashing_thread"` // place in threads
 	Instruction          *string  `json:"instruction"`
@@ -43,7 +43,7 @@ type DocTarget struct {
 type DocAccess struct {
 	AccessType *string `json:"access_type"` // "read", "write", "read_write"
 	Address    string  `json:"address"`
-	// IsLikelyGuardPage is there only when true.
+	// IsLikelyGuardPage is left out if false.
 	IsLikelyGuardPage bool    `json:"is_likely_guard_page,omitempty"`
 	Size              *uint64 `json:"size"` // bytes
 }
@@ -119,7 +119,7 @@ func (m *documentMaker) adjusted(a *crashAnalysis) *DocAdjusted {
 	return nil
 }
 
-// assertion is a failed assertion on one line.
+// assertion formats a failed assertion on one line.
 func assertion(a *dump.Assertion) *string {
 	if a == nil {
 		return nil

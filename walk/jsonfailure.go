@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// docFailure is the document of a dump that could not be read. Without threads, it
-// were nothing that CompareDocuments takes.
+// docFailure is the document of a dump that could not be read. Its empty threads make it a document
+// for CompareDocuments.
 type docFailure struct {
 	Status  string         `json:"status"` // "ERROR"
 	Symtool docFailureCase `json:"symtool"`

@@ -29,10 +29,10 @@ type DocLSB struct {
 	Release     *string `json:"release"`
 }
 
-// peerSystems are rust-minidump's names of systems that have another with us.
+// peerSystems are rust-minidump's names of systems, where they differ from ours.
 var peerSystems = map[dump.OS]string{dump.Windows: "Windows NT", dump.MacOS: "Mac OS X", dump.UnknownOS: ""}
 
-// peerCPUs are rust-minidump's names of CPUs that have another with us.
+// peerCPUs are rust-minidump's names of CPUs, where they differ from ours.
 var peerCPUs = map[*arch.Arch]string{arch.X86_64: "amd64"}
 
 func systemInfo(d *dump.Dump) DocSystem {
@@ -76,9 +76,8 @@ func copiedFile(d *dump.Dump, name string) []byte {
 	return nil
 }
 
-// lsbRelease reads the name of the distribution. The keys are those of both
-// files, of which either may be what the dump's writer copied; the first of a
-// value counts.
+// lsbRelease reads the name of the distribution. The keys are those of both files, either of which
+// the dump's writer may have copied; the first of a value counts.
 func lsbRelease(d *dump.Dump) *DocLSB {
 	data := copiedFile(d, "/etc/lsb-release")
 	if data == nil {

@@ -17,8 +17,8 @@ import (
 type DocThread struct {
 	FrameCount int       `json:"frame_count"`
 	Frames     DocFrames `json:"frames"`
-	// LastErrorValue is what GetLastError would return, of Windows: the number in
-	// hexadecimal. Null where the dump does not hold the thread's block.
+	// LastErrorValue is what GetLastError would return on Windows: the number in hexadecimal. Null
+	// if the dump lacks the thread's block.
 	LastErrorValue *string        `json:"last_error_value"`
 	Symtool        DocThreadExtra `json:"symtool"`
 	ThreadID       uint32         `json:"thread_id"`
@@ -70,7 +70,7 @@ func (f DocFrames) MarshalJSON() ([]byte, error) {
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // whoever marshals the document says so
+	enc.SetEscapeHTML(false) // the caller's encoder escapes it
 	err := enc.Encode(all)
 	return buf.Bytes(), err
 }
@@ -88,13 +88,13 @@ type DocFrame struct {
 	Module         *string     `json:"module"`
 	ModuleOffset   *string     `json:"module_offset"`
 	Offset         string      `json:"offset"`
-	// Registers are those that are known, of the topmost frame of
-	// crashing_thread, and of all with DocumentOptions.Registers.
+	// Registers are the known registers of crashing_thread's topmost frame, or of all frames with
+	// DocumentOptions.Registers.
 	Registers map[string]string `json:"registers,omitempty"`
 	Symtool   DocFrameExtra     `json:"symtool"`
 	Trust     string            `json:"trust"`
-	// UnloadedModules are those that were around the instruction before, of a
-	// frame without a module.
+	// UnloadedModules are the unloaded modules that were around the instruction of a frame without
+	// a module.
 	UnloadedModules []DocUnloadedAt `json:"unloaded_modules"`
 }
 
@@ -104,7 +104,7 @@ type DocFrameExtra struct {
 	// instruction, and may have ended before it: see resolve.Resolver.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
 
-	Interrupted bool   `json:"interrupted"` // it did not get where it is by a call
+	Interrupted bool   `json:"interrupted"` // it was not entered by a call
 	PC          string `json:"pc"`          // of a caller the return address
 	// SignalHandlerReturn says that the frame is the code that a signal handler
 	// returns to.
@@ -210,8 +210,8 @@ func peerRegister(a *arch.Arch, name string) string {
 	return strings.TrimPrefix(name, "$")
 }
 
-// crashedStack is the place in Result.Stacks of the thread that crashed, or
-// asked for the dump; -1 without.
+// crashedStack returns the place in Result.Stacks of the thread that crashed, or asked for the
+// dump; -1 without.
 func (m *documentMaker) crashedStack() int {
 	thread := m.d.RequestingThread()
 	if thread < 0 {
@@ -247,7 +247,7 @@ func (m *documentMaker) unloadedAt(addr uint64) []DocUnloadedAt {
 	return all
 }
 
-// lastError reads LastErrorValue of a thread's environment block.
+// lastError reads LastErrorValue from a thread's environment block.
 func lastError(d *dump.Dump, t *dump.Thread) *string {
 	if d.System.OS != dump.Windows || t.TEB == 0 || d.Arch == nil {
 		return nil

@@ -37,7 +37,7 @@ type documentWriter struct {
 	err    error // of enc or w
 }
 
-// value writes what frames are in part by part, and the rest at once.
+// value writes the parts that frames are in piece by piece, and the rest at once.
 func (s *documentWriter) value(v reflect.Value, depth int) {
 	switch x := v.Interface().(type) {
 	case *Document:
@@ -90,7 +90,7 @@ func (s *documentWriter) list(n, depth int, each func(i int)) {
 	s.w.WriteByte(']')
 }
 
-// separate goes on to the next part of an object or a list.
+// separate begins the next part of an object or a list.
 func (s *documentWriter) separate(first *bool, depth int) {
 	if !*first {
 		s.w.WriteByte(',')
@@ -121,8 +121,8 @@ func (s *documentWriter) piece(v any, depth int) {
 	_, s.err = s.w.Write(escapeControls(b))
 }
 
-// escapeControls escapes the control characters that encoding/json leaves as
-// they are: DEL and those from U+0080 to U+009F. In JSON they are in texts only.
+// escapeControls escapes the control characters that encoding/json does not: DEL and those from
+// U+0080 to U+009F. In JSON they occur in texts only.
 func escapeControls(b []byte) []byte {
 	var out []byte
 	done := 0

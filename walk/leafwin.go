@@ -22,7 +22,7 @@ func byLeaf(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// keepAll gives the caller all registers of the frame.
+// keepAll copies all registers of the frame to the caller.
 func (u *unwinder) keepAll() {
 	for _, r := range u.cpu.kept {
 		if v, ok := u.in.Get(r); ok {

@@ -32,7 +32,7 @@ const (
 	Core     = "core"
 )
 
-// formats are all of them.
+// formats are all formats of dumps.
 var formats = []format{
 	{Minidump, "a minidump", minidump.Sniff,
 		func(data []byte, path string, _ Options) (*dump.Dump, error) { return minidump.Read(data, path) }, minidump.Write},
@@ -63,7 +63,7 @@ func FormatOf(path string) string {
 		}
 	}
 	head := make([]byte, sniffSize)
-	n, _ := io.ReadFull(in, head) // what is not there is in no format
+	n, _ := io.ReadFull(in, head) // a missing file has no format
 	for i := range formats {
 		if formats[i].sniff(head[:n]) {
 			return formats[i].name
@@ -193,7 +193,7 @@ type contents struct {
 	more   []*contents
 }
 
-// open holds another file as long as this one.
+// open opens another file that is held as long as this one.
 func (c *contents) open(path string) ([]byte, error) {
 	f, size, err := openRegular(path)
 	if err != nil {
@@ -208,7 +208,7 @@ func (c *contents) open(path string) ([]byte, error) {
 	return other.data, nil
 }
 
-// Close ends the mappings.
+// Close unmaps the files.
 func (c *contents) Close() error {
 	for _, other := range c.more {
 		other.Close()
@@ -270,8 +270,8 @@ func hold(f *os.File, size int64) (*contents, error) {
 	return &contents{data: data, size: size}, nil
 }
 
-// unpack inflates a file into a temporary one without a name, which the system
-// takes back however the process ends.
+// unpack inflates a file into a temporary one without a name, which the system removes however the
+// process ends.
 func unpack(f *os.File, size int64, o Options) (*contents, error) {
 	limit := o.MaxUnpacked
 	if limit == 0 {

@@ -17,16 +17,13 @@ const (
 )
 
 const (
-	// maxOver is how far below the stack a function may reach that is called
-	// last: Linux keeps 1 MiB below the stack of the main thread free, other
-	// guards are a page to 64 KiB.
+	// maxOver is how far below the stack the last function may reach: Linux keeps 1 MiB below the
+	// stack of the main thread free, other guards are a page to 64 KiB.
 	maxOver = 1 << 20
-	// nearSP is how far around the stack pointer the fault of an overflow is: of
-	// a push, a call, or an access to a local variable of a large frame. It is the
-	// same number for the same reason.
+	// nearSP is how far from the stack pointer the fault of an overflow may be: of a push, a call,
+	// or an access to a local variable of a large frame. It is the same number for the same reason.
 	nearSP = maxOver
-	// maxGuards is how many mappings that cannot be written are passed over on the
-	// way up to the stack.
+	// maxGuards is how many mappings without write access are skipped on the way up to the stack.
 	maxGuards = 4
 )
 
@@ -64,7 +61,7 @@ func (u *unwinder) noteNoMemory(sp uint64) {
 	u.stack.Notes = append(u.stack.Notes, text)
 }
 
-// overflow says that the stack has overflowed, or "".
+// overflow returns a note if the stack has overflowed, else "".
 func (u *unwinder) overflow() string {
 	crash := u.d.Crash
 	if crash == nil || u.d.CrashedThread() != u.stack.Thread {
@@ -115,9 +112,8 @@ func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	return m == nil || !m.Write
 }
 
-// stackAbove is the stack that a stack pointer is in, or has left at the lower
-// end: by the thread's own information on Windows, by the mappings, or by what
-// the dump holds.
+// stackAbove returns the stack that a stack pointer is in, or has left at the lower end: by the
+// thread's own information on Windows, by the mappings, or by the dump's memory.
 func (u *unwinder) stackAbove(sp uint64) (dump.Range, bool) {
 	if r, ok := u.windowsStack(); ok && sp < r.Addr+r.Size && r.Addr-min(sp, r.Addr) <= maxOver {
 		return r, true
@@ -167,9 +163,8 @@ func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 	return dump.Range{Addr: low, Size: high - low}, true
 }
 
-// nextMemory is where the memory of the stack goes on that the dump does not
-// hold at an address, as where the stack pointer is in the guard: the start of
-// the next region of memory, or the address itself.
+// nextMemory returns where the memory of the stack continues if the dump does not hold it at an
+// address, such as in the guard: the start of the next region of memory, or the address itself.
 func (u *unwinder) nextMemory(sp uint64) uint64 {
 	stack, ok := u.stackAbove(sp)
 	r := u.d.Memory.Above(sp)

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// place is what symbols say of an address. The same addresses are on many
-// stacks, and in a recursion on one: their frames share the names.
+// place is what symbols say about an address. The same addresses are on many stacks, and in a
+// recursion on one: their frames share the names.
 type place struct {
 	found   bool
 	err     error
@@ -16,20 +16,20 @@ type place struct {
 	hasLine bool
 }
 
-// placeCache has the places that were asked for.
+// placeCache holds the places that were asked for.
 type placeCache struct {
 	places map[rowKey]*place
 	names  int // of all of them
 }
 
-// maxPlaces and maxPlaceNames are how many places are kept, and of how many
-// functions: thousands may be inlined at one address.
+// maxPlaces and maxPlaceNames limit the cached places, and the functions in them: thousands may be
+// inlined at one address.
 const (
 	maxPlaces     = 1 << 16
 	maxPlaceNames = 1 << 18
 )
 
-// find returns what the symbols of a module say of an address.
+// find looks up an address in the symbols of a module.
 func (c *placeCache) find(r *resolve.Resolver, rva rva) *place {
 	key := rowKey{r, rva}
 	if p := c.places[key]; p != nil {
@@ -57,7 +57,7 @@ const slabSize = 1024
 // a million would take 300 MB.
 const maxWithRegisters = 1 << 17
 
-// registers fills the registers of a frame that are known.
+// registers sets the known registers of a frame.
 func (u *unwinder) registers(f *Frame) {
 	if len(u.stack.Frames) >= maxWithRegisters {
 		return
@@ -74,19 +74,18 @@ func (u *unwinder) registers(f *Frame) {
 	f.Registers = u.slab[first:len(u.slab):len(u.slab)]
 }
 
-// growFrames makes room for a frame: for as many as there are, as append's
-// smaller steps leave more behind in all.
+// growFrames makes room for a frame, doubling the capacity: append's smaller steps leave more
+// garbage in all.
 func (u *unwinder) growFrames() {
 	if all := u.stack.Frames; len(all) == cap(all) {
 		u.stack.Frames = slices.Grow(all, max(1, min(max(64, len(all)), u.config.MaxFrames-len(all))))
 	}
 }
 
-// maxScratch is how many frames the next stack's memory is kept for.
+// maxScratch is the number of frames up to which memory is reused for the next stack.
 const maxScratch = 1 << 14
 
-// keepFrames gives the stack frames of its own: they were collected in memory
-// that the next stack uses again.
+// keepFrames copies the stack's frames: they were collected in memory that the next stack reuses.
 func (u *unwinder) keepFrames() {
 	if all := u.stack.Frames; cap(all) > maxScratch {
 		u.scratch = nil

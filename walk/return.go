@@ -2,11 +2,10 @@ package walk
 
 import "github.com/symtool/symtool/symfmt/arch"
 
-// byReturn is for a function without rules that has its return address where
-// the call has left it: one that was just entered, one at an address that is no
-// code, as by a call of a null pointer, and on CPUs with a link register one
-// that calls no other. Only the topmost frame, or one that a signal
-// interrupted, can be that.
+// byReturn is for a function without rules whose return address is where the call has left it: one
+// that was just entered, one at an address outside of code, as after a call of a null pointer, and
+// on CPUs with a link register one that calls no other. Only the topmost frame, or one that a
+// signal interrupted, can be that.
 func byReturn(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || !u.frame.Interrupted {
 		return nothing
@@ -28,8 +27,8 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// byLinkRegister takes the return address from the link register. Breakpad does
-// on arm64, and calls the trust that of a frame pointer.
+// byLinkRegister takes the return address from the link register. Breakpad does so on arm64, and
+// reports the trust of a frame pointer.
 func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	lr, _ := u.in.Get(u.cpu.ra)
 	pc := u.cpu.clean(u, lr)
@@ -136,7 +135,7 @@ func (u *unwinder) leafChain(sp, pc uint64) uint64 {
 	return up
 }
 
-// keepSaved gives the caller the frame's callee-saved registers.
+// keepSaved copies the frame's callee-saved registers to the caller.
 func (u *unwinder) keepSaved() {
 	for _, r := range u.cpu.saved {
 		if v, ok := u.in.Get(r); ok {

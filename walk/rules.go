@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// rowCache has the rows of STACK CFI that were asked for.
+// rowCache holds the rows of STACK CFI that were asked for.
 type rowCache struct {
 	names *cfi.Names
 	ra    cfi.Reg // the link register
@@ -27,15 +27,14 @@ type rowKey struct {
 // cachedRow is the rules in force at an address, nil without rules.
 type cachedRow struct {
 	row *cfi.Row
-	// link says that the return address is in the link register still.
+	// link says that the return address is still in the link register.
 	link bool
 	// signal says that the rules are those of a signal frame, once that is known.
 	signal, checked bool
 	err             error
 }
 
-// maxRows and maxRowRegisters are how many rows are kept, and rules of registers in
-// them.
+// maxRows and maxRowRegisters limit the cached rows, and the rules of registers in them.
 const (
 	maxRows         = 1 << 16
 	maxRowRegisters = 1 << 16
@@ -89,7 +88,7 @@ func bySymbols(u *unwinder, f *Frame) outcome {
 // byEHFrame uses .eh_frame and .debug_frame of the binary.
 func byEHFrame(u *unwinder, f *Frame) outcome {
 	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.known().binary {
-		return nothing // bySymbols has had them
+		return nothing // bySymbols has tried them
 	}
 	return u.byRules(f, u.table(tableEHFrame), ByEHFrame)
 }
@@ -115,7 +114,7 @@ func (u *unwinder) table(table int) *resolve.Resolver {
 	return t.resolver
 }
 
-// byRules computes the caller by the rules of a table, nil for none.
+// byRules computes the caller by the rules of a table, which may be nil.
 func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome {
 	if r == nil || !u.may[by] {
 		return nothing

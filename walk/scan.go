@@ -5,10 +5,9 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Words of the stack in which a return address is looked for, as Breakpad has
-// them, whose loop includes the end: more for a frame that did not call, which
-// may have a large array, and with rust-minidump for one in no module, as code
-// that was made at run time has no rules.
+// Words of the stack in which a return address is looked for, as in Breakpad, whose loop includes
+// the end: more for a frame that did not call, which may have a large array, and, as in
+// rust-minidump, for one outside of modules, since code that was made at run time has no rules.
 const (
 	scanWords        = 41
 	scanWordsContext = 161
@@ -21,9 +20,8 @@ const (
 	argWordsMIPS  = 4
 )
 
-// maxGap is the most bytes from a saved frame pointer to the frame that it
-// points to, for a scan to believe it: over 99.5 % of frames are smaller
-// (Breakpad's stackwalker_x86.cc).
+// maxGap is the largest distance in bytes from a saved frame pointer to the frame that it points to
+// that a scan accepts: over 99.5 % of frames are smaller (Breakpad's stackwalker_x86.cc).
 const maxGap = 128 << 10
 
 // byScan takes the first word of the stack that looks like a return address.
@@ -53,7 +51,7 @@ func byScan(u *unwinder, f *Frame) outcome {
 	return nothing
 }
 
-// scanRange is where a scan starts, and how many words it goes on.
+// scanRange returns where a scan starts, and its length in words.
 func (u *unwinder) scanRange() (start uint64, words int) {
 	word := uint64(u.cpu.arch.PtrSize)
 	start, words = u.frame.SP, scanWords

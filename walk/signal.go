@@ -84,7 +84,7 @@ func (u *unwinder) signalFrameAt(pc uint64) (l *signalFrame, pushed int) {
 	return u.trampoline.frame, u.trampoline.pushed
 }
 
-// askedFor is the answer that signalFrameAt gave last.
+// askedFor caches the last answer of signalFrameAt.
 type askedFor struct {
 	asked  bool
 	pc     uint64
@@ -102,7 +102,7 @@ func (u *unwinder) findSignalFrame(pc uint64) (l *signalFrame, pushed int) {
 	return u.signalFrameByCode(pc)
 }
 
-// minTrampoline is as much code as the shortest trampoline has.
+// minTrampoline is the length of the shortest trampoline's code.
 const minTrampoline = 2
 
 // signalFrameByCode compares the code at an address with the trampolines.
@@ -188,8 +188,8 @@ func (u *unwinder) isForeign() bool {
 	return u.stateOf(i).resolver(u.ctx) == nil && u.code(pc, minTrampoline) == nil
 }
 
-// guessFrame returns the layout of a signal frame at the stack pointer, if there
-// is one by what it says.
+// guessFrame returns the layout of a signal frame at the stack pointer, if the contents look like
+// one.
 func (u *unwinder) guessFrame(f *Frame) *signalFrame {
 	frames := signalFrames[u.cpu.arch]
 	for i := range frames {

@@ -8,13 +8,12 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// signalFrame is what Linux has on the stack when a signal handler runs: the
-// registers of the code that was interrupted, beside what the handler gets.
-// Offsets are from the stack pointer that the code has to which the handler
-// returns.
+// signalFrame is Linux's layout of the stack when a signal handler runs: the registers of the
+// interrupted code, and the handler's arguments. Offsets are from the stack pointer of the code to
+// which the handler returns.
 //
-// The layouts are ABI: arch/*/kernel/signal*.c (struct sigframe, struct
-// rt_sigframe) and arch/*/include/uapi/asm/{ucontext,sigcontext}.h of Linux.
+// The layouts are ABI: arch/*/kernel/signal*.c (struct sigframe, struct rt_sigframe) and
+// arch/*/include/uapi/asm/{ucontext,sigcontext}.h of Linux.
 type signalFrame struct {
 	name string // suffix of the function that handlers return to: "rt", or "old" of before 1998
 	code []trampoline
@@ -87,7 +86,7 @@ var signalFrames = withBytes(map[*arch.Arch][]signalFrame{
 	arch.ARM: {
 		{name: "rt", info: 0, uc: 128, via: -1,
 			code: armTrampolines("ad"),
-			// Behind flags, link and stack: trap number, error code, mask.
+			// After flags, link and stack: trap number, error code, mask.
 			slots: slots(128+20+12, 4, armSigcontext)},
 		{name: "old", info: -1, uc: 0, via: -1,
 			code:  armTrampolines("77"),
@@ -190,7 +189,7 @@ func armTrampolines(nr string) []trampoline {
 	}
 }
 
-// slots lays out registers one behind the other; "-" is a word without one.
+// slots lays out registers one after the other; "-" is a word without one.
 func slots(off, size int, regs string) (all []slot) {
 	for _, reg := range strings.Fields(regs) {
 		if reg != "-" {

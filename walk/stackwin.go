@@ -5,11 +5,10 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// STACK WIN records say how to get from a function of 32-bit Windows to its
-// caller: by a program over registers and sizes (type 4), or by sizes alone
-// (type 0, FPO). The specification is Breakpad's symbol_files.md, "Interpreting a
-// STACK WIN record"; its stackwalker_x86.cc adds searches of the stack, for those
-// sizes are often wrong.
+// STACK WIN records say how to get from a function of 32-bit Windows to its caller: by a program
+// over registers and sizes (type 4), or by sizes alone (type 0, FPO). The specification is
+// Breakpad's symbol_files.md, "Interpreting a STACK WIN record"; its stackwalker_x86.cc adds
+// searches of the stack, since those sizes are often wrong.
 //
 // Where we differ from Breakpad:
 //
@@ -23,14 +22,13 @@ import (
 //     it and drops it (TestWinParameterSizes).
 //   - Programs read all memory of the dump, not only the thread's stack
 //     (TestWinProgramReadsOtherMemory).
-//   - A caller with the frame's own %esp is none, not even of the topmost frame: a
+//   - A caller with the frame's own %esp is refused, also for the topmost frame: a
 //     call leaves its return address there (TestWinStuck).
-//   - The search for a saved %ebp goes over maxSavedBytes at most
+//   - The search for a saved %ebp covers at most maxSavedBytes
 //     (TestWinRecoversEBP).
 
-// maxSavedBytes is how many bytes are searched for a saved frame pointer: a
-// function saves four registers, and room for a search that went too far. The
-// size is the record's word alone, and may be 4 GB.
+// maxSavedBytes is how many bytes are searched for a saved frame pointer: four saved registers, and
+// room for a search that went too far. The size in the record is not trusted, and may be 4 GB.
 const maxSavedBytes = 4096
 
 // alignedWords is in how many words from the computed place on a return address
@@ -53,7 +51,7 @@ func byWin(u *unwinder, f *Frame) outcome {
 		}
 		return nothing
 	}
-	// The walk of the caller wants to know how much of its frame are arguments.
+	// The caller's step needs the size of its arguments in this frame.
 	u.frame.paramSize = rec.win.ParameterSize
 	w := winStep{u: u, rec: rec, win: rec.win, regs: &u.win.regs, vars: u.win.vars, by: ByWinProgram}
 	if rec.program == nil {
@@ -120,7 +118,7 @@ func (w *winStep) onStack(addr uint32) bool {
 	return r != nil && uint64(addr) >= r.Addr && uint64(addr)-r.Addr < uint64(len(r.Data)) && uint64(len(r.Data))-(uint64(addr)-r.Addr) >= 4
 }
 
-// words is how many words are searched for a return address.
+// words returns how many words are searched for a return address.
 func (w *winStep) words() int {
 	if w.u.frame.Trust == TrustContext {
 		return scanWordsContext
@@ -233,7 +231,7 @@ const (
 	errWinMemory  winError = "the place of the return address is not in the dump"
 )
 
-// improve searches the stack where what was computed cannot be.
+// improve searches the stack if the computed values cannot be right.
 func (w *winStep) improve() {
 	if eip := w.get(w.regs.eip); w.u.d.ModuleAt(uint64(eip)) < 0 {
 		start := w.raStart + 4
@@ -276,7 +274,7 @@ func (w *winStep) recoverEBP() {
 	}
 }
 
-// done gives the caller what is known of its registers.
+// done sets the known registers of the caller.
 func (w *winStep) done(f *Frame) outcome {
 	out := w.u.out
 	if v, ok := w.vars.Get(w.regs.ebp); ok {

@@ -8,8 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// winCache has the STACK WIN records that were asked for, and what is needed to
-// run their programs.
+// winCache holds the STACK WIN records that were asked for, and the state to run their programs.
 type winCache struct {
 	records  map[rowKey]*winRecord
 	programs map[string]*winProgram
@@ -28,7 +27,7 @@ type winRecord struct {
 	err     error
 }
 
-// winProgram is a program string; its variables are NoReg if it has them not.
+// winProgram is a program string; variables that it does not have are NoReg.
 type winProgram struct {
 	code    cfi.Program
 	err     error

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// starts are the functions in which programs and threads of Linux begin. Their
-// call frame information often does not say so.
+// starts are the functions in which programs and threads of Linux begin. Their call frame
+// information often does not say so.
 var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
@@ -23,9 +23,9 @@ var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.asyncPreempt.abi0": true, "runtime.debugCallV2": true,
 }
 
-// clones are those of starts that other functions call to start a thread. Behind
-// the system call they have no rules by design, as the way back differs in the two
-// threads. A program's own function may go by such a name.
+// clones are those of starts that other functions call to start a thread. After the system call
+// they have no rules by design, since the way back differs in the two threads. A program's own
+// function may have such a name.
 var clones = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true}
 
 // isStart reports whether the frame is where the program or a thread begins: it
@@ -105,8 +105,8 @@ func (u *unwinder) isForeignStart(f *Frame) bool {
 // atEntry is the key of the program's first instruction among Dump.Auxv.
 const atEntry = 9
 
-// maxEntry is how far behind the program's first instruction its only call may
-// be: less than the shortest such function and its neighbour's first call.
+// maxEntry is how far behind the program's first instruction its only call may be: less than the
+// shortest such function and its neighbour's first call.
 const maxEntry = 0x30
 
 // isEntry reports whether an address is in the code that the system starts a program with. Symbols

@@ -18,7 +18,7 @@ import (
 
 // Symbols is the state of a module's symbols.
 type Symbols struct {
-	Asked bool // whether anybody did
+	Asked bool // whether a walk asked for them
 
 	// Resolver has the symbols of the symbol file, or of the binary's debug information; nil
 	// without symbols.
@@ -35,10 +35,10 @@ type Symbols struct {
 	state *moduleState
 }
 
-// maxDamage is how much of a module's damage is kept.
+// maxDamage limits Symbols.Damage.
 const maxDamage = 100
 
-// damaged adds to Damage what is not there yet.
+// damaged adds messages to Damage, without duplicates.
 func (s *Symbols) damaged(err error) {
 	if text := err.Error(); len(s.Damage) < maxDamage && !slices.Contains(s.Damage, text) {
 		s.Damage = append(s.Damage, text)
@@ -65,7 +65,7 @@ func NewSources(suppliers []resolve.Supplier, binaries *resolve.Binaries) *Sourc
 	return s
 }
 
-// moduleState is what is known of a module, or of all modules with its id.
+// moduleState is the state of a module's symbols, or of all modules with its id.
 type moduleState struct {
 	m       resolve.Module
 	image   []byte // the file as it is in the dump's memory, of the vdso; may be nil
@@ -111,7 +111,7 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 	}
 	st := &moduleState{m: want, image: image, sources: s}
 	if len(want.BuildID) == 0 && want.DebugID == "" {
-		// The next dump may have another module of that name.
+		// The next dump may have another module with that name.
 		return st
 	}
 	if s.modules == nil {
@@ -137,7 +137,7 @@ func (st *moduleState) resolver(ctx context.Context) *resolve.Resolver {
 	return st.symbolsFrom(ctx).resolver
 }
 
-// symbolsFrom returns what there is of the module's symbols.
+// symbolsFrom returns the module's symbols, as far as they are there.
 func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 	return st.symbols.get(ctx, func(y *moduleSymbols) {
 		if s := st.sources.Symbols; s != nil {
@@ -158,8 +158,8 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 	})
 }
 
-// binaryLines returns the symbols of the binary if it has lines, else nil. That it
-// cannot be read costs nothing that the symbol file has.
+// binaryLines returns the symbols of the binary if it has lines, else nil. An error in the binary
+// does not affect the symbol file.
 func (st *moduleState) binaryLines(ctx context.Context) *resolve.Resolver {
 	r, _, _ := st.binaries().Symbols(ctx, st.m)
 	if r == nil || r.HasLines() {
@@ -169,8 +169,8 @@ func (st *moduleState) binaryLines(ctx context.Context) *resolve.Resolver {
 	return nil
 }
 
-// names returns what says the functions and lines of addresses: the symbol file, or the
-// binary where the file has no lines; nil without any. The rules are those of resolver.
+// names returns the source of functions and lines: the symbol file, or the binary if the file has
+// no lines; nil without any. The rules are those of resolver.
 func (st *moduleState) names(ctx context.Context) *resolve.Resolver {
 	y := st.symbolsFrom(ctx)
 	return cmp.Or(y.lines, y.resolver)
@@ -236,7 +236,7 @@ const (
 	tableSFrame  = 1
 )
 
-// rules returns the rules of a section of the binary, and what is wrong with them.
+// rules returns the rules of a section of the binary, and its damage.
 func (st *moduleState) rules(ctx context.Context, table int) *cfiTable {
 	return st.tables[table].get(ctx, func(t *cfiTable) {
 		f := st.file(ctx)

@@ -218,8 +218,7 @@ func (p *textWriter) modules() {
 	}
 }
 
-// symbolIssue warns of a module that is on a stack and has no symbols, or
-// damaged ones.
+// symbolIssue is a warning about a module on a stack whose symbols are missing or damaged.
 func (p *textWriter) symbolIssue(i int) string {
 	m, kind := &p.d.Modules[i], ""
 	switch p.issues[symbolKey(m)] {

@@ -12,8 +12,8 @@ type shownRegister struct {
 	reg  string // of arch.Arch
 }
 
-// shownRegisters are the registers of each CPU in Breakpad's order. The last CPU is one
-// that Breakpad does not know.
+// shownRegisters are the registers of each CPU in Breakpad's order. Breakpad does not know the last
+// CPU.
 var shownRegisters = map[*arch.Arch][]shownRegister{
 	arch.X86: dollar("eip", "esp", "ebp", "ebx", "esi", "edi"),
 	arch.X86_64: dollar("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
@@ -100,8 +100,7 @@ func hasAll(a *arch.Arch, f *Frame, list []shownRegister) bool {
 	return true
 }
 
-// archOf is the CPU of a thread's registers: of a dump of several, not the
-// dump's own.
+// archOf is the CPU of a thread's registers: in a dump of several CPUs it is not the dump's.
 func (v *view) archOf(s *viewStack) *arch.Arch {
 	t := &v.d.Threads[s.Thread]
 	switch c := v.d.Crash; {

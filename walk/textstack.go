@@ -13,8 +13,8 @@ const (
 	moreStackBytes = 1 << 20
 )
 
-// stackContents writes the bytes of the stack from one address to another, and
-// the functions that words there point into.
+// stackContents writes the bytes of the stack from one address to another, and the functions that
+// words there point into.
 func (p *textWriter) stackContents(from, to uint64) {
 	if from == 0 || to == 0 {
 		return

@@ -16,8 +16,8 @@ type Thresholds struct {
 	MinCFI float64
 	// MaxScan is how many callers may be found by scanning the stack.
 	MaxScan int
-	// AllowMissing are patterns, as of path.Match, for the names of modules whose
-	// symbols may be missing. What happens behind their frames does not count.
+	// AllowMissing are patterns of path.Match for the names of modules whose symbols may be
+	// missing. Frames behind theirs are not counted.
 	AllowMissing []string
 }
 
@@ -157,8 +157,8 @@ type verifier struct {
 	verdict *Verdict
 	places  []int // of Result.Modules in Verdict.Modules, or -1
 	broken  map[int]*damage
-	current int    // the frame of a stack that is judged
-	after   *cause // what that stack was lost by; nil while it is not lost
+	current int    // the current frame
+	after   *cause // the cause by which the stack was lost; nil while it is not
 	omitted int    // errors
 	outside int    // callers by scanning behind code in no module
 	known   map[*moduleState][]table

@@ -4,23 +4,23 @@ import (
 	"slices"
 )
 
-// cause is what a stack was lost by, while its findings are not sorted yet. What
-// is found further down follows from it: registers there are guesses.
+// cause is what a stack was lost by, until its findings are sorted. Findings further down follow
+// from it: registers there are guesses.
 type cause struct {
 	finding int // place in Findings, -1 without
 	module  int // place in Dump.Modules whose symbols are missing, -1 without
 }
 
-// noCause is the cause of a stack that was lost for want of rules: the counts of
-// guesses say so.
+// noCause is the cause of a stack that was lost because rules are missing: the counts of guesses
+// report that.
 var noCause = cause{-1, -1}
 
-// consequences are the kinds of findings that follow from a stack that is lost
-// above. What two sources say of one address does not depend on the stack.
+// consequences are the kinds of findings that follow from a stack that is lost above. Two sources
+// that differ at one address do so whatever the stack is.
 var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMemory, KindBroken}
 
-// lose notes what lost the stack that is judged, if it was not lost before: behind
-// frame f no caller is certain.
+// lose notes the cause by which the current stack was lost, unless it was lost before: behind frame
+// f no caller is certain.
 func (v *verifier) lose(f *Frame) {
 	if v.after != nil {
 		return
@@ -63,8 +63,8 @@ func (v *verifier) explained(s *Stack, f *Frame) bool {
 	return ok
 }
 
-// causeAt returns what a finding about a frame follows from, nil if from nothing:
-// what lost the stack above, or another error about the frame's rules.
+// causeAt returns the cause of a finding about a frame, or nil: what lost the stack above, or
+// another error about the frame's rules.
 func (v *verifier) causeAt(f *Frame, x *Finding) *cause {
 	if v.after != nil && slices.Contains(consequences, x.Kind) {
 		return v.after
@@ -123,8 +123,7 @@ func (v *verifier) group() {
 	v.verdict.Findings = top
 }
 
-// countsFinding is the place of the finding that says how many callers are
-// guesses, -1 without.
+// countsFinding returns the place of the finding with the number of guessed callers, or -1.
 func (v *verifier) countsFinding() int {
 	return slices.IndexFunc(v.verdict.Findings, func(x Finding) bool { return x.Kind == KindScan || x.Kind == KindShare })
 }

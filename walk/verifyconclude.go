@@ -34,8 +34,8 @@ func (v *verifier) conclude() {
 	c.Conclusion = fmt.Sprintf("the symbols hold: %d of %s by CFI", c.CountedCFI, count(c.Counted, "caller frame", "caller frames")) + lost
 }
 
-// lostBehindAllowed is how many stacks did not come to their end, which is no
-// error where the symbols may be missing.
+// lostBehindAllowed is the number of stacks that did not come to their end behind modules whose
+// symbols may be missing, which is not an error.
 func (v *verifier) lostBehindAllowed() int {
 	stacks := map[int]bool{}
 	for i, d := range v.broken {
@@ -48,13 +48,13 @@ func (v *verifier) lostBehindAllowed() int {
 	return len(stacks)
 }
 
-// A conclusion is a line that a log shows whole; the findings have the rest.
+// A conclusion is short enough for a log to show it whole; the findings have the rest.
 const (
 	maxConclusion = 119 // runes
 	maxShownName  = 32  // runes of a function's or a module's name in it
 )
 
-// conclusion is the finding as the conclusion of a verdict with so many more errors.
+// conclusion formats the finding as the conclusion of a verdict with more further errors.
 func (x *Finding) conclusion(more int) string {
 	who := "not decided"
 	if x.Blame != NoBlame {
@@ -73,7 +73,7 @@ func (x *Finding) conclusion(more int) string {
 	return clip(text, maxConclusion-utf8.RuneCountInString(end)) + end
 }
 
-// clip cuts a text to so many runes.
+// clip cuts a text to n runes.
 func clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

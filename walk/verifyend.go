@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// end judges where a walk ended: a stack that does not end where threads do is an
-// error, whatever the reason.
+// end judges where a walk ended: a stack that does not end where threads do is an error, whatever
+// the reason.
 func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	switch {
 	case s.End == EndWriter || s.End == EndOutermost || s.End == EndStart:
@@ -63,12 +63,11 @@ func (v *verifier) unended(u *unwinder, s *Stack, f *Frame, steps []ruleStep, no
 	v.add(s, f, x)
 }
 
-// wordsAbove is how many words of a stack are looked at for return addresses
-// above the frame where a walk ended: what a large array takes.
+// wordsAbove is how many words of a stack are searched for return addresses above the frame where a
+// walk ended: as many as a large array takes.
 const wordsAbove = 4096
 
-// nothing describes a frame without a caller, which is in no function where threads
-// begin.
+// nothing describes a frame without a caller, outside of functions where threads begin.
 func (v *verifier) nothing(u *unwinder, f *Frame, steps []ruleStep, x *Finding) {
 	why := "its rules give no caller"
 	if !hasRules(steps) {
@@ -89,7 +88,7 @@ func (v *verifier) nothing(u *unwinder, f *Frame, steps []ruleStep, x *Finding) 
 	}
 }
 
-// bareHere says who has no rules for a frame without any.
+// bareHere returns which sources have no rules for a frame without any.
 func (v *verifier) bareHere(i int) (Blame, string) {
 	switch {
 	case v.module(i).Symbols == "binary":
@@ -104,10 +103,10 @@ func (v *verifier) bareHere(i int) (Blame, string) {
 // behind the end of a thread's stack may be another thread's.
 const wordsNear = 128
 
-// zero adds a finding about a return address of 0 that is not where the stack
-// begins: memory that was cleared, a rule that leads to another word, or one that
-// says nothing of the stack that the function has left. Of Linux it is known what
-// programs and threads begin with; elsewhere 0 is the system's own way to say so.
+// zero adds a finding about a return address of 0 that is not where the stack begins: memory that
+// was cleared, a rule that leads to another word, or one that says nothing of the stack that the
+// function has left. On Linux it is known what programs and threads begin with; elsewhere 0 is the
+// system's own mark.
 func (v *verifier) zero(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	x := Finding{Severity: SeverityError, Kind: KindBroken}
 	pc, off, answer := v.above(u, f, wordsNear)
@@ -169,9 +168,8 @@ func (v *verifier) smallNumber(steps []ruleStep) bool {
 	return false
 }
 
-// above looks for a return address on the stack, in so many words above a frame's
-// stack pointer. Without one, the answer is callUnknown if there may be one in code
-// that is not at hand.
+// above looks for a return address in n words of the stack above a frame's stack pointer. Without
+// one, the answer is callUnknown if there may be one in code that is missing.
 func (v *verifier) above(u *unwinder, f *Frame, words uint64) (pc, off uint64, answer callAnswer) {
 	word := uint64(u.cpu.arch.PtrSize)
 	answer = callNo
@@ -197,8 +195,7 @@ func (v *verifier) above(u *unwinder, f *Frame, words uint64) (pc, off uint64, a
 	return 0, 0, answer
 }
 
-// memoryText says where the memory of a stack ends, at length and for the
-// conclusion.
+// memoryText describes where the memory of a stack ends, in full and for the conclusion.
 func (v *verifier) memoryText(s *Stack, f *Frame) (text, brief string) {
 	d := v.result.Dump
 	thread := fmt.Sprintf("thread %d: ", d.Threads[s.Thread].ID)

@@ -34,8 +34,8 @@ const (
 // The kinds of findings, in the order in which a conclusion is looked for.
 const (
 	KindOtherID      = "other-id"      // the symbols that are there are another module's
-	KindRulesDiffer  = "rules-differ"  // two sources give different callers
-	KindFramePointer = "frame-pointer" // rules and the function's frame pointer do
+	KindRulesDiffer  = "rules-differ"  // two sources compute different callers
+	KindFramePointer = "frame-pointer" // rules and the function's frame pointer give different callers
 	KindMissing      = "missing-symbols"
 	KindNoRules      = "no-rules"      // the symbol file lacks rules that the binary has
 	KindRulesFail    = "rules-fail"    // rules that gave no caller
@@ -80,7 +80,7 @@ type Finding struct {
 
 	brief    string // Text for the conclusion, "" if it is short
 	weight   int    // the heavier one of a kind goes first
-	late     bool   // no stack is lost there first: others say more
+	late     bool   // no stack is lost there first: other findings explain more
 	after    *cause // what the finding follows from; nil if from nothing
 	ofModule int    // 1 + the place in Dump.Modules of the module whose symbols are concerned; 0 without
 }
@@ -153,8 +153,8 @@ func (v *verifier) place(s *Stack, f *Frame, x *Finding) {
 	x.Module, x.RVA = d.System.OS.Base(m.Path), Address(f.Inst-m.Addr)
 }
 
-// merge counts another finding of the kind at the address: the worse one counts,
-// and one that follows from nothing.
+// merge counts another finding of the kind at the address. The worse one is kept, and one without a
+// cause.
 func (x *Finding) merge(y *Finding) {
 	n, after := x.Count+1, x.after
 	if y.after == nil {
@@ -175,8 +175,8 @@ func (v *verifier) isFull(s Severity) bool {
 	return len(v.verdict.Findings) >= limit
 }
 
-// number is the place of a frame in the stack that is judged: the frame of the
-// moment, or the one before.
+// number is the place of a frame in the current stack: that of the current frame, or of the one
+// before.
 func (v *verifier) number(s *Stack, f *Frame) int {
 	if v.current > 0 && f == &s.Frames[v.current-1] {
 		return v.current - 1
@@ -184,8 +184,8 @@ func (v *verifier) number(s *Stack, f *Frame) int {
 	return v.current
 }
 
-// sortFindings puts errors first, of these what lost a stack, then kinds by
-// weight, then by place.
+// sortFindings sorts errors first, those that lost a stack before others, then kinds by weight,
+// then by place.
 func sortFindings(list []Finding) {
 	slices.SortStableFunc(list, func(a, b Finding) int { return compareFindings(&a, &b) })
 }

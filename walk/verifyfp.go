@@ -41,7 +41,7 @@ func (v *verifier) frameChain(u *unwinder, f *Frame) (ruleStep, bool) {
 	return s, true
 }
 
-// prologue is how many bytes of a function are looked at.
+// prologue is how many bytes of a function are decoded.
 const prologue = 48
 
 // setsFrame reports whether the function begins by making a frame, and the frame's address is

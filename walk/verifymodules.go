@@ -160,8 +160,8 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// judgeCounts holds the counts against the thresholds. Where other findings say why
-// callers are guesses, the counts follow from the heaviest of them.
+// judgeCounts compares the counts with the thresholds. If other findings say why callers are
+// guesses, the counts follow from the heaviest of them.
 func (v *verifier) judgeCounts() {
 	c := v.verdict
 	blame, culprits, rest := v.culprits()
@@ -187,7 +187,7 @@ func (v *verifier) judgeCounts() {
 	}
 }
 
-// heaviest is the error that lost most stacks so far; nil without any.
+// heaviest returns the error that lost the most stacks so far, or nil.
 func (v *verifier) heaviest() *cause {
 	best := -1
 	for i := range v.verdict.Findings {
@@ -209,10 +209,9 @@ const (
 	maxFunctions = 2
 )
 
-// culprits names the modules behind which callers are guesses for which no finding
-// gives a reason, those first behind which stacks were lost, and why; rest is how
-// many such callers there are. To blame is the heaviest error so far, or who has
-// no rules.
+// culprits names the modules behind which callers are guesses without a finding that explains them,
+// those first behind which stacks were lost, and the reason; rest is the number of such callers.
+// The heaviest error so far is to blame, or the source that lacks rules.
 func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {
@@ -291,7 +290,7 @@ func percent(n, of int) float64 {
 	return p
 }
 
-// mostly is the blame of the heaviest error so far that lost a stack.
+// mostly returns the blame of the heaviest error so far that lost a stack.
 func (v *verifier) mostly() Blame {
 	if c := v.heaviest(); c != nil && !v.verdict.Findings[c.finding].late {
 		return v.verdict.Findings[c.finding].Blame

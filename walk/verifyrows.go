@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// ruleStep is what one source makes of the way from a frame to its caller.
+// ruleStep is one source's step from a frame to its caller.
 type ruleStep struct {
 	by        Technique
 	row       *cfi.Row // nil: it has no rules there
@@ -19,8 +19,8 @@ type ruleStep struct {
 	hasCFA    bool
 	pc, sp    uint64
 	regs      *cfi.Regs // the caller's
-	fpOnly    bool      // of the registers it knows the frame pointer only
-	noSP      bool      // it does not know the stack pointer
+	fpOnly    bool      // it gives no register but the frame pointer
+	noSP      bool      // it does not give the stack pointer
 }
 
 // isLast reports whether the rule says, in one way or another, that the frame has no caller.
@@ -105,15 +105,14 @@ func (v *verifier) compute(u *unwinder, t table, rva rva) ruleStep {
 	return s
 }
 
-// difference is the first thing in which two steps differ.
+// difference is the first difference between two steps.
 type difference struct {
 	reg  cfi.Reg // of the caller; cfi.CFA and cfi.RA for the frame itself
 	what string
 }
 
-// differ compares two steps of sources that have rules. Those of a source that
-// knows but the frame pointer are compared by that one, the stack pointer and
-// the program counter.
+// differ compares two steps of sources with rules. A source that gives no register but the frame
+// pointer is compared by that, the stack pointer and the program counter.
 func (u *unwinder) differ(a, b *ruleStep) (difference, bool) {
 	switch {
 	case a.isLast() && b.isLast():
@@ -142,7 +141,7 @@ func (u *unwinder) differ(a, b *ruleStep) (difference, bool) {
 	return difference{}, false
 }
 
-// faultOf is the register whose rule the one of two steps cannot follow.
+// faultOf returns the register whose rule the failing one of two steps cannot follow.
 func faultOf(a, b *ruleStep) cfi.Reg {
 	var fault *cfi.Error
 	if errors.As(errors.Join(a.err, b.err), &fault) && fault.Rule == ".cfa" {
@@ -173,7 +172,7 @@ func (u *unwinder) compared(a, b *ruleStep) (regs []cfi.Reg) {
 	return regs
 }
 
-// rows compares what the sources make of a frame's step.
+// rows compares the sources' steps from a frame.
 func (v *verifier) rows(u *unwinder, s *Stack, f *Frame) (steps []ruleStep) {
 	st := u.stateOf(f.Module)
 	at := rva(f.Inst - u.d.Modules[f.Module].Addr)
@@ -203,7 +202,7 @@ func (v *verifier) pair(u *unwinder, s *Stack, f *Frame, a, b *ruleStep) {
 	has := [2]bool{a.row != nil || a.err != nil, b.row != nil || b.err != nil || b.by == ByFramePointer}
 	switch {
 	case !has[0] && !has[1], b.by != ByEHFrame && (!has[0] || !has[1]):
-		return // .sframe need not speak of every function
+		return // .sframe need not cover every function
 	case !has[0]:
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoRules, Blame: BlameSymbols,
 			brief: "the symbol file has no rules, " + sourceName(b.by) + " has",

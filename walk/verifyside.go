@@ -41,7 +41,7 @@ func (u *unwinder) ruleText(row *cfi.Row, reg cfi.Reg) string {
 	return text + ", none for " + name
 }
 
-// says is what a side says, for people.
+// says formats a side for people.
 func (x *Side) says(d difference) string {
 	text := x.Value.String()
 	switch {

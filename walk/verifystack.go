@@ -9,20 +9,18 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// damage is what is broken behind a module's frames, or was found without
-// rules.
+// damage is what is broken behind a module's frames, or was found without rules.
 type damage struct {
 	broken map[int]bool // places in Result.Stacks
 	weak   int          // callers by frame pointers and scanning
 	bare   int          // those of them where no source has rules, and no other finding says why
-	unused int          // those of them where there are rules, which were not to be used
+	unused int          // those of them with rules that could not be used
 	names  []string     // of functions without rules, one more than are printed
 	first  int          // stacks that were lost there: what is above may not be theirs
 }
 
-// notCalled are functions into whose middle return addresses are put that no
-// call has left: Go's runtime gives them to the first function of a goroutine,
-// and to what it calls on another stack.
+// notCalled are functions into whose middle return addresses point that no call has left: Go's
+// runtime gives them to the first function of a goroutine, and to what it calls on another stack.
 var notCalled = map[string]bool{
 	"runtime.goexit": true, "runtime.goexit.abi0": true, "runtime.systemstack_switch": true, "runtime.systemstack_switch.abi0": true,
 }
@@ -41,7 +39,7 @@ func (v *verifier) stack(s *Stack) error {
 		v.verdict.Broken++
 	}
 	if s.End == EndWriter {
-		return nil // it is not walked, and not of the crash
+		return nil // it was not walked, and did not crash
 	}
 	u := v.unwinder(s)
 	if u == nil {
@@ -76,8 +74,8 @@ func (v *verifier) stack(s *Stack) error {
 	return nil
 }
 
-// unwinder is one that can follow rules of a stack's frames; nil if the thread
-// has no registers.
+// unwinder returns an unwinder for the rules of a stack's frames; nil if the thread has no
+// registers.
 func (v *verifier) unwinder(s *Stack) *unwinder {
 	d := v.result.Dump
 	c := d.Threads[s.Thread].Context
@@ -91,7 +89,7 @@ func (v *verifier) unwinder(s *Stack) *unwinder {
 	return &unwinder{Walker: v.w, machine: m, ctx: v.ctx, result: v.result, d: d, stack: &Stack{}, in: m.regs[0], out: m.regs[1], entry: entryOf(d)}
 }
 
-// enter makes a frame the one whose caller is wanted.
+// enter makes a frame the current one, whose caller is wanted.
 func (u *unwinder) enter(f *Frame) {
 	u.frame = f
 	u.in.Reset()
@@ -129,7 +127,7 @@ func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 	}
 }
 
-// caller counts a caller, and looks for what is wrong with how it was found.
+// caller counts a caller, and checks how it was found.
 func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleStep) {
 	v.verdict.Counts.add(next)
 	if f.Module < 0 { // no symbols could help
@@ -160,7 +158,7 @@ func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleSte
 	}
 }
 
-// guess notes a caller that is a guess, and why it is one.
+// guess notes a guessed caller, and the reason.
 func (v *verifier) guess(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	d := v.damage(f.Module)
 	d.weak++
@@ -177,8 +175,8 @@ func (v *verifier) guess(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 	v.lose(f)
 }
 
-// isThere reports whether a frame is one of the stack, as far as can be known:
-// behind a guess that has another reason it may not be.
+// isThere reports whether a frame belongs to the stack, as far as can be known: behind a guess for
+// another reason it may not.
 func (v *verifier) isThere(f *Frame) bool {
 	return v.after == nil || *v.after == noCause && f.Trust >= TrustFramePtr
 }
@@ -190,7 +188,7 @@ func (d *damage) without(f *Frame) {
 	}
 }
 
-// leadsNowhere adds a finding if rules lead to an address where no code is.
+// leadsNowhere adds a finding if rules lead to an address outside of code.
 func (v *verifier) leadsNowhere(u *unwinder, s *Stack, f *Frame, steps []ruleStep) bool {
 	for i := range steps {
 		x := &steps[i]
@@ -245,7 +243,7 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 	case callNo:
 		from := &s.Frames[i-1]
 		if _, ok := v.errorAt(from, KindRulesDiffer, KindFramePointer, KindNoRules); ok {
-			return // no wonder
+			return // as expected
 		}
 		x := Finding{Severity: SeverityError, Kind: KindNoCall,
 			Text: fmt.Sprintf("the caller %#x, by %v, does not follow a call", f.PC, f.By)}
@@ -280,8 +278,8 @@ func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
 	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would show which"
 }
 
-// agreed reports whether at least two sources have rules for a frame's step. They agree, or there
-// were a finding.
+// agreed reports whether at least two sources have rules for a frame's step. They agree, since a
+// difference would be a finding.
 func (v *verifier) agreed(u *unwinder, f *Frame) bool {
 	if f.Module < 0 {
 		return false

@@ -16,7 +16,7 @@ type view struct {
 	r      *Result
 	d      *dump.Dump
 	stacks []viewStack
-	issues map[string]symbolIssue // by symbolKey: of modules that are on stacks
+	issues map[string]symbolIssue // of modules on stacks, by symbolKey
 }
 
 type viewStack struct {
@@ -93,10 +93,9 @@ func (v *view) module(f *Frame) *dump.Module {
 	return nil
 }
 
-// place is where f.Names[k] is: its function, file and line, as far as they are
-// known, and the offset from the line's code, the function or the module. That
-// of an inlined function is the offset of the call, not of the return address
-// behind it.
+// place returns function, file and line of f.Names[k], as far as they are known, and the offset
+// from the line's code, the function or the module. That of an inlined function is the offset of
+// the call, not of the return address behind it.
 func (v *view) place(f *Frame, k int) (name, file string, line uint32, off uint64) {
 	pc := f.PC
 	if k+1 < len(f.Names) {
@@ -141,8 +140,7 @@ func systemVersion(d *dump.Dump) string {
 	return s.Version + " " + s.Build
 }
 
-// cpuModel describes the processor. Breakpad passes over the vendor of one of 64
-// bits.
+// cpuModel describes the processor. Breakpad omits the vendor of a 64-bit one.
 func cpuModel(d *dump.Dump) string {
 	if i := strings.Index(d.System.Model, "family "); i > 0 && d.Arch == arch.X86_64 {
 		return d.System.Model[i:]
@@ -204,7 +202,7 @@ func breakpadReason(d *dump.Dump) string {
 	return reason
 }
 
-// breakpadExceptions are the names of Breakpad's that others have changed.
+// breakpadExceptions are Breakpad's names that others have changed.
 var breakpadExceptions = map[string]string{
 	"OUT_OF_MEMORY":           "Out of Memory",
 	"UNHANDLED_CPP_EXCEPTION": "Unhandled C++ Exception",
@@ -254,5 +252,5 @@ func uptime(d *dump.Dump) (seconds int64, ok bool) {
 // baseName is the last part of a path of any system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// safe makes a text safe for a terminal.
+// safe escapes what would act on a terminal.
 func safe(s string) string { return bin.Printable(s) }

@@ -106,9 +106,8 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	return res, nil
 }
 
-// firstRequested is the order in which threads are walked, as places in the list:
-// that of the list, but the thread that matters most comes before others can
-// exhaust the budget.
+// firstRequested returns the order in which threads are walked, as places in the list: that of the
+// list, but the thread that matters most comes first, before others can exhaust the budget.
 func firstRequested(threads []int, requested int) []int {
 	order := make([]int, 0, len(threads))
 	for k, i := range threads {
@@ -191,7 +190,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 	}
 	pc := c.PC()
 	if clean := u.cpu.clean(&u, pc); u.isCode(clean) {
-		pc = clean // else it is what the program has made of it
+		pc = clean // else it is the program's own choice
 	}
 	u.push(&Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
 	u.noteStack()
@@ -262,7 +261,7 @@ func (u *unwinder) stateOf(i int) *moduleState {
 	return m.state
 }
 
-// outcome is what came of a technique.
+// outcome is the result of a technique.
 type outcome uint8
 
 const (
@@ -275,7 +274,7 @@ const (
 // it sets PC, SP, Trust, By and, behind a signal, Interrupted.
 type technique func(u *unwinder, f *Frame) outcome
 
-// walk walks to the end.
+// walk walks to the end of the stack.
 func (u *unwinder) walk() {
 	for {
 		if u.ctx.Err() != nil {
@@ -346,24 +345,23 @@ func (u *unwinder) caller() bool {
 	return false
 }
 
-// firstPage is where no code is on any system.
+// firstPage is the end of the addresses that hold no code on any system.
 const firstPage = 4096
 
-// maxJumps is how often a stack may go on at a lower address, as where a signal
-// handler has a stack of its own.
+// maxJumps is how often a stack may continue at a lower address, as where a signal handler has a
+// stack of its own.
 const maxJumps = 64
 
-// invents reports whether rules give a caller of a function that has made a call
-// without reading the stack: its return address was written there, as another
-// is where it was.
+// invents reports whether rules give a caller of a function that has made a call without reading
+// the stack, on which its return address was written.
 func (u *unwinder) invents(f *Frame) bool {
 	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
 	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted
 }
 
-// moves reports whether a caller brings the walk nearer to its end: its stack
-// pointer is a word or more above the frame's, or equal where a function that was
-// entered last has nothing on the stack. Behind a signal it is anywhere.
+// moves reports whether a caller brings the walk nearer to its end: its stack pointer is at least a
+// word above the frame's, or equal where the function that was entered last has nothing on the
+// stack. Behind a signal it may be anywhere.
 func (u *unwinder) moves(f *Frame) bool {
 	switch {
 	case f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.arch.PtrSize):
@@ -392,7 +390,7 @@ func (u *unwinder) end(e End, format string, args ...any) {
 	u.note("end (%v): %s", e, u.stack.Why)
 }
 
-// maxTrace is how many lines a trace has: those of some ten thousand frames.
+// maxTrace is the limit on the lines of a trace: those of some ten thousand frames.
 const maxTrace = 1 << 16
 
 // note adds to the trace.
@@ -407,7 +405,7 @@ func (u *unwinder) note(format string, args ...any) {
 	u.stack.Trace = append(u.stack.Trace, line)
 }
 
-// ReadWord reads a word of the stack, as cfi.Memory.
+// ReadWord implements cfi.Memory with the words of the stack.
 func (u *unwinder) ReadWord(addr uint64) (uint64, bool) {
 	u.reads++
 	size := uint64(u.cpu.arch.PtrSize)

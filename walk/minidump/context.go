@@ -4,8 +4,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// context reads the registers at a place, once: a crash has often those of its
-// thread.
+// context reads the registers at a place, once: a crash often shares those of its thread.
 func (r *reader) context(l location, what label) *dump.Context {
 	if l.size == 0 {
 		return nil
@@ -98,8 +97,8 @@ const (
 	neonSize   = neonRegs + 8
 )
 
-// readVector sets c.Vector, in the form that dump.Context has: a part of the
-// file where the context has the same.
+// readVector sets c.Vector, in the form of dump.Context: a part of the file if the context has the
+// same form.
 func (l *layout) readVector(c *dump.Context, data []byte) {
 	switch {
 	case l.form == fxsave && len(data) >= l.vectorAt+fxsaveSize:

@@ -40,7 +40,7 @@ func (r *reader) uuid(guid []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// sublist goes over a list that another structure refers to.
+// sublist iterates over a list that another structure refers to.
 func (r *reader) sublist(l location, n int, what string, each func(i, n int, c *bin.Cursor)) {
 	if l.size == 0 {
 		return

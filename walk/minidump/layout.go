@@ -33,7 +33,7 @@ type field struct {
 	group uint64 // bit of the flags
 }
 
-// vectorForm is how a context has the floating-point and vector registers.
+// vectorForm is a context's form of the floating-point and vector registers.
 type vectorForm uint8
 
 const (
@@ -91,7 +91,7 @@ func (l *layout) add(group uint64, at, size int, names ...string) int {
 	return at
 }
 
-// numbered are names prefix0, prefix1, ...
+// numbered returns names prefix0, prefix1, ...
 func numbered(prefix string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -139,7 +139,7 @@ func armLayout(cpu uint64) *layout {
 	return l
 }
 
-// arm64Layout is that of Windows, which Breakpad took over.
+// arm64Layout is that of Windows, which Breakpad adopted.
 func arm64Layout() *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM64, flagsSize: 4, cpu: flagsARM64, size: 796, vector: float, vectorAt: 272, form: neonMS}

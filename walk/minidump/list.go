@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// list goes over a list of entries of n bytes with their number, of 4 bytes, in
-// front. Writers that align put 4 bytes between.
+// list iterates over a list of entries of n bytes that follows its length of 4 bytes. Writers that
+// align put 4 bytes between.
 func (r *reader) list(s span, n int, each func(i, n int, c *bin.Cursor)) {
 	c := r.cursor(s)
 	count := uint64(c.U32())

@@ -25,7 +25,7 @@ const vdso = "linux-gate.so"
 // lldbText stands for the reason that LLDB's exception stream gives.
 const lldbText = "reason given by LLDB"
 
-// lldbCrash puts an exception of LLDB's into the form of others.
+// lldbCrash converts an exception of LLDB's to the usual form.
 func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
 	text, _, _ = bytes.Cut(text, []byte{0})
 	c.Flags, c.Address, c.HasAddress, c.Params = 0, 0, false, nil
@@ -39,8 +39,8 @@ func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
 	}
 }
 
-// otherExceptions gives the threads of LLDB's other exception streams their
-// signals. The crash is the first that is more than a stop.
+// otherExceptions sets the signals of the threads of LLDB's other exception streams. The crash is
+// the first that is more than a stop.
 func (r *reader) otherExceptions() {
 	const stop = 19 // SIGSTOP
 	crash, annotations := r.d.Crash, r.d.Annotations
@@ -64,8 +64,8 @@ func (r *reader) otherExceptions() {
 	}
 }
 
-// wholeModules gives modules all mappings of the file that they begin with, and
-// the kernel's the name that others give it.
+// wholeModules extends modules over all mappings of the file that they begin with, and gives the
+// kernel's the name that others use.
 func (r *reader) wholeModules() {
 	maps := r.d.Maps
 	ends := make([]uint64, len(maps)) // of the mappings of one file, one behind the other, from each on

@@ -17,7 +17,7 @@ type FormatError = bin.Error
 // Format is the name of the format in dump.Dump.
 const Format = "minidump"
 
-// textReuse is how often, on the average, a file may use its bytes as text again.
+// textReuse is how often, on average, a file may reuse its bytes as text.
 const textReuse = 4
 
 const (
@@ -65,7 +65,7 @@ func Read(data []byte, path string) (*dump.Dump, error) {
 	return r.d, nil
 }
 
-// reader is a minidump being read.
+// reader holds the state of reading a minidump.
 type reader struct {
 	data  []byte
 	path  string
@@ -74,10 +74,9 @@ type reader struct {
 
 	texts    map[uint64]string // by offset
 	contexts map[location]*dump.Context
-	// What contexts, strings, and records and lists that streams refer to, may yet
-	// take of the file, in bytes: each byte of a file belongs to one of them at most. Writers may use one string for
-	// several things, but within limits: a million modules with one name of a
-	// million bytes are an attack on those who print them.
+	// The number of bytes of the file that contexts, strings, and records and lists that streams refer to may still
+	// take: each byte of a file belongs to at most one of them. Writers may share a string, but within limits: a
+	// million modules with one name of a million bytes are an attack on whatever prints them.
 	contextLeft, textLeft, restLeft, reuseLeft int
 
 	regions []dump.Region
@@ -87,12 +86,12 @@ type reader struct {
 	memInfo []dump.Mapping
 	rest    *span // of symtool itself
 	lldb    bool  // LLDB wrote it
-	// exceptions are LLDB's beside the first.
+	// exceptions are LLDB's exceptions after the first.
 	exceptions []span
 	problems   int // of the current stream
 }
 
-// location is a place of the file that another one names.
+// location is a reference to a place of the file.
 type location struct{ off, size uint64 }
 
 // span is a stream, or a part of one: bytes at a place of the file.
@@ -109,7 +108,7 @@ func (r *reader) cursor(s span) bin.Cursor { return bin.NewAt("", s.data, s.off,
 // entries is one finding, not a million.
 const maxProblems = 10
 
-// problem records what was lost, and why.
+// problem records a loss, and the reason.
 func (r *reader) problem(lost string, err error) {
 	if r.problems++; r.problems <= maxProblems {
 		r.d.Problems = append(r.d.Problems, bin.Problem{Lost: lost, Err: r.inFile(err)})
@@ -125,7 +124,7 @@ func (r *reader) problemf(lost string, off uint64, format string, args ...any) {
 	}
 }
 
-// inFile gives an error the file's name.
+// inFile adds the file's name to an error.
 func (r *reader) inFile(err error) error {
 	var e *FormatError
 	if errors.As(err, &e) {
@@ -144,7 +143,7 @@ func (r *reader) at(l location) (data []byte, whole bool) {
 	return r.data[l.off : l.off+n : l.off+n], n == l.size
 }
 
-// take takes the bytes of a record or a list from what may be taken.
+// take charges the bytes of a record or a list to the file.
 func (r *reader) take(data []byte) bool {
 	if len(data) > r.restLeft {
 		r.restLeft = 0
@@ -195,8 +194,7 @@ func (r *reader) directory() ([]dump.Part, error) {
 	return parts, nil
 }
 
-// streams reads the streams that are known, in the order of the table: some are
-// needed to understand others.
+// streams reads the known streams, in the order of the table: some are needed to understand others.
 func (r *reader) streams(parts []dump.Part) {
 	r.d.Parts = parts
 	first := make(map[uint32]*dump.Part, len(parts))

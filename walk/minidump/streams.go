@@ -6,7 +6,7 @@ import "github.com/symtool/symtool/walk/dump"
 type streamKind struct {
 	kind uint32
 	name string
-	read func(*reader, span) // nil: it is listed only
+	read func(*reader, span) // nil: only listed
 }
 
 const exceptionStream = 6

@@ -43,13 +43,13 @@ func (wr *writer) write(w io.Writer) ([]bin.Problem, error) {
 	return wr.problems, out.Flush() // which has the first error of all
 }
 
-// endian is what encoding/binary's orders are.
+// endian is the interface of encoding/binary's orders.
 type endian interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
 }
 
-// writer is a minidump while it is written.
+// writer holds the state of writing a minidump.
 type writer struct {
 	d     *dump.Dump
 	order endian
@@ -67,7 +67,7 @@ type writer struct {
 	err            error
 }
 
-// narrowest is what places of 32 bits leave for memory: the rest is for lists.
+// narrowest is the most memory that 32-bit places allow: the rest is for lists.
 const narrowest uint64 = 1<<32 - 1<<28
 
 func newWriter(d *dump.Dump) *writer {
@@ -141,7 +141,7 @@ func (w *writer) placeMemory(headSize uint64) {
 	w.base = at + w.padding
 }
 
-// here is the offset in the file of what is written next.
+// here is the current offset in the file.
 func (w *writer) here() uint64 { return w.base + uint64(len(w.buf)) }
 
 // put writes bytes at a multiple of 8, and returns where they are.
@@ -152,7 +152,7 @@ func (w *writer) put(b []byte) location {
 	return l
 }
 
-// streamWriter is a stream and when there is one.
+// streamWriter is a stream with its condition.
 type streamWriter struct {
 	kind  uint32
 	when  func(*dump.Dump) bool
@@ -161,7 +161,7 @@ type streamWriter struct {
 
 func always(*dump.Dump) bool { return true }
 
-// The streams of memory, of which there is one.
+// The streams of memory, of which one is written.
 const (
 	memory32 = 5
 	memory64 = 9

@@ -17,7 +17,7 @@ func hasStatus(d *dump.Dump) bool {
 	return fileOf(d, statusFile) != nil || isLinux(d) && (d.Process.HasID || d.Process.Name != "")
 }
 
-// procStatus is the file, or the lines of it that the process is known by.
+// procStatus is the file, or a substitute with the lines that identify the process.
 func (w *writer) procStatus() []byte {
 	if f := fileOf(w.d, statusFile); f != nil {
 		return f.Data

@@ -42,7 +42,7 @@ var streamWriters = []streamWriter{
 // streamFiles are the files that have a stream.
 var streamFiles = map[string]bool{statusFile: true}
 
-// fileWriter is the stream of a file that the dump has.
+// fileWriter writes the stream of a file in the dump.
 func fileWriter(kind uint32, name string) streamWriter {
 	streamFiles[name] = true
 	return streamWriter{kind,
@@ -82,7 +82,7 @@ func (w *writer) reportLost() {
 	}
 }
 
-// rest is what other streams have no place for.
+// rest is the stream for what other streams have no place for.
 func (w *writer) rest() []byte {
 	var l *layout
 	if w.d.Arch != nil {

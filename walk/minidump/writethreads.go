@@ -90,7 +90,7 @@ func (w *writer) context(c *dump.Context, of string) location {
 	return w.contexts[c]
 }
 
-// layoutFor is the form that the system's own writers have.
+// layoutFor returns the form that the system's own writers use.
 func (w *writer) layoutFor(a *arch.Arch) (found *layout) {
 	for _, l := range layouts {
 		if l.arch == a && (found == nil || l.cpu == flagsARM && w.d.System.OS != dump.Windows) {
@@ -100,8 +100,8 @@ func (w *writer) layoutFor(a *arch.Arch) (found *layout) {
 	return found
 }
 
-// encode writes a context. Its flags name the groups of which a register is
-// known; the others of a group are then 0.
+// encode writes a context. Its flags name the groups with a known register; other registers of a
+// group are then 0.
 func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	b := make([]byte, l.written())
 	flags := l.cpu
