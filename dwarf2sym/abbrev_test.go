@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// formValues has a value of each form, the length of which is not a guess.
+// formValues has a value of each form, with a known length.
 var formValues = []string{
 	"addr=0x1122", "block2=<01 02 03>", "block4=<01>", "data2=7", "data4=7", "data8=7", `string="some text"`,
 	"block=<01 02 03 04 05>", "block1=<>", "data1=7", "flag=1", "sdata=-129", "strp=7", "udata=0x4000", "ref_addr=0", "ref1=7",
@@ -34,9 +34,8 @@ func TestFormsAreKnown(t *testing.T) {
 	}
 }
 
-// Each form is gone over where it stands: in a DIE that is passed over, in one
-// that is looked at, beside an attribute that is wanted and as one; and in the
-// unit's own DIE.
+// Each form is skipped by its length: in a DIE that is skipped, in one that is read,
+// next to a wanted attribute and as one, and in the unit's own DIE.
 func TestForms(t *testing.T) {
 	for _, header := range []string{"unit 5", "unit 5 64", "unit 4", "unit 2 addr=4"} {
 		for _, v := range formValues {

@@ -120,7 +120,7 @@ func (r *cfiReader) pieces(from, to int) []cfiPiece {
 	return pieces
 }
 
-// countCuts counts FDEs of which nothing or only parts are left.
+// countCuts counts FDEs that other FDEs cover, wholly or in part.
 func (r *cfiReader) countCuts(pieces []cfiPiece, from, to int) {
 	k := 0
 	for i := from; i < to; i++ {

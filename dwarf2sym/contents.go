@@ -56,7 +56,7 @@ type SymbolCount struct {
 	Functions int    `json:"functions"` // of these
 }
 
-// DamagedTable is a symbol table of which not all can be read.
+// DamagedTable is a symbol table that cannot be read completely.
 type DamagedTable struct {
 	Table string `json:"table"`
 	Error string `json:"error"`

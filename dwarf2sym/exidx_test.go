@@ -167,8 +167,8 @@ func TestExidx(t *testing.T) {
 	}
 }
 
-// TestExidxInstructions has each instruction that no compiler makes fixtures
-// of, and the limits of those with an operand.
+// TestExidxInstructions has the instructions that no fixture has, because compilers do
+// not write them, and the limits of operands.
 func TestExidxInstructions(t *testing.T) {
 	for _, c := range []struct{ ops, want string }{
 		{"b2ffffffff03", ".cfa: sp 512 + .ra: lr"}, // the largest: 0x204 + (2^30 - 1) * 4, modulo 2^32

@@ -223,8 +223,8 @@ func (w *worker) resolveNames() {
 	w.forgetOrigins()
 }
 
-// forgetOrigins empties seen. Clearing costs as much as the map once held, so
-// that one large unit would slow down all small ones behind it.
+// forgetOrigins empties seen. The cost of clear grows with the largest size that the
+// map had, so one large unit would slow down all small ones after it.
 func (w *worker) forgetOrigins() {
 	if len(w.seen) > 1<<10 {
 		w.seen = make(map[uint64]uint32)

@@ -98,7 +98,7 @@ func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	return out.Bytes()
 }
 
-// openSupplement opens what file has a link to; nil without one.
+// openSupplement opens the supplementary file that file links to, or returns nil.
 func openSupplement(t *testing.T, file *elfobj.File) *elfobj.File {
 	t.Helper()
 	link, err := file.SupLink()

@@ -25,7 +25,7 @@ const (
 	problemMapping
 )
 
-// Garbage gives a problem every few bytes, of which the first ones say all.
+// Garbage causes a problem every few bytes; the first ones are enough to see that.
 const (
 	unitProblems = 16   // kept for a unit
 	allProblems  = 1000 // kept for all units

@@ -91,7 +91,7 @@ func sframeOf(t *testing.T, path string, abi sframe.ABI, version uint8) placedSe
 	return placedSection{s, e.Entry}
 }
 
-// coreFile is what a core has of its first thread.
+// coreFile has the state of the first thread in a core.
 type coreFile struct {
 	top   sframe.Frame
 	regs  map[sframe.Reg]uint64 // by DWARF number

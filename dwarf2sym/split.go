@@ -243,7 +243,7 @@ type fileState struct {
 	info    []byte
 }
 
-// fileState returns what the worker has of the current file.
+// fileState returns the worker's state for the current file.
 func (w *worker) fileState() fileState {
 	return fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
 }
@@ -349,7 +349,7 @@ func (w *worker) skeletonAlone(sk *skeleton) {
 	w.unit(h, data)
 }
 
-// join gives u, the other half, what only its skeleton has.
+// join copies to u, the other half, the attributes that only its skeleton has.
 func (u *unit) join(skel *unit) {
 	u.addrBase, u.rangesBase = skel.addrBase, skel.gnuRangesBase
 	u.stmtList, u.compDir = skel.stmtList, skel.compDir

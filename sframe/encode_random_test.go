@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// equivalent reports whether two functions say the same of every address.
+// equivalent reports whether two functions have the same rules at every address.
 func equivalent(a, b Func) bool {
 	return a.Start == b.Start && a.Size == b.Size && a.Block == b.Block && a.KeyB == b.KeyB && a.Signal == b.Signal &&
 		slices.Equal(spans(a), spans(b))

@@ -114,7 +114,7 @@ func TestFindLinear(t *testing.T) {
 	t.Logf("%d addresses", n)
 }
 
-// A function of which rows are lost is not an outermost frame.
+// A function that lost rows is not an outermost frame.
 func TestFindLost(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"attributes outside": patch(v3, 0x39, 1),

@@ -15,7 +15,7 @@ type Flat struct {
 	Calls    []Call
 }
 
-// Segment is code of which the same is known.
+// Segment is code with the same function, inlined calls and line.
 type Segment struct {
 	Off    uint32 // in bytes from the FUNC's start
 	Line   uint32

@@ -13,7 +13,7 @@ type Loss struct {
 	Count int
 	Why   string // "GSYM has no call frame information"; "" where What says it all
 
-	// Whole is set if What are records of this kind of which nothing is written.
+	// Whole is the kind of records that What stands for, if nothing of them is written.
 	Whole Kind
 }
 

@@ -156,8 +156,9 @@ func (m *Module) cleanNames() {
 	}
 }
 
-// Ordered returns m if its records are in canonical order, else a copy of which they
-// are. It shares what the order does not change, and cleans the rules of m's STACK CFI.
+// Ordered returns a copy of m with its records in canonical order. The copy shares what
+// the order does not change, which includes the rules of STACK CFI: those of m are
+// cleaned, too.
 func (m *Module) Ordered() *Module {
 	o := *m
 	o.Files, o.Origins = sorted(m.Files, compareFiles), sorted(m.Origins, compareOrigins)

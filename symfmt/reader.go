@@ -351,7 +351,7 @@ func (r *Reader) start() bool {
 	} else if err != nil {
 		r.fail(err)
 	}
-	return false // the current record comes first
+	return false // the records in the bytes read so far come first
 }
 
 // kindOf returns the kind of a record by its first words alone.

@@ -26,8 +26,8 @@ type ruleSet struct {
 	text   string   // as it was read; "" of values, which print theirs
 }
 
-// SetArch says of which CPU the rules are; nil for an unknown one. What was
-// interned before is read again.
+// SetArch sets the CPU of the rules; nil means an unknown one. Rules that were
+// interned before are parsed again.
 func (t *RuleTable) SetArch(a *arch.Arch) {
 	if t.names != nil && t.names.Arch() == a {
 		return

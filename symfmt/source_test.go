@@ -228,7 +228,7 @@ func TestZstdWindow(t *testing.T) {
 	}
 }
 
-// residentBytes returns what the process has in memory.
+// residentBytes returns the resident size of the process.
 func residentBytes(t *testing.T) int64 {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

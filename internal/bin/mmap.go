@@ -17,8 +17,8 @@ func MapFile(f *os.File, off, n int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ, syscall.MAP_PRIVATE)
 }
 
-// MapShared is like MapFile, for what may be written, too: what is written is in the
-// file.
+// MapShared is like MapFile, for reading and writing: what is written to the memory is
+// written to the file.
 func MapShared(f *os.File, off, n int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }

@@ -32,7 +32,7 @@ import (
 	"github.com/symtool/symtool/internal/fetch"
 )
 
-// What a server has for a build-id.
+// Kinds of files that a server has for a build-id.
 const (
 	Debuginfo  = "debuginfo"  // a separate or supplementary debug file, or an executable with DWARF
 	Executable = "executable" // the file that runs

@@ -264,7 +264,7 @@ func TestSeveralServers(t *testing.T) {
 	}
 }
 
-// What no server has is not asked for again before its time.
+// A file that no server has is not asked for again until the miss has expired.
 func TestMisses(t *testing.T) {
 	data, id := sample(t)
 	asked, found := 0, false

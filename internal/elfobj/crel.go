@@ -44,8 +44,8 @@ type crelState struct {
 	relocation
 }
 
-// openCREL reads the header and finds the blocks. What ends early has the
-// entries before that.
+// openCREL reads the header and finds the blocks. A truncated section has the entries
+// before its end.
 func (t *relocTable) openCREL() error {
 	data, err := t.s.Data()
 	if err != nil {

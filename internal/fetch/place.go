@@ -54,7 +54,7 @@ const temporary = "new.*"
 // abandoned is the age at which a temporary file is taken for a leftover.
 const abandoned = 24 * time.Hour
 
-// removeOld removes what a process that was killed has left.
+// removeOld removes the leftovers of killed processes.
 func (p *Place) removeOld(now time.Time) {
 	dir := filepath.Dir(p.Path)
 	entries, err := os.ReadDir(dir)

@@ -113,7 +113,7 @@ func neon(name string) string {
 func same(name string) string { return name }
 
 // TestLLVMNames and TestGNUNames ask assemblers for the number of each name.
-// "unknown" lists what the assembler has no name for.
+// "unknown" lists the names that the assembler does not know.
 func TestLLVMNames(t *testing.T) {
 	for _, c := range []struct {
 		a       *Arch
