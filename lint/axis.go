@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// axis is the address axis of a chart: pieces of the module, one behind the other.
-// A place on it is in bytes from its beginning.
+// axis is the address axis of a chart: pieces of the module, one after the other. A position on it
+// is in bytes from its start.
 type axis struct {
 	pieces []Extent
 	starts []uint64 // on the axis
@@ -18,8 +18,7 @@ type axis struct {
 
 func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
 
-// newAxis makes the axis of what there is, in pieces that are joined, with at most
-// so many columns.
+// newAxis makes the axis of the given pieces, which are joined, with at most width columns.
 func newAxis(list []Extent, columns int) *axis {
 	var code uint64
 	for _, e := range list {
@@ -45,7 +44,7 @@ func newAxis(list []Extent, columns int) *axis {
 	return a
 }
 
-// addSizes adds, up to the greatest number.
+// addSizes adds two sizes, saturating.
 func addSizes(a, b uint64) uint64 {
 	if a+b < a {
 		return ^uint64(0)
@@ -53,7 +52,7 @@ func addSizes(a, b uint64) uint64 {
 	return a + b
 }
 
-// bridged joins pieces with holes of less than a size between them.
+// bridged joins pieces across holes smaller than a size.
 func bridged(list []Extent, hole uint64) (out []Extent) {
 	for _, e := range list {
 		if n := len(out); n > 0 && uint64(e.RVA-out[n-1].End) < hole {
@@ -65,7 +64,7 @@ func bridged(list []Extent, hole uint64) (out []Extent) {
 	return out
 }
 
-// at is the place of an address, which is in a piece or at the end of one.
+// at returns the position of an address, which is in a piece or at the end of one.
 func (a *axis) at(rva uint64) uint64 {
 	i := sort.Search(len(a.pieces), func(i int) bool { return uint64(a.pieces[i].RVA) > rva }) - 1
 	if i < 0 {
@@ -74,7 +73,7 @@ func (a *axis) at(rva uint64) uint64 {
 	return a.starts[i] + rva - uint64(a.pieces[i].RVA)
 }
 
-// address is that of a place, which is on the axis.
+// address returns the address at a position on the axis.
 func (a *axis) address(at uint64) symfmt.RVA {
 	i := sort.Search(len(a.starts), func(i int) bool { return a.starts[i] > at }) - 1
 	if i < 0 {
@@ -83,8 +82,8 @@ func (a *axis) address(at uint64) symfmt.RVA {
 	return a.pieces[i].RVA + symfmt.RVA(min(at-a.starts[i], a.pieces[i].Size()))
 }
 
-// columns is how much of each column a list covers, in thousandths; the list is
-// sorted, without overlap.
+// columns returns how much of each column a list covers, in thousandths; the list is sorted,
+// without overlap.
 func (a *axis) columns(list []Extent) []uint16 {
 	bytes := make([]uint64, a.width)
 	for _, e := range list {

@@ -41,20 +41,20 @@ func (e *BaselineEntry) key() baselineKey { return baselineKey{e.File, e.Rule, e
 // isOf reports whether the entry belongs to a file.
 func (e *BaselineEntry) isOf(file string) bool { return e.File == baseName(file) }
 
-// example is what a message says of the entry.
+// example describes the entry in messages.
 func (e *BaselineEntry) example() string { return cmp.Or(e.Message, "any message") }
 
 type baselineKey struct{ file, rule, fingerprint string }
 
-// restFingerprint is that of an entry for findings of any words: they were too
-// many to be listed.
+// restFingerprint is the fingerprint of an entry that stands for any finding: there were too many
+// to list.
 const restFingerprint = "*"
 
 // maxBaselineEntries is how many different findings of a rule in a file are
 // listed in a baseline. The others are counted in one entry.
 const maxBaselineEntries = 1000
 
-// baselineVersion is the number of the form of baselines.
+// baselineVersion is the version of the baseline format.
 const baselineVersion = 1
 
 func (k baselineKey) rest() baselineKey { return baselineKey{k.file, k.rule, restFingerprint} }
@@ -64,9 +64,9 @@ func fingerprintOf(name string, f *Finding) baselineKey {
 	return baselineKey{name, f.Rule.ID, Fingerprint(f)}
 }
 
-// Fingerprint is the same for the same finding after another build: the hash of
-// rule, function and message without their numbers, as 16 hexadecimal digits.
-// Of a rule that reports a file once, it is the hash of the rule.
+// Fingerprint returns a hash that stays the same for a finding after another build: that of rule,
+// function and message without their numbers, as 16 hexadecimal digits. For a rule that reports a
+// file once, it is the hash of the rule.
 func Fingerprint(f *Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
@@ -80,8 +80,8 @@ func Fingerprint(f *Finding) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// withoutNumbers replaces the words that are numbers by "#", and takes the ends of
-// plurals from the others.
+// withoutNumbers replaces words that are numbers by "#", and removes plural endings from the
+// others.
 func withoutNumbers(s string, isNumber func(word string) bool, plural string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -157,8 +157,8 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:maxExample], "") + "..."
 }
 
-// merge joins the baseline of another file of perhaps the same base name. The
-// order of the calls makes no difference.
+// merge adds the baseline of another file, possibly of the same base name. The order of the calls
+// makes no difference.
 func (b *Baseline) merge(other *Baseline) {
 	for key, e := range other.entries {
 		have := b.entries[key]
@@ -198,7 +198,7 @@ func (b *Baseline) Write(w io.Writer) error {
 	return bw.Flush()
 }
 
-// maxBaseline is the most that is read of a baseline, in bytes.
+// maxBaseline is the limit on the size of a baseline, in bytes.
 const maxBaseline = 256 << 20
 
 // ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a

@@ -11,11 +11,10 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// The rules of this family compare a symbol file with the binary that it is of.
-// What they know of the binary is what its headers, symbol tables, .eh_frame_hdr,
-// .sframe and instructions say, and never what the dumper makes of it.
+// The rules of this family compare a symbol file with its binary. They take the binary's headers,
+// symbol tables, .eh_frame_hdr, .sframe and instructions, and never the dumper's output.
 
-// elfBinary is what the rules share of the binary.
+// elfBinary is the state that rules share about the binary.
 type elfBinary struct {
 	*elfobj.File
 	base uint64
@@ -32,7 +31,7 @@ type elfBinary struct {
 
 func openBinary(f *elfobj.File) *elfBinary { return &elfBinary{File: f, base: f.LoadBase()} }
 
-// problem notes what could not be read.
+// problem notes a part that could not be read.
 func (b *elfBinary) problem(what string, err error) {
 	if err == nil {
 		return
@@ -63,7 +62,7 @@ func (b *elfBinary) dataSymbols() []Extent {
 	return b.data
 }
 
-// ready puts the rows in order, once.
+// ready sorts the rows, once.
 func (b *elfBinary) ready() *stackRows {
 	if !b.done {
 		b.rows.finish()
@@ -72,7 +71,7 @@ func (b *elfBinary) ready() *stackRows {
 	return &b.rows
 }
 
-// rva is the address of the symbol file of one of the binary.
+// rva converts an address of the binary to one of the symbol file.
 func (b *elfBinary) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - b.base) }
 
 func (b *elfBinary) addr(rva symfmt.RVA) uint64 { return uint64(rva) + b.base }
@@ -144,8 +143,8 @@ func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// moduleID is the id that a symbol file of the binary has in MODULE, and what it
-// was made of; "" without.
+// moduleID returns the id that MODULE has in a symbol file of the binary, and what it was made of;
+// "" without.
 func (b *elfBinary) moduleID() (id, what string) {
 	raw, what := b.BuildID(), "build-id"
 	if raw == nil {
@@ -226,8 +225,8 @@ func checkStorePath(p *Pass) (func(*symfmt.Record), func()) {
 	}
 }
 
-// storePlace takes NAME and ID out of NAME/ID/NAME.sym. Unless it is sure that
-// the path is one of a store, ID must look like one and NAME be there twice.
+// storePlace extracts NAME and ID from NAME/ID/NAME.sym. Unless the path is known to be in a store,
+// ID must look like an id and NAME occur twice.
 func storePlace(path string, sure bool) (name, id string, ok bool) {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	if len(parts) < 3 {
@@ -245,7 +244,7 @@ func storePlace(path string, sure bool) (name, id string, ok bool) {
 	return name, id, name == stem || strings.EqualFold(name, stem+".pdb")
 }
 
-// cutSym takes the extension of a symbol file away.
+// cutSym removes the extension of a symbol file.
 func cutSym(name string) (stem string, ok bool) {
 	for _, ext := range []string{".sym", ".sym.gz", ".sym.zst"} {
 		if stem, ok = strings.CutSuffix(name, ext); ok {

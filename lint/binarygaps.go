@@ -33,8 +33,8 @@ func checkCodeNamed(p *Pass) (func(*symfmt.Record), func()) {
 	})
 }
 
-// named are the ranges that have a name, in addresses of the binary, ascending
-// and apart: those of FUNCs, and from each PUBLIC up to what begins next.
+// named returns the ranges with a name, in addresses of the binary, ascending and disjoint: those
+// of FUNCs, and from each PUBLIC up to the next record.
 func (p *Pass) named() []elfobj.Range {
 	all := make([]elfobj.Range, 0, p.Functions.Len()+p.Publics.Len())
 	for _, f := range p.Functions.All {
@@ -65,7 +65,7 @@ func (p *Pass) named() []elfobj.Range {
 	return all[:n]
 }
 
-// gaps are the parts of a range that are not in others, which ascend.
+// gaps returns the parts of a range outside of others, which ascend.
 func gaps(whole elfobj.Range, others []elfobj.Range) (left []elfobj.Range) {
 	at := whole.Start
 	first, _ := slices.BinarySearchFunc(others, whole.Start, func(r elfobj.Range, at uint64) int { return cmp.Compare(r.End, at) })

@@ -148,7 +148,7 @@ func signedPointer(c *bin.Cursor, size int) uint64 {
 	return v
 }
 
-// fdeSizes reads how many bytes FDEs are for, of those whose pointers have a size.
+// fdeSizes reads the sizes of the ranges of FDEs, where pointers have a fixed size.
 func (b *elfBinary) fdeSizes(table []fdeEntry) {
 	if len(table) == 0 {
 		return

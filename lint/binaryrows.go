@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// stackRows are the STACK CFI rows of a file as rules that compare them with a
-// binary need them: 32 bytes a row. They are kept only when there is a binary.
+// stackRows are the STACK CFI rows of a file in the form for comparisons with a binary: 32 bytes a
+// row. They are kept only with a binary.
 type stackRows struct {
 	names  *cfi.Names
 	cpu    *arch.Arch
@@ -67,10 +67,10 @@ type placeRule struct {
 	id          uint32
 }
 
-// maxKnownSets bounds the cache of rule sets: those of a real file are a few thousand.
+// maxKnownSets limits the cache of rule sets: real files have a few thousand.
 const maxKnownSets = 1 << 16
 
-// see keeps a record of STACK CFI and its rules.
+// see adds a record of STACK CFI and its rules.
 func (t *stackRows) see(r *symfmt.Record, facts *cfiFacts, cpu *arch.Arch) {
 	switch r.Kind {
 	case symfmt.KindCFIInit:
@@ -172,8 +172,8 @@ func (t *stackRows) rulesOf(facts *cfiFacts) []placeRule {
 	return found
 }
 
-// placeOf is the place that an expression computes. Registers that the CPU does not
-// have are numbered by each table anew.
+// placeOf returns the place that an expression computes. Each table numbers registers that the CPU
+// does not have by itself.
 func (t *stackRows) placeOf(e cfi.Expr) place {
 	p := placeOf(e)
 	if (p.kind == placeSum || p.kind == placeLoad) && !t.names.Known(p.base) {

@@ -99,7 +99,7 @@ func (c *sframeCheck) same(which int, have place, rule sframe.Rule) bool {
 	return want.kind == placeUndef && which != 1
 }
 
-// own is the register that holds a value that was not moved yet.
+// own returns the register that holds a value which no rule has moved.
 func (c *sframeCheck) own(which int) cfi.Reg {
 	switch which {
 	case 1:

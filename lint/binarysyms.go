@@ -35,9 +35,8 @@ func (b *elfBinary) eachFunction(fn func(s *elfobj.Symbol, addr uint64)) {
 	}
 }
 
-// exported calls fn for the functions that other modules may call. One without
-// bytes never is: what the compiler found to be unreachable has the address of
-// whatever comes next.
+// exported calls fn for the functions that other modules may call. One without bytes is never
+// called: code that the compiler found to be unreachable has the address of whatever comes next.
 func (b *elfBinary) exported(fn func(addr uint64)) {
 	err := b.Symbols(elfobj.DynSym, func(s *elfobj.Symbol) {
 		if s.Type == elf.STT_FUNC && s.Size > 0 && s.Shndx != uint16(elf.SHN_UNDEF) {

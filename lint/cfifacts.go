@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cfiFacts follow the STACK CFI records: the rules in force, and where in a block
-// they are of no use. They are brought up to date before rules see a record.
+// cfiFacts track the STACK CFI records: the rules in force, and the parts of a block where they
+// cannot be used. They are updated before rules see a record.
 type cfiFacts struct {
 	sets ruleSets
 
@@ -102,8 +102,7 @@ func (c *cfiFacts) next(f *Facts, r *symfmt.Record) {
 	c.judge()
 }
 
-// note keeps track of holes. A row that is out of order counts from the highest
-// address on that was seen.
+// note tracks holes. A row that is out of order counts from the highest address so far.
 func (c *cfiFacts) note(usable bool) {
 	if usable != c.useless {
 		return
@@ -154,7 +153,7 @@ func (c *cfiFacts) usable() bool {
 	return cfa != nil && ra != nil && !cfa.fails && !cfa.undef && !ra.fails
 }
 
-// judge looks at what the rule for .cfa depends on.
+// judge checks what the rule for .cfa depends on.
 func (c *cfiFacts) judge() {
 	var odd oddity
 	if cfa := inForce(c.row, cfi.CFA); cfa != nil {

@@ -83,8 +83,8 @@ func ruleStarts(text string) (starts []int) {
 	return starts
 }
 
-// faultField is the token of a fault of form. A rule without an expression has
-// none: then it is the register with another, or nothing, behind it.
+// faultField returns the token with a syntax fault. For a rule without an expression it is the
+// register that another one, or nothing, follows.
 func faultField(text string, err error) int {
 	if f := exprFault(err); f.field > 0 {
 		return f.field - 1
@@ -104,8 +104,7 @@ func faultField(text string, err error) int {
 // maxQuoted is how much of a text a message repeats.
 const maxQuoted = 40
 
-// quote prints a name of the file as messages show it: as it is when it is plain,
-// else escaped and shortened.
+// quote formats a name for messages: unchanged if it is plain, else escaped and shortened.
 func quote(name string) string {
 	plain := len(name) <= maxQuoted
 	for i := range len(name) {

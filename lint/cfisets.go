@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// ruleSets are what is known of the texts of STACK CFI rules. A module has
-// hundreds of thousands of records and a few thousand different texts.
+// ruleSets cache what is known about the texts of STACK CFI rules. A module has hundreds of
+// thousands of records and a few thousand different texts.
 type ruleSets struct {
 	table symfmt.RuleTable
 	names *cfi.Names
@@ -22,13 +22,13 @@ type ruleSets struct {
 	keyed []byte
 }
 
-// The tables are emptied at the next record when they hold more.
+// The tables are cleared at the next record when they exceed these limits.
 const (
 	maxSets      = 1 << 16
 	maxSetsBytes = 8 << 20
 )
 
-// ruleSet is what is known of a text.
+// ruleSet is the analysis of a text.
 type ruleSet struct {
 	id    symfmt.RuleID
 	rules []setRule
@@ -60,7 +60,7 @@ const (
 	regFrame // stack pointer, return address, program counter
 )
 
-// fresh makes place, and empties full tables.
+// fresh makes room, clearing full tables.
 func (s *ruleSets) fresh(a *arch.Arch) {
 	if s.names != nil && len(s.known) < maxSets && len(s.exprs) < maxSets && s.bytes <= maxSetsBytes {
 		return
@@ -117,11 +117,11 @@ func (s *ruleSets) analyse(id symfmt.RuleID) *ruleSet {
 	return set
 }
 
-// maxRepeated is among how many rules of a record a second one is looked for: no
-// CPU has more registers.
+// maxRepeated is the number of rules of a record up to which duplicates are looked for: no CPU has
+// more registers.
 const maxRepeated = 256
 
-// rule looks at one rule.
+// rule analyses one rule.
 func (s *ruleSets) rule(set *ruleSet, rule cfi.Rule, field int) setRule {
 	out := setRule{reg: rule.Reg, saved: cfi.NoReg, scratch: cfi.NoReg, undef: rule.Expr.IsUndef()}
 	name := s.names.Name(rule.Reg)
@@ -158,8 +158,7 @@ func (s *ruleSets) rule(set *ruleSet, rule cfi.Rule, field int) setRule {
 	return out
 }
 
-// number numbers an expression; those of one effect have one number as far as
-// sums and loads of sums go.
+// number numbers an expression. Sums and loads of sums with the same effect have the same number.
 func (s *ruleSets) number(e cfi.Expr) uint32 {
 	if base, offset, ok := e.AsOffset(); ok {
 		e = s.names.Offset(base, offset)
@@ -176,8 +175,8 @@ func (s *ruleSets) number(e cfi.Expr) uint32 {
 	return n
 }
 
-// stranger says what a register is called that the CPU does not have, and what it
-// may mean: the dollar sign is part of a name.
+// stranger names a register that the CPU does not have, with a suggestion: the dollar sign is part
+// of a name.
 func (s *ruleSets) stranger(name string) string {
 	msg := fmt.Sprintf("%s has no register %s", s.names.Arch().Name, quote(name))
 	other := "$" + name

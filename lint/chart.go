@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	// maxPieces bounds the pieces of the axis, between which addresses that have
-	// nothing are left out.
+	// maxPieces limits the pieces of the axis; empty addresses between them are left out.
 	maxPieces = 128
 	// A hole of less than this part of the code, one in so many, stays in the axis,
 	// and so does padding between functions, in bytes.
@@ -37,7 +36,7 @@ type chartGap struct {
 	Line     uint32 // of the file, of the function; 0 without
 }
 
-// chartFunc is a function with what it lacks, in bytes.
+// chartFunc is a function with the bytes that it lacks.
 type chartFunc struct {
 	Place
 	Name    string
@@ -102,8 +101,8 @@ func (c *chart) gaps(m *Map, runs []run, most int) {
 	}
 }
 
-// at is the function at an address, or the public symbol just there; of functions
-// that overlap the last one, among a few.
+// at returns the function at an address, or the public symbol exactly there; of overlapping
+// functions the last one, among a few.
 func (m *Map) at(rva symfmt.RVA) *MappedFunc {
 	after := func(f MappedFunc, rva symfmt.RVA) int {
 		if f.RVA <= rva {

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// claim is a range of code that a record is for.
+// claim is the code range of a record.
 type claim struct {
 	rva  symfmt.RVA
 	size uint64
@@ -16,7 +16,7 @@ type claim struct {
 
 func (c *claim) end() uint64 { return uint64(c.rva) + c.size }
 
-// clash is a record that readers drop for one that came before it.
+// clash is a record that readers drop because of an earlier one.
 type clash struct {
 	dropped, kept claim
 	same          bool // they have the same range
@@ -55,7 +55,7 @@ func (c *claims) clashes(report func(clash)) {
 	}
 }
 
-// settle finds the clashes of one heap. It returns kept, to be used again.
+// settle finds the clashes of one heap. It returns kept for reuse.
 func (c *claims) settle(heap []uint32, kept []claim, report func(clash)) []claim {
 	slices.Sort(heap)
 next:
@@ -88,8 +88,8 @@ func (c *claim) within(o *claim) bool {
 	return c.rva >= o.rva && uint64(c.rva-o.rva) <= o.size && c.size <= o.size-uint64(c.rva-o.rva)
 }
 
-// checkClashes is the check of the two rules for clashes, which are looked for once: of
-// records that overlap, and of those that have the same range.
+// checkClashes is the check of the two rules for clashes, which share one search: for records that
+// overlap, and for those with the same range.
 func checkClashes(looked func(*Facts) *bool, look func(*Facts, func(clash)), overlap, same string) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
@@ -114,7 +114,7 @@ func checkClashes(looked func(*Facts) *bool, look func(*Facts, func(clash)), ove
 	}
 }
 
-// blockClashes are those of the STACK CFI blocks.
+// blockClashes reports the clashes of the STACK CFI blocks.
 func (f *Facts) blockClashes(report func(clash)) {
 	ordered := true
 	for i := 1; i < f.Blocks.Len() && ordered; i++ {
@@ -133,7 +133,7 @@ func (f *Facts) blockClashes(report func(clash)) {
 	c.clashes(report)
 }
 
-// winClashes are those of the STACK WIN records of the types that readers use.
+// winClashes reports the clashes of the STACK WIN records of the types that readers use.
 func (f *Facts) winClashes(report func(clash)) {
 	for _, kind := range []uint8{winFPO, winFrameData} {
 		c := claims{nested: true, at: func(i uint32) claim { w := f.Wins.At(int(i)); return claim{w.RVA, w.Size, w.Line} }}

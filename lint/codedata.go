@@ -5,16 +5,15 @@ import (
 	"encoding/binary"
 )
 
-// Tables and constants in code have no name in a stripped file: OpenSSL's assembly has
-// 150 KB in one piece. Bytes, on arm64 words, that decode to no instruction set them apart from code. In
-// the code of libc, libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with
-// rules and without, there is not one such byte; in libcrypto's tables there is one in
-// 24 bytes.
+// Tables and constants in code have no name in a stripped file: OpenSSL's assembly has 150 KB in one
+// piece. They are recognised by bytes, on arm64 words, that decode to no instruction. In the code of
+// libc, libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with rules and without, there is
+// not one such byte; in libcrypto's tables one byte in 24 is.
 const (
 	// Bytes that do not decode are data, with all that is between them, where there are so many ...
 	minNoInstruction = 4
-	// ... and each is at most so far behind the one before, in bytes. A function with a
-	// few instructions that are not known here is not enough.
+	// ... and each is at most so far behind the one before, in bytes. A function with a few unknown
+	// instructions is not enough.
 	maxNoInstructionGap = 256
 )
 

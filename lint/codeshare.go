@@ -43,7 +43,7 @@ type codeMeasure struct {
 	anchors []execcode.Anchor
 	names   codeNames
 	found   func(*Gap) // called for each function without, by address
-	last    Gap        // not handed over yet
+	last    Gap        // not passed to found yet
 
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
@@ -95,9 +95,9 @@ func (m *codeMeasure) binary() {
 	m.part = nil
 }
 
-// mentioned is the code of a part. A segment of a file without section headers may
-// hold tables and constants in front of its code and behind it: its code is what lies
-// between the first and the last address that a record gives.
+// mentioned returns the code of a part. A segment of a file without section headers may hold tables
+// and constants in front of its code and behind it: its code is what lies between the first and the
+// last address in a record.
 func (m *codeMeasure) mentioned(whole Extent) Extent {
 	if !m.part.Segment {
 		return whole
@@ -133,12 +133,11 @@ func (m *codeMeasure) records() {
 	}
 }
 
-// codePage is what the code of the last PUBLIC is believed to end with, in bytes.
+// codePage is the page size, in bytes, with which the code of the last PUBLIC is assumed to end.
 const codePage = 4096
 
-// public is the code of a PUBLIC: with rules to where these end, else to what follows.
-// What follows the last one is not known: it gets the rest of its page, unless it is
-// start-up code.
+// public returns the code of a PUBLIC: with rules up to their end, else up to the next record. The
+// end of the last one is not known: it gets the rest of its page, unless it is start-up code.
 func (m *codeMeasure) public(rva symfmt.RVA) Extent {
 	end := rva | (codePage - 1)
 	if end++; end < rva {
@@ -187,7 +186,7 @@ func (m *codeMeasure) startup() (all []Extent) {
 	return joined(all)
 }
 
-// whole measures a piece of code, all of which counts but for what is excluded.
+// whole measures a piece of code, all of which counts except the excluded parts.
 func (m *codeMeasure) whole(e Extent) {
 	if e.RVA >= e.End {
 		return
@@ -209,7 +208,7 @@ func (m *codeMeasure) add(covered, without uint64) {
 	m.share.add(covered, addUp(covered, without))
 }
 
-// count notes code that counts, in which return addresses are looked for.
+// count adds code that counts, in which return addresses are looked for.
 func (m *codeMeasure) count(e Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
@@ -323,8 +322,7 @@ func (m *codeMeasure) flush() {
 	m.last = Gap{}
 }
 
-// codeNames finds the function that code belongs to. It is asked for ascending
-// addresses.
+// codeNames finds the function that code belongs to. Addresses must ascend.
 type codeNames struct {
 	funcs   sorted[FuncFact]
 	publics sorted[PublicFact]

@@ -39,7 +39,7 @@ type Config struct {
 // ConfigName is the name of configuration files.
 const ConfigName = ".symlint.toml"
 
-// maxConfig is the most that is read of a configuration, in bytes.
+// maxConfig is the limit on the size of a configuration, in bytes.
 const maxConfig = 1 << 20
 
 // Suppression drops findings.
@@ -100,7 +100,7 @@ func ReadConfig(file string, in io.Reader) (*Config, error) {
 	return b.config, nil
 }
 
-// configBuilder checks what TOML does not. The first error stays.
+// configBuilder checks what TOML does not. It keeps the first error.
 type configBuilder struct {
 	config *Config
 	lines  map[string]int

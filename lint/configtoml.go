@@ -59,8 +59,8 @@ func parseConfig(data []byte) (*configText, *ConfigError) {
 		}
 		return nil, configErrorAt(e, fmt.Sprintf("unknown key %q: want %s", strings.Join(e.Key(), "."), keys))
 	}
-	// What is not TOML is an error for any type. Else it is a value of another type,
-	// of which the decoder speaks in the types of Go.
+	// Malformed TOML is an error for any type. Otherwise a value has another type, and the
+	// decoder's message names the types of Go.
 	var wrong *toml.DecodeError
 	if err := toml.Unmarshal(data, new(map[string]any)); errors.As(err, &wrong) {
 		return nil, configErrorAt(wrong, wrong.Error())

@@ -81,7 +81,7 @@ func (s *Share) add(covered, total uint64) {
 	s.Covered, s.Total = addUp(s.Covered, covered), addUp(s.Total, total)
 }
 
-// addUp stops at the greatest number: a damaged file has functions of 2^63 bytes.
+// addUp adds two sizes, saturating: a damaged file has functions of 2^63 bytes.
 func addUp(a, b uint64) uint64 {
 	n, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -117,8 +117,8 @@ type Gap struct {
 // maxGaps is how many functions are listed.
 const maxGaps = 20
 
-// measure measures what the symbol file covers. measured is nil for a file whose text
-// no reader takes.
+// measure measures what the symbol file covers. measured is nil for a file whose encoding no reader
+// accepts.
 func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
 	c = &Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
 	c.known = p.known()

@@ -74,7 +74,7 @@ what follows. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
 	},
 }
 
-// withCoverage checks what was measured.
+// withCoverage makes a check of the measured coverage.
 func withCoverage(f func(*Pass, *Coverage)) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() { f(p, p.report.Coverage) }

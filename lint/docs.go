@@ -61,7 +61,7 @@ func Explain(r *Rule) string {
 	return b.String()
 }
 
-// example is a symbol file that a rule finds something in, or nothing.
+// example formats a symbol file with or without a finding of the rule.
 type example struct{ title, text string }
 
 func (r *Rule) examples() (list []example) {
@@ -78,8 +78,8 @@ func (r *Rule) examples() (list []example) {
 	return list
 }
 
-// maxExampleLine is the length, in bytes, from which on a line of an example is cut:
-// rules about length have long examples.
+// maxExampleLine is the length, in bytes, beyond which a line of an example is cut: rules about
+// length have long examples.
 const maxExampleLine = 120
 
 // indented is an example in its lines, with what does not print escaped.

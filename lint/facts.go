@@ -145,7 +145,7 @@ func (b *bitset) set(i uint32) {
 	(*b)[i>>6] |= 1 << (i & 63)
 }
 
-// see brings the facts up to date.
+// see updates the facts.
 func (f *Facts) see(r *symfmt.Record) {
 	f.Records++
 	switch r.Kind {
@@ -208,7 +208,7 @@ func (f *Facts) openFunc(r *symfmt.Record) {
 	}
 }
 
-// maxStartups bounds the start-up functions that are kept: a module has a dozen.
+// maxStartups limits the start-up functions that are kept: a module has a dozen.
 const maxStartups = 64
 
 func (f *Facts) noteStartup(r *symfmt.Record, size uint64) {
@@ -217,7 +217,7 @@ func (f *Facts) noteStartup(r *symfmt.Record, size uint64) {
 	}
 }
 
-// seeInline notes an INLINE.
+// seeInline adds an INLINE.
 func (f *Facts) seeInline(r *symfmt.Record) {
 	in := &r.Inline
 	f.Forms.inline(r)
@@ -234,7 +234,7 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 	f.nest.see(r, &f.Func)
 }
 
-// closeFunc keeps the function that ended.
+// closeFunc adds the function that ended.
 func (f *Facts) closeFunc() {
 	if f.InFunc {
 		f.Func.Covered = f.cover.end()

@@ -129,7 +129,7 @@ func isMixed(name []byte) bool {
 	return bytes.IndexByte(name, '/') >= 0 && bytes.IndexByte(name, '\\') >= 0
 }
 
-// machineFolders are where people and build servers work; they end in a slash.
+// machineFolders are the folders of users and build servers; they end in a slash.
 var machineFolders = []string{
 	"/home/", "/Users/", "/root/", "/builds/", "/build/", "/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/",
 	"/var/lib/jenkins/", "/__w/", "/github/workspace/", "/workspace/", "/worker/",

@@ -75,7 +75,7 @@ func (f *Filter) Applied() []Applied {
 	return list
 }
 
-// fileFilter is the filter at one file.
+// fileFilter is the filter's state for one file.
 type fileFilter struct {
 	*Filter
 	name         string // base name of the file
@@ -159,8 +159,7 @@ func (ff *fileFilter) known(key baselineKey) bool {
 	return false
 }
 
-// dropped is for n findings of which only the number is known. It returns how
-// many of them are new.
+// dropped accounts for n findings that are only counted. It returns how many of them are new.
 func (ff *fileFilter) dropped(rule *Rule, n int, r *Report) int {
 	key := baselineKey{ff.name, rule.ID, ""}.rest()
 	if ff.record != nil {

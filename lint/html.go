@@ -79,8 +79,8 @@ func (f *htmlFile) Tone() string {
 	return "error"
 }
 
-// Row is the row of a finding. It is not a template, as the rest of the page is:
-// eleven values a row took three times as long as all else does, with 18,000 rows.
+// Row is the row of a finding. It is not a template like the rest of the page: with 18,000 rows of
+// eleven values, that took three times as long as everything else.
 func (f *htmlFile) Row(x *Finding) template.HTML {
 	place, address := "", ""
 	if x.Line != 0 {
@@ -121,7 +121,7 @@ func newHTMLFile(id string, r *Report, m *Map, limits pageLimits) *htmlFile {
 	return f
 }
 
-// holds says what there is in a file.
+// holds describes the contents of a file.
 func holds(r *Report) string {
 	c := r.Coverage
 	list := []string{plural(int(r.Bytes), "byte"), plural(r.Lines, "line"), plural(c.Functions, "FUNC record"), plural(c.Publics, "PUBLIC record")}
@@ -138,7 +138,7 @@ func holds(r *Report) string {
 	return strings.Join(list, ", ")
 }
 
-// figures are the shares of the coverage, of those that are of something.
+// figures returns the shares of the coverage, without those of nothing.
 func figures(c *Coverage) (list []htmlFigure) {
 	add := func(name string, s Share) {
 		if s.Total > 0 {

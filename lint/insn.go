@@ -2,14 +2,13 @@ package lint
 
 import "github.com/symtool/symtool/symfmt/cfi"
 
-// The follower goes through the instructions of a STACK CFI INIT and keeps, for
-// each register, how far the CFA is above it. What it knows comes from the rule
-// at the first instruction, and from then on from the instructions alone. Where
-// it cannot get from one instruction to the next (behind an indirect jump, a
-// call that does not return, a landing pad) it begins anew with the rule there:
-// such code is anchored, and rules are compared with each other through it.
+// The follower walks through the instructions of a STACK CFI INIT and tracks, for each register,
+// how far the CFA is above it. It takes the rule at the first instruction, and from then on the
+// instructions alone. Where it cannot get from one instruction to the next (behind an indirect
+// jump, a call that does not return, a landing pad) it starts again with the rule there: such code
+// is anchored, and rules are compared with each other through it.
 
-// stepKind is how an instruction goes on.
+// stepKind is where control goes after an instruction.
 type stepKind uint8
 
 const (
@@ -24,19 +23,19 @@ const (
 	stepTrap // likewise, and is for kernels
 )
 
-// step is what an instruction does beside changing the state.
+// step is the effect of an instruction beside the change of the state.
 type step struct {
 	size   int
 	kind   stepKind
 	target uint64
 }
 
-// frameCPU is what the follower must know of a CPU.
+// frameCPU is what the follower needs about a CPU.
 type frameCPU struct {
 	entry int64             // CFA less stack pointer at a function's first instruction, and at its return
 	regs  [frameRegs]string // names in rules
-	// step decodes the first instruction of code, which is at addr, and changes
-	// the state as it does.
+	// step decodes the first instruction of code, which is at addr, and changes the state
+	// accordingly.
 	step func(code []byte, addr uint64, s *frameState) step
 	// nop is the length of the padding that code begins with, 0 for none.
 	nop func(code []byte) int
@@ -92,7 +91,7 @@ type exitFact struct {
 	target uint64 // 0 for a return
 }
 
-// clashFact is where code that was anchored at a rule meets other code.
+// clashFact is a place where code that was anchored at a rule meets other code.
 type clashFact struct {
 	at         uint32
 	have, came int32
@@ -113,8 +112,8 @@ func newFollower(cpu *frameCPU, table *stackRows, base uint64) *follower {
 	return f
 }
 
-// ruleAt returns what the rule at an offset of the code says: register and
-// offset; reg is -1 where it has another form.
+// ruleAt returns the register and the offset of the rule at an offset of the code; reg is -1 if it
+// has another form.
 func (f *follower) ruleAt(at uint32) (row *stackRow, reg int, off int64) {
 	row = f.table.row(f.b, f.b.rva+cfiRVA(f.start-f.blockAddr()+uint64(at)))
 	if row == nil {

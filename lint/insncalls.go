@@ -16,7 +16,7 @@ import (
 // begins anew at every function: an instruction gives the start of the next one, and data in
 // between do not.
 
-// callKind is how code goes on, as far as it matters for return addresses.
+// callKind is where control goes, as far as return addresses depend on it.
 type callKind uint8
 
 const (
@@ -113,7 +113,7 @@ func (p *Pass) codeStarts() []symfmt.RVA {
 	return slices.Compact(all)
 }
 
-// codeMode is how code is to be read from an address on.
+// codeMode is how to decode code from an address on.
 type codeMode struct {
 	addr uint64
 	step callStep // nil for data
@@ -185,8 +185,8 @@ func (c *callSweep) part(code []byte, addr uint64, modes *[]codeMode, fn func(ui
 	}
 }
 
-// sweep reads instructions. A call of the instruction behind it, in the midst of a
-// function, is there to push its address and is not returned from.
+// sweep decodes instructions. A call of the next instruction, within a function, only pushes its
+// address and does not return.
 func (c *callSweep) sweep(code []byte, addr uint64, step callStep, fn func(uint64)) {
 	for len(code) > 0 {
 		size, kind, target := step(code, addr)

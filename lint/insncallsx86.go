@@ -45,7 +45,7 @@ func callAMD64(code []byte, addr uint64) (int, callKind, uint64) { return callX8
 
 func call386(code []byte, addr uint64) (int, callKind, uint64) { return callX86(code, addr, false) }
 
-// x86Len is an instruction that is read.
+// x86Len is an instruction being decoded.
 type x86Len struct {
 	code         []byte
 	long         bool // 64-bit mode
@@ -96,7 +96,8 @@ prefixes:
 	return n, callNone, 0
 }
 
-// length is that of the instruction with an opcode of one byte at i; 0 for none.
+// length returns the length of the instruction with an opcode of one byte at i; 0 if it does not
+// decode.
 func (x *x86Len) length(op byte, i int) int {
 	what := x86One[op]
 	if what&x86Odd != 0 {
@@ -108,7 +109,7 @@ func (x *x86Len) length(op byte, i int) int {
 	return x.operands(what, i+1)
 }
 
-// operands is where an instruction ends whose operands begin at i.
+// operands returns the end of an instruction whose operands begin at i.
 func (x *x86Len) operands(what uint8, i int) int {
 	if what&x86Bad != 0 {
 		return 0

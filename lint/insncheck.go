@@ -2,7 +2,7 @@ package lint
 
 import "slices"
 
-// verdictOf is what a walk through a block showed.
+// verdictOf is the result of a walk through a block.
 type verdictOf struct {
 	wrong    *mismatch
 	compared int
@@ -46,12 +46,12 @@ func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatc
 	}
 	f.count(&v)
 	if f.save = v.save; v.wrong != nil && !late {
-		f.save = nil // where the CFA is wrong, all else is
+		f.save = nil // if the CFA is wrong, everything else is
 	}
 	return v.wrong, late
 }
 
-// compare compares the rules with all that was followed.
+// compare compares the rules with the state at each instruction that was followed.
 func (f *follower) compare() (v verdictOf) {
 	v.not = f.bad
 	slices.Sort(f.order)
@@ -132,15 +132,14 @@ func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 	return m, false
 }
 
-// whole is the finding that all rules of a block are wrong by the same.
+// whole is the finding that all rules of a block are off by the same amount.
 func (f *follower) whole(off, want int64) *mismatch {
 	row, _, _ := f.ruleAt(0)
 	return &mismatch{addr: f.start, reg: f.cpu.regs[frameSP], want: want, rule: off, line: row.line, count: len(f.order), of: len(f.order), calls: len(f.sites)}
 }
 
-// entered is how far the CFA is above the stack pointer for code that leaves a
-// block: at a return (target 0), or at what it jumps to. Code without rules is
-// the procedure linkage table.
+// entered returns how far the CFA is above the stack pointer for code that leaves a block: at a
+// return (target 0), or at the target of a jump. Code without rules is the procedure linkage table.
 func (f *follower) entered(target uint64) (off int64, ok bool) {
 	rva := cfiRVA(target - f.base)
 	if target == 0 {

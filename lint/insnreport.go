@@ -2,7 +2,7 @@ package lint
 
 import "fmt"
 
-// reasons why instructions are not compared.
+// Reasons why instructions are not compared.
 type reason uint8
 
 const (
@@ -44,7 +44,7 @@ type FollowStats struct {
 	AbstainedBy map[string]int
 }
 
-// mismatch is what was found in a block.
+// mismatch is the finding in a block.
 type mismatch struct {
 	addr  uint64 // first
 	reg   string

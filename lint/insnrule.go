@@ -26,23 +26,23 @@ is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 	Check: checkFollow,
 }
 
-// maxBlock is how much code of one STACK CFI INIT is followed, in bytes.
+// maxBlock limits the code of one STACK CFI INIT that is followed, in bytes.
 const maxBlock = 4 << 20
 
-// maxInstructions is how many are followed: what is known of each takes memory.
-// They are 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643
-// bytes, the next has 161,134.
+// maxInstructions limits the instructions that are followed: the state at each takes memory. They
+// are 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643 bytes, the next has
+// 161,134.
 const (
 	maxInstructions  = 1 << 16
 	manyInstructions = 1 << 14
 )
 
-// maxJumps is how many states at indirect jumps are kept.
+// maxJumps limits the states at indirect jumps that are kept.
 const maxJumps = 1 << 10
 
 func followCPU(b *elfBinary) *frameCPU { return followedCPU(b.Machine, b.Class) }
 
-// followedCPU is what is known of a CPU's instructions, nil for most.
+// followedCPU returns the decoder for a CPU, nil for most.
 func followedCPU(machine elf.Machine, class elf.Class) *frameCPU {
 	switch {
 	case machine == elf.EM_X86_64 && class == elf.ELFCLASS64:
@@ -66,7 +66,7 @@ func checkFollow(p *Pass) (func(*symfmt.Record), func()) {
 	})
 }
 
-// lateBlock is one that calls from elsewhere may show to be wrong.
+// lateBlock is a block that calls from elsewhere may show to be wrong.
 type lateBlock struct {
 	addr uint64
 	m    *mismatch
@@ -148,7 +148,7 @@ func (f *follower) reportSave(p *Pass, m *saveMismatch) {
 	f.reportAs(p, id, m.line, m.addr, m)
 }
 
-// reportAs reports what was found at an address of the binary, if the rule is checked.
+// reportAs reports a finding at an address of the binary, if the rule is enabled.
 func (f *follower) reportAs(p *Pass, id string, line uint32, addr uint64, m fmt.Stringer) {
 	was := p.rule
 	defer func() { p.rule = was }()

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// saveRule is what the rules of a row say of frameCPU.saves, a bit each.
+// saveRule is what the rules of a row say about frameCPU.saves, a bit each.
 type saveRule struct {
 	made bool
 	none uint16          // the value is in the register
@@ -15,7 +15,7 @@ type saveRule struct {
 	slot [maxSaves]int16 // words below the CFA
 }
 
-// saveRule is what a set of rules says.
+// saveRule returns what a set of rules says.
 func (f *follower) saveRule(id uint32) *saveRule {
 	if f.rules == nil {
 		f.rules = make([]saveRule, len(f.table.sets))
@@ -34,8 +34,8 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 			reg = f.table.names.Lookup(f.table.cpu.RA)
 		}
 		p := f.table.places[set[k]]
-		// What is above the CFA was pushed by code in front of the function: that of
-		// the procedure linkage table.
+		// Words above the CFA were pushed by code in front of the function: the procedure linkage
+		// table.
 		own := p.off < 0 || k == 0 && !f.cpu.link
 		switch {
 		case p.kind == placeNone && k > 0, p.kind == placeSum && p.base == reg && p.off == 0:
@@ -47,10 +47,9 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 	}
 }
 
-// ruledSaves are the registers that a block must have a rule for once they are
-// overwritten. One without any rule for registers, but for that of .ra, may be of a
-// language whose functions keep none for their callers (Go, OCaml), and what looks
-// like a save is a value that is put aside.
+// ruledSaves are the registers that a block must have a rule for once they are overwritten. A block
+// with no rule but that of .ra may be of a language whose functions keep no registers for their
+// callers (Go, OCaml); what looks like a save is then a temporary value.
 func (f *follower) ruledSaves(b *rowBlock) uint16 {
 	for i := b.first; i < b.end; i++ {
 		if f.saveRule(f.table.rows[i].saves).mem > 1 {
@@ -84,9 +83,9 @@ func (f *follower) pushedRA(s *saveFacts) {
 	}
 }
 
-// wrongSaves are the registers that rules put where they are not: on the stack where
-// the code never wrote them, or where it wrote them elsewhere; or nowhere, although
-// the code wrote them to the stack and then overwrote them.
+// wrongSaves returns the registers that rules put in the wrong place: on the stack where the code
+// never wrote them, or wrote them elsewhere; or nowhere, although the code wrote them to the stack
+// and then overwrote them.
 func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
 	r, facts := f.saveRule(id), &s.saves
 	wrong = r.mem & facts.keep &^ (facts.saved | facts.many)
@@ -106,7 +105,7 @@ func (f *follower) comparable(id uint32, s *frameState) uint16 {
 	return both &^ facts.many
 }
 
-// saveMismatch is what was found in a block about the registers of the caller.
+// saveMismatch is the finding in a block about the registers of the caller.
 type saveMismatch struct {
 	addr   uint64 // first
 	line   uint32

@@ -20,7 +20,7 @@ type saveFacts struct {
 // noSave is the number of a register that is not in frameCPU.saves.
 const noSave = -1
 
-// forget is for a register of which nothing is known any more.
+// forget drops what is known about a register.
 func (f *saveFacts) forget(k int) {
 	if k >= 0 {
 		f.keep &^= 1 << k
@@ -28,8 +28,7 @@ func (f *saveFacts) forget(k int) {
 	}
 }
 
-// write is for a register that is overwritten. One that was put elsewhere may have
-// its value back.
+// write is for a register that is overwritten. One that was saved elsewhere may get its value back.
 func (f *saveFacts) write(k int) {
 	if f.forget(k); k >= 0 && f.many>>k&1 == 0 {
 		f.lost |= 1 << k
@@ -57,9 +56,8 @@ func (f *saveFacts) load(k int, known bool, at int64) {
 	}
 }
 
-// store is for a register that is written to memory, at bytes below the CFA if that
-// is known. What is in memory below the stack pointer, as far as that is known, is
-// no second place.
+// store is for a register that is written to memory, at bytes below the CFA if that is known.
+// Memory that is known to be below the stack pointer does not count as a second place.
 func (s *frameState) store(k int, known bool, at int64) {
 	if k < 0 {
 		return

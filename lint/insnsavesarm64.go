@@ -11,8 +11,8 @@ func saveOfARM64(n uint32) int {
 	return noSave
 }
 
-// savesARM64 changes what is known of the caller's registers as an instruction
-// does. The state is that in front of it.
+// savesARM64 changes the facts about the caller's registers by the effect of an instruction. The
+// state is that in front of it.
 func savesARM64(in uint32, s *frameState) {
 	rd := saveOfARM64(in)
 	switch in >> 25 & 15 {

@@ -12,8 +12,8 @@ func saveNumAMD64(r gprAMD64) int {
 	return saveOfAMD64[r.num]
 }
 
-// savesAMD64 changes what is known of the caller's registers as an instruction does
-// that goes on. The state is that in front of it.
+// savesAMD64 changes the facts about the caller's registers by the effect of an instruction that
+// continues. The state is that in front of it.
 func savesAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	k := saveNumAMD64(dst)
 	switch in.Op {
@@ -70,7 +70,7 @@ func moveAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	s.saves.write(to)
 }
 
-// memAMD64 is how far an operand in memory is below the CFA.
+// memAMD64 returns how far a memory operand is below the CFA.
 func memAMD64(m x86asm.Mem, s *frameState) (known bool, at int64) {
 	base := regAMD64(m.Base)
 	if m.Index != 0 || m.Segment != 0 || !base.wide || !s.knows(base.num) {

@@ -66,7 +66,7 @@ func (f *follower) ruleChanges(a, b uint32) bool {
 	return one != nil && two != nil && one.rules[0] != two.rules[0]
 }
 
-// seed begins anew at code that nothing reached.
+// seed starts again at code that nothing reached.
 func (f *follower) seed(at uint32) {
 	at = f.padded(at)
 	if int(at) >= len(f.code) || f.index[at] != 0 {
@@ -145,7 +145,7 @@ func (f *follower) returns(item *pathItem) bool {
 	return false
 }
 
-// path follows instructions up to one that does not go on.
+// path follows instructions up to one that does not continue.
 func (f *follower) path(at uint32, s frameState) {
 	for int(at) < len(f.code) {
 		if !f.enter(at, &s) {
@@ -161,7 +161,7 @@ func (f *follower) path(at uint32, s frameState) {
 		switch st.kind {
 		case stepCall:
 			if st.target == addr+uint64(st.size) {
-				s.move(frameSP, -8) // it is there to push its own address
+				s.move(frameSP, -8) // it only pushes its own address
 				break
 			}
 			f.call(st.target)

@@ -60,7 +60,7 @@ func stepAMD64(code []byte, addr uint64, s *frameState) step {
 	return st
 }
 
-// targetAMD64 is where a direct jump or call goes, else 0.
+// targetAMD64 returns the target of a direct jump or call, else 0.
 func targetAMD64(in *x86asm.Inst, addr uint64) uint64 {
 	if rel, ok := in.Args[0].(x86asm.Rel); ok {
 		return addr + uint64(in.Len) + uint64(int64(rel))
@@ -86,7 +86,7 @@ func wordAMD64(in *x86asm.Inst) int64 {
 	return 8
 }
 
-// effectAMD64 changes the state as an instruction that goes on does.
+// effectAMD64 changes the state by the effect of an instruction that continues.
 func effectAMD64(in *x86asm.Inst, s *frameState) {
 	dst := regAMD64(in.Args[0])
 	savesAMD64(in, dst, s)

@@ -10,7 +10,7 @@ import (
 // rust-minidump's buffer grows to 160 KiB, of which a line may fill half.
 const longLine = 80 << 10
 
-// limitRules are about records that some readers do not take.
+// limitRules are about records that some readers do not accept.
 var limitRules = []*Rule{
 	{
 		ID:       "SYM124",
@@ -101,7 +101,7 @@ that holds itself.`,
 	},
 }
 
-// sizes32 looks at the sizes of every record.
+// sizes32 checks the sizes of every record.
 func sizes32(p *Pass) (func(*symfmt.Record), func()) {
 	check := func(r *symfmt.Record, field int, what string, v uint64) {
 		if v>>32 != 0 {

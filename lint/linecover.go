@@ -25,7 +25,7 @@ func (c *lineCover) begin(f *FuncFact) {
 	*c = lineCover{start: f.RVA, size: f.Size, before: c.before[:0], room: minRoom}
 }
 
-// add takes in a line record. What lies outside of the function does not count.
+// add adds a line record. Bytes outside of the function do not count.
 func (c *lineCover) add(rva symfmt.RVA, size uint64) {
 	start, end := uint64(rva-c.start), uint64(0)
 	switch {
@@ -40,7 +40,7 @@ func (c *lineCover) add(rva symfmt.RVA, size uint64) {
 	default:
 		end = start + min(size, c.size-start)
 	}
-	if start == c.run.end { // by far the commonest
+	if start == c.run.end { // by far the most common
 		c.run.end = end
 		return
 	}
@@ -48,7 +48,7 @@ func (c *lineCover) add(rva symfmt.RVA, size uint64) {
 	c.run = lineSpan{start, end}
 }
 
-// keep puts the run to the earlier ones.
+// keep adds the run to the earlier ones.
 func (c *lineCover) keep() {
 	if c.run.start == c.run.end {
 		return
@@ -60,7 +60,7 @@ func (c *lineCover) keep() {
 	}
 }
 
-// minRoom is how many runs are kept at least.
+// minRoom is the least number of runs that are kept.
 const minRoom = 1 << 12
 
 // end is the number of bytes that are covered.

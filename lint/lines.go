@@ -20,7 +20,7 @@ const (
 	LineOrphan                          // no FUNC precedes it
 )
 
-// seeLine notes a line record of f.Func.
+// seeLine adds a line record of f.Func.
 func (f *Facts) seeLine(r *symfmt.Record) {
 	l := &r.Line
 	fn := &f.Func

@@ -45,13 +45,13 @@ func extent(rva symfmt.RVA, size uint64) Extent {
 	return Extent{rva, end}
 }
 
-// Size is in bytes.
+// Size returns the size in bytes.
 func (e Extent) Size() uint64 { return uint64(e.End - e.RVA) }
 
 // maxMapName is how much of a function's name a map keeps, in bytes.
 const maxMapName = 200
 
-// maxMapNames bounds the names of a map: above that functions have none.
+// maxMapNames limits the names of a map: functions beyond it have none.
 const maxMapNames = 1 << 30
 
 // Rule returns a rule that fills the map and reports nothing.
@@ -77,7 +77,7 @@ func (m *Map) see(r *symfmt.Record) {
 	}
 }
 
-// named is what a record names.
+// named adds the name of a record.
 func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
 	f := MappedFunc{Extent: extent(r.RVA, size), Bytes: size, Line: uint32(r.Pos().Line)}
 	if len(m.names) >= maxMapNames {
@@ -132,7 +132,7 @@ func (m *Map) finish(p *Pass) {
 	m.Lines, m.CFI = joined(m.Lines), joined(m.CFI)
 }
 
-// lacks notes what a function lacks.
+// lacks sets what a function lacks.
 func (m *Map) lacks(g *Gap) {
 	if g.Kind != GapFunc {
 		return
@@ -155,7 +155,7 @@ func joined(list []Extent) []Extent {
 	return out
 }
 
-// missing calls fn for the pieces of e that list, sorted and joined, does not have.
+// missing calls fn for the pieces of e outside of list, which is sorted and joined.
 func missing(e Extent, list []Extent, fn func(Extent)) {
 	i, _ := slices.BinarySearchFunc(list, e.RVA, func(x Extent, rva symfmt.RVA) int {
 		if x.End <= rva {

@@ -144,7 +144,7 @@ func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
 // quotedMax is how much of a bad field a message repeats.
 const quotedMax = 40
 
-// quoted is a field as a message shows it: shortened, control characters escaped.
+// quoted formats a field for messages: shortened, control characters escaped.
 func quoted[T string | []byte](text T) string {
 	s := string(text[:min(len(text), quotedMax)])
 	if len(text) > quotedMax {
@@ -153,7 +153,7 @@ func quoted[T string | []byte](text T) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// plural is a number of things.
+// plural formats a count of things.
 func plural[N int | uint64 | uint32](n N, thing string) string {
 	s := strconv.FormatUint(uint64(n), 10) + " " + thing
 	switch {

@@ -43,8 +43,8 @@ func sameID(p *Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// debugIDs are the debug ids, without age, that a module with this code id may
-// have; none if nothing is known of their relation.
+// debugIDs returns the debug ids, without age, that a module with this code id may have; none if
+// their relation is not known.
 func debugIDs(f *Facts, code string) []string {
 	id, err := hex.DecodeString(code)
 	if err != nil || len(id) < 4 {

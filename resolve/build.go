@@ -48,8 +48,8 @@ type part struct {
 	start, end uint64 // in the text
 }
 
-// readSize is how much of a text is read at a time: a processor has about that
-// much memory of its own, beside which it reads no slower than in larger pieces.
+// readSize is how much of a text is read at a time: about the size of a processor's cache. Larger
+// pieces are not faster.
 const readSize = 256 << 10
 
 // build reads text from offset base on. Compressed text that breaks off in the
@@ -70,17 +70,17 @@ func build(text io.Reader, base uint64, compressed bool, file string, most int64
 	return b.x, b.problems, nil
 }
 
-// errIndexSize is in errors of an index that is larger than what it may be.
+// errIndexSize is wrapped by errors about an index over its limit.
 var errIndexSize = errors.New("the index is too large")
 
-// size is how many bytes the index takes so far, about.
+// size returns about the number of bytes that the index takes so far.
 func (b *builder) size() int64 {
 	spans := b.funcs.count + b.blocks.count + b.wins.count + b.fpos.count
 	return int64(spans)*(startSize+spanSize+8) + int64(b.publics.count)*(publicSize+publicCost) +
 		int64(b.files.count+b.origins.count)*(numberSize+nameCost)
 }
 
-// read goes through the lines.
+// read reads the lines.
 func (b *builder) read(text io.Reader) error {
 	buf := make([]byte, readSize)
 	have := 0 // bytes of buf that are read
@@ -117,8 +117,7 @@ func (b *builder) read(text io.Reader) error {
 	}
 }
 
-// skip passes over the rest of a line that is too long. more says that it does
-// not end in text.
+// skip skips the rest of a line that is too long. more says that it does not end in text.
 func (b *builder) skip(text []byte) (used int, more bool) {
 	n := bytes.IndexByte(text, '\n')
 	if more = n < 0; more {
@@ -128,7 +127,7 @@ func (b *builder) skip(text []byte) (used int, more bool) {
 	return n + 1, more
 }
 
-// tooLong passes over a line that is too long.
+// tooLong skips a line that is too long.
 func (b *builder) tooLong(head []byte) {
 	lost := "line"
 	for _, kind := range []symfmt.Kind{symfmt.KindFunc, symfmt.KindCFIInit} {
@@ -152,7 +151,7 @@ func (b *builder) lines(text []byte) int {
 	}
 }
 
-// take looks at a line that is size bytes long with its end.
+// take examines a line of size bytes with its end.
 func (b *builder) take(line []byte, size int) {
 	b.line++
 	end := b.offset + uint64(size)
@@ -206,7 +205,7 @@ func (b *builder) word(line []byte, end uint64) {
 	}
 }
 
-// isRow finds STACK CFI records as all writers write them.
+// isRow recognises STACK CFI records in the form that all writers use.
 func isRow(line []byte) bool {
 	const word = "STACK CFI "
 	if len(line) <= len(word) || string(line[:len(word)]) != word {
@@ -229,8 +228,7 @@ func (b *builder) formIsKnown(line []byte) bool {
 	return b.oldForm == (bytes.Count(line, []byte{' '})%2 == 1)
 }
 
-// damaged notes a bad record. What belongs to a lost FUNC must not go to the one
-// before it.
+// damaged notes a bad record. Records of a lost FUNC must not go to the one before it.
 func (b *builder) damaged(usable bool, err error) {
 	lost := ""
 	var bad *symfmt.SyntaxError
@@ -263,7 +261,7 @@ func (b *builder) problem(err error, lost string) {
 	}
 }
 
-// winsOf are the STACK WIN records of a type, nil for those that do not say how to
+// winsOf returns the table of STACK WIN records of a type, nil for types that do not say how to
 // walk.
 func (b *builder) winsOf(kind uint32) *spanRecords {
 	switch kind {
@@ -275,7 +273,7 @@ func (b *builder) winsOf(kind uint32) *spanRecords {
 	return nil
 }
 
-// add puts a record, which is in line and ends at end, to those of its table.
+// add adds a record, which is in line and ends at end, to its table.
 func (b *builder) add(rec *symfmt.Record, line []byte, end uint64) {
 	x := b.x
 	b.records = b.records || rec.Kind >= symfmt.KindFunc
@@ -339,7 +337,7 @@ func (b *builder) closeBlock() {
 	b.block.open = false
 }
 
-// finish ends what is open and makes the tables.
+// finish ends open records and makes the tables.
 func (b *builder) finish() {
 	b.closeFunction()
 	b.closeBlock()

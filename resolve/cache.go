@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// cache has the functions that were read so far. When it is full, another one
-// takes its place: that costs a look-up nothing, as an order of last use would,
-// and functions are read again at over a million lines a second.
+// cache holds the functions that were read so far. When it is full, an empty one replaces it. That
+// costs look-ups nothing, unlike an order of last use, and functions are read again at over a
+// million lines a second.
 type cache struct {
 	pages []atomic.Pointer[slotPage]
 	arena arena
@@ -20,8 +20,8 @@ type cache struct {
 	refused map[int]error
 }
 
-// heldFunctions is how many bytes of functions a Resolver keeps, about: more
-// than all of a kernel.
+// heldFunctions is about the number of bytes of functions that a Resolver keeps: more than all of a
+// kernel.
 const heldFunctions = 256 << 20
 
 // slotPage has the functions from a multiple of its size on, by place in the
@@ -60,7 +60,7 @@ func (c *cache) newSlot(i int) *slot {
 	return c.slot(i)
 }
 
-// held is how much memory a function takes, about.
+// held returns about the memory that a function takes.
 func held(name string, f packed) int64 { return int64(len(name) + len(f.data)) }
 
 // arena keeps packed functions, many in one piece of memory that has no pointers

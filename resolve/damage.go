@@ -46,7 +46,7 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	r.damaged.Store(int32(len(r.damage)))
 }
 
-// bareSyntax drops the place, which is one in the function.
+// bareSyntax drops the place of an error, which counts within the function.
 func bareSyntax(err error) error {
 	var bad *symfmt.SyntaxError
 	if errors.As(err, &bad) {

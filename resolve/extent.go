@@ -27,7 +27,7 @@ import (
 // LLVM 22, five are larger; the largest has 175,341 bytes.
 const maxPublic = 64 << 10
 
-// extent says how far the PUBLIC records of a Resolver go.
+// extent says how far the PUBLIC records of a Resolver reach.
 type extent struct {
 	*dwarf2sym.Extents // of the binary; nil if the symbols are a symbol file's
 
@@ -35,7 +35,7 @@ type extent struct {
 	end  uint64 // the first one that no record may reach
 }
 
-// newExtent returns what the records of an index say; binary may be nil.
+// newExtent returns the extent from the records of an index; binary may be nil.
 func newExtent(x *Index, binary *dwarf2sym.Extents) extent {
 	e := extent{Extents: binary}
 	if binary != nil && len(binary.Code) == 0 {

@@ -39,12 +39,12 @@ func (f *function) parts() (starts, segments, calls []uint32) {
 type names interface {
 	file(symfmt.FileID) (uint32, error)
 
-	// origin gives, in a file of the old form, the place of the origin's file too.
+	// origin returns, in a file of the old form, also the place of the origin's file.
 	origin(symfmt.OriginID) (name, file uint32, err error)
 }
 
-// maxInlined is how many functions may be inlined at one address. Compilers stop far
-// below that; a file that does not makes a line for each of them of every address.
+// maxInlined limits the functions inlined at one address. Compilers stop far below it; a file that
+// does not gives a line for each of them at every address.
 const maxInlined = 256
 
 var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", maxInlined)
@@ -72,8 +72,8 @@ type functionParser struct {
 	hasLast bool
 }
 
-// parse takes a function from its source; the memory of the result is the next call's.
-// Records that are damaged are left out, and counted.
+// parse reads a function from its source; the next call reuses the memory of the result. Damaged
+// records are left out, and counted.
 func (p *functionParser) parse(from source, v span, n names) (function, error) {
 	p.flattener.Reset(v.rva)
 	p.names, p.hasLast = n, false
@@ -94,8 +94,8 @@ func (p *functionParser) refuse(err error, at int) {
 	p.badMore++
 }
 
-// fill puts the places of names for the numbers of FILE and INLINE_ORIGIN.
-// Segments one behind the other of which the same is known then become one.
+// fill replaces the numbers of FILE and INLINE_ORIGIN by the places of their names. Adjacent
+// segments that become equal are joined.
 func (p *functionParser) fill(f *function) error {
 	p.calls, p.origins, p.depths = p.calls[:0], p.origins[:0], p.depths[:0]
 	for i := range p.flat.Calls {

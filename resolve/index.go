@@ -125,7 +125,7 @@ func (t *table) isSorted(reversed bool) bool {
 	return true
 }
 
-// arrange puts records into an order.
+// arrange permutes records.
 func (t *table) arrange(order []uint32) {
 	sorted := make([]byte, 0, len(t.data))
 	for _, i := range order {

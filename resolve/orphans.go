@@ -16,7 +16,7 @@ type orphans struct {
 	at   int // the problem; the number of problems if it was not kept
 }
 
-// start begins with a record that is bad.
+// start begins with a bad record.
 func (o *orphans) start(b *builder, head string, err error) {
 	o.end(b)
 	*o = orphans{head: head, open: true, at: len(b.problems)}
@@ -35,7 +35,7 @@ func (o *orphans) add(b *builder, line []byte, missing string) {
 	o.n++
 }
 
-// end says how many records were lost.
+// end reports how many records were lost.
 func (o *orphans) end(b *builder) {
 	if o.open && o.n > 0 && o.at < len(b.problems) {
 		lost := fmt.Sprintf("%d records", o.n)

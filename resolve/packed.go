@@ -50,7 +50,7 @@ const (
 	maxNarrow     = math.MaxUint8 // files and calls
 )
 
-// packer packs functions. Its memory is used again.
+// packer packs functions. It reuses its memory.
 type packer struct {
 	data  []byte
 	files []uint32 // narrow: the places of files, the first being 0

@@ -146,8 +146,8 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	if k < 0 {
 		return false, nil
 	}
-	// A PUBLIC in front of the nearest FUNC says nothing of what is behind that
-	// (Breakpad's basic_source_line_resolver.cc, LookupAddress).
+	// A PUBLIC in front of the nearest FUNC does not extend behind that FUNC (Breakpad's
+	// basic_source_line_resolver.cc, LookupAddress).
 	start := symfmt.RVA(r.x.publics.u64(k, 0))
 	if base >= 0 && start <= r.x.funcs.start(base) {
 		return false, nil
@@ -166,8 +166,8 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	return true, nil
 }
 
-// known fills at for an address in function i, if that was read before, is of
-// less than 4 GB and holds the address.
+// known sets at for an address in function i, if the function was read before, is smaller than 4 GB
+// and holds the address.
 func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
 	c := r.cache.Load()
 	s := c.slot(i)
@@ -184,7 +184,7 @@ func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
 	return true
 }
 
-// inFunc fills at for an address in function i.
+// inFunc sets at for an address in function i.
 func (r *Resolver) inFunc(i int, rva symfmt.RVA, at *Location) error {
 	v := r.x.funcs.span(i)
 	at.Source, at.Start, at.Size = Func, v.rva, v.size
@@ -208,7 +208,7 @@ func (r *Resolver) inFunc(i int, rva symfmt.RVA, at *Location) error {
 
 var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
-// read reads function i into the cache, which may be another one then.
+// read reads function i into the cache, which may be replaced by that.
 func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 	if err := r.refused(i); err != nil {
 		return nil, nil, err
@@ -227,7 +227,7 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 	return c, s, nil
 }
 
-// refusalCost is what an error that is kept takes, about, in bytes.
+// refusalCost is about the number of bytes that a kept error takes.
 const refusalCost = 256
 
 // refuse keeps why function i cannot be used, so that its text is not parsed again
@@ -247,14 +247,14 @@ func (r *Resolver) refuse(i int, why error) error {
 	return why
 }
 
-// refused returns what refuse kept, or nil.
+// refused returns the error that refuse kept, or nil.
 func (r *Resolver) refused(i int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cache.Load().refused[i]
 }
 
-// keep puts a function into the cache.
+// keep adds a function to the cache.
 func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,8 +278,8 @@ func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, er
 	return c, s, nil
 }
 
-// makeRoom returns the cache, or a new one if that has no room for so many bytes.
-// Only one goroutine may be here.
+// makeRoom returns the cache, or a new one if it has no room for n bytes. Only one goroutine may be
+// here.
 func (r *Resolver) makeRoom(size int64) *cache {
 	c := r.cache.Load()
 	if c.held > 0 && c.held+size > r.limit {

@@ -123,7 +123,7 @@ func encodeSide(x *Index, problems []bin.Problem, id sideID) []byte {
 	return out
 }
 
-// padded is the length of a part up to where the next begins.
+// padded rounds the length of a part up to the start of the next.
 func padded(n int) int { return (n + 7) &^ 7 }
 
 // seal sets the checksum of an index file.
@@ -176,7 +176,7 @@ func decodeSide(data []byte, id sideID) (*Index, []bin.Problem, error) {
 	return x, problems, err
 }
 
-// takeTexts takes the strings of an index file.
+// takeTexts reads the strings of an index file.
 func (x *Index) takeTexts(text []byte) (problems []bin.Problem, err error) {
 	all := strings.Split(string(text), "\x00")
 	if len(all)%2 != 1 || len(all) < 5 || len(all) > 5+2*maxProblems {
@@ -237,7 +237,7 @@ func OpenIndexed(path, folder string) (r *Resolver, unwritten, err error) {
 	return newTextResolver(path, x, t, problems), unwritten, nil
 }
 
-// sidePath is the place of the index of a symbol file.
+// sidePath returns the path of a symbol file's index.
 func sidePath(path, folder string) (string, error) {
 	if folder == "" {
 		return path + ".idx", nil
@@ -250,7 +250,7 @@ func sidePath(path, folder string) (string, error) {
 	return filepath.Join(folder, hex.EncodeToString(digest[:])+".idx"), nil
 }
 
-// openSide opens a symbol file through its index; nil if that is not to be used.
+// openSide opens a symbol file through its index; nil if the index cannot be used.
 func openSide(path, side string, f *os.File, id sideID) *Resolver {
 	data, unmap, err := readSide(side)
 	if err != nil {
@@ -287,8 +287,7 @@ func readSide(side string) (data []byte, unmap func(), err error) {
 	return data, func() {}, err
 }
 
-// writeSide puts an index file in the place of an old one, whole. Its folder is
-// made if it is not there.
+// writeSide writes an index file, whole, in place of an old one. It makes the folder if necessary.
 func writeSide(side string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(side), 0o777); err != nil {
 		return err

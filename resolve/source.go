@@ -11,8 +11,8 @@ import (
 // their offsets are, or a Module, of whose slices the offsets are places. Its methods
 // may be called by several goroutines. Errors have no place: the Resolver adds it.
 type source interface {
-	// function fills p with the lines and INLINEs of a FUNC, and returns what the FUNC
-	// says beside them. Those that are damaged are left out, and noted in p.
+	// function sets p to the lines and INLINEs of a FUNC, and returns the FUNC itself. Damaged
+	// records are left out, and noted in p.
 	function(p *functionParser, v span) (function, error)
 
 	// lines calls add for each line record of a FUNC that can be read.
@@ -28,7 +28,7 @@ type source interface {
 	rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	win(v span) (*symfmt.StackWin, error)
 
-	// place says where a record is, for messages; "" if that says nothing.
+	// place describes where a record is, for messages; "" if there is nothing to say.
 	place(offset uint64) string
 
 	// codeFile is the name of the binary in INFO CODE_ID, "" without.

@@ -111,7 +111,7 @@ type search struct {
 	errs  []error
 }
 
-// miss notes a place where the symbols are not.
+// miss notes a place without the symbols.
 func (s *search) miss(place, format string, args ...any) {
 	s.note(Absent, place, format, args...)
 }
@@ -126,8 +126,7 @@ func (s *search) refuse(err error) {
 	s.errs = append(s.errs, err)
 }
 
-// several notes a place with symbols of the module's name for more than one build, of
-// which the module does not say which it is.
+// several notes a place with symbols of several builds for a module without an id.
 func (s *search) several(place string, builds []string) {
 	s.note(SeveralIDs, place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
 }
@@ -168,7 +167,7 @@ func OpenFor(path string, m Module, open Opener) (*Resolver, error) {
 	return r, nil
 }
 
-// otherID is the error of a file that has not the id that it should.
+// otherID returns the error for a file with another id.
 func otherID(path, name, id string, m Module) error {
 	return fmt.Errorf("%s: %w", path, &OtherIDError{"it", name, id, m})
 }

@@ -93,7 +93,7 @@ type binaryFile struct {
 	code    bool   // has code; a separate debug file does not
 }
 
-// names are the names by which a module goes that is the file.
+// names are the names of the modules that the file may be.
 func (f *binaryFile) names() []string {
 	name := filepath.Base(f.path)
 	if f.soname == "" || f.soname == name {
@@ -102,8 +102,7 @@ func (f *binaryFile) names() []string {
 	return []string{name, f.soname}
 }
 
-// maxFiles bounds a search: it is more than most systems have, and takes some
-// minutes.
+// maxFiles limits a search: most systems have fewer files, and so many take some minutes.
 const maxFiles = 2_000_000
 
 // Symbols implements Supplier.
@@ -222,7 +221,7 @@ func (x *binaryIndex) find(s *search) []int {
 	return x.byID[id]
 }
 
-// others notes the files that have the module's name, but another id.
+// others notes the files with the module's name and another id.
 func (x *binaryIndex) others(s *search) {
 	n := 0
 	for i := range x.files {
@@ -250,7 +249,7 @@ func (s *search) noted(path string) bool {
 	return slices.ContainsFunc(s.tried, func(t Tried) bool { return t.Place == path })
 }
 
-// indexed returns the index, which is made when it is asked for first.
+// indexed returns the index, which is made on first use.
 func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -373,7 +372,7 @@ func readBinary(path string) *binaryFile {
 	return &binaryFile{path, soname, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
 }
 
-// beginsAsELF sorts out most files at the least cost.
+// beginsAsELF reports whether a file begins like ELF, which rejects most files cheaply.
 func beginsAsELF(path string) bool {
 	if regular(path) != nil {
 		return false

@@ -16,7 +16,7 @@ type Chain struct {
 	known     map[string]*answer
 }
 
-// answer is what the suppliers said of a module, when done is closed.
+// answer is the suppliers' answer for a module, once done is closed.
 type answer struct {
 	done  chan struct{}
 	r     *Resolver
@@ -115,10 +115,10 @@ func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []T
 	return found, tried, errors.Join(errs...)
 }
 
-// mostDetail is that of symbols with lines.
+// mostDetail is the detail of symbols with lines.
 const mostDetail = 2
 
-// detail is how much the symbols say of an address.
+// detail ranks symbols by how much they say about an address.
 func (r *Resolver) detail() int {
 	switch {
 	case r.HasLines():

@@ -55,7 +55,7 @@ func (s *search) tryDebug(tried []elfobj.Tried) {
 	}
 }
 
-// paired returns the debug file of f, if it is that and was opened.
+// paired returns the debug file of f if it could be opened and matches.
 func (s *search) paired(f, debug *elfobj.File, err error) *elfobj.File {
 	if err == nil && debug != nil {
 		if err = elfobj.CheckPair(f, debug); err == nil {

@@ -65,8 +65,7 @@ func (f *fileSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried,
 // Names implements Lister.
 func (f *fileSupplier) Names(context.Context) []string { return []string{f.name} }
 
-// maxHead is how much of a symbol file may stand in front of its MODULE record,
-// with it.
+// maxHead limits the beginning of a symbol file that is searched for its MODULE record.
 const maxHead = 64 << 10
 
 // FileModule returns name and id of a symbol file's MODULE record. The error is a *NotSymbolsError
@@ -115,7 +114,7 @@ type folderSupplier struct {
 	open Opener
 }
 
-// extensions are what the names of symbol files end with.
+// extensions are the extensions of symbol files.
 var extensions = []string{".sym", ".sym.gz", ".sym.zst"}
 
 func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried, error) {
@@ -178,8 +177,8 @@ func (f *folderSupplier) hasID(p store.Place) bool {
 	})
 }
 
-// likeness returns 1 if a name is that of a shared library that is known, with
-// another version or without one, else 0.
+// likeness returns 1 if a name is a known shared library's, with another version or without one,
+// else 0.
 func likeness(name string, known []store.Place) int {
 	stem := func(name string) string {
 		stem, _, _ := strings.Cut(name+".", ".so.")
@@ -200,7 +199,7 @@ func (f *folderSupplier) Names(context.Context) (names []string) {
 	return names
 }
 
-// at looks at one place, where ids are written in either case.
+// at tries one place, where ids are in either case.
 func (f *folderSupplier) at(s *search, p store.Place) *Resolver {
 	folder := filepath.Join(f.dir, p.Name)
 	if p.ID == "" {
@@ -250,8 +249,8 @@ func onlyID(s *search, folder string) string {
 	return ""
 }
 
-// listedIDs is how many other ids a message names: enough to see what they are
-// like, since a store may have thousands.
+// listedIDs limits the other ids in a message: enough to recognise their form, as a store may have
+// thousands.
 const listedIDs = 4
 
 func listIDs(folder string) ([]string, error) {

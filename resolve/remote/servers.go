@@ -39,16 +39,15 @@ type Servers struct {
 	Log func(url string)
 }
 
-// What a server may cost when nothing else is said. The symbol files of browsers
-// have 1 or 2 GB; a server must not fill the disk.
+// The default limits. The symbol files of browsers have 1 or 2 GB; a server must not fill the disk.
 const (
 	defaultTimeout = time.Minute
 	defaultMaxTime = 30 * time.Minute
 	defaultMaxSize = symfmt.MaxText
 )
 
-// missAge is how long a server is believed not to have a file: symbols of new
-// programs are often uploaded after the first crash.
+// missAge is how long a missing file is remembered: symbols of new programs are often uploaded
+// after the first crash.
 const missAge = 10 * time.Minute
 
 // NewServers returns a Supplier that asks symbol servers. The error names the first malformed URL.
@@ -143,7 +142,7 @@ func (c *serverSupplier) openFor(s *search, path string) *resolve.Resolver {
 
 func (c *serverSupplier) path(p store.Place) string { return filepath.Join(c.cache, p.Path(".sym")) }
 
-// place is where a file from a server is in the cache.
+// place returns the path of a server's file in the cache.
 func (c *serverSupplier) place(from *fetch.Server, p store.Place, m resolve.Module) *fetch.Place {
 	path := c.path(p)
 	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: func(path string) error {
@@ -188,7 +187,7 @@ func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Serve
 		case errors.Is(err, fetch.ErrMissing):
 			s.miss(u.Redacted(), "%v", err)
 		case errors.Is(err, fetch.ErrForbidden):
-			// So do stores in a cloud answer for what is not there.
+			// Cloud stores answer so for missing files, too.
 			s.miss(u.Redacted(), "%v", err)
 			return false
 		default:

@@ -18,14 +18,14 @@ import (
 	"github.com/symtool/symtool/symfmt/store"
 )
 
-// answered is what is known of a frame.
+// answered is the symbol at a frame.
 type answered struct {
 	module string          // as the symbols call it; "" without symbols
 	start  uint64          // of the function
 	frames []resolve.Frame // innermost first; nil if nothing is known
 }
 
-// answers are those of a request.
+// answers are the answers of a request.
 type answers struct {
 	jobs  []*job
 	of    [][]answered        // by job, for each of its frames
@@ -33,8 +33,8 @@ type answers struct {
 	left  int                 // bytes of names that it may still have
 }
 
-// textPerFrame is how many bytes of names an answer has for each frame that a request
-// may have: what is inlined, and names without end, must not make gigabytes of it.
+// textPerFrame limits the bytes of names in an answer, for each frame that a request may have:
+// inlined functions, and endless names, must not make gigabytes of it.
 const textPerFrame = 1 << 10
 
 // take charges the names of a frame, and reports whether there was room for them.
