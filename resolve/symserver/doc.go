@@ -43,7 +43,7 @@
 //   - from Tecken: 404 has a text; a HEAD of a compressed file that the client does not
 //     accept has no length. There is no download of missing files from elsewhere.
 //   - from Eliot: a module of any name is looked for, whereas Eliot refuses requests
-//     with names outside of a small set of characters; a boolean is no number; numbers
+//     with names outside of a small set of characters; a boolean is not a number; numbers
 //     of stacks, frames and modules are limited; there is no "debug" in answers.
 //   - from debuginfod: files are found by their paths, not by a scan of archives and
 //     folders; X-DEBUGINFOD-FILE is the path below the folder; there is no

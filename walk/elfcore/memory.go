@@ -61,7 +61,7 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 
 // maxShared is how often the segments may have the bytes of the file, on average. Each
 // byte belongs to one segment in cores of kernels, and gdb writes few twice; a header of
-// 56 bytes that names all of the file again is no memory of a process.
+// 56 bytes that names all of the file again is not the memory of a process.
 const maxShared = 2
 
 // readMemory reads the PT_LOAD segments: the process's mappings, and the memory that the core
