@@ -56,7 +56,7 @@ function loadMap(section) {
 
 const maps = [...document.querySelectorAll("section.file")].filter(s => s.querySelector("script.runs"));
 
-// followFragment shows the place that the page's address tells.
+// followFragment shows the place that the page's address names.
 async function followFragment() {
   const place = placeForm.exec(location.hash), section = place && document.getElementById(place[1]);
   if (!section || !maps.includes(section)) return;

@@ -63,12 +63,12 @@ class CoverageMap {
 
   reset() { this.view(0, this.module.end); }
 
-  // choose marks a part and tells of it.
+  // choose marks a part and lists its gaps.
   choose(from, to) {
     this.chosen = {from: Math.max(0, from), to: Math.min(this.module.end, Math.max(to, from))};
     this.changed();
     this.refresh();
-    this.tell();
+    this.listGaps();
   }
 
   unchoose() {
@@ -248,8 +248,8 @@ class CoverageMap {
     return [hex(m.address(x)), state, this.functionText(x)].filter(Boolean).join("  \u00b7  ");
   }
 
-  // tell writes what is missing in the chosen part.
-  tell() {
+  // listGaps writes what is missing in the chosen part.
+  listGaps() {
     const m = this.module, {from, to} = this.chosen, gaps = m.gapsIn(from, to), maxShown = 50;
     const head = element("p", this.partText(from, to) + ": " + (gaps.length ? count(gaps.length, "gap") : "nothing is missing"));
     const inside = element("p", this.functionText(from), "mono");

@@ -146,7 +146,7 @@ class Module {
     return this.end;
   }
 
-  // holds tells whether an address is on the axis.
+  // holds reports whether an address is on the axis.
   holds(address) { return this.bases.some((base, i) => address >= base && Number(address - base) < this.sizes[i]); }
 
   // functionAt is the number of the function at a place, or of the public symbol
