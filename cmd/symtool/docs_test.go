@@ -76,22 +76,23 @@ func TestFlagsAreDocumented(t *testing.T) {
 	}
 }
 
-// docs/json.md documents every field of the summary.
-func TestSummaryIsDocumented(t *testing.T) {
-	text := chapter(t, readDocument(t, "docs/json.md"), "symtool dump")
-	for _, field := range jsonFields(t, dumpSummary{}) {
-		if !strings.Contains(text, "`"+field+"`") {
-			t.Errorf("docs/json.md does not document the field %s of dump", field)
-		}
-	}
-}
-
-// docs/json.md documents every field that resolve --format json prints.
-func TestResolveJSONIsDocumented(t *testing.T) {
-	text := chapter(t, readDocument(t, "docs/json.md"), "symtool resolve")
-	for _, field := range jsonFields(t, answerJSON{}) {
-		if !strings.Contains(text, "`"+field+"`") {
-			t.Errorf("docs/json.md does not document the field %s of resolve", field)
+// docs/json.md documents every field of these types in the chapter of their command.
+func TestJSONIsDocumented(t *testing.T) {
+	d := readDocument(t, "docs/json.md")
+	for command, types := range map[string][]any{
+		"dump":    {dumpSummary{}},
+		"resolve": {answerJSON{}},
+		"store":   {storeVerifyJSON{}, storeGCJSON{}, storeListJSON{}, storeMissingJSON{}},
+		"doctor":  {dumpDiagnosis{}, advice{}},
+		"version": {build{}},
+	} {
+		text := chapter(t, d, "symtool "+command)
+		for _, v := range types {
+			for _, field := range jsonFields(t, v) {
+				if !strings.Contains(text, "`"+field+"`") {
+					t.Errorf("docs/json.md does not document the field %s of %s", field, command)
+				}
+			}
 		}
 	}
 }

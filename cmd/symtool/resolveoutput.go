@@ -135,7 +135,7 @@ func appendLLVM(b []byte, a *answer) []byte {
 	return append(b, '\n')
 }
 
-// answerJSON is an answer of --format json, on a line of its own. The README documents its fields.
+// answerJSON is an answer of --format json, on a line of its own. docs/json.md documents its fields.
 type answerJSON struct {
 	Address  string      `json:"address"` // as it was asked for
 	Symbols  string      `json:"symbols,omitempty"`
