@@ -74,7 +74,8 @@ var licenceWords = []struct{ id, words string }{
 func (r *release) licencesOf(module string) (ids []string) {
 	for _, l := range licenceWords {
 		for _, n := range r.notices {
-			text := strings.Join(strings.Fields(string(n.text)), " ")
+			text := strings.ReplaceAll(string(n.text), "\n>", "\n") // some are quoted
+			text = strings.Join(strings.Fields(text), " ")
 			if n.module != module || !strings.Contains(text, l.words) || l.id == "BSD-2-Clause" && len(ids) > 0 {
 				continue
 			}
