@@ -9,10 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// runApp runs the command that args name, or the program's own action. cli.App's
-// Run would do, but prints help, and from there the linker comes to text/template,
-// which calls methods by name: every exported method of every type stays in the
-// program then, a seventh of it. Help is our own anyway.
+// runApp runs the command that args name, or the program's own action. It takes the place
+// of cli.App's Run, which prints help and usage errors in a form of its own.
 func runApp(ctx context.Context, app *cli.App, args []string) error {
 	root := cli.NewContext(app, nil, nil)
 	root.Context = ctx

@@ -27,9 +27,6 @@ func (b *Builder) Apply(operator byte) {
 	b.code = append(b.code, opAdd+uint32(strings.IndexByte(opText, operator)))
 }
 
-// Add adds the operations of e, an expression of the same Names.
-func (b *Builder) Add(e Expr) { b.code = append(b.code, e.code...) }
-
 // Sum adds base's value and an offset, which is written even if it is 0.
 func (b *Builder) Sum(base Reg, offset int64) {
 	b.Value(base)

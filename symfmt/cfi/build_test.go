@@ -21,7 +21,6 @@ func TestBuilder(t *testing.T) {
 		{func() { b.Value(rbp) }, "$rbp"},
 		{func() { b.Const(EndOfStack) }, "1"},
 		{func() { b.Const(1 << 40); b.Value(rsp); b.Const(^uint64(0)); b.Apply('*'); b.Apply('@') }, "1099511627776 $rsp -1 * @"},
-		{func() { b.Add(n.Undef()) }, ".undef"},
 	} {
 		c.build()
 		got := b.Expr()
