@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // symtool resolve answers the addresses of a comparison as llvm-symbolizer does,

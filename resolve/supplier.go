@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // Module is what is known of a module whose symbols are wanted; unknown fields are empty. All of it

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // NewSymbols returns a Supplier of the symbol file at path, for its module and for one of which
 // nothing is known. If path is a folder, it supplies the symbol files in the layout
-// NAME/ID/STEM.sym (see symfmt/store). Symbol files may be compressed.
+// NAME/ID/STEM.sym (see resolve/store). Symbol files may be compressed.
 func NewSymbols(path string, open Opener) (Supplier, error) {
 	st, err := os.Stat(path)
 	if err == nil && st.IsDir() {

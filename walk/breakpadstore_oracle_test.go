@@ -14,7 +14,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // storedAs dumps a copy of a library or a program whose file has another name, with its

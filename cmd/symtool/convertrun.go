@@ -11,8 +11,8 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 	"github.com/symtool/symtool/walk"
 )
 

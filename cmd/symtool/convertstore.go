@@ -15,8 +15,8 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // stored is a file that goes into a store.

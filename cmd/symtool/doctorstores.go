@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // dumper is one call of dump.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk"

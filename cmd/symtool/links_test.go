@@ -18,7 +18,7 @@ func TestNoNetwork(t *testing.T) {
 		pkg     string
 		network bool
 	}{
-		{"symfmt", false}, {"sframe", false}, {"dwarf2sym", false}, {"lint", false}, {"resolve", false}, {"walk", false}, {"symfmt/symdiff", false}, {"symfmt/store", false},
+		{"symfmt", false}, {"sframe", false}, {"dwarf2sym", false}, {"lint", false}, {"resolve", false}, {"walk", false}, {"symfmt/symdiff", false}, {"resolve/store", false},
 		{"resolve/remote", true},
 	} {
 		list := exec.Command("go", "list", "-deps", "./"+c.pkg)

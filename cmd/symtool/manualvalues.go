@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 

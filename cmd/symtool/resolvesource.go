@@ -15,7 +15,7 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // moduleName names a module; id may be "".

@@ -16,7 +16,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 const storeDescription = `

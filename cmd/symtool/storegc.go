@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // removalWords say why something is removed.

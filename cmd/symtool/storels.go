@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // storeListJSON is what ls --format json prints.

@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/symfmt/store"
-	"github.com/symtool/symtool/symfmt/store/upload"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/store/upload"
 )
 
 const uploadDescription = `

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/symfmt/store/upload"
+	"github.com/symtool/symtool/resolve/store/upload"
 )
 
 // What --format json prints is as its schema says, with every outcome.
@@ -51,7 +51,7 @@ func TestUploadSchema(t *testing.T) {
 		if status := run(t.Context(), args, nil, &stdout, &stderr); status != wantStatus {
 			t.Fatalf("status %d, want %d: %s", status, wantStatus, stderr.String())
 		}
-		err := validate(t, stdout.Bytes(), "golden/symfmt/store/upload/schema.json")
+		err := validate(t, stdout.Bytes(), "golden/resolve/store/upload/schema.json")
 		if err == nil {
 			err = json.Unmarshal(stdout.Bytes(), &doc)
 		}

@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/symtool/symtool/symfmt/store"
-	"github.com/symtool/symtool/symfmt/store/upload"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/store/upload"
 )
 
-// uploadJSON is what --format json prints; golden/symfmt/store/upload/schema.json
+// uploadJSON is what --format json prints; golden/resolve/store/upload/schema.json
 // describes it.
 type uploadJSON struct {
 	URL      string             `json:"url"` // without user, password and query

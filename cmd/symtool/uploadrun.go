@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symtool/symtool/symfmt/store"
-	"github.com/symtool/symtool/symfmt/store/upload"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/store/upload"
 )
 
 func (r *uploadRun) run(ctx context.Context) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/fetch"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // Servers configures symbol servers: where their files are kept, and what a server may cost.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // elfPaths are where an ELF file may be.

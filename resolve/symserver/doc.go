@@ -16,7 +16,7 @@
 // # Files
 //
 // Nothing outside of the folders is ever opened: names are checked as those that are
-// written into a store are (symfmt/store), and files are opened below an os.Root, so
+// written into a store are (resolve/store), and files are opened below an os.Root, so
 // that a symbolic link may lead to another place of its folder only. Of a store, only
 // symbol files in their places are served, which appear whole; no temporary file,
 // index or lock.

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // childVar asks this program to add symbol files to a store until it is killed.

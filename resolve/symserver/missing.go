@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // MissingList is a list of modules whose symbols were asked for and are missing: NAME/ID, a line

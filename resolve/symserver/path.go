@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // kind is what a path asks for.

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // kept is a way to keep a symbol file.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // Protocol is a way to talk with a server.

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/store"
 )
 
 // file is a symbol file that was read to its end.

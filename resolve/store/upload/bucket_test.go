@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // keys gives credentials by AWS's variables, and none in files.

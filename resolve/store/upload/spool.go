@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/symtool/symtool/symfmt/store"
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // spoolError is a failure to write a temporary file, not to read an input.
