@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -24,7 +23,7 @@ type builder struct {
 	file     string // for messages
 	most     int64  // bytes of the index; 0 for no limit
 	parser   symfmt.LineParser
-	problems []bin.Problem
+	problems []symfmt.Problem
 
 	line    int    // number of the current line
 	offset  uint64 // of the current line in the text
@@ -55,7 +54,7 @@ const readSize = 256 << 10
 // build reads text from offset base on. Compressed text that breaks off in the
 // middle is used up to there. An index of more than most bytes is an error; 0 is no
 // limit.
-func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*Index, []bin.Problem, error) {
+func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*Index, []symfmt.Problem, error) {
 	b := &builder{x: newIndex(), file: file, offset: base, most: most}
 	if err := b.read(text); err != nil {
 		if !compressed || b.line == 0 || errors.Is(err, errIndexSize) {
@@ -257,7 +256,7 @@ func (b *builder) lose(lost string, err error) {
 
 func (b *builder) problem(err error, lost string) {
 	if len(b.problems) < maxProblems {
-		b.problems = append(b.problems, bin.Problem{Err: err, Lost: lost})
+		b.problems = append(b.problems, symfmt.Problem{Err: err, Lost: lost})
 	}
 }
 

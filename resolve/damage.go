@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // Damage returns the damage found so far: Problems, and line and INLINE records of functions, which
 // are read when an address in one is asked for.
-func (r *Resolver) Damage() []bin.Problem {
+func (r *Resolver) Damage() []symfmt.Problem {
 	if r.damaged.Load() == 0 {
 		return r.Problems
 	}
@@ -42,7 +41,7 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 		r.damagedAt = map[uint64]bool{}
 	}
 	r.damagedAt[at] = true
-	r.damage = append(r.damage, bin.Problem{Err: r.errorf(at, bareSyntax(p.bad)), Lost: lost})
+	r.damage = append(r.damage, symfmt.Problem{Err: r.errorf(at, bareSyntax(p.bad)), Lost: lost})
 	r.damaged.Store(int32(len(r.damage)))
 }
 

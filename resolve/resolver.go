@@ -8,14 +8,13 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // Resolver looks up addresses of one module. Its methods, except Close, may be called concurrently.
 type Resolver struct {
-	Path     string        // of the symbol file; may be empty
-	Problems []bin.Problem // records of the file that were left out
+	Path     string           // of the symbol file; may be empty
+	Problems []symfmt.Problem // records of the file that were left out
 
 	x      *Index
 	source source
@@ -28,8 +27,8 @@ type Resolver struct {
 	origins *nameTable
 	publics publicSlots
 
-	damaged   atomic.Int32  // the length of damage
-	damage    []bin.Problem // found in functions
+	damaged   atomic.Int32     // the length of damage
+	damage    []symfmt.Problem // found in functions
 	damagedAt map[uint64]bool
 
 	unmap func() // releases the index file; nil without one
@@ -86,13 +85,13 @@ func Open(path string) (*Resolver, error) {
 }
 
 // newTextResolver returns the Resolver of an index and its text.
-func newTextResolver(path string, x *Index, t text, problems []bin.Problem) *Resolver {
+func newTextResolver(path string, x *Index, t text, problems []symfmt.Problem) *Resolver {
 	return newResolver(path, x, &textSource{text: t, size: x.size, most: heldFunctions / 4}, problems, nil)
 }
 
 // newResolver returns the Resolver of an index and what it leads to. binary is nil for a
 // symbol file.
-func newResolver(path string, x *Index, from source, problems []bin.Problem, binary *dwarf2sym.Extents) *Resolver {
+func newResolver(path string, x *Index, from source, problems []symfmt.Problem, binary *dwarf2sym.Extents) *Resolver {
 	r := &Resolver{
 		Path: path, Problems: problems, x: x, source: from, limit: heldFunctions,
 		extent:  newExtent(x, binary),

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/symtool/symtool/symfmt"
+
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -83,7 +85,7 @@ func identify(f *os.File) (id sideID, err error) {
 }
 
 // encodeSide returns an index file.
-func encodeSide(x *Index, problems []bin.Problem, id sideID) []byte {
+func encodeSide(x *Index, problems []symfmt.Problem, id sideID) []byte {
 	le := binary.LittleEndian
 	text := []string{x.OS, x.Arch, x.ID, x.Name}
 	for _, p := range problems {
@@ -135,7 +137,7 @@ func seal(data []byte) {
 
 // decodeSide returns the index that data holds, of the symbol file id. The tables
 // are not copied.
-func decodeSide(data []byte, id sideID) (*Index, []bin.Problem, error) {
+func decodeSide(data []byte, id sideID) (*Index, []symfmt.Problem, error) {
 	le := binary.LittleEndian
 	x := newIndex()
 	tables := x.tables()
@@ -177,14 +179,14 @@ func decodeSide(data []byte, id sideID) (*Index, []bin.Problem, error) {
 }
 
 // takeTexts reads the strings of an index file.
-func (x *Index) takeTexts(text []byte) (problems []bin.Problem, err error) {
+func (x *Index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
 	all := strings.Split(string(text), "\x00")
 	if len(all)%2 != 1 || len(all) < 5 || len(all) > 5+2*maxProblems {
 		return nil, errors.New("strings do not fit")
 	}
 	x.OS, x.Arch, x.ID, x.Name = all[0], all[1], all[2], all[3]
 	for all = all[4:]; len(all) > 1; all = all[2:] {
-		problems = append(problems, bin.Problem{Err: errors.New(all[0]), Lost: all[1]})
+		problems = append(problems, symfmt.Problem{Err: errors.New(all[0]), Lost: all[1]})
 	}
 	return problems, nil
 }

@@ -4,7 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
 )
+
+// Problem is damage that cost one record or unit of an input while the rest was kept. It
+// is what readers of all formats report; Err has the place, mostly as a *SyntaxError.
+type Problem = bin.Problem
 
 // SyntaxError is a bad record of a symbol file, or a record that does not fit
 // the ones before it.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -312,14 +311,14 @@ func (b *builder) finish() error {
 
 // sortProblems puts what was found at the end of the file to its place.
 func (b *builder) sortProblems() {
-	place := func(p bin.Problem) Pos {
+	place := func(p Problem) Pos {
 		var syntax *SyntaxError
 		if errors.As(p.Err, &syntax) {
 			return Pos{syntax.Line, syntax.Col}
 		}
 		return Pos{Line: math.MaxInt}
 	}
-	slices.SortStableFunc(b.rd.report.Problems, func(x, y bin.Problem) int {
+	slices.SortStableFunc(b.rd.report.Problems, func(x, y Problem) int {
 		return comparePos(place(x), place(y))
 	})
 }

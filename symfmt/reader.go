@@ -32,13 +32,13 @@ type ReadOptions struct {
 
 // Report describes what was met while reading.
 type Report struct {
-	Problems    []bin.Problem // each holds a *SyntaxError, or the end of damaged compressed data
-	Dropped     int           // problems that are not in Problems
-	Compression string        // "gzip", "zstd" or ""
-	Lines       int           // lines read
-	Bytes       int64         // bytes of text read, after decompression
-	Layout      Layout        // of the text
-	Damage      error         // of compressed data, which ended the reading; nil without. It is among Problems, or dropped
+	Problems    []Problem // each holds a *SyntaxError, or the end of damaged compressed data
+	Dropped     int       // problems that are not in Problems
+	Compression string    // "gzip", "zstd" or ""
+	Lines       int       // lines read
+	Bytes       int64     // bytes of text read, after decompression
+	Layout      Layout    // of the text
+	Damage      error     // of compressed data, which ended the reading; nil without. It is among Problems, or dropped
 }
 
 // Reader reads one record after another, without judging how they fit together.
@@ -153,7 +153,7 @@ func (r *Reader) problem(err error, lost string) error {
 		r.report.Dropped++
 		return nil
 	}
-	r.report.Problems = append(r.report.Problems, bin.Problem{Lost: lost, Err: err})
+	r.report.Problems = append(r.report.Problems, Problem{Lost: lost, Err: err})
 	return nil
 }
 

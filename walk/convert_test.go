@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
@@ -43,7 +42,7 @@ func opened(t *testing.T, path string) *dump.Dump {
 	return d
 }
 
-func written(t *testing.T, format string, d *dump.Dump) ([]byte, []bin.Problem) {
+func written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem) {
 	t.Helper()
 	var b, again bytes.Buffer
 	problems, err := Write(&b, format, d)

@@ -23,7 +23,7 @@ type format struct {
 	title string
 	sniff func(head []byte) bool // sniffSize bytes, or the whole file if it is shorter
 	read  func(data []byte, path string, o Options) (*dump.Dump, error)
-	write func(io.Writer, *dump.Dump) ([]bin.Problem, error)
+	write func(io.Writer, *dump.Dump) ([]dump.Problem, error)
 }
 
 // Names of formats.
@@ -83,7 +83,7 @@ func OtherFormat(format string) string {
 }
 
 // Write writes a dump in a format. The problems list what the format has no place for.
-func Write(w io.Writer, format string, d *dump.Dump) ([]bin.Problem, error) {
+func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 	for i := range formats {
 		if formats[i].name == format {
 			return formats[i].write(w, d)
@@ -132,7 +132,7 @@ func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	}
 	d.Size = c.size
 	if c.broken != nil {
-		d.Problems = append(d.Problems, bin.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
+		d.Problems = append(d.Problems, dump.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
 	}
 	return d, c, nil
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
@@ -92,7 +91,7 @@ type elfFile struct {
 // cfiTable is the rules of a section of the binary.
 type cfiTable struct {
 	resolver *resolve.Resolver // nil without
-	problems []bin.Problem
+	problems []dump.Problem
 	err      error
 }
 
@@ -182,7 +181,7 @@ func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.M
 }
 
 // readModule reads the symbols of a binary.
-func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*resolve.Resolver, []bin.Problem, error) {
+func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*resolve.Resolver, []dump.Problem, error) {
 	m, report, err := dwarf2sym.Read(ctx, f, nil, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Policy says what Collect removes, beside leftovers and empty folders. The last
@@ -41,7 +41,7 @@ type Collected struct {
 	Bytes    int64          // of these files
 	Left     int64          // bytes of the versions that are left
 	Layouts  map[string]int // files of other layouts, by its name, which all stay
-	Problems []bin.Problem
+	Problems []symfmt.Problem
 }
 
 // collector is a call of Collect.
@@ -80,7 +80,7 @@ func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collecte
 
 func (c *collector) problem(path string, err error) {
 	if err != nil {
-		c.Problems = append(c.Problems, bin.Problem{Err: c.s.named(path, err)})
+		c.Problems = append(c.Problems, symfmt.Problem{Err: c.s.named(path, err)})
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/symfmt"
+
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -53,7 +55,7 @@ type Listing struct {
 	Writing   []Entry  // temporary files of writers that are at work
 	Others    []Entry  // neither symbol files nor what belongs to them
 	Empty     []string // folders with nothing in them but such folders
-	Problems  []bin.Problem
+	Problems  []symfmt.Problem
 
 	folders []Entry
 }
@@ -86,7 +88,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			l.Problems = append(l.Problems, bin.Problem{Err: s.named(name, err)})
+			l.Problems = append(l.Problems, symfmt.Problem{Err: s.named(name, err)})
 			entries[name]++ // not known to be empty
 			return nil
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symtool/symtool/symfmt"
+
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
 )
@@ -31,7 +33,7 @@ type Report struct {
 	Bytes    int64     // their size in the store
 	Findings []Finding // in the order of paths
 	Writing  []Entry   // temporary files of writers that are at work: no findings
-	Problems []bin.Problem
+	Problems []symfmt.Problem
 }
 
 // Verify reads all symbol files of the store, with some threads: each is to be whole
@@ -150,7 +152,7 @@ func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) 
 		case errors.Is(err, fs.ErrNotExist): // removed in the meantime
 			continue
 		case err != nil:
-			r.Problems = append(r.Problems, bin.Problem{Err: s.named(e.Path, err)})
+			r.Problems = append(r.Problems, symfmt.Problem{Err: s.named(e.Path, err)})
 			continue
 		}
 		r.Files++

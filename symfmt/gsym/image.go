@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/symtool/symtool/symfmt"
+
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -211,7 +213,7 @@ const maxProblems = 1000
 
 // problems collects damage.
 type problems struct {
-	list []bin.Problem
+	list []symfmt.Problem
 	more int
 	last error
 }
@@ -222,13 +224,13 @@ func (p *problems) add(lost string, err error) {
 		p.last = err
 		return
 	}
-	p.list = append(p.list, bin.Problem{Lost: lost, Err: err})
+	p.list = append(p.list, symfmt.Problem{Lost: lost, Err: err})
 }
 
 // all returns the problems, with one for those that are too many.
-func (p *problems) all() []bin.Problem {
+func (p *problems) all() []symfmt.Problem {
 	if p.more > 0 {
-		return append(p.list, bin.Problem{Lost: fmt.Sprintf("%d more parts", p.more), Err: p.last})
+		return append(p.list, symfmt.Problem{Lost: fmt.Sprintf("%d more parts", p.more), Err: p.last})
 	}
 	return p.list
 }

@@ -18,7 +18,7 @@ import (
 // be used.
 //
 // Memory: the file, and what is in it once more.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	data, err := readAll(r, size)
 	if err != nil {
 		return nil, nil, &bin.Error{File: o.File, Offset: uint64(len(data)), Err: err}

@@ -34,7 +34,7 @@ type ReadOptions struct {
 // could be read: the file is not a symcache, or of another version, or ends before its
 // ranges. The module is in canonical order, but for the numbers of its files and
 // origins, which are those of the symcache.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	data, err := readAll(r, size)
 	if err != nil {
 		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
@@ -233,9 +233,9 @@ func (c *cache) damaged(d *damage, err func() error) {
 }
 
 // found returns the problems.
-func (c *cache) found() (problems []bin.Problem) {
+func (c *cache) found() (problems []symfmt.Problem) {
 	for _, d := range c.damages {
-		problems = append(problems, bin.Problem{Lost: fmt.Sprintf("%d %s", d.count, d.lost), Err: d.first})
+		problems = append(problems, symfmt.Problem{Lost: fmt.Sprintf("%d %s", d.count, d.lost), Err: d.first})
 	}
 	return problems
 }

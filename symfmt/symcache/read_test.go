@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -102,7 +101,7 @@ func TestReadCut(t *testing.T) {
 	}
 }
 
-func wantProblems(t *testing.T, problems []bin.Problem, want ...string) {
+func wantProblems(t *testing.T, problems []symfmt.Problem, want ...string) {
 	t.Helper()
 	var got []string
 	for _, p := range problems {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -49,7 +48,7 @@ func write(t testing.TB, m *symfmt.Module, version uint32) []byte {
 	return b.Bytes()
 }
 
-func read(data []byte) (*symfmt.Module, []bin.Problem, error) {
+func read(data []byte) (*symfmt.Module, []symfmt.Problem, error) {
 	return Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.symcache", OS: "Linux", Name: "prog"})
 }
 

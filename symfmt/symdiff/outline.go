@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -30,8 +29,8 @@ type Outline struct {
 	CFI     []Span   // by address; they do not overlap
 	Rows    *Rows    // of CFI
 
-	Problems []bin.Problem // damage of the text
-	Dropped  int           // problems that are not in Problems
+	Problems []symfmt.Problem // damage of the text
+	Dropped  int              // problems that are not in Problems
 
 	pieces   []Piece
 	effort   effort          // for CFI
@@ -229,7 +228,7 @@ func (b *outliner) finish() (*Outline, error) {
 	report := b.rd.Report()
 	o.Bytes, o.Problems, o.Dropped = report.Bytes, report.Problems, report.Dropped
 	if o.Source.damage != nil {
-		o.Problems = append(o.Problems, bin.Problem{Lost: "the rest of the file", Err: o.Source.damage})
+		o.Problems = append(o.Problems, symfmt.Problem{Lost: "the rest of the file", Err: o.Source.damage})
 	}
 	n := 0
 	for _, count := range o.Records {
@@ -243,7 +242,7 @@ func (b *outliner) finish() (*Outline, error) {
 	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
-		o.Problems = append(o.Problems, bin.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, o.Rows.most)})
+		o.Problems = append(o.Problems, symfmt.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, o.Rows.most)})
 	}
 	return o, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -130,7 +129,7 @@ func (o *Outline) reportEffort() {
 		over bool
 	}{{"STACK CFI", o.effort.exceeded(len(o.CFI))}, {"STACK WIN", o.winLooks.exceeded(len(o.Wins))}} {
 		if e.over {
-			o.Problems = append(o.Problems, bin.Problem{Lost: e.lost, Err: fmt.Errorf("%s: more functions lie over each other than can be compared: of some, only the first %d %ss are", o.Source.Name, leastLooks, e.lost)})
+			o.Problems = append(o.Problems, symfmt.Problem{Lost: e.lost, Err: fmt.Errorf("%s: more functions lie over each other than can be compared: of some, only the first %d %ss are", o.Source.Name, leastLooks, e.lost)})
 		}
 	}
 }

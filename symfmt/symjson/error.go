@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/symfmt"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -163,7 +165,7 @@ func (d *decoder) problem(err error, lost string) {
 	}
 	e := d.place(err)
 	d.lastLine = e.Line
-	d.problems = append(d.problems, bin.Problem{Lost: lost, Err: e})
+	d.problems = append(d.problems, symfmt.Problem{Lost: lost, Err: e})
 }
 
 // note is a problem that many records may have: it is reported once, with their number.
@@ -192,7 +194,7 @@ func (d *decoder) note(key, lost string, err func() error) {
 }
 
 // found returns all problems.
-func (d *decoder) found() []bin.Problem {
+func (d *decoder) found() []symfmt.Problem {
 	for _, n := range d.notes {
 		if n.count > 1 {
 			e := d.problems[n.problem].Err.(*Error)
@@ -200,7 +202,7 @@ func (d *decoder) found() []bin.Problem {
 		}
 	}
 	if d.dropped > 0 {
-		d.problems = append(d.problems, bin.Problem{Err: &Error{
+		d.problems = append(d.problems, symfmt.Problem{Err: &Error{
 			File: d.file, Line: d.lastLine, Col: 1, Msg: fmt.Sprintf("%d problems more", d.dropped),
 		}})
 	}

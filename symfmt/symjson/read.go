@@ -25,7 +25,7 @@ type ReadOptions struct {
 //
 // Memory: the module, and the longest line of JSON Lines or the longest value
 // without lists of a document.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	text, _, err := symfmt.Decompress(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
@@ -170,7 +170,7 @@ type decoder struct {
 
 	hasFormat, hasVersion bool
 
-	problems    []bin.Problem
+	problems    []symfmt.Problem
 	maxProblems int
 	dropped     int
 	lastLine    int // of the last problem

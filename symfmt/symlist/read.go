@@ -26,7 +26,7 @@ const maxProblems = 100
 
 // Read reads a list. A malformed line costs only itself. The error is non-nil if there
 // was no symbol, or if r failed.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Problem, error) {
+func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	d := reader{o: o, m: &symfmt.Module{OS: o.Module.OS, Arch: o.Module.Arch, ID: o.Module.ID, Name: o.Module.Name}}
 	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 1<<16)
 	for {
@@ -44,7 +44,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []bin.Probl
 		}
 	}
 	if d.more > 0 {
-		d.problems = append(d.problems, bin.Problem{Lost: fmt.Sprintf("%d more lines", d.more),
+		d.problems = append(d.problems, symfmt.Problem{Lost: fmt.Sprintf("%d more lines", d.more),
 			Err: &bin.Error{File: o.File, Msg: fmt.Sprintf("more than %d bad lines", maxProblems)}})
 	}
 	if len(d.m.Funcs)+len(d.m.Publics) == 0 {
@@ -64,7 +64,7 @@ func (f Format) String() string {
 type reader struct {
 	o        ReadOptions
 	m        *symfmt.Module
-	problems []bin.Problem
+	problems []symfmt.Problem
 	more     int    // problems that are not reported
 	number   int    // of the line
 	long     []byte // a line that is longer than the buffer
@@ -76,7 +76,7 @@ func (d *reader) problem(format string, args ...any) {
 		d.more++
 		return
 	}
-	d.problems = append(d.problems, bin.Problem{Lost: fmt.Sprintf("line %d", d.number),
+	d.problems = append(d.problems, symfmt.Problem{Lost: fmt.Sprintf("line %d", d.number),
 		Err: &bin.Error{File: d.o.File, Offset: d.offset, Msg: fmt.Sprintf(format, args...)}})
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -27,15 +26,15 @@ import (
 
 // FromCFI returns the functions of a table, with RVA 0 at the address base. A
 // problem costs its function. The rules must be of the ABI's CPU.
-func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64) ([]sframe.Func, []bin.Problem) {
+func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64) ([]sframe.Func, []symfmt.Problem) {
 	r := cfiReader{t: t, regs: newRuleRegs(t.Rules.Names(), abi), base: base}
 	funcs := make([]sframe.Func, 0, len(t.Blocks))
-	var problems []bin.Problem
+	var problems []symfmt.Problem
 	for i := range t.Blocks {
 		f, err := r.function(&t.Blocks[i])
 		if err != nil {
 			lost := fmt.Sprintf("function at %#x", base+uint64(t.Blocks[i].RVA))
-			problems = append(problems, bin.Problem{Lost: lost, Err: err})
+			problems = append(problems, symfmt.Problem{Lost: lost, Err: err})
 			continue
 		}
 		funcs = append(funcs, f)

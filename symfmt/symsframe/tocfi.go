@@ -59,7 +59,7 @@ const (
 // AppendCFI appends the rows of a section to a table, in order of address. A
 // problem costs no more than a function; those of the section are not among
 // them.
-func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []bin.Problem) {
+func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []symfmt.Problem) {
 	if len(s.Headers) > 0 {
 		t.Rules.SetArch(CPU(s.Headers[0].ABI))
 	}
@@ -72,7 +72,7 @@ func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []b
 		w.piece(p)
 	}
 	if w.dropped > 0 {
-		w.problems = append(w.problems, bin.Problem{Err: w.errorf(0, "and %d more problems", w.dropped)})
+		w.problems = append(w.problems, symfmt.Problem{Err: w.errorf(0, "and %d more problems", w.dropped)})
 	}
 	return w.stats, w.problems
 }
@@ -83,7 +83,7 @@ type cfiWriter struct {
 	s        *sframe.Section
 	o        *ToOptions
 	stats    ToStats
-	problems []bin.Problem
+	problems []symfmt.Problem
 	dropped  int             // problems beyond maxProblems
 	repeats  int             // rows that PCMASK functions may still give
 	reads    uint64          // rows that may still be read
@@ -146,7 +146,7 @@ func (w *cfiWriter) problem(what string, err error) {
 			return
 		}
 		lost := fmt.Sprintf("FDE %d for %#x%s", w.at.fde, w.s.FDEs[w.at.fde].Start, what)
-		w.problems = append(w.problems, bin.Problem{Lost: lost, Err: err})
+		w.problems = append(w.problems, symfmt.Problem{Lost: lost, Err: err})
 	}
 }
 

@@ -15,6 +15,10 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
+// Problem is damage that cost a stream or note of a dump, or a part of one, while the
+// rest was kept.
+type Problem = bin.Problem
+
 // Dump is a process.
 type Dump struct {
 	Format string           // "minidump", "ELF core"
@@ -56,8 +60,8 @@ type Dump struct {
 
 	Handles int // open handles that the dump lists, of Windows
 
-	Parts    []Part        // streams or notes, as they are in the file
-	Problems []bin.Problem // damage, and what it cost
+	Parts    []Part    // streams or notes, as they are in the file
+	Problems []Problem // damage, and what it cost
 }
 
 // OS is an operating system.

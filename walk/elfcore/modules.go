@@ -82,7 +82,7 @@ func (r *reader) findModules() {
 	}
 	r.limitModules(&list)
 	for _, o := range r.d.SetModules(list, -1) {
-		r.d.Problems = append(r.d.Problems, bin.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
+		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &bin.Error{File: r.f.Path, Msg: o.String()}})
 	}
 	r.findMain()
 	r.nameDebugFiles()

@@ -90,7 +90,7 @@ func (r *reader) readNotes() {
 		})
 		if e, ok := err.(*bin.Error); ok {
 			e.File, e.Offset = r.f.Path, e.Offset+off
-			r.d.Problems = append(r.d.Problems, bin.Problem{Lost: "the notes from there on", Err: e})
+			r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "the notes from there on", Err: e})
 		}
 	}
 	if !found {
@@ -116,7 +116,7 @@ func (r *reader) cursor(n note) bin.Cursor {
 func (r *reader) damaged(n note, lost string, err error) {
 	e := *err.(*bin.Error)
 	e.File, e.Msg = r.f.Path, fmt.Sprintf("%s of %d bytes: %s", noteNames[n.owner][n.kind], len(n.desc), e.Msg)
-	r.d.Problems = append(r.d.Problems, bin.Problem{Lost: lost, Err: &e})
+	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost, Err: &e})
 }
 
 // uintAt reads a number of 1, 2, 4 or 8 bytes at off, if they are there.

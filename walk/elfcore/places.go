@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/symtool/symtool/walk/dump"
+
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 )
@@ -61,7 +63,7 @@ func (r *reader) reportUnused(found, modules int) {
 }
 
 func (r *reader) binaryProblem(path, format string, args ...any) {
-	r.d.Problems = append(r.d.Problems, bin.Problem{Lost: "code that the core left out",
+	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "code that the core left out",
 		Err: &bin.Error{File: path, Msg: fmt.Sprintf(format, args...)}})
 }
 

@@ -130,7 +130,7 @@ func (r *reader) order() binary.ByteOrder { return r.f.Order }
 
 // problem reports damage; offset counts from the start of the file.
 func (r *reader) problem(lost string, offset uint64, format string, args ...any) {
-	r.d.Problems = append(r.d.Problems, bin.Problem{Lost: lost,
+	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost,
 		Err: &bin.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})
 }
 

@@ -20,7 +20,7 @@ const pageSize = 4096
 // Write writes a core that gdb and Read open. Problems list what a core has no place for, or what a
 // debugger will miss. All but registers and memory is also in a note of our own, from which Read
 // restores it. The same Dump gives the same bytes. The error is that of an unknown d.Arch, or of w.
-func Write(w io.Writer, d *dump.Dump) ([]bin.Problem, error) {
+func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	if d.Arch == nil {
 		return nil, &bin.Error{Msg: fmt.Sprintf("the registers of CPU %q are not known: no core can be written", d.System.CPU)}
 	}
@@ -44,14 +44,14 @@ type writer struct {
 	layout   *layout
 	memory   []dump.Region // with added memory
 	pieces   []piece
-	problems []bin.Problem
+	problems []dump.Problem
 	pos      uint64
 	err      error
 }
 
 // problem reports a loss.
 func (w *writer) problem(lost, format string, args ...any) {
-	w.problems = append(w.problems, bin.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
+	w.problems = append(w.problems, dump.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
 }
 
 // piece is a PT_LOAD segment.

@@ -111,7 +111,7 @@ const maxProblems = 10
 // problem records a loss, and the reason.
 func (r *reader) problem(lost string, err error) {
 	if r.problems++; r.problems <= maxProblems {
-		r.d.Problems = append(r.d.Problems, bin.Problem{Lost: lost, Err: r.inFile(err)})
+		r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost, Err: r.inFile(err)})
 	}
 }
 
@@ -233,7 +233,7 @@ func (r *reader) stream(k *streamKind, p *dump.Part) {
 // endStream reports how many problems of the last stream were left out.
 func (r *reader) endStream() {
 	if more := r.problems - maxProblems; more > 0 {
-		r.d.Problems = append(r.d.Problems, bin.Problem{Err: &FormatError{File: r.path, Msg: fmt.Sprintf("%d more problems of this kind", more)}})
+		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &FormatError{File: r.path, Msg: fmt.Sprintf("%d more problems of this kind", more)}})
 	}
 	r.problems = 0
 }

@@ -18,11 +18,11 @@ import (
 //
 // Places in a minidump have 32 bits: memory comes before what refers to it, in MemoryList; of 4 GB
 // and more it comes last, in Memory64List.
-func Write(w io.Writer, d *dump.Dump) ([]bin.Problem, error) {
+func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	return newWriter(d).write(w)
 }
 
-func (wr *writer) write(w io.Writer) ([]bin.Problem, error) {
+func (wr *writer) write(w io.Writer) ([]dump.Problem, error) {
 	d := wr.d
 	head, tail := wr.streams()
 	if wr.err != nil {
@@ -63,7 +63,7 @@ type writer struct {
 	modules        []int    // in their order in the file: places in d.Modules
 	contexts       map[*dump.Context]location
 	lost           map[string]int // sentences about registers, and of how many threads
-	problems       []bin.Problem
+	problems       []dump.Problem
 	err            error
 }
 
@@ -94,7 +94,7 @@ func isWide(d *dump.Dump) bool {
 }
 
 func (w *writer) problem(lost, format string, args ...any) {
-	w.problems = append(w.problems, bin.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
+	w.problems = append(w.problems, dump.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
 }
 
 // streams makes the header with the directory, and the streams.
