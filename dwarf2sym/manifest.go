@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Manifest is an install manifest of Mozilla's build system
@@ -98,7 +98,7 @@ func (m *Manifest) record(line string) error {
 	case "1", "2", "7":
 		place := slashes(cleanPath(f[1]))
 		if _, again := m.files[place]; again {
-			return fmt.Errorf("%s is there twice", bin.Printable(f[1]))
+			return fmt.Errorf("%s is there twice", text.Printable(f[1]))
 		}
 		m.files[place] = f[2]
 	case "5", "6":

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // sourceFile is a file of this machine that a rule wants the digest of.
@@ -61,7 +61,7 @@ func (f *sourceFile) read() {
 		err = pathErr.Err
 	}
 	if err != nil {
-		f.err = fmt.Errorf("%s: %w", bin.Printable(f.path), err)
+		f.err = fmt.Errorf("%s: %w", text.Printable(f.path), err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Mapping says where the source files are that FILE names: in a repository, in a
@@ -84,7 +85,7 @@ func (m *Mapping) Map(prefixes []PrefixMap, path, md5 string) *MappedFile {
 
 // Problem returns the problem to report for a file whose Err is not nil.
 func (f *MappedFile) Problem() bin.Problem {
-	return bin.Problem{Lost: "mapping of " + bin.Printable(f.Path), Err: f.Err}
+	return bin.Problem{Lost: "mapping of " + text.Printable(f.Path), Err: f.Err}
 }
 
 // ReadsFiles reports whether a rule reads source files.
@@ -154,10 +155,10 @@ func (m *Mapping) source(r *MapRule, places []string, sum string) (*sourceFile, 
 	case f.err != nil:
 		return nil, fmt.Errorf("{digest}: %w", f.err)
 	case strings.ContainsAny(f.path, tabsAndEnds):
-		return nil, fmt.Errorf("{digest}: %s: a name with tabs or ends of lines", bin.Printable(f.path))
+		return nil, fmt.Errorf("{digest}: %s: a name with tabs or ends of lines", text.Printable(f.path))
 	case len(sum) == 2*md5.Size && f.md5 != sum:
 		return nil, fmt.Errorf("{digest}: %s is not what was compiled: its MD5 is %s, that in the debug information %s",
-			bin.Printable(f.path), f.md5, sum)
+			text.Printable(f.path), f.md5, sum)
 	}
 	return f, nil
 }

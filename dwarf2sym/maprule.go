@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // MapRule is one rule of a Mapping.
@@ -230,7 +230,7 @@ func (e *MapNameError) Error() string {
 
 // hasControls reports whether a text has characters that end fields or lines, or
 // that a terminal would interpret.
-func hasControls(s string) bool { return !bin.IsPrintable(s) || strings.ContainsAny(s, tabsAndEnds) }
+func hasControls(s string) bool { return !text.IsPrintable(s) || strings.ContainsAny(s, tabsAndEnds) }
 
 // tabsAndEnds are what a list with a line for each file and tabs between its
 // fields has no place for.

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // mozillaJSON has what Mozilla's build writes: rules for lists of files behind those
@@ -134,8 +134,8 @@ func FuzzMapRules(f *testing.F) {
 	f.Add(mozillaJSON, "/home/worker/obj/a.h")
 	f.Add("# a\na=b\nrust\n", "a")
 	f.Add(`{"mappings":[{"source":"(a)?","destination":"{1}{{","files":["a"]}]}`, "a")
-	f.Fuzz(func(t *testing.T, text, path string) {
-		rules, err := ReadMapRules(strings.NewReader(text), "f", map[string]string{"rev": "1"})
+	f.Fuzz(func(t *testing.T, file, path string) {
+		rules, err := ReadMapRules(strings.NewReader(file), "f", map[string]string{"rev": "1"})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f:") {
 				t.Errorf("no name: %v", err)
@@ -149,7 +149,7 @@ func FuzzMapRules(f *testing.F) {
 		if m.ReadsFiles() {
 			return
 		}
-		if got := m.Map(nil, path, ""); got.Err != nil && !bin.IsPrintable(got.Err.Error()) {
+		if got := m.Map(nil, path, ""); got.Err != nil && !text.IsPrintable(got.Err.Error()) {
 			t.Errorf("%q: %v", path, got.Err)
 		}
 	})

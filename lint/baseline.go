@@ -13,6 +13,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Baseline is a list of known findings, so that only new ones count. It is written by lint, and
@@ -135,7 +137,7 @@ func (b *Baseline) add(key baselineKey, f *Finding, n int) {
 	if e == nil {
 		e = &BaselineEntry{File: key.file, Rule: key.rule, Fingerprint: key.fingerprint}
 		if f != nil {
-			e.Function, e.Message = clipped(printable(f.Function)), clipped(printable(f.Message))
+			e.Function, e.Message = clipped(text.Printable(f.Function)), clipped(text.Printable(f.Message))
 		}
 		b.put(e)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -107,5 +108,5 @@ func (p *Pass) reportUnnamed(part *execcode.Part, left []elfobj.Range, padding e
 	}
 	size := part.End - part.Start
 	p.ReportAt(0, p.binary.rva(left[0].Start), "0x%x of 0x%x bytes of %s (%.1f %%) have neither FUNC nor PUBLIC, in %s: %s",
-		total, size, part.Name, 100*float64(total)/float64(size), plural(uint64(n), "piece"), strings.Join(say, ", "))
+		total, size, part.Name, 100*float64(total)/float64(size), text.Count(uint64(n), "piece"), strings.Join(say, ", "))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -92,7 +93,7 @@ func (c *chart) gaps(m *Map, runs []run, most int) {
 	for _, r := range list[:min(len(list), most)] {
 		g := chartGap{Place: Place{r.Extent}, What: r.lacks()}
 		if f := m.at(r.RVA); f != nil {
-			g.Function, g.Line = printable(m.Name(f)), f.Line
+			g.Function, g.Line = text.Printable(m.Name(f)), f.Line
 			if f.Bytes == 0 {
 				g.Function = "PUBLIC " + g.Function
 			}
@@ -142,7 +143,7 @@ func (c *chart) worst(m *Map, most int) {
 	noLines := slices.Clone(take(func(f *MappedFunc) uint64 { return f.NoLines }))
 	noCFI := take(func(f *MappedFunc) uint64 { return f.NoCFI })
 	for _, f := range withoutRepeats(noCFI, noLines) {
-		c.Worst = append(c.Worst, chartFunc{Place{f.Extent}, printable(m.Name(f)), Share{f.NoCFI, f.Bytes}, Share{f.NoLines, f.Bytes}, f.Line})
+		c.Worst = append(c.Worst, chartFunc{Place{f.Extent}, text.Printable(m.Name(f)), Share{f.NoCFI, f.Bytes}, Share{f.NoLines, f.Bytes}, f.Line})
 	}
 }
 
@@ -155,7 +156,7 @@ func (c *chart) addCode(cov *Coverage, m *Map) {
 		}
 		name := "without a name"
 		if f := m.at(g.RVA); f != nil && g.Kind == GapPublic {
-			name = "PUBLIC " + printable(m.Name(f))
+			name = "PUBLIC " + text.Printable(m.Name(f))
 		}
 		c.Worst = append(c.Worst, chartFunc{Place{extent(g.RVA, g.Size)}, name, Share{g.Missing, g.Size}, Share{}, uint32(g.Line)})
 	}

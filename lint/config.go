@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Config is a project's configuration of lint: a TOML file, by convention ConfigName.
@@ -71,7 +73,7 @@ func (e *ConfigError) Error() string {
 	if e.Col > 0 {
 		place += fmt.Sprintf(":%d", e.Col)
 	}
-	return place + ": " + printable(e.Msg)
+	return place + ": " + text.Printable(e.Msg)
 }
 
 // ReadConfig reads a configuration; file is its name for messages. A malformed configuration is a

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 func TestReadConfig(t *testing.T) {
@@ -209,7 +211,7 @@ func FuzzConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := ReadConfig("a.toml", strings.NewReader(string(data)))
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "a.toml:") || printable(err.Error()) != err.Error() {
+			if !strings.HasPrefix(err.Error(), "a.toml:") || text.Printable(err.Error()) != err.Error() {
 				t.Errorf("error %q", err)
 			}
 			return

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -47,7 +48,7 @@ lines. The binary was built or dumped without debug information.`,
 		Good: amd64Head + goodInit,
 		Check: withCoverage(func(p *Pass, c *Coverage) {
 			if c.Functions > 0 && c.WithLines.Covered == 0 {
-				p.ReportLine(0, "none of %s has line records", plural(uint64(c.Functions), "function"))
+				p.ReportLine(0, "none of %s has line records", text.Count(uint64(c.Functions), "function"))
 			}
 		}),
 	},
@@ -121,7 +122,7 @@ func (c *Coverage) largest() string {
 		return ""
 	}
 	g := &c.Worst[0]
-	return fmt.Sprintf("; the largest piece without has %s, at %x%s", plural(g.Missing, "byte"), g.RVA, g.label())
+	return fmt.Sprintf("; the largest piece without has %s, at %x%s", text.Count(g.Missing, "byte"), g.RVA, g.label())
 }
 
 func checkMinLines(p *Pass, c *Coverage) {

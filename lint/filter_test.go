@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // config is a configuration that must be right.
@@ -353,7 +355,7 @@ func FuzzBaseline(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := ReadBaseline("b.json", bytes.NewReader(data))
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "b.json:") || printable(err.Error()) != err.Error() {
+			if !strings.HasPrefix(err.Error(), "b.json:") || text.Printable(err.Error()) != err.Error() {
 				t.Errorf("error %q", err)
 			}
 			return

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Report returns the findings about the filter itself when all files were checked with these rules:
@@ -52,9 +54,9 @@ func (f *Filter) Report(rules []*Rule) *Report {
 func (f *Filter) idle(i int) string {
 	s := &f.config.Suppressions[i]
 	if f.matched[i] == 0 {
-		return fmt.Sprintf("suppression of %s matches nothing: none of %s is %q (reason: %s)", s.Rule, plural(f.files, "file"), s.File, s.Reason)
+		return fmt.Sprintf("suppression of %s matches nothing: none of %s is %q (reason: %s)", s.Rule, text.Count(f.files, "file"), s.File, s.Reason)
 	}
-	return fmt.Sprintf("suppression of %s matches no finding in %s (reason: %s)", s.Rule, plural(f.matched[i], "file"), s.Reason)
+	return fmt.Sprintf("suppression of %s matches no finding in %s (reason: %s)", s.Rule, text.Count(f.matched[i], "file"), s.Reason)
 }
 
 func times(n int) string {

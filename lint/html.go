@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/page"
+	"github.com/symtool/symtool/internal/text"
 )
 
 //go:embed page.tmpl
 var pageText string
 
-var pageTemplate = page.New(pageText, template.FuncMap{"printable": printable}, "mapdata.js", "map.js", "mapview.js", "findings.js")
+var pageTemplate = page.New(pageText, template.FuncMap{"printable": text.Printable}, "mapdata.js", "map.js", "mapview.js", "findings.js")
 
 // WriteHTML writes the results as one page. A file in maps gets its map drawn.
 func WriteHTML(w io.Writer, r *Results, maps map[*Report]*Map) error {
@@ -28,7 +29,7 @@ func WriteHTML(w io.Writer, r *Results, maps map[*Report]*Map) error {
 	}
 	head := page.Head{Heading: "symtool lint", Generator: p.Generator}
 	if len(p.Files) > 0 {
-		head.Title = printable(p.Files[0].File)
+		head.Title = text.Printable(p.Files[0].File)
 	}
 	return pageTemplate.Write(w, head, &p)
 }
@@ -95,7 +96,7 @@ func (f *htmlFile) Row(x *Finding) template.HTML {
 			address = `<a href="#` + f.ID + ":" + address + `">` + address + "</a>"
 		}
 	}
-	text := func(s string) string { return template.HTMLEscapeString(printable(s)) }
+	text := func(s string) string { return template.HTMLEscapeString(text.Printable(s)) }
 	rule, severity := text(x.Rule.ID), x.Severity.String()
 	return template.HTML(`<tr data-rule="` + rule + `" data-severity="` + severity + `"><td class="n">` + place +
 		`</td><td title="` + text(x.Rule.Title) + `">` + rule + `</td><td class="` + severity + `">` + severity +
@@ -124,16 +125,16 @@ func newHTMLFile(id string, r *Report, m *Map, limits pageLimits) *htmlFile {
 // holds describes the contents of a file.
 func holds(r *Report) string {
 	c := r.Coverage
-	list := []string{plural(int(r.Bytes), "byte"), plural(r.Lines, "line"), plural(c.Functions, "FUNC record"), plural(c.Publics, "PUBLIC record")}
-	list = append(list, plural(c.Blocks, "STACK CFI block"))
+	list := []string{text.Count(int(r.Bytes), "byte"), text.Count(r.Lines, "line"), text.Count(c.Functions, "FUNC record"), text.Count(c.Publics, "PUBLIC record")}
+	list = append(list, text.Count(c.Blocks, "STACK CFI block"))
 	if c.WinBlocks > 0 {
-		list = append(list, plural(c.WinBlocks, "STACK WIN record"))
+		list = append(list, text.Count(c.WinBlocks, "STACK WIN record"))
 	}
 	if r.Suppressed > 0 {
-		list = append(list, plural(r.Suppressed, "finding")+" suppressed")
+		list = append(list, text.Count(r.Suppressed, "finding")+" suppressed")
 	}
 	if r.Known > 0 {
-		list = append(list, plural(r.Known, "finding")+" in the baseline")
+		list = append(list, text.Count(r.Known, "finding")+" in the baseline")
 	}
 	return strings.Join(list, ", ")
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // pageTables are the rows of the tables of a class, cell by cell, as text.
@@ -151,10 +152,10 @@ func shares(c *Coverage) (list []string) {
 
 func jsonHolds(f *jsonFile) string {
 	c := f.Coverage
-	s := fmt.Sprintf("%s, %s, %s, %s, %s", plural(uint64(f.Bytes), "byte"), plural(uint64(f.Lines), "line"),
-		plural(uint64(c.Functions), "FUNC record"), plural(uint64(c.Publics), "PUBLIC record"), plural(uint64(c.Blocks), "STACK CFI block"))
+	s := fmt.Sprintf("%s, %s, %s, %s, %s", text.Count(uint64(f.Bytes), "byte"), text.Count(uint64(f.Lines), "line"),
+		text.Count(uint64(c.Functions), "FUNC record"), text.Count(uint64(c.Publics), "PUBLIC record"), text.Count(uint64(c.Blocks), "STACK CFI block"))
 	if c.WinBlocks > 0 {
-		s += ", " + plural(uint64(c.WinBlocks), "STACK WIN record")
+		s += ", " + text.Count(uint64(c.WinBlocks), "STACK WIN record")
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -148,7 +149,7 @@ is told once.`,
 					}
 				}, func() {
 					if n > 0 {
-						p.ReportLine(first, "INLINE behind line records; %s of this kind", plural(n, "record"))
+						p.ReportLine(first, "INLINE behind line records; %s of this kind", text.Count(n, "record"))
 					}
 				}
 		},
@@ -168,7 +169,7 @@ more: the call and those inlined into it are missing in stacks.`,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if n := len(r.Inline.Ranges); n > maxRanges {
-					p.Report(r, -1, "INLINE of %s, want at most %d", plural(n, "range"), maxRanges)
+					p.Report(r, -1, "INLINE of %s, want at most %d", text.Count(n, "range"), maxRanges)
 				}
 			}, nil
 		},

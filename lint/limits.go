@@ -3,6 +3,7 @@ package lint
 import (
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -71,7 +72,7 @@ is told once, at the first. Dump the binary again.`,
 					}
 				}, func() {
 					if p.Forms.OldOrigins() {
-						p.ReportLine(first, "INLINE without a call file; %s of this form", plural(p.Forms.Old, "record"))
+						p.ReportLine(first, "INLINE without a call file; %s of this form", text.Count(p.Forms.Old, "record"))
 					}
 				}
 		},

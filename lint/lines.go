@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -210,7 +211,7 @@ func countFault(what string) func(*Pass) (func(*symfmt.Record), func()) {
 				}
 			}, func() {
 				if n > 0 {
-					p.ReportFirst(first, rva, "%s; %s of this kind", what, plural(n, "record"))
+					p.ReportFirst(first, rva, "%s; %s of this kind", what, text.Count(n, "record"))
 				}
 			}
 	}
@@ -235,6 +236,6 @@ func reportGaps(p *Pass) {
 	}
 	if n > 0 {
 		p.ReportFirst(int(first.Line), first.RVA, "%s of this function have no line; %s in %d of %d functions with lines",
-			plural(first.Size-first.Covered, "byte"), plural(bytes, "byte"), n, with)
+			text.Count(first.Size-first.Covered, "byte"), text.Count(bytes, "byte"), n, with)
 	}
 }

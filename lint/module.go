@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -38,7 +39,7 @@ which on Linux is 0.`,
 		On:    onModule,
 		Check: module(func(p *Pass, r *symfmt.Record) {
 			if n := len(r.DebugID); n > 40 || n < 33 && (n < 9 || n > 16 || !isWindows(string(r.OS))) {
-				p.Report(r, 3, "id of %s, want 33 to 40", plural(n, "digit"))
+				p.Report(r, 3, "id of %s, want 33 to 40", text.Count(n, "digit"))
 			}
 		}),
 	},
@@ -151,17 +152,4 @@ func quoted[T string | []byte](text T) string {
 		return strconv.QuoteToASCII(s) + "..."
 	}
 	return strconv.QuoteToASCII(s)
-}
-
-// plural formats a count of things.
-func plural[N int | uint64 | uint32](n N, thing string) string {
-	s := strconv.FormatUint(uint64(n), 10) + " " + thing
-	switch {
-	case n == 1:
-	case strings.HasSuffix(s, "s"):
-		s += "es"
-	default:
-		s += "s"
-	}
-	return s
 }

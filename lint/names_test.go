@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/text"
 )
 
 func TestSchemes(t *testing.T) {
@@ -237,7 +238,7 @@ func fuzzNames(f *testing.F, names []string) {
 		}
 		name := names[int(output)%len(names)]
 		lines := string(bytes.ReplaceAll(written(t, outputs[name], &Results{Reports: []*Report{r}, Filter: filter}), []byte("\n"), nil))
-		if printable(lines) != lines {
+		if text.Printable(lines) != lines {
 			t.Errorf("%s: %q", name, lines)
 		}
 	})

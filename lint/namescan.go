@@ -1,9 +1,9 @@
 package lint
 
 import (
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -69,18 +69,10 @@ func runeFlags(r rune, n int) nameFlags {
 		return nameNotUTF8
 	case r < 0xa0:
 		return nameControl
-	case isInvisible(r):
+	case text.Invisible(r):
 		return nameInvisible
 	}
 	return 0
-}
-
-// isInvisible reports whether a rune is a direction mark, a line separator, or another one without
-// a glyph. Joiners and variation selectors are parts of words and emojis where they follow a
-// letter, but have no place in a symbol.
-func isInvisible(r rune) bool {
-	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
-		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
 }
 
 // findInName returns the place of the first rune with one of the flags.

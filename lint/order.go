@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -213,7 +214,7 @@ func usualOrder(p *Pass) (func(*symfmt.Record), func()) {
 			}
 		}, func() {
 			if n > 0 {
-				p.ReportLine(first, "%v behind %v; %s out of the usual order", kind, behind, plural(uint64(n), "record"))
+				p.ReportLine(first, "%v behind %v; %s out of the usual order", kind, behind, text.Count(uint64(n), "record"))
 			}
 		}
 }

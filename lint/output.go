@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Results are the input of all outputs. The same results give the same output: files are in their
@@ -55,10 +57,10 @@ func WriteText(w io.Writer, r *Results) error {
 func WriteFindings(w io.Writer, rep *Report) error {
 	bw := bufio.NewWriter(w)
 	for i := range rep.Findings {
-		fmt.Fprintf(bw, "%s\n", printable(rep.Findings[i].String()))
+		fmt.Fprintf(bw, "%s\n", text.Printable(rep.Findings[i].String()))
 	}
 	for _, n := range rep.NotKept() {
-		fmt.Fprintf(bw, "%s: %s %v: %d more\n", printable(rep.File), n.Rule.ID, n.Severity, n.Count)
+		fmt.Fprintf(bw, "%s: %s %v: %d more\n", text.Printable(rep.File), n.Rule.ID, n.Severity, n.Count)
 	}
 	return bw.Flush()
 }
@@ -134,7 +136,7 @@ func writeSummary(w io.Writer, r *Results, all []*Report) error {
 	if r.Filter != nil {
 		for _, a := range r.Filter.Applied() {
 			if a.Findings > 0 {
-				fmt.Fprintf(bw, "%s of %s suppressed: %s\n", plural(a.Findings, "finding"), a.Rule, printable(a.Reason))
+				fmt.Fprintf(bw, "%s of %s suppressed: %s\n", text.Count(a.Findings, "finding"), a.Rule, text.Printable(a.Reason))
 			}
 		}
 	}
@@ -171,15 +173,15 @@ func summarize(reports []*Report) *summary {
 // inFiles returns the number of findings of each severity, and in how many files.
 func (s *summary) inFiles(r *Results) string {
 	unread := unreadable(r.Reports)
-	text := fmt.Sprintf("%s in %s", s.severities(), plural(len(r.Reports)-unread, "file"))
+	line := fmt.Sprintf("%s in %s", s.severities(), text.Count(len(r.Reports)-unread, "file"))
 	if unread > 0 {
-		text += fmt.Sprintf("; %s could not be read", plural(unread, "file"))
+		line += fmt.Sprintf("; %s could not be read", text.Count(unread, "file"))
 	}
-	return text
+	return line
 }
 
 func (s *summary) severities() string {
-	return fmt.Sprintf("%s, %s, %s", plural(s.totals[Error], "error"), plural(s.totals[Warning], "warning"), plural(s.totals[Note], "note"))
+	return fmt.Sprintf("%s, %s, %s", text.Count(s.totals[Error], "error"), text.Count(s.totals[Warning], "warning"), text.Count(s.totals[Note], "note"))
 }
 
 // byRule lists the rules, those with the most findings first.

@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // outputs are the forms of the results.
@@ -300,7 +301,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		}
 		for j, x := range f.Findings {
 			y := rep.Findings[j]
-			if x.Rule != y.Rule.ID || x.Line != y.Line || x.Column != y.Col || x.Message != printable(y.Message) || x.Severity != y.Severity.String() {
+			if x.Rule != y.Rule.ID || x.Line != y.Line || x.Column != y.Col || x.Message != text.Printable(y.Message) || x.Severity != y.Severity.String() {
 				t.Errorf("%+v, want %+v", x, y)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"path"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // The Code Quality report of GitLab: an array of issues, keys in order. GitLab
@@ -71,7 +73,7 @@ type qualityWriter struct {
 func (q *qualityWriter) issue(check, severity, description, file string, line int, print string) {
 	q.item(q.n, qualityIssue{
 		Check: check, Description: description, Fingerprint: q.fingerprint(file, check, print),
-		Location: qualityLocation{qualityLines{max(1, line)}, printable(path.Clean(file))}, Severity: severity,
+		Location: qualityLocation{qualityLines{max(1, line)}, text.Printable(path.Clean(file))}, Severity: severity,
 	})
 	q.n++
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // GitHub shows 10 annotations of each severity of a step.
@@ -112,7 +114,7 @@ func shortened(list []annotation) []annotation {
 		ids = append(ids, fmt.Sprintf("%s (%d)", a.id, a.count))
 		rest.count += a.count
 	}
-	rest.message = fmt.Sprintf("%s of %s", plural(rest.count, "more finding"), strings.Join(ids, ", "))
+	rest.message = fmt.Sprintf("%s of %s", text.Count(rest.count, "more finding"), strings.Join(ids, ", "))
 	rest.count = 1
 	return append(slices.Clip(list[:githubShown-1]), rest)
 }
@@ -121,7 +123,7 @@ func shortened(list []annotation) []annotation {
 var githubLevels = [...]string{"notice", "warning", "error"}
 
 func (a *annotation) command(severity Severity) string {
-	message := printable(a.message)
+	message := text.Printable(a.message)
 	if len(message) > githubMessage {
 		message = strings.ToValidUTF8(message[:githubMessage], "") + "..."
 	}
@@ -151,4 +153,4 @@ var (
 	githubProperties = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-func githubProperty(s string) string { return githubProperties.Replace(printable(s)) }
+func githubProperty(s string) string { return githubProperties.Replace(text.Printable(s)) }

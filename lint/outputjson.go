@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // documentVersion is the number of the JSON document's form. Fields may be added
@@ -83,7 +85,7 @@ func WriteJSON(w io.Writer, r *Results) error {
 	e.raw(",\n\"suppressions\": [")
 	if r.Filter != nil {
 		for i, a := range r.Filter.Applied() {
-			e.item(i, jsonSuppression{a.Findings, a.Line, printable(a.Reason), a.Rule})
+			e.item(i, jsonSuppression{a.Findings, a.Line, text.Printable(a.Reason), a.Rule})
 		}
 	}
 	e.raw("\n],\n\"symtool\": ")
@@ -139,11 +141,11 @@ func severitiesOf(totals [Error + 1]int) jsonSeverities {
 
 func newJSONFile(rep *Report) jsonFile {
 	f := jsonFile{
-		Bytes: rep.Bytes, Counts: rep.Counts, Error: rep.UnreadText(), File: printable(rep.File), Findings: []jsonFinding{},
+		Bytes: rep.Bytes, Counts: rep.Counts, Error: rep.UnreadText(), File: text.Printable(rep.File), Findings: []jsonFinding{},
 		InBaseline: rep.Known, Lines: rep.Lines, Severities: severitiesOf(rep.Totals), Suppressed: rep.Suppressed,
 	}
 	if x := rep.Facts; x != nil {
-		f.CPU, f.DebugID, f.Module, f.OS = printable(x.CPU), printable(x.DebugID), printable(x.Name), printable(x.OS)
+		f.CPU, f.DebugID, f.Module, f.OS = text.Printable(x.CPU), text.Printable(x.DebugID), text.Printable(x.Name), text.Printable(x.OS)
 	}
 	if rep.Coverage != nil {
 		f.Coverage = rep.Coverage.printable()
@@ -151,8 +153,8 @@ func newJSONFile(rep *Report) jsonFile {
 	for i := range rep.Findings {
 		x := &rep.Findings[i]
 		j := jsonFinding{
-			Column: x.Col, Fingerprint: Fingerprint(x), Function: printable(x.Function), Line: x.Line,
-			Message: printable(x.Message), Rule: x.Rule.ID, Severity: x.Severity.String(),
+			Column: x.Col, Fingerprint: Fingerprint(x), Function: text.Printable(x.Function), Line: x.Line,
+			Message: text.Printable(x.Message), Rule: x.Rule.ID, Severity: x.Severity.String(),
 		}
 		if x.HasRVA {
 			j.Address = fmt.Sprintf("0x%x", uint64(x.RVA))
@@ -168,7 +170,7 @@ func (c *Coverage) printable() *Coverage {
 	for _, list := range []*[]Gap{&out.Worst, &out.WorstLines} {
 		*list = slices.Clone(*list)
 		for i := range *list {
-			(*list)[i].Name = printable((*list)[i].Name)
+			(*list)[i].Name = text.Printable((*list)[i].Name)
 		}
 	}
 	return &out

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // JUnit's XML, as readers of test results take it.
@@ -68,7 +70,7 @@ func WriteJUnit(w io.Writer, r *Results) error {
 }
 
 func newJUnitSuite(rep *Report, rules []*Rule) junitSuite {
-	s := junitSuite{Name: printable(rep.File)}
+	s := junitSuite{Name: text.Printable(rep.File)}
 	if text := rep.UnreadText(); text != "" {
 		s.Tests, s.Errors = 1, 1
 		s.Cases = append(s.Cases, junitCase{Name: "the file can be read", Class: s.Name, Error: &junitResult{Message: text, Type: "input"}})
@@ -89,7 +91,7 @@ func newJUnitSuite(rep *Report, rules []*Rule) junitSuite {
 		if broken && c.Severity == Note {
 			test.Output = &junitResult{Text: junitText(rep, rule, c.Count)}
 		} else if broken {
-			test.Failure = &junitResult{plural(c.Count, "finding"), c.Severity.String(), junitText(rep, rule, c.Count)}
+			test.Failure = &junitResult{text.Count(c.Count, "finding"), c.Severity.String(), junitText(rep, rule, c.Count)}
 			s.Failures++
 		}
 		s.Tests++
@@ -103,7 +105,7 @@ func junitText(rep *Report, rule *Rule, count int) string {
 	var b strings.Builder
 	for i := range rep.Findings {
 		if f := &rep.Findings[i]; f.Rule.ID == rule.ID {
-			fmt.Fprintf(&b, "%s\n", printable(f.String()))
+			fmt.Fprintf(&b, "%s\n", text.Printable(f.String()))
 			count--
 		}
 	}

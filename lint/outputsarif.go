@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 const (
@@ -150,7 +152,7 @@ func (g *sarifGroup) result(index map[string]int) sarifObject {
 	}
 	location := sarifObject{"physicalLocation": sarifObject{"artifactLocation": sarifFile(f.File), "region": region}}
 	if f.Function != "" {
-		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": printable(f.Function), "kind": "function"}}
+		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": text.Printable(f.Function), "kind": "function"}}
 	}
 	// GitHub knows a result again by primaryLocationLineHash alone; where that is
 	// missing, its upload makes one of the text of the line, which changes with

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // GitHub's limits for code scanning: it refuses a file with more runs than 20,
@@ -93,7 +95,7 @@ func (g *sarifGroup) size() int {
 }
 
 func (g *sarifGroup) message() string {
-	text := printable(g.first.Message)
+	text := text.Printable(g.first.Message)
 	if g.count > 1 {
 		text += fmt.Sprintf(" (and %d more findings of %s in this file)", g.count-1, g.first.Rule.ID)
 	}

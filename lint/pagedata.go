@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // pageLimits bound what the page shows of a file, so that the page stays small whatever the file
@@ -149,7 +151,7 @@ func encodeNames(m *Map, funcs []*MappedFunc, long int) []byte {
 			b = append(b, '\n')
 		}
 		if long > 0 {
-			b = append(b, cutText(printable(m.Name(f)), long)...)
+			b = append(b, cutText(text.Printable(m.Name(f)), long)...)
 		}
 	}
 	return b

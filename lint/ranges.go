@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -157,7 +158,7 @@ func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record
 			last = at(r)
 		}, func() {
 			if n > 0 {
-				p.ReportFirst(line, rva, "%v %x behind %x; %s below the one before", kind, rva, above, plural(n, "address"))
+				p.ReportFirst(line, rva, "%v %x behind %x; %s below the one before", kind, rva, above, text.Count(n, "address"))
 			}
 		}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -57,7 +58,7 @@ file. It is told once. symtool convert writes a FILE named <unknown> in its plac
 					}
 				}, func() {
 					if n > 0 {
-						p.ReportLine(first, "call file -1; %s", plural(n, "such record"))
+						p.ReportLine(first, "call file -1; %s", text.Count(n, "such record"))
 					}
 				}
 		},

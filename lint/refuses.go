@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -49,7 +50,7 @@ symtool convert writes those that are used. It is told once.`,
 					return p.Forms.OldOrigins() && p.Forms.origins.usedEarly(id)
 				}
 				if n, least := p.Files.unused(old); n > 0 {
-					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, plural(p.Files.Count, "FILE record"), least)
+					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, text.Count(p.Files.Count, "FILE record"), least)
 				}
 			}
 		},
@@ -68,7 +69,7 @@ are missing in stacks. symtool convert writes those that are used. It is told on
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
 				if n, least := p.Origins.unused(func(uint32) bool { return false }); n > 0 {
-					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, plural(p.Origins.Count, "INLINE_ORIGIN record"), least)
+					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, text.Count(p.Origins.Count, "INLINE_ORIGIN record"), least)
 				}
 			}
 		},

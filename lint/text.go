@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -23,7 +24,7 @@ func (p *Pass) places(at symfmt.Places, one, all string) {
 	case 1:
 		p.ReportLine(at.First, "%s", one)
 	default:
-		p.ReportLine(at.First, "%s; %s", one, plural(at.Count, all))
+		p.ReportLine(at.First, "%s; %s", one, text.Count(at.Count, all))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Unreadable returns the report of a file that could not be read.
@@ -26,16 +27,16 @@ func (r *Report) UnreadText() string {
 	if err == nil {
 		return ""
 	}
-	text := bin.Bare(err, r.File)
+	why := bin.Bare(err, r.File)
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) && pathErr.Path == r.File {
-		text = pathErr.Err.Error()
+		why = pathErr.Err.Error()
 	}
 	what := "not read: "
 	if r.Err == nil {
 		what = "not read to its end: "
 	}
-	return what + printable(text)
+	return what + text.Printable(why)
 }
 
 // unreadable counts the files of which nothing is known.

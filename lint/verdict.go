@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -64,7 +65,7 @@ func (r *Report) contradicted(limit float64) {
 	}
 	good := Share{uint64(max(0, c.Blocks-n)), uint64(c.Blocks)}
 	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: see %s",
-		n, plural(c.Blocks, "STACK CFI INIT"), strings.Join(ids, ", ")))
+		n, text.Count(c.Blocks, "STACK CFI INIT"), strings.Join(ids, ", ")))
 	if good.below(cmp.Or(limit, GoodShare)) && c.Verdict == GoodForUnwinding {
 		c.Verdict = SymbolicationOnly
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/minidump"
@@ -253,4 +253,4 @@ func uptime(d *dump.Dump) (seconds int64, ok bool) {
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // safe escapes what would act on a terminal.
-func safe(s string) string { return bin.Printable(s) }
+func safe(s string) string { return text.Printable(s) }

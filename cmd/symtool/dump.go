@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
 )
 
 const dumpDescription = `
@@ -282,7 +282,7 @@ func checkModuleFlags(c *cli.Context) error {
 }
 
 func checkModuleName(flag, name string) error {
-	if strings.ContainsAny(name, `/\`) || !bin.IsPrintable(name) || name != strings.TrimSpace(name) {
+	if strings.ContainsAny(name, `/\`) || !text.IsPrintable(name) || name != strings.TrimSpace(name) {
 		return fmt.Errorf("--%s is %q, want the name of a file without its folder", flag, name)
 	}
 	return nil

@@ -21,7 +21,7 @@ const module = "github.com/symtool/symtool"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1: {"internal/bin", "internal/page", "internal/par", "internal/testenv", "internal/version", "symfmt/arch"},
+	1: {"internal/bin", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
 	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store"},

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // messages is the error stream. Each message is one line; what would change
@@ -64,4 +64,4 @@ func (m *messages) setBefore(f func()) {
 }
 
 // printable escapes what would act on a terminal.
-func printable(s string) string { return bin.Printable(s) }
+func printable(s string) string { return text.Printable(s) }

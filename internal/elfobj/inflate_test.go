@@ -43,8 +43,8 @@ func gnuHead(size uint64, b []byte) []byte {
 	return append(head, b...)
 }
 
-// text compresses about 4 fold, like debug sections.
-func text(n int) []byte {
+// someText compresses about 4 fold, like debug sections.
+func someText(n int) []byte {
 	var b bytes.Buffer
 	for i := uint32(1); b.Len() < n; i = i*1664525 + 1013904223 {
 		b.WriteString("a_name_of_something_")
@@ -56,7 +56,7 @@ func text(n int) []byte {
 
 func TestInflate(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
-		want := text(700_000)
+		want := someText(700_000)
 		half := len(want) / 2
 		joined := append(deflated(want[:half]), deflated(want[half:])...)
 		zeros := make([]byte, 5<<20)
@@ -95,7 +95,7 @@ func TestInflate(t *testing.T) {
 }
 
 func TestInflateDamage(t *testing.T) {
-	want := text(300_000)
+	want := someText(300_000)
 	z, s := deflated(want), zstandarded(want)
 	flip := func(b []byte) []byte { b = bytes.Clone(b); b[len(b)/2] ^= 0x55; return b }
 	e := kinds[0].e
@@ -239,7 +239,7 @@ func TestOverlappingSectionsShareTheBudget(t *testing.T) {
 }
 
 func TestSpill(t *testing.T) {
-	want := text(3 << 20)
+	want := someText(3 << 20)
 	e := kinds[0].e
 	e.secs = []testSec{
 		{name: ".debug_a", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(want)), deflated(want))},
@@ -291,7 +291,7 @@ func checkSource(t *testing.T, s *Section, want []byte) {
 }
 
 func TestSpillWithoutTempDirUsesMemory(t *testing.T) {
-	want := text(3 << 20)
+	want := someText(3 << 20)
 	e := kinds[0].e
 	e.secs = []testSec{{name: ".debug_a", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(want)), deflated(want))}}
 	image := e.build()
@@ -308,7 +308,7 @@ func TestSpillToFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
 	}
-	want := text(1 << 20)
+	want := someText(1 << 20)
 	e := kinds[0].e
 	e.secs = []testSec{{name: ".debug_a", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(want)), deflated(want))}}
 	s := openBytes(t, e.build()).Sections[1]
@@ -384,7 +384,7 @@ func command(t *testing.T, name string, args ...string) {
 }
 
 func BenchmarkInflate(b *testing.B) {
-	want := text(32 << 20)
+	want := someText(32 << 20)
 	e := kinds[0].e
 	e.secs = []testSec{
 		{name: "zlib", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(want)), deflated(want))},

@@ -109,7 +109,7 @@ func realImages(t testing.TB) map[string][]byte {
 
 // syntheticImage has one of everything.
 func syntheticImage(e *testELF) []byte {
-	body := text(5000)
+	body := someText(5000)
 	e.secs = []testSec{
 		{name: ".text", typ: stProgbits, flags: 6, addr: 0x1000, data: body[:300]},
 		{name: ".note.gnu.build-id", typ: stNote, data: e.note("GNU\x00", 3, []byte("12345678"), 4)},

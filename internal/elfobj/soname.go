@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // maxSOName is the length of the longest name that is read: no file system has
@@ -37,7 +38,7 @@ func (f *File) SOName() (string, error) {
 		return "", err
 	}
 	base := name[strings.LastIndexAny(name, `/\`)+1:]
-	if base == "" || base == "." || base == ".." || !bin.IsPrintable(base) || base != strings.TrimSpace(base) {
+	if base == "" || base == "." || base == ".." || !text.IsPrintable(base) || base != strings.TrimSpace(base) {
 		return "", names.errorf(at, "DT_SONAME is %q, want the name of a file", name)
 	}
 	return base, nil

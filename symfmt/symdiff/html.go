@@ -5,14 +5,14 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/page"
+	"github.com/symtool/symtool/internal/text"
 )
 
 //go:embed page.tmpl
 var pageText string
 
-var pageTemplate = page.New(pageText, template.FuncMap{"printable": bin.Printable}, "changes.js")
+var pageTemplate = page.New(pageText, template.FuncMap{"printable": text.Printable}, "changes.js")
 
 // maxPage is how many bytes of changes a page has, about: browsers show a few
 // megabytes without delay. What is beyond is counted.
@@ -101,9 +101,9 @@ func (t *htmlWriter) End() error {
 	head := page.Head{Heading: "symtool diff", Generator: "symtool " + t.o.Version}
 	switch {
 	case t.folders != nil:
-		head.Title = bin.Printable(t.folders.Old + " and " + t.folders.New)
+		head.Title = text.Printable(t.folders.Old + " and " + t.folders.New)
 	case len(p.Modules) > 0:
-		head.Title = bin.Printable(p.Modules[0].Old.File + " and " + p.Modules[0].New.File)
+		head.Title = text.Printable(p.Modules[0].Old.File + " and " + p.Modules[0].New.File)
 	}
 	t.choices()
 	return pageTemplate.Write(t.w, head, p)

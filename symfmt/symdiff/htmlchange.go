@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // htmlChange is a change on the page.
@@ -107,7 +107,7 @@ func (x *htmlSection) same(ops []Op, i int) (n int) {
 			continue
 		}
 		skip()
-		text := htmlText{Head: bin.Printable(ops[i+n].Text)}
+		text := htmlText{Head: text.Printable(ops[i+n].Text)}
 		x.Rows = append(x.Rows, htmlRow{Class: "same", Old: text, New: text})
 	}
 	skip()
@@ -123,9 +123,9 @@ func (x *htmlSection) differ(ops []Op) int {
 			if new != nil {
 				break // the lines that are gone come first
 			}
-			old = append(old, bin.Printable(ops[n].Text))
+			old = append(old, text.Printable(ops[n].Text))
 		} else {
-			new = append(new, bin.Printable(ops[n].Text))
+			new = append(new, text.Printable(ops[n].Text))
 		}
 	}
 	for i := range max(len(old), len(new)) {

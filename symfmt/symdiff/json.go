@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -115,7 +115,7 @@ func newJSONWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
 		e.value(struct {
 			Before string `json:"before"`
 			After  string `json:"after"`
-		}{bin.Printable(folders.Old), bin.Printable(folders.New)})
+		}{text.Printable(folders.Old), text.Printable(folders.New)})
 	}
 	e.raw(",\n\"modules\": [")
 	return e
@@ -154,9 +154,9 @@ func (e *jsonWriter) Add(m *Module) error {
 	e.totals.Status[m.Status()]++
 	e.raw("\n{\"status\": ")
 	e.value(m.Status())
-	e.field("module", bin.Printable(m.name()))
+	e.field("module", text.Printable(m.name()))
 	if m.Failed != "" {
-		e.field("error", bin.Printable(m.Failed))
+		e.field("error", text.Printable(m.Failed))
 	}
 	if r := m.Result; r != nil {
 		e.result(r)
@@ -206,12 +206,12 @@ func (e *jsonWriter) result(r *Result) {
 	e.field("counts", counts)
 	fields := []jsonField{}
 	for _, f := range r.Module {
-		fields = append(fields, jsonField{bin.Printable(f.Name), bin.Printable(f.Old), bin.Printable(f.New), f.Regression})
+		fields = append(fields, jsonField{text.Printable(f.Name), text.Printable(f.Old), text.Printable(f.New), f.Regression})
 	}
 	e.field("fields", fields)
 	paths := []jsonPath{}
 	for _, p := range r.Paths {
-		paths = append(paths, jsonPath{bin.Printable(p.Old), bin.Printable(p.New), p.Files})
+		paths = append(paths, jsonPath{text.Printable(p.Old), text.Printable(p.New), p.Files})
 	}
 	e.field("paths", paths)
 	e.changes(r)
@@ -251,7 +251,7 @@ func (e *jsonWriter) change(c Change, d *Detailer) (*jsonChange, error) {
 	for _, s := range detail.Sections {
 		section := jsonSection{Name: s.Name, Rows: []string{}, Cut: s.Cut}
 		for _, op := range s.Ops {
-			section.Rows = append(section.Rows, string(op.Sign)+bin.Printable(op.Text))
+			section.Rows = append(section.Rows, string(op.Sign)+text.Printable(op.Text))
 		}
 		x.Sections = append(x.Sections, section)
 	}
@@ -262,11 +262,11 @@ func subjectJSON(s *Subject) *jsonSubject {
 	if s == nil {
 		return nil
 	}
-	return &jsonSubject{Name: bin.Printable(s.Name), RVA: hex(uint64(s.RVA)), Size: s.Size, Line: s.Line, At: bin.Printable(s.At)}
+	return &jsonSubject{Name: text.Printable(s.Name), RVA: hex(uint64(s.RVA)), Size: s.Size, Line: s.Line, At: text.Printable(s.At)}
 }
 
 func headJSON(h *Head) jsonHead {
-	return jsonHead{File: bin.Printable(h.File), OS: bin.Printable(h.OS), CPU: bin.Printable(h.CPU), DebugID: bin.Printable(h.ID), Module: bin.Printable(h.Name)}
+	return jsonHead{File: text.Printable(h.File), OS: text.Printable(h.OS), CPU: text.Printable(h.CPU), DebugID: text.Printable(h.ID), Module: text.Printable(h.Name)}
 }
 
 func sideJSON(o *Outline, c Coverage) jsonSide {
@@ -281,7 +281,7 @@ func sideJSON(o *Outline, c Coverage) jsonSide {
 		}
 	}
 	for _, p := range o.Problems {
-		s.Problems = append(s.Problems, bin.Printable(p.String()))
+		s.Problems = append(s.Problems, text.Printable(p.String()))
 	}
 	return s
 }
@@ -289,7 +289,7 @@ func sideJSON(o *Outline, c Coverage) jsonSide {
 func printables(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, s := range texts {
-		out[i] = bin.Printable(s)
+		out[i] = text.Printable(s)
 	}
 	return out
 }

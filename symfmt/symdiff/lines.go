@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // lineWriter writes lines of text, coloured for a terminal if that is wanted. What
@@ -36,12 +36,12 @@ func (t *lineWriter) linef(color, format string, args ...any) {
 	t.line(color, fmt.Sprintf(format, args...))
 }
 
-func (t *lineWriter) line(color, text string) {
-	text = bin.Printable(text)
+func (t *lineWriter) line(color, line string) {
+	line = text.Printable(line)
 	if color != "" && t.color {
-		text = color + text + "\x1b[m"
+		line = color + line + "\x1b[m"
 	}
-	t.w.WriteString(text)
+	t.w.WriteString(line)
 	t.w.WriteByte('\n')
 }
 

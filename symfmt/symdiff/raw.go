@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // rawContext is how many lines that stay are around those that do not.
@@ -159,17 +159,17 @@ func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, ne
 
 // label writes a line with a name. Readers end the name at a tab.
 func (t *rawWriter) label(sign, folder, name, note string, lines int) {
-	text := sign + "/dev/null"
+	label := sign + "/dev/null"
 	if lines > 0 {
-		text = sign + folder + bin.Printable(t.prefix+name)
+		label = sign + folder + text.Printable(t.prefix+name)
 		if note != "" {
-			text += "\t" + note
+			label += "\t" + note
 		}
 	}
 	if t.color {
-		text = bold + text + "\x1b[m"
+		label = bold + label + "\x1b[m"
 	}
-	t.w.WriteString(text)
+	t.w.WriteString(label)
 	t.w.WriteByte('\n')
 }
 
@@ -232,10 +232,10 @@ func hunksOf(ops []Op) (out []hunk) {
 }
 
 // oneLine keeps a text in one line of a few characters.
-func oneLine(text string, most int) string {
-	text = bin.Printable(text)
-	if len(text) <= most {
-		return text
+func oneLine(line string, most int) string {
+	line = text.Printable(line)
+	if len(line) <= most {
+		return line
 	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return strings.ToValidUTF8(line[:most], "") + "..."
 }

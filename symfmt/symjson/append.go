@@ -24,7 +24,7 @@ func appendNumber(dst []byte, v uint64) []byte {
 const lowerHex = "0123456789abcdef"
 
 // appendString appends s as a JSON string. What could change a terminal or a
-// line is escaped, as bin.Printable does: all that strconv.IsPrint does not take.
+// line is escaped, as text.Printable does: all that strconv.IsPrint does not take.
 // A byte that is not UTF-8 becomes U+FFFD, and valid is false.
 func appendString(dst []byte, s string) (out []byte, valid bool) {
 	dst = append(dst, '"')

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/symfmt"
-
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Error is damage at a known place.
@@ -91,7 +90,7 @@ func (d *decoder) place(err error) *Error {
 		case errors.Is(syntax.Err, jsontext.ErrDuplicateName):
 			e.Msg = "not JSON: duplicate object member name"
 		default:
-			e.Msg = "not JSON: " + bin.Printable(syntax.Err.Error())
+			e.Msg = "not JSON: " + text.Printable(syntax.Err.Error())
 		}
 	default:
 		e.Msg, e.Err = "read error", err
@@ -148,7 +147,7 @@ func describe(value []byte) string {
 	case '[':
 		return "a list"
 	case '"':
-		return bin.Printable(shorten(string(value)))
+		return text.Printable(shorten(string(value)))
 	}
 	return shorten(string(value))
 }

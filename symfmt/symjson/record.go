@@ -38,7 +38,7 @@ func bits(fields ...int) (set uint32) {
 
 // record is the record that is read. Its strings are copies.
 type record struct {
-	texts  [maxTexts]text
+	texts  [maxTexts]textValue
 	number uint32
 	hasOld bool
 	old    int64
@@ -51,8 +51,8 @@ type record struct {
 	start  symfmt.RVA // of the body
 }
 
-// text is a string, and its bytes if they are not UTF-8.
-type text struct {
+// textValue is a string, and its bytes if they are not UTF-8.
+type textValue struct {
 	s, base64 string
 	set, raw  bool
 }

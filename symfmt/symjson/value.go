@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 )
 
 func syntaxError(err error) (*jsontext.SyntacticError, bool) {
@@ -180,15 +180,15 @@ func (d *decoder) signed() (int64, error) {
 
 // unbase64 returns the bytes of a string that is not UTF-8; like is how it was
 // written without them.
-func (d *decoder) unbase64(i int, text, like []byte) ([]byte, error) {
-	raw, err := base64.StdEncoding.DecodeString(string(text))
+func (d *decoder) unbase64(i int, coded, like []byte) ([]byte, error) {
+	raw, err := base64.StdEncoding.DecodeString(string(coded))
 	if err != nil {
-		return nil, d.fault(i, "found %s, want base64", quoted(text))
+		return nil, d.fault(i, "found %s, want base64", quoted(coded))
 	}
 	if like != nil && lossy(raw) != string(like) {
 		d.note("bytes", "", func() error {
 			return d.fault(i, "the bytes %s are not those of the string %s beside them: the bytes are taken",
-				bin.Printable(strconv.Quote(shorten(string(raw)))), quoted(like))
+				text.Printable(strconv.Quote(shorten(string(raw)))), quoted(like))
 		})
 	}
 	return raw, nil

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -55,7 +55,7 @@ func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	}
 	t.flush()
 	if t.err != nil {
-		return fmt.Errorf("symbols of %s: write after %d bytes: %w", bin.Printable(m.Name), t.written, t.err)
+		return fmt.Errorf("symbols of %s: write after %d bytes: %w", text.Printable(m.Name), t.written, t.err)
 	}
 	return nil
 }

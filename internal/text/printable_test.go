@@ -1,4 +1,4 @@
-package bin
+package text
 
 import "testing"
 
@@ -12,6 +12,7 @@ func TestPrintable(t *testing.T) {
 		"\u202eback":       `\u202eback`,
 		"\x7f\u0085":       `\x7f\u0085`,
 		"\ufffd":           "\ufffd",
+		"f\u3164\ufe0f":    `f\u3164\ufe0f`,
 	} {
 		got := Printable(s)
 		if got != want || IsPrintable(s) != (s == want) || !IsPrintable(got) {

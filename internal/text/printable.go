@@ -1,9 +1,11 @@
-package bin
+// Package text puts names and counts into messages: what would act on a terminal is escaped.
+package text
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -20,7 +22,7 @@ func Printable(s string) string {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
+		case strconv.IsPrint(r) && !Invisible(r):
 			b.WriteString(s[:n])
 		default:
 			quoted := strconv.QuoteRuneToASCII(r)
@@ -48,9 +50,17 @@ func allPrint(s string) bool {
 				return false
 			}
 		}
-		if !strconv.IsPrint(r) {
+		if !strconv.IsPrint(r) || Invisible(r) {
 			return false
 		}
 	}
 	return true
+}
+
+// Invisible reports whether r is a direction mark, a line separator, or another rune without a
+// glyph. Joiners and variation selectors are parts of words and emojis where they follow a letter,
+// but have no place in a symbol.
+func Invisible(r rune) bool {
+	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
+		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
 }
