@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,12 +29,29 @@ type answers struct {
 	jobs  []*job
 	of    [][]answered        // by job, for each of its frames
 	found map[moduleName]bool // modules whose symbols were looked for
+	cut   map[moduleName]bool // modules with frames for whose names there was no room
+	limit int                 // bytes of names in all
 	left  int                 // bytes of names that it may still have
 }
 
-// textPerFrame limits the bytes of names in an answer, for each frame that a request may have:
-// inlined functions, and endless names, must not make gigabytes of it.
-const textPerFrame = 1 << 10
+// Limits on the bytes of names in an answer, for each frame of its request and for all together.
+// Symbols are as hostile as requests: without them, one name of a megabyte makes gigabytes of a
+// request of kilobytes.
+const (
+	textPerFrame  = 1 << 10
+	textPerAnswer = 4 << 20
+)
+
+func newAnswers(jobs []*job) *answers {
+	limit := textPerAnswer
+	for _, j := range jobs {
+		limit += textPerFrame * len(j.frames)
+	}
+	return &answers{
+		jobs: jobs, of: make([][]answered, len(jobs)),
+		found: map[moduleName]bool{}, cut: map[moduleName]bool{}, limit: limit, left: limit,
+	}
+}
 
 // take charges the names of a frame, and reports whether there was room for them.
 func (a *answers) take(frames []resolve.Frame) bool {
@@ -147,7 +163,7 @@ type place struct{ job, frame int32 }
 // symbolicate looks up all frames, module by module, so that the symbols of one
 // at a time are needed.
 func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error) {
-	a := &answers{jobs: jobs, of: make([][]answered, len(jobs)), found: map[moduleName]bool{}, left: textPerFrame * s.cfg.MaxFrames}
+	a := newAnswers(jobs)
 	byModule := map[moduleName][]place{}
 	var order []moduleName
 	for n, j := range jobs {
@@ -207,13 +223,16 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 			continue
 		}
 		if found && len(at.Frames) > 0 && !a.take(at.Frames) {
-			s.warnf("%s: a request got no more names than %d bytes", entry.key, textPerFrame*s.cfg.MaxFrames)
+			a.cut[m] = true
 			continue
 		}
 		if found && len(at.Frames) > 0 {
 			to.start, to.frames = uint64(at.Start), slices.Clone(at.Frames)
 			known++
 		}
+	}
+	if a.cut[m] {
+		s.warnf("%s: %s", entry.key, a.cutText())
 	}
 	if all := entry.r.Damage(); len(all) > damaged { // in functions that were read for the first time
 		s.warnf("%s: %d records cannot be read, the first: %v", entry.key, len(all)-damaged, all[damaged].Err)
@@ -238,137 +257,4 @@ func (s *Server) symbolsOf(ctx context.Context, m moduleName) (*entry, error) {
 		return nil, nil
 	}
 	return s.modules.acquire(ctx, f, p.ID)
-}
-
-// writeV5 writes an answer of /symbolicate/v5.
-func (a *answers) writeV5(w io.Writer) {
-	b := []byte(`{"results": [`)
-	for n, j := range a.jobs {
-		b = comma(b, n)
-		b = append(b, `{"stacks": [`...)
-		begin := 0
-		for i, end := range j.ends {
-			b = append(comma(b, i), '[')
-			for k := begin; k < end; k++ {
-				b = a.appendFrame(comma(b, k-begin), j, n, k, k-begin)
-				if len(b) > 32<<10 {
-					_, _ = w.Write(b)
-					b = b[:0]
-				}
-			}
-			b = append(b, ']')
-			begin = end
-		}
-		b = a.appendFound(append(b, `], "found_modules": `...), j)
-		b = append(b, '}')
-	}
-	_, _ = w.Write(append(b, "]}\n"...))
-}
-
-func comma(b []byte, i int) []byte {
-	if i > 0 {
-		b = append(b, ", "...)
-	}
-	return b
-}
-
-// moduleText is what a frame's module is called.
-func (a *answers) moduleText(j *job, n, k int) string {
-	f, known := j.frames[k], a.of[n][k]
-	switch {
-	case known.module != "":
-		return known.module
-	case f.module < 0 || j.modules[f.module].name == "":
-		return "<unknown>"
-	}
-	return j.modules[f.module].name
-}
-
-// appendFrame appends frame number i of a stack.
-func (a *answers) appendFrame(b []byte, j *job, n, k, i int) []byte {
-	f, known := j.frames[k], &a.of[n][k]
-	b = append(append(b, `{"frame": `...), itoa(i)...)
-	b = quote(append(b, `, "module": `...), a.moduleText(j, n, k))
-	b = append(append(append(b, `, "module_offset": "`...), f.text()...), '"')
-	if known.frames == nil {
-		return append(b, '}')
-	}
-	outer := len(known.frames) - 1
-	b = quote(append(b, `, "function": `...), known.frames[outer].Function)
-	b = append(append(append(b, `, "function_offset": "0x`...), hex(f.offset-known.start)...), '"')
-	b = appendLine(b, &known.frames[outer])
-	if outer > 0 {
-		b = append(b, `, "inlines": [`...)
-		for i := range known.frames[:outer] {
-			b = quote(append(comma(b, i), `{"function": `...), known.frames[i].Function)
-			b = append(appendLine(b, &known.frames[i]), '}')
-		}
-		b = append(b, ']')
-	}
-	return append(b, '}')
-}
-
-// appendLine appends file and line, which says nothing without a file.
-func appendLine(b []byte, f *resolve.Frame) []byte {
-	if f.File == "" {
-		return b
-	}
-	b = quote(append(b, `, "file": `...), f.File)
-	if f.Line > 0 {
-		b = append(append(b, `, "line": `...), itoa64(int64(f.Line))...)
-	}
-	return b
-}
-
-// foundText says whether there are symbols of a module: null if nothing asked.
-func (a *answers) foundText(m moduleName) string {
-	found, looked := a.found[m]
-	switch {
-	case !looked:
-		return "null"
-	case found:
-		return "true"
-	}
-	return "false"
-}
-
-func (a *answers) appendFound(b []byte, j *job) []byte {
-	b = append(b, '{')
-	seen := map[string]bool{}
-	for _, m := range j.modules {
-		if key := m.key(); !seen[key] {
-			b = quote(comma(b, len(seen)), key)
-			seen[key] = true
-			b = append(append(b, ": "...), a.foundText(m)...)
-		}
-	}
-	return append(b, '}')
-}
-
-// writeV4 writes an answer of /symbolicate/v4.
-func (a *answers) writeV4(w io.Writer) {
-	j := a.jobs[0]
-	b := []byte(`{"symbolicatedStacks": [`)
-	begin := 0
-	for i, end := range j.ends {
-		b = append(comma(b, i), '[')
-		for k := begin; k < end; k++ {
-			text := j.frames[k].text()
-			if known := a.of[0][k].frames; known != nil {
-				text = known[len(known)-1].Function
-			}
-			b = quote(comma(b, k-begin), text+" (in "+a.moduleText(j, 0, k)+")")
-			if len(b) > 32<<10 {
-				_, _ = w.Write(b)
-				b = b[:0]
-			}
-		}
-		b = append(b, ']')
-		begin = end
-	}
-	b = append(b, `], "knownModules": [`...)
-	for i, m := range j.modules {
-		b = append(comma(b, i), a.foundText(m)...)
-	}
-	_, _ = w.Write(append(b, "]}\n"...))
 }

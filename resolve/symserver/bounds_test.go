@@ -1,7 +1,6 @@
 package symserver
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -33,28 +32,42 @@ func TestCacheHoldsForOneFile(t *testing.T) {
 	}
 }
 
-// Frames that are in many inlined functions do not multiply an answer without bound.
+// Frames that are in many inlined functions, or in one with an endless name, do not multiply an
+// answer without bound, and the answer reports what it lacks.
 func TestAnswerIsBounded(t *testing.T) {
-	dir := t.TempDir()
 	const depth, frames = 200, 1000
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "MODULE Linux x86_64 ABC0 deep.so\nFILE 0 a.c\nINLINE_ORIGIN 0 %s\nFUNC 1000 10 0 f\n", strings.Repeat("g", 1000))
+	deep := &strings.Builder{}
+	fmt.Fprintf(deep, "FILE 0 a.c\nINLINE_ORIGIN 0 %s\nFUNC 1000 10 0 f\n", strings.Repeat("g", 1000))
 	for i := range depth {
-		fmt.Fprintf(&b, "INLINE %d 1 0 0 1000 10\n", i)
+		fmt.Fprintf(deep, "INLINE %d 1 0 0 1000 10\n", i)
 	}
-	keep(t, dir, "deep.so", "ABC0", ".sym", b.Bytes())
-	s, notes := newServer(t, Config{Dirs: []string{dir}, MaxFrames: frames})
-	addrs := make([]uint64, frames)
-	for i := range addrs {
-		addrs[i] = 0x1000
-	}
-	request := &bytes.Buffer{}
-	fmt.Fprint(request, `{"memoryMap": [["deep.so", "ABC0"]], "stacks": [[[0, 4096]`, strings.Repeat(", [0, 4096]", frames-1), "]]}")
-	got := body(t, ask(t, s, http.MethodPost, "/symbolicate/v5", request.Bytes()))
-	if n := strings.Count(got, `"function": "f"`); n == 0 || n > textPerFrame*frames/(depth*1000) || len(got) > 4*textPerFrame*frames {
-		t.Errorf("%d frames have names, in %d bytes", n, len(got))
-	}
-	if !strings.Contains(notes.String(), "a request got no more names than") {
-		t.Error(notes)
+	for name, c := range map[string]struct {
+		records string
+		each    int // bytes of names of a frame
+	}{
+		"inlined functions": {deep.String(), depth * 1000},
+		"a long name":       {"FUNC 1000 10 0 f" + strings.Repeat("g", 96<<10) + "\n", 96 << 10},
+	} {
+		dir := t.TempDir()
+		keep(t, dir, "deep.so", "ABC0", ".sym", []byte("MODULE Linux x86_64 ABC0 deep.so\n"+c.records))
+		s, notes := newServer(t, Config{Dirs: []string{dir}})
+		request := []byte(`{"memoryMap": [["deep.so", "ABC0"]], "stacks": [[[0, 4096]` + strings.Repeat(", [0, 4096]", frames-1) + "]]}")
+		const limit = textPerAnswer + textPerFrame*frames
+		message := fmt.Sprintf("frames without an answer: the names of the answer to this request have at most %d bytes", limit)
+		got := body(t, ask(t, s, http.MethodPost, "/symbolicate/v5", request))
+		if n := strings.Count(got, `"function": "f`); n == 0 || n > limit/c.each || len(got) > limit+frames*100 {
+			t.Errorf("%s: %d frames have names, in %d bytes", name, n, len(got))
+		}
+		errors := `"module_errors": {"deep.so/ABC0": [{"name": "AnswerTooLong", "message": "` + message + `"}]}`
+		if !strings.HasSuffix(got, `"found_modules": {"deep.so/ABC0": true}, `+errors+"}]}\n") {
+			t.Errorf("%s: %.300s", name, got[len(got)-300:])
+		}
+		got = body(t, ask(t, s, http.MethodPost, "/symbolicate/v4", request))
+		if !strings.HasSuffix(got, `"knownModules": [true], `+errors+"}\n") {
+			t.Errorf("%s: v4: %.300s", name, got[len(got)-300:])
+		}
+		if !strings.Contains(notes.String(), message) {
+			t.Errorf("%s: %v", name, notes)
+		}
 	}
 }
