@@ -1,6 +1,10 @@
 package dwarf2sym
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
 
 func TestPaths(t *testing.T) {
 	// Entries of the file table; the line program uses each of them once.
@@ -98,7 +102,7 @@ func TestPaths(t *testing.T) {
 				FILE 3 d:\four.c
 				FILE 4 \\server\five.c` + lines},
 		{name: "prefix map: the last entry that matches",
-			opts: Options{PrefixMap: []PrefixMap{{"/build", "/a"}, {"/build/sub", "/b"}, {"/nothing", "/c"}, {"/abs", ""}}},
+			opts: Options{PrefixMap: []srcmap.Prefix{{Old: "/build", New: "/a"}, {Old: "/build/sub", New: "/b"}, {Old: "/nothing", New: "/c"}, {Old: "/abs", New: ""}}},
 			in: unit("/build", program(`program 4
 				dir "sub"
 				dir "/abs"
@@ -114,7 +118,7 @@ func TestPaths(t *testing.T) {
 				FILE 3 /three.c
 				FILE 4 /bway/four.c` + lines},
 		{name: "lines of files that become one",
-			opts: Options{PrefixMap: []PrefixMap{{"/build/sub", "/x"}, {"/abs", "/x"}}},
+			opts: Options{PrefixMap: []srcmap.Prefix{{Old: "/build/sub", New: "/x"}, {Old: "/abs", New: "/x"}}},
 			in: unit("/build", `program 4
 				dir "sub"
 				dir "/abs"
@@ -129,7 +133,7 @@ func TestPaths(t *testing.T) {
 				end_sequence`),
 			want: "FILE 0 /x/one.c\nFUNC 1000 9 0 f\n1000 2 1 0"},
 		{name: "files that become one",
-			opts: Options{PrefixMap: []PrefixMap{{"/build/sub", "/x"}, {"/abs", "/x"}}},
+			opts: Options{PrefixMap: []srcmap.Prefix{{Old: "/build/sub", New: "/x"}, {Old: "/abs", New: "/x"}}},
 			in: unit("/build", program(`program 4
 				dir "sub"
 				dir "/abs"

@@ -65,6 +65,7 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // Options say what a dump contains.
@@ -85,9 +86,9 @@ type Options struct {
 
 	// PrefixMap replaces the beginnings of FILE names; the last entry that
 	// matches counts, as with GCC's -ffile-prefix-map.
-	PrefixMap []PrefixMap
+	PrefixMap []srcmap.Prefix
 	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
-	Mapping *Mapping
+	Mapping *srcmap.Mapping
 
 	// Supplement is the file that dwz made of what several debug files share
 	// (DWARF 5, 7.3.6), if the debug information has a link to one.
@@ -118,9 +119,6 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// PrefixMap is a replacement for the beginning of file names.
-type PrefixMap struct{ Old, New string }
-
 // limits returns the limits for files that are opened on the way.
 func (o *Options) limits() elfobj.Limits {
 	l := elfobj.DefaultLimits()
@@ -146,7 +144,7 @@ type Report struct {
 	NoDebugInfo bool          // neither file has .debug_info
 	ORC         bool          // there is .orc_unwind, the Linux kernel's unwind information, which is not read
 	Problems    []bin.Problem // in order of sections and offsets
-	Mapped      []MappedFile  // whose content Options.Mapping put into the name of a FILE, by path
+	Mapped      []srcmap.File // whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
 	Extents     Extents
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // worker turns units into compact records, one unit after another. It shares
@@ -24,10 +25,10 @@ type worker struct {
 	problems    problemList
 	elsewhere   problemList // in what skeletons stand for
 	stats       Stats
-	spent       uint64               // work since the last flush
-	tired       bool                 // there was too much of it
-	costlyOuter bool                 // a name that others begin with stays mangled, as it would take too much
-	mapped      map[*MappedFile]bool // to be reported
+	spent       uint64                // work since the last flush
+	tired       bool                  // there was too much of it
+	costlyOuter bool                  // a name that others begin with stays mangled, as it would take too much
+	mapped      map[*srcmap.File]bool // to be reported
 
 	// The current unit, and storage that is reused from unit to unit.
 	u         unit

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // edit is a set of changes that convert makes in symbols.
@@ -13,7 +13,7 @@ type edit struct {
 	noInlines bool
 	noCFI     bool
 	onlyCFI   bool
-	prefixes  []dwarf2sym.PrefixMap
+	prefixes  []srcmap.Prefix
 	maps      mapConfig
 	name      string // of the module, "" for its own
 }
@@ -51,7 +51,7 @@ func (c *converter) mapFiles(name string, m *symfmt.Module) {
 	e := &c.edit
 	if e.maps.mapping == nil {
 		if len(e.prefixes) > 0 {
-			m.MapFiles(func(path string) string { return dwarf2sym.MapPath(e.prefixes, path) })
+			m.MapFiles(func(path string) string { return srcmap.ReplacePrefix(e.prefixes, path) })
 		}
 		return
 	}

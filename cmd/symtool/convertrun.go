@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
 	"github.com/symtool/symtool/walk"
 )
 
@@ -23,10 +23,10 @@ type converter struct {
 	msgs   *messages
 	status int
 
-	mapped        []dwarf2sym.MappedFile // for --map-list
-	lostCallFiles int                    // by --old-inline-origin
-	passed        func()                 // of the symbols that are written; may be nil
-	root          *store.Store           // of --to-store, once something goes there
+	mapped        []srcmap.File // for --map-list
+	lostCallFiles int           // by --old-inline-origin
+	passed        func()        // of the symbols that are written; may be nil
+	root          *store.Store  // of --to-store, once something goes there
 }
 
 func (c *converter) run(ctx context.Context) error {

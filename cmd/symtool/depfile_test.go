@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // oddNames are names of files that make, ninja or the shell could take for more.
@@ -79,7 +79,7 @@ func TestDependencies(t *testing.T) {
 	}
 	t.Chdir(dir)
 	read := func(names ...string) *dumpResult { return &dumpResult{read: fileList{names: names}} }
-	source := &dumpResult{mapped: []dwarf2sym.MappedFile{{Path: "/src/a.c", File: "src/a.c"}, {Path: "/src/b.c"}, {Path: "/src/a.h", File: "/src/a.h"}}}
+	source := &dumpResult{mapped: []srcmap.File{{Path: "/src/a.c", File: "src/a.c"}, {Path: "/src/b.c"}, {Path: "/src/a.h", File: "/src/a.h"}}}
 	d := &dumper{dumpConfig: &dumpConfig{files: []string{"z.elf", "./y.elf"}, debugFile: "d"}}
 	d.maps.files, d.maps.manifests = []string{"rules"}, []manifestArg{{file: "manifest"}}
 	d.results = []*dumpResult{

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 const dumpDescription = `
@@ -298,14 +299,14 @@ func oneOf(c *cli.Context, flag string, values ...string) error {
 }
 
 // prefixMap parses OLD=NEW; OLD ends at the first "=", as in GCC.
-func prefixMap(args []string) ([]dwarf2sym.PrefixMap, error) {
-	var all []dwarf2sym.PrefixMap
+func prefixMap(args []string) ([]srcmap.Prefix, error) {
+	var all []srcmap.Prefix
 	for _, arg := range args {
 		old, replacement, ok := strings.Cut(arg, "=")
 		if !ok || old == "" {
 			return nil, fmt.Errorf("--prefix-map is %q, want OLD=NEW", arg)
 		}
-		all = append(all, dwarf2sym.PrefixMap{Old: old, New: replacement})
+		all = append(all, srcmap.Prefix{Old: old, New: replacement})
 	}
 	return all, nil
 }

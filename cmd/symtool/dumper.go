@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // dumper is one call of dump.
@@ -35,7 +36,7 @@ type dumpResult struct {
 	fileSummary
 	pending []pendingFile // with --store
 	stack   []byte        // of a panic
-	mapped  []dwarf2sym.MappedFile
+	mapped  []srcmap.File
 	read    fileList // what was opened, for --MD
 }
 
@@ -515,7 +516,7 @@ func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
 // finish prints the summary and returns the status of all files.
 func (d *dumper) finish() error {
 	status := statusOK
-	var mapped []dwarf2sym.MappedFile
+	var mapped []srcmap.File
 	for _, r := range d.results {
 		status = max(status, r.Status)
 		if r.Error == "" {

@@ -22,7 +22,7 @@ const module = "github.com/symtool/symtool"
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
 	1: {"internal/bin", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
-	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "sframe", "walk/dump"},
+	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store"},
 	5: {"dwarf2sym", "resolve/store/upload"},

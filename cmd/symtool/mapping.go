@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // mapFlagNames are the flags that need --map or --map-file.
@@ -33,8 +33,8 @@ func mapFlags() []cli.Flag {
 
 // mapConfig holds the values of mapFlags.
 type mapConfig struct {
-	mapping   *dwarf2sym.Mapping // nil without --map and --map-file
-	files     []string           // of --map-file
+	mapping   *srcmap.Mapping // nil without --map and --map-file
+	files     []string        // of --map-file
 	manifests []manifestArg
 	list      string // of --map-list
 }
@@ -60,7 +60,7 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 		}
 		return cfg, nil
 	}
-	m := &dwarf2sym.Mapping{Links: c.Bool("map-links")}
+	m := &srcmap.Mapping{Links: c.Bool("map-links")}
 	vars, err := mapVars(c.StringSlice("map-var"))
 	if err != nil {
 		return cfg, err
@@ -73,7 +73,7 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 		m.Rules = append(m.Rules, rules...)
 	}
 	for _, text := range c.StringSlice("map") {
-		rule, err := dwarf2sym.ParseMapRule(text, vars)
+		rule, err := srcmap.ParseRule(text, vars)
 		if err != nil {
 			return cfg, fmt.Errorf("--map is %q: %w", text, hintMapVar(err))
 		}
@@ -96,15 +96,15 @@ func newMapConfig(c *cli.Context, debugInfo bool) (mapConfig, error) {
 
 // hintMapVar adds how to define a variable to the error of a name that stands for nothing.
 func hintMapVar(err error) error {
-	var unknown *dwarf2sym.MapNameError
-	if errors.As(err, &unknown) && dwarf2sym.CheckMapVar(unknown.Name, "") == nil {
+	var unknown *srcmap.NameError
+	if errors.As(err, &unknown) && srcmap.CheckVar(unknown.Name, "") == nil {
 		return fmt.Errorf("%w; --map-var %s=VALUE makes it one", err, unknown.Name)
 	}
 	return err
 }
 
 // readMapRules reads a file of --map-file.
-func readMapRules(file string, vars map[string]string) ([]dwarf2sym.MapRule, error) {
+func readMapRules(file string, vars map[string]string) ([]srcmap.Rule, error) {
 	if file == "" {
 		return nil, errors.New("the name of the file is empty")
 	}
@@ -113,7 +113,7 @@ func readMapRules(file string, vars map[string]string) ([]dwarf2sym.MapRule, err
 		return nil, unopened(err)
 	}
 	defer f.Close()
-	rules, err := dwarf2sym.ReadMapRules(f, file, vars)
+	rules, err := srcmap.ReadRules(f, file, vars)
 	return rules, unopened(err)
 }
 
@@ -134,7 +134,7 @@ func mapVars(args []string) (map[string]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("--map-var is %q, want VAR=VALUE: the environment is not looked at", arg)
 		}
-		if err := dwarf2sym.CheckMapVar(name, value); err != nil {
+		if err := srcmap.CheckVar(name, value); err != nil {
 			return nil, fmt.Errorf("--map-var is %q: %w", arg, err)
 		}
 		if _, again := vars[name]; again {
@@ -172,7 +172,7 @@ func (cfg *mapConfig) readManifests() error {
 	return nil
 }
 
-func readManifest(arg manifestArg) (*dwarf2sym.Manifest, error) {
+func readManifest(arg manifestArg) (*srcmap.Manifest, error) {
 	dir, err := filepath.Abs(arg.dir)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func readManifest(arg manifestArg) (*dwarf2sym.Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return dwarf2sym.ReadManifest(f, arg.file, arg.dir, dir)
+	return srcmap.ReadManifest(f, arg.file, arg.dir, dir)
 }
 
 // checkList refuses a --map-list that would overwrite an input or the output.
@@ -204,14 +204,14 @@ func (cfg *mapConfig) checkList(output string, inputs ...string) error {
 
 // writeList writes --map-list, whole or not at all: a line for each name with the digest of a file
 // in it, sorted. Names and files have no tabs (Mapping).
-func (cfg *mapConfig) writeList(mapped []dwarf2sym.MappedFile) error {
+func (cfg *mapConfig) writeList(mapped []srcmap.File) error {
 	if cfg.list == "" {
 		return nil
 	}
 	// One file for a name is enough: the name has its digest.
-	byName := func(a, b dwarf2sym.MappedFile) int { return cmp.Compare(a.Name, b.Name) }
-	slices.SortFunc(mapped, func(a, b dwarf2sym.MappedFile) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
-	mapped = slices.CompactFunc(mapped, func(a, b dwarf2sym.MappedFile) bool { return byName(a, b) == 0 })
+	byName := func(a, b srcmap.File) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(mapped, func(a, b srcmap.File) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
+	mapped = slices.CompactFunc(mapped, func(a, b srcmap.File) bool { return byName(a, b) == 0 })
 	out, err := createOutput(cfg.list, io.Discard)
 	if err != nil {
 		return outputError(cfg.list, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // summarySchema is the version of the summary. Fields may be added; a renamed field or another unit
@@ -65,7 +66,7 @@ type mappedSummary struct {
 	SHA512 string `json:"sha512"`
 }
 
-func mappedSummaries(files []dwarf2sym.MappedFile) (all []mappedSummary) {
+func mappedSummaries(files []srcmap.File) (all []mappedSummary) {
 	for _, f := range files {
 		all = append(all, mappedSummary{f.Path, f.Name, f.File, f.SHA512})
 	}

@@ -1,4 +1,7 @@
-package dwarf2sym
+// Package srcmap says where source files are: it replaces the paths of FILE records by
+// places in a repository or a bucket. Rules and prefixes come from the caller, install
+// manifests from a build.
+package srcmap
 
 import (
 	"crypto/md5"
@@ -16,7 +19,7 @@ import (
 //
 //  1. Where Manifests or Links know that the file was put there by the build, its
 //     path is that of the file that it came from.
-//  2. The prefix map is applied (see MapPath).
+//  2. The prefix map is applied (see ReplacePrefix).
 //  3. "." and ".." go away, by name alone.
 //  4. The first of the Rules whose expression matches any part of the path, all
 //     groups of its template included, gives the whole name.
@@ -33,18 +36,18 @@ import (
 // A Mapping may be used concurrently and for several modules, with the same prefix
 // map; each file is looked at once.
 type Mapping struct {
-	Rules     []MapRule
+	Rules     []Rule
 	Links     bool // follow symbolic links of paths that are on this machine
 	Manifests []*Manifest
 
 	once  sync.Once
 	sums  bool     // a rule wants digests
-	paths sync.Map // mapKey -> *mapEntry
+	paths sync.Map // key -> *entry
 	files sync.Map // path -> *sourceFile
 }
 
-// MappedFile is what became of a path.
-type MappedFile struct {
+// File is what became of a path.
+type File struct {
 	Path   string // as in the debug information or the symbol file
 	Name   string // of the FILE record
 	File   string // whose content is in Name; "" if none is
@@ -52,39 +55,39 @@ type MappedFile struct {
 	Err    error  // why Path is not mapped though a rule matches; nil
 }
 
-// maxMapPath is PATH_MAX of Linux: no file has a longer one. Longer names stay
+// maxPath is PATH_MAX of Linux: no file has a longer one. Longer names stay
 // as they are, so that the time for a name has a bound.
-const maxMapPath = 4096
+const maxPath = 4096
 
-type mapKey struct{ path, md5 string }
+type key struct{ path, md5 string }
 
-type mapEntry struct {
+type entry struct {
 	once sync.Once
-	file MappedFile
+	file File
 }
 
 // Map returns what becomes of a path. md5 is the digest that the debug
 // information has of the file, in lower case; "" for none.
-func (m *Mapping) Map(prefixes []PrefixMap, path, md5 string) *MappedFile {
-	if len(path) > maxMapPath {
-		return &MappedFile{Path: path, Name: MapPath(prefixes, path),
-			Err: fmt.Errorf("path of %d bytes, want at most %d", len(path), maxMapPath)}
+func (m *Mapping) Map(prefixes []Prefix, path, md5 string) *File {
+	if len(path) > maxPath {
+		return &File{Path: path, Name: ReplacePrefix(prefixes, path),
+			Err: fmt.Errorf("path of %d bytes, want at most %d", len(path), maxPath)}
 	}
 	m.once.Do(func() { m.sums = m.ReadsMD5() || m.ReadsFiles() })
 	if !m.sums {
 		md5 = ""
 	}
-	v, ok := m.paths.Load(mapKey{path, md5})
+	v, ok := m.paths.Load(key{path, md5})
 	if !ok {
-		v, _ = m.paths.LoadOrStore(mapKey{strings.Clone(path), md5}, &mapEntry{})
+		v, _ = m.paths.LoadOrStore(key{strings.Clone(path), md5}, &entry{})
 	}
-	e := v.(*mapEntry)
+	e := v.(*entry)
 	e.once.Do(func() { e.file = m.apply(prefixes, strings.Clone(path), md5) })
 	return &e.file
 }
 
 // Problem returns the problem to report for a file whose Err is not nil.
-func (f *MappedFile) Problem() bin.Problem {
+func (f *File) Problem() bin.Problem {
 	return bin.Problem{Lost: "mapping of " + text.Printable(f.Path), Err: f.Err}
 }
 
@@ -94,7 +97,7 @@ func (m *Mapping) ReadsFiles() bool { return m.has(partDigest) || m.has(partDIGE
 // ReadsMD5 reports whether a rule wants what only debug information has.
 func (m *Mapping) ReadsMD5() bool { return m.has(partMD5) }
 
-func (m *Mapping) has(kind mapPartKind) bool {
+func (m *Mapping) has(kind partKind) bool {
 	for i := range m.Rules {
 		if m.Rules[i].has(kind) {
 			return true
@@ -104,8 +107,8 @@ func (m *Mapping) has(kind mapPartKind) bool {
 }
 
 // apply finds the rule for a path, and fills its template in.
-func (m *Mapping) apply(prefixes []PrefixMap, path, md5 string) MappedFile {
-	f := MappedFile{Path: path, Name: MapPath(prefixes, path)}
+func (m *Mapping) apply(prefixes []Prefix, path, md5 string) File {
+	f := File{Path: path, Name: ReplacePrefix(prefixes, path)}
 	places := []string{path}
 	if f.Name != path {
 		places = append(places, f.Name)
@@ -143,7 +146,7 @@ func (m *Mapping) apply(prefixes []PrefixMap, path, md5 string) MappedFile {
 
 // source reads what the rule's template wants to know of the source file; nil if
 // that is nothing. What is not what the compiler read is an error.
-func (m *Mapping) source(r *MapRule, places []string, sum string) (*sourceFile, error) {
+func (m *Mapping) source(r *Rule, places []string, sum string) (*sourceFile, error) {
 	if r.has(partMD5) && sum == "" {
 		return nil, errors.New("{md5}: the debug information has none for this file")
 	}
@@ -162,40 +165,3 @@ func (m *Mapping) source(r *MapRule, places []string, sum string) (*sourceFile, 
 	}
 	return f, nil
 }
-
-// cleanPath takes "." and ".." and doubled separators out of a path, without a
-// look at any file. The separators that stay are as they were.
-func cleanPath(p string) string {
-	root := 0
-	if isDrive(p) {
-		root = 3
-	}
-	for root < len(p) && isSeparator(p[root]) {
-		root++
-	}
-	var parts []string // each with the separator behind it
-	for rest := p[root:]; rest != ""; {
-		n := strings.IndexAny(rest, `/\`) + 1
-		if n == 0 {
-			n = len(rest)
-		}
-		part, name := rest[:n], strings.TrimRight(rest[:n], `/\`)
-		rest = rest[n:]
-		switch last := len(parts) - 1; {
-		case name == "" || name == ".":
-		case name != "..":
-			parts = append(parts, part)
-		case last >= 0 && strings.TrimRight(parts[last], `/\`) != "..":
-			parts = parts[:last]
-		case root == 0:
-			parts = append(parts, part)
-		}
-	}
-	clean := p[:root] + strings.Join(parts, "")
-	if clean == "" {
-		return p
-	}
-	return clean
-}
-
-func isSeparator(b byte) bool { return b == '/' || b == '\\' }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// maxMapFile bounds a file of rules, in bytes. Mozilla's list generated files by
+// maxRuleFile bounds a file of rules, in bytes. Mozilla's list generated files by
 // name: some thousands.
-const maxMapFile = 64 << 20
+const maxRuleFile = 64 << 20
 
-// ReadMapRules reads a file of rules, in one of two forms:
+// ReadRules reads a file of rules, in one of two forms:
 //
-//   - a rule on each line, as ParseMapRule reads it; empty lines and those that begin
+//   - a rule on each line, as ParseRule reads it; empty lines and those that begin
 //     with # are nothing;
 //   - JSON as mozilla/dump_syms reads it with --mapping-file: "variables", and
 //     "mappings" with "source" (the expression), "destination" (the template) and
@@ -28,16 +28,16 @@ const maxMapFile = 64 << 20
 //
 // What differs from Mozilla's is that a brace in a destination is always one of a
 // name, or doubled. file is for errors.
-func ReadMapRules(r io.Reader, file string, vars map[string]string) ([]MapRule, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxMapFile+1))
+func ReadRules(r io.Reader, file string, vars map[string]string) ([]Rule, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case len(data) > maxMapFile:
-		return nil, &bin.Error{File: file, Msg: fmt.Sprintf("more than %d bytes: no list of rules", maxMapFile)}
+	case len(data) > maxRuleFile:
+		return nil, &bin.Error{File: file, Msg: fmt.Sprintf("more than %d bytes: no list of rules", maxRuleFile)}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	var rules []MapRule
+	var rules []Rule
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		rules, err = mozillaRules(data, file, vars)
 	} else {
@@ -49,7 +49,7 @@ func ReadMapRules(r io.Reader, file string, vars map[string]string) ([]MapRule, 
 	return rules, err
 }
 
-func textRules(text, file string, vars map[string]string) (rules []MapRule, err error) {
+func textRules(text, file string, vars map[string]string) (rules []Rule, err error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -57,7 +57,7 @@ func textRules(text, file string, vars map[string]string) (rules []MapRule, err 
 		if strings.TrimSpace(line) == "" || line[0] == '#' {
 			continue
 		}
-		r, err := ParseMapRule(line, vars)
+		r, err := ParseRule(line, vars)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
@@ -76,25 +76,25 @@ type mozillaFile struct {
 	} `json:"mappings"`
 }
 
-func mozillaRules(data []byte, file string, vars map[string]string) ([]MapRule, error) {
+func mozillaRules(data []byte, file string, vars map[string]string) ([]Rule, error) {
 	var doc mozillaFile
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, jsonError(file, data, err)
 	}
 	all := map[string]string{}
 	for name, value := range doc.Variables {
-		if err := CheckMapVar(name, value); err != nil {
+		if err := CheckVar(name, value); err != nil {
 			return nil, fmt.Errorf("%s: variables: %w", file, err)
 		}
 		all[name] = value
 	}
 	maps.Copy(all, vars)
-	var listed, others []MapRule
+	var listed, others []Rule
 	for i, m := range doc.Mappings {
 		if m.Source == "" || m.Destination == "" {
 			return nil, fmt.Errorf("%s: mappings[%d]: want a source and a destination", file, i)
 		}
-		r, err := newMapRule(m.Source, m.Destination, all)
+		r, err := newRule(m.Source, m.Destination, all)
 		if err != nil {
 			return nil, fmt.Errorf("%s: mappings[%d]: %w", file, i, err)
 		}

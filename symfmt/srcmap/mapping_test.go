@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"crypto/sha512"
@@ -17,7 +17,7 @@ func mapping(t testing.TB, vars map[string]string, rules ...string) *Mapping {
 	t.Helper()
 	m := &Mapping{}
 	for _, text := range rules {
-		r, err := ParseMapRule(text, vars)
+		r, err := ParseRule(text, vars)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -42,7 +42,7 @@ func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		rules    []string
-		prefixes []PrefixMap
+		prefixes []Prefix
 		md5      string
 		path     string
 		want     string
@@ -63,8 +63,8 @@ func TestMap(t *testing.T) {
 		{name: "braces", rules: []string{`(.)$={{{1}}}{{}}`}, path: "/a", want: "{a}{}"},
 		{name: "= in the template", rules: []string{`^/(.*)$=https://h/?p={1}&r={rev}`}, path: "/a.c", want: "https://h/?p=a.c&r=abc"},
 		{name: "= in the expression", rules: []string{`^/a\x3d(.*)$={1}`}, path: "/a=b", want: "b"},
-		{name: "after the prefix map", rules: []string{`^/src/(.*)$=hg:{1}`}, prefixes: []PrefixMap{{"/build/1", "/src"}}, path: "/build/1/a.c", want: "hg:a.c"},
-		{name: "not before it", rules: []string{`^/build/(.*)$=hg:{1}`}, prefixes: []PrefixMap{{"/build/1", "/src"}}, path: "/build/1/a.c", want: "/src/a.c"},
+		{name: "after the prefix map", rules: []string{`^/src/(.*)$=hg:{1}`}, prefixes: []Prefix{{"/build/1", "/src"}}, path: "/build/1/a.c", want: "hg:a.c"},
+		{name: "not before it", rules: []string{`^/build/(.*)$=hg:{1}`}, prefixes: []Prefix{{"/build/1", "/src"}}, path: "/build/1/a.c", want: "/src/a.c"},
 		{name: "dots", rules: []string{`^/src/(.*)$=hg:{1}`}, path: "/src/obj/./../lib//a.c", want: "hg:lib/a.c"},
 		{name: "dots lead out", rules: []string{`^/src/(.*)$=hg:{1}`}, path: "/src/../etc/a.c", want: "/src/../etc/a.c"},
 		{name: "relative", rules: []string{`^lib/(.*)$=hg:{1}`}, path: "./x/../lib/a.c", want: "hg:a.c"},
@@ -82,7 +82,7 @@ func TestMap(t *testing.T) {
 			want: `git:github.com/rust-lang/rust:library\std\src\rt.rs:f3e1a954d2ead4e2fc197c7da7d71e6c61bad196`},
 		{name: "Rust's LLVM", rules: []string{"rust"}, path: "/rustc/llvm/src/a.cpp", want: "/rustc/llvm/src/a.cpp"},
 		{name: "Rust in a folder", rules: []string{"rust"}, path: "/x/rustc/f3e1a954d2ead4e2fc197c7da7d71e6c61bad196/a.rs", want: "/x/rustc/f3e1a954d2ead4e2fc197c7da7d71e6c61bad196/a.rs"},
-		{name: "longest path", rules: []string{`^/(.*)$=x`}, path: "/" + strings.Repeat("a", maxMapPath-1), want: "x"},
+		{name: "longest path", rules: []string{`^/(.*)$=x`}, path: "/" + strings.Repeat("a", maxPath-1), want: "x"},
 	} {
 		f := mapping(t, vars, c.rules...).Map(c.prefixes, c.path, c.md5)
 		if f.Name != c.want || f.Err != nil || f.Path != c.path || f.File != "" {
@@ -115,7 +115,7 @@ func TestMapRuleErrors(t *testing.T) {
 		"a={1}}":                   "{1}: the regular expression has groups up to {0}",
 		"a=b\nc":                   "the template has control characters",
 	} {
-		if _, err := ParseMapRule(rule, vars); err == nil || err.Error() != want {
+		if _, err := ParseRule(rule, vars); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", rule, err, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestMapRuleErrors(t *testing.T) {
 		{"rev", "\t", `the value is "\t", which has control characters`},
 		{"rev", "a\nb", `the value is "a\nb", which has control characters`},
 	} {
-		err := CheckMapVar(c.name, c.value)
+		err := CheckVar(c.name, c.value)
 		if got := ""; err != nil {
 			got = err.Error()
 			if got != c.want {
@@ -161,12 +161,12 @@ func TestMapWithoutFile(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		rules     []string
-		prefixes  []PrefixMap
+		prefixes  []Prefix
 		path, md5 string
 		want      string
 	}{
 		{name: "missing", rules: digest, path: gone, want: "{digest}: " + gone + ": no such file or directory"},
-		{name: "missing at both places", rules: digest, path: gone, prefixes: []PrefixMap{{dir, "/nowhere"}},
+		{name: "missing at both places", rules: digest, path: gone, prefixes: []Prefix{{dir, "/nowhere"}},
 			want: "{digest}: " + gone + ": no such file or directory; /nowhere/gone.c: no such file or directory"},
 		{name: "folder", rules: digest, path: dir, want: "{digest}: " + dir + ": not a regular file"},
 		{name: "pipe", rules: digest, path: pipe, want: "{digest}: " + pipe + ": not a regular file"},
@@ -178,15 +178,15 @@ func TestMapWithoutFile(t *testing.T) {
 		{name: "another file", rules: digest, path: good, md5: goodMD5,
 			want: "{digest}: " + good + " is not what was compiled: its MD5 is 1ccb9ebc08e51c65b99fa5f74657100a, that in the debug information " + goodMD5},
 		{name: "no MD5", rules: []string{`^(.*)$={md5}`}, path: good, want: "{md5}: the debug information has none for this file"},
-		{name: "tab from the prefix map", rules: digest, path: good, prefixes: []PrefixMap{{dir, "/\t"}}, want: "{digest}: the name that its rule gives has tabs or ends of lines"},
+		{name: "tab from the prefix map", rules: digest, path: good, prefixes: []Prefix{{dir, "/\t"}}, want: "{digest}: the name that its rule gives has tabs or ends of lines"},
 		{name: "empty name", rules: []string{`^/([a-z]*)={1}`}, path: "/1", want: "the name that its rule gives is empty"},
-		{name: "long", rules: []string{`.=x`}, path: "/" + strings.Repeat("a", maxMapPath), want: "path of 4097 bytes, want at most 4096"},
+		{name: "long", rules: []string{`.=x`}, path: "/" + strings.Repeat("a", maxPath), want: "path of 4097 bytes, want at most 4096"},
 	} {
 		f := mapping(t, nil, c.rules...).Map(c.prefixes, c.path, c.md5)
 		if f.Err == nil || f.Err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.name, f.Err, c.want)
 		}
-		if f.Name != MapPath(c.prefixes, c.path) || f.File != "" || f.SHA512 != "" {
+		if f.Name != ReplacePrefix(c.prefixes, c.path) || f.File != "" || f.SHA512 != "" {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}
@@ -201,14 +201,14 @@ func TestMapDigest(t *testing.T) {
 	want := hex.EncodeToString(sum[:])
 	for _, c := range []struct {
 		rule     string
-		prefixes []PrefixMap
+		prefixes []Prefix
 		path     string
 		want     string
 	}{
 		{`([^/]*)$=s3:b:{digest}/{1}:`, nil, file, "s3:b:" + want + "/a.c:"},
 		{`([^/]*)$={DIGEST}`, nil, file, strings.ToUpper(want)},
-		{`^/src/(.*)$={digest}{1}`, []PrefixMap{{dir, "/src"}}, file, want + "a.c"},
-		{`([^/]*)$={digest}{1}`, []PrefixMap{{"/src", dir}}, "/src/./a.c", want + "a.c"},
+		{`^/src/(.*)$={digest}{1}`, []Prefix{{dir, "/src"}}, file, want + "a.c"},
+		{`([^/]*)$={digest}{1}`, []Prefix{{"/src", dir}}, "/src/./a.c", want + "a.c"},
 	} {
 		f := mapping(t, nil, c.rule).Map(c.prefixes, c.path, "")
 		if f.Err != nil || f.Name != c.want || f.SHA512 != want || filepath.Clean(f.File) != file {
@@ -221,7 +221,7 @@ func TestMapDigest(t *testing.T) {
 func TestMapOnce(t *testing.T) {
 	file := writeFile(t, filepath.Join(t.TempDir(), "a.c"), "int a;\n")
 	m := mapping(t, nil, `^(.*)$={digest}`)
-	var all [8]*MappedFile
+	var all [8]*File
 	var wg sync.WaitGroup
 	for i := range all {
 		wg.Go(func() { all[i] = m.Map(nil, file, "") })
@@ -235,7 +235,7 @@ func TestMapOnce(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if f := m.Map([]PrefixMap{}, file, ""); f != all[0] {
+	if f := m.Map([]Prefix{}, file, ""); f != all[0] {
 		t.Errorf("read again: %+v", f)
 	}
 	// Its MD5 counts only where a rule wants it.
@@ -291,7 +291,7 @@ func TestMapOrigin(t *testing.T) {
 		name      string
 		links     bool
 		manifests []*Manifest
-		prefixes  []PrefixMap
+		prefixes  []Prefix
 		path      string
 		want      string
 	}{
@@ -302,11 +302,11 @@ func TestMapOrigin(t *testing.T) {
 		{name: "listed", manifests: []*Manifest{none, manifest}, path: dir + "/b.h", want: "/tree/b.h"},
 		{name: "listed, and a link", links: true, manifests: []*Manifest{manifest}, path: dir + "/b.h", want: "/tree/b.h"},
 		{name: "a link that is not listed", links: true, manifests: []*Manifest{manifest}, path: dir + "/a.h", want: target},
-		{name: "the prefix map applies to the origin", manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/tree", "/t"}}, path: dir + "/b.h", want: "/t/b.h"},
-		{name: "the prefix map applies to both", manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/tree", "/t"}, {dir, "/d"}}, path: dir + "/b.h", want: "/t/b.h"},
-		{name: "listed where the prefix map puts it", manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/tree", "/t"}, {"/d", dir}}, path: "/d/b.h", want: "/tree/b.h"},
-		{name: "a link where the prefix map puts it", links: true, prefixes: []PrefixMap{{"/d", dir}}, path: "/d/b.h", want: target},
-		{name: "at no place", links: true, manifests: []*Manifest{manifest}, prefixes: []PrefixMap{{"/d", "/none"}}, path: "/d/b.h", want: "/none/b.h"},
+		{name: "the prefix map applies to the origin", manifests: []*Manifest{manifest}, prefixes: []Prefix{{"/tree", "/t"}}, path: dir + "/b.h", want: "/t/b.h"},
+		{name: "the prefix map applies to both", manifests: []*Manifest{manifest}, prefixes: []Prefix{{"/tree", "/t"}, {dir, "/d"}}, path: dir + "/b.h", want: "/t/b.h"},
+		{name: "listed where the prefix map puts it", manifests: []*Manifest{manifest}, prefixes: []Prefix{{"/tree", "/t"}, {"/d", dir}}, path: "/d/b.h", want: "/tree/b.h"},
+		{name: "a link where the prefix map puts it", links: true, prefixes: []Prefix{{"/d", dir}}, path: "/d/b.h", want: target},
+		{name: "at no place", links: true, manifests: []*Manifest{manifest}, prefixes: []Prefix{{"/d", "/none"}}, path: "/d/b.h", want: "/none/b.h"},
 	} {
 		m := mapping(t, nil, `^(.*)$=<{1}>`)
 		m.Links, m.Manifests = c.links, c.manifests
@@ -336,8 +336,8 @@ func TestMapFilesAreClosed(t *testing.T) {
 
 // The largest expression.
 func TestMapRuleSize(t *testing.T) {
-	for n, want := range map[int]bool{maxMapProgram - 2: true, maxMapProgram - 1: false} { // with an end and a failure
-		if _, err := ParseMapRule(strings.Repeat("a", n)+"=x", nil); (err == nil) != want {
+	for n, want := range map[int]bool{maxProgram - 2: true, maxProgram - 1: false} { // with an end and a failure
+		if _, err := ParseRule(strings.Repeat("a", n)+"=x", nil); (err == nil) != want {
 			t.Errorf("%d letters: %v", n, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"regexp"
@@ -17,13 +17,13 @@ func FuzzMap(f *testing.F) {
 		if strings.Contains(rule, "igest") || strings.Contains(rule, "DIGEST") {
 			t.Skip() // reads files
 		}
-		r, err := ParseMapRule(rule, map[string]string{"rev": "abc"})
+		r, err := ParseRule(rule, map[string]string{"rev": "abc"})
 		if err != nil {
 			return
 		}
-		m := &Mapping{Rules: []MapRule{r}}
-		got := m.Map([]PrefixMap{{"/b", "/c"}}, path, md5)
-		clean := cleanPath(MapPath([]PrefixMap{{"/b", "/c"}}, path))
+		m := &Mapping{Rules: []Rule{r}}
+		got := m.Map([]Prefix{{"/b", "/c"}}, path, md5)
+		clean := cleanPath(ReplacePrefix([]Prefix{{"/b", "/c"}}, path))
 		if again := cleanPath(clean); again != clean {
 			t.Errorf("%q: clean is %q, and then %q", path, clean, again)
 		}
@@ -33,12 +33,12 @@ func FuzzMap(f *testing.F) {
 		switch {
 		case got.Name == "" && path != "" && got.Err == nil:
 			t.Errorf("%q %q: no name", rule, path)
-		case got.Err != nil && got.Name != MapPath([]PrefixMap{{"/b", "/c"}}, path):
+		case got.Err != nil && got.Name != ReplacePrefix([]Prefix{{"/b", "/c"}}, path):
 			t.Errorf("%q %q: %q in spite of %v", rule, path, got.Name, got.Err)
-		case got.Err == nil && len(path) <= maxMapPath && !r.expr.MatchString(clean) && got.Name != MapPath([]PrefixMap{{"/b", "/c"}}, path):
+		case got.Err == nil && len(path) <= maxPath && !r.expr.MatchString(clean) && got.Name != ReplacePrefix([]Prefix{{"/b", "/c"}}, path):
 			t.Errorf("%q %q: %q without a match", rule, path, got.Name)
 		}
-		if got.Problem(); got != m.Map([]PrefixMap{{"/b", "/c"}}, path, md5) && len(path) <= maxMapPath {
+		if got.Problem(); got != m.Map([]Prefix{{"/b", "/c"}}, path, md5) && len(path) <= maxPath {
 			t.Errorf("%q: mapped twice", path)
 		}
 	})

@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"crypto/md5"
@@ -101,13 +101,13 @@ func (f *sourceFile) digest() error {
 
 // origin returns the path, after the prefix map, of the file that the build put
 // at one of the places: a path as it is, and what the prefix map makes of it.
-func (m *Mapping) origin(prefixes []PrefixMap, path string, places []string) string {
+func (m *Mapping) origin(prefixes []Prefix, path string, places []string) string {
 	for i, place := range places {
 		from, ok := m.installed(place)
 		switch {
 		case !ok:
 		case i == 0:
-			return MapPath(prefixes, from)
+			return ReplacePrefix(prefixes, from)
 		default:
 			return from
 		}

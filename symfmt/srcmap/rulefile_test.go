@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ const mozillaJSON = `{
   ]
 }`
 
-func TestReadMapRules(t *testing.T) {
+func TestReadRules(t *testing.T) {
 	text := "\ufeff# rules\r\n\r\n  \t\n^/src/(.*)$=hg:{1}:{rev}\r\nrust\n"
 	for _, c := range []struct{ name, rules, path, want string }{
 		{"a line", text, "/src/a.c", "hg:a.c:cmd"},
@@ -39,7 +39,7 @@ func TestReadMapRules(t *testing.T) {
 		{"= in an expression", mozillaJSON, "x=1", "eq:1"},
 		{"a variable of the file", strings.Replace(mozillaJSON, `"rev"`, `"other"`, 1), "/home/worker/b.c", "hg:hg.example.org/tree:b.c:cmd"},
 	} {
-		rules, err := ReadMapRules(strings.NewReader(c.rules), "f", map[string]string{"rev": "cmd"})
+		rules, err := ReadRules(strings.NewReader(c.rules), "f", map[string]string{"rev": "cmd"})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -49,11 +49,11 @@ func TestReadMapRules(t *testing.T) {
 		}
 	}
 	// Paths of a list count after the prefix map, too.
-	rules, err := ReadMapRules(strings.NewReader(mozillaJSON), "f", nil)
+	rules, err := ReadRules(strings.NewReader(mozillaJSON), "f", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	prefixes := []PrefixMap{{"/b", "/home/worker/obj"}}
+	prefixes := []Prefix{{"/b", "/home/worker/obj"}}
 	if got := (&Mapping{Rules: rules}).Map(prefixes, "/b/./a.h", ""); got.Name != "s3:bucket:a.h:" {
 		t.Errorf("after the prefix map: %s", got.Name)
 	}
@@ -62,7 +62,7 @@ func TestReadMapRules(t *testing.T) {
 	}
 }
 
-func TestReadMapRulesErrors(t *testing.T) {
+func TestReadRulesErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
 		"# only\n":                           "f: no rule: want REGEX=TEMPLATE on each line, or the JSON of Mozilla's --mapping-file",
@@ -83,24 +83,24 @@ func TestReadMapRulesErrors(t *testing.T) {
 		`{"variables":{"a":1}}`:                                       "f: offset 0x13: variables is a number, want what Mozilla's --mapping-file has",
 		`{"mappings":[{"source":"a","destination":"b","files":"x"}]}`: "f: offset 0x38: mappings.files is a string, want what Mozilla's --mapping-file has",
 	} {
-		_, err := ReadMapRules(strings.NewReader(text), "f", nil)
+		_, err := ReadRules(strings.NewReader(text), "f", nil)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := ReadMapRules(endless{}, "f", nil); err == nil || err.Error() != "f: offset 0x0: more than 67108864 bytes: no list of rules" && err.Error() != "f: more than 67108864 bytes: no list of rules" {
+	if _, err := ReadRules(endless{}, "f", nil); err == nil || err.Error() != "f: offset 0x0: more than 67108864 bytes: no list of rules" && err.Error() != "f: more than 67108864 bytes: no list of rules" {
 		t.Errorf("endless: %v", err)
 	}
-	if _, err := ReadMapRules(io.MultiReader(strings.NewReader("a=b\n"), iotest.ErrReader(errors.New("gone"))), "f", nil); err == nil || err.Error() != "gone" {
+	if _, err := ReadRules(io.MultiReader(strings.NewReader("a=b\n"), iotest.ErrReader(errors.New("gone"))), "f", nil); err == nil || err.Error() != "gone" {
 		t.Errorf("read error: %v", err)
 	}
 }
 
 // A file of the largest size is read.
-func TestReadMapRulesSize(t *testing.T) {
+func TestReadRulesSize(t *testing.T) {
 	rule := "\na=b\n"
-	text := "#" + strings.Repeat(" ", maxMapFile-1-len(rule)) + rule
-	if rules, err := ReadMapRules(strings.NewReader(text), "f", nil); err != nil || len(rules) != 1 {
+	text := "#" + strings.Repeat(" ", maxRuleFile-1-len(rule)) + rule
+	if rules, err := ReadRules(strings.NewReader(text), "f", nil); err != nil || len(rules) != 1 {
 		t.Errorf("%d rules, %v", len(rules), err)
 	}
 }
@@ -113,7 +113,7 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 // Files that the kernel generates as they are read are not source files: the next
 // message of /proc/kmsg may never come.
 func TestMapDigestOfNoFile(t *testing.T) {
-	done := make(chan *MappedFile)
+	done := make(chan *File)
 	go func() { done <- mapping(t, nil, `kmsg$|version$={digest}`).Map(nil, "/proc/kmsg", "") }()
 	select {
 	case f := <-done:
@@ -135,7 +135,7 @@ func FuzzMapRules(f *testing.F) {
 	f.Add("# a\na=b\nrust\n", "a")
 	f.Add(`{"mappings":[{"source":"(a)?","destination":"{1}{{","files":["a"]}]}`, "a")
 	f.Fuzz(func(t *testing.T, file, path string) {
-		rules, err := ReadMapRules(strings.NewReader(file), "f", map[string]string{"rev": "1"})
+		rules, err := ReadRules(strings.NewReader(file), "f", map[string]string{"rev": "1"})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f:") {
 				t.Errorf("no name: %v", err)

@@ -9,7 +9,43 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
+
+// path returns the name of a file of the line table: the entry's name joined
+// with its directory, and with the unit's where that is relative too, and
+// otherwise unchanged ("." and ".." stay, nothing is looked up). DWARF 5
+// (6.2.4) makes directory 0 the compilation directory, which is then not
+// joined once more: GCC's relative ones would double.
+func (t *lineTable) path(u *unit, file uint64) (string, bool) {
+	if file >= uint64(len(t.files)) {
+		return "", false
+	}
+	e := &t.files[file]
+	name := t.text(u, e.name)
+	if name == "" || srcmap.IsAbs(name) {
+		return name, name != ""
+	}
+	dir := ""
+	if e.dir < uint64(len(t.dirs)) {
+		dir = t.text(u, t.dirs[e.dir])
+	}
+	if (t.version < 5 || e.dir != 0) && !srcmap.IsAbs(dir) {
+		dir = srcmap.Join(u.compDir, dir)
+	}
+	return srcmap.Join(dir, name), true
+}
+
+// text returns a name of the file tables.
+func (t *lineTable) text(u *unit, v value) string {
+	var b []byte
+	if v.kind == vInline {
+		b, _ = cstring(t.data, v.u)
+	} else {
+		b, _ = u.text(v)
+	}
+	return string(b)
+}
 
 // md5 returns the digest of a file of the line table, hexadecimal; "" for none.
 func (t *lineTable) md5(file uint64) string {
@@ -23,12 +59,12 @@ func (t *lineTable) md5(file uint64) string {
 // mapFile gives a file of the line table its name in the symbol file.
 func (w *worker) mapFile(path string, file uint64) string {
 	if w.opts.Mapping == nil {
-		return MapPath(w.opts.PrefixMap, path)
+		return srcmap.ReplacePrefix(w.opts.PrefixMap, path)
 	}
 	f := w.opts.Mapping.Map(w.opts.PrefixMap, path, w.lines.md5(file))
 	if f.File != "" || f.Err != nil {
 		if w.mapped == nil {
-			w.mapped = map[*MappedFile]bool{}
+			w.mapped = map[*srcmap.File]bool{}
 		}
 		w.mapped[f] = true
 	}
@@ -41,7 +77,7 @@ func (r *reader) reportMapped() {
 	if r.opts.Mapping == nil {
 		return
 	}
-	mapped := map[*MappedFile]bool{}
+	mapped := map[*srcmap.File]bool{}
 	for _, w := range r.workers {
 		maps.Copy(mapped, w.mapped)
 	}
@@ -51,7 +87,7 @@ func (r *reader) reportMapped() {
 	}
 	bad := 0
 	all := slices.SortedFunc(maps.Keys(mapped), compareMapped)
-	for _, f := range slices.CompactFunc(all, func(a, b *MappedFile) bool { return compareMapped(a, b) == 0 }) {
+	for _, f := range slices.CompactFunc(all, func(a, b *srcmap.File) bool { return compareMapped(a, b) == 0 }) {
 		switch {
 		case !named[f.Name]:
 		case f.Err == nil:
@@ -68,6 +104,6 @@ func (r *reader) reportMapped() {
 	}
 }
 
-func compareMapped(a, b *MappedFile) int {
+func compareMapped(a, b *srcmap.File) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name), cmp.Compare(fmt.Sprint(a.Err), fmt.Sprint(b.Err)))
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"errors"
@@ -13,17 +13,17 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// MapRule is one rule of a Mapping.
-type MapRule struct {
+// Rule is one rule of a Mapping.
+type Rule struct {
 	expr   *regexp.Regexp
 	prefix string // that expr has behind ^; "" for none. Most rules fail there
-	parts  []mapPart
+	parts  []part
 	files  map[string]bool // the only paths that it is for; nil: all
 }
 
 // subject returns what the rule's expression is for: the path that it lists, as it lists
 // it, or any origin if it lists none.
-func (r *MapRule) subject(path, origin string) (s string, ok bool) {
+func (r *Rule) subject(path, origin string) (s string, ok bool) {
 	switch {
 	case r.files == nil || r.files[origin]:
 		return origin, true
@@ -34,7 +34,7 @@ func (r *MapRule) subject(path, origin string) (s string, ok bool) {
 }
 
 // match is FindStringSubmatchIndex of the expression.
-func (r *MapRule) match(path string) []int {
+func (r *Rule) match(path string) []int {
 	if !strings.HasPrefix(path, r.prefix) {
 		return nil
 	}
@@ -59,17 +59,17 @@ func anchoredPrefix(re *regexp.Regexp) string {
 	return string(text.Rune)
 }
 
-// mapPart is a piece of a template.
-type mapPart struct {
-	kind  mapPartKind
+// part is a piece of a template.
+type part struct {
+	kind  partKind
 	text  string // of partText
 	group int    // of partGroup
 }
 
-type mapPartKind uint8
+type partKind uint8
 
 const (
-	partText mapPartKind = iota
+	partText partKind = iota
 	partGroup
 	partDigest // SHA-512 of the source file
 	partDIGEST // in upper case
@@ -77,30 +77,30 @@ const (
 )
 
 // reserved are the names in templates that cannot be variables.
-var reserved = map[string]mapPartKind{"digest": partDigest, "DIGEST": partDIGEST, "md5": partMD5}
+var reserved = map[string]partKind{"digest": partDigest, "DIGEST": partDIGEST, "md5": partMD5}
 
-// mapPresets are rules that have names.
-var mapPresets = map[string]string{
+// presets are rules that have names.
+var presets = map[string]string{
 	// rustc's own build replaces its folder by /rustc/ and the revision; on
 	// Windows what is behind has backslashes.
 	"rust": `^/rustc/([0-9a-f]{40}(?:[0-9a-f]{24})?)[/\\](.+)$=git:github.com/rust-lang/rust:{2}:{1}`,
 }
 
-// MapPresets returns the names of the rules that have one.
-func MapPresets() (names []string) {
-	for name := range mapPresets {
+// Presets returns the names of the rules that have one.
+func Presets() (names []string) {
+	for name := range presets {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// maxMapProgram is how many instructions an expression may have, of which each
+// maxProgram is how many instructions an expression may have, of which each
 // byte of a path may cost every one. "^/home/worker/(.*)$" has 20; what has more
 // was written by a program, or counts with {1000}.
-const maxMapProgram = 10_000
+const maxProgram = 10_000
 
-// ParseMapRule reads "REGEX=TEMPLATE", or the name of a preset. REGEX is in the
+// ParseRule reads "REGEX=TEMPLATE", or the name of a preset. REGEX is in the
 // syntax of package regexp (RE2), and ends at the first "=" (\x3d is one in it).
 // It matches any part of the path unless it has ^ and $. TEMPLATE is the whole
 // name, in which stand for
@@ -110,25 +110,25 @@ const maxMapProgram = 10_000
 //	{digest} {DIGEST}  SHA-512 of the source file's content, hexadecimal
 //	{md5}              MD5 of it, as in the debug information
 //	{{ }}              braces
-func ParseMapRule(text string, vars map[string]string) (MapRule, error) {
-	if preset, ok := mapPresets[text]; ok {
+func ParseRule(text string, vars map[string]string) (Rule, error) {
+	if preset, ok := presets[text]; ok {
 		text = preset
 	}
 	expr, template, ok := strings.Cut(text, "=")
 	if !ok || expr == "" || template == "" {
-		return MapRule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(MapPresets(), ", "))
+		return Rule{}, fmt.Errorf("want REGEX=TEMPLATE, or %s", strings.Join(Presets(), ", "))
 	}
-	return newMapRule(expr, template, vars)
+	return newRule(expr, template, vars)
 }
 
-func newMapRule(expr, template string, vars map[string]string) (MapRule, error) {
+func newRule(expr, template string, vars map[string]string) (Rule, error) {
 	if hasControls(template) {
-		return MapRule{}, errors.New("the template has control characters")
+		return Rule{}, errors.New("the template has control characters")
 	}
-	r := MapRule{}
+	r := Rule{}
 	var err error
 	if r.expr, err = compileExpr(expr); err != nil {
-		return MapRule{}, err
+		return Rule{}, err
 	}
 	r.prefix = anchoredPrefix(r.expr)
 	r.parts, err = parseTemplate(template, r.expr, vars)
@@ -149,14 +149,14 @@ func compileExpr(expr string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(prog.Inst); n > maxMapProgram {
-		return nil, fmt.Errorf("the regular expression has %d instructions, want at most %d: it counts too far", n, maxMapProgram)
+	if n := len(prog.Inst); n > maxProgram {
+		return nil, fmt.Errorf("the regular expression has %d instructions, want at most %d: it counts too far", n, maxProgram)
 	}
 	return re, nil
 }
 
 // parseTemplate cuts a template at its braces.
-func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts []mapPart, err error) {
+func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts []part, err error) {
 	text := ""
 	for s != "" {
 		n := strings.IndexAny(s, "{}")
@@ -185,25 +185,25 @@ func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts
 		if p.kind == partText {
 			text += p.text
 		} else {
-			parts = append(parts, mapPart{kind: partText, text: text}, p)
+			parts = append(parts, part{kind: partText, text: text}, p)
 			text = ""
 		}
 		s = rest
 	}
-	return append(parts, mapPart{kind: partText, text: text}), nil
+	return append(parts, part{kind: partText, text: text}), nil
 }
 
 // parseName finds what a name in braces stands for.
-func parseName(name string, expr *regexp.Regexp, vars map[string]string) (mapPart, error) {
+func parseName(name string, expr *regexp.Regexp, vars map[string]string) (part, error) {
 	if kind, ok := reserved[name]; ok {
-		return mapPart{kind: kind}, nil
+		return part{kind: kind}, nil
 	}
 	if isNumber(name) {
 		n, err := strconv.Atoi(name)
 		if most := expr.NumSubexp(); err != nil || n > most {
-			return mapPart{}, fmt.Errorf("{%s}: the regular expression has groups up to {%d}", name, most)
+			return part{}, fmt.Errorf("{%s}: the regular expression has groups up to {%d}", name, most)
 		}
-		return mapPart{kind: partGroup, group: n}, nil
+		return part{kind: partGroup, group: n}, nil
 	}
 	group := -1
 	if name != "" {
@@ -212,19 +212,19 @@ func parseName(name string, expr *regexp.Regexp, vars map[string]string) (mapPar
 	value, isVar := vars[name]
 	switch {
 	case group >= 0 && isVar:
-		return mapPart{}, fmt.Errorf("{%s} is a group of the regular expression and a variable", name)
+		return part{}, fmt.Errorf("{%s} is a group of the regular expression and a variable", name)
 	case group >= 0:
-		return mapPart{kind: partGroup, group: group}, nil
+		return part{kind: partGroup, group: group}, nil
 	case isVar:
-		return mapPart{kind: partText, text: value}, nil
+		return part{kind: partText, text: value}, nil
 	}
-	return mapPart{}, &MapNameError{name}
+	return part{}, &NameError{name}
 }
 
-// MapNameError says that a template has a name that stands for nothing.
-type MapNameError struct{ Name string }
+// NameError says that a template has a name that stands for nothing.
+type NameError struct{ Name string }
 
-func (e *MapNameError) Error() string {
+func (e *NameError) Error() string {
 	return fmt.Sprintf("{%s} is neither a group of the regular expression nor a variable", e.Name)
 }
 
@@ -238,13 +238,13 @@ const tabsAndEnds = "\t\n\r\x00"
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-var mapVarName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var varName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// CheckMapVar returns an error if name or value cannot be a variable of templates.
-func CheckMapVar(name, value string) error {
+// CheckVar returns an error if name or value cannot be a variable of templates.
+func CheckVar(name, value string) error {
 	_, taken := reserved[name]
 	switch {
-	case !mapVarName.MatchString(name):
+	case !varName.MatchString(name):
 		return fmt.Errorf("the name is %q, want letters, digits and _", name)
 	case taken:
 		return fmt.Errorf("{%s} is of the source file", name)
@@ -254,17 +254,17 @@ func CheckMapVar(name, value string) error {
 	return nil
 }
 
-func (r *MapRule) has(kind mapPartKind) bool {
-	return slices.ContainsFunc(r.parts, func(p mapPart) bool { return p.kind == kind })
+func (r *Rule) has(kind partKind) bool {
+	return slices.ContainsFunc(r.parts, func(p part) bool { return p.kind == kind })
 }
 
 // filled reports whether all groups of the template took part in a match.
-func (r *MapRule) filled(match []int) bool {
-	return !slices.ContainsFunc(r.parts, func(p mapPart) bool { return p.kind == partGroup && match[2*p.group] < 0 })
+func (r *Rule) filled(match []int) bool {
+	return !slices.ContainsFunc(r.parts, func(p part) bool { return p.kind == partGroup && match[2*p.group] < 0 })
 }
 
 // name fills the template in.
-func (r *MapRule) name(path string, match []int, file *sourceFile, md5 string) string {
+func (r *Rule) name(path string, match []int, file *sourceFile, md5 string) string {
 	var b strings.Builder
 	for _, p := range r.parts {
 		switch p.kind {

@@ -10,7 +10,22 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
+
+// mapping returns a Mapping of rules in the syntax of --map.
+func mapping(t testing.TB, vars map[string]string, rules ...string) *srcmap.Mapping {
+	t.Helper()
+	m := &srcmap.Mapping{}
+	for _, text := range rules {
+		r, err := srcmap.ParseRule(text, vars)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		m.Rules = append(m.Rules, r)
+	}
+	return m
+}
 
 // {md5} is that of the entry of the file table, and two files of one path that
 // differ stay two.
@@ -108,7 +123,7 @@ func TestMapManyProblems(t *testing.T) {
 // number of workers, and no others.
 func TestMapReport(t *testing.T) {
 	src := testenv.Input(t, "src")
-	var first []MappedFile
+	var first []srcmap.File
 	for _, jobs := range []int{1, 4} {
 		file, err := elfobj.Open(testenv.Input(t, "clang-dwarf5.elf"), elfobj.DefaultLimits())
 		if err != nil {
@@ -116,7 +131,7 @@ func TestMapReport(t *testing.T) {
 		}
 		defer file.Close()
 		m := mapping(t, nil, `/second\.c$=hg:second.c`, `([^/]*)$=s3:b:{digest}/{1}:`)
-		module, report, err := Read(context.Background(), file, nil, Options{Jobs: jobs, PrefixMap: []PrefixMap{{"/src", src}}, Mapping: m})
+		module, report, err := Read(context.Background(), file, nil, Options{Jobs: jobs, PrefixMap: []srcmap.Prefix{{Old: "/src", New: src}}, Mapping: m})
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatal(err, report.Problems)
 		}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package srcmap
 
 import (
 	"bufio"
@@ -148,7 +148,7 @@ func (m *Manifest) Origin(path string) (string, bool) {
 	path = slashes(cleanPath(path))
 	for _, dir := range m.dirs {
 		place, ok := strings.CutPrefix(path, dir)
-		if !ok || isAbs(place) || strings.HasPrefix(place, "../") {
+		if !ok || IsAbs(place) || strings.HasPrefix(place, "../") {
 			continue // a folder, the current one too, has only what is below it
 		}
 		if from, ok := m.origin(place); ok {
@@ -166,10 +166,8 @@ func (m *Manifest) origin(place string) (string, bool) {
 	for i := range m.patterns {
 		p := &m.patterns[i]
 		if rest, ok := strings.CutPrefix(place, p.folder); ok && p.match.MatchString(rest) {
-			return join(p.base, rest), true
+			return Join(p.base, rest), true
 		}
 	}
 	return "", false
 }
-
-func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
