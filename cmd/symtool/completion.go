@@ -50,11 +50,8 @@ func completionCommand() *cli.Command {
 // generatedScript is how each script begins.
 const generatedScript = "made by symtool completion; do not edit"
 
-// quoted is text as one word of a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // oneLine is the text of a flag for a list of choices: to the first semicolon.
-func (f *manualFlag) oneLine() string {
+func oneLine(f *manualFlag) string {
 	text := strings.Join(strings.Fields(f.Text), " ")
 	text, _, _ = strings.Cut(text, "; ")
 	return text

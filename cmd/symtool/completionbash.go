@@ -53,7 +53,7 @@ _%[1]s_nothing() { compopt +o default; }
     case ${COMP_WORDS[1]} in
 `, app, strings.Join(commandNames(commands), " "))
 	for i := range commands {
-		commands[i].bash(&b, app)
+		bashCommand(&b, app, &commands[i])
 	}
 	fmt.Fprintf(&b, "    *)\n        _%[1]s_nothing ;;\n    esac\n}\n\ncomplete -o default -F _%[1]s %[1]s\n", app)
 	return b.String()
@@ -66,8 +66,8 @@ func commandNames(commands []manualCommand) (names []string) {
 	return names
 }
 
-// bash writes the case of a command.
-func (c *manualCommand) bash(b *strings.Builder, app string) {
+// bashCommand writes the case of a command.
+func bashCommand(b *strings.Builder, app string, c *manualCommand) {
 	fmt.Fprintf(b, "    %s)\n", c.Name)
 	var flags []string
 	fmt.Fprintf(b, "        case $before in\n")
@@ -78,7 +78,7 @@ func (c *manualCommand) bash(b *strings.Builder, app string) {
 		if f.Short != "" {
 			names = "-" + f.Short + " | " + names
 		}
-		if do := f.bash(app); do != "" {
+		if do := bashValue(app, f); do != "" {
 			fmt.Fprintf(b, "        %s)\n            %s\n            return ;;\n", names, do)
 		}
 	}
@@ -106,8 +106,8 @@ func (c *manualCommand) bash(b *strings.Builder, app string) {
 	fmt.Fprintf(b, "        esac ;;\n")
 }
 
-// bash is the completion of a flag's value, "" without a value.
-func (f *manualFlag) bash(app string) string {
+// bashValue is the completion of a flag's value, "" without a value.
+func bashValue(app string, f *manualFlag) string {
 	switch f.Takes {
 	case takesAnything:
 		return "_" + app + "_nothing"

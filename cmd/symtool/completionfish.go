@@ -42,13 +42,13 @@ complete -c %[1]s -n __%[1]s_no_command -l version -d 'print the version'
 		fmt.Fprintf(&b, "complete -c %[1]s -n __%[1]s_no_command -a %[2]s -d %[3]s\n", app, c.Name, fishQuoted(c.Title))
 	}
 	for i := range commands {
-		commands[i].fish(&b, app)
+		fishCommand(&b, app, &commands[i])
 	}
 	return b.String()
 }
 
-// fish writes the lines of a command.
-func (c *manualCommand) fish(b *strings.Builder, app string) {
+// fishCommand writes the lines of a command.
+func fishCommand(b *strings.Builder, app string, c *manualCommand) {
 	fmt.Fprintf(b, "\n")
 	when := fmt.Sprintf("complete -c %[1]s -n '__%[1]s_command %[2]s'", app, c.Name)
 	for i := range c.Flags {
@@ -57,8 +57,8 @@ func (c *manualCommand) fish(b *strings.Builder, app string) {
 		if f.Short != "" {
 			line += " -s " + f.Short
 		}
-		line += " -l " + f.Name + f.fish(app)
-		fmt.Fprintf(b, "%s -d %s\n", line, fishQuoted(f.oneLine()))
+		line += " -l " + f.Name + fishValue(app, f)
+		fmt.Fprintf(b, "%s -d %s\n", line, fishQuoted(oneLine(f)))
 	}
 	if len(c.Operands.First) > 0 {
 		fmt.Fprintf(b, "complete -c %[1]s -n '__%[1]s_first %[2]s' -a %[3]s\n", app, c.Name, fishQuoted(strings.Join(c.Operands.First, " ")))
@@ -71,8 +71,8 @@ func (c *manualCommand) fish(b *strings.Builder, app string) {
 	}
 }
 
-// fish is the flag's value in a completion script of fish.
-func (f *manualFlag) fish(app string) string {
+// fishValue is the flag's value in a completion script of fish.
+func fishValue(app string, f *manualFlag) string {
 	switch f.Takes {
 	case takesAnything:
 		return " -x"

@@ -27,17 +27,17 @@ _%[1]s() {
     case $line[1] in
 `, app)
 	for i := range commands {
-		commands[i].zsh(&b, app)
+		zshCommand(&b, app, &commands[i])
 	}
 	fmt.Fprintf(&b, "    esac\n    return ret\n}\n\nif [[ $funcstack[1] == _%[1]s ]]; then\n    _%[1]s \"$@\"\nelse\n    compdef _%[1]s %[1]s\nfi\n", app)
 	return b.String()
 }
 
-// zsh writes the case of a command.
-func (c *manualCommand) zsh(b *strings.Builder, app string) {
+// zshCommand writes the case of a command.
+func zshCommand(b *strings.Builder, app string, c *manualCommand) {
 	fmt.Fprintf(b, "    %s)\n        _arguments -S \\\n", c.Name)
 	for i := range c.Flags {
-		fmt.Fprintf(b, "            %s \\\n", c.Flags[i].zsh())
+		fmt.Fprintf(b, "            %s \\\n", zshFlag(&c.Flags[i]))
 	}
 	switch o := c.Operands; {
 	case len(o.First) > 0 && o.Kind == takesNothing:
@@ -53,8 +53,8 @@ func (c *manualCommand) zsh(b *strings.Builder, app string) {
 	}
 }
 
-// zsh is the flag as _arguments takes it.
-func (f *manualFlag) zsh() string {
+// zshFlag is the flag as _arguments takes it.
+func zshFlag(f *manualFlag) string {
 	names, long := "--"+f.Name, "--"+f.Name
 	if f.Takes != takesNothing {
 		long += "="
@@ -73,7 +73,7 @@ func (f *manualFlag) zsh() string {
 			value = ":" + zshColons(f.Value) + ":_sequence compadd - " + strings.Join(f.Values, " ")
 		}
 	}
-	text := quoted("[" + strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace(f.oneLine()) + "]" + value)
+	text := quoted("[" + strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace(oneLine(f)) + "]" + value)
 	exclude := ""
 	if f.Short != "" {
 		names = "-" + f.Short + " " + names

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -65,7 +63,7 @@ func convertCommand(msgs *messages) *cli.Command {
 			if err != nil {
 				return asUsageError("convert", err)
 			}
-			return (&converter{convertConfig: cfg, stdout: c.App.Writer, msgs: msgs}).run(c.Context)
+			return (&converter{convertConfig: cfg, formatJob: formatJob{formatOptions: cfg.options, msgs: msgs}, stdout: c.App.Writer}).run(c.Context)
 		},
 	}
 }
@@ -118,27 +116,8 @@ type convertConfig struct {
 	given       []string           // flags that were given, in the order of the help
 	edit        edit
 
-	base            *uint64          // nil without --base
-	byteOrder       binary.ByteOrder // nil for that of the CPU
-	gsymVersion     int
-	symcacheVersion int
-
-	jsonNames  bool
-	jsonIndent bool
-
+	options    formatOptions
 	oldInlines bool
-	crlf       bool
-	jobs       int
-	debugDirs  []string
-	strict     bool
-	verbose    bool
-	quiet      bool
-
-	// Of SFrame.
-	version uint8
-	source  dwarf2sym.CFISource
-	address *uint64 // nil without --address
-	binary  string  // of --add
 
 	binaries []string // of --binaries
 }
@@ -151,11 +130,14 @@ var excludedConvert = [][2]string{
 func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 	cfg := &convertConfig{
 		files: c.Args().Slice(), from: c.String("from"), output: c.String("output"), store: c.String("to-store"), layout: c.String("layout"),
-		oldInlines: c.Bool("old-inline-origin"), crlf: c.Bool("crlf"), jobs: par.Jobs(c.Int("jobs")), debugDirs: c.StringSlice("debug-dir"),
-		strict: c.Bool("strict"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
-		jsonNames: c.Bool("json-names"), jsonIndent: c.Bool("json-indent"),
-		byteOrder: byteOrders[c.String("byte-order")], gsymVersion: c.Int("gsym-version"), symcacheVersion: c.Int("symcache-version"),
-		version: uint8(c.Int("sframe-version")), source: cfiSources[c.String("cfi")], binary: c.String("add"), binaries: c.StringSlice("binaries"),
+		oldInlines: c.Bool("old-inline-origin"), binaries: c.StringSlice("binaries"),
+		options: formatOptions{
+			jobs: par.Jobs(c.Int("jobs")), debugDirs: c.StringSlice("debug-dir"), source: cfiSources[c.String("cfi")],
+			strict: c.Bool("strict"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"), renamed: c.String("rename-module") != "",
+			byteOrder: byteOrders[c.String("byte-order")], gsymVersion: c.Int("gsym-version"), symcacheVersion: c.Int("symcache-version"),
+			jsonNames: c.Bool("json-names"), jsonIndent: c.Bool("json-indent"), crlf: c.Bool("crlf"),
+			version: uint8(c.Int("sframe-version")), binary: c.String("add"),
+		},
 	}
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; c.IsSet(name) {
@@ -166,14 +148,14 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 		cfg.output = "-"
 	}
 	if !c.IsSet("debug-dir") {
-		cfg.debugDirs = []string{"/usr/lib/debug"}
+		cfg.options.debugDirs = []string{"/usr/lib/debug"}
 	}
 	for _, check := range []func(*cli.Context) error{cfg.operands, cfg.checkFlags, cfg.chooseOutput, cfg.chooseEdit, cfg.checkNumbers} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
 	}
-	return cfg, notInput(cfg.output, append(append(slices.Clone(cfg.files), cfg.binary), cfg.edit.maps.inputs()...)...)
+	return cfg, notInput(cfg.output, append(append(slices.Clone(cfg.files), cfg.options.binary), cfg.edit.maps.inputs()...)...)
 }
 
 func (cfg *convertConfig) operands(*cli.Context) error {
@@ -288,7 +270,7 @@ func (cfg *convertConfig) checkNumbers(c *cli.Context) error {
 	for _, v := range []struct {
 		flag string
 		to   **uint64
-	}{{"address", &cfg.address}, {"base", &cfg.base}} {
+	}{{"address", &cfg.options.address}, {"base", &cfg.options.base}} {
 		if c.IsSet(v.flag) {
 			addr, err := address(v.flag, c.String(v.flag))
 			if err != nil {
@@ -297,8 +279,8 @@ func (cfg *convertConfig) checkNumbers(c *cli.Context) error {
 			*v.to = &addr
 		}
 	}
-	if cfg.to != nil && cfg.to.name == "elf" && cfg.base != nil && *cfg.base%4096 != 0 {
-		return fmt.Errorf("--base is %#x, want a multiple of 0x1000 for --to elf", *cfg.base)
+	if cfg.to != nil && cfg.to.name == "elf" && cfg.options.base != nil && *cfg.options.base%4096 != 0 {
+		return fmt.Errorf("--base is %#x, want a multiple of 0x1000 for --to elf", *cfg.options.base)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // readBreakpad reads a symbol file; damage costs only the damaged records.
-func readBreakpad(ctx context.Context, _ *converter, in *input, use func(*symbols) error) error {
+func readBreakpad(ctx context.Context, _ *formatJob, in *input, use func(*symbols) error) error {
 	r, err := in.reader()
 	if err != nil {
 		return err
@@ -23,14 +23,14 @@ func readBreakpad(ctx context.Context, _ *converter, in *input, use func(*symbol
 }
 
 // breakpadLosses are the call files that INLINE records of the old form cannot hold.
-func breakpadLosses(c *converter, _ *symfmt.Module) []symfmt.Loss {
+func breakpadLosses(c *formatJob, _ *symfmt.Module) []symfmt.Loss {
 	if c.lostCallFiles == 0 {
 		return nil
 	}
 	return []symfmt.Loss{{What: "files of inlined calls", Count: c.lostCallFiles, Why: "the old form of INLINE has none"}}
 }
 
-func writeBreakpad(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+func writeBreakpad(_ context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error {
 	if c.crlf {
 		out = crlfWriter{out}
 	}
@@ -45,19 +45,4 @@ func (c crlfWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// compressed calls write with a compressing writer, if the output is to be compressed.
-func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
-	if c.compression == nil {
-		return write(out)
-	}
-	z, err := c.compression.Writer(out)
-	if err != nil {
-		return err
-	}
-	if err := write(z); err != nil {
-		return err
-	}
-	return z.Close()
 }

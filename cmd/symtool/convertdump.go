@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -70,14 +69,6 @@ func withoutID(d *dump.Dump) (n int) {
 		}
 	}
 	return n
-}
-
-// isOther returns an error if a dump has another format than the one that was named.
-func isOther(in *input) error {
-	if in.format.dump && walk.FormatOf(in.path) != in.format.name {
-		return fmt.Errorf("is not %s", in.format.title)
-	}
-	return nil
 }
 
 // tried reports, with --verbose, why a file is not a module's.

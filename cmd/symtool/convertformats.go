@@ -22,11 +22,11 @@ import (
 
 // parse is a package's Read. dropped is called with what the file has and symbols have no place
 // for.
-type parse func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error)
+type parse func(c *formatJob, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error)
 
 // readWith is a row's read of a package's Read.
-func readWith(parse parse) func(context.Context, *converter, *input, func(*symbols) error) error {
-	return func(_ context.Context, c *converter, in *input, use func(*symbols) error) error {
+func readWith(parse parse) func(context.Context, *formatJob, *input, func(*symbols) error) error {
+	return func(_ context.Context, c *formatJob, in *input, use func(*symbols) error) error {
 		r, size, err := in.random()
 		if err != nil {
 			return err
@@ -47,19 +47,19 @@ func readWith(parse parse) func(context.Context, *converter, *input, func(*symbo
 var nameRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic}
 
 func gsymFormat() format {
-	options := func(c *converter) gsym.Options {
+	options := func(c *formatJob) gsym.Options {
 		return gsym.Options{Version: c.gsymVersion, ByteOrder: c.byteOrder, Base: c.baseOr0(), Jobs: c.jobs}
 	}
-	losses := func(c *converter, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) }
+	losses := func(c *formatJob, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) }
 	return format{
 		name: "gsym", title: "a GSYM file", exts: []string{".gsym"}, match: gsym.Match, piped: true,
-		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+		read: readWith(func(c *formatJob, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			return gsym.Read(r, size, gsym.ReadOptions{File: in.name, Base: c.base, Dropped: dropped})
 		}),
 		losses: losses,
 		holds:  nameRecords,
-		advice: func(c *converter, m *symfmt.Module) string { return c.adviseBase(m, losses) },
-		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+		advice: func(c *formatJob, m *symfmt.Module) string { return c.adviseBase(m, losses) },
+		write: func(_ context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error {
 			return gsym.Write(out, m, options(c))
 		},
 		readFlags: []string{"base"}, writeFlags: []string{"base", "gsym-version", "byte-order"},
@@ -67,23 +67,23 @@ func gsymFormat() format {
 }
 
 func symcacheFormat() format {
-	options := func(c *converter) symcache.Options {
+	options := func(c *formatJob) symcache.Options {
 		return symcache.Options{Version: uint32(c.symcacheVersion), Base: symfmt.RVA(c.baseOr0())}
 	}
 	return format{
 		name: "symcache", title: "a symcache", exts: []string{".symcache"}, match: symcache.Match, piped: true,
-		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+		read: readWith(func(c *formatJob, in *input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			return symcache.Read(r, size, symcache.ReadOptions{File: in.name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
 		}),
-		losses: func(c *converter, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
+		losses: func(c *formatJob, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
 		holds:  nameRecords,
-		advice: func(c *converter, m *symfmt.Module) string {
+		advice: func(c *formatJob, m *symfmt.Module) string {
 			if first, ok := symcache.FirstFar(m, options(c)); ok {
 				return fmt.Sprintf("the first of those records is at %x: want --base there or a little before", uint64(first))
 			}
 			return ""
 		},
-		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+		write: func(_ context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error {
 			return symcache.Write(out, m, options(c))
 		},
 		readFlags: []string{"base"}, writeFlags: []string{"base", "symcache-version"},
@@ -92,18 +92,18 @@ func symcacheFormat() format {
 
 // listFormat is one of the two lists of symbols.
 func listFormat(name, title, ext string, of symlist.Format, match func([]byte) bool) format {
-	options := func(c *converter) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
-	losses := func(c *converter, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
+	options := func(c *formatJob) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
+	losses := func(c *formatJob, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
 	return format{
 		name: name, title: title, exts: []string{ext}, match: match, text: true, packed: true,
-		read: readWith(func(c *converter, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+		read: readWith(func(c *formatJob, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			module := symfmt.Module{Name: strings.TrimSuffix(filepath.Base(in.name), ext)}
 			return symlist.Read(r, size, symlist.ReadOptions{Format: of, File: in.name, Base: c.baseOr0(), Module: module})
 		}),
 		losses: losses,
 		holds:  nameRecords,
-		advice: func(c *converter, m *symfmt.Module) string { return c.adviseBase(m, losses) },
-		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+		advice: func(c *formatJob, m *symfmt.Module) string { return c.adviseBase(m, losses) },
+		write: func(_ context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error {
 			return symlist.Write(out, m, options(c))
 		},
 		readFlags: []string{"base"}, writeFlags: []string{"base"},
@@ -112,7 +112,7 @@ func listFormat(name, title, ext string, of symlist.Format, match func([]byte) b
 
 // elfFormat is read by the dumper.
 func elfFormat() format {
-	options := func(c *converter) symelf.Options {
+	options := func(c *formatJob) symelf.Options {
 		o := symelf.Options{Base: c.baseOr0()}
 		switch c.byteOrder {
 		case binary.LittleEndian:
@@ -122,15 +122,15 @@ func elfFormat() format {
 		}
 		return o
 	}
-	losses := func(c *converter, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
+	losses := func(c *formatJob, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
 	return format{
 		name: "elf", title: "an ELF file", exts: []string{".elf", ".so", ".debug", ".ko"},
 		match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
 		read:  readELFSymbols, frames: readELF,
 		losses: losses,
 		holds:  []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit},
-		advice: func(c *converter, m *symfmt.Module) string { return c.adviseBase(m, losses) },
-		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+		advice: func(c *formatJob, m *symfmt.Module) string { return c.adviseBase(m, losses) },
+		write: func(_ context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error {
 			return symelf.Write(out, m, options(c))
 		},
 		readFlags: []string{"cfi", "debug-dir"}, writeFlags: []string{"base", "byte-order"},
@@ -141,10 +141,10 @@ func elfFormat() format {
 func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) format {
 	return format{
 		name: name, title: title, exts: []string{"." + name}, match: match, text: true, packed: true,
-		read: readWith(func(_ *converter, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+		read: readWith(func(_ *formatJob, in *input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
 			return symjson.Read(r, size, symjson.ReadOptions{File: in.name})
 		}),
-		write: func(_ context.Context, c *converter, m *symfmt.Module, out io.Writer) error {
+		write: func(_ context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error {
 			return symjson.Write(out, m, symjson.Options{Lines: lines, Indent: c.jsonIndent, Names: c.jsonNames})
 		},
 		writeFlags: flags,
@@ -153,17 +153,17 @@ func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags .
 
 // adviseBase is the advice for records that --base would give an address. losses are those of a
 // format.
-func (c *converter) adviseBase(m *symfmt.Module, losses func(*converter, *symfmt.Module) []symfmt.Loss) string {
-	config := *c.convertConfig
-	config.base = nil
-	if c.base == nil || m.Kept(losses(c, m), nameRecords...) == m.Kept(losses(&converter{convertConfig: &config}, m), nameRecords...) {
+func (c *formatJob) adviseBase(m *symfmt.Module, losses func(*formatJob, *symfmt.Module) []symfmt.Loss) string {
+	without := formatJob{formatOptions: c.formatOptions}
+	without.base = nil
+	if c.base == nil || m.Kept(losses(c, m), nameRecords...) == m.Kept(losses(&without, m), nameRecords...) {
 		return ""
 	}
 	return fmt.Sprintf("--base %x is too high for them", *c.base)
 }
 
 // baseOr0 is --base, or 0.
-func (c *converter) baseOr0() uint64 {
+func (c *formatJob) baseOr0() uint64 {
 	if c.base == nil {
 		return 0
 	}

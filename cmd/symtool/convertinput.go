@@ -227,3 +227,11 @@ func headOf(r io.Reader) ([]byte, error) {
 	}
 	return head[:n], err
 }
+
+// isOther returns an error if a dump has another format than the one that was named.
+func isOther(in *input) error {
+	if in.format.dump && walk.FormatOf(in.path) != in.format.name {
+		return fmt.Errorf("is not %s", in.format.title)
+	}
+	return nil
+}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -19,14 +18,11 @@ import (
 // converter is one call of convert.
 type converter struct {
 	*convertConfig
+	formatJob
 	stdout io.Writer
-	msgs   *messages
-	status int
 
-	mapped        []srcmap.File // for --map-list
-	lostCallFiles int           // by --old-inline-origin
-	passed        func()        // of the symbols that are written; may be nil
-	root          *store.Store  // of --to-store, once something goes there
+	mapped []srcmap.File // for --map-list
+	root   *store.Store  // of --to-store, once something goes there
 }
 
 func (c *converter) run(ctx context.Context) error {
@@ -137,7 +133,7 @@ func (c *converter) changeSome(name string, m *symfmt.Module) error {
 // writeSymbols writes the symbols of a file in a format.
 func (c *converter) writeSymbols(ctx context.Context, to *format, name string, m *symfmt.Module, out io.Writer) error {
 	w := &inputWriter{w: contextWriter{ctx, out}}
-	err := c.compressed(w, func(out io.Writer) error { return to.write(ctx, c, m, out) })
+	err := c.compressed(w, func(out io.Writer) error { return to.write(ctx, &c.formatJob, m, out) })
 	return w.judge(name, to.name, err)
 }
 
@@ -155,7 +151,7 @@ func (c *converter) readOne(ctx context.Context, in *input, use func(*symbols) e
 	if in.format.read == nil {
 		return inputError(in.name, fmt.Errorf("%s is not converted to %s", in.format.title, c.to.name))
 	}
-	err := in.format.read(ctx, c, in, func(s *symbols) error {
+	err := in.format.read(ctx, &c.formatJob, in, func(s *symbols) error {
 		c.reportProblems(in.name, s.problems, statusInput)
 		if s.dropped > 0 && !c.quiet {
 			c.msgs.printf("symtool: %s: and %s", in.name, count(s.dropped, "more problem"))
@@ -203,33 +199,17 @@ func (c *converter) writeOut(write func(io.Writer) error) error {
 	return outputError(out.Name(), out.Commit())
 }
 
-// reportProblems prints problems of a file, and raises the status if there are any.
-func (c *converter) reportProblems(name string, problems []bin.Problem, status int) {
-	if len(problems) == 0 {
-		return
-	}
-	c.status = max(c.status, status)
-	if c.quiet {
-		return
-	}
-	out := problemLines{msgs: c.msgs, all: c.verbose, hint: verboseHint}
-	for _, p := range problems {
-		out.add(problemLine(name, p))
-	}
-	out.end()
-}
-
 // reportLosses reports what a format has no place for. With --strict it is an error, and
 // if nothing is left it is one, too.
 func (c *converter) reportLosses(name string, to *format, m *symfmt.Module) error {
 	var losses []symfmt.Loss
 	if to.losses != nil {
-		losses = to.losses(c, m)
+		losses = to.losses(&c.formatJob, m)
 	}
 	err := c.lose(name, losses)
 	advice := ""
 	if to.advice != nil && len(losses) > 0 {
-		advice = to.advice(c, m)
+		advice = to.advice(&c.formatJob, m)
 	}
 	if err == nil {
 		if err = nothingLeft(to, m, losses); err != nil {
@@ -273,31 +253,17 @@ func appended(err error, advice string) error {
 	return fmt.Errorf("%w: %s", err, advice)
 }
 
-func (c *converter) lose(name string, losses []symfmt.Loss) error {
-	for _, l := range losses {
-		if c.quiet {
-			break
-		}
-		c.msgs.printf("symtool: %s: lost: %s", name, l)
+// compressed calls write with a compressing writer, if the output is to be compressed.
+func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
+	if c.compression == nil {
+		return write(out)
 	}
-	if len(losses) > 0 {
-		return c.strictStatus(statusFindings)
+	z, err := c.compression.Writer(out)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// strictly is strictStatus for losses of a writer.
-func (c *converter) strictly(lost []bin.Problem) error {
-	if len(lost) == 0 {
-		return nil
+	if err := write(z); err != nil {
+		return err
 	}
-	return c.strictStatus(statusFindings)
-}
-
-// strictStatus ends the work with --strict, with a status other than success.
-func (c *converter) strictStatus(status int) error {
-	if !c.strict || status == statusOK {
-		return nil
-	}
-	return &statusError{status, errors.New("nothing is written: something would be lost, and there is --strict")}
+	return z.Close()
 }

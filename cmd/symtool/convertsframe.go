@@ -22,7 +22,7 @@ import (
 )
 
 // readELF takes the rules of .eh_frame, .debug_frame or .sframe.
-func readELF(ctx context.Context, c *converter, in *input) (*unwinding, error) {
+func readELF(ctx context.Context, c *formatJob, in *input) (*unwinding, error) {
 	f, err := openLinked(in.path)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (u *unwinding) takeSection(s *sframe.Section) error {
 }
 
 // readSFrameSection takes a section by itself.
-func readSFrameSection(_ context.Context, c *converter, in *input) (*unwinding, error) {
+func readSFrameSection(_ context.Context, c *formatJob, in *input) (*unwinding, error) {
 	section, addr, err := c.decodeSection(in)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func readSFrameSection(_ context.Context, c *converter, in *input) (*unwinding, 
 }
 
 // decodeSection decodes a section by itself, and returns the address that it is for.
-func (c *converter) decodeSection(in *input) (section *sframe.Section, addr uint64, err error) {
+func (c *formatJob) decodeSection(in *input) (section *sframe.Section, addr uint64, err error) {
 	data, err := os.ReadFile(in.path)
 	if err != nil {
 		return nil, 0, err
@@ -111,7 +111,7 @@ func (c *converter) decodeSection(in *input) (section *sframe.Section, addr uint
 
 // readSFrameSymbols reads a section by itself as a module with STACK CFI only. Its
 // addresses count from 0, where shared libraries begin.
-func readSFrameSymbols(_ context.Context, c *converter, in *input, use func(*symbols) error) error {
+func readSFrameSymbols(_ context.Context, c *formatJob, in *input, use func(*symbols) error) error {
 	section, _, err := c.decodeSection(in)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ const noID = "000000000000000000000000000000000"
 
 // framesOf takes the STACK CFI of symbols. Its addresses count from the load base of
 // the binary of --add; without one, from 0, where shared libraries begin.
-func (c *converter) framesOf(s *symbols) (*unwinding, error) {
+func (c *formatJob) framesOf(s *symbols) (*unwinding, error) {
 	m := s.module
 	if len(m.CFI.Blocks) == 0 {
 		return nil, errors.New("no STACK CFI")
@@ -158,46 +158,8 @@ func (c *converter) framesOf(s *symbols) (*unwinding, error) {
 	return nil, fmt.Errorf("SFrame is not for %s", m.Arch)
 }
 
-// runFrames converts unwind information.
-func (c *converter) runFrames(ctx context.Context, in *input) error {
-	u, err := c.readFrames(ctx, in)
-	if err != nil {
-		return inputError(in.name, err)
-	}
-	c.reportProblems(in.name, u.damage, statusInput)
-	if err := c.lose(in.name, u.left); err != nil {
-		return err
-	}
-	err = c.writeOut(func(out io.Writer) error { return c.to.writeFrames(ctx, c, u, contextWriter{ctx, out}) })
-	if err != nil && !c.strict {
-		return err
-	}
-	c.reportProblems(in.name, u.lost, statusFindings)
-	if err != nil {
-		return err
-	}
-	if c.verbose {
-		c.msgs.printf("symtool: %s: %s, %d left out", in.name, count(len(u.funcs), "function"), len(u.lost))
-	}
-	return nil
-}
-
-func (c *converter) readFrames(ctx context.Context, in *input) (u *unwinding, err error) {
-	switch {
-	case in.format.frames != nil:
-		return in.format.frames(ctx, c, in)
-	case in.format.read == nil:
-		return nil, fmt.Errorf("%s is not converted to %s", in.format.title, c.to.name)
-	}
-	err = in.format.read(ctx, c, in, func(s *symbols) (err error) {
-		u, err = c.framesOf(s)
-		return err
-	})
-	return u, err
-}
-
 // writeSFrame writes the section, or with --add the binary with it.
-func writeSFrame(ctx context.Context, c *converter, u *unwinding, out io.Writer) error {
+func writeSFrame(ctx context.Context, c *formatJob, u *unwinding, out io.Writer) error {
 	if c.binary != "" {
 		return c.add(ctx, u, out)
 	}
@@ -215,7 +177,7 @@ func writeSFrame(ctx context.Context, c *converter, u *unwinding, out io.Writer)
 	return err
 }
 
-func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
+func (c *formatJob) encode(u *unwinding, addr uint64) ([]byte, error) {
 	data, problems, err := sframe.Encode(u.funcs, sframe.Target{Version: c.version, ABI: u.abi, Addr: addr})
 	if err != nil {
 		return nil, err
@@ -223,7 +185,7 @@ func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
 	u.lost = append(u.lost, problems...)
 	section, err := sframe.Decode(data, sframe.Options{Addr: addr})
 	if err == nil && len(section.FDEs) == 0 {
-		c.reportProblems(c.files[0], u.lost, statusFindings)
+		c.reportProblems(u.name, u.lost, statusFindings)
 		err = &statusError{statusInput, errors.New("nothing is written: none of its functions has a place in an SFrame section")}
 	}
 	return data, err
@@ -231,7 +193,7 @@ func (c *converter) encode(u *unwinding, addr uint64) ([]byte, error) {
 
 // add writes a copy of the binary with the section in it. The output of objcopy is read again: the
 // section has to be where it was written for.
-func (c *converter) add(ctx context.Context, u *unwinding, out io.Writer) error {
+func (c *formatJob) add(ctx context.Context, u *unwinding, out io.Writer) error {
 	old, err := c.openBinary(u)
 	if err != nil {
 		return inputError(c.binary, err)
@@ -267,7 +229,7 @@ func (c *converter) add(ctx context.Context, u *unwinding, out io.Writer) error 
 }
 
 // openBinary checks that the binary of --add fits the section, and returns its own, if any.
-func (c *converter) openBinary(u *unwinding) (*elfobj.Section, error) {
+func (c *formatJob) openBinary(u *unwinding) (*elfobj.Section, error) {
 	f, err := openLinked(c.binary)
 	if err != nil {
 		return nil, err

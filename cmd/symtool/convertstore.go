@@ -313,11 +313,6 @@ func (c *converter) place(name string, f *store.File, write func(io.Writer) erro
 	return nil
 }
 
-// otherContents is the error for a file in a store whose contents differ from those to be written.
-func otherContents(path, name string) error {
-	return &statusError{statusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
-}
-
 // openStore opens the store when the first file goes there.
 func (c *converter) openStore() (err error) {
 	if c.root == nil {

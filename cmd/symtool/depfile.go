@@ -6,11 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/symtool/symtool/internal/elfobj"
 )
 
 // depfile is what --MD writes: a rule without commands, in make's syntax, that
@@ -60,25 +57,6 @@ func notDepfile(path string, inputs ...string) error {
 		return fmt.Errorf("-MF is %s, which is an input", path)
 	}
 	return nil
-}
-
-// fileList is a list of files that several goroutines add to.
-type fileList struct {
-	mu    sync.Mutex
-	names []string
-}
-
-func (l *fileList) add(name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.names = append(l.names, name)
-}
-
-// limits applies to every file that is read for r, and notes the file.
-func (r *dumpResult) limits() elfobj.Limits {
-	l := elfobj.DefaultLimits()
-	l.Opened = r.read.add
-	return l
 }
 
 // writeDepfile writes the depfile, if one is wanted and the output depends on something: if an

@@ -78,9 +78,11 @@ func TestDependencies(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	read := func(names ...string) *dumpResult { return &dumpResult{read: fileList{names: names}} }
-	source := &dumpResult{mapped: []srcmap.File{{Path: "/src/a.c", File: "src/a.c"}, {Path: "/src/b.c"}, {Path: "/src/a.h", File: "/src/a.h"}}}
-	d := &dumper{dumpConfig: &dumpConfig{files: []string{"z.elf", "./y.elf"}, debugFile: "d"}}
+	read := func(names ...string) *dumpResult {
+		return &dumpResult{binaryResult: binaryResult{read: fileList{names: names}}}
+	}
+	source := &dumpResult{binaryResult: binaryResult{mapped: []srcmap.File{{Path: "/src/a.c", File: "src/a.c"}, {Path: "/src/b.c"}, {Path: "/src/a.h", File: "/src/a.h"}}}}
+	d := &dumper{dumpConfig: &dumpConfig{files: []string{"z.elf", "./y.elf"}, binaryReader: binaryReader{debugFile: "d"}}}
 	d.maps.files, d.maps.manifests = []string{"rules"}, []manifestArg{{file: "manifest"}}
 	d.results = []*dumpResult{
 		read("z.elf", dir+"/b.dwo", "b.dwo", "/usr/c"), read("./y.elf", "b.dwo", "a.dwo", dir+"/a.dwo", "d", dir+"/rules"), source,

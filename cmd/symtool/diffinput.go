@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
@@ -94,13 +95,16 @@ func isELF(name string) bool {
 
 // dump makes the symbol file of a binary.
 func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
-	reader := &binaryReader{debugDirs: d.debugDirs, jobs: d.jobs, verbose: d.verbose, msgs: d.msgs}
-	err = reader.read(ctx, name, "", func(m *symfmt.Module, r *dumpResult, _ func()) (err error) {
-		if s, err = symdiff.SpoolModule(name, m, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
+	options := dwarf2sym.Options{Demangle: true, Generator: generator, Jobs: d.jobs}
+	reader := binaryReader{options: options, debugDirs: d.debugDirs}
+	r := &binaryResult{File: name}
+	err = reader.read(ctx, r, func(b *readBinary) (err error) {
+		reader.judge(r, b.report)
+		if s, err = symdiff.SpoolModule(name, b.module, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
 			return err
 		}
 		d.msgs.exclusive(func() { d.status = max(d.status, r.Status) })
-		reader.report(r)
+		r.report(d.msgs, d.verbose)
 		return nil
 	})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // binaryDiagnosis is the content of a binary and its separate debug file.
@@ -34,16 +33,15 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	if err := d.contents(ctx, g, g.File, func(c *dwarf2sym.Contents) { g.Binary.Contents = c }); err != nil {
 		return err
 	}
-	options := d.options
-	as := &dumper{dumpConfig: &dumpConfig{options: options, debugDirs: d.debugDirs, client: d.client}, msgs: d.msgs}
-	r := &dumpResult{fileSummary: fileSummary{File: g.File}}
-	err := as.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report, binary *elfobj.File) error {
+	reader := binaryReader{options: d.options, debugDirs: d.debugDirs, client: d.client}
+	r := &binaryResult{File: g.File}
+	err := reader.read(ctx, r, func(read *readBinary) error {
 		b := g.Binary
-		b.report, b.Stats, b.Read = report, r.Stats, report.Others
+		b.report, b.Stats, b.Read = read.report, r.Stats, read.report.Others
 		b.Tried = r.tried
 		b.FileName, b.Guessed = r.fileName, r.nameGuessed
 		var err error
-		g.Symbols, err = diagnoseSymbols(ctx, g.File, m, binary, d.jobs)
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.module, read.file, d.jobs)
 		return err
 	})
 	if err != nil {

@@ -61,7 +61,7 @@ func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *input) err
 	if in.format.name == "breakpad" {
 		return d.lintSymbols(ctx, g, in)
 	}
-	c := &converter{convertConfig: &convertConfig{debugDirs: d.debugDirs, jobs: d.jobs, quiet: true}, stdout: io.Discard, msgs: d.msgs}
+	c := &formatJob{formatOptions: formatOptions{debugDirs: d.debugDirs, jobs: d.jobs, quiet: true}, msgs: d.msgs}
 	err := in.format.read(ctx, c, in, func(s *symbols) error {
 		g.problems(s.problems)
 		var err error
@@ -146,14 +146,4 @@ func (g *diagnosis) adviseSymbols() {
 		g.missing("functions and lines", "there are public symbols or functions without lines only",
 			"dump with debug information: symtool doctor BINARY tells where it may be")
 	}
-}
-
-// shellWord is a name as a word of a command line.
-func shellWord(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:@%,=", r)
-	}) {
-		return quoted(name)
-	}
-	return name
 }

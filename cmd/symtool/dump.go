@@ -10,10 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
-	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 const dumpDescription = `
@@ -30,12 +27,6 @@ any --jobs.
 For build systems, --MD writes which files were read, and --restat leaves a file
 alone that would not change. The rules are printed by symtool integration.
 `
-
-// The formats of the summary.
-const (
-	formatText = "text"
-	formatJSON = "json"
-)
 
 func dumpCommand(msgs *messages) *cli.Command {
 	return &cli.Command{
@@ -93,51 +84,23 @@ func dumpFlags() []cli.Flag {
 	})
 }
 
-func outputFlag() cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for standard output"}
-}
-
-// cfiSources are the values of --cfi.
-var cfiSources = map[string]dwarf2sym.CFISource{
-	"auto": dwarf2sym.CFIAuto, "dwarf": dwarf2sym.CFIDWARF, "sframe": dwarf2sym.CFISFrame,
-}
-
-func cfiFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}
-}
-
-func jobsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "work with `N` threads, 1 to 1024; all processors without it"}
-}
-
-func verboseFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, what was written and where"}
-}
-
-// maxJobs is far above any machine: a greater number is a typing error.
-const maxJobs = 1024
-
 // dumpConfig is a call of dump, checked.
 type dumpConfig struct {
-	options   dwarf2sym.Options // for every file; Jobs and Progress are set for each
-	files     []string
-	debugFile string // for the only file
-	debugDirs []string
-	client    *debuginfod.Client // nil: no servers
-	buildID   []byte             // in place of files
-	maps      mapConfig
-	output    string
-	store     string
-	bothNames bool
-	jobs      int
-	depfile   *depfile // nil without --MD
-	restat    bool
-	gzip      bool
-	checkCFI  bool
-	minCFI    float64 // percentage of the code that satisfies checkCFI
-	verbose   bool
-	quiet     bool
-	json      bool
+	binaryReader // for every file; Jobs and Progress are set for each
+	files        []string
+	maps         mapConfig
+	output       string
+	store        string
+	bothNames    bool
+	jobs         int
+	depfile      *depfile // nil without --MD
+	restat       bool
+	gzip         bool
+	checkCFI     bool
+	minCFI       float64 // percentage of the code that satisfies checkCFI
+	verbose      bool
+	quiet        bool
+	json         bool
 }
 
 // noValue lists the flags whose value may not be empty.
@@ -166,7 +129,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 		return nil, usagef("dump", "%v", err)
 	}
 	cfg := &dumpConfig{
-		options: dwarf2sym.Options{
+		binaryReader: binaryReader{debugDirs: c.StringSlice("debug-dir"), options: dwarf2sym.Options{
 			NoInlines: c.Bool("no-inlines"),
 			NoCFI:     c.Bool("no-cfi"),
 			CFIOnly:   c.Bool("cfi-only"),
@@ -180,8 +143,7 @@ func newDumpConfig(c *cli.Context, msgs *messages) (*dumpConfig, error) {
 			Hermetic:  c.Bool("hermetic"),
 			Demangle:  c.String("demangle") == "full",
 			Generator: generator,
-		},
-		debugDirs: c.StringSlice("debug-dir"),
+		}},
 		output:    c.String("output"),
 		store:     c.String("store"),
 		bothNames: c.Bool("both-names"),
@@ -282,35 +244,6 @@ func checkModuleFlags(c *cli.Context) error {
 	return checkModuleName("name", c.String("name"))
 }
 
-func checkModuleName(flag, name string) error {
-	if strings.ContainsAny(name, `/\`) || !text.IsPrintable(name) || name != strings.TrimSpace(name) {
-		return fmt.Errorf("--%s is %q, want the name of a file without its folder", flag, name)
-	}
-	return nil
-}
-
-func oneOf(c *cli.Context, flag string, values ...string) error {
-	for _, v := range values {
-		if c.String(flag) == v {
-			return nil
-		}
-	}
-	return fmt.Errorf("--%s is %q, want %s", flag, c.String(flag), strings.Join(values, " or "))
-}
-
-// prefixMap parses OLD=NEW; OLD ends at the first "=", as in GCC.
-func prefixMap(args []string) ([]srcmap.Prefix, error) {
-	var all []srcmap.Prefix
-	for _, arg := range args {
-		old, replacement, ok := strings.Cut(arg, "=")
-		if !ok || old == "" {
-			return nil, fmt.Errorf("--prefix-map is %q, want OLD=NEW", arg)
-		}
-		all = append(all, srcmap.Prefix{Old: old, New: replacement})
-	}
-	return all, nil
-}
-
 // operands takes the names of the inputs.
 func (cfg *dumpConfig) operands(args []string) error {
 	for _, arg := range args {
@@ -339,18 +272,4 @@ func (cfg *dumpConfig) operands(args []string) error {
 		return err
 	}
 	return notInput(cfg.output, append(inputs, cfg.maps.inputs()...)...)
-}
-
-// notInput keeps an input from being overwritten.
-func notInput(output string, inputs ...string) error {
-	target, err := os.Stat(output)
-	if err != nil {
-		return nil // a missing file cannot be an input
-	}
-	for _, in := range inputs {
-		if st, err := os.Stat(in); err == nil && os.SameFile(st, target) {
-			return fmt.Errorf("--output is %s, which is an input", output)
-		}
-	}
-	return nil
 }

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
@@ -33,11 +29,9 @@ type dumper struct {
 
 // dumpResult is the result for one file.
 type dumpResult struct {
-	fileSummary
+	binaryResult
 	pending []pendingFile // with --store
 	stack   []byte        // of a panic
-	mapped  []srcmap.File
-	read    fileList // what was opened, for --MD
 }
 
 // pendingFile is complete, but not under its name yet.
@@ -45,23 +39,6 @@ type pendingFile struct {
 	*store.Pending
 	place string // below the store
 	path  string // with the store
-}
-
-// note adds a message for the user.
-func (r *dumpResult) note(status int, format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-	r.Status = max(r.Status, status)
-}
-
-// remark is note for details that only --verbose prints.
-func (r *dumpResult) remark(format string, args ...any) {
-	r.remarks = append(r.remarks, fmt.Sprintf(format, args...))
-}
-
-func (r *dumpResult) problem(p bin.Problem) {
-	r.Problems = append(r.Problems, newProblemSummary(p))
-	r.lines = append(r.lines, problemLine(r.File, p))
-	r.Status = max(r.Status, statusInput)
 }
 
 // fail ends the work on the file.
@@ -77,51 +54,12 @@ func (r *dumpResult) fail(err error) {
 	}
 }
 
-// inputError gives err the name of the file, unless it has one. An input error stays as it is: it
-// may name another file.
-func inputError(file string, err error) error {
-	if known, ok := err.(*statusError); ok {
-		return known
-	}
-	return &statusError{statusInput, &namedError{err, named(file, err)}}
-}
-
-// named returns err's message with the file in front, unless err names one.
-func named(file string, err error) string {
-	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
-		return path.Path + ": " + path.Err.Error() // without the system's call
-	}
-	if namesFile(err) {
-		return err.Error()
-	}
-	return file + ": " + err.Error()
-}
-
-// namedError is an error with another message, which names the file.
-type namedError struct {
-	error
-	text string
-}
-
-func (e *namedError) Error() string { return e.text }
-func (e *namedError) Unwrap() error { return e.error }
-
-// namesFile reports whether the message of err has the path of a file.
-func namesFile(err error) bool {
-	var (
-		binErr  *bin.Error
-		pathErr *fs.PathError
-		syntax  *symfmt.SyntaxError
-	)
-	return errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != ""
-}
-
 // run dumps all files and prints the results in the order of the operands.
 func (d *dumper) run(ctx context.Context) error {
 	tuneCollector(dumpCollectorPercent)
 	d.placed = map[string]*dumpResult{}
 	for _, file := range d.files {
-		d.results = append(d.results, &dumpResult{fileSummary: fileSummary{File: file}})
+		d.results = append(d.results, &dumpResult{binaryResult: binaryResult{File: file}})
 	}
 	if err := d.maps.readManifests(); err != nil {
 		return err
@@ -216,12 +154,12 @@ func (d *dumper) startProgress() (stop func()) {
 // guarded dumps one file. Damage, and even a panic, is this file's alone.
 func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 	r := d.results[i]
-	options := d.options
-	options.Jobs = jobs
-	options.Opened = r.read.add
-	options.Progress = d.progress.file(i)
+	reader := d.binaryReader
+	reader.options.Jobs = jobs
+	reader.options.Opened = r.read.add
+	reader.options.Progress = d.progress.file(i)
 	err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
-		return d.dump(ctx, r, options)
+		return d.dump(ctx, r, &reader)
 	})
 	if err != nil {
 		r.fail(err)
@@ -229,14 +167,15 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 	return r
 }
 
-func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Options) error {
-	return d.read(ctx, r, &options, func(m *symfmt.Module, report *dwarf2sym.Report, binary *elfobj.File) error {
-		d.judge(r, report)
+func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binaryReader) error {
+	return reader.read(ctx, &r.binaryResult, func(b *readBinary) error {
+		reader.judge(&r.binaryResult, b.report)
 		r.noteName("name")
+		how := symfmt.WriteOptions{Jobs: reader.options.Jobs, Passed: b.passed}
 		if !d.checkCFI {
-			return d.write(ctx, r, m, &options, nil)
+			return d.write(ctx, r, b.module, how, nil)
 		}
-		check, err := measureCFI(ctx, m, binary, func(also io.Writer) error { return d.write(ctx, r, m, &options, also) })
+		check, err := measureCFI(ctx, b.module, b.file, func(also io.Writer) error { return d.write(ctx, r, b.module, how, also) })
 		if err != nil {
 			return err
 		}
@@ -248,190 +187,31 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, options dwarf2sym.Opti
 	})
 }
 
-// read reads one file and its debug files. The module passed to use is valid until use returns.
-func (d *dumper) read(ctx context.Context, r *dumpResult, options *dwarf2sym.Options, use func(*symfmt.Module, *dwarf2sym.Report, *elfobj.File) error) error {
-	binary, err := d.openBinary(ctx, r)
-	if err != nil {
-		return err
-	}
-	defer binary.Close()
-	debug, err := d.openDebug(ctx, r, binary)
-	if err != nil {
-		return err
-	}
-	if debug != nil {
-		r.DebugFile = debug.Path
-		defer debug.Close()
-	}
-	if options.Supplement = d.findSupplement(ctx, r, binary, debug); options.Supplement != nil {
-		defer options.Supplement.Close()
-	}
-	tuneCollectorFor(binary, debug)
-	options.Scratch = &elfobj.Scratch{}
-	defer options.Scratch.Close()
-	m, report, err := dwarf2sym.Read(ctx, binary, debug, *options)
-	if err != nil {
-		return inputError(r.File, err)
-	}
-	r.Module = &moduleSummary{m.OS, m.Arch, m.ID, m.Name}
-	r.Stats, r.others, r.mapped = &report.Stats, report.Others, report.Mapped
-	r.Mapped = mappedSummaries(report.Mapped)
-	r.fileName, r.nameGuessed = report.FileName, report.NameGuessed
-	for _, p := range report.Problems {
-		r.problem(p)
-	}
-	return use(m, report, binary)
-}
-
-// openDebug opens the separate debug file, or returns nil if there is none.
-func (d *dumper) openDebug(ctx context.Context, r *dumpResult, binary *elfobj.File) (*elfobj.File, error) {
-	if d.debugFile == "" {
-		return d.findDebug(ctx, r, binary), nil
-	}
-	debug, err := elfobj.Open(d.debugFile, r.limits())
-	if err != nil {
-		return nil, inputError(d.debugFile, err)
-	}
-	if err := elfobj.CheckPair(binary, debug); err != nil {
-		debug.Close()
-		return nil, inputError(d.debugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
-	}
-	return debug, nil
-}
-
-// search says how other files are found.
-func (d *dumper) search(r *dumpResult) elfobj.Limits {
-	l := r.limits()
-	l.Hermetic = d.options.Hermetic
-	return l
-}
-
-// findDebug finds the separate debug file here, or fetches it.
-func (d *dumper) findDebug(ctx context.Context, r *dumpResult, binary *elfobj.File) *elfobj.File {
-	if binary.HasDWARF() {
-		return nil
-	}
-	const what = "separate debug file"
-	debug, tried, err := elfobj.FindDebug(binary, d.debugDirs, d.search(r))
-	if err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
-	}
-	r.tried = append(r.tried, elfobj.Lines(tried)...)
-	if d.options.CFIOnly || debug != nil && debug.HasDWARF() {
-		return debug
-	}
-	fetched := d.fetchDebug(ctx, r, binary.BuildID(), what)
-	if fetched == nil {
-		return debug
-	}
-	if err := elfobj.CheckPair(binary, fetched); err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
-		fetched.Close()
-		return debug
-	}
-	if debug != nil {
-		debug.Close()
-	}
-	return fetched
-}
-
-// findSupplement finds or fetches the supplementary file of the debug information, if it has one.
-// If it is missing, that is reported with what is lost.
-func (d *dumper) findSupplement(ctx context.Context, r *dumpResult, binary, debug *elfobj.File) *elfobj.File {
-	if debug != nil && debug.HasDWARF() {
-		binary = debug
-	}
-	link, err := binary.SupLink()
-	if link == nil || err != nil || d.options.CFIOnly {
-		return nil // the reader reports damage
-	}
-	const what = "names in the supplementary file"
-	sup, tried, err := elfobj.FindSupplement(binary, link, d.debugDirs, d.search(r))
-	if err != nil {
-		r.problem(bin.Problem{Lost: what, Err: err})
-	}
-	if sup != nil {
-		return sup
-	}
-	r.tried = append(r.tried, elfobj.Lines(tried)...)
-	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
-		r.Looked = r.tried
-	}
-	return sup
-}
-
-// judge reports what is unexpected in the result.
-func (d *dumper) judge(r *dumpResult, report *dwarf2sym.Report) {
-	if report.NoDebugInfo {
-		r.note(statusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
-		r.Looked = r.tried
-	}
-	if unloaded(&report.Stats) {
-		r.note(statusInput, "%s: %s", r.File, unloadedText)
-	}
-	if report.PackageUnused {
-		r.note(statusOK, "%s: --dwp %s is not used: the debug information is not split", r.File, d.options.Package)
-	}
-	if report.ORC {
-		r.remark("%s: .orc_unwind is not read: %s", r.File, cfiSource(&report.Stats))
-	}
-	if report.Stats.CFISource == dwarf2sym.SourceSFrame {
-		r.remark("%s: STACK CFI is from .sframe, which has rules for the CFA, the return address and the frame pointer only", r.File)
-	}
-}
-
-// unloaded reports whether everything that was read describes code that the linker dropped.
-func unloaded(s *dwarf2sym.Stats) bool {
-	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
-}
-
-const unloadedText = "no functions and no call frame information: all have addresses outside of the segments that are loaded; the program headers may be damaged"
-
-// noteName notes that MODULE's name, which lookups depend on, is a guess. flag
-// names another.
-func (r *dumpResult) noteName(flag string) {
-	if r.nameGuessed {
-		r.note(statusFindings, "%s: MODULE is named %s after the debug file, which does not have the binary's own name: "+
-			"dump the binary with its debug file, or give --%s", r.File, r.Module.Name, flag)
-	}
-}
-
-// cfiSource names the source of STACK CFI in a file that has .orc_unwind.
-func cfiSource(s *dwarf2sym.Stats) string {
-	switch s.CFISource {
-	case dwarf2sym.SourceDWARF:
-		return "STACK CFI is from DWARF alone"
-	case dwarf2sym.SourceSFrame:
-		return "STACK CFI is from .sframe"
-	}
-	return "no STACK CFI"
-}
-
 // write writes the symbol file, to the single output or into the store. also, if not
 // nil, gets its text, too.
-func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options, also io.Writer) error {
+func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
 	if d.store == "" {
 		r.Output = d.output
-		err := d.writeTo(ctx, d.single, m, options, also)
+		err := d.writeTo(ctx, d.single, m, how, also)
 		if err == nil {
 			err = d.single.Commit()
 		}
 		r.Unchanged = unchanged(d.single)
 		return outputError(d.single.Name(), err)
 	}
-	path, err := d.writeToStore(ctx, r, m, options, also)
+	path, err := d.writeToStore(ctx, r, m, how, also)
 	r.Output = path
 	if err != nil || !d.bothNames || r.fileName == "" {
 		return err
 	}
 	other := *m
 	other.Name = r.fileName
-	r.Alias, err = d.writeToStore(ctx, r, &other, options, nil)
+	r.Alias, err = d.writeToStore(ctx, r, &other, how, nil)
 	return err
 }
 
 // writeToStore writes a symbol file that place will give its name.
-func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, options *dwarf2sym.Options, also io.Writer) (path string, err error) {
+func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
 	place, err := store.Path(m, d.extension())
 	if err != nil {
 		return "", &statusError{statusOutput, fmt.Errorf("%s: %w", r.File, err)}
@@ -443,7 +223,7 @@ func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Modu
 	}
 	out.Restat = d.restat
 	r.pending = append(r.pending, pendingFile{out, place, path})
-	if err = d.writeTo(ctx, out, m, options, also); err == nil {
+	if err = d.writeTo(ctx, out, m, how, also); err == nil {
 		err = out.Finish()
 	}
 	return path, outputError(path, err)
@@ -456,9 +236,8 @@ func (d *dumper) extension() string {
 	return ".sym"
 }
 
-func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, options *dwarf2sym.Options, also io.Writer) error {
+func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
 	out = contextWriter{ctx, out}
-	how := symfmt.WriteOptions{Jobs: options.Jobs, Passed: options.Scratch.Drop}
 	if !d.gzip {
 		return symfmt.Write(both(out, also), m, how)
 	}

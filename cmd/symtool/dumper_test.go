@@ -15,7 +15,7 @@ import (
 )
 
 func manyProblems(n int) *dumpResult {
-	r := &dumpResult{fileSummary: fileSummary{File: "a.elf"}}
+	r := &dumpResult{binaryResult: binaryResult{File: "a.elf"}}
 	for i := range n {
 		r.problem(bin.Problem{Lost: fmt.Sprintf("unit %d", i), Err: &bin.Error{Section: ".debug_info", Offset: uint64(i), Msg: "version 77"}})
 	}
@@ -36,8 +36,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		{1000, true, 1000, "symtool: a.elf: .debug_info+0x3e7: version 77 (lost: unit 999)"},
 	} {
 		var b bytes.Buffer
-		d := &dumper{dumpConfig: &dumpConfig{verbose: c.verbose}, msgs: newMessages(&b)}
-		d.reportProblems(manyProblems(c.problems).lines)
+		reportLines(newMessages(&b), manyProblems(c.problems).lines, c.verbose)
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if len(lines) != c.lines || lines[len(lines)-1] != c.last {
 			t.Errorf("%d problems, verbose %v: %d lines, the last %q", c.problems, c.verbose, len(lines), lines[len(lines)-1])
@@ -66,7 +65,7 @@ func TestNamed(t *testing.T) {
 
 // A panic is the end of one file, with a status and a message of its own.
 func TestPanicIsOneFilesError(t *testing.T) {
-	r := &dumpResult{fileSummary: fileSummary{File: "a.elf", Output: "a.sym"}}
+	r := &dumpResult{binaryResult: binaryResult{File: "a.elf", Output: "a.sym"}}
 	r.fail(par.Each(context.Background(), 1, 1, func(context.Context, int, int) error { panic("index out of range") }))
 	if want := "a.elf: internal error, please report it with the file: panic: index out of range"; r.Error != want {
 		t.Errorf("%q, want %q", r.Error, want)

@@ -28,20 +28,20 @@ type format struct {
 	match func(head []byte) bool // by the first headSize bytes; nil if these do not identify it
 
 	// read reads symbols, which are valid until use returns; nil if they are not read.
-	read func(ctx context.Context, c *converter, in *input, use func(*symbols) error) error
+	read func(ctx context.Context, c *formatJob, in *input, use func(*symbols) error) error
 	// losses are what write leaves out; nil for nothing.
-	losses func(c *converter, m *symfmt.Module) []symfmt.Loss
+	losses func(c *formatJob, m *symfmt.Module) []symfmt.Loss
 	// holds are the records that the format is for; nil for all.
 	holds []symfmt.Kind
 	// advice is what may be done about losses, "" for nothing; may be nil.
-	advice func(c *converter, m *symfmt.Module) string
+	advice func(c *formatJob, m *symfmt.Module) string
 	// write writes symbols; nil if they are not written.
-	write func(ctx context.Context, c *converter, m *symfmt.Module, out io.Writer) error
+	write func(ctx context.Context, c *formatJob, m *symfmt.Module, out io.Writer) error
 
 	// frames reads unwind information, where the format has more than STACK CFI can express;
 	// writeFrames writes it.
-	frames      func(ctx context.Context, c *converter, in *input) (*unwinding, error)
-	writeFrames func(ctx context.Context, c *converter, u *unwinding, out io.Writer) error
+	frames      func(ctx context.Context, c *formatJob, in *input) (*unwinding, error)
+	writeFrames func(ctx context.Context, c *formatJob, u *unwinding, out io.Writer) error
 
 	dump   bool // of crashed processes: package walk reads and writes it
 	text   bool // what is written may go to a terminal
@@ -143,6 +143,7 @@ type symbols struct {
 
 // unwinding is the unwind information of a binary.
 type unwinding struct {
+	name  string // of the input
 	abi   sframe.ABI
 	funcs []sframe.Func // at addresses of the binary
 	addr  uint64        // of the .sframe section that they come from, if any

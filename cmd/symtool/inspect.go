@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -202,11 +201,6 @@ func (t *dumpText) head(file string) {
 	t.entry("report", "%s", d.ReportID)
 	t.entry("client", "%s", d.ClientID)
 	t.entry("comment", "%s", d.Comment)
-}
-
-// spaced joins the non-empty texts.
-func spaced(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 func (t *dumpText) process() {

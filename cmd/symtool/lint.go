@@ -187,20 +187,3 @@ func (l *linter) checkThresholds(c *cli.Context) error {
 	l.options.MaxPerRule = c.Int("max-per-rule")
 	return nil
 }
-
-func percentage(c *cli.Context, flag string) error {
-	if p := c.Float64(flag); !(p >= 0 && p <= 100) {
-		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
-	}
-	return nil
-}
-
-// names returns the values of a flag that is a list with commas and may be repeated.
-func names(c *cli.Context, flag string) (list []string) {
-	for _, value := range c.StringSlice(flag) {
-		for name := range strings.SplitSeq(value, ",") {
-			list = append(list, strings.TrimSpace(name))
-		}
-	}
-	return list
-}

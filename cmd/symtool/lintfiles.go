@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,17 +18,6 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
 )
-
-// symbolSuffixes are the names of symbol files in a store.
-var symbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
-
-func isFolder(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.IsDir()
-}
-
-// standardInput is the name of operand - in messages.
-const standardInput = "<stdin>"
 
 // lintInput is a symbol file to check.
 type lintInput struct {
@@ -59,14 +47,6 @@ func (in lintInput) stored(id string) func(name string) bool {
 	}
 }
 
-// hasSymbols reports whether a store has a symbol file at a place.
-func hasSymbols(dir string, p store.Place) bool {
-	return slices.ContainsFunc(symbolSuffixes, func(ext string) bool {
-		st, err := os.Stat(filepath.Join(dir, p.Path(ext)))
-		return err == nil && st.Mode().IsRegular()
-	})
-}
-
 // lintInputs are the files that operands stand for: those below a folder by name.
 func lintInputs(operands []string) (inputs []lintInput) {
 	for _, arg := range operands {
@@ -92,10 +72,6 @@ func lintInputs(operands []string) (inputs []lintInput) {
 		}
 	}
 	return inputs
-}
-
-func hasSymbolSuffix(path string) bool {
-	return slices.ContainsFunc(symbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 }
 
 // text opens the text of a symbol file. close is never nil.
@@ -161,9 +137,6 @@ func (b *lintBinaries) find(ctx context.Context, m moduleName) (*elfobj.File, er
 	}
 	return f, err
 }
-
-// moduleHead is how much of a symbol file is looked at for its MODULE record.
-const moduleHead = 4 << 10
 
 // headModule is the module named in a text's first line, if any.
 func headModule(head []byte) (m moduleName) {

@@ -16,7 +16,7 @@ func reference(app *cli.App, commands []manualCommand) string {
 		fmt.Fprintf(&b, "| [`%s %s`](#%s-%s) | %s |\n", app.Name, c.Name, app.Name, c.Name, markdown(c.Title))
 	}
 	for i := range commands {
-		commands[i].markdown(&b, app.Name)
+		commandMarkdown(&b, app.Name, &commands[i])
 	}
 	b.WriteString("\n## Exit status\n\n| status | |\n|---|---|\n")
 	for _, s := range exitStatuses() {
@@ -29,8 +29,8 @@ func reference(app *cli.App, commands []manualCommand) string {
 	return b.String()
 }
 
-// markdown writes the chapter of a command.
-func (c *manualCommand) markdown(b *strings.Builder, app string) {
+// commandMarkdown writes the chapter of a command.
+func commandMarkdown(b *strings.Builder, app string, c *manualCommand) {
 	fmt.Fprintf(b, "\n## %s %s\n\n%s.\n\n```text\n%s\n```\n", app, c.Name, sentence(c.Title), strings.Join(c.Synopsis, "\n"))
 	if c.Text != "" {
 		fmt.Fprintf(b, "\n```text\n%s\n```\n", c.Text)

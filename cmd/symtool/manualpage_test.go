@@ -138,7 +138,7 @@ func (p *page) environment(c *manualCommand) {
 	}
 	p.section("ENVIRONMENT")
 	for _, v := range environment {
-		if v.flag == "" || c.has(v.flag) {
+		if v.flag == "" || hasFlag(c, v.flag) {
 			p.item(v.name)
 			p.text(v.text)
 		}
@@ -191,7 +191,7 @@ func roff(text string) string {
 	return text
 }
 
-// has reports whether the command has a flag.
-func (c *manualCommand) has(flag string) bool {
+// hasFlag reports whether the command has a flag.
+func hasFlag(c *manualCommand, flag string) bool {
 	return slices.ContainsFunc(c.Flags, func(f manualFlag) bool { return f.Name == flag })
 }

@@ -349,3 +349,16 @@ func (c contextWriter) Write(p []byte) (int, error) {
 	}
 	return c.w.Write(p)
 }
+
+// printTo writes an answer, whole or not at all.
+func printTo(output string, stdout io.Writer, write func(io.Writer) error) error {
+	out, err := createOutput(output, stdout)
+	if err != nil {
+		return outputError(output, err)
+	}
+	defer out.Abort()
+	if err = write(out); err == nil {
+		err = out.Commit()
+	}
+	return outputError(out.Name(), err)
+}

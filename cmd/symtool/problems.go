@@ -39,3 +39,12 @@ func problemLine(file string, p bin.Problem) string {
 	}
 	return file + ": " + p.String()
 }
+
+// reportLines prints the problems of one file, which are lines already.
+func reportLines(msgs *messages, lines []string, verbose bool) {
+	out := problemLines{msgs: msgs, all: verbose, hint: verboseHint}
+	for _, line := range lines {
+		out.add(line)
+	}
+	out.end()
+}

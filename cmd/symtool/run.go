@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -104,4 +105,40 @@ func (s *flagSetting) setAll(value string) error {
 		}
 	}
 	return nil
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, args, stdin, stdout, stderr) }()
+	select {
+	case status := <-done:
+		return status
+	case <-ctx.Done():
+	}
+	select {
+	case status := <-done:
+		return status
+	case <-time.After(time.Duration(grace.Load())):
+		temporaries.removeAll()
+	}
+	return signalStatus(ctx)
+}
+
+// execute parses args and runs the command.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	msgs := newMessages(stderr)
+	app := newApp(stdin, stdout, msgs)
+	args, err := expandArgs(args)
+	if err == nil {
+		args, err = permute(app, args)
+	}
+	if err == nil {
+		err = runApp(ctx, app, args)
+	}
+	status := exitStatus(ctx, app, err)
+	msgs.endDebug(status)
+	return status
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -98,15 +96,6 @@ func newSFrameConfig(c *cli.Context) (*sframeConfig, error) {
 		}
 	}
 	return cfg, nil
-}
-
-// address reads a flag's value: hexadecimal digits, with or without 0x.
-func address(flag, text string) (uint64, error) {
-	v, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
-	if err != nil {
-		return 0, fmt.Errorf("--%s is %q, want a hexadecimal address", flag, text)
-	}
-	return v, nil
 }
 
 // sframer is one call of sframe.

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // signalError is the cause of a context that a signal ended.
@@ -79,3 +80,12 @@ func signalStatus(ctx context.Context) int {
 	}
 	return statusInput
 }
+
+// signalGrace is how long the work may take to end after a signal. It ends at
+// once, unless it waits for the reader of a pipe.
+const signalGrace = time.Second
+
+// grace is signalGrace for this process: a server waits for its clients.
+var grace atomic.Int64
+
+func init() { grace.Store(int64(signalGrace)) }

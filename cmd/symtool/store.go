@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -263,36 +262,6 @@ func parseAge(text string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// parseSize reads a number of bytes.
-func parseSize(text string) (int64, error) {
-	shift := 10 * (1 + strings.IndexByte("KMGT", text[len(text)-1]))
-	if shift > 0 {
-		text = text[:len(text)-1]
-	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil || n > (1<<63-1)>>shift {
-		return 0, errUnit
-	}
-	return int64(n) << shift, nil
-}
-
-// storeOptions are the options of a store that is written.
-func storeOptions(noSync bool) store.Options {
-	return store.Options{NoSync: noSync, Temporary: func(path string, exists bool) {
-		if exists {
-			temporaries.add(path)
-		} else {
-			temporaries.forget(path)
-		}
-	}}
-}
-
-// createStore opens a store, and makes it if it does not exist.
-func createStore(dir string, noSync bool) (*store.Store, error) {
-	s, err := store.Create(dir, storeOptions(noSync))
-	return s, outputError(dir, err)
-}
-
 func (r *storeRun) run(ctx context.Context) (err error) {
 	if r.verb.name == "add" {
 		r.store, err = createStore(r.dir, r.noSync)
@@ -351,13 +320,4 @@ func (r *storeRun) printJSON(v any) error {
 		_, err := w.Write(text)
 		return err
 	})
-}
-
-// fileError is inputError for an error that has the name of another form.
-func fileError(name string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return inputError(name, err)
 }

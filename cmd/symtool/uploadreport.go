@@ -121,16 +121,3 @@ func (d *uploadJSON) summary() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// printTo writes an answer, whole or not at all.
-func printTo(output string, stdout io.Writer, write func(io.Writer) error) error {
-	out, err := createOutput(output, stdout)
-	if err != nil {
-		return outputError(output, err)
-	}
-	defer out.Abort()
-	if err = write(out); err == nil {
-		err = out.Commit()
-	}
-	return outputError(out.Name(), err)
-}
