@@ -113,7 +113,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 	done
 
 hostile: ## every command over thousands of damaged files, and the program over inputs made to cost much, each within limits of memory and time
-	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff
+	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff/report
 
 golden: ## write the golden files and scripts anew; read the difference
 	GOLDIE_UPDATE=1 $(GO) test -count=1 ./...

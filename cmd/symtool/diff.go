@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt/symdiff"
+	diffreport "github.com/symtool/symtool/symfmt/symdiff/report"
 )
 
 const diffDescription = `
@@ -63,9 +64,9 @@ func diffCommand(msgs *messages) *cli.Command {
 type differ struct {
 	old, new  string
 	output    string
-	form      string // of symdiff.Forms
+	form      string // of diffreport.Forms
 	options   symdiff.Options
-	out       symdiff.OutputOptions
+	out       diffreport.Options
 	failOn    string
 	debugDirs []string
 	jobs      int
@@ -161,7 +162,7 @@ func (d *differ) chooseFormat(c *cli.Context) error {
 	case detail && !form.detail:
 		return fmt.Errorf("--detail is for --format text and json: %s always has details", form.name)
 	}
-	d.out = symdiff.OutputOptions{Detail: detail, Color: d.color(c.String("color")), Version: version}
+	d.out = diffreport.Options{Detail: detail, Color: d.color(c.String("color")), Version: version}
 	return nil
 }
 
@@ -233,7 +234,7 @@ func (d *differ) print(r *symdiff.Result) error {
 		return outputError(d.output, err)
 	}
 	defer out.Abort()
-	if err := symdiff.Write(out, d.form, r, d.out); err != nil {
+	if err := diffreport.Write(out, d.form, r, d.out); err != nil {
 		return d.failed(out, err)
 	}
 	return outputError(out.Name(), out.Commit())

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// diffFormat is an output format of diff: a key of symdiff.Forms.
+// diffFormat is an output format of diff: a key of diffreport.Forms.
 type diffFormat struct {
 	name   string
 	flag   bool // asked for by a flag of its own, not --format

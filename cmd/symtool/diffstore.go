@@ -15,12 +15,13 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
+	diffreport "github.com/symtool/symtool/symfmt/symdiff/report"
 )
 
 // storeFile is a symbol file of a folder.
 type storeFile struct {
 	path string // below the folder
-	head symdiff.Head
+	head diffreport.Head
 }
 
 // filePair is a file of each folder, or of one alone.
@@ -51,7 +52,7 @@ func (d *differ) runStores(ctx context.Context) error {
 	}
 	defer out.Abort()
 	d.out.Compared = d.options
-	w := symdiff.Forms[d.form](out, &symdiff.Folders{Old: d.old, New: d.new, Modules: len(pairs)}, d.out)
+	w := diffreport.Forms[d.form](out, &diffreport.Folders{Old: d.old, New: d.new, Modules: len(pairs)}, d.out)
 	if err := d.comparePairs(ctx, pairs, w); err != nil {
 		var failed *statusError
 		if errors.As(err, &failed) || ctx.Err() != nil {
@@ -75,7 +76,7 @@ type pairDone struct {
 }
 
 // comparePairs compares pairs concurrently, and passes them to w in order.
-func (d *differ) comparePairs(ctx context.Context, pairs []filePair, w symdiff.Writer) error {
+func (d *differ) comparePairs(ctx context.Context, pairs []filePair, w diffreport.Writer) error {
 	compare := func(ctx context.Context, _, i int) (pairDone, error) {
 		p := pairs[i]
 		if p.old == nil || p.new == nil {
@@ -113,8 +114,8 @@ func (d *differ) comparePair(ctx context.Context, p filePair) (*symdiff.Result, 
 }
 
 // addPair adds a pair to the answer.
-func (d *differ) addPair(p filePair, done pairDone, w symdiff.Writer) error {
-	m := &symdiff.Module{Result: done.result}
+func (d *differ) addPair(p filePair, done pairDone, w diffreport.Writer) error {
+	m := &diffreport.Module{Result: done.result}
 	if p.old != nil {
 		m.Old = &p.old.head
 	}
@@ -137,11 +138,11 @@ func (d *differ) addPair(p filePair, done pairDone, w symdiff.Writer) error {
 
 // judgeModule raises the status if a module's difference fails. A module that is gone counts as
 // worse.
-func (d *differ) judgeModule(m *symdiff.Module) {
+func (d *differ) judgeModule(m *diffreport.Module) {
 	status := m.Status()
-	bad := status == symdiff.StatusWorse || status == symdiff.StatusRemoved
+	bad := status == diffreport.StatusWorse || status == diffreport.StatusRemoved
 	if d.failOn == "any" {
-		bad = status != symdiff.StatusSame && status != symdiff.StatusFailed
+		bad = status != diffreport.StatusSame && status != diffreport.StatusFailed
 	}
 	if bad && d.failOn != "never" {
 		d.status = max(d.status, statusFindings)
@@ -183,7 +184,7 @@ func (d *differ) files(folder string) ([]*storeFile, error) {
 }
 
 // readHead reads the MODULE record of a symbol file.
-func readHead(path string) (h symdiff.Head, err error) {
+func readHead(path string) (h diffreport.Head, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return h, err
@@ -203,7 +204,7 @@ func readHead(path string) (h symdiff.Head, err error) {
 			break
 		}
 		if rec.Kind == symfmt.KindModule {
-			return symdiff.Head{File: path, OS: string(rec.OS), CPU: string(rec.Arch), ID: string(rec.DebugID), Name: string(rec.Name)}, nil
+			return diffreport.Head{File: path, OS: string(rec.OS), CPU: string(rec.Arch), ID: string(rec.DebugID), Name: string(rec.Name)}, nil
 		}
 	}
 	return h, fmt.Errorf("no MODULE record in its first %d bytes: it is not known what it is of", moduleHead)
@@ -212,15 +213,15 @@ func readHead(path string) (h symdiff.Head, err error) {
 // pairKeys are what files of two folders are matched by, one after the other: equal
 // keys match, "" matches nothing. A library has another name where one folder has it by
 // DT_SONAME and the other by its file's name.
-var pairKeys = []func(h *symdiff.Head) string{
-	func(h *symdiff.Head) string { return pairKey(h.OS, h.CPU, h.Name, h.ID) },
-	func(h *symdiff.Head) string {
+var pairKeys = []func(h *diffreport.Head) string{
+	func(h *diffreport.Head) string { return pairKey(h.OS, h.CPU, h.Name, h.ID) },
+	func(h *diffreport.Head) string {
 		if strings.Trim(h.ID, "0") == "" {
 			return "" // not an id: many files have it
 		}
 		return pairKey(h.OS, h.CPU, h.ID)
 	},
-	func(h *symdiff.Head) string { return pairKey(h.OS, h.CPU, h.Name) },
+	func(h *diffreport.Head) string { return pairKey(h.OS, h.CPU, h.Name) },
 }
 
 func pairKey(parts ...string) string { return strings.Join(parts, " ") }
@@ -261,7 +262,7 @@ func (p filePair) oldPlace() string {
 }
 
 // matchFiles pairs files with equal keys, and returns the remaining ones of each side.
-func matchFiles(old, new []*storeFile, key func(h *symdiff.Head) string) (pairs []filePair, oldRest, newRest []*storeFile) {
+func matchFiles(old, new []*storeFile, key func(h *diffreport.Head) string) (pairs []filePair, oldRest, newRest []*storeFile) {
 	byKey := map[string][]*storeFile{}
 	for _, f := range new {
 		if k := key(&f.head); k != "" {

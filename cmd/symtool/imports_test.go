@@ -25,7 +25,7 @@ var layers = [][]string{
 	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store"},
-	5: {"dwarf2sym", "resolve/store/upload"},
+	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
 	6: {"lint", "resolve"},
 	7: {"resolve/remote", "resolve/symserver", "walk"},
 	8: {"cmd/symtool"},

@@ -11,7 +11,7 @@ func (r *Result) count() {
 	of(Wins, len(r.Old.Wins), len(r.New.Wins))
 	for _, c := range r.Changes {
 		n := r.Counts[c.Kind]
-		if c.New != none {
+		if c.New != None {
 			n.Same--
 		}
 		if c.What.Regression() {

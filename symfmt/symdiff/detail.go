@@ -68,7 +68,7 @@ func (d *Detailer) names(c Change) (*Detail, error) {
 	out := &Detail{}
 	var err error
 	get := func(side int, kind Kind, i int32) *Subject {
-		if i == none || err != nil {
+		if i == None || err != nil {
 			return nil
 		}
 		var s *Subject
@@ -112,7 +112,7 @@ func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
 // Detail reads a change in full.
 func (d *Detailer) Detail(c Change) (*Detail, error) {
 	out, err := d.Names(c)
-	if err != nil || c.Kind == Publics || c.Old == none && c.New == none {
+	if err != nil || c.Kind == Publics || c.Old == None && c.New == None {
 		return out, err
 	}
 	if c.Kind == Functions && c.What&(inSections|Added|Removed) == 0 {
@@ -180,8 +180,8 @@ const (
 	itemCost     = 16 // of an item without its text
 )
 
-// errListings says that there was no room for a listing.
-var errListings = errors.New("its functions overlap, or repeat long names, so often that their records in full take too much")
+// ErrListings says that the listings of a file in full would be many times its size.
+var ErrListings = errors.New("its functions overlap, or repeat long names, so often that their records in full take too much")
 
 // listingRoom returns what the listings of a side may take, in bytes.
 func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.size }
@@ -215,7 +215,7 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 		}
 	}
 	if s.room < 0 {
-		return nil, fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, errListings, listingRoom(s.o))
+		return nil, fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, ErrListings, listingRoom(s.o))
 	}
 	return l, nil
 }

@@ -14,7 +14,7 @@
 // Memory is that of the outlines: about 115 bytes for a FUNC, 50 for a PUBLIC, 16
 // for a row of STACK CFI, whatever the number of lines; and while functions are
 // matched some 50 bytes more for each. Time grows with n log n of the records,
-// for artificial files too (TestHostile).
+// for artificial files too (TestHostile in package report).
 //
 // # What is lost
 //

@@ -199,7 +199,7 @@ func listed(r *Result) (lines []string) {
 
 func listedChange(r *Result, c Change) string {
 	place := func(o *Outline, i int32) string {
-		if i == none {
+		if i == None {
 			return "-"
 		}
 		switch c.Kind {

@@ -11,17 +11,17 @@ func (r *Result) compareFuncs() error {
 	first := len(r.Changes)
 	for j := range r.New.Funcs {
 		i := r.funcs.new[j]
-		if i == none {
-			r.Changes = append(r.Changes, Change{Kind: Functions, What: Added, Old: none, New: int32(j), Part: none})
+		if i == None {
+			r.Changes = append(r.Changes, Change{Kind: Functions, What: Added, Old: None, New: int32(j), Part: None})
 			continue
 		}
 		if what := r.pair(&r.Old.Funcs[i], &r.New.Funcs[j]); what != 0 {
-			r.Changes = append(r.Changes, Change{Kind: Functions, By: r.funcs.how[j], What: what, Old: i, New: int32(j), Part: none})
+			r.Changes = append(r.Changes, Change{Kind: Functions, By: r.funcs.how[j], What: what, Old: i, New: int32(j), Part: None})
 		}
 	}
 	for i, j := range r.funcs.old {
-		if j == none {
-			r.Changes = append(r.Changes, Change{Kind: Functions, What: Removed, Old: int32(i), New: none, Part: none})
+		if j == None {
+			r.Changes = append(r.Changes, Change{Kind: Functions, What: Removed, Old: int32(i), New: None, Part: None})
 		}
 	}
 	if err := r.findParts(r.Changes[first:]); err != nil {
@@ -40,7 +40,7 @@ func (r *Result) sortChanges(changes []Change) {
 }
 
 func (r *Result) place(c Change) uint64 {
-	if c.New != none {
+	if c.New != None {
 		return uint64(r.New.Funcs[c.New].RVA)
 	}
 	return uint64(r.where.of(r.Old.Funcs[c.Old].RVA))
@@ -72,7 +72,7 @@ func (r *Result) pair(f, g *Func) (what Aspect) {
 	set(WinChanged, !r.sameWins(f, g))
 	set(LostLines, worse(f.Covered, f.Size, g.Covered, g.Size))
 	set(LostInlines, f.NumInline > 0 && g.NumInline == 0 && f.Size == g.Size)
-	set(LostCFI, worse(r.Old.covered(f.RVA, f.Size), f.Size, r.New.covered(g.RVA, g.Size), g.Size))
+	set(LostCFI, worse(r.Old.Covered(f.RVA, f.Size), f.Size, r.New.Covered(g.RVA, g.Size), g.Size))
 	set(LostName, g.Nameless > f.Nameless)
 	return what
 }

@@ -46,10 +46,11 @@ func differ(a, b []item) (ops []Op) {
 	if slices.Equal(x, y) {
 		x, y = texts(a, true), texts(b, true)
 	}
-	return differTexts(x, y)
+	return DiffLines(x, y)
 }
 
-func differTexts(x, y []string) (ops []Op) {
+// DiffLines returns how the lines x become y.
+func DiffLines(x, y []string) (ops []Op) {
 	emit := func(sign byte, lines []string) {
 		for _, l := range lines {
 			ops = append(ops, Op{sign, l})

@@ -9,16 +9,17 @@ import (
 // pairing says which function of the other file one is; none for no function.
 type pairing struct {
 	old, new []int32 // by index in Funcs
-	how      []match // by index in the new Funcs
+	how      []Match // by index in the new Funcs
 }
 
-const none = int32(-1)
+// None is the index, in an Outline, of what is not there.
+const None = int32(-1)
 
-// match says why two functions are one.
-type match uint8
+// Match says why two functions are one.
+type Match uint8
 
 const (
-	byNothing   match = iota
+	byNothing   Match = iota
 	byName            // one name
 	byContents        // other names, the same lines
 	byShifted         // other names, the same lines but for their numbers
@@ -26,6 +27,13 @@ const (
 	byBase            // other arguments, or another suffix
 	byNeighbour       // the same size between functions that are matched
 )
+
+var matchNames = [...]string{
+	byName: "name", byContents: "contents", byShifted: "shifted-contents", byShape: "", byBase: "base-name", byNeighbour: "place",
+}
+
+// String returns the reason in a word, "" for none and for the places of lines.
+func (m Match) String() string { return matchNames[m] }
 
 // Functions are matched in steps; each looks at those that the steps before left.
 //
@@ -49,7 +57,7 @@ const (
 //
 // The error is of reading names from the texts.
 func matchFuncs(a, b *Outline) (*pairing, error) {
-	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]match, len(b.Funcs))}
+	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]Match, len(b.Funcs))}
 	m := matcher{p: p, a: a.Funcs, b: b.Funcs}
 	name := func(f *Func) hash { return f.named(f.Name) }
 	m.step(byName, name, m.single)
@@ -69,7 +77,7 @@ func matchFuncs(a, b *Outline) (*pairing, error) {
 func filled(n int) []int32 {
 	s := make([]int32, n)
 	for i := range s {
-		s[i] = none
+		s[i] = None
 	}
 	return s
 }
@@ -114,7 +122,7 @@ const minShifted = 4
 type matcher struct {
 	p     *pairing
 	a, b  []Func
-	how   match
+	how   Match
 	where shifts
 }
 
@@ -175,7 +183,7 @@ func (m *matcher) within(a, b []keyed, key func(*Func) hash, place bool) (restA,
 	groups(as, bs, m.inOrder)
 	left := func(group []keyed, other []int32) (rest []keyed) {
 		for _, x := range group {
-			if other[x.i] == none {
+			if other[x.i] == None {
 				rest = append(rest, x)
 			}
 		}
@@ -205,7 +213,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 	s := newSide(o)
 	for i := range o.Funcs {
 		f := &o.Funcs[i]
-		if other[i] != none || f.Nameless == nameNone {
+		if other[i] != None || f.Nameless == nameNone {
 			continue
 		}
 		rec, err := s.first(f.At, f.End())
@@ -247,11 +255,11 @@ func (m *matcher) neighbours() {
 		place[j] = int32(at)
 	}
 	for at := 0; at < len(as); at++ {
-		if m.p.old[as[at]] != none {
+		if m.p.old[as[at]] != None {
 			continue
 		}
 		n := 1
-		for at+n < len(as) && m.p.old[as[at+n]] == none {
+		for at+n < len(as) && m.p.old[as[at+n]] == None {
 			n++
 		}
 		at2 := 0
@@ -281,7 +289,7 @@ func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 	}
 	for k := range n {
 		f, g := &m.a[as[at+k]], &m.b[bs[at2+k]]
-		if m.p.new[bs[at2+k]] != none || f.Size != g.Size || f.Lines != 0 && g.Lines != 0 && f.First != g.First {
+		if m.p.new[bs[at2+k]] != None || f.Size != g.Size || f.Lines != 0 && g.Lines != 0 && f.First != g.First {
 			return false
 		}
 		if k > 0 && f.RVA-m.a[as[at+k-1]].RVA != g.RVA-m.b[bs[at2+k-1]].RVA {

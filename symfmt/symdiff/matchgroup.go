@@ -15,11 +15,11 @@ type keyed struct {
 func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 	n := 0
 	for _, j := range other {
-		n += int(flag(j == none))
+		n += int(flag(j == None))
 	}
 	out := make([]keyed, 0, n)
 	for i := range funcs {
-		if other[i] != none {
+		if other[i] != None {
 			continue
 		}
 		if k := key(&funcs[i]); k != 0 {
@@ -42,7 +42,7 @@ func sortKeys(s []keyed, funcs []Func) {
 
 // step matches functions with equal keys: group gets those of one key on each
 // side, by address.
-func (m *matcher) step(how match, key func(*Func) hash, group func(a, b []keyed)) {
+func (m *matcher) step(how Match, key func(*Func) hash, group func(a, b []keyed)) {
 	m.how = how
 	groups(keys(m.a, m.p.old, key), keys(m.b, m.p.new, key), group)
 }

@@ -84,14 +84,14 @@ func (o *Outline) cutPieces(cuts []cut) []Piece {
 func (r *Result) compareOutside() {
 	r.Old.pieces = r.Old.cutPieces(r.Old.cuts(func(yield func(i, pair int32) bool) {
 		for j, i := range r.publics {
-			if i != none && !yield(i, int32(j)+1) {
+			if i != None && !yield(i, int32(j)+1) {
 				return
 			}
 		}
 	}))
 	r.New.pieces = r.New.cutPieces(r.New.cuts(func(yield func(i, pair int32) bool) {
 		for j, i := range r.publics {
-			if i != none && !yield(int32(j), int32(j)+1) {
+			if i != None && !yield(int32(j), int32(j)+1) {
 				return
 			}
 		}
@@ -112,24 +112,24 @@ func (r *Result) comparePieces() {
 	back := r.where.back()
 	for j, i := range new {
 		switch {
-		case r.thereToo(r.New, r.Old, back, b[j]) && (i == none || r.thereToo(r.Old, r.New, r.where, a[i])):
-		case i == none:
-			r.Changes = append(r.Changes, Change{Kind: CFI, What: Added, Old: none, New: int32(j), Part: none})
+		case r.thereToo(r.New, r.Old, back, b[j]) && (i == None || r.thereToo(r.Old, r.New, r.where, a[i])):
+		case i == None:
+			r.Changes = append(r.Changes, Change{Kind: CFI, What: Added, Old: None, New: int32(j), Part: None})
 		default:
 			if what := r.piecePair(a[i], b[j]); what != 0 {
-				r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: i, New: int32(j), Part: none})
+				r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: i, New: int32(j), Part: None})
 			}
 		}
 	}
 	for i, j := range old {
-		if j != none || r.thereToo(r.Old, r.New, r.where, a[i]) {
+		if j != None || r.thereToo(r.Old, r.New, r.where, a[i]) {
 			continue
 		}
 		what := Removed
-		if p := a[i]; r.where.closed(p.RVA) == 0 && r.Old.covered(p.RVA, p.Size) > 0 && r.New.covered(r.where.of(p.RVA), p.Size) == 0 {
+		if p := a[i]; r.where.closed(p.RVA) == 0 && r.Old.Covered(p.RVA, p.Size) > 0 && r.New.Covered(r.where.of(p.RVA), p.Size) == 0 {
 			what |= LostCFI
 		}
-		r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: int32(i), New: none, Part: none})
+		r.Changes = append(r.Changes, Change{Kind: CFI, What: what, Old: int32(i), New: None, Part: None})
 	}
 }
 
@@ -144,7 +144,7 @@ func (r *Result) piecePair(p, q Piece) (what Aspect) {
 	if !sameRows(r.Old.in(p.RVA, p.Size), r.New.in(q.RVA, q.Size), p.RVA, q.RVA, p.Size == q.Size) {
 		what |= CFIChanged
 	}
-	if worse(r.Old.covered(p.RVA, p.Size), p.Size, r.New.covered(q.RVA, q.Size), q.Size) {
+	if worse(r.Old.Covered(p.RVA, p.Size), p.Size, r.New.Covered(q.RVA, q.Size), q.Size) {
 		what |= LostCFI
 	}
 	if p.Size != q.Size {
@@ -154,7 +154,7 @@ func (r *Result) piecePair(p, q Piece) (what Aspect) {
 }
 
 func (r *Result) piecePlace(c Change) uint64 {
-	if c.New != none {
+	if c.New != None {
 		return uint64(r.New.pieces[c.New].RVA)
 	}
 	return uint64(r.where.of(r.Old.pieces[c.Old].RVA))
@@ -165,7 +165,7 @@ func (r *Result) piecePlace(c Change) uint64 {
 func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 	left := func(pieces []Piece, other []int32, key func(Piece) hash) (out []keyed) {
 		for i, p := range pieces {
-			if other[i] == none {
+			if other[i] == None {
 				if k := key(p); k != 0 {
 					out = append(out, keyed{k, int32(i)})
 				}
@@ -231,14 +231,14 @@ func (r *Result) compareWins() {
 	}
 	back := r.where.back()
 	for _, i := range onlyHere(r.Old, r.New, r.where) {
-		c := Change{Kind: Wins, What: Removed, Old: i, New: none, Part: none}
+		c := Change{Kind: Wins, What: Removed, Old: i, New: None, Part: None}
 		if r.where.closed(r.Old.Wins[i].RVA) == 0 {
 			c.What |= LostCFI
 		}
 		r.Changes = append(r.Changes, c)
 	}
 	for _, j := range onlyHere(r.New, r.Old, back) {
-		r.Changes = append(r.Changes, Change{Kind: Wins, What: Added, Old: none, New: j, Part: none})
+		r.Changes = append(r.Changes, Change{Kind: Wins, What: Added, Old: None, New: j, Part: None})
 	}
 }
 

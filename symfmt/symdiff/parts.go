@@ -93,7 +93,7 @@ func (p *partFinder) byName() error {
 		}
 		for _, name := range wholeNames(rec.Name) {
 			h := hashBytes(name)
-			wanted[k], found[h] = append(wanted[k], h), none
+			wanted[k], found[h] = append(wanted[k], h), None
 		}
 	}
 	if len(found) > 0 {
@@ -101,13 +101,13 @@ func (p *partFinder) byName() error {
 	}
 	left := p.parts[:0]
 	for k, x := range p.parts {
-		x.c.Part = none
+		x.c.Part = None
 		for _, h := range wanted[k] {
-			if i := found[h]; i != none && x.c.Part == none {
+			if i := found[h]; i != None && x.c.Part == None {
 				x.c.What, x.c.Part = x.c.What|p.find, i
 			}
 		}
-		if x.c.Part == none {
+		if x.c.Part == None {
 			left = append(left, x)
 		}
 	}
@@ -125,11 +125,11 @@ func (p *partFinder) bySameName() error {
 	wholes := map[hash]int32{}
 	for _, x := range p.parts {
 		if f := &funcs[x.i]; f.Nameless != nameNone && f.FirstLine != 0 {
-			wholes[f.Name] = none
+			wholes[f.Name] = None
 		}
 	}
 	for i := range funcs {
-		if k, ok := wholes[funcs[i].Name]; ok && k == none && p.mine[i] != none && funcs[i].FirstLine != 0 {
+		if k, ok := wholes[funcs[i].Name]; ok && k == None && p.mine[i] != None && funcs[i].FirstLine != 0 {
 			wholes[funcs[i].Name] = int32(i)
 		}
 	}
@@ -137,7 +137,7 @@ func (p *partFinder) bySameName() error {
 	for _, x := range p.parts {
 		f := &funcs[x.i]
 		k, ok := wholes[f.Name]
-		if ok && k != none && (f.First != funcs[k].First || f.FirstLine != funcs[k].FirstLine) {
+		if ok && k != None && (f.First != funcs[k].First || f.FirstLine != funcs[k].FirstLine) {
 			found, err := p.part.hasFile(f, funcs[k].First)
 			if err != nil {
 				return err
@@ -185,11 +185,11 @@ func (s *side) isFile(id symfmt.FileID, file uint32) bool {
 // lookUp finds the functions that are in both files and have certain names.
 func (p *partFinder) lookUp(names map[hash]int32) {
 	for i := range p.whole.o.Funcs {
-		if p.other[i] == none {
+		if p.other[i] == None {
 			continue
 		}
 		f := &p.whole.o.Funcs[i]
-		if k, ok := names[f.Name]; ok && k == none && f.Nameless != nameNone {
+		if k, ok := names[f.Name]; ok && k == None && f.Nameless != nameNone {
 			names[f.Name] = int32(i)
 		}
 	}
@@ -214,7 +214,7 @@ func (p *partFinder) byLines() error {
 		f, g := &mine[x.i], &mine[y.i]
 		return cmp.Or(cmp.Compare(f.First, g.First), cmp.Compare(f.FirstLine, g.FirstLine))
 	})
-	have, of := map[place]bool{}, none
+	have, of := map[place]bool{}, None
 	for _, x := range p.parts {
 		f := &mine[x.i]
 		if f.FirstLine == 0 || f.NumLines < minPart {

@@ -42,7 +42,7 @@ func (r *Result) matchPublics() {
 func (r *Result) renamedPublics(old []int32) {
 	at := map[symfmt.RVA]int32{}
 	for j, i := range r.publics {
-		if i == none {
+		if i == None {
 			alone(at, r.New.Publics[j].RVA, int32(j))
 		}
 	}
@@ -51,12 +51,12 @@ func (r *Result) renamedPublics(old []int32) {
 	}
 	gone := map[symfmt.RVA]int32{}
 	for i, j := range old {
-		if j == none {
+		if j == None {
 			alone(gone, r.where.of(r.Old.Publics[i].RVA), int32(i))
 		}
 	}
 	for rva, i := range gone {
-		if j, ok := at[rva]; ok && i != none && j != none {
+		if j, ok := at[rva]; ok && i != None && j != None {
 			r.publics[j] = i
 		}
 	}
@@ -65,7 +65,7 @@ func (r *Result) renamedPublics(old []int32) {
 // alone notes what is at an address; none if there is more than one.
 func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
 	if _, ok := at[rva]; ok {
-		i = none
+		i = None
 	}
 	at[rva] = i
 }
@@ -78,8 +78,8 @@ func (r *Result) comparePublics() {
 	oldFuncs, newFuncs := unmatchedNames(r.Old.Funcs, r.funcs.old, r.where), unmatchedNames(r.New.Funcs, r.funcs.new, nil)
 	matched := make([]bool, len(a))
 	for j, i := range r.publics {
-		c := Change{Kind: Publics, Old: i, New: int32(j), Part: none}
-		if i == none {
+		c := Change{Kind: Publics, Old: i, New: int32(j), Part: None}
+		if i == None {
 			c.What = Added
 			if k, ok := oldFuncs.find(&b[j], nil); ok {
 				c.What, c.Part = Added|BecamePublic, k
@@ -101,7 +101,7 @@ func (r *Result) comparePublics() {
 		if matched[i] {
 			continue
 		}
-		c := Change{Kind: Publics, What: Removed, Old: int32(i), New: none, Part: none}
+		c := Change{Kind: Publics, What: Removed, Old: int32(i), New: None, Part: None}
 		if k, ok := newFuncs.find(&a[i], r.where); ok {
 			c.What, c.Part = Removed|BecameFunc, k
 		} else {
@@ -136,7 +136,7 @@ func (o *Outline) symbols() []symfmt.Range {
 func publicKeys(publics []Public, other []int32, key func(*Public) hash) []keyed {
 	var out []keyed
 	for i := range publics {
-		if other[i] == none {
+		if other[i] == None {
 			out = append(out, keyed{key(&publics[i]), int32(i)})
 		}
 	}
@@ -166,7 +166,7 @@ func (r *Result) publicPair(p, q *Public) (what Aspect) {
 }
 
 func (r *Result) publicPlace(c Change) uint64 {
-	if c.New != none {
+	if c.New != None {
 		return uint64(r.New.Publics[c.New].RVA)
 	}
 	return uint64(r.where.of(r.Old.Publics[c.Old].RVA))
@@ -180,7 +180,7 @@ func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 	m := namedFuncs{}
 	for i := range funcs {
 		f := &funcs[i]
-		if other[i] != none || f.Nameless == nameNone {
+		if other[i] != None || f.Nameless == nameNone {
 			continue
 		}
 		for _, k := range [...]hash{f.Name, mix(f.Name, uint64(where.of(f.RVA)))} {
@@ -195,7 +195,7 @@ func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 // find returns the function with a PUBLIC's name: the one at its address before others.
 func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
 	if p.Nameless == nameNone {
-		return none, false
+		return None, false
 	}
 	if i, ok = m[mix(p.Name, uint64(where.of(p.RVA)))]; !ok {
 		i, ok = m[p.Name]

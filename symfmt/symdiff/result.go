@@ -1,6 +1,7 @@
 package symdiff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -48,46 +49,11 @@ func (k Kind) String() string { return kindNames[k] }
 // slices of its kind (of CFI: in Pieces), -1 where it is not.
 type Change struct { // 20 bytes
 	Kind     Kind
-	By       match
+	By       Match
 	What     Aspect
 	Old, New int32
 	Part     int32 // Split: of this function of the old file; Merged: in this one of the new
 }
-
-// Aspect is a set of what differs.
-type Aspect uint32
-
-// What may differ. From LostLines on, something is worse than before.
-const (
-	Added Aspect = 1 << iota
-	Removed
-	Moved
-	Renamed
-	Resized
-	PathsChanged // folders of source files only
-	LinesChanged
-	LinesShifted // the line numbers only, all by one distance in each file
-	InlinesChanged
-	InlinesShifted
-	CFIChanged
-	WinChanged
-	ParamsChanged   // bytes of arguments on the stack
-	MultipleChanged // the mark "m"
-	Split           // added: a part of a function of the old file
-	Merged          // removed: a part of a function of the new file
-	BecamePublic    // a FUNC before, a PUBLIC now
-	BecameFunc      // a PUBLIC before, a FUNC now
-	LostLines       // more bytes without lines, and a smaller share with
-	LostInlines     // no inlined calls any more, in code of the same size
-	LostCFI         // more bytes without call frame information, and a smaller share with
-	LostName        // no name, or a mangled one
-	Lost            // removed, and not found under another name
-
-	lost = LostLines | LostInlines | LostCFI | LostName | Lost | BecamePublic
-)
-
-// Regression reports whether the change makes symbolication or unwinding worse.
-func (a Aspect) Regression() bool { return a&lost != 0 }
 
 // Compare compares two symbol files. The error is of reading one, or the
 // context's; damage is among the outlines' problems.
@@ -186,7 +152,7 @@ func (r *Result) Regressions() (n int) {
 			n++
 		}
 	}
-	return n + len(r.worseCoverage())
+	return n + len(r.WorseCoverage())
 }
 
 // Same reports whether nothing differs that counts.
@@ -223,16 +189,16 @@ type Coverage struct {
 	Named   int    // functions with a name
 }
 
-// worseCoverage says in what respect less of the whole code is covered than before,
+// WorseCoverage says in what respect less of the whole code is covered than before,
 // by more than Options.Tolerance: it may come from new functions alone.
-func (r *Result) worseCoverage() (out []string) {
+func (r *Result) WorseCoverage() (out []string) {
 	t := r.Options.Topics
 	b, a := r.Before, r.After
 	if (t == 0 || t&OnCFI != 0) && r.fell(b.CFI, b.Bytes, a.CFI, a.Bytes) {
 		out = append(out, fmt.Sprintf("a smaller share of the code has call frame information: %s before, %s now", percent(b.CFI, b.Bytes), percent(a.CFI, a.Bytes)))
 	}
 	if (t == 0 || t&OnLines != 0) && r.fell(b.Lines, b.Bytes, a.Lines, a.Bytes) {
-		out = append(out, fmt.Sprintf("a smaller share of the code has lines: %s before, %s now", percent(b.Lines, b.Bytes), percent(a.Lines, a.Bytes)))
+		out = append(out, fmt.Sprintf("a smaller share of the code has lines: %s before, %s now", b.LineShare(), a.LineShare()))
 	}
 	return out
 }
@@ -262,22 +228,25 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.2f %%", min(99.99, 100*float64(n)/float64(of)))
 }
 
-// cfiShare returns the share of functions with call frame information or, in a file
+// CFIShare returns the share of functions with call frame information or, in a file
 // without functions, the number of bytes with it.
-func (c *Coverage) cfiShare() string {
+func (c *Coverage) CFIShare() string {
 	if c.Bytes == 0 && c.AllCFI > 0 {
 		return fmt.Sprintf("%d bytes", c.AllCFI)
 	}
 	return percent(c.CFI, c.Bytes)
 }
 
+// LineShare returns the share of functions with lines.
+func (c *Coverage) LineShare() string { return percent(c.Lines, c.Bytes) }
+
 func (o *Outline) coverage() (c Coverage) {
 	for i := range o.Funcs {
 		f := &o.Funcs[i]
 		c.Bytes += f.Size
-		c.CFI += o.covered(f.RVA, f.Size)
+		c.CFI += o.Covered(f.RVA, f.Size)
 		c.Lines += f.Covered
-		c.Entries += int(min(1, o.covered(f.RVA, 1)))
+		c.Entries += int(min(1, o.Covered(f.RVA, 1)))
 		if f.Nameless == nameGood {
 			c.Named++
 		}
@@ -291,7 +260,7 @@ func (o *Outline) coverage() (c Coverage) {
 }
 
 // Close closes both sources.
-func (r *Result) Close() error { return firstError(r.Old.Source.Close(), r.New.Source.Close()) }
+func (r *Result) Close() error { return cmp.Or(r.Old.Source.Close(), r.New.Source.Close()) }
 
 // ReadError is a failure to read the details of a change: the file was there when
 // it was read first.

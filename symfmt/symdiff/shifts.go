@@ -22,12 +22,12 @@ type shift struct { // 16 bytes
 func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	s := make(shifts, 0, len(p.old)+len(other))
 	for i, j := range p.old {
-		if j != none {
+		if j != None {
 			s = append(s, shift{a.Funcs[i].RVA, b.Funcs[j].RVA - a.Funcs[i].RVA})
 		}
 	}
 	for j, i := range other {
-		if i != none {
+		if i != None {
 			s = append(s, shift{a.Publics[i].RVA, b.Publics[j].RVA - a.Publics[i].RVA})
 		}
 	}
@@ -90,10 +90,28 @@ func (s shifts) closed(rva symfmt.RVA) uint64 {
 	return 0
 }
 
-// moved returns how far a change's function or PUBLIC moved; it wraps around.
-func (r *Result) moved(c Change) symfmt.RVA {
+// Distance returns how far a change's function or PUBLIC moved; it wraps around.
+func (r *Result) Distance(c Change) symfmt.RVA {
 	if c.Kind == Publics {
 		return r.New.Publics[c.New].RVA - r.Old.Publics[c.Old].RVA
 	}
 	return r.New.Funcs[c.New].RVA - r.Old.Funcs[c.Old].RVA
+}
+
+// Together returns how many changes from i on are of functions that moved by one
+// distance, and differ in nothing else: at least 1.
+func (r *Result) Together(i int) int {
+	first := r.Changes[i]
+	n := 1
+	if first.What != Moved {
+		return n
+	}
+	for i+n < len(r.Changes) {
+		c := r.Changes[i+n]
+		if c.What != Moved || c.Kind != first.Kind || r.Distance(c) != r.Distance(first) {
+			break
+		}
+		n++
+	}
+	return n
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// covered returns how many bytes of [rva, rva+size) can be unwound.
-func (o *Outline) covered(rva symfmt.RVA, size uint64) (n uint64) {
+// Covered returns how many bytes of [rva, rva+size) can be unwound.
+func (o *Outline) Covered(rva symfmt.RVA, size uint64) (n uint64) {
 	for _, s := range o.in(rva, size) {
 		if o.Rows.Covers(s.Row) {
 			n += uint64(s.Size)

@@ -83,3 +83,42 @@ func (r *Result) choose() {
 		r.Paths = nil
 	}
 }
+
+// On reports whether a topic is compared.
+func (o Options) On(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
+
+// Kinds returns the kinds that are compared.
+func (o Options) Kinds() (kinds []Kind) {
+	for k := Functions; k <= Wins; k++ {
+		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI, OnPublics, OnCFI, OnCFI}[k]
+		if o.On(topic) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// TopicNames returns the topics that are compared.
+func (o Options) TopicNames() []string {
+	names := []string{}
+	for i, name := range Topics {
+		if o.On(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Ignored returns the names of differences that do not count.
+func (o Options) Ignored() []string {
+	names := []string{}
+	for _, x := range []struct {
+		name string
+		on   bool
+	}{{"addresses", o.IgnoreAddresses}, {"generator", o.IgnoreGenerator}, {"paths", o.IgnorePaths}} {
+		if x.on {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}

@@ -1,9 +1,11 @@
-package symdiff
+package report
 
 import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // statWriter writes a few lines, for a release note.
@@ -13,7 +15,7 @@ type statWriter struct {
 	totals  totals
 }
 
-func newStatWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+func newStatWriter(w io.Writer, folders *Folders, o Options) Writer {
 	return &statWriter{newLineWriter(w, o), folders, totals{}}
 }
 
@@ -52,23 +54,23 @@ func (t *statWriter) module(m *Module) {
 	} else {
 		t.linef(bold, "%s -> %s (%s)", m.Old.File, m.New.File, orNone(m.cpu()))
 	}
-	for _, s := range r.damage() {
+	for _, s := range damage(r) {
 		t.line(redBold, "  "+s)
 	}
 	if r.Same() {
 		t.line(green, "  no difference")
 		return
 	}
-	for _, k := range r.Options.kinds() {
+	for _, k := range r.Options.Kinds() {
 		if n := r.Counts[k]; n.Before > 0 || n.After > 0 {
-			t.line(noColor, "  "+r.statLine(k, n))
+			t.line(noColor, "  "+statLine(k, n))
 		}
 	}
-	if r.Options.on(OnLines) {
-		t.line(noColor, "  lines: "+share(percent(r.Before.Lines, r.Before.Bytes), percent(r.After.Lines, r.After.Bytes)))
+	if r.Options.On(symdiff.OnLines) {
+		t.line(noColor, "  lines: "+share(r.Before.LineShare(), r.After.LineShare()))
 	}
-	if r.Options.on(OnCFI) {
-		t.line(noColor, "  call frame information: "+share(r.Before.cfiShare(), r.After.cfiShare()))
+	if r.Options.On(symdiff.OnCFI) {
+		t.line(noColor, "  call frame information: "+share(r.Before.CFIShare(), r.After.CFIShare()))
 	}
 	var fields []string
 	for _, f := range r.Module {
@@ -78,14 +80,14 @@ func (t *statWriter) module(m *Module) {
 		t.line(noColor, "  other "+strings.Join(fields, ", "))
 	}
 	if len(r.Paths) > 0 {
-		t.linef(noColor, "  source files in other folders: %d", r.movedFiles())
+		t.linef(noColor, "  source files in other folders: %d", movedFiles(r))
 	}
-	for _, s := range r.reasons() {
+	for _, s := range reasons(r) {
 		t.line(red, "  worse: "+s)
 	}
 }
 
-func (r *Result) movedFiles() (n int) {
+func movedFiles(r *symdiff.Result) (n int) {
 	for _, p := range r.Paths {
 		n += p.Files
 	}
@@ -93,7 +95,7 @@ func (r *Result) movedFiles() (n int) {
 }
 
 // statLine returns what happened to a kind: "functions: 120 (+3): 4 added, 1 removed".
-func (r *Result) statLine(k Kind, n *Count) string {
+func statLine(k symdiff.Kind, n *symdiff.Count) string {
 	text := fmt.Sprintf("%s: %d", kindTitles[k], n.After)
 	if n.After != n.Before {
 		text += fmt.Sprintf(" (%+d)", n.After-n.Before)
@@ -104,15 +106,15 @@ func (r *Result) statLine(k Kind, n *Count) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	add(n.By[Added], "added")
-	add(n.By[Removed], "removed")
-	add(n.By[Renamed], "renamed")
-	add(n.By[Resized], "resized")
-	add(n.By[LinesChanged], "with other lines")
-	add(n.By[LinesShifted], "with shifted line numbers")
-	add(n.By[InlinesChanged], "with other inlined calls")
-	add(n.By[CFIChanged]+n.By[WinChanged], "with other call frame information")
-	add(n.By[Moved], "moved")
+	add(n.By[symdiff.Added], "added")
+	add(n.By[symdiff.Removed], "removed")
+	add(n.By[symdiff.Renamed], "renamed")
+	add(n.By[symdiff.Resized], "resized")
+	add(n.By[symdiff.LinesChanged], "with other lines")
+	add(n.By[symdiff.LinesShifted], "with shifted line numbers")
+	add(n.By[symdiff.InlinesChanged], "with other inlined calls")
+	add(n.By[symdiff.CFIChanged]+n.By[symdiff.WinChanged], "with other call frame information")
+	add(n.By[symdiff.Moved], "moved")
 	if parts == nil {
 		return text + ", as before"
 	}

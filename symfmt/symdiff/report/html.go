@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	_ "embed"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/page"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 //go:embed page.tmpl
@@ -22,14 +23,14 @@ const maxPage = 4 << 20
 // the end.
 type htmlWriter struct {
 	w       io.Writer
-	o       OutputOptions
+	o       Options
 	folders *Folders
 	left    int // bytes
 	page    htmlPage
 	totals  totals
 }
 
-func newHTMLWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+func newHTMLWriter(w io.Writer, folders *Folders, o Options) Writer {
 	return &htmlWriter{w: w, o: o, folders: folders, left: maxPage, totals: totals{}}
 }
 
@@ -53,8 +54,8 @@ type htmlModule struct {
 	Compared bool
 	Counts   [][]string
 	Coverage [][]string
-	Fields   []Field
-	Paths    []PathMove
+	Fields   []symdiff.Field
+	Paths    []symdiff.PathMove
 	More     int // folders that are left out
 	Problems []htmlProblem
 	Reasons  []string
@@ -111,7 +112,7 @@ func (t *htmlWriter) End() error {
 
 // choices are the kinds and aspects of the changes on the page.
 func (t *htmlWriter) choices() {
-	kinds, what := map[string]bool{}, Aspect(0)
+	kinds, what := map[string]bool{}, symdiff.Aspect(0)
 	for _, m := range t.page.Modules {
 		for _, list := range m.Lists {
 			for i := range list.Changes {
@@ -120,14 +121,14 @@ func (t *htmlWriter) choices() {
 			}
 		}
 	}
-	for k := Functions; k <= Wins; k++ {
+	for k := symdiff.Functions; k <= symdiff.Wins; k++ {
 		if kinds[k.String()] {
 			t.page.Kinds = append(t.page.Kinds, k.String())
 		}
 	}
 	for _, w := range aspectWords {
 		if what&w.what != 0 {
-			t.page.Aspects = append(t.page.Aspects, htmlAspect{w.name, w.one})
+			t.page.Aspects = append(t.page.Aspects, htmlAspect{w.what.String(), w.one})
 		}
 	}
 }

@@ -1,10 +1,11 @@
-package symdiff
+package report
 
 import (
 	"fmt"
 	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // kindTitles are the kinds in text. STACK CFI and STACK WIN are those outside of
@@ -14,27 +15,27 @@ var kindTitles = [...]string{"functions", "PUBLIC", "other STACK CFI", "other ST
 // countColumns are the columns of the table of kinds.
 var countColumns = []struct {
 	title string
-	of    func(*Count) int
+	of    func(*symdiff.Count) int
 }{
-	{"before", func(c *Count) int { return c.Before }},
-	{"now", func(c *Count) int { return c.After }},
-	{"same", func(c *Count) int { return c.Same }},
-	{"added", func(c *Count) int { return c.By[Added] }},
-	{"removed", func(c *Count) int { return c.By[Removed] }},
-	{"renamed", func(c *Count) int { return c.By[Renamed] }},
-	{"moved", func(c *Count) int { return c.By[Moved] }},
-	{"resized", func(c *Count) int { return c.By[Resized] }},
-	{"worse", func(c *Count) int { return c.Regressions }},
+	{"before", func(c *symdiff.Count) int { return c.Before }},
+	{"now", func(c *symdiff.Count) int { return c.After }},
+	{"same", func(c *symdiff.Count) int { return c.Same }},
+	{"added", func(c *symdiff.Count) int { return c.By[symdiff.Added] }},
+	{"removed", func(c *symdiff.Count) int { return c.By[symdiff.Removed] }},
+	{"renamed", func(c *symdiff.Count) int { return c.By[symdiff.Renamed] }},
+	{"moved", func(c *symdiff.Count) int { return c.By[symdiff.Moved] }},
+	{"resized", func(c *symdiff.Count) int { return c.By[symdiff.Resized] }},
+	{"worse", func(c *symdiff.Count) int { return c.Regressions }},
 }
 
 // countRows returns the rows of the table of kinds; the first are the titles.
-func (r *Result) countRows() [][]string {
+func countRows(r *symdiff.Result) [][]string {
 	title := []string{""}
 	for _, c := range countColumns {
 		title = append(title, c.title)
 	}
 	rows := [][]string{title}
-	for _, k := range r.Options.kinds() {
+	for _, k := range r.Options.Kinds() {
 		n := r.Counts[k]
 		if n.Before == 0 && n.After == 0 {
 			continue
@@ -49,21 +50,21 @@ func (r *Result) countRows() [][]string {
 }
 
 // coverageRows returns the rows of the table of what functions have.
-func (r *Result) coverageRows() [][]string {
-	n, o := r.Counts[Functions].By, r.Options
+func coverageRows(r *symdiff.Result) [][]string {
+	n, o := r.Counts[symdiff.Functions].By, r.Options
 	b, a := r.Before, r.After
 	rows := [][]string{{"in functions", "before", "now", "functions that differ"}}
-	if o.on(OnLines) {
-		rows = append(rows, []string{"bytes with lines", percent(b.Lines, b.Bytes), percent(a.Lines, a.Bytes), shiftedToo(n[LinesChanged], n[LinesShifted])})
-		if n[PathsChanged] > 0 {
-			rows = append(rows, []string{"folders of source files", "", "", strconv.Itoa(n[PathsChanged])})
+	if o.On(symdiff.OnLines) {
+		rows = append(rows, []string{"bytes with lines", b.LineShare(), a.LineShare(), shiftedToo(n[symdiff.LinesChanged], n[symdiff.LinesShifted])})
+		if n[symdiff.PathsChanged] > 0 {
+			rows = append(rows, []string{"folders of source files", "", "", strconv.Itoa(n[symdiff.PathsChanged])})
 		}
 	}
-	if o.on(OnInlines) {
-		rows = append(rows, []string{"inlined calls", strconv.Itoa(r.Old.Records[symfmt.KindInline]), strconv.Itoa(r.New.Records[symfmt.KindInline]), shiftedToo(n[InlinesChanged], n[InlinesShifted])})
+	if o.On(symdiff.OnInlines) {
+		rows = append(rows, []string{"inlined calls", strconv.Itoa(r.Old.Records[symfmt.KindInline]), strconv.Itoa(r.New.Records[symfmt.KindInline]), shiftedToo(n[symdiff.InlinesChanged], n[symdiff.InlinesShifted])})
 	}
-	if o.on(OnCFI) {
-		rows = append(rows, []string{"bytes with call frame information", b.cfiShare(), a.cfiShare(), strconv.Itoa(n[CFIChanged] + n[WinChanged])})
+	if o.On(symdiff.OnCFI) {
+		rows = append(rows, []string{"bytes with call frame information", b.CFIShare(), a.CFIShare(), strconv.Itoa(n[symdiff.CFIChanged] + n[symdiff.WinChanged])})
 	}
 	return rows
 }
@@ -77,21 +78,21 @@ func shiftedToo(changed, shifted int) string {
 }
 
 // reasons say in what respect the new file is worse, without naming functions.
-func (r *Result) reasons() (out []string) {
+func reasons(r *symdiff.Result) (out []string) {
 	for _, f := range r.Module {
 		if f.Regression {
 			out = append(out, f.Name+" is another")
 		}
 	}
-	out = append(out, r.worseCoverage()...)
-	for _, k := range r.Options.kinds() {
+	out = append(out, r.WorseCoverage()...)
+	for _, k := range r.Options.Kinds() {
 		for _, w := range aspectWords {
 			n := r.Counts[k].By[w.what]
 			if w.lost == "" || n == 0 {
 				continue
 			}
 			text := fmt.Sprintf("%d of %d %s %s", n, r.Counts[k].Before, kindTitles[k], w.lost)
-			if w.what == Lost && k == Functions {
+			if w.what == symdiff.Lost && k == symdiff.Functions {
 				text += ", and their code seems to be there"
 			}
 			out = append(out, text)
@@ -101,8 +102,8 @@ func (r *Result) reasons() (out []string) {
 }
 
 // damage says of files that are damaged that they are.
-func (r *Result) damage() (out []string) {
-	for _, o := range [...]*Outline{r.Old, r.New} {
+func damage(r *symdiff.Result) (out []string) {
+	for _, o := range [...]*symdiff.Outline{r.Old, r.New} {
 		if n := len(o.Problems) + o.Dropped; n > 0 {
 			out = append(out, fmt.Sprintf("%s is damaged: %s; what is lost counts as absent", o.Source.Name, countOf(n, "problem")))
 		}

@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	"bytes"
@@ -7,6 +7,9 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // hostile are files that would take time or memory out of proportion if something
@@ -105,6 +108,13 @@ var hostile = []struct {
 	{"INFOs", func(b *bytes.Buffer, i int, new bool) { fmt.Fprintf(b, "INFO K%d %d\n", i, flag(new)) }},
 }
 
+func flag(on bool) uint64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
 // countWriter counts the bytes that are written to it.
 type countWriter int
 
@@ -129,21 +139,21 @@ func diffHostile(t *testing.T, n int, line func(b *bytes.Buffer, i int, new bool
 		}
 		texts[i] = b.Bytes()
 	}
-	start := cpuTime()
-	r := compare(t, texts[0], texts[1], Options{Jobs: 1})
+	watch := testenv.StartWatch()
+	r := compareTexts(t, string(texts[0]), string(texts[1]), symdiff.Options{Jobs: 1})
 	if r.Same() {
 		t.Error("no difference reported")
 	}
 	for _, format := range []string{"text", "raw", "html"} {
 		var out countWriter
-		if err := Write(&out, format, r, OutputOptions{Detail: true}); err != nil && !errors.Is(err, errListings) {
+		if err := Write(&out, format, r, Options{Detail: true}); err != nil && !errors.Is(err, symdiff.ErrListings) {
 			t.Error(err)
 		}
 		if limit := 64<<20 + 8*(len(texts[0])+len(texts[1])); int(out) > limit {
 			t.Errorf("%d bytes of %s, want at most %d", out, format, limit)
 		}
 	}
-	return time.Duration(cpuTime() - start)
+	return watch.Took()
 }
 
 func TestHostile(t *testing.T) {

@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 func TestHunks(t *testing.T) {
@@ -31,9 +32,9 @@ func TestHunks(t *testing.T) {
 		{"+       +", "@@ -1,3 +1,4 @@ 0:4, @@ -5,3 +6,4 @@ 5:9"}, // 7: two
 		{"--        ++", "@@ -1,5 +1,3 @@ 0:5, @@ -8,3 +6,5 @@ 7:12"},
 	} {
-		var ops []Op
+		var ops []symdiff.Op
 		for _, sign := range []byte(c.ops) {
-			ops = append(ops, Op{sign, ""})
+			ops = append(ops, symdiff.Op{Sign: sign})
 		}
 		var got []string
 		for _, h := range hunksOf(ops) {
@@ -76,7 +77,7 @@ func TestOracleRaw(t *testing.T) {
 			}
 			files++
 		}
-		text := written(t, "raw", nil, []*Module{Two(r)}, OutputOptions{})
+		text := written(t, "raw", nil, []*Module{Two(r)}, Options{})
 		plus, minus := countSigns(text)
 		cmd = exec.Command(diffstat, "-s")
 		cmd.Stdin = bytes.NewReader(text)
@@ -96,17 +97,17 @@ func TestOracleRaw(t *testing.T) {
 	}
 }
 
-func compareGoldens(t *testing.T, pair [2]string) *Result {
+func compareGoldens(t *testing.T, pair [2]string) *symdiff.Result {
 	t.Helper()
-	var sources [2]*Source
+	var sources [2]*symdiff.Source
 	for i, name := range pair {
 		var err error
-		if sources[i], err = OpenSource(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", name)); err != nil {
+		if sources[i], err = symdiff.OpenSource(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", name)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { sources[i].Close() })
 	}
-	r, err := Compare(context.Background(), sources[0], sources[1], Options{})
+	r, err := symdiff.Compare(context.Background(), sources[0], sources[1], symdiff.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,35 +116,25 @@ func compareGoldens(t *testing.T, pair [2]string) *Result {
 
 // rawListings writes the old listings of all changes into files with numbers for
 // names; want are the new ones, diff is the difference of all.
-func rawListings(t *testing.T, r *Result) (dir string, want map[string]string, diff []byte) {
+func rawListings(t *testing.T, r *symdiff.Result) (dir string, want map[string]string, diff []byte) {
 	t.Helper()
 	dir, want = t.TempDir(), map[string]string{}
 	var b bytes.Buffer
-	out := &rawWriter{lineWriter: newLineWriter(&b, OutputOptions{})}
+	out := &rawWriter{lineWriter: newLineWriter(&b, Options{})}
 	d := r.Details()
-	d.folders(true)
 	for i, c := range r.Changes {
-		detail, err := d.Names(c)
+		x, err := d.Records(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var lists [2][]string
-		for side, s := range [...]*Subject{detail.Old, detail.New} {
-			if s == nil {
-				continue
-			}
-			if lists[side], err = d.sides[side].records(r.Options, c.Kind, [...]int32{c.Old, c.New}[side], s); err != nil {
-				t.Fatal(err)
-			}
-		}
 		name := fmt.Sprintf("change%d", i)
-		if c.Old != none {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(joinLines(lists[0])), 0o666); err != nil {
+		if c.Old != symdiff.None {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(joinLines(x.OldRecords)), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		want[name] = joinLines(lists[1])
-		out.file(name, name, lists[0], lists[1], "0x1", "0x2")
+		want[name] = joinLines(x.NewRecords)
+		out.file(name, name, x.OldRecords, x.NewRecords, "0x1", "0x2")
 	}
 	if err := out.flush(); err != nil {
 		t.Fatal(err)

@@ -1,16 +1,21 @@
-package symdiff
+// Package report writes differences of symbol files: as text for people, with a line for
+// each change or a summary for a release note, as a unified diff, as JSON, and as an HTML
+// page that needs no network.
+package report
 
 import (
 	"fmt"
 	"io"
+
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// OutputOptions say how differences are written.
-type OutputOptions struct {
-	Detail   bool    // every change in text, the lines of each in JSON
-	Color    bool    // text for a terminal
-	Version  string  // of the program, for documents
-	Compared Options // what was compared, for documents
+// Options say how differences are written.
+type Options struct {
+	Detail   bool            // every change in text, the lines of each in JSON
+	Color    bool            // text for a terminal
+	Version  string          // of the program, for documents
+	Compared symdiff.Options // what was compared, for documents
 }
 
 // Folders are two folders with symbol files.
@@ -22,8 +27,8 @@ type Folders struct {
 // Module is what a Writer writes about: a file of each side, or of one side alone.
 type Module struct {
 	Old, New *Head
-	Result   *Result // nil unless there are two files that could be read
-	Failed   string  // why there is no Result of two
+	Result   *symdiff.Result // nil unless there are two files that could be read
+	Failed   string          // why there is no Result of two
 }
 
 // Head identifies a file.
@@ -33,9 +38,11 @@ type Head struct {
 }
 
 // Two returns the Module of two files.
-func Two(r *Result) *Module { return &Module{Old: r.Old.head(), New: r.New.head(), Result: r} }
+func Two(r *symdiff.Result) *Module {
+	return &Module{Old: headOf(r.Old), New: headOf(r.New), Result: r}
+}
 
-func (o *Outline) head() *Head {
+func headOf(o *symdiff.Outline) *Head {
 	return &Head{File: o.Source.Name, OS: o.OS, CPU: o.CPU, ID: o.ID, Name: o.Name}
 }
 
@@ -106,7 +113,7 @@ type Writer interface {
 }
 
 // Forms make a Writer of a form; folders is nil for two files.
-var Forms = map[string]func(w io.Writer, folders *Folders, o OutputOptions) Writer{
+var Forms = map[string]func(w io.Writer, folders *Folders, o Options) Writer{
 	"text": newTextWriter,
 	"json": newJSONWriter,
 	"html": newHTMLWriter,
@@ -115,7 +122,7 @@ var Forms = map[string]func(w io.Writer, folders *Folders, o OutputOptions) Writ
 }
 
 // Write writes the difference of two files in a form of Forms.
-func Write(w io.Writer, form string, r *Result, o OutputOptions) error {
+func Write(w io.Writer, form string, r *symdiff.Result, o Options) error {
 	make, ok := Forms[form]
 	if !ok {
 		return fmt.Errorf("no form %q", form)
@@ -126,55 +133,4 @@ func Write(w io.Writer, form string, r *Result, o OutputOptions) error {
 		return err
 	}
 	return out.End()
-}
-
-// on reports whether a topic is compared.
-func (o Options) on(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
-
-// kinds returns the kinds that are compared.
-func (o Options) kinds() (kinds []Kind) {
-	for k := Functions; k <= Wins; k++ {
-		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI, OnPublics, OnCFI, OnCFI}[k]
-		if o.on(topic) {
-			kinds = append(kinds, k)
-		}
-	}
-	return kinds
-}
-
-// together returns how many changes from i on are of functions that moved by one
-// distance, and differ in nothing else: at least 1.
-func (r *Result) together(i int) int {
-	first := r.Changes[i]
-	n := 1
-	if first.What != Moved {
-		return n
-	}
-	for i+n < len(r.Changes) {
-		c := r.Changes[i+n]
-		if c.What != Moved || c.Kind != first.Kind || r.moved(c) != r.moved(first) {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// differing returns how many functions of both files differ in more than their address.
-func (r *Result) differing() (n int) {
-	for _, c := range r.Changes {
-		if c.Kind == Functions && c.Old != none && c.New != none && c.What != Moved {
-			n++
-		}
-	}
-	return n
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

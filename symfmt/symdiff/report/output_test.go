@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	"bytes"
@@ -16,12 +16,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // compareTexts compares two texts.
-func compareTexts(t testing.TB, old, new string, opts Options) *Result {
+func compareTexts(t testing.TB, old, new string, opts symdiff.Options) *symdiff.Result {
 	t.Helper()
-	r, err := Compare(context.Background(), NewSource("old.sym", strings.NewReader(old), int64(len(old))), NewSource("new.sym", strings.NewReader(new), int64(len(new))), opts)
+	r, err := symdiff.Compare(context.Background(), symdiff.NewSource("old.sym", strings.NewReader(old), int64(len(old))), symdiff.NewSource("new.sym", strings.NewReader(new), int64(len(new))), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func testdata(t testing.TB, name string) string {
 }
 
 // shapes returns the difference of testdata/old.sym and new.sym.
-func shapes(t testing.TB, opts Options) *Result {
+func shapes(t testing.TB, opts symdiff.Options) *symdiff.Result {
 	return compareTexts(t, testdata(t, "old.sym"), testdata(t, "new.sym"), opts)
 }
 
@@ -50,12 +51,12 @@ func folderModules(t testing.TB) []*Module {
 	same = same[:strings.LastIndex(same, "INFO GENERATOR")] + same[strings.Index(same, "FILE 0"):]
 	moved := strings.Replace(same, "10d0 10 50 0", "10d0 10 49 0", 1)
 	return []*Module{
-		Two(shapes(t, Options{})), Two(compareTexts(t, same, same, Options{})), Two(compareTexts(t, same, moved, Options{})),
+		Two(shapes(t, symdiff.Options{})), Two(compareTexts(t, same, same, symdiff.Options{})), Two(compareTexts(t, same, moved, symdiff.Options{})),
 		{Old: one}, {New: two}, {Old: one, New: two, Failed: "b/two.sym: line 1: not a symbol file"},
 	}
 }
 
-func written(t testing.TB, form string, folders *Folders, modules []*Module, o OutputOptions) []byte {
+func written(t testing.TB, form string, folders *Folders, modules []*Module, o Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := Forms[form](&b, folders, o)
@@ -71,13 +72,13 @@ func written(t testing.TB, form string, folders *Folders, modules []*Module, o O
 }
 
 func TestOutputGoldens(t *testing.T) {
-	two, folders := []*Module{Two(shapes(t, Options{}))}, folderModules(t)
+	two, folders := []*Module{Two(shapes(t, symdiff.Options{}))}, folderModules(t)
 	place := &Folders{Old: "a", New: "b", Modules: len(folders)}
-	plain, detail := OutputOptions{Version: "test"}, OutputOptions{Version: "test", Detail: true}
+	plain, detail := Options{Version: "test"}, Options{Version: "test", Detail: true}
 	for name, text := range map[string][]byte{
 		"text.txt":     written(t, "text", nil, two, plain),
 		"detail.txt":   written(t, "text", nil, two, detail),
-		"color.txt":    written(t, "text", nil, two, OutputOptions{Detail: true, Color: true}),
+		"color.txt":    written(t, "text", nil, two, Options{Detail: true, Color: true}),
 		"names.json":   written(t, "json", nil, two, plain),
 		"detail.json":  written(t, "json", nil, two, detail),
 		"raw.diff":     written(t, "raw", nil, two, plain),
@@ -105,7 +106,7 @@ func TestOutputsAreSafe(t *testing.T) {
 	r := hostileResult(t)
 	colors := strings.NewReplacer(bold, "", red, "", green, "", yellow, "", cyan, "", redBold, "", dim, "", "\x1b[m", "")
 	for form := range Forms {
-		for _, o := range []OutputOptions{{}, {Detail: true, Color: true}} {
+		for _, o := range []Options{{}, {Detail: true, Color: true}} {
 			text := colors.Replace(string(written(t, form, nil, []*Module{Two(r)}, o)))
 			for i, c := range text {
 				if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == '\u202e' || c == '\u2028' || c == '\ufffd' {
@@ -124,7 +125,7 @@ func TestOutputsAreSafe(t *testing.T) {
 const hostileName = "</script><script>window.hostile=1</script><img src=x onerror=\"window.hostile=1\">'\"&`\x00\x1b[31m\xff\u202e\u2028\t{{.}}"
 
 // hostileResult returns a difference with such names everywhere.
-func hostileResult(t testing.TB) *Result {
+func hostileResult(t testing.TB) *symdiff.Result {
 	text := func(folder, line, rules string) string {
 		return "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF" + line + " " + hostileName + "\nINFO " + "K" + line + " " + hostileName + "\n" +
 			"FILE 0 " + folder + hostileName + "\nINLINE_ORIGIN 0 " + hostileName + "\n" +
@@ -132,7 +133,7 @@ func hostileResult(t testing.TB) *Result {
 			"FUNC 2000 10 0 " + line + hostileName + "\nPUBLIC 3000 0 " + line + hostileName + "\nFUNC zz " + hostileName + "\n" +
 			"STACK CFI INIT 1000 10 .cfa: $rsp " + rules + " + .ra: .cfa -8 + ^ $x" + line + ": " + "$r\x1b<b>\n"
 	}
-	return compareTexts(t, text("/one/", "1", "8"), text("/two/", "2", "16"), Options{})
+	return compareTexts(t, text("/one/", "1", "8"), text("/two/", "2", "16"), symdiff.Options{})
 }
 
 func compiledSchema(t testing.TB) *jsonschema.Schema {
@@ -149,7 +150,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 	schema := compiledSchema(t)
 	modules := folderModules(t)
 	modules = append(modules, Two(hostileResult(t)))
-	decode := func(folders *Folders, modules []*Module, o OutputOptions) any {
+	decode := func(folders *Folders, modules []*Module, o Options) any {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, "json", folders, modules, o)))
 		if err != nil {
 			t.Fatal(err)
@@ -163,14 +164,14 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 	}
 	place := &Folders{Old: "a\x1b", New: "b"}
 	for _, detail := range []bool{false, true} {
-		check("folders", decode(place, modules, OutputOptions{Detail: detail}))
+		check("folders", decode(place, modules, Options{Detail: detail}))
 		for i, m := range modules {
 			if m.Result != nil {
-				check(fmt.Sprint("module ", i), decode(nil, []*Module{m}, OutputOptions{Detail: detail, Compared: Options{Topics: OnCFI, IgnorePaths: true}}))
+				check(fmt.Sprint("module ", i), decode(nil, []*Module{m}, Options{Detail: detail, Compared: symdiff.Options{Topics: symdiff.OnCFI, IgnorePaths: true}}))
 			}
 		}
 	}
-	check("no modules", decode(place, nil, OutputOptions{}))
+	check("no modules", decode(place, nil, Options{}))
 	for name, change := range map[string]func(doc, module, change map[string]any){
 		"another key":       func(doc, _, _ map[string]any) { doc["more"] = 1 },
 		"another version":   func(doc, _, _ map[string]any) { doc["symtool"].(map[string]any)["schema"] = 2 },
@@ -185,7 +186,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 			change["sections"] = []any{map[string]any{"name": "lines", "rows": []any{"*"}, "cut": 0}}
 		},
 	} {
-		doc := decode(nil, modules[:1], OutputOptions{}).(map[string]any)
+		doc := decode(nil, modules[:1], Options{}).(map[string]any)
 		module := doc["modules"].([]any)[0].(map[string]any)
 		if change(doc, module, module["changes"].([]any)[1].(map[string]any)); schema.Validate(doc) == nil {
 			t.Errorf("%s is of the schema", name)
@@ -205,11 +206,11 @@ func TestAspectNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := ^Aspect(0)
+	all := ^symdiff.Aspect(0)
 	if got, want := strings.Join(all.Names(), " "), strings.Join(doc.Defs["aspect"].Enum, " "); got != want {
 		t.Errorf("aspects are\n%s\nin the schema\n%s", got, want)
 	}
-	for bit := Added; bit <= Lost; bit <<= 1 {
+	for bit := symdiff.Added; bit <= symdiff.Lost; bit <<= 1 {
 		if n := len(bit.Names()); n != 1 {
 			t.Errorf("aspect %#x has %d names", bit, n)
 		}
@@ -219,7 +220,7 @@ func TestAspectNames(t *testing.T) {
 	}
 }
 
-func lostWords(a Aspect) string {
+func lostWords(a symdiff.Aspect) string {
 	for _, w := range aspectWords {
 		if w.what == a {
 			return w.lost
@@ -241,8 +242,8 @@ func many(n, shift int) string {
 // A page has a limit, and says what is beyond it.
 func TestPageLimit(t *testing.T) {
 	const functions = 40000
-	r := compareTexts(t, many(functions, 1), many(functions, 2), Options{})
-	page := written(t, "html", nil, []*Module{Two(r)}, OutputOptions{})
+	r := compareTexts(t, many(functions, 1), many(functions, 2), symdiff.Options{})
+	page := written(t, "html", nil, []*Module{Two(r)}, Options{})
 	if len(page) > 5<<20 || len(page) < 2<<20 {
 		t.Errorf("the page has %d bytes, want 2 to 5 MB", len(page))
 	}
@@ -255,8 +256,8 @@ func TestPageLimit(t *testing.T) {
 	if shown == functions || details == shown || details == 0 {
 		t.Errorf("%d of %d changes are shown, %d with lines: no limit was reached", shown, functions, details)
 	}
-	gone := compareTexts(t, many(functions, 1), many(10, 1), Options{})
-	page = written(t, "html", nil, []*Module{Two(gone)}, OutputOptions{})
+	gone := compareTexts(t, many(functions, 1), many(10, 1), symdiff.Options{})
+	page = written(t, "html", nil, []*Module{Two(gone)}, Options{})
 	shown = bytes.Count(page, []byte(`class="change worse"`))
 	want := fmt.Sprintf(" %d changes are left out, %d of them worse;", functions-10-shown, functions-10-shown)
 	if len(page) > 5<<20 || shown == 0 || !bytes.Contains(page, []byte(want)) {
@@ -268,9 +269,9 @@ func TestPageLimit(t *testing.T) {
 func TestPageLimitOfFolders(t *testing.T) {
 	var modules []*Module
 	for range 30 {
-		modules = append(modules, Two(compareTexts(t, many(2000, 1), many(2000, 2), Options{})))
+		modules = append(modules, Two(compareTexts(t, many(2000, 1), many(2000, 2), symdiff.Options{})))
 	}
-	page := written(t, "html", &Folders{Old: "a", New: "b", Modules: len(modules)}, modules, OutputOptions{})
+	page := written(t, "html", &Folders{Old: "a", New: "b", Modules: len(modules)}, modules, Options{})
 	if len(page) > 5<<20 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
@@ -295,16 +296,16 @@ func (f *failingWriter) Write(p []byte) (int, error) {
 // A failure to write, and one to read details, is an error of each form.
 func TestOutputErrors(t *testing.T) {
 	for form := range Forms {
-		r := shapes(t, Options{})
-		if err := Write(&failingWriter{}, form, r, OutputOptions{Detail: true}); err == nil {
+		r := shapes(t, symdiff.Options{})
+		if err := Write(&failingWriter{}, form, r, Options{Detail: true}); err == nil {
 			t.Errorf("%s: no error of writing", form)
 		}
 		if form == "stat" {
 			continue // it reads nothing
 		}
-		r.New.Source = NewSource("new.sym", strings.NewReader(""), 0)
-		err := Write(io.Discard, form, r, OutputOptions{Detail: true})
-		var read *ReadError
+		r.New.Source = symdiff.NewSource("new.sym", strings.NewReader(""), 0)
+		err := Write(io.Discard, form, r, Options{Detail: true})
+		var read *symdiff.ReadError
 		if !errors.As(err, &read) {
 			t.Errorf("%s: %v, want an error of reading", form, err)
 		}

@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // documentVersion is the number of the JSON document's form. Fields may be added
@@ -94,12 +95,12 @@ type (
 // is not is written as Go's escapes.
 type jsonWriter struct {
 	w      *bufio.Writer
-	o      OutputOptions
+	o      Options
 	totals jsonTotals
 	err    error
 }
 
-func newJSONWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+func newJSONWriter(w io.Writer, folders *Folders, o Options) Writer {
 	e := &jsonWriter{w: bufio.NewWriter(w), o: o, totals: jsonTotals{Status: map[Status]int{}}}
 	e.raw("{\n\"symtool\": ")
 	e.value(struct {
@@ -107,9 +108,9 @@ func newJSONWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
 		Version string `json:"version"`
 	}{documentVersion, o.Version})
 	e.raw(",\n\"only\": ")
-	e.value(o.Compared.topicNames())
+	e.value(o.Compared.TopicNames())
 	e.raw(",\n\"ignored\": ")
-	e.value(o.Compared.ignored())
+	e.value(o.Compared.Ignored())
 	if folders != nil {
 		e.raw(",\n\"folders\": ")
 		e.value(struct {
@@ -119,31 +120,6 @@ func newJSONWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
 	}
 	e.raw(",\n\"modules\": [")
 	return e
-}
-
-// topicNames returns the topics that are compared.
-func (o Options) topicNames() []string {
-	names := []string{}
-	for i, name := range Topics {
-		if o.on(1 << i) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// ignored returns the names of differences that do not count.
-func (o Options) ignored() []string {
-	names := []string{}
-	for _, x := range []struct {
-		name string
-		on   bool
-	}{{"addresses", o.IgnoreAddresses}, {"generator", o.IgnoreGenerator}, {"paths", o.IgnorePaths}} {
-		if x.on {
-			names = append(names, x.name)
-		}
-	}
-	return names
 }
 
 func (e *jsonWriter) Add(m *Module) error {
@@ -186,20 +162,18 @@ func (e *jsonWriter) End() error {
 }
 
 // result writes the fields of a comparison.
-func (e *jsonWriter) result(r *Result) {
+func (e *jsonWriter) result(r *symdiff.Result) {
 	e.totals.Regressions += r.Regressions()
 	e.field("before", sideJSON(r.Old, r.Before))
 	e.field("after", sideJSON(r.New, r.After))
 	e.field("regressions", r.Regressions())
-	e.field("reasons", printables(r.reasons()))
+	e.field("reasons", printables(reasons(r)))
 	counts := []jsonCount{}
-	for _, k := range r.Options.kinds() {
+	for _, k := range r.Options.Kinds() {
 		n := r.Counts[k]
 		by := map[string]int{}
-		for _, w := range aspectWords {
-			if n.By[w.what] > 0 {
-				by[w.name] = n.By[w.what]
-			}
+		for what, n := range n.By {
+			by[what.String()] = n
 		}
 		counts = append(counts, jsonCount{k.String(), n.Before, n.After, n.Same, n.Regressions, by})
 	}
@@ -217,7 +191,7 @@ func (e *jsonWriter) result(r *Result) {
 	e.changes(r)
 }
 
-func (e *jsonWriter) changes(r *Result) {
+func (e *jsonWriter) changes(r *symdiff.Result) {
 	e.raw(",\n\"changes\": [")
 	d := r.Details()
 	for i := 0; i < len(r.Changes) && e.err == nil; i++ {
@@ -235,7 +209,7 @@ func (e *jsonWriter) changes(r *Result) {
 	e.raw("]")
 }
 
-func (e *jsonWriter) change(c Change, d *Detailer) (*jsonChange, error) {
+func (e *jsonWriter) change(c symdiff.Change, d *symdiff.Detailer) (*jsonChange, error) {
 	read := d.Names
 	if e.o.Detail {
 		read = d.Detail
@@ -245,7 +219,7 @@ func (e *jsonWriter) change(c Change, d *Detailer) (*jsonChange, error) {
 		return nil, err
 	}
 	x := &jsonChange{
-		Kind: c.Kind.String(), What: c.What.Names(), Regression: c.What.Regression(), MatchedBy: matchNames[c.By],
+		Kind: c.Kind.String(), What: c.What.Names(), Regression: c.What.Regression(), MatchedBy: c.By.String(),
 		Before: subjectJSON(detail.Old), After: subjectJSON(detail.New), Part: subjectJSON(detail.Part),
 	}
 	for _, s := range detail.Sections {
@@ -258,7 +232,7 @@ func (e *jsonWriter) change(c Change, d *Detailer) (*jsonChange, error) {
 	return x, nil
 }
 
-func subjectJSON(s *Subject) *jsonSubject {
+func subjectJSON(s *symdiff.Subject) *jsonSubject {
 	if s == nil {
 		return nil
 	}
@@ -269,9 +243,9 @@ func headJSON(h *Head) jsonHead {
 	return jsonHead{File: text.Printable(h.File), OS: text.Printable(h.OS), CPU: text.Printable(h.CPU), DebugID: text.Printable(h.ID), Module: text.Printable(h.Name)}
 }
 
-func sideJSON(o *Outline, c Coverage) jsonSide {
+func sideJSON(o *symdiff.Outline, c symdiff.Coverage) jsonSide {
 	s := jsonSide{
-		jsonHead: headJSON(o.head()), Bytes: o.Bytes, Compression: o.Source.Compression,
+		jsonHead: headJSON(headOf(o)), Bytes: o.Bytes, Compression: o.Source.Compression,
 		Records: map[string]int{}, Problems: []string{}, Unlisted: o.Dropped,
 		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines, c.AllCFI},
 	}

@@ -1,10 +1,10 @@
-package symdiff
+package report
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // htmlChange is a change on the page.
@@ -22,7 +22,7 @@ type htmlChange struct {
 	Sections []htmlSection
 	Unlisted bool // it has lines, and the page has no room for them
 
-	what Aspect
+	what symdiff.Aspect
 }
 
 // htmlSection are the lines of a part of a function, before and now.
@@ -42,11 +42,11 @@ type htmlRow struct {
 // htmlText is a line: what is not in the other side's is between head and tail.
 type htmlText struct{ Head, Mid, Tail string }
 
-func newHTMLChange(r *Result, c Change, d *Detail) htmlChange {
-	sign, _, s := c.sign(d)
+func newHTMLChange(r *symdiff.Result, c symdiff.Change, d *symdiff.Detail) htmlChange {
+	sign, _, s := signOf(c, d)
 	x := htmlChange{
-		Kind: c.Kind.String(), Aspects: strings.Join(c.What.Names(), " "), Worse: c.What.Regression(), what: c.What,
-		Sign: sign, Address: hex(uint64(s.RVA)), Name: oneLine(s.name(), maxPageName), Text: oneLine(r.sentence(c, d), 2*maxPageName),
+		Kind: c.Kind.String(), Aspects: c.What.String(), Worse: c.What.Regression(), what: c.What,
+		Sign: sign, Address: hex(uint64(s.RVA)), Name: oneLine(nameOf(s), maxPageName), Text: oneLine(sentence(r, c, d), 2*maxPageName),
 	}
 	x.Class = map[string]string{"-": "gone", "+": "new", "~": "other"}[sign]
 	if sign == "-" {
@@ -63,7 +63,7 @@ func (x *htmlChange) cost() int {
 }
 
 // sideBySide puts removed lines next to added ones. cost is that of the page, in bytes.
-func sideBySide(sections []Section) (out []htmlSection, cost int) {
+func sideBySide(sections []symdiff.Section) (out []htmlSection, cost int) {
 	for _, s := range sections {
 		x := htmlSection{Name: s.Name, Cut: s.Cut}
 		for i := 0; i < len(s.Ops); {
@@ -92,7 +92,7 @@ func (t htmlText) length() int { return len(t.Head) + len(t.Mid) + len(t.Tail) }
 
 // same adds the unchanged lines from i on: those next to a difference, and the number
 // of the others. It returns how many there are.
-func (x *htmlSection) same(ops []Op, i int) (n int) {
+func (x *htmlSection) same(ops []symdiff.Op, i int) (n int) {
 	const context = 2
 	skipped := 0
 	skip := func() {
@@ -115,7 +115,7 @@ func (x *htmlSection) same(ops []Op, i int) (n int) {
 }
 
 // differ adds the lines in front that do not stay, and returns how many they are.
-func (x *htmlSection) differ(ops []Op) int {
+func (x *htmlSection) differ(ops []symdiff.Op) int {
 	n := 0
 	var old, new []string
 	for ; n < len(ops) && ops[n].Sign != ' '; n++ {

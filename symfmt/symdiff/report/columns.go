@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import "strings"
 

@@ -1,7 +1,10 @@
-package symdiff
+package report
 
 import (
+	"cmp"
 	"io"
+
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // maxShown is how many regressions, folders and modules the summary lists by name.
@@ -10,15 +13,15 @@ const maxShown = 10
 // textWriter writes a summary of what differs, and with Detail every change.
 type textWriter struct {
 	*lineWriter
-	o       OutputOptions
+	o       Options
 	folders *Folders
 	table   *moduleTable // of folders
 
-	r *Result // of the module that is written
-	d *Detailer
+	r *symdiff.Result // of the module that is written
+	d *symdiff.Detailer
 }
 
-func newTextWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+func newTextWriter(w io.Writer, folders *Folders, o Options) Writer {
 	t := &textWriter{lineWriter: newLineWriter(w, o), o: o, folders: folders}
 	if folders != nil {
 		t.table = newModuleTable(o.Compared)
@@ -60,7 +63,7 @@ func (t *textWriter) sides(m *Module) {
 	for i, h := range []*Head{m.Old, m.New} {
 		t.linef(bold, "%s %s  (%s %s %s %s)", [...]string{"---", "+++"}[i], h.File, orNone(h.OS), orNone(h.CPU), orNone(h.ID), orNone(h.Name))
 	}
-	for _, s := range t.r.damage() {
+	for _, s := range damage(t.r) {
 		t.line(redBold, s)
 	}
 	if t.r.Same() {
@@ -70,7 +73,7 @@ func (t *textWriter) sides(m *Module) {
 
 // tables writes counts by kind, and what functions have.
 func (t *textWriter) tables() {
-	for _, table := range []columns{{rows: t.r.countRows(), left: 1}, {rows: t.r.coverageRows(), left: 1, tail: true}} {
+	for _, table := range []columns{{rows: countRows(t.r), left: 1}, {rows: coverageRows(t.r), left: 1, tail: true}} {
 		if len(table.rows) > 1 {
 			t.columns(&table)
 		}
@@ -112,7 +115,7 @@ func (t *textWriter) regressions() {
 		return
 	}
 	t.line(redBold, "worse than before:")
-	for _, s := range t.r.reasons() {
+	for _, s := range reasons(t.r) {
 		t.line(red, "  "+s)
 	}
 	if t.o.Detail {
@@ -141,18 +144,18 @@ func (t *textWriter) regressions() {
 }
 
 // row returns the cells of a change: sign, address, size, name and what differs.
-func (t *textWriter) row(c Change) (cells []string, color string, err error) {
+func (t *textWriter) row(c symdiff.Change) (cells []string, color string, err error) {
 	d, err := t.d.Names(c)
 	if err != nil {
 		return nil, "", err
 	}
-	sign, color, s := c.sign(d)
+	sign, color, s := signOf(c, d)
 	size := ""
 	if s.Size > 0 {
 		size = hex(s.Size)
 	}
-	text := s.name()
-	if more := t.r.sentence(c, d); more != "" {
+	text := nameOf(s)
+	if more := sentence(t.r, c, d); more != "" {
 		text += ": " + more
 	}
 	if c.What.Regression() {
@@ -161,12 +164,12 @@ func (t *textWriter) row(c Change) (cells []string, color string, err error) {
 	return []string{sign, hex(uint64(s.RVA)), size, text}, color, nil
 }
 
-// sign returns the mark of a change, its colour, and the side to describe.
-func (c Change) sign(d *Detail) (sign, color string, s *Subject) {
+// signOf returns the mark of a change, its colour, and the side to describe.
+func signOf(c symdiff.Change, d *symdiff.Detail) (sign, color string, s *symdiff.Subject) {
 	switch {
-	case c.New == none:
+	case c.New == symdiff.None:
 		return "-", red, d.Old
-	case c.Old == none:
+	case c.Old == symdiff.None:
 		return "+", green, d.New
 	}
 	return "~", yellow, d.New
@@ -174,14 +177,14 @@ func (c Change) sign(d *Detail) (sign, color string, s *Subject) {
 
 // changes writes every change.
 func (t *textWriter) changes() {
-	kind := Kind(255)
+	kind := symdiff.Kind(255)
 	for i := 0; i < len(t.r.Changes) && t.err == nil; i++ {
 		c := t.r.Changes[i]
 		if c.Kind != kind {
 			kind = c.Kind
 			t.linef(bold, "%s:", kindTitles[kind])
 		}
-		if n := t.r.together(i); n > 1 {
+		if n := t.r.Together(i); n > 1 {
 			t.movedRun(i, n)
 			i += n - 1
 			continue
@@ -199,16 +202,16 @@ func (t *textWriter) changes() {
 func (t *textWriter) movedRun(i, n int) {
 	first, err := t.d.Names(t.r.Changes[i])
 	last, err2 := t.d.Names(t.r.Changes[i+n-1])
-	if t.fail(firstError(err, err2)) {
+	if t.fail(cmp.Or(err, err2)) {
 		return
 	}
 	t.linef(dim, "~ %10s %8s  %d moved %s: %s ... %s", hex(uint64(first.New.RVA)), "", n,
-		distance(first.Old.RVA, first.New.RVA), first.New.name(), last.New.name())
+		distance(first.Old.RVA, first.New.RVA), nameOf(first.New), nameOf(last.New))
 }
 
 // sections writes what of a function differs.
-func (t *textWriter) sections(c Change) {
-	if c.Old == none || c.New == none || c.What&^(Moved|Renamed|Resized|ParamsChanged|MultipleChanged) == 0 {
+func (t *textWriter) sections(c symdiff.Change) {
+	if c.Old == symdiff.None || c.New == symdiff.None || c.What&^(symdiff.Moved|symdiff.Renamed|symdiff.Resized|symdiff.ParamsChanged|symdiff.MultipleChanged) == 0 {
 		return
 	}
 	d, err := t.d.Detail(c)
@@ -236,7 +239,7 @@ func (t *textWriter) sections(c Change) {
 }
 
 // near reports whether one of the n lines on each side of a line does not stay.
-func near(ops []Op, i, n int) bool {
+func near(ops []symdiff.Op, i, n int) bool {
 	for j := max(0, i-n); j <= min(len(ops)-1, i+n); j++ {
 		if ops[j].Sign != ' ' {
 			return true

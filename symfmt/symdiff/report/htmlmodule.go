@@ -1,6 +1,10 @@
-package symdiff
+package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt/symdiff"
+)
 
 // Limits of what a page has of one module besides its changes.
 const (
@@ -15,11 +19,11 @@ func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err err
 	if r == nil {
 		return x, 0, nil
 	}
-	x.Compared, x.Same, x.Fields, x.Reasons = true, r.Same(), r.Module, r.reasons()
-	x.Counts, x.Coverage = r.countRows(), r.coverageRows()
+	x.Compared, x.Same, x.Fields, x.Reasons = true, r.Same(), r.Module, reasons(r)
+	x.Counts, x.Coverage = countRows(r), coverageRows(r)
 	x.Paths = r.Paths[:min(len(r.Paths), maxPagePaths)]
 	x.More = len(r.Paths) - len(x.Paths)
-	for _, o := range []*Outline{r.Old, r.New} {
+	for _, o := range []*symdiff.Outline{r.Old, r.New} {
 		for i, p := range o.Problems {
 			if i == maxPageProblems {
 				x.Problems = append(x.Problems, htmlProblem{o.Source.Name, fmt.Sprintf("and %d more", len(o.Problems)-i+o.Dropped)})
@@ -48,8 +52,8 @@ const (
 // htmlFiller chooses the changes of a page: those that make something worse first,
 // which get at most half of the room.
 type htmlFiller struct {
-	r    *Result
-	d    *Detailer
+	r    *symdiff.Result
+	d    *symdiff.Detailer
 	x    *htmlModule
 	room int
 	err  error
@@ -66,7 +70,7 @@ func (f *htmlFiller) fill() {
 	f.room += all - all/2
 	changes := f.r.Changes
 	for i := 0; i < len(changes) && f.err == nil; {
-		n := f.r.together(i)
+		n := f.r.Together(i)
 		if !changes[i].What.Regression() {
 			f.other(i, n)
 		}
@@ -122,11 +126,11 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 			f.err = err
 			return x, false
 		}
-		x.Name = oneLine(d.New.name(), maxPageName/2) + " ... " + oneLine(last.New.name(), maxPageName/2)
+		x.Name = oneLine(nameOf(d.New), maxPageName/2) + " ... " + oneLine(nameOf(last.New), maxPageName/2)
 		x.Text, x.Size, x.Together = distance(d.Old.RVA, d.New.RVA), "", n
 	}
 	f.room -= x.cost()
-	if !c.hasLines() {
+	if !hasLines(c) {
 		return x, true
 	}
 	if d, err = f.d.Detail(c); err != nil {
@@ -148,7 +152,7 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 func (f *htmlFiller) reserve() int { return maxPage / 4 }
 
 // hasLines reports whether there are lines to show of a change.
-func (c Change) hasLines() bool {
-	return c.Old != none && c.New != none && c.Kind != Publics &&
-		c.What&(LinesChanged|LinesShifted|PathsChanged|InlinesChanged|InlinesShifted|CFIChanged|WinChanged|LostCFI|LostLines|LostInlines) != 0
+func hasLines(c symdiff.Change) bool {
+	return c.Old != symdiff.None && c.New != symdiff.None && c.Kind != symdiff.Publics &&
+		c.What&(symdiff.LinesChanged|symdiff.LinesShifted|symdiff.PathsChanged|symdiff.InlinesChanged|symdiff.InlinesShifted|symdiff.CFIChanged|symdiff.WinChanged|symdiff.LostCFI|symdiff.LostLines|symdiff.LostInlines) != 0
 }

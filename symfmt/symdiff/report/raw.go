@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // rawContext is how many lines that stay are around those that do not.
@@ -20,7 +21,7 @@ type rawWriter struct {
 	prefix  string // of names: the module
 }
 
-func newRawWriter(w io.Writer, folders *Folders, o OutputOptions) Writer {
+func newRawWriter(w io.Writer, folders *Folders, o Options) Writer {
 	return &rawWriter{lineWriter: newLineWriter(w, o), folders: folders}
 }
 
@@ -33,12 +34,11 @@ func (t *rawWriter) Add(m *Module) error {
 		t.alone(m)
 		return t.err
 	}
-	t.file("MODULE", "MODULE", r.Old.headLines(r.Options), r.New.headLines(r.Options), "", "")
+	t.file("MODULE", "MODULE", r.Old.Header(r.Options), r.New.Header(r.Options), "", "")
 	d := r.Details()
-	d.folders(!r.Options.IgnorePaths)
 	for i := 0; i < len(r.Changes) && t.err == nil; i++ {
-		if c := r.Changes[i]; c.What != Moved {
-			t.change(r, c, d)
+		if c := r.Changes[i]; c.What != symdiff.Moved {
+			t.change(c, d)
 		}
 	}
 	return t.err
@@ -59,90 +59,32 @@ func (t *rawWriter) alone(m *Module) {
 	}
 }
 
-// headLines are MODULE and INFO, as far as they are compared.
-func (o *Outline) headLines(opts Options) []string {
-	if !opts.on(OnModule) {
-		return nil
-	}
-	out := []string{fmt.Sprintf("MODULE %s %s %s %s", o.OS, o.CPU, o.ID, o.Name)}
-	for _, in := range o.Infos {
-		if in.Key != "GENERATOR" || !opts.IgnoreGenerator {
-			out = append(out, "INFO "+in.Key+" "+in.Value)
-		}
-	}
-	return out
-}
-
 // change writes what differs in a change.
-func (t *rawWriter) change(r *Result, c Change, d *Detailer) {
-	var lists [2][]string
-	var names, notes [2]string
-	detail, err := d.Names(c)
+func (t *rawWriter) change(c symdiff.Change, d *symdiff.Detailer) {
+	x, err := d.Records(c)
 	if t.fail(err) {
 		return
 	}
-	for i, s := range [...]*Subject{detail.Old, detail.New} {
+	var names, notes [2]string
+	for i, s := range [...]*symdiff.Subject{x.Old, x.New} {
 		if s == nil {
 			continue
-		}
-		index := [...]int32{c.Old, c.New}[i]
-		if lists[i], err = d.sides[i].records(r.Options, c.Kind, index, s); err != nil {
-			t.fail(&ReadError{err})
-			return
 		}
 		names[i], notes[i] = s.Name, hex(uint64(s.RVA))
 		if s.Name == "" {
 			names[i] = c.Kind.String() + " at " + notes[i]
 		}
-		if c.Kind == Publics {
+		if c.Kind == symdiff.Publics {
 			names[i] = "PUBLIC " + names[i]
 		}
 	}
-	t.file(names[0], names[1], lists[0], lists[1], notes[0], notes[1])
-}
-
-// records returns the records of something: its first one and those that belong to it,
-// as far as they are compared.
-func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, error) {
-	if kind == Publics {
-		p := &s.o.Publics[i]
-		return []string{fmt.Sprintf("PUBLIC %s%x %s", mark(p.Multiple), p.ParamSize, sub.Name)}, nil
-	}
-	l, err := s.list(kind, i, sub, true)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	if kind == Functions {
-		f := &s.o.Funcs[i]
-		out = append(out, fmt.Sprintf("FUNC %s%x %x %s", mark(f.Multiple), f.Size, f.ParamSize, sub.Name))
-	}
-	for _, part := range [...]struct {
-		on    Topic
-		word  string
-		lines []item
-	}{{OnInlines, "INLINE ", l.inlines}, {OnLines, "line ", l.lines}, {OnCFI, "STACK CFI ", l.cfi}, {OnCFI, "STACK WIN ", l.wins}} {
-		if !o.on(part.on) {
-			continue
-		}
-		for _, line := range part.lines {
-			out = append(out, part.word+line.text)
-		}
-	}
-	return out, nil
-}
-
-func mark(multiple bool) string {
-	if multiple {
-		return "m "
-	}
-	return ""
+	t.file(names[0], names[1], x.OldRecords, x.NewRecords, notes[0], notes[1])
 }
 
 // file writes the difference of one file of the diff, if there is one. The notes
 // stand where dates do in others.
 func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, newNote string) {
-	ops := differTexts(printables(old), printables(new))
+	ops := symdiff.DiffLines(printables(old), printables(new))
 	hunks := hunksOf(ops)
 	if len(hunks) == 0 {
 		return
@@ -198,7 +140,7 @@ func span(first, n int) string {
 }
 
 // hunksOf finds the pieces with differences, with the lines around them.
-func hunksOf(ops []Op) (out []hunk) {
+func hunksOf(ops []symdiff.Op) (out []hunk) {
 	old, new := 1, 1
 	lastChange := -2*rawContext - 2
 	for i, op := range ops {

@@ -1,9 +1,11 @@
-package symdiff
+package report
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // tally is what is kept of a module for a table.
@@ -23,11 +25,11 @@ func newTally(m *Module) tally {
 	if r == nil {
 		return t
 	}
-	n := r.Counts[Functions]
+	n := r.Counts[symdiff.Functions]
 	t.Functions = [2]int{n.Before, n.After}
-	t.Added, t.Removed, t.Differ, t.Regressions = n.By[Added], n.By[Removed], r.differing(), r.Regressions()
-	t.Lines = [2]string{percent(r.Before.Lines, r.Before.Bytes), percent(r.After.Lines, r.After.Bytes)}
-	t.CFI = [2]string{r.Before.cfiShare(), r.After.cfiShare()}
+	t.Added, t.Removed, t.Differ, t.Regressions = n.By[symdiff.Added], n.By[symdiff.Removed], differing(r), r.Regressions()
+	t.Lines = [2]string{r.Before.LineShare(), r.After.LineShare()}
+	t.CFI = [2]string{r.Before.CFIShare(), r.After.CFIShare()}
 	return t
 }
 
@@ -55,10 +57,10 @@ func (t totals) String() string {
 type moduleTable struct {
 	rows     []tally
 	totals   totals
-	compared Options
+	compared symdiff.Options
 }
 
-func newModuleTable(compared Options) *moduleTable {
+func newModuleTable(compared symdiff.Options) *moduleTable {
 	return &moduleTable{totals: totals{}, compared: compared}
 }
 
@@ -108,4 +110,14 @@ func (t *tally) cells() []string {
 		cells = append(cells, strconv.Itoa(n))
 	}
 	return append(cells, t.Lines[0], t.Lines[1], t.CFI[0], t.CFI[1], name)
+}
+
+// differing returns how many functions of both files differ in more than their address.
+func differing(r *symdiff.Result) (n int) {
+	for _, c := range r.Changes {
+		if c.Kind == symdiff.Functions && c.Old != symdiff.None && c.New != symdiff.None && c.What != symdiff.Moved {
+			n++
+		}
+	}
+	return n
 }

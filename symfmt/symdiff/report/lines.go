@@ -1,7 +1,8 @@
-package symdiff
+package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -16,7 +17,7 @@ type lineWriter struct {
 	err   error
 }
 
-func newLineWriter(w io.Writer, o OutputOptions) *lineWriter {
+func newLineWriter(w io.Writer, o Options) *lineWriter {
 	return &lineWriter{w: bufio.NewWriter(w), color: o.Color}
 }
 
@@ -47,7 +48,7 @@ func (t *lineWriter) line(color, line string) {
 
 // fail keeps an error, and reports whether there is one.
 func (t *lineWriter) fail(err error) bool {
-	t.err = firstError(t.err, err)
+	t.err = cmp.Or(t.err, err)
 	return t.err != nil
 }
 

@@ -1,4 +1,4 @@
-package symdiff
+package report
 
 import (
 	"crypto/sha256"
@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
 // hostilePage returns a page with hostile names everywhere: in a module, in a folder, as
@@ -20,8 +21,8 @@ import (
 func hostilePage(t testing.TB) string {
 	head := &Head{File: hostileName, OS: hostileName, CPU: hostileName, ID: hostileName, Name: hostileName}
 	folders := &Folders{Old: hostileName, New: "b", Modules: 4}
-	modules := []*Module{Two(hostileResult(t)), {Old: head}, {Old: head, New: head, Failed: hostileName}, Two(shapes(t, Options{}))}
-	return string(written(t, "html", folders, modules, OutputOptions{Version: "test"}))
+	modules := []*Module{Two(hostileResult(t)), {Old: head}, {Old: head, New: head, Failed: hostileName}, Two(shapes(t, symdiff.Options{}))}
+	return string(written(t, "html", folders, modules, Options{Version: "test"}))
 }
 
 // Names are text, whatever they are, and the page loads nothing.
@@ -52,15 +53,15 @@ var (
 // The page has the changes of the JSON document, but for those that moved together,
 // and its lines are those of the document.
 func TestHTMLIsTheJSON(t *testing.T) {
-	r := shapes(t, Options{})
-	page := string(written(t, "html", nil, []*Module{Two(r)}, OutputOptions{}))
+	r := shapes(t, symdiff.Options{})
+	page := string(written(t, "html", nil, []*Module{Two(r)}, Options{}))
 	var doc struct {
 		Modules []struct {
 			Changes []jsonChange
 			Counts  []jsonCount
 		}
 	}
-	if err := json.Unmarshal(written(t, "json", nil, []*Module{Two(r)}, OutputOptions{Detail: true}), &doc); err != nil {
+	if err := json.Unmarshal(written(t, "json", nil, []*Module{Two(r)}, Options{Detail: true}), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var want, got []string
@@ -160,8 +161,8 @@ func withScript(t *testing.T, page, script string) string {
 func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
 	user := testdata(t, "page_user.js")
-	r := shapes(t, Options{})
-	dom := testenv.DOM(t, withScript(t, string(written(t, "html", nil, []*Module{Two(r)}, OutputOptions{})), user))
+	r := shapes(t, symdiff.Options{})
+	dom := testenv.DOM(t, withScript(t, string(written(t, "html", nil, []*Module{Two(r)}, Options{})), user))
 	m := regexp.MustCompile(`(?s)<pre id="reported">(.*?)</pre>`).FindStringSubmatch(dom)
 	if m == nil {
 		t.Fatalf("the scripts did not run:\n%.3000s", dom)

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symdiff"
+)
+
+// aspectWords are the words for aspects, in the order in which they are written.
+var aspectWords = [...]struct {
+	what  symdiff.Aspect
+	one   string // of one function
+	lost  string // "functions ...": of a regression
+	plain bool   // described by its words alone
+}{
+	{symdiff.Added, "added", "", false},
+	{symdiff.Removed, "removed", "", false},
+	{symdiff.Lost, "gone", "are gone", true},
+	{symdiff.Split, "split off another function", "", false},
+	{symdiff.Merged, "now a part of another", "", false},
+	{symdiff.BecamePublic, "a PUBLIC now, without size and lines", "are PUBLIC now, without size and lines", true},
+	{symdiff.BecameFunc, "a PUBLIC before", "", true},
+	{symdiff.Renamed, "renamed", "", false},
+	{symdiff.LostName, "its name is less specific", "have a less specific name", true},
+	{symdiff.Moved, "moved", "", false},
+	{symdiff.Resized, "resized", "", false},
+	{symdiff.LinesChanged, "lines differ", "", true},
+	{symdiff.LinesShifted, "line numbers shifted", "", true},
+	{symdiff.PathsChanged, "other folders of source files", "", true},
+	{symdiff.LostLines, "more code without lines", "have more code without lines", false},
+	{symdiff.InlinesChanged, "inlined calls differ", "", true},
+	{symdiff.InlinesShifted, "lines of inlined calls shifted", "", true},
+	{symdiff.LostInlines, "no inlined calls any more", "have no inlined calls any more", false},
+	{symdiff.CFIChanged, "STACK CFI differs", "", true},
+	{symdiff.LostCFI, "more code without call frame information", "have more code without call frame information", false},
+	{symdiff.WinChanged, "STACK WIN differs", "", true},
+	{symdiff.ParamsChanged, "other size of parameters", "", true},
+	{symdiff.MultipleChanged, "the mark m differs", "", true},
+}
+
+// sentence returns what differs in a change, in words.
+func sentence(r *symdiff.Result, c symdiff.Change, d *symdiff.Detail) string {
+	var parts []string
+	for _, w := range aspectWords {
+		if c.What&w.what == 0 {
+			continue
+		}
+		switch text := describe(r, w.what, c, d); {
+		case text != "":
+			parts = append(parts, text)
+		case w.plain:
+			parts = append(parts, w.one)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// describe returns the text for one aspect of a change, with its numbers, or "" if the
+// aspect's words, or nothing, are to be written.
+func describe(r *symdiff.Result, a symdiff.Aspect, c symdiff.Change, d *symdiff.Detail) string {
+	switch {
+	case a == symdiff.Lost && c.Kind == symdiff.Functions:
+		return "gone, its code seems to be there"
+	case a == symdiff.Split && d.Part != nil:
+		return "split off " + nameOf(d.Part)
+	case a == symdiff.Merged && d.Part != nil:
+		return "now in " + nameOf(d.Part)
+	case d.Old == nil && a == symdiff.LostCFI, d.New == nil && a == symdiff.LostCFI:
+		return "its call frame information is gone"
+	case d.Old == nil || d.New == nil:
+		return ""
+	case a == symdiff.Renamed:
+		return "was " + nameOf(d.Old)
+	case a == symdiff.Moved:
+		return "moved " + distance(d.Old.RVA, d.New.RVA)
+	case a == symdiff.Resized:
+		return fmt.Sprintf("%s, was %#x", byteCount(d.New.Size), d.Old.Size)
+	case a == symdiff.LostLines && c.Kind == symdiff.Functions:
+		return "lines for " + lessThan(r.Old.Funcs[c.Old].Covered, d.Old.Size, r.New.Funcs[c.New].Covered, d.New.Size)
+	case a == symdiff.LostInlines && c.Kind == symdiff.Functions:
+		return fmt.Sprintf("no inlined calls, had %d", r.Old.Funcs[c.Old].NumInline)
+	case a == symdiff.LostCFI:
+		return "call frame information for " + lessThan(r.Old.Covered(d.Old.RVA, d.Old.Size), d.Old.Size, r.New.Covered(d.New.RVA, d.New.Size), d.New.Size)
+	}
+	return ""
+}
+
+// lessThan says how many bytes are covered now, and were before.
+func lessThan(old, oldSize, new, newSize uint64) string {
+	return fmt.Sprintf("%#x of %#x bytes, was %#x of %#x", new, newSize, old, oldSize)
+}
+
+// nameOf returns the name of a subject in messages.
+func nameOf(s *symdiff.Subject) string {
+	if s.Name == "" {
+		return "code without a symbol"
+	}
+	return s.Name
+}
+
+func hex(n uint64) string { return fmt.Sprintf("%#x", n) }
+
+func byteCount(n uint64) string { return fmt.Sprintf("%#x bytes", n) }
+
+// distance returns how far something moved: "by +0x40".
+func distance(from, to symfmt.RVA) string {
+	if to < from {
+		return "by -" + hex(uint64(from-to))
+	}
+	return "by +" + hex(uint64(to-from))
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "?"
+	}
+	return s
+}
