@@ -168,7 +168,7 @@ func (g *goReader) compareFuncs() {
 // linkage name, demangled, or the plain name behind its scopes; behind a plain
 // name's FUNC may be the mangled ELF symbol.
 func (g *goReader) sameName(name string, want goName) bool {
-	if want.linkage != "" && name == demangleName(want.linkage, true) {
+	if want.linkage != "" && name == sourceName(want.linkage, true) {
 		return true
 	}
 	if want.plain == "" {

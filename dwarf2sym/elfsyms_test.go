@@ -18,6 +18,21 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
+// compiled builds a program and returns its path.
+func compiled(t testing.TB, tool, source, ext string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "prog"+ext), filepath.Join(dir, "prog")
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append(slices.Clone(flags), "-o", out, src)
+	if msg, err := exec.Command(testenv.Tool(t, tool), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", tool, args, err, msg)
+	}
+	return out
+}
+
 func openELF(t testing.TB, path string) *elfobj.File {
 	t.Helper()
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())

@@ -1,6 +1,7 @@
 package dwarf2sym
 
 import (
+	"bytes"
 	"hash/maphash"
 	"unsafe"
 )
@@ -128,28 +129,22 @@ func (t *stringTable) keep(s string) {
 	*c = append(*c, s...)
 }
 
-// rewrite replaces the strings of a chunk by what name makes of them. The table
-// cannot be searched afterwards.
-func (t *stringTable) rewrite(chunk int, name func(string) string) {
+// rewrite replaces the strings of a chunk by what name appends for them to buf, which
+// it returns to be used again. The table cannot be searched afterwards.
+func (t *stringTable) rewrite(chunk int, buf []byte, name func(dst []byte, old string) []byte) []byte {
 	first, last := t.firsts[chunk], uint32(len(t.places))
 	if chunk+1 < len(t.firsts) {
 		last = t.firsts[chunk+1]
 	}
-	size, changed := 0, false
-	names := make([]string, 0, last-first)
+	buf, changed := buf[:0], false
 	for n := first; n < last; n++ {
-		old := t.at(n)
-		names = append(names, name(old))
-		size += len(names[n-first])
-		changed = changed || names[n-first] != old
+		old, from := t.at(n), len(buf)
+		buf = name(buf, old)
+		changed = changed || string(buf[from:]) != old
+		t.places[n] = stringPlace{uint32(chunk), uint32(from), uint32(len(buf) - from)}
 	}
-	if !changed {
-		return
+	if changed {
+		t.chunks[chunk] = bytes.Clone(buf)
 	}
-	text := make([]byte, 0, size)
-	for i, s := range names {
-		t.places[first+uint32(i)] = stringPlace{uint32(chunk), uint32(len(text)), uint32(len(s))}
-		text = append(text, s...)
-	}
-	t.chunks[chunk] = text
+	return buf
 }

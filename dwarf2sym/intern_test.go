@@ -65,9 +65,9 @@ func TestStringTableRewrite(t *testing.T) {
 		t.Fatalf("%d chunks", len(table.chunks))
 	}
 	before := &table.chunks[0][0]
-	table.rewrite(0, func(s string) string { return s })
-	table.rewrite(1, func(s string) string { return s[2:] + "()" })
-	table.rewrite(len(table.chunks)-1, func(string) string { return "" })
+	buf := table.rewrite(0, nil, func(dst []byte, s string) []byte { return append(dst, s...) })
+	buf = table.rewrite(1, buf, func(dst []byte, s string) []byte { return append(append(dst, s[2:]...), "()"...) })
+	table.rewrite(len(table.chunks)-1, buf, func(dst []byte, _ string) []byte { return dst })
 	if &table.chunks[0][0] != before {
 		t.Error("a chunk without changes has new memory")
 	}

@@ -59,9 +59,10 @@ func (j *nameJoin) add(t *stringTable) []nameID {
 
 // demangle demangles chunk by chunk, each of which gets new memory.
 func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
-	return par.Each(ctx, jobs, len(j.names.chunks), func(_ context.Context, _, chunk int) error {
-		j.names.rewrite(chunk, func(raw string) string {
-			name, costly := demangleWithin(raw, j.full)
+	buffers := make([][]byte, par.Jobs(jobs))
+	return par.Each(ctx, jobs, len(j.names.chunks), func(_ context.Context, worker, chunk int) error {
+		buffers[worker] = j.names.rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
+			name, costly := appendSource(dst, raw, j.full)
 			if costly {
 				j.costly.Store(true)
 			}

@@ -225,8 +225,9 @@ func (w *worker) outerName(linkage []byte) string {
 		w.outerText = make(map[string]string)
 	}
 	raw := string(linkage)
-	name, costly := demangleWithin(raw, w.opts.Demangle)
+	source, costly := appendSource(nil, raw, w.opts.Demangle)
 	w.costlyOuter = w.costlyOuter || costly
+	name := string(source)
 	w.outerText[raw] = name
 	return name
 }

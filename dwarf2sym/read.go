@@ -62,6 +62,7 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -267,7 +268,7 @@ func (r *reader) join(ctx context.Context) error {
 	}
 	if costly {
 		r.problem(problemNames, "names in source form", &bin.Error{File: r.file.Path, Msg: fmt.Sprintf(
-			"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", stepsPerByte)})
+			"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", demangle.StepsPerByte)})
 	}
 	m.Funcs = join.join(names, newNumbering(m, names, r.workers))
 	if n := stats.LostBodies; n > 0 {

@@ -113,7 +113,7 @@ func stageDemangle(b *testing.B, names []string) {
 	size, changed := 0, 0
 	for _, name := range names {
 		size += len(name)
-		if demangleName(name, true) != name {
+		if sourceName(name, true) != name {
 			changed++
 		}
 	}
@@ -122,7 +122,7 @@ func stageDemangle(b *testing.B, names []string) {
 	}
 	stageLoop(b, size, func() error {
 		for _, name := range names {
-			demangleName(name, true)
+			sourceName(name, true)
 		}
 		return nil
 	})

@@ -21,7 +21,7 @@ const module = "github.com/symtool/symtool"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1: {"internal/bin", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
+	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
 	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store"},
@@ -66,7 +66,7 @@ var importRules = []rule{
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
 	{"golang.org/x/arch/...", except("walk", "lint"), "instructions are decoded in walk and lint"},
 	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
-	{"github.com/ianlancetaylor/demangle/...", except("dwarf2sym"), "names are demangled in dwarf2sym"},
+	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "reader", productExcept(), "delve's DIE reader is a second opinion for tests"},
@@ -248,8 +248,8 @@ func TestImportRules(t *testing.T) {
 		{"internal/testenv", "github.com/sebdah/goldie/v2", false, ""},
 		{"dwarf2sym", "github.com/urfave/cli/v2", false, "flags end in cmd/symtool"},
 		{"cmd/symtool", "github.com/urfave/cli/v2", false, ""},
-		{"symfmt", "github.com/ianlancetaylor/demangle", false, "demangled in dwarf2sym"},
-		{"dwarf2sym", "github.com/ianlancetaylor/demangle", false, ""},
+		{"symfmt", "github.com/ianlancetaylor/demangle", false, "demangled in internal/demangle"},
+		{"internal/demangle", "github.com/ianlancetaylor/demangle", false, ""},
 		{"dwarf2sym", delve + "frame", false, "second opinion"},
 		{"dwarf2sym", delve + "frame", true, ""},
 		{"dwarf2sym", delve + "regnum", false, ""},

@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"strconv"
@@ -230,7 +230,7 @@ func (r *rustName) constant() {
 func (r *rustName) hex() string {
 	start := r.pos
 	for !r.eat('_') {
-		if c := r.next(); !isDigitByte(c) && (c < 'a' || c > 'f') {
+		if c := r.next(); !isDigit(c) && (c < 'a' || c > 'f') {
 			r.fail()
 		}
 	}

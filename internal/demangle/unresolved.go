@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 //	GCC    sr <type> <name>
 //
 // The types and templates of a <type> are among those that later parts of the name
-// refer to by number; those of a <simple-id> are not. The demangle package counts
+// refer to by number; those of a <simple-id> are not. The library counts
 // some of the latter and leaves out some of the former, so that the wrong types come
 // behind an unresolved name. Both forms are therefore put to it in other words, which
 // it counts rightly, and what it has read is changed back:
@@ -49,7 +49,9 @@ func cxxTrees(raw string, options []demangle.Option) ([]demangle.AST, error) {
 	}
 	ids := 0
 	for _, at := range places {
-		ids += btoi(isDigitByte(raw[at+2]))
+		if isDigit(raw[at+2]) {
+			ids++
+		}
 	}
 	clang, clangErr := clangForm.tree(raw, places, options)
 	if clangErr == nil && ids == len(places) {
@@ -80,7 +82,7 @@ func (f unresolvedForm) tree(raw string, places []int, options []demangle.Option
 		b.WriteString(raw[from:at])
 		from = at + len("sr")
 		switch {
-		case isDigitByte(raw[from]):
+		case isDigit(raw[from]):
 			b.WriteString(f.beforeID)
 		case isDependent(raw[from:]):
 			b.WriteString(f.beforeDependent)

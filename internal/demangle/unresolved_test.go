@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"path/filepath"
@@ -41,7 +41,7 @@ func TestUnresolvedNames(t *testing.T) {
 		if want == "" {
 			want = raw
 		}
-		if got := demangleName(raw, true); got != want {
+		if got := source(raw); got != want {
 			t.Errorf("%s\n  got  %s\n  want %s", raw, got, want)
 		}
 	}
@@ -90,7 +90,7 @@ func compareBoth(t *testing.T, names []string) {
 			continue
 		}
 		both++
-		if got := closedUp(demangleName(raw, true)); got != want {
+		if got := closedUp(source(raw)); got != want {
 			if bad++; bad < 20 {
 				t.Errorf("%s\n  got  %s\n  want %s", raw, got, want)
 			}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"math/bits"
@@ -7,67 +7,52 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// A mangled name of n bytes may stand for 2^n, as substitutions nest, and may cost
-// the demangler the square of n: it looks at each node that another is printed in,
-// and copies what a substitution refers to. So each name may take as many steps as
-// its length allows, which ties the work on all names of a file to their bytes.
-// What takes more stays mangled.
-//
-// The names of libLLVM, libclang-cpp and libstdc++ take 2 steps a byte, the worst
-// of them 41, and become 2 times as long, at most 18 times.
-const (
-	stepsPerByte = 128
-	leastSteps   = 16 << 10
-	growth       = 32 // bytes of a demangled name for a byte of the mangled one
-	leastGrown   = 2 << 10
-)
-
-func stepsAllowed(raw string) int { return leastSteps + stepsPerByte*len(raw) }
-
-// lengthAllowed is below maxDemangled.
-func lengthAllowed(raw string) int { return min(leastGrown+growth*len(raw), maxDemangled-1) }
-
-// demangleOptions make C++ names equal to c++filt's, which prints standard
+// cppOptions make C++ names equal to c++filt's, which prints standard
 // substitutions in full (std::basic_string<char, ...>). Rust names do not get
 // that far. By bits.Len of the length that is allowed.
-var demangleOptions [demangledPow + 1][]demangle.Option
+var cppOptions [demangledPow + 1][]demangle.Option
 
 func init() {
-	for pow := 1; pow < len(demangleOptions); pow++ {
-		demangleOptions[pow] = []demangle.Option{demangle.Verbose, demangle.NoRust, demangle.MaxLength(pow)}
+	for pow := 1; pow < len(cppOptions); pow++ {
+		cppOptions[pow] = []demangle.Option{demangle.Verbose, demangle.NoRust, demangle.MaxLength(pow)}
 	}
 }
 
-// demangleCPP demangles a name of the Itanium ABI. costly reports that it would
-// take more than its length allows.
-func demangleCPP(raw string) (name string, ok, costly bool) {
+// appendCPP appends the source form of a name of the Itanium ABI. The library looks at
+// each node that another is printed in, and copies what a substitution refers to: what
+// that would cost is estimated first.
+func appendCPP(dst []byte, raw string) ([]byte, error) {
 	limit, most := stepsAllowed(raw), lengthAllowed(raw)
 	nodes, references := len(raw), referencesOf(raw)
 	if nodes*nodes > limit {
 		nodes = nodesOf(raw) // fewer
 	}
 	if nodes*references/referenceShare > limit {
-		return "", false, true
+		return nil, ErrCostly
 	}
-	options := demangleOptions[bits.Len(uint(most))]
+	options := cppOptions[bits.Len(uint(most))]
 	trees, err := cxxTrees(raw, options)
 	if err != nil {
-		return "", false, false
+		return nil, ErrNotMangled
 	}
+	name := ""
 	for i, ast := range trees {
 		// Without references nothing is printed twice: no node is in more than all others.
 		if nodes*nodes > limit || references > fewReferences {
 			if cost := (printing{}).of(ast); cost.steps > limit || cost.nodes > most {
-				return "", false, true
+				return nil, ErrCostly
 			}
 		}
 		text := demangle.ASTToString(ast, options...)
 		if i > 0 && text != name {
-			return "", false, false
+			return nil, ErrNotMangled
 		}
 		name = text
 	}
-	return name, name != "", len(name) > most
+	if len(name) > most {
+		return nil, ErrCostly
+	}
+	return append(dst, name...), nil
 }
 
 // fewReferences is how many references cannot make a name much too long.
@@ -108,7 +93,7 @@ func (p printing) of(ast demangle.AST) printCost {
 func nodesOf(raw string) (n int) {
 	for i := 0; i < len(raw); {
 		start, size := i, 0
-		for ; i < len(raw) && isDigitByte(raw[i]) && size < maxMangled; i++ {
+		for ; i < len(raw) && isDigit(raw[i]) && size < maxMangled; i++ {
 			size = 10*size + int(raw[i]-'0')
 		}
 		switch {

@@ -1,14 +1,13 @@
-package dwarf2sym
+package demangle
 
 import (
-	"errors"
 	"math"
 	"strconv"
 	"strings"
 )
 
 // Rust's v0 mangling (RFC 2603; the rustc book, "v0 Symbol Format", whose names
-// of productions are used here). The demangle package misreads it: it takes the
+// of productions are used here). The library misreads it: it takes the
 // empty names of two nested closures, "00", for one number, so that every
 // nested closure of a Rust program comes out wrong or not at all. Names are
 // printed as LLVM does, in rustc-demangle's form without hashes.
@@ -16,17 +15,12 @@ import (
 // rustMaxDepth is the limit on nesting, that of rustc-demangle.
 const rustMaxDepth = 500
 
-var (
-	errRust       = errors.New("not a Rust v0 name")
-	errRustCostly = errors.New("a Rust v0 name that takes more than its length allows")
-)
-
 // rustName reads one v0 name. The first failure ends it by a panic with
-// errRust or errRustCostly, which demangleRust recovers.
+// ErrNotMangled or ErrCostly, which appendRust recovers.
 type rustName struct {
 	in     string // after "_R", without suffix
 	pos    int
-	out    strings.Builder
+	out    []byte
 	mute   int // > 0: parse, print nothing
 	depth  int
 	steps  int    // that are left: back references may lead to back references
@@ -34,19 +28,19 @@ type rustName struct {
 	bounds uint64 // lifetimes of the binders around
 }
 
-// demangleRust wants a name that begins with _R. What follows a '.' or '$' was
+// appendRust wants a name that begins with _R. What follows a '.' or '$' was
 // added behind rustc (".llvm.1234") and is dropped, as c++filt does.
-func demangleRust(raw string) (name string, ok, costly bool) {
+func appendRust(dst []byte, raw string) (out []byte, err error) {
 	in := raw[len("_R"):]
 	if i := strings.IndexAny(in, ".$"); i >= 0 {
 		in = in[:i]
 	}
-	r := rustName{in: in, steps: stepsAllowed(raw), room: lengthAllowed(raw)}
+	r := rustName{in: in, out: dst, steps: stepsAllowed(raw), room: lengthAllowed(raw)}
 	defer func() {
 		switch e := recover(); e {
 		case nil:
-		case errRust, errRustCostly:
-			name, ok, costly = "", false, e == errRustCostly
+		case ErrNotMangled, ErrCostly:
+			err = e.(error)
 		default:
 			panic(e)
 		}
@@ -56,10 +50,13 @@ func demangleRust(raw string) (name string, ok, costly bool) {
 		r.mute++
 		r.path(false)
 	}
-	return r.out.String(), r.pos == len(r.in), false
+	if r.pos < len(r.in) {
+		return nil, ErrNotMangled
+	}
+	return r.out, nil
 }
 
-func (r *rustName) fail() { panic(errRust) }
+func (r *rustName) fail() { panic(ErrNotMangled) }
 
 func (r *rustName) peek() byte {
 	if r.pos < len(r.in) {
@@ -89,9 +86,9 @@ func (r *rustName) eat(c byte) bool {
 func (r *rustName) print(s string) {
 	if r.mute == 0 {
 		if r.room -= len(s); r.room < 0 {
-			panic(errRustCostly)
+			panic(ErrCostly)
 		}
-		r.out.WriteString(s)
+		r.out = append(r.out, s...)
 	}
 }
 
@@ -103,7 +100,7 @@ func (r *rustName) enter() {
 	case r.depth > rustMaxDepth:
 		r.fail()
 	case r.steps < 0:
-		panic(errRustCostly)
+		panic(ErrCostly)
 	}
 }
 
@@ -148,7 +145,7 @@ func (r *rustName) decimal() int {
 	if v == 0 {
 		return 0
 	}
-	for isDigitByte(r.peek()) {
+	for isDigit(r.peek()) {
 		if v = v*10 + int(r.next()-'0'); v > len(r.in) {
 			r.fail()
 		}

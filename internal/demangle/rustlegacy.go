@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"math/bits"
@@ -31,7 +31,7 @@ func isRustLegacy(raw string) (rest string, ok bool) {
 	seen := uint16(0)
 	for _, c := range []byte(raw[n+3 : len(raw)-1]) {
 		switch {
-		case isDigitByte(c):
+		case isDigit(c):
 			seen |= 1 << (c - '0')
 		case 'a' <= c && c <= 'f':
 			seen |= 1 << (c - 'a' + 10)
@@ -42,33 +42,31 @@ func isRustLegacy(raw string) (rest string, ok bool) {
 	return raw[:n], bits.OnesCount16(seen) >= 5
 }
 
-// demangleLegacy wants what isRustLegacy returns: parts, each with its length
-// before it. The demangle package is not used because it takes an underscore
+// appendLegacy wants what isRustLegacy returns: parts, each with its length
+// before it. The library is not used because it takes an underscore
 // off "__rust_begin_short_backtrace", which is in most Rust stacks.
-func demangleLegacy(rest string) (string, bool) {
-	var b strings.Builder
-	b.Grow(len(rest))
+func appendLegacy(dst []byte, rest string) ([]byte, bool) {
 	for first := true; rest != ""; first = false {
 		digits := 0
-		for digits < len(rest) && isDigitByte(rest[digits]) {
+		for digits < len(rest) && isDigit(rest[digits]) {
 			digits++
 		}
 		n, err := strconv.Atoi(rest[:digits])
 		if err != nil || n == 0 || n > len(rest)-digits {
-			return "", false
+			return nil, false
 		}
 		if !first {
-			b.WriteString("::")
+			dst = append(dst, "::"...)
 		}
-		writeLegacyPart(&b, rest[digits:digits+n])
+		dst = appendLegacyPart(dst, rest[digits:digits+n])
 		rest = rest[digits+n:]
 	}
-	return b.String(), true
+	return dst, true
 }
 
-// writeLegacyPart undoes the escapes of rustc's old mangling (rustc_symbol_mangling,
+// appendLegacyPart undoes the escapes of rustc's old mangling (rustc_symbol_mangling,
 // legacy). An unknown one leaves the rest of the part as it is.
-func writeLegacyPart(b *strings.Builder, part string) {
+func appendLegacyPart(dst []byte, part string) []byte {
 	if strings.HasPrefix(part, "_$") {
 		part = part[1:] // a part must not begin with an escape
 	}
@@ -77,31 +75,29 @@ func writeLegacyPart(b *strings.Builder, part string) {
 		if i < 0 {
 			break
 		}
-		b.WriteString(part[:i])
+		dst = append(dst, part[:i]...)
 		part = part[i:]
 		switch {
 		case strings.HasPrefix(part, ".."):
-			b.WriteString("::")
+			dst = append(dst, "::"...)
 			part = part[2:]
 		case part[0] == '.':
-			b.WriteByte('.')
+			dst = append(dst, '.')
 			part = part[1:]
 		default:
 			end := strings.IndexByte(part[1:], '$')
 			if end < 0 {
-				b.WriteString(part)
-				return
+				return append(dst, part...)
 			}
 			s, ok := legacyEscape(part[1 : 1+end])
 			if !ok {
-				b.WriteString(part)
-				return
+				return append(dst, part...)
 			}
-			b.WriteString(s)
+			dst = append(dst, s...)
 			part = part[end+2:]
 		}
 	}
-	b.WriteString(part)
+	return append(dst, part...)
 }
 
 func legacyEscape(code string) (string, bool) {

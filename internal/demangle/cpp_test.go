@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func base62(n int) string {
 func TestDemangleCost(t *testing.T) {
 	for shape, name := range costlyNames {
 		t.Run(shape, func(t *testing.T) {
-			if raw := name(4); demangleName(raw, true) == raw {
+			if raw := name(4); source(raw) == raw {
 				t.Errorf("%s stays mangled", raw)
 			}
 			n := 3000
@@ -70,47 +70,18 @@ func TestDemangleCost(t *testing.T) {
 			}
 			raw := name(n)
 			watch := testenv.StartWatch()
-			got, costly := demangleWithin(raw, true)
+			_, err := Append(nil, raw)
 			took := watch.Took()
 			t.Logf("%d bytes: %v, %.2f MB/s", len(raw), took, float64(len(raw))/1e6/took.Seconds())
-			if !costly || got != raw {
-				t.Errorf("%.60s... becomes %.60s..., costly %v", raw, got, costly)
+			if err != ErrCostly {
+				t.Errorf("%.60s...: %v, want ErrCostly", raw, err)
 			}
 			if took > time.Second {
 				t.Errorf("%d bytes took %v", len(raw), took)
 			}
 			for _, raw := range []string{"." + raw, globalKeyed + "_I_" + raw} {
-				if _, costly := demangleWithin(raw, true); !costly && raw[1] != '_' == (name(1)[1] == 'Z') {
+				if _, err := Append(nil, raw); err != ErrCostly && raw[1] != '_' == (name(1)[1] == 'Z') {
 					t.Errorf("%.60s... is not costly", raw)
-				}
-			}
-		})
-	}
-}
-
-// TestCostlyNamesAreReported: what stays mangled is reported once, also where it is
-// only the beginning of other names.
-func TestCostlyNamesAreReported(t *testing.T) {
-	const unit = "\t.debug_info\n\tunit 4\n\t\tcompile_unit language/data1=4\n"
-	costly := costlyNames["arrays"](3000)
-	for _, c := range []struct {
-		name, in string
-		want     bool
-	}{
-		{"a function", unit + "\t\t\tsubprogram linkage_name/string=\"" + costly + "\" low_pc/addr=0x1000 high_pc/data4=1\n", true},
-		{"a function around others", unit + "\t\t\tsubprogram linkage_name/string=\"" + costly + "\"\n\t\t\t\tstructure_type name/string=\"s\"\n" +
-			"\t\t\t\t\tsubprogram name/string=\"g\" low_pc/addr=0x1000 high_pc/data4=1\n", true},
-		{"of its shape", unit + "\t\t\tsubprogram linkage_name/string=\"" + costlyNames["arrays"](30) + "\" low_pc/addr=0x1000 high_pc/data4=1\n", false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, jobs := range []int{1, 2} {
-				got := coreOf(t, c.in).text(t, Options{Demangle: true}, coreRun{jobs: jobs})
-				const message = "they stay mangled (lost: names in source form)"
-				if n := strings.Count(got, message); n != btoi(c.want) {
-					t.Errorf("%d jobs: %d messages: %.300s", jobs, n, got)
-				}
-				if strings.Contains(got, costly[:100]) != c.want {
-					t.Errorf("%d jobs: %.300s", jobs, got)
 				}
 			}
 		})

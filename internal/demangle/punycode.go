@@ -1,4 +1,4 @@
-package dwarf2sym
+package demangle
 
 import (
 	"math"
@@ -72,7 +72,7 @@ func punyDigit(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z':
 		return int(c - 'a')
-	case isDigitByte(c):
+	case isDigit(c):
 		return int(c-'0') + 26
 	}
 	return -1
