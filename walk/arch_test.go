@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -34,8 +35,8 @@ var archTruth = []string{"middle", "crash", "recurse", "recurse", "recurse", "re
 func walkWith(t testing.TB, core string, binaries ...string) *Result {
 	t.Helper()
 	var tried []string
-	o := Options{Core: elfcore.Options{Binaries: binaries, Tried: func(path, why string) { tried = append(tried, path+": "+why) }}}
-	d, closer, err := Open(core, o)
+	o := dumpfile.Options{Core: elfcore.Options{Binaries: binaries, Tried: func(path, why string) { tried = append(tried, path+": "+why) }}}
+	d, closer, err := dumpfile.Open(core, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,11 @@
 package walk
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/resolve"
@@ -230,9 +228,9 @@ func (a *assembler) encode(r *asmRegion) []byte {
 	return data
 }
 
-// sources are the symbol files of the test's modules.
-func (a *assembler) sources() *Sources {
-	return &Sources{Symbols: &asmSupplier{a: a, open: map[string]*resolve.Resolver{}}}
+// supplier returns the symbol files of the test's modules.
+func (a *assembler) supplier() resolve.Supplier {
+	return &asmSupplier{a: a, open: map[string]*resolve.Resolver{}}
 }
 
 // asmSupplier has the symbol files of an assembler.
@@ -259,75 +257,4 @@ func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (*resolve.Res
 		s.a.t.Cleanup(func() { r.Close() })
 	}
 	return r, nil, err
-}
-
-// walkAll makes the dump and walks it.
-func (a *assembler) walkAll(c Config) *Result {
-	a.t.Helper()
-	res, err := NewWalker(a.sources(), c).Walk(context.Background(), a.build())
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return res
-}
-
-// walk makes the dump and walks its first thread.
-func (a *assembler) walk(c Config) *Stack {
-	a.t.Helper()
-	c.Trace = true
-	return &a.walkAll(c).Stacks[0]
-}
-
-// want compares a stack with lines "pc trust technique [function]", the numbers
-// in hexadecimal or names of labels, and in the end the reason of its end.
-// Behind a semicolon are registers: "400105 cfi symbols f; $ebp=fp2 $ebx=5". A
-// register with a question mark, "$ebx=?", is unknown.
-func (a *assembler) want(s *Stack, end End, lines ...string) {
-	a.t.Helper()
-	var got, want bytes.Buffer
-	for i := range s.Frames {
-		f := &s.Frames[i]
-		registers := ""
-		if i < len(lines) {
-			_, registers, _ = strings.Cut(lines[i], ";")
-		}
-		fmt.Fprintln(&got, a.frameText(f, registers))
-	}
-	fmt.Fprintln(&got, end)
-	for _, line := range lines {
-		head, registers, _ := strings.Cut(line, ";")
-		text := strings.Join(strings.Fields(head), " ")
-		for _, r := range strings.Fields(registers) {
-			name, v, _ := strings.Cut(r, "=")
-			if n, ok := a.labels[v]; ok {
-				v = fmt.Sprintf("%x", n)
-			}
-			text += " " + name + "=" + v
-		}
-		fmt.Fprintln(&want, text)
-	}
-	fmt.Fprintln(&want, s.End)
-	if s.End != end || got.String() != want.String() {
-		a.t.Errorf("end %v (%s), want %v\ngot\n%swant\n%strace\n%s", s.End, s.Why, end, &got, &want, strings.Join(s.Trace, "\n"))
-	}
-}
-
-func (a *assembler) frameText(f *Frame, registers string) string {
-	text := fmt.Sprintf("%x %v %v", f.PC, f.Trust, f.By)
-	if name := f.Function(); name != "" {
-		text += " " + name
-	}
-	for _, r := range strings.Fields(registers) {
-		name, _, _ := strings.Cut(r, "=")
-		i, ok := a.arch.RegIndex(name)
-		if !ok {
-			a.t.Fatalf("no register %s", name)
-		}
-		v := "?"
-		if n, ok := f.Register(i); ok {
-			v = fmt.Sprintf("%x", n)
-		}
-		text += " " + name + "=" + v
-	}
-	return text
 }

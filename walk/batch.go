@@ -7,11 +7,12 @@ import (
 	"runtime/debug"
 
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // Batch walks many dumps.
 type Batch struct {
-	Open    Options
+	Open    dumpfile.Options
 	Config  Config
 	Sources *Sources
 	Verify  *Thresholds // what Walked.Verdict is by; nil for none
@@ -84,7 +85,7 @@ func (w *BatchWorker) Walk(ctx context.Context, path, name string) (*Walked, err
 // walk implements Walk, and stores its results in walked.
 func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
-	d, closer, err := openAs(path, walked.Path, b.Open)
+	d, closer, err := dumpfile.OpenAs(path, walked.Path, b.Open)
 	if err != nil {
 		walked.Err = err
 		return nil
@@ -92,8 +93,8 @@ func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) err
 	walked.close = closer.Close
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if fault := mappingFault(recover()); fault != nil {
-			walked.Result, walked.Err = nil, withPath(walked.Path, fault)
+		if fault := dumpfile.FaultError(walked.Path, recover()); fault != nil {
+			walked.Result, walked.Err = nil, fault
 		}
 	}()
 	if walked.Result, err = w.walker.Walk(ctx, d); err != nil {

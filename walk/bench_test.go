@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // BenchmarkWalk walks all threads of a crash again and again, as a service does
@@ -16,7 +17,7 @@ import (
 func BenchmarkWalk(b *testing.B) {
 	for _, name := range []string{"deeprec", "threads", "inlines"} {
 		b.Run(name, func(b *testing.B) {
-			d, closer, err := Open(filepath.Join(testenv.Shared(b, "data", "crashes", name), "dump.dmp"), Options{})
+			d, closer, err := dumpfile.Open(filepath.Join(testenv.Shared(b, "data", "crashes", name), "dump.dmp"), dumpfile.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -71,7 +72,7 @@ func TestLineStart(t *testing.T) {
 	a.module("app", 0x400000, 0x1000, "FILE 0 a.c\nFUNC 100 100 0 f\n100 20 1 0\n140 8 2 0\n").at(stackAt).mark("sp").word(junk)
 	for pc, want := range map[uint64]uint64{0x400100: 0x400100, 0x400107: 0x400100, 0x400120: 0, 0x400147: 0x400140} {
 		a.threads = nil
-		if f := a.regs("$rip", pc, "$rsp", "sp").walk(Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {
+		if f := walkFirst(a.regs("$rip", pc, "$rsp", "sp"), Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {
 			t.Errorf("%#x: line at %#x, function at %#x, want %#x", pc, f.LineStart, f.Start, want)
 		}
 	}

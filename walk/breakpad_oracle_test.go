@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // breakpadVar names a minidump_stackwalk of Breakpad. No distribution has it, so
@@ -60,7 +61,7 @@ func TestOracleBreakpadWin(t *testing.T) {
 	})
 	var got bytes.Buffer
 	for _, c := range tests {
-		r := allKnown(c.assemble(t)).walkAll(Config{MaxFrames: 2})
+		r := walkAll(allKnown(c.assemble(t)), Config{MaxFrames: 2})
 		fmt.Fprintf(&got, "== %s\n%s", c.name, twoFrames(textOf(t, r, TextOptions{Registers: true})))
 	}
 	if got.String() != want {
@@ -93,7 +94,7 @@ func breakpadText(t *testing.T, tool string, a *assembler) string {
 	d := a.build()
 	d.System.CPU = "x86"
 	var dmp bytes.Buffer
-	if _, err := Write(&dmp, "minidump", d); err != nil {
+	if _, err := dumpfile.Write(&dmp, "minidump", d); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "x.dmp")

@@ -24,7 +24,7 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 	for seed := range uint64(seeds) {
 		a := randomWin(t, rand.New(rand.NewPCG(seed, 1)))
 		want := winFrames(breakpadText(t, tool, a))
-		r := a.walkAll(Config{})
+		r := walkAll(a, Config{})
 		got := winFrames(textOf(t, r, TextOptions{Registers: true}))
 		if r.Stacks[0].End == EndStuck && len(r.Stacks[0].Frames) == 1 && strings.HasPrefix(want, got) {
 			continue // Breakpad lets the topmost frame leave nothing on the stack, even where a call does

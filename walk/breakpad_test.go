@@ -14,6 +14,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // breakpadWalk walks one of Breakpad's dumps with Breakpad's symbols.
@@ -209,7 +210,7 @@ func TestBreakpadDamaged(t *testing.T) {
 		for range 1 + rng.IntN(40) {
 			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
 		}
-		d, err := read(bad, "x.dmp", Options{})
+		d, err := dumpfile.Read(bad, "x.dmp", dumpfile.Options{})
 		if err != nil {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -109,7 +110,7 @@ func loadedDump(t *testing.T) (d *dump.Dump, libraries []systemLibrary) {
 	if len(cores) != 1 {
 		t.Skipf("cores %q: kernel.core_pattern has to be core", cores)
 	}
-	d, closer, err := Open(cores[0], Options{Core: elfcore.Options{AtPaths: true}})
+	d, closer, err := dumpfile.Open(cores[0], dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -144,7 +145,7 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 // convertedCore is the minidump of a core, with the program's code, as others see it.
 func convertedCore(t *testing.T, core, program string) string {
 	t.Helper()
-	d, closer, err := Open(core, Options{Core: elfcore.Options{Binaries: []string{program}}})
+	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,12 @@ import (
 // dumps whose symbols have many inlined functions. maxBudget keeps the frames of a dump within 500
 // MB.
 const (
-	baseBudget   = 1 << 14
-	wordsAFrame  = 2
-	maxBudget    = 4 << 20
-	nameUnit     = 512 // bytes of a function's and its file's name that come with a frame
-	linesAFrame  = 4   // lines of a trace
-	ruleUnit     = 64  // rules that are parsed, or registers that have one, that cost as a frame does
-	budgetPacked = 16  // a compressed dump counts for so many times its size at most
+	baseBudget  = 1 << 14
+	wordsAFrame = 2
+	maxBudget   = 4 << 20
+	nameUnit    = 512 // bytes of a function's and its file's name that come with a frame
+	linesAFrame = 4   // lines of a trace
+	ruleUnit    = 64  // rules that are parsed, or registers that have one, that cost as a frame does
 )
 
 // budget is the remaining budget of a dump's stacks.
@@ -72,7 +71,3 @@ func (b *budget) exhausted() bool { return b.left <= 0 }
 func (b *budget) why() string {
 	return fmt.Sprintf("the stacks of a dump of %d bytes have at most %d frames in all, with inlined functions", b.size, b.limit)
 }
-
-// budgetSize is the size that counts for a dump that was unpacked from packed bytes, as
-// dump.Dump.Size: unpacked bytes cost nothing to make.
-func budgetSize(unpacked, packed int64) int64 { return min(unpacked, budgetPacked*packed) }

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"bytes"
-	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,56 +12,10 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/minidump"
 )
-
-// sharedDumps are the dumps among the shared test data.
-func sharedDumps(t *testing.T) (list []string) {
-	for _, pattern := range []string{"crashes/*/core", "crashes/*/dump.dmp", "arch/*/core", "minidumps/*/*.dmp"} {
-		found, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data"), pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, found...)
-	}
-	if len(list) < 35 {
-		t.Fatalf("%d dumps", len(list))
-	}
-	return list
-}
-
-func opened(t *testing.T, path string) *dump.Dump {
-	t.Helper()
-	d, c, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return d
-}
-
-func written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem) {
-	t.Helper()
-	var b, again bytes.Buffer
-	problems, err := Write(&b, format, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(&again, format, d); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
-		t.Fatal("other bytes the second time", err)
-	}
-	return b.Bytes(), problems
-}
-
-func parsed(t *testing.T, data []byte) *dump.Dump {
-	t.Helper()
-	d, err := read(data, "", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // thereAndBack checks that a dump is the same after conversions.
 func thereAndBack(t *testing.T, path string, d *dump.Dump) {
@@ -91,7 +44,7 @@ func TestConvertLosesNothing(t *testing.T) {
 	for _, path := range sharedDumps(t) {
 		d := opened(t, path)
 		if filepath.Base(path) == "invalid-range.dmp" { // it has no system information, and so no CPU
-			if _, err := Write(&bytes.Buffer{}, "core", d); err == nil {
+			if _, err := dumpfile.Write(&bytes.Buffer{}, "core", d); err == nil {
 				t.Error("a core without a CPU")
 			}
 			continue
@@ -115,19 +68,6 @@ func TestConvertFixtures(t *testing.T) {
 		path := testenv.Input(t, name)
 		thereAndBack(t, path, opened(t, path))
 	}
-}
-
-// withoutRest is a dump in which symtool's own part cannot be found.
-func withoutRest(t *testing.T, data []byte) []byte {
-	t.Helper()
-	mark := []byte{0x54, 0x4d, 0x59, 0x53} // RestType
-	if elf.Data(data[elf.EI_DATA]) == elf.ELFDATA2MSB && elfcore.Sniff(data) || data[0] == 'P' {
-		slices.Reverse(mark)
-	}
-	if bytes.Count(data, mark) != 1 {
-		t.Fatalf("the number of symtool's part is there %d times", bytes.Count(data, mark))
-	}
-	return bytes.Replace(data, mark, []byte{1, 2, 3, 4}, 1)
 }
 
 // homeless are the parts of the model that a format has no place for by itself,
@@ -229,7 +169,7 @@ func testRISCVBacktrace(t *testing.T, path, program string) {
 		return list
 	}
 	data, _ := written(t, "core", opened(t, path))
-	got, want := frames(backtrace(t, write(t, "core", data), program, "scalars")), frames(string(text))
+	got, want := frames(backtrace(t, writeFile(t, "core", data), program, "scalars")), frames(string(text))
 	if len(want) != readable || !slices.Equal(got, want) {
 		t.Errorf("gdb shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -271,7 +211,7 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 func compareBacktrace(t *testing.T, want, what string, d *dump.Dump, program, arguments string) {
 	t.Helper()
 	data, _ := written(t, "core", d)
-	if got := backtrace(t, write(t, "core", data), program, arguments); got != want {
+	if got := backtrace(t, writeFile(t, "core", data), program, arguments); got != want {
 		t.Errorf("%s: gdb shows\n%s\nwant\n%s", what, got, want)
 	}
 }

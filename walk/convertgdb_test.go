@@ -84,7 +84,7 @@ func TestOracleFacts(t *testing.T) {
 			want[line]++
 			facts++
 		}
-		for _, line := range gdbSays(t, write(t, "core", core), program) {
+		for _, line := range gdbSays(t, writeFile(t, "core", core), program) {
 			got[line]++
 		}
 		tidyMIPS(want)

@@ -1,129 +1,25 @@
 package walk
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// crashCases are the crashes among the shared test data.
-var crashCases = []string{"coldsplit", "cxxtmpl", "deeprec", "inlines", "nullcall", "omitfp", "sharedlib", "sighandler", "threads"}
-
-// crashStore is a folder with symbol files of all binaries of the crash cases, in
-// the layout of symbol stores. It is made once for all tests.
-func crashStore(t testing.TB) string {
-	t.Helper()
-	shared := testenv.Shared(t, "data", "crashes")
-	crashSymbols.Do(func() {
-		crashSymbols.dir, crashSymbols.err = os.MkdirTemp("", "walk-test-")
-		if crashSymbols.err == nil {
-			crashSymbols.err = writeCrashStore(shared, crashSymbols.dir)
-		}
-	})
-	if crashSymbols.err != nil {
-		t.Fatal(crashSymbols.err)
-	}
-	return crashSymbols.dir
-}
-
-var crashSymbols struct {
-	sync.Once
-	dir string
-	err error
-}
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if crashSymbols.dir != "" {
-		os.RemoveAll(crashSymbols.dir)
-	}
-	os.Exit(status)
-}
-
-// writeCrashStore dumps every binary in the folders below from.
-func writeCrashStore(from, to string) error {
-	files, err := filepath.Glob(filepath.Join(from, "*", "*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range files {
-		head, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if filepath.Ext(path) == ".debug" || filepath.Base(path) == "core" || !bytes.HasPrefix(head, []byte("\x7fELF")) {
-			continue
-		}
-		if err := writeSymbols(path, to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeSymbols puts the symbols of a binary into a store.
-func writeSymbols(path, to string) error {
-	m, err := symbolsOf(path)
-	if err != nil {
-		return err
-	}
-	return writeModule(m, to)
-}
-
-// writeModule puts the symbols of a module into a store.
-func writeModule(m *symfmt.Module, to string) error {
-	name, err := store.Path(m, ".sym")
-	if err != nil {
-		return err
-	}
-	name = filepath.Join(to, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
-		return err
-	}
-	return os.WriteFile(name, text.Bytes(), 0o644)
-}
-
-// symbolsOf reads a binary and the debug file beside it.
-func symbolsOf(path string) (*symfmt.Module, error) {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var debug *elfobj.File
-	if _, err := os.Stat(path + ".debug"); err == nil {
-		if debug, err = elfobj.Open(path+".debug", elfobj.DefaultLimits()); err != nil {
-			return nil, err
-		}
-		defer debug.Close()
-	}
-	m, _, err := dwarf2sym.Read(context.Background(), f, debug, dwarf2sym.Options{Demangle: true})
-	return m, err
-}
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 // walkFile walks the dump at path.
 func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 	t.Helper()
-	d, closer, err := Open(path, Options{Core: elfcore.Options{}})
+	d, closer, err := dumpfile.Open(path, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,106 +34,7 @@ func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 // symbolSources are those of a store.
 func symbolSources(t testing.TB, dirs ...string) *Sources {
 	t.Helper()
-	var all []resolve.Supplier
-	for _, dir := range dirs {
-		s, err := resolve.NewSymbols(dir, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-	return &Sources{Symbols: resolve.NewChain(all...)}
-}
-
-// gdbFrame is a frame as gdb prints it.
-type gdbFrame struct {
-	function, file string
-	line           int
-	pc             uint64 // 0: at the beginning of a line, where gdb does not print it
-}
-
-var (
-	gdbThread = regexp.MustCompile(`^Thread \d+ \(.*LWP (\d+)\)+:`)
-	gdbLine   = regexp.MustCompile(`^#(\d+) +(?:0x([0-9a-f]+) in )?(.*)$`)
-	gdbPlace  = regexp.MustCompile(`^(.*) at (.*):(\d+)$`)
-)
-
-// gdbStacks reads gdb's backtraces, by thread. What gdb prints before "Thread"
-// is the frame where it stopped.
-func gdbStacks(t testing.TB, path string) map[uint32][]gdbFrame {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stacks := map[uint32][]gdbFrame{}
-	thread := uint32(0)
-	for _, line := range strings.Split(string(text), "\n") {
-		if m := gdbThread.FindStringSubmatch(line); m != nil {
-			id, _ := strconv.ParseUint(m[1], 10, 32)
-			thread = uint32(id)
-			continue
-		}
-		m := gdbLine.FindStringSubmatch(line)
-		if m == nil || thread == 0 {
-			continue
-		}
-		f := gdbFrame{function: m[3]}
-		f.pc, _ = strconv.ParseUint(m[2], 16, 64)
-		if p := gdbPlace.FindStringSubmatch(m[3]); p != nil {
-			f.function, f.file = p[1], p[2]
-			f.line, _ = strconv.Atoi(p[3])
-		}
-		stacks[thread] = append(stacks[thread], f)
-	}
-	return stacks
-}
-
-// gdbName is the function of gdb's text, which ends with its arguments.
-func gdbName(text string) string {
-	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {
-		text = text[:i]
-	}
-	return plainName(text)
-}
-
-// plainName is the part of a function's name that gdb and we agree on: without
-// parameters, template arguments, namespaces, and the marks of glibc's internal
-// names.
-func plainName(name string) string {
-	name = strings.TrimSuffix(strings.ReplaceAll(name, "operator()", "operator"), " const")
-	depth, end := 0, len(name)
-	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last parenthesis that closes belongs to the parameters
-		switch name[i] {
-		case ')':
-			depth++
-		case '(':
-			if depth--; depth == 0 {
-				end = i
-			}
-		}
-		if end < len(name) {
-			break
-		}
-	}
-	name = strings.TrimSpace(name[:end])
-	var plain strings.Builder
-	depth = 0
-	for _, c := range name {
-		switch c {
-		case '<', '(', '{':
-			depth++
-		case '>', ')', '}':
-			depth--
-		default:
-			if depth == 0 {
-				plain.WriteRune(c)
-			}
-		}
-	}
-	name = plain.String()
-	name = name[strings.LastIndexAny(name, ": ")+1:]
-	return strings.TrimPrefix(name, "__GI_")
+	return &Sources{Symbols: folderSupplier(t, dirs...)}
 }
 
 // ourFrame is a frame of ours, inlined ones apart.

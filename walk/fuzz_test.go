@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // fuzzSymbols is a small file with all that the walker reads of one.
@@ -41,7 +42,7 @@ STACK WIN 0 480 40 3 0 4 8 10 0 0 1
 func fuzzDumps(f *testing.F) (list [][]byte) {
 	for _, cpu := range arch.All {
 		for _, os := range []dump.OS{dump.Linux, dump.Windows, dump.MacOS} {
-			for _, format := range Formats() {
+			for _, format := range dumpfile.Formats() {
 				if data := fuzzDump(f, cpu, os, format); data != nil {
 					list = append(list, data)
 				}
@@ -85,7 +86,7 @@ func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 	d := a.regs(regs...).regs(cpu.PC, 0, cpu.SP, "sp").crashed(dump.Crash{Code: 11, Address: stackAt - 8, HasAddress: true}, regs...).build()
 	d.Maps = mappings("0x400000 0x1000 r-x", "0x6ffff000 0x1000 ---", "0x70000000 0x1000 rw-")
 	var b bytes.Buffer
-	if _, err := Write(&b, format, d); err != nil {
+	if _, err := dumpfile.Write(&b, format, d); err != nil {
 		return nil
 	}
 	return b.Bytes()
@@ -111,7 +112,7 @@ func FuzzWalk(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.sym")
 	f.Fuzz(func(t *testing.T, data, symbols []byte, techniques uint16) {
-		d, err := read(data, "fuzz", Options{})
+		d, err := dumpfile.Read(data, "fuzz", dumpfile.Options{})
 		if err != nil {
 			return
 		}

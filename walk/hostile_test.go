@@ -75,7 +75,7 @@ func TestHostileStacks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := assemble(t, arch.X86_64, dump.Linux).module("app", 0x400000, 0x1000, twoFunctions+c.symbols).at(stackAt).mark("sp")
 			c.fill(a)
-			s := a.regs(append(c.regs, "$rip", 0x400120)...).walk(Config{})
+			s := walkFirst(a.regs(append(c.regs, "$rip", 0x400120)...), Config{})
 			if s.End != c.end || len(s.Frames) > c.frames || len(s.Frames) == 0 || s.Why == "" {
 				t.Errorf("end %v (%s), %d frames, want %v, at most %d\n%s", s.End, s.Why, len(s.Frames), c.end, c.frames, strings.Join(s.Trace, "\n"))
 			}
@@ -116,8 +116,8 @@ func TestHostileModules(t *testing.T) {
 	a := assemble(t, arch.X86_64, dump.Linux)
 	a.module("low", 0x400000, 1<<60, "FUNC 100 100 0 f\n").module("high", 0x500000, 0x1000, "FUNC 100 100 0 g\n").module("same", 0x500000, 8, "")
 	a.module("end", 1<<64-0x1000, 1<<20, "").at(stackAt).mark("sp").words(junk, 0x500150, junk, uint64(1<<64-8), 0x4000_0000, 0x400150, junk)
-	s := a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{})
-	a.want(s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
+	s := walkFirst(a.regs("$rip", 0x400120, "$rsp", "sp"), Config{})
+	wantStack(a, s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
 }
 
 // stackOf is a stack of amd64 of n frames of 16 bytes, in a module with rules.
@@ -146,7 +146,7 @@ func TestHostileThreads(t *testing.T) {
 		d.Threads = append(d.Threads, one)
 	}
 	start := time.Now()
-	res := walkDump(t, a.sources(), d, Config{})
+	res := walkDump(t, assembledSources(a), d, Config{})
 	for i := range res.Stacks {
 		if n := len(res.Stacks[i].Frames); n != 21 {
 			t.Fatalf("thread %d: %d frames", i, n)
@@ -167,7 +167,7 @@ func TestHostileSharedStack(t *testing.T) {
 		d.Threads = append(d.Threads, one)
 	}
 	d.Crash = &dump.Crash{Thread: 70}
-	res := walkDump(t, a.sources(), d, Config{})
+	res := walkDump(t, assembledSources(a), d, Config{})
 	sum, cut := 0, 0
 	for i := range res.Stacks {
 		s := &res.Stacks[i]
@@ -188,7 +188,7 @@ func TestHostileSharedStack(t *testing.T) {
 	if limit := baseBudget + frames; sum > limit+threads || sum < limit || cut != threads-2 {
 		t.Errorf("%d frames in all, for a budget of %d; %d stacks were cut", sum, limit, cut)
 	}
-	v, err := NewWalker(a.sources(), Config{}).Verify(t.Context(), res, Thresholds{})
+	v, err := NewWalker(assembledSources(a), Config{}).Verify(t.Context(), res, Thresholds{})
 	if err != nil || v.Holds {
 		t.Errorf("cut stacks hold: %v", err)
 	}
@@ -212,7 +212,7 @@ func TestHostileNames(t *testing.T) {
 		_, d := stackOf(t, 5000)
 		a := assemble(t, arch.X86_64, dump.Linux).module("app", 0x400000, 0x1000, c.symbols)
 		d.SetModules(a.modules, 0)
-		if s := walkDump(t, a.sources(), d, Config{}).Stacks[0]; s.End != EndBudget || len(s.Frames) > c.frames || len(s.Frames) < c.frames/2 {
+		if s := walkDump(t, assembledSources(a), d, Config{}).Stacks[0]; s.End != EndBudget || len(s.Frames) > c.frames || len(s.Frames) < c.frames/2 {
 			t.Errorf("%s: %v, %d frames, want about %d", c.name, s.End, len(s.Frames), c.frames)
 		}
 	}
@@ -223,7 +223,7 @@ func TestHostileFrames(t *testing.T) {
 	const inside = "SYMTOOL_TEST_FRAMES"
 	if os.Getenv(inside) != "" {
 		a, d := stackOf(t, MaxFrames+100)
-		s := walkDump(t, a.sources(), d, Config{}).Stacks[0]
+		s := walkDump(t, assembledSources(a), d, Config{}).Stacks[0]
 		if s.End != EndLimit || len(s.Frames) != MaxFrames || s.Frames[MaxFrames-1].Function() != "f" {
 			t.Fatalf("%v (%s), %d frames", s.End, s.Why, len(s.Frames))
 		}
@@ -256,7 +256,7 @@ func TestHostileFrames(t *testing.T) {
 // The trace of a long stack is cut.
 func TestHostileTrace(t *testing.T) {
 	a, d := stackOf(t, maxTrace)
-	traced := walkDump(t, a.sources(), d, Config{Trace: true}).Stacks[0]
+	traced := walkDump(t, assembledSources(a), d, Config{Trace: true}).Stacks[0]
 	if n := len(traced.Trace); n != maxTrace+1 || traced.Trace[n-1] != "more is left out" || len(traced.Frames) != maxTrace+1 {
 		t.Errorf("%d lines of trace, %d frames", n, len(traced.Frames))
 	}

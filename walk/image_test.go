@@ -11,12 +11,13 @@ import (
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // openShared opens a core of the shared data.
 func openShared(t *testing.T, path ...string) *dump.Dump {
 	t.Helper()
-	d, closer, err := Open(testenv.Shared(t, append([]string{"data"}, path...)...), Options{})
+	d, closer, err := dumpfile.Open(testenv.Shared(t, append([]string{"data"}, path...)...), dumpfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ func TestFunctionGuessed(t *testing.T) {
 	}{
 		0x1108: {"f", false}, 0x1208: {"p", false}, 0x1280: {"p", true}, 0x1180: {"", false},
 	} {
-		r := assemble(t, arch.X86_64, dump.Linux).module("m", 0x1000, 0x1000, symbols).
-			at(0x8000).words(0).regs("$rip", pc, "$rsp", 0x8000).walkAll(Config{MaxFrames: 1})
+		r := walkAll(assemble(t, arch.X86_64, dump.Linux).module("m", 0x1000, 0x1000, symbols).
+			at(0x8000).words(0).regs("$rip", pc, "$rsp", 0x8000), Config{MaxFrames: 1})
 		d := decoded(t, NewDocument(r, DocumentOptions{}))
 		f := d["threads"].([]any)[0].(map[string]any)["frames"].([]any)[0].(map[string]any)
 		function, _ := f["function"].(string)

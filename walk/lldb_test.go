@@ -31,7 +31,7 @@ func TestOracleLLDB(t *testing.T) {
 		}
 		d := opened(t, path)
 		data, _ := written(t, "minidump", d)
-		out, err := exec.Command(lldb, "--no-lldbinit", "-b", "-o", "target create -c "+write(t, "x.dmp", data),
+		out, err := exec.Command(lldb, "--no-lldbinit", "-b", "-o", "target create -c "+writeFile(t, "x.dmp", data),
 			"-o", "thread list", "-o", "image list", "-o", "register read").Output()
 		if err != nil {
 			t.Fatal(err)

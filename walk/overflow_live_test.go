@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -76,7 +77,7 @@ func TestOracleStackOverflow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			program, core := overflowCore(t, c.options, c.args)
-			d, closer, err := Open(core, Options{Core: elfcore.Options{AtPaths: true}})
+			d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,7 @@ func TestStackNotes(t *testing.T) {
 			a := process(t, arch.X86_64, c.os).words(junk, inG, junk, junk, junk)
 			a.dump.Maps = c.maps
 			a.regs("$rip", 0x400120, "$rsp", c.sp).crashed(c.crash, "$rip", 0x400120, "$rsp", c.sp)
-			s := a.walk(Config{})
+			s := walkFirst(a, Config{})
 			var want []string
 			if c.note != "" {
 				want = []string{c.note}
@@ -71,9 +71,9 @@ func TestStackNotes(t *testing.T) {
 				t.Errorf("%q, want %q", s.Notes, want)
 			}
 			if c.sp <= stackAt && c.sp > 0x1000 {
-				a.want(s, EndNothing, "400120 context context f", "400250 scan scan g")
+				wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g")
 			} else {
-				a.want(s, EndNoMemory, "400120 context context f")
+				wantStack(a, s, EndNoMemory, "400120 context context f")
 			}
 		})
 	}
@@ -97,7 +97,7 @@ func TestStackLimitsOfWindows(t *testing.T) {
 				d.Memory.Regions[0].Data = d.Memory.Regions[0].Data[:3*cpu.PtrSize]
 				want = "stack overflow: the stack pointer is 0x70000000, the stack 0x70000000 to 0x70100000 (1048576 bytes)"
 			}
-			s := walkDump(t, a.sources(), d, Config{}).Stacks[0]
+			s := walkDump(t, assembledSources(a), d, Config{}).Stacks[0]
 			if !slices.Equal(s.Notes, []string{want}) {
 				t.Errorf("%s: %q, want %q", cpu.Name, s.Notes, want)
 			}
@@ -111,12 +111,12 @@ func TestStackOfAnotherThread(t *testing.T) {
 	a.regs("$rip", 0x400120, "$rsp", "sp").regs("$rip", 0x400120, "$rsp", "other")
 	a.dump.Crash = &dump.Crash{Thread: 2, Code: 11}
 	a.crash = []any{"$rip", 0x400120, "$rsp", "sp"}
-	res := a.walkAll(Config{})
+	res := walkAll(a, Config{})
 	want := []string{"the stack pointer, 0x70000000, is in the stack of thread 1, at 0x70000000 to 0x70000018 (24 bytes)"}
 	if len(res.Stacks[0].Notes) != 0 || !slices.Equal(res.Stacks[1].Notes, want) {
 		t.Errorf("%q %q, want %q", res.Stacks[0].Notes, res.Stacks[1].Notes, want)
 	}
-	a.want(&res.Stacks[1], EndNothing, "400120 context context f", "400250 scan scan g")
+	wantStack(a, &res.Stacks[1], EndNothing, "400120 context context f", "400250 scan scan g")
 }
 
 // None of the shared dumps is of a stack that has overflowed, and each has its

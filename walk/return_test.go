@@ -42,9 +42,9 @@ func TestLinkRegister(t *testing.T) {
 					want = []string{want[0], called} // the bit does not belong to the address
 				}
 				a := process(t, cpu, dump.Linux)
-				s := a.words(junk, junk, junk, junk).regs(regs(c.pc, c.lr)...).walk(Config{})
+				s := walkFirst(a.words(junk, junk, junk, junk).regs(regs(c.pc, c.lr)...), Config{})
 				t.Log(c.name)
-				a.want(s, EndNothing, want...)
+				wantStack(a, s, EndNothing, want...)
 			}
 		})
 	}
@@ -55,13 +55,13 @@ func TestLinkRegister(t *testing.T) {
 func TestLeafRecord(t *testing.T) {
 	a := process(t, arch.RISCV64, dump.Linux)
 	a.words(junk, "fp2").mark("fp1").words(junk, 0, inF).mark("fp2").words(junk)
-	s := a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1").walk(Config{})
-	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=fp1 s0=fp2", "400150 frame_pointer frame-pointer f; sp=fp2")
+	s := walkFirst(a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
+	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=fp1 s0=fp2", "400150 frame_pointer frame-pointer f; sp=fp2")
 
 	a = process(t, arch.RISCV64, dump.Linux) // it has not: the frame pointer is its caller's
 	a.words(junk, 0, inF).mark("fp1").words(junk)
-	s = a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1").walk(Config{})
-	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
+	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
+	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
 }
 
 // arm64: a frame record with the same return address as the link register is the function's own;
@@ -69,23 +69,23 @@ func TestLeafRecord(t *testing.T) {
 func TestLinkRegisterOrFramePointer(t *testing.T) {
 	a := process(t, arch.ARM64, dump.Linux)
 	a.mark("fp1").words("fp2", inG).mark("sp1").mark("fp2").words(0, inF).mark("sp2").word(junk)
-	s := a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1").walk(Config{})
-	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer frame-pointer g; sp=sp1 x29=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
+	s := walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
+	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer frame-pointer g; sp=sp1 x29=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 
 	a = process(t, arch.ARM64, dump.Linux)
 	a.mark("fp1").words(0, inF).mark("sp1").word(junk)
-	s = a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1").walk(Config{})
-	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp x29=fp1", "400150 frame_pointer frame-pointer f; sp=sp1")
+	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
+	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp x29=fp1", "400150 frame_pointer frame-pointer f; sp=sp1")
 
 	// Without symbols a record goes before the register, which goes before a scan.
 	a = assemble(t, arch.ARM64, dump.Linux).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp")
 	a.mark("fp1").words(0, inF).mark("sp1").word(junk)
-	s = a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1").walk(Config{})
-	a.want(s, EndOutermost, "400120 context context", "400150 frame_pointer frame-pointer; sp=sp1")
+	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
+	wantStack(a, s, EndOutermost, "400120 context context", "400150 frame_pointer frame-pointer; sp=sp1")
 
 	a = assemble(t, arch.ARM64, dump.Linux).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp").words(inF, junk)
-	s = a.regs("pc", 0x400120, "sp", "sp", "x30", inG).walk(Config{})
-	a.want(s, EndNothing, "400120 context context", "400250 frame_pointer return; sp=sp", "400150 scan scan")
+	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG), Config{})
+	wantStack(a, s, EndNothing, "400120 context context", "400250 frame_pointer return; sp=sp", "400150 scan scan")
 }
 
 // A rule that says that the return address is in the link register counts for
@@ -97,8 +97,8 @@ func TestLinkRegisterRule(t *testing.T) {
 			rules := "STACK CFI INIT 100 100 .cfa: " + cpu.SP + " 0 + .ra: " + cpu.RA + " " + keep + ": " + keep + "\n"
 			a := assemble(t, cpu, dump.Linux).module("app", 0x400000, 0x1000, twoFunctions+rules).at(stackAt).mark("sp")
 			a.words(junk, junk, junk, junk, junk, inG, junk)
-			s := a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inF).walk(Config{})
-			a.want(s, EndNothing, "400120 context context f", "400150 cfi symbols f; "+cpu.SP+"=sp", "400250 scan scan g")
+			s := walkFirst(a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inF), Config{})
+			wantStack(a, s, EndNothing, "400120 context context f", "400150 cfi symbols f; "+cpu.SP+"=sp", "400250 scan scan g")
 		})
 	}
 }
@@ -121,7 +121,7 @@ func TestReturnOnStack(t *testing.T) {
 			{0, 0x5000_0000, []string{"0 context context"}},
 		} {
 			a := process(t, cpu, dump.Linux).words(c.word, junk)
-			a.want(a.regs(cpu.PC, c.pc, cpu.SP, "sp", reg, 7).walk(Config{}), EndNothing, c.want...)
+			wantStack(a, walkFirst(a.regs(cpu.PC, c.pc, cpu.SP, "sp", reg, 7), Config{}), EndNothing, c.want...)
 		}
 	}
 }
@@ -131,8 +131,8 @@ func TestReturnOnStack(t *testing.T) {
 func TestReturnOfMappedCode(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).words(inG).mark("fp").words(0, inF).mark("sp1").word(junk)
 	a.dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}
-	s := a.regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp").walk(Config{})
-	a.want(s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
+	s := walkFirst(a.regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp"), Config{})
+	wantStack(a, s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
 }
 
 // With back chains, a function that calls no other may or may not have a frame, and may have saved
@@ -153,10 +153,10 @@ func TestLeafChain(t *testing.T) {
 				a := process(t, cpu, dump.Linux)
 				c.fill(a)
 				a.words("sp3").zeros(pad).words(inF).mark("sp3").words(0).zeros(pad).words(0x400130)
-				s := a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inG).walk(Config{Techniques: []Technique{ByReturn, ByFramePointer}})
+				s := walkFirst(a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inG), Config{Techniques: []Technique{ByReturn, ByFramePointer}})
 				want := []string{"400120 context context f", "400250 frame_pointer return g; " + cpu.SP + "=" + c.sp, "400150 frame_pointer frame-pointer f; " + cpu.SP + "=sp2",
 					"400130 frame_pointer frame-pointer f; " + cpu.SP + "=sp3"}
-				a.want(s, EndOutermost, want...)
+				wantStack(a, s, EndOutermost, want...)
 			})
 		}
 	}
@@ -167,6 +167,6 @@ func TestLeafChain(t *testing.T) {
 func TestLeafRecordOfARM(t *testing.T) {
 	a := process(t, arch.ARM, dump.Linux)
 	a.word(junk).mark("fp1").word("fp2").mark("sp1").words(junk, 0).mark("fp2").word(inF).mark("sp2").word(junk)
-	s := a.regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1").walk(Config{})
-	a.want(s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp1 r11=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
+	s := walkFirst(a.regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1"), Config{})
+	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp1 r11=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 }

@@ -47,7 +47,7 @@ func TestScanLimits(t *testing.T) {
 				if c.found {
 					want = append(want, "400250 scan scan g; "+cpu.SP+"=sp1")
 				}
-				a.want(a.regs(cpu.PC, 0x400120, cpu.SP, "sp").walk(Config{}), EndNothing, want...)
+				wantStack(a, walkFirst(a.regs(cpu.PC, 0x400120, cpu.SP, "sp"), Config{}), EndNothing, want...)
 			})
 		}
 	}
@@ -86,7 +86,7 @@ func TestScanCandidates(t *testing.T) {
 				want = append(want, c.want)
 			}
 			a.words(junk, c.value, junk, junk)
-			a.want(a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp").walk(Config{}), EndNothing, want...)
+			wantStack(a, walkFirst(a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp"), Config{}), EndNothing, want...)
 		})
 	}
 }
@@ -98,8 +98,8 @@ func TestScanChecksCalls(t *testing.T) {
 	a.at(0x400248).bytes(nops...)
 	a.at(0x400258).bytes(nops[:3]...).bytes(0xe8, 0, 0, 0x10, 0) // to no code
 	a.at(0x400268).bytes(nops[:3]...).bytes(0xe8, 0x00, 1, 0, 0) // call 0x400370
-	s := a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{})
-	a.want(s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // of which the code is unknown
+	s := walkFirst(a.regs("$rip", 0x400120, "$rsp", "sp"), Config{})
+	wantStack(a, s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // of which the code is unknown
 }
 
 // On x86 and x86-64 a scan finds the frame pointer where Breakpad does.
@@ -132,13 +132,13 @@ func TestScanFramePointer(t *testing.T) {
 			if c.fp != nil {
 				regs = append(regs, c.cpu.FP, c.fp)
 			}
-			s := a.regs(regs...).walk(Config{Techniques: []Technique{ByScan}})
-			a.want(s, EndNothing, "400120 context context f", "400250 scan scan g; "+c.cpu.FP+"="+c.want)
+			s := walkFirst(a.regs(regs...), Config{Techniques: []Technique{ByScan}})
+			wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; "+c.cpu.FP+"="+c.want)
 		})
 	}
 	a := process(t, arch.X86, dump.Linux).words(inG, junk).mark("up").words(junk)
-	s := a.regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up").walk(Config{Techniques: []Technique{ByScan}})
-	a.want(s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
+	s := walkFirst(a.regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up"), Config{Techniques: []Technique{ByScan}})
+	wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
 }
 
 // Without symbols the program's first function is known by its address, which the system passes to
@@ -154,6 +154,6 @@ func TestScanEndsAtEntry(t *testing.T) {
 		if entry == 0x500009 {
 			lines = slices.Delete(lines, 2, 3)
 		}
-		a.want(a.regs("$rip", 0x400120, "$rsp", "sp").walk(Config{}), want, lines...)
+		wantStack(a, walkFirst(a.regs("$rip", 0x400120, "$rsp", "sp"), Config{}), want, lines...)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -48,7 +49,7 @@ func TestEndedWalkIsForgotten(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	supplier := &endingSupplier{Supplier: symbolSources(t, dir).Symbols, end: cancel}
 	s := &Sources{Symbols: supplier, Binaries: binarySources(t, binary).Binaries}
-	d, closer, err := Open(core, Options{Core: elfcore.Options{}})
+	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,15 +201,15 @@ func TestSignalFrames(t *testing.T) {
 	for _, c := range signalCases {
 		t.Run(c.name, func(t *testing.T) {
 			a := c.assembled(t, sigPage, "")
-			c.check(t, a.at(sigPage).bytes(c.bytes(t)...).walk(Config{}), TrustCFI, sigPage)
+			c.check(t, walkFirst(a.at(sigPage).bytes(c.bytes(t)...), Config{}), TrustCFI, sigPage)
 
 			a = c.assembled(t, sigTramp, "other")
-			c.check(t, a.at(sigTramp).bytes(c.bytes(t)...).walk(Config{}), TrustCFI, sigTramp)
+			c.check(t, walkFirst(a.at(sigTramp).bytes(c.bytes(t)...), Config{}), TrustCFI, sigTramp)
 
 			if c.symbol != "" {
-				c.check(t, c.assembled(t, sigTramp, c.symbol).walk(Config{}), TrustCFI, sigTramp)
+				c.check(t, walkFirst(c.assembled(t, sigTramp, c.symbol), Config{}), TrustCFI, sigTramp)
 			}
-			s := c.assembled(t, sigPage, "").walk(Config{})
+			s := walkFirst(c.assembled(t, sigPage, ""), Config{})
 			if strings.Contains(c.frame, "signo") || c.name == "ppc old" || c.name == "s390x old" { // or a pointer to the registers
 				c.check(t, s, TrustCFIScan, sigPage)
 			} else if len(s.Frames) > 1 && s.Frames[1].Handler {
@@ -227,12 +227,12 @@ func TestSignalFrameOfUnknownModule(t *testing.T) {
 			continue
 		}
 		const tramp = 0x700000
-		c.check(t, c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "").walk(Config{}), TrustCFIScan, tramp)
+		c.check(t, walkFirst(c.assembled(t, tramp, "").module("bare", tramp, 0x1000, ""), Config{}), TrustCFIScan, tramp)
 		for name, a := range map[string]*assembler{
 			"symbols": c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "PUBLIC 0 0 other\n"),
 			"code":    c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "").at(tramp).zeros(8),
 		} {
-			if s := a.walk(Config{}); len(s.Frames) > 1 && s.Frames[1].Handler {
+			if s := walkFirst(a, Config{}); len(s.Frames) > 1 && s.Frames[1].Handler {
 				t.Errorf("%s: a frame was guessed in spite of %s", c.name, name)
 			}
 		}
@@ -247,7 +247,7 @@ func TestSignalRegistersElsewhere(t *testing.T) {
 		}
 		a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
 		a.regions[0].parts = a.regions[0].parts[:2]
-		if s := a.walk(Config{Techniques: []Technique{BySymbols, BySignal}}); len(s.Frames) != 2 || !s.Frames[1].Handler {
+		if s := walkFirst(a, Config{Techniques: []Technique{BySymbols, BySignal}}); len(s.Frames) != 2 || !s.Frames[1].Handler {
 			t.Errorf("%s: %d frames", c.name, len(s.Frames))
 		}
 	}
@@ -257,7 +257,7 @@ func TestSignalRegistersElsewhere(t *testing.T) {
 func TestSignalFrameNames(t *testing.T) {
 	for _, c := range signalCases {
 		if c.name == "x86-64" || c.name == "arm64" || c.name == "x86 old" || c.name == "arm old" {
-			c.check(t, c.assembled(t, sigTramp, "__restore").walk(Config{}), TrustCFI, sigTramp)
+			c.check(t, walkFirst(c.assembled(t, sigTramp, "__restore"), Config{}), TrustCFI, sigTramp)
 		}
 	}
 }
@@ -269,7 +269,7 @@ func TestInTrampoline(t *testing.T) {
 			a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
 			a.threads = nil
 			a.regs(c.arch.PC, sigPage+c.last, c.arch.SP, sigStack+c.arch.PtrSize+c.pushed)
-			c.check(t, a.walk(Config{}), TrustCFI, 0)
+			c.check(t, walkFirst(a, Config{}), TrustCFI, 0)
 		})
 	}
 }
@@ -296,13 +296,13 @@ func TestNoSignalFrame(t *testing.T) {
 	} {
 		a := c.assembled(t, sigPage, "")
 		change(a)
-		s := a.walk(Config{Techniques: []Technique{BySymbols, BySignal}})
+		s := walkFirst(a, Config{Techniques: []Technique{BySymbols, BySignal}})
 		if len(s.Frames) != 2 || s.Frames[1].Handler && name != "frame elsewhere" {
 			t.Errorf("%s: %d frames\n%s", name, len(s.Frames), strings.Join(s.Trace, "\n"))
 		}
 	}
 	a := c.assembled(t, sigPage, "").at(sigPage).bytes(code...)
-	if s := a.walk(Config{Techniques: []Technique{BySymbols}}); len(s.Frames) != 2 {
+	if s := walkFirst(a, Config{Techniques: []Technique{BySymbols}}); len(s.Frames) != 2 {
 		t.Errorf("not asked for: %d frames", len(s.Frames))
 	}
 }
@@ -317,7 +317,7 @@ func TestSignalInNullCall(t *testing.T) {
 			p.value = 0
 		}
 	}
-	s := a.walk(Config{})
+	s := walkFirst(a, Config{})
 	if len(s.Frames) != 4 || s.Frames[2].PC != 0 || s.Frames[3].By != ByReturn || s.Frames[3].Function() != "_start" {
 		t.Errorf("%d frames\n%s", len(s.Frames), strings.Join(s.Trace, "\n"))
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -27,11 +27,7 @@ var sourcesFrames = []string{
 // binarySources are binaries alone.
 func binarySources(t testing.TB, paths ...string) *Sources {
 	t.Helper()
-	b, err := resolve.NewBinaries(paths, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Sources{Binaries: b}
+	s := &Sources{Binaries: openBinaries(t, paths...)}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -133,13 +129,13 @@ func checkSourcesFrames(t *testing.T, s *Stack) {
 // asMinidump converts a core.
 func asMinidump(t testing.TB, path string) string {
 	t.Helper()
-	d, closer, err := Open(path, Options{Core: elfcore.Options{}})
+	d, closer, err := dumpfile.Open(path, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer closer.Close()
 	var b bytes.Buffer
-	if _, err := Write(&b, "minidump", d); err != nil {
+	if _, err := dumpfile.Write(&b, "minidump", d); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "dump.dmp")

@@ -126,8 +126,8 @@ func TestWinRecords(t *testing.T) {
 	for _, c := range slices.Concat(winRecords, winSearches, winNumbers) {
 		t.Run(c.name, func(t *testing.T) {
 			a := c.assemble(t)
-			s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2})
-			a.want(s, EndLimit, "403010 context context f", c.want)
+			s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2})
+			wantStack(a, s, EndLimit, "403010 context context f", c.want)
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestWinOtherTypes(t *testing.T) {
 	for _, kind := range []int{1, 2, 3} {
 		a := winCase(t, win(kind, 0, 0, 4, "0")).words(1, 0x401010)
 		a.regs("$eip", 0x403010, "$esp", "esp")
-		a.want(a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO}}), EndNothing, "403010 context context f")
+		wantStack(a, walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO}}), EndNothing, "403010 context context f")
 	}
 }
 
@@ -199,11 +199,11 @@ func TestWinSearchLimits(t *testing.T) {
 	}{{160, true}, {161, false}} {
 		a := winCase(t, win(4, 0, 0, 0, "$eip 0 = junk")).zeros(c.words).words(0x401010, 0)
 		a.regs("$eip", 0x403010, "$esp", "esp")
-		s := a.walk(Config{Techniques: []Technique{ByWinProgram}})
+		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram}})
 		if len(s.Frames) != 1 {
 			t.Errorf("%d words: a search, which was not allowed", c.words)
 		}
-		s = a.walk(Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
+		s = walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
 		if (len(s.Frames) == 2) != c.found {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
 		}
@@ -215,7 +215,7 @@ func TestWinSearchLimits(t *testing.T) {
 	}{{161, true}, {162, false}} {
 		a := winCase(t, win(4, 0, 0, 0, winNoPointer)).zeros(c.words).words(0x401010, 0)
 		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
-		s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
+		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
 		if (len(s.Frames) == 2) != c.found {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
 		}
@@ -227,7 +227,7 @@ func TestWinSearchLimits(t *testing.T) {
 		a := winCase(t, win(0, 0, 0, 0, "0"), "STACK WIN 4 1000 100 0 0 0 0 0 0 1 $eip 0 = junk")
 		a.words(0x401010).zeros(c.words).words(0x402010, 0)
 		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
-		s := a.walk(Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 3})
+		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 3})
 		if (len(s.Frames) == 3) != c.found {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
 		}
@@ -238,7 +238,7 @@ func TestWinSearchLimits(t *testing.T) {
 func TestWinEnd(t *testing.T) {
 	a := winCase(t, win(4, 0, 0, 0, winTraditional)).words(0x401010).mark("ebp").words(0, 0, 0x402010, 0)
 	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
-	a.want(a.walk(Config{}), EndZero, "403010 context context f")
+	wantStack(a, walkFirst(a, Config{}), EndZero, "403010 context context f")
 }
 
 // A caller below its callee is refused, and so is one at the same place.
@@ -246,7 +246,7 @@ func TestWinStuck(t *testing.T) {
 	for _, below := range []string{"4", "0"} {
 		a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).words(0x401010, 0, 0)
 		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
-		a.want(a.walk(Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
+		wantStack(a, walkFirst(a, Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
 	}
 }
 
@@ -279,8 +279,8 @@ func TestWinParameterSizes(t *testing.T) {
 			// g: saved registers and locals, 4 bytes each.
 			a.words(3, 4, 0x402010).mark("esp2").mark("ebp1").words(0, 0)
 			a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
-			s := a.walk(Config{MaxFrames: 3})
-			a.want(s, EndLimit, "403010 context context f", "401010 "+by+" g; $esp=esp1", "402010 cfi win-fpo main; $esp=esp2")
+			s := walkFirst(a, Config{MaxFrames: 3})
+			wantStack(a, s, EndLimit, "403010 context context f", "401010 "+by+" g; $esp=esp1", "402010 cfi win-fpo main; $esp=esp2")
 		})
 	}
 }
@@ -297,8 +297,8 @@ func TestWinParametersOfTheCallee(t *testing.T) {
 	a.words(0xa1, 0xa2, 0xa3, 0xa4, 1, 0x401010).mark("esp2")
 	a.words(0xb1, 1, 0x401020).mark("esp3").words(0, 0)
 	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
-	s := a.walk(Config{MaxFrames: 4, Techniques: []Technique{ByWinFPO}})
-	a.want(s, EndLimit, "403010 context context f3000", "402010 cfi win-fpo f2000; $esp=esp1",
+	s := walkFirst(a, Config{MaxFrames: 4, Techniques: []Technique{ByWinFPO}})
+	wantStack(a, s, EndLimit, "403010 context context f3000", "402010 cfi win-fpo f2000; $esp=esp1",
 		"401010 cfi win-fpo f1000; $esp=esp2", "401020 cfi win-fpo f1000; $esp=esp3")
 }
 
@@ -306,7 +306,7 @@ func TestWinParametersOfTheCallee(t *testing.T) {
 func TestWinProgramReadsOtherMemory(t *testing.T) {
 	a := winCase(t, win(4, 0, 0, 0, "$eip 1342177280 ^ = $esp $esp 4 + =")).words(1, 2).at(1342177280).words(0x401010)
 	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
-	a.want(a.walk(Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
+	wantStack(a, walkFirst(a, Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
 }
 
 // %ebp is found in a saved-register area of any size, in a moment.
@@ -319,7 +319,7 @@ func TestWinRecoversEBP(t *testing.T) {
 		a.zeros(1 << 22)
 		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 		watch := testenv.StartWatch()
-		s := a.walk(Config{})
+		s := walkFirst(a, Config{})
 		if d := watch.Took(); d > time.Minute {
 			t.Errorf("%s: %v", name, d)
 		}
@@ -338,10 +338,10 @@ func TestWinTechniques(t *testing.T) {
 		}
 		a := winCase(t, record).words(1, 0x401010).mark("ebp").words(0)
 		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
-		if s := a.walk(Config{Techniques: []Technique{other}}); len(s.Frames) != 1 {
+		if s := walkFirst(a, Config{Techniques: []Technique{other}}); len(s.Frames) != 1 {
 			t.Errorf("%v is used where it is not allowed", by)
 		}
-		if s := a.walk(Config{Techniques: []Technique{by}}); len(s.Frames) != 2 {
+		if s := walkFirst(a, Config{Techniques: []Technique{by}}); len(s.Frames) != 2 {
 			t.Errorf("%v: %d frames: %v", by, len(s.Frames), s.Trace)
 		}
 	}
@@ -362,6 +362,6 @@ func TestLeaf(t *testing.T) {
 		if c.trust == "scan return" {
 			want += "; $rbp=3 $r9=9"
 		}
-		a.want(a.walk(Config{MaxFrames: 2}), EndLimit, "403010 context context f", want)
+		wantStack(a, walkFirst(a, Config{MaxFrames: 2}), EndLimit, "403010 context context f", want)
 	}
 }

@@ -91,12 +91,12 @@ func TestFramePointer(t *testing.T) {
 			if c.fp != c.cpu.SP {
 				regs = append(regs, c.fp, "fp1")
 			}
-			s := a.regs(regs...).walk(Config{})
+			s := walkFirst(a.regs(regs...), Config{})
 			first, second := "; "+c.cpu.SP+"=sp1", "; "+c.cpu.SP+"=sp2"
 			if c.fp != c.cpu.SP {
 				first, second = first+" "+c.fp+"=fp2", second+" "+c.fp+"=0"
 			}
-			a.want(s, EndOutermost, "400120 context context f; "+c.cpu.SP+"=sp",
+			wantStack(a, s, EndOutermost, "400120 context context f; "+c.cpu.SP+"=sp",
 				"400250 frame_pointer frame-pointer g"+first, "400150 frame_pointer frame-pointer f"+second)
 		})
 	}
@@ -173,7 +173,7 @@ func TestFramePointerIsChecked(t *testing.T) {
 			if c.fp != nil {
 				regs = append(regs, c.cpu.FP, c.fp)
 			}
-			a.want(a.regs(regs...).walk(Config{}), c.end, c.want...)
+			wantStack(a, walkFirst(a.regs(regs...), Config{}), c.end, c.want...)
 		})
 	}
 }
@@ -205,24 +205,24 @@ func TestCleanAddress(t *testing.T) {
 			if c.top != 0 {
 				a.at(c.top).zeros(512)
 			}
-			s := a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp", c.cpu.FP, "fp").walk(Config{})
+			s := walkFirst(a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp", c.cpu.FP, "fp"), Config{})
 			if len(s.Frames) < 2 {
 				t.Fatalf("%d frames\n%s", len(s.Frames), strings.Join(s.Trace, "\n"))
 			}
-			if got := a.frameText(&s.Frames[1], ""); got != c.want {
+			if got := frameText(a, &s.Frames[1], ""); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
 	}
 	a := process(t, arch.ARM64, dump.Linux)
-	s := a.words(junk).regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp").walk(Config{})
-	a.want(s, EndNothing, "4141414141414141 context context")
+	s := walkFirst(a.words(junk).regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp"), Config{})
+	wantStack(a, s, EndNothing, "4141414141414141 context context")
 	a = process(t, arch.ARM64, dump.Linux)
-	s = a.words(junk).regs("pc", uint64(signed|inF), "sp", "sp").walk(Config{})
-	a.want(s, EndNothing, "400150 context context f")
+	s = walkFirst(a.words(junk).regs("pc", uint64(signed|inF), "sp", "sp"), Config{})
+	wantStack(a, s, EndNothing, "400150 context context f")
 	a = process(t, arch.ARM, dump.Linux)
-	s = a.words(junk).regs("pc", inF|1, "sp", "sp").walk(Config{})
-	a.want(s, EndNothing, "400150 context context f")
+	s = walkFirst(a.words(junk).regs("pc", inF|1, "sp", "sp"), Config{})
+	wantStack(a, s, EndNothing, "400150 context context f")
 }
 
 // Every CPU is walked, with every technique that it has.

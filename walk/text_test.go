@@ -76,7 +76,7 @@ func walkShown(t *testing.T, change func(*dump.Dump)) *Result {
 	if change != nil {
 		change(d)
 	}
-	res, err := NewWalker(a.sources(), Config{Techniques: []Technique{BySymbols, ByScan}}).Walk(t.Context(), d)
+	res, err := NewWalker(assembledSources(a), Config{Techniques: []Technique{BySymbols, ByScan}}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestTextRegisters(t *testing.T) {
 		for i, r := range cpu.Regs {
 			values = append(values, r.Name, 0x1000+i)
 		}
-		r := a.regs(values...).walkAll(Config{Techniques: []Technique{}})
+		r := walkAll(a.regs(values...), Config{Techniques: []Technique{}})
 		text := textOf(t, r, TextOptions{Registers: true})
 		_, text, _ = strings.Cut(text, "\n\nThread 0\n")
 		text, _, _ = strings.Cut(text, "    Found by")
@@ -197,7 +197,7 @@ func TestTextLargeFrame(t *testing.T) {
 	a := assemble(t, arch.X86_64, dump.Linux)
 	a.module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\nSTACK CFI INIT 100 10 .cfa: 2415919104 .ra: 4194560\n")
 	a.regs("$rip", 0x400100, "$rsp", 0x10000000)
-	r := a.walkAll(Config{MaxFrames: 2})
+	r := walkAll(a, Config{MaxFrames: 2})
 	text := textOf(t, r, TextOptions{Stack: true})
 	if len(r.Stacks[0].Frames) != 2 || len(text) > 10<<20 || !strings.Contains(text, "\n     ...\n") {
 		t.Errorf("%d frames, %d bytes of text", len(r.Stacks[0].Frames), len(text))

@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -18,7 +19,7 @@ import (
 // the code that a core has left out, as in the command.
 func judged(t *testing.T, core string, s *Sources, binaries []string, change func(*dump.Dump), limits Thresholds) (*Result, *Verdict) {
 	t.Helper()
-	d, closer, err := Open(core, Options{Core: elfcore.Options{Binaries: binaries}})
+	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
 	if err != nil {
 		t.Fatal(err)
 	}

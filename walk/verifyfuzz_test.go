@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // fixedSupplier has the symbols of every module.
@@ -37,7 +38,7 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	d, closer, err := Open(testenv.Input(f, "walk-sources.core.gz"), Options{})
+	d, closer, err := dumpfile.Open(testenv.Input(f, "walk-sources.core.gz"), dumpfile.Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

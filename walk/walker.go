@@ -1,3 +1,6 @@
+// Package walk walks the stacks of a crashed process's threads: from the registers and the memory in
+// a dump, and the symbols and rules that suppliers have for its modules, to frames with functions,
+// files and lines.
 package walk
 
 import (

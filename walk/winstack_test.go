@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // winStack is a process of 32-bit Windows with a stack of five functions: by program strings with
@@ -41,14 +42,14 @@ func TestWinStack(t *testing.T) {
 	path := testenv.Input(t, "crashes") + "/win.dmp.gz"
 	if testenv.Updating() {
 		var dmp bytes.Buffer
-		if _, err := Write(&dmp, "minidump", d); err != nil {
+		if _, err := dumpfile.Write(&dmp, "minidump", d); err != nil {
 			t.Fatal(err)
 		}
 		writeGzip(t, path, dmp.Bytes())
 	}
 	want := firstThread(breakpadSays(t, "win.txt", func(tool string) string { return breakpadText(t, tool, winStack(t)) }))
-	r := walkFile(t, path, a.sources(), Config{})
-	for name, r := range map[string]*Result{"win.dmp.gz": r, "assembled": a.walkAll(Config{})} {
+	r := walkFile(t, path, assembledSources(a), Config{})
+	for name, r := range map[string]*Result{"win.dmp.gz": r, "assembled": walkAll(a, Config{})} {
 		if got := firstThread(textOf(t, r, TextOptions{Registers: true})); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -135,7 +136,7 @@ func (c *Config) batch(open resolve.Opener) (*walk.Batch, error) {
 		return nil, err
 	}
 	return &walk.Batch{
-		Open:    walk.Options{Core: elfcore.Options{Binaries: c.Binaries, Spare: true}},
+		Open:    dumpfile.Options{Core: elfcore.Options{Binaries: c.Binaries, Spare: true}},
 		Config:  walk.Config{Techniques: techniques, MaxFrames: c.MaxFrames},
 		Sources: sources,
 		Render:  c.write,

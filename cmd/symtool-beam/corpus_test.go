@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -52,13 +52,13 @@ func newOriginal(t testing.TB, file string) original {
 		t.Fatal(err)
 	}
 	o := original{name: name, forms: [][]byte{data}}
-	d, closer, err := walk.Open(file, walk.Options{Core: elfcore.Options{Spare: true}})
+	d, closer, err := dumpfile.Open(file, dumpfile.Options{Core: elfcore.Options{Spare: true}})
 	if err != nil {
 		return o
 	}
 	defer closer.Close()
 	var other bytes.Buffer
-	if _, err := walk.Write(&other, walk.OtherFormat(walk.FormatOf(file)), d); err == nil {
+	if _, err := dumpfile.Write(&other, dumpfile.OtherFormat(dumpfile.FormatOf(file)), d); err == nil {
 		o.forms = append(o.forms, other.Bytes())
 	}
 	return o

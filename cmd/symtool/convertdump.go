@@ -6,15 +6,15 @@ import (
 	"io"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // runDump converts a dump of a process.
 func (c *converter) runDump(ctx context.Context, in *input) error {
-	o := walk.Options{Core: elfcore.Options{Binaries: c.binaries, Tried: c.tried}}
-	d, closer, err := walk.Open(in.path, o)
+	o := dumpfile.Options{Core: elfcore.Options{Binaries: c.binaries, Tried: c.tried}}
+	d, closer, err := dumpfile.Open(in.path, o)
 	if err != nil {
 		return inputError(in.name, err)
 	}
@@ -39,7 +39,7 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 		return err
 	}
 	c.reportProblems(in.name, lost, statusFindings)
-	if n := withoutID(d); n > 0 && c.to.name == walk.Minidump && !c.quiet {
+	if n := withoutID(d); n > 0 && c.to.name == dumpfile.Minidump && !c.quiet {
 		c.msgs.printf("symtool: %s: the dump does not hold the ids of %d of %s, and walkers find symbols by id: name the binaries with --binaries",
 			in.name, n, count(len(d.Modules), "module"))
 	}
@@ -53,7 +53,7 @@ func (c *converter) runDump(ctx context.Context, in *input) error {
 // writeDump writes a dump. If the format cannot hold it, the error is the dump's, and not the
 // output's.
 func (c *converter) writeDump(ctx context.Context, out io.Writer, in *input, d *dump.Dump) ([]bin.Problem, error) {
-	lost, err := walk.Write(contextWriter{ctx, out}, c.to.name, d)
+	lost, err := dumpfile.Write(contextWriter{ctx, out}, c.to.name, d)
 	var formless *bin.Error
 	if errors.As(err, &formless) {
 		err = inputError(in.name, err)

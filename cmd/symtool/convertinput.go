@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // input is a file to convert.
@@ -81,7 +81,7 @@ func (in *input) detect(from string) error {
 		return in.once()
 	}
 	if in.path != "" {
-		if in.format = formatNamed(walk.FormatOf(in.path)); in.format != nil {
+		if in.format = formatNamed(dumpfile.FormatOf(in.path)); in.format != nil {
 			return nil
 		}
 	}
@@ -230,7 +230,7 @@ func headOf(r io.Reader) ([]byte, error) {
 
 // isOther returns an error if a dump has another format than the one that was named.
 func isOther(in *input) error {
-	if in.format.dump && walk.FormatOf(in.path) != in.format.name {
+	if in.format.dump && dumpfile.FormatOf(in.path) != in.format.name {
 		return fmt.Errorf("is not %s", in.format.title)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // converter is one call of convert.
@@ -42,7 +42,7 @@ func (c *converter) run(ctx context.Context) error {
 		inputs = append(inputs, in)
 	}
 	if c.to == nil {
-		c.to = formatNamed(walk.OtherFormat(inputs[0].format.name))
+		c.to = formatNamed(dumpfile.OtherFormat(inputs[0].format.name))
 	}
 	if err := c.checkPair(inputs); err != nil {
 		return usagef("convert", "%v", err)

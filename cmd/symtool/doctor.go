@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 const doctorDescription = `
@@ -264,7 +264,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 		}
 		return errors.New("no regular file")
 	}
-	if g.Kind = walk.FormatOf(g.File); g.Kind != "" {
+	if g.Kind = dumpfile.FormatOf(g.File); g.Kind != "" {
 		return d.lookAtDump(ctx, g)
 	}
 	in, err := openInput(g.File, "")

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/minidump"
 )
 
@@ -40,7 +41,7 @@ type moduleDiagnosis struct {
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
 func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
-	crash, closer, err := walk.Open(g.File, walk.Options{})
+	crash, closer, err := dumpfile.Open(g.File, dumpfile.Options{})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -80,8 +80,8 @@ func formats() []format {
 		elfFormat(),
 		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
 		listFormat("nm", "a list of nm", ".nm", symlist.NM, symlist.MatchNM),
-		{name: walk.Minidump, title: "a minidump", exts: []string{".dmp", ".mdmp"}, dump: true},
-		{name: walk.Core, title: "an ELF core", exts: []string{".core"}, dump: true, readFlags: []string{"binaries"}},
+		{name: dumpfile.Minidump, title: "a minidump", exts: []string{".dmp", ".mdmp"}, dump: true},
+		{name: dumpfile.Core, title: "an ELF core", exts: []string{".core"}, dump: true, readFlags: []string{"binaries"}},
 	}
 }
 
@@ -182,7 +182,7 @@ func convertibleText(in io.Reader) *format {
 	n, _ := io.ReadFull(text, head)
 	head = head[:n]
 	if elfcore.Sniff(head) {
-		return formatNamed(walk.Core) // which the contents of ELF files do not show
+		return formatNamed(dumpfile.Core) // which the contents of ELF files do not show
 	}
 	if f := formatOfContent(head); f != nil && f.read != nil && !isSymbolFile(head) {
 		return f

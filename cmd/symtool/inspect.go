@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 const inspectDescription = `
@@ -109,7 +109,7 @@ type openedDump struct {
 
 // open reads a dump and reports what is wrong with it.
 func (in *inspector) open(file string) (*openedDump, error) {
-	d, closer, err := walk.Open(file, walk.Options{})
+	d, closer, err := dumpfile.Open(file, dumpfile.Options{})
 	if err != nil {
 		in.msgs.printf("symtool: %v", err)
 		in.status = statusInput

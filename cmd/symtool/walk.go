@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
@@ -115,7 +116,7 @@ func newWalkCall(c *cli.Context, msgs *messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = walk.Batch{
-		Open:   walk.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
+		Open:   dumpfile.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}

@@ -1,4 +1,4 @@
-package walk
+package dumpfile
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-func write(t *testing.T, name string, data []byte) string {
+func writeFile(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, data, 0o644); err != nil {
@@ -42,7 +42,7 @@ func TestOpen(t *testing.T) {
 	}
 	temp := t.TempDir()
 	for name, contents := range map[string][]byte{"plain": data, "gzip": packed(t, data)} {
-		d, closer, err := Open(write(t, name, contents), Options{TempDir: temp})
+		d, closer, err := Open(writeFile(t, name, contents), Options{TempDir: temp})
 		if err != nil || len(d.Problems) > 0 {
 			t.Fatal(name, err, d)
 		}
@@ -80,14 +80,14 @@ func TestOpenErrors(t *testing.T) {
 		{"no gzip", []byte("\x1f\x8b\x08"), Options{}, "gzip data: unexpected EOF"},
 		{"no folder", packed(t, data), Options{TempDir: "/does/not/exist"}, "no such file or directory"},
 	} {
-		path := write(t, "a.dmp", c.contents)
+		path := writeFile(t, "a.dmp", c.contents)
 		d, closer, err := Open(path, c.o)
 		if err == nil || d != nil || closer != nil || !strings.HasPrefix(err.Error(), path+": ") || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
 	// At the limit it is read.
-	if _, closer, err := Open(write(t, "b.dmp", packed(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
+	if _, closer, err := Open(writeFile(t, "b.dmp", packed(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
 		t.Error(err)
 	} else {
 		closer.Close()
@@ -103,7 +103,7 @@ func TestFileShrinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := write(t, "a.dmp", append(data, make([]byte, 1<<20)...))
+	path := writeFile(t, "a.dmp", append(data, make([]byte, 1<<20)...))
 	c, err := load(path, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestFileShrinks(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	d, err := read(c.data, path, Options{})
+	d, err := Read(c.data, path, Options{})
 	if err == nil || d != nil || !strings.Contains(err.Error(), "the file became shorter") {
 		t.Errorf("%v, %v", d, err)
 	}
@@ -129,6 +129,6 @@ func TestOtherPanics(t *testing.T) {
 	}()
 	formats = []format{{sniff: func([]byte) bool { panic("bug") }}}
 	var d *dump.Dump
-	d, err := read([]byte("x"), "x", Options{})
+	d, err := Read([]byte("x"), "x", Options{})
 	t.Error(d, err)
 }

@@ -1,6 +1,6 @@
-// Package walk opens the dumps of crashed processes and walks the stacks of their threads, verifies
-// symbols by these walks, and compares walks.
-package walk
+// Package dumpfile reads and writes the dumps of crashed processes, whatever their format, also
+// compressed ones.
+package dumpfile
 
 import (
 	"bufio"
@@ -114,10 +114,10 @@ const DefaultMaxUnpacked = 64 << 30
 // Open opens a dump, which may be compressed with gzip. The dump refers to the file, which is
 // mapped into memory if the system supports it: until the Closer is closed, the file must not
 // change. If it shrinks all the same, an access to the lost memory is a fault; see bin.MapFile.
-func Open(path string, o Options) (*dump.Dump, io.Closer, error) { return openAs(path, path, o) }
+func Open(path string, o Options) (*dump.Dump, io.Closer, error) { return OpenAs(path, path, o) }
 
-// openAs opens the dump at path, which errors call name.
-func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
+// OpenAs opens the dump at path as Open does; errors call it name.
+func OpenAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	c, err := load(path, o)
 	if err != nil {
 		return nil, nil, withPath(name, err)
@@ -125,7 +125,7 @@ func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	if o.Core.ReadFile == nil {
 		o.Core.ReadFile = c.open
 	}
-	d, err := read(c.data, name, o)
+	d, err := Read(c.data, name, o)
 	if err != nil {
 		c.Close()
 		return nil, nil, err
@@ -137,12 +137,12 @@ func openAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	return d, c, nil
 }
 
-// read reads a dump with the reader of its format.
-func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
+// Read reads a dump that is in memory with the reader of its format. The path is for messages.
+func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if fault := mappingFault(recover()); fault != nil {
-			d, err = nil, withPath(path, fault)
+		if fault := FaultError(path, recover()); fault != nil {
+			d, err = nil, fault
 		}
 	}()
 	head := data[:min(len(data), sniffSize)]
@@ -154,9 +154,9 @@ func read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	return nil, &bin.Error{File: path, Msg: "not a dump that symtool reads: want " + formatNames()}
 }
 
-// mappingFault is the error of a fault in mapped memory that SetPanicOnFault turned into panic p;
-// nil if p is nil. Other panics go on.
-func mappingFault(p any) error {
+// FaultError returns the error of a fault in the mapped memory of the file at path, which
+// debug.SetPanicOnFault turned into panic p; nil if p is nil. Other panics go on.
+func FaultError(path string, p any) error {
 	if p == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func mappingFault(p any) error {
 	if !ok {
 		panic(p)
 	}
-	return fmt.Errorf("the file became shorter, or cannot be read: fault at %#x", fault.Addr())
+	return withPath(path, fmt.Errorf("the file became shorter, or cannot be read: fault at %#x", fault.Addr()))
 }
 
 func formatNames() string {
@@ -305,6 +305,12 @@ func unpack(f *os.File, size int64, o Options) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.broken, c.size = broken, budgetSize(n, size)
+	c.broken, c.size = broken, countedSize(n, size)
 	return c, nil
 }
+
+// maxPacking is how many times its size a compressed dump counts for at most, as dump.Dump.Size:
+// unpacked bytes cost nothing to make.
+const maxPacking = 16
+
+func countedSize(unpacked, packed int64) int64 { return min(unpacked, maxPacking*packed) }

@@ -1,0 +1,109 @@
+package walk
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// assembledSources are the symbol files of the test's modules.
+func assembledSources(a *assembler) *Sources { return &Sources{Symbols: a.supplier()} }
+
+// walkAll makes the dump and walks it.
+func walkAll(a *assembler, c Config) *Result {
+	a.t.Helper()
+	res, err := NewWalker(assembledSources(a), c).Walk(context.Background(), a.build())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return res
+}
+
+// walkFirst makes the dump and walks its first thread.
+func walkFirst(a *assembler, c Config) *Stack {
+	a.t.Helper()
+	c.Trace = true
+	return &walkAll(a, c).Stacks[0]
+}
+
+// wantStack compares a stack with lines "pc trust technique [function]", the numbers
+// in hexadecimal or names of labels, and in the end the reason of its end.
+// Behind a semicolon are registers: "400105 cfi symbols f; $ebp=fp2 $ebx=5". A
+// register with a question mark, "$ebx=?", is unknown.
+func wantStack(a *assembler, s *Stack, end End, lines ...string) {
+	a.t.Helper()
+	var got, want bytes.Buffer
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		registers := ""
+		if i < len(lines) {
+			_, registers, _ = strings.Cut(lines[i], ";")
+		}
+		fmt.Fprintln(&got, frameText(a, f, registers))
+	}
+	fmt.Fprintln(&got, end)
+	for _, line := range lines {
+		head, registers, _ := strings.Cut(line, ";")
+		text := strings.Join(strings.Fields(head), " ")
+		for _, r := range strings.Fields(registers) {
+			name, v, _ := strings.Cut(r, "=")
+			if n, ok := a.labels[v]; ok {
+				v = fmt.Sprintf("%x", n)
+			}
+			text += " " + name + "=" + v
+		}
+		fmt.Fprintln(&want, text)
+	}
+	fmt.Fprintln(&want, s.End)
+	if s.End != end || got.String() != want.String() {
+		a.t.Errorf("end %v (%s), want %v\ngot\n%swant\n%strace\n%s", s.End, s.Why, end, &got, &want, strings.Join(s.Trace, "\n"))
+	}
+}
+
+func frameText(a *assembler, f *Frame, registers string) string {
+	text := fmt.Sprintf("%x %v %v", f.PC, f.Trust, f.By)
+	if name := f.Function(); name != "" {
+		text += " " + name
+	}
+	for _, r := range strings.Fields(registers) {
+		name, _, _ := strings.Cut(r, "=")
+		i, ok := a.arch.RegIndex(name)
+		if !ok {
+			a.t.Fatalf("no register %s", name)
+		}
+		v := "?"
+		if n, ok := f.Register(i); ok {
+			v = fmt.Sprintf("%x", n)
+		}
+		text += " " + name + "=" + v
+	}
+	return text
+}
+
+// The assembler itself: labels before and behind their place, both byte orders,
+// symbols, registers that are not known.
+func TestAssembler(t *testing.T) {
+	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64, arch.PPC64} {
+		a := assemble(t, cpu, dump.Linux)
+		a.module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\n")
+		a.at(0x8000).mark("low").words(1, "high").at(0x9000).mark("high").wordPlus("low", -4).bytes(1, 2, 3).zeros(1)
+		a.regs(cpu.PC, 0x400101, cpu.SP, "high")
+		d := a.build()
+		size := uint64(cpu.PtrSize)
+		for addr, want := range map[uint64]uint64{0x8000: 1, 0x8000 + size: 0x9000, 0x9000: 0x7ffc} {
+			if v, ok := d.Memory.Word(addr, cpu.PtrSize); !ok || v != want {
+				t.Errorf("%s: at %#x %#x %v, want %#x", cpu.Name, addr, v, ok, want)
+			}
+		}
+		if n := uint64(len(d.Memory.Regions[1].Data)); n != 2*size+3 || d.Threads[0].Stack != (dump.Range{Addr: 0x9000, Size: n}) {
+			t.Errorf("%s: %d bytes, stack %+v", cpu.Name, n, d.Threads[0].Stack)
+		}
+		s := walkFirst(a, Config{Techniques: []Technique{}})
+		wantStack(a, s, EndNothing, "400101 context context f; "+cpu.SP+"=high "+cpu.FP+"=?")
+	}
+}

@@ -1,0 +1,142 @@
+package walk
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/elfobj"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// crashCases are the crashes among the shared test data.
+var crashCases = []string{"coldsplit", "cxxtmpl", "deeprec", "inlines", "nullcall", "omitfp", "sharedlib", "sighandler", "threads"}
+
+// crashStore is a folder with symbol files of all binaries of the crash cases, in
+// the layout of symbol stores. It is made once for all tests.
+func crashStore(t testing.TB) string {
+	t.Helper()
+	shared := testenv.Shared(t, "data", "crashes")
+	crashSymbols.Do(func() {
+		crashSymbols.dir, crashSymbols.err = os.MkdirTemp("", "walk-test-")
+		if crashSymbols.err == nil {
+			crashSymbols.err = writeCrashStore(shared, crashSymbols.dir)
+		}
+	})
+	if crashSymbols.err != nil {
+		t.Fatal(crashSymbols.err)
+	}
+	return crashSymbols.dir
+}
+
+// writeCrashStore dumps every binary in the folders below from.
+func writeCrashStore(from, to string) error {
+	files, err := filepath.Glob(filepath.Join(from, "*", "*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		head, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if filepath.Ext(path) == ".debug" || filepath.Base(path) == "core" || !bytes.HasPrefix(head, []byte("\x7fELF")) {
+			continue
+		}
+		if err := writeSymbols(path, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSymbols puts the symbols of a binary into a store.
+func writeSymbols(path, to string) error {
+	m, err := symbolsOf(path)
+	if err != nil {
+		return err
+	}
+	return writeModule(m, to)
+}
+
+// writeModule puts the symbols of a module into a store.
+func writeModule(m *symfmt.Module, to string) error {
+	name, err := store.Path(m, ".sym")
+	if err != nil {
+		return err
+	}
+	name = filepath.Join(to, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
+		return err
+	}
+	return os.WriteFile(name, text.Bytes(), 0o644)
+}
+
+// symbolsOf reads a binary and the debug file beside it.
+func symbolsOf(path string) (*symfmt.Module, error) {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var debug *elfobj.File
+	if _, err := os.Stat(path + ".debug"); err == nil {
+		if debug, err = elfobj.Open(path+".debug", elfobj.DefaultLimits()); err != nil {
+			return nil, err
+		}
+		defer debug.Close()
+	}
+	m, _, err := dwarf2sym.Read(context.Background(), f, debug, dwarf2sym.Options{Demangle: true})
+	return m, err
+}
+
+var crashSymbols struct {
+	sync.Once
+	dir string
+	err error
+}
+
+// runTests runs the tests of a package that uses crashStore, removes the store and returns the
+// status.
+func runTests(m *testing.M) int {
+	status := m.Run()
+	if crashSymbols.dir != "" {
+		os.RemoveAll(crashSymbols.dir)
+	}
+	return status
+}
+
+// folderSupplier asks folders of symbol files in turn.
+func folderSupplier(t testing.TB, dirs ...string) resolve.Supplier {
+	t.Helper()
+	var all []resolve.Supplier
+	for _, dir := range dirs {
+		s, err := resolve.NewSymbols(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return resolve.NewChain(all...)
+}
+
+// openBinaries are binaries alone.
+func openBinaries(t testing.TB, paths ...string) *resolve.Binaries {
+	t.Helper()
+	b, err := resolve.NewBinaries(paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,85 @@
+package walk
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// sharedDumps are the dumps among the shared test data.
+func sharedDumps(t *testing.T) (list []string) {
+	for _, pattern := range []string{"crashes/*/core", "crashes/*/dump.dmp", "arch/*/core", "minidumps/*/*.dmp"} {
+		found, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data"), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, found...)
+	}
+	if len(list) < 35 {
+		t.Fatalf("%d dumps", len(list))
+	}
+	return list
+}
+
+func opened(t *testing.T, path string) *dump.Dump {
+	t.Helper()
+	d, c, err := dumpfile.Open(path, dumpfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return d
+}
+
+func written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem) {
+	t.Helper()
+	var b, again bytes.Buffer
+	problems, err := dumpfile.Write(&b, format, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dumpfile.Write(&again, format, d); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+		t.Fatal("other bytes the second time", err)
+	}
+	return b.Bytes(), problems
+}
+
+func parsed(t *testing.T, data []byte) *dump.Dump {
+	t.Helper()
+	d, err := dumpfile.Read(data, "", dumpfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// withoutRest is a dump in which symtool's own part cannot be found.
+func withoutRest(t *testing.T, data []byte) []byte {
+	t.Helper()
+	mark := []byte{0x54, 0x4d, 0x59, 0x53} // RestType
+	if elf.Data(data[elf.EI_DATA]) == elf.ELFDATA2MSB && elfcore.Sniff(data) || data[0] == 'P' {
+		slices.Reverse(mark)
+	}
+	if bytes.Count(data, mark) != 1 {
+		t.Fatalf("the number of symtool's part is there %d times", bytes.Count(data, mark))
+	}
+	return bytes.Replace(data, mark, []byte{1, 2, 3, 4}, 1)
+}
+
+// writeFile writes a file to a folder of the test, and returns its path.
+func writeFile(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
