@@ -12,29 +12,54 @@ import (
 // network are packages that a program links only if it talks to servers.
 var network = []string{"net/http", "crypto/tls", "net"}
 
-// Who imports a package that reads files links no network; resolve/remote is for that.
-func TestNoNetwork(t *testing.T) {
+// What a program links that imports a package: the network only where that is the
+// package's purpose, and of other people's modules those of the list. The go.mod of such a
+// program names these alone, whatever go.mod has for the commands and the tests.
+func TestLinks(t *testing.T) {
+	const (
+		compress = "github.com/klauspost/compress"
+		demangle = "github.com/ianlancetaylor/demangle"
+		insn     = "golang.org/x/arch"
+		toml     = "github.com/pelletier/go-toml/v2"
+		udiff    = "github.com/aymanbagabas/go-udiff"
+		xz       = "github.com/ulikunitz/xz"
+	)
 	for _, c := range []struct {
 		pkg     string
 		network bool
+		modules []string
 	}{
-		{"symfmt", false}, {"sframe", false}, {"dwarf2sym", false}, {"lint", false}, {"resolve", false}, {"walk", false}, {"symfmt/symdiff", false}, {"resolve/store", false},
-		{"resolve/remote", true},
+		{"symfmt", false, []string{compress}},
+		{"sframe", false, nil},
+		{"dwarf2sym", false, []string{demangle, compress, xz}},
+		{"lint", false, []string{compress, toml, xz, insn}},
+		{"resolve", false, []string{demangle, compress, xz}},
+		{"walk", false, []string{demangle, compress, xz, insn}},
+		{"symfmt/symdiff/report", false, []string{udiff, compress}},
+		{"resolve/store", false, []string{compress}},
+		{"resolve/remote", true, []string{demangle, compress, xz}},
 	} {
-		list := exec.Command("go", "list", "-deps", "./"+c.pkg)
+		list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{with .Module}}{{.Path}}{{end}}", "./"+c.pkg)
 		list.Dir = testenv.Root(t)
 		out, err := list.Output()
 		if err != nil {
 			t.Fatalf("%s: %v", c.pkg, err)
 		}
-		var got []string
-		for dep := range strings.FieldsSeq(string(out)) {
+		var linked, modules []string
+		for line := range strings.Lines(string(out)) {
+			dep, mod, _ := strings.Cut(strings.TrimSpace(line), " ")
 			if slices.Contains(network, dep) {
-				got = append(got, dep)
+				linked = append(linked, dep)
+			}
+			if mod != "" && mod != module && !slices.Contains(modules, mod) {
+				modules = append(modules, mod)
 			}
 		}
-		if want := len(network); len(got) != 0 && !c.network || len(got) != want && c.network {
-			t.Errorf("%s links %q, wants the network: %v", c.pkg, got, c.network)
+		if want := len(network); len(linked) != 0 && !c.network || len(linked) != want && c.network {
+			t.Errorf("%s links %q, wants the network: %v", c.pkg, linked, c.network)
+		}
+		if slices.Sort(modules); !slices.Equal(modules, c.modules) {
+			t.Errorf("%s links modules %q, want %q", c.pkg, modules, c.modules)
 		}
 	}
 }
