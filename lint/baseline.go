@@ -1,15 +1,9 @@
 package lint
 
 import (
-	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -18,7 +12,7 @@ import (
 )
 
 // Baseline is a list of known findings, so that only new ones count. It is written by lint, and
-// kept beside the project. Two findings are the same if they have the same rule, in files of the
+// kept beside the project, in the form of package lint/config. Two findings are the same if they have the same rule, in files of the
 // same base name, and their functions and messages differ in numbers only: lines and addresses move
 // with each build. If a finding occurs more often than in the baseline, the last ones are new.
 // Several files of one base name are compared with it each by itself.
@@ -41,7 +35,7 @@ type BaselineEntry struct {
 func (e *BaselineEntry) key() baselineKey { return baselineKey{e.File, e.Rule, e.Fingerprint} }
 
 // isOf reports whether the entry belongs to a file.
-func (e *BaselineEntry) isOf(file string) bool { return e.File == baseName(file) }
+func (e *BaselineEntry) isOf(file string) bool { return e.File == BaselineName(file) }
 
 // example describes the entry in messages.
 func (e *BaselineEntry) example() string { return cmp.Or(e.Message, "any message") }
@@ -55,9 +49,6 @@ const restFingerprint = "*"
 // maxBaselineEntries is how many different findings of a rule in a file are
 // listed in a baseline. The others are counted in one entry.
 const maxBaselineEntries = 1000
-
-// baselineVersion is the version of the baseline format.
-const baselineVersion = 1
 
 func (k baselineKey) rest() baselineKey { return baselineKey{k.file, k.rule, restFingerprint} }
 
@@ -120,7 +111,8 @@ func isNumber(word string) bool {
 	return word != "" && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-func newBaseline(file string) *Baseline {
+// NewBaseline returns an empty baseline; file is its name for messages.
+func NewBaseline(file string) *Baseline {
 	return &Baseline{File: file, entries: map[baselineKey]*BaselineEntry{}, rules: map[[2]string]int{}}
 }
 
@@ -147,6 +139,15 @@ func (b *Baseline) add(key baselineKey, f *Finding, n int) {
 func (b *Baseline) put(e *BaselineEntry) {
 	b.entries[e.key()] = e
 	b.rules[[2]string{e.File, e.Rule}]++
+}
+
+// Add adds an entry, and reports whether there was none of the same file, rule and fingerprint.
+func (b *Baseline) Add(e *BaselineEntry) bool {
+	if b.entries[e.key()] != nil {
+		return false
+	}
+	b.put(e)
+	return true
 }
 
 // maxExample is how much of a text is repeated in a baseline.
@@ -180,63 +181,4 @@ func (b *Baseline) Sorted() []*BaselineEntry {
 	return slices.SortedFunc(maps.Values(b.entries), func(x, y *BaselineEntry) int {
 		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Fingerprint, y.Fingerprint))
 	})
-}
-
-// Write writes the baseline: JSON, an entry a line, in order.
-func (b *Baseline) Write(w io.Writer) error {
-	bw := bufio.NewWriter(w)
-	fmt.Fprintf(bw, "{\"symtool_lint_baseline\": %d, \"entries\": [", baselineVersion)
-	separator := "\n"
-	for _, e := range b.Sorted() {
-		line, err := marshal(e)
-		if err != nil {
-			return err
-		}
-		bw.WriteString(separator)
-		bw.Write(line)
-		separator = ",\n"
-	}
-	bw.WriteString("\n]}\n")
-	return bw.Flush()
-}
-
-// maxBaseline is the limit on the size of a baseline, in bytes.
-const maxBaseline = 256 << 20
-
-// ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a
-// *ConfigError.
-func ReadBaseline(file string, in io.Reader) (*Baseline, error) {
-	var text struct {
-		Version *int             `json:"symtool_lint_baseline"`
-		Entries []*BaselineEntry `json:"entries"`
-	}
-	limited := &io.LimitedReader{R: in, N: maxBaseline}
-	dec := json.NewDecoder(limited)
-	if err := dec.Decode(&text); err != nil {
-		if limited.N == 0 {
-			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("more than %d bytes: not a baseline", maxBaseline)}
-		}
-		var unread *fs.PathError
-		if errors.As(err, &unread) {
-			return nil, err
-		}
-		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("not a baseline: %v", err)}
-	}
-	if text.Version == nil {
-		return nil, &ConfigError{File: file, Msg: "not a baseline: there is no symtool_lint_baseline"}
-	}
-	if *text.Version != baselineVersion {
-		return nil, &ConfigError{File: file, Msg: fmt.Sprintf("baseline of version %d, want %d", *text.Version, baselineVersion)}
-	}
-	b := newBaseline(file)
-	for i, e := range text.Entries {
-		switch {
-		case e == nil || e.File == "" || e.Rule == "" || e.Fingerprint == "" || e.Count < 1:
-			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("entry %d: file, rule, fingerprint or count are missing", i+1)}
-		case b.entries[e.key()] != nil:
-			return nil, &ConfigError{File: file, Msg: fmt.Sprintf("entry %d: there is one of the same file, rule and fingerprint before it", i+1)}
-		}
-		b.put(e)
-	}
-	return b, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -21,7 +22,7 @@ type elfBinary struct {
 	rows stackRows
 	mini *elfobj.File
 	all  []execcode.Part // nil until parts
-	data []Extent        // in code, by symbols; nil until dataSymbols
+	data []extent.Extent // in code, by symbols; nil until dataSymbols
 	// problems are parts that could not be read: one message each.
 	problems []string
 	done     bool
@@ -50,13 +51,13 @@ func (b *elfBinary) parts() []execcode.Part {
 }
 
 // dataSymbols are the pieces of code that symbols declare to be data.
-func (b *elfBinary) dataSymbols() []Extent {
+func (b *elfBinary) dataSymbols() []extent.Extent {
 	if b.data == nil {
 		list, err := execcode.Data(b.File)
 		b.problem("symbols", err)
-		b.data = make([]Extent, 0, len(list))
+		b.data = make([]extent.Extent, 0, len(list))
 		for _, r := range list {
-			b.data = append(b.data, Extent{b.rva(r.Start), b.rva(r.End)})
+			b.data = append(b.data, extent.Between(b.rva(r.Start), b.rva(r.End)))
 		}
 	}
 	return b.data
@@ -194,7 +195,7 @@ func checkModuleName(p *Pass) (func(*symfmt.Record), func()) {
 		seen = true
 		want, err := p.binary.SOName()
 		p.binary.problem("MODULE name", err)
-		if want == "" || want == baseName(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
+		if want == "" || want == BaselineName(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
 			return
 		}
 		p.Report(r, 4, "MODULE name %q is not the binary's DT_SONAME, %q, by which walkers of crash reports ask for symbols: dump again, or convert --rename-module",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -37,9 +38,9 @@ const (
 type codeMeasure struct {
 	p       *Pass
 	share   CodeShare
-	known   []Extent // has call frame information
-	skip    []Extent // start-up code by its name
-	data    []Extent
+	known   []extent.Extent // has call frame information
+	skip    []extent.Extent // start-up code by its name
+	data    []extent.Extent
 	anchors []execcode.Anchor
 	names   codeNames
 	found   func(*Gap) // called for each function without, by address
@@ -57,7 +58,7 @@ type codeMeasure struct {
 func (p *Pass) codeShare(known ranges, found func(*Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
 	for _, r := range known {
-		m.known = append(m.known, extent(r.RVA, r.Size))
+		m.known = append(m.known, extent.Of(r.RVA, r.Size))
 	}
 	m.skip = m.startup()
 	if p.binaryHasCode() {
@@ -80,7 +81,7 @@ func (m *codeMeasure) binary() {
 	m.step, m.unit = dataStep(b.Machine)
 	m.anchors, m.data = execcode.Anchors(b.File), b.dataSymbols()
 	for _, part := range b.parts() {
-		whole := Extent{b.rva(part.Start), b.rva(part.End)}
+		whole := extent.Between(b.rva(part.Start), b.rva(part.End))
 		switch {
 		case part.Start < b.base:
 		case part.Kind == execcode.Linkage:
@@ -98,23 +99,23 @@ func (m *codeMeasure) binary() {
 // mentioned returns the code of a part. A segment of a file without section headers may hold tables
 // and constants in front of its code and behind it: its code is what lies between the first and the
 // last address in a record.
-func (m *codeMeasure) mentioned(whole Extent) Extent {
+func (m *codeMeasure) mentioned(whole extent.Extent) extent.Extent {
 	if !m.part.Segment {
 		return whole
 	}
-	e := Extent{whole.End, whole.RVA}
-	if i := endsBehind(m.known, whole.RVA); i < len(m.known) && m.known[i].RVA < whole.End {
-		last := endsBehind(m.known, whole.End-1)
+	e := extent.Between(whole.End, whole.RVA)
+	if i := extent.EndsBehind(m.known, whole.RVA); i < len(m.known) && m.known[i].RVA < whole.End {
+		last := extent.EndsBehind(m.known, whole.End-1)
 		if last == len(m.known) || m.known[last].RVA >= whole.End {
 			last--
 		}
-		e = Extent{max(m.known[i].RVA, whole.RVA), min(m.known[last].End, whole.End)}
+		e = extent.Between(max(m.known[i].RVA, whole.RVA), min(m.known[last].End, whole.End))
 	}
 	if i, _ := slices.BinarySearch(m.names.starts, whole.RVA); i < len(m.names.starts) && m.names.starts[i] < whole.End {
 		last, _ := m.names.upTo(whole.End - 1)
-		e = Extent{min(e.RVA, m.names.starts[i]), max(e.End, min(m.public(last).End, whole.End))}
+		e = extent.Between(min(e.RVA, m.names.starts[i]), max(e.End, min(m.public(last).End, whole.End)))
 	}
-	return Extent{min(e.RVA, e.End), e.End}
+	return extent.Between(min(e.RVA, e.End), e.End)
 }
 
 // records measures the code that records name.
@@ -129,7 +130,7 @@ func (m *codeMeasure) records() {
 		all = append(all, symfmt.Range{RVA: e.RVA, Size: e.Size()})
 	}
 	for _, r := range mergeRanges(all) {
-		m.whole(extent(r.RVA, r.Size))
+		m.whole(extent.Of(r.RVA, r.Size))
 	}
 }
 
@@ -138,7 +139,7 @@ const codePage = 4096
 
 // public returns the code of a PUBLIC: with rules up to their end, else up to the next record. The
 // end of the last one is not known: it gets the rest of its page, unless it is start-up code.
-func (m *codeMeasure) public(rva symfmt.RVA) Extent {
+func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
 	end := rva | (codePage - 1)
 	if end++; end < rva {
 		end = ^symfmt.RVA(0)
@@ -146,35 +147,24 @@ func (m *codeMeasure) public(rva symfmt.RVA) Extent {
 	if next, ok := m.names.next(rva); ok {
 		end = next
 	}
-	switch i := endsBehind(m.known, rva); {
+	switch i := extent.EndsBehind(m.known, rva); {
 	case i == len(m.known):
 	case m.known[i].RVA <= rva:
 		end = min(end, m.known[i].End)
 	default:
 		end = min(end, m.known[i].RVA)
 	}
-	if i := endsBehind(m.skip, rva); i < len(m.skip) && m.skip[i].RVA <= rva {
+	if i := extent.EndsBehind(m.skip, rva); i < len(m.skip) && m.skip[i].RVA <= rva {
 		end = min(end, m.skip[i].End)
 	}
-	return Extent{rva, end}
-}
-
-// endsBehind is the first of the pieces, which ascend, that ends behind an address.
-func endsBehind(list []Extent, rva symfmt.RVA) int {
-	i, _ := slices.BinarySearchFunc(list, rva, func(e Extent, rva symfmt.RVA) int {
-		if e.End <= rva {
-			return -1
-		}
-		return 1
-	})
-	return i
+	return extent.Between(rva, end)
 }
 
 // startup is the code of the functions whose names say that it is start-up code, by
 // address.
-func (m *codeMeasure) startup() (all []Extent) {
+func (m *codeMeasure) startup() (all []extent.Extent) {
 	for _, s := range m.p.startup {
-		e := extent(s.RVA, s.Size)
+		e := extent.Of(s.RVA, s.Size)
 		if s.Size == 0 {
 			e = m.public(s.RVA)
 			e.End = min(e.End, e.RVA+execcode.MaxStartup)
@@ -183,25 +173,25 @@ func (m *codeMeasure) startup() (all []Extent) {
 			all = append(all, e)
 		}
 	}
-	return joined(all)
+	return extent.Join(all)
 }
 
 // whole measures a piece of code, all of which counts except the excluded parts.
-func (m *codeMeasure) whole(e Extent) {
+func (m *codeMeasure) whole(e extent.Extent) {
 	if e.RVA >= e.End {
 		return
 	}
 	m.names.from = e.RVA
 	m.add(e.Size(), 0)
 	at := e.RVA
-	missing(e, m.known, func(gap Extent) {
+	extent.Missing(e, m.known, func(gap extent.Extent) {
 		m.share.Covered -= gap.Size()
 		m.share.Total -= gap.Size()
-		m.count(Extent{at, gap.RVA})
+		m.count(extent.Between(at, gap.RVA))
 		at = gap.End
 		m.gap(gap)
 	})
-	m.count(Extent{at, e.End})
+	m.count(extent.Between(at, e.End))
 }
 
 func (m *codeMeasure) add(covered, without uint64) {
@@ -209,7 +199,7 @@ func (m *codeMeasure) add(covered, without uint64) {
 }
 
 // count adds code that counts, in which return addresses are looked for.
-func (m *codeMeasure) count(e Extent) {
+func (m *codeMeasure) count(e extent.Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
 	}
@@ -222,16 +212,16 @@ func (m *codeMeasure) count(e Extent) {
 }
 
 // gap is for a piece without call frame information.
-func (m *codeMeasure) gap(e Extent) {
+func (m *codeMeasure) gap(e extent.Extent) {
 	for _, a := range m.anchors {
 		if at := m.p.binary.rva(a.Addr); at >= e.RVA && at < e.End {
-			m.skip = joined(append(m.skip, m.aroundAnchor(e, at, a)))
+			m.skip = extent.Join(append(m.skip, m.aroundAnchor(e, at, a)))
 		}
 	}
-	without := func(list []Extent, excluded *uint64, rest func(Extent)) func(Extent) {
-		return func(e Extent) {
+	without := func(list []extent.Extent, excluded *uint64, rest func(extent.Extent)) func(extent.Extent) {
+		return func(e extent.Extent) {
 			left := e.Size()
-			missing(e, list, func(e Extent) {
+			extent.Missing(e, list, func(e extent.Extent) {
 				left -= e.Size()
 				rest(e)
 			})
@@ -243,8 +233,8 @@ func (m *codeMeasure) gap(e Extent) {
 
 // aroundAnchor is the start-up code in a gap with an anchor. Names, where there are
 // some, bound it.
-func (m *codeMeasure) aroundAnchor(gap Extent, at symfmt.RVA, a execcode.Anchor) Extent {
-	e := Extent{max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind))}
+func (m *codeMeasure) aroundAnchor(gap extent.Extent, at symfmt.RVA, a execcode.Anchor) extent.Extent {
+	e := extent.Between(max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind)))
 	if from, ok := m.names.upTo(at); ok {
 		e.RVA = max(e.RVA, from)
 	}
@@ -255,17 +245,17 @@ func (m *codeMeasure) aroundAnchor(gap Extent, at symfmt.RVA, a execcode.Anchor)
 }
 
 // split gives each function what it lacks.
-func (m *codeMeasure) split(e Extent) {
+func (m *codeMeasure) split(e extent.Extent) {
 	for e.RVA < e.End {
 		owner, next := m.names.at(e.RVA)
-		piece := Extent{e.RVA, min(e.End, next)}
+		piece := extent.Between(e.RVA, min(e.End, next))
 		e.RVA = piece.End
 		m.piece(piece, owner)
 	}
 }
 
 // piece is for code of one function without call frame information.
-func (m *codeMeasure) piece(e Extent, owner Gap) {
+func (m *codeMeasure) piece(e extent.Extent, owner Gap) {
 	if m.part == nil {
 		m.lack(e, owner)
 		return
@@ -282,14 +272,14 @@ func (m *codeMeasure) piece(e Extent, owner Gap) {
 	code, at := m.p.binary.code(m.p.binary.addr(e.RVA)), e.RVA
 	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, m.unit, func(from, to int) {
 		m.share.Data += uint64(to - from)
-		m.lack(Extent{at, e.RVA + symfmt.RVA(from)}, owner)
+		m.lack(extent.Between(at, e.RVA+symfmt.RVA(from)), owner)
 		at = e.RVA + symfmt.RVA(to)
 	})
-	m.lack(Extent{at, e.End}, owner)
+	m.lack(extent.Between(at, e.End), owner)
 }
 
 // lack is for a piece that counts.
-func (m *codeMeasure) lack(e Extent, owner Gap) {
+func (m *codeMeasure) lack(e extent.Extent, owner Gap) {
 	if e.Size() == 0 {
 		return
 	}
@@ -308,11 +298,11 @@ func (m *codeMeasure) lack(e Extent, owner Gap) {
 	m.last.Missing = addUp(m.last.Missing, e.Size())
 }
 
-func (m *codeMeasure) trim(e Extent, function bool) Extent {
+func (m *codeMeasure) trim(e extent.Extent, function bool) extent.Extent {
 	b := m.p.binary
 	r, err := m.part.Trim(elfobj.Range{Start: b.addr(e.RVA), End: b.addr(e.End)}, function, m.padding)
 	b.problem("section "+m.part.Name, err)
-	return Extent{b.rva(r.Start), b.rva(r.End)}
+	return extent.Between(b.rva(r.Start), b.rva(r.End))
 }
 
 func (m *codeMeasure) flush() {

@@ -42,12 +42,14 @@ type Coverage struct {
 	Worst      []Gap `json:"worst_cfi,omitempty"`
 	WorstLines []Gap `json:"worst_lines,omitempty"`
 
+	// Unnamed is the number of pieces of code outside of FUNCs that lack call frame information.
+	Unnamed int `json:"-"`
+
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
 	known   ranges // code that has call frame information
 	startup Share  // entries of start-up code, which no limit asks for
-	unnamed int    // gaps outside of FUNCs
 }
 
 // HasCFI reports whether the code at an address has call frame information.
@@ -137,7 +139,7 @@ func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
 		measured = p.codeShare(c.known, func(g *Gap) {
 			c.Worst = addGap(c.Worst, *g)
 			if g.Kind != GapFunc {
-				c.unnamed++
+				c.Unnamed++
 			}
 		})
 		c.All = measured.share

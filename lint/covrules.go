@@ -122,7 +122,7 @@ func (c *Coverage) largest() string {
 		return ""
 	}
 	g := &c.Worst[0]
-	return fmt.Sprintf("; the largest piece without has %s, at %x%s", text.Count(g.Missing, "byte"), g.RVA, g.label())
+	return fmt.Sprintf("; the largest piece without has %s, at %x%s", text.Count(g.Missing, "byte"), g.RVA, g.Label())
 }
 
 func checkMinLines(p *Pass, c *Coverage) {

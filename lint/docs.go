@@ -36,7 +36,7 @@ func rulesOf(family Family) (rules []*Rule) {
 // ExplainAll returns the documentation of the rule that a word names, or, if it stands for several,
 // their list; ok is false if it stands for none.
 func ExplainAll(word string) (text string, ok bool) {
-	prefix, err := selector(word)
+	prefix, err := RulePrefix(word)
 	if err != nil {
 		return "", false
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,10 +12,11 @@ import (
 // baseline knows. One Filter serves all files of a run, and may be used concurrently; its answer
 // for a file does not depend on the others.
 type Filter struct {
-	config     *Config
-	baseline   *Baseline
-	today      string              // "2026-01-31"; "" if nothing expires
-	severities map[string]Severity // by ID, of rules whose severity is changed
+	configFile   string        // of the configuration, for messages
+	suppressions []Suppression // of the configuration
+	baseline     *Baseline
+	today        string              // "2026-01-31"; "" if nothing expires
+	severities   map[string]Severity // by ID, of rules whose severity is changed
 
 	mu         sync.Mutex
 	files      int
@@ -28,11 +30,15 @@ type Filter struct {
 
 // NewFilter makes a filter of a configuration and a baseline, which may be nil.
 func NewFilter(c *Config, b *Baseline) *Filter {
-	f := &Filter{config: c, baseline: b, severities: map[string]Severity{}, names: map[string]bool{}, seen: map[baselineKey]int{}}
+	f := &Filter{baseline: b, severities: map[string]Severity{}, names: map[string]bool{}, seen: map[baselineKey]int{}}
 	if c != nil {
+		f.configFile, f.suppressions = c.File, slices.Clone(c.Suppressions)
+		for i := range f.suppressions {
+			f.suppressions[i].glob = globRegexp(f.suppressions[i].File)
+		}
 		f.suppressed, f.matched = make([]int, len(c.Suppressions)), make([]int, len(c.Suppressions))
 		for _, r := range Rules() {
-			if s := c.severity(r); s != r.Severity {
+			if s := c.Severity(r); s != r.Severity {
 				f.severities[r.ID] = s
 			}
 		}
@@ -49,7 +55,7 @@ func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expi
 
 // Record makes the filter keep all findings, known ones too, for Recorded. Call it before files are
 // checked.
-func (f *Filter) Record() { f.record = newBaseline("") }
+func (f *Filter) Record() { f.record = NewBaseline("") }
 
 // Recorded returns a baseline of all findings since Record.
 func (f *Filter) Recorded() *Baseline { return f.record }
@@ -65,12 +71,9 @@ type Applied struct {
 func (f *Filter) Applied() []Applied {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.config == nil {
-		return nil
-	}
-	list := make([]Applied, len(f.config.Suppressions))
+	list := make([]Applied, len(f.suppressions))
 	for i := range list {
-		list[i] = Applied{&f.config.Suppressions[i], f.suppressed[i], f.matched[i]}
+		list[i] = Applied{&f.suppressions[i], f.suppressed[i], f.matched[i]}
 	}
 	return list
 }
@@ -78,37 +81,35 @@ func (f *Filter) Applied() []Applied {
 // fileFilter is the filter's state for one file.
 type fileFilter struct {
 	*Filter
-	name         string // base name of the file
-	suppressions []int  // whose pattern is right
-	suppressed   []int  // findings, by suppression
-	matched      map[int]*matched
-	seen         map[baselineKey]int
-	record       *Baseline
+	name       string // base name of the file
+	applies    []int  // suppressions whose pattern is right
+	suppressed []int  // findings, by suppression
+	matched    map[int]*matched
+	seen       map[baselineKey]int
+	record     *Baseline
 }
 
 // file begins a file.
 func (f *Filter) file(name string) *fileFilter {
-	ff := &fileFilter{Filter: f, name: baseName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
+	ff := &fileFilter{Filter: f, name: BaselineName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
 	if f.record != nil {
-		ff.record = newBaseline("")
+		ff.record = NewBaseline("")
 	}
-	if f.config != nil {
-		ff.suppressed = make([]int, len(f.config.Suppressions))
-		for i := range f.config.Suppressions {
-			if s := &f.config.Suppressions[i]; s.matchesFile(name) && !f.expired(s) {
-				ff.suppressions = append(ff.suppressions, i)
-				if f.config.Suppressions[i].Function != nil {
-					ff.matched[i] = &matched{}
-				}
+	ff.suppressed = make([]int, len(f.suppressions))
+	for i := range f.suppressions {
+		if s := &f.suppressions[i]; s.matchesFile(name) && !f.expired(s) {
+			ff.applies = append(ff.applies, i)
+			if s.Function != nil {
+				ff.matched[i] = &matched{}
 			}
 		}
 	}
 	return ff
 }
 
-// baseName is the name by which a baseline knows a file. The folders of a symbol
+// BaselineName is the name by which a baseline knows a file. The folders of a symbol
 // store have the module's id in them, which changes with each build.
-func baseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
+func BaselineName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
 func (f *Filter) severity(r *Rule) Severity {
 	if s, ok := f.severities[r.ID]; ok {
@@ -119,12 +120,12 @@ func (f *Filter) severity(r *Rule) Severity {
 
 // wantsWords reports whether the filter needs the text of findings that are otherwise only counted.
 func (ff *fileFilter) wantsWords() bool {
-	return len(ff.suppressions) > 0 || ff.record != nil || ff.baseline != nil
+	return len(ff.applies) > 0 || ff.record != nil || ff.baseline != nil
 }
 
 // keep reports whether a finding stays. One that does not is counted in the report.
 func (ff *fileFilter) keep(f *Finding, r *Report) bool {
-	for _, i := range ff.suppressions {
+	for _, i := range ff.applies {
 		if ff.suppresses(i, f) {
 			ff.suppressed[i]++
 			r.Suppressed++
@@ -181,7 +182,7 @@ func (ff *fileFilter) close() {
 	defer f.mu.Unlock()
 	f.files++
 	f.names[ff.name] = true
-	for _, i := range ff.suppressions {
+	for _, i := range ff.applies {
 		f.matched[i]++
 		f.suppressed[i] += ff.suppressed[i]
 	}

@@ -7,7 +7,49 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt"
 )
+
+// suppressRules are about lint itself. They are reported by Filter.Report.
+var suppressRules = []*Rule{
+	{
+		ID:       "SYM901",
+		Title:    "suppression that matches nothing",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symtool lint --config",
+		Doc: `A suppression stays behind when the defect is gone, and hides the next one. Remove
+it, or correct its pattern. Suppressions of rules that are not checked are left
+alone.`,
+		Check: noCheck,
+	},
+	{
+		ID:       "SYM902",
+		Title:    "entry of the baseline that is gone",
+		Severity: Note,
+		Since:    "0.1",
+		Spec:     "symtool lint --baseline",
+		Doc: `A finding of the baseline is no more, or there are fewer of it. Write the baseline
+again with --write-baseline: what it still holds would hide the same finding
+later. Entries of files and rules that are not checked are left alone.`,
+		Check: noCheck,
+	},
+	{
+		ID:       "SYM903",
+		Title:    "suppression that has expired",
+		Severity: Warning,
+		Since:    "0.1",
+		Spec:     "symtool lint --config",
+		Doc: `The last day of a suppression, expires, is over: what it took away is reported
+again. Mend the defect, or write another day and why.`,
+		Check: noCheck,
+	},
+}
+
+// FilterRules returns the rules that Filter.Report checks.
+func FilterRules() []*Rule { return suppressRules }
+
+func noCheck(*Pass) (func(*symfmt.Record), func()) { return nil, nil }
 
 // Report returns the findings about the filter itself when all files were checked with these rules:
 // suppressions that match nothing, and entries of the baseline that are gone.
@@ -19,20 +61,18 @@ func (f *Filter) Report(rules []*Rule) *Report {
 	checked := func(prefix string) bool {
 		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
 	}
-	if f.config != nil {
-		p.Options.File, p.report.File = f.config.File, f.config.File
-		for i := range f.config.Suppressions {
-			s := &f.config.Suppressions[i]
-			expired := f.expired(s)
-			switch {
-			case !checked(s.Rule):
-			case expired && checked("SYM903"):
-				p.rule = suppressRules[2]
-				p.ReportLine(s.Line, "suppression of %s has expired: its last day was %s (reason: %s)", s.Rule, s.Expires, s.Reason)
-			case !expired && checked("SYM901") && f.suppressed[i] == 0 && !slices.ContainsFunc(f.unread, s.matchesFile):
-				p.rule = suppressRules[0]
-				p.ReportLine(s.Line, "%s", f.idle(i))
-			}
+	p.Options.File, p.report.File = f.configFile, f.configFile
+	for i := range f.suppressions {
+		s := &f.suppressions[i]
+		expired := f.expired(s)
+		switch {
+		case !checked(s.Rule):
+		case expired && checked("SYM903"):
+			p.rule = suppressRules[2]
+			p.ReportLine(s.Line, "suppression of %s has expired: its last day was %s (reason: %s)", s.Rule, s.Expires, s.Reason)
+		case !expired && checked("SYM901") && f.suppressed[i] == 0 && !slices.ContainsFunc(f.unread, s.matchesFile):
+			p.rule = suppressRules[0]
+			p.ReportLine(s.Line, "%s", f.idle(i))
 		}
 	}
 	if p.report.Found() == 0 {
@@ -52,7 +92,7 @@ func (f *Filter) Report(rules []*Rule) *Report {
 
 // idle returns the reason why a suppression matches nothing.
 func (f *Filter) idle(i int) string {
-	s := &f.config.Suppressions[i]
+	s := &f.suppressions[i]
 	if f.matched[i] == 0 {
 		return fmt.Sprintf("suppression of %s matches nothing: none of %s is %q (reason: %s)", s.Rule, text.Count(f.files, "file"), s.File, s.Reason)
 	}

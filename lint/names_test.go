@@ -1,18 +1,14 @@
 package lint
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/internal/text"
 )
 
 func TestSchemes(t *testing.T) {
@@ -204,42 +200,18 @@ func TestNamesOfDump(t *testing.T) {
 	}
 }
 
-// FuzzNames: whatever the names, the output is made, it controls no terminal, and the numbers agree.
-// An execution makes one of the outputs.
-func FuzzNames(f *testing.F) {
-	fuzzNames(f, slices.DeleteFunc(slices.Sorted(maps.Keys(outputs)), func(name string) bool { return name == "findings.sarif" }))
-}
+const goodID = "0123456789ABCDEF0123456789ABCDEF0"
 
-// FuzzNamesSARIF is FuzzNames for SARIF, which takes twenty times as long: it lists all rules.
-func FuzzNamesSARIF(f *testing.F) { fuzzNames(f, []string{"findings.sarif"}) }
-
-func fuzzNames(f *testing.F, names []string) {
-	if testing.Short() {
-		f.Skip("takes long with the race detector")
+// namesOnly checks a text with the rules of names.
+func namesOnly(t testing.TB, file, text string, filter *Filter, limit int) *Report {
+	t.Helper()
+	rules, err := SelectRules([]string{"names"}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, text := range append(examples(), nameText, hostileText) {
-		f.Add([]byte(text), uint8(i))
+	r, err := Run(context.Background(), strings.NewReader(text), Options{File: file, Rules: rules, Filter: filter, MaxPerRule: limit})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range names {
-		f.Add([]byte(hostileText), uint8(i))
-	}
-	f.Fuzz(func(t *testing.T, data []byte, output uint8) {
-		filter := NewFilter(nil, nil)
-		r, err := Run(context.Background(), bytes.NewReader(data), Options{File: "a.sym", Filter: filter, MaxPerRule: 2})
-		if err != nil {
-			return
-		}
-		counted := 0
-		for _, n := range r.Counts {
-			counted += n
-		}
-		if counted != r.Found() || counted < len(r.Findings) {
-			t.Errorf("%d findings by rule, %d by severity, %d kept", counted, r.Found(), len(r.Findings))
-		}
-		name := names[int(output)%len(names)]
-		lines := string(bytes.ReplaceAll(written(t, outputs[name], &Results{Reports: []*Report{r}, Filter: filter}), []byte("\n"), nil))
-		if text.Printable(lines) != lines {
-			t.Errorf("%s: %q", name, lines)
-		}
-	})
+	return r
 }

@@ -141,7 +141,7 @@ func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
 	name := r.Name[:min(len(r.Name), maxFunction)]
 	for i, m := range ff.matched {
 		switch {
-		case !ff.config.Suppressions[i].Function.Match(name):
+		case !ff.suppressions[i].Function.Match(name):
 		case r.Kind == symfmt.KindFunc:
 			m.funcs.set(uint32(facts.Functions.Len())) // where it comes when it ends
 		default:
@@ -152,7 +152,7 @@ func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
 
 // suppresses reports whether suppression number i removes a finding.
 func (ff *fileFilter) suppresses(i int, f *Finding) bool {
-	s := &ff.config.Suppressions[i]
+	s := &ff.suppressions[i]
 	if s.matches(f) {
 		return true
 	}

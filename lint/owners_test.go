@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -28,12 +29,9 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 		{"^inside$", "SYM321:10"},
 		{"^none$", ""},
 	} {
-		run := func(config string) map[string]Finding {
-			cfg, err := ReadConfig("a.toml", strings.NewReader(config))
-			if err != nil {
-				t.Fatal(err)
-			}
-			rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym", Filter: NewFilter(cfg, nil)})
+		run := func(suppressions ...Suppression) map[string]Finding {
+			filter := NewFilter(&Config{Suppressions: suppressions}, nil)
+			rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym", Filter: filter})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,8 +44,8 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 			}
 			return found
 		}
-		all := run("")
-		left := run("[[suppress]]\nrule = \"all\"\nfunction = '" + c.function + "'\nreason = 'x'\n")
+		all := run()
+		left := run(Suppression{Rule: "SYM", Function: regexp.MustCompile(c.function)})
 		for key, f := range all {
 			_, stays := left[key]
 			if named := strings.Trim(c.function, "^$") == f.Function; named == stays {
@@ -125,11 +123,8 @@ func TestOwnersWhileReading(t *testing.T) {
 		rva := 0x1000 + 0x100*(i*77%500)
 		fmt.Fprintf(&text, "FUNC %x 10 0 f%d\n%x 10 1 0\nSTACK CFI INIT %x 10 .cfa: $rsp 8 +\n", rva, i, rva, rva)
 	}
-	cfg, err := ReadConfig("a.toml", strings.NewReader("[[suppress]]\nrule = \"SYM410\"\nfunction = \"[1-9]$\"\nreason = \"x\"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := Run(context.Background(), strings.NewReader(text.String()), Options{File: "a.sym", Filter: NewFilter(cfg, nil), MaxPerRule: 1000})
+	filter := NewFilter(&Config{Suppressions: []Suppression{{Rule: "SYM410", Function: regexp.MustCompile("[1-9]$")}}}, nil)
+	rep, err := Run(context.Background(), strings.NewReader(text.String()), Options{File: "a.sym", Filter: filter, MaxPerRule: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

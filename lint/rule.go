@@ -22,6 +22,12 @@ var severityNames = [...]string{"note", "warning", "error"}
 // String is the severity's name in outputs.
 func (s Severity) String() string { return severityNames[s] }
 
+// SeverityByName returns the severity with a name; ok is false if there is none.
+func SeverityByName(name string) (s Severity, ok bool) {
+	i := slices.Index(severityNames[:], name)
+	return Severity(max(i, 0)), i >= 0
+}
+
 // Rule is one check of a symbol file.
 type Rule struct {
 	ID       string // "SYM203": 2 is the family, see Families

@@ -43,41 +43,6 @@ type Options struct {
 // for each of a million records.
 const DefaultMaxPerRule = 100
 
-// Report holds the findings in a file.
-type Report struct {
-	File     string
-	Err      error          // of a file that could not be read: nothing is known of it; see Unreadable
-	Damage   error          // of compressed data, behind which nothing was read; nil without
-	Findings []Finding      // by place
-	Counts   map[string]int // findings by rule, those that were not kept too
-	Totals   [Error + 1]int // the same by severity
-	Facts    *Facts
-	Coverage *Coverage
-	Bytes    int64 // of text
-	Lines    int
-	Followed *FollowStats // what STACK CFI was compared with; nil without a binary
-
-	Suppressed int // findings that the configuration took away
-	Known      int // findings that the baseline took away
-}
-
-// Found returns the number of findings, including those that were only counted.
-func (r *Report) Found() int {
-	n := 0
-	for _, t := range r.Totals {
-		n += t
-	}
-	return n
-}
-
-// Worst returns the greatest severity of the findings; ok is false without any.
-func (r *Report) Worst() (worst Severity, ok bool) {
-	for i := range r.Findings {
-		worst, ok = max(worst, r.Findings[i].Severity), true
-	}
-	return worst, ok
-}
-
 // Pass is a check of one file.
 type Pass struct {
 	*Facts

@@ -9,10 +9,10 @@ import (
 // selectAll names all rules.
 const selectAll = "all"
 
-// selector is the beginning of the IDs that a word of --select, --ignore or a
+// RulePrefix returns the beginning of the IDs that a word of --select, --ignore or a
 // configuration stands for: an ID (SYM401), a beginning of IDs (SYM4), the name
 // of a family (cfi), or all.
-func selector(word string) (prefix string, err error) {
+func RulePrefix(word string) (prefix string, err error) {
 	word = strings.TrimSpace(word)
 	if upper := strings.ToUpper(word); strings.HasPrefix(upper, "SYM") {
 		word = upper
@@ -63,7 +63,7 @@ func SelectRules(selected, ignored []string) ([]*Rule, error) {
 func selectors(words []string) ([]string, error) {
 	prefixes := make([]string, 0, len(words))
 	for _, w := range words {
-		p, err := selector(w)
+		p, err := RulePrefix(w)
 		if err != nil {
 			return nil, err
 		}

@@ -142,7 +142,7 @@ func (c *Coverage) demanded() (list []demandedShare) {
 			list = append(list, demandedShare{s, of})
 		}
 	}
-	add(c.All.Share, c.codeOf()+" has call frame information")
+	add(c.All.Share, c.CodeOf()+" has call frame information")
 	add(Share{c.Entries.Covered - c.startup.Covered, c.Entries.Total - c.startup.Total}, "functions have call frame information at their first byte")
 	if c.Calls != nil {
 		add(*c.Calls, "return addresses have call frame information")
@@ -150,8 +150,8 @@ func (c *Coverage) demanded() (list []demandedShare) {
 	return list
 }
 
-// codeOf is what All is taken of.
-func (c *Coverage) codeOf() string {
+// CodeOf is what All is taken of.
+func (c *Coverage) CodeOf() string {
 	if c.All.Of == CodeOfBinary {
 		return "the binary's code"
 	}
@@ -166,59 +166,8 @@ func (s Share) String() string {
 	return "100 %"
 }
 
-// WriteVerdict writes what the file is good for, and why, for people: at most a screenful.
-func WriteVerdict(w io.Writer, r *Report) error {
-	c := r.Coverage
-	var b strings.Builder
-	file := r.File
-	if file == "" {
-		file = "symbols"
-	}
-	fmt.Fprintf(&b, "%s: %s\n", quotePath(file), c.Verdict)
-	for _, reason := range c.Reasons {
-		fmt.Fprintf(&b, "  %s\n", reason)
-	}
-	b.WriteByte('\n')
-	table := func(s Share, of string) {
-		if s.Total > 0 {
-			fmt.Fprintf(&b, "  %9s  %*d of %-*d  %s\n", s, digits, s.Covered, digits, s.Total, of)
-		}
-	}
-	table(c.All.Share, "bytes of "+c.codeOf()+" have call frame information")
-	if c.Code != c.All.Share {
-		table(c.Code, "bytes of functions have it")
-	}
-	table(c.Entries, "functions have it at their first byte")
-	table(c.LineEnds.Share, "ends of lines are in functions that have it throughout")
-	if c.Calls != nil {
-		table(*c.Calls, "return addresses have it")
-	}
-	table(c.Public, "public symbols have it")
-	table(c.Lines, "bytes of functions have lines")
-	table(c.WithLines, "functions have lines")
-	writeGaps(&b, "call frame information", c.Worst)
-	writeGaps(&b, "lines", c.WorstLines)
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-const (
-	digits    = 10
-	shownGaps = 5
-)
-
-func writeGaps(b *strings.Builder, what string, gaps []Gap) {
-	if len(gaps) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n  most bytes without %s:\n", what)
-	for _, g := range gaps[:min(len(gaps), shownGaps)] {
-		fmt.Fprintf(b, "  %9d of %d at %x%s\n", g.Missing, g.Size, g.RVA, g.label())
-	}
-}
-
-// label is the record of a gap, and its name if that is known.
-func (g *Gap) label() string {
+// Label is the record of a gap, and its name if that is known.
+func (g *Gap) Label() string {
 	switch {
 	case g.Line == 0:
 		return ", neither FUNC nor PUBLIC"
@@ -266,20 +215,10 @@ func (c *Coverage) ReadNames(in io.Reader) error {
 	}
 }
 
-// quoteName prints a name of the file for people: control characters escaped, and
-// shortened.
+// quoteName returns a name of the file for people: escaped, and shortened.
 func quoteName(name string) string {
 	if len(name) > 2*maxQuoted {
 		name = strings.ToValidUTF8(name[:2*maxQuoted], "") + "..."
 	}
-	return quotePath(name)
-}
-
-// quotePath is quoteName for what must stay whole.
-func quotePath(name string) string {
-	quoted := fmt.Sprintf("%+q", name)
-	if plain := quoted[1 : len(quoted)-1]; plain == name {
-		return name
-	}
-	return quoted
+	return text.Printable(name)
 }

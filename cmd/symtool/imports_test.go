@@ -24,10 +24,10 @@ var layers = [][]string{
 	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
 	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
-	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "walk/dumpfile"},
+	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "walk/dumpfile", "lint/extent"},
 	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
 	6: {"lint", "resolve"},
-	7: {"resolve/remote", "resolve/symserver", "walk"},
+	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report"},
 	8: {"cmd/symtool"},
 }
 
@@ -61,7 +61,7 @@ var importRules = []rule{
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", only("cmd/symtool"), "each symtool in a script would start 10 ms later: see .ci/validate"},
 	{"github.com/owenrumney/go-sarif/v3/...", productExcept(), "SARIF is read in tests"},
-	{"github.com/pelletier/go-toml/v2/...", except("lint"), "TOML is the configuration of lint"},
+	{"github.com/pelletier/go-toml/v2/...", except("lint/config"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("resolve/store/upload"), "buckets of S3's kind are a matter of resolve/store/upload"},
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
 	{"golang.org/x/arch/...", except("walk", "lint"), "instructions are decoded in walk and lint"},

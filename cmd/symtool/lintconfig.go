@@ -11,25 +11,26 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/config"
 )
 
 // configure reads the configuration and the baseline. Flags override the configuration: --select
 // replaces its list, --ignore adds to it.
 func (l *linter) configure(c *cli.Context) error {
-	config, err := readLintFile(c, "config", lint.ReadConfig)
+	settings, err := readLintFile(c, "config", config.Read)
 	if err != nil {
 		return err
 	}
-	baseline, err := readLintFile(c, "baseline", lint.ReadBaseline)
+	baseline, err := readLintFile(c, "baseline", config.ReadBaseline)
 	if err != nil {
 		return err
 	}
 	selected, ignored := names(c, "select"), names(c, "ignore")
-	if config != nil {
+	if settings != nil {
 		if !c.IsSet("select") {
-			selected = config.Select
+			selected = settings.Select
 		}
-		ignored = append(ignored, config.Ignore...)
+		ignored = append(ignored, settings.Ignore...)
 	}
 	if l.options.Rules, err = lint.SelectRules(selected, ignored); err != nil {
 		return err
@@ -38,15 +39,15 @@ func (l *linter) configure(c *cli.Context) error {
 		return fmt.Errorf("--select and --ignore leave no rule")
 	}
 	l.options.MinCFI, l.options.MinLines = c.Float64("min-cfi"), c.Float64("min-lines")
-	if config != nil && config.MinCFI != nil && !c.IsSet("min-cfi") {
-		l.options.MinCFI = *config.MinCFI
+	if settings != nil && settings.MinCFI != nil && !c.IsSet("min-cfi") {
+		l.options.MinCFI = *settings.MinCFI
 	}
-	if config != nil && config.MinLines != nil && !c.IsSet("min-lines") {
-		l.options.MinLines = *config.MinLines
+	if settings != nil && settings.MinLines != nil && !c.IsSet("min-lines") {
+		l.options.MinLines = *settings.MinLines
 	}
 	l.recordTo = c.String("write-baseline")
-	if config != nil || baseline != nil || l.recordTo != "" {
-		l.options.Filter = lint.NewFilter(config, baseline)
+	if settings != nil || baseline != nil || l.recordTo != "" {
+		l.options.Filter = lint.NewFilter(settings, baseline)
 		l.options.Filter.Today(time.Now())
 	}
 	if l.recordTo != "" {

@@ -4,14 +4,16 @@ import (
 	"io"
 
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/config"
+	lintreport "github.com/symtool/symtool/lint/report"
 )
 
 // lintFormat is a value of --format. Text is printed file by file, the others are
 // documents.
 type lintFormat struct {
-	document  func(w io.Writer, r *lint.Results) error // nil for text
-	page      bool                                     // it needs maps
-	functions bool                                     // it has the function of each finding
+	document  func(w io.Writer, r *lintreport.Results) error // nil for text
+	page      bool                                           // it needs maps
+	functions bool                                           // it has the function of each finding
 }
 
 // lintFormatNames are the values of --format, in the order of the help.
@@ -19,11 +21,11 @@ var lintFormatNames = []string{formatText, formatJSON, "sarif", "github", "junit
 
 var lintFormats = map[string]lintFormat{
 	formatText:    {},
-	formatJSON:    {document: lint.WriteJSON, functions: true},
-	"sarif":       {document: lint.WriteSARIF, functions: true},
-	"github":      {document: lint.WriteGitHub},
-	"junit":       {document: lint.WriteJUnit},
-	"codequality": {document: lint.WriteCodeQuality},
+	formatJSON:    {document: lintreport.WriteJSON, functions: true},
+	"sarif":       {document: lintreport.WriteSARIF, functions: true},
+	"github":      {document: lintreport.WriteGitHub},
+	"junit":       {document: lintreport.WriteJUnit},
+	"codequality": {document: lintreport.WriteCodeQuality},
 	"html":        {page: true, functions: true},
 }
 
@@ -35,10 +37,10 @@ func (l *linter) printFile(out io.Writer, r *lint.Report) error {
 	if l.quiet([]*lint.Report{r}) {
 		return nil
 	}
-	if err := lint.WriteFindings(out, r); err != nil || !l.verdict {
+	if err := lintreport.WriteFindings(out, r); err != nil || !l.verdict {
 		return err
 	}
-	return lint.WriteVerdict(out, r)
+	return lintreport.WriteVerdict(out, r)
 }
 
 // quiet reports whether the reports have nothing that a build would stop for: notes are in hundreds
@@ -57,16 +59,16 @@ func (l *linter) quiet(reports []*lint.Report) bool {
 
 // printEnd prints the end of the output: for a document, all of it.
 func (l *linter) printEnd(out io.Writer, done *lintDone) error {
-	results := &lint.Results{Version: version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
+	results := &lintreport.Results{Version: version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
 	switch {
 	case l.format.page:
-		return lint.WriteHTML(out, results, done.maps)
+		return lintreport.WriteHTML(out, results, done.maps)
 	case l.format.document != nil:
 		return l.format.document(out, results)
 	case l.quiet(done.reports):
 		return nil
 	}
-	return lint.WriteSummary(out, results)
+	return lintreport.WriteSummary(out, results)
 }
 
 // lintDone holds the checked files.
@@ -108,7 +110,7 @@ func (l *linter) writeBaseline() error {
 		return outputError(l.recordTo, err)
 	}
 	defer out.Abort()
-	if err = l.options.Filter.Recorded().Write(out); err == nil {
+	if err = config.WriteBaseline(out, l.options.Filter.Recorded()); err == nil {
 		err = out.Commit()
 	}
 	return outputError(l.recordTo, err)

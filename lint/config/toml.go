@@ -1,0 +1,117 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// fileText is a configuration as it is written; only types are checked.
+type fileText struct {
+	Select   []string          `toml:"select"`
+	Ignore   []string          `toml:"ignore"`
+	MinCFI   *float64          `toml:"min-cfi"`
+	MinLines *float64          `toml:"min-lines"`
+	Severity map[string]string `toml:"severity"`
+	Suppress []suppressText    `toml:"suppress"`
+}
+
+type suppressText struct {
+	Rule     string          `toml:"rule"`
+	File     string          `toml:"file"`
+	Function string          `toml:"function"`
+	Message  string          `toml:"message"`
+	Reason   string          `toml:"reason"`
+	Expires  *toml.LocalDate `toml:"expires"`
+}
+
+// The keys of a configuration, and of a suppression in it.
+const (
+	fileKeys     = "select, ignore, min-cfi, min-lines, severity or suppress"
+	suppressKeys = "rule, file, function, message, reason or expires"
+)
+
+// wanted describes the values of a configuration. A key that is not there, as
+// severity.SYM601 or suppress.rule, has a text.
+var wanted = map[string]string{
+	"select": "a list of texts", "ignore": "a list of texts", "min-cfi": "a number", "min-lines": "a number",
+	"severity": "a table, [severity], of texts", "suppress": "tables, [[suppress]], of texts",
+	"suppress.expires": "a date without quotes, 2027-01-31",
+}
+
+// parse decodes a configuration. Its errors have no file.
+func parse(data []byte) (*fileText, *Error) {
+	text := &fileText{}
+	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(text)
+	if err == nil {
+		return text, nil
+	}
+	var unknown *toml.StrictMissingError
+	if errors.As(err, &unknown) {
+		e := &unknown.Errors[0]
+		keys := fileKeys
+		if e.Key()[0] == "suppress" {
+			keys = suppressKeys
+		}
+		return nil, errorAt(e, fmt.Sprintf("unknown key %q: want %s", strings.Join(e.Key(), "."), keys))
+	}
+	// Malformed TOML is an error for any type. Otherwise a value has another type, and the
+	// decoder's message names the types of Go.
+	var wrong *toml.DecodeError
+	if err := toml.Unmarshal(data, new(map[string]any)); errors.As(err, &wrong) {
+		return nil, errorAt(wrong, wrong.Error())
+	}
+	if !errors.As(err, &wrong) {
+		return nil, &Error{Msg: err.Error()}
+	}
+	key := strings.Join(wrong.Key(), ".")
+	want, ok := wanted[key]
+	if !ok {
+		want = "a text in quotes"
+	}
+	return nil, errorAt(wrong, fmt.Sprintf("%s: want %s", key, want))
+}
+
+func errorAt(e *toml.DecodeError, msg string) *Error {
+	line, col := e.Position()
+	return &Error{Line: line, Col: col, Msg: msg}
+}
+
+// keyLines returns the lines of keys: "select", "severity.SYM601", "suppress.0",
+// "suppress.0.rule". Keys in braces have none.
+func keyLines(data []byte) map[string]int {
+	lines, table, suppressions := map[string]int{}, "", 0
+	var p unstable.Parser
+	p.Reset(data)
+	for p.NextExpression() {
+		e := p.Expression()
+		if e.Kind == unstable.Comment {
+			continue
+		}
+		var key []string
+		at := -1
+		for it := e.Key(); it.Next(); {
+			key = append(key, string(it.Node().Data))
+			if at < 0 {
+				at = p.Shape(it.Node().Raw).Start.Line
+			}
+		}
+		name := strings.Join(key, ".")
+		switch {
+		case e.Kind != unstable.KeyValue && name == "suppress":
+			table = fmt.Sprintf("suppress.%d", suppressions)
+			name = table
+			suppressions++
+		case e.Kind != unstable.KeyValue:
+			table = name
+		case table != "":
+			name = table + "." + name
+		}
+		lines[name] = at
+	}
+	return lines
+}

@@ -1,0 +1,77 @@
+// Package extent computes with pieces of a module: their union, and what they leave out.
+package extent
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Extent is a piece of the module: [RVA, End). A piece that would go beyond the last
+// address ends there.
+type Extent struct {
+	RVA, End symfmt.RVA
+}
+
+// Of returns the extent of size bytes at an address.
+func Of(rva symfmt.RVA, size uint64) Extent {
+	end := rva + symfmt.RVA(size)
+	if end < rva {
+		end = ^symfmt.RVA(0)
+	}
+	return Extent{rva, end}
+}
+
+// Between returns the extent of the addresses from one up to another.
+func Between(from, to symfmt.RVA) Extent { return Extent{from, to} }
+
+// Size returns the size in bytes.
+func (e Extent) Size() uint64 { return uint64(e.End - e.RVA) }
+
+// Append adds e to list, joined with the last if they touch.
+func Append(list []Extent, e Extent) []Extent {
+	if n := len(list); n > 0 && e.RVA >= list[n-1].RVA && e.RVA <= list[n-1].End {
+		list[n-1].End = max(list[n-1].End, e.End)
+		return list
+	}
+	if e.RVA == e.End {
+		return list
+	}
+	return append(list, e)
+}
+
+// Join sorts list, and joins the extents that touch or overlap. It uses the memory of list.
+func Join(list []Extent) []Extent {
+	slices.SortFunc(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
+	out := list[:0]
+	for _, e := range list {
+		out = Append(out, e)
+	}
+	return out
+}
+
+// Missing calls fn for the pieces of e that list, which is sorted and joined, leaves out.
+func Missing(e Extent, list []Extent, fn func(Extent)) {
+	at := e.RVA
+	for i := EndsBehind(list, at); i < len(list) && list[i].RVA < e.End; i++ {
+		if list[i].RVA > at {
+			fn(Extent{at, list[i].RVA})
+		}
+		at = max(at, list[i].End)
+	}
+	if at < e.End {
+		fn(Extent{at, e.End})
+	}
+}
+
+// EndsBehind returns the index of the first extent of list, which ascends, that ends behind rva.
+func EndsBehind(list []Extent, rva symfmt.RVA) int {
+	i, _ := slices.BinarySearchFunc(list, rva, func(e Extent, rva symfmt.RVA) int {
+		if e.End <= rva {
+			return -1
+		}
+		return 1
+	})
+	return i
+}

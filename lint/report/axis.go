@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// axis is the address axis of a chart: pieces of the module, one after the other. A position on it
+// is in bytes from its start.
+type axis struct {
+	pieces []extent.Extent
+	starts []uint64 // on the axis
+	width  int      // columns
+	step   uint64   // bytes of a column
+}
+
+func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
+
+// newAxis makes the axis of the given pieces, which are joined, with at most width columns.
+func newAxis(list []extent.Extent, columns int) *axis {
+	var code uint64
+	for _, e := range list {
+		code = addSizes(code, e.Size())
+	}
+	a := &axis{pieces: list}
+	for hole := max(code/holePart, minHole); ; hole = addSizes(hole, hole) {
+		a.pieces = bridged(list, hole)
+		if len(a.pieces) <= maxPieces {
+			break
+		}
+	}
+	var end uint64
+	for _, p := range a.pieces {
+		a.starts = append(a.starts, end)
+		end = addSizes(end, p.Size())
+	}
+	a.step = max(1, end/uint64(columns))
+	if a.step < ^uint64(0)/uint64(columns) && a.step*uint64(columns) < end {
+		a.step++
+	}
+	a.width = int(min(uint64(columns), max(1, (end-min(end, 1))/a.step+1)))
+	return a
+}
+
+// addSizes adds two sizes, saturating.
+func addSizes(a, b uint64) uint64 {
+	if a+b < a {
+		return ^uint64(0)
+	}
+	return a + b
+}
+
+// bridged joins pieces across holes smaller than a size.
+func bridged(list []extent.Extent, hole uint64) (out []extent.Extent) {
+	for _, e := range list {
+		if n := len(out); n > 0 && uint64(e.RVA-out[n-1].End) < hole {
+			out[n-1].End = e.End
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// at returns the position of an address, which is in a piece or at the end of one.
+func (a *axis) at(rva uint64) uint64 {
+	i := sort.Search(len(a.pieces), func(i int) bool { return uint64(a.pieces[i].RVA) > rva }) - 1
+	if i < 0 {
+		return 0
+	}
+	return a.starts[i] + rva - uint64(a.pieces[i].RVA)
+}
+
+// address returns the address at a position on the axis.
+func (a *axis) address(at uint64) symfmt.RVA {
+	i := sort.Search(len(a.starts), func(i int) bool { return a.starts[i] > at }) - 1
+	if i < 0 {
+		return 0
+	}
+	return a.pieces[i].RVA + symfmt.RVA(min(at-a.starts[i], a.pieces[i].Size()))
+}
+
+// columns returns how much of each column a list covers, in thousandths; the list is sorted,
+// without overlap.
+func (a *axis) columns(list []extent.Extent) []uint16 {
+	bytes := make([]uint64, a.width)
+	for _, e := range list {
+		from := a.at(uint64(e.RVA))
+		for size := e.Size(); size > 0; {
+			i := from / a.step
+			n := min(size, (i+1)*a.step-from)
+			if i >= uint64(a.width) || n == 0 {
+				break // rounding, beyond the last column
+			}
+			bytes[i] += n
+			from, size = from+n, size-n
+		}
+	}
+	shares := make([]uint16, a.width)
+	for i, n := range bytes {
+		shares[i] = uint16(min(1000, float64(n)*1000/float64(a.step)+0.5))
+		if n > 0 && shares[i] == 0 {
+			shares[i] = 1
+		}
+	}
+	return shares
+}

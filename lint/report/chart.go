@@ -1,0 +1,183 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/symfmt"
+)
+
+const (
+	// maxPieces limits the pieces of the axis; empty addresses between them are left out.
+	maxPieces = 128
+	// A hole of less than this part of the code, one in so many, stays in the axis,
+	// and so does padding between functions, in bytes.
+	holePart = 100
+	minHole  = 64
+)
+
+// chart is a Map for a page: a picture and tables for every reader, and data from
+// which a script draws each part of the map closely.
+type chart struct {
+	File    string // ID of the file on the page
+	Picture *picture
+	Gaps    []chartGap // the largest first
+	AllGaps int
+	Worst   []chartFunc
+	AllLack int // functions that lack something
+	Data    *chartData
+}
+
+// chartGap is a piece of the module that lacks something.
+type chartGap struct {
+	Place
+	What     string
+	Function string
+	Line     uint32 // of the file, of the function; 0 without
+}
+
+// chartFunc is a function with the bytes that it lacks.
+type chartFunc struct {
+	Place
+	Name    string
+	NoCFI   lint.Share // Covered is what is lacking
+	NoLines lint.Share
+	Line    uint32
+}
+
+// Place is a piece of the module, in the page's form of addresses.
+type Place struct{ extent.Extent }
+
+// From is the first address.
+func (p Place) From() string { return hexAddr(uint64(p.RVA)) }
+
+// To is the address behind the last.
+func (p Place) To() string { return hexAddr(uint64(p.End)) }
+
+// newChart draws a map.
+func newChart(m *lint.Map, limits pageLimits) *chart {
+	funcs := make([]extent.Extent, 0, len(m.Functions))
+	for i := range m.Functions {
+		funcs = append(funcs, m.Functions[i].Extent)
+	}
+	funcs = extent.Join(funcs)
+	a := newAxis(extent.Join(slices.Concat(funcs, m.Lines, m.CFI)), limits.columns)
+	runs := newRuns(a, m, funcs)
+	c := &chart{Picture: newPicture(a, m, funcs), Data: newChartData(a, m, runs, limits.data)}
+	c.gaps(m, runs, limits.rows)
+	c.worst(m, limits.rows)
+	return c
+}
+
+// without are the pieces of list that other does not have; both are joined.
+func without(list, other []extent.Extent) (out []extent.Extent) {
+	for _, e := range list {
+		extent.Missing(e, other, func(gap extent.Extent) { out = append(out, gap) })
+	}
+	return out
+}
+
+// gaps lists the largest runs that lack something, of those of one size the first.
+func (c *chart) gaps(m *lint.Map, runs []run, most int) {
+	var list []run
+	for _, r := range runs {
+		if r.lacks() != "" {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b run) int {
+		return cmp.Or(cmp.Compare(b.Size(), a.Size()), cmp.Compare(a.RVA, b.RVA))
+	})
+	c.AllGaps = len(list)
+	for _, r := range list[:min(len(list), most)] {
+		g := chartGap{Place: Place{r.Extent}, What: r.lacks()}
+		if f := functionAt(m, r.RVA); f != nil {
+			g.Function, g.Line = text.Printable(m.Name(f)), f.Line
+			if f.Bytes == 0 {
+				g.Function = "PUBLIC " + g.Function
+			}
+		}
+		c.Gaps = append(c.Gaps, g)
+	}
+}
+
+// functionAt returns the function at an address, or the public symbol exactly there; of overlapping
+// functions the last one, among a few.
+func functionAt(m *lint.Map, rva symfmt.RVA) *lint.MappedFunc {
+	after := func(f lint.MappedFunc, rva symfmt.RVA) int {
+		if f.RVA <= rva {
+			return -1
+		}
+		return 1
+	}
+	const maxBack = 64
+	i, _ := slices.BinarySearchFunc(m.Functions, rva, after)
+	for back := 1; back <= min(i, maxBack); back++ {
+		if f := &m.Functions[i-back]; f.End > rva {
+			return f
+		}
+	}
+	if i, _ = slices.BinarySearchFunc(m.Publics, rva, after); i > 0 && m.Publics[i-1].RVA == rva {
+		return &m.Publics[i-1]
+	}
+	return nil
+}
+
+// worst lists the functions with the most bytes without call frame information,
+// and those with the most without lines, in the order of Coverage.
+func (c *chart) worst(m *lint.Map, most int) {
+	var list []*lint.MappedFunc
+	for i := range m.Functions {
+		if f := &m.Functions[i]; f.NoCFI > 0 || f.NoLines > 0 {
+			list = append(list, f)
+		}
+	}
+	c.AllLack = len(list)
+	take := func(lack func(f *lint.MappedFunc) uint64) []*lint.MappedFunc {
+		slices.SortFunc(list, func(a, b *lint.MappedFunc) int {
+			return cmp.Or(cmp.Compare(lack(b), lack(a)), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
+		})
+		return list[:min(len(list), most)]
+	}
+	noLines := slices.Clone(take(func(f *lint.MappedFunc) uint64 { return f.NoLines }))
+	noCFI := take(func(f *lint.MappedFunc) uint64 { return f.NoCFI })
+	for _, f := range withoutRepeats(noCFI, noLines) {
+		c.Worst = append(c.Worst, chartFunc{Place{f.Extent}, text.Printable(m.Name(f)), lint.Share{Covered: f.NoCFI, Total: f.Bytes}, lint.Share{Covered: f.NoLines, Total: f.Bytes}, f.Line})
+	}
+}
+
+// addCode adds to the functions that lack most the code outside of FUNCs.
+func (c *chart) addCode(cov *lint.Coverage, m *lint.Map) {
+	c.AllLack += cov.Unnamed
+	for _, g := range cov.Worst {
+		if g.Kind == lint.GapFunc {
+			continue
+		}
+		name := "without a name"
+		if f := functionAt(m, g.RVA); f != nil && g.Kind == lint.GapPublic {
+			name = "PUBLIC " + text.Printable(m.Name(f))
+		}
+		c.Worst = append(c.Worst, chartFunc{Place{extent.Of(g.RVA, g.Size)}, name, lint.Share{Covered: g.Missing, Total: g.Size}, lint.Share{}, uint32(g.Line)})
+	}
+	slices.SortStableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
+}
+
+// withoutRepeats are the functions of one list that lack call frame information,
+// and those of the other that are not among them.
+func withoutRepeats(noCFI, noLines []*lint.MappedFunc) (list []*lint.MappedFunc) {
+	seen := map[*lint.MappedFunc]bool{}
+	for _, f := range noCFI {
+		if f.NoCFI > 0 {
+			list, seen[f] = append(list, f), true
+		}
+	}
+	for _, f := range noLines {
+		if f.NoLines > 0 && !seen[f] {
+			list = append(list, f)
+		}
+	}
+	return list
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint"
+)
+
+// The Code Quality report of GitLab: an array of issues, keys in order. GitLab
+// stops reading at the first one without description, fingerprint, severity or
+// location, and of those with one fingerprint it keeps the last.
+type (
+	qualityIssue struct {
+		Check       string          `json:"check_name"` // ID of the rule
+		Description string          `json:"description"`
+		Fingerprint string          `json:"fingerprint"`
+		Location    qualityLocation `json:"location"`
+		Severity    string          `json:"severity"`
+	}
+	qualityLocation struct {
+		Lines qualityLines `json:"lines"`
+		Path  string       `json:"path"` // from the root of the repository, if lint was called there; no ./ in front
+	}
+	qualityLines struct {
+		Begin int `json:"begin"` // from 1
+	}
+)
+
+// qualitySeverities are GitLab's names of the severities, and of a file that could
+// not be read: whatever is in it was not found.
+var qualitySeverities = [...]string{lint.Note: "info", lint.Warning: "minor", lint.Error: "major"}
+
+const (
+	qualityUnread      = "blocker"
+	qualityUnreadCheck = "unreadable-file"
+)
+
+// WriteCodeQuality writes the results as a Code Quality report of GitLab, which
+// compares it with that of the target branch by fingerprints. Where findings are
+// many, those of one rule in one file become one issue, as in WriteSARIF. Files
+// that could not be read come first.
+func WriteCodeQuality(w io.Writer, r *Results) error {
+	q := qualityWriter{jsonEncoder: jsonEncoder{w: bufio.NewWriter(w)}, prints: map[string]int{}}
+	all := r.all()
+	q.raw("[")
+	for _, rep := range all {
+		if text := rep.UnreadText(); text != "" {
+			q.issue(qualityUnreadCheck, qualityUnread, text, rep.File, 0, "")
+		}
+	}
+	for _, g := range sarifGroups(all, sarifResults, sarifBytes) {
+		f := g.first
+		q.issue(f.Rule.ID, qualitySeverities[f.Severity], f.Rule.ID+": "+g.message(), f.File, f.Line, lint.Fingerprint(f))
+	}
+	q.raw("\n]\n")
+	if q.err != nil {
+		return q.err
+	}
+	return q.w.Flush()
+}
+
+type qualityWriter struct {
+	jsonEncoder
+	n      int
+	prints map[string]int // how many issues have a fingerprint, but for their number
+}
+
+func (q *qualityWriter) issue(check, severity, description, file string, line int, print string) {
+	q.item(q.n, qualityIssue{
+		Check: check, Description: description, Fingerprint: q.fingerprint(file, check, print),
+		Location: qualityLocation{qualityLines{max(1, line)}, text.Printable(path.Clean(file))}, Severity: severity,
+	})
+	q.n++
+}
+
+// fingerprint distinguishes a finding of a file from all others of the report. It has the base name
+// of the file only, as baselines do: the folders of a store are the ids of one build. Equal
+// findings are numbered.
+func (q *qualityWriter) fingerprint(file, check, print string) string {
+	key := lint.BaselineName(file) + "\x00" + check + "\x00" + print
+	q.prints[key]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, q.prints[key]))
+	return hex.EncodeToString(sum[:16])
+}

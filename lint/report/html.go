@@ -1,0 +1,162 @@
+package report
+
+import (
+	"github.com/symtool/symtool/lint"
+
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/internal/page"
+	"github.com/symtool/symtool/internal/text"
+)
+
+//go:embed page.tmpl
+var pageText string
+
+var pageTemplate = page.New(pageText, template.FuncMap{"printable": text.Printable}, "mapdata.js", "map.js", "mapview.js", "findings.js")
+
+// WriteHTML writes the results as one page. A file in maps gets its map drawn.
+func WriteHTML(w io.Writer, r *Results, maps map[*lint.Report]*lint.Map) error {
+	all := r.all()
+	p := htmlPage{Generator: "symtool " + r.Version, Total: summarize(all)}
+	for i, rep := range all {
+		p.Files = append(p.Files, newHTMLFile(fmt.Sprintf("file%d", i), rep, maps[rep], limitsFor(len(maps))))
+	}
+	if r.Filter != nil {
+		p.Suppressions = r.Filter.Applied()
+	}
+	head := page.Head{Heading: "symtool lint", Generator: p.Generator}
+	if len(p.Files) > 0 {
+		head.Title = text.Printable(p.Files[0].File)
+	}
+	return pageTemplate.Write(w, head, &p)
+}
+
+type htmlPage struct {
+	Generator    string
+	Files        []*htmlFile
+	Total        *summary
+	Suppressions []lint.Applied
+}
+
+// Severities are the numbers of findings in all files.
+func (p *htmlPage) Severities() string { return p.Total.severities() }
+
+type htmlFile struct {
+	*lint.Report
+	ID      string
+	Module  string
+	Holds   string // what there is in the file
+	Verdict string
+	Reasons []string
+	Figures []htmlFigure
+	Chart   *chart // nil without a map
+}
+
+// htmlFigure is a share of something.
+type htmlFigure struct {
+	Name string
+	lint.Share
+}
+
+// Errors is the number of findings of severity error; the others are like it.
+func (f *htmlFile) Errors() int   { return f.Totals[lint.Error] }
+func (f *htmlFile) Warnings() int { return f.Totals[lint.Warning] }
+func (f *htmlFile) Notes() int    { return f.Totals[lint.Note] }
+
+// Unkept is the number of findings that were counted only.
+func (f *htmlFile) Unkept() int { return f.Found() - len(f.Findings) }
+
+// Tone is the class of the verdict.
+func (f *htmlFile) Tone() string {
+	switch lint.Verdict(f.Verdict) {
+	case lint.GoodForUnwinding:
+		return "good"
+	case lint.NotMeasured, lint.SymbolicationOnly:
+		return "warning"
+	}
+	return "error"
+}
+
+// Row is the row of a finding. It is not a template like the rest of the page: with 18,000 rows of
+// eleven values, that took three times as long as everything else.
+func (f *htmlFile) Row(x *lint.Finding) template.HTML {
+	place, address := "", ""
+	if x.Line != 0 {
+		place = strconv.FormatUint(uint64(x.Line), 10)
+		if x.Col != 0 {
+			place += ":" + strconv.FormatUint(uint64(x.Col), 10)
+		}
+	}
+	if x.HasRVA {
+		address = hexAddr(uint64(x.RVA))
+		if f.Chart != nil {
+			address = `<a href="#` + f.ID + ":" + address + `">` + address + "</a>"
+		}
+	}
+	text := func(s string) string { return template.HTMLEscapeString(text.Printable(s)) }
+	rule, severity := text(x.Rule.ID), x.Severity.String()
+	return template.HTML(`<tr data-rule="` + rule + `" data-severity="` + severity + `"><td class="n">` + place +
+		`</td><td title="` + text(x.Rule.Title) + `">` + rule + `</td><td class="` + severity + `">` + severity +
+		"</td><td>" + text(x.Message) + `</td><td class="n">` + address + "</td><td>" + text(x.Function) + "</td></tr>")
+}
+
+func newHTMLFile(id string, r *lint.Report, m *lint.Map, limits pageLimits) *htmlFile {
+	f := &htmlFile{Report: r, ID: id}
+	if r.Facts != nil && r.Facts.HasModule {
+		f.Module = strings.Join([]string{r.Facts.Name, r.Facts.DebugID, r.Facts.OS, r.Facts.CPU}, " ")
+	}
+	if m != nil {
+		f.Chart = newChart(m, limits)
+		f.Chart.File = id
+	}
+	if c := r.Coverage; c != nil {
+		if m != nil {
+			f.Chart.addCode(c, m)
+		}
+		f.Verdict, f.Reasons = string(c.Verdict), c.Reasons
+		f.Figures, f.Holds = figures(c), holds(r)
+	}
+	return f
+}
+
+// holds describes the contents of a file.
+func holds(r *lint.Report) string {
+	c := r.Coverage
+	list := []string{text.Count(int(r.Bytes), "byte"), text.Count(r.Lines, "line"), text.Count(c.Functions, "FUNC record"), text.Count(c.Publics, "PUBLIC record")}
+	list = append(list, text.Count(c.Blocks, "STACK CFI block"))
+	if c.WinBlocks > 0 {
+		list = append(list, text.Count(c.WinBlocks, "STACK WIN record"))
+	}
+	if r.Suppressed > 0 {
+		list = append(list, text.Count(r.Suppressed, "finding")+" suppressed")
+	}
+	if r.Known > 0 {
+		list = append(list, text.Count(r.Known, "finding")+" in the baseline")
+	}
+	return strings.Join(list, ", ")
+}
+
+// figures returns the shares of the coverage, without those of nothing.
+func figures(c *lint.Coverage) (list []htmlFigure) {
+	add := func(name string, s lint.Share) {
+		if s.Total > 0 {
+			list = append(list, htmlFigure{name, s})
+		}
+	}
+	add(c.CodeOf()+" with call frame information", c.All.Share)
+	add("bytes of functions with call frame information", c.Code)
+	add("functions that have it at their first byte", c.Entries)
+	if c.Calls != nil {
+		add("return addresses that have it", *c.Calls)
+	}
+	add("line records whose code has it", c.LineEnds.Share)
+	add("public symbols that have it", c.Public)
+	add("bytes of functions with lines", c.Lines)
+	add("functions with lines", c.WithLines)
+	return list
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// run is a piece of the axis that has the same all over: 24 bytes.
+type run struct {
+	extent.Extent
+	has uint8
+}
+
+// What a run has. The page's script knows the same numbers.
+const (
+	hasFunc = 1 << iota
+	hasLines
+	hasCFI
+)
+
+// lacks is what is missing, empty if nothing is. Padding between functions lacks
+// nothing.
+func (r run) lacks() string {
+	switch r.has {
+	case hasFunc:
+		return "no CFI, no lines"
+	case hasFunc | hasLines:
+		return "no CFI"
+	case hasFunc | hasCFI:
+		return "no lines"
+	case hasCFI, hasCFI | hasLines:
+		return "no FUNC"
+	}
+	return ""
+}
+
+// newRuns cuts the axis where something begins or ends. Runs that lack something
+// are cut where functions and public symbols begin, too: each is a gap of one.
+func newRuns(a *axis, m *lint.Map, funcs []extent.Extent) (runs []run) {
+	lists := [...]extentCursor{{list: funcs}, {list: m.Lines}, {list: m.CFI}}
+	functions, publics := mappedCursor{list: m.Functions}, mappedCursor{list: m.Publics}
+	for _, p := range a.pieces {
+		for at := p.RVA; at < p.End; {
+			r := run{Extent: extent.Between(at, p.End)}
+			for i := range lists {
+				in, change := lists[i].at(at)
+				if in {
+					r.has |= 1 << i
+				}
+				r.End = min(r.End, change)
+			}
+			functionAt, publicAt := functions.after(at), publics.after(at)
+			switch {
+			case r.lacks() == "":
+			case r.has&hasFunc != 0:
+				r.End = min(r.End, functionAt)
+			default:
+				r.End = min(r.End, publicAt)
+			}
+			runs, at = append(runs, r), r.End
+		}
+	}
+	return runs
+}
+
+// extentCursor goes through a list, sorted and joined, once.
+type extentCursor struct{ list []extent.Extent }
+
+// at reports whether an address is in the list, and returns where that changes.
+func (c *extentCursor) at(rva symfmt.RVA) (in bool, change symfmt.RVA) {
+	for len(c.list) > 0 && c.list[0].End <= rva {
+		c.list = c.list[1:]
+	}
+	switch {
+	case len(c.list) == 0:
+		return false, ^symfmt.RVA(0)
+	case rva < c.list[0].RVA:
+		return false, c.list[0].RVA
+	}
+	return true, c.list[0].End
+}
+
+// mappedCursor goes through functions, sorted, once.
+type mappedCursor struct{ list []lint.MappedFunc }
+
+// after is where the next one begins.
+func (c *mappedCursor) after(rva symfmt.RVA) symfmt.RVA {
+	for len(c.list) > 0 && c.list[0].RVA <= rva {
+		c.list = c.list[1:]
+	}
+	if len(c.list) == 0 {
+		return ^symfmt.RVA(0)
+	}
+	return c.list[0].RVA
+}
+
+// coarser makes runs under a size a part of the one before, if they touch.
+func coarser(runs []run, least uint64) (out []run) {
+	for _, r := range runs {
+		if n := len(out); n > 0 && out[n-1].End == r.RVA && (r.Size() < least || r.has == out[n-1].has) {
+			out[n-1].End = r.End
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}

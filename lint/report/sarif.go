@@ -1,0 +1,196 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint"
+)
+
+const (
+	sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+	projectURL  = "https://github.com/symtool/symtool"
+	rulesURL    = projectURL + "/blob/main/golden/lint/rules.md"
+)
+
+// sourceRoot is SARIF's custom name for the folder that relative paths begin at.
+const sourceRoot = "%SRCROOT%"
+
+// WriteSARIF writes the results as SARIF 2.1.0. Where findings are many, those of
+// one rule in one file become one result with their number, the least severe
+// first, until the document is one that GitHub takes. A file that could not be read
+// is a notification of the invocation, which then was not successful.
+func WriteSARIF(w io.Writer, r *Results) error {
+	all := r.all()
+	index := map[string]int{}
+	rules, results := []sarifObject{}, []sarifObject{} // never null: GitHub wants both
+	for _, rule := range sarifRules(r, all) {
+		index[rule.ID] = len(index)
+		rules = append(rules, sarifRule(rule))
+	}
+	for _, group := range sarifGroups(all, sarifResults, sarifBytes) {
+		results = append(results, group.result(index))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(sarifObject{"$schema": sarifSchema, "version": "2.1.0", "runs": []sarifObject{{
+		"tool": sarifObject{"driver": sarifObject{
+			"name": "symtool lint", "version": cmp.Or(r.Version, "unknown"), "informationUri": projectURL,
+			"language": "en-US", "isComprehensive": false, "contents": []string{"localizedData", "nonLocalizedData"},
+			"rules": rules,
+		}},
+		"invocations": []sarifObject{sarifInvocation(all)},
+		"results":     results, "columnKind": "utf16CodeUnits", "language": "en-US",
+		"originalUriBaseIds": sarifObject{
+			sourceRoot: sarifObject{"description": sarifText("The folder in which symtool lint was called.")},
+		},
+	}}})
+}
+
+// sarifObject is an object of the document, with what is set in it only: -1 stands
+// for a number that is not set in the schema, but GitHub wants those of places to be
+// 0 or more.
+type sarifObject map[string]any
+
+func sarifText(s string) sarifObject { return sarifObject{"text": s} }
+
+// sarifRules are the rules that were checked, whether they found something or not:
+// what GitHub knows of a tool's rules does not change with the files. Those about
+// lint itself are there where they found something.
+func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
+	checked := r.rules()
+	for _, rule := range lint.Rules() {
+		own := rule.Family().Name == "lint"
+		if !own && slices.Contains(checked, rule) || slices.ContainsFunc(all, func(rep *lint.Report) bool { return rep.Counts[rule.ID] > 0 }) {
+			list = append(list, rule)
+		}
+	}
+	return list
+}
+
+// sarifInvocation says whether all files were read to their end.
+func sarifInvocation(all []*lint.Report) sarifObject {
+	call := sarifObject{"executionSuccessful": true}
+	var notes []sarifObject
+	for _, rep := range all {
+		if rep.Unread() == nil {
+			continue
+		}
+		place := sarifObject{"artifactLocation": sarifFile(rep.File)}
+		notes = append(notes, sarifObject{
+			"level": "error", "message": sarifText(rep.UnreadText()),
+			"locations": []sarifObject{{"physicalLocation": place}},
+		})
+	}
+	if notes != nil {
+		call["executionSuccessful"], call["toolExecutionNotifications"] = false, notes
+	}
+	return call
+}
+
+// sarifDescription is how long GitHub takes a description to be, in characters.
+const sarifDescription = 1024
+
+func sarifRule(rule *lint.Rule) sarifObject {
+	text := strings.ReplaceAll(rule.Doc, "\n", " ")
+	help := rule.Doc + "\n\nSpecification: " + rule.Spec + "\n"
+	markdown := "**" + rule.ID + ": " + rule.Title + "**\n\n" + text + "\n\nSpecification: " + rule.Spec + "\n"
+	if len(rule.Cites) > 0 {
+		help += "Reported as: " + strings.Join(rule.Cites, ", ") + "\n"
+		markdown += "\nReported as: " + strings.Join(rule.Cites, ", ") + "\n"
+	}
+	return sarifObject{
+		"id": rule.ID, "name": sarifName(rule.Title), "shortDescription": sarifText(rule.Title),
+		"fullDescription":      sarifText(shortText(rule.Title+". "+text, sarifDescription)),
+		"help":                 sarifObject{"text": help, "markdown": markdown},
+		"helpUri":              rulesURL + "#" + strings.ToLower(rule.ID),
+		"defaultConfiguration": sarifObject{"enabled": true, "level": rule.Severity.String()},
+		"properties":           sarifObject{"tags": []string{rule.Family().Name}, "problem.severity": sarifProblems[rule.Severity]},
+	}
+}
+
+// sarifProblems are GitHub's names of the severities of a rule.
+var sarifProblems = [...]string{lint.Note: "recommendation", lint.Warning: "warning", lint.Error: "error"}
+
+// shortText cuts a text to n bytes.
+func shortText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n -= len("...")
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+// sarifName is a title as the name of a rule: "line that is no FUNC" is LineThatIsNoFunc.
+func sarifName(title string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(title, func(r rune) bool { return r < '0' || '9' < r && r < 'A' || 'Z' < r && r < 'a' || r > 'z' }) {
+		if word != "a" { // SARIF wants no name like AFile
+			b.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
+		}
+	}
+	return b.String()
+}
+
+func (g *sarifGroup) result(index map[string]int) sarifObject {
+	f := g.first
+	// GitHub shows no result without a line.
+	region := sarifObject{"startLine": max(1, f.Line)}
+	if f.Line > 0 && f.Col > 0 {
+		region["startColumn"] = f.Col
+	}
+	location := sarifObject{"physicalLocation": sarifObject{"artifactLocation": sarifFile(f.File), "region": region}}
+	if f.Function != "" {
+		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": text.Printable(f.Function), "kind": "function"}}
+	}
+	// GitHub knows a result again by primaryLocationLineHash alone; where that is
+	// missing, its upload makes one of the text of the line, which changes with
+	// every address.
+	print := fmt.Sprintf("%s:%d", lint.Fingerprint(f), g.again+1)
+	res := sarifObject{
+		"ruleId": f.Rule.ID, "ruleIndex": index[f.Rule.ID], "level": f.Severity.String(), "message": sarifText(g.message()),
+		"locations":           []sarifObject{location},
+		"partialFingerprints": map[string]string{"primaryLocationLineHash": print, "symtoolLint/v1": print},
+	}
+	if g.count > 1 {
+		res["occurrenceCount"] = g.count
+	}
+	if f.HasRVA {
+		res["properties"] = sarifObject{"address": fmt.Sprintf("0x%x", uint64(f.RVA))}
+	}
+	return res
+}
+
+// sarifFile is the place of a file: relative paths are below the source root.
+func sarifFile(file string) sarifObject {
+	uri := fileURI(file)
+	place := sarifObject{"uri": uri}
+	if !strings.HasPrefix(uri, "file:") {
+		place["uriBaseId"] = sourceRoot
+	}
+	return place
+}
+
+// fileURI is a path as a reference: relative ones stay so, without "./" in front.
+func fileURI(file string) string {
+	file = strings.ReplaceAll(file, `\`, "/")
+	switch {
+	case strings.HasPrefix(file, "/"):
+		return (&url.URL{Scheme: "file", Path: path.Clean(file)}).String()
+	case len(file) > 2 && file[1] == ':' && file[2] == '/':
+		return (&url.URL{Scheme: "file", Path: "/" + path.Clean(file)}).String()
+	}
+	return (&url.URL{Path: path.Clean(file)}).String()
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint"
+)
+
+// GitHub's limits for code scanning: it refuses a file with more runs than 20,
+// more results in a run than 25,000 or more than 10 MB of gzip, and shows the first
+// 5,000 results by severity. The document has one run, and stays below what it
+// shows and, not compressed, below the size.
+const (
+	sarifResults = 5000
+	sarifBytes   = 9 << 20
+)
+
+// sarifGroup is a result: a finding, or all of a rule in a file.
+type sarifGroup struct {
+	first *lint.Finding
+	count int // of findings
+	again int // how many results before it have its fingerprint
+}
+
+// sarifGroups makes results of the findings: one each. A rule whose findings are only counted, or
+// do not fit, gets one for a file. Notes lose their own results first, errors last.
+func sarifGroups(reports []*lint.Report, maxResults, maxBytes int) []sarifGroup {
+	for merged := lint.Note; ; merged++ {
+		groups, size := sarifGroupsBelow(reports, merged)
+		if merged > lint.Error || len(groups) <= maxResults && size <= maxBytes {
+			if len(groups) > maxResults || size > maxBytes {
+				groups = sarifCut(groups, maxResults, maxBytes)
+			}
+			return groups
+		}
+	}
+}
+
+// sarifCut keeps the most severe results when there are too many files.
+func sarifCut(groups []sarifGroup, maxResults, maxBytes int) []sarifGroup {
+	slices.SortStableFunc(groups, func(a, b sarifGroup) int { return cmp.Compare(b.first.Severity, a.first.Severity) })
+	size := 0
+	for i := range groups {
+		if size += groups[i].size(); i == maxResults || size > maxBytes {
+			return groups[:i]
+		}
+	}
+	return groups
+}
+
+// sarifGroupsBelow joins the findings of severities below merged.
+func sarifGroupsBelow(reports []*lint.Report, merged lint.Severity) (groups []sarifGroup, size int) {
+	for _, rep := range reports {
+		groups = append(groups, fileGroups(rep, merged)...)
+	}
+	for i := range groups {
+		size += groups[i].size()
+	}
+	return groups, size
+}
+
+func fileGroups(rep *lint.Report, merged lint.Severity) (groups []sarifGroup) {
+	at := map[string]int{}   // result of a rule whose findings are joined
+	last := map[string]int{} // last result of a rule
+	seen := map[string]int{} // results with a fingerprint
+	for i := range rep.Findings {
+		f := &rep.Findings[i]
+		if g, joined := at[f.Rule.ID]; joined {
+			groups[g].count++
+			continue
+		}
+		if f.Severity < merged {
+			at[f.Rule.ID] = len(groups)
+		}
+		last[f.Rule.ID] = len(groups)
+		print := lint.Fingerprint(f)
+		groups = append(groups, sarifGroup{f, 1, seen[print]})
+		seen[print]++
+	}
+	for _, n := range rep.NotKept() {
+		if g, ok := last[n.Rule.ID]; ok {
+			groups[g].count += n.Count
+		}
+	}
+	return groups
+}
+
+// sarifOverhead is about what a result takes besides its texts, in bytes.
+const sarifOverhead = 1100
+
+func (g *sarifGroup) size() int {
+	return sarifOverhead + 2*(len(g.first.Message)+len(g.first.Function)+len(g.first.File))
+}
+
+func (g *sarifGroup) message() string {
+	text := text.Printable(g.first.Message)
+	if g.count > 1 {
+		text += fmt.Sprintf(" (and %d more findings of %s in this file)", g.count-1, g.first.Rule.ID)
+	}
+	return text
+}

@@ -1,0 +1,169 @@
+// Package report writes the results of lint: text, JSON, SARIF, JUnit, HTML, and what GitHub and
+// GitLab show beside a change.
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint"
+)
+
+// Results are the input of all outputs. The same results give the same output: files are in their
+// order, findings of a file by place.
+type Results struct {
+	Version string // of symtool
+	Reports []*lint.Report
+	Rules   []*lint.Rule // that were checked; nil for all
+	// Filter is the one that the files were checked with, nil without; its own report comes behind
+	// the files.
+	Filter *lint.Filter
+}
+
+func (r *Results) rules() []*lint.Rule {
+	if r.Rules == nil {
+		return lint.Rules()
+	}
+	return r.Rules
+}
+
+// all returns the reports of the files and that of the filter.
+func (r *Results) all() []*lint.Report {
+	list := slices.Clone(r.Reports)
+	if r.Filter != nil {
+		if own := r.Filter.Report(r.rules()); own.Found() > 0 {
+			list = append(list, own)
+		}
+	}
+	return list
+}
+
+// WriteText writes the findings, one a line, and a summary.
+func WriteText(w io.Writer, r *Results) error {
+	all := r.all()
+	for _, rep := range all {
+		if err := WriteFindings(w, rep); err != nil {
+			return err
+		}
+	}
+	return writeSummary(w, r, all)
+}
+
+// WriteFindings writes the findings of a file, one a line, and the number of those that were only
+// counted: the part of WriteText that can be written file by file.
+func WriteFindings(w io.Writer, rep *lint.Report) error {
+	bw := bufio.NewWriter(w)
+	for i := range rep.Findings {
+		fmt.Fprintf(bw, "%s\n", text.Printable(rep.Findings[i].String()))
+	}
+	for _, n := range rep.NotKept() {
+		fmt.Fprintf(bw, "%s: %s %v: %d more\n", text.Printable(rep.File), n.Rule.ID, n.Severity, n.Count)
+	}
+	return bw.Flush()
+}
+
+// WriteSummary writes the end of WriteText: what comes after the findings.
+func WriteSummary(w io.Writer, r *Results) error {
+	all := r.all()
+	if own := all[len(r.Reports):]; len(own) > 0 {
+		if err := WriteFindings(w, own[0]); err != nil {
+			return err
+		}
+	}
+	return writeSummary(w, r, all)
+}
+
+func writeSummary(w io.Writer, r *Results, all []*lint.Report) error {
+	bw := bufio.NewWriter(w)
+	s := summarize(all)
+	fmt.Fprintf(bw, "%s", s.inFiles(r))
+	if rules := s.byRule(); rules != "" {
+		fmt.Fprintf(bw, " (%s)", rules)
+	}
+	if s.hidden > 0 {
+		fmt.Fprintf(bw, "; %d of them not shown", s.hidden)
+	}
+	if s.known > 0 {
+		fmt.Fprintf(bw, "; %d in the baseline", s.known)
+	}
+	fmt.Fprintln(bw)
+	if r.Filter != nil {
+		for _, a := range r.Filter.Applied() {
+			if a.Findings > 0 {
+				fmt.Fprintf(bw, "%s of %s suppressed: %s\n", text.Count(a.Findings, "finding"), a.Rule, text.Printable(a.Reason))
+			}
+		}
+	}
+	return bw.Flush()
+}
+
+// summary is the sum of reports.
+type summary struct {
+	totals     [lint.Error + 1]int
+	rules      map[string]int
+	found      int
+	hidden     int // that are only counted
+	suppressed int
+	known      int
+}
+
+func summarize(reports []*lint.Report) *summary {
+	s := &summary{rules: map[string]int{}}
+	for _, rep := range reports {
+		for i, n := range rep.Totals {
+			s.totals[i] += n
+		}
+		for id, n := range rep.Counts {
+			s.rules[id] += n
+		}
+		s.found += rep.Found()
+		s.hidden += rep.Found() - len(rep.Findings)
+		s.suppressed += rep.Suppressed
+		s.known += rep.Known
+	}
+	return s
+}
+
+// inFiles returns the number of findings of each severity, and in how many files.
+func (s *summary) inFiles(r *Results) string {
+	unread := unreadable(r.Reports)
+	line := fmt.Sprintf("%s in %s", s.severities(), text.Count(len(r.Reports)-unread, "file"))
+	if unread > 0 {
+		line += fmt.Sprintf("; %s could not be read", text.Count(unread, "file"))
+	}
+	return line
+}
+
+func (s *summary) severities() string {
+	return fmt.Sprintf("%s, %s, %s", text.Count(s.totals[lint.Error], "error"), text.Count(s.totals[lint.Warning], "warning"), text.Count(s.totals[lint.Note], "note"))
+}
+
+// byRule lists the rules, those with the most findings first.
+func (s *summary) byRule() string {
+	ids := slices.SortedFunc(maps.Keys(s.rules), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.rules[b], s.rules[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, id := range ids {
+		if s.rules[id] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", id, s.rules[id]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unreadable counts the files of which nothing is known.
+func unreadable(reports []*lint.Report) (n int) {
+	for _, rep := range reports {
+		if rep.Err != nil {
+			n++
+		}
+	}
+	return n
+}
