@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // archCase is a crash on a CPU, under QEMU but for x86.
@@ -54,21 +55,21 @@ func walkWith(t testing.TB, core string, binaries ...string) *Result {
 }
 
 // lastBacktrace is the last stack in a file with gdb's output of one thread.
-func lastBacktrace(t testing.TB, text string) (frames []gdbFrame) {
+func lastBacktrace(t testing.TB, text string) (frames []walktest.GDBFrame) {
 	t.Helper()
 	for _, line := range strings.Split(text, "\n") {
-		m := gdbLine.FindStringSubmatch(line)
+		m := walktest.GDBLine.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
 		if m[1] == "0" {
 			frames = nil
 		}
-		f := gdbFrame{function: m[3]}
-		f.pc, _ = strconv.ParseUint(m[2], 16, 64)
-		if p := gdbPlace.FindStringSubmatch(m[3]); p != nil {
-			f.function, f.file = p[1], p[2]
-			f.line, _ = strconv.Atoi(p[3])
+		f := walktest.GDBFrame{Function: m[3]}
+		f.PC, _ = strconv.ParseUint(m[2], 16, 64)
+		if p := walktest.GDBPlace.FindStringSubmatch(m[3]); p != nil {
+			f.Function, f.File = p[1], p[2]
+			f.Line, _ = strconv.Atoi(p[3])
 		}
 		frames = append(frames, f)
 	}
@@ -110,17 +111,17 @@ type gdbTest struct {
 }
 
 // compare compares all frames. extra are functions below those that gdb lists.
-func (c *gdbTest) compare(r *Result, want []gdbFrame, extra []string) {
+func (c *gdbTest) compare(r *Result, want []walktest.GDBFrame, extra []string) {
 	c.Helper()
 	for _, name := range extra {
-		want = append(want, gdbFrame{function: name + " ()"})
+		want = append(want, walktest.GDBFrame{Function: name + " ()"})
 	}
 	s := &r.Stacks[0]
 	got := flat(s)
 	for k := range max(len(got), len(want)) {
 		switch {
 		case k >= len(got):
-			c.Errorf("frame %d: none, gdb has %s; the walk ended by %v: %s", k, want[k].function, s.End, s.Why)
+			c.Errorf("frame %d: none, gdb has %s; the walk ended by %v: %s", k, want[k].Function, s.End, s.Why)
 			return
 		case k >= len(want):
 			c.Errorf("frame %d: %s %#x, gdb has none", k, got[k].at.Function, got[k].PC)
@@ -133,21 +134,21 @@ func (c *gdbTest) compare(r *Result, want []gdbFrame, extra []string) {
 	}
 }
 
-func (c *gdbTest) frame(got ourFrame, want gdbFrame, k int) {
+func (c *gdbTest) frame(got ourFrame, want walktest.GDBFrame, k int) {
 	c.Helper()
 	c.frames++
 	f := got.Frame
 	if f.Trust < TrustCFIScan || f.Trust == TrustFramePtr {
 		c.Errorf("frame %d: %v by %v", k, f.Trust, f.By)
 	}
-	if want.function == "<signal handler called>" {
+	if want.Function == "<signal handler called>" {
 		if !f.Handler {
 			c.Errorf("frame %d: no handler returns to %#x", k, f.PC)
 		}
 		c.signals++
 		return
 	}
-	name := strings.TrimPrefix(gdbName(want.function), ".") // of code, on 64-bit PowerPC
+	name := strings.TrimPrefix(walktest.GDBName(want.Function), ".") // of code, on 64-bit PowerPC
 	if f.Handler {
 		c.Errorf("frame %d: a handler's return, gdb has %s", k, name)
 	}
@@ -158,20 +159,20 @@ func (c *gdbTest) frame(got ourFrame, want gdbFrame, k int) {
 		}
 		c.aliases++
 	}
-	if want.pc != 0 && want.pc != f.PC {
-		c.Errorf("frame %d: %s: pc %#x, gdb has %#x", k, name, f.PC, want.pc)
+	if want.PC != 0 && want.PC != f.PC {
+		c.Errorf("frame %d: %s: pc %#x, gdb has %#x", k, name, f.PC, want.PC)
 	}
 	switch {
-	case want.line == 0:
-	case filepath.Base(got.at.File) != filepath.Base(want.file):
-		c.Errorf("frame %d: %s in %s, gdb has %s", k, name, got.at.File, want.file)
-	case int(got.at.Line) == want.line:
-	case k == 0 && c.first == [2]int{int(got.at.Line), want.line}:
+	case want.Line == 0:
+	case filepath.Base(got.at.File) != filepath.Base(want.File):
+		c.Errorf("frame %d: %s in %s, gdb has %s", k, name, got.at.File, want.File)
+	case int(got.at.Line) == want.Line:
+	case k == 0 && c.first == [2]int{int(got.at.Line), want.Line}:
 		// The row of the address, as llvm-symbolizer has it, is not is_stmt (DWARF 5,
 		// 6.2.2), and gdb takes the one before.
 		c.lines++
 	default:
-		c.Errorf("frame %d: %s at line %d, gdb has %d", k, name, got.at.Line, want.line)
+		c.Errorf("frame %d: %s at line %d, gdb has %d", k, name, got.at.Line, want.Line)
 	}
 }
 

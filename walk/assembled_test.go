@@ -9,24 +9,25 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // assembledSources are the symbol files of the test's modules.
-func assembledSources(a *assembler) *Sources { return &Sources{Symbols: a.supplier()} }
+func assembledSources(a *walktest.Assembler) *Sources { return &Sources{Symbols: a.Supplier()} }
 
 // walkAll makes the dump and walks it.
-func walkAll(a *assembler, c Config) *Result {
-	a.t.Helper()
-	res, err := NewWalker(assembledSources(a), c).Walk(context.Background(), a.build())
+func walkAll(a *walktest.Assembler, c Config) *Result {
+	a.T.Helper()
+	res, err := NewWalker(assembledSources(a), c).Walk(context.Background(), a.Build())
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	return res
 }
 
 // walkFirst makes the dump and walks its first thread.
-func walkFirst(a *assembler, c Config) *Stack {
-	a.t.Helper()
+func walkFirst(a *walktest.Assembler, c Config) *Stack {
+	a.T.Helper()
 	c.Trace = true
 	return &walkAll(a, c).Stacks[0]
 }
@@ -35,8 +36,8 @@ func walkFirst(a *assembler, c Config) *Stack {
 // in hexadecimal or names of labels, and in the end the reason of its end.
 // Behind a semicolon are registers: "400105 cfi symbols f; $ebp=fp2 $ebx=5". A
 // register with a question mark, "$ebx=?", is unknown.
-func wantStack(a *assembler, s *Stack, end End, lines ...string) {
-	a.t.Helper()
+func wantStack(a *walktest.Assembler, s *Stack, end End, lines ...string) {
+	a.T.Helper()
 	var got, want bytes.Buffer
 	for i := range s.Frames {
 		f := &s.Frames[i]
@@ -52,7 +53,7 @@ func wantStack(a *assembler, s *Stack, end End, lines ...string) {
 		text := strings.Join(strings.Fields(head), " ")
 		for _, r := range strings.Fields(registers) {
 			name, v, _ := strings.Cut(r, "=")
-			if n, ok := a.labels[v]; ok {
+			if n, ok := a.Labels[v]; ok {
 				v = fmt.Sprintf("%x", n)
 			}
 			text += " " + name + "=" + v
@@ -61,20 +62,20 @@ func wantStack(a *assembler, s *Stack, end End, lines ...string) {
 	}
 	fmt.Fprintln(&want, s.End)
 	if s.End != end || got.String() != want.String() {
-		a.t.Errorf("end %v (%s), want %v\ngot\n%swant\n%strace\n%s", s.End, s.Why, end, &got, &want, strings.Join(s.Trace, "\n"))
+		a.T.Errorf("end %v (%s), want %v\ngot\n%swant\n%strace\n%s", s.End, s.Why, end, &got, &want, strings.Join(s.Trace, "\n"))
 	}
 }
 
-func frameText(a *assembler, f *Frame, registers string) string {
+func frameText(a *walktest.Assembler, f *Frame, registers string) string {
 	text := fmt.Sprintf("%x %v %v", f.PC, f.Trust, f.By)
 	if name := f.Function(); name != "" {
 		text += " " + name
 	}
 	for _, r := range strings.Fields(registers) {
 		name, _, _ := strings.Cut(r, "=")
-		i, ok := a.arch.RegIndex(name)
+		i, ok := a.Arch.RegIndex(name)
 		if !ok {
-			a.t.Fatalf("no register %s", name)
+			a.T.Fatalf("no register %s", name)
 		}
 		v := "?"
 		if n, ok := f.Register(i); ok {
@@ -89,11 +90,11 @@ func frameText(a *assembler, f *Frame, registers string) string {
 // symbols, registers that are not known.
 func TestAssembler(t *testing.T) {
 	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64, arch.PPC64} {
-		a := assemble(t, cpu, dump.Linux)
-		a.module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\n")
-		a.at(0x8000).mark("low").words(1, "high").at(0x9000).mark("high").wordPlus("low", -4).bytes(1, 2, 3).zeros(1)
-		a.regs(cpu.PC, 0x400101, cpu.SP, "high")
-		d := a.build()
+		a := walktest.Assemble(t, cpu, dump.Linux)
+		a.Module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\n")
+		a.At(0x8000).Mark("low").Words(1, "high").At(0x9000).Mark("high").WordPlus("low", -4).Bytes(1, 2, 3).Zeros(1)
+		a.Regs(cpu.PC, 0x400101, cpu.SP, "high")
+		d := a.Build()
 		size := uint64(cpu.PtrSize)
 		for addr, want := range map[uint64]uint64{0x8000: 1, 0x8000 + size: 0x9000, 0x9000: 0x7ffc} {
 			if v, ok := d.Memory.Word(addr, cpu.PtrSize); !ok || v != want {

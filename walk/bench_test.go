@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // BenchmarkWalk walks all threads of a crash again and again, as a service does
@@ -22,7 +23,7 @@ func BenchmarkWalk(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer closer.Close()
-			w := NewWalker(symbolSources(b, crashStore(b)), Config{})
+			w := NewWalker(symbolSources(b, walktest.CrashStore(b)), Config{})
 			frames := 0
 			walk := func() {
 				res, err := w.Walk(context.Background(), d)
@@ -51,8 +52,8 @@ func BenchmarkWalk(b *testing.B) {
 
 // A warm walk allocates nothing for most frames.
 func TestWalkAllocates(t *testing.T) {
-	d := opened(t, filepath.Join(testenv.Shared(t, "data", "crashes", "deeprec"), "dump.dmp"))
-	w := NewWalker(symbolSources(t, crashStore(t)), Config{})
+	d := walktest.Opened(t, filepath.Join(testenv.Shared(t, "data", "crashes", "deeprec"), "dump.dmp"))
+	w := NewWalker(symbolSources(t, walktest.CrashStore(t)), Config{})
 	frames := 0
 	n := testenv.Allocations(5, func() {
 		res, err := w.Walk(context.Background(), d)
@@ -68,11 +69,11 @@ func TestWalkAllocates(t *testing.T) {
 
 // Frames know where their line records begin.
 func TestLineStart(t *testing.T) {
-	a := assemble(t, arch.X86_64, dump.Linux)
-	a.module("app", 0x400000, 0x1000, "FILE 0 a.c\nFUNC 100 100 0 f\n100 20 1 0\n140 8 2 0\n").at(stackAt).mark("sp").word(junk)
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
+	a.Module("app", 0x400000, 0x1000, "FILE 0 a.c\nFUNC 100 100 0 f\n100 20 1 0\n140 8 2 0\n").At(stackAt).Mark("sp").Word(junk)
 	for pc, want := range map[uint64]uint64{0x400100: 0x400100, 0x400107: 0x400100, 0x400120: 0, 0x400147: 0x400140} {
-		a.threads = nil
-		if f := walkFirst(a.regs("$rip", pc, "$rsp", "sp"), Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {
+		a.Threads = nil
+		if f := walkFirst(a.Regs("$rip", pc, "$rsp", "sp"), Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {
 			t.Errorf("%#x: line at %#x, function at %#x, want %#x", pc, f.LineStart, f.Start, want)
 		}
 	}

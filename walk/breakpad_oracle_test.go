@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // breakpadVar names a minidump_stackwalk of Breakpad. No distribution has it, so
@@ -71,27 +72,27 @@ func TestOracleBreakpadWin(t *testing.T) {
 
 // allKnown gives the registers of a thread that a test leaves unknown the value
 // 0: to Breakpad all are known.
-func allKnown(a *assembler) *assembler {
+func allKnown(a *walktest.Assembler) *walktest.Assembler {
 	var zeros []any
-	for _, r := range a.arch.Regs {
+	for _, r := range a.Arch.Regs {
 		zeros = append(zeros, r.Name, 0)
 	}
-	a.threads[0] = append(zeros, a.threads[0]...)
+	a.Threads[0] = append(zeros, a.Threads[0]...)
 	return a
 }
 
 // breakpadFrames are the first two frames of Breakpad's walk of an assembled
 // process.
-func breakpadFrames(t *testing.T, tool string, a *assembler) string {
+func breakpadFrames(t *testing.T, tool string, a *walktest.Assembler) string {
 	t.Helper()
 	return twoFrames(breakpadText(t, tool, a))
 }
 
 // breakpadText is what Breakpad prints of an assembled process.
-func breakpadText(t *testing.T, tool string, a *assembler) string {
+func breakpadText(t *testing.T, tool string, a *walktest.Assembler) string {
 	t.Helper()
 	dir := t.TempDir()
-	d := a.build()
+	d := a.Build()
 	d.System.CPU = "x86"
 	var dmp bytes.Buffer
 	if _, err := dumpfile.Write(&dmp, "minidump", d); err != nil {
@@ -106,7 +107,7 @@ func breakpadText(t *testing.T, tool string, a *assembler) string {
 		if err := os.MkdirAll(filepath.Dir(sym), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(sym, []byte(a.files[m.DebugFile]), 0o644); err != nil {
+		if err := os.WriteFile(sym, []byte(a.Files[m.DebugFile]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,8 +182,8 @@ func TestOracleBreakpadCrashes(t *testing.T) {
 	if tool == "" {
 		t.Skip(breakpadVar + " names no minidump_stackwalk")
 	}
-	dir := crashStore(t)
-	for _, name := range crashCases {
+	dir := walktest.CrashStore(t)
+	for _, name := range walktest.CrashCases {
 		t.Run(name, func(t *testing.T) {
 			path := testenv.Shared(t, "data", "crashes", name, "dump.dmp")
 			r := walkFile(t, path, symbolSources(t, dir), Config{})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // With a Breakpad at hand, thousands of stacks of random words and records are
@@ -30,7 +31,7 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 			continue // Breakpad lets the topmost frame leave nothing on the stack, even where a call does
 		}
 		if got != want {
-			t.Fatalf("seed %d: got\n%s\nwant\n%s\ntrace\n%s\nsymbols\n%s", seed, got, want, strings.Join(r.Stacks[0].Trace, "\n"), a.files["app.exe"])
+			t.Fatalf("seed %d: got\n%s\nwant\n%s\ntrace\n%s\nsymbols\n%s", seed, got, want, strings.Join(r.Stacks[0].Trace, "\n"), a.Files["app.exe"])
 		}
 		frames += strings.Count(got, "Found by")
 		searched += strings.Count(got, "scanning")
@@ -43,8 +44,8 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 
 // randomWin is a process with a random stack. All functions have arguments of one
 // size, for there Breakpad differs (see stackwin.go).
-func randomWin(t *testing.T, rng *rand.Rand) *assembler {
-	a := assemble(t, arch.X86, dump.Windows)
+func randomWin(t *testing.T, rng *rand.Rand) *walktest.Assembler {
+	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	programs := []string{
 		winTraditional, winNoPointer, winTraditional + " $ebx $T0 4 - ^ = $esi $T0 8 - ^ =", winNoPointer + " $ebp $T0 8 - ^ =",
 		"$T1 $ebp 4 + = $T0 $ebp = $L $T0 8 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + =",
@@ -61,24 +62,24 @@ func randomWin(t *testing.T, rng *rand.Rand) *assembler {
 		fmt.Fprintf(&symbols, "STACK WIN %d %x 100 0 0 %x %x %x 0 %d %s\n",
 			4*rng.IntN(2), rva, params, 4*rng.IntN(6), 4*rng.IntN(6), has, last)
 	}
-	a.module("app.exe", 0x400000, 0x5000, symbols.String())
-	a.at(0x80000000)
+	a.Module("app.exe", 0x400000, 0x5000, symbols.String())
+	a.At(0x80000000)
 	code := func() int { return 0x401001 + 0x1000*rng.IntN(4) + rng.IntN(0xff) }
 	for range 20 + rng.IntN(200) {
 		switch rng.IntN(8) {
 		case 0, 1:
-			a.words(code())
+			a.Words(code())
 		case 2, 3:
-			a.words(0x80000000 + 4*rng.IntN(220))
+			a.Words(0x80000000 + 4*rng.IntN(220))
 		case 4:
-			a.words(0x400000 + rng.IntN(0x5000))
+			a.Words(0x400000 + rng.IntN(0x5000))
 		case 5:
-			a.words(0)
+			a.Words(0)
 		default:
-			a.words(int64(rng.Uint32()))
+			a.Words(int64(rng.Uint32()))
 		}
 	}
-	a.regs("$eip", code(), "$esp", 0x80000000+4*rng.IntN(10), "$ebp", 0x80000000+4*rng.IntN(100), "$ebx", 0x80000000+4*rng.IntN(30), "$esi", 1, "$edi", 2)
+	a.Regs("$eip", code(), "$esp", 0x80000000+4*rng.IntN(10), "$ebp", 0x80000000+4*rng.IntN(100), "$ebx", 0x80000000+4*rng.IntN(30), "$esi", 1, "$edi", 2)
 	return allKnown(a)
 }
 

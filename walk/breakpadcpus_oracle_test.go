@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // Breakpad's walker goes from the crash of a program on ARM to _start, and no further,
@@ -31,7 +32,7 @@ func TestOracleBreakpadARM(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			program, core := chainCore(t, c.qemu, c.compiler)
 			symbols := t.TempDir()
-			if err := writeSymbols(program, symbols); err != nil {
+			if err := walktest.WriteSymbols(program, symbols); err != nil {
 				t.Fatal(err)
 			}
 			stacks := breakpadFramesOf(t, convertedCore(t, core, program), symbols)

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // loaderSource is a program that loads libraries, as many as its first argument says of
@@ -142,23 +143,23 @@ func TestOracleBreakpadLibraries(t *testing.T) {
 	d, libraries := loadedDump(t)
 	symbols, names, renamed := t.TempDir(), map[string]bool{}, 0
 	for _, l := range libraries {
-		if err := writeSymbols(l.path, symbols); err != nil {
+		if err := walktest.WriteSymbols(l.path, symbols); err != nil {
 			t.Fatal(err)
 		}
 		if names[l.name] = true; l.name != filepath.Base(l.path) {
 			renamed++
 		}
 	}
-	if err := writeSymbols(d.Modules[d.Main].Path, symbols); err != nil {
+	if err := walktest.WriteSymbols(d.Modules[d.Main].Path, symbols); err != nil {
 		t.Fatal(err)
 	}
 	if len(libraries) < 30 || renamed < 15 {
 		t.Fatalf("%d libraries, %d of them with files of other names", len(libraries), renamed)
 	}
-	data, _ := written(t, "minidump", d)
+	data, _ := walktest.Written(t, "minidump", d)
 	path := filepath.Join(t.TempDir(), "loaded.dmp")
 	// symtool's own stream would give us the files' names.
-	if err := os.WriteFile(path, withoutRest(t, data), 0o666); err != nil {
+	if err := os.WriteFile(path, walktest.WithoutRest(t, data), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	out := runBreakpad(t, testenv.BreakpadTool(t, "minidump_stackwalk"), "-m", path, symbols)

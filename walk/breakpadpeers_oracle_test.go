@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // A peerFrame is a frame, or an inlined call, by what two tools may spell alike.
@@ -134,8 +135,8 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 		}
 		var stack []peerFrame
 		for _, f := range lastBacktrace(t, string(text)) {
-			name, _, _ := strings.Cut(f.function, " (")
-			stack = append(stack, peerFrame{plainFunction(name), sourcePlace(f.file, fmt.Sprint(f.line))})
+			name, _, _ := strings.Cut(f.Function, " (")
+			stack = append(stack, peerFrame{plainFunction(name), sourcePlace(f.File, fmt.Sprint(f.Line))})
 		}
 		all = append(all, peerCrash{cpu, convertedCore(t, filepath.Join(dir, "core"), program), program, [][]peerFrame{stack}})
 	}
@@ -150,9 +151,9 @@ func convertedCore(t *testing.T, core, program string) string {
 		t.Fatal(err)
 	}
 	defer closer.Close()
-	data, _ := written(t, "minidump", d)
+	data, _ := walktest.Written(t, "minidump", d)
 	path := filepath.Join(t.TempDir(), "dump.dmp")
-	if err := os.WriteFile(path, withoutRest(t, data), 0o666); err != nil {
+	if err := os.WriteFile(path, walktest.WithoutRest(t, data), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -261,7 +262,7 @@ func TestOracleBreakpadPeers(t *testing.T) {
 	cases := peerCrashes(t)
 	theirs, ours := peerStore(t, cases), namedStore(t)
 	for _, c := range cases {
-		if err := writeSymbols(c.program, ours); err != nil {
+		if err := walktest.WriteSymbols(c.program, ours); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // storedAs dumps a copy of a library or a program whose file has another name, with its
@@ -43,7 +44,7 @@ func storedAs(t *testing.T, dir, binary, debugFile, file string) {
 	}
 	m, _, err := dwarf2sym.Read(t.Context(), f, debug, dwarf2sym.Options{Demangle: true})
 	if err == nil {
-		err = writeModule(m, dir)
+		err = walktest.WriteModule(m, dir)
 	}
 	if err != nil {
 		t.Fatal(err)

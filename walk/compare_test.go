@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // peerOutline reads a document that rust-minidump wrote, behind the head that its
@@ -131,7 +132,7 @@ func assertComparison(t *testing.T, name string, c *Comparison) {
 func TestCompareWalks(t *testing.T) {
 	x := newSourcesFixture(t)
 	walked := func(s *Sources) *Outline {
-		r, err := NewWalker(s, Config{}).Walk(context.Background(), opened(t, x.core))
+		r, err := NewWalker(s, Config{}).Walk(context.Background(), walktest.Opened(t, x.core))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,7 @@ func documentOf(o *Outline) string {
 // An outline comes back from its document.
 func TestOutlineRoundTrip(t *testing.T) {
 	x := newSourcesFixture(t)
-	r, err := NewWalker(x.symbols(x.store), Config{}).Walk(context.Background(), opened(t, x.core))
+	r, err := NewWalker(x.symbols(x.store), Config{}).Walk(context.Background(), walktest.Opened(t, x.core))
 	if err != nil {
 		t.Fatal(err)
 	}

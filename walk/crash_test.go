@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // instructions are with what they access; registers are those of someRegisters.
@@ -235,7 +236,7 @@ func FuzzInstruction(f *testing.F) {
 // the crash.
 func TestCrashesByBothDumps(t *testing.T) {
 	cases, found := 0, 0
-	for _, path := range sharedDumps(t) {
+	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "dump.dmp" {
 			continue
 		}
@@ -249,7 +250,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 		var sources []string
 		for _, name := range []string{"dump.dmp", "core"} {
 			all := &Sources{Binaries: s}
-			r, err := NewWalker(all, Config{}).Walk(t.Context(), opened(t, filepath.Join(dir, name)))
+			r, err := NewWalker(all, Config{}).Walk(t.Context(), walktest.Opened(t, filepath.Join(dir, name)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,9 +12,10 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+func TestMain(m *testing.M) { os.Exit(walktest.RunTests(m)) }
 
 // walkFile walks the dump at path.
 func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
@@ -34,7 +35,7 @@ func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 // symbolSources are those of a store.
 func symbolSources(t testing.TB, dirs ...string) *Sources {
 	t.Helper()
-	return &Sources{Symbols: folderSupplier(t, dirs...)}
+	return &Sources{Symbols: walktest.Folders(t, dirs...)}
 }
 
 // ourFrame is a frame of ours, inlined ones apart.
@@ -80,14 +81,14 @@ type crashTest struct {
 // TestCrashes walks every crash case from the minidump and from the core with
 // symbol files, and compares each thread with gdb's frames.
 func TestCrashes(t *testing.T) {
-	dir := crashStore(t)
+	dir := walktest.CrashStore(t)
 	var all crashTest
-	for _, name := range crashCases {
+	for _, name := range walktest.CrashCases {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				c := crashTest{T: t, name: name}
 				c.r = walkFile(t, testenv.Shared(t, "data", "crashes", name, kind), symbolSources(t, dir), Config{})
-				c.compare(gdbStacks(t, testenv.Shared(t, "data", "crashes", name, "gdb_bt.txt")))
+				c.compare(walktest.GDBStacks(t, testenv.Shared(t, "data", "crashes", name, "gdb_bt.txt")))
 				all.frames, all.tailCalls, all.lines = all.frames+c.frames, all.tailCalls+c.tailCalls, all.lines+c.lines
 			})
 		}
@@ -98,7 +99,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-func (c *crashTest) compare(want map[uint32][]gdbFrame) {
+func (c *crashTest) compare(want map[uint32][]walktest.GDBFrame) {
 	if len(c.r.Stacks) != len(want) {
 		c.Errorf("%d threads, gdb has %d", len(c.r.Stacks), len(want))
 	}
@@ -109,20 +110,20 @@ func (c *crashTest) compare(want map[uint32][]gdbFrame) {
 	}
 }
 
-func (c *crashTest) stack(s *Stack, want []gdbFrame, title string) {
+func (c *crashTest) stack(s *Stack, want []walktest.GDBFrame, title string) {
 	got := flat(s)
-	if len(want) > 0 && gdbName(want[len(want)-1].function) == "main" {
+	if len(want) > 0 && walktest.GDBName(want[len(want)-1].Function) == "main" {
 		for _, name := range belowMain {
-			want = append(want, gdbFrame{function: name})
+			want = append(want, walktest.GDBFrame{Function: name})
 		}
 	}
 	for k, w := range want {
-		if w.pc != 0 && (len(got) == 0 || got[0].PC != w.pc) && c.isTailCall(w.pc) {
+		if w.PC != 0 && (len(got) == 0 || got[0].PC != w.PC) && c.isTailCall(w.PC) {
 			c.tailCalls++
 			continue
 		}
 		if len(got) == 0 {
-			c.Errorf("%s: gdb's frame %d: none, gdb has %s", title, k, w.function)
+			c.Errorf("%s: gdb's frame %d: none, gdb has %s", title, k, w.Function)
 			break
 		}
 		c.frame(got[0], w, fmt.Sprintf("%s: gdb's frame %d", title, k), k)
@@ -162,35 +163,35 @@ func (c *crashTest) isTailCall(pc uint64) bool {
 	return false
 }
 
-func (c *crashTest) frame(got ourFrame, want gdbFrame, title string, k int) {
+func (c *crashTest) frame(got ourFrame, want walktest.GDBFrame, title string, k int) {
 	c.frames++
 	f := got.Frame
 	if f.Trust != TrustCFI && f.Trust != TrustContext && !(f.By == ByReturn && k == 1) {
 		c.Errorf("%s: by %v", title, f.By)
 	}
-	name := gdbName(want.function)
+	name := walktest.GDBName(want.Function)
 	switch {
-	case want.function == "<signal handler called>":
+	case want.Function == "<signal handler called>":
 		if !f.Handler {
 			c.Errorf("%s: no signal handler", title)
 		}
 		return
 	case name == "??":
-		if got.at.Function != "" || f.PC != want.pc {
+		if got.at.Function != "" || f.PC != want.PC {
 			c.Errorf("%s: %s, gdb knows no function", title, got.at.Function)
 		}
 		return
-	case plainName(got.at.Function) != name:
-		c.Errorf("%s: function %q, gdb has %q", title, got.at.Function, want.function)
-	case want.pc != 0 && !got.at.Inlined && want.pc != f.PC:
-		c.Errorf("%s: %s: pc %#x, gdb has %#x", title, name, f.PC, want.pc)
+	case walktest.PlainName(got.at.Function) != name:
+		c.Errorf("%s: function %q, gdb has %q", title, got.at.Function, want.Function)
+	case want.PC != 0 && !got.at.Inlined && want.PC != f.PC:
+		c.Errorf("%s: %s: pc %#x, gdb has %#x", title, name, f.PC, want.PC)
 	}
-	if want.line == 0 || int(got.at.Line) == want.line && filepath.Base(got.at.File) == filepath.Base(want.file) {
+	if want.Line == 0 || int(got.at.Line) == want.Line && filepath.Base(got.at.File) == filepath.Base(want.File) {
 		return
 	}
-	if notStatement[c.name][k] == want.line {
+	if notStatement[c.name][k] == want.Line {
 		c.lines++
 		return
 	}
-	c.Errorf("%s: %s at %s:%d, gdb has %s:%d", title, name, got.at.File, got.at.Line, want.file, want.line)
+	c.Errorf("%s: %s at %s:%d, gdb has %s:%d", title, name, got.at.File, got.at.Line, want.File, want.Line)
 }

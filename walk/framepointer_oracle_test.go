@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // chainSource crashes in a function that calls none, below others that keep
@@ -53,7 +54,7 @@ func TestOracleFramePointers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			program, core := chainCore(t, c.qemu, c.compiler)
-			d, sources := opened(t, core), binarySources(t, program)
+			d, sources := walktest.Opened(t, core), binarySources(t, program)
 			rules := walkDump(t, sources, d, Config{Techniques: []Technique{ByEHFrame}, Trace: true}).Stacks[0]
 			chain := walkDump(t, sources, d, Config{Techniques: []Technique{ByReturn, ByFramePointer}, Trace: true}).Stacks[0]
 			want := 8

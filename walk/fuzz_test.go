@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // fuzzSymbols is a small file with all that the walker reads of one.
@@ -74,16 +75,16 @@ func fuzzDumps(f *testing.F) (list [][]byte) {
 // fuzzDump is a dump of a CPU with a stack for every technique, nil where the
 // format has no place for it.
 func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
-	a := assemble(new(testing.T), cpu, os).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp")
+	a := walktest.Assemble(new(testing.T), cpu, os).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp")
 	for i := range 6 {
-		a.words("sp", inF, inG, 0x400410+i*0x40, 0x400310, 0x400200)
+		a.Words("sp", inF, inG, 0x400410+i*0x40, 0x400310, 0x400200)
 	}
-	a.mark("end").zeros(8)
+	a.Mark("end").Zeros(8)
 	regs := []any{cpu.PC, 0x400120, cpu.SP, "sp", cpu.FP, "end"}
 	if cpu.RA != "" {
 		regs = append(regs, cpu.RA, inG)
 	}
-	d := a.regs(regs...).regs(cpu.PC, 0, cpu.SP, "sp").crashed(dump.Crash{Code: 11, Address: stackAt - 8, HasAddress: true}, regs...).build()
+	d := a.Regs(regs...).Regs(cpu.PC, 0, cpu.SP, "sp").Crashed(dump.Crash{Code: 11, Address: stackAt - 8, HasAddress: true}, regs...).Build()
 	d.Maps = mappings("0x400000 0x1000 r-x", "0x6ffff000 0x1000 ---", "0x70000000 0x1000 rw-")
 	var b bytes.Buffer
 	if _, err := dumpfile.Write(&b, format, d); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // walkDump walks a dump, and fails the test if that takes long.
@@ -34,48 +35,48 @@ func TestHostileStacks(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		symbols string
-		fill    func(*assembler)
+		fill    func(*walktest.Assembler)
 		regs    []any
 		end     End
 		frames  int // at most
 	}{
-		{"frame pointers in a circle", "", func(a *assembler) {
-			a.mark("fp1").words("fp2", inG).mark("fp2").words("fp1", inF)
+		{"frame pointers in a circle", "", func(a *walktest.Assembler) {
+			a.Mark("fp1").Words("fp2", inG).Mark("fp2").Words("fp1", inF)
 		}, []any{"$rsp", "sp", "$rbp", "fp1"}, EndNoMemory, 3},
-		{"a frame pointer that points to itself", "", func(a *assembler) { a.mark("fp1").words("fp1", inG, junk) },
+		{"a frame pointer that points to itself", "", func(a *walktest.Assembler) { a.Mark("fp1").Words("fp1", inG, junk) },
 			[]any{"$rsp", "sp", "$rbp", "fp1"}, EndNothing, 2},
-		{"rules that never advance", rules + ".cfa: $rsp .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
+		{"rules that never advance", rules + ".cfa: $rsp .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
-		{"rules that go down", rules + ".cfa: $rsp 8 - .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
+		{"rules that go down", rules + ".cfa: $rsp 8 - .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
 		{"rules that go up and down", rules + ".cfa: $rsp 16 + .ra: $rsp 8 + ^\nSTACK CFI 200 .cfa: $rsp 16 -\n",
-			func(a *assembler) { a.words(junk, inG, junk, inF, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
+			func(a *walktest.Assembler) { a.Words(junk, inG, junk, inF, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
 		{"a stack pointer from memory in a circle", rules + ".cfa: $rsp 8 + .ra: $rsp 8 + ^ $rsp: $rsp ^ $rax: $rsp 16 + ^\n",
-			func(a *assembler) { a.words("sp", inG, junk, junk) }, []any{"$rsp", "sp"}, EndStuck, maxJumps + 2},
-		{"rules that go up by less than a word", rules + ".cfa: $rsp 1 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG, inG, inG) }, []any{"$rsp", "sp"}, EndStuck, 1},
-		{"rules that read nothing", rules + ".cfa: $rsp 8 + .ra: 4194592\n", func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
-		{"rules that overflow", rules + ".cfa: $rsp 18446744073709551608 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG, junk) },
+			func(a *walktest.Assembler) { a.Words("sp", inG, junk, junk) }, []any{"$rsp", "sp"}, EndStuck, maxJumps + 2},
+		{"rules that go up by less than a word", rules + ".cfa: $rsp 1 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, inG, inG) }, []any{"$rsp", "sp"}, EndStuck, 1},
+		{"rules that read nothing", rules + ".cfa: $rsp 8 + .ra: 4194592\n", func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
+		{"rules that overflow", rules + ".cfa: $rsp 18446744073709551608 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
 		{"rules that jump to the end of addresses", rules + ".cfa: 18446744073709551608 .ra: $rsp ^ $rbp: $rbp\n",
-			func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNoMemory, 2},
-		{"a stack pointer at the end of addresses", "", func(a *assembler) { a.words(junk).at(1<<64-16).words(junk, inG) },
+			func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNoMemory, 2},
+		{"a stack pointer at the end of addresses", "", func(a *walktest.Assembler) { a.Words(junk).At(1<<64-16).Words(junk, inG) },
 			[]any{"$rsp", uint64(1<<64 - 16)}, EndStuck, 1},
-		{"a stack pointer that is not aligned at the end of addresses", "", func(a *assembler) { a.words(junk).at(1<<64-16).words(junk, inG) },
+		{"a stack pointer that is not aligned at the end of addresses", "", func(a *walktest.Assembler) { a.Words(junk).At(1<<64-16).Words(junk, inG) },
 			[]any{"$rsp", uint64(1<<64 - 3)}, EndNoMemory, 1},
-		{"a frame pointer at the end of addresses", "", func(a *assembler) { a.words(junk, junk) },
+		{"a frame pointer at the end of addresses", "", func(a *walktest.Assembler) { a.Words(junk, junk) },
 			[]any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNothing, 1},
-		{"no stack pointer", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *assembler) { a.words(inG) }, []any{"$rbp", junk}, EndNoMemory, 1},
-		{"no stack pointer, a frame pointer", "", func(a *assembler) { a.words(junk).mark("fp").words(0, inG, junk) }, []any{"$rbp", "fp"}, EndOutermost, 2},
-		{"a return address in the first page", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *assembler) { a.words(0xfff, inG) }, []any{"$rsp", "sp"}, EndZero, 1},
-		{"rules for everything, and no memory", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *assembler) {}, []any{"$rsp", "sp"}, EndNoMemory, 1},
-		{"rules that are no rules", rules + ".cfa .ra: = =\n", func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
+		{"no stack pointer", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG) }, []any{"$rbp", junk}, EndNoMemory, 1},
+		{"no stack pointer, a frame pointer", "", func(a *walktest.Assembler) { a.Words(junk).Mark("fp").Words(0, inG, junk) }, []any{"$rbp", "fp"}, EndOutermost, 2},
+		{"a return address in the first page", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(0xfff, inG) }, []any{"$rsp", "sp"}, EndZero, 1},
+		{"rules for everything, and no memory", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) {}, []any{"$rsp", "sp"}, EndNoMemory, 1},
+		{"rules that are no rules", rules + ".cfa .ra: = =\n", func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
 		{"a rule of thousands of operators", rules + ".cfa: $rsp " + strings.Repeat("1 + ", 5000) + ".ra: $rsp ^\n",
-			func(a *assembler) { a.words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
+			func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := assemble(t, arch.X86_64, dump.Linux).module("app", 0x400000, 0x1000, twoFunctions+c.symbols).at(stackAt).mark("sp")
+			a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions+c.symbols).At(stackAt).Mark("sp")
 			c.fill(a)
-			s := walkFirst(a.regs(append(c.regs, "$rip", 0x400120)...), Config{})
+			s := walkFirst(a.Regs(append(c.regs, "$rip", 0x400120)...), Config{})
 			if s.End != c.end || len(s.Frames) > c.frames || len(s.Frames) == 0 || s.Why == "" {
 				t.Errorf("end %v (%s), %d frames, want %v, at most %d\n%s", s.End, s.Why, len(s.Frames), c.end, c.frames, strings.Join(s.Trace, "\n"))
 			}
@@ -113,19 +114,19 @@ func TestHostileNothing(t *testing.T) {
 
 // Modules that overlap cost what they overlap.
 func TestHostileModules(t *testing.T) {
-	a := assemble(t, arch.X86_64, dump.Linux)
-	a.module("low", 0x400000, 1<<60, "FUNC 100 100 0 f\n").module("high", 0x500000, 0x1000, "FUNC 100 100 0 g\n").module("same", 0x500000, 8, "")
-	a.module("end", 1<<64-0x1000, 1<<20, "").at(stackAt).mark("sp").words(junk, 0x500150, junk, uint64(1<<64-8), 0x4000_0000, 0x400150, junk)
-	s := walkFirst(a.regs("$rip", 0x400120, "$rsp", "sp"), Config{})
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
+	a.Module("low", 0x400000, 1<<60, "FUNC 100 100 0 f\n").Module("high", 0x500000, 0x1000, "FUNC 100 100 0 g\n").Module("same", 0x500000, 8, "")
+	a.Module("end", 1<<64-0x1000, 1<<20, "").At(stackAt).Mark("sp").Words(junk, 0x500150, junk, uint64(1<<64-8), 0x4000_0000, 0x400150, junk)
+	s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
 }
 
 // stackOf is a stack of amd64 of n frames of 16 bytes, in a module with rules.
-func stackOf(t *testing.T, n int) (*assembler, *dump.Dump) {
-	a := assemble(t, arch.X86_64, dump.Linux)
-	a.module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").at(stackAt).mark("sp").word(junk)
-	a.regs("$rip", 0x400120, "$rsp", "sp", "$rbp", 1, "$r12", 2, "$r13", 3, "$r14", 4, "$r15", 5)
-	d := a.build()
+func stackOf(t *testing.T, n int) (*walktest.Assembler, *dump.Dump) {
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
+	a.Module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").At(stackAt).Mark("sp").Word(junk)
+	a.Regs("$rip", 0x400120, "$rsp", "sp", "$rbp", 1, "$r12", 2, "$r13", 3, "$r14", 4, "$r15", 5)
+	d := a.Build()
 	data := make([]byte, 16*n)
 	for i := 8; i < len(data); i += 16 {
 		binary.LittleEndian.PutUint64(data[i:], inF)
@@ -210,8 +211,8 @@ func TestHostileNames(t *testing.T) {
 		{"long", "FUNC 100 200 0 " + strings.Repeat("n", 100*nameUnit) + "\n" + rules, (baseBudget+5000)/101 + 1},
 	} {
 		_, d := stackOf(t, 5000)
-		a := assemble(t, arch.X86_64, dump.Linux).module("app", 0x400000, 0x1000, c.symbols)
-		d.SetModules(a.modules, 0)
+		a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, c.symbols)
+		d.SetModules(a.Modules, 0)
 		if s := walkDump(t, assembledSources(a), d, Config{}).Stacks[0]; s.End != EndBudget || len(s.Frames) > c.frames || len(s.Frames) < c.frames/2 {
 			t.Errorf("%s: %v, %d frames, want about %d", c.name, s.End, len(s.Frames), c.frames)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // openShared opens a core of the shared data.
@@ -39,7 +40,7 @@ func vdsoOf(t *testing.T, d *dump.Dump) int {
 // is, since their section headers are not loaded.
 func TestImages(t *testing.T) {
 	cores := [][]string{{"arch", "x86", "core"}}
-	for _, name := range crashCases {
+	for _, name := range walktest.CrashCases {
 		cores = append(cores, []string{"crashes", name, "core"})
 	}
 	for _, path := range cores {

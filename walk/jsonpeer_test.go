@@ -15,6 +15,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // peerCase is a dump that rust-minidump walked, with the files of its test
@@ -61,7 +62,7 @@ func peerWalk(t *testing.T, c peerCase) *Result {
 		sources.Symbols = s
 	}
 	t.Cleanup(func() { sources.Close() })
-	d := opened(t, filepath.Join(dir, c.dump))
+	d := walktest.Opened(t, filepath.Join(dir, c.dump))
 	r, err := NewWalker(sources, Config{}).Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // schemaPath is the schema of the documents.
@@ -103,13 +104,13 @@ func inOrder(t *testing.T, dec *json.Decoder) {
 func TestDocumentsAreOfTheSchema(t *testing.T) {
 	schema := documentSchema(t)
 	dumps, frames := 0, 0
-	for _, path := range sharedDumps(t) {
+	for _, path := range walktest.SharedDumps(t) {
 		sources := &Sources{}
 		dir := filepath.Dir(path)
 		if s, err := resolve.NewBinaries([]string{dir}, nil); err == nil {
 			sources.Binaries = s
 		}
-		r, err := NewWalker(sources, Config{}).Walk(context.Background(), opened(t, path))
+		r, err := NewWalker(sources, Config{}).Walk(context.Background(), walktest.Opened(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // A function that may have ended before the instruction has its name in text, as
@@ -18,8 +19,8 @@ func TestFunctionGuessed(t *testing.T) {
 	}{
 		0x1108: {"f", false}, 0x1208: {"p", false}, 0x1280: {"p", true}, 0x1180: {"", false},
 	} {
-		r := walkAll(assemble(t, arch.X86_64, dump.Linux).module("m", 0x1000, 0x1000, symbols).
-			at(0x8000).words(0).regs("$rip", pc, "$rsp", 0x8000), Config{MaxFrames: 1})
+		r := walkAll(walktest.Assemble(t, arch.X86_64, dump.Linux).Module("m", 0x1000, 0x1000, symbols).
+			At(0x8000).Words(0).Regs("$rip", pc, "$rsp", 0x8000), Config{MaxFrames: 1})
 		d := decoded(t, NewDocument(r, DocumentOptions{}))
 		f := d["threads"].([]any)[0].(map[string]any)["frames"].([]any)[0].(map[string]any)
 		function, _ := f["function"].(string)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // maps are mappings from lines "addr size permissions".
@@ -59,9 +60,9 @@ func TestStackNotes(t *testing.T) {
 		{"nowhere, without mappings", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, nil, "the stack pointer, 0x1000, is in no memory that the dump holds"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := process(t, arch.X86_64, c.os).words(junk, inG, junk, junk, junk)
-			a.dump.Maps = c.maps
-			a.regs("$rip", 0x400120, "$rsp", c.sp).crashed(c.crash, "$rip", 0x400120, "$rsp", c.sp)
+			a := process(t, arch.X86_64, c.os).Words(junk, inG, junk, junk, junk)
+			a.Dump.Maps = c.maps
+			a.Regs("$rip", 0x400120, "$rsp", c.sp).Crashed(c.crash, "$rip", 0x400120, "$rsp", c.sp)
 			s := walkFirst(a, Config{})
 			var want []string
 			if c.note != "" {
@@ -86,10 +87,10 @@ func TestStackLimitsOfWindows(t *testing.T) {
 		if cpu == arch.X86 {
 			start = 0xe0c
 		}
-		a := process(t, cpu, dump.Windows).words(junk, junk)
-		a.at(0x20000).words(0, stackAt+0x100000, stackAt).zeros(start/cpu.PtrSize - 3).word(stackAt - 0x3000)
-		a.regs(cpu.PC, 0x400120, cpu.SP, "sp").crashed(dump.Crash{Code: windowsStackOverflow}, cpu.PC, 0x400120, cpu.SP, "sp")
-		d := a.build()
+		a := process(t, cpu, dump.Windows).Words(junk, junk)
+		a.At(0x20000).Words(0, stackAt+0x100000, stackAt).Zeros(start/cpu.PtrSize - 3).Word(stackAt - 0x3000)
+		a.Regs(cpu.PC, 0x400120, cpu.SP, "sp").Crashed(dump.Crash{Code: windowsStackOverflow}, cpu.PC, 0x400120, cpu.SP, "sp")
+		d := a.Build()
 		d.Threads[0].TEB = 0x20000
 		for _, whole := range []bool{true, false} {
 			want := "stack overflow: the stack pointer is 0x70000000, the stack 0x6fffd000 to 0x70100000 (1060864 bytes)"
@@ -107,10 +108,10 @@ func TestStackLimitsOfWindows(t *testing.T) {
 
 // A stack pointer in another thread's stack is said to be there.
 func TestStackOfAnotherThread(t *testing.T) {
-	a := process(t, arch.X86_64, dump.Linux).words(junk, inG, junk).at(stackAt+0x10000).mark("other").words(junk, junk)
-	a.regs("$rip", 0x400120, "$rsp", "sp").regs("$rip", 0x400120, "$rsp", "other")
-	a.dump.Crash = &dump.Crash{Thread: 2, Code: 11}
-	a.crash = []any{"$rip", 0x400120, "$rsp", "sp"}
+	a := process(t, arch.X86_64, dump.Linux).Words(junk, inG, junk).At(stackAt+0x10000).Mark("other").Words(junk, junk)
+	a.Regs("$rip", 0x400120, "$rsp", "sp").Regs("$rip", 0x400120, "$rsp", "other")
+	a.Dump.Crash = &dump.Crash{Thread: 2, Code: 11}
+	a.Crash = []any{"$rip", 0x400120, "$rsp", "sp"}
 	res := walkAll(a, Config{})
 	want := []string{"the stack pointer, 0x70000000, is in the stack of thread 1, at 0x70000000 to 0x70000018 (24 bytes)"}
 	if len(res.Stacks[0].Notes) != 0 || !slices.Equal(res.Stacks[1].Notes, want) {
@@ -123,8 +124,8 @@ func TestStackOfAnotherThread(t *testing.T) {
 // stack pointers where the stacks are.
 func TestSharedStackNotes(t *testing.T) {
 	threads := 0
-	for _, path := range sharedDumps(t) {
-		d := opened(t, path)
+	for _, path := range walktest.SharedDumps(t) {
+		d := walktest.Opened(t, path)
 		for _, s := range walkDump(t, &Sources{}, d, Config{}).Stacks {
 			threads++
 			for _, note := range s.Notes {

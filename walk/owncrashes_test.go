@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // callsCPUs are the CPUs that calls.c has a crash on.
@@ -55,8 +56,8 @@ func TestCalls(t *testing.T) {
 // afterFormat is a walk's dump after it was written in a format and read again.
 func afterFormat(t *testing.T, r *Result, format string) *dump.Dump {
 	t.Helper()
-	data, _ := written(t, format, r.Dump)
-	return parsed(t, data)
+	data, _ := walktest.Written(t, format, r.Dump)
+	return walktest.Parsed(t, data)
 }
 
 func checkCalls(t *testing.T, s *Stack) {
@@ -93,15 +94,15 @@ func compareCalls(t *testing.T, r *Result, program, backtrace string) (n int) {
 	}
 	c := gdbTest{TB: t, names: sameAddress(t, program)}
 	ours, theirs := flat(&r.Stacks[0]), lastBacktrace(t, string(text))
-	for k := 0; len(ours) > 0 && ours[0].at.Function != gdbName(theirs[0].function); k++ {
+	for k := 0; len(ours) > 0 && ours[0].at.Function != walktest.GDBName(theirs[0].Function); k++ {
 		ours = ours[1:] // inlined at the crash, where a stopped process is not yet in the line
 	}
 	for k, want := range theirs {
-		if strings.HasPrefix(want.function, "??") {
+		if strings.HasPrefix(want.Function, "??") {
 			break
 		}
 		if k >= len(ours) {
-			t.Errorf("frame %d: none, gdb has %s", k, want.function)
+			t.Errorf("frame %d: none, gdb has %s", k, want.Function)
 			break
 		}
 		c.frame(ours[k], want, k)
@@ -116,7 +117,7 @@ var (
 )
 
 // lldbStacks reads LLDB's backtraces in the order of its threads.
-func lldbStacks(t *testing.T, path string) (stacks [][]gdbFrame) {
+func lldbStacks(t *testing.T, path string) (stacks [][]walktest.GDBFrame) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -134,9 +135,9 @@ func lldbStacks(t *testing.T, path string) (stacks [][]gdbFrame) {
 		if m == nil {
 			t.Fatalf("%s: %q", path, line)
 		}
-		f := gdbFrame{function: m[3], file: m[4]}
-		f.pc, _ = strconv.ParseUint(m[2], 16, 64)
-		f.line, _ = strconv.Atoi(m[5])
+		f := walktest.GDBFrame{Function: m[3], File: m[4]}
+		f.PC, _ = strconv.ParseUint(m[2], 16, 64)
+		f.Line, _ = strconv.Atoi(m[5])
 		last := &stacks[len(stacks)-1]
 		if m[1] == "0" {
 			*last = nil // of the stop, and again in the list
@@ -154,11 +155,11 @@ func TestStacks(t *testing.T) {
 	program, library := filepath.Join(folder, "stacks"), filepath.Join(folder, "libnet.so.1")
 	store := t.TempDir()
 	for _, path := range []string{program, library} {
-		if err := writeSymbols(path, store); err != nil {
+		if err := walktest.WriteSymbols(path, store); err != nil {
 			t.Fatal(err)
 		}
 	}
-	gdb := gdbStacks(t, filepath.Join(folder, "stacks.bt.txt"))
+	gdb := walktest.GDBStacks(t, filepath.Join(folder, "stacks.bt.txt"))
 	lldb := lldbStacks(t, filepath.Join(folder, "stacks.lldb.txt"))
 	for _, kind := range []string{"core", "dmp"} {
 		for by, sources := range map[string]*Sources{"symbols": symbolSources(t, store), "binaries": binarySources(t, program, library)} {
@@ -185,7 +186,7 @@ func TestStacks(t *testing.T) {
 
 // compareStack compares with a debugger's frames. Of addresses only gdb's are: LLDB has one of
 // its own for each inlined frame.
-func compareStack(t *testing.T, s *Stack, want []gdbFrame, kind string) {
+func compareStack(t *testing.T, s *Stack, want []walktest.GDBFrame, kind string) {
 	t.Helper()
 	got := flat(s)
 	if kind == "core" {
@@ -196,14 +197,14 @@ func compareStack(t *testing.T, s *Stack, want []gdbFrame, kind string) {
 	}
 	for k := range min(len(got), len(want)) {
 		g, w := got[k], want[k]
-		if g.at.Function != gdbName(w.function) {
-			t.Errorf("frame %d: %s, the debugger has %s", k, g.at.Function, w.function)
+		if g.at.Function != walktest.GDBName(w.Function) {
+			t.Errorf("frame %d: %s, the debugger has %s", k, g.at.Function, w.Function)
 		}
-		if w.line != 0 && (int(g.at.Line) != w.line || filepath.Base(g.at.File) != w.file) {
-			t.Errorf("frame %d: %s at %s:%d, the debugger has %s:%d", k, g.at.Function, g.at.File, g.at.Line, w.file, w.line)
+		if w.Line != 0 && (int(g.at.Line) != w.Line || filepath.Base(g.at.File) != w.File) {
+			t.Errorf("frame %d: %s at %s:%d, the debugger has %s:%d", k, g.at.Function, g.at.File, g.at.Line, w.File, w.Line)
 		}
-		if w.pc != 0 && kind == "core" && g.PC != w.pc {
-			t.Errorf("frame %d: %#x, the debugger has %#x", k, g.PC, w.pc)
+		if w.PC != 0 && kind == "core" && g.PC != w.PC {
+			t.Errorf("frame %d: %#x, the debugger has %#x", k, g.PC, w.PC)
 		}
 	}
 	if !s.End.Clean() {
@@ -213,9 +214,9 @@ func compareStack(t *testing.T, s *Stack, want []gdbFrame, kind string) {
 
 // withoutTailCalls leaves out frames that gdb makes up for functions that ended in a jump, from
 // DW_TAG_call_site: they are not on the stack. There is one, wait_here.
-func withoutTailCalls(got []ourFrame, want []gdbFrame) []gdbFrame {
-	return slices.DeleteFunc(slices.Clone(want), func(w gdbFrame) bool {
-		return gdbName(w.function) == "wait_here" && !slices.ContainsFunc(got, func(g ourFrame) bool { return g.PC == w.pc })
+func withoutTailCalls(got []ourFrame, want []walktest.GDBFrame) []walktest.GDBFrame {
+	return slices.DeleteFunc(slices.Clone(want), func(w walktest.GDBFrame) bool {
+		return walktest.GDBName(w.Function) == "wait_here" && !slices.ContainsFunc(got, func(g ourFrame) bool { return g.PC == w.PC })
 	})
 }
 
@@ -224,8 +225,8 @@ func checkConversions(t *testing.T, r *Result, sources *Sources) {
 	t.Helper()
 	d, want := r.Dump, stackText(r)
 	for _, format := range []string{"minidump", "core", "core", "minidump"} {
-		data, _ := written(t, format, d)
-		d = parsed(t, data)
+		data, _ := walktest.Written(t, format, d)
+		d = walktest.Parsed(t, data)
 		again, err := NewWalker(sources, Config{}).Walk(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
@@ -260,7 +261,7 @@ func TestStacksOtherBuild(t *testing.T) {
 func TestStacksBreakpad(t *testing.T) {
 	folder, store := testenv.Input(t, "crashes"), t.TempDir()
 	for _, name := range []string{"stacks", "libnet.so.1"} {
-		if err := writeSymbols(filepath.Join(folder, name), store); err != nil {
+		if err := walktest.WriteSymbols(filepath.Join(folder, name), store); err != nil {
 			t.Fatal(err)
 		}
 	}

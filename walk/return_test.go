@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // linkCPUs are the CPUs with a link register.
@@ -42,7 +43,7 @@ func TestLinkRegister(t *testing.T) {
 					want = []string{want[0], called} // the bit does not belong to the address
 				}
 				a := process(t, cpu, dump.Linux)
-				s := walkFirst(a.words(junk, junk, junk, junk).regs(regs(c.pc, c.lr)...), Config{})
+				s := walkFirst(a.Words(junk, junk, junk, junk).Regs(regs(c.pc, c.lr)...), Config{})
 				t.Log(c.name)
 				wantStack(a, s, EndNothing, want...)
 			}
@@ -54,13 +55,13 @@ func TestLinkRegister(t *testing.T) {
 // it back to its caller.
 func TestLeafRecord(t *testing.T) {
 	a := process(t, arch.RISCV64, dump.Linux)
-	a.words(junk, "fp2").mark("fp1").words(junk, 0, inF).mark("fp2").words(junk)
-	s := walkFirst(a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
+	a.Words(junk, "fp2").Mark("fp1").Words(junk, 0, inF).Mark("fp2").Words(junk)
+	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=fp1 s0=fp2", "400150 frame_pointer frame-pointer f; sp=fp2")
 
 	a = process(t, arch.RISCV64, dump.Linux) // it has not: the frame pointer is its caller's
-	a.words(junk, 0, inF).mark("fp1").words(junk)
-	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
+	a.Words(junk, 0, inF).Mark("fp1").Words(junk)
+	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
 }
 
@@ -68,23 +69,23 @@ func TestLeafRecord(t *testing.T) {
 // one with another is its caller's.
 func TestLinkRegisterOrFramePointer(t *testing.T) {
 	a := process(t, arch.ARM64, dump.Linux)
-	a.mark("fp1").words("fp2", inG).mark("sp1").mark("fp2").words(0, inF).mark("sp2").word(junk)
-	s := walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
+	a.Mark("fp1").Words("fp2", inG).Mark("sp1").Mark("fp2").Words(0, inF).Mark("sp2").Word(junk)
+	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer frame-pointer g; sp=sp1 x29=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 
 	a = process(t, arch.ARM64, dump.Linux)
-	a.mark("fp1").words(0, inF).mark("sp1").word(junk)
-	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
+	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(junk)
+	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp x29=fp1", "400150 frame_pointer frame-pointer f; sp=sp1")
 
 	// Without symbols a record goes before the register, which goes before a scan.
-	a = assemble(t, arch.ARM64, dump.Linux).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp")
-	a.mark("fp1").words(0, inF).mark("sp1").word(junk)
-	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
+	a = walktest.Assemble(t, arch.ARM64, dump.Linux).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp")
+	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(junk)
+	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context", "400150 frame_pointer frame-pointer; sp=sp1")
 
-	a = assemble(t, arch.ARM64, dump.Linux).module("app", 0x400000, 0x1000, "").at(stackAt).mark("sp").words(inF, junk)
-	s = walkFirst(a.regs("pc", 0x400120, "sp", "sp", "x30", inG), Config{})
+	a = walktest.Assemble(t, arch.ARM64, dump.Linux).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp").Words(inF, junk)
+	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG), Config{})
 	wantStack(a, s, EndNothing, "400120 context context", "400250 frame_pointer return; sp=sp", "400150 scan scan")
 }
 
@@ -95,9 +96,9 @@ func TestLinkRegisterRule(t *testing.T) {
 		t.Run(cpu.Name, func(t *testing.T) {
 			keep := cpu.RA // a rule that gives the caller the register, as compilers write
 			rules := "STACK CFI INIT 100 100 .cfa: " + cpu.SP + " 0 + .ra: " + cpu.RA + " " + keep + ": " + keep + "\n"
-			a := assemble(t, cpu, dump.Linux).module("app", 0x400000, 0x1000, twoFunctions+rules).at(stackAt).mark("sp")
-			a.words(junk, junk, junk, junk, junk, inG, junk)
-			s := walkFirst(a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inF), Config{})
+			a := walktest.Assemble(t, cpu, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions+rules).At(stackAt).Mark("sp")
+			a.Words(junk, junk, junk, junk, junk, inG, junk)
+			s := walkFirst(a.Regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inF), Config{})
 			wantStack(a, s, EndNothing, "400120 context context f", "400150 cfi symbols f; "+cpu.SP+"=sp", "400250 scan scan g")
 		})
 	}
@@ -120,8 +121,8 @@ func TestReturnOnStack(t *testing.T) {
 			{0, hole, []string{"0 context context"}},
 			{0, 0x5000_0000, []string{"0 context context"}},
 		} {
-			a := process(t, cpu, dump.Linux).words(c.word, junk)
-			wantStack(a, walkFirst(a.regs(cpu.PC, c.pc, cpu.SP, "sp", reg, 7), Config{}), EndNothing, c.want...)
+			a := process(t, cpu, dump.Linux).Words(c.word, junk)
+			wantStack(a, walkFirst(a.Regs(cpu.PC, c.pc, cpu.SP, "sp", reg, 7), Config{}), EndNothing, c.want...)
 		}
 	}
 }
@@ -129,9 +130,9 @@ func TestReturnOnStack(t *testing.T) {
 // A frame in code that was made at run time is not taken for a call of a bad address: its frame
 // pointer is used.
 func TestReturnOfMappedCode(t *testing.T) {
-	a := process(t, arch.X86_64, dump.Linux).words(inG).mark("fp").words(0, inF).mark("sp1").word(junk)
-	a.dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}
-	s := walkFirst(a.regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp"), Config{})
+	a := process(t, arch.X86_64, dump.Linux).Words(inG).Mark("fp").Words(0, inF).Mark("sp1").Word(junk)
+	a.Dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}
+	s := walkFirst(a.Regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp"), Config{})
 	wantStack(a, s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
 }
 
@@ -142,18 +143,22 @@ func TestLeafChain(t *testing.T) {
 		pad := words - 1
 		for _, c := range []struct {
 			name string
-			fill func(a *assembler)
+			fill func(a *walktest.Assembler)
 			sp   string
 		}{
-			{"a frame of its own", func(a *assembler) { a.words("sp1", junk).mark("sp1").words("sp2").zeros(pad).words(junk).mark("sp2") }, "sp1"},
-			{"a frame of its own, saved", func(a *assembler) { a.words("sp1", junk).mark("sp1").words("sp2").zeros(pad).words(inG).mark("sp2") }, "sp1"},
-			{"no frame", func(a *assembler) { a.mark("sp1").words("sp2").mark("sp2") }, "sp"},
+			{"a frame of its own", func(a *walktest.Assembler) {
+				a.Words("sp1", junk).Mark("sp1").Words("sp2").Zeros(pad).Words(junk).Mark("sp2")
+			}, "sp1"},
+			{"a frame of its own, saved", func(a *walktest.Assembler) {
+				a.Words("sp1", junk).Mark("sp1").Words("sp2").Zeros(pad).Words(inG).Mark("sp2")
+			}, "sp1"},
+			{"no frame", func(a *walktest.Assembler) { a.Mark("sp1").Words("sp2").Mark("sp2") }, "sp"},
 		} {
 			t.Run(cpu.Name+"/"+c.name, func(t *testing.T) {
 				a := process(t, cpu, dump.Linux)
 				c.fill(a)
-				a.words("sp3").zeros(pad).words(inF).mark("sp3").words(0).zeros(pad).words(0x400130)
-				s := walkFirst(a.regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inG), Config{Techniques: []Technique{ByReturn, ByFramePointer}})
+				a.Words("sp3").Zeros(pad).Words(inF).Mark("sp3").Words(0).Zeros(pad).Words(0x400130)
+				s := walkFirst(a.Regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inG), Config{Techniques: []Technique{ByReturn, ByFramePointer}})
 				want := []string{"400120 context context f", "400250 frame_pointer return g; " + cpu.SP + "=" + c.sp, "400150 frame_pointer frame-pointer f; " + cpu.SP + "=sp2",
 					"400130 frame_pointer frame-pointer f; " + cpu.SP + "=sp3"}
 				wantStack(a, s, EndOutermost, want...)
@@ -166,7 +171,7 @@ func TestLeafChain(t *testing.T) {
 // have the return address.
 func TestLeafRecordOfARM(t *testing.T) {
 	a := process(t, arch.ARM, dump.Linux)
-	a.word(junk).mark("fp1").word("fp2").mark("sp1").words(junk, 0).mark("fp2").word(inF).mark("sp2").word(junk)
-	s := walkFirst(a.regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1"), Config{})
+	a.Word(junk).Mark("fp1").Word("fp2").Mark("sp1").Words(junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(junk)
+	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp1 r11=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 }

@@ -40,14 +40,14 @@ func TestScanLimits(t *testing.T) {
 				a := process(t, cpu, dump.Linux)
 				want := []string{"400120 context context f"}
 				if c.frames == 1 {
-					a.word(inF)
+					a.Word(inF)
 					want = append(want, "400150 scan scan f")
 				}
-				a.zeros(c.zeros).word(inG).mark("sp1").zeros(400)
+				a.Zeros(c.zeros).Word(inG).Mark("sp1").Zeros(400)
 				if c.found {
 					want = append(want, "400250 scan scan g; "+cpu.SP+"=sp1")
 				}
-				wantStack(a, walkFirst(a.regs(cpu.PC, 0x400120, cpu.SP, "sp"), Config{}), EndNothing, want...)
+				wantStack(a, walkFirst(a.Regs(cpu.PC, 0x400120, cpu.SP, "sp"), Config{}), EndNothing, want...)
 			})
 		}
 	}
@@ -80,25 +80,25 @@ func TestScanCandidates(t *testing.T) {
 		{"arm, Thumb", arch.ARM, inG + 1, "400250 scan scan g"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := process(t, c.cpu, dump.Linux).module("bare", bare, 0x1000, "")
+			a := process(t, c.cpu, dump.Linux).Module("bare", bare, 0x1000, "")
 			want := []string{"400120 context context f"}
 			if c.want != "" {
 				want = append(want, c.want)
 			}
-			a.words(junk, c.value, junk, junk)
-			wantStack(a, walkFirst(a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp"), Config{}), EndNothing, want...)
+			a.Words(junk, c.value, junk, junk)
+			wantStack(a, walkFirst(a.Regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp"), Config{}), EndNothing, want...)
 		})
 	}
 }
 
 // Where the dump has the code, only what follows a call is a return address.
 func TestScanChecksCalls(t *testing.T) {
-	a := process(t, arch.X86_64, dump.Linux).words(0x400250, 0x400260, 0x400270, 0x400280, junk)
+	a := process(t, arch.X86_64, dump.Linux).Words(0x400250, 0x400260, 0x400270, 0x400280, junk)
 	nops := []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}
-	a.at(0x400248).bytes(nops...)
-	a.at(0x400258).bytes(nops[:3]...).bytes(0xe8, 0, 0, 0x10, 0) // to no code
-	a.at(0x400268).bytes(nops[:3]...).bytes(0xe8, 0x00, 1, 0, 0) // call 0x400370
-	s := walkFirst(a.regs("$rip", 0x400120, "$rsp", "sp"), Config{})
+	a.At(0x400248).Bytes(nops...)
+	a.At(0x400258).Bytes(nops[:3]...).Bytes(0xe8, 0, 0, 0x10, 0) // to no code
+	a.At(0x400268).Bytes(nops[:3]...).Bytes(0xe8, 0x00, 1, 0, 0) // call 0x400370
+	s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400120 context context f", "400270 scan scan g", "400280 scan scan g") // of which the code is unknown
 }
 
@@ -126,18 +126,18 @@ func TestScanFramePointer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := process(t, c.cpu, dump.Linux)
-			a.words(junk).mark("slot").words(c.saved, inG).words(junk, junk).mark("up").words(junk, junk).mark("top").words(junk, junk)
-			a.at(far).zeros(2)
+			a.Words(junk).Mark("slot").Words(c.saved, inG).Words(junk, junk).Mark("up").Words(junk, junk).Mark("top").Words(junk, junk)
+			a.At(far).Zeros(2)
 			regs := []any{c.cpu.PC, 0x400120, c.cpu.SP, "sp"}
 			if c.fp != nil {
 				regs = append(regs, c.cpu.FP, c.fp)
 			}
-			s := walkFirst(a.regs(regs...), Config{Techniques: []Technique{ByScan}})
+			s := walkFirst(a.Regs(regs...), Config{Techniques: []Technique{ByScan}})
 			wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; "+c.cpu.FP+"="+c.want)
 		})
 	}
-	a := process(t, arch.X86, dump.Linux).words(inG, junk).mark("up").words(junk)
-	s := walkFirst(a.regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up"), Config{Techniques: []Technique{ByScan}})
+	a := process(t, arch.X86, dump.Linux).Words(inG, junk).Mark("up").Words(junk)
+	s := walkFirst(a.Regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up"), Config{Techniques: []Technique{ByScan}})
 	wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
 }
 
@@ -145,8 +145,8 @@ func TestScanFramePointer(t *testing.T) {
 // programs, and ends the walk.
 func TestScanEndsAtEntry(t *testing.T) {
 	for entry, want := range map[uint64]End{0x500000: EndStart, 0x500008: EndStart, 0x4fffd9: EndStart, 0x4fffd8: EndNothing, 0x500009: EndNothing, 0: EndNothing} {
-		a := process(t, arch.X86_64, dump.Linux).module("bare", 0x500000, 0x1000, "").words(inG, 0x500009, inF, junk)
-		a.dump.Auxv = []dump.Aux{{Key: 3, Value: 0x500040}, {Key: atEntry, Value: entry}}
+		a := process(t, arch.X86_64, dump.Linux).Module("bare", 0x500000, 0x1000, "").Words(inG, 0x500009, inF, junk)
+		a.Dump.Auxv = []dump.Aux{{Key: 3, Value: 0x500040}, {Key: atEntry, Value: entry}}
 		lines := []string{"400120 context context f", "400250 scan scan g", "500009 scan scan"}
 		if want == EndNothing {
 			lines = append(lines, "400150 scan scan f")
@@ -154,6 +154,6 @@ func TestScanEndsAtEntry(t *testing.T) {
 		if entry == 0x500009 {
 			lines = slices.Delete(lines, 2, 3)
 		}
-		wantStack(a, walkFirst(a.regs("$rip", 0x400120, "$rsp", "sp"), Config{}), want, lines...)
+		wantStack(a, walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{}), want, lines...)
 	}
 }

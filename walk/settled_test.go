@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // endingSupplier ends the context of the first question, as a caller does that no longer waits for
@@ -42,7 +43,7 @@ var errEnded = errors.New("not waited for")
 func TestEndedWalkIsForgotten(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
 	dir := t.TempDir()
-	if err := writeSymbols(binary, dir); err != nil {
+	if err := walktest.WriteSymbols(binary, dir); err != nil {
 		t.Fatal(err)
 	}
 	want := stackText(walkFile(t, core, symbolSources(t, dir), Config{}))

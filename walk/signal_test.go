@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // signalCase is a signal frame word by word, from the kernel's headers, which the tables of the
@@ -104,8 +105,8 @@ func (c *signalCase) values() map[string]uint64 {
 // assembled is the dump of a thread in a handler of the signal, to whose caller
 // it returns: the trampoline. The name, if it is not empty, is that of the
 // function there.
-func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *assembler {
-	a := assemble(t, c.arch, dump.Linux)
+func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *walktest.Assembler {
+	a := walktest.Assemble(t, c.arch, dump.Linux)
 	word := c.arch.PtrSize
 	rules := fmt.Sprintf(".cfa: %s %d + .ra: .cfa %d - ^\n", c.arch.SP, word, word)
 	symbols := "FUNC 100 20 0 handler\nFUNC 200 20 0 interrupted\nFUNC 400 20 0 _start\n" +
@@ -113,15 +114,15 @@ func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *assembl
 	if name != "" {
 		symbols += "PUBLIC 300 0 " + name + "\n"
 	}
-	a.module("prog", sigModule, 0x1000, symbols)
-	a.at(sigStack).word(tramp | c.thumb).mark("frame")
+	a.Module("prog", sigModule, 0x1000, symbols)
+	a.At(sigStack).Word(tramp | c.thumb).Mark("frame")
 	c.fields(a)
-	a.at(sigOther).word(sigStart).zeros(4)
-	return a.regs(c.arch.PC, sigHandler, c.arch.SP, sigStack)
+	a.At(sigOther).Word(sigStart).Zeros(4)
+	return a.Regs(c.arch.PC, sigHandler, c.arch.SP, sigStack)
 }
 
 // fields adds the frame.
-func (c *signalCase) fields(a *assembler) {
+func (c *signalCase) fields(a *walktest.Assembler) {
 	values := c.values()
 	for _, field := range strings.Fields(c.frame) {
 		name, size, sized := strings.Cut(field, ":")
@@ -131,19 +132,19 @@ func (c *signalCase) fields(a *assembler) {
 		}
 		switch {
 		case field == "|":
-			a.zeros(5).mark("regs") // it may be anywhere
+			a.Zeros(5).Mark("regs") // it may be anywhere
 		case field == "regs":
-			a.word("regs")
+			a.Word("regs")
 		case field == "signo":
-			a.add(asmPart{value: 11, size: 4})
+			a.Add(walktest.AsmPart{Value: 11, Size: 4})
 		case field[0] == '+':
 			zeros, _ := strconv.Atoi(field)
-			a.bytes(make([]byte, zeros)...)
+			a.Bytes(make([]byte, zeros)...)
 		default:
 			if _, ok := values[name]; !ok {
-				a.t.Fatalf("no register %s", name)
+				a.T.Fatalf("no register %s", name)
 			}
-			a.add(asmPart{value: values[name], size: n})
+			a.Add(walktest.AsmPart{Value: values[name], Size: n})
 		}
 	}
 }
@@ -201,10 +202,10 @@ func TestSignalFrames(t *testing.T) {
 	for _, c := range signalCases {
 		t.Run(c.name, func(t *testing.T) {
 			a := c.assembled(t, sigPage, "")
-			c.check(t, walkFirst(a.at(sigPage).bytes(c.bytes(t)...), Config{}), TrustCFI, sigPage)
+			c.check(t, walkFirst(a.At(sigPage).Bytes(c.bytes(t)...), Config{}), TrustCFI, sigPage)
 
 			a = c.assembled(t, sigTramp, "other")
-			c.check(t, walkFirst(a.at(sigTramp).bytes(c.bytes(t)...), Config{}), TrustCFI, sigTramp)
+			c.check(t, walkFirst(a.At(sigTramp).Bytes(c.bytes(t)...), Config{}), TrustCFI, sigTramp)
 
 			if c.symbol != "" {
 				c.check(t, walkFirst(c.assembled(t, sigTramp, c.symbol), Config{}), TrustCFI, sigTramp)
@@ -227,10 +228,10 @@ func TestSignalFrameOfUnknownModule(t *testing.T) {
 			continue
 		}
 		const tramp = 0x700000
-		c.check(t, walkFirst(c.assembled(t, tramp, "").module("bare", tramp, 0x1000, ""), Config{}), TrustCFIScan, tramp)
-		for name, a := range map[string]*assembler{
-			"symbols": c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "PUBLIC 0 0 other\n"),
-			"code":    c.assembled(t, tramp, "").module("bare", tramp, 0x1000, "").at(tramp).zeros(8),
+		c.check(t, walkFirst(c.assembled(t, tramp, "").Module("bare", tramp, 0x1000, ""), Config{}), TrustCFIScan, tramp)
+		for name, a := range map[string]*walktest.Assembler{
+			"symbols": c.assembled(t, tramp, "").Module("bare", tramp, 0x1000, "PUBLIC 0 0 other\n"),
+			"code":    c.assembled(t, tramp, "").Module("bare", tramp, 0x1000, "").At(tramp).Zeros(8),
 		} {
 			if s := walkFirst(a, Config{}); len(s.Frames) > 1 && s.Frames[1].Handler {
 				t.Errorf("%s: a frame was guessed in spite of %s", c.name, name)
@@ -245,8 +246,8 @@ func TestSignalRegistersElsewhere(t *testing.T) {
 		if c.name != "ppc old" && c.name != "s390x old" {
 			continue
 		}
-		a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
-		a.regions[0].parts = a.regions[0].parts[:2]
+		a := c.assembled(t, sigPage, "").At(sigPage).Bytes(c.bytes(t)...)
+		a.Regions[0].Parts = a.Regions[0].Parts[:2]
 		if s := walkFirst(a, Config{Techniques: []Technique{BySymbols, BySignal}}); len(s.Frames) != 2 || !s.Frames[1].Handler {
 			t.Errorf("%s: %d frames", c.name, len(s.Frames))
 		}
@@ -266,9 +267,9 @@ func TestSignalFrameNames(t *testing.T) {
 func TestInTrampoline(t *testing.T) {
 	for _, c := range signalCases {
 		t.Run(c.name, func(t *testing.T) {
-			a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
-			a.threads = nil
-			a.regs(c.arch.PC, sigPage+c.last, c.arch.SP, sigStack+c.arch.PtrSize+c.pushed)
+			a := c.assembled(t, sigPage, "").At(sigPage).Bytes(c.bytes(t)...)
+			a.Threads = nil
+			a.Regs(c.arch.PC, sigPage+c.last, c.arch.SP, sigStack+c.arch.PtrSize+c.pushed)
 			c.check(t, walkFirst(a, Config{}), TrustCFI, 0)
 		})
 	}
@@ -278,18 +279,18 @@ func TestInTrampoline(t *testing.T) {
 func TestNoSignalFrame(t *testing.T) {
 	c := &signalCases[0]
 	code := c.bytes(t)
-	for name, change := range map[string]func(a *assembler){
-		"other code":     func(a *assembler) { a.at(sigPage).bytes(code[:8]...).bytes(0) },
-		"code cut short": func(a *assembler) { a.at(sigPage).bytes(code[:8]...) },
-		"Windows":        func(a *assembler) { a.at(sigPage).bytes(code...); a.dump.System.OS = dump.Windows },
-		"frame elsewhere": func(a *assembler) {
-			a.regions[0].parts = a.regions[0].parts[:4]
-			a.at(sigPage).bytes(code...)
+	for name, change := range map[string]func(a *walktest.Assembler){
+		"other code":     func(a *walktest.Assembler) { a.At(sigPage).Bytes(code[:8]...).Bytes(0) },
+		"code cut short": func(a *walktest.Assembler) { a.At(sigPage).Bytes(code[:8]...) },
+		"Windows":        func(a *walktest.Assembler) { a.At(sigPage).Bytes(code...); a.Dump.System.OS = dump.Windows },
+		"frame elsewhere": func(a *walktest.Assembler) {
+			a.Regions[0].Parts = a.Regions[0].Parts[:4]
+			a.At(sigPage).Bytes(code...)
 		},
-		"no number": func(a *assembler) {
-			for i := range a.regions[0].parts {
-				if p := &a.regions[0].parts[i]; p.size == 4 {
-					p.value = 65
+		"no number": func(a *walktest.Assembler) {
+			for i := range a.Regions[0].Parts {
+				if p := &a.Regions[0].Parts[i]; p.Size == 4 {
+					p.Value = 65
 				}
 			}
 		},
@@ -301,7 +302,7 @@ func TestNoSignalFrame(t *testing.T) {
 			t.Errorf("%s: %d frames\n%s", name, len(s.Frames), strings.Join(s.Trace, "\n"))
 		}
 	}
-	a := c.assembled(t, sigPage, "").at(sigPage).bytes(code...)
+	a := c.assembled(t, sigPage, "").At(sigPage).Bytes(code...)
 	if s := walkFirst(a, Config{Techniques: []Technique{BySymbols}}); len(s.Frames) != 2 {
 		t.Errorf("not asked for: %d frames", len(s.Frames))
 	}
@@ -311,10 +312,10 @@ func TestNoSignalFrame(t *testing.T) {
 // address.
 func TestSignalInNullCall(t *testing.T) {
 	c := signalCases[0]
-	a := c.assembled(t, sigPage, "").at(sigPage).bytes(c.bytes(t)...)
-	for i := range a.regions[0].parts {
-		if p := &a.regions[0].parts[i]; p.value == uint64(sigCode) {
-			p.value = 0
+	a := c.assembled(t, sigPage, "").At(sigPage).Bytes(c.bytes(t)...)
+	for i := range a.Regions[0].Parts {
+		if p := &a.Regions[0].Parts[i]; p.Value == uint64(sigCode) {
+			p.Value = 0
 		}
 	}
 	s := walkFirst(a, Config{})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // emulated is a CPU of which QEMU writes cores. gdb is how many frames gdb 13
@@ -99,7 +100,7 @@ func TestOracleSignals(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := lastBacktrace(t, string(out))
-			if i := slices.IndexFunc(want, func(f gdbFrame) bool { return gdbName(f.function) == "??" }); i >= 0 {
+			if i := slices.IndexFunc(want, func(f walktest.GDBFrame) bool { return walktest.GDBName(f.Function) == "??" }); i >= 0 {
 				want = want[:i] // where gdb is lost
 			}
 			if len(want) != e.gdb {

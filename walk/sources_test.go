@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // sourcesFrames are the functions of the walk-sources fixture, with the return
@@ -27,19 +28,19 @@ var sourcesFrames = []string{
 // binarySources are binaries alone.
 func binarySources(t testing.TB, paths ...string) *Sources {
 	t.Helper()
-	s := &Sources{Binaries: openBinaries(t, paths...)}
+	s := &Sources{Binaries: walktest.Binaries(t, paths...)}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
 // writeWithoutRules puts the symbols of a binary without STACK CFI into a store.
 func writeWithoutRules(path, to string) error {
-	m, err := symbolsOf(path)
+	m, err := walktest.SymbolsOf(path)
 	if err != nil {
 		return err
 	}
 	m.CFI = symfmt.CFITable{}
-	return writeModule(m, to)
+	return walktest.WriteModule(m, to)
 }
 
 // stackText has what must be the same whatever a stack is walked by.
@@ -64,7 +65,7 @@ func stackText(r *Result) string {
 func TestSources(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
 	dir := t.TempDir()
-	if err := writeSymbols(binary, dir); err != nil {
+	if err := walktest.WriteSymbols(binary, dir); err != nil {
 		t.Fatal(err)
 	}
 	bare := filepath.Join(t.TempDir(), "bare") // names and lines, no rules
@@ -148,16 +149,16 @@ func asMinidump(t testing.TB, path string) string {
 // TestConvertedStacks walks every crash case again after its dump was converted
 // into the other format and back.
 func TestConvertedStacks(t *testing.T) {
-	sources := symbolSources(t, crashStore(t))
-	for _, name := range crashCases {
+	sources := symbolSources(t, walktest.CrashStore(t))
+	for _, name := range walktest.CrashCases {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				d := opened(t, testenv.Shared(t, "data", "crashes", name, kind))
+				d := walktest.Opened(t, testenv.Shared(t, "data", "crashes", name, kind))
 				want := ""
 				for _, format := range []string{"", "minidump", "core", "core", "minidump"} {
 					if format != "" {
-						data, _ := written(t, format, d)
-						d = parsed(t, data)
+						data, _ := walktest.Written(t, format, d)
+						d = walktest.Parsed(t, data)
 					}
 					r, err := NewWalker(sources, Config{}).Walk(context.Background(), d)
 					if err != nil {

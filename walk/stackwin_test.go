@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // The program string of most functions with a frame pointer.
@@ -23,10 +24,10 @@ const winNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart =
 const winFuncs = "FUNC 1000 100 0 main\nFUNC 2000 100 0 outer\nFUNC 3000 100 0 f\n"
 
 // winCase is a process of 32-bit Windows that has called f.
-func winCase(t *testing.T, records ...string) *assembler {
-	a := assemble(t, arch.X86, dump.Windows)
-	a.module("app.exe", 0x400000, 0x10000, winFuncs+strings.Join(records, "\n")+"\n")
-	return a.at(0x80000000).mark("esp")
+func winCase(t *testing.T, records ...string) *walktest.Assembler {
+	a := walktest.Assemble(t, arch.X86, dump.Windows)
+	a.Module("app.exe", 0x400000, 0x10000, winFuncs+strings.Join(records, "\n")+"\n")
+	return a.At(0x80000000).Mark("esp")
 }
 
 // win is a STACK WIN record for f with sizes in bytes: of arguments, saved
@@ -43,72 +44,74 @@ func win(kind int, params, saved, locals int, last string) string {
 type winTest struct {
 	name   string
 	record string
-	stack  func(a *assembler)
+	stack  func(a *walktest.Assembler)
 	regs   []any  // beside $eip and $esp
 	want   string // the caller
 }
 
-func (c *winTest) assemble(t *testing.T) *assembler {
+func (c *winTest) assemble(t *testing.T) *walktest.Assembler {
 	a := winCase(t, c.record)
 	c.stack(a)
-	return a.regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
+	return a.Regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
 }
 
 // winRecords are every form of record, and what of registers comes out.
 var winRecords = []winTest{
 	{"program, frame pointer", win(4, 8, 4, 8, winTraditional),
-		func(a *assembler) {
-			a.words(1, 2, 3).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(0xa1, 0xa2).mark("ebp1").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words(1, 2, 3).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(0xa1, 0xa2).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=? $esi=? $edi=?"},
 	{"program that saves registers", win(4, 0, 0xc, 0, winTraditional+" $ebx $T0 4 - ^ = $esi $T0 8 - ^ = $edi $T0 12 - ^ ="),
-		func(a *assembler) {
-			a.words(0xd1, 0x51, 0xb1).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words(0xd1, 0x51, 0xb1).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", "ebp", "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
 	{"program by sizes", win(4, 0, 8, 12, winNoPointer),
-		func(a *assembler) { a.words(1, 2, 3, 4, 5, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		func(a *walktest.Assembler) { a.Words(1, 2, 3, 4, 5, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp $ebx=?"},
 	{"program with .raSearch and .cbCalleeParams", win(4, 0, 0, 4, "$eip .raSearch .cbCalleeParams + ^ = $esp .raSearch 4 + ="),
-		func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		func(a *walktest.Assembler) { a.Words(1, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
 	{"return address two words behind", win(4, 0, 0, 4, winNoPointer),
-		func(a *assembler) { a.words(1, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		func(a *walktest.Assembler) { a.Words(1, junk, junk, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
 	{"return address three words behind", win(0, 0, 0, 4, "0"),
-		func(a *assembler) { a.words(1, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		func(a *walktest.Assembler) {
+			a.Words(1, junk, junk, junk, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0)
+		},
 		[]any{"$ebp", "ebp"}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp"},
 	{"aligned", win(4, 0, 0, 4, "$T1 $ebp 4 + = $T0 $ebp = $L $T0 16 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + ="),
-		func(a *assembler) {
+		func(a *walktest.Assembler) {
 			// Where %esp says, there is a return address of a call that is over.
-			a.words(1, 0x402010, junk).mark("ebp").words("ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			a.Words(1, 0x402010, junk).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
 	{"FPO that keeps %ebp", win(0, 0, 4, 8, "0"),
-		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").mark("ebp").words(0, 0) },
+		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
 		[]any{"$ebp", 5, "$ebx", 6, "$esi", 7}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5 $ebx=6 $esi=?"},
 	{"FPO that uses %ebp", win(0, 0, 0xc, 4, "1"),
-		func(a *assembler) {
-			a.words("esp1", "ebp1", "esp1", "esp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words("esp1", "ebp1", "esp1", "esp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", 5, "$ebx", 6}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp1 $ebx=?"},
 	{"type 4 without a program", win(4, 0, 4, 8, "0"),
-		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Words(0) },
 		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
 	{"type 0 with a program", win(0, 0, 0, 4, winNoPointer),
-		func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
+		func(a *walktest.Assembler) { a.Words(1, 0x401010).Mark("esp1").Mark("ebp").Words(0) },
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp"},
 	{"type 4 goes before type 0", win(0, 0, 0, 0, "0") + "\n" + win(4, 0, 0, 4, winNoPointer) + "\n" + win(0, 0, 0, 8, "0"),
-		func(a *assembler) { a.words(1, 0x401010).mark("esp1").mark("ebp").words(0) },
+		func(a *walktest.Assembler) { a.Words(1, 0x401010).Mark("esp1").Mark("ebp").Words(0) },
 		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
 	{"a system call that has returned", win(0, 0, 0, 0, "0"),
-		func(a *assembler) { a.words(0x403010, 0x401010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(0x403010, 0x401010).Mark("esp1").Words(0) },
 		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
 	{"and has aligned the stack", win(0, 0, 0, 0, "0"),
-		func(a *assembler) { a.words(0x403010, junk, junk, 0x401010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(0x403010, junk, junk, 0x401010).Mark("esp1").Words(0) },
 		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
 	{"a program that returns to its own address", win(4, 0, 0, 0, winNoPointer),
-		func(a *assembler) { a.words(0x403010).mark("esp1").words(0x401010, 0) },
+		func(a *walktest.Assembler) { a.Words(0x403010).Mark("esp1").Words(0x401010, 0) },
 		[]any{"$ebp", 5}, "403010 cfi win-program f; $esp=esp1"},
 }
 
@@ -116,8 +119,8 @@ var winRecords = []winTest{
 // of the program.
 var winNumbers = []winTest{
 	{"program with registers by CodeView's numbers", win(4, 0, 0x10, 0, winNoPointer+" $20 $T0 16 - ^ = $22 $T0 4 - ^ = $23 $T0 8 - ^ = $24 $T0 12 - ^ ="),
-		func(a *assembler) {
-			a.words(0xb1, 0xd1, 0x51, "ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words(0xb1, 0xd1, 0x51, "ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", 5, "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
 }
@@ -135,8 +138,8 @@ func TestWinRecords(t *testing.T) {
 // Types 1 to 3 say nothing that helps.
 func TestWinOtherTypes(t *testing.T) {
 	for _, kind := range []int{1, 2, 3} {
-		a := winCase(t, win(kind, 0, 0, 4, "0")).words(1, 0x401010)
-		a.regs("$eip", 0x403010, "$esp", "esp")
+		a := winCase(t, win(kind, 0, 0, 4, "0")).Words(1, 0x401010)
+		a.Regs("$eip", 0x403010, "$esp", "esp")
 		wantStack(a, walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO}}), EndNothing, "403010 context context f")
 	}
 }
@@ -144,50 +147,50 @@ func TestWinOtherTypes(t *testing.T) {
 // winSearches are where what a record says cannot be: the stack is searched.
 var winSearches = []winTest{
 	{"the return address is no code", win(4, 0, 4, 4, winNoPointer),
-		func(a *assembler) {
-			a.words(1, 2, junk, junk, junk, junk, junk, 0x401010).mark("esp1").mark("ebp").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words(1, 2, junk, junk, junk, junk, junk, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0)
 		},
 		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp"},
 	{"the return address is 0, and $ebp is not", win(4, 0, 0, 0, winTraditional),
-		func(a *assembler) {
-			a.words(1).mark("ebp").words("ebp1", 0, junk, 0x401010).mark("esp1").mark("ebp1").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words(1).Mark("ebp").Words("ebp1", 0, junk, 0x401010).Mark("esp1").Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp1"},
 	{"and %ebp of a frame that was passed over", win(0, 0, 8, 0, "1"),
-		func(a *assembler) {
+		func(a *walktest.Assembler) {
 			// The record's place has a frame pointer that is below the return
 			// address; the search from the highest word on finds a better one.
-			a.words("esp", 2, junk, junk, junk, junk, "ebp1", 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			a.Words("esp", 2, junk, junk, junk, junk, "ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", 5}, "401010 cfi_scan win-fpo main; $esp=esp1 $ebp=ebp1"},
 	{"saved registers that the record does not count", win(0, 0, 0, 0, "1"),
-		func(a *assembler) {
+		func(a *walktest.Assembler) {
 			// Breakpad's own reason for the search: a size of 0 that is wrong.
-			a.words(junk, junk, junk, "ebp1", junk, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+			a.Words(junk, junk, junk, "ebp1", junk, 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", 5}, "401010 scan scan main; $esp=esp1"},
 	{"a saved %ebp that is not where the record has it", win(4, 0, 0x10, 0, winNoPointer+" $ebp $T0 4 - ^ ="),
-		func(a *assembler) {
-			a.words(1, "ebp1", 2, 3, 0x401010).mark("esp1").words(1).mark("ebp1").words(0, 0)
+		func(a *walktest.Assembler) {
+			a.Words(1, "ebp1", 2, 3, 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
 		[]any{"$ebp", 5}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
 	{"no memory where the program reads", win(4, 0, 0, 0, winTraditional),
-		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words("esp1", 0) },
+		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Words("esp1", 0) },
 		[]any{"$ebp", 0x10}, "401010 scan scan main; $esp=esp1"},
 	{"%ebp is not known", win(4, 0, 0, 0, winTraditional),
-		func(a *assembler) { a.words(1, 2, 3, 0x401010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Words(0) },
 		nil, "401010 scan scan main; $esp=esp1"},
 	{"the program sets no $esp", win(4, 0, 0, 0, "$eip $esp ^ ="),
-		func(a *assembler) { a.words(0x402010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(0x402010).Mark("esp1").Words(0) },
 		[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
 	{"the program is none", win(4, 0, 0, 0, "$eip = ="),
-		func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(1, 0x402010).Mark("esp1").Words(0) },
 		[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
 	{"the place of FPO is not in the dump", win(0, 0, 0, 0x1000, "0"),
-		func(a *assembler) { a.words(1, 0x402010).mark("esp1").words(0) },
+		func(a *walktest.Assembler) { a.Words(1, 0x402010).Mark("esp1").Words(0) },
 		[]any{"$ebp", 5, "$ebx", 6}, "402010 scan scan outer; $esp=esp1 $ebp=5 $ebx=?"},
 	{"code without a module", win(4, 0, 0, 0, winNoPointer),
-		func(a *assembler) { a.words(0x30000000).mark("esp1").mark("ebp").words(1, 2) },
+		func(a *walktest.Assembler) { a.Words(0x30000000).Mark("esp1").Mark("ebp").Words(1, 2) },
 		[]any{"$ebp", "ebp"}, "30000000 cfi win-program; $esp=esp1"},
 }
 
@@ -197,8 +200,8 @@ func TestWinSearchLimits(t *testing.T) {
 		words int
 		found bool
 	}{{160, true}, {161, false}} {
-		a := winCase(t, win(4, 0, 0, 0, "$eip 0 = junk")).zeros(c.words).words(0x401010, 0)
-		a.regs("$eip", 0x403010, "$esp", "esp")
+		a := winCase(t, win(4, 0, 0, 0, "$eip 0 = junk")).Zeros(c.words).Words(0x401010, 0)
+		a.Regs("$eip", 0x403010, "$esp", "esp")
 		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram}})
 		if len(s.Frames) != 1 {
 			t.Errorf("%d words: a search, which was not allowed", c.words)
@@ -213,8 +216,8 @@ func TestWinSearchLimits(t *testing.T) {
 		words int
 		found bool
 	}{{161, true}, {162, false}} {
-		a := winCase(t, win(4, 0, 0, 0, winNoPointer)).zeros(c.words).words(0x401010, 0)
-		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+		a := winCase(t, win(4, 0, 0, 0, winNoPointer)).Zeros(c.words).Words(0x401010, 0)
+		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
 		if (len(s.Frames) == 2) != c.found {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
@@ -225,8 +228,8 @@ func TestWinSearchLimits(t *testing.T) {
 		found bool
 	}{{40, true}, {41, false}} {
 		a := winCase(t, win(0, 0, 0, 0, "0"), "STACK WIN 4 1000 100 0 0 0 0 0 0 1 $eip 0 = junk")
-		a.words(0x401010).zeros(c.words).words(0x402010, 0)
-		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+		a.Words(0x401010).Zeros(c.words).Words(0x402010, 0)
+		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 3})
 		if (len(s.Frames) == 3) != c.found {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
@@ -236,16 +239,16 @@ func TestWinSearchLimits(t *testing.T) {
 
 // The end of the stack is where $eip and $ebp are 0: nothing is searched.
 func TestWinEnd(t *testing.T) {
-	a := winCase(t, win(4, 0, 0, 0, winTraditional)).words(0x401010).mark("ebp").words(0, 0, 0x402010, 0)
-	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
+	a := winCase(t, win(4, 0, 0, 0, winTraditional)).Words(0x401010).Mark("ebp").Words(0, 0, 0x402010, 0)
+	a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
 	wantStack(a, walkFirst(a, Config{}), EndZero, "403010 context context f")
 }
 
 // A caller below its callee is refused, and so is one at the same place.
 func TestWinStuck(t *testing.T) {
 	for _, below := range []string{"4", "0"} {
-		a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).words(0x401010, 0, 0)
-		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
+		a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).Words(0x401010, 0, 0)
+		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
 		wantStack(a, walkFirst(a, Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
 	}
 }
@@ -260,25 +263,25 @@ func TestWinParameterSizes(t *testing.T) {
 		"PUBLIC":    "PUBLIC 3000 8 f\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := assemble(t, arch.X86, dump.Windows)
+			a := walktest.Assemble(t, arch.X86, dump.Windows)
 			symbols := g + f
 			if name == "PUBLIC" {
 				symbols += "FUNC 2f00 10 0 before\n"
 			}
-			a.module("app.exe", 0x400000, 0x10000, symbols)
+			a.Module("app.exe", 0x400000, 0x10000, symbols)
 			// f: a word of locals, where it has STACK WIN; else a frame pointer.
-			a.at(0x80000000).mark("esp").words(1)
+			a.At(0x80000000).Mark("esp").Words(1)
 			by := "cfi win-fpo"
 			if name != "STACK WIN" {
-				a.mark("ebp").words("ebp1")
+				a.Mark("ebp").Words("ebp1")
 				by = "frame_pointer frame-pointer"
 			} else {
-				a.mark("ebp")
+				a.Mark("ebp")
 			}
-			a.words(0x401010).mark("esp1").words(0xa1, 0xa2) // arguments
+			a.Words(0x401010).Mark("esp1").Words(0xa1, 0xa2) // arguments
 			// g: saved registers and locals, 4 bytes each.
-			a.words(3, 4, 0x402010).mark("esp2").mark("ebp1").words(0, 0)
-			a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
+			a.Words(3, 4, 0x402010).Mark("esp2").Mark("ebp1").Words(0, 0)
+			a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
 			s := walkFirst(a, Config{MaxFrames: 3})
 			wantStack(a, s, EndLimit, "403010 context context f", "401010 "+by+" g; $esp=esp1", "402010 cfi win-fpo main; $esp=esp2")
 		})
@@ -288,15 +291,15 @@ func TestWinParameterSizes(t *testing.T) {
 // The arguments count that are on top of the frame itself, not those of the
 // functions further up.
 func TestWinParametersOfTheCallee(t *testing.T) {
-	a := assemble(t, arch.X86, dump.Windows)
+	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	fpo := func(rva, params int) string {
 		return fmt.Sprintf("FUNC %x 100 0 f%x\nSTACK WIN 0 %x 100 0 0 %x 0 4 0 0 0\n", rva, rva, rva, params)
 	}
-	a.module("app.exe", 0x400000, 0x10000, fpo(0x1000, 0)+fpo(0x2000, 4)+fpo(0x3000, 0x10))
-	a.at(0x80000000).mark("esp").words(1, 0x402010).mark("esp1")
-	a.words(0xa1, 0xa2, 0xa3, 0xa4, 1, 0x401010).mark("esp2")
-	a.words(0xb1, 1, 0x401020).mark("esp3").words(0, 0)
-	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+	a.Module("app.exe", 0x400000, 0x10000, fpo(0x1000, 0)+fpo(0x2000, 4)+fpo(0x3000, 0x10))
+	a.At(0x80000000).Mark("esp").Words(1, 0x402010).Mark("esp1")
+	a.Words(0xa1, 0xa2, 0xa3, 0xa4, 1, 0x401010).Mark("esp2")
+	a.Words(0xb1, 1, 0x401020).Mark("esp3").Words(0, 0)
+	a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 	s := walkFirst(a, Config{MaxFrames: 4, Techniques: []Technique{ByWinFPO}})
 	wantStack(a, s, EndLimit, "403010 context context f3000", "402010 cfi win-fpo f2000; $esp=esp1",
 		"401010 cfi win-fpo f1000; $esp=esp2", "401020 cfi win-fpo f1000; $esp=esp3")
@@ -304,8 +307,8 @@ func TestWinParametersOfTheCallee(t *testing.T) {
 
 // A program may read what is not on the stack.
 func TestWinProgramReadsOtherMemory(t *testing.T) {
-	a := winCase(t, win(4, 0, 0, 0, "$eip 1342177280 ^ = $esp $esp 4 + =")).words(1, 2).at(1342177280).words(0x401010)
-	a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
+	a := winCase(t, win(4, 0, 0, 0, "$eip 1342177280 ^ = $esp $esp 4 + =")).Words(1, 2).At(1342177280).Words(0x401010)
+	a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
 	wantStack(a, walkFirst(a, Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
 }
 
@@ -314,10 +317,10 @@ func TestWinRecoversEBP(t *testing.T) {
 	for name, saved := range map[string]int{"4 GB": 0xffffffff, "16 MB": 1 << 24, "the limit": maxSavedBytes} {
 		a := winCase(t, win(4, 0, saved, 0, "$eip $esp ^ = $esp $esp 4 + = $ebp 0 ="), "STACK WIN 4 1000 100 0 0 0 ffffffff 0 0 1 $eip $esp ^ = $esp $esp 4 + = $ebp 0 =")
 		for range 1 << 14 {
-			a.words(0x401010)
+			a.Words(0x401010)
 		}
-		a.zeros(1 << 22)
-		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
+		a.Zeros(1 << 22)
+		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 		watch := testenv.StartWatch()
 		s := walkFirst(a, Config{})
 		if d := watch.Took(); d > time.Minute {
@@ -336,8 +339,8 @@ func TestWinTechniques(t *testing.T) {
 		if by == ByWinProgram {
 			record = win(4, 0, 0, 4, winNoPointer)
 		}
-		a := winCase(t, record).words(1, 0x401010).mark("ebp").words(0)
-		a.regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
+		a := winCase(t, record).Words(1, 0x401010).Mark("ebp").Words(0)
+		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
 		if s := walkFirst(a, Config{Techniques: []Technique{other}}); len(s.Frames) != 1 {
 			t.Errorf("%v is used where it is not allowed", by)
 		}
@@ -354,10 +357,10 @@ func TestLeaf(t *testing.T) {
 		top   any
 		trust string
 	}{{dump.Windows, 0x401010, "scan return"}, {dump.Linux, 0x401010, "scan scan"}, {dump.Windows, junk, "scan scan"}} {
-		a := assemble(t, arch.X86_64, c.os)
-		a.module("app.exe", 0x400000, 0x10000, winFuncs)
-		a.at(0x80000000).mark("rsp").words(c.top, 0x401010, 0)
-		a.regs("$rip", 0x403010, "$rsp", "rsp", "$rbp", 3, "$r9", 9)
+		a := walktest.Assemble(t, arch.X86_64, c.os)
+		a.Module("app.exe", 0x400000, 0x10000, winFuncs)
+		a.At(0x80000000).Mark("rsp").Words(c.top, 0x401010, 0)
+		a.Regs("$rip", 0x403010, "$rsp", "rsp", "$rbp", 3, "$r9", 9)
 		want := "401010 " + c.trust + " main"
 		if c.trust == "scan return" {
 			want += "; $rbp=3 $r9=9"

@@ -18,6 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/symelf"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // gdb shows the same stacks of a program without symbols and without .eh_frame, to
@@ -31,7 +32,7 @@ func TestOracleSymelfStacks(t *testing.T) {
 	if testenv.OracleFull() {
 		most = 1000
 	}
-	for _, core := range sharedDumps(t) {
+	for _, core := range walktest.SharedDumps(t) {
 		if cases == most {
 			break
 		}
@@ -125,7 +126,7 @@ func placeOf(t *testing.T, core, program string) (base, offset uint64) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	d := opened(t, core)
+	d := walktest.Opened(t, core)
 	i := slices.IndexFunc(d.Modules, func(m dump.Module) bool { return filepath.Base(m.Path) == "prog" })
 	if i < 0 {
 		return f.LoadBase(), 0

@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // Addresses of the tests' module: it has two functions, f at 0x400100 and g at
@@ -22,9 +23,9 @@ const (
 const twoFunctions = "FUNC 100 100 0 f\nFUNC 200 100 0 g\n"
 
 // process begins a process with that module and a stack.
-func process(t *testing.T, a *arch.Arch, os dump.OS) *assembler {
+func process(t *testing.T, a *arch.Arch, os dump.OS) *walktest.Assembler {
 	t.Helper()
-	return assemble(t, a, os).module("app", 0x400000, 0x1000, twoFunctions).at(stackAt).mark("sp")
+	return walktest.Assemble(t, a, os).Module("app", 0x400000, 0x1000, twoFunctions).At(stackAt).Mark("sp")
 }
 
 // Each CPU's frame pointers lead from frame to frame to the end of the chain.
@@ -34,55 +35,55 @@ func TestFramePointer(t *testing.T) {
 		cpu  *arch.Arch
 		os   dump.OS
 		fp   string
-		fill func(*assembler) *assembler // marks fp1
+		fill func(*walktest.Assembler) *walktest.Assembler // marks fp1
 	}{
-		{"x86", arch.X86, dump.Linux, "$ebp", func(a *assembler) *assembler {
-			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		{"x86", arch.X86, dump.Linux, "$ebp", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
 		}},
-		{"x86 on Windows", arch.X86, dump.Windows, "$ebp", func(a *assembler) *assembler {
-			return a.mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		{"x86 on Windows", arch.X86, dump.Windows, "$ebp", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
 		}},
-		{"x86-64", arch.X86_64, dump.Linux, "$rbp", func(a *assembler) *assembler {
-			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		{"x86-64", arch.X86_64, dump.Linux, "$rbp", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
 		}},
-		{"x86-64 on macOS", arch.X86_64, dump.MacOS, "$rbp", func(a *assembler) *assembler {
-			return a.mark("fp1").words("fp2", inG).mark("sp1").mark("fp2").words(0, inF).mark("sp2").words(junk)
+		{"x86-64 on macOS", arch.X86_64, dump.MacOS, "$rbp", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Mark("fp1").Words("fp2", inG).Mark("sp1").Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
 		}},
-		{"arm64", arch.ARM64, dump.Linux, "x29", func(a *assembler) *assembler {
-			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		{"arm64", arch.ARM64, dump.Linux, "x29", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
 		}},
-		{"riscv", arch.RISCV, dump.Linux, "s0", func(a *assembler) *assembler {
-			return a.words(junk, "fp2", inG).mark("fp1").mark("sp1").words(junk, 0, inF).mark("fp2").mark("sp2").words(junk)
+		{"riscv", arch.RISCV, dump.Linux, "s0", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Words(junk, "fp2", inG).Mark("fp1").Mark("sp1").Words(junk, 0, inF).Mark("fp2").Mark("sp2").Words(junk)
 		}},
-		{"riscv64", arch.RISCV64, dump.Linux, "s0", func(a *assembler) *assembler {
-			return a.words(junk, "fp2", inG).mark("fp1").mark("sp1").words(junk, 0, inF).mark("fp2").mark("sp2").words(junk)
+		{"riscv64", arch.RISCV64, dump.Linux, "s0", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Words(junk, "fp2", inG).Mark("fp1").Mark("sp1").Words(junk, 0, inF).Mark("fp2").Mark("sp2").Words(junk)
 		}},
-		{"arm by GCC", arch.ARM, dump.Linux, "r11", func(a *assembler) *assembler {
-			return a.words(junk, "fp2").mark("fp1").word(inG).mark("sp1").words(junk, 0).mark("fp2").word(inF).mark("sp2").word(junk)
+		{"arm by GCC", arch.ARM, dump.Linux, "r11", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Words(junk, "fp2").Mark("fp1").Word(inG).Mark("sp1").Words(junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(junk)
 		}},
-		{"arm by Clang", arch.ARM, dump.Android, "r11", func(a *assembler) *assembler {
-			return a.word(junk).mark("fp1").words("fp2", inG).mark("sp1").words(junk, junk).mark("fp2").words(0, inF).mark("sp2").words(junk)
+		{"arm by Clang", arch.ARM, dump.Android, "r11", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
 		}},
-		{"arm by APCS", arch.ARM, dump.Linux, "r11", func(a *assembler) *assembler {
-			return a.words("fp2", "sp1", inG).mark("fp1").words(0x400108).mark("sp1").words(junk, 0, "sp2", inF).mark("fp2").words(0x400208).mark("sp2").words(junk)
+		{"arm by APCS", arch.ARM, dump.Linux, "r11", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Words("fp2", "sp1", inG).Mark("fp1").Words(0x400108).Mark("sp1").Words(junk, 0, "sp2", inF).Mark("fp2").Words(0x400208).Mark("sp2").Words(junk)
 		}},
-		{"arm by Clang, Thumb", arch.ARM, dump.Linux, "r7", func(a *assembler) *assembler {
-			return a.word(junk).mark("fp1").words("fp2", inG+1).mark("sp1").words(junk, junk).mark("fp2").words(0, inF+1).mark("sp2").words(junk)
+		{"arm by Clang, Thumb", arch.ARM, dump.Linux, "r7", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Word(junk).Mark("fp1").Words("fp2", inG+1).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF+1).Mark("sp2").Words(junk)
 		}},
-		{"arm of iOS", arch.ARM, dump.IOS, "r7", func(a *assembler) *assembler {
-			return a.word(junk).mark("fp1").words("fp2", inG+1).mark("sp1").words(junk, junk).mark("fp2").words(0, inF+1).mark("sp2").words(junk)
+		{"arm of iOS", arch.ARM, dump.IOS, "r7", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Word(junk).Mark("fp1").Words("fp2", inG+1).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF+1).Mark("sp2").Words(junk)
 		}},
-		{"ppc", arch.PPC, dump.Linux, "r1", func(a *assembler) *assembler {
-			return a.mark("fp1").words("sp1", 0, junk).mark("sp1").words("sp2", inG, junk).mark("sp2").words(0, inF)
+		{"ppc", arch.PPC, dump.Linux, "r1", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Mark("fp1").Words("sp1", 0, junk).Mark("sp1").Words("sp2", inG, junk).Mark("sp2").Words(0, inF)
 		}},
-		{"ppc of macOS", arch.PPC, dump.MacOS, "r1", func(a *assembler) *assembler {
-			return a.mark("fp1").words("sp1", 0, junk).mark("sp1").words("sp2", 0, inG).mark("sp2").words(0, 0, inF)
+		{"ppc of macOS", arch.PPC, dump.MacOS, "r1", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Mark("fp1").Words("sp1", 0, junk).Mark("sp1").Words("sp2", 0, inG).Mark("sp2").Words(0, 0, inF)
 		}},
-		{"ppc64", arch.PPC64, dump.Linux, "r1", func(a *assembler) *assembler {
-			return a.mark("fp1").words("sp1", 0, junk).mark("sp1").words("sp2", 0, inG, junk).mark("sp2").words(0, 0, inF)
+		{"ppc64", arch.PPC64, dump.Linux, "r1", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Mark("fp1").Words("sp1", 0, junk).Mark("sp1").Words("sp2", 0, inG, junk).Mark("sp2").Words(0, 0, inF)
 		}},
-		{"s390x", arch.S390X, dump.Linux, "r15", func(a *assembler) *assembler {
-			return a.mark("fp1").words("sp1").zeros(20).mark("sp1").words("sp2").zeros(13).words(inG).zeros(5).mark("sp2").words(0).zeros(13).words(inF)
+		{"s390x", arch.S390X, dump.Linux, "r15", func(a *walktest.Assembler) *walktest.Assembler {
+			return a.Mark("fp1").Words("sp1").Zeros(20).Mark("sp1").Words("sp2").Zeros(13).Words(inG).Zeros(5).Mark("sp2").Words(0).Zeros(13).Words(inF)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestFramePointer(t *testing.T) {
 			if c.fp != c.cpu.SP {
 				regs = append(regs, c.fp, "fp1")
 			}
-			s := walkFirst(a.regs(regs...), Config{})
+			s := walkFirst(a.Regs(regs...), Config{})
 			first, second := "; "+c.cpu.SP+"=sp1", "; "+c.cpu.SP+"=sp2"
 			if c.fp != c.cpu.SP {
 				first, second = first+" "+c.fp+"=fp2", second+" "+c.fp+"=0"
@@ -107,7 +108,7 @@ func TestFramePointer(t *testing.T) {
 // calls none.
 func TestFramePointerOfRealStack(t *testing.T) {
 	dir := testenv.Shared(t, "data", "arch", "arm64")
-	d, sources := opened(t, filepath.Join(dir, "core")), binarySources(t, filepath.Join(dir, "prog"))
+	d, sources := walktest.Opened(t, filepath.Join(dir, "core")), binarySources(t, filepath.Join(dir, "prog"))
 	byRules := walkDump(t, sources, d, Config{}).Stacks[0]
 	without := walkDump(t, sources, d, Config{Techniques: []Technique{ByReturn, ByFramePointer}}).Stacks[0]
 	if len(byRules.Frames) != len(without.Frames) || without.End != EndStart {
@@ -131,40 +132,44 @@ func TestFramePointerIsChecked(t *testing.T) {
 		cpu  *arch.Arch
 		os   dump.OS
 		fp   any
-		fill func(*assembler)
+		fill func(*walktest.Assembler)
 		end  End
 		want []string
 	}{
-		{"not aligned", arch.X86_64, dump.Linux, stackAt + 12, func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
-		{"below the stack pointer", arch.X86_64, dump.Linux, stackAt - 16, func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
-		{"no memory", arch.X86_64, dump.Linux, 0x5000, func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
-		{"at the end of memory", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.words(junk, inG, junk).mark("fp").word("fp") }, EndNothing, scanned},
-		{"at the end of addresses", arch.X86_64, dump.Linux, uint64(1<<64 - 8), func(a *assembler) { a.words(junk, inG) }, EndNoMemory, scanned},
-		{"Windows has no chain on x86-64", arch.X86_64, dump.Windows, "fp", func(a *assembler) { a.mark("fp").words("fp", inF, inG).mark("x") }, EndNoMemory,
+		{"not aligned", arch.X86_64, dump.Linux, stackAt + 12, func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
+		{"below the stack pointer", arch.X86_64, dump.Linux, stackAt - 16, func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
+		{"no memory", arch.X86_64, dump.Linux, 0x5000, func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
+		{"at the end of memory", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Words(junk, inG, junk).Mark("fp").Word("fp") }, EndNothing, scanned},
+		{"at the end of addresses", arch.X86_64, dump.Linux, uint64(1<<64 - 8), func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
+		{"Windows has no chain on x86-64", arch.X86_64, dump.Windows, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words("fp", inF, inG).Mark("x") }, EndNoMemory,
 			[]string{"400120 context context f", "400150 scan scan f", "400250 scan scan g"}},
-		{"nothing fits", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words(junk, junk, inG) }, EndNoMemory, scanned},
+		{"nothing fits", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words(junk, junk, inG) }, EndNoMemory, scanned},
 		{"an address that is not canonical", arch.X86_64, dump.Linux, "fp",
-			func(a *assembler) { a.mark("fp").words("up", uint64(0x8000_0000_0000_0000), inG).mark("up").word(0) }, EndNothing, scanned},
+			func(a *walktest.Assembler) {
+				a.Mark("fp").Words("up", uint64(0x8000_0000_0000_0000), inG).Mark("up").Word(0)
+			}, EndNothing, scanned},
 		{"code that is in no module", arch.X86_64, dump.Linux, "fp",
-			func(a *assembler) { a.mark("fp").words("up", 0x999000).mark("up").words(junk, inG) }, EndNoMemory,
+			func(a *walktest.Assembler) { a.Mark("fp").Words("up", 0x999000).Mark("up").Words(junk, inG) }, EndNoMemory,
 			[]string{"400120 context context f", "999000 frame_pointer frame-pointer", "400250 frame_pointer frame-pointer g"}},
 		{"a return address, and a frame pointer used for something else", arch.X86_64, dump.Linux, "fp",
-			func(a *assembler) { a.mark("fp").words(1, inG) }, EndNoMemory, followed},
+			func(a *walktest.Assembler) { a.Mark("fp").Words(1, inG) }, EndNoMemory, followed},
 		{"a frame pointer that points to itself", arch.X86_64, dump.Linux, "fp",
-			func(a *assembler) { a.mark("fp").words("fp", inG) }, EndNoMemory, followed},
+			func(a *walktest.Assembler) { a.Mark("fp").Words("fp", inG) }, EndNoMemory, followed},
 		{"a stack in two pieces of memory", arch.X86_64, dump.Linux, "fp",
-			func(a *assembler) { a.mark("fp").words("up", inG).at(stackAt+0x10000).mark("up").words(0, inF, junk) }, EndOutermost,
+			func(a *walktest.Assembler) {
+				a.Mark("fp").Words("up", inG).At(stackAt+0x10000).Mark("up").Words(0, inF, junk)
+			}, EndOutermost,
 			[]string{"400120 context context f", "400250 frame_pointer frame-pointer g", "400150 frame_pointer frame-pointer f"}},
 		{"a frame in two pieces of memory that touch", arch.X86_64, dump.Linux, "fp",
-			func(a *assembler) { a.mark("fp").words(0).at(stackAt+8).words(inG, junk) }, EndOutermost, followed},
-		{"equal to the stack pointer", arch.X86, dump.Linux, "sp", func(a *assembler) { a.words(0, inG) }, EndOutermost, followed},
-		{"zeros", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words(0, 0, inG) }, EndNoMemory, scanned},
-		{"zeros at the end of the chain", arch.X86_64, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words("up", inG).mark("up").words(0, 0, inF) },
+			func(a *walktest.Assembler) { a.Mark("fp").Words(0).At(stackAt+8).Words(inG, junk) }, EndOutermost, followed},
+		{"equal to the stack pointer", arch.X86, dump.Linux, "sp", func(a *walktest.Assembler) { a.Words(0, inG) }, EndOutermost, followed},
+		{"zeros", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words(0, 0, inG) }, EndNoMemory, scanned},
+		{"zeros at the end of the chain", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words("up", inG).Mark("up").Words(0, 0, inF) },
 			EndZero, followed},
-		{"arm: no code in any layout", arch.ARM, dump.Linux, "fp", func(a *assembler) { a.words(junk).mark("fp").words("fp", junk, inG) }, EndNoMemory, scanned},
-		{"ppc: a chain that goes down", arch.PPC, dump.Linux, nil, func(a *assembler) { a.words(stackAt-8, 0, inG) }, EndNoMemory, scanned},
-		{"s390x: not compiled with a chain", arch.S390X, dump.Linux, nil, func(a *assembler) { a.words(junk, inG).zeros(20) }, EndNothing, scanned},
-		{"mips: none", arch.MIPS, dump.Linux, "fp", func(a *assembler) { a.mark("fp").words("fp", inG) }, EndNoMemory, scanned},
+		{"arm: no code in any layout", arch.ARM, dump.Linux, "fp", func(a *walktest.Assembler) { a.Words(junk).Mark("fp").Words("fp", junk, inG) }, EndNoMemory, scanned},
+		{"ppc: a chain that goes down", arch.PPC, dump.Linux, nil, func(a *walktest.Assembler) { a.Words(stackAt-8, 0, inG) }, EndNoMemory, scanned},
+		{"s390x: not compiled with a chain", arch.S390X, dump.Linux, nil, func(a *walktest.Assembler) { a.Words(junk, inG).Zeros(20) }, EndNothing, scanned},
+		{"mips: none", arch.MIPS, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words("fp", inG) }, EndNoMemory, scanned},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := process(t, c.cpu, c.os)
@@ -173,7 +178,7 @@ func TestFramePointerIsChecked(t *testing.T) {
 			if c.fp != nil {
 				regs = append(regs, c.cpu.FP, c.fp)
 			}
-			wantStack(a, walkFirst(a.regs(regs...), Config{}), c.end, c.want...)
+			wantStack(a, walkFirst(a.Regs(regs...), Config{}), c.end, c.want...)
 		})
 	}
 }
@@ -198,14 +203,14 @@ func TestCleanAddress(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := process(t, c.cpu, c.os)
 			if c.cpu == arch.ARM64 {
-				a.mark("fp").words("up", c.ret, junk).mark("up").word("sp")
+				a.Mark("fp").Words("up", c.ret, junk).Mark("up").Word("sp")
 			} else {
-				a.mark("low").word("up").mark("fp").words(c.ret, junk).mark("up").word("sp")
+				a.Mark("low").Word("up").Mark("fp").Words(c.ret, junk).Mark("up").Word("sp")
 			}
 			if c.top != 0 {
-				a.at(c.top).zeros(512)
+				a.At(c.top).Zeros(512)
 			}
-			s := walkFirst(a.regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp", c.cpu.FP, "fp"), Config{})
+			s := walkFirst(a.Regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp", c.cpu.FP, "fp"), Config{})
 			if len(s.Frames) < 2 {
 				t.Fatalf("%d frames\n%s", len(s.Frames), strings.Join(s.Trace, "\n"))
 			}
@@ -215,13 +220,13 @@ func TestCleanAddress(t *testing.T) {
 		})
 	}
 	a := process(t, arch.ARM64, dump.Linux)
-	s := walkFirst(a.words(junk).regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp"), Config{})
+	s := walkFirst(a.Words(junk).Regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "4141414141414141 context context")
 	a = process(t, arch.ARM64, dump.Linux)
-	s = walkFirst(a.words(junk).regs("pc", uint64(signed|inF), "sp", "sp"), Config{})
+	s = walkFirst(a.Words(junk).Regs("pc", uint64(signed|inF), "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400150 context context f")
 	a = process(t, arch.ARM, dump.Linux)
-	s = walkFirst(a.words(junk).regs("pc", inF|1, "sp", "sp"), Config{})
+	s = walkFirst(a.Words(junk).Regs("pc", inF|1, "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400150 context context f")
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 func textOf(t *testing.T, r *Result, o TextOptions) string {
@@ -33,9 +34,9 @@ func machineOf(t *testing.T, r *Result) string {
 // shownProcess is a process with all that the outputs show: inlined functions,
 // modules without symbols, with damaged ones and unloaded ones, three threads of
 // which one wrote the dump, and names that a terminal must not see.
-func shownProcess(t *testing.T) *assembler {
-	a := assemble(t, arch.X86_64, dump.Linux)
-	a.module("/usr/bin/app|\x1b[31m", 0x400000, 0x10000, `FILE 0 /src/main.c
+func shownProcess(t *testing.T) *walktest.Assembler {
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
+	a.Module("/usr/bin/app|\x1b[31m", 0x400000, 0x10000, `FILE 0 /src/main.c
 FILE 1 /src/inner|.h
 INLINE_ORIGIN 0 inner
 INLINE_ORIGIN 1 middle|
@@ -49,16 +50,16 @@ PUBLIC 3000 0 pub`+"\x07"+`
 STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa 8 - ^
 STACK CFI INIT 3000 100 .cfa: $rsp 40 + .ra: .cfa 8 - ^
 `)
-	a.module(`C:\lib\none.so`, 0x500000, 0x1000, "")
-	a.module("/lib/bad.so", 0x600000, 0x1000, "FUNC 100 10 0 bad\nFUNC nonsense\n")
-	a.at(0x80000000).mark("sp").words(0x4141414141414142, 0x403010).mark("sp1").words(1, 0x401014, 0x600105, 4, 0x500100).mark("sp2")
-	a.bytes([]byte("text\x1b[0m of it")...).bytes(0, 0).words(0x600108).mark("sp3").words(0, 0)
-	a.regs("$rip", 0x401018, "$rsp", "sp", "$rbp", 0, "$rax", 1)
-	a.regs("$rip", 0x403010, "$rsp", "sp1")
-	a.regs("$rip", 0x401018, "$rsp", "sp")
-	a.crashed(dump.Crash{Code: 11, Flags: 1, Address: 0x10, HasAddress: true})
-	a.dump.Threads = nil
-	d := a.dump
+	a.Module(`C:\lib\none.so`, 0x500000, 0x1000, "")
+	a.Module("/lib/bad.so", 0x600000, 0x1000, "FUNC 100 10 0 bad\nFUNC nonsense\n")
+	a.At(0x80000000).Mark("sp").Words(0x4141414141414142, 0x403010).Mark("sp1").Words(1, 0x401014, 0x600105, 4, 0x500100).Mark("sp2")
+	a.Bytes([]byte("text\x1b[0m of it")...).Bytes(0, 0).Words(0x600108).Mark("sp3").Words(0, 0)
+	a.Regs("$rip", 0x401018, "$rsp", "sp", "$rbp", 0, "$rax", 1)
+	a.Regs("$rip", 0x403010, "$rsp", "sp1")
+	a.Regs("$rip", 0x401018, "$rsp", "sp")
+	a.Crashed(dump.Crash{Code: 11, Flags: 1, Address: 0x10, HasAddress: true})
+	a.Dump.Threads = nil
+	d := a.Dump
 	d.System = dump.System{OS: dump.Linux, Version: "6.1.0", Build: "Linux 6.1.0 #1 \x1b[m x86_64", CPU: "amd64", Model: "family 6 model 1 stepping 2", CPUs: 8}
 	d.Time, d.Process.Started = time.Unix(1000, 0), time.Unix(900, 0)
 	d.HasWriter, d.Writer = true, 1
@@ -70,7 +71,7 @@ STACK CFI INIT 3000 100 .cfa: $rsp 40 + .ra: .cfa 8 - ^
 func walkShown(t *testing.T, change func(*dump.Dump)) *Result {
 	t.Helper()
 	a := shownProcess(t)
-	d := a.build()
+	d := a.Build()
 	d.Threads[1].Name = "second \x1b[2J"
 	d.Unloaded = []dump.Module{{Range: dump.Range{Addr: 0x700000, Size: 0x1000}, Path: "/lib/gone.so"}}
 	if change != nil {
@@ -178,12 +179,12 @@ func TestTextRegisters(t *testing.T) {
 				t.Errorf("%s has no register %s", cpu.Name, r.reg)
 			}
 		}
-		a := assemble(t, cpu, dump.Linux)
+		a := walktest.Assemble(t, cpu, dump.Linux)
 		var values []any
 		for i, r := range cpu.Regs {
 			values = append(values, r.Name, 0x1000+i)
 		}
-		r := walkAll(a.regs(values...), Config{Techniques: []Technique{}})
+		r := walkAll(a.Regs(values...), Config{Techniques: []Technique{}})
 		text := textOf(t, r, TextOptions{Registers: true})
 		_, text, _ = strings.Cut(text, "\n\nThread 0\n")
 		text, _, _ = strings.Cut(text, "    Found by")
@@ -194,9 +195,9 @@ func TestTextRegisters(t *testing.T) {
 
 // A frame of 2 GB shows its beginning.
 func TestTextLargeFrame(t *testing.T) {
-	a := assemble(t, arch.X86_64, dump.Linux)
-	a.module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\nSTACK CFI INIT 100 10 .cfa: 2415919104 .ra: 4194560\n")
-	a.regs("$rip", 0x400100, "$rsp", 0x10000000)
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
+	a.Module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\nSTACK CFI INIT 100 10 .cfa: 2415919104 .ra: 4194560\n")
+	a.Regs("$rip", 0x400100, "$rsp", 0x10000000)
 	r := walkAll(a, Config{MaxFrames: 2})
 	text := textOf(t, r, TextOptions{Stack: true})
 	if len(r.Stacks[0].Frames) != 2 || len(text) > 10<<20 || !strings.Contains(text, "\n     ...\n") {

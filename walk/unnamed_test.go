@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // The cores that gdb writes of a program in QEMU have neither its name nor its headers. Their
@@ -33,7 +34,7 @@ func TestUnnamedProgram(t *testing.T) {
 				t.Errorf("with a folder\n%s\nwant\n%s", stackText(got), stackText(want))
 			}
 			store := t.TempDir()
-			if err := writeSymbols(program, store); err != nil {
+			if err := walktest.WriteSymbols(program, store); err != nil {
 				t.Fatal(err)
 			}
 			files, err := filepath.Glob(filepath.Join(store, "*", "*", "*.sym"))

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // judged walks a dump, after a change, and judges the symbols. Binaries also give
@@ -88,7 +89,7 @@ func TestVerdicts(t *testing.T) {
 			program = testenv.Input(t, "verdicts", "bottom.elf")
 		}
 		core, store := testenv.Input(t, "verdicts", c.name+".core.gz"), t.TempDir()
-		if err := writeSymbols(program, store); err != nil {
+		if err := walktest.WriteSymbols(program, store); err != nil {
 			t.Fatal(err)
 		}
 		for supply, want := range map[string]struct {
@@ -117,13 +118,13 @@ func TestVerdicts(t *testing.T) {
 // Without the program's symbols nothing holds, and all else follows from that.
 func TestVerdictsMissing(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
-	m, err := symbolsOf(program)
+	m, err := walktest.SymbolsOf(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.ID = strings.Repeat("AB", 16) + "0"
 	other := t.TempDir()
-	if err := writeModule(m, other); err != nil {
+	if err := walktest.WriteModule(m, other); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range verdictCases {
@@ -169,13 +170,13 @@ func TestVerdictNewThread(t *testing.T) {
 // A program's own function may be called clone: it has a caller by its rules.
 func TestVerdictOwnClone(t *testing.T) {
 	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
-	m, err := symbolsOf(program)
+	m, err := walktest.SymbolsOf(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(m.Funcs, func(f symfmt.Func) bool { return f.Name == "recurse" })
 	m.Funcs[i].Name = "clone"
-	if err := writeModule(m, store); err != nil {
+	if err := walktest.WriteModule(m, store); err != nil {
 		t.Fatal(err)
 	}
 	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), symbolSources(t, store), nil, nil, DefaultThresholds())
@@ -236,7 +237,7 @@ func TestVerdictLibrary(t *testing.T) {
 func TestVerdictCPUs(t *testing.T) {
 	for _, cpu := range callsCPUs {
 		program, core, store := testenv.Input(t, "crashes", "calls-"+cpu+".elf"), testenv.Input(t, "crashes", "calls-"+cpu+".core.gz"), t.TempDir()
-		if err := writeSymbols(program, store); err != nil {
+		if err := walktest.WriteSymbols(program, store); err != nil {
 			t.Fatal(err)
 		}
 		files, err := filepath.Glob(filepath.Join(store, "*", "*", "*.sym"))
@@ -260,7 +261,7 @@ func TestVerdictCPUs(t *testing.T) {
 // the dump nor a binary has the code, as in many cores and minidumps.
 func TestVerdictWithoutCode(t *testing.T) {
 	store := t.TempDir()
-	if err := writeSymbols(testenv.Input(t, "verdicts", "verdicts.elf"), store); err != nil {
+	if err := walktest.WriteSymbols(testenv.Input(t, "verdicts", "verdicts.elf"), store); err != nil {
 		t.Fatal(err)
 	}
 	for name, blame := range map[string]Blame{"complete": symbolsHold, "bare": BlameSymbols, "switched": BlameBinary, "overflow": symbolsHold, "threads": symbolsHold} {
@@ -318,10 +319,10 @@ func TestVerdictsShared(t *testing.T) {
 // that one is to blame wherever a stack goes through it, and nothing else is.
 func TestVerdictsModuleMissing(t *testing.T) {
 	crashes := testenv.Shared(t, "data", "crashes")
-	for _, name := range crashCases {
+	for _, name := range walktest.CrashCases {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			for _, missing := range []string{"prog", "libc.so.6"} {
-				store := withoutModule(t, crashStore(t), missing)
+				store := withoutModule(t, walktest.CrashStore(t), missing)
 				r, v := judged(t, filepath.Join(crashes, name, kind), symbolSources(t, store), nil, nil, DefaultThresholds())
 				if v.Holds || v.Blame != BlameSymbols || v.Findings[0].Kind != KindMissing || v.Findings[0].Module != missing {
 					t.Errorf("%s/%s without %s: %s\n%s", name, kind, missing, functionsOf(r), verdictText(t, v))
@@ -359,7 +360,7 @@ func withoutModule(t *testing.T, store, name string) string {
 // store, under any name.
 func TestVerdictUnnamed(t *testing.T) {
 	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
-	if err := writeSymbols(program, store); err != nil {
+	if err := walktest.WriteSymbols(program, store); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(store, "verdicts.elf"), filepath.Join(store, "renamed")); err != nil {

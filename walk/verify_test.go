@@ -14,12 +14,13 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // verified walks a dump and judges the symbols.
 func verified(t *testing.T, path string, s *Sources, limits Thresholds) (*Result, *Verdict) {
 	t.Helper()
-	d := opened(t, path)
+	d := walktest.Opened(t, path)
 	w := NewWalker(s, Config{})
 	r, err := w.Walk(context.Background(), d)
 	if err != nil {
@@ -52,7 +53,7 @@ func TestVerifyCPUs(t *testing.T) {
 	for cpu, pairs := range map[string]int{"arm": 16, "arm64": 20} {
 		dir := testenv.Shared(t, "data", "arch", cpu)
 		store := t.TempDir()
-		if err := writeSymbols(filepath.Join(dir, "prog"), store); err != nil {
+		if err := walktest.WriteSymbols(filepath.Join(dir, "prog"), store); err != nil {
 			t.Fatal(err)
 		}
 		_, v := verified(t, filepath.Join(dir, "core"), bothSources(t, store, filepath.Join(dir, "prog")), DefaultThresholds())
@@ -65,7 +66,7 @@ func TestVerifyCPUs(t *testing.T) {
 // What a verdict costs per frame.
 func BenchmarkVerify(b *testing.B) {
 	crashes := testenv.Shared(b, "data", "crashes")
-	s := symbolSources(b, crashStore(b))
+	s := symbolSources(b, walktest.CrashStore(b))
 	binaries, err := resolve.NewBinaries([]string{crashes}, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -85,8 +86,8 @@ func BenchmarkVerify(b *testing.B) {
 // The symbols of every crash case hold: nothing disagrees with the binaries.
 func TestVerifyCrashes(t *testing.T) {
 	crashes := testenv.Shared(t, "data", "crashes")
-	sources := bothSources(t, crashStore(t), crashes)
-	for _, name := range crashCases {
+	sources := bothSources(t, walktest.CrashStore(t), crashes)
+	for _, name := range walktest.CrashCases {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				_, v := verified(t, filepath.Join(crashes, name, kind), sources, DefaultThresholds())
@@ -112,7 +113,7 @@ type sourcesFixture struct {
 func newSourcesFixture(t *testing.T) *sourcesFixture {
 	x := &sourcesFixture{t: t, binary: testenv.Input(t, "walk-sources.elf"), core: testenv.Input(t, "walk-sources.core.gz"), dir: t.TempDir()}
 	x.store = filepath.Join(x.dir, "store")
-	if err := writeSymbols(x.binary, x.store); err != nil {
+	if err := walktest.WriteSymbols(x.binary, x.store); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -121,13 +122,13 @@ func newSourcesFixture(t *testing.T) *sourcesFixture {
 // changedStore is a store whose symbol file went through f.
 func (x *sourcesFixture) changedStore(name string, f func(*symfmt.Module)) string {
 	x.t.Helper()
-	m, err := symbolsOf(x.binary)
+	m, err := walktest.SymbolsOf(x.binary)
 	if err != nil {
 		x.t.Fatal(err)
 	}
 	f(m)
 	dir := filepath.Join(x.dir, name)
-	if err := writeModule(m, dir); err != nil {
+	if err := walktest.WriteModule(m, dir); err != nil {
 		x.t.Fatal(err)
 	}
 	return dir
@@ -221,7 +222,7 @@ func TestVerify(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := opened(t, x.core)
+			d := walktest.Opened(t, x.core)
 			if c.change != nil {
 				writable(d)
 				c.change(d)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // bareBinary is the program without the sections with rules.
@@ -83,7 +84,7 @@ func TestVerifyBlame(t *testing.T) {
 		{"missing, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := opened(t, x.core)
+			d := walktest.Opened(t, x.core)
 			if c.change != nil {
 				writable(d)
 				c.change(d)

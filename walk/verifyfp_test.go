@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 func TestFramePrologues(t *testing.T) {
@@ -112,7 +113,7 @@ type framePointerOracle struct {
 }
 
 func (o *framePointerOracle) open(path string) {
-	m, err := symbolsOf(path)
+	m, err := walktest.SymbolsOf(path)
 	if err != nil {
 		o.t.Fatal(err)
 	}

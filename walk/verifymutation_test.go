@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // cfiBlock is the lines of a STACK CFI INIT record and those that belong to it.
@@ -294,11 +295,11 @@ func TestVerifyMutations(t *testing.T) {
 	total, kinds := 0, map[string]int{}
 	cases := []string{"inlines", "nullcall", "omitfp", "sharedlib", "sighandler"}
 	if testenv.OracleFull() {
-		cases = crashCases
+		cases = walktest.CrashCases
 	}
 	for _, name := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := mutationTest{t: t, dump: filepath.Join(crashes, name, "dump.dmp"), store: crashStore(t), binaries: crashes, kinds: kinds}
+			m := mutationTest{t: t, dump: filepath.Join(crashes, name, "dump.dmp"), store: walktest.CrashStore(t), binaries: crashes, kinds: kinds}
 			total += m.run()
 		})
 	}

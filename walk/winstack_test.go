@@ -11,33 +11,34 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // winStack is a process of 32-bit Windows with a stack of five functions: by program strings with
 // and without a frame pointer, and by the sizes of FPO.
-func winStack(t *testing.T) *assembler {
+func winStack(t *testing.T) *walktest.Assembler {
 	text, err := os.ReadFile(testenv.Input(t, "crashes", "win.sym"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, records, _ := strings.Cut(string(text), "\n")
-	a := assemble(t, arch.X86, dump.Windows)
-	a.module("app.pdb", 0x400000, 0x10000, records)
-	a.at(0x80000000)
-	a.mark("esp").words(1, 2, 3, 0x404020)                           // fpo: two locals, a saved register
-	a.words(0xa0, 0x51, 0xb1).mark("saves").words("outer", 0x403030) // its argument; saves: %esi, %ebx
-	a.words(0xa1, 0xa2, 1, 2, 3, 4, 5, 0x402020)                     // its arguments; three locals, two registers
-	a.words(6).mark("outer").words("main", 0x401040)                 // outer: a local
-	a.words(0xa3, 7, 0)                                              // its argument; main: a local, no caller
-	a.mark("main").words(0, 0)
-	a.regs("$eip", 0x405010, "$esp", "esp", "$ebp", "saves", "$ebx", 8, "$esi", 9)
+	a := walktest.Assemble(t, arch.X86, dump.Windows)
+	a.Module("app.pdb", 0x400000, 0x10000, records)
+	a.At(0x80000000)
+	a.Mark("esp").Words(1, 2, 3, 0x404020)                           // fpo: two locals, a saved register
+	a.Words(0xa0, 0x51, 0xb1).Mark("saves").Words("outer", 0x403030) // its argument; saves: %esi, %ebx
+	a.Words(0xa1, 0xa2, 1, 2, 3, 4, 5, 0x402020)                     // its arguments; three locals, two registers
+	a.Words(6).Mark("outer").Words("main", 0x401040)                 // outer: a local
+	a.Words(0xa3, 7, 0)                                              // its argument; main: a local, no caller
+	a.Mark("main").Words(0, 0)
+	a.Regs("$eip", 0x405010, "$esp", "esp", "$ebp", "saves", "$ebx", 8, "$esi", 9)
 	return allKnown(a)
 }
 
 // TestWinStack walks win.dmp.gz by win.sym to the frames that Breakpad finds.
 func TestWinStack(t *testing.T) {
 	a := winStack(t)
-	d := a.build()
+	d := a.Build()
 	d.System.CPU = "x86"
 	path := testenv.Input(t, "crashes") + "/win.dmp.gz"
 	if testenv.Updating() {

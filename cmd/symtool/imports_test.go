@@ -24,12 +24,15 @@ var layers = [][]string{
 	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
 	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
-	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "walk/dumpfile", "lint/extent"},
+	4: {"symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "walk/dumpfile"},
 	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
 	6: {"lint", "resolve"},
-	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report"},
+	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
 	8: {"cmd/symtool"},
 }
+
+// forTests are the packages that tests of every layer import.
+var forTests = []string{"internal/testenv", "walk/internal/walktest"}
 
 // rule forbids an import to the packages for which from is true.
 type rule struct {
@@ -56,7 +59,8 @@ var importRules = []rule{
 	{module + "/dwarf2sym", only("lint"), "a reader that lints its own output agrees with its own mistakes: take the facts from internal/elfobj"},
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
-	{module + "/internal/testenv", productExcept(), "internal/testenv is for tests"},
+	{module + "/internal/testenv", productExcept("walk/internal/walktest"), "internal/testenv is for tests"},
+	{module + "/walk/internal/walktest", productExcept(), "walk/internal/walktest is for tests"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", only("cmd/symtool"), "each symtool in a script would start 10 ms later: see .ci/validate"},
@@ -121,7 +125,7 @@ func checkImport(pkg, imported string, isTest bool) string {
 	switch from, to := layer(pkg), layer(other); {
 	case to == 0:
 		return other + " is not in the table: add it to layers in imports_test.go, at the layer it belongs to"
-	case to >= from && (!isTest || other != "internal/testenv"):
+	case to >= from && !(isTest && slices.Contains(forTests, other)):
 		return "layer " + strconv.Itoa(from) + " imports layer " + strconv.Itoa(to) + ": only lower layers may be imported"
 	}
 	return ""

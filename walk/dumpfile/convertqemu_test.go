@@ -1,4 +1,4 @@
-package walk
+package dumpfile_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // qemuCPUs are those of which QEMU 7.2 writes cores, with the compiler of each.
@@ -59,7 +60,7 @@ func TestOracleQEMU(t *testing.T) {
 	for _, c := range qemuCPUs {
 		t.Run(c.cpu, func(t *testing.T) {
 			core, program := qemuCore(t, c.cpu, c.compiler)
-			d := opened(t, core)
+			d := walktest.Opened(t, core)
 			if len(d.Threads) != 2 || len(d.Problems) > 0 || d.Crash == nil || d.Crash.Code != 11 || d.Main < 0 {
 				t.Fatalf("%d threads, %v, %+v", len(d.Threads), d.Problems, d.Crash)
 			}
@@ -71,10 +72,10 @@ func TestOracleQEMU(t *testing.T) {
 			if !strings.Contains(want, "in main (") || !strings.Contains(want, "in outer (") || !strings.Contains(want, "pause (") {
 				t.Fatalf("gdb shows\n%s", want)
 			}
-			data, _ := written(t, "minidump", d)
-			compareBacktrace(t, want, "as minidump and core", parsed(t, data), program, "scalars")
+			data, _ := walktest.Written(t, "minidump", d)
+			compareBacktrace(t, want, "as minidump and core", walktest.Parsed(t, data), program, "scalars")
 			if c.cpu != "s390x" { // others have no registers of it in minidumps
-				compareBacktrace(t, want, "as others see it", parsed(t, withoutRest(t, data)), program, "scalars")
+				compareBacktrace(t, want, "as others see it", walktest.Parsed(t, walktest.WithoutRest(t, data)), program, "scalars")
 			}
 			frames += strings.Count(want, "\n#")
 		})

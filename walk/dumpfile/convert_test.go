@@ -1,4 +1,4 @@
-package walk
+package dumpfile_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walktest"
 	"github.com/symtool/symtool/walk/minidump"
 )
 
@@ -22,8 +23,8 @@ func thereAndBack(t *testing.T, path string, d *dump.Dump) {
 	t.Helper()
 	now := d
 	for _, format := range []string{"minidump", "core", "minidump", "core", "core", "minidump", "minidump"} {
-		data, _ := written(t, format, now)
-		now = parsed(t, data)
+		data, _ := walktest.Written(t, format, now)
+		now = walktest.Parsed(t, data)
 		if now.Format != map[string]string{"minidump": minidump.Format, "core": elfcore.Format}[format] {
 			t.Fatalf("%s: %s", path, now.Format)
 		}
@@ -41,8 +42,8 @@ func thereAndBack(t *testing.T, path string, d *dump.Dump) {
 // Each dump is the same after there and back, whatever it was.
 func TestConvertLosesNothing(t *testing.T) {
 	n := 0
-	for _, path := range sharedDumps(t) {
-		d := opened(t, path)
+	for _, path := range walktest.SharedDumps(t) {
+		d := walktest.Opened(t, path)
 		if filepath.Base(path) == "invalid-range.dmp" { // it has no system information, and so no CPU
 			if _, err := dumpfile.Write(&bytes.Buffer{}, "core", d); err == nil {
 				t.Error("a core without a CPU")
@@ -66,7 +67,7 @@ func TestConvertFixtures(t *testing.T) {
 	}
 	for _, name := range names {
 		path := testenv.Input(t, name)
-		thereAndBack(t, path, opened(t, path))
+		thereAndBack(t, path, walktest.Opened(t, path))
 	}
 }
 
@@ -96,21 +97,21 @@ var homelessRegs = regexp.MustCompile(`^(Crash|Thread)\.\$(fs|gs)\.base|^(Crash|
 
 // What the formats lose by themselves, as other programs see it, is on the list.
 func TestConvertAsOthersSee(t *testing.T) {
-	for _, path := range sharedDumps(t) {
+	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "core" {
 			continue
 		}
-		d := opened(t, path)
-		data, _ := written(t, "minidump", d)
-		seen := parsed(t, withoutRest(t, data))
+		d := walktest.Opened(t, path)
+		data, _ := walktest.Written(t, "minidump", d)
+		seen := walktest.Parsed(t, walktest.WithoutRest(t, data))
 		for _, line := range compare(d, seen) {
 			what, _, _ := strings.Cut(line, ":")
 			if homeless["minidump"][what] == "" && !homelessRegs.MatchString(line) {
 				t.Errorf("%s: as a minidump: %s", path, line)
 			}
 		}
-		data, _ = written(t, "core", d)
-		for _, line := range compare(d, parsed(t, withoutRest(t, data))) {
+		data, _ = walktest.Written(t, "core", d)
+		for _, line := range compare(d, walktest.Parsed(t, walktest.WithoutRest(t, data))) {
 			if !homelessRegs.MatchString(line) {
 				t.Errorf("%s: as a core: %s", path, line)
 			}
@@ -168,8 +169,8 @@ func testRISCVBacktrace(t *testing.T, path, program string) {
 		}
 		return list
 	}
-	data, _ := written(t, "core", opened(t, path))
-	got, want := frames(backtrace(t, writeFile(t, "core", data), program, "scalars")), frames(string(text))
+	data, _ := walktest.Written(t, "core", walktest.Opened(t, path))
+	got, want := frames(backtrace(t, walktest.WriteFile(t, "core", data), program, "scalars")), frames(string(text))
 	if len(want) != readable || !slices.Equal(got, want) {
 		t.Errorf("gdb shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -180,7 +181,7 @@ func testRISCVBacktrace(t *testing.T, path, program string) {
 func TestOracleBacktrace(t *testing.T) {
 	testenv.Oracle(t)
 	frames := 0
-	for _, path := range sharedDumps(t) {
+	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "core" {
 			continue
 		}
@@ -192,12 +193,12 @@ func TestOracleBacktrace(t *testing.T) {
 			continue
 		}
 		frames += strings.Count(want, "\n#")
-		data, _ := written(t, "minidump", opened(t, path))
-		compareBacktrace(t, want, path+" as minidump and core", parsed(t, data), program, "scalars")
-		compareBacktrace(t, want, path+" as others see it", parsed(t, withoutRest(t, data)), program, "scalars")
+		data, _ := walktest.Written(t, "minidump", walktest.Opened(t, path))
+		compareBacktrace(t, want, path+" as minidump and core", walktest.Parsed(t, data), program, "scalars")
+		compareBacktrace(t, want, path+" as others see it", walktest.Parsed(t, walktest.WithoutRest(t, data)), program, "scalars")
 		if dmp := filepath.Join(folder, "dump.dmp"); exists(dmp) {
 			// Some arguments are in memory that the minidump does not have.
-			compareBacktrace(t, backtrace(t, path, program, "none"), dmp, opened(t, dmp), program, "none")
+			compareBacktrace(t, backtrace(t, path, program, "none"), dmp, walktest.Opened(t, dmp), program, "none")
 		}
 	}
 	t.Logf("%d frames", frames)
@@ -210,8 +211,8 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 func compareBacktrace(t *testing.T, want, what string, d *dump.Dump, program, arguments string) {
 	t.Helper()
-	data, _ := written(t, "core", d)
-	if got := backtrace(t, writeFile(t, "core", data), program, arguments); got != want {
+	data, _ := walktest.Written(t, "core", d)
+	if got := backtrace(t, walktest.WriteFile(t, "core", data), program, arguments); got != want {
 		t.Errorf("%s: gdb shows\n%s\nwant\n%s", what, got, want)
 	}
 }

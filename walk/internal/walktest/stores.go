@@ -1,4 +1,4 @@
-package walk
+package walktest
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// crashCases are the crashes among the shared test data.
-var crashCases = []string{"coldsplit", "cxxtmpl", "deeprec", "inlines", "nullcall", "omitfp", "sharedlib", "sighandler", "threads"}
+// CrashCases are the crashes among the shared test data.
+var CrashCases = []string{"coldsplit", "cxxtmpl", "deeprec", "inlines", "nullcall", "omitfp", "sharedlib", "sighandler", "threads"}
 
-// crashStore is a folder with symbol files of all binaries of the crash cases, in
+// CrashStore is a folder with symbol files of all binaries of the crash cases, in
 // the layout of symbol stores. It is made once for all tests.
-func crashStore(t testing.TB) string {
+func CrashStore(t testing.TB) string {
 	t.Helper()
 	shared := testenv.Shared(t, "data", "crashes")
 	crashSymbols.Do(func() {
@@ -50,24 +50,24 @@ func writeCrashStore(from, to string) error {
 		if filepath.Ext(path) == ".debug" || filepath.Base(path) == "core" || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		if err := writeSymbols(path, to); err != nil {
+		if err := WriteSymbols(path, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeSymbols puts the symbols of a binary into a store.
-func writeSymbols(path, to string) error {
-	m, err := symbolsOf(path)
+// WriteSymbols puts the symbols of a binary into a store.
+func WriteSymbols(path, to string) error {
+	m, err := SymbolsOf(path)
 	if err != nil {
 		return err
 	}
-	return writeModule(m, to)
+	return WriteModule(m, to)
 }
 
-// writeModule puts the symbols of a module into a store.
-func writeModule(m *symfmt.Module, to string) error {
+// WriteModule puts the symbols of a module into a store.
+func WriteModule(m *symfmt.Module, to string) error {
 	name, err := store.Path(m, ".sym")
 	if err != nil {
 		return err
@@ -83,8 +83,8 @@ func writeModule(m *symfmt.Module, to string) error {
 	return os.WriteFile(name, text.Bytes(), 0o644)
 }
 
-// symbolsOf reads a binary and the debug file beside it.
-func symbolsOf(path string) (*symfmt.Module, error) {
+// SymbolsOf reads a binary and the debug file beside it.
+func SymbolsOf(path string) (*symfmt.Module, error) {
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ var crashSymbols struct {
 	err error
 }
 
-// runTests runs the tests of a package that uses crashStore, removes the store and returns the
+// RunTests runs the tests of a package that uses crashStore, removes the store and returns the
 // status.
-func runTests(m *testing.M) int {
+func RunTests(m *testing.M) int {
 	status := m.Run()
 	if crashSymbols.dir != "" {
 		os.RemoveAll(crashSymbols.dir)
@@ -117,8 +117,8 @@ func runTests(m *testing.M) int {
 	return status
 }
 
-// folderSupplier asks folders of symbol files in turn.
-func folderSupplier(t testing.TB, dirs ...string) resolve.Supplier {
+// Folders asks folders of symbol files in turn.
+func Folders(t testing.TB, dirs ...string) resolve.Supplier {
 	t.Helper()
 	var all []resolve.Supplier
 	for _, dir := range dirs {
@@ -131,8 +131,8 @@ func folderSupplier(t testing.TB, dirs ...string) resolve.Supplier {
 	return resolve.NewChain(all...)
 }
 
-// openBinaries are binaries alone.
-func openBinaries(t testing.TB, paths ...string) *resolve.Binaries {
+// Binaries supplies binaries alone.
+func Binaries(t testing.TB, paths ...string) *resolve.Binaries {
 	t.Helper()
 	b, err := resolve.NewBinaries(paths, nil)
 	if err != nil {

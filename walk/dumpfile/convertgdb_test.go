@@ -1,4 +1,4 @@
-package walk
+package dumpfile_test
 
 import (
 	"os/exec"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // notConverted are lines of gdb's about what the model has no place for, with the
@@ -72,19 +73,19 @@ func signals(facts map[string]int) (lines []string) {
 func TestOracleFacts(t *testing.T) {
 	testenv.Oracle(t)
 	facts := 0
-	for _, path := range sharedDumps(t) {
+	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "core" || strings.Contains(path, "riscv64") { // which gdb 13 does not read
 			continue
 		}
 		program := filepath.Join(filepath.Dir(path), "prog")
-		minidump, _ := written(t, "minidump", opened(t, path))
-		core, _ := written(t, "core", parsed(t, minidump))
+		minidump, _ := walktest.Written(t, "minidump", walktest.Opened(t, path))
+		core, _ := walktest.Written(t, "core", walktest.Parsed(t, minidump))
 		want, got := map[string]int{}, map[string]int{}
 		for _, line := range gdbSays(t, path, program) {
 			want[line]++
 			facts++
 		}
-		for _, line := range gdbSays(t, writeFile(t, "core", core), program) {
+		for _, line := range gdbSays(t, walktest.WriteFile(t, "core", core), program) {
 			got[line]++
 		}
 		tidyMIPS(want)

@@ -1,4 +1,4 @@
-package walk
+package dumpfile_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package walk
+package walktest
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// sharedDumps are the dumps among the shared test data.
-func sharedDumps(t *testing.T) (list []string) {
+// SharedDumps are the dumps among the shared test data.
+func SharedDumps(t *testing.T) (list []string) {
 	for _, pattern := range []string{"crashes/*/core", "crashes/*/dump.dmp", "arch/*/core", "minidumps/*/*.dmp"} {
 		found, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data"), pattern))
 		if err != nil {
@@ -29,7 +29,7 @@ func sharedDumps(t *testing.T) (list []string) {
 	return list
 }
 
-func opened(t *testing.T, path string) *dump.Dump {
+func Opened(t *testing.T, path string) *dump.Dump {
 	t.Helper()
 	d, c, err := dumpfile.Open(path, dumpfile.Options{})
 	if err != nil {
@@ -39,7 +39,7 @@ func opened(t *testing.T, path string) *dump.Dump {
 	return d
 }
 
-func written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem) {
+func Written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem) {
 	t.Helper()
 	var b, again bytes.Buffer
 	problems, err := dumpfile.Write(&b, format, d)
@@ -52,7 +52,7 @@ func written(t *testing.T, format string, d *dump.Dump) ([]byte, []dump.Problem)
 	return b.Bytes(), problems
 }
 
-func parsed(t *testing.T, data []byte) *dump.Dump {
+func Parsed(t *testing.T, data []byte) *dump.Dump {
 	t.Helper()
 	d, err := dumpfile.Read(data, "", dumpfile.Options{})
 	if err != nil {
@@ -61,8 +61,8 @@ func parsed(t *testing.T, data []byte) *dump.Dump {
 	return d
 }
 
-// withoutRest is a dump in which symtool's own part cannot be found.
-func withoutRest(t *testing.T, data []byte) []byte {
+// WithoutRest is a dump in which symtool's own part cannot be found.
+func WithoutRest(t *testing.T, data []byte) []byte {
 	t.Helper()
 	mark := []byte{0x54, 0x4d, 0x59, 0x53} // RestType
 	if elf.Data(data[elf.EI_DATA]) == elf.ELFDATA2MSB && elfcore.Sniff(data) || data[0] == 'P' {
@@ -74,8 +74,8 @@ func withoutRest(t *testing.T, data []byte) []byte {
 	return bytes.Replace(data, mark, []byte{1, 2, 3, 4}, 1)
 }
 
-// writeFile writes a file to a folder of the test, and returns its path.
-func writeFile(t *testing.T, name string, data []byte) string {
+// WriteFile writes a file to a folder of the test, and returns its path.
+func WriteFile(t *testing.T, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, data, 0o644); err != nil {

@@ -1,4 +1,4 @@
-package walk
+package walktest
 
 import (
 	"os"
@@ -8,28 +8,28 @@ import (
 	"testing"
 )
 
-// gdbFrame is a frame as gdb prints it.
-type gdbFrame struct {
-	function, file string
-	line           int
-	pc             uint64 // 0: at the beginning of a line, where gdb does not print it
+// GDBFrame is a frame as gdb prints it.
+type GDBFrame struct {
+	Function, File string
+	Line           int
+	PC             uint64 // 0: at the beginning of a line, where gdb does not print it
 }
 
 var (
 	gdbThread = regexp.MustCompile(`^Thread \d+ \(.*LWP (\d+)\)+:`)
-	gdbLine   = regexp.MustCompile(`^#(\d+) +(?:0x([0-9a-f]+) in )?(.*)$`)
-	gdbPlace  = regexp.MustCompile(`^(.*) at (.*):(\d+)$`)
+	GDBLine   = regexp.MustCompile(`^#(\d+) +(?:0x([0-9a-f]+) in )?(.*)$`)
+	GDBPlace  = regexp.MustCompile(`^(.*) at (.*):(\d+)$`)
 )
 
-// gdbStacks reads gdb's backtraces, by thread. What gdb prints before "Thread"
+// GDBStacks reads gdb's backtraces, by thread. What gdb prints before "Thread"
 // is the frame where it stopped.
-func gdbStacks(t testing.TB, path string) map[uint32][]gdbFrame {
+func GDBStacks(t testing.TB, path string) map[uint32][]GDBFrame {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stacks := map[uint32][]gdbFrame{}
+	stacks := map[uint32][]GDBFrame{}
 	thread := uint32(0)
 	for _, line := range strings.Split(string(text), "\n") {
 		if m := gdbThread.FindStringSubmatch(line); m != nil {
@@ -37,33 +37,33 @@ func gdbStacks(t testing.TB, path string) map[uint32][]gdbFrame {
 			thread = uint32(id)
 			continue
 		}
-		m := gdbLine.FindStringSubmatch(line)
+		m := GDBLine.FindStringSubmatch(line)
 		if m == nil || thread == 0 {
 			continue
 		}
-		f := gdbFrame{function: m[3]}
-		f.pc, _ = strconv.ParseUint(m[2], 16, 64)
-		if p := gdbPlace.FindStringSubmatch(m[3]); p != nil {
-			f.function, f.file = p[1], p[2]
-			f.line, _ = strconv.Atoi(p[3])
+		f := GDBFrame{Function: m[3]}
+		f.PC, _ = strconv.ParseUint(m[2], 16, 64)
+		if p := GDBPlace.FindStringSubmatch(m[3]); p != nil {
+			f.Function, f.File = p[1], p[2]
+			f.Line, _ = strconv.Atoi(p[3])
 		}
 		stacks[thread] = append(stacks[thread], f)
 	}
 	return stacks
 }
 
-// gdbName is the function of gdb's text, which ends with its arguments.
-func gdbName(text string) string {
+// GDBName is the function of gdb's text, which ends with its arguments.
+func GDBName(text string) string {
 	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {
 		text = text[:i]
 	}
-	return plainName(text)
+	return PlainName(text)
 }
 
-// plainName is the part of a function's name that gdb and we agree on: without
+// PlainName is the part of a function's name that gdb and we agree on: without
 // parameters, template arguments, namespaces, and the marks of glibc's internal
 // names.
-func plainName(name string) string {
+func PlainName(name string) string {
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "operator()", "operator"), " const")
 	depth, end := 0, len(name)
 	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last parenthesis that closes belongs to the parameters

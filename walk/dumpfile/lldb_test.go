@@ -1,4 +1,4 @@
-package walk
+package dumpfile_test
 
 import (
 	"encoding/hex"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 var (
@@ -25,13 +26,13 @@ func TestOracleLLDB(t *testing.T) {
 	testenv.Oracle(t)
 	lldb := testenv.Tool(t, "lldb-22")
 	threads, images, registers := 0, 0, 0
-	for _, path := range sharedDumps(t) {
+	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "core" || !strings.Contains(path, "crashes") && !strings.Contains(path, "x86") {
 			continue // LLDB has no contexts of the other CPUs of Linux in minidumps but ARM's
 		}
-		d := opened(t, path)
-		data, _ := written(t, "minidump", d)
-		out, err := exec.Command(lldb, "--no-lldbinit", "-b", "-o", "target create -c "+writeFile(t, "x.dmp", data),
+		d := walktest.Opened(t, path)
+		data, _ := walktest.Written(t, "minidump", d)
+		out, err := exec.Command(lldb, "--no-lldbinit", "-b", "-o", "target create -c "+walktest.WriteFile(t, "x.dmp", data),
 			"-o", "thread list", "-o", "image list", "-o", "register read").Output()
 		if err != nil {
 			t.Fatal(err)
