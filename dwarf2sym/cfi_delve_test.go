@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -23,13 +24,13 @@ func TestCFIDelve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all, _ := cfiOpen(t, c.path(t))
-			for _, s := range all.sections {
+			for _, s := range all.Sections {
 				in := *all
-				in.sections = []cfiSection{s}
+				in.Sections = []unwind.Section{s}
 				table, _, _ := cfiRead(&in)
 				d := &cfiDelve{in: &in, t: t}
-				d.compare(cfiFlatten(&table, in.base))
-				t.Logf("%s: %d rows equal, %d different, delve failed on %d", s.name, d.equal, d.wrong, d.failed)
+				d.compare(cfiFlatten(&table, in.Base))
+				t.Logf("%s: %d rows equal, %d different, delve failed on %d", s.Name, d.equal, d.wrong, d.failed)
 				if d.equal == 0 || d.failed > 0 {
 					t.Errorf("%d rows compared, delve failed on %d", d.equal, d.failed)
 				}
@@ -40,29 +41,29 @@ func TestCFIDelve(t *testing.T) {
 
 type cfiDelve struct {
 	t                    *testing.T
-	in                   *cfiInput
+	in                   *unwind.Input
 	equal, wrong, failed int
 }
 
 func (d *cfiDelve) compare(ours []cfiOurs) {
-	s := d.in.sections[0]
-	addr := s.addr
-	if !s.eh {
+	s := d.in.Sections[0]
+	addr := s.Addr
+	if !s.EH {
 		addr = 0
 	}
-	fdes, err := frame.Parse(s.data, d.in.order, 0, d.in.ptrSize, addr)
+	fdes, err := frame.Parse(s.Data, d.in.Order, 0, d.in.PtrSize, addr)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	fdes = frame.FrameDescriptionEntries(nil).Append(fdes) // sorted
 	for _, o := range ours {
-		theirs, err := cfiDelveRow(fdes, o.addr, d.in.arch)
+		theirs, err := cfiDelveRow(fdes, o.addr, d.in.Arch)
 		if err != nil {
 			d.failed++
 			continue
 		}
 		bad := ""
-		for _, name := range append([]string{".cfa", ".ra"}, d.in.arch.CalleeSaved...) {
+		for _, name := range append([]string{".cfa", ".ra"}, d.in.Arch.CalleeSaved...) {
 			got, want := o.forms[name], theirs[name]
 			if got == "same" || got == "undefined" {
 				got = ""

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -164,7 +165,7 @@ func (d *cfiDiffs) fail(format string, args ...any) {
 
 // compare checks that at the start of each foreign row our rules are equal, that
 // our rows start nowhere else, and that the same code is covered.
-func (d *cfiDiffs) compare(in *cfiInput, ours []cfiOurs, fdes []*cfiForeignFDE) {
+func (d *cfiDiffs) compare(in *unwind.Input, ours []cfiOurs, fdes []*cfiForeignFDE) {
 	starts := map[uint64]bool{}
 	covered := uint64(0)
 	for _, f := range fdes {
@@ -172,7 +173,7 @@ func (d *cfiDiffs) compare(in *cfiInput, ours []cfiOurs, fdes []*cfiForeignFDE) 
 			d.allowed["FDE without code"]++
 			continue
 		}
-		if in.exec != nil && !in.exec(f.lo, f.lo+1) {
+		if in.Exec != nil && !in.Exec(f.lo) {
 			d.allowed["FDE of dropped code"]++
 			continue
 		}
@@ -397,17 +398,17 @@ func CompareCFI(t *testing.T, path string) int {
 
 func cfiAgainst(t *testing.T, path, tool string, read cfiTool) (rows int) {
 	all, _ := cfiOpen(t, path)
-	for _, s := range all.sections {
+	for _, s := range all.Sections {
 		in := *all
-		in.sections, in.index = []cfiSection{s}, nil
+		in.Sections, in.Index = []unwind.Section{s}, nil
 		table, _, problems := cfiRead(&in)
 		for _, p := range problems {
 			t.Log(p)
 		}
-		d := &cfiDiffs{t: t, a: in.arch, allowed: map[string]int{}}
-		ours := cfiFlatten(&table, in.base)
-		d.compare(&in, ours, read(t, in.arch, path, s.name))
-		d.log(tool+" "+s.name, len(ours))
+		d := &cfiDiffs{t: t, a: in.Arch, allowed: map[string]int{}}
+		ours := cfiFlatten(&table, in.Base)
+		d.compare(&in, ours, read(t, in.Arch, path, s.Name))
+		d.log(tool+" "+s.Name, len(ours))
 		rows += d.rows
 	}
 	return rows

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
@@ -15,7 +16,7 @@ import (
 )
 
 // cfiOpen reads the call frame information of an ELF file.
-func cfiOpen(t testing.TB, path string) (*cfiInput, *elfobj.File) {
+func cfiOpen(t testing.TB, path string) (*unwind.Input, *elfobj.File) {
 	t.Helper()
 	f, err := elfobj.Open(path, elfobj.DefaultLimits())
 	if err != nil {
@@ -101,7 +102,7 @@ func TestCFISeparateDebugFile(t *testing.T) {
 		want, _, _ := cfiRead(in)
 		_, b := cfiOpen(t, stripped)
 		_, d := cfiOpen(t, debug)
-		joined, problems := newCFIInput(in.arch, b, d)
+		joined, problems := newCFIInput(in.Arch, b, d)
 		got, _, _ := cfiRead(joined)
 		if len(problems) > 0 || len(got.Blocks) < 15 || cfiTableText(&got) != cfiTableText(&want) {
 			t.Errorf("%s: %d blocks, want %d; %v", f.Path, len(got.Blocks), len(want.Blocks), problems)
@@ -109,6 +110,6 @@ func TestCFISeparateDebugFile(t *testing.T) {
 	}
 }
 
-func cfiRead(in *cfiInput) (symfmt.CFITable, cfiStats, []bin.Problem) {
-	return readCFI(context.Background(), in)
+func cfiRead(in *unwind.Input) (symfmt.CFITable, unwind.Stats, []bin.Problem) {
+	return unwind.Read(context.Background(), in)
 }

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 )
@@ -49,17 +50,18 @@ func indexesOf(f *elfobj.File) (all []*elfobj.Section) {
 	return all
 }
 
-// Encodings of .eh_frame_hdr: linkers write no others.
+// Encodings of .eh_frame_hdr (DW_EH_PE_*): linkers write no others.
 const (
-	hdrNear  = ehPCRel | ehSData4
-	hdrFar   = ehPCRel | ehSData8
-	hdrTable = ehDataRel | ehSData4
-	hdrWide  = ehDataRel | ehSData8
+	hdrNear  = 0x1b // pcrel, sdata4
+	hdrFar   = 0x1c // pcrel, sdata8
+	hdrTable = 0x3b // datarel, sdata4
+	hdrWide  = 0x3c // datarel, sdata8
+	hdrCount = 0x03 // udata4
 )
 
 // segmentEHFrame finds .eh_frame by the program headers. It returns nil if there
 // is no .eh_frame; with an error, the end of the section may be a guess.
-func segmentEHFrame(f *elfobj.File) (*cfiSection, error) {
+func segmentEHFrame(f *elfobj.File) (*unwind.Section, error) {
 	all := f.SegmentsOf(elf.PT_GNU_EH_FRAME)
 	if f.HasSections() || len(all) == 0 {
 		return nil, nil
@@ -88,7 +90,7 @@ func segmentEHFrame(f *elfobj.File) (*cfiSection, error) {
 		return nil, err
 	}
 	end := ehFrameEnd(data, f, last-start)
-	return &cfiSection{s.Name, start, data[:end:end], true, f.Path}, tableErr
+	return &unwind.Section{Name: s.Name, Addr: start, Data: data[:end:end], EH: true, File: f.Path}, tableErr
 }
 
 // inFile adds the file to an error of a cursor.
@@ -108,7 +110,7 @@ func readEHFrameHeader(c *bin.Cursor, base uint64) (start uint64, table, wide bo
 		return 0, false, false
 	}
 	start = base + 4 + signed(c, pointer == hdrFar)
-	return start, count == ehUData4 && (entries == hdrTable || entries == hdrWide), entries == hdrWide
+	return start, count == hdrCount && (entries == hdrTable || entries == hdrWide), entries == hdrWide
 }
 
 // lastFDE returns the highest address of an FDE in the table.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/sframe"
@@ -24,7 +25,7 @@ const (
 type fileCFI struct {
 	source   string
 	table    symfmt.CFITable
-	stats    cfiStats
+	stats    unwind.Stats
 	problems []bin.Problem
 }
 
@@ -59,7 +60,7 @@ func companionsCFI(ctx context.Context, cpu *arch.Arch, files []companion, from 
 	if from != CFISFrame {
 		in, problems := companionCFI(cpu, files)
 		c.source = SourceDWARF
-		c.table, c.stats, c.problems = readCFI(ctx, in)
+		c.table, c.stats, c.problems = unwind.Read(ctx, in)
 		c.problems = append(problems, c.problems...)
 		for _, f := range files {
 			releaseCFI(f.File)
@@ -98,7 +99,7 @@ func sframeCFI(cpu *arch.Arch, files []companion) (fileCFI, error) {
 		Base: files[0].LoadBase() - from.moved,
 		Code: func(addr uint64) bool { return files[0].Executable(addr + from.moved) },
 	})
-	c.stats = cfiStats{Dead: stats.Dead, Empty: stats.Empty, Signal: stats.Signal}
+	c.stats = unwind.Stats{Dead: stats.Dead, Empty: stats.Empty, Signal: stats.Signal}
 	c.problems = append(section.Problems, problems...)
 	for _, p := range c.problems {
 		var at *bin.Error

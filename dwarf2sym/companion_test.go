@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
@@ -18,7 +19,7 @@ func elfPublics(base uint64, files ...*elfobj.File) ([]elfPub, []bin.Problem) {
 }
 
 // newCFIInput is like companionCFI, for a file and a debug file that may be nil.
-func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*cfiInput, []bin.Problem) {
+func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*unwind.Input, []bin.Problem) {
 	return companionCFI(a, companionsOf(f, debug))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -75,19 +76,19 @@ func TestExidxDWARF(t *testing.T) {
 	testenv.Oracle(t)
 	compare := func(t *testing.T, path string) {
 		all, f := cfiOpen(t, path)
-		if len(all.sections) == 0 {
+		if len(all.Sections) == 0 {
 			t.Skip("no DWARF")
 		}
 		names := cfi.NewNames(arch.ARM)
-		read := func(in cfiInput) []cfiRowAt {
+		read := func(in unwind.Input) []cfiRowAt {
 			table, _, problems := cfiRead(&in)
 			for _, p := range problems {
 				t.Error(p)
 			}
-			return cfiTableRows(t, names, &table, in.base)
+			return cfiTableRows(t, names, &table, in.Base)
 		}
 		onlyDWARF, onlyIndex := *all, *all
-		onlyDWARF.index, onlyIndex.sections = nil, nil
+		onlyDWARF.Index, onlyIndex.Sections = nil, nil
 		dwarf, index := read(onlyDWARF), read(onlyIndex)
 		d := &exidxDiffs{t: t, allowed: map[string]int{}}
 		c := newExidxCompare(names, f.Order == binary.ByteOrder(binary.BigEndian))

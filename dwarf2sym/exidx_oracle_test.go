@@ -227,11 +227,11 @@ func (d *exidxDiffs) fail(format string, args ...any) {
 func exidxAgainst(t *testing.T, path string, read func(*testing.T, string) []exidxForeign) *exidxDiffs {
 	all, f := cfiOpen(t, path)
 	in := *all
-	in.sections = nil
+	in.Sections = nil
 	table, _, found := cfiRead(&in)
 	ours := map[uint64]int{}
 	for i, b := range table.Blocks {
-		ours[in.base+uint64(b.RVA)] = i
+		ours[in.Base+uint64(b.RVA)] = i
 	}
 	d := &exidxDiffs{t: t, allowed: map[string]int{}}
 	entries := read(t, path)

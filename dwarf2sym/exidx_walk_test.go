@@ -51,10 +51,10 @@ func TestExidxWalk(t *testing.T) {
 func exidxWalk(t *testing.T, path, out string) {
 	all, _ := cfiOpen(t, path)
 	in := *all
-	in.sections = nil
+	in.Sections = nil
 	table, _, _ := cfiRead(&in)
 	names := cfi.NewNames(arch.ARM)
-	rows := cfiTableRows(t, names, &table, in.base)
+	rows := cfiTableRows(t, names, &table, in.Base)
 
 	regs, caller := names.NewRegs(), names.NewRegs()
 	stack := exidxStack{}

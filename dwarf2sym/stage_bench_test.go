@@ -84,7 +84,7 @@ func stageCFI(b *testing.B, f *elfobj.File) {
 	if len(problems) > 0 {
 		b.Fatal(problems)
 	}
-	if len(in.sections) == 0 {
+	if len(in.Sections) == 0 {
 		b.Skip("no .eh_frame and no .debug_frame")
 	}
 	benchmarkCFI(b, in)

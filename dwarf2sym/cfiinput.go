@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -14,27 +15,27 @@ import (
 // companionCFI collects the call frame information of a binary, the first of
 // files, and of those with it. Each section comes from the first file that has
 // bytes for it: "objcopy --only-keep-debug" leaves an empty .eh_frame.
-func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
+func companionCFI(a *arch.Arch, files []companion) (*unwind.Input, []bin.Problem) {
 	f := files[0]
-	in := &cfiInput{
-		arch:    a,
-		order:   binary.ByteOrder(f.Order),
-		ptrSize: addressSize(f.File),
-		base:    f.LoadBase(),
-		fixed:   f.Type == elf.ET_EXEC,
-		exec:    func(lo, _ uint64) bool { return f.Executable(lo) },
+	in := &unwind.Input{
+		Arch:    a,
+		Order:   binary.ByteOrder(f.Order),
+		PtrSize: addressSize(f.File),
+		Base:    f.LoadBase(),
+		Fixed:   f.Type == elf.ET_EXEC,
+		Exec:    f.Executable,
 
-		codeBytes: newCodeMap(f.File).size(),
+		CodeBytes: newCodeMap(f.File).size(),
 	}
-	in.textAddr = cfiSectionAddr(f.File, ".text")
-	if in.dataAddr = cfiSectionAddr(f.File, ".got"); in.dataAddr == 0 {
-		in.dataAddr = cfiSectionAddr(f.File, ".got.plt")
+	in.TextAddr = cfiSectionAddr(f.File, ".text")
+	if in.DataAddr = cfiSectionAddr(f.File, ".got"); in.DataAddr == 0 {
+		in.DataAddr = cfiSectionAddr(f.File, ".got.plt")
 	}
 	var problems []bin.Problem
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		sections, from := firstWithData(files, name)
 		if sections == nil && name == ".eh_frame" {
-			problems = append(problems, in.addEHFrame(f)...)
+			problems = append(problems, addEHFrame(in, f)...)
 		}
 		for _, s := range sections {
 			data, err := s.Data()
@@ -42,11 +43,10 @@ func companionCFI(a *arch.Arch, files []companion) (*cfiInput, []bin.Problem) {
 				problems = append(problems, bin.Problem{Lost: name, Err: err})
 				continue
 			}
-			in.sections = append(in.sections, cfiSection{name, s.Addr + from.moved, data, name == ".eh_frame", from.Path})
-			in.moved = append(in.moved, from.moved)
+			in.Sections = append(in.Sections, unwind.Section{Name: name, Addr: s.Addr + from.moved, Data: data, EH: name == ".eh_frame", File: from.Path, Moved: from.moved})
 		}
 	}
-	return in, append(problems, in.addIndex(files)...)
+	return in, append(problems, addIndex(in, files)...)
 }
 
 // addressSize returns the bytes of an address in a file.
@@ -58,11 +58,12 @@ func addressSize(f *elfobj.File) int {
 }
 
 // addEHFrame adds the .eh_frame that only the program headers locate.
-func (in *cfiInput) addEHFrame(f companion) []bin.Problem {
+func addEHFrame(in *unwind.Input, f companion) []bin.Problem {
 	s, err := segmentEHFrame(f.File)
 	lost := ".eh_frame"
 	if s != nil {
-		in.sections, in.moved = append(in.sections, *s), append(in.moved, f.moved)
+		s.Moved = f.moved
+		in.Sections = append(in.Sections, *s)
 		lost = "where .eh_frame ends"
 	}
 	if err != nil {
@@ -93,8 +94,8 @@ func cfiSectionAddr(f *elfobj.File, name string) uint64 {
 const shtARMExidx = elf.SHT_LOPROC + 1
 
 // addIndex adds ARM's index tables, of which a kernel has several.
-func (in *cfiInput) addIndex(files []companion) (problems []bin.Problem) {
-	if in.arch != arch.ARM {
+func addIndex(in *unwind.Input, files []companion) (problems []bin.Problem) {
+	if in.Arch != arch.ARM {
 		return nil
 	}
 	for _, file := range files {
@@ -107,10 +108,10 @@ func (in *cfiInput) addIndex(files []companion) (problems []bin.Problem) {
 				problems = append(problems, bin.Problem{Lost: s.Name, Err: err})
 				continue
 			}
-			in.index = append(in.index, cfiSection{s.Name, s.Addr, data, false, file.Path})
+			in.Index = append(in.Index, unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, File: file.Path})
 		}
-		if len(in.index) > 0 {
-			in.tables, in.codeEnd = cfiDataOf(file.File), cfiCodeOf(files[0].File)
+		if len(in.Index) > 0 {
+			in.Tables, in.CodeEnd = cfiDataOf(file.File), cfiCodeOf(files[0].File)
 			break
 		}
 	}
@@ -119,15 +120,15 @@ func (in *cfiInput) addIndex(files []companion) (problems []bin.Problem) {
 
 // cfiDataOf returns a function that finds the section that is in memory at an
 // address.
-func cfiDataOf(f *elfobj.File) func(addr uint64) (cfiSection, bool) {
+func cfiDataOf(f *elfobj.File) func(addr uint64) (unwind.Section, bool) {
 	in := cfiSectionsBy(f, func(s *elfobj.Section) bool { return s.Flags&elf.SHF_ALLOC != 0 && s.HasData() })
-	return func(addr uint64) (cfiSection, bool) {
+	return func(addr uint64) (unwind.Section, bool) {
 		if s := in.at(addr); s != nil {
 			if data, err := s.Data(); err == nil {
-				return cfiSection{s.Name, s.Addr, data, false, f.Path}, true
+				return unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}, true
 			}
 		}
-		return cfiSection{}, false
+		return unwind.Section{}, false
 	}
 }
 

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"encoding/binary"
@@ -10,10 +10,10 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// cfiWriter turns rows into blocks and records. Rule sets are looked up by the rules
+// writer turns rows into blocks and records. Rule sets are looked up by the rules
 // that changed, so that most rows cost one look-up.
-type cfiWriter struct {
-	r      *cfiReader
+type writer struct {
+	r      *reader
 	table  symfmt.CFITable
 	sets   map[string]cfiInterned // by key
 	near   [1024]cfiInterned      // the last ones by hash, in front of sets
@@ -45,25 +45,25 @@ type cfiPiece struct {
 	fde    int32
 }
 
-func (w *cfiWriter) init(r *cfiReader, size int) {
+func (w *writer) init(r *reader, size int) {
 	w.r = r
 	w.sets = make(map[string]cfiInterned)
 	w.room = 1<<16 + cfiRulesFactor*size
 	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers need 7 to 9 bytes for a row
 	w.toPC = cfiMaxPC
-	if n := r.in.codeBytes; n > 0 && n < cfiMaxPC {
+	if n := r.in.CodeBytes; n > 0 && n < cfiMaxPC {
 		w.toPC = int(n)
 	}
 	w.mostPC = w.toPC
 }
 
 // start begins an FDE.
-func (w *cfiWriter) start(pieces []cfiPiece) {
+func (w *writer) start(pieces []cfiPiece) {
 	w.pieces, w.open, w.full = pieces, false, false
 }
 
 // row takes the rules of the VM for [lo, hi), which follows the last row.
-func (w *cfiWriter) row(lo, hi uint64) {
+func (w *writer) row(lo, hi uint64) {
 	for len(w.pieces) > 0 {
 		p := &w.pieces[0]
 		if hi <= p.lo {
@@ -81,7 +81,7 @@ func (w *cfiWriter) row(lo, hi uint64) {
 }
 
 // cover writes what changes in [lo, hi).
-func (w *cfiWriter) cover(lo, hi uint64) {
+func (w *writer) cover(lo, hi uint64) {
 	vm := &w.r.vm
 	w.pc = lo
 	if w.open && vm.cur.cfa == w.said.cfa && vm.dirty.empty() && !w.full && vm.marks() == w.marks {
@@ -108,7 +108,7 @@ func (w *cfiWriter) cover(lo, hi uint64) {
 }
 
 // emit writes the record, if one is needed, for the row from w.pc to hi.
-func (w *cfiWriter) emit(hi uint64) {
+func (w *writer) emit(hi uint64) {
 	vm := &w.r.vm
 	cfa := w.resolve(vm.cur.cfa)
 	if w.full || !w.writable(cfa) {
@@ -166,7 +166,7 @@ func (vm *cfiVM) marks() (m symfmt.CFIMarks) {
 }
 
 // writable reports whether a CFA rule has an expression.
-func (w *cfiWriter) writable(cfa cfiRule) bool {
+func (w *writer) writable(cfa cfiRule) bool {
 	switch cfa.kind {
 	case cfiReg:
 		return w.r.vm.cie.regs.slot(uint64(cfa.ref)) != 0
@@ -177,7 +177,7 @@ func (w *cfiWriter) writable(cfa cfiRule) bool {
 }
 
 // resolve computes a rule that depends on the pc.
-func (w *cfiWriter) resolve(rule cfiRule) cfiRule {
+func (w *writer) resolve(rule cfiRule) cfiRule {
 	if rule.kind != cfiPC {
 		return rule
 	}
@@ -192,7 +192,7 @@ func (w *cfiWriter) resolve(rule cfiRule) cfiRule {
 
 // effect returns a slot's rule as a record says it: none means that nothing is
 // written, and nothing has to be.
-func (w *cfiWriter) effect(slot int) cfiRule {
+func (w *writer) effect(slot int) cfiRule {
 	cie := w.r.vm.cie
 	rule, said := w.resolve(w.r.vm.cur.regs[slot]), w.said.regs[slot].kind != cfiNone
 	if slot == cfiSlotRA {
@@ -234,7 +234,7 @@ func cfiReturnAddress(cie *cfiCIE, rule cfiRule) cfiRule {
 	return rule
 }
 
-func (w *cfiWriter) addKey(slot int, rule cfiRule) {
+func (w *writer) addKey(slot int, rule cfiRule) {
 	head := uint64(rule.ref)<<16 | uint64(rule.kind)<<8 | uint64(slot)
 	w.key = binary.LittleEndian.AppendUint64(w.key, head)
 	w.key = binary.LittleEndian.AppendUint64(w.key, uint64(rule.val))
@@ -243,7 +243,7 @@ func (w *cfiWriter) addKey(slot int, rule cfiRule) {
 }
 
 // rules returns the number of the rule set that w.key describes.
-func (w *cfiWriter) rules() (symfmt.RuleID, bool) {
+func (w *writer) rules() (symfmt.RuleID, bool) {
 	near := &w.near[w.hash%uint64(len(w.near))]
 	if near.key == string(w.key) {
 		return near.id, true
@@ -259,7 +259,7 @@ func (w *cfiWriter) rules() (symfmt.RuleID, bool) {
 }
 
 // intern makes a new rule set.
-func (w *cfiWriter) intern() (cfiInterned, bool) {
+func (w *writer) intern() (cfiInterned, bool) {
 	rules := make(cfi.Rules, 0, len(w.key)/16)
 	for k := w.key[1:]; len(k) > 0; k = k[16:] {
 		head, val := binary.LittleEndian.Uint64(k), int64(binary.LittleEndian.Uint64(k[8:]))
@@ -277,7 +277,7 @@ func (w *cfiWriter) intern() (cfiInterned, bool) {
 }
 
 // rule returns a slot's rule, or the CFA's, as a value.
-func (w *cfiWriter) rule(slot int, rule cfiRule) cfi.Rule {
+func (w *writer) rule(slot int, rule cfiRule) cfi.Rule {
 	regs, e := w.r.vm.cie.regs, &w.r.eval
 	reg := cfi.CFA
 	if slot != 0xff {
@@ -308,8 +308,8 @@ func (w *cfiWriter) rule(slot int, rule cfiRule) cfi.Rule {
 }
 
 // record adds a STACK CFI INIT or STACK CFI record for the row at w.pc.
-func (w *cfiWriter) record(id symfmt.RuleID, init bool) {
-	rva := symfmt.RVA(w.pc - w.r.in.base)
+func (w *writer) record(id symfmt.RuleID, init bool) {
+	rva := symfmt.RVA(w.pc - w.r.in.Base)
 	t := &w.table
 	if len(t.Rows) >= math.MaxUint32 {
 		w.stop("more than %d STACK CFI records before it", uint32(math.MaxUint32))
@@ -325,7 +325,7 @@ func (w *cfiWriter) record(id symfmt.RuleID, init bool) {
 }
 
 // close ends the block, if there is one.
-func (w *cfiWriter) close() {
+func (w *writer) close() {
 	if w.open {
 		w.table.Blocks[len(w.table.Blocks)-1].Size = w.end - w.lo
 		w.open = false
@@ -333,7 +333,7 @@ func (w *cfiWriter) close() {
 }
 
 // stop ends the FDE where a limit is reached.
-func (w *cfiWriter) stop(format string, args ...any) {
+func (w *writer) stop(format string, args ...any) {
 	w.close()
 	if w.full {
 		return
@@ -341,5 +341,5 @@ func (w *cfiWriter) stop(format string, args ...any) {
 	w.full = true
 	vm := &w.r.vm
 	w.r.problems.add(vm.fde.cfiPlace, fmt.Sprintf("%s, from %#x on", vm.entry(), w.pc),
-		cfiErrorf(vm.s.name, vm.fde.offset, format, args...))
+		errorf(vm.s.Name, vm.fde.offset, format, args...))
 }

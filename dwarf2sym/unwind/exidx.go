@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"cmp"
@@ -52,7 +52,7 @@ import (
 
 // exidxReader reads the index tables of a file.
 type exidxReader struct {
-	r       *cfiReader
+	r       *reader
 	entries []exidxEntry
 	cie     cfiCIE // stands for what FDEs have from theirs
 	fde     cfiFDE
@@ -65,7 +65,7 @@ type exidxReader struct {
 // exidxEntry is an entry of .ARM.exidx; the CPUs that use it have addresses of 32
 // bits.
 type exidxEntry struct {
-	section int32 // of cfiInput.index
+	section int32 // of Input.Index
 	offset  uint32
 	lo      uint32
 	word    uint32 // the second one
@@ -90,13 +90,13 @@ const (
 )
 
 // readIndex writes blocks where DWARF has left code without.
-func (r *cfiReader) readIndex() {
-	if len(r.in.index) == 0 {
+func (r *reader) readIndex() {
+	if len(r.in.Index) == 0 {
 		return
 	}
 	x := exidxReader{r: r, work: exidxMinWork, known: make(map[string]exidxRules)}
-	x.cie = cfiCIE{ra: r.in.arch.ReturnAddress, regs: r.regs[0]}
-	for i := range r.in.index {
+	x.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	for i := range r.in.Index {
 		x.walk(i)
 	}
 	x.write(r.uncovered(x.pieces(), r.sortBlocks()))
@@ -105,29 +105,29 @@ func (r *cfiReader) readIndex() {
 
 // place orders problems: behind those of the other sections.
 func (x *exidxReader) place(section int, offset uint64) cfiPlace {
-	return cfiPlace{len(x.r.in.sections) + section, offset}
+	return cfiPlace{len(x.r.in.Sections) + section, offset}
 }
 
 // walk reads the entries of a section.
 func (x *exidxReader) walk(section int) {
-	s := &x.r.in.index[section]
-	x.work += exidxWork * len(s.data)
-	x.entries = slices.Grow(x.entries, len(s.data)/exidxEntrySize)
-	c := bin.New(s.name, s.data, x.r.in.order)
+	s := &x.r.in.Index[section]
+	x.work += exidxWork * len(s.Data)
+	x.entries = slices.Grow(x.entries, len(s.Data)/exidxEntrySize)
+	c := bin.New(s.Name, s.Data, x.r.in.Order)
 	for c.Len() >= exidxEntrySize && c.Offset() < 1<<32 {
 		at := c.Offset()
 		first, word := c.U32(), c.U32()
 		x.r.stats.IndexEntries++
 		if first&exidxHigh != 0 {
 			x.r.problems.add(x.place(section, at), fmt.Sprintf("entry at %#x", at),
-				cfiErrorf(s.name, at, "word %#x for a function's start, whose highest bit must be 0", first))
+				errorf(s.Name, at, "word %#x for a function's start, whose highest bit must be 0", first))
 			continue
 		}
-		lo := prel31(first, s.addr+at) &^ uint32(x.r.in.arch.ISABit)
+		lo := prel31(first, s.Addr+at) &^ uint32(x.r.in.Arch.ISABit)
 		x.entries = append(x.entries, exidxEntry{int32(section), uint32(at), lo, word})
 	}
 	if n := c.Len(); n > 0 {
-		x.r.problems.add(x.place(section, c.Offset()), "", cfiErrorf(s.name, c.Offset(), "%d bytes after the last entry", n))
+		x.r.problems.add(x.place(section, c.Offset()), "", errorf(s.Name, c.Offset(), "%d bytes after the last entry", n))
 	}
 }
 
@@ -144,14 +144,14 @@ func (x *exidxReader) pieces() []cfiPiece {
 	for i := range x.entries {
 		e := &x.entries[i]
 		lo := uint64(e.lo)
-		hi, ok := r.in.codeEnd(lo)
+		hi, ok := r.in.CodeEnd(lo)
 		if i+1 < len(x.entries) {
 			hi = min(hi, uint64(x.entries[i+1].lo))
 		}
 		switch {
 		case e.word == exidxCantUnwind: // of no code, too: linkers end tables with one
 			r.stats.CantUnwind++
-		case !ok || lo < r.in.base:
+		case !ok || lo < r.in.Base:
 			r.stats.Dead++
 		case lo == hi:
 			r.stats.Empty++
@@ -185,7 +185,7 @@ func (x *exidxReader) write(pieces []cfiPiece) {
 // setRules makes the rules of an entry those of the VM. It returns false for an
 // entry that gives none.
 func (x *exidxReader) setRules(e *exidxEntry) bool {
-	vm, s := &x.r.vm, &x.r.in.index[e.section]
+	vm, s := &x.r.vm, &x.r.in.Index[e.section]
 	x.fde = cfiFDE{cfiPlace: x.place(int(e.section), uint64(e.offset)), lo: uint64(e.lo)}
 	vm.s, vm.cie, vm.fde, vm.what = s, &x.cie, &x.fde, "entry"
 	vm.cur.clear()
@@ -239,25 +239,25 @@ type exidxCode struct {
 
 // errorf makes an error for the word that has instruction byte i.
 func (c *exidxCode) errorf(i int, format string, args ...any) error {
-	return cfiErrorf(c.section, c.offset+uint64(c.skip+i)&^3, format, args...)
+	return errorf(c.section, c.offset+uint64(c.skip+i)&^3, format, args...)
 }
 
 // code finds the instructions of an entry.
 func (x *exidxReader) code(e *exidxEntry) (exidxCode, error) {
-	s := &x.r.in.index[e.section]
+	s := &x.r.in.Index[e.section]
 	at := uint64(e.offset) + 4
 	if e.word&exidxHigh != 0 {
-		c := bin.NewAt(s.name, s.data[at:at+4], at, x.r.in.order)
-		return x.table(s.name, c)
+		c := bin.NewAt(s.Name, s.Data[at:at+4], at, x.r.in.Order)
+		return x.table(s.Name, c)
 	}
-	addr := uint64(prel31(e.word, s.addr+at))
-	t, ok := x.r.in.tables(addr)
-	if !ok || addr < t.addr || addr-t.addr >= uint64(len(t.data)) {
-		return exidxCode{}, cfiErrorf(s.name, at, "unwind instructions at %#x, where the file has no data", addr)
+	addr := uint64(prel31(e.word, s.Addr+at))
+	t, ok := x.r.in.Tables(addr)
+	if !ok || addr < t.Addr || addr-t.Addr >= uint64(len(t.Data)) {
+		return exidxCode{}, errorf(s.Name, at, "unwind instructions at %#x, where the file has no data", addr)
 	}
-	c := bin.New(t.name, t.data, x.r.in.order)
-	c.Skip(addr - t.addr)
-	return x.table(t.name, c)
+	c := bin.New(t.Name, t.Data, x.r.in.Order)
+	c.Skip(addr - t.Addr)
+	return x.table(t.Name, c)
 }
 
 // table reads an exception-handling table entry, up to the last instruction.

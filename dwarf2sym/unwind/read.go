@@ -1,26 +1,13 @@
-package dwarf2sym
-
-import (
-	"context"
-	"encoding/binary"
-	"slices"
-	"sort"
-
-	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
-)
-
-// Call frame information: .eh_frame, .debug_frame and .ARM.exidx -> STACK CFI.
+// Package unwind reads call frame information: .eh_frame, .debug_frame and .ARM.exidx,
+// given as bytes, become the blocks and rows of STACK CFI.
 //
 // ehframe.go reads CIEs and FDEs, cfa.go runs their instructions, expr.go turns
-// DWARF expressions into postfix, cfimerge.go decides which FDE applies to an
-// address, cfiwrite.go writes blocks and rows, exidx.go reads what ARM has in
-// place of .eh_frame, cfisegment.go finds both without section headers. Formats:
-// DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's symbol files, "STACK CFI
-// records".
+// DWARF expressions into postfix, merge.go decides which FDE applies to an
+// address, write.go makes blocks and rows, exidx.go reads what ARM has in
+// place of .eh_frame. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's
+// symbol files, "STACK CFI records".
 //
-// Rules that the formats leave open:
+// # Rules that the formats leave open
 //
 //   - Return address. The rule of the CIE's return-address column is .ra, not a
 //     register of its own. Without a rule it is still in its register, which is
@@ -48,49 +35,61 @@ import (
 //   - A zero length in .eh_frame ends nothing: linkers leave several
 //     terminators behind when they join tables.
 //   - 64-bit DWARF in .eh_frame has a CIE pointer of 4 bytes (LSB 10.6.1).
+package unwind
 
-// cfiInput is what the reader of call frame information gets from the ELF file.
-type cfiInput struct {
-	arch     *arch.Arch
-	order    binary.ByteOrder
-	ptrSize  int    // bytes of an address, 4 or 8
-	base     uint64 // address that is RVA 0
-	textAddr uint64 // .text, for DW_EH_PE_textrel
-	dataAddr uint64 // .got (or .got.plt), for DW_EH_PE_datarel
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"sort"
 
-	// fixed says that link-time addresses are those of the process (ET_EXEC).
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Input is what Read needs to know of a binary.
+type Input struct {
+	Arch     *arch.Arch
+	Order    binary.ByteOrder
+	PtrSize  int    // bytes of an address, 4 or 8
+	Base     uint64 // address that is RVA 0
+	TextAddr uint64 // .text, for DW_EH_PE_textrel
+	DataAddr uint64 // .got (or .got.plt), for DW_EH_PE_datarel
+
+	// Fixed says that link-time addresses are those of the process (ET_EXEC).
 	// Otherwise only the bits below a page are the same.
-	fixed bool
+	Fixed bool
 
-	sections []cfiSection
-	moved    []uint64 // by section: what to add to absolute addresses in it; nil for nothing
+	Sections []Section // .eh_frame and .debug_frame
 
-	// codeBytes is how much code the file has, or 0: expressions that depend on
+	// CodeBytes is how much code the file has, or 0: expressions that depend on
 	// the pc are evaluated at no more addresses.
-	codeBytes uint64
+	CodeBytes uint64
 
-	// ARM's index tables. tables returns the section with the data at an
-	// address, codeEnd the end of the section with the code at one.
-	index   []cfiSection
-	tables  func(addr uint64) (cfiSection, bool)
-	codeEnd func(addr uint64) (uint64, bool)
+	// ARM's index tables. Tables returns the section with the data at an
+	// address, CodeEnd the end of the section with the code at one.
+	Index   []Section
+	Tables  func(addr uint64) (Section, bool)
+	CodeEnd func(addr uint64) (uint64, bool)
 
-	// exec reports whether [lo, hi) lies in an executable section; an FDE that
+	// Exec reports whether there is code at an address; an FDE that
 	// starts elsewhere is dead. If nil, one that starts at 0 is dead.
-	exec func(lo, hi uint64) bool
+	Exec func(addr uint64) bool
 }
 
-// cfiSection is a section's contents, uncompressed and relocated.
-type cfiSection struct {
-	name string
-	addr uint64 // in the binary
-	data []byte
-	eh   bool   // .eh_frame's rules, otherwise .debug_frame's
-	file string // path, for messages
+// Section is a section's contents, uncompressed and relocated.
+type Section struct {
+	Name  string
+	Addr  uint64 // in the binary
+	Data  []byte
+	EH    bool   // .eh_frame's rules, otherwise .debug_frame's
+	File  string // path, for messages
+	Moved uint64 // what to add to absolute addresses in it, modulo 2^64
 }
 
-// cfiStats counts what was found and what could not be kept.
-type cfiStats struct {
+// Stats counts what was found and what could not be kept.
+type Stats struct {
 	CIEs, FDEs  int // entries read
 	Blocks      int // STACK CFI INIT records
 	Rows        int // STACK CFI records
@@ -126,13 +125,13 @@ const (
 	cfiRulesFactor = 32
 )
 
-// cfiReader is the state of one readCFI.
-type cfiReader struct {
-	in       *cfiInput
+// reader is the state of one Read.
+type reader struct {
+	in       *Input
 	ctx      context.Context
 	regs     [2]*cfiRegs // usual numbering; that of arch.Alt
 	mask     uint64      // of an address
-	stats    cfiStats
+	stats    Stats
 	problems cfiProblems
 
 	cies   []cfiCIE
@@ -143,15 +142,15 @@ type cfiReader struct {
 
 	eval cfiEval
 	vm   cfiVM
-	w    cfiWriter
+	w    writer
 }
 
-// readCFI reads all sections. The table's blocks are sorted and do not overlap;
+// Read reads all sections. The table's blocks are sorted and do not overlap;
 // problems are in the order of sections and offsets. After a cancelled ctx the
 // result is incomplete.
-func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bin.Problem) {
-	r := newCFIReader(ctx, in)
-	for i := range in.sections {
+func Read(ctx context.Context, in *Input) (symfmt.CFITable, Stats, []symfmt.Problem) {
+	r := newReader(ctx, in)
+	for i := range in.Sections {
 		r.walk(i)
 	}
 	r.resolveLater()
@@ -163,29 +162,29 @@ func readCFI(ctx context.Context, in *cfiInput) (symfmt.CFITable, cfiStats, []bi
 		table.Rows = slices.Clone(table.Rows)
 	}
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), table.TextRows()
-	return table, r.stats, r.problems.sorted(slices.Concat(in.sections, in.index))
+	return table, r.stats, r.problems.sorted(slices.Concat(in.Sections, in.Index))
 }
 
-func newCFIReader(ctx context.Context, in *cfiInput) *cfiReader {
-	r := &cfiReader{
+func newReader(ctx context.Context, in *Input) *reader {
+	r := &reader{
 		in: in, ctx: ctx,
-		mask:   ^uint64(0) >> (64 - 8*in.ptrSize),
+		mask:   ^uint64(0) >> (64 - 8*in.PtrSize),
 		byOff:  make(map[cfiPlace]int32),
 		broken: make(map[cfiPlace]int),
 	}
-	r.w.table.Rules.SetArch(in.arch)
+	r.w.table.Rules.SetArch(in.Arch)
 	names := r.w.table.Rules.Names()
-	r.regs[0] = newCFIRegs(names, in.arch.ReturnAddress, 0)
-	if alt := in.arch.Alt; alt != nil {
+	r.regs[0] = newCFIRegs(names, in.Arch.ReturnAddress, 0)
+	if alt := in.Arch.Alt; alt != nil {
 		r.regs[1] = newCFIRegs(names, alt.ReturnAddress, 1)
 	}
 	size := 0
-	for _, s := range in.sections {
-		size += len(s.data)
+	for _, s := range in.Sections {
+		size += len(s.Data)
 	}
 	r.fdes = make([]cfiFDE, 0, size/48) // compilers need 40 to 60 bytes for an FDE
-	for _, s := range in.index {
-		size += 2 * len(s.data) // with what is in .ARM.extab
+	for _, s := range in.Index {
+		size += 2 * len(s.Data) // with what is in .ARM.extab
 	}
 	r.eval.init(in, names)
 	r.vm.r = r
@@ -219,7 +218,7 @@ func (p *cfiProblems) add(place cfiPlace, lost string, err error) {
 	p.list = append(p.list, cfiProblem{place, bin.Problem{Lost: lost, Err: err}})
 }
 
-func (p *cfiProblems) sorted(sections []cfiSection) []bin.Problem {
+func (p *cfiProblems) sorted(sections []Section) []bin.Problem {
 	sort.SliceStable(p.list, func(i, j int) bool {
 		a, b := &p.list[i], &p.list[j]
 		if a.section != b.section {
@@ -230,13 +229,13 @@ func (p *cfiProblems) sorted(sections []cfiSection) []bin.Problem {
 	var out []bin.Problem
 	for _, q := range p.list {
 		if e, ok := q.Err.(*bin.Error); ok {
-			e.File = sections[q.section].file
+			e.File = sections[q.section].File
 		}
 		out = append(out, q.Problem)
 	}
 	if p.dropped > 0 {
-		e := cfiErrorf(sections[0].name, 0, "and %d more problems in call frame information", p.dropped)
-		e.File = sections[0].file
+		e := errorf(sections[0].Name, 0, "and %d more problems in call frame information", p.dropped)
+		e.File = sections[0].File
 		out = append(out, bin.Problem{Err: e})
 	}
 	return out

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"fmt"
@@ -52,8 +52,8 @@ const cfiMaxRemember = 256
 // cfiVM runs the instructions of one entry. Its memory is used again for the
 // next.
 type cfiVM struct {
-	r   *cfiReader
-	s   *cfiSection
+	r   *reader
+	s   *Section
 	cie *cfiCIE
 	fde *cfiFDE // nil while a CIE's instructions run
 	c   bin.Cursor
@@ -69,7 +69,7 @@ type cfiVM struct {
 // runCIE runs the initial instructions, which are the rest of c, and keeps the
 // rules in cie.
 func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
-	vm.s, vm.cie, vm.fde, vm.c = &vm.r.in.sections[cie.section], cie, nil, *c
+	vm.s, vm.cie, vm.fde, vm.c = &vm.r.in.Sections[cie.section], cie, nil, *c
 	vm.cur.clear()
 	vm.run()
 	vm.cur.save(&cie.initial)
@@ -78,8 +78,8 @@ func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
 
 // runFDE gives the writer each row of an FDE. Rows before damage are kept.
 func (vm *cfiVM) runFDE(f *cfiFDE) {
-	vm.s, vm.cie, vm.fde, vm.what = &vm.r.in.sections[f.section], &vm.r.cies[f.cie], f, "FDE"
-	vm.c = bin.NewAt(vm.s.name, vm.s.data[f.insOff:f.insEnd], f.insOff, vm.r.in.order)
+	vm.s, vm.cie, vm.fde, vm.what = &vm.r.in.Sections[f.section], &vm.r.cies[f.cie], f, "FDE"
+	vm.c = bin.NewAt(vm.s.Name, vm.s.Data[f.insOff:f.insEnd], f.insOff, vm.r.in.Order)
 	vm.cur.load(&vm.cie.initial)
 	vm.loc = f.lo
 	vm.run()
@@ -169,14 +169,14 @@ func (vm *cfiVM) extended(op uint8, start int) {
 	case dwCFAMIPSAdvanceLoc8:
 		vm.advance(c.U64())
 	case dwCFAAArch64SetRAState:
-		if vm.r.in.arch != arch.ARM64 {
+		if vm.r.in.Arch != arch.ARM64 {
 			vm.unknown(op, start)
 			return
 		}
 		vm.cur.signed = c.ULEB() != 0
 		c.SLEB() // where it was signed
 	case dwCFAAArch64NegateRAState, dwCFAAArch64NegateRAStateWithPC:
-		if vm.r.in.arch != arch.ARM64 {
+		if vm.r.in.Arch != arch.ARM64 {
 			vm.unknown(op, start)
 			return
 		}
@@ -425,5 +425,5 @@ func (vm *cfiVM) report(what, why string) {
 		place = vm.fde.cfiPlace
 		lost = fmt.Sprintf("%s from %#x on in %s", what, vm.loc, vm.entry())
 	}
-	vm.r.problems.add(place, lost, cfiErrorf(vm.s.name, vm.c.Offset(), "no postfix: %s", why))
+	vm.r.problems.add(place, lost, errorf(vm.s.Name, vm.c.Offset(), "no postfix: %s", why))
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"encoding/binary"
@@ -73,8 +73,8 @@ func cfiCheckTable(a *arch.Arch, table *symfmt.CFITable) error {
 
 // TestCFIDamaged reads thousands of damaged sections.
 func TestCFIDamaged(t *testing.T) {
-	all, _ := cfiOpen(t, cfiLoader(t))
-	whole := all.sections[0].data
+	all := cfiOpen(t, cfiLoader(t))
+	whole := all.Sections[0].Data
 	n := 2500
 	if testing.Short() {
 		n = 400
@@ -83,14 +83,14 @@ func TestCFIDamaged(t *testing.T) {
 	lost := 0
 	check := func(what string, data []byte) {
 		in := *all
-		in.sections = []cfiSection{{".eh_frame", all.sections[0].addr, data, true, ""}}
+		in.Sections = []Section{{Name: ".eh_frame", Addr: all.Sections[0].Addr, Data: data, EH: true}}
 		watch := testenv.StartWatch()
 		table, _, problems := cfiRead(&in)
 		if d := watch.Took(); d > 5*time.Second {
 			t.Errorf("%s: %v", what, d)
 		}
 		lost += len(problems)
-		if err := cfiCheckTable(in.arch, &table); err != nil {
+		if err := cfiCheckTable(in.Arch, &table); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestCFIBounds(t *testing.T) {
 			for range c.times - 1 {
 				data = append(data, last...)
 			}
-			in := &cfiInput{arch: x.arch, order: x.order, ptrSize: 8, sections: []cfiSection{{".debug_frame", 0, data, false, ""}}}
+			in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, Sections: []Section{{Name: ".debug_frame", Data: data}}}
 			watch := testenv.StartWatch()
 			table, _, problems := cfiRead(in)
 			if d := watch.Took(); d > 30*time.Second {
@@ -151,7 +151,7 @@ func TestCFIBounds(t *testing.T) {
 			if n := len(table.Blocks) + len(table.Rows); n > c.lines {
 				t.Errorf("%d lines", n)
 			}
-			if err := cfiCheckTable(in.arch, &table); err != nil {
+			if err := cfiCheckTable(in.Arch, &table); err != nil {
 				t.Error(err)
 			}
 			if len(problems) > cfiMaxProblems+1 {
@@ -165,7 +165,7 @@ func TestCFIBounds(t *testing.T) {
 func TestCFIPerPCIsBoundedByCode(t *testing.T) {
 	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	data := x.assemble(t, "cie\n def_cfa 7 8\n offset 16 1\nfde 0x1000 0x40000000\n val_expression 3 breg16:0 lit1 and lit1 ge")
-	in := &cfiInput{arch: x.arch, order: x.order, ptrSize: 8, codeBytes: 1000, sections: []cfiSection{{".debug_frame", 0, data, false, ""}}}
+	in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, CodeBytes: 1000, Sections: []Section{{Name: ".debug_frame", Data: data}}}
 	table, stats, problems := cfiRead(in)
 	if stats.PerPC != 1000 || len(table.Rows) > 1000 || len(problems) != 1 || !strings.Contains(problems[0].String(), "1000 addresses with expressions") {
 		t.Errorf("evaluated at %d addresses, %d rows, problems %v", stats.PerPC, len(table.Rows), problems)
@@ -202,8 +202,8 @@ func FuzzCFI(f *testing.F) {
 	}
 	const loader = "/lib64/ld-linux-x86-64.so.2"
 	if _, err := os.Stat(loader); err == nil {
-		in, _ := cfiOpen(f, loader)
-		f.Add(append([]byte{81}, in.sections[0].data[:3000]...))
+		in := cfiOpen(f, loader)
+		f.Add(append([]byte{81}, in.Sections[0].Data[:3000]...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) == 0 {
@@ -214,8 +214,8 @@ func FuzzCFI(f *testing.F) {
 		if b[0]&2 != 0 {
 			order = binary.BigEndian
 		}
-		in := &cfiInput{arch: a, order: order, ptrSize: a.PtrSize, fixed: b[0]&4 != 0, base: 0x400, codeBytes: 1 << 12,
-			sections: []cfiSection{{"s", 0x100000, b[1:], b[0]&1 != 0, ""}, {"t", 0, b[1+len(b[1:])/2:], b[0]&1 == 0, ""}}}
+		in := &Input{Arch: a, Order: order, PtrSize: a.PtrSize, Fixed: b[0]&4 != 0, Base: 0x400, CodeBytes: 1 << 12,
+			Sections: []Section{{Name: "s", Addr: 0x100000, Data: b[1:], EH: b[0]&1 != 0}, {Name: "t", Data: b[1+len(b[1:])/2:], EH: b[0]&1 == 0}}}
 		table, _, _ := cfiRead(in)
 		if err := cfiCheckTable(a, &table); err != nil {
 			t.Error(err)

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"encoding/binary"
@@ -369,7 +369,7 @@ func cfiAsmSLEB(b []byte, v int64) []byte {
 }
 
 // read assembles a section and reads it: blocks, rows and problems as text.
-func (c cfiAsmCase) read(t testing.TB, text string) (string, cfiStats) {
+func (c cfiAsmCase) read(t testing.TB, text string) (string, Stats) {
 	t.Helper()
 	table, stats, problems := cfiRead(c.input(t, text))
 	out := cfiTableText(&table)
@@ -385,14 +385,41 @@ func (c cfiAsmCase) table(t testing.TB, text string) *symfmt.CFITable {
 	return &table
 }
 
-func (c cfiAsmCase) input(t testing.TB, text string) *cfiInput {
+func (c cfiAsmCase) input(t testing.TB, text string) *Input {
 	t.Helper()
 	name := ".debug_frame"
 	if c.eh {
 		name = ".eh_frame"
 	}
-	return &cfiInput{
-		arch: c.arch, order: c.order, ptrSize: c.arch.PtrSize, textAddr: 0x1000, dataAddr: 0x1100,
-		sections: []cfiSection{{name, c.addr, c.assemble(t, text), c.eh, ""}},
+	return &Input{
+		Arch: c.arch, Order: c.order, PtrSize: c.arch.PtrSize, TextAddr: 0x1000, DataAddr: 0x1100,
+		Sections: []Section{{Name: name, Addr: c.addr, Data: c.assemble(t, text), EH: c.eh}},
 	}
+}
+
+// BenchmarkKernel reads a section of the size of a kernel's: 49,000 FDEs with seven rows
+// each.
+func BenchmarkKernel(b *testing.B) {
+	in := cfiKernel(b)
+	b.SetBytes(int64(len(in.Sections[0].Data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		cfiRead(in)
+	}
+}
+
+// cfiKernel makes a .debug_frame as the kernel's build leaves it: many CIEs, and
+// functions that push registers and pop them.
+func cfiKernel(b *testing.B) *Input {
+	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
+	var text strings.Builder
+	for i := range 49000 {
+		if i%20 == 0 {
+			text.WriteString("cie\n def_cfa 7 8\n offset 16 1\n")
+		}
+		fmt.Fprintf(&text, "fde %d 256\n advance_loc 2\n def_cfa_offset 16\n offset 6 2\n advance_loc 3\n def_cfa_register 6\n", 0x1000+256*i)
+		fmt.Fprintf(&text, " advance_loc 2\n offset %d 3\n advance_loc 2\n offset 12 4\n advance_loc1 %d\n remember_state\n", 13+i%2, 100+i%50)
+		text.WriteString(" restore 12\n restore 6\n def_cfa 7 8\n advance_loc 1\n restore_state\n advance_loc 20\n def_cfa 7 8\n")
+	}
+	return &Input{Arch: x.arch, Order: x.order, PtrSize: 8, Sections: []Section{{Name: ".debug_frame", Data: x.assemble(b, text.String())}}}
 }

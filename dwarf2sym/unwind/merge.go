@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 //   - an entry of .ARM.exidx where nothing of these gave a rule.
 
 // merge writes the blocks of all FDEs.
-func (r *cfiReader) merge() {
+func (r *reader) merge() {
 	first := r.sortFDEs()
 	r.write(r.pieces(0, first))
 	r.write(r.uncovered(r.pieces(first, len(r.fdes)), r.sortBlocks()))
@@ -29,7 +29,7 @@ func (r *cfiReader) merge() {
 
 // sortFDEs orders FDEs by kind of section, start, and place in the input; it
 // returns the number of those of .eh_frame, which come first.
-func (r *cfiReader) sortFDEs() (eh int) {
+func (r *reader) sortFDEs() (eh int) {
 	type key struct { // much smaller than an FDE
 		lo    uint64
 		index int32
@@ -65,7 +65,7 @@ func (r *cfiReader) sortFDEs() (eh int) {
 }
 
 // sortBlocks sorts the blocks and returns them.
-func (r *cfiReader) sortBlocks() []symfmt.CFIBlock {
+func (r *reader) sortBlocks() []symfmt.CFIBlock {
 	blocks := r.w.table.Blocks
 	byRVA := func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(blocks, byRVA) {
@@ -76,7 +76,7 @@ func (r *cfiReader) sortBlocks() []symfmt.CFIBlock {
 
 // pieces cuts overlaps of r.fdes[from:to], which are sorted by start. The result
 // is ordered by FDE, then address.
-func (r *cfiReader) pieces(from, to int) []cfiPiece {
+func (r *reader) pieces(from, to int) []cfiPiece {
 	pieces := make([]cfiPiece, 0, to-from)
 	add := func(lo, hi uint64, i int) {
 		if lo < hi {
@@ -121,7 +121,7 @@ func (r *cfiReader) pieces(from, to int) []cfiPiece {
 }
 
 // countCuts counts FDEs that other FDEs cover, wholly or in part.
-func (r *cfiReader) countCuts(pieces []cfiPiece, from, to int) {
+func (r *reader) countCuts(pieces []cfiPiece, from, to int) {
 	k := 0
 	for i := from; i < to; i++ {
 		var left uint64
@@ -138,7 +138,7 @@ func (r *cfiReader) countCuts(pieces []cfiPiece, from, to int) {
 }
 
 // uncovered takes away from pieces what blocks, sorted, describe.
-func (r *cfiReader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
+func (r *reader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
 	if len(blocks) == 0 {
 		return pieces
 	}
@@ -165,8 +165,8 @@ func (r *cfiReader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfi
 }
 
 // subtract appends what is left of a piece.
-func (r *cfiReader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
-	base := r.in.base
+func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
+	base := r.in.Base
 	i, found := slices.BinarySearchFunc(blocks, symfmt.RVA(p.lo-base), func(b symfmt.CFIBlock, rva symfmt.RVA) int {
 		return cmp.Compare(b.RVA, rva)
 	})
@@ -194,7 +194,7 @@ func (r *cfiReader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBloc
 }
 
 // write runs the FDEs that have pieces. Those of an FDE follow each other.
-func (r *cfiReader) write(pieces []cfiPiece) {
+func (r *reader) write(pieces []cfiPiece) {
 	r.w.table.Blocks = slices.Grow(r.w.table.Blocks, len(pieces))
 	for k := 0; k < len(pieces); {
 		end := k + 1

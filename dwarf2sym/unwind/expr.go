@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"encoding/binary"
@@ -93,11 +93,11 @@ type cfiPCExpr struct {
 	bad   bool               // had an error
 }
 
-func (e *cfiEval) init(in *cfiInput, names *cfi.Names) {
+func (e *cfiEval) init(in *Input, names *cfi.Names) {
 	e.build = names.Builder()
-	e.order, e.fixed, e.work = in.order, in.fixed, cfiMaxWork
-	for i := range in.sections {
-		e.work += len(in.sections[i].data)
+	e.order, e.fixed, e.work = in.Order, in.Fixed, cfiMaxWork
+	for i := range in.Sections {
+		e.work += len(in.Sections[i].Data)
 	}
 	e.byKey, e.errs = make(map[string]cfiRule), make(map[string]error)
 	e.codes = make(map[string]uint32)

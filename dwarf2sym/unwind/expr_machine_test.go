@@ -1,9 +1,10 @@
-package dwarf2sym
+package unwind
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/arch"
@@ -178,4 +179,9 @@ func cfiRandomOps(rng *rand.Rand, pc uint64) []string {
 		depth += d
 	}
 	return ops
+}
+
+func cfiAtoi(s string) int64 {
+	v, _ := strconv.ParseInt(s, 0, 64)
+	return v
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"fmt"
@@ -63,9 +63,9 @@ type cfiPending struct {
 
 // walk reads the entries of a section. Each has its length in front, so damage
 // inside of one does not spread; a length that cannot be ends the section.
-func (r *cfiReader) walk(section int) {
-	s := &r.in.sections[section]
-	c := bin.New(s.name, s.data, r.in.order)
+func (r *reader) walk(section int) {
+	s := &r.in.Sections[section]
+	c := bin.New(s.Name, s.Data, r.in.Order)
 	for c.Len() >= 4 {
 		place := cfiPlace{section, c.Offset()}
 		length, wide := uint64(c.U32()), false
@@ -91,8 +91,8 @@ func (r *cfiReader) walk(section int) {
 		c.Skip(length)
 	}
 	if rest := c.Bytes(uint64(c.Len())); !cfiAllZero(rest) {
-		place := cfiPlace{section, uint64(len(s.data) - len(rest))}
-		r.problems.add(place, "", cfiErrorf(s.name, place.offset, "%d bytes after the last entry", len(rest)))
+		place := cfiPlace{section, uint64(len(s.Data) - len(rest))}
+		r.problems.add(place, "", errorf(s.Name, place.offset, "%d bytes after the last entry", len(rest)))
 	}
 }
 
@@ -106,10 +106,10 @@ func cfiAllZero(b []byte) bool {
 }
 
 // entry reads the CIE or FDE whose id field is at pos.
-func (r *cfiReader) entry(s *cfiSection, place cfiPlace, pos, end uint64, wide bool) {
-	c := bin.NewAt(s.name, s.data[pos:end], pos, r.in.order)
+func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
+	c := bin.NewAt(s.Name, s.Data[pos:end], pos, r.in.Order)
 	size, cieID := 4, uint64(0)
-	if !s.eh {
+	if !s.EH {
 		cieID = 0xffffffff
 		if wide {
 			size, cieID = 8, ^uint64(0)
@@ -124,7 +124,7 @@ func (r *cfiReader) entry(s *cfiSection, place cfiPlace, pos, end uint64, wide b
 	default:
 		r.stats.FDEs++
 		cie := id
-		if s.eh {
+		if s.EH {
 			cie = countBack(pos, id)
 		}
 		r.fdeOf(cfiPending{place, cie, c.Offset(), end}, false)
@@ -141,7 +141,7 @@ func countBack(pos, pointer uint64) uint64 {
 }
 
 // fdeOf reads an FDE whose CIE is known, and keeps it for later otherwise.
-func (r *cfiReader) fdeOf(p cfiPending, last bool) {
+func (r *reader) fdeOf(p cfiPending, last bool) {
 	key := cfiPlace{p.section, p.cie}
 	cie, ok := r.lastCIE(key)
 	switch {
@@ -153,12 +153,12 @@ func (r *cfiReader) fdeOf(p cfiPending, last bool) {
 		r.later = append(r.later, p)
 	default:
 		r.problems.add(p.cfiPlace, fmt.Sprintf("FDE at %#x", p.offset),
-			cfiErrorf(r.in.sections[p.section].name, p.offset, "no CIE at %#x, where the CIE pointer leads", p.cie))
+			errorf(r.in.Sections[p.section].Name, p.offset, "no CIE at %#x, where the CIE pointer leads", p.cie))
 	}
 }
 
 // lastCIE looks up a CIE; FDEs of one CIE follow each other.
-func (r *cfiReader) lastCIE(key cfiPlace) (int32, bool) {
+func (r *reader) lastCIE(key cfiPlace) (int32, bool) {
 	if n := len(r.cies); n > 0 && r.cies[n-1].cfiPlace == key {
 		return int32(n - 1), true
 	}
@@ -167,7 +167,7 @@ func (r *cfiReader) lastCIE(key cfiPlace) (int32, bool) {
 }
 
 // resolveLater reads the FDEs that came before their CIE.
-func (r *cfiReader) resolveLater() {
+func (r *reader) resolveLater() {
 	for _, p := range r.later {
 		r.fdeOf(p, true)
 	}
@@ -176,7 +176,7 @@ func (r *cfiReader) resolveLater() {
 
 // reportBroken adds to the problem of each refused CIE the number of FDEs that
 // went with it.
-func (r *cfiReader) reportBroken() {
+func (r *reader) reportBroken() {
 	for i := range r.problems.list {
 		p := &r.problems.list[i]
 		if n := r.broken[p.cfiPlace]; n > 0 {
@@ -186,14 +186,14 @@ func (r *cfiReader) reportBroken() {
 }
 
 // addCIE reads a CIE behind its id and runs its instructions.
-func (r *cfiReader) addCIE(c *bin.Cursor, s *cfiSection, place cfiPlace) {
+func (r *reader) addCIE(c *bin.Cursor, s *Section, place cfiPlace) {
 	r.stats.CIEs++
-	cie := cfiCIE{cfiPlace: place, ptrSize: r.in.ptrSize}
-	cie.read(c, s.name, r.in)
+	cie := cfiCIE{cfiPlace: place, ptrSize: r.in.PtrSize}
+	cie.read(c, s.Name, r.in)
 	err := c.Err()
 	if err == nil {
 		cie.regs = r.regs[0]
-		if alt := r.in.arch.Alt; alt != nil && cie.ra == alt.ReturnAddress {
+		if alt := r.in.Arch.Alt; alt != nil && cie.ra == alt.ReturnAddress {
 			cie.regs = r.regs[1]
 		}
 		err = r.vm.runCIE(c, &cie)
@@ -212,7 +212,7 @@ func (r *cfiReader) addCIE(c *bin.Cursor, s *cfiSection, place cfiPlace) {
 const cfiMaxAugmentation = 32
 
 // read reads the fields up to the initial instructions. Errors are the cursor's.
-func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
+func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 	version := c.U8()
 	if c.Err() == nil && version != 1 && version != 3 && version != 4 {
 		c.Fail("CIE version %d, want 1, 3 or 4", version)
@@ -224,7 +224,7 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *cfiInput) {
 		return
 	}
 	if string(aug) == "eh" { // GCC 2: address of exception data
-		c.Skip(uint64(in.ptrSize))
+		c.Skip(uint64(in.PtrSize))
 		aug = nil
 	}
 	if version == 4 {
@@ -247,7 +247,7 @@ func cfiIsFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 // augmentation reads what the augmentation string announces (LSB 10.6.1.1).
 // Unknown letters after "z" are passed over by the length; without "z" the start
 // of the instructions cannot be determined.
-func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *cfiInput) {
+func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 	data := *c
 	if len(aug) > 0 && aug[0] == 'z' {
 		cie.augmented = true
@@ -289,15 +289,15 @@ func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *cfiInput
 }
 
 // skipPersonality passes over the address of the personality routine.
-func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *cfiInput) {
+func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
 	enc := c.U8()
 	if enc == ehOmit {
 		return
 	}
 	if enc&ehBase == ehAligned {
 		// The section is aligned to a pointer, so offsets do as addresses.
-		if over := c.Offset() % uint64(in.ptrSize); over != 0 {
-			c.Skip(uint64(in.ptrSize) - over)
+		if over := c.Offset() % uint64(in.PtrSize); over != 0 {
+			c.Skip(uint64(in.PtrSize) - over)
 		}
 	}
 	cfiEncoded(c, enc, cie.ptrSize)
@@ -329,17 +329,17 @@ func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
 
 // address reads an encoded code address; fn is the start of the function. A
 // pcrel, textrel or datarel zero is the null pointer.
-func (r *cfiReader) address(c *bin.Cursor, s *cfiSection, cie *cfiCIE, fn uint64) uint64 {
+func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint64 {
 	enc := cie.encoding
 	if enc == ehOmit || enc&ehInd != 0 {
 		c.Fail("code address with encoding %#x", enc)
 		return 0
 	}
-	place := s.addr + c.Offset()
+	place := s.Addr + c.Offset()
 	if enc&ehBase == ehAligned {
-		size := uint64(r.in.ptrSize)
+		size := uint64(r.in.PtrSize)
 		c.Skip((size - place%size) % size)
-		return c.Uint(r.in.ptrSize)
+		return c.Uint(r.in.PtrSize)
 	}
 	v := cfiEncoded(c, enc, cie.ptrSize)
 	if v == 0 || c.Err() != nil {
@@ -351,9 +351,9 @@ func (r *cfiReader) address(c *bin.Cursor, s *cfiSection, cie *cfiCIE, fn uint64
 	case ehPCRel:
 		v += place
 	case ehTextRel:
-		v += r.in.textAddr
+		v += r.in.TextAddr
 	case ehDataRel:
-		v += r.in.dataAddr
+		v += r.in.DataAddr
 	case ehFuncRel:
 		v += fn
 	default:
@@ -364,17 +364,17 @@ func (r *cfiReader) address(c *bin.Cursor, s *cfiSection, cie *cfiCIE, fn uint64
 
 // moved turns an absolute address into one of the binary. What linkers write for
 // code that they dropped stays as it is.
-func (r *cfiReader) moved(addr uint64, section int) uint64 {
-	if r.in.moved == nil || addr >= r.mask-1 {
+func (r *reader) moved(addr uint64, section int) uint64 {
+	if addr >= r.mask-1 {
 		return addr
 	}
-	return addr + r.in.moved[section]
+	return addr + r.in.Sections[section].Moved
 }
 
 // addFDE reads what follows an FDE's CIE pointer, up to the instructions.
-func (r *cfiReader) addFDE(p cfiPending, index int32) {
-	s, cie := &r.in.sections[p.section], &r.cies[index]
-	c := bin.NewAt(s.name, s.data[p.pos:p.end], p.pos, r.in.order)
+func (r *reader) addFDE(p cfiPending, index int32) {
+	s, cie := &r.in.Sections[p.section], &r.cies[index]
+	c := bin.NewAt(s.Name, s.Data[p.pos:p.end], p.pos, r.in.Order)
 	c.Skip(uint64(cie.segSize))
 	if cie.encoding&ehBase == ehFuncRel {
 		c.Fail("start of a function, relative to itself")
@@ -389,8 +389,8 @@ func (r *cfiReader) addFDE(p cfiPending, index int32) {
 		r.problems.add(p.cfiPlace, fmt.Sprintf("FDE at %#x", p.offset), err)
 		return
 	}
-	lo &^= r.in.arch.ISABit
-	f := cfiFDE{cfiPlace: p.cfiPlace, lo: lo, hi: lo + size, insOff: c.Offset(), insEnd: p.end, cie: index, eh: s.eh}
+	lo &^= r.in.Arch.ISABit
+	f := cfiFDE{cfiPlace: p.cfiPlace, lo: lo, hi: lo + size, insOff: c.Offset(), insEnd: p.end, cie: index, eh: s.EH}
 	if r.wanted(&f, size) {
 		r.fdes = append(r.fdes, f)
 	}
@@ -399,17 +399,17 @@ func (r *cfiReader) addFDE(p cfiPending, index int32) {
 // wanted reports whether an FDE describes code of this module, and counts it if
 // not. Linkers mark the FDEs of dropped functions with an address of 0, -1 or
 // -2.
-func (r *cfiReader) wanted(f *cfiFDE, size uint64) bool {
+func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 	switch {
-	case f.lo == r.mask || f.lo == r.mask-1, r.in.exec == nil && f.lo == 0, f.lo < r.in.base:
+	case f.lo == r.mask || f.lo == r.mask-1, r.in.Exec == nil && f.lo == 0, f.lo < r.in.Base:
 		r.stats.Dead++
 	case size == 0:
 		r.stats.Empty++
 	case size > r.mask-f.lo:
-		s := &r.in.sections[f.section]
+		s := &r.in.Sections[f.section]
 		r.problems.add(f.cfiPlace, fmt.Sprintf("FDE at %#x for %#x", f.offset, f.lo),
-			cfiErrorf(s.name, f.offset, "%#x bytes of code at %#x pass the end of the address space", size, f.lo))
-	case r.in.exec != nil && !r.in.exec(f.lo, f.lo+1):
+			errorf(s.Name, f.offset, "%#x bytes of code at %#x pass the end of the address space", size, f.lo))
+	case r.in.Exec != nil && !r.in.Exec(f.lo):
 		r.stats.Dead++
 	default:
 		return true

@@ -1,17 +1,17 @@
-package dwarf2sym
+package unwind
 
 import (
-	"debug/elf"
 	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-func cfiErrorf(section string, offset uint64, format string, args ...any) *bin.Error {
+func errorf(section string, offset uint64, format string, args ...any) *bin.Error {
 	return &bin.Error{Section: section, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
@@ -163,7 +163,7 @@ func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
 		slots: make([]uint8, cfiMaxColumn),
 		// On z/Architecture the CFA is 160 bytes above the stack pointer
 		// (s390x ELF ABI supplement, "Stack frame").
-		spIsCFA: a.Machine != elf.EM_S390,
+		spIsCFA: a != arch.S390X,
 	}
 	for n := range uint64(cfiMaxColumn) {
 		name, ok := a.CIERegName(ra, n)

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"encoding/binary"
@@ -36,19 +36,19 @@ func FuzzExidx(f *testing.F) {
 		}
 		n := min(exidxEntrySize*int(binary.LittleEndian.Uint16(b[1:])), len(b)-3)
 		const at = 0x10000
-		index := cfiSection{"i", at, b[3 : 3+n], false, ""}
-		tables := cfiSection{"t", at + uint64(n), b[3+n:], false, ""}
-		in := &cfiInput{arch: arch.ARM, order: order, ptrSize: 4, base: 0x400, index: []cfiSection{index},
-			tables: func(addr uint64) (cfiSection, bool) {
-				if addr < tables.addr {
+		index := Section{Name: "i", Addr: at, Data: b[3 : 3+n]}
+		tables := Section{Name: "t", Addr: at + uint64(n), Data: b[3+n:]}
+		in := &Input{Arch: arch.ARM, Order: order, PtrSize: 4, Base: 0x400, Index: []Section{index},
+			Tables: func(addr uint64) (Section, bool) {
+				if addr < tables.Addr {
 					return index, true
 				}
 				return tables, true
 			},
-			codeEnd: func(addr uint64) (uint64, bool) { return 0x40000000, addr < 0x40000000 },
+			CodeEnd: func(addr uint64) (uint64, bool) { return 0x40000000, addr < 0x40000000 },
 		}
 		if b[0]&2 != 0 { // the tables are DWARF, too
-			in.sections = []cfiSection{{"d", 0, tables.data, false, ""}}
+			in.Sections = []Section{{Name: "d", Data: tables.Data}}
 		}
 		table, _, _ := cfiRead(in)
 		if err := cfiCheckTable(arch.ARM, &table); err != nil {
@@ -60,26 +60,26 @@ func FuzzExidx(f *testing.F) {
 // exidxSeed makes a seed of the first entries of a file: those that have a table
 // keep it.
 func exidxSeed(f *testing.F, path string) []byte {
-	in, _ := cfiOpen(f, path)
-	s := in.index[0]
-	n := min(len(s.data)/exidxEntrySize, 60)
+	in := cfiOpen(f, path)
+	s := in.Index[0]
+	n := min(len(s.Data)/exidxEntrySize, 60)
 	seed := []byte{0, byte(n), 0}
-	if in.order == binary.ByteOrder(binary.BigEndian) {
+	if in.Order == binary.ByteOrder(binary.BigEndian) {
 		seed[0] = 1
 	}
 	var tables []byte
 	for i := range n {
-		e := s.data[exidxEntrySize*i:]
+		e := s.Data[exidxEntrySize*i:]
 		at := uint32(exidxEntrySize*i) + 4
-		first, word := in.order.Uint32(e), in.order.Uint32(e[4:])
+		first, word := in.Order.Uint32(e), in.Order.Uint32(e[4:])
 		entry := make([]byte, exidxEntrySize)
-		in.order.PutUint32(entry, first)
-		in.order.PutUint32(entry[4:], word)
+		in.Order.PutUint32(entry, first)
+		in.Order.PutUint32(entry[4:], word)
 		if word != exidxCantUnwind && word&exidxHigh == 0 {
-			addr := uint64(prel31(word, s.addr+uint64(at)))
-			if t, ok := in.tables(addr); ok {
-				in.order.PutUint32(entry[4:], uint32(exidxEntrySize*n)+uint32(len(tables))-at)
-				tables = append(tables, t.data[addr-t.addr:min(addr-t.addr+16, uint64(len(t.data)))]...)
+			addr := uint64(prel31(word, s.Addr+uint64(at)))
+			if t, ok := in.Tables(addr); ok {
+				in.Order.PutUint32(entry[4:], uint32(exidxEntrySize*n)+uint32(len(tables))-at)
+				tables = append(tables, t.Data[addr-t.Addr:min(addr-t.Addr+16, uint64(len(t.Data)))]...)
 			}
 		}
 		seed = append(seed, entry...)

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"context"
@@ -176,7 +176,7 @@ func TestCFIStats(t *testing.T) {
 		 def_cfa 7 8
 		fde 0x3000 10
 		 def_cfa_expression breg7:8 breg16:0 lit3 and plus`)
-	want := cfiStats{CIEs: 2, FDEs: 6, Blocks: 2, Rows: 9, Terminators: 1, Dead: 1, Empty: 1, Duplicates: 1,
+	want := Stats{CIEs: 2, FDEs: 6, Blocks: 2, Rows: 9, Terminators: 1, Dead: 1, Empty: 1, Duplicates: 1,
 		Cut: 1, LostCFA: 1, Unnamed: 1, Signal: 1}
 	want.Rows = 0
 	got.Rows = 0
@@ -210,7 +210,7 @@ func TestCFIMerge(t *testing.T) {
 		{"not in order", []fde{{30, 40, 0}, {10, 20, 0}, {15, 35, 0}}, nil, "10-15:1 15-30:2 30-40:0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := &cfiInput{arch: arch.X86_64, order: binary.LittleEndian, ptrSize: 8}
+			in := &Input{Arch: arch.X86_64, Order: binary.LittleEndian, PtrSize: 8}
 			for k, list := range [][]fde{c.eh, c.debug} {
 				text := "cie v=1 aug=zR R=4\n def_cfa 7 8\n offset 16 1\n"
 				for i, f := range list {
@@ -220,9 +220,9 @@ func TestCFIMerge(t *testing.T) {
 					}
 				}
 				x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: k == 0}
-				in.sections = append(in.sections, cfiSection{"s", 0, x.assemble(t, text), k == 0, ""})
+				in.Sections = append(in.Sections, Section{Name: "s", Data: x.assemble(t, text), EH: k == 0})
 			}
-			table, _, _ := readCFI(context.Background(), in)
+			table, _, _ := Read(context.Background(), in)
 			got := ""
 			for _, b := range table.Blocks {
 				var off int
@@ -242,7 +242,7 @@ func TestCFIProblems(t *testing.T) {
 	x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian}
 	bad := x.assemble(t, "cie\n def_cfa 7 8\n"+strings.Repeat("fde 0x1000 0x20 id=4\n", 800))
 	good := x.assemble(t, "cie\n def_cfa 7 8\nfde 0x1000 0x20")
-	in := &cfiInput{arch: x.arch, order: x.order, ptrSize: 8, sections: []cfiSection{{".a", 0, bad, false, "f"}, {".b", 0, bad, false, ""}, {".c", 0, good, false, ""}}}
+	in := &Input{Arch: x.arch, Order: x.order, PtrSize: 8, Sections: []Section{{Name: ".a", Data: bad, File: "f"}, {Name: ".b", Data: bad}, {Name: ".c", Data: good}}}
 	table, _, problems := cfiRead(in)
 	if len(problems) != cfiMaxProblems+1 || len(table.Blocks) != 1 {
 		t.Errorf("%d problems, %d blocks", len(problems), len(table.Blocks))
@@ -252,7 +252,7 @@ func TestCFIProblems(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if table, _, _ := readCFI(ctx, in); len(table.Blocks) != 0 {
+	if table, _, _ := Read(ctx, in); len(table.Blocks) != 0 {
 		t.Error("went on after being cancelled")
 	}
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package unwind
 
 import (
 	"context"
@@ -36,7 +36,7 @@ const (
 	exidxTestTable = 0x9000
 )
 
-func (c exidxCase) input(t testing.TB) *cfiInput {
+func (c exidxCase) input(t testing.TB) *Input {
 	if c.order == nil {
 		c.order = binary.LittleEndian
 	}
@@ -61,12 +61,12 @@ func (c exidxCase) input(t testing.TB) *cfiInput {
 	for _, w := range c.table {
 		table = word(table, w)
 	}
-	in := &cfiInput{arch: arch.ARM, order: c.order, ptrSize: 4,
-		index: []cfiSection{{".ARM.exidx", exidxTestIndex, append(index, c.extra...), false, "f"}},
-		tables: func(addr uint64) (cfiSection, bool) {
-			return cfiSection{".ARM.extab", exidxTestTable, table, false, "f"}, addr >= exidxTestTable && addr < exidxTestTable+uint64(len(table))
+	in := &Input{Arch: arch.ARM, Order: c.order, PtrSize: 4,
+		Index: []Section{{Name: ".ARM.exidx", Addr: exidxTestIndex, Data: append(index, c.extra...), File: "f"}},
+		Tables: func(addr uint64) (Section, bool) {
+			return Section{Name: ".ARM.extab", Addr: exidxTestTable, Data: table, File: "f"}, addr >= exidxTestTable && addr < exidxTestTable+uint64(len(table))
 		},
-		codeEnd: func(addr uint64) (uint64, bool) {
+		CodeEnd: func(addr uint64) (uint64, bool) {
 			switch {
 			case addr >= 0x1000 && addr < 0x2000:
 				return 0x2000, true
@@ -77,12 +77,12 @@ func (c exidxCase) input(t testing.TB) *cfiInput {
 		}}
 	if c.debug != "" {
 		x := cfiAsmCase{arch: arch.ARM, order: c.order}
-		in.sections = []cfiSection{{".debug_frame", 0, x.assemble(t, c.debug), false, "f"}}
+		in.Sections = []Section{{Name: ".debug_frame", Data: x.assemble(t, c.debug), File: "f"}}
 	}
 	return in
 }
 
-func (c exidxCase) read(t testing.TB) (string, cfiStats) {
+func (c exidxCase) read(t testing.TB) (string, Stats) {
 	table, stats, problems := cfiRead(c.input(t))
 	if err := cfiCheckTable(arch.ARM, &table); err != nil {
 		t.Error(err)
@@ -275,9 +275,9 @@ func TestExidxBounds(t *testing.T) {
 		in.table = append(in.table, 0x81ffa8a8)
 	}
 	input := in.input(t)
-	input.codeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
+	input.CodeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
 	watch := testenv.StartWatch()
-	table, _, problems := readCFI(context.Background(), input)
+	table, _, problems := Read(context.Background(), input)
 	if took := watch.Took(); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
@@ -291,15 +291,15 @@ func TestExidxBounds(t *testing.T) {
 		in.index[i].lo = 0x1000 + uint32(i)*2
 	}
 	input = in.input(t)
-	input.codeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
-	_, _, problems = readCFI(context.Background(), input)
+	input.CodeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
+	_, _, problems = Read(context.Background(), input)
 	const want = "entries share their tables so often that they have too many instructions"
 	if n := len(problems); n != cfiMaxProblems+1 || !strings.Contains(problems[0].String(), want) {
 		t.Errorf("%d problems, want %s: %.300v", n, want, problems)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if table, _, _ := readCFI(ctx, input); len(table.Blocks) != 0 {
+	if table, _, _ := Read(ctx, input); len(table.Blocks) != 0 {
 		t.Error("went on after being cancelled")
 	}
 }
