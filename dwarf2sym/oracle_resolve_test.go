@@ -43,8 +43,7 @@ func sourcesOf(t *testing.T, text []byte, binaries []string) (all []source) {
 	t.Helper()
 	dir := t.TempDir()
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	var p symfmt.LineParser
-	rec, err := p.Parse(first, "", 1)
+	rec, err := symfmt.NewReader(bytes.NewReader(first), symfmt.ReadOptions{}).Next()
 	if err != nil || rec.Kind != symfmt.KindModule {
 		t.Fatalf("%q: %v", first, err)
 	}

@@ -34,8 +34,8 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 		return
 	}
 	lost := "1 record"
-	if p.badMore > 0 {
-		lost = fmt.Sprintf("%d records", p.badMore+1)
+	if p.lost > 1 {
+		lost = fmt.Sprintf("%d records", p.lost)
 	}
 	if r.damagedAt == nil {
 		r.damagedAt = map[uint64]bool{}

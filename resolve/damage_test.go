@@ -71,7 +71,7 @@ func TestDamageInFunction(t *testing.T) {
 	if r.Damaged() != found+1 || len(all) != found+1 {
 		t.Fatalf("%v, want %d problems", all, found+1)
 	}
-	if got, want := all[found].String(), `test.sym: offset 0x82: line record: line "q": want decimal digits`; !strings.HasPrefix(got, want) {
+	if got, want := all[found].String(), `test.sym: offset 0x81: line record: line "q": want decimal digits`; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -51,7 +51,7 @@ var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", ma
 
 // functionParser turns the records of functions into functions.
 type functionParser struct {
-	record    symfmt.LineParser
+	reader    *symfmt.Reader // of texts; nil before the first
 	names     names
 	flattener symfmt.Flattener
 	flat      symfmt.Flat
@@ -63,9 +63,9 @@ type functionParser struct {
 	origins   []uint32 // by call: the place of the file of its origin
 	depths    []uint16 // by call: how many functions it is inlined into, with the FUNC
 
-	bad     error // the first record that cannot be read
-	badAt   int   // its place in the text
-	badMore int   // records like it behind it
+	lost  int   // records that cannot be read
+	bad   error // of the first of them
+	badAt int   // its place in the text
 
 	last    symfmt.FileID // found last: runs of lines name one file
 	place   uint32
@@ -77,21 +77,13 @@ type functionParser struct {
 func (p *functionParser) parse(from source, v span, n names) (function, error) {
 	p.flattener.Reset(v.rva)
 	p.names, p.hasLast = n, false
-	p.bad, p.badMore = nil, 0
+	p.bad, p.lost = nil, 0
 	f, err := from.function(p, v)
 	if err != nil {
 		return function{}, err
 	}
 	p.flattener.Flatten(&p.flat)
 	return f, p.fill(&f)
-}
-
-func (p *functionParser) refuse(err error, at int) {
-	if p.bad == nil {
-		p.bad, p.badAt = err, at
-		return
-	}
-	p.badMore++
 }
 
 // fill replaces the numbers of FILE and INLINE_ORIGIN by the places of their names. Adjacent

@@ -1,8 +1,6 @@
 package resolve
 
 import (
-	"strings"
-
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -80,10 +78,8 @@ func (s moduleSource) win(v span) (*symfmt.StackWin, error) {
 
 func (s moduleSource) codeFile() string {
 	for i := range s.m.Infos {
-		if in := &s.m.Infos[i]; in.CodeID() != "" {
-			if _, name, ok := strings.Cut(in.Value, " "); ok {
-				return name
-			}
+		if name := s.m.Infos[i].CodeFile(); name != "" {
+			return name
 		}
 	}
 	return ""

@@ -1,6 +1,10 @@
 package resolve
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/symtool/symtool/symfmt"
+)
 
 // records holds the records of a table while their number is not known: each as
 // what its fields are more or less than those of the one before, in as few bytes
@@ -77,7 +81,9 @@ func (r *spanRecords) add(v span) {
 }
 
 // setLength sets the length of the last span's text.
-func (r *spanRecords) setLength(length uint64) { r.open.length = uint32(min(length, 1<<32-1)) }
+func (r *spanRecords) setLength(text symfmt.Extent) {
+	r.open.length = uint32(min(text.End-text.Start, 1<<32-1))
+}
 
 func (r *spanRecords) flush() {
 	if v := &r.open; r.haveOpen {

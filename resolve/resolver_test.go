@@ -343,7 +343,7 @@ func TestHugeLine(t *testing.T) {
 	if got := show(t, r, 0x400); !strings.HasSuffix(got, "xx :4") {
 		t.Errorf("a line of just the size: ...%q", got[max(0, len(got)-10):])
 	}
-	if len(r.Problems) != 2 || !strings.HasPrefix(r.Problems[0].String(), fmt.Sprintf("test.sym:4: line is over %d bytes long", symfmt.MaxLine)) {
+	if len(r.Problems) != 2 || !strings.HasPrefix(r.Problems[0].String(), fmt.Sprintf("test.sym:4:%d: PUBLIC: line is over %d bytes long", symfmt.MaxLine+1, symfmt.MaxLine)) {
 		t.Errorf("problems: %v", r.Problems)
 	}
 }

@@ -100,9 +100,10 @@ func ReadModule(text io.Reader) (head []byte, name, id string, err error) {
 		return head, "", "", err
 	}
 	first, _, _ := strings.Cut(strings.TrimLeft(string(head), "\r\n"), "\n")
-	var p symfmt.LineParser
-	rec, err := p.Parse(trim([]byte(first)), "", 1)
-	if rec == nil || rec.Kind != symfmt.KindModule || err != nil {
+	rd := symfmt.NewReader(nil, symfmt.ReadOptions{})
+	rd.ResetText([]byte(first))
+	rec, err := rd.Next()
+	if err != nil || rec.Kind != symfmt.KindModule {
 		return head, "", "", &NotSymbolsError{first}
 	}
 	return head, string(rec.Name), string(rec.DebugID), nil

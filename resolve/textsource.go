@@ -2,11 +2,10 @@ package resolve
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -38,7 +37,7 @@ func (t *textSource) span(s span) ([]byte, error) {
 	if s.offset > t.size || uint64(s.length) > t.size-s.offset {
 		return nil, errChanged
 	}
-	data := make([]byte, s.length)
+	data := make([]byte, s.length, int(s.length)+1) // the Reader marks its end
 	n, err := t.ReadAt(data, int64(s.offset))
 	if n == len(data) {
 		return data, nil
@@ -57,51 +56,71 @@ func (t *textSource) funcText(v span) ([]byte, error) {
 	return t.span(v)
 }
 
-// nextLine cuts the next line that is not blank from text, without its end; nil at
-// the end.
-func nextLine(text []byte) (line, rest []byte) {
-	for len(text) > 0 {
-		line, text, _ = bytes.Cut(text, []byte{'\n'})
-		if line = trim(line); len(line) <= symfmt.MaxLine && len(bytes.TrimLeft(line, " \t")) > 0 {
-			return line, text
-		}
-	}
-	return nil, nil
+// newPiece returns a Reader of a part of a text.
+func newPiece(text []byte) *symfmt.Reader {
+	rd := symfmt.NewReader(nil, symfmt.ReadOptions{Tolerant: true, Grouped: true})
+	rd.ResetText(text)
+	return rd
 }
 
-func trim(line []byte) []byte { return bytes.TrimRight(line, "\r") }
+// fault returns the first problem of a piece with a record of one of the kinds; nil without.
+func fault(rd *symfmt.Reader, kinds ...symfmt.Kind) (bad *symfmt.SyntaxError) {
+	for _, p := range rd.Report().Problems {
+		is := func(k symfmt.Kind) bool { return k.String() == bad.Record }
+		if errors.As(p.Err, &bad) && slices.ContainsFunc(kinds, is) {
+			return bad
+		}
+	}
+	return nil
+}
 
 func (t *textSource) function(p *functionParser, v span) (function, error) {
 	text, err := t.funcText(v)
 	if err != nil {
 		return function{}, err
 	}
-	head, rest, _ := bytes.Cut(text, []byte{'\n'})
-	rec, err := p.record.Parse(trim(head), "", 1)
+	if p.reader == nil {
+		p.reader = newPiece(nil)
+	}
+	rd := p.reader
+	rd.ResetText(text)
+	rec, _ := rd.Next()
 	if rec == nil || rec.Kind != symfmt.KindFunc || rec.RVA != v.rva || rec.Size != v.size {
-		return function{}, fmt.Errorf("no FUNC %x %x where the index has one: %w", uint64(v.rva), v.size, cmp.Or(err, errChanged))
+		return function{}, fmt.Errorf("no FUNC %x %x where the index has one: %w", uint64(v.rva), v.size, changed(rd))
 	}
 	f := function{name: string(rec.Name), multiple: rec.Multiple, paramSize: rec.ParamSize}
-	for line, rest := nextLine(rest); line != nil; line, rest = nextLine(rest) {
-		rec, err := p.record.Parse(line, "", 1)
-		switch {
-		case err != nil && isMember(err):
-			p.refuse(err, len(text)-len(rest)-len(line))
-		case err != nil:
-		case rec.Kind == symfmt.KindLine:
+	for rec, err := rd.Next(); err == nil; rec, err = rd.Next() {
+		switch rec.Kind {
+		case symfmt.KindLine:
 			p.flattener.AddLine(&rec.Line)
-		case rec.Kind == symfmt.KindInline:
+		case symfmt.KindInline:
 			p.flattener.AddInline(&rec.Inline)
+		}
+	}
+	// Bad records of other kinds were reported when the index was made.
+	if p.lost = rd.Lost(symfmt.KindLine) + rd.Lost(symfmt.KindInline); p.lost > 0 {
+		if bad := fault(rd, symfmt.KindLine, symfmt.KindInline); bad != nil {
+			p.bad, p.badAt = bad, lineOffset(text, bad.Line)
 		}
 	}
 	return f, nil
 }
 
-// isMember reports whether a bad record belongs to a FUNC. The others were reported
-// when the index was made.
-func isMember(err error) bool {
-	var bad *symfmt.SyntaxError
-	return errors.As(err, &bad) && (bad.Record == symfmt.KindLine.String() || bad.Record == symfmt.KindInline.String())
+// changed returns why a record is not where the index has it: what is wrong with the one that
+// is there, or that another is.
+func changed(rd *symfmt.Reader) error {
+	if problems := rd.Report().Problems; len(problems) > 0 {
+		return problems[0].Err
+	}
+	return errChanged
+}
+
+// lineOffset is where line number n of a text begins.
+func lineOffset(text []byte, n int) (at int) {
+	for ; n > 1; n-- {
+		at += bytes.IndexByte(text[at:], '\n') + 1
+	}
+	return at
 }
 
 func (t *textSource) lines(v span, add func(*symfmt.Line)) error {
@@ -109,9 +128,9 @@ func (t *textSource) lines(v span, add func(*symfmt.Line)) error {
 	if err != nil {
 		return err
 	}
-	var p symfmt.LineParser
-	for line, rest := nextLine(text); line != nil; line, rest = nextLine(rest) {
-		if rec, err := p.Parse(line, "", 1); err == nil && rec.Kind == symfmt.KindLine {
+	rd := newPiece(text)
+	for rec, err := rd.Next(); err == nil; rec, err = rd.Next() {
+		if rec.Kind == symfmt.KindLine {
 			add(&rec.Line)
 		}
 	}
@@ -154,11 +173,11 @@ func (t *textSource) record(offset uint64, kind symfmt.Kind, number uint64) (*sy
 	if err != nil {
 		return nil, err
 	}
-	var parser symfmt.LineParser
-	rec, err := parser.Parse(trim(data), "", 1)
+	rd := newPiece(data)
+	rec, _ := rd.Next()
 	if rec == nil || rec.Kind != kind || rec.RVA != symfmt.RVA(number) && kind == symfmt.KindPublic ||
 		uint64(rec.ID) != number && kind != symfmt.KindPublic {
-		return nil, fmt.Errorf("no %s where the index has one: %w", kind, cmp.Or(err, errChanged))
+		return nil, fmt.Errorf("no %s where the index has one: %w", kind, changed(rd))
 	}
 	return rec, nil
 }
@@ -188,16 +207,14 @@ func (t *textSource) rules(s span, rva symfmt.RVA, names *cfi.Names) (*Rules, er
 	if err != nil {
 		return nil, err
 	}
-	var parser symfmt.LineParser
+	rd := newPiece(text)
+	rec, err := rd.Next()
+	if err != nil || rec.Kind != symfmt.KindCFIInit || rec.RVA != s.rva || rec.Size != s.size {
+		return nil, errChanged
+	}
 	found := &Rules{Start: s.rva, Size: s.size, Row: cfi.Row{RVA: s.rva}}
-	for line, rest := nextLine(text); line != nil; line, rest = nextLine(rest) {
-		rec, err := parser.Parse(line, "", 1)
-		switch first := found.Records == 0; {
-		case first && (err != nil || rec.Kind != symfmt.KindCFIInit || rec.RVA != s.rva || rec.Size != s.size):
-			return nil, errChanged
-		case err != nil && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("STACK")):
-			return nil, err
-		case err != nil, !first && (rec.Kind != symfmt.KindCFI || !s.holds(rec.RVA)):
+	for ; err == nil; rec, err = rd.Next() {
+		if rec.Kind != symfmt.KindCFIInit && (rec.Kind != symfmt.KindCFI || !s.holds(rec.RVA)) {
 			continue
 		}
 		found.Records++
@@ -210,6 +227,9 @@ func (t *textSource) rules(s span, rva symfmt.RVA, names *cfi.Names) (*Rules, er
 		}
 		found.Row.Apply(rules)
 	}
+	if bad := fault(rd, symfmt.KindCFI, symfmt.KindNone); bad != nil {
+		return nil, bareSyntax(bad)
+	}
 	return found, nil
 }
 
@@ -218,8 +238,7 @@ func (t *textSource) win(s span) (*symfmt.StackWin, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parser symfmt.LineParser
-	rec, err := parser.Parse(trim(bytes.TrimRight(text, "\n")), "", 1)
+	rec, err := newPiece(text).Next()
 	if err != nil || rec.Kind != symfmt.KindStackWin || rec.Win.RVA != s.rva || rec.Win.CodeSize != s.size {
 		return nil, errChanged
 	}
@@ -234,12 +253,16 @@ const infoBytes = 4 << 10
 func (t *textSource) codeFile() string {
 	head := make([]byte, infoBytes)
 	n, _ := t.ReadAt(head, 0)
-	for line := range bytes.Lines(head[:n]) {
-		fields := strings.Fields(string(line))
-		switch {
-		case len(fields) == 4 && fields[0] == "INFO" && fields[1] == "CODE_ID" && bytes.HasSuffix(line, []byte("\n")):
-			return fields[3]
-		case len(fields) > 0 && fields[0] != "MODULE" && fields[0] != "INFO":
+	rd := newPiece(head[:bytes.LastIndexByte(head[:n], '\n')+1])
+	for rec, err := rd.Next(); err == nil; rec, err = rd.Next() {
+		switch rec.Kind {
+		case symfmt.KindInfo:
+			in := symfmt.Info{Key: string(rec.Key), Value: string(rec.Name)}
+			if name := in.CodeFile(); name != "" {
+				return name
+			}
+		case symfmt.KindModule:
+		default:
 			return ""
 		}
 	}

@@ -37,7 +37,7 @@ func (r *Reader) fastLine() bool {
 	if i != stop {
 		r.report.Layout.endsInCR(r.report.Lines, 1)
 	}
-	r.pos += i + 1
+	r.at, r.pos = r.pos, r.pos+i+1
 	r.rec.Kind = KindLine
 	r.rec.line = r.report.Lines
 	r.rec.text = b[:stop]
@@ -103,7 +103,7 @@ func (r *Reader) fastInline() bool {
 		return false
 	}
 	r.report.Lines++
-	r.pos += i + 1
+	r.at, r.pos = r.pos, r.pos+i+1
 	r.rec.Kind = KindInline
 	r.rec.line = r.report.Lines
 	r.rec.text = b[:i]

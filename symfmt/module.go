@@ -47,6 +47,16 @@ func (in *Info) CodeID() string {
 	return id
 }
 
+// CodeFile returns the name of the binary, which INFO CODE_ID has behind the id in symbol
+// files of Windows programs; "" without.
+func (in *Info) CodeFile() string {
+	if in.Key != "CODE_ID" {
+		return ""
+	}
+	_, name, _ := strings.Cut(in.Value, " ")
+	return strings.TrimSpace(name)
+}
+
 // File is a FILE record.
 type File struct { // 24 bytes
 	ID   FileID

@@ -22,7 +22,8 @@ import (
 // Memory is bounded by the bytes of text read: no number in the text, whether a
 // count or an id, determines the size of anything.
 func Read(r io.Reader, opts ReadOptions) (*Module, Report, error) {
-	b := builder{rd: NewReader(r, opts), m: &Module{}, groups: newGroups()}
+	opts.Grouped, opts.Outline = false, false
+	b := builder{rd: NewReader(r, opts), m: &Module{}}
 	err := b.run()
 	if err == nil {
 		err = b.finish()
@@ -41,10 +42,7 @@ type builder struct {
 	names texts
 
 	records  int  // good ones
-	module   bool // a MODULE was there, good or bad
-	noModule bool // its absence is reported
-
-	groups groups
+	noModule bool // the absence of a MODULE is reported
 
 	inFunc bool // a FUNC is open: the last of m.Funcs
 	body   BodyBuilder
@@ -62,14 +60,11 @@ type builder struct {
 
 func (b *builder) run() error {
 	for {
-		rec, bad, err := b.rd.next()
+		rec, err := b.rd.Next()
 		if err == io.EOF {
 			return nil
 		}
-		if err == nil && bad != nil {
-			err = b.damaged(rec != nil, bad)
-		}
-		if err == nil && rec != nil {
+		if err == nil {
 			b.records++
 			err = b.add(rec)
 		}
@@ -86,8 +81,8 @@ func (b *builder) add(rec *Record) error {
 			return err
 		}
 	}
-	if ok, err := b.groups.take(b.rd, rec); !ok {
-		return err
+	if rec.Owner != OwnerRead {
+		return b.rd.groups.orphan(b.rd, rec)
 	}
 	switch rec.Kind {
 	case KindLine:
@@ -118,23 +113,9 @@ func (b *builder) add(rec *Record) error {
 	return nil
 }
 
-// damaged reports a bad record. What belongs to a lost FUNC must not go to the
-// one before it.
-func (b *builder) damaged(usable bool, bad *SyntaxError) error {
-	kind := b.rd.rec.Kind
-	b.module = b.module || kind == KindModule
-	if usable {
-		return b.rd.problem(bad, "")
-	}
-	if kind == KindFunc {
-		b.endFunc()
-	}
-	return b.groups.lose(b.rd, kind, bad)
-}
-
 // wantModule reports once that there is no MODULE.
 func (b *builder) wantModule(rec *Record) error {
-	if b.module || rec.Kind == KindModule || b.noModule {
+	if rec.Kind == KindModule || b.m.OS != "" || b.noModule || b.rd.lost[KindModule] > 0 {
 		return nil
 	}
 	b.noModule = true
@@ -145,7 +126,6 @@ func (b *builder) addModule(rec *Record) error {
 	if b.m.OS != "" {
 		return b.bad(rec, 0, "MODULE", "second MODULE record")
 	}
-	b.module = true
 	b.m.OS, b.m.Arch = string(rec.OS), string(rec.Arch)
 	b.m.ID, b.m.Name = string(rec.DebugID), string(rec.Name)
 	b.m.CFI.Rules.SetArch(arch.ByName(b.m.Arch))
@@ -289,7 +269,6 @@ func (b *builder) intern(rules []byte) RuleID {
 // finish closes what is open and checks what can be known only at the end of the file.
 func (b *builder) finish() error {
 	b.endFunc()
-	b.groups.end(b.rd)
 	if b.records == 0 {
 		return &SyntaxError{
 			File: b.rd.opts.File, Line: 1, Col: 1,

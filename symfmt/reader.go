@@ -27,7 +27,13 @@ type ReadOptions struct {
 	Tolerant    bool   // go on after bad records, and report them
 	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
 	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
-	Grouped     bool   // Reader: records that belong to no FUNC or STACK CFI INIT are bad
+
+	// Grouped makes a Reader report records whose owner was not read, and leave them out.
+	Grouped bool
+	// Outline makes a Reader pass over the records that FUNCs and STACK CFI INITs own without
+	// parsing them: their extents are known, and Reset reads them. It returns the first INLINE of
+	// each form, and records of unusual form. Report.Layout does not include what is passed over.
+	Outline bool
 }
 
 // Report describes what was met while reading.
@@ -41,7 +47,7 @@ type Report struct {
 	Damage      error     // of compressed data, which ended the reading; nil without. It is among Problems, or dropped
 }
 
-// Reader reads one record after another, without judging how they fit together.
+// Reader reads one record after another, with the place and the owner of each.
 type Reader struct {
 	opts ReadOptions
 	in   io.Reader
@@ -55,10 +61,13 @@ type Reader struct {
 	err      error // what ended the text; io.EOF after its last line
 
 	rec    Record
+	at     int // in buf: where the line of rec begins
 	report Report
 	used   int64 // bytes of text before buf[0]
 	lost   [KindCFI + 1]int
 	groups groups
+
+	oldForm, newForm bool // Outline: INLINEs that were read
 }
 
 // NewReader returns a Reader of the symbol file r, which may be compressed with
@@ -75,9 +84,20 @@ func NewReader(r io.Reader, opts ReadOptions) *Reader {
 // Reset makes the Reader read another text, as a new one would. It keeps its
 // buffer.
 func (r *Reader) Reset(in io.Reader) {
-	buf := r.buf
-	buf[0] = '\n'
-	*r = Reader{opts: r.opts, in: in, buf: buf, rec: Record{file: r.opts.File}, groups: newGroups()}
+	r.reset(r.buf)
+	r.buf[0] = '\n'
+	r.in = in
+}
+
+// ResetText is Reset for text in memory, which is not copied, as with Plain. The Reader may
+// write behind its end.
+func (r *Reader) ResetText(text []byte) {
+	r.reset(append(text, '\n'))
+	r.end, r.eof = len(text), true
+}
+
+func (r *Reader) reset(buf []byte) {
+	*r = Reader{opts: r.opts, buf: buf, rec: Record{file: r.opts.File}, groups: newGroups()}
 }
 
 // Next reads the next record, which is valid until the call after this. At the
@@ -85,9 +105,7 @@ func (r *Reader) Reset(in io.Reader) {
 // bad record; a tolerant one reports it as a problem and goes on. Of a record
 // whose only fault is an empty name, it returns what there is.
 //
-// With Grouped, lines and INLINEs belong to the FUNC before them, and STACK CFI to
-// the STACK CFI INIT before them, whatever is in between. Those that have none, or
-// whose is bad, are reported and left out.
+// With Grouped, records whose owner was not read are reported and left out.
 func (r *Reader) Next() (*Record, error) {
 	for {
 		rec, bad, err := r.next()
@@ -103,15 +121,18 @@ func (r *Reader) Next() (*Record, error) {
 		if rec == nil {
 			continue
 		}
-		if r.opts.Grouped {
-			if ok, err := r.groups.take(r, rec); err != nil || !ok {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
+		if g := &r.groups; rec.Kind == KindLine { // assign, for most records
+			rec.Owner, rec.Apart = g.fn.owner, g.apart
+			g.fn.end = r.Offset()
+		} else {
+			g.assign(r, rec)
 		}
-		return rec, nil
+		if rec.Owner == OwnerRead || !r.opts.Grouped {
+			return rec, nil
+		}
+		if err := r.groups.orphan(r, rec); err != nil {
+			return nil, err
+		}
 	}
 }
 
@@ -121,20 +142,29 @@ func (r *Reader) lose(usable bool, bad *SyntaxError) error {
 		return r.problem(bad, "")
 	}
 	r.lost[r.rec.Kind]++
-	if r.opts.Grouped {
-		return r.groups.lose(r, r.rec.Kind, bad)
-	}
-	return r.problem(bad, r.rec.Kind.lost())
+	return r.groups.lose(r, r.rec.Kind, bad)
 }
 
-// Lost returns how many records of a kind Next passed over because they were bad: what
-// belongs to a FUNC that is lost must not go to the one before it.
+// Lost returns how many records of a kind Next passed over because they were bad.
 func (r *Reader) Lost(k Kind) int { return r.lost[k] }
 
 // Offset returns how many bytes of the text, after decompression, the records read so
 // far take with all that stands before and between them: the next record begins
 // there or behind.
 func (r *Reader) Offset() int64 { return r.used + int64(r.pos) }
+
+// Extent returns the text of the record that was read last, with the end of its line.
+func (r *Reader) Extent() Extent { return Extent{r.used + int64(r.at), r.Offset()} }
+
+// Ended returns the text of the last FUNC or STACK CFI INIT, as kind says, that has ended:
+// from its line to the end of the last record that it owns. The next one ends it, good or
+// bad, and the end of the text does.
+func (r *Reader) Ended(kind Kind) Extent {
+	if kind == KindCFIInit {
+		return r.groups.block.was
+	}
+	return r.groups.fn.was
+}
 
 // Report returns what was met so far.
 func (r *Reader) Report() Report {
@@ -168,6 +198,9 @@ func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
 func (r *Reader) next() (*Record, *SyntaxError, error) {
 	layout := &r.report.Layout
 	blank := false
+	if r.opts.Outline {
+		r.skipOwned()
+	}
 	for {
 		if r.fastLine() || r.fastInline() {
 			if blank {
@@ -211,6 +244,7 @@ func (r *Reader) line() ([]byte, error) {
 	for r.err == nil {
 		if n := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); n >= 0 {
 			text := r.buf[r.pos : r.pos+seen+n]
+			r.at = r.pos
 			r.pos += seen + n + 1
 			r.report.Lines++
 			if len(text) > MaxLine {
@@ -226,7 +260,7 @@ func (r *Reader) line() ([]byte, error) {
 				break
 			}
 			text := r.buf[r.pos:r.end]
-			r.pos = r.end
+			r.at, r.pos = r.pos, r.end
 			r.report.Lines++
 			r.report.Layout.NoEnd = true
 			return text, nil

@@ -42,6 +42,9 @@ func (k Kind) lost() string {
 type Record struct {
 	Kind Kind
 
+	Owner Owner // line record, INLINE, STACK CFI
+	Apart bool  // line record, INLINE: records of other kinds than these and INLINE_ORIGIN are behind the FUNC
+
 	Multiple  bool   // FUNC, PUBLIC: "m"
 	OldForm   bool   // INLINE: without a call file
 	ID        uint32 // FILE, INLINE_ORIGIN: number

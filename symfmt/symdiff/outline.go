@@ -70,7 +70,6 @@ func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		at := rd.Offset()
 		rec, err := rd.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -78,7 +77,7 @@ func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.add(rec, at)
+		b.add(rec, rd.Extent())
 	}
 	return b.finish()
 }
@@ -93,23 +92,20 @@ type outliner struct {
 	files   byNumber[fileHash]
 	origins byNumber[originHash]
 	inFunc  bool
-	end     int64 // of the text of the FUNC that is open: of its last line or INLINE
 	body    body
 	cfi     cfiReader
 }
 
-func (b *outliner) add(rec *symfmt.Record, at int64) {
+func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 	o := b.o
 	o.Records[rec.Kind]++
 	switch rec.Kind {
 	case symfmt.KindLine:
 		b.body.line(&rec.Line, b.file(rec.Line.File))
-		b.end = b.rd.Offset()
 	case symfmt.KindInline:
 		b.inline(rec)
-		b.end = b.rd.Offset()
 	case symfmt.KindInlineOrigin:
-		b.origin(rec, at)
+		b.origin(rec, at.Start)
 	case symfmt.KindModule:
 		if o.OS == "" {
 			o.OS, o.CPU, o.ID, o.Name = string(rec.OS), string(rec.Arch), string(rec.DebugID), string(rec.Name)
@@ -120,18 +116,18 @@ func (b *outliner) add(rec *symfmt.Record, at int64) {
 	case symfmt.KindFile:
 		o.Files.add(rec.ID, func() string { return string(rec.Name) })
 	case symfmt.KindFunc:
-		b.openFunc(rec, at)
+		b.openFunc(rec, at.Start)
 	case symfmt.KindPublic:
-		o.Publics = roomFor(o.Publics, at, o.Source.size)
+		o.Publics = roomFor(o.Publics, at.Start, o.Source.size)
 		o.Publics = append(o.Publics, Public{
-			RVA: rec.RVA, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
+			RVA: rec.RVA, At: at.Start, End: at.End, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 			ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
 		})
 	case symfmt.KindStackWin:
-		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at, End: b.rd.Offset(), Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
+		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at.Start, End: at.End, Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
 	case symfmt.KindCFIInit:
 		b.cfi.fresh(o.Arch, o.Source.size)
-		b.cfi.at, b.cfi.end = at, o.Source.size
+		b.cfi.at, b.cfi.end = at.Start, o.Source.size
 		b.cfi.init(rec)
 	case symfmt.KindCFI:
 		b.cfi.next(rec)
@@ -152,7 +148,7 @@ func roomFor[T any](s []T, at, size int64) []T {
 
 func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 	b.endFunc()
-	b.inFunc, b.end = true, b.rd.Offset()
+	b.inFunc = true
 	b.o.Funcs = roomFor(b.o.Funcs, at, b.o.Source.size)
 	b.o.Funcs = append(b.o.Funcs, Func{
 		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
@@ -165,7 +161,8 @@ func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 func (b *outliner) endFunc() {
 	if b.inFunc {
 		f := &b.o.Funcs[len(b.o.Funcs)-1]
-		f.Len = narrow(uint64(b.end - f.At))
+		text := b.rd.Ended(symfmt.KindFunc)
+		f.Len = narrow(uint64(text.End - text.Start))
 		b.body.end(f)
 	}
 	b.inFunc = false
