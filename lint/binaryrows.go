@@ -81,7 +81,7 @@ func (t *stackRows) see(r *symfmt.Record, facts *cfiFacts, cpu *arch.Arch) {
 		t.blocks = append(t.blocks, rowBlock{r.RVA, r.Size, uint32(r.Pos().Line), n, n})
 		t.add(r, facts, stackRow{})
 	case symfmt.KindCFI:
-		if len(t.blocks) == 0 {
+		if r.Owner != symfmt.OwnerRead {
 			return
 		}
 		t.add(r, facts, t.rows[len(t.rows)-1])

@@ -56,6 +56,7 @@ func TestCFIMessages(t *testing.T) {
 		{"neither", "x86_64", init + "$rbx: $rsp ^", `3:0 SYM410: no rule for .cfa at 1000, nor in a row`},
 		{"second rule", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^ .cfa: $rsp 16 +", `3:56 SYM415: .cfa has a second rule in this record: the first is lost`},
 		{"row in front", "x86_64", "STACK CFI 1000 .cfa: $rsp 8 +", `3:11 SYM401: there is no STACK CFI INIT in front of this record`},
+		{"row of a bad INIT", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT zz 40 .cfa: $rsp 8 +\nSTACK CFI 2001 .cfa: $rsp 8 +", ""},
 		{"row below", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI fff .cfa: $rsp 16 +", `4:11 SYM409: fff is outside of 1000 to 1040, the range of STACK CFI INIT at line 3`},
 		{"row at INIT", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1000 .cfa: $rsp 16 +", `4:11 SYM407: 1000 is not behind the record before`},
 		{"the same in another form", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: 8 $rsp +", `4:11 SYM416: the rules at 1001 are in force already`},

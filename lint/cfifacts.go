@@ -78,8 +78,11 @@ func (c *cfiFacts) init(f *Facts, r *symfmt.Record) {
 func (c *cfiFacts) next(f *Facts, r *symfmt.Record) {
 	c.sets.fresh(f.Arch)
 	c.set = c.sets.of(r.Name)
-	if f.Blocks.Len() == 0 {
+	switch r.Owner {
+	case symfmt.OwnerMissing:
 		c.odd = oddOrphan
+		return
+	case symfmt.OwnerLost: // which is reported
 		return
 	}
 	b := f.Blocks.At(c.block)

@@ -25,6 +25,7 @@ type Facts struct {
 	FuncName  []byte          // of Func; changes with it
 	InFunc    bool            // the record belongs to Func
 	FuncLost  bool            // the record belongs to a FUNC that was malformed
+	funcOpen  bool            // Func is not among Functions yet
 	Line      LineFaults      // of the record, if it is a line record
 	Functions Table[FuncFact] // all, in order of the file
 	Publics   Table[PublicFact]
@@ -148,6 +149,7 @@ func (b *bitset) set(i uint32) {
 // see updates the facts.
 func (f *Facts) see(r *symfmt.Record) {
 	f.Records++
+	f.own(r)
 	switch r.Kind {
 	case symfmt.KindLine:
 		switch {
@@ -166,7 +168,7 @@ func (f *Facts) see(r *symfmt.Record) {
 	case symfmt.KindInlineOrigin:
 		f.Again = f.Origins.Declare(r.ID)
 		f.Forms.origin(r)
-		return // other readers have them between a FUNC and its lines, too
+		return
 	}
 	f.closeFunc()
 	switch r.Kind {
@@ -186,8 +188,8 @@ func (f *Facts) see(r *symfmt.Record) {
 		f.Blocks.Add(BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
 		f.cfi.see(f, r)
 	case symfmt.KindCFI:
-		if n := f.Blocks.Len(); n > 0 {
-			f.Blocks.At(n-1).Rows++
+		if r.Owner == symfmt.OwnerRead {
+			f.Blocks.At(f.Blocks.Len() - 1).Rows++
 		}
 		f.cfi.see(f, r)
 	case symfmt.KindStackWin:
@@ -195,10 +197,17 @@ func (f *Facts) see(r *symfmt.Record) {
 	}
 }
 
+// own notes whether a record belongs to Func. Other readers want nothing but INLINE_ORIGINs
+// between a FUNC and its records.
+func (f *Facts) own(r *symfmt.Record) {
+	owned := (r.Kind == symfmt.KindLine || r.Kind == symfmt.KindInline) && !r.Apart
+	f.InFunc, f.FuncLost = owned && r.Owner == symfmt.OwnerRead, owned && r.Owner == symfmt.OwnerLost
+}
+
 func (f *Facts) openFunc(r *symfmt.Record) {
 	f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)}
 	f.FuncName = append(f.FuncName[:0], r.Name...)
-	f.InFunc = true
+	f.InFunc, f.funcOpen = true, true
 	f.lines.reset()
 	f.nest.begin()
 	f.cover.begin(&f.Func)
@@ -236,18 +245,12 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 
 // closeFunc adds the function that ended.
 func (f *Facts) closeFunc() {
-	if f.InFunc {
+	if f.funcOpen {
 		f.Func.Covered = f.cover.end()
 		f.nest.end()
 		f.Functions.Add(f.Func)
 	}
-	f.InFunc, f.FuncLost = false, false
-}
-
-// loseFunc is called for a malformed FUNC.
-func (f *Facts) loseFunc() {
-	f.closeFunc()
-	f.FuncLost = true
+	f.funcOpen = false
 }
 
 // end completes the facts when the file has been read.

@@ -164,7 +164,6 @@ const checkEvery = 1 << 14
 // read dispatches the records.
 func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
-	lostFuncs := 0
 	for {
 		r, err := rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -175,10 +174,6 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 				break
 			}
 			return err
-		}
-		if n := rd.Lost(symfmt.KindFunc); n != lostFuncs {
-			lostFuncs = n
-			p.loseFunc()
 		}
 		p.see(r)
 		if p.filter != nil {
