@@ -6,10 +6,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
+// permuted returns a program with a flag of each kind.
+func permuted() *cli.App {
+	return newProgram(nil, io.Discard, newMessages(io.Discard), &cli.Command{Name: "dump", Flags: []cli.Flag{
+		outputFlag(), jobsFlag(), verboseFlag(), &cli.BoolFlag{Name: "quiet"}, &cli.StringFlag{Name: "store"}, &cli.StringSliceFlag{Name: "prefix-map"},
+	}}, &cli.Command{Name: "version"})
+}
+
 func TestPermute(t *testing.T) {
-	app := newApp(nil, io.Discard, newMessages(io.Discard))
+	app := permuted()
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
 		{"dump", "dump --"},
@@ -39,7 +48,7 @@ func TestPermute(t *testing.T) {
 }
 
 func TestPermuteErrors(t *testing.T) {
-	app := newApp(nil, io.Discard, newMessages(io.Discard))
+	app := permuted()
 	for in, want := range map[string]string{
 		"dump a --bogus":    "unknown flag --bogus",
 		"dump a --bogus=1":  "unknown flag --bogus",

@@ -151,11 +151,7 @@ build --noshow_progress
 func writeFarm(t *testing.T, dir, program, cache string) {
 	t.Helper()
 	files := map[string]string{"WORKSPACE": "", "tools/BUILD": `exports_files(["symtool"])` + "\n"}
-	rules, err := integrationText("bazel")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files["tools/symtool.bzl"] = rules
+	files["tools/symtool.bzl"] = integrationOf(t, "bazel")
 	files[".bazelrc"] = fmt.Sprintf(farmBazelrc, cache)
 	repositories, err := filepath.Abs(filepath.Join("testdata", "bazel", "repositories"))
 	if err != nil {

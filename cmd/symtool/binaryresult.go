@@ -27,15 +27,15 @@ type binaryResult struct {
 	Looked    []string         `json:"looked,omitempty"` // for debug information, without success
 	Problems  []problemSummary `json:"problems,omitempty"`
 
-	lines   []string // Problems as text
-	remarks []string // notes that --verbose shows
-	tried   []string // as elfobj.FindDebug lists them
-	others  []string // as dwarf2sym.Report.Others
+	lines   []string `json:"-"` // Problems as text
+	remarks []string `json:"-"` // notes that --verbose shows
+	tried   []string `json:"-"` // as elfobj.FindDebug lists them
+	others  []string `json:"-"` // as dwarf2sym.Report.Others
 
-	fileName    string // as in dwarf2sym.Report
-	nameGuessed bool
-	mapped      []srcmap.File
-	read        fileList // what was opened, for --MD
+	fileName    string        `json:"-"` // as in dwarf2sym.Report
+	nameGuessed bool          `json:"-"`
+	mapped      []srcmap.File `json:"-"`
+	read        fileList      `json:"-"` // what was opened, for --MD
 }
 
 // mappedSummary is a source file that was read for its digest.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -42,13 +43,14 @@ func decodeYAML(t *testing.T, text string, v any) {
 	}
 }
 
+// integrationOf returns what symtool integration prints for a system.
 func integrationOf(t *testing.T, name string) string {
 	t.Helper()
-	text, err := integrationText(name)
-	if err != nil {
-		t.Fatal(err)
+	var stdout, stderr bytes.Buffer
+	if status := run(t.Context(), []string{"symtool", "integration", name}, nil, &stdout, &stderr); status != statusOK {
+		t.Fatalf("status %d: %s", status, &stderr)
 	}
-	return text
+	return stdout.String()
 }
 
 func readAction(t *testing.T) *ciAction {

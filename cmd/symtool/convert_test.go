@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// convert runs the command.
-func convert(args ...string) (status int, stderr string) {
+// converted runs the command.
+func converted(args ...string) (status int, stderr string) {
 	var out, said bytes.Buffer
 	status = run(context.Background(), append([]string{"symtool", "convert"}, args...), nil, &out, &said)
 	return status, said.String()
@@ -23,7 +23,7 @@ func convert(args ...string) (status int, stderr string) {
 
 func mustConvert(t *testing.T, args ...string) {
 	t.Helper()
-	if status, said := convert(args...); status != statusOK {
+	if status, said := converted(args...); status != statusOK {
 		t.Fatalf("%q: status %d: %s", args, status, said)
 	}
 }
@@ -89,7 +89,7 @@ func TestConvertSettles(t *testing.T) {
 			compared := 0
 			for _, name := range goldenSymbols(t) {
 				module := []string{"--rename-module", "m", "--quiet"}
-				status, said := convert(append(module, "--to", f.name, name, "-o", path("1"))...)
+				status, said := converted(append(module, "--to", f.name, name, "-o", path("1"))...)
 				if status == statusInput && (strings.Contains(said, "nothing is written") || strings.Contains(said, "is not written as")) {
 					continue // nothing in it that the format has
 				}
@@ -166,7 +166,7 @@ func TestConvertHostile(t *testing.T) {
 			}
 			os.Remove(out)
 			to := outputs[i%len(outputs)]
-			status, said := convert("--from", from, "--to", to, in, "-o", out)
+			status, said := converted("--from", from, "--to", to, in, "-o", out)
 			statuses[status]++
 			_, err := os.Stat(out)
 			what := fmt.Sprintf("%s to %s, variant %d", name, to, i)
@@ -190,7 +190,7 @@ func TestConvertHostile(t *testing.T) {
 
 // Every format says what it is, and flags that belong to formats exist.
 func TestFormats(t *testing.T) {
-	command := convertCommand(newMessages(nil))
+	command := newApp(nil, nil, newMessages(nil)).Command("convert")
 	flags := map[string]bool{}
 	for _, f := range command.Flags {
 		flags[f.Names()[0]] = true

@@ -119,7 +119,7 @@ func TestConvertMatrix(t *testing.T) {
 		before := recordsOf(t, from, path(from), path(from, "sym"))
 		for _, to := range names {
 			pair := path(from, to)
-			status, said := convert("--from", from, "--to", to, path(from), "-o", pair)
+			status, said := converted("--from", from, "--to", to, path(from), "-o", pair)
 			if status == statusInput {
 				_, why, _ := strings.Cut(strings.TrimSpace(said), "is not written as ")
 				fmt.Fprintf(&found, "%s -> %s: not written as %s\n", from, to, why)
@@ -138,7 +138,7 @@ func TestConvertMatrix(t *testing.T) {
 			fmt.Fprintf(&found, "%s -> %s: %s\n", from, to, strings.Join(lost, ", "))
 			after := recordsOf(t, to, pair, path(from, to, "sym"))
 			checkLosses(t, from+" -> "+to, strings.Join(lost, ", "), before, after)
-			if status, _ := convert("--strict", "--quiet", "--from", from, "--to", to, path(from), "-o", path("strict")); (status == statusOK) != (lost[0] == "loss-free") {
+			if status, _ := converted("--strict", "--quiet", "--from", from, "--to", to, path(from), "-o", path("strict")); (status == statusOK) != (lost[0] == "loss-free") {
 				t.Errorf("%s -> %s: status %d of --strict, and lost is %s", from, to, status, lost)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // diff runs the command.
-func diff(args ...string) (status int, stdout, stderr string) {
+func differing(args ...string) (status int, stdout, stderr string) {
 	var out, said bytes.Buffer
 	status = run(context.Background(), append([]string{"symtool", "diff"}, args...), nil, &out, &said)
 	return status, out.String(), said.String()
@@ -41,7 +41,7 @@ func TestDiffAfterConvert(t *testing.T) {
 			there, back := filepath.Join(dir, "there"), filepath.Join(dir, "back")
 			mustConvert(t, "--to", format, name, "-o", there)
 			mustConvert(t, "--from", format, "--to", "breakpad", there, "-o", back)
-			if status, out, said := diff(name, back); status != statusOK {
+			if status, out, said := differing(name, back); status != statusOK {
 				t.Errorf("%s by %s: status %d %s\n%s", name, format, status, said, out)
 			}
 		}
@@ -61,7 +61,7 @@ func TestDiffAfterConvertFindsChange(t *testing.T) {
 	}
 	mustConvert(t, "--to", "json", name, "-o", there)
 	mustConvert(t, "--to", "breakpad", there, "-o", back)
-	if status, out, said := diff(goldenSymbols(t)[0], back); status != statusFindings || said != "" {
+	if status, out, said := differing(goldenSymbols(t)[0], back); status != statusFindings || said != "" {
 		t.Errorf("status %d %s\n%s", status, said, out)
 	}
 }

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
 // readFile returns a file of the repository.
@@ -23,40 +20,6 @@ func readFile(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// jsonFields lists the names of all JSON fields of v's type and of those in it.
-func jsonFields(t *testing.T, v any) []string {
-	t.Helper()
-	var names []string
-	var walk func(reflect.Type)
-	walk = func(typ reflect.Type) {
-		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
-			typ = typ.Elem()
-		}
-		if typ.Kind() != reflect.Struct {
-			return
-		}
-		for i := range typ.NumField() {
-			f := typ.Field(i)
-			if !f.IsExported() {
-				continue
-			}
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name == "-" {
-				continue
-			}
-			if name == "" {
-				t.Errorf("%s.%s has no JSON name", typ, f.Name)
-			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-			walk(f.Type)
-		}
-	}
-	walk(reflect.TypeOf(v))
-	return names
 }
 
 // The README's table has every command, and the reference every flag in the chapter of its
@@ -72,49 +35,6 @@ func TestFlagsAreDocumented(t *testing.T) {
 			if !regexp.MustCompile("(?m)^\\| `(-\\w, )?--" + f.Names()[0] + "\\b").MatchString(flags) {
 				t.Errorf("docs/reference.md does not document --%s of %s", f.Names()[0], c.Name)
 			}
-		}
-	}
-}
-
-// docs/json.md documents every field of these types in the chapter of their command.
-func TestJSONIsDocumented(t *testing.T) {
-	d := readDocument(t, "docs/json.md")
-	for command, types := range map[string][]any{
-		"dump":    {dumpSummary{}},
-		"resolve": {answerJSON{}},
-		"store":   {storeVerifyJSON{}, storeGCJSON{}, storeListJSON{}, storeMissingJSON{}},
-		"doctor":  {dumpDiagnosis{}, advice{}},
-		"version": {build{}},
-	} {
-		text := chapter(t, d, "symtool "+command)
-		for _, v := range types {
-			for _, field := range jsonFields(t, v) {
-				if !strings.Contains(text, "`"+field+"`") {
-					t.Errorf("docs/json.md does not document the field %s of %s", field, command)
-				}
-			}
-		}
-	}
-}
-
-// docs/json.md documents every field that sframe --format json prints. Some are those of dump.
-func TestSFrameJSONIsDocumented(t *testing.T) {
-	fields := append(jsonFields(t, sframeHead{}), jsonFields(t, sframeCheck{})...)
-	var comparison strings.Builder
-	if err := (&symsframe.Comparison{}).WriteJSON(&comparison); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{comparison.String(), readFile(t, "golden/sframe/sframe-text-v3.json"), readFile(t, "golden/sframe/sframe-text-damaged.json")} {
-		for _, m := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(text, -1) {
-			fields = append(fields, m[1])
-		}
-	}
-	slices.Sort(fields)
-	d := readDocument(t, "docs/json.md")
-	text := chapter(t, d, "symtool sframe") + chapter(t, d, "symtool dump")
-	for _, field := range slices.Compact(fields) {
-		if !strings.Contains(text, "`"+field+"`") {
-			t.Errorf("docs/json.md does not document the field %s of sframe", field)
 		}
 	}
 }

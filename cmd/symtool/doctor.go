@@ -42,7 +42,7 @@ func doctorCommand(msgs *messages) *cli.Command {
 			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
 			&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it"},
 			jobsFlag(),
-			&cli.StringFlag{Name: "format", Usage: "`FORM` of the answer: text (default) or json", Value: formatText},
+			words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answer: text (default) or json", Value: formatText}, formatText, formatJSON),
 		),
 		Action: func(c *cli.Context) error {
 			d, err := newDoctor(c, msgs)

@@ -82,7 +82,7 @@ func TestDoctorAdvisesGo(t *testing.T) {
 	}
 	for name, flags := range map[string]string{"w": "-w", "sw": "-s -w"} {
 		_, stdout, _ := doctored(t, build(name, flags))
-		if strings.Count(stdout, "  - "+goFlags) != 2 || strings.Contains(stdout, "-fasynchronous") || strings.Contains(stdout, "compile with -g") {
+		if strings.Count(stdout, "  - build without -w and -s in go build's -ldflags") != 2 || strings.Contains(stdout, "-fasynchronous") || strings.Contains(stdout, "compile with -g") {
 			t.Errorf("%s: %s", flags, stdout)
 		}
 	}

@@ -61,7 +61,7 @@ func dumpFlags() []cli.Flag {
 		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
 		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
 	}, mapFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"},
+		words(&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"}, "full", "none"),
 		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
 		&cli.BoolFlag{Name: "restat", Usage: "do not touch a file that would get the same bytes"},
@@ -80,7 +80,7 @@ func dumpFlags() []cli.Flag {
 		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it; an empty one counts as none"},
 		verboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
-		&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText},
+		words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: formatText}, formatText, formatJSON),
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -19,6 +20,20 @@ const (
 	formatText = "text"
 	formatJSON = "json"
 )
+
+// wordFlag is a flag whose value is one of a few words or, as a list, several of them with commas.
+// Help, manual pages and completions name them.
+type wordFlag struct {
+	cli.DocGenerationFlag
+	values []string
+	list   bool
+}
+
+// words returns a flag whose value is one of values.
+func words(f cli.DocGenerationFlag, values ...string) cli.Flag { return &wordFlag{f, values, false} }
+
+// wordList returns a flag whose value is a list of values.
+func wordList(f cli.DocGenerationFlag, values ...string) cli.Flag { return &wordFlag{f, values, true} }
 
 func outputFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for standard output"}
@@ -41,7 +56,7 @@ var cfiSources = map[string]dwarf2sym.CFISource{
 }
 
 func cfiFlag(usage string) cli.Flag {
-	return &cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}
+	return words(&cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}, "auto", "dwarf", "sframe")
 }
 
 func oneOf(c *cli.Context, flag string, values ...string) error {
@@ -125,3 +140,5 @@ func parseSize(text string) (int64, error) {
 	}
 	return int64(n) << shift, nil
 }
+
+var errUnit = errors.New("no number with a unit")

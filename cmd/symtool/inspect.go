@@ -33,7 +33,7 @@ func inspectCommand(msgs *messages) *cli.Command {
 			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every thread"},
 			&cli.BoolFlag{Name: "memory", Usage: "print the ranges of memory that are in the dump, and the mappings\nof the process"},
 			&cli.BoolFlag{Name: "streams", Usage: "print the parts of the file, with offset and size"},
-			&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText},
+			words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText}, formatText, formatJSON),
 		},
 		Action: func(c *cli.Context) error {
 			in := &inspector{

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -42,7 +44,7 @@ func TestInspectDamaged(t *testing.T) {
 			}
 			for _, flags := range [][]string{{"--registers", "--memory", "--streams"}, {"--format", "json"}} {
 				var out, errs bytes.Buffer
-				status := execute(context.Background(), append([]string{"symtool", "inspect", path}, flags...), nil, &out, &errs)
+				status := runProgram(context.Background(), inspectAlone, append([]string{"symtool", "inspect", path}, flags...), nil, &out, &errs)
 				statuses[status]++
 				if status != statusOK && (status != statusInput || errs.Len() == 0) {
 					t.Fatalf("%s: status %d, %s", name, status, &errs)
@@ -62,6 +64,8 @@ func TestInspectDamaged(t *testing.T) {
 		t.Errorf("statuses %v", statuses)
 	}
 }
+
+func inspectAlone(msgs *messages) []*cli.Command { return []*cli.Command{inspectCommand(msgs)} }
 
 func checkPrintable(t *testing.T, name string, text []byte) {
 	t.Helper()

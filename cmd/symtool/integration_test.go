@@ -1,9 +1,7 @@
 package main
 
 import (
-	"io/fs"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -40,38 +38,4 @@ func TestOracleIntegration(t *testing.T) {
 			"absent": absent,
 		},
 	})
-}
-
-// Each system has a worked example, or for CI tests in ci_test.go, and rules with a head
-// that says how they are used.
-func TestIntegrationsAreComplete(t *testing.T) {
-	known := map[string]bool{}
-	for _, it := range integrations {
-		known["integration/"+it.path] = true
-		text, err := integrationText(it.name)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if !strings.HasPrefix(strings.TrimLeft(text, `#" `), it.file()+": symbol files for crash reports") &&
-			!strings.HasPrefix(strings.TrimLeft(text, `#" `), it.file()+": rules for symbol files") {
-			t.Errorf("%s: begins with %.80q", it.path, text)
-		}
-		if strings.HasPrefix(it.path, "ci/") {
-			continue
-		}
-		script := readFile(t, filepath.Join("cmd", "symtool", "testdata", "integration", it.name+".txtar"))
-		if !strings.Contains(script, "symtool integration "+it.name+"\n") {
-			t.Errorf("%s.txtar does not use the rules", it.name)
-		}
-	}
-	err := fs.WalkDir(integrationFiles, "integration", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !known[path] {
-			t.Errorf("%s is embedded, and no integration", path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

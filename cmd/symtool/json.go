@@ -16,6 +16,13 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
+// absence is a module whose symbols are missing.
+type absence struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`
+}
+
+// problemSummary is a problem of a file.
 type problemSummary struct {
 	File    string `json:"file,omitempty"`
 	Section string `json:"section,omitempty"`

@@ -31,11 +31,11 @@ func lintCommand(msgs *messages) *cli.Command {
 		UsageText:   "symtool lint [flags] FILE...\nsymtool lint --explain ID\nsymtool lint --list\nsymtool lint --docs",
 		Description: lintDescription,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORM` of the findings: text (default), json, sarif (2.1.0), github\n(annotations of a workflow), junit, codequality (GitLab) or html (one page)", Value: formatText},
+			words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the findings: text (default), json, sarif (2.1.0), github\n(annotations of a workflow), junit, codequality (GitLab) or html (one page)", Value: formatText}, lintFormatNames...),
 			outputFlag(),
-			&cli.StringFlag{Name: "fail-on", Usage: "status 1 from this `SEVERITY` on: error (default), warning or never", Value: "error"},
-			&cli.StringSliceFlag{Name: "select", Usage: "check `RULES` only; may be repeated"},
-			&cli.StringSliceFlag{Name: "ignore", Usage: "do not check `RULES`; may be repeated"},
+			words(&cli.StringFlag{Name: "fail-on", Usage: "status 1 from this `SEVERITY` on: error (default), warning or never", Value: "error"}, "error", "warning", "never"),
+			wordList(&cli.StringSliceFlag{Name: "select", Usage: "check `RULES` only; may be repeated"}, ruleNames()...),
+			wordList(&cli.StringSliceFlag{Name: "ignore", Usage: "do not check `RULES`; may be repeated"}, ruleNames()...),
 			&cli.StringFlag{Name: "config", Usage: "read severities and suppressions from `FILE`"},
 			&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that `FILE` has"},
 			&cli.StringFlag{Name: "write-baseline", Usage: "write what was found to `FILE`, for --baseline; status 0"},
@@ -46,7 +46,7 @@ func lintCommand(msgs *messages) *cli.Command {
 			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print `N` findings of a rule in a file, and count the others (%d)", lint.DefaultMaxPerRule)},
 			&cli.BoolFlag{Name: "verdict", Usage: "in text: the verdict of each file; without it, of one file only, and\nof none with --verdict=false"},
 			jobsFlag(),
-			&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"},
+			words(&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"}, ruleNames()...),
 			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
 			&cli.BoolFlag{Name: "docs", Usage: "print the page about all rules, in Markdown"},
 		},
@@ -186,4 +186,16 @@ func (l *linter) checkThresholds(c *cli.Context) error {
 	}
 	l.options.MaxPerRule = c.Int("max-per-rule")
 	return nil
+}
+
+// ruleNames are the families of lint's rules and their IDs.
+func ruleNames() (names []string) {
+	var ids []string
+	for _, r := range lint.Rules() {
+		ids = append(ids, r.ID)
+		if family := r.Family().Name; !slices.Contains(names, family) {
+			names = append(names, family)
+		}
+	}
+	return append(names, ids...)
 }

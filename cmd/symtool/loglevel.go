@@ -12,8 +12,8 @@ func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "ve
 
 // addLogLevel gives a command the flag.
 func addLogLevel(c *cli.Command, msgs *messages) {
-	c.Flags = append(c.Flags, &cli.StringFlag{Name: "log-level", Value: "warn", Usage: "what goes to standard error: `LEVEL` is off, error (as --quiet where that is), warn\n" +
-		"(default), info (as --verbose), debug (and version, time and memory) or trace\n(and the steps of walk)"})
+	c.Flags = append(c.Flags, words(&cli.StringFlag{Name: "log-level", Value: "warn", Usage: "what goes to standard error: `LEVEL` is off, error (as --quiet where that is), warn\n" +
+		"(default), info (as --verbose), debug (and version, time and memory) or trace\n(and the steps of walk)"}, logLevels...))
 	c.Before = func(c *cli.Context) error { return applyLogLevel(c, msgs) }
 }
 

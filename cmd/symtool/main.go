@@ -13,3 +13,8 @@ func main() {
 	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return runProgram(ctx, commands, args, stdin, stdout, stderr)
+}

@@ -64,7 +64,7 @@ func writeManuals(t *testing.T, docs string, files map[string]string) {
 }
 
 // Each word that stands for a value has a kind, and each flag that takes one of a
-// few words has these. What is new goes into placeKinds or enumerations.
+// few words has these. What is new goes into placeKinds, or is made by words.
 func TestValueKinds(t *testing.T) {
 	app := newApp(nil, nil, newMessages(nil))
 	n := 0
@@ -75,7 +75,7 @@ func TestValueKinds(t *testing.T) {
 			}
 			n++
 			if f.Takes == takesNothing {
-				t.Errorf("--%s of %s: the value %s is not in placeKinds, and the flag not in enumerations", f.Name, c.Name, f.Value)
+				t.Errorf("--%s of %s: the value %s is not in placeKinds, and the flag is not of words", f.Name, c.Name, f.Value)
 			}
 		}
 		for _, line := range c.Synopsis {
@@ -89,7 +89,7 @@ func TestValueKinds(t *testing.T) {
 	}
 }
 
-// The words of enumerations are those that the commands take.
+// The words of a flag are those that the commands take.
 func TestEnumerations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")
@@ -167,7 +167,7 @@ func TestEnumerationsAreWhole(t *testing.T) {
 			slices.Sort(want)
 			n++
 			if !slices.Equal(got, want) {
-				t.Errorf("%s --%s wants %q, enumerations have %q", c.Name, f.Name, got, want)
+				t.Errorf("%s --%s wants %q, the flag has %q", c.Name, f.Name, got, want)
 			}
 		}
 	}

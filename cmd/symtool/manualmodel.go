@@ -92,7 +92,7 @@ func newManualCommand(app *cli.App, c *cli.Command) manualCommand {
 		Text:     strings.TrimSpace(c.Description),
 	}
 	for _, f := range c.Flags {
-		m.Flags = append(m.Flags, newManualFlag(c.Name, f))
+		m.Flags = append(m.Flags, newManualFlag(f))
 	}
 	m.Operands = operandsOf(app, m.Synopsis)
 	if len(m.Flags) > 0 {
@@ -101,7 +101,11 @@ func newManualCommand(app *cli.App, c *cli.Command) manualCommand {
 	return m
 }
 
-func newManualFlag(command string, f cli.Flag) manualFlag {
+func newManualFlag(f cli.Flag) manualFlag {
+	words, _ := f.(*wordFlag)
+	if words != nil {
+		f = words.DocGenerationFlag
+	}
 	doc := f.(cli.DocGenerationFlag)
 	value, text := valueName(doc.GetUsage())
 	m := manualFlag{Name: f.Names()[0], Value: value, Text: text}
@@ -114,8 +118,8 @@ func newManualFlag(command string, f cli.Flag) manualFlag {
 	if !doc.TakesValue() {
 		return m
 	}
-	if m.Values, m.List = flagValues(command, m.Name); m.Values != nil {
-		m.Takes = takesValues
+	if words != nil {
+		m.Takes, m.Values, m.List = takesValues, words.values, words.list
 	} else {
 		m.Takes = placeKinds[value]
 	}

@@ -2,40 +2,15 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
-	"io"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// lockedBuffer is a bytes.Buffer for several goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 func TestProgressOfSeveralFiles(t *testing.T) {
-	var screen lockedBuffer
+	var screen testenv.Buffer
 	p, stop := startProgress(&screen, newMessages(&screen), []int64{300, 100, 0}, 0)
 	p.file(0)(50, 100)
 	p.file(1)(1, 1)
@@ -61,7 +36,7 @@ func cleared(screen string) bool {
 }
 
 func TestProgressMakesRoomForMessages(t *testing.T) {
-	var screen lockedBuffer
+	var screen testenv.Buffer
 	msgs := newMessages(&screen)
 	p, stop := startProgress(&screen, msgs, []int64{100}, 0)
 	p.file(0)(1, 10)
@@ -75,7 +50,7 @@ func TestProgressMakesRoomForMessages(t *testing.T) {
 }
 
 func TestNoProgressForShortWork(t *testing.T) {
-	var screen lockedBuffer
+	var screen testenv.Buffer
 	p, stop := startProgress(&screen, newMessages(&screen), []int64{100}, time.Hour)
 	p.finish(0)
 	stop()
@@ -84,66 +59,9 @@ func TestNoProgressForShortWork(t *testing.T) {
 	}
 }
 
-// openTerminal returns both ends of a pseudo terminal.
-func openTerminal(t *testing.T) (master, terminal *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no pseudo terminals: ", err)
-	}
-	t.Cleanup(func() { master.Close() })
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skip("no pseudo terminals: ", err)
-	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Skip("no pseudo terminals: ", err)
-	}
-	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no pseudo terminals: ", err)
-	}
-	t.Cleanup(func() { terminal.Close() })
-	return master, terminal
-}
-
-func TestTerminals(t *testing.T) {
-	_, terminal := openTerminal(t)
-	var other bytes.Buffer
-	for _, c := range []struct {
-		name           string
-		stdout, stderr io.Writer
-		cfg            dumpConfig
-		want           bool
-	}{
-		{"to a file", &other, terminal, dumpConfig{output: "x"}, true},
-		{"to a pipe", &other, terminal, dumpConfig{output: "-"}, true},
-		{"to the terminal", terminal, terminal, dumpConfig{output: "-"}, false},
-		{"no terminal", &other, &other, dumpConfig{output: "x"}, false},
-		{"quiet", &other, terminal, dumpConfig{output: "x", quiet: true}, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := &dumper{dumpConfig: &c.cfg, stdout: c.stdout, msgs: newMessages(c.stderr)}
-			stop := d.startProgress()
-			defer stop()
-			if got := d.progress != nil; got != c.want {
-				t.Errorf("bar: %v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
-func TestNoGzipToTerminal(t *testing.T) {
-	_, terminal := openTerminal(t)
-	d := &dumper{dumpConfig: &dumpConfig{output: "-", gzip: true}, stdout: terminal, msgs: newMessages(terminal)}
-	if err := d.openSingle(); err == nil || !strings.Contains(err.Error(), "terminal") {
-		t.Errorf("error %v", err)
-	}
-}
-
 // What goes to a terminal is printable.
 func TestStandardOutputIsTerminal(t *testing.T) {
-	master, terminal := openTerminal(t)
+	master, terminal := testenv.Terminal(t)
 	if err := writeText(terminal, "a\x1b[31mb\n"); err != nil {
 		t.Fatal(err)
 	}

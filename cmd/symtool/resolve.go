@@ -34,7 +34,7 @@ func resolveCommand(msgs *messages) *cli.Command {
 		Flags: append(supplierFlags(),
 			&cli.StringFlag{Name: "module", Usage: "addresses are of `NAME` or NAME/ID, if they name no module; not\nneeded with one place of symbols"},
 			&cli.StringFlag{Name: "base", Usage: "the module begins at `ADDR` in the addresses given: those of a\nprocess or of the linker; 0: they count from its start"},
-			&cli.StringFlag{Name: "format", Usage: "`FORM` of the answers: text (default), json, addr2line (that of\naddr2line -f -i), llvm or llvm-json (those of llvm-symbolizer)", Value: formatText},
+			words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answers: text (default), json, addr2line (that of\naddr2line -f -i), llvm or llvm-json (those of llvm-symbolizer)", Value: formatText}, "text", "json", "addr2line", "llvm", "llvm-json"),
 			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, with NAME+0xADDR replaced by what is there;\nstatus 1 if nothing was"},
 			&cli.BoolFlag{Name: "no-inlines", Usage: "leave inlined functions out: print the function around them with\nthe line of the address"},
 			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},

@@ -69,7 +69,7 @@ func TestFilterInPieces(t *testing.T) {
 
 // Any bytes give the same, in pieces or at once.
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/" + suppliedID + "+0x1000", "\x00\xff+0x", "a+b+0x1000app +"} {
+	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/5A9832E5287241C1838ED98914E9B7FF1+0x1000", "\x00\xff+0x", "a+b+0x1000app +"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, log string) {

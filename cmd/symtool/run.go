@@ -3,12 +3,82 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 )
+
+// runProgram runs the command that args name, until it ends or a signal ends it, and returns its
+// exit status.
+func runProgram(ctx context.Context, commands func(*messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, commands, args, stdin, stdout, stderr) }()
+	select {
+	case status := <-done:
+		return status
+	case <-ctx.Done():
+	}
+	select {
+	case status := <-done:
+		return status
+	case <-time.After(time.Duration(grace.Load())):
+		temporaries.removeAll()
+	}
+	return signalStatus(ctx)
+}
+
+// execute parses args and runs the command.
+func execute(ctx context.Context, commands func(*messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	msgs := newMessages(stderr)
+	app := newProgram(stdin, stdout, msgs, commands(msgs)...)
+	args, err := expandArgs(args)
+	if err == nil {
+		args, err = permute(app, args)
+	}
+	if err == nil {
+		err = runApp(ctx, app, args)
+	}
+	status := exitStatus(ctx, app, err)
+	msgs.endDebug(status)
+	return status
+}
+
+// newProgram returns symtool with some commands. msgs is the error stream.
+func newProgram(stdin io.Reader, stdout io.Writer, msgs *messages, commands ...*cli.Command) *cli.App {
+	app := &cli.App{
+		Name:      "symtool",
+		Usage:     "symbol files for crash reports",
+		Reader:    stdin,
+		Writer:    stdout,
+		ErrWriter: msgs,
+		Commands:  commands,
+		Action:    rootAction,
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
+	}
+	for _, c := range app.Commands {
+		if hasLogLevel(c) {
+			addLogLevel(c, msgs)
+		}
+	}
+	return app
+}
+
+// rootAction runs if no command has the name.
+func rootAction(c *cli.Context) error {
+	switch {
+	case c.Bool("version"):
+		return writeText(c.App.Writer, versionLine())
+	case c.Args().Present():
+		return usagef("", "unknown command %q", c.Args().First())
+	}
+	return usagef("", "no command")
+}
 
 // runApp runs the command that args name, or the program's own action. It takes the place
 // of cli.App's Run, which prints help and usage errors in a form of its own.
@@ -107,38 +177,7 @@ func (s *flagSetting) setAll(value string) error {
 	return nil
 }
 
-// run is main without the process: it returns the exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := withSignals(ctx)
-	defer stop()
-	done := make(chan int, 1)
-	go func() { done <- execute(ctx, args, stdin, stdout, stderr) }()
-	select {
-	case status := <-done:
-		return status
-	case <-ctx.Done():
-	}
-	select {
-	case status := <-done:
-		return status
-	case <-time.After(time.Duration(grace.Load())):
-		temporaries.removeAll()
-	}
-	return signalStatus(ctx)
-}
-
-// execute parses args and runs the command.
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	msgs := newMessages(stderr)
-	app := newApp(stdin, stdout, msgs)
-	args, err := expandArgs(args)
-	if err == nil {
-		args, err = permute(app, args)
-	}
-	if err == nil {
-		err = runApp(ctx, app, args)
-	}
-	status := exitStatus(ctx, app, err)
-	msgs.endDebug(status)
-	return status
+// versionLine is what symtool --version prints: the program, Go and the platform.
+func versionLine() string {
+	return fmt.Sprintf("%s (%s %s/%s)\n", generator, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -78,6 +78,7 @@ func TestScale(t *testing.T) {
 // measured). Of a file that fits into memory more is taken, because collecting
 // less often is faster.
 func scaleMemory(info uint64) int64 {
+	const largeInfo = 512 << 20 // from where dump limits its memory
 	if info < largeInfo {
 		return int64(info/5*2) + 96<<20
 	}

@@ -67,7 +67,7 @@ func TestScript(t *testing.T) {
 			"status": status,
 			"same":   same,
 			"absent": absent,
-			"serve":  serve,
+			"serve":  serveFiles,
 		},
 	})
 }

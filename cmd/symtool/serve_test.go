@@ -16,14 +16,14 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// serve starts a server until the script ends, and sets a variable to its URL:
+// serveFiles starts a server until the script ends, and sets a variable to its URL:
 //
 //	serve VARIABLE DIR       the files below DIR
 //	serve VARIABLE STATUS    this HTTP status for everything
 //	serve VARIABLE away      nothing: its port is closed
 //	serve VARIABLE accept=DIR   keeps what is sent with PUT below DIR, and its headers
 //	                            in NAME.headers
-func serve(ts *testscript.TestScript, neg bool, args []string) {
+func serveFiles(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: serve VARIABLE DIR|STATUS|away")
 	}

@@ -34,7 +34,7 @@ import (
 type served struct {
 	*exec.Cmd
 	URL    string
-	Stderr lockedBuffer
+	Stderr testenv.Buffer
 	stdout *bufio.Reader
 }
 

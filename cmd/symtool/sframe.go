@@ -35,9 +35,9 @@ func sframeCommand(msgs *messages) *cli.Command {
 		UsageText:   "symtool sframe [flags] FILE",
 		Description: sframeDescription,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "print text (default) or json: `FORM`", Value: formatText},
+			words(&cli.StringFlag{Name: "format", Usage: "print text (default) or json: `FORM`", Value: formatText}, formatText, formatJSON),
 			&cli.StringSliceFlag{Name: "pc", Usage: "print the function at `ADDR`, hexadecimal, and the row that is in\nforce there; may be repeated"},
-			&cli.StringFlag{Name: "check", Usage: "print what is wrong for `PROFILE`: spec, the specification of the\nsection's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux"},
+			words(&cli.StringFlag{Name: "check", Usage: "print what is wrong for `PROFILE`: spec, the specification of the\nsection's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux"}, "spec", "binutils", "kernel"),
 			&cli.BoolFlag{Name: "compare-cfi", Usage: "print where the rows and those of .eh_frame and .debug_frame have\nthe same effect, where not, and what only one side has"},
 			&cli.StringFlag{Name: "address", Usage: "the section in FILE, which is not ELF, starts at `ADDR`,\nhexadecimal; 0 without it"},
 		},

@@ -13,7 +13,7 @@ import (
 // sframe.Section.WriteJSON writes it, or lookups, a list as of WriteJSONAt, check, and compare_cfi
 // as symsframe.Comparison.WriteJSON writes it. docs/json.md documents the fields.
 type sframeHead struct {
-	Schema    int    `json:"schema"` // as summarySchema
+	Schema    int    `json:"schema"` // 1
 	Generator string `json:"generator"`
 	Status    int    `json:"status"`
 	File      string `json:"file"`
@@ -35,7 +35,7 @@ type sframeFinding struct {
 
 // writeJSON writes the document piece by piece: a section can be large.
 func (s *sframer) writeJSON(w io.Writer, failure error) error {
-	head := sframeHead{Schema: summarySchema, Generator: generator, Status: s.status, File: s.file}
+	head := sframeHead{Schema: 1, Generator: generator, Status: s.status, File: s.file}
 	if failure != nil {
 		head.Error = failure.Error()
 	}

@@ -67,7 +67,7 @@ func storeVerbNames() string {
 	return strings.Join(names, ", ")
 }
 
-func storeCommand(stdin io.Reader, msgs *messages) *cli.Command {
+func storeCommand(msgs *messages) *cli.Command {
 	return &cli.Command{
 		Name:  "store",
 		Usage: "keep a store of symbol files: add to it, verify it, tidy it up, list it",
@@ -80,7 +80,7 @@ func storeCommand(stdin io.Reader, msgs *messages) *cli.Command {
 			if err != nil {
 				return usagef("store", "%v", err)
 			}
-			r.stdin, r.stdout, r.msgs = stdin, c.App.Writer, msgs
+			r.stdin, r.stdout, r.msgs = c.App.Reader, c.App.Writer, msgs
 			return r.run(c.Context)
 		},
 	}
@@ -88,7 +88,7 @@ func storeCommand(stdin io.Reader, msgs *messages) *cli.Command {
 
 func storeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "compress", Usage: "add: keep files in `FORM`: none (default), gzip or zstd; the same\ntext has the same bytes", Value: "none"},
+		words(&cli.StringFlag{Name: "compress", Usage: "add: keep files in `FORM`: none (default), gzip or zstd; the same\ntext has the same bytes", Value: "none"}, "none", "gzip", "zstd"),
 		&cli.BoolFlag{Name: "damaged", Usage: "add: take files that are cut off, or have records that cannot be\nread, too"},
 		&cli.IntFlag{Name: "keep", Usage: "add: of each module that is added, keep the `N` newest versions, and\nthose that are added"},
 		&cli.StringFlag{Name: "list", Usage: "add: write to `FILE` what became of each FILE: added, same (it was\nthere) or differs (another is there), a tab, and its path below DIR"},
@@ -99,7 +99,7 @@ func storeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Usage: "gc: tell what would be removed, and remove nothing"},
 		&cli.BoolFlag{Name: "last", Usage: "ls: the newest version of each module only"},
 		&cli.StringFlag{Name: "missing", Usage: "ls: of the modules in `LIST`, a line each, print those that DIR does not\nhave, and end with status 1 if there are any: NAME/ID, NAME,ID,\nNAME ID or a MODULE record; - is standard input"},
-		&cli.StringFlag{Name: "format", Usage: "verify, gc, ls: `FORM` of the output: text (default) or json", Value: formatText},
+		words(&cli.StringFlag{Name: "format", Usage: "verify, gc, ls: `FORM` of the output: text (default) or json", Value: formatText}, formatText, formatJSON),
 		outputFlag(),
 		jobsFlag(),
 		verboseFlag(),
@@ -191,7 +191,7 @@ func (r *storeRun) checkFlags(c *cli.Context) error {
 		if !slices.Contains(r.verb.flags, name) {
 			return fmt.Errorf("--%s is not for %s", name, r.verb.name)
 		}
-		if s, ok := f.(*cli.StringFlag); ok && c.String(s.Name) == "" {
+		if s, ok := c.Value(name).(string); ok && s == "" {
 			return fmt.Errorf("--%s is empty", name)
 		}
 	}
@@ -248,8 +248,6 @@ func (r *storeRun) checkLimits(c *cli.Context) (err error) {
 	}
 	return nil
 }
-
-var errUnit = errors.New("no number with a unit")
 
 // parseAge reads hours, days or weeks.
 func parseAge(text string) (time.Duration, error) {

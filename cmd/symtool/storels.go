@@ -91,14 +91,9 @@ func (r *storeRun) listing(l *store.Listing) *storeListJSON {
 
 // storeMissingJSON is what ls --missing prints with --format json.
 type storeMissingJSON struct {
-	Store   string             `json:"store"`
-	Asked   int                `json:"asked"`
-	Missing []storeAbsenceJSON `json:"missing"`
-}
-
-type storeAbsenceJSON struct {
-	Name string `json:"name"`
-	ID   string `json:"id"`
+	Store   string    `json:"store"`
+	Asked   int       `json:"asked"`
+	Missing []absence `json:"missing"`
 }
 
 // lsMissing prints the modules of a list that are not in the store, each once, in the order of the
@@ -115,7 +110,7 @@ func (r *storeRun) lsMissing() error {
 		defer f.Close()
 		in = f
 	}
-	doc := storeMissingJSON{Store: r.dir, Missing: []storeAbsenceJSON{}}
+	doc := storeMissingJSON{Store: r.dir, Missing: []absence{}}
 	seen := map[store.Place]bool{}
 	err := store.ReadWanted(in, func(w store.Wanted) error {
 		if seen[w.Place] {
@@ -125,7 +120,7 @@ func (r *storeRun) lsMissing() error {
 		doc.Asked++
 		path, err := r.store.Has(w.Place)
 		if path == "" && err == nil {
-			doc.Missing = append(doc.Missing, storeAbsenceJSON{w.Place.Name, w.Place.ID})
+			doc.Missing = append(doc.Missing, absence{w.Place.Name, w.Place.ID})
 		}
 		return err
 	})

@@ -9,13 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // onTerminal runs the program with standard output and error on a terminal, and
 // returns all that appears there.
 func onTerminal(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
-	master, slave := openTerminal(t)
+	master, slave := testenv.Terminal(t)
 	cmd := exec.CommandContext(t.Context(), "symtool", args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, slave, slave
 	for _, v := range os.Environ() {

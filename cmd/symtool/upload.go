@@ -95,7 +95,7 @@ func uploadCommand(msgs *messages) *cli.Command {
 
 func uploadFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "protocol", Aliases: []string{"p"}, Usage: "`HOW` the server takes files: put, zip, sym-upload-v1 or\nsym-upload-v2; not for s3:"},
+		words(&cli.StringFlag{Name: "protocol", Aliases: []string{"p"}, Usage: "`HOW` the server takes files: put, zip, sym-upload-v1 or\nsym-upload-v2; not for s3:"}, protocolNames()...),
 		&cli.StringFlag{Name: "token-file", Usage: "take the token from the first line of `FILE`, not from\n" + tokenVar},
 		&cli.StringFlag{Name: "header-file", Usage: "send the headers in `FILE`, too, a line each (Name: value)"},
 		&cli.StringSliceFlag{Name: "field", Usage: "sym-upload-v1, zip: send a field of the form, too, `NAME=VALUE`, such as\nversion=1.2"},
@@ -110,7 +110,7 @@ func uploadFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Usage: "send nothing, and ask no server: print what would be sent where"},
 		&cli.IntFlag{Name: "retries", Usage: "try up to `N` times again, 0 to 100", Value: defaultRetries},
 		&cli.StringFlag{Name: "timeout", Usage: "give a request up in which nothing moves for `TIME`: 30s, 5m; 0 for\nnever", Value: defaultTimeout},
-		&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText},
+		words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText}, formatText, formatJSON),
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write what became of each file to `FILE`, - for standard output"},
 		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "send `N` files at once, 1 to 1024; as many as processors without it"},
 		verboseFlag(),
@@ -196,7 +196,7 @@ func (r *uploadRun) checkFlags(c *cli.Context) error {
 		if of := uploadFlagProtocols[name]; of != nil && !slices.Contains(of, r.options.Protocol) {
 			return fmt.Errorf("--%s is not for %s", name, r.options.Protocol)
 		}
-		if s, ok := f.(*cli.StringFlag); ok && c.String(s.Name) == "" {
+		if s, ok := c.Value(name).(string); ok && s == "" {
 			return fmt.Errorf("--%s is empty", name)
 		}
 	}

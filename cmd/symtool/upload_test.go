@@ -15,6 +15,14 @@ import (
 	"github.com/symtool/symtool/resolve/store/upload"
 )
 
+// uploadAnswer is what the document of upload says.
+type uploadAnswer struct {
+	Counts map[string]int `json:"counts"`
+	Absent []struct {
+		Name string `json:"name"`
+	} `json:"absent"`
+}
+
 // What --format json prints is as its schema says, with every outcome.
 func TestUploadSchema(t *testing.T) {
 	dir := t.TempDir()
@@ -44,7 +52,7 @@ func TestUploadSchema(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 	})
-	call := func(wantStatus int, args ...string) (doc uploadJSON) {
+	call := func(wantStatus int, args ...string) (doc uploadAnswer) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
 		args = append([]string{"symtool", "upload", "-p", "put", "--format", "json", "--resume", list}, args...)

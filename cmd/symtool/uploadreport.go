@@ -12,13 +12,13 @@ import (
 // uploadJSON is what --format json prints; golden/resolve/store/upload/schema.json
 // describes it.
 type uploadJSON struct {
-	URL      string             `json:"url"` // without user, password and query
-	Protocol string             `json:"protocol"`
-	DryRun   bool               `json:"dry_run"`
-	Counts   map[string]int     `json:"counts"` // by outcome, and absent
-	Bytes    int64              `json:"bytes"`  // of what was uploaded
-	Files    []uploadFileJSON   `json:"files"`
-	Absent   []storeAbsenceJSON `json:"absent"` // of --list
+	URL      string           `json:"url"` // without user, password and query
+	Protocol string           `json:"protocol"`
+	DryRun   bool             `json:"dry_run"`
+	Counts   map[string]int   `json:"counts"` // by outcome, and absent
+	Bytes    int64            `json:"bytes"`  // of what was uploaded
+	Files    []uploadFileJSON `json:"files"`
+	Absent   []absence        `json:"absent"` // of --list
 }
 
 type uploadFileJSON struct {
@@ -37,7 +37,7 @@ type uploadFileJSON struct {
 func (r *uploadRun) document(results []*upload.Result) *uploadJSON {
 	doc := &uploadJSON{
 		URL: r.shown, Protocol: string(r.options.Protocol), DryRun: r.options.DryRun,
-		Counts: map[string]int{}, Files: []uploadFileJSON{}, Absent: []storeAbsenceJSON{},
+		Counts: map[string]int{}, Files: []uploadFileJSON{}, Absent: []absence{},
 	}
 	for o := upload.Uploaded; o <= upload.Rejected; o++ {
 		doc.Counts[o.String()] = 0
@@ -60,7 +60,7 @@ func (r *uploadRun) document(results []*upload.Result) *uploadJSON {
 	}
 	for _, p := range r.wanted {
 		if !have[p] {
-			doc.Absent = append(doc.Absent, storeAbsenceJSON{p.Name, p.ID})
+			doc.Absent = append(doc.Absent, absence{p.Name, p.ID})
 		}
 	}
 	doc.Counts["absent"] = len(doc.Absent)

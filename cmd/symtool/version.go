@@ -23,7 +23,7 @@ func versionCommand() *cli.Command {
 		Usage:     "print the version, and how the program was built",
 		UsageText: "symtool version [flags]",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText},
+			words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: formatText}, formatText, formatJSON),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -45,9 +45,6 @@ func versionCommand() *cli.Command {
 		},
 	}
 }
-
-// printVersion is `symtool --version`.
-func printVersion(c *cli.Context) error { return writeText(c.App.Writer, newBuild(nil).head()) }
 
 // build is the document of `version --format json`: how the program was built. Fields may be added;
 // none changes its meaning. Unknown fields are left out.
@@ -91,11 +88,8 @@ func newBuild(info *debug.BuildInfo) *build {
 	return b
 }
 
-// head is the first line, the same for --version.
-func (b *build) head() string { return fmt.Sprintf("%s (%s %s)\n", generator, b.Go, b.Platform) }
-
 func (b *build) text() string {
-	text := b.head()
+	text := versionLine()
 	line := func(name, value string) {
 		if value != "" {
 			text += fmt.Sprintf("  %-10s %s\n", name, printable(value))

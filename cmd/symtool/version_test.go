@@ -13,7 +13,7 @@ import (
 
 func TestBuild(t *testing.T) {
 	b := newBuild(&debug.BuildInfo{
-		Main: debug.Module{Path: module, Version: "v1.2.3"},
+		Main: debug.Module{Path: "github.com/symtool/symtool", Version: "v1.2.3"},
 		Settings: []debug.BuildSetting{
 			{Key: "-compiler", Value: "gc"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "-trimpath", Value: "true"}, {Key: "GOOS", Value: "x"},
 			{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
@@ -27,7 +27,7 @@ func TestBuild(t *testing.T) {
 	if got := b.text(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if got, want := newBuild(nil).text(), newBuild(nil).head(); got != want {
+	if got, want := newBuild(nil).text(), versionLine(); got != want {
 		t.Errorf("without information: %q, want %q", got, want)
 	}
 }
