@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // benchFile returns a large binary with debug information: $SYMTOOL_BENCH_FILE, else

@@ -1,6 +1,6 @@
 package dwarf2sym
 
-import "github.com/symtool/symtool/internal/elfobj"
+import elfobj "github.com/symtool/symtool/internal/object/elf"
 
 // companion is a file that describes the code of a binary: the binary, its
 // separate debug file, the file in its .gnu_debugdata.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 

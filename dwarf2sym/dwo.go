@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // dwoPlaces says where .dwo files are looked for.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // dwp is a package of .dwo files (DWARF 5, 7.3.5). Its sections are read piece

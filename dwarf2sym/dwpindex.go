@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Columns of a package's indexes: the sections that units have a part of.

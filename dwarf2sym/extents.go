@@ -3,7 +3,7 @@ package dwarf2sym
 import (
 	"debug/elf"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt"
 )
 

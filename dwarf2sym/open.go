@@ -1,6 +1,6 @@
 package dwarf2sym
 
-import "github.com/symtool/symtool/internal/elfobj"
+import elfobj "github.com/symtool/symtool/internal/object/elf"
 
 // File is an opened ELF file. All its methods but Close may be called concurrently.
 type File = elfobj.File

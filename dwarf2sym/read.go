@@ -48,7 +48,7 @@
 //   - Addresses are relative to the page of the lowest PT_LOAD of the binary.
 //     Where it was moved after its debug file was made (prelink), the addresses
 //     of the debug file are moved by as much. Relocatable files (.o, .ko) have no
-//     addresses: internal/elfobj gives each section one, code first, .text at
+//     addresses: internal/object/elf gives each section one, code first, .text at
 //     RVA 0 (place.go there has the rule and the reason).
 package dwarf2sym
 
@@ -63,7 +63,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Units is what the units of .debug_info say of themselves, type units left out. Its

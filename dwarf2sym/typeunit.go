@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // typeUnits finds types by their signatures: what DW_FORM_ref_sig8 refers to.

@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // debugData is the debug information of one ELF file. .debug_info and

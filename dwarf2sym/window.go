@@ -1,6 +1,6 @@
 package dwarf2sym
 
-import "github.com/symtool/symtool/internal/elfobj"
+import elfobj "github.com/symtool/symtool/internal/object/elf"
 
 // windowSize is how much of a section a window reads at once: enough to make
 // system calls rare, little enough to stay in the cache.

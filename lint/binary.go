@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"

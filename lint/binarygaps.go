@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )

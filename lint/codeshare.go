@@ -3,8 +3,8 @@ package lint
 import (
 	"slices"
 
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/execcode"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
 )

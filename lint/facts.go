@@ -189,7 +189,7 @@ func (f *Facts) see(r *symfmt.Record) {
 		f.cfi.see(f, r)
 	case symfmt.KindCFI:
 		if r.Owner == symfmt.OwnerRead {
-			f.Blocks.At(f.Blocks.Len() - 1).Rows++
+			f.Blocks.At(f.Blocks.Len()-1).Rows++
 		}
 		f.cfi.see(f, r)
 	case symfmt.KindStackWin:

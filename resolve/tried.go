@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Tried is a place in which a Supplier did not find a module's symbols.

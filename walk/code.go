@@ -4,7 +4,7 @@ import (
 	"context"
 	"debug/elf"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // code returns the n bytes of instructions at an address: from the dump's memory or else from the

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"slices"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
 )

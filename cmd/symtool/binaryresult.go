@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // binaryResult is the result for one file: a part of the summary of dump, and what is printed of it.

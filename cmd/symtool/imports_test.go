@@ -22,7 +22,7 @@ const module = "github.com/symtool/symtool"
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
 	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
-	2: {"internal/fetch", "internal/elfobj", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
+	2: {"internal/fetch", "internal/object/elf", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore"},
 	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "walk/dumpfile"},
 	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
@@ -56,7 +56,7 @@ func only(pkg string) func(string, bool) bool {
 const delve = "github.com/go-delve/delve/pkg/dwarf/"
 
 var importRules = []rule{
-	{module + "/dwarf2sym", only("lint"), "a reader that lints its own output agrees with its own mistakes: take the facts from internal/elfobj"},
+	{module + "/dwarf2sym", only("lint"), "a reader that lints its own output agrees with its own mistakes: take the facts from internal/object/elf"},
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
 	{module + "/internal/testenv", productExcept("walk/internal/walktest"), "internal/testenv is for tests"},
@@ -84,8 +84,8 @@ var useRules = []struct {
 	from      func(pkg string, isTest bool) bool
 	why       string
 }{
-	{"debug/elf", "Open", productExcept("internal/elfobj"), "ELF is opened through internal/elfobj"},
-	{"debug/elf", "NewFile", productExcept("internal/elfobj"), "ELF is opened through internal/elfobj"},
+	{"debug/elf", "Open", productExcept("internal/object/elf"), "ELF is opened through internal/object/elf"},
+	{"debug/elf", "NewFile", productExcept("internal/object/elf"), "ELF is opened through internal/object/elf"},
 	{"os", "Exit", productExcept("cmd/symtool"), "a library returns an error"},
 	{"os", "Stderr", productExcept("cmd/symtool"), "a library returns an error or a Problem"},
 	{"os", "Stdout", productExcept("cmd/symtool"), "a library writes to an io.Writer that it is given"},
@@ -284,7 +284,7 @@ var machine = e.EM_386
 		pkg    string
 		isTest bool
 		want   int
-	}{{"symfmt", false, 2}, {"cmd/symtool", false, 1}, {"internal/elfobj", false, 1}, {"symfmt", true, 0}} {
+	}{{"symfmt", false, 2}, {"cmd/symtool", false, 1}, {"internal/object/elf", false, 1}, {"symfmt", true, 0}} {
 		if got := checkUses(c.pkg, f, c.isTest); len(got) != c.want {
 			t.Errorf("%s (test: %v): %q, want %d", c.pkg, c.isTest, got, c.want)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
 	"github.com/symtool/symtool/internal/fetch"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // entry is a place in the cache.

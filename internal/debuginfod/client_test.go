@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 )
 

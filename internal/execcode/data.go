@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"slices"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Data returns the ranges of a file's code that symbols declare to be data, by

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Kind says what a Part holds.

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // efARMBE8 in e_flags says that instructions are little-endian in a big-endian

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // StartupName reports whether a function of this name is start-up code: what the

@@ -11,7 +11,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/walk/dump"
 )
 

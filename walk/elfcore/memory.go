@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // place is one of Options.Binaries.

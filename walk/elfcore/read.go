@@ -27,7 +27,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/elfobj"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/walk/dump"
 )
 
