@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"debug/elf"
+	"slices"
 
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
@@ -21,6 +22,21 @@ func (u *unwinder) code(addr uint64, n int) []byte {
 		return b
 	}
 	return nil
+}
+
+// Code returns up to n bytes of code at an address of the process, from the dump or else, if binary,
+// from the module's binary; fewer where they end.
+func (r *Result) Code(addr uint64, n int) (code []byte, binary bool) {
+	if b := r.Dump.Memory.Bytes(addr, n); len(b) > 0 {
+		return b, false
+	}
+	i := r.Dump.ModuleAt(addr)
+	if i < 0 || i >= len(r.Modules) || r.Modules[i].state == nil {
+		return nil, false
+	}
+	// Binaries are local files: reading them needs no context.
+	code = r.Modules[i].state.code(context.Background(), addr-r.Dump.Modules[i].Addr, n)
+	return slices.Clone(code), len(code) > 0 // they are the file's own
 }
 
 // code returns up to n bytes at an offset from the module's start, from its binary: fewer where the

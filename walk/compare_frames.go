@@ -92,7 +92,7 @@ func (d *OutlineReader) frames() (all []OutlineFrame, err error) {
 }
 
 func (d *OutlineReader) frame(f *jsonFrame) (OutlineFrame, error) {
-	x := OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: trustCalled(f.Trust), Line: f.Line,
+	x := OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: TrustNamed(f.Trust), Line: f.Line,
 		Module: d.once(f.Module), Function: d.once(f.Function), File: d.once(f.File)}
 	for _, in := range f.Inlines {
 		x.Inlines = append(x.Inlines, OutlineInline{d.once(in.Function), d.once(in.File), in.Line})
@@ -111,11 +111,6 @@ func (d *OutlineReader) once(s string) string {
 	d.bytes += len(s)
 	d.names[s] = s
 	return s
-}
-
-// trustCalled is the trust with a name; NoTrust if no trust has it.
-func trustCalled(name string) Trust {
-	return Trust(max(0, slices.Index(trustNames[:], name)))
 }
 
 // crashing reads which thread crashed; its frames are among those of threads.

@@ -27,7 +27,7 @@ type cpu struct {
 	kept       []cfi.Reg // the registers that frames keep
 }
 
-// newCPU describes a CPU. The registers that frames keep are the general ones.
+// newCPU describes a CPU. Frames keep the general registers.
 func newCPU(a *arch.Arch, call uint64, techniques ...technique) *cpu {
 	c := &cpu{arch: a, call: call, clean: func(_ *unwinder, pc uint64) uint64 { return pc }, techniques: techniques}
 	c.pc, c.sp, c.ra = c.reg(a.PC), c.reg(a.SP), cfi.NoReg
@@ -39,6 +39,9 @@ func newCPU(a *arch.Arch, call uint64, techniques ...technique) *cpu {
 	}
 	if clean := cleaners[a]; clean != nil {
 		c.clean = clean
+	}
+	for _, name := range a.General {
+		c.kept = append(c.kept, c.reg(name))
 	}
 	c.align = alignments[a]
 	c.layouts = c.withRegisters(layouts[a])
@@ -55,12 +58,4 @@ func (c *cpu) reg(name string) cfi.Reg {
 		panic("walk: no register " + name + " of " + c.arch.Name)
 	}
 	return cfi.Reg(i)
-}
-
-// keep sets the registers that frames keep.
-func (c *cpu) keep(names ...string) *cpu {
-	for _, name := range names {
-		c.kept = append(c.kept, c.reg(name))
-	}
-	return c
 }

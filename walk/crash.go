@@ -1,9 +1,6 @@
 package walk
 
 import (
-	"context"
-	"slices"
-
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -66,19 +63,22 @@ type Instruction struct {
 // maxInstruction is the length of the longest instruction, in bytes.
 const maxInstruction = 15
 
-// Instruction decodes the instruction that a thread's topmost frame is at. It is nil if the code is
-// neither in the dump nor in a known binary, if it does not decode, and for other CPUs.
-func (r *Result) Instruction(thread int) *Instruction {
-	c := threadContext(r.Dump, thread)
+// Code returns up to n bytes of code at an address of the process, and whether they are of the
+// binary, as the dump lacks them.
+type Code func(addr uint64, n int) (code []byte, binary bool)
+
+// instructionOf decodes the instruction at which a thread is. It is nil without its code, if it does
+// not decode, and for other CPUs.
+func instructionOf(d *dump.Dump, c *dump.Context, code Code) *Instruction {
 	if c == nil || c.Arch == nil || decoders[c.Arch] == nil {
 		return nil
 	}
-	code, binary := r.code(c.PC())
-	if len(code) == 0 {
+	b, binary := code(c.PC(), maxInstruction)
+	if len(b) == 0 {
 		return nil
 	}
-	s := state{context: c, memory: &r.Dump.Memory, pc: c.PC()}
-	in := decoders[c.Arch](&s, code)
+	s := state{context: c, memory: &d.Memory, pc: c.PC()}
+	in := decoders[c.Arch](&s, b)
 	if in != nil {
 		in.Binary, in.registers = binary, s.used
 	}
@@ -90,29 +90,6 @@ var decoders = map[*arch.Arch]func(s *state, code []byte) *Instruction{
 	arch.X86:    func(s *state, code []byte) *Instruction { return decodeX86(s, code, 32) },
 	arch.X86_64: func(s *state, code []byte) *Instruction { return decodeX86(s, code, 64) },
 	arch.ARM64:  decodeARM64,
-}
-
-// threadContext returns the registers from which a thread's stack is walked.
-func threadContext(d *dump.Dump, thread int) *dump.Context {
-	t := &d.Threads[thread]
-	if d.Crash != nil && d.Crash.Thread == t.ID && d.Crash.Context != nil {
-		return d.Crash.Context
-	}
-	return t.Context
-}
-
-// code returns the bytes from an address on, from the dump or else from the binary.
-func (r *Result) code(pc uint64) (code []byte, binary bool) {
-	if b := r.Dump.Memory.Bytes(pc, maxInstruction); len(b) > 0 {
-		return b, false
-	}
-	i := r.Dump.ModuleAt(pc)
-	if i < 0 || i >= len(r.Modules) || r.Modules[i].state == nil {
-		return nil, false
-	}
-	// Binaries are local files: reading them needs no context.
-	code = r.Modules[i].state.code(context.Background(), pc-r.Dump.Modules[i].Addr, maxInstruction)
-	return slices.Clone(code), len(code) > 0 // they are the file's own
 }
 
 // state is the state of the process before an instruction.

@@ -1,21 +1,17 @@
 package walk
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
-	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // instructions are with what they access; registers are those of someRegisters.
@@ -86,28 +82,6 @@ var instructions = []struct {
 	{arch.ARM64, "ret", "c0035fd6", "ret", "", "5555"},
 	{arch.ARM64, "retaa", "ff0b5fd6", "", "", ""},
 	{arch.ARM64, "add x0, x1, x2", "2000028b", "add x0, x1, x2", "", ""},
-}
-
-// someRegisters are those of the table above.
-func someRegisters(a *arch.Arch) *dump.Context {
-	c := dump.NewContext(a)
-	values := map[string]uint64{
-		"$rax": 0x1000, "$rcx": 3, "$rdx": 0, "$rbx": 9, "$rsp": 0x7000, "$rbp": 0x8000, "$rsi": 0x4000, "$rdi": 0x5000, "$rip": 0x400000,
-		"$eax": 0x1000, "$ecx": 3, "$edx": 0, "$ebx": 9, "$esp": 0x7000, "$ebp": 0x8000, "$eip": 0x400000,
-		"x0": 0x1000, "x1": 3, "x2": 0, "x3": 0x2000, "x4": 0xffffffff, "x30": 0x5555, "sp": 0x7000, "pc": 0x400000,
-	}
-	for name, v := range values {
-		c.Set(name, v)
-	}
-	return c
-}
-
-func someMemory() dump.Memory {
-	b := make([]byte, 16)
-	for i := range b {
-		b[i] = byte(0x11 * (1 + i/8))
-	}
-	return dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: 0x7000, Data: b}})
 }
 
 func accessText(in *Instruction) string {
@@ -229,54 +203,4 @@ func FuzzInstruction(f *testing.F) {
 			}
 		}
 	})
-}
-
-// The instruction of each crash is the same by the minidump, which holds its
-// code, and by the core, for which it is in the binary; it is at the address of
-// the crash.
-func TestCrashesByBothDumps(t *testing.T) {
-	cases, found := 0, 0
-	for _, path := range walktest.SharedDumps(t) {
-		if filepath.Base(path) != "dump.dmp" {
-			continue
-		}
-		cases++
-		dir := filepath.Dir(path)
-		s, err := resolve.NewBinaries([]string{dir}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var infos []DocCrash
-		var sources []string
-		for _, name := range []string{"dump.dmp", "core"} {
-			all := &Sources{Binaries: s}
-			r, err := NewWalker(all, Config{}).Walk(t.Context(), walktest.Opened(t, filepath.Join(dir, name)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			doc := NewDocument(r, DocumentOptions{})
-			infos = append(infos, doc.CrashInfo)
-			if x := doc.Symtool.Crash; x != nil {
-				sources = append(sources, x.Source)
-			}
-			all.Close()
-		}
-		if !reflect.DeepEqual(infos[0], infos[1]) {
-			t.Errorf("%s: %+v of the minidump, %+v of the core", dir, infos[0], infos[1])
-		}
-		if len(infos[0].CrashInconsistencies) > 0 {
-			t.Errorf("%s: %q", dir, infos[0].CrashInconsistencies)
-		}
-		if filepath.Base(dir) == "nullcall" {
-			continue // no code where it crashed
-		}
-		if strings.Join(sources, " ") == "dump binary" && len(infos[0].MemoryAccesses) == 1 && infos[0].MemoryAccesses[0].Address == *infos[0].Address {
-			found++
-		} else {
-			t.Errorf("%s: %q %+v", dir, sources, infos[0].MemoryAccesses)
-		}
-	}
-	if found != cases-1 || cases < 9 {
-		t.Errorf("%d instructions of %d crashes", found, cases)
-	}
 }

@@ -3,15 +3,22 @@ package walk
 import (
 	"sort"
 
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
 // crashAnalysis compares what the system says about a crash with what the instruction does.
 type crashAnalysis struct {
+	// Instruction is the one at which the thread crashed; nil if it is not known.
+	Instruction *Instruction
+
 	d       *dump.Dump
-	in      *Instruction  // nil if it is not known
 	context *dump.Context // registers; may be nil
+}
+
+// analyze looks at the crash of a dump, whose thread is given by its place in Threads.
+func analyze(d *dump.Dump, thread int, code Code) *crashAnalysis {
+	c := d.Registers(thread)
+	return &crashAnalysis{Instruction: instructionOf(d, c, code), d: d, context: c}
 }
 
 // Values of Crash.Code and Crash.Flags on Windows, Linux and macOS.
@@ -49,7 +56,7 @@ func (a *crashAnalysis) linux() bool {
 // that is not canonical. The system knows no address then.
 func (a *crashAnalysis) isGPFault() bool {
 	c := a.d.Crash
-	if a.d.Arch != arch.X86_64 {
+	if a.d.Arch == nil || a.d.Arch.CanonicalBits == 0 {
 		return false
 	}
 	none := !c.HasAddress || c.Address == 0
@@ -99,49 +106,45 @@ func (a *crashAnalysis) isPrivileged() bool {
 	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
 }
 
-func (a *crashAnalysis) known() bool { return a.in != nil && a.in.Known }
+func (a *crashAnalysis) known() bool { return a.Instruction != nil && a.Instruction.Known }
 
-// isCanonical reports whether all bits of an amd64 address above the 47th are equal to it.
-func isCanonical(addr uint64) bool { return uint64(int64(addr<<16)>>16) == addr }
-
-// nonCanonical returns the accessed address that is not canonical, for a crash whose address the
+// NonCanonical returns the accessed address that is not canonical, for a crash whose address the
 // system does not know.
-func (a *crashAnalysis) nonCanonical() (uint64, bool) {
+func (a *crashAnalysis) NonCanonical() (uint64, bool) {
 	if !a.known() || !a.isGPFault() {
 		return 0, false
 	}
-	for i := range a.in.Accesses {
-		if addr := a.in.Accesses[i].Addr; !isCanonical(addr) {
+	for i := range a.Instruction.Accesses {
+		if addr := a.Instruction.Accesses[i].Addr; !a.d.Arch.IsCanonical(addr) {
 			return addr, true
 		}
 	}
-	if a.in.HasTarget && !isCanonical(a.in.Target) {
-		return a.in.Target, true
+	if a.Instruction.HasTarget && !a.d.Arch.IsCanonical(a.Instruction.Target) {
+		return a.Instruction.Target, true
 	}
 	return 0, false
 }
 
-// nullOffset returns what was added to a null pointer, for a crash at that
+// NullOffset returns what was added to a null pointer, for a crash at that
 // address.
-func (a *crashAnalysis) nullOffset() (uint64, bool) {
+func (a *crashAnalysis) NullOffset() (uint64, bool) {
 	if !a.known() || !a.isAccessFault() {
 		return 0, false
 	}
-	for i := range a.in.Accesses {
-		if access := &a.in.Accesses[i]; access.NullBase && a.at(access) {
+	for i := range a.Instruction.Accesses {
+		if access := &a.Instruction.Accesses[i]; access.NullBase && a.at(access) {
 			return access.Addr, true
 		}
 	}
 	return 0, false
 }
 
-// at reports whether the address of the crash is in what was accessed. On arm64 the uppermost byte
-// is a tag, which systems leave out.
+// at reports whether the address of the crash, which systems give without a tag, is in what was
+// accessed.
 func (a *crashAnalysis) at(access *Access) bool {
 	addr, b := a.d.Crash.Address, *access
-	if a.d.Arch == arch.ARM64 {
-		const tag = 0xff << 56
-		addr, b.Addr = addr&^uint64(tag), b.Addr&^uint64(tag)
+	if a.d.Arch != nil {
+		addr, b.Addr = addr&^a.d.Arch.AddressTag, b.Addr&^a.d.Arch.AddressTag
 	}
 	return b.contains(addr)
 }
@@ -159,8 +162,8 @@ func (a *crashAnalysis) mapping(addr uint64) int {
 // maxGuard is the size of the largest mapping that is taken for a guard of others.
 const maxGuard = 1 << 15
 
-// isGuardPage reports whether an address is in a small mapping without access beside one with it.
-func (a *crashAnalysis) isGuardPage(addr uint64) bool {
+// IsGuardPage reports whether an address is in a small mapping without access beside one with it.
+func (a *crashAnalysis) IsGuardPage(addr uint64) bool {
 	i := a.mapping(addr)
 	if i < 0 {
 		return false
@@ -175,17 +178,17 @@ func (a *crashAnalysis) isGuardPage(addr uint64) bool {
 
 func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
 
-// inconsistencies returns the contradictions between findings, by rust-minidump's names: damage of
+// Inconsistencies returns the contradictions between findings, by rust-minidump's names: damage of
 // the dump, or of the machine.
-func (a *crashAnalysis) inconsistencies() (all []string) {
+func (a *crashAnalysis) Inconsistencies() (all []string) {
 	add := func(is bool, name string) {
 		if is {
 			all = append(all, name)
 		}
 	}
-	decoded := a.in != nil
-	add(decoded && a.isIntDivide() && !a.in.divides, "int_div_by_zero_not_possible")
-	add(decoded && a.isPrivileged() && !a.in.privileged, "priv_instruction_crash_without_priv_instruction")
+	decoded := a.Instruction != nil
+	add(decoded && a.isIntDivide() && !a.Instruction.divides, "int_div_by_zero_not_possible")
+	add(decoded && a.isPrivileged() && !a.Instruction.privileged, "priv_instruction_crash_without_priv_instruction")
 	add(a.falseGPFault(), "non_canonical_address_falsely_reported")
 	add(a.allowed(), "access_violation_when_access_allowed")
 	add(a.elsewhere(), "crashing_access_not_found_in_memory_accesses")
@@ -195,16 +198,16 @@ func (a *crashAnalysis) inconsistencies() (all []string) {
 // falseGPFault reports whether nothing in the instruction could have been a general protection
 // fault.
 func (a *crashAnalysis) falseGPFault() bool {
-	if !a.known() || !a.isGPFault() || a.in.privileged {
+	if !a.known() || !a.isGPFault() || a.Instruction.privileged {
 		return false
 	}
-	for i := range a.in.Accesses {
+	for i := range a.Instruction.Accesses {
 		// Instructions on vectors may demand an alignment.
-		if s := a.in.Accesses[i].Size; s >= 16 && a.in.Accesses[i].Addr%16 != 0 || s == 0 {
+		if s := a.Instruction.Accesses[i].Size; s >= 16 && a.Instruction.Accesses[i].Addr%16 != 0 || s == 0 {
 			return false
 		}
 	}
-	_, found := a.nonCanonical()
+	_, found := a.NonCanonical()
 	return !found
 }
 
@@ -238,11 +241,11 @@ func (a *crashAnalysis) elsewhere() bool {
 		return false
 	}
 	pc := a.d.Crash.Address - a.context.PC()
-	if pc < uint64(len(a.in.Code)) || a.in.HasTarget && a.in.Target == a.d.Crash.Address {
+	if pc < uint64(len(a.Instruction.Code)) || a.Instruction.HasTarget && a.Instruction.Target == a.d.Crash.Address {
 		return false // the code itself
 	}
-	for i := range a.in.Accesses {
-		if a.at(&a.in.Accesses[i]) {
+	for i := range a.Instruction.Accesses {
+		if a.at(&a.Instruction.Accesses[i]) {
 			return false
 		}
 	}

@@ -134,29 +134,6 @@ func TestCrashInfo(t *testing.T) {
 	}
 }
 
-// The confidence is that of rust-minidump: 0.625 is of a report of its users,
-// for an address that became 0 and was not low.
-func TestConfidence(t *testing.T) {
-	for _, c := range []struct {
-		details DocFlipped
-		want    float64
-	}{
-		{DocFlipped{}, 0.25},
-		{DocFlipped{IsNull: true}, 0.625},
-		{DocFlipped{IsNull: true, WasLow: true}, 0.4375},
-		{DocFlipped{WasNonCanonical: true}, 0.925},
-		{DocFlipped{NearbyRegisters: 1}, 0.625},
-		{DocFlipped{NearbyRegisters: 4}, 0.7375},
-		{DocFlipped{NearbyRegisters: 9}, 0.7375},
-		{DocFlipped{IsNull: true, PoisonRegisters: true}, 0.3125},
-		{DocFlipped{WasNonCanonical: true, NearbyRegisters: 3}, 0.97},
-	} {
-		if got := float64(c.details.confidence()); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("%+v: %v, want %v", c.details, got, c.want)
-		}
-	}
-}
-
 // An access to a small mapping without access beside one with it is reported.
 func TestGuardPage(t *testing.T) {
 	for addr, want := range map[uint64]bool{0x4ff8: true, 0x5008: false, 0x3ff8: false} {

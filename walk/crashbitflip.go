@@ -3,22 +3,20 @@ package walk
 import (
 	"cmp"
 	"slices"
-
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// DocBitFlip is an address that differs by one bit from that of the crash, or from a register's
-// that took part in it, and that the process could access: an error of the machine's memory may
-// have changed it. It is looked for on 64-bit CPUs, and where the dump has the process's mappings.
-type DocBitFlip struct {
-	Address        string     `json:"address"`
-	Confidence     float32    `json:"confidence"` // 0 to 1
-	Details        DocFlipped `json:"details"`
-	SourceRegister *string    `json:"source_register"` // null for the address of the crash
+// BitFlip is an address that differs by one bit from that of the crash, or from a register's that
+// took part in it, and that the process could access: an error of the machine's memory may have
+// changed it.
+type BitFlip struct {
+	Address    uint64
+	Register   int     // in arch.Arch.Regs; -1 for the address of the crash
+	Confidence float32 // 0 to 1
+	Evidence   Evidence
 }
 
-// DocFlipped is the evidence for the confidence.
-type DocFlipped struct {
+// Evidence is what the confidence in a BitFlip comes from.
+type Evidence struct {
 	IsNull          bool `json:"is_null"`          // the address is 0
 	NearbyRegisters int  `json:"nearby_registers"` // how many are within a page of the address
 	PoisonRegisters bool `json:"poison_registers"` // one has a pattern of freed memory
@@ -36,52 +34,51 @@ var poison = []byte{
 	0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5,
 }
 
-// bitFlips lists the addresses that may have been intended, the likeliest first.
-func (m *documentMaker) bitFlips(a *crashAnalysis) []DocBitFlip {
-	if m.d.Arch == nil || m.d.Arch.PtrSize != 8 || len(m.d.Maps) == 0 || a.context == nil {
+// BitFlips lists the addresses that may have been intended, the likeliest first. They are looked for
+// on 64-bit CPUs, and where the dump has the process's mappings.
+func (a *crashAnalysis) BitFlips() []BitFlip {
+	if a.d.Arch == nil || a.d.Arch.PtrSize != 8 || len(a.d.Maps) == 0 || a.context == nil {
 		return nil
 	}
-	addr, wild := a.nonCanonical()
-	_, null := a.nullOffset()
+	addr, wild := a.NonCanonical()
+	_, null := a.NullOffset()
 	switch {
 	case null, !wild && !a.isAccessFault():
 		return nil
 	case !wild:
-		addr = m.d.Crash.Address
+		addr = a.d.Crash.Address
 	}
-	f := flipper{m: m, a: a, wild: wild, from: 0, to: 64}
-	if m.d.Arch == arch.X86_64 {
-		f.from, f.to = 0, 48
+	f := flipper{crashAnalysis: a, wild: wild, from: 0, to: 64}
+	if bits := a.d.Arch.CanonicalBits; bits > 0 {
+		f.from, f.to = 0, bits
 		if wild {
-			f.from, f.to = 48, 64
+			f.from, f.to = bits, 64
 		}
 	}
-	f.try(addr, nil)
-	if a.in != nil {
-		used := slices.Clone(a.in.registers)
+	f.try(addr, -1)
+	if a.Instruction != nil {
+		used := slices.Clone(a.Instruction.registers)
 		slices.Sort(used)
 		for _, r := range slices.Compact(used) {
 			if v, ok := a.context.At(r); ok {
-				name := peerRegister(m.d.Arch, m.d.Arch.Regs[r].Name)
-				f.try(v, &name)
+				f.try(v, r)
 			}
 		}
 	}
-	slices.SortStableFunc(f.found, func(a, b DocBitFlip) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	slices.SortStableFunc(f.found, func(a, b BitFlip) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return f.found
 }
 
 // flipper tries bits.
 type flipper struct {
-	m        *documentMaker
-	a        *crashAnalysis
+	*crashAnalysis
 	wild     bool // the address is not canonical
-	from, to uint // bits
-	found    []DocBitFlip
+	from, to int  // bits
+	found    []BitFlip
 }
 
 // try flips each bit of an address that cannot be accessed.
-func (f *flipper) try(addr uint64, register *string) {
+func (f *flipper) try(addr uint64, register int) {
 	if f.reachable(addr) {
 		return
 	}
@@ -90,21 +87,19 @@ func (f *flipper) try(addr uint64, register *string) {
 		if meant != 0 && !f.reachable(meant) {
 			continue
 		}
-		details := f.details(meant, addr)
-		f.found = append(f.found, DocBitFlip{
-			Address: f.m.hex(meant), Confidence: details.confidence(), Details: details, SourceRegister: register,
-		})
+		e := f.evidence(meant, addr)
+		f.found = append(f.found, BitFlip{Address: meant, Register: register, Confidence: e.confidence(), Evidence: e})
 	}
 }
 
 // reachable reports whether the process may access an address as it tried to.
 func (f *flipper) reachable(addr uint64) bool {
-	i := f.a.mapping(addr)
+	i := f.mapping(addr)
 	if i < 0 {
 		return false
 	}
-	m, c := &f.m.d.Maps[i], f.m.d.Crash
-	if f.a.windows() && len(c.Params) > 0 {
+	m, c := &f.d.Maps[i], f.d.Crash
+	if f.windows() && len(c.Params) > 0 {
 		switch c.Params[0] {
 		case 0:
 			return m.Read
@@ -117,41 +112,41 @@ func (f *flipper) reachable(addr uint64) bool {
 	return accessible(m)
 }
 
-func (f *flipper) details(meant, was uint64) DocFlipped {
-	d := DocFlipped{IsNull: meant == 0, WasLow: meant == 0 && was <= flipLow, WasNonCanonical: f.wild}
-	for _, r := range cpus[f.m.d.Arch].kept {
-		v, ok := f.a.context.At(int(r))
+func (f *flipper) evidence(meant, was uint64) Evidence {
+	e := Evidence{IsNull: meant == 0, WasLow: meant == 0 && was <= flipLow, WasNonCanonical: f.wild}
+	for _, name := range f.d.Arch.General {
+		v, ok := f.context.Get(name)
 		if !ok {
 			continue
 		}
 		if meant > flipLow && max(v, meant)-min(v, meant) <= flipNear {
-			d.NearbyRegisters++
+			e.NearbyRegisters++
 		}
 		if low := v & 0xff; v == low*0x0101010101010101 && slices.Contains(poison, byte(low)) {
-			d.PoisonRegisters = true
+			e.PoisonRegisters = true
 		}
 	}
-	return d
+	return e
 }
 
 // confidence combines the evidence for a flipped bit as if it were independent; the weights are
 // rust-minidump's.
-func (d *DocFlipped) confidence() float32 {
+func (e *Evidence) confidence() float32 {
 	against := float32(0.75) // of a flipped bit, for the address alone
-	if d.WasNonCanonical {
+	if e.WasNonCanonical {
 		against *= 1 - 0.9
 	}
-	if d.IsNull {
+	if e.IsNull {
 		null := float32(0.5)
-		if d.WasLow {
+		if e.WasLow {
 			null *= 0.5
 		}
 		against *= 1 - null
 	}
-	if n := min(d.NearbyRegisters, 4); n > 0 {
+	if n := min(e.NearbyRegisters, 4); n > 0 {
 		against *= 1 - (0.5 + 0.05*float32(n-1))
 	}
-	if d.PoisonRegisters {
+	if e.PoisonRegisters {
 		return (1 - against) * 0.5
 	}
 	return 1 - against

@@ -1,6 +1,8 @@
 package walk
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -24,6 +26,9 @@ var trustNames = [...]string{"non", "scan", "cfi_scan", "frame_pointer", "cfi", 
 
 // String is the name in machine-readable output.
 func (t Trust) String() string { return trustNames[t] }
+
+// TrustNamed returns the trust with a name; NoTrust if no trust has it.
+func TrustNamed(name string) Trust { return Trust(max(0, slices.Index(trustNames[:], name))) }
 
 var trustTexts = [...]string{
 	"unknown", "stack scanning", "call frame info with scanning", "previous frame's frame pointer",

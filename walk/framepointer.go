@@ -193,13 +193,7 @@ func (u *unwinder) isAddress(pc uint64) bool {
 }
 
 // isCanonical reports whether the unused bits of an address are as the CPU demands.
-func (u *unwinder) isCanonical(pc uint64) bool {
-	if u.cpu.arch != arch.X86_64 {
-		return true
-	}
-	top := int64(pc) >> 47
-	return top == 0 || top == -1
-}
+func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.arch.IsCanonical(pc) }
 
 // isNowhere reports whether there is certainly no code at an address: it is not
 // canonical, or the dump shows memory there that cannot be executed. On Windows

@@ -48,6 +48,15 @@ type DocAccess struct {
 	Size              *uint64 `json:"size"` // bytes
 }
 
+// DocBitFlip is an address that differs by one bit from that of the crash, or from a register's
+// that took part in it, and that the process could access: see crash.BitFlip.
+type DocBitFlip struct {
+	Address        string   `json:"address"`
+	Confidence     float32  `json:"confidence"` // 0 to 1
+	Details        Evidence `json:"details"`
+	SourceRegister *string  `json:"source_register"` // null for the address of the crash
+}
+
 // DocCrashExtra is what we add to the schema about the instruction.
 type DocCrashExtra struct {
 	Code   string `json:"code"`   // its bytes, in hexadecimal
@@ -72,15 +81,15 @@ func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
 	if thread < 0 {
 		return doc, nil
 	}
-	in := m.r.Instruction(thread)
-	a := crashAnalysis{d: m.d, in: in, context: threadContext(m.d, thread)}
-	doc.AdjustedAddress = m.adjusted(&a)
-	doc.PossibleBitFlips = m.bitFlips(&a)
-	doc.CrashInconsistencies = append(doc.CrashInconsistencies, a.inconsistencies()...)
+	a := analyze(m.d, thread, m.r.Code)
+	doc.AdjustedAddress = m.adjusted(a)
+	doc.PossibleBitFlips = m.bitFlips(a)
+	doc.CrashInconsistencies = append(doc.CrashInconsistencies, a.Inconsistencies()...)
+	in := a.Instruction
 	if in == nil {
 		return doc, nil
 	}
-	doc.Instruction, doc.MemoryAccesses = textOrNull(in.Text), m.accesses(&a)
+	doc.Instruction, doc.MemoryAccesses = textOrNull(in.Text), m.accesses(a)
 	if in.HasTarget {
 		doc.InstructionPointerUpdate = &DocTarget{m.hex(in.Target)}
 	}
@@ -92,14 +101,14 @@ func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
 }
 
 func (m *documentMaker) accesses(a *crashAnalysis) []DocAccess {
-	if !a.in.Known {
+	if !a.Instruction.Known {
 		return nil
 	}
 	all := []DocAccess{}
-	for i := range a.in.Accesses {
-		access := &a.in.Accesses[i]
+	for i := range a.Instruction.Accesses {
+		access := &a.Instruction.Accesses[i]
 		doc := DocAccess{
-			AccessType: textOrNull(access.Kind.String()), Address: m.hex(access.Addr), IsLikelyGuardPage: a.isGuardPage(access.Addr),
+			AccessType: textOrNull(access.Kind.String()), Address: m.hex(access.Addr), IsLikelyGuardPage: a.IsGuardPage(access.Addr),
 		}
 		if access.Size != 0 {
 			doc.Size = &access.Size
@@ -110,13 +119,25 @@ func (m *documentMaker) accesses(a *crashAnalysis) []DocAccess {
 }
 
 func (m *documentMaker) adjusted(a *crashAnalysis) *DocAdjusted {
-	if addr, ok := a.nonCanonical(); ok {
+	if addr, ok := a.NonCanonical(); ok {
 		return &DocAdjusted{Kind: "non-canonical", Address: m.hex(addr)}
 	}
-	if offset, ok := a.nullOffset(); ok {
+	if offset, ok := a.NullOffset(); ok {
 		return &DocAdjusted{Kind: "null-pointer", Offset: m.hex(offset)}
 	}
 	return nil
+}
+
+func (m *documentMaker) bitFlips(a *crashAnalysis) (all []DocBitFlip) {
+	for _, f := range a.BitFlips() {
+		doc := DocBitFlip{Address: m.hex(f.Address), Confidence: f.Confidence, Details: f.Evidence}
+		if f.Register >= 0 {
+			name := peerRegister(m.d.Arch, m.d.Arch.Regs[f.Register].Name)
+			doc.SourceRegister = &name
+		}
+		all = append(all, doc)
+	}
+	return all
 }
 
 // assertion formats a failed assertion on one line.

@@ -61,7 +61,7 @@ func (m *documentMaker) module(i int) DocModule {
 	}
 	if symbols.Resolver != nil {
 		doc.Symtool.File = textOrNull(symbols.Resolver.Path)
-		doc.Symtool.Binary = symbols.state != nil && symbols.state.symbols.known().binary
+		doc.Symtool.Binary = symbols.Binary
 	}
 	return doc
 }
@@ -76,10 +76,4 @@ func (m *documentMaker) unloaded() []DocUnloadedModule {
 		}
 	}
 	return all
-}
-
-// Looked reports whether symbols were looked for: they were wanted, and there was a place to look
-// at.
-func (s *Symbols) Looked() bool {
-	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
 }

@@ -231,8 +231,8 @@ func TestSchemaHasAllKeys(t *testing.T) {
 		follow(path)
 	}
 	for path, names := range map[string][]string{
-		"threads.frames.trust": trustNames[:], "threads.frames.symtool.technique": techniqueNames[:],
-		"threads.symtool.end": endNames[:],
+		"threads.frames.trust": namesTo(TrustContext), "threads.frames.symtool.technique": namesTo(ByScan),
+		"threads.symtool.end": namesTo(EndWriter),
 	} {
 		var enum []string
 		for _, v := range follow(path).Enum {
@@ -242,4 +242,15 @@ func TestSchemaHasAllKeys(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, enum, names)
 		}
 	}
+}
+
+// namesTo returns the names of the values of a type up to the last of them.
+func namesTo[T interface {
+	~uint8
+	String() string
+}](last T) (names []string) {
+	for v := T(0); v <= last; v++ {
+		names = append(names, v.String())
+	}
+	return names
 }

@@ -27,11 +27,19 @@ type Symbols struct {
 	// for the binary.
 	OtherBinaries []string
 	Err           error // symbols that were there and could not be used
+	// Binary says that the symbols are those of the binary.
+	Binary bool
 	// Damage lists rules that could not be read during walks, and errors in those tables of the
 	// binary that were used.
 	Damage []string
 
 	state *moduleState
+}
+
+// Looked reports whether symbols were looked for: they were wanted, and there was a place to look
+// at.
+func (s *Symbols) Looked() bool {
+	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
 }
 
 // maxDamage limits Symbols.Damage.

@@ -3,6 +3,7 @@ package walk
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,12 +172,12 @@ func TestTextRegisters(t *testing.T) {
 	for _, cpu := range []*arch.Arch{
 		arch.X86, arch.X86_64, arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64, arch.PPC, arch.PPC64, arch.RISCV, arch.RISCV64, arch.S390X,
 	} {
-		if len(shownRegisters[cpu]) == 0 {
+		if len(cpu.Shown.Regs) == 0 {
 			t.Errorf("%s shows no registers", cpu.Name)
 		}
-		for _, r := range append(shownRegisters[cpu], map[bool][]shownRegister{true: x86All}[cpu == arch.X86]...) {
-			if _, ok := cpu.RegIndex(r.reg); !ok {
-				t.Errorf("%s has no register %s", cpu.Name, r.reg)
+		for _, r := range append(slices.Clone(cpu.Shown.Regs), cpu.Shown.Whole...) {
+			if _, ok := cpu.RegIndex(r.Reg); !ok {
+				t.Errorf("%s has no register %s", cpu.Name, r.Reg)
 			}
 		}
 		a := walktest.Assemble(t, cpu, dump.Linux)

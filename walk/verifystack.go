@@ -78,10 +78,7 @@ func (v *verifier) stack(s *Stack) error {
 // registers.
 func (v *verifier) unwinder(s *Stack) *unwinder {
 	d := v.result.Dump
-	c := d.Threads[s.Thread].Context
-	if crash := d.Crash; c == nil && crash != nil && crash.Thread == d.Threads[s.Thread].ID {
-		c = crash.Context
-	}
+	c := d.Registers(s.Thread)
 	if c == nil || c.Arch == nil || len(s.Frames) == 0 {
 		return nil
 	}

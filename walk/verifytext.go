@@ -71,9 +71,9 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 // byText lists techniques with their counts, in the order of Technique.
 func (c *Counts) byText() string {
 	var list []string
-	for _, name := range techniqueNames {
-		if n := c.By[name]; n > 0 {
-			list = append(list, fmt.Sprintf("%s %d", name, n))
+	for _, t := range Techniques() {
+		if n := c.By[t.String()]; n > 0 {
+			list = append(list, fmt.Sprintf("%v %d", t, n))
 		}
 	}
 	return strings.Join(list, ", ")

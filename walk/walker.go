@@ -99,7 +99,7 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		m := &res.Modules[i]
 		if st := m.state; st != nil {
 			s := st.symbolsFrom(ctx)
-			m.Asked, m.Resolver, m.Tried, m.Err = true, s.resolver, s.tried, s.err
+			m.Asked, m.Resolver, m.Tried, m.Err, m.Binary = true, s.resolver, s.tried, s.err, s.binary
 			m.OtherBinaries = resolve.OtherModules(st.binary.known().tried)
 		}
 	}
@@ -168,12 +168,7 @@ type rva = symfmt.RVA
 // thread walks a stack.
 func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 	s := Stack{Thread: i}
-	t := &res.Dump.Threads[i]
-	c := t.Context
-	if crash := res.Dump.Crash; crash != nil && crash.Thread == t.ID && crash.Context != nil {
-		// The thread's own registers are those of the crash reporter at work.
-		c = crash.Context
-	}
+	c := res.Dump.Registers(i)
 	if c == nil || c.Arch == nil {
 		s.End, s.Why = EndNoContext, "the dump has no registers of the thread"
 		return s

@@ -31,6 +31,7 @@ package arch
 import (
 	"debug/elf"
 	"strconv"
+	"strings"
 )
 
 // Arch is a CPU. The values are in All, and must not be changed.
@@ -77,6 +78,20 @@ type Arch struct {
 	// rule keeps them; its value is that of the register.
 	OtherNames []OtherName
 
+	// General are the registers that a walk keeps of each frame, and reports name: the general ones,
+	// with PC.
+	General []string
+
+	// Shown says how reports for people show registers.
+	Shown Shown
+
+	// CanonicalBits is how many bits of an address are used: all above have the value of the highest
+	// of them, and other addresses fault. 0 if no address does for that reason.
+	CanonicalBits int
+
+	// AddressTag has the bits of an address that an access of data ignores.
+	AddressTag uint64
+
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
 	Alt *Numbering
 
@@ -98,6 +113,16 @@ type OtherName struct{ Name, Reg string }
 
 // NoDWARF is the DWARF number of a register that has none.
 const NoDWARF = ^uint64(0)
+
+// Shown is how Breakpad prints the registers of a frame.
+type Shown struct {
+	Regs   []ShownReg // the known ones of these, in order
+	Whole  []ShownReg // further ones, if all of these are known
+	Digits int        // of a value
+}
+
+// ShownReg is the register Reg, shown as Label.
+type ShownReg struct{ Label, Reg string }
 
 // Numbering is a set of register numbers for CIEs whose return address column
 // is ReturnAddress.
@@ -137,6 +162,15 @@ func ByELF(machine elf.Machine, class elf.Class) *Arch {
 		}
 	}
 	return nil
+}
+
+// IsCanonical reports whether the unused bits of an address are as the CPU demands.
+func (a *Arch) IsCanonical(addr uint64) bool {
+	if a.CanonicalBits == 0 {
+		return true
+	}
+	unused := 64 - a.CanonicalBits
+	return uint64(int64(addr<<unused)>>unused) == addr
 }
 
 // RegName returns the name of the register with a DWARF number.
@@ -186,6 +220,9 @@ func finish(a *Arch) *Arch {
 		if r.DWARF != NoDWARF {
 			a.numbers[r.Name] = r.DWARF
 		}
+	}
+	if a.Shown.Digits == 0 {
+		a.Shown.Digits = 2 * a.PtrSize
 	}
 	a.others = make(map[string]int, len(a.OtherNames))
 	for i, o := range a.OtherNames {
@@ -238,6 +275,15 @@ func indexed(prefix string, from, to int) []string {
 		names = append(names, prefix+strconv.Itoa(i))
 	}
 	return names
+}
+
+// shown labels registers with their names, without the dollar that some CPUs have there.
+func shown(names ...string) []ShownReg {
+	out := make([]ShownReg, len(names))
+	for i, name := range names {
+		out[i] = ShownReg{strings.TrimPrefix(name, "$"), name}
+	}
+	return out
 }
 
 // unnumbered returns registers without a DWARF number.

@@ -19,6 +19,8 @@ var ARM = finish(&Arch{
 	CalleeSaved:   []string{"r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11"},
 	// AAPCS32, section 6.1.2.1: s16 to s31, which are d8 to d15.
 	CalleeSavedFloat: append(indexed("d", 8, 16), indexed("s", 16, 32)...),
+	General:          append(indexed("r", 0, 13), "sp", "lr", "pc"),
+	Shown:            Shown{Regs: append(shown(append(indexed("r", 0, 11), "r12")...), ShownReg{"fp", "r11"}, ShownReg{"sp", "sp"}, ShownReg{"lr", "lr"}, ShownReg{"pc", "pc"})},
 	ISABit:           1, // Thumb
 	Regs: join(
 		series(0, "r", 13),

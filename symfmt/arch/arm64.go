@@ -21,6 +21,9 @@ var ARM64 = finish(&Arch{
 	ReturnAddress:    30,
 	CalleeSaved:      []string{"x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
 	CalleeSavedFloat: indexed("v", 8, 16),
+	General:          append(indexed("x", 0, 31), "sp", "pc"),
+	Shown:            Shown{Regs: append(shown(indexed("x", 0, 29)...), ShownReg{"fp", "x29"}, ShownReg{"lr", "x30"}, ShownReg{"sp", "sp"}, ShownReg{"pc", "pc"})},
+	AddressTag:       0xff << 56,
 	OtherNames:       alsoCalled(indexed("d", 0, 32), indexed("v", 0, 32)),
 	Regs: join(
 		series(0, "x", 31),

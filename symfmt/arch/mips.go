@@ -16,6 +16,17 @@ var mipsRegs = join(
 	unnumbered("$pc", "$fcsr", "$fir"),
 )
 
+var mipsGeneral = []string{
+	"$at", "$v0", "$v1", "$a0", "$a1", "$a2", "$a3", "$t0", "$t1", "$t2", "$t3", "$t4", "$t5", "$t6", "$t7",
+	"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$t8", "$t9", "$gp", "$sp", "$fp", "$ra", "$pc",
+}
+
+// mipsShown has 16 digits on the 32-bit CPU too, as Breakpad has one context for both.
+var mipsShown = Shown{
+	Regs:   shown("$gp", "$sp", "$fp", "$ra", "$pc", "$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7"),
+	Digits: 16,
+}
+
 // MIPS is the 32-bit MIPS with the o32 ABI, of either byte order.
 var MIPS = finish(&Arch{
 	Name:             "mips",
@@ -29,6 +40,8 @@ var MIPS = finish(&Arch{
 	ReturnAddress:    31,
 	CalleeSaved:      []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$fp"},
 	CalleeSavedFloat: indexed("$f", 20, 32), // with the odd ones, upper halves of the even ones
+	General:          mipsGeneral,
+	Shown:            mipsShown,
 	Regs:             mipsRegs,
 })
 
@@ -45,5 +58,7 @@ var MIPS64 = finish(&Arch{
 	ReturnAddress:    31,
 	CalleeSaved:      []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$gp", "$fp"},
 	CalleeSavedFloat: indexed("$f", 24, 32),
+	General:          mipsGeneral,
+	Shown:            mipsShown,
 	Regs:             mipsRegs,
 })

@@ -35,6 +35,8 @@ var ppcAlt = &Numbering{
 	)),
 }
 
+var ppcGeneral = append(indexed("r", 0, 32), "lr", "srr0")
+
 // The conventions of the 32-bit and both 64-bit ABIs agree in these.
 var (
 	ppcSaved      = indexed("r", 14, 32)
@@ -54,6 +56,8 @@ var PPC = finish(&Arch{
 	ReturnAddress:    65,
 	CalleeSaved:      ppcSaved,
 	CalleeSavedFloat: ppcSavedFloat,
+	General:          ppcGeneral,
+	Shown:            Shown{Regs: shown("srr0", "r1")},
 	Regs:             ppcRegs,
 	Alt:              ppcAlt,
 })
@@ -72,6 +76,8 @@ var PPC64 = finish(&Arch{
 	ReturnAddress:    65,
 	CalleeSaved:      ppcSaved,
 	CalleeSavedFloat: ppcSavedFloat,
+	General:          ppcGeneral,
+	Shown:            Shown{Regs: shown("srr0", "r1")},
 	Regs:             ppcRegs,
 	Alt:              ppcAlt,
 })

@@ -19,6 +19,13 @@ var (
 	riscvSavedFloat = append([]string{"f8", "f9"}, indexed("f", 18, 28)...) // fs0 to fs11
 )
 
+var riscvGeneral = []string{
+	"ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+	"s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6", "pc",
+}
+
+var riscvShown = Shown{Regs: shown(append([]string{"pc"}, riscvGeneral[:len(riscvGeneral)-1]...)...)}
+
 // RISCV is the 32-bit RISC-V.
 var RISCV = finish(&Arch{
 	Name:             "riscv",
@@ -33,6 +40,8 @@ var RISCV = finish(&Arch{
 	ReturnAddress:    1,
 	CalleeSaved:      riscvSaved,
 	CalleeSavedFloat: riscvSavedFloat,
+	General:          riscvGeneral,
+	Shown:            riscvShown,
 	Regs:             riscvRegs,
 })
 
@@ -49,5 +58,7 @@ var RISCV64 = finish(&Arch{
 	ReturnAddress:    1,
 	CalleeSaved:      riscvSaved,
 	CalleeSavedFloat: riscvSavedFloat,
+	General:          riscvGeneral,
+	Shown:            riscvShown,
 	Regs:             riscvRegs,
 })

@@ -19,6 +19,8 @@ var S390X = finish(&Arch{
 	ReturnAddress:    14,
 	CalleeSaved:      []string{"r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13"},
 	CalleeSavedFloat: indexed("f", 8, 16),
+	General:          append(indexed("r", 0, 16), "pswa"),
+	Shown:            Shown{Regs: shown(append([]string{"pswa"}, indexed("r", 0, 16)...)...)}, // Breakpad does not know the CPU
 	Regs: join(
 		series(0, "r", 16),
 		run(16, "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7"),

@@ -19,6 +19,11 @@ var X86 = finish(&Arch{
 	FP:            "$ebp",
 	ReturnAddress: 8,
 	CalleeSaved:   []string{"$ebx", "$ebp", "$esi", "$edi"},
+	General:       []string{"$eip", "$esp", "$ebp", "$ebx", "$esi", "$edi", "$eax", "$ecx", "$edx", "$eflags"},
+	Shown: Shown{
+		Regs:  shown("$eip", "$esp", "$ebp", "$ebx", "$esi", "$edi"),
+		Whole: append(shown("$eax", "$ecx", "$edx"), ShownReg{"efl", "$eflags"}),
+	},
 	OtherNames: alsoCalled(
 		[]string{"$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24"},
 		[]string{"$eax", "$ecx", "$edx", "$ebx", "$esp", "$ebp", "$esi", "$edi"}),

@@ -2,6 +2,9 @@ package arch
 
 import "debug/elf"
 
+var x86_64General = append([]string{"$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp"},
+	append(indexed("$r", 8, 16), "$rip")...)
+
 // X86_64 is the 64-bit x86, x32 included: Breakpad calls both x86_64. DWARF numbers:
 // System V ABI, AMD64 supplement, figure 3.36.
 var X86_64 = finish(&Arch{
@@ -17,6 +20,9 @@ var X86_64 = finish(&Arch{
 	ReturnAddress:    16,
 	CalleeSaved:      []string{"$rbx", "$rbp", "$r12", "$r13", "$r14", "$r15"},
 	CalleeSavedFloat: indexed("$xmm", 6, 16), // on Windows; none in the System V ABI
+	General:          x86_64General,
+	Shown:            Shown{Regs: shown(x86_64General...)},
+	CanonicalBits:    48,
 	Regs: join(
 		run(0, "$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp"),
 		run(8, indexed("$r", 8, 16)...),

@@ -39,3 +39,14 @@ func (d *Dump) RequestingThread() int {
 	}
 	return -1
 }
+
+// Registers returns the registers from which the stack of a thread, by its place in Threads, is
+// walked: those of the crash, since the thread's own are the crash reporter's at work. Nil if the
+// dump has none.
+func (d *Dump) Registers(thread int) *Context {
+	t := &d.Threads[thread]
+	if d.Crash != nil && d.Crash.Thread == t.ID && d.Crash.Context != nil {
+		return d.Crash.Context
+	}
+	return t.Context
+}
