@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // crashed is a dump of a process that crashed at 0x400000, at an instruction.
@@ -21,8 +22,8 @@ func crashed(t *testing.T, a *arch.Arch, os dump.OS, code string, crash dump.Cra
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := someMemory()
-	c := someRegisters(a)
+	memory := walktest.SomeMemory()
+	c := walktest.SomeRegisters(a)
 	for name, v := range set {
 		c.Set(name, v)
 	}

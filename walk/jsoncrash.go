@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/walk/crash"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -51,10 +52,10 @@ type DocAccess struct {
 // DocBitFlip is an address that differs by one bit from that of the crash, or from a register's
 // that took part in it, and that the process could access: see crash.BitFlip.
 type DocBitFlip struct {
-	Address        string   `json:"address"`
-	Confidence     float32  `json:"confidence"` // 0 to 1
-	Details        Evidence `json:"details"`
-	SourceRegister *string  `json:"source_register"` // null for the address of the crash
+	Address        string         `json:"address"`
+	Confidence     float32        `json:"confidence"` // 0 to 1
+	Details        crash.Evidence `json:"details"`
+	SourceRegister *string        `json:"source_register"` // null for the address of the crash
 }
 
 // DocCrashExtra is what we add to the schema about the instruction.
@@ -81,7 +82,7 @@ func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
 	if thread < 0 {
 		return doc, nil
 	}
-	a := analyze(m.d, thread, m.r.Code)
+	a := crash.Analyze(m.d, thread, m.r.Code)
 	doc.AdjustedAddress = m.adjusted(a)
 	doc.PossibleBitFlips = m.bitFlips(a)
 	doc.CrashInconsistencies = append(doc.CrashInconsistencies, a.Inconsistencies()...)
@@ -100,7 +101,7 @@ func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
 	return doc, extra
 }
 
-func (m *documentMaker) accesses(a *crashAnalysis) []DocAccess {
+func (m *documentMaker) accesses(a *crash.Analysis) []DocAccess {
 	if !a.Instruction.Known {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (m *documentMaker) accesses(a *crashAnalysis) []DocAccess {
 	return all
 }
 
-func (m *documentMaker) adjusted(a *crashAnalysis) *DocAdjusted {
+func (m *documentMaker) adjusted(a *crash.Analysis) *DocAdjusted {
 	if addr, ok := a.NonCanonical(); ok {
 		return &DocAdjusted{Kind: "non-canonical", Address: m.hex(addr)}
 	}
@@ -128,7 +129,7 @@ func (m *documentMaker) adjusted(a *crashAnalysis) *DocAdjusted {
 	return nil
 }
 
-func (m *documentMaker) bitFlips(a *crashAnalysis) (all []DocBitFlip) {
+func (m *documentMaker) bitFlips(a *crash.Analysis) (all []DocBitFlip) {
 	for _, f := range a.BitFlips() {
 		doc := DocBitFlip{Address: m.hex(f.Address), Confidence: f.Confidence, Details: f.Evidence}
 		if f.Register >= 0 {

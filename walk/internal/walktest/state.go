@@ -1,4 +1,4 @@
-package walk
+package walktest
 
 import (
 	"encoding/binary"
@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// someRegisters are those with which the instructions of tests were made.
-func someRegisters(a *arch.Arch) *dump.Context {
+// SomeRegisters are those with which the instructions of tests were made.
+func SomeRegisters(a *arch.Arch) *dump.Context {
 	c := dump.NewContext(a)
 	values := map[string]uint64{
 		"$rax": 0x1000, "$rcx": 3, "$rdx": 0, "$rbx": 9, "$rsp": 0x7000, "$rbp": 0x8000, "$rsi": 0x4000, "$rdi": 0x5000, "$rip": 0x400000,
@@ -21,8 +21,8 @@ func someRegisters(a *arch.Arch) *dump.Context {
 	return c
 }
 
-// someMemory is 16 bytes at the stack pointer of someRegisters.
-func someMemory() dump.Memory {
+// SomeMemory is 16 bytes at the stack pointer of someRegisters.
+func SomeMemory() dump.Memory {
 	b := make([]byte, 16)
 	for i := range b {
 		b[i] = byte(0x11 * (1 + i/8))

@@ -1,4 +1,4 @@
-package walk
+package crash
 
 import (
 	"github.com/symtool/symtool/symfmt/arch"

@@ -1,4 +1,4 @@
-package walk
+package crash
 
 import "golang.org/x/arch/x86/x86asm"
 

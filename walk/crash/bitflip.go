@@ -1,4 +1,4 @@
-package walk
+package crash
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ var poison = []byte{
 
 // BitFlips lists the addresses that may have been intended, the likeliest first. They are looked for
 // on 64-bit CPUs, and where the dump has the process's mappings.
-func (a *crashAnalysis) BitFlips() []BitFlip {
+func (a *Analysis) BitFlips() []BitFlip {
 	if a.d.Arch == nil || a.d.Arch.PtrSize != 8 || len(a.d.Maps) == 0 || a.context == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (a *crashAnalysis) BitFlips() []BitFlip {
 	case !wild:
 		addr = a.d.Crash.Address
 	}
-	f := flipper{crashAnalysis: a, wild: wild, from: 0, to: 64}
+	f := flipper{Analysis: a, wild: wild, from: 0, to: 64}
 	if bits := a.d.Arch.CanonicalBits; bits > 0 {
 		f.from, f.to = 0, bits
 		if wild {
@@ -71,7 +71,7 @@ func (a *crashAnalysis) BitFlips() []BitFlip {
 
 // flipper tries bits.
 type flipper struct {
-	*crashAnalysis
+	*Analysis
 	wild     bool // the address is not canonical
 	from, to int  // bits
 	found    []BitFlip

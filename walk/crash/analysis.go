@@ -1,4 +1,6 @@
-package walk
+// Package crash says what the instruction did at which a process crashed: the memory that it accesses,
+// and how that agrees with what the system says.
+package crash
 
 import (
 	"sort"
@@ -6,8 +8,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// crashAnalysis compares what the system says about a crash with what the instruction does.
-type crashAnalysis struct {
+// Analysis compares what the system says about a crash with what the instruction does.
+type Analysis struct {
 	// Instruction is the one at which the thread crashed; nil if it is not known.
 	Instruction *Instruction
 
@@ -15,10 +17,10 @@ type crashAnalysis struct {
 	context *dump.Context // registers; may be nil
 }
 
-// analyze looks at the crash of a dump, whose thread is given by its place in Threads.
-func analyze(d *dump.Dump, thread int, code Code) *crashAnalysis {
+// Analyze looks at the crash of a dump, whose thread is given by its place in Threads.
+func Analyze(d *dump.Dump, thread int, code Code) *Analysis {
 	c := d.Registers(thread)
-	return &crashAnalysis{Instruction: instructionOf(d, c, code), d: d, context: c}
+	return &Analysis{Instruction: instructionOf(d, c, code), d: d, context: c}
 }
 
 // Values of Crash.Code and Crash.Flags on Windows, Linux and macOS.
@@ -44,17 +46,17 @@ const (
 	macProtection      = 2  // KERN_PROTECTION_FAILURE
 )
 
-func (a *crashAnalysis) windows() bool { return a.d.System.OS == dump.Windows }
+func (a *Analysis) windows() bool { return a.d.System.OS == dump.Windows }
 
-func (a *crashAnalysis) mac() bool { return a.d.System.OS == dump.MacOS || a.d.System.OS == dump.IOS }
+func (a *Analysis) mac() bool { return a.d.System.OS == dump.MacOS || a.d.System.OS == dump.IOS }
 
-func (a *crashAnalysis) linux() bool {
+func (a *Analysis) linux() bool {
 	return a.d.System.OS == dump.Linux || a.d.System.OS == dump.Android
 }
 
 // isGPFault reports whether the system names only a general protection fault, as for an address
 // that is not canonical. The system knows no address then.
-func (a *crashAnalysis) isGPFault() bool {
+func (a *Analysis) isGPFault() bool {
 	c := a.d.Crash
 	if a.d.Arch == nil || a.d.Arch.CanonicalBits == 0 {
 		return false
@@ -72,7 +74,7 @@ func (a *crashAnalysis) isGPFault() bool {
 }
 
 // isAccessFault reports whether the system says which address could not be accessed.
-func (a *crashAnalysis) isAccessFault() bool {
+func (a *Analysis) isAccessFault() bool {
 	c := a.d.Crash
 	if !c.HasAddress || a.isGPFault() {
 		return false
@@ -89,7 +91,7 @@ func (a *crashAnalysis) isAccessFault() bool {
 }
 
 // isIntDivide reports whether the system says that a division failed.
-func (a *crashAnalysis) isIntDivide() bool {
+func (a *Analysis) isIntDivide() bool {
 	c := a.d.Crash
 	switch {
 	case a.windows():
@@ -101,16 +103,16 @@ func (a *crashAnalysis) isIntDivide() bool {
 }
 
 // isPrivileged reports whether the system says that the instruction is for the kernel.
-func (a *crashAnalysis) isPrivileged() bool {
+func (a *Analysis) isPrivileged() bool {
 	c := a.d.Crash
 	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
 }
 
-func (a *crashAnalysis) known() bool { return a.Instruction != nil && a.Instruction.Known }
+func (a *Analysis) known() bool { return a.Instruction != nil && a.Instruction.Known }
 
 // NonCanonical returns the accessed address that is not canonical, for a crash whose address the
 // system does not know.
-func (a *crashAnalysis) NonCanonical() (uint64, bool) {
+func (a *Analysis) NonCanonical() (uint64, bool) {
 	if !a.known() || !a.isGPFault() {
 		return 0, false
 	}
@@ -127,7 +129,7 @@ func (a *crashAnalysis) NonCanonical() (uint64, bool) {
 
 // NullOffset returns what was added to a null pointer, for a crash at that
 // address.
-func (a *crashAnalysis) NullOffset() (uint64, bool) {
+func (a *Analysis) NullOffset() (uint64, bool) {
 	if !a.known() || !a.isAccessFault() {
 		return 0, false
 	}
@@ -141,7 +143,7 @@ func (a *crashAnalysis) NullOffset() (uint64, bool) {
 
 // at reports whether the address of the crash, which systems give without a tag, is in what was
 // accessed.
-func (a *crashAnalysis) at(access *Access) bool {
+func (a *Analysis) at(access *Access) bool {
 	addr, b := a.d.Crash.Address, *access
 	if a.d.Arch != nil {
 		addr, b.Addr = addr&^a.d.Arch.AddressTag, b.Addr&^a.d.Arch.AddressTag
@@ -150,7 +152,7 @@ func (a *crashAnalysis) at(access *Access) bool {
 }
 
 // mapping returns the place in Maps of the mapping around an address, or -1.
-func (a *crashAnalysis) mapping(addr uint64) int {
+func (a *Analysis) mapping(addr uint64) int {
 	maps := a.d.Maps
 	i := sort.Search(len(maps), func(i int) bool { return maps[i].Addr > addr }) - 1
 	if i < 0 || !maps[i].Contains(addr) {
@@ -163,7 +165,7 @@ func (a *crashAnalysis) mapping(addr uint64) int {
 const maxGuard = 1 << 15
 
 // IsGuardPage reports whether an address is in a small mapping without access beside one with it.
-func (a *crashAnalysis) IsGuardPage(addr uint64) bool {
+func (a *Analysis) IsGuardPage(addr uint64) bool {
 	i := a.mapping(addr)
 	if i < 0 {
 		return false
@@ -180,7 +182,7 @@ func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
 
 // Inconsistencies returns the contradictions between findings, by rust-minidump's names: damage of
 // the dump, or of the machine.
-func (a *crashAnalysis) Inconsistencies() (all []string) {
+func (a *Analysis) Inconsistencies() (all []string) {
 	add := func(is bool, name string) {
 		if is {
 			all = append(all, name)
@@ -197,7 +199,7 @@ func (a *crashAnalysis) Inconsistencies() (all []string) {
 
 // falseGPFault reports whether nothing in the instruction could have been a general protection
 // fault.
-func (a *crashAnalysis) falseGPFault() bool {
+func (a *Analysis) falseGPFault() bool {
 	if !a.known() || !a.isGPFault() || a.Instruction.privileged {
 		return false
 	}
@@ -213,7 +215,7 @@ func (a *crashAnalysis) falseGPFault() bool {
 
 // allowed reports whether the mappings allow the access that failed. On Linux the system must have
 // said so: a mapping may have come since.
-func (a *crashAnalysis) allowed() bool {
+func (a *Analysis) allowed() bool {
 	c := a.d.Crash
 	i := -1
 	if a.isAccessFault() {
@@ -236,7 +238,7 @@ func (a *crashAnalysis) allowed() bool {
 }
 
 // elsewhere reports whether the instruction does not access the address of the crash.
-func (a *crashAnalysis) elsewhere() bool {
+func (a *Analysis) elsewhere() bool {
 	if !a.known() || !a.isAccessFault() {
 		return false
 	}

@@ -1,4 +1,4 @@
-package walk
+package crash
 
 import (
 	"encoding/hex"
@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // instructions are with what they access; registers are those of someRegisters.
@@ -100,13 +101,13 @@ func accessText(in *Instruction) string {
 }
 
 func TestInstructions(t *testing.T) {
-	memory := someMemory()
+	memory := walktest.SomeMemory()
 	for _, c := range instructions {
 		code, err := hex.DecodeString(c.code)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := state{context: someRegisters(c.arch), memory: &memory, pc: 0x400000}
+		s := state{context: walktest.SomeRegisters(c.arch), memory: &memory, pc: 0x400000}
 		in := decoders[c.arch](&s, append(code, make([]byte, 4)...))
 		if in == nil {
 			t.Errorf("%s: not decoded", c.asm)
@@ -181,10 +182,10 @@ func FuzzInstruction(f *testing.F) {
 		code, _ := hex.DecodeString(c.code)
 		f.Add(code)
 	}
-	memory := someMemory()
+	memory := walktest.SomeMemory()
 	contexts := map[*arch.Arch]*dump.Context{}
 	for a := range decoders {
-		contexts[a] = someRegisters(a)
+		contexts[a] = walktest.SomeRegisters(a)
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		for a, decode := range decoders {
