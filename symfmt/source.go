@@ -101,6 +101,11 @@ func open(r io.Reader) (*source, error) {
 	return s, nil
 }
 
+// Match reports whether a file begins like a symbol file: with a MODULE record.
+func Match(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte(utf8BOM)), []byte(kindNames[KindModule]+" "))
+}
+
 // IsCompressed reports whether a file with these first four bytes is one that
 // Decompress decompresses.
 func IsCompressed(magic []byte) bool {
@@ -148,12 +153,14 @@ func (s *source) failure(err error) error {
 // utf16Probe is how many bytes the look at the encoding takes.
 const utf16Probe = 64
 
+const utf8BOM = "\xef\xbb\xbf"
+
 // bomLength returns the length of a UTF-8 byte order mark at the start of text,
 // and rejects UTF-16: by its mark, or by every second byte being NUL, which no
 // symbol file has. Windows shells write both when output is redirected.
 func bomLength(head []byte) (int, error) {
-	if bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}) {
-		return 3, nil
+	if bytes.HasPrefix(head, []byte(utf8BOM)) {
+		return len(utf8BOM), nil
 	}
 	order := ""
 	switch {

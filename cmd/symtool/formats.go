@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -63,7 +62,7 @@ var editFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rena
 func formats() []format {
 	return []format{
 		{
-			name: "breakpad", title: "a symbol file", exts: []string{".sym"}, match: isSymbolFile, text: true, packed: true,
+			name: "breakpad", title: "a symbol file", exts: []string{".sym"}, match: symfmt.Match, text: true, packed: true,
 			read: readBreakpad, losses: breakpadLosses, write: writeBreakpad,
 			writeFlags: []string{"old-inline-origin", "crlf"},
 		},
@@ -153,11 +152,6 @@ type unwinding struct {
 	left   []symfmt.Loss // records other than unwind information
 }
 
-// isSymbolFile recognises Breakpad's text.
-func isSymbolFile(head []byte) bool {
-	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("MODULE "))
-}
-
 // convertible is the format of a file in another format of symbols than Breakpad's, or of a core;
 // nil if its content matches none.
 func convertible(path string) *format {
@@ -184,7 +178,7 @@ func convertibleText(in io.Reader) *format {
 	if elfcore.Sniff(head) {
 		return formatNamed(dumpfile.Core) // which the contents of ELF files do not show
 	}
-	if f := formatOfContent(head); f != nil && f.read != nil && !isSymbolFile(head) {
+	if f := formatOfContent(head); f != nil && f.read != nil && !symfmt.Match(head) {
 		return f
 	}
 	return nil

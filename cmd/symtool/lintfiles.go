@@ -140,14 +140,9 @@ func (b *lintBinaries) find(ctx context.Context, m moduleName) (*elfobj.File, er
 
 // headModule is the module named in a text's first line, if any.
 func headModule(head []byte) (m moduleName) {
-	text, _, err := symfmt.NewText(bytes.NewReader(head))
-	if err != nil {
-		return m
-	}
-	line, _ := bufio.NewReader(text).ReadString('\n') // compressed data ends within
-	fields := strings.SplitN(strings.TrimRight(line, "\r\n"), " ", 5)
-	if len(fields) == 5 && fields[0] == "MODULE" {
-		m.id, m.name = strings.ToUpper(fields[3]), fields[4]
+	rec, err := symfmt.NewReader(bytes.NewReader(head), symfmt.ReadOptions{}).Next() // compressed data ends within
+	if err == nil && rec.Kind == symfmt.KindModule {
+		m.id, m.name = strings.ToUpper(string(rec.DebugID)), string(rec.Name)
 	}
 	return m
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Wanted is a line of a list of modules.
@@ -51,12 +53,15 @@ func ReadWanted(r io.Reader, use func(Wanted) error) error {
 
 // nameAndID takes a line apart.
 func nameAndID(text string) (name, id string, err error) {
-	if rest, ok := strings.CutPrefix(text, "MODULE "); ok {
-		fields := strings.SplitN(rest, " ", 4)
-		if len(fields) < 4 {
-			return "", "", fmt.Errorf("%q: want MODULE OS ARCH ID NAME", clipped(text))
-		}
-		return fields[3], fields[2], nil
+	rd := symfmt.NewReader(nil, symfmt.ReadOptions{})
+	rd.ResetText([]byte(text))
+	rec, err := rd.Next()
+	var bad *symfmt.SyntaxError
+	switch {
+	case err == nil && rec.Kind == symfmt.KindModule:
+		return string(rec.Name), string(rec.DebugID), nil
+	case errors.As(err, &bad) && bad.Record == symfmt.KindModule.String():
+		return "", "", fmt.Errorf("%q: want MODULE OS ARCH ID NAME", clipped(text))
 	}
 	// A name may have commas, and the other columns of a CSV file slashes: it counts
 	// what comes first, unless only the other one is followed by an id.
