@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -19,7 +20,7 @@ import (
 type elfBinary struct {
 	*elfobj.File
 	base uint64
-	rows stackRows
+	rows *follow.Table // nil until the first STACK CFI INIT
 	mini *elfobj.File
 	all  []execcode.Part // nil until parts
 	data []extent.Extent // in code, by symbols; nil until dataSymbols
@@ -63,13 +64,32 @@ func (b *elfBinary) dataSymbols() []extent.Extent {
 	return b.data
 }
 
+// see adds a record of STACK CFI.
+func (b *elfBinary) see(r *symfmt.Record, facts *cfiFacts, cpu *arch.Arch) {
+	switch {
+	case r.Kind == symfmt.KindCFIInit && b.rows == nil:
+		b.rows = follow.NewTable(cpu)
+	case r.Kind != symfmt.KindCFIInit && (r.Kind != symfmt.KindCFI || r.Owner != symfmt.OwnerRead):
+		return
+	}
+	set := facts.set
+	if set.changes == nil {
+		rules, _ := facts.sets.table.Rules(set.id)
+		set.changes = b.rows.Changes(rules)
+	}
+	b.rows.Add(r, set.changes)
+}
+
 // ready sorts the rows, once.
-func (b *elfBinary) ready() *stackRows {
+func (b *elfBinary) ready() *follow.Table {
 	if !b.done {
-		b.rows.finish()
+		if b.rows == nil {
+			b.rows = follow.NewTable(nil)
+		}
+		b.rows.Finish()
 		b.done = true
 	}
-	return &b.rows
+	return b.rows
 }
 
 // rva converts an address of the binary to one of the symbol file.

@@ -3,25 +3,10 @@ package lint
 import (
 	"bytes"
 	"context"
-	"os/exec"
 	"testing"
 
 	elfobj "github.com/symtool/symtool/internal/object/elf"
-	"github.com/symtool/symtool/internal/testenv"
 )
-
-// dumped is what symtool writes for a binary.
-func dumped(t testing.TB, path string) []byte {
-	t.Helper()
-	program := testenv.Symtool(t)
-	var out, problems bytes.Buffer
-	cmd := exec.Command(program, "dump", path)
-	cmd.Stdout, cmd.Stderr = &out, &problems
-	if err := cmd.Run(); err != nil && out.Len() == 0 {
-		t.Fatalf("dump %s: %v: %s", path, err, problems.Bytes())
-	}
-	return out.Bytes()
-}
 
 // lintBinary checks a text against a binary with the rules of the family.
 func lintBinary(t testing.TB, text []byte, f *elfobj.File, o Options) *Report {

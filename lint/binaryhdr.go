@@ -1,10 +1,12 @@
 package lint
 
 import (
+	"cmp"
 	"debug/elf"
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,16 +31,16 @@ func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
 		rows := p.binary.ready()
 		for _, e := range p.binary.fdeTable() {
 			rva := p.binary.rva(e.start)
-			i, ok := slices.BinarySearchFunc(rows.blocks, rva, func(b rowBlock, at symfmt.RVA) int { return cmpRVA(b.rva, at) })
+			i, ok := slices.BinarySearchFunc(rows.Blocks, rva, func(b follow.Block, at symfmt.RVA) int { return cmp.Compare(b.RVA, at) })
 			if !ok {
-				if e.size > 0 || rows.block(rva) == nil {
+				if e.size > 0 || rows.Block(rva) == nil {
 					p.reportLostFDE(rows, rva, &e)
 				}
 				continue
 			}
-			b := &rows.blocks[i]
-			if e.size != 0 && b.size != e.size && !sameRange(rows.blocks[i:], e.size) {
-				p.also("SYM508", int(b.line), "STACK CFI INIT at 0x%x has 0x%x bytes, the FDE at 0x%x of .eh_frame has 0x%x", uint64(rva), b.size, e.fde, e.size)
+			b := &rows.Blocks[i]
+			if e.size != 0 && b.Size != e.size && !sameRange(rows.Blocks[i:], e.size) {
+				p.also("SYM508", int(b.Line), "STACK CFI INIT at 0x%x has 0x%x bytes, the FDE at 0x%x of .eh_frame has 0x%x", uint64(rva), b.Size, e.fde, e.size)
 			}
 		}
 	})
@@ -46,31 +48,31 @@ func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
 
 // sameRange reports whether one of the blocks at the address of the first has the given size, or
 // blocks without gaps fill it: an FDE that another overlaps may be cut.
-func sameRange(blocks []rowBlock, size uint64) bool {
-	start, end := uint64(blocks[0].rva), uint64(blocks[0].rva)
+func sameRange(blocks []follow.Block, size uint64) bool {
+	start, end := uint64(blocks[0].RVA), uint64(blocks[0].RVA)
 	for i := range blocks {
 		b := &blocks[i]
-		if uint64(b.rva) == start && b.size == size {
+		if uint64(b.RVA) == start && b.Size == size {
 			return true
 		}
-		if uint64(b.rva) > end {
+		if uint64(b.RVA) > end {
 			return false
 		}
-		if end = max(end, uint64(b.rva)+b.size); end-start >= size {
+		if end = max(end, uint64(b.RVA)+b.Size); end-start >= size {
 			return end-start == size
 		}
 	}
 	return false
 }
 
-func (p *Pass) reportLostFDE(rows *stackRows, rva symfmt.RVA, e *fdeEntry) {
+func (p *Pass) reportLostFDE(rows *follow.Table, rva symfmt.RVA, e *fdeEntry) {
 	was := p.rule
 	defer func() { p.rule = was }()
 	if !p.turn("SYM507") {
 		return
 	}
-	if b := rows.block(rva); b != nil {
-		p.ReportAt(int(b.line), rva, "the FDE at 0x%x of .eh_frame begins at 0x%x, where a STACK CFI INIT of 0x%x covers it", e.fde, uint64(rva), uint64(b.rva))
+	if b := rows.Block(rva); b != nil {
+		p.ReportAt(int(b.Line), rva, "the FDE at 0x%x of .eh_frame begins at 0x%x, where a STACK CFI INIT of 0x%x covers it", e.fde, uint64(rva), uint64(b.RVA))
 		return
 	}
 	p.ReportAt(0, rva, "the FDE at 0x%x of .eh_frame begins at 0x%x (0x%x bytes): no STACK CFI INIT does", e.fde, uint64(rva), e.size)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -19,15 +20,15 @@ func checkSFrame(p *Pass) (func(*symfmt.Record), func()) {
 		}
 		p.binary.problem(".sframe", err)
 		rows := p.binary.ready()
-		if err != nil || len(section.Headers) == 0 || rows.cpu == nil || symsframe.CPU(section.Headers[0].ABI) != rows.cpu {
+		if err != nil || len(section.Headers) == 0 || rows.CPU == nil || symsframe.CPU(section.Headers[0].ABI) != rows.CPU {
 			return
 		}
 		for _, problem := range section.Problems {
 			p.binary.problem(".sframe", problem.Err)
 		}
 		c := sframeCheck{p, section, rows}
-		for i := range rows.blocks {
-			c.block(&rows.blocks[i])
+		for i := range rows.Blocks {
+			c.block(&rows.Blocks[i])
 		}
 	})
 }
@@ -35,43 +36,43 @@ func checkSFrame(p *Pass) (func(*symfmt.Record), func()) {
 type sframeCheck struct {
 	p       *Pass
 	section *sframe.Section
-	rows    *stackRows
+	rows    *follow.Table
 }
 
 // block compares the rows of a block, at their own addresses and at those of .sframe's rows, and
 // reports the first difference.
-func (c *sframeCheck) block(b *rowBlock) {
-	for i := b.first; i < b.end; i++ {
-		if c.at(b, c.rows.rows[i].rva) {
+func (c *sframeCheck) block(b *follow.Block) {
+	for _, row := range c.rows.RowsOf(b) {
+		if c.at(b, row.RVA) {
 			return
 		}
 	}
-	fde := c.section.FindFDE(c.p.binary.addr(b.rva))
+	fde := c.section.FindFDE(c.p.binary.addr(b.RVA))
 	if fde < 0 || c.section.FDEs[fde].Mask {
 		return
 	}
 	start := c.section.FDEs[fde].Start
 	for rows := c.section.Rows(fde); rows.Next(); {
 		rva := c.p.binary.rva(start + uint64(rows.Row.Start))
-		if uint64(rva-b.rva) < b.size && c.at(b, rva) {
+		if uint64(rva-b.RVA) < b.Size && c.at(b, rva) {
 			return
 		}
 	}
 }
 
 // at compares at an address; true for a difference.
-func (c *sframeCheck) at(b *rowBlock, rva symfmt.RVA) bool {
+func (c *sframeCheck) at(b *follow.Block, rva symfmt.RVA) bool {
 	_, want, err := c.section.Find(c.p.binary.addr(rva))
-	row := c.rows.row(b, rva)
+	row := c.rows.Row(b, rva)
 	if err != nil || row == nil {
 		return false
 	}
 	for i, rule := range [...]sframe.Rule{want.CFA, want.RA, want.FP} {
-		have := c.rows.places[row.rules[i]]
-		if have.kind == placeOther || c.same(i, have, rule) {
+		have := c.rows.Place(row, i)
+		if have.Kind == follow.PlaceOther || c.same(i, have, rule) {
 			continue
 		}
-		c.p.ReportAt(int(row.line), rva, "at 0x%x %s is %s, in .sframe %s", uint64(rva), [...]string{".cfa", ".ra", "the frame pointer"}[i],
+		c.p.ReportAt(int(row.Line), rva, "at 0x%x %s is %s, in .sframe %s", uint64(rva), [...]string{".cfa", ".ra", "the frame pointer"}[i],
 			c.say(have), c.say(c.place(rule)))
 		return true
 	}
@@ -79,54 +80,54 @@ func (c *sframeCheck) at(b *rowBlock, rva symfmt.RVA) bool {
 }
 
 // same compares a rule of .cfa, .ra or the frame pointer (which: 0, 1, 2).
-func (c *sframeCheck) same(which int, have place, rule sframe.Rule) bool {
+func (c *sframeCheck) same(which int, have follow.Place, rule sframe.Rule) bool {
 	want := c.place(rule)
-	if want.kind == placeOther || have == want {
+	if want.Kind == follow.PlaceOther || have == want {
 		return true
 	}
 	// An outermost frame has only that it is one, and before version 3 not even
 	// that.
-	if have.kind == placeUndef || which == 0 && want.kind == placeNone {
+	if have.Kind == follow.PlaceUndef || which == 0 && want.Kind == follow.PlaceNone {
 		return true
 	}
-	none := func(p place) bool {
-		return p.kind == placeNone || p.kind == placeSum && p.off == 0 && p.base == c.own(which)
+	none := func(p follow.Place) bool {
+		return p.Kind == follow.PlaceNone || p.Kind == follow.PlaceSum && p.Off == 0 && p.Base == c.own(which)
 	}
 	if none(have) && none(want) {
 		return true
 	}
 	// .sframe says no more than that about an outermost frame.
-	return want.kind == placeUndef && which != 1
+	return want.Kind == follow.PlaceUndef && which != 1
 }
 
 // own returns the register that holds a value which no rule has moved.
 func (c *sframeCheck) own(which int) cfi.Reg {
 	switch which {
 	case 1:
-		return c.rows.names.Lookup(c.rows.cpu.RA)
+		return c.rows.Names.Lookup(c.rows.CPU.RA)
 	case 2:
-		return c.rows.regs[2]
+		return c.rows.FramePointer()
 	}
 	return cfi.NoReg
 }
 
 // place is a rule of .sframe.
-func (c *sframeCheck) place(r sframe.Rule) place {
-	p := place{base: cfi.CFA, off: r.Offset}
+func (c *sframeCheck) place(r sframe.Rule) follow.Place {
+	p := follow.Place{Base: cfi.CFA, Off: r.Offset}
 	switch r.Kind {
 	case sframe.Same:
-		return place{}
+		return follow.Place{}
 	case sframe.Undefined:
-		return place{kind: placeUndef}
+		return follow.Place{Kind: follow.PlaceUndef}
 	case sframe.Value:
-		p.kind = placeSum
+		p.Kind = follow.PlaceSum
 	default:
-		p.kind = placeLoad
+		p.Kind = follow.PlaceLoad
 	}
 	if r.Reg != sframe.CFA {
-		p.base = c.register(uint64(r.Reg))
-		if p.base == cfi.NoReg {
-			return place{kind: placeOther}
+		p.Base = c.register(uint64(r.Reg))
+		if p.Base == cfi.NoReg {
+			return follow.Place{Kind: follow.PlaceOther}
 		}
 	}
 	return p
@@ -134,22 +135,22 @@ func (c *sframeCheck) place(r sframe.Rule) place {
 
 // register is the one with a DWARF number.
 func (c *sframeCheck) register(number uint64) cfi.Reg {
-	for i := range c.rows.cpu.Regs {
-		if c.rows.cpu.Regs[i].DWARF == number && number != arch.NoDWARF {
+	for i := range c.rows.CPU.Regs {
+		if c.rows.CPU.Regs[i].DWARF == number && number != arch.NoDWARF {
 			return cfi.Reg(i)
 		}
 	}
 	return cfi.NoReg
 }
 
-func (c *sframeCheck) say(p place) string {
-	switch p.kind {
-	case placeNone:
+func (c *sframeCheck) say(p follow.Place) string {
+	switch p.Kind {
+	case follow.PlaceNone:
 		return "not changed"
-	case placeUndef:
+	case follow.PlaceUndef:
 		return "undefined"
-	case placeSum:
-		return fmt.Sprintf("%s %+d", c.rows.names.Name(p.base), p.off)
+	case follow.PlaceSum:
+		return fmt.Sprintf("%s %+d", c.rows.Names.Name(p.Base), p.Off)
 	}
-	return fmt.Sprintf("at %s %+d", c.rows.names.Name(p.base), p.off)
+	return fmt.Sprintf("at %s %+d", c.rows.Names.Name(p.Base), p.Off)
 }

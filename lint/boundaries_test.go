@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -174,20 +175,20 @@ func TestSameFamily(t *testing.T) {
 
 // Blocks that are an FDE's together.
 func TestSameRange(t *testing.T) {
-	block := func(rva, size uint64) rowBlock { return rowBlock{rva: symfmt.RVA(rva), size: size} }
+	block := func(rva, size uint64) follow.Block { return follow.Block{RVA: symfmt.RVA(rva), Size: size} }
 	for _, c := range []struct {
 		name   string
-		blocks []rowBlock
+		blocks []follow.Block
 		want   bool
 	}{
-		{"one", []rowBlock{block(8, 8)}, true},
-		{"short", []rowBlock{block(8, 7)}, false},
-		{"long", []rowBlock{block(8, 9)}, false},
-		{"two in a row", []rowBlock{block(8, 4), block(12, 4)}, true},
-		{"the second is long", []rowBlock{block(8, 4), block(12, 5)}, false},
-		{"with a gap", []rowBlock{block(8, 4), block(13, 3)}, false},
-		{"second of the address", []rowBlock{block(8, 4), block(8, 8), block(20, 4)}, true},
-		{"one within the first", []rowBlock{block(8, 6), block(10, 2), block(14, 2)}, true},
+		{"one", []follow.Block{block(8, 8)}, true},
+		{"short", []follow.Block{block(8, 7)}, false},
+		{"long", []follow.Block{block(8, 9)}, false},
+		{"two in a row", []follow.Block{block(8, 4), block(12, 4)}, true},
+		{"the second is long", []follow.Block{block(8, 4), block(12, 5)}, false},
+		{"with a gap", []follow.Block{block(8, 4), block(13, 3)}, false},
+		{"second of the address", []follow.Block{block(8, 4), block(8, 8), block(20, 4)}, true},
+		{"one within the first", []follow.Block{block(8, 6), block(10, 2), block(14, 2)}, true},
 	} {
 		if got := sameRange(c.blocks, 8); got != c.want {
 			t.Errorf("%s: %v", c.name, got)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -39,6 +40,8 @@ type ruleSet struct {
 	foreign  []ruleFault // registers that the CPU does not have, with a rule
 	repeated []ruleFault // registers with a second rule
 	ends     []ruleFault // marks of the end of the stack that peers do not take
+
+	changes *follow.Changes // to the rows that are compared with a binary; nil until they are needed
 }
 
 // setRule is a rule of a set: 20 bytes.

@@ -3,6 +3,8 @@ package lint
 import (
 	"debug/elf"
 	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/insn"
 )
 
 // Tables and constants in code have no name in a stripped file: OpenSSL's assembly has 150 KB in one
@@ -19,12 +21,12 @@ const (
 
 // dataStep decodes instructions of a CPU whose data differs recognizably from its code; nil for
 // other CPUs. Instructions are at multiples of unit bytes.
-func dataStep(machine elf.Machine) (step callStep, unit int) {
+func dataStep(machine elf.Machine) (step insn.Step, unit int) {
 	switch machine {
 	case elf.EM_X86_64:
-		return callAMD64, 1
+		return insn.AMD64, 1
 	case elf.EM_386:
-		return call386, 1
+		return insn.X86, 1
 	case elf.EM_AARCH64:
 		return allocatedARM64, 4
 	}
@@ -35,21 +37,21 @@ func dataStep(machine elf.Machine) (step callStep, unit int) {
 // unallocated, and 0 is SME's with bit 31, without it reserved (Arm ARM, C4.1). In the 2.7 million
 // words of code of 12 arm64 libraries of Debian only zeros, which are padding, are unallocated; in
 // libcrypto's tables one word in six is.
-func allocatedARM64(code []byte, _ uint64) (size int, kind callKind, target uint64) {
+func allocatedARM64(code []byte, _ uint64) (size int, kind insn.Kind, target uint64) {
 	const unit = 4
 	if len(code) < unit {
-		return len(code), callNone, 0
+		return len(code), insn.None, 0
 	}
 	word := binary.LittleEndian.Uint32(code)
 	switch group := word >> 25 & 0xf; {
 	case group == 1, group == 3, group == 0 && word>>31 == 0:
-		return 0, callNone, 0
+		return 0, insn.None, 0
 	}
-	return unit, callNone, 0
+	return unit, insn.None, 0
 }
 
 // dataIn calls found for the pieces [from, to) of code that are data, ascending.
-func dataIn(code []byte, step callStep, unit int, found func(from, to int)) {
+func dataIn(code []byte, step insn.Step, unit int, found func(from, to int)) {
 	first, last, n := 0, 0, 0
 	end := func() {
 		if n >= minNoInstruction {

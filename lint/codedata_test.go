@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/symtool/symtool/internal/insn"
 )
 
 // What is data: enough bytes that begin no instruction, close enough to each other.
@@ -26,7 +28,7 @@ func TestDataIn(t *testing.T) {
 		{nil, "[]"},
 	} {
 		list := []string{}
-		dataIn(c.code, callAMD64, 1, func(from, to int) { list = append(list, fmt.Sprintf("%d-%d", from, to)) })
+		dataIn(c.code, insn.AMD64, 1, func(from, to int) { list = append(list, fmt.Sprintf("%d-%d", from, to)) })
 		if got := fmt.Sprint(list); got != c.want {
 			t.Errorf("%d: %s, want %s", i, got, c.want)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/insn"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
@@ -48,7 +49,7 @@ type codeMeasure struct {
 
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
-	step    callStep       // nil where code and data cannot be separated
+	step    insn.Step      // nil where code and data cannot be separated
 	unit    int            // of step
 	counted []elfobj.Range // code of the binary that counts, in its addresses
 }

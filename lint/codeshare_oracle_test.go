@@ -102,7 +102,7 @@ func TestOracleCodeShare(t *testing.T) {
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		r := lintBinary(t, dumped(t, path), openELF(t, path), Options{Rules: []*Rule{}})
+		r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{Rules: []*Rule{}})
 		m := readByteMap(t, readelf, path)
 		var covered, code uint64
 		for at, is := range m.code {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/follow"
 )
 
 // Functions of hand-written assembly whose call frame information is wrong, by
@@ -23,9 +24,9 @@ var wrongByHand = map[string]string{
 
 // followedOf checks what symtool dumps of a binary, and returns what SYM551,
 // SYM553 and those of saved registers say about functions that are not known to be wrong.
-func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats FollowStats) {
+func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats follow.Stats) {
 	t.Helper()
-	r := lintBinary(t, dumped(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
+	r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
 	for _, f := range r.Findings {
 		name, _, _ := strings.Cut(f.Function, "@")
 		switch {
@@ -46,7 +47,7 @@ func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats Fo
 	return wrong, few, saves, *r.Followed
 }
 
-func logFollowed(t *testing.T, name string, s *FollowStats, wrong, few, saves int) {
+func logFollowed(t *testing.T, name string, s *follow.Stats, wrong, few, saves int) {
 	t.Logf("%s: %d blocks, %d followed, %d partly, %d not%s; %d instructions, %d of them by a rule alone, %d not compared%s; wrong %d, at a few instructions %d; %d rules of registers were compared, wrong in %d",
 		name, s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, byReason(s.AbstainedBy), s.Instructions, s.Anchored,
 		total(s.NotCompared), byReason(s.NotCompared), wrong, few, s.Saves, saves)
@@ -124,7 +125,7 @@ func TestFollowCompiled(t *testing.T) {
 		{"gcc", x86}, {"clang-22", x86}, {"aarch64-linux-gnu-gcc", arm}, {"clang-22 --target=aarch64-linux-gnu", arm},
 	} {
 		t.Run(c.compiler, func(t *testing.T) {
-			var sum FollowStats
+			var sum follow.Stats
 			tool := strings.Fields(c.compiler)
 			for _, flags := range append(common, c.flags...) {
 				out := filepath.Join(t.TempDir(), "follow")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/insn"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -15,19 +16,6 @@ import (
 // Return addresses follow call instructions. They are counted in one sweep over the code that
 // begins anew at every function: an instruction gives the start of the next one, and data in
 // between do not.
-
-// callKind is where control goes, as far as return addresses depend on it.
-type callKind uint8
-
-const (
-	callNone     callKind = iota
-	callDirect            // a call of target
-	callIndirect          // a call through a register or memory
-)
-
-// callStep decodes the first instruction of code, which is at addr: its size, 0 if the bytes do not
-// decode, and what it calls.
-type callStep func(code []byte, addr uint64) (size int, kind callKind, target uint64)
 
 // coverage measures, with the binary if there is one.
 func (p *Pass) coverage(minCFI, minLines float64) *Coverage {
@@ -116,20 +104,20 @@ func (p *Pass) codeStarts() []symfmt.RVA {
 // codeMode is how to decode code from an address on.
 type codeMode struct {
 	addr uint64
-	step callStep // nil for data
+	step insn.Step // nil for data
 }
 
 // codeModes are the places where instructions and data begin, ascending, by
 // mapping symbols; at least one for the CPU's instructions.
 func (b *elfBinary) codeModes() []codeMode {
-	var step callStep
+	var step insn.Step
 	switch {
 	case b.Machine == elf.EM_X86_64:
-		step = callAMD64
+		step = insn.AMD64
 	case b.Machine == elf.EM_386:
-		step = call386
+		step = insn.X86
 	case b.Machine == elf.EM_AARCH64:
-		step = callARM64
+		step = insn.ARM64
 	case b.Machine == elf.EM_ARM && b.Order == binary.ByteOrder(binary.LittleEndian):
 		return b.modesARM()
 	default:
@@ -137,14 +125,14 @@ func (b *elfBinary) codeModes() []codeMode {
 	}
 	modes := []codeMode{{0, step}}
 	if b.Machine == elf.EM_AARCH64 {
-		modes = b.mapping(modes, map[string]callStep{"$x": step, "$d": nil})
+		modes = b.mapping(modes, map[string]insn.Step{"$x": step, "$d": nil})
 	}
 	return modes
 }
 
 // mapping adds the places that mapping symbols mark (ELF for the Arm Architecture, section 5.5.5):
 // a name, and anything behind a dot.
-func (b *elfBinary) mapping(modes []codeMode, known map[string]callStep) []codeMode {
+func (b *elfBinary) mapping(modes []codeMode, known map[string]insn.Step) []codeMode {
 	err := b.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
 		if len(s.Name) < 2 || s.Name[0] != '$' || len(s.Name) > 2 && s.Name[2] != '.' {
 			return
@@ -156,6 +144,30 @@ func (b *elfBinary) mapping(modes []codeMode, known map[string]callStep) []codeM
 	b.problem("symbols", err)
 	slices.SortStableFunc(modes, func(a, b codeMode) int { return cmp.Compare(a.addr, b.addr) })
 	return modes
+}
+
+// modesARM are the places where A32, T32 and data begin. Without mapping symbols the functions'
+// addresses decide, if all agree.
+func (b *elfBinary) modesARM() []codeMode {
+	modes := b.mapping(nil, map[string]insn.Step{"$a": insn.ARM, "$t": insn.Thumb, "$d": nil})
+	if len(modes) > 0 {
+		return modes
+	}
+	var seen [2]bool
+	for _, table := range [...]elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
+		b.problem("symbols", b.Symbols(table, func(s *elfobj.Symbol) {
+			if s.Type == elf.STT_FUNC && s.Shndx != uint16(elf.SHN_UNDEF) && b.Executable(s.Value&^1) {
+				seen[s.Value&1] = true
+			}
+		}))
+	}
+	switch seen {
+	case [2]bool{true, false}:
+		return []codeMode{{0, insn.ARM}}
+	case [2]bool{false, true}:
+		return []codeMode{{0, insn.Thumb}}
+	}
+	return []codeMode{{}}
 }
 
 // callSweep reads code.
@@ -187,7 +199,7 @@ func (c *callSweep) part(code []byte, addr uint64, modes *[]codeMode, fn func(ui
 
 // sweep decodes instructions. A call of the next instruction, within a function, only pushes its
 // address and does not return.
-func (c *callSweep) sweep(code []byte, addr uint64, step callStep, fn func(uint64)) {
+func (c *callSweep) sweep(code []byte, addr uint64, step insn.Step, fn func(uint64)) {
 	for len(code) > 0 {
 		size, kind, target := step(code, addr)
 		if size == 0 || size > len(code) {
@@ -195,7 +207,7 @@ func (c *callSweep) sweep(code []byte, addr uint64, step callStep, fn func(uint6
 		}
 		addr += uint64(size)
 		code = code[size:]
-		if kind == callIndirect || kind == callDirect && (c.loose || c.calls(target) && !(target == addr && len(code) > 0)) {
+		if kind == insn.Indirect || kind == insn.Direct && (c.loose || c.calls(target) && !(target == addr && len(code) > 0)) {
 			fn(addr - 1)
 		}
 	}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"debug/elf"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/insn"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -78,7 +78,7 @@ func TestCallsOracle(t *testing.T) {
 		t.Run(strings.TrimPrefix(c.path, "/"), func(t *testing.T) {
 			path := testenv.File(t, c.path, c.pkg)
 			f := openELF(t, path)
-			p, sites, took := callsOf(t, dumped(t, path), f)
+			p, sites, took := callsOf(t, testenv.Dump(t, path), f)
 			compareCalls(t, p, sites, c.objdump, path, took)
 		})
 	}
@@ -93,7 +93,7 @@ func TestCallsOracleARM(t *testing.T) {
 		if text, err := exec.Command(testenv.Tool(t, "arm-linux-gnueabihf-gcc"), args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		p, sites, took := callsOf(t, dumped(t, path), openELF(t, path))
+		p, sites, took := callsOf(t, testenv.Dump(t, path), openELF(t, path))
 		compareCalls(t, p, sites, "arm-linux-gnueabihf-objdump", path, took)
 	}
 }
@@ -111,7 +111,7 @@ func (o *callOracle) see(addr uint64, code []byte, text string) {
 	for len(o.starts) > 0 && o.p.binary.addr(o.starts[0]) <= addr {
 		o.starts, o.bad = o.starts[1:], false
 	}
-	if n, _, _ := callAMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.p.binary.Machine == elf.EM_X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
+	if n, _, _ := insn.AMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.p.binary.Machine == elf.EM_X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
 		o.bad = true
 	}
 }
@@ -141,7 +141,7 @@ func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path st
 	}
 	compared := 0
 	o := callOracle{p: p, starts: p.codeStarts()}
-	disassembledBy(t, objdump, path, func(addr uint64, code []byte, text string) {
+	testenv.Disassemble(t, objdump, path, func(addr uint64, code []byte, text string) {
 		for len(ranges) > 0 && ranges[0].End <= addr {
 			ranges = ranges[1:]
 		}
@@ -172,37 +172,5 @@ func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path st
 	}
 	if both == 0 {
 		t.Error("no calls")
-	}
-}
-
-// The length of every instruction is what objdump says.
-func TestCallLengths(t *testing.T) {
-	testenv.Oracle(t)
-	for _, c := range []struct {
-		path, pkg string
-		step      callStep
-	}{
-		{"/usr/lib/x86_64-linux-gnu/libc.so.6", "libc6", callAMD64},
-		{"/usr/lib/x86_64-linux-gnu/libstd-a5a48102fbd58791.so", "libstd-rust-1.63", callAMD64},
-		{"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6", callAMD64},
-		{"/usr/i686-linux-gnu/lib/libc.so.6", "libc6-i386-cross", call386},
-	} {
-		compared, wrong := 0, map[string]int{}
-		disassembled(t, testenv.File(t, c.path, c.pkg), func(addr uint64, code []byte, text string) {
-			if strings.Contains(text, "(bad)") || len(code) == 1 && strings.Contains("lock data16 cs rex.W", strings.Fields(text)[0]) {
-				return
-			}
-			compared++
-			if n, _, _ := c.step(append(code[:len(code):len(code)], make([]byte, 15)...), addr); n != len(code) {
-				wrong[fmt.Sprintf("%x %s: %d", code, text, n)]++
-			}
-		})
-		t.Logf("%s: %d instructions, %d of another length", c.path, compared, len(wrong))
-		n := 0
-		for w := range wrong {
-			if n++; n < 15 {
-				t.Error(w)
-			}
-		}
 	}
 }

@@ -1,12 +1,12 @@
 package lint
 
 import (
-	"debug/elf"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -26,148 +26,46 @@ is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 	Check: checkFollow,
 }
 
-// maxBlock limits the code of one STACK CFI INIT that is followed, in bytes.
-const maxBlock = 4 << 20
-
-// maxInstructions limits the instructions that are followed: the state at each takes memory. They
-// are 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643 bytes, the next has
-// 161,134.
-const (
-	maxInstructions  = 1 << 16
-	manyInstructions = 1 << 14
-)
-
-// maxJumps limits the states at indirect jumps that are kept.
-const maxJumps = 1 << 10
-
-func followCPU(b *elfBinary) *frameCPU { return followedCPU(b.Machine, b.Class) }
-
-// followedCPU returns the decoder for a CPU, nil for most.
-func followedCPU(machine elf.Machine, class elf.Class) *frameCPU {
-	switch {
-	case machine == elf.EM_X86_64 && class == elf.ELFCLASS64:
-		return frameAMD64
-	case machine == elf.EM_AARCH64 && class == elf.ELFCLASS64:
-		return frameARM64
-	}
-	return nil
+// followRules are the rules of the follower's findings.
+var followRules = map[follow.Kind]string{
+	follow.WrongCFA: "SYM551", follow.WrongCFASome: "SYM553", follow.WrongReturn: "SYM554", follow.WrongSaved: "SYM555", follow.MissingRule: "SYM556",
 }
 
 func checkFollow(p *Pass) (func(*symfmt.Record), func()) {
 	return sharedAtEnd(p, func(b *elfBinary) *bool { return &b.followed }, func() {
-		rows, cpu := p.binary.ready(), followCPU(p.binary)
-		if cpu == nil || len(rows.blocks) == 0 || rows.cpu == nil || rows.cpu.Machine != p.binary.Machine {
+		b := p.binary
+		rows, cpu := b.ready(), follow.CPUOf(b.Machine, b.Class)
+		if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU.Machine != b.Machine {
 			return
 		}
-		f := newFollower(cpu, rows, p.binary.base)
-		f.all(p)
-		p.report.Followed = &f.stats
-		f.reportSkipped(p)
+		size := uint64(0)
+		for _, r := range b.ExecRanges() {
+			size += r.End - r.Start
+		}
+		p.report.Followed = follow.Run(cpu, rows, &follow.Binary{Base: b.base, Size: size, Code: b.code, Exported: b.exported}, p.reportFollowed)
+		p.reportSkipped(p.report.Followed)
 	})
 }
 
-// lateBlock is a block that calls from elsewhere may show to be wrong.
-type lateBlock struct {
-	addr uint64
-	m    *mismatch
-}
-
-// all follows all blocks.
-func (f *follower) all(p *Pass) {
-	cpu := f.cpu
-	var late []lateBlock
-	budget := uint64(0)
-	for _, r := range p.binary.ExecRanges() {
-		budget += 4 * (r.End - r.Start)
-	}
-	var code []byte // of the section of the block before
-	var start uint64
-	for i := range f.table.blocks {
-		b := &f.table.blocks[i]
-		addr := p.binary.addr(b.rva)
-		if off := addr - start; code == nil || off >= uint64(len(code)) {
-			code, start = p.binary.code(addr), addr
-		}
-		why := reasonNone
-		switch {
-		case len(code) == 0:
-			why = reasonNoCode
-		case b.size > maxBlock:
-			why = reasonLong
-		case b.size > budget:
-			why = reasonOverlap
-		}
-		if why != reasonNone {
-			f.stats.Blocks++
-			f.abstain(why)
-			continue
-		}
-		budget -= b.size
-		rest := code[addr-start:]
-		m, isLate := f.check(b, rest[:min(b.size, uint64(len(rest)))], addr)
-		if f.save != nil {
-			f.reportSave(p, f.save)
-		}
-		if m != nil {
-			f.report(p, m)
-		} else if isLate {
-			_, _, off := f.ruleAt(0)
-			late = append(late, lateBlock{addr, f.whole(off, cpu.entry)})
-		}
-	}
-	if len(late) > 0 {
-		p.binary.exported(func(addr uint64) { f.calls[addr] = struct{}{} })
-	}
-	for _, l := range late {
-		if _, called := f.calls[l.addr]; called {
-			l.m.why = "it is called, or exported, as a function"
-			f.stats.Wrong++
-			f.report(p, l.m)
-		}
-	}
-}
-
-func (f *follower) report(p *Pass, m *mismatch) {
-	id := "SYM551"
-	if !m.broad() {
-		id = "SYM553"
-	}
-	f.reportAs(p, id, m.line, m.addr, m)
-}
-
-// reportSave reports a rule of a register.
-func (f *follower) reportSave(p *Pass, m *saveMismatch) {
-	f.stats.WrongSaves++
-	id := "SYM555"
-	switch {
-	case m.ra && m.calls > 0:
-		id = "SYM554"
-	case m.absent:
-		id = "SYM556"
-	}
-	f.reportAs(p, id, m.line, m.addr, m)
-}
-
-// reportAs reports a finding at an address of the binary, if the rule is enabled.
-func (f *follower) reportAs(p *Pass, id string, line uint32, addr uint64, m fmt.Stringer) {
+// reportFollowed reports a finding of the follower, if its rule is enabled.
+func (p *Pass) reportFollowed(f follow.Finding) {
 	was := p.rule
 	defer func() { p.rule = was }()
-	if !p.turn(id) {
+	if !p.turn(followRules[f.Kind]) {
 		return
 	}
-	before := len(p.report.Findings)
-	p.ReportAt(int(line), p.binary.rva(addr), "at 0x%x %s", uint64(p.binary.rva(addr)), m)
+	before, rva := len(p.report.Findings), p.binary.rva(f.Addr)
+	p.ReportAt(int(f.Line), rva, "at 0x%x %s", uint64(rva), f.Text)
 	if n := len(p.report.Findings); n > before {
-		p.report.Findings[n-1].Function = p.binary.nameAt(addr)
+		p.report.Findings[n-1].Function = p.binary.nameAt(f.Addr)
 	}
 }
 
 // reportSkipped reports what was not compared.
-func (f *follower) reportSkipped(p *Pass) {
-	if f.stats.Followed == f.stats.Blocks {
+func (p *Pass) reportSkipped(s *follow.Stats) {
+	if s.Followed == s.Blocks {
 		return
 	}
-	s := &f.stats
 	p.also("SYM552", 0, "of %d STACK CFI INITs %d were compared with the instructions, %d in part and %d not%s; %d instructions were compared, %d were not%s",
 		s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, byReason(s.AbstainedBy), s.Instructions, total(s.NotCompared), byReason(s.NotCompared))
 }

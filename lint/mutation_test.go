@@ -286,7 +286,7 @@ func TestMutationsLarge(t *testing.T) {
 	} else {
 		testenv.Oracle(t)
 		program := testenv.Symtool(t) // a Go binary with all its libraries
-		m.damage(t, "symtool.sym", string(dumped(t, program)), 1)
+		m.damage(t, "symtool.sym", string(testenv.Dump(t, program)), 1)
 	}
 	m.log(t, 0)
 	if len(m.tried) < 50 { // Go has no calls of files that nothing else names, and saves no registers

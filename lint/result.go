@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/follow"
 )
 
 // Report holds the findings in a file.
@@ -22,7 +23,7 @@ type Report struct {
 	Coverage *Coverage
 	Bytes    int64 // of text
 	Lines    int
-	Followed *FollowStats // what STACK CFI was compared with; nil without a binary
+	Followed *follow.Stats // what STACK CFI was compared with; nil without a binary
 
 	Suppressed int // findings that the configuration took away
 	Known      int // findings that the baseline took away

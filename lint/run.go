@@ -180,7 +180,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 			p.filter.see(p.Facts, r)
 		}
 		if p.binary != nil {
-			p.binary.rows.see(r, &p.cfi, p.Arch)
+			p.binary.see(r, &p.cfi, p.Arch)
 		}
 		p.dispatch(r, on)
 		p.Last = r.Kind

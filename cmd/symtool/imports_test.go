@@ -21,10 +21,10 @@ const module = "github.com/symtool/symtool"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch"},
+	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2: {"internal/fetch", "internal/object/elf", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore", "walk/crash"},
-	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "walk/dumpfile"},
+	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "walk/dumpfile", "lint/follow"},
 	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
 	6: {"lint", "resolve"},
 	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
@@ -68,7 +68,7 @@ var importRules = []rule{
 	{"github.com/pelletier/go-toml/v2/...", except("lint/config"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("resolve/store/upload"), "buckets of S3's kind are a matter of resolve/store/upload"},
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
-	{"golang.org/x/arch/...", except("walk", "walk/crash", "lint"), "instructions are decoded in walk and lint"},
+	{"golang.org/x/arch/...", except("walk", "walk/crash", "lint/follow"), "instructions are decoded in walk and lint/follow"},
 	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
 	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},

@@ -1,7 +1,6 @@
-package lint
+package follow
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -10,31 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
-
-// rowsOf are the STACK CFI rows of a text.
-func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *stackRows {
-	t.Helper()
-	rows, facts := &stackRows{}, cfiFacts{}
-	rd := symfmt.NewReader(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
-	for {
-		r, err := rd.Next()
-		if err != nil {
-			break
-		}
-		if r.Kind == symfmt.KindCFIInit || r.Kind == symfmt.KindCFI {
-			facts.sets.fresh(cpu)
-			facts.set = facts.sets.of(r.Name)
-		}
-		rows.see(r, &facts, cpu)
-	}
-	rows.finish()
-	return rows
-}
 
 // followed is what the follower compared of a block.
 type followed struct {
@@ -51,17 +29,17 @@ type fact struct {
 }
 
 // compared follows all blocks of a file.
-func compared(b *elfBinary, rows *stackRows) []followed {
-	f := newFollower(followCPU(b), rows, b.base)
-	all := make([]followed, len(rows.blocks))
-	for i := range rows.blocks {
-		block := &rows.blocks[i]
-		addr := b.addr(block.rva)
-		code := b.code(addr)
+func compared(cpu *CPU, b *Binary, rows *Table) []followed {
+	f := newFollower(cpu, rows, b.Base)
+	all := make([]followed, len(rows.Blocks))
+	for i := range rows.Blocks {
+		block := &rows.Blocks[i]
+		addr := b.Base + uint64(block.RVA)
+		code := b.Code(addr)
 		if len(code) == 0 {
 			continue
 		}
-		f.check(block, code[:min(block.size, uint64(len(code)))], addr)
+		f.check(block, code[:min(block.Size, uint64(len(code)))], addr)
 		all[i].next = map[symfmt.RVA]symfmt.RVA{}
 		if f.self {
 			continue
@@ -69,18 +47,18 @@ func compared(b *elfBinary, rows *stackRows) []followed {
 		for _, e := range f.exits {
 			_, ok := f.entered(e.target)
 			all[i].located = all[i].located || ok
-			if to := rows.block(b.rva(e.target)); ok && e.target != 0 && to != nil && slices.Index(rows.blocks, *to)%8 == 3 {
+			if to := rows.Block(symfmt.RVA(e.target - b.Base)); ok && e.target != 0 && to != nil && slices.Index(rows.Blocks, *to)%8 == 3 {
 				all[i].mixed = true
 			}
 		}
 		for j, at := range f.order {
-			rva := block.rva + symfmt.RVA(at)
+			rva := block.RVA + symfmt.RVA(at)
 			if j > 0 {
-				all[i].next[block.rva+symfmt.RVA(f.order[j-1])] = rva
+				all[i].next[block.RVA+symfmt.RVA(f.order[j-1])] = rva
 			}
 			row, reg, off := f.ruleAt(at)
 			s := &f.state[f.index[at]-1]
-			if reg < 0 || !s.knows(reg) || int64(s.off[reg]) != off || rows.places[row.rules[1]].kind == placeUndef {
+			if reg < 0 || !s.knows(reg) || int64(s.off[reg]) != off || rows.places[row.rules[1]].Kind == PlaceUndef {
 				continue
 			}
 			if s.anchored {
@@ -90,9 +68,9 @@ func compared(b *elfBinary, rows *stackRows) []followed {
 			}
 		}
 	}
-	b.exported(func(addr uint64) { f.calls[addr] = struct{}{} })
+	b.Exported(func(addr uint64) { f.calls[addr] = struct{}{} })
 	for i := range all {
-		if _, called := f.calls[b.addr(rows.blocks[i].rva)]; called {
+		if _, called := f.calls[b.Base+uint64(rows.Blocks[i].RVA)]; called {
 			all[i].located = true
 		}
 	}
@@ -103,7 +81,7 @@ func compared(b *elfBinary, rows *stackRows) []followed {
 type mutator struct {
 	rnd   *rand.Rand
 	lines []string
-	rows  *stackRows
+	rows  *Table
 	seen  []followed
 }
 
@@ -111,10 +89,10 @@ var mutations = []string{"+8", "-8", "+16", "INIT +8", "INIT +16", "drop", "shif
 
 // mutate changes a record of a block; false if no record is suitable.
 func (m *mutator) mutate(i int, kind string) bool {
-	b := &m.rows.blocks[i]
+	b := &m.rows.Blocks[i]
 	var at []uint32 // rows with a rule for .cfa
 	for r := b.first; r < b.end; r++ {
-		if rule := m.lines[m.rows.rows[r].line-1]; strings.Contains(rule, ".cfa: ") && m.rows.cfa(&m.rows.rows[r]).kind == placeSum {
+		if rule := m.lines[m.rows.rows[r].Line-1]; strings.Contains(rule, ".cfa: ") && m.rows.cfa(&m.rows.rows[r]).Kind == PlaceSum {
 			if r > b.first && m.rows.rows[r].rules[0] == m.rows.rows[r-1].rules[0] {
 				continue
 			}
@@ -134,16 +112,16 @@ func (m *mutator) mutate(i int, kind string) bool {
 		return false
 	}
 	r := at[m.rnd.IntN(len(at))]
-	line := &m.lines[m.rows.rows[r].line-1]
+	line := &m.lines[m.rows.rows[r].Line-1]
 	switch kind {
 	case "drop":
 		*line = ""
 	case "shift":
-		next, ok := m.seen[i].next[m.rows.rows[r].rva]
-		if !ok || r+1 < b.end && next >= m.rows.rows[r+1].rva {
+		next, ok := m.seen[i].next[m.rows.rows[r].RVA]
+		if !ok || r+1 < b.end && next >= m.rows.rows[r+1].RVA {
 			return false
 		}
-		*line = strings.Replace(*line, fmt.Sprintf("STACK CFI %x ", m.rows.rows[r].rva), fmt.Sprintf("STACK CFI %x ", next), 1)
+		*line = strings.Replace(*line, fmt.Sprintf("STACK CFI %x ", m.rows.rows[r].RVA), fmt.Sprintf("STACK CFI %x ", next), 1)
 	default:
 		by, _ := strconv.Atoi(kind)
 		head, rest, _ := strings.Cut(*line, ".cfa: ")
@@ -161,37 +139,38 @@ func (m *mutator) mutate(i int, kind string) bool {
 type foundShare struct{ certain, certainOf, anchored, anchoredOf, harmless int }
 
 // mutationShares damages a symbol file and counts what is found.
-func mutationShares(t *testing.T, text []byte, f *elfobj.File, kind string, misses *[]string) (share foundShare) {
-	b := openBinary(f)
-	cpu := arch.ByELF(f.Machine, f.Class)
+func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]string) (share foundShare) {
+	f, followed := opened(t, path)
+	b, cpu := binaryOf(f), arch.ByELF(f.Machine, f.Class)
 	m := &mutator{rnd: rand.New(rand.NewPCG(1, 2)), lines: strings.Split(string(text), "\n"), rows: rowsOf(t, text, cpu)}
-	m.seen = compared(b, m.rows)
-	damaged := make([]bool, len(m.rows.blocks))
-	for i := range m.rows.blocks {
+	m.seen = compared(followed, b, m.rows)
+	damaged := make([]bool, len(m.rows.Blocks))
+	for i := range m.rows.Blocks {
 		// Other rules report a block that is wrong as a whole.
 		damaged[i] = (i%8 == 3 || !strings.HasPrefix(kind, "INIT")) && m.mutate(i, kind)
 	}
 	changed := []byte(strings.Join(m.lines, "\n"))
 	after := rowsOf(t, changed, cpu)
-	if len(after.blocks) != len(m.rows.blocks) {
-		t.Fatalf("%d blocks, %d after the damage", len(m.rows.blocks), len(after.blocks))
+	if len(after.Blocks) != len(m.rows.Blocks) {
+		t.Fatalf("%d blocks, %d after the damage", len(m.rows.Blocks), len(after.Blocks))
 	}
 	found := map[int]bool{}
-	for _, finding := range lintBinary(t, changed, f, Options{Rules: binaryRules, MaxPerRule: 1 << 30}).Findings {
-		if finding.Rule.ID != "SYM551" && finding.Rule.ID != "SYM553" {
-			continue
+	Run(followed, after, b, func(finding Finding) {
+		if finding.Kind != WrongCFA && finding.Kind != WrongCFASome {
+			return
 		}
-		if i := slices.IndexFunc(after.blocks, func(b rowBlock) bool { return uint64(finding.RVA-b.rva) < b.size }); i >= 0 {
+		rva := symfmt.RVA(finding.Addr - b.Base)
+		if i := slices.IndexFunc(after.Blocks, func(b Block) bool { return uint64(rva-b.RVA) < b.Size }); i >= 0 {
 			found[i] = true
 		}
-	}
-	number := newFollower(followCPU(b), after, b.base).numReg
+	})
+	number := newFollower(followed, after, b.Base).numReg
 	// A rule may be another one and right: "rsp + 16" and "rbp + 16" behind a mov.
 	wrongAt := func(i int, at []fact) bool {
 		for j := range at {
-			p := after.cfa(after.row(&after.blocks[i], at[j].rva))
-			r, st := number[p.base], &at[j].s
-			if st.knows(r) && int64(st.off[r]) != p.off || r == frameFP && st.caller {
+			p := after.cfa(after.Row(&after.Blocks[i], at[j].rva))
+			r, st := number[p.Base], &at[j].s
+			if st.knows(r) && int64(st.off[r]) != p.Off || r == frameFP && st.caller {
 				return true
 			}
 		}
@@ -205,7 +184,7 @@ func mutationShares(t *testing.T, text []byte, f *elfobj.File, kind string, miss
 			if found[i] {
 				share.certain++
 			} else {
-				*misses = append(*misses, fmt.Sprintf("%s %s: block 0x%x", f.Path, kind, uint64(m.rows.blocks[i].rva)))
+				*misses = append(*misses, fmt.Sprintf("%s %s: block 0x%x", path, kind, uint64(m.rows.Blocks[i].RVA)))
 			}
 		case wrongAt(i, m.seen[i].anchored), wrongAt(i, m.seen[i].certain):
 			share.anchoredOf++
@@ -228,10 +207,10 @@ func TestMutatedRules(t *testing.T) {
 			testenv.File(t, "/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross"))
 	}
 	for _, path := range paths {
-		text, f := dumped(t, path), openELF(t, path)
+		text := testenv.Dump(t, path)
 		for _, kind := range mutations {
 			var misses []string
-			s := mutationShares(t, text, f, kind, &misses)
+			s := mutationShares(t, text, path, kind, &misses)
 			t.Logf("%s: %s: found %d of %d that are wrong where the code was followed, %d of %d where it is known by a rule alone; %d are wrong at no instruction that was followed",
 				filepath.Base(path), kind, s.certain, s.certainOf, s.anchored, s.anchoredOf, s.harmless)
 			for i, miss := range misses {

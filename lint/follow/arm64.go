@@ -1,14 +1,15 @@
-package lint
+package follow
 
 import (
 	"encoding/binary"
 
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/insn"
 )
 
 // frameARM64 has arm64's registers by their place in a frameState: the stack pointer, the frame
 // pointer, and the temporary ones that code keeps an old stack pointer in.
-var frameARM64 = &frameCPU{
+var frameARM64 = &CPU{
 	regs:    [frameRegs]string{"x9", "x10", "x11", "x12", "sp", "x29", "x13", "x14", "x15", "x16", "x17", "x19", "x20", "x21", "x22", "x28"},
 	step:    stepARM64,
 	saves:   []string{".ra", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29"},
@@ -105,13 +106,13 @@ func branchARM64(in uint32, addr uint64) step {
 	st := step{size: 4}
 	switch {
 	case in>>26 == 0b000101:
-		st.kind, st.target = stepJump, addr+offsetARM64(in, 0, 26)
+		st.kind, st.target = stepJump, addr+insn.OffsetARM64(in, 0, 26)
 	case in>>26 == 0b100101:
-		st.kind, st.target = stepCall, addr+offsetARM64(in, 0, 26)
+		st.kind, st.target = stepCall, addr+insn.OffsetARM64(in, 0, 26)
 	case in>>24 == 0x54, in>>25&0x3f == 0b011010:
-		st.kind, st.target = stepBranch, addr+offsetARM64(in, 5, 19)
+		st.kind, st.target = stepBranch, addr+insn.OffsetARM64(in, 5, 19)
 	case in>>25&0x3f == 0b011011:
-		st.kind, st.target = stepBranch, addr+offsetARM64(in, 5, 14)
+		st.kind, st.target = stepBranch, addr+insn.OffsetARM64(in, 5, 14)
 	case in>>25 == 0b1101011:
 		switch in >> 21 & 7 { // pointer authentication is a bit above
 		case 0:
@@ -125,11 +126,6 @@ func branchARM64(in uint32, addr uint64) step {
 		st.kind = stepStop
 	}
 	return st
-}
-
-// offsetARM64 is a branch's distance: n bits at a place, in words.
-func offsetARM64(in uint32, at, n uint) uint64 {
-	return uint64(int64(int32(in<<(32-at-n))>>(32-n)) * 4)
 }
 
 // memoryARM64: loads and stores. Writeback is what moves the stack pointer.

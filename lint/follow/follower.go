@@ -1,12 +1,13 @@
-package lint
-
-import "github.com/symtool/symtool/symfmt/cfi"
-
+// Package follow compares the rules of STACK CFI with the instructions of a binary.
+//
 // The follower walks through the instructions of a STACK CFI INIT and tracks, for each register,
 // how far the CFA is above it. It takes the rule at the first instruction, and from then on the
 // instructions alone. Where it cannot get from one instruction to the next (behind an indirect
 // jump, a call that does not return, a landing pad) it starts again with the rule there: such code
 // is anchored, and rules are compared with each other through it.
+package follow
+
+import "github.com/symtool/symtool/symfmt/cfi"
 
 // stepKind is where control goes after an instruction.
 type stepKind uint8
@@ -30,8 +31,8 @@ type step struct {
 	target uint64
 }
 
-// frameCPU is what the follower needs about a CPU.
-type frameCPU struct {
+// CPU is what the follower needs about a CPU.
+type CPU struct {
 	entry int64             // CFA less stack pointer at a function's first instruction, and at its return
 	regs  [frameRegs]string // names in rules
 	// step decodes the first instruction of code, which is at addr, and changes the state
@@ -49,14 +50,14 @@ type frameCPU struct {
 
 // follower compares the rules of blocks with instructions.
 type follower struct {
-	cpu    *frameCPU
-	table  *stackRows
+	cpu    *CPU
+	table  *Table
 	base   uint64     // address of RVA 0
 	numReg []int      // by cfi.Reg: number in a frameState, -1
 	rules  []saveRule // by stackRow.saves: made when it is needed
 
 	// Of the block that is followed:
-	b     *rowBlock
+	b     *Block
 	code  []byte
 	start uint64 // address of code[0]
 	state []frameState
@@ -76,7 +77,7 @@ type follower struct {
 	save  *saveMismatch // what check found of the caller's registers
 
 	calls map[uint64]struct{} // targets of calls, of all blocks
-	stats FollowStats
+	stats Stats
 }
 
 type pathItem struct {
@@ -97,15 +98,15 @@ type clashFact struct {
 	have, came int32
 }
 
-func newFollower(cpu *frameCPU, table *stackRows, base uint64) *follower {
+func newFollower(cpu *CPU, table *Table, base uint64) *follower {
 	f := &follower{cpu: cpu, table: table, base: base, calls: map[uint64]struct{}{}}
 	f.stats.NotCompared, f.stats.AbstainedBy = map[string]int{}, map[string]int{}
-	f.numReg = make([]int, table.names.Len())
+	f.numReg = make([]int, table.Names.Len())
 	for i := range f.numReg {
 		f.numReg[i] = -1
 	}
 	for i, name := range cpu.regs {
-		if r := table.names.Lookup(name); name != "" && r >= 0 && int(r) < len(f.numReg) {
+		if r := table.Names.Lookup(name); name != "" && r >= 0 && int(r) < len(f.numReg) {
 			f.numReg[r] = i
 		}
 	}
@@ -114,21 +115,21 @@ func newFollower(cpu *frameCPU, table *stackRows, base uint64) *follower {
 
 // ruleAt returns the register and the offset of the rule at an offset of the code; reg is -1 if it
 // has another form.
-func (f *follower) ruleAt(at uint32) (row *stackRow, reg int, off int64) {
-	row = f.table.row(f.b, f.b.rva+cfiRVA(f.start-f.blockAddr()+uint64(at)))
+func (f *follower) ruleAt(at uint32) (row *Row, reg int, off int64) {
+	row = f.table.Row(f.b, f.b.RVA+cfiRVA(f.start-f.blockAddr()+uint64(at)))
 	if row == nil {
 		return nil, -1, 0
 	}
 	p := f.table.cfa(row)
-	if p.kind != placeSum || p.base < 0 || int(p.base) >= len(f.numReg) {
+	if p.Kind != PlaceSum || p.Base < 0 || int(p.Base) >= len(f.numReg) {
 		return row, -1, 0
 	}
-	return row, f.numReg[p.base], p.off
+	return row, f.numReg[p.Base], p.Off
 }
 
 type cfiRVA = cfi.RVA
 
-func (f *follower) blockAddr() uint64 { return f.base + uint64(f.b.rva) }
+func (f *follower) blockAddr() uint64 { return f.base + uint64(f.b.RVA) }
 
 // anchor makes the state that the rule at an offset implies; ok is false where it implies nothing.
 func (f *follower) anchor(at uint32) (s frameState, ok bool) {

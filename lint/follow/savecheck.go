@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// saveRule is what the rules of a row say about frameCPU.saves, a bit each.
+// saveRule is what the rules of a row say about CPU.saves, a bit each.
 type saveRule struct {
 	made bool
 	none uint16          // the value is in the register
@@ -31,18 +31,18 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 	r.made = true
 	for k, reg := range f.table.saves {
 		if k == 0 && f.cpu.link {
-			reg = f.table.names.Lookup(f.table.cpu.RA)
+			reg = f.table.Names.Lookup(f.table.CPU.RA)
 		}
 		p := f.table.places[set[k]]
 		// Words above the CFA were pushed by code in front of the function: the procedure linkage
 		// table.
-		own := p.off < 0 || k == 0 && !f.cpu.link
+		own := p.Off < 0 || k == 0 && !f.cpu.link
 		switch {
-		case p.kind == placeNone && k > 0, p.kind == placeSum && p.base == reg && p.off == 0:
+		case p.Kind == PlaceNone && k > 0, p.Kind == PlaceSum && p.Base == reg && p.Off == 0:
 			r.none |= 1 << k
-		case p.kind == placeLoad && own && p.base == cfi.CFA && p.off%saveWord == 0 && p.off/saveWord == int64(int16(p.off/saveWord)):
+		case p.Kind == PlaceLoad && own && p.Base == cfi.CFA && p.Off%saveWord == 0 && p.Off/saveWord == int64(int16(p.Off/saveWord)):
 			r.mem |= 1 << k
-			r.slot[k] = int16(-p.off / saveWord)
+			r.slot[k] = int16(-p.Off / saveWord)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 // ruledSaves are the registers that a block must have a rule for once they are overwritten. A block
 // with no rule but that of .ra may be of a language whose functions keep no registers for their
 // callers (Go, OCaml); what looks like a save is then a temporary value.
-func (f *follower) ruledSaves(b *rowBlock) uint16 {
+func (f *follower) ruledSaves(b *Block) uint16 {
 	for i := b.first; i < b.end; i++ {
 		if f.saveRule(f.table.rows[i].saves).mem > 1 {
 			return ^uint16(0)
@@ -121,7 +121,7 @@ type saveMismatch struct {
 }
 
 // compareSaves compares the rules of a row with the facts at an instruction.
-func (f *follower) compareSaves(v *verdictOf, at uint32, row *stackRow, s *frameState) {
+func (f *follower) compareSaves(v *verdictOf, at uint32, row *Row, s *frameState) {
 	v.saves += bits.OnesCount16(f.comparable(row.saves, s))
 	wrong := f.wrongSaves(row.saves, s)
 	if wrong == 0 {
@@ -130,7 +130,7 @@ func (f *follower) compareSaves(v *verdictOf, at uint32, row *stackRow, s *frame
 	if v.save == nil {
 		k := bits.TrailingZeros16(wrong)
 		r := f.saveRule(row.saves)
-		v.save = &saveMismatch{addr: f.start + uint64(at), line: row.line, reg: f.cpu.saves[k], ra: k == 0,
+		v.save = &saveMismatch{addr: f.start + uint64(at), line: row.Line, reg: f.cpu.saves[k], ra: k == 0,
 			absent: r.none>>k&1 != 0, kept: s.saves.saved>>k&1 == 0, slot: s.saves.slot[k], rule: r.slot[k]}
 	}
 	v.save.count++

@@ -1,4 +1,4 @@
-package lint
+package follow
 
 // otherAMD64 returns the length of instructions that x86asm does not know: those of new extensions,
 // which all have a ModRM byte at a known place. None of them touches the stack pointer; a register

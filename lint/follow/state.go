@@ -1,4 +1,4 @@
-package lint
+package follow
 
 // frameRegs is how many registers are followed.
 const frameRegs = 16

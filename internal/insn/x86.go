@@ -1,4 +1,4 @@
-package lint
+package insn
 
 import "encoding/binary"
 
@@ -41,9 +41,11 @@ func x86Table(letters string) (t [256]uint8) {
 	return t
 }
 
-func callAMD64(code []byte, addr uint64) (int, callKind, uint64) { return callX86(code, addr, true) }
+// AMD64 reads the calls of 64-bit mode.
+func AMD64(code []byte, addr uint64) (int, Kind, uint64) { return callX86(code, addr, true) }
 
-func call386(code []byte, addr uint64) (int, callKind, uint64) { return callX86(code, addr, false) }
+// X86 reads the calls of 32-bit mode.
+func X86(code []byte, addr uint64) (int, Kind, uint64) { return callX86(code, addr, false) }
 
 // x86Len is an instruction being decoded.
 type x86Len struct {
@@ -54,13 +56,13 @@ type x86Len struct {
 }
 
 // callX86 reads an instruction.
-func callX86(code []byte, addr uint64, long bool) (size int, kind callKind, target uint64) {
+func callX86(code []byte, addr uint64, long bool) (size int, kind Kind, target uint64) {
 	x := x86Len{code: code, long: long}
 	i := 0
 prefixes:
 	for ; ; i++ {
 		if i >= len(code) || i > 14 {
-			return 0, callNone, 0
+			return 0, None, 0
 		}
 		switch code[i] {
 		case 0x66:
@@ -75,13 +77,13 @@ prefixes:
 	if long && code[i]>>4 == 4 {
 		x.wide = code[i]&8 != 0
 		if i++; i >= len(code) {
-			return 0, callNone, 0
+			return 0, None, 0
 		}
 	}
 	op := code[i]
 	n := x.length(op, i)
 	if n == 0 || n > len(code) || n > 15 {
-		return 0, callNone, 0
+		return 0, None, 0
 	}
 	switch {
 	case op == 0xe8 && n-i == 5:
@@ -89,11 +91,11 @@ prefixes:
 		if !long {
 			target &= 0xffffffff
 		}
-		return n, callDirect, target
+		return n, Direct, target
 	case op == 0xff && (code[i+1]>>3&7 == 2 || code[i+1]>>3&7 == 3 && code[i+1] < 0xc0), op == 0x9a:
-		return n, callIndirect, 0
+		return n, Indirect, 0
 	}
-	return n, callNone, 0
+	return n, None, 0
 }
 
 // length returns the length of the instruction with an opcode of one byte at i; 0 if it does not

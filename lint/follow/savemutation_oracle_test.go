@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -74,27 +74,27 @@ func (m *saveMutator) mutate(line, kind string) (changed string, ok bool) {
 // detectable follows a block by its rules before the damage, and reports whether the rules after it
 // contradict what the code is known to do, at one instruction or more. What is known of a part of a
 // function begins with its rules, which are damaged.
-func detectable(b *elfBinary, before, after *stackRows, i int) bool {
-	f := newFollower(followCPU(b), before, b.base)
-	block := &before.blocks[i]
-	addr := b.addr(block.rva)
-	code := b.code(addr)
+func detectable(cpu *CPU, b *Binary, before, after *Table, i int) bool {
+	f := newFollower(cpu, before, b.Base)
+	block := &before.Blocks[i]
+	addr := b.Base + uint64(block.RVA)
+	code := b.Code(addr)
 	if len(code) == 0 {
 		return false
 	}
-	f.check(block, code[:min(block.size, uint64(len(code)))], addr)
+	f.check(block, code[:min(block.Size, uint64(len(code)))], addr)
 	if _, reg, off := f.ruleAt(0); f.self || reg != frameSP || off != f.cpu.entry {
 		return false
 	}
-	g := newFollower(followCPU(b), after, b.base)
-	g.ruled = g.ruledSaves(&after.blocks[i])
+	g := newFollower(cpu, after, b.Base)
+	g.ruled = g.ruledSaves(&after.Blocks[i])
 	for _, at := range f.order {
 		s := &f.state[f.index[at]-1]
 		_, reg, off := f.ruleAt(at)
 		if s.anchored || reg < 0 || !s.knows(reg) || int64(s.off[reg]) != off {
 			continue
 		}
-		if row := after.row(&after.blocks[i], block.rva+cfiRVA(at)); row != nil && g.wrongSaves(row.saves, s) != 0 {
+		if row := after.Row(&after.Blocks[i], block.RVA+cfiRVA(at)); row != nil && g.wrongSaves(row.saves, s) != 0 {
 			return true
 		}
 	}
@@ -104,16 +104,17 @@ func detectable(b *elfBinary, before, after *stackRows, i int) bool {
 // saveShare counts the damaged blocks.
 type saveShare struct{ damaged, detectable, found, other int }
 
-func saveMutationShare(t *testing.T, text []byte, f *elfobj.File, kind string) (share saveShare, misses []string) {
-	b, cpu := openBinary(f), arch.ByELF(f.Machine, f.Class)
+func saveMutationShare(t *testing.T, text []byte, path, kind string) (share saveShare, misses []string) {
+	f, followed := opened(t, path)
+	b, cpu := binaryOf(f), arch.ByELF(f.Machine, f.Class)
 	lines := strings.Split(string(text), "\n")
 	before := rowsOf(t, text, cpu)
-	m := &saveMutator{rand.New(rand.NewPCG(1, 2)), followCPU(b).saves}
-	damaged := make([]bool, len(before.blocks))
-	for i := range before.blocks {
-		block := &before.blocks[i]
+	m := &saveMutator{rand.New(rand.NewPCG(1, 2)), followed.saves}
+	damaged := make([]bool, len(before.Blocks))
+	for i := range before.Blocks {
+		block := &before.Blocks[i]
 		for _, r := range m.rnd.Perm(int(block.end - block.first)) {
-			line := &lines[before.rows[int(block.first)+r].line-1]
+			line := &lines[before.rows[int(block.first)+r].Line-1]
 			if changed, ok := m.mutate(*line, kind); ok {
 				*line, damaged[i] = changed, true
 				break
@@ -122,30 +123,30 @@ func saveMutationShare(t *testing.T, text []byte, f *elfobj.File, kind string) (
 	}
 	changed := []byte(strings.Join(lines, "\n"))
 	after := rowsOf(t, changed, cpu)
-	if len(after.blocks) != len(before.blocks) {
-		t.Fatalf("%d blocks, %d after the damage", len(before.blocks), len(after.blocks))
+	if len(after.Blocks) != len(before.Blocks) {
+		t.Fatalf("%d blocks, %d after the damage", len(before.Blocks), len(after.Blocks))
 	}
 	found := map[int]bool{}
-	for _, finding := range lintBinary(t, changed, f, Options{MaxPerRule: 1 << 30}).Findings {
-		if id := finding.Rule.ID; id != "SYM554" && id != "SYM555" && id != "SYM556" {
-			continue
+	Run(followed, after, b, func(finding Finding) {
+		if finding.Kind == WrongCFA || finding.Kind == WrongCFASome {
+			return
 		}
-		if block := after.block(finding.RVA); block != nil {
-			found[int(slices.IndexFunc(after.blocks, func(b rowBlock) bool { return b == *block }))] = true
+		if block := after.Block(symfmt.RVA(finding.Addr - b.Base)); block != nil {
+			found[int(slices.IndexFunc(after.Blocks, func(b Block) bool { return b == *block }))] = true
 		}
-	}
+	})
 	for i := range damaged {
 		if !damaged[i] {
 			continue
 		}
 		share.damaged++
-		switch can := detectable(b, before, after, i); {
+		switch can := detectable(followed, b, before, after, i); {
 		case can && found[i]:
 			share.detectable++
 			share.found++
 		case can:
 			share.detectable++
-			misses = append(misses, fmt.Sprintf("%s %s: block 0x%x", f.Path, kind, uint64(before.blocks[i].rva)))
+			misses = append(misses, fmt.Sprintf("%s %s: block 0x%x", path, kind, uint64(before.Blocks[i].RVA)))
 		case found[i]:
 			share.other++
 		}
@@ -162,9 +163,9 @@ func TestMutatedSaves(t *testing.T) {
 			testenv.File(t, "/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross"))
 	}
 	for _, path := range paths {
-		text, f := dumped(t, path), openELF(t, path)
+		text := testenv.Dump(t, path)
 		for _, kind := range saveMutations {
-			s, misses := saveMutationShare(t, text, f, kind)
+			s, misses := saveMutationShare(t, text, path, kind)
 			t.Logf("%s: %s: damaged %d STACK CFI INITs, the code contradicts %d for certain, found %d of them (%.2f %%) and %d others",
 				filepath.Base(path), kind, s.damaged, s.detectable, s.found, 100*float64(s.found)/float64(s.detectable), s.other)
 			if s.found < s.detectable || s.detectable*2 < s.damaged {

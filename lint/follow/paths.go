@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import "slices"
 

@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import "slices"
 
@@ -14,7 +14,7 @@ type verdictOf struct {
 
 // check follows a block, whose code begins at start, and compares. late is true where only a call
 // from elsewhere can show that the whole block is wrong.
-func (f *follower) check(b *rowBlock, code []byte, start uint64) (wrong *mismatch, late bool) {
+func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, late bool) {
 	f.b, f.code, f.start, f.save = b, code, start, nil
 	f.stats.Blocks++
 	_, reg, off := f.ruleAt(0)
@@ -59,13 +59,13 @@ func (f *follower) compare() (v verdictOf) {
 		s := &f.state[f.index[at]-1]
 		row, reg, off := f.ruleAt(at)
 		switch {
-		case row != nil && f.table.places[row.rules[1]].kind == placeUndef:
+		case row != nil && f.table.places[row.rules[1]].Kind == PlaceUndef:
 			v.not[reasonOutermost]++
 		case reg < 0:
 			v.not[reasonForm]++
 		case reg == frameFP && s.caller && !s.knows(reg):
 			v.compared++
-			v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], rule: off, line: row.line, lost: true})
+			v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], rule: off, line: row.Line, lost: true})
 		case !s.knows(reg):
 			v.not[reasonRegister]++
 		default:
@@ -74,7 +74,7 @@ func (f *follower) compare() (v verdictOf) {
 				v.anchored++
 			}
 			if int64(s.off[reg]) != off {
-				v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], want: int64(s.off[reg]), rule: off, line: row.line})
+				v.add(f.sites[at], mismatch{addr: f.start + uint64(at), reg: f.cpu.regs[reg], want: int64(s.off[reg]), rule: off, line: row.Line})
 			} else {
 				f.compareSaves(&v, at, row, s)
 			}
@@ -82,7 +82,7 @@ func (f *follower) compare() (v verdictOf) {
 	}
 	for _, c := range f.clash {
 		if row, reg, off := f.ruleAt(c.at); reg == frameSP && off == int64(c.have) {
-			v.add(f.sites[c.at], mismatch{addr: f.start + uint64(c.at), reg: f.cpu.regs[reg], want: int64(c.have), rule: int64(c.came), line: row.line,
+			v.add(f.sites[c.at], mismatch{addr: f.start + uint64(c.at), reg: f.cpu.regs[reg], want: int64(c.have), rule: int64(c.came), line: row.Line,
 				joined: true})
 		}
 	}
@@ -135,7 +135,7 @@ func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 // whole is the finding that all rules of a block are off by the same amount.
 func (f *follower) whole(off, want int64) *mismatch {
 	row, _, _ := f.ruleAt(0)
-	return &mismatch{addr: f.start, reg: f.cpu.regs[frameSP], want: want, rule: off, line: row.line, count: len(f.order), of: len(f.order), calls: len(f.sites)}
+	return &mismatch{addr: f.start, reg: f.cpu.regs[frameSP], want: want, rule: off, line: row.Line, count: len(f.order), of: len(f.order), calls: len(f.sites)}
 }
 
 // entered returns how far the CFA is above the stack pointer for code that leaves a block: at a
@@ -145,20 +145,20 @@ func (f *follower) entered(target uint64) (off int64, ok bool) {
 	if target == 0 {
 		return f.cpu.entry, true
 	}
-	b := f.table.block(rva)
+	b := f.table.Block(rva)
 	if b == nil {
 		return f.cpu.entry, true
 	}
 	if b == f.b {
 		return 0, false
 	}
-	row := f.table.row(b, rva)
+	row := f.table.Row(b, rva)
 	if row == nil {
 		return 0, false
 	}
 	p := f.table.cfa(row)
-	ok = p.kind == placeSum && p.base >= 0 && int(p.base) < len(f.numReg) && f.numReg[p.base] == frameSP
-	return p.off, ok
+	ok = p.Kind == PlaceSum && p.Base >= 0 && int(p.Base) < len(f.numReg) && f.numReg[p.Base] == frameSP
+	return p.Off, ok
 }
 
 func (f *follower) abstain(r reason) {

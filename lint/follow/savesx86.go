@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import "golang.org/x/arch/x86/x86asm"
 

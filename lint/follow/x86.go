@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import (
 	"golang.org/x/arch/x86/x86asm"
@@ -7,7 +7,7 @@ import (
 )
 
 // frameAMD64 has x86's registers in the order of their numbers in instructions.
-var frameAMD64 = &frameCPU{
+var frameAMD64 = &CPU{
 	entry: 8,
 	regs: [frameRegs]string{"$rax", "$rcx", "$rdx", "$rbx", "$rsp", "$rbp", "$rsi", "$rdi",
 		"$r8", "$r9", "$r10", "$r11", "$r12", "$r13", "$r14", "$r15"},

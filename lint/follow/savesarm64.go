@@ -1,4 +1,4 @@
-package lint
+package follow
 
 // saveOfARM64 is the place of a register in frameARM64.saves, by number.
 func saveOfARM64(n uint32) int {

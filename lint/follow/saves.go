@@ -1,4 +1,4 @@
-package lint
+package follow
 
 // maxSaves is how many registers of the caller are followed, the return address
 // with them.
@@ -7,7 +7,7 @@ const maxSaves = 12
 // saveWord is the size of a register, in bytes.
 const saveWord = 8
 
-// saveFacts say, with one bit for each register of frameCPU.saves, where the value is that it has
+// saveFacts say, with one bit for each register of CPU.saves, where the value is that it has
 // in the caller. A register in none of the sets is unknown.
 type saveFacts struct {
 	keep  uint16          // it is in the register
@@ -17,7 +17,7 @@ type saveFacts struct {
 	slot  [maxSaves]int16 // words below the CFA
 }
 
-// noSave is the number of a register that is not in frameCPU.saves.
+// noSave is the number of a register that is not in CPU.saves.
 const noSave = -1
 
 // forget drops what is known about a register.

@@ -1,4 +1,4 @@
-package lint
+package follow
 
 import "fmt"
 
@@ -28,8 +28,8 @@ var reasonText = [reasonCount]string{
 
 func (r reason) String() string { return reasonText[r] }
 
-// FollowStats counts the comparisons of rules with instructions.
-type FollowStats struct {
+// Stats counts the comparisons of rules with instructions.
+type Stats struct {
 	Blocks       int // STACK CFI INIT with code
 	Followed     int // all their instructions that are reached were compared
 	Partly       int // some were

@@ -1,0 +1,16 @@
+// Package insn decodes instructions as far as calls go: how long they are, and what they call.
+package insn
+
+// Kind is where control goes, as far as return addresses depend on it.
+type Kind uint8
+
+// The kinds.
+const (
+	None     Kind = iota
+	Direct        // a call of target
+	Indirect      // a call through a register or memory
+)
+
+// Step decodes the first instruction of code, which is at addr: its size, 0 if the bytes do not
+// decode, and what it calls.
+type Step func(code []byte, addr uint64) (size int, kind Kind, target uint64)

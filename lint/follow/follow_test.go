@@ -1,0 +1,91 @@
+package follow
+
+import (
+	"bytes"
+	"debug/elf"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/internal/execcode"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Any bytes are followed without a panic, and to an end.
+func FuzzFollow(f *testing.F) {
+	f.Add([]byte("\x55\x48\x89\xe5\x5d\xc3"), []byte("STACK CFI INIT 0 6 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1 .cfa: $rsp 16 +\n"), false)
+	f.Add([]byte("\xfd\x7b\xbf\xa9\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6"), []byte("STACK CFI INIT 0 c .cfa: sp 0 + .ra: x30\nSTACK CFI 4 .cfa: sp 16 +\n"), true)
+	f.Add([]byte("\xe8\x00\x00\x00\x00\xeb\xfe\x62\xf1\x7c\x48\x10"), []byte("STACK CFI INIT 0 ffffffffffffffff .cfa: $rbp 16 +\n"), false)
+	f.Fuzz(func(t *testing.T, code, text []byte, isARM bool) {
+		cpu, names := frameAMD64, arch.X86_64
+		if isARM {
+			cpu, names = frameARM64, arch.ARM64
+		}
+		rows := rowsOf(t, text, names)
+		follower := newFollower(cpu, rows, 0)
+		for i := range rows.Blocks {
+			b := &rows.Blocks[i]
+			if at := uint64(b.RVA); at < uint64(len(code)) && i < 100 {
+				follower.check(b, code[at:][:min(b.Size, uint64(len(code))-at)], at)
+			}
+		}
+	})
+}
+
+// rowsOf are the STACK CFI rows of a text.
+func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *Table {
+	t.Helper()
+	var table symfmt.RuleTable
+	table.SetArch(cpu)
+	rows := NewTable(cpu)
+	rd := symfmt.NewReader(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	for {
+		r, err := rd.Next()
+		if err != nil {
+			break
+		}
+		if r.Kind == symfmt.KindCFIInit || r.Kind == symfmt.KindCFI {
+			rules, _ := table.Rules(table.Parse(r.Name))
+			rows.Add(r, rows.Changes(rules))
+		}
+	}
+	rows.Finish()
+	return rows
+}
+
+// binaryOf is what the follower reads of a file.
+func binaryOf(f *elfobj.File) *Binary {
+	b := &Binary{Base: f.LoadBase()}
+	for _, r := range f.ExecRanges() {
+		b.Size += r.End - r.Start
+	}
+	parts := execcode.Parts(f)
+	b.Code = func(addr uint64) []byte {
+		i := slices.IndexFunc(parts, func(p execcode.Part) bool { return addr >= p.Start && addr < p.End })
+		if i < 0 {
+			return nil
+		}
+		data, _ := parts[i].Bytes()
+		return data[min(addr-parts[i].Start, uint64(len(data))):]
+	}
+	b.Exported = func(fn func(addr uint64)) {
+		f.Symbols(elfobj.DynSym, func(s *elfobj.Symbol) {
+			if s.Type == elf.STT_FUNC && s.Size > 0 && s.Shndx != uint16(elf.SHN_UNDEF) {
+				fn(s.Value)
+			}
+		})
+	}
+	return b
+}
+
+// opened is an ELF file and its CPU.
+func opened(t testing.TB, path string) (*elfobj.File, *CPU) {
+	t.Helper()
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f, CPUOf(f.Machine, f.Class)
+}

@@ -1,0 +1,151 @@
+package follow
+
+import (
+	"debug/elf"
+)
+
+// Binary is what the follower reads of a binary.
+type Binary struct {
+	Base uint64 // address of RVA 0
+	Size uint64 // bytes of executable code
+	// Code returns the bytes of the code at an address up to the end of their section, nil outside
+	// of code.
+	Code func(addr uint64) []byte
+	// Exported calls fn for the functions that other modules may call.
+	Exported func(fn func(addr uint64))
+}
+
+// Kind is the kind of a Finding.
+type Kind uint8
+
+// The kinds.
+const (
+	WrongCFA     Kind = iota // at a call, or at half of the instructions of a STACK CFI INIT
+	WrongCFASome             // at fewer instructions
+	WrongReturn              // the place of the return address, at a call
+	WrongSaved               // the place of a saved register
+	MissingRule              // a register was saved and overwritten, and no rule says so
+)
+
+// Finding is a rule that the instructions contradict.
+type Finding struct {
+	Kind Kind
+	Addr uint64 // of the first instruction
+	Line uint32 // of the record
+	Text string
+}
+
+// maxBlock limits the code of one STACK CFI INIT that is followed, in bytes.
+const maxBlock = 4 << 20
+
+// maxInstructions limits the instructions that are followed: the state at each takes memory. They
+// are 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643 bytes, the next has
+// 161,134.
+const (
+	maxInstructions  = 1 << 16
+	manyInstructions = 1 << 14
+)
+
+// maxJumps limits the states at indirect jumps that are kept.
+const maxJumps = 1 << 10
+
+// CPUOf returns the CPU whose code is followed, or nil: most are not.
+func CPUOf(machine elf.Machine, class elf.Class) *CPU {
+	switch {
+	case machine == elf.EM_X86_64 && class == elf.ELFCLASS64:
+		return frameAMD64
+	case machine == elf.EM_AARCH64 && class == elf.ELFCLASS64:
+		return frameARM64
+	}
+	return nil
+}
+
+// Run compares the rows of a table with the instructions of a binary, and calls report for each
+// mistake: at most two of a STACK CFI INIT, one of the CFA and one of the other rules.
+func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
+	f := newFollower(cpu, rows, b.Base)
+	f.all(b, report)
+	return &f.stats
+}
+
+// lateBlock is a block that calls from elsewhere may show to be wrong.
+type lateBlock struct {
+	addr uint64
+	m    *mismatch
+}
+
+// all follows all blocks.
+func (f *follower) all(bin *Binary, report func(Finding)) {
+	var late []lateBlock
+	budget := 4 * bin.Size
+	var code []byte // of the section of the block before
+	var start uint64
+	for i := range f.table.Blocks {
+		b := &f.table.Blocks[i]
+		addr := bin.Base + uint64(b.RVA)
+		if off := addr - start; code == nil || off >= uint64(len(code)) {
+			code, start = bin.Code(addr), addr
+		}
+		why := reasonNone
+		switch {
+		case len(code) == 0:
+			why = reasonNoCode
+		case b.Size > maxBlock:
+			why = reasonLong
+		case b.Size > budget:
+			why = reasonOverlap
+		}
+		if why != reasonNone {
+			f.stats.Blocks++
+			f.abstain(why)
+			continue
+		}
+		budget -= b.Size
+		rest := code[addr-start:]
+		m, isLate := f.check(b, rest[:min(b.Size, uint64(len(rest)))], addr)
+		if f.save != nil {
+			f.stats.WrongSaves++
+			report(f.save.finding())
+		}
+		if m != nil {
+			report(m.finding())
+		} else if isLate {
+			_, _, off := f.ruleAt(0)
+			late = append(late, lateBlock{addr, f.whole(off, f.cpu.entry)})
+		}
+	}
+	f.checkLate(late, bin, report)
+}
+
+// checkLate reports the blocks that are called, and wrong if they are.
+func (f *follower) checkLate(late []lateBlock, bin *Binary, report func(Finding)) {
+	if len(late) > 0 {
+		bin.Exported(func(addr uint64) { f.calls[addr] = struct{}{} })
+	}
+	for _, l := range late {
+		if _, called := f.calls[l.addr]; called {
+			l.m.why = "it is called, or exported, as a function"
+			f.stats.Wrong++
+			report(l.m.finding())
+		}
+	}
+}
+
+func (m *mismatch) finding() Finding {
+	kind := WrongCFA
+	if !m.broad() {
+		kind = WrongCFASome
+	}
+	return Finding{kind, m.addr, m.line, m.String()}
+}
+
+func (m *saveMismatch) finding() Finding {
+	kind := WrongSaved
+	switch {
+	case m.ra && m.calls > 0:
+		kind = WrongReturn
+	case m.absent:
+		kind = MissingRule
+	}
+	return Finding{kind, m.addr, m.line, m.String()}
+}
