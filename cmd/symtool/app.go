@@ -3,32 +3,48 @@ package main
 import (
 	"io"
 
-	"github.com/urfave/cli/v2"
+	"github.com/symtool/symtool/cmd/symtool/integration"
+	"github.com/symtool/symtool/cmd/symtool/internal/completion"
+	"github.com/symtool/symtool/cmd/symtool/internal/convert"
+	"github.com/symtool/symtool/cmd/symtool/internal/diff"
+	"github.com/symtool/symtool/cmd/symtool/internal/doctor"
+	"github.com/symtool/symtool/cmd/symtool/internal/dump"
+	"github.com/symtool/symtool/cmd/symtool/internal/inspect"
+	"github.com/symtool/symtool/cmd/symtool/internal/lint"
+	"github.com/symtool/symtool/cmd/symtool/internal/resolve"
+	"github.com/symtool/symtool/cmd/symtool/internal/serve"
+	"github.com/symtool/symtool/cmd/symtool/internal/sframe"
+	"github.com/symtool/symtool/cmd/symtool/internal/store"
+	"github.com/symtool/symtool/cmd/symtool/internal/upload"
+	"github.com/symtool/symtool/cmd/symtool/internal/version"
+	"github.com/symtool/symtool/cmd/symtool/internal/walk"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 // commands returns the commands of the program, in the order of its help. msgs is the error stream.
-func commands(msgs *messages) []*cli.Command {
+func commands(msgs *cli.Messages) []*cli.Command {
 	return []*cli.Command{
-		dumpCommand(msgs),
-		convertCommand(msgs),
-		sframeCommand(msgs),
-		inspectCommand(msgs),
-		resolveCommand(msgs),
-		walkCommand(msgs),
-		lintCommand(msgs),
-		diffCommand(msgs),
-		storeCommand(msgs),
-		serveCommand(msgs),
-		uploadCommand(msgs),
-		integrationCommand(),
-		doctorCommand(msgs),
-		completionCommand(),
-		versionCommand(),
-		helpCommand(),
+		dump.Command(msgs),
+		convert.Command(msgs),
+		sframe.Command(msgs),
+		inspect.Command(msgs),
+		resolve.Command(msgs),
+		walk.Command(msgs),
+		lint.Command(msgs),
+		diff.Command(msgs),
+		store.Command(msgs),
+		serve.Command(msgs),
+		upload.Command(msgs),
+		integration.Command(),
+		doctor.Command(msgs),
+		completion.Command(),
+		version.Command(),
+		cli.HelpCommand(),
 	}
 }
 
 // newApp returns the program with its commands.
-func newApp(stdin io.Reader, stdout io.Writer, msgs *messages) *cli.App {
-	return newProgram(stdin, stdout, msgs, commands(msgs)...)
+func newApp(stdin io.Reader, stdout io.Writer, msgs *cli.Messages) *cli.App {
+	return cli.NewApp(stdin, stdout, msgs, commands(msgs)...)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -47,7 +49,7 @@ func decodeYAML(t *testing.T, text string, v any) {
 func integrationOf(t *testing.T, name string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if status := run(t.Context(), []string{"symtool", "integration", name}, nil, &stdout, &stderr); status != statusOK {
+	if status := run(t.Context(), []string{"symtool", "integration", name}, nil, &stdout, &stderr); status != cli.StatusOK {
 		t.Fatalf("status %d: %s", status, &stderr)
 	}
 	return stdout.String()

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/version"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -228,7 +230,7 @@ func TestActionSteps(t *testing.T) {
 		{"no files", inputs{"files": " \n"}, withProgram, nil, 2, `^::error title=symtool::no files`, false},
 		{"upload yes", inputs{"files": "good.sym", "upload-sarif": "yes\n::x"}, withProgram, nil, 2, `^::error .*not 'yes%0A::x'\n$`, false},
 		{"setup", inputs{"setup-only": "true"}, withProgram, nil, 0, `^\S+/symtool: symtool .*\n$`, false},
-		{"version", inputs{"files": "good.sym", "version": version}, withProgram, nil, 0, `0 errors`, true},
+		{"version", inputs{"files": "good.sym", "version": version.Version}, withProgram, nil, 0, `0 errors`, true},
 		{"other version", inputs{"files": "good.sym", "version": "0.1"}, withProgram, nil, 2, `::error .*want version 0\.1\n$`, false},
 
 		{"archive", inputs{"files": "bad.sym", "archive": "re lease.tar.gz", "sha256": strings.ToUpper(sum)}, bare, nil, 1, `^\S+/release/symtool: symtool`, true},
@@ -240,9 +242,9 @@ func TestActionSteps(t *testing.T) {
 		{"URL", inputs{"files": "bad.sym", "archive": "https://example.org/x y.tar.gz", "sha256": sum}, fetch + ":" + bare, nil, 1, `^curl --fail .*--proto =https .*https://example\.org/x y\.tar\.gz\n\S+/release/symtool: `, true},
 		{"URL, other bytes", inputs{"files": "bad.sym", "archive": "https://example.org/x.tar.gz", "sha256": strings.Repeat("a", 64)}, fetch + ":" + bare, nil, 2, `has the SHA-256 ` + sum, false},
 		{"URL, 404", inputs{"files": "bad.sym", "archive": "https://example.org/404", "sha256": sum}, fetch + ":" + bare, nil, 2, `::error .*cannot be downloaded`, false},
-		{"release", inputs{"files": "good.sym", "version": version, "sha256": sum}, fetch + ":" + bare, nil, 0, `/releases/download/v` + version + `/symtool-` + version + `-linux-amd64\.tar\.gz\n`, true},
-		{"release for ARM", inputs{"files": "good.sym", "version": version, "sha256": sum}, fetch + ":" + bare, []string{"RUNNER_ARCH=ARM64"}, 0, `-linux-arm64\.tar\.gz\n`, true},
-		{"release for macOS", inputs{"files": "good.sym", "version": version, "sha256": sum}, fetch + ":" + bare, []string{"RUNNER_OS=macOS"}, 2, `^::error .*not for macOS on X64`, false},
+		{"release", inputs{"files": "good.sym", "version": version.Version, "sha256": sum}, fetch + ":" + bare, nil, 0, `/releases/download/v` + version.Version + `/symtool-` + version.Version + `-linux-amd64\.tar\.gz\n`, true},
+		{"release for ARM", inputs{"files": "good.sym", "version": version.Version, "sha256": sum}, fetch + ":" + bare, []string{"RUNNER_ARCH=ARM64"}, 0, `-linux-arm64\.tar\.gz\n`, true},
+		{"release for macOS", inputs{"files": "good.sym", "version": version.Version, "sha256": sum}, fetch + ":" + bare, []string{"RUNNER_OS=macOS"}, 2, `^::error .*not for macOS on X64`, false},
 		{"release of nothing", inputs{"files": "good.sym", "version": "1/../..", "sha256": sum}, fetch + ":" + bare, nil, 2, `^::error .*such as 1\.2\.3, not '1/\.\./\.\.'`, false},
 		{"nothing", inputs{"files": "good.sym"}, bare, nil, 2, `^::error .*no symtool: there is none in PATH, and this action is no part`, false},
 		{"no Go", inputs{"files": "good.sym"}, bare, []string{"GITHUB_ACTION_PATH=" + filepath.Join(testenv.Root(t), "cmd/symtool/integration/ci/github")}, 2, `^::error .*and no Go to build it`, false},
@@ -332,7 +334,7 @@ func releaseArchive(t *testing.T, program string) string {
 	zip := gzip.NewWriter(&b)
 	w := tar.NewWriter(zip)
 	script := "#!/bin/sh\nexec '" + program + "' \"$@\"\n"
-	folder := "symtool-" + version + "-linux-amd64/"
+	folder := "symtool-" + version.Version + "-linux-amd64/"
 	for _, f := range []struct {
 		name, text string
 		mode       int64

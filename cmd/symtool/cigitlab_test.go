@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/version"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -83,15 +85,15 @@ func TestGitLabScript(t *testing.T) {
 		{"config", variables{"FILES": "poor.sym", "CONFIG": "lint $(x).toml"}, withProgram, 1, `error`, []string{"poor.sym"}},
 		{"baseline", variables{"FILES": "poor.sym", "BASELINE": "`touch pwned`"}, withProgram, 3, "`touch pwned`", nil},
 		{"binary", variables{"FILES": "poor.sym", "BINARY": ";touch pwned"}, withProgram, 3, ";touch pwned", nil},
-		{"version", variables{"FILES": "good.sym", "VERSION": version}, withProgram, 0, `0 errors`, nil},
+		{"version", variables{"FILES": "good.sym", "VERSION": version.Version}, withProgram, 0, `0 errors`, nil},
 		{"other version", variables{"FILES": "good.sym", "VERSION": "0.1"}, withProgram, 2, `want version 0\.1\n$`, nil},
-		{"archive", variables{"FILES": "bad.sym", "ARCHIVE": "re lease.tar.gz", "SHA256": sum}, bare, 1, `^\S+/symtool-` + version + `-linux-amd64/symtool: symtool`, []string{"bad.sym"}},
+		{"archive", variables{"FILES": "bad.sym", "ARCHIVE": "re lease.tar.gz", "SHA256": sum}, bare, 1, `^\S+/symtool-` + version.Version + `-linux-amd64/symtool: symtool`, []string{"bad.sym"}},
 		{"checksum", variables{"FILES": "bad.sym", "ARCHIVE": "re lease.tar.gz", "SHA256": strings.Repeat("0", 64)}, bare, 2, `^symtool-lint: re lease.tar.gz has the SHA-256 ` + sum, nil},
 		{"no checksum", variables{"FILES": "bad.sym", "ARCHIVE": "re lease.tar.gz"}, bare, 2, `needs SYMTOOL_SHA256`, nil},
 		{"no archive", variables{"FILES": "bad.sym", "ARCHIVE": "nothing", "SHA256": sum}, bare, 2, `there is no archive nothing`, nil},
 		{"text", variables{"FILES": "bad.sym", "ARCHIVE": "text", "SHA256": fmt.Sprintf("%x", sha256.Sum256([]byte("x")))}, bare, 2, `text is no release archive`, nil},
 		{"nothing", variables{"FILES": "good.sym"}, bare, 2, `^symtool-lint: no symtool: give SYMTOOL_VERSION`, nil},
-		{"install", variables{"FILES": "good.sym", "VERSION": version}, install + ":" + bare, 0, `go install .*/cmd/symtool@v` + version + ` for /`, nil},
+		{"install", variables{"FILES": "good.sym", "VERSION": version.Version}, install + ":" + bare, 0, `go install .*/cmd/symtool@v` + version.Version + ` for /`, nil},
 	} {
 		for _, shell := range [][]string{{"bash", "-eo", "pipefail"}, {"sh"}, {"busybox", "sh"}} {
 			t.Run(c.name+"/"+shell[0], func(t *testing.T) {

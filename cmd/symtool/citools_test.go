@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/version"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -180,7 +182,7 @@ func TestContainerOracle(t *testing.T) {
 	writeFile(t, filepath.Join(clone, "Containerfile"), integrationOf(t, "container"))
 	mustRun(t, clone, nil, "go", "run", "./.ci/dist", "-cpus", "amd64", "-o", "build/dist")
 	b := &buildah{t: t, dir: clone, program: testenv.Tool(t, "buildah"), root: filepath.Join(dir, "storage")}
-	archive := "build/dist/symtool-" + version + "-linux-amd64.tar.gz"
+	archive := "build/dist/symtool-" + version.Version + "-linux-amd64.tar.gz"
 	b.run("bud", "--isolation", "chroot", "--target", "released", "--build-arg", "ARCHIVE="+archive, "-t", "released", ".")
 	released := b.check("released")
 	if want := contentsOf(t, unpackDist(t, filepath.Join(clone, archive))); !bytes.Equal(released, want) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -17,7 +19,7 @@ import (
 func completionScript(t *testing.T, shell string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if status := run(t.Context(), []string{"symtool", "completion", shell}, nil, &stdout, &stderr); status != statusOK {
+	if status := run(t.Context(), []string{"symtool", "completion", shell}, nil, &stdout, &stderr); status != cli.StatusOK {
 		t.Fatalf("%s: status %d: %s", shell, status, &stderr)
 	}
 	return stdout.String()
@@ -25,8 +27,8 @@ func completionScript(t *testing.T, shell string) string {
 
 // Every flag, every word of an enumeration and every command is in every script.
 func TestCompletionIsWhole(t *testing.T) {
-	app := newApp(nil, nil, newMessages(nil))
-	commands := manualCommands(app)
+	app := newApp(nil, nil, cli.NewMessages(nil))
+	commands := cli.Models(app)
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		script := completionScript(t, shell)
 		for _, c := range commands {

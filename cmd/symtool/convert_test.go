@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -23,7 +26,7 @@ func converted(args ...string) (status int, stderr string) {
 
 func mustConvert(t *testing.T, args ...string) {
 	t.Helper()
-	if status, said := converted(args...); status != statusOK {
+	if status, said := converted(args...); status != cli.StatusOK {
 		t.Fatalf("%q: status %d: %s", args, status, said)
 	}
 }
@@ -52,7 +55,7 @@ func goldenSymbols(t *testing.T) (names []string) {
 
 func equalFiles(t *testing.T, what, a, b string) {
 	t.Helper()
-	if same, err := sameContents(a, b); err != nil || !same {
+	if same, err := cli.SameContents(a, b); err != nil || !same {
 		t.Errorf("%s: %s and %s: same is %v (%v)", what, a, b, same, err)
 	}
 }
@@ -81,32 +84,32 @@ func TestConvertSettles(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	for _, f := range formats() {
-		if f.read == nil || f.write == nil || f.name == "elf" { // ELF is dumped: symelf's tests compare that
+	for _, f := range formats.All() {
+		if f.Read == nil || f.Write == nil || f.Name == "elf" { // ELF is dumped: symelf's tests compare that
 			continue
 		}
-		t.Run(f.name, func(t *testing.T) {
+		t.Run(f.Name, func(t *testing.T) {
 			compared := 0
 			for _, name := range goldenSymbols(t) {
 				module := []string{"--rename-module", "m", "--quiet"}
-				status, said := converted(append(module, "--to", f.name, name, "-o", path("1"))...)
-				if status == statusInput && (strings.Contains(said, "nothing is written") || strings.Contains(said, "is not written as")) {
+				status, said := converted(append(module, "--to", f.Name, name, "-o", path("1"))...)
+				if status == cli.StatusInput && (strings.Contains(said, "nothing is written") || strings.Contains(said, "is not written as")) {
 					continue // nothing in it that the format has
 				}
-				if status != statusOK {
+				if status != cli.StatusOK {
 					t.Fatalf("%s: status %d: %s", name, status, said)
 				}
 				if st, err := os.Stat(path("1")); err != nil || st.Size() == 0 {
 					continue // a list of nothing
 				}
 				for _, step := range [][2]string{{"1", "2.sym"}, {"2.sym", "3"}, {"3", "4.sym"}} {
-					to := f.name
+					to := f.Name
 					if strings.HasSuffix(step[1], ".sym") {
 						to = "breakpad"
 					}
 					from := "breakpad"
 					if to == "breakpad" {
-						from = f.name
+						from = f.Name
 					}
 					mustConvert(t, append(module, "--from", from, "--to", to, path(step[0]), "-o", path(step[1]))...)
 				}
@@ -128,12 +131,12 @@ func TestConvertHostile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sym := filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "gcc-dwarf5.sym")
-	outputs := formatNames(func(f *format) bool { return f.write != nil || f.writeFrames != nil })
+	outputs := formats.Names(func(f *formats.Format) bool { return f.Write != nil || f.WriteFrames != nil })
 	samples := map[string]string{"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf")}
-	for _, f := range formats() {
-		if f.read != nil {
-			samples[f.name] = filepath.Join(dir, "sample."+f.name)
-			mustConvert(t, "--quiet", "--to", f.name, sym, "-o", samples[f.name])
+	for _, f := range formats.All() {
+		if f.Read != nil {
+			samples[f.Name] = filepath.Join(dir, "sample."+f.Name)
+			mustConvert(t, "--quiet", "--to", f.Name, sym, "-o", samples[f.Name])
 		}
 	}
 	samples["gz"] = filepath.Join(dir, "sample.sym.gz")
@@ -171,13 +174,13 @@ func TestConvertHostile(t *testing.T) {
 			_, err := os.Stat(out)
 			what := fmt.Sprintf("%s to %s, variant %d", name, to, i)
 			switch {
-			case status != statusOK && status != statusFindings && status != statusInput:
+			case status != cli.StatusOK && status != cli.StatusFindings && status != cli.StatusInput:
 				t.Errorf("%s: status %d: %s", what, status, said)
 			case strings.Contains(said, "internal error") || strings.Contains(said, "panic"):
 				t.Errorf("%s: %s", what, said)
-			case status == statusInput && said == "":
+			case status == cli.StatusInput && said == "":
 				t.Errorf("%s: status 3 without a message", what)
-			case status <= statusFindings && err != nil:
+			case status <= cli.StatusFindings && err != nil:
 				t.Errorf("%s: status %d and no output", what, status)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, ".symtool*")); len(left) > 0 {
@@ -190,25 +193,25 @@ func TestConvertHostile(t *testing.T) {
 
 // Every format says what it is, and flags that belong to formats exist.
 func TestFormats(t *testing.T) {
-	command := newApp(nil, nil, newMessages(nil)).Command("convert")
+	command := newApp(nil, nil, cli.NewMessages(nil)).Command("convert")
 	flags := map[string]bool{}
 	for _, f := range command.Flags {
 		flags[f.Names()[0]] = true
 	}
 	seen := map[string]string{}
-	for _, f := range formats() {
-		if f.name == "" || f.title == "" || !f.reads() && !f.writes() {
+	for _, f := range formats.All() {
+		if f.Name == "" || f.Title == "" || !f.Reads() && !f.Writes() {
 			t.Errorf("%+v", f)
 		}
-		for _, ext := range f.exts {
+		for _, ext := range f.Exts {
 			if seen[ext] != "" {
-				t.Errorf("%s is of %s and of %s", ext, seen[ext], f.name)
+				t.Errorf("%s is of %s and of %s", ext, seen[ext], f.Name)
 			}
-			seen[ext] = f.name
+			seen[ext] = f.Name
 		}
-		for _, flag := range slices.Concat(f.readFlags, f.writeFlags, editFlags) {
+		for _, flag := range slices.Concat(f.ReadFlags, f.WriteFlags, formats.EditFlags) {
 			if !flags[flag] {
-				t.Errorf("%s: there is no --%s", f.name, flag)
+				t.Errorf("%s: there is no --%s", f.Name, flag)
 			}
 		}
 	}

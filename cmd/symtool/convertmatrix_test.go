@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 )
 
 // everyRecord has each kind of record and field that symbol files have.
@@ -112,7 +115,7 @@ func TestConvertMatrix(t *testing.T) {
 	if err := os.WriteFile(path("every"), []byte(everyRecord), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	names := formatNames(func(f *format) bool { return f.read != nil && f.write != nil })
+	names := formats.Names(func(f *formats.Format) bool { return f.Read != nil && f.Write != nil })
 	var found strings.Builder
 	for _, from := range names {
 		mustConvert(t, "--quiet", "--from", "breakpad", "--to", from, path("every"), "-o", path(from))
@@ -120,12 +123,12 @@ func TestConvertMatrix(t *testing.T) {
 		for _, to := range names {
 			pair := path(from, to)
 			status, said := converted("--from", from, "--to", to, path(from), "-o", pair)
-			if status == statusInput {
+			if status == cli.StatusInput {
 				_, why, _ := strings.Cut(strings.TrimSpace(said), "is not written as ")
 				fmt.Fprintf(&found, "%s -> %s: not written as %s\n", from, to, why)
 				continue
 			}
-			if status != statusOK {
+			if status != cli.StatusOK {
 				t.Fatalf("%s -> %s: status %d: %s", from, to, status, said)
 			}
 			var lost []string
@@ -138,7 +141,7 @@ func TestConvertMatrix(t *testing.T) {
 			fmt.Fprintf(&found, "%s -> %s: %s\n", from, to, strings.Join(lost, ", "))
 			after := recordsOf(t, to, pair, path(from, to, "sym"))
 			checkLosses(t, from+" -> "+to, strings.Join(lost, ", "), before, after)
-			if status, _ := converted("--strict", "--quiet", "--from", from, "--to", to, path(from), "-o", path("strict")); (status == statusOK) != (lost[0] == "loss-free") {
+			if status, _ := converted("--strict", "--quiet", "--from", from, "--to", to, path(from), "-o", path("strict")); (status == cli.StatusOK) != (lost[0] == "loss-free") {
 				t.Errorf("%s -> %s: status %d of --strict, and lost is %s", from, to, status, lost)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -41,7 +43,7 @@ func TestDiffAfterConvert(t *testing.T) {
 			there, back := filepath.Join(dir, "there"), filepath.Join(dir, "back")
 			mustConvert(t, "--to", format, name, "-o", there)
 			mustConvert(t, "--from", format, "--to", "breakpad", there, "-o", back)
-			if status, out, said := differing(name, back); status != statusOK {
+			if status, out, said := differing(name, back); status != cli.StatusOK {
 				t.Errorf("%s by %s: status %d %s\n%s", name, format, status, said, out)
 			}
 		}
@@ -61,7 +63,7 @@ func TestDiffAfterConvertFindsChange(t *testing.T) {
 	}
 	mustConvert(t, "--to", "json", name, "-o", there)
 	mustConvert(t, "--to", "breakpad", there, "-o", back)
-	if status, out, said := differing(goldenSymbols(t)[0], back); status != statusFindings || said != "" {
+	if status, out, said := differing(goldenSymbols(t)[0], back); status != cli.StatusFindings || said != "" {
 		t.Errorf("status %d %s\n%s", status, said, out)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/version"
+
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -41,7 +43,7 @@ func TestDistOracle(t *testing.T) {
 	}
 	programs := map[string]string{}
 	for _, cpu := range []string{"amd64", "arm64"} {
-		base := filepath.Join(one, "symtool-"+version+"-linux-"+cpu)
+		base := filepath.Join(one, "symtool-"+version.Version+"-linux-"+cpu)
 		programs[cpu] = unpackDist(t, base+".tar.gz")
 		checkBOM(t, base+".cdx.json", programs[cpu])
 	}
@@ -273,7 +275,7 @@ func compareCPUs(t *testing.T, amd64, arm64 string) {
 	t.Helper()
 	qemu := testenv.Tool(t, "qemu-aarch64-static")
 	out, err := exec.Command(qemu, arm64, "--version").Output()
-	if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("symtool %s (go", version)) || !bytes.Contains(out, []byte("linux/arm64")) {
+	if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("symtool %s (go", version.Version)) || !bytes.Contains(out, []byte("linux/arm64")) {
 		t.Fatalf("%q, %v", out, err)
 	}
 	inputs, n := filepath.Join(testenv.Root(t), "golden/input"), 0

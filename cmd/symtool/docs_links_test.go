@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -61,7 +61,7 @@ var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug
 // Each flag that the documents name is one of the command that stands before it, or of
 // any.
 func TestDocFlags(t *testing.T) {
-	app := newApp(nil, nil, newMessages(nil))
+	app := newApp(nil, nil, cli.NewMessages(nil))
 	n := 0
 	check := func(d *document, line int, text string) {
 		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '|' || r == ';' || r == '&' }) {
@@ -145,7 +145,7 @@ func TestDocCommands(t *testing.T) {
 	if exceptions != docExceptions {
 		t.Errorf("%d blocks are not run, docExceptions has %d", exceptions, docExceptions)
 	}
-	for _, c := range newApp(nil, nil, newMessages(nil)).Commands {
+	for _, c := range newApp(nil, nil, cli.NewMessages(nil)).Commands {
 		if !slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(s, "symtool "+c.Name) }) {
 			t.Errorf("no guide shows symtool %s", c.Name)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint"
 )
@@ -26,7 +28,7 @@ func readFile(t *testing.T, name string) string {
 // command.
 func TestFlagsAreDocumented(t *testing.T) {
 	commands, reference := chapter(t, readDocument(t, "README.md"), "Commands"), readDocument(t, "docs/reference.md")
-	for _, c := range newApp(nil, nil, newMessages(nil)).Commands {
+	for _, c := range newApp(nil, nil, cli.NewMessages(nil)).Commands {
 		if !strings.Contains(commands, "| `symtool "+c.Name+"` |") {
 			t.Errorf("the README's table of commands lacks symtool %s", c.Name)
 		}

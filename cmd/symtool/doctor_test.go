@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -93,7 +95,7 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		g := doc.Files[0]
-		if status != g.Status || status != doc.Status || status == statusOK && len(g.Missing) > 0 || status == statusFindings && len(g.Missing) == 0 {
+		if status != g.Status || status != doc.Status || status == cli.StatusOK && len(g.Missing) > 0 || status == cli.StatusFindings && len(g.Missing) == 0 {
 			t.Errorf("%s: status %d, in the document %d, missing %v", file, status, g.Status, g.Missing)
 		}
 		var out, messages bytes.Buffer
@@ -113,7 +115,7 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 			t.Errorf("%s: %+v, dump has %+v", file, g.Binary.Stats, summary.Files[0].Stats)
 		}
 		// To dump, debug information that is not there is damage; doctor says what is missing.
-		if problems := len(summary.Files[0].Problems) > 0; problems != (status == statusInput) || dumped == statusOK && problems {
+		if problems := len(summary.Files[0].Problems) > 0; problems != (status == cli.StatusInput) || dumped == cli.StatusOK && problems {
 			t.Errorf("%s: status %d, dump's %d", file, status, dumped)
 		}
 	}
@@ -150,7 +152,7 @@ func TestDoctorHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			status, stdout, stderr := doctored(t, file)
-			if status != statusOK && status != statusFindings && status != statusInput || strings.Contains(stderr, "panic") || stdout+stderr == "" {
+			if status != cli.StatusOK && status != cli.StatusFindings && status != cli.StatusInput || strings.Contains(stderr, "panic") || stdout+stderr == "" {
 				t.Errorf("%s: status %d\n%s", name, status, stderr)
 			}
 			runs++

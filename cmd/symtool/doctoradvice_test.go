@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -43,16 +45,16 @@ func TestDoctorAdvisesSplitFiles(t *testing.T) {
 		if err := os.WriteFile(moved, data, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if status, stdout, _ := doctored(t, moved); status != statusInput || !strings.Contains(stdout, "missing: functions and inlined calls of") {
+		if status, stdout, _ := doctored(t, moved); status != cli.StatusInput || !strings.Contains(stdout, "missing: functions and inlined calls of") {
 			t.Errorf("%s: status %d: %s", c.binary, status, stdout)
 		}
 		do := advised(t, "symtool dump BINARY ", filepath.Join(golden, c.part))
 		args := strings.Fields(strings.Replace(do, "BINARY", moved, 1))
 		var out, messages bytes.Buffer
-		if status := run(t.Context(), append(args, "--no-debuginfod"), strings.NewReader(""), &out, &messages); status != statusOK {
+		if status := run(t.Context(), append(args, "--no-debuginfod"), strings.NewReader(""), &out, &messages); status != cli.StatusOK {
 			t.Errorf("%s: %s: status %d: %s", c.part, do, status, messages.String())
 		}
-		if status, stdout, _ := doctored(t, args[2:]...); status != statusOK {
+		if status, stdout, _ := doctored(t, args[2:]...); status != cli.StatusOK {
 			t.Errorf("%s: doctor with %q: %s", c.part, args[3:], stdout)
 		}
 		if _, stdout, _ := doctored(t, filepath.Join(golden, c.part)); strings.Count(stdout, "missing: ") != 1 {
@@ -86,7 +88,7 @@ func TestDoctorAdvisesGo(t *testing.T) {
 			t.Errorf("%s: %s", flags, stdout)
 		}
 	}
-	if status, stdout, _ := doctored(t, build("whole", "")); status != statusOK {
+	if status, stdout, _ := doctored(t, build("whole", "")); status != cli.StatusOK {
 		t.Errorf("without -w and -s: %s", stdout)
 	}
 }

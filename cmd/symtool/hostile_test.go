@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -182,8 +184,8 @@ func (h *hostile) run(path, command string, damage func(*os.File) error) string 
 	if why == "" {
 		why = leftBehind(dir, strings.TrimSuffix(name, ".idx"))
 	}
-	if why == "" && reader != "" && status <= statusFindings {
-		if status, why = h.command(dir, name, size, strings.Fields(place.Replace(reader))); why == "" && status > statusFindings {
+	if why == "" && reader != "" && status <= cli.StatusFindings {
+		if status, why = h.command(dir, name, size, strings.Fields(place.Replace(reader))); why == "" && status > cli.StatusFindings {
 			why = "cannot be read"
 		}
 		if why != "" {
@@ -228,11 +230,11 @@ func (h *hostile) command(dir, name string, size int64, args []string) (status i
 	switch text := stderr.String(); {
 	case ctx.Err() != nil:
 		return status, fmt.Sprintf("no end after %v", hostileTime)
-	case status != statusOK && status != statusFindings && status != statusInput:
+	case status != cli.StatusOK && status != cli.StatusFindings && status != cli.StatusInput:
 		return status, fmt.Sprintf("status %d: %.2000s", status, text)
 	case strings.Contains(text, "internal error") || strings.Contains(text, "panic") || strings.Contains(text, "goroutine "):
 		return status, fmt.Sprintf("a panic: %.2000s", text)
-	case status == statusInput && !strings.Contains(text, name) && !strings.Contains(stdout.String(), name): // lint prints damage among the findings
+	case status == cli.StatusInput && !strings.Contains(text, name) && !strings.Contains(stdout.String(), name): // lint prints damage among the findings
 		return status, fmt.Sprintf("status 3, and no message has the name of the file: %.2000s", text)
 	case memory > limit:
 		return status, fmt.Sprintf("%d bytes of memory for a file of %d, want at most %d", memory, size, limit)

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -209,9 +211,9 @@ func (c hostileCost) wrong(more int64) string {
 	switch {
 	case strings.Contains(c.stderr, "panic") || strings.Contains(c.stderr, "goroutine ") || strings.Contains(c.stderr, "internal error"):
 		return fmt.Sprintf("a panic: %.2000s", c.stderr)
-	case c.status != statusOK && c.status != statusFindings && c.status != statusInput:
+	case c.status != cli.StatusOK && c.status != cli.StatusFindings && c.status != cli.StatusInput:
 		return fmt.Sprintf("status %d: %.500s", c.status, c.stderr)
-	case c.status == statusInput && c.stderr == "" && c.printed == 0: // lint prints it as a finding
+	case c.status == cli.StatusInput && c.stderr == "" && c.printed == 0: // lint prints it as a finding
 		return "status 3 without a message"
 	case c.memory > limit:
 		return fmt.Sprintf("memory is over %d MB", limit>>20)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -94,7 +96,7 @@ func hostileWholes(t *testing.T, program string) string {
 	for _, command := range hostileMade {
 		cmd := exec.Command(program, strings.Fields(command)...)
 		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > statusFindings {
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > cli.StatusFindings {
 			t.Fatalf("symtool %s: %v\n%s", command, err, out)
 		}
 	}

@@ -18,6 +18,9 @@ import (
 
 const module = "github.com/symtool/symtool"
 
+// inSymtool is the folder of the program's packages. A command does not import another one.
+const inSymtool = "cmd/symtool/internal/"
+
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
@@ -28,7 +31,16 @@ var layers = [][]string{
 	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
 	6: {"lint", "resolve"},
 	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
-	8: {"cmd/symtool"},
+	8: {inSymtool + "cli"},
+	9: {inSymtool + "binfile"},
+	10: {inSymtool + "formats"},
+	11: {inSymtool + "suppliers"},
+	12: {
+		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dump",
+		inSymtool + "inspect", inSymtool + "lint", inSymtool + "resolve", inSymtool + "serve", inSymtool + "sframe", inSymtool + "store",
+		inSymtool + "upload", inSymtool + "version", inSymtool + "walk", "cmd/symtool/integration",
+	},
+	13: {"cmd/symtool"},
 }
 
 // forTests are the packages that tests of every layer import.
@@ -53,6 +65,14 @@ func only(pkg string) func(string, bool) bool {
 	return func(p string, _ bool) bool { return p == pkg }
 }
 
+// inProgram reports whether a package is a part of the program.
+func inProgram(pkg string, _ bool) bool { return pkg == "cmd/symtool" || strings.HasPrefix(pkg, "cmd/symtool/") }
+
+func libraryExcept(packages ...string) func(string, bool) bool {
+	product := productExcept(packages...)
+	return func(pkg string, isTest bool) bool { return product(pkg, isTest) && !inProgram(pkg, isTest) }
+}
+
 const delve = "github.com/go-delve/delve/pkg/dwarf/"
 
 var importRules = []rule{
@@ -63,13 +83,13 @@ var importRules = []rule{
 	{module + "/walk/internal/walktest", productExcept(), "walk/internal/walktest is for tests"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
-	{"github.com/santhosh-tekuri/jsonschema/v6/...", only("cmd/symtool"), "each symtool in a script would start 10 ms later: see .ci/validate"},
+	{"github.com/santhosh-tekuri/jsonschema/v6/...", inProgram, "each symtool in a script would start 10 ms later: see .ci/validate"},
 	{"github.com/owenrumney/go-sarif/v3/...", productExcept(), "SARIF is read in tests"},
 	{"github.com/pelletier/go-toml/v2/...", except("lint/config"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("resolve/store/upload"), "buckets of S3's kind are a matter of resolve/store/upload"},
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
 	{"golang.org/x/arch/...", except("walk", "walk/crash", "lint/follow"), "instructions are decoded in walk and lint/follow"},
-	{"github.com/urfave/cli/v2/...", except("cmd/symtool"), "flags end in cmd/symtool: below it is the library"},
+	{"github.com/urfave/cli/v2/...", except(inSymtool + "cli"), "commands take their flags from cmd/symtool/internal/cli; below it is the library"},
 	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
@@ -89,8 +109,8 @@ var useRules = []struct {
 	{"os", "Exit", productExcept("cmd/symtool"), "a library returns an error"},
 	{"os", "Stderr", productExcept("cmd/symtool"), "a library returns an error or a Problem"},
 	{"os", "Stdout", productExcept("cmd/symtool"), "a library writes to an io.Writer that it is given"},
-	{"os", "Getenv", productExcept("cmd/symtool", "internal/testenv"), "a library gets its options from the caller"},
-	{"os", "LookupEnv", productExcept("cmd/symtool", "internal/testenv"), "a library gets its options from the caller"},
+	{"os", "Getenv", libraryExcept("internal/testenv"), "a library gets its options from the caller"},
+	{"os", "LookupEnv", libraryExcept("internal/testenv"), "a library gets its options from the caller"},
 }
 
 // matches reports whether an import path is a rule's, or below it.
@@ -250,8 +270,10 @@ func TestImportRules(t *testing.T) {
 		{"symfmt", module + "/internal/testenv", false, "for tests"},
 		{"symfmt", "github.com/sebdah/goldie/v2", false, "for tests"},
 		{"internal/testenv", "github.com/sebdah/goldie/v2", false, ""},
-		{"dwarf2sym", "github.com/urfave/cli/v2", false, "flags end in cmd/symtool"},
-		{"cmd/symtool", "github.com/urfave/cli/v2", false, ""},
+		{"dwarf2sym", "github.com/urfave/cli/v2", false, "commands take their flags"},
+		{"cmd/symtool/internal/dump", "github.com/urfave/cli/v2", false, "commands take their flags"},
+		{"cmd/symtool/internal/cli", "github.com/urfave/cli/v2", false, ""},
+		{"cmd/symtool/internal/dump", module + "/cmd/symtool/internal/convert", false, "imports layer"},
 		{"symfmt", "github.com/ianlancetaylor/demangle", false, "demangled in internal/demangle"},
 		{"internal/demangle", "github.com/ianlancetaylor/demangle", false, ""},
 		{"dwarf2sym", delve + "frame", false, "second opinion"},

@@ -6,6 +6,8 @@ import (
 	"io"
 	"log"
 	"os"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 func main() {
@@ -16,5 +18,5 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return runProgram(ctx, commands, args, stdin, stdout, stderr)
+	return cli.Run(ctx, commands, args, stdin, stdout, stderr)
 }

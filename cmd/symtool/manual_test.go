@@ -9,13 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 // manuals are the files of docs/ that are made from the flags.
 func manuals() map[string]string {
-	app := newApp(nil, nil, newMessages(nil))
-	commands := manualCommands(app)
+	app := newApp(nil, nil, cli.NewMessages(nil))
+	commands := cli.Models(app)
 	files := map[string]string{"reference.md": reference(app, commands), "man/symtool.1": programPage(app, commands)}
 	for i := range commands {
 		files["man/symtool-"+commands[i].Name+".1"] = manualPage(app, &commands[i])
@@ -66,15 +68,15 @@ func writeManuals(t *testing.T, docs string, files map[string]string) {
 // Each word that stands for a value has a kind, and each flag that takes one of a
 // few words has these. What is new goes into placeKinds, or is made by words.
 func TestValueKinds(t *testing.T) {
-	app := newApp(nil, nil, newMessages(nil))
+	app := newApp(nil, nil, cli.NewMessages(nil))
 	n := 0
-	for _, c := range manualCommands(app) {
+	for _, c := range cli.Models(app) {
 		for _, f := range c.Flags {
 			if f.Value == "" {
 				continue
 			}
 			n++
-			if f.Takes == takesNothing {
+			if f.Takes == cli.TakesNothing {
 				t.Errorf("--%s of %s: the value %s is not in placeKinds, and the flag is not of words", f.Name, c.Name, f.Value)
 			}
 		}
@@ -94,7 +96,7 @@ func TestEnumerations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")
 	}
-	app := newApp(nil, nil, newMessages(nil))
+	app := newApp(nil, nil, cli.NewMessages(nil))
 	refused := func(command, flag, value string) (bool, string) {
 		args := []string{"symtool", command, "--" + flag, value, filepath.Join(t.TempDir(), "nothing")}
 		switch command + " " + flag {
@@ -119,11 +121,11 @@ func TestEnumerations(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		status := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
-		return status == statusUsage && (strings.Contains(stderr.String(), value) || strings.Contains(stderr.String(), flag)), stderr.String()
+		return status == cli.StatusUsage && (strings.Contains(stderr.String(), value) || strings.Contains(stderr.String(), flag)), stderr.String()
 	}
-	for _, c := range manualCommands(app) {
+	for _, c := range cli.Models(app) {
 		for _, f := range c.Flags {
-			if f.Takes != takesValues {
+			if f.Takes != cli.TakesValues {
 				continue
 			}
 			if is, text := refused(c.Name, f.Name, "0bogus"); !is {
@@ -147,11 +149,11 @@ func TestEnumerations(t *testing.T) {
 
 // What a command says when it refuses a word names all words, and no other.
 func TestEnumerationsAreWhole(t *testing.T) {
-	app := newApp(nil, nil, newMessages(nil))
+	app := newApp(nil, nil, cli.NewMessages(nil))
 	n := 0
-	for _, c := range manualCommands(app) {
+	for _, c := range cli.Models(app) {
 		for _, f := range c.Flags {
-			if f.Takes != takesValues || f.List {
+			if f.Takes != cli.TakesValues || f.List {
 				continue
 			}
 			var stdout, stderr bytes.Buffer

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 // reference is docs/reference.md: all commands with all flags.
-func reference(app *cli.App, commands []manualCommand) string {
+func reference(app *cli.App, commands []cli.CommandModel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: reference\n\nMade from the flags of the program: do not edit. `%s COMMAND --help` prints the same.\n\n| command | |\n|---|---|\n", app.Name, app.Name)
 	for i := range commands {
@@ -30,7 +30,7 @@ func reference(app *cli.App, commands []manualCommand) string {
 }
 
 // commandMarkdown writes the chapter of a command.
-func commandMarkdown(b *strings.Builder, app string, c *manualCommand) {
+func commandMarkdown(b *strings.Builder, app string, c *cli.CommandModel) {
 	fmt.Fprintf(b, "\n## %s %s\n\n%s.\n\n```text\n%s\n```\n", app, c.Name, sentence(c.Title), strings.Join(c.Synopsis, "\n"))
 	if c.Text != "" {
 		fmt.Fprintf(b, "\n```text\n%s\n```\n", c.Text)
@@ -41,7 +41,7 @@ func commandMarkdown(b *strings.Builder, app string, c *manualCommand) {
 	b.WriteString("\n| flag | |\n|---|---|\n")
 	for i := range c.Flags {
 		f := &c.Flags[i]
-		fmt.Fprintf(b, "| `%s` | %s |\n", strings.ReplaceAll(f.head(), "|", `\|`), markdown(f.Text))
+		fmt.Fprintf(b, "| `%s` | %s |\n", strings.ReplaceAll(f.Head(), "|", `\|`), markdown(f.Text))
 	}
 }
 

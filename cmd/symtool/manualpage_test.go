@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 // Manual pages are in the language of man(7), which groff and mandoc read.
@@ -14,7 +16,7 @@ import (
 const manualDate = "2026-11-21"
 
 // manualPage is the page of a command.
-func manualPage(app *cli.App, c *manualCommand) string {
+func manualPage(app *cli.App, c *cli.CommandModel) string {
 	p := newPage(app.Name+"-"+c.Name, c.Title)
 	p.section("SYNOPSIS")
 	p.literal(c.Synopsis)
@@ -27,7 +29,7 @@ func manualPage(app *cli.App, c *manualCommand) string {
 	}
 	for i := range c.Flags {
 		f := &c.Flags[i]
-		p.item(f.head())
+		p.item(f.Head())
 		p.text(f.Text)
 	}
 	p.environment(c)
@@ -39,7 +41,7 @@ func manualPage(app *cli.App, c *manualCommand) string {
 }
 
 // programPage is the page of the program.
-func programPage(app *cli.App, commands []manualCommand) string {
+func programPage(app *cli.App, commands []cli.CommandModel) string {
 	p := newPage(app.Name, app.Usage)
 	p.section("SYNOPSIS")
 	p.literal([]string{app.Name + " COMMAND [flags] [operands]"})
@@ -61,7 +63,7 @@ type page struct{ b strings.Builder }
 func newPage(name, title string) *page {
 	p := &page{}
 	p.raw(`.\" Made from the flags of the program: do not edit.`)
-	p.raw(fmt.Sprintf(".TH %s 1 %s %q %q", strings.ToUpper(roff(name)), manualDate, generator, "User Commands"))
+	p.raw(fmt.Sprintf(".TH %s 1 %s %q %q", strings.ToUpper(roff(name)), manualDate, version.Generator, "User Commands"))
 	// Words are not divided, and lines not stretched: what is copied from a page is to
 	// be what was meant.
 	p.raw(".nh")
@@ -94,7 +96,7 @@ func (p *page) paragraphs(text string) {
 	}
 }
 
-// text writes a paragraph; indented lines in it stay as they are.
+// Text writes a paragraph; indented lines in it stay as they are.
 func (p *page) text(text string) {
 	var fill []string
 	flush := func() {
@@ -132,15 +134,15 @@ func (p *page) item(head string) {
 	p.raw(`\fB` + roff(head) + `\fR`)
 }
 
-func (p *page) environment(c *manualCommand) {
+func (p *page) environment(c *cli.CommandModel) {
 	if len(c.Flags) == 0 {
 		return
 	}
 	p.section("ENVIRONMENT")
-	for _, v := range environment {
-		if v.flag == "" || hasFlag(c, v.flag) {
-			p.item(v.name)
-			p.text(v.text)
+	for _, v := range cli.Environment {
+		if v.Flag == "" || hasFlag(c, v.Flag) {
+			p.item(v.Name)
+			p.text(v.Text)
 		}
 	}
 }
@@ -163,7 +165,7 @@ type exitStatusEntry struct{ status, text string }
 
 // exitStatuses reads the help's text about statuses.
 func exitStatuses() (all []exitStatusEntry) {
-	lines := strings.Split(strings.TrimSpace(exitStatusHelp), "\n")
+	lines := strings.Split(strings.TrimSpace(cli.ExitStatusHelp), "\n")
 	for _, line := range lines[1:] {
 		text := strings.TrimSpace(line)
 		head, rest, _ := strings.Cut(text, " ")
@@ -192,6 +194,6 @@ func roff(text string) string {
 }
 
 // hasFlag reports whether the command has a flag.
-func hasFlag(c *manualCommand, flag string) bool {
-	return slices.ContainsFunc(c.Flags, func(f manualFlag) bool { return f.Name == flag })
+func hasFlag(c *cli.CommandModel, flag string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.FlagModel) bool { return f.Name == flag })
 }

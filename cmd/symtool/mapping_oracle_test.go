@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -64,7 +66,7 @@ func buildMappedTree(t *testing.T, compiler ...string) mappedTree {
 func files(t *testing.T, args ...string) (names []string) {
 	t.Helper()
 	var out, said bytes.Buffer
-	if status := run(t.Context(), append([]string{"symtool", "dump"}, args...), nil, &out, &said); status != statusOK {
+	if status := run(t.Context(), append([]string{"symtool", "dump"}, args...), nil, &out, &said); status != cli.StatusOK {
 		t.Fatalf("%q: status %d: %s", args, status, said.String())
 	}
 	for line := range strings.Lines(out.String()) {

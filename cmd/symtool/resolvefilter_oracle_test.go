@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -91,7 +93,7 @@ func TestOracleSanitizers(t *testing.T) {
 			log := report("symbolize=0")
 			var out, errs bytes.Buffer
 			status := run(t.Context(), []string{"symtool", "resolve", "--filter", "--binaries", filepath.Join(dir, "bin")}, strings.NewReader(log), &out, &errs)
-			if status != statusOK {
+			if status != cli.StatusOK {
 				t.Fatalf("status %d: %s\n%s", status, errs.String(), log)
 			}
 			compareReports(t, out.String(), want)

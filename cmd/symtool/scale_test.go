@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -65,7 +67,7 @@ func TestScale(t *testing.T) {
 			t.Errorf("-j %d: %d bytes of memory, want at most %d", jobs, r.memory, scaleMemory(info))
 		}
 	}
-	if same, err := sameContents(out[1], out[2]); err != nil || !same {
+	if same, err := cli.SameContents(out[1], out[2]); err != nil || !same {
 		t.Errorf("-j 1 and -j 2 do not write the same bytes (%v)", err)
 	}
 	file = filepath.Join(dir, "small.elf")

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
@@ -95,7 +97,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] same FILE FILE")
 	}
-	equal, err := sameContents(ts.MkAbs(args[0]), ts.MkAbs(args[1]))
+	equal, err := cli.SameContents(ts.MkAbs(args[0]), ts.MkAbs(args[1]))
 	ts.Check(err)
 	if equal == neg {
 		ts.Fatalf("%s and %s: same is %v", args[0], args[1], equal)
@@ -121,7 +123,7 @@ func TestScriptNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := newApp(nil, nil, newMessages(nil))
+	app := newApp(nil, nil, cli.NewMessages(nil))
 	for _, f := range files {
 		command := strings.FieldsFunc(f.Name(), func(r rune) bool { return r == '_' || r == '.' })[0]
 		if app.Command(command) == nil && command != "symtool" {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -107,12 +109,12 @@ func storeIsTidy(t *testing.T, dir string) {
 
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]int64{"0": 0, "17": 17, "1K": 1 << 10, "3M": 3 << 20, "2G": 2 << 30, "1T": 1 << 40, "9223372036854775807": 1<<63 - 1} {
-		if got, err := parseSize(in); got != want || err != nil {
+		if got, err := cli.ParseSize(in); got != want || err != nil {
 			t.Errorf("%s: %d, %v, want %d", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"K", "-1", "1k", "1.5M", "9223372036854775808", "8388608T"} {
-		if got, err := parseSize(in); err == nil {
+		if got, err := cli.ParseSize(in); err == nil {
 			t.Errorf("%s: %d", in, got)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/store/upload"
 )
@@ -68,9 +70,9 @@ func TestUploadSchema(t *testing.T) {
 		}
 		return doc
 	}
-	call(statusOK, url, done)
-	doc := call(statusOutput, "--damaged", "--list", want, url, have, fresh, done, refused, damaged, broken, other)
-	planned := call(statusOK, "--dry-run", url, fresh, other)
+	call(cli.StatusOK, url, done)
+	doc := call(cli.StatusOutput, "--damaged", "--list", want, url, have, fresh, done, refused, damaged, broken, other)
+	planned := call(cli.StatusOK, "--dry-run", url, fresh, other)
 	for o := upload.Uploaded; o <= upload.Rejected; o++ {
 		if doc.Counts[o.String()]+planned.Counts[o.String()] == 0 {
 			t.Errorf("no file is %v: %v %v", o, doc.Counts, planned.Counts)
@@ -109,7 +111,7 @@ func TestUploadTemporaries(t *testing.T) {
 			ended <- run(ctx, append([]string{"symtool", "upload", url, path}, args...), nil, &stdout, &stderr)
 		}()
 		<-asked
-		cancel(signalError{syscall.SIGINT})
+		cancel(cli.SignalError{Signal: syscall.SIGINT})
 		if status := <-ended; status != 130 {
 			t.Errorf("%v: status %d: %s", args, status, stderr.String())
 		}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -147,7 +149,7 @@ func callWalk(args ...string) walked {
 // whatever the dump is.
 func (w *walked) wrong(output bool) string {
 	switch {
-	case w.status != statusOK && w.status != statusFindings && w.status != statusInput:
+	case w.status != cli.StatusOK && w.status != cli.StatusFindings && w.status != cli.StatusInput:
 		return fmt.Sprintf("status %d", w.status)
 	case strings.Contains(w.stderr, "panic") || strings.Contains(w.stderr, "goroutine "):
 		return "a panic"
@@ -155,11 +157,11 @@ func (w *walked) wrong(output bool) string {
 		return fmt.Sprintf("it took %v", w.took)
 	case w.allocated > walkAllocated:
 		return fmt.Sprintf("it allocated %d bytes", w.allocated)
-	case w.status == statusInput && w.stderr == "":
+	case w.status == cli.StatusInput && w.stderr == "":
 		return "status 3 without a message"
-	case w.status == statusFindings && !strings.Contains(w.stdout, `"holds":false`):
+	case w.status == cli.StatusFindings && !strings.Contains(w.stdout, `"holds":false`):
 		return "status 1 with a verdict that the symbols hold"
-	case w.status == statusOK && strings.Contains(w.stdout, `"holds":false`):
+	case w.status == cli.StatusOK && strings.Contains(w.stdout, `"holds":false`):
 		return "status 0 with a verdict that the symbols do not hold"
 	case output != (w.stdout != ""):
 		return fmt.Sprintf("%d bytes of output", len(w.stdout))
@@ -233,7 +235,7 @@ func TestWalkHostile(t *testing.T) {
 		w := callWalk(append(args, dumpPath)...)
 		os.Remove(elfPath)
 		// A malformed symbol file is reported before any dump is walked.
-		refused := w.status == statusInput && strings.Contains(w.stderr, symPath+": no symbol file")
+		refused := w.status == cli.StatusInput && strings.Contains(w.stderr, symPath+": no symbol file")
 		if why := w.wrong(!refused); why != "" {
 			t.Errorf("variant %d, %s: %s\n%.2000s", i, strings.Join(args, " "), why, w.stderr)
 		}
@@ -242,7 +244,7 @@ func TestWalkHostile(t *testing.T) {
 		longest, most = max(longest, w.took), max(most, w.allocated)
 	}
 	t.Logf("statuses %v, %d frames, longest %v, most allocated %d KB", statuses, frames, longest.Round(time.Millisecond), most>>10)
-	for _, status := range []int{statusOK, statusFindings, statusInput} {
+	for _, status := range []int{cli.StatusOK, cli.StatusFindings, cli.StatusInput} {
 		if statuses[status] == 0 {
 			t.Errorf("no variant ended with status %d: the damage is not what it was", status)
 		}
@@ -276,7 +278,7 @@ func TestWalkJobs(t *testing.T) {
 	} {
 		args = append(args, "--symbols", sym)
 		want := callWalk(append(append(args, "-j", "1"), dumps...)...)
-		if want.status != statusInput || len(want.stdout) < 1000 || want.stderr == "" {
+		if want.status != cli.StatusInput || len(want.stdout) < 1000 || want.stderr == "" {
 			t.Fatalf("%q: status %d, %d bytes, %s", args, want.status, len(want.stdout), want.stderr)
 		}
 		for _, jobs := range []string{"4", "1", "4"} {

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 // Threads that share a stack do not multiply it: the frames of a dump are tied
@@ -15,7 +17,7 @@ func TestWalkBudget(t *testing.T) {
 	writeInput(t, path, data)
 	for _, format := range []string{"text", "machine", "json", "jsonl"} {
 		w := callWalk("--format", format, path)
-		if w.status != statusInput || strings.Count(w.stderr, "of 128 stacks are cut: the stacks of a dump of") != 1 {
+		if w.status != cli.StatusInput || strings.Count(w.stderr, "of 128 stacks are cut: the stacks of a dump of") != 1 {
 			t.Errorf("%s: status %d, %s", format, w.status, w.stderr)
 		}
 		if most := 256 * len(data); len(w.stdout) > most {

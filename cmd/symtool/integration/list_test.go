@@ -1,0 +1,48 @@
+package integration
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// Each system has a worked example, or for CI tests in ci_test.go, and rules with a head
+// that says how they are used.
+func TestIntegrationsAreComplete(t *testing.T) {
+	known := map[string]bool{}
+	for _, it := range integrations {
+		known[it.path] = true
+		text, err := integrationText(it.name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !strings.HasPrefix(strings.TrimLeft(text, `#" `), it.file()+": symbol files for crash reports") &&
+			!strings.HasPrefix(strings.TrimLeft(text, `#" `), it.file()+": rules for symbol files") {
+			t.Errorf("%s: begins with %.80q", it.path, text)
+		}
+		if strings.HasPrefix(it.path, "ci/") {
+			continue
+		}
+		script, err := os.ReadFile(filepath.Join(testenv.Root(t), "cmd", "symtool", "testdata", "integration", it.name+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(script), "symtool integration "+it.name+"\n") {
+			t.Errorf("%s.txtar does not use the rules", it.name)
+		}
+	}
+	err := fs.WalkDir(integrationFiles, ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !known[path] {
+			t.Errorf("%s is embedded, and no integration", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

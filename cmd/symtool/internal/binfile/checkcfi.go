@@ -1,0 +1,98 @@
+package binfile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// CFICheck is the share of the code without STACK CFI, as lint measures it in the symbol file that
+// is written.
+type CFICheck struct {
+	Of      string     `json:"of"`      // "code bytes"
+	Total   uint64     `json:"total"`   // how many there are
+	Without uint64     `json:"without"` // how many of them have no STACK CFI
+	Worst   []lint.Gap `json:"worst,omitempty"`
+
+	blocks int // STACK CFI INIT records
+}
+
+// maxNamedGaps is how many functions the finding names. JSON has more.
+const maxNamedGaps = 3
+
+// MeasureCFI measures the symbol file that write writes. binary is the file that it is made from.
+func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *elfobj.File, write func(io.Writer) error) (*CFICheck, error) {
+	r, w := io.Pipe()
+	written := make(chan error, 1)
+	go func() {
+		err := write(w)
+		w.CloseWithError(err)
+		written <- err
+	}()
+	report, err := lint.Run(ctx, r, lint.Options{Rules: []*lint.Rule{}, Binary: binary, OwnBinary: true})
+	r.CloseWithError(err)
+	if failed := <-written; failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := report.Coverage.All
+	c := &CFICheck{Of: "code bytes", Total: all.Total, Without: all.Total - all.Covered, Worst: report.Coverage.Worst, blocks: report.Coverage.Blocks}
+	NameGaps(m, c.Worst)
+	return c, nil
+}
+
+// NameGaps gives gaps the names of the functions that they are in.
+func NameGaps(m *symfmt.Module, gaps []lint.Gap) {
+	for i := range gaps {
+		g := &gaps[i]
+		switch g.Kind {
+		case lint.GapFunc:
+			if k := slices.IndexFunc(m.Funcs, func(f symfmt.Func) bool { return f.RVA == g.RVA && f.Size == g.Size }); k >= 0 {
+				g.Name = m.Funcs[k].Name
+			}
+		case lint.GapPublic:
+			if k := slices.IndexFunc(m.Publics, func(p symfmt.Public) bool { return p.RVA == g.RVA }); k >= 0 {
+				g.Name = m.Publics[k].Name
+			}
+		}
+	}
+}
+
+// Finding returns the sentence about code without CFI, or "" if at least atLeast percent of it have
+// CFI.
+func (c *CFICheck) Finding(atLeast float64) string {
+	switch {
+	case c.Total == 0 && c.blocks > 0:
+		return "how much of the code has STACK CFI is not known: the file has no code and no names"
+	case c.Total == 0:
+		return "no STACK CFI, and no code but padding"
+	case 100*float64(c.Total-c.Without) >= atLeast*float64(c.Total):
+		return ""
+	}
+	percent := max(0.01, 100*float64(c.Without)/float64(c.Total))
+	return fmt.Sprintf("%d of %d %s (%.2f %%) without STACK CFI: %s", c.Without, c.Total, c.Of, percent, LargestGaps(c.Worst))
+}
+
+// LargestGaps lists the functions that lack most, with their bytes.
+func LargestGaps(gaps []lint.Gap) string {
+	var list []string
+	for _, g := range gaps[:min(len(gaps), maxNamedGaps)] {
+		name := g.Name
+		if name == "" {
+			name = "no name"
+		}
+		list = append(list, fmt.Sprintf("%s (%d at %x)", name, g.Missing, g.RVA))
+	}
+	if len(gaps) > maxNamedGaps {
+		list = append(list, "...")
+	}
+	return strings.Join(list, ", ")
+}

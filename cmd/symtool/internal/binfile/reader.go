@@ -1,0 +1,256 @@
+package binfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/debuginfod"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Reader reads binaries, with the debug files that belong to them.
+type Reader struct {
+	Options   dwarf2sym.Options
+	DebugFile string // "" to look for one
+	DebugDirs []string
+	Client    *debuginfod.Client // nil: no servers
+	BuildID   []byte             // of a binary that is fetched, in place of a file
+}
+
+// Binary is a binary that was read.
+type Binary struct {
+	Module *symfmt.Module
+	Report *dwarf2sym.Report
+	File   *elfobj.File
+	Passed func() // for symfmt.WriteOptions
+}
+
+// openBinary opens FILE, or the file with --build-id.
+func (d *Reader) openBinary(ctx context.Context, r *Result) (*elfobj.File, error) {
+	if d.BuildID != nil {
+		path, tried, err := d.Client.Fetch(ctx, debuginfod.Executable, d.BuildID)
+		if err != nil {
+			r.Tried = append(r.Tried, tried...)
+			return nil, cli.InputError(r.File, err)
+		}
+		r.File = path
+	}
+	limits := r.limits()
+	if d.BuildID != nil {
+		limits.Opened = nil
+	}
+	binary, err := elfobj.Open(r.File, limits)
+	if err != nil {
+		return nil, cli.InputError(r.File, err)
+	}
+	return binary, nil
+}
+
+// openDebug opens the separate debug file, or returns nil if there is none.
+func (d *Reader) openDebug(ctx context.Context, r *Result, binary *elfobj.File) (*elfobj.File, error) {
+	if d.DebugFile == "" {
+		return d.findDebug(ctx, r, binary), nil
+	}
+	debug, err := elfobj.Open(d.DebugFile, r.limits())
+	if err != nil {
+		return nil, cli.InputError(d.DebugFile, err)
+	}
+	if err := elfobj.CheckPair(binary, debug); err != nil {
+		debug.Close()
+		return nil, cli.InputError(d.DebugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
+	}
+	return debug, nil
+}
+
+// search says how other files are found.
+func (d *Reader) search(r *Result) elfobj.Limits {
+	l := r.limits()
+	l.Hermetic = d.Options.Hermetic
+	return l
+}
+
+// findDebug finds the separate debug file here, or fetches it.
+func (d *Reader) findDebug(ctx context.Context, r *Result, binary *elfobj.File) *elfobj.File {
+	if binary.HasDWARF() {
+		return nil
+	}
+	const what = "separate debug file"
+	debug, tried, err := elfobj.FindDebug(binary, d.DebugDirs, d.search(r))
+	if err != nil {
+		r.problem(bin.Problem{Lost: what, Err: err})
+	}
+	r.Tried = append(r.Tried, elfobj.Lines(tried)...)
+	if d.Options.CFIOnly || debug != nil && debug.HasDWARF() {
+		return debug
+	}
+	fetched := d.fetchDebug(ctx, r, binary.BuildID(), what)
+	if fetched == nil {
+		return debug
+	}
+	if err := elfobj.CheckPair(binary, fetched); err != nil {
+		r.problem(bin.Problem{Lost: what, Err: err})
+		fetched.Close()
+		return debug
+	}
+	if debug != nil {
+		debug.Close()
+	}
+	return fetched
+}
+
+// findSupplement finds or fetches the supplementary file of the debug information, if it has one.
+// If it is missing, that is reported with what is lost.
+func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *elfobj.File) *elfobj.File {
+	if debug != nil && debug.HasDWARF() {
+		binary = debug
+	}
+	link, err := binary.SupLink()
+	if link == nil || err != nil || d.Options.CFIOnly {
+		return nil // the reader reports damage
+	}
+	const what = "names in the supplementary file"
+	sup, tried, err := elfobj.FindSupplement(binary, link, d.DebugDirs, d.search(r))
+	if err != nil {
+		r.problem(bin.Problem{Lost: what, Err: err})
+	}
+	if sup != nil {
+		return sup
+	}
+	r.Tried = append(r.Tried, elfobj.Lines(tried)...)
+	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
+		r.Looked = r.Tried
+	}
+	return sup
+}
+
+// fetchDebug fetches the debug file, or the supplementary one, with the build-id; nil without one.
+// what is the loss to report when a server fails.
+func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what string) *elfobj.File {
+	if d.Client == nil {
+		return nil
+	}
+	if len(buildID) == 0 {
+		r.Tried = append(r.Tried, "debuginfod: there is no build-id to ask for")
+		return nil
+	}
+	path, tried, err := d.Client.Fetch(ctx, debuginfod.Debuginfo, buildID)
+	r.Tried = append(r.Tried, tried...)
+	if errors.Is(err, debuginfod.ErrNotFound) || ctx.Err() != nil {
+		return nil
+	}
+	var debug *elfobj.File
+	if err == nil {
+		debug, err = elfobj.Open(path, elfobj.DefaultLimits())
+	}
+	if err != nil {
+		r.problem(bin.Problem{Lost: what, Err: err})
+		return nil
+	}
+	return debug
+}
+
+// Read reads one file and its debug files. What is passed to use is valid until use returns.
+func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) error {
+	binary, err := d.openBinary(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer binary.Close()
+	debug, err := d.openDebug(ctx, r, binary)
+	if err != nil {
+		return err
+	}
+	if debug != nil {
+		r.DebugFile = debug.Path
+		defer debug.Close()
+	}
+	options := d.Options
+	if options.Supplement = d.findSupplement(ctx, r, binary, debug); options.Supplement != nil {
+		defer options.Supplement.Close()
+	}
+	cli.TuneCollectorFor(binary, debug)
+	options.Scratch = &elfobj.Scratch{}
+	defer options.Scratch.Close()
+	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
+	if err != nil {
+		return cli.InputError(r.File, err)
+	}
+	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
+	r.Stats, r.Others, r.MappedFiles = &report.Stats, report.Others, report.Mapped
+	r.Mapped = mappedSummaries(report.Mapped)
+	r.FileName, r.NameGuessed = report.FileName, report.NameGuessed
+	for _, p := range report.Problems {
+		r.problem(p)
+	}
+	return use(&Binary{m, report, binary, options.Scratch.Drop})
+}
+
+// Judge reports what is unexpected in the result.
+func (d *Reader) Judge(r *Result, report *dwarf2sym.Report) {
+	if report.NoDebugInfo {
+		r.Note(cli.StatusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
+		r.Looked = r.Tried
+	}
+	if Unloaded(&report.Stats) {
+		r.Note(cli.StatusInput, "%s: %s", r.File, UnloadedText)
+	}
+	if report.PackageUnused {
+		r.Note(cli.StatusOK, "%s: --dwp %s is not used: the debug information is not split", r.File, d.Options.Package)
+	}
+	if report.ORC {
+		r.remark("%s: .orc_unwind is not read: %s", r.File, cfiSource(&report.Stats))
+	}
+	if report.Stats.CFISource == dwarf2sym.SourceSFrame {
+		r.remark("%s: STACK CFI is from .sframe, which has rules for the CFA, the return address and the frame pointer only", r.File)
+	}
+}
+
+// Unloaded reports whether everything that was read describes code that the linker dropped.
+func Unloaded(s *dwarf2sym.Stats) bool {
+	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
+}
+
+const UnloadedText = "no functions and no call frame information: all have addresses outside of the segments that are loaded; the program headers may be damaged"
+
+// NoteName notes that MODULE's name, which lookups depend on, is a guess. flag
+// names another.
+func (r *Result) NoteName(flag string) {
+	if r.NameGuessed {
+		r.Note(cli.StatusFindings, "%s: MODULE is named %s after the debug file, which does not have the binary's own name: "+
+			"dump the binary with its debug file, or give --%s", r.File, r.Module.Name, flag)
+	}
+}
+
+// cfiSource names the source of STACK CFI in a file that has .orc_unwind.
+func cfiSource(s *dwarf2sym.Stats) string {
+	switch s.CFISource {
+	case dwarf2sym.SourceDWARF:
+		return "STACK CFI is from DWARF alone"
+	case dwarf2sym.SourceSFrame:
+		return "STACK CFI is from .sframe"
+	}
+	return "no STACK CFI"
+}
+
+// Note adds a message for the user.
+func (r *Result) Note(status int, format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+	r.Status = max(r.Status, status)
+}
+
+// remark is note for details that only --verbose prints.
+func (r *Result) remark(format string, args ...any) {
+	r.Remarks = append(r.Remarks, fmt.Sprintf(format, args...))
+}
+
+func (r *Result) problem(p bin.Problem) {
+	r.Problems = append(r.Problems, cli.NewProblemSummary(p))
+	r.Lines = append(r.Lines, cli.ProblemLine(r.File, p))
+	r.Status = max(r.Status, cli.StatusInput)
+}

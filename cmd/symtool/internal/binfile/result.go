@@ -1,0 +1,112 @@
+package binfile
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/symfmt/srcmap"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+)
+
+// Result is the result for one file: a part of the summary of dump, and what is printed of it.
+type Result struct {
+	File      string               `json:"file"`
+	DebugFile string               `json:"debug_file,omitempty"`
+	Output    string               `json:"output,omitempty"`
+	Alias     string               `json:"alias,omitempty"`     // with --both-names: the same symbols under FILE's name
+	Unchanged bool                 `json:"unchanged,omitempty"` // with --restat: the output was left alone
+	Status    int                  `json:"status"`
+	Error     string               `json:"error,omitempty"`
+	Module    *ModuleSummary       `json:"module,omitempty"`
+	Stats     *dwarf2sym.Stats     `json:"stats,omitempty"`
+	CFICheck  *CFICheck            `json:"cfi_check,omitempty"` // with --check-cfi
+	Mapped    []mappedSummary      `json:"mapped,omitempty"`    // files whose digests are in names
+	Notes     []string             `json:"notes,omitempty"`
+	Looked    []string             `json:"looked,omitempty"` // for debug information, without success
+	Problems  []cli.ProblemSummary `json:"problems,omitempty"`
+
+	Lines   []string `json:"-"` // Problems as text
+	Remarks []string `json:"-"` // notes that --verbose shows
+	Tried   []string `json:"-"` // as elfobj.FindDebug lists them
+	Others  []string `json:"-"` // as dwarf2sym.Report.Others
+
+	FileName    string        `json:"-"` // as in dwarf2sym.Report
+	NameGuessed bool          `json:"-"`
+	MappedFiles []srcmap.File `json:"-"`
+	Opened      FileList      `json:"-"` // what was opened, for --MD
+}
+
+// mappedSummary is a source file that was read for its digest.
+type mappedSummary struct {
+	Path   string `json:"path"` // as in the debug information
+	Name   string `json:"name"` // of the FILE record
+	File   string `json:"file"` // that was read
+	SHA512 string `json:"sha512"`
+}
+
+func mappedSummaries(files []srcmap.File) (all []mappedSummary) {
+	for _, f := range files {
+		all = append(all, mappedSummary{f.Path, f.Name, f.File, f.SHA512})
+	}
+	return all
+}
+
+type ModuleSummary struct {
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// StatsLine lists what was written, then what was lost.
+func StatsLine(s *dwarf2sym.Stats) string {
+	line := strings.Join([]string{
+		cli.Count(s.Funcs, "function"), cli.Count(s.Inlines, "inline"), cli.Count(s.Lines, "line"), cli.Count(s.Files, "file"),
+		cli.Count(s.Publics, "public symbol"), cli.Count(s.CFIBlocks, "CFI block"), cli.Count(s.CFIRows, "CFI row"),
+	}, ", ")
+	for _, lost := range []struct {
+		n    int
+		what string
+	}{
+		{s.DeadFuncs, "dead function"},
+		{s.CFIDead, "dead FDE"},
+		{s.CFILostRules, "inexpressible CFI rule"},
+		{s.CFILostRegs, "unnamed CFI register"},
+	} {
+		if lost.n > 0 {
+			line += "; left out: " + cli.Count(lost.n, lost.what)
+		}
+	}
+	return line
+}
+
+// FileList is a list of files that several goroutines add to.
+type FileList struct {
+	mu    sync.Mutex
+	Names []string
+}
+
+func (l *FileList) Add(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Names = append(l.Names, name)
+}
+
+// limits applies to every file that is read for r, and notes the file.
+func (r *Result) limits() elfobj.Limits {
+	l := elfobj.DefaultLimits()
+	l.Opened = r.Opened.Add
+	return l
+}
+
+// Report prints the problems and notes of a file that is read for a command other than dump.
+func (r *Result) Report(msgs *cli.Messages, verbose bool) {
+	cli.ReportLines(msgs, r.Lines, verbose)
+	for _, note := range r.Notes {
+		msgs.Warnf("symtool: %s", note)
+	}
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// permute puts a command's flags before its operands, as the flag package requires, so that users
+// may mix both; "--" ends the flags. It accepts a value attached to a short name (-j4) and finds
+// --help anywhere.
+func permute(app *cli.App, args []string) ([]string, error) {
+	if len(args) < 2 {
+		return args, nil
+	}
+	if isHelp(args[1]) {
+		return nil, &helpRequest{appHelp(app)}
+	}
+	command := app.Command(args[1])
+	if command == nil {
+		return args, nil
+	}
+	p := permuter{app: app, command: command, values: map[string]bool{}}
+	for _, f := range command.Flags {
+		takes := f.(cli.DocGenerationFlag).TakesValue()
+		for _, name := range f.Names() {
+			p.values[name] = takes
+		}
+	}
+	if err := p.scan(args[2:]); err != nil {
+		return nil, err
+	}
+	out := append([]string{args[0], args[1]}, p.flags...)
+	out = append(out, "--")
+	return append(out, p.operands...), nil
+}
+
+// helpRequest ends the parsing of arguments: help was asked for.
+type helpRequest struct{ text string }
+
+func (*helpRequest) Error() string { return "help requested" }
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
+type permuter struct {
+	app      *cli.App
+	command  *cli.Command
+	values   map[string]bool // name of each flag -> takes a value
+	flags    []string
+	operands []string
+}
+
+func (p *permuter) scan(args []string) error {
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		switch {
+		case arg == "--":
+			p.operands = append(p.operands, args...)
+			return nil
+		case isHelp(arg):
+			return &helpRequest{commandHelp(p.app, p.command)}
+		case len(arg) < 2 || arg[0] != '-':
+			p.operands = append(p.operands, arg)
+		default:
+			rest, err := p.flag(arg, args)
+			if err != nil {
+				return err
+			}
+			args = rest
+		}
+	}
+	return nil
+}
+
+// flag takes one flag with its value and returns the arguments after it.
+func (p *permuter) flag(arg string, rest []string) ([]string, error) {
+	name, _, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	takes, known := p.values[name]
+	if !known && p.values[arg[1:2]] {
+		p.flags = append(p.flags, arg[:2], arg[2:])
+		return rest, nil
+	}
+	if !known {
+		return nil, Usagef(p.command.Name, "unknown flag %s", strings.SplitN(arg, "=", 2)[0])
+	}
+	p.flags = append(p.flags, arg)
+	if !takes || hasValue {
+		return rest, nil
+	}
+	if len(rest) == 0 {
+		return nil, Usagef(p.command.Name, "flag %s needs a value", arg)
+	}
+	p.flags = append(p.flags, rest[0])
+	return rest[1:], nil
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/internal/debuginfod"
+)
+
+// progressVar is the variable with which elfutils' client reports its progress.
+const progressVar = "DEBUGINFOD_PROGRESS"
+
+// NewDebuginfod returns the client for the servers that flags or environment
+// name; nil without any.
+func NewDebuginfod(c *cli.Context, msgs *Messages) (*debuginfod.Client, error) {
+	if c.Bool("no-debuginfod") || c.Bool("hermetic") {
+		return nil, nil
+	}
+	named := c.IsSet("debuginfod")
+	getenv := func(name string) string {
+		if name == "DEBUGINFOD_URLS" && named {
+			return ""
+		}
+		return os.Getenv(name)
+	}
+	cfg, err := debuginfod.FromEnv(getenv)
+	if named {
+		cfg.URLs = slices.DeleteFunc(c.StringSlice("debuginfod"), func(url string) bool { return url == "" })
+	}
+	if err == nil && len(cfg.URLs) == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	cfg.UserAgent = version.Generator
+	if c.Bool("verbose") || os.Getenv(progressVar) != "" && !c.Bool("quiet") {
+		cfg.Log = func(url string) { msgs.Printf("symtool: asking %s", url) }
+	}
+	client, err := debuginfod.New(cfg)
+	if err != nil && named {
+		return nil, fmt.Errorf("--debuginfod: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("DEBUGINFOD_URLS: %w", err)
+	}
+	return client, nil
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Absence is a module whose symbols are missing.
+type Absence struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`
+}
+
+// ProblemSummary is a problem of a file.
+type ProblemSummary struct {
+	File    string `json:"file,omitempty"`
+	Section string `json:"section,omitempty"`
+	Offset  string `json:"offset,omitempty"` // hexadecimal, in the section or the file
+	Message string `json:"message"`
+	Lost    string `json:"lost,omitempty"`
+}
+
+func NewProblemSummary(p bin.Problem) ProblemSummary {
+	s := ProblemSummary{Message: p.Err.Error(), Lost: p.Lost}
+	var e *bin.Error
+	if errors.As(p.Err, &e) {
+		s.File, s.Section, s.Offset = e.File, e.Section, "0x"+strconv.FormatUint(e.Offset, 16)
+		s.Message = (&bin.Error{Msg: e.Msg, Err: e.Err}).Error()
+	}
+	return s
+}
+
+// EncodeJSON is v as indented JSON, with everything that printable would
+// change in \u form.
+func EncodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := PrintJSON(&b, v)
+	return b.Bytes(), err
+}
+
+// PrintJSON writes the output of EncodeJSON piece by piece: encoding/json holds a document twice
+// before it writes any of it.
+func PrintJSON(w io.Writer, v any) error {
+	e := &escapingWriter{w: w}
+	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	_, err = e.Write([]byte("\n"))
+	return err
+}
+
+// escapingWriter escapes what does not print in JSON, which is written to it in whole
+// characters.
+type escapingWriter struct {
+	w   io.Writer
+	buf []byte
+}
+
+// escapedPiece is how much is written at once, about.
+const escapedPiece = 64 << 10
+
+func (e *escapingWriter) Write(text []byte) (int, error) {
+	for done := 0; done < len(text); {
+		e.buf = e.buf[:0]
+		for done < len(text) && len(e.buf) < escapedPiece {
+			r, size := utf8.DecodeRune(text[done:])
+			if r == '\n' || strconv.IsPrint(r) {
+				e.buf = utf8.AppendRune(e.buf, r)
+			} else {
+				for _, unit := range utf16.AppendRune(nil, r) {
+					e.buf = fmt.Appendf(e.buf, `\u%04x`, unit)
+				}
+			}
+			done += size
+		}
+		if _, err := e.w.Write(e.buf); err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
+}

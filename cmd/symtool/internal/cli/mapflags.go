@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
+
+// mapFlagNames are the flags that need --map or --map-file.
+var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
+
+// MapFlags are those of the commands that write FILE names.
+func MapFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "`REGEX=TEMPLATE`: TEMPLATE is the name of each FILE in whose path\nREGEX matches. It has {1} and {NAME} for groups, {VAR}, {digest}.\nAfter --prefix-map; may be repeated: the first one that matches\ncounts. rust is one for Rust's standard library"},
+		&cli.StringSliceFlag{Name: "map-file", KeepSpace: true, Usage: "rules from `FILE`, before those of --map: a line each, or the JSON\nof Mozilla's dump_syms --mapping-file; may be repeated"},
+		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "`VAR=VALUE` for templates; may be repeated"},
+		&cli.BoolFlag{Name: "map-links", Usage: "follow the symbolic links in paths before --map"},
+		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "`FILE,DIR`: Mozilla's install manifest FILE tells, before --map,\nwhere the files in DIR are from; may be repeated"},
+		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE`, for each file whose digest is in a name, the name,\nthe SHA-512 and the file, with tabs between them"},
+	}
+}
+
+// MapConfig holds the values of MapFlags.
+type MapConfig struct {
+	Mapping   *srcmap.Mapping // nil without --map and --map-file
+	Files     []string        // of --map-file
+	Manifests []ManifestArg
+	list      string // of --map-list
+}
+
+// Inputs are the files that say how to map.
+func (cfg *MapConfig) Inputs() []string {
+	all := slices.Clone(cfg.Files)
+	for _, m := range cfg.Manifests {
+		all = append(all, m.File)
+	}
+	return all
+}
+
+// NewMapConfig reads the flags and the files with rules. debugInfo allows {md5}. An error about a
+// File has a status.
+func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
+	cfg := MapConfig{list: c.String("map-list"), Files: c.StringSlice("map-file")}
+	if !c.IsSet("map") && !c.IsSet("map-file") {
+		for _, name := range mapFlagNames {
+			if c.IsSet(name) {
+				return cfg, fmt.Errorf("--%s is for --map and --map-file", name)
+			}
+		}
+		return cfg, nil
+	}
+	m := &srcmap.Mapping{Links: c.Bool("map-links")}
+	vars, err := mapVars(c.StringSlice("map-var"))
+	if err != nil {
+		return cfg, err
+	}
+	for _, file := range cfg.Files {
+		rules, err := readMapRules(file, vars)
+		if err != nil {
+			return cfg, &StatusError{StatusInput, fmt.Errorf("--map-file: %w", hintMapVar(err))}
+		}
+		m.Rules = append(m.Rules, rules...)
+	}
+	for _, text := range c.StringSlice("map") {
+		rule, err := srcmap.ParseRule(text, vars)
+		if err != nil {
+			return cfg, fmt.Errorf("--map is %q: %w", text, hintMapVar(err))
+		}
+		m.Rules = append(m.Rules, rule)
+	}
+	if cfg.Manifests, err = manifestArgs(c.StringSlice("map-manifest")); err != nil {
+		return cfg, err
+	}
+	switch {
+	case m.ReadsMD5() && !debugInfo:
+		return cfg, errors.New("--map has {md5}, which is in debug information only: want symtool dump")
+	case c.IsSet("map-list") && (cfg.list == "" || cfg.list == "-"):
+		return cfg, fmt.Errorf("--map-list is %q, want the name of a file", cfg.list)
+	case cfg.list != "" && !m.ReadsFiles():
+		return cfg, errors.New("--map-list is for {digest} in --map, and there is none")
+	}
+	cfg.Mapping = m
+	return cfg, nil
+}
+
+// hintMapVar adds how to define a variable to the error of a name that stands for nothing.
+func hintMapVar(err error) error {
+	var unknown *srcmap.NameError
+	if errors.As(err, &unknown) && srcmap.CheckVar(unknown.Name, "") == nil {
+		return fmt.Errorf("%w; --map-var %s=VALUE makes it one", err, unknown.Name)
+	}
+	return err
+}
+
+// readMapRules reads a file of --map-file.
+func readMapRules(file string, vars map[string]string) ([]srcmap.Rule, error) {
+	if file == "" {
+		return nil, errors.New("the name of the file is empty")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, unopened(err)
+	}
+	defer f.Close()
+	rules, err := srcmap.ReadRules(f, file, vars)
+	return rules, unopened(err)
+}
+
+// unopened formats an error of the system like others: the file, then the reason.
+func unopened(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return err
+}
+
+// mapVars reads VAR=VALUE.
+func mapVars(args []string) (map[string]string, error) {
+	vars := map[string]string{}
+	for _, arg := range args {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, fmt.Errorf("--map-var is %q, want VAR=VALUE: the environment is not looked at", arg)
+		}
+		if err := srcmap.CheckVar(name, value); err != nil {
+			return nil, fmt.Errorf("--map-var is %q: %w", arg, err)
+		}
+		if _, again := vars[name]; again {
+			return nil, fmt.Errorf("--map-var %s is there twice", name)
+		}
+		vars[name] = value
+	}
+	return vars, nil
+}
+
+// ManifestArg is FILE,DIR of --map-manifest.
+type ManifestArg struct{ File, dir string }
+
+// manifestArgs reads FILE,DIR; DIR is behind the last comma.
+func manifestArgs(args []string) (all []ManifestArg, err error) {
+	for _, arg := range args {
+		n := strings.LastIndexByte(arg, ',')
+		if n <= 0 || n == len(arg)-1 {
+			return nil, fmt.Errorf("--map-manifest is %q, want FILE,DIR", arg)
+		}
+		all = append(all, ManifestArg{arg[:n], arg[n+1:]})
+	}
+	return all, nil
+}
+
+// ReadManifests reads the files of --map-manifest.
+func (cfg *MapConfig) ReadManifests() error {
+	for _, arg := range cfg.Manifests {
+		m, err := readManifest(arg)
+		if err != nil {
+			return &StatusError{StatusInput, fmt.Errorf("--map-manifest: %w", unopened(err))}
+		}
+		cfg.Mapping.Manifests = append(cfg.Mapping.Manifests, m)
+	}
+	return nil
+}
+
+func readManifest(arg ManifestArg) (*srcmap.Manifest, error) {
+	dir, err := filepath.Abs(arg.dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(arg.File)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return srcmap.ReadManifest(f, arg.File, arg.dir, dir)
+}
+
+// CheckList refuses a --map-list that would overwrite an input or the output.
+func (cfg *MapConfig) CheckList(output string, inputs ...string) error {
+	list, err := os.Stat(cfg.list)
+	if cfg.list == "" {
+		return nil
+	}
+	if filepath.Clean(cfg.list) == filepath.Clean(output) {
+		return fmt.Errorf("--map-list is %s, which is the output", cfg.list)
+	}
+	for _, in := range append(cfg.Inputs(), inputs...) {
+		if st, statErr := os.Stat(in); err == nil && statErr == nil && os.SameFile(st, list) {
+			return fmt.Errorf("--map-list is %s, which is an input", cfg.list)
+		}
+	}
+	return nil
+}
+
+// WriteList writes --map-list, whole or not at all: a line for each name with the digest of a file
+// in it, sorted. Names and files have no tabs (Mapping).
+func (cfg *MapConfig) WriteList(mapped []srcmap.File) error {
+	if cfg.list == "" {
+		return nil
+	}
+	// One file for a name is enough: the name has its digest.
+	byName := func(a, b srcmap.File) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(mapped, func(a, b srcmap.File) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
+	mapped = slices.CompactFunc(mapped, func(a, b srcmap.File) bool { return byName(a, b) == 0 })
+	out, err := CreateOutput(cfg.list, io.Discard)
+	if err != nil {
+		return OutputError(cfg.list, err)
+	}
+	defer out.Abort()
+	for _, f := range mapped {
+		if _, err := fmt.Fprintf(out, "%s\t%s\t%s\n", f.Name, f.SHA512, f.File); err != nil {
+			return OutputError(out.Name(), err)
+		}
+	}
+	return OutputError(out.Name(), out.Commit())
+}

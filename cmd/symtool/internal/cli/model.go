@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The model from which help, manual pages, the reference and the completions are written. It is
+// made of the command definitions alone.
+
+// CommandModel is a command.
+type CommandModel struct {
+	Name     string
+	Title    string   // one line
+	Synopsis []string // how it is called, a line each, "symtool" first
+	Text     string   // the description, laid out for 80 columns
+	Flags    []FlagModel
+	Operands OperandsModel
+}
+
+// FlagModel is a flag of a command.
+type FlagModel struct {
+	Name   string // without --
+	Short  string // without -, "" for none
+	Value  string // what the help calls its value, "" for none
+	Text   string // lines of the help, without the quotes around Value
+	Repeat bool
+
+	Takes  valueKind
+	Values []string // for TakesValues
+	List   bool     // of which several may be given, with commas
+}
+
+// Head is the flag as the help writes it.
+func (f *FlagModel) Head() string {
+	head := "--" + f.Name
+	if f.Value != "" {
+		head += " " + f.Value
+	}
+	if f.Short != "" {
+		head = "-" + f.Short + ", " + head
+	}
+	return head
+}
+
+// valueKind is the kind of a value or an operand.
+type valueKind uint8
+
+const (
+	TakesNothing valueKind = iota // the flag has no value
+	TakesAnything
+	TakesFile
+	TakesFolder
+	TakesValues
+)
+
+// OperandsModel are the operands of a command.
+type OperandsModel struct {
+	Kind  valueKind // TakesFile also if there are folders among them
+	First []string  // words for the first operand, as well
+}
+
+// placeKinds maps a word of the help to the kind of value that it stands for. A test fails for a
+// word that is missing: a new one is to be put here.
+var placeKinds = map[string]valueKind{
+	"FILE": TakesFile, "PATH": TakesFile, "BINARY": TakesFile, "DEBUGFILE": TakesFile, "DUMP": TakesFile,
+	"IN": TakesFile, "OUT": TakesFile, "OLD": TakesFile, "NEW": TakesFile, "A.json": TakesFile, "B.json": TakesFile,
+	"DIR": TakesFolder,
+
+	"ADDR": TakesAnything, "HEX": TakesAnything, "ID": TakesAnything, "LIST": TakesAnything, "N": TakesAnything,
+	"NAME": TakesAnything, "OLD=NEW": TakesAnything, "PATTERN": TakesAnything, "PERCENT": TakesAnything,
+	"POINTS": TakesAnything, "SYSTEM": TakesAnything, "URL": TakesAnything,
+	"REGEX=TEMPLATE": TakesAnything, "VAR=VALUE": TakesAnything, "FILE,DIR": TakesAnything, "TARGET": TakesAnything,
+	"AGE": TakesAnything, "SIZE": TakesAnything, "LEVEL": TakesAnything, "PREFIX": TakesAnything, "ORIGIN": TakesAnything, "TIME": TakesAnything,
+	"NAME=VALUE": TakesAnything, "REGION": TakesAnything,
+}
+
+// Models are the commands of the program, in the order of its help.
+func Models(app *cli.App) (all []CommandModel) {
+	for _, c := range app.Commands {
+		all = append(all, NewModel(app, c))
+	}
+	return all
+}
+
+func NewModel(app *cli.App, c *cli.Command) CommandModel {
+	m := CommandModel{
+		Name: c.Name, Title: c.Usage,
+		Synopsis: strings.Split(strings.TrimSpace(c.UsageText), "\n"),
+		Text:     strings.TrimSpace(c.Description),
+	}
+	for _, f := range c.Flags {
+		m.Flags = append(m.Flags, newManualFlag(f))
+	}
+	m.Operands = operandsOf(app, m.Synopsis)
+	if len(m.Flags) > 0 {
+		m.Flags = append(m.Flags, FlagModel{Name: "help", Short: "h", Text: "print this"})
+	}
+	return m
+}
+
+func newManualFlag(f cli.Flag) FlagModel {
+	words, _ := f.(*wordFlag)
+	if words != nil {
+		f = words.DocGenerationFlag
+	}
+	doc := f.(cli.DocGenerationFlag)
+	value, text := valueName(doc.GetUsage())
+	m := FlagModel{Name: f.Names()[0], Value: value, Text: text}
+	if names := f.Names(); len(names) > 1 {
+		m.Short = names[1]
+	}
+	if slice, ok := f.(cli.DocGenerationSliceFlag); ok {
+		m.Repeat = slice.IsSliceFlag()
+	}
+	if !doc.TakesValue() {
+		return m
+	}
+	if words != nil {
+		m.Takes, m.Values, m.List = TakesValues, words.values, words.list
+	} else {
+		m.Takes = placeKinds[value]
+	}
+	return m
+}
+
+// valueName extracts the word in backquotes, which names the value, from a usage.
+func valueName(usage string) (value, text string) {
+	before, after, ok := strings.Cut(usage, "`")
+	if !ok {
+		return "", usage
+	}
+	value, rest, _ := strings.Cut(after, "`")
+	return value, before + value + rest
+}
+
+// operandsOf reads the operands from the synopsis of a command.
+func operandsOf(app *cli.App, synopsis []string) (o OperandsModel) {
+	for _, line := range synopsis {
+		words := strings.Fields(line)
+		for i, word := range words[min(2, len(words)):] {
+			o.take(app, word, words[i+1])
+		}
+	}
+	return o
+}
+
+// take interprets a word of a line; the word before it may be a flag with this value.
+func (o *OperandsModel) take(app *cli.App, word, before string) {
+	if flag := strings.Trim(before, "[]"); strings.HasPrefix(word, "-") || strings.HasPrefix(word, "[-") || word == "[flags]" ||
+		strings.HasPrefix(flag, "-") && before != "--compare" {
+		return
+	}
+	word = strings.TrimSuffix(strings.Trim(word, "[]"), "...")
+	switch kind := placeKinds[word]; {
+	case word == "COMMAND":
+		for _, c := range app.Commands {
+			o.First = append(o.First, c.Name)
+		}
+	case word == strings.ToLower(word):
+		for _, w := range strings.Split(word, "|") {
+			if !slices.Contains(o.First, w) {
+				o.First = append(o.First, w)
+			}
+		}
+	case kind == TakesFile, kind == TakesFolder && o.Kind == TakesNothing:
+		o.Kind = kind
+	}
+}

@@ -1,0 +1,364 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// Output receives one result: whole, or not at all.
+type Output interface {
+	io.Writer
+	Name() string  // as the user knows it
+	Commit() error // everything has been written
+	Abort()        // leaves things as they were; nothing after Commit
+}
+
+// OutputBuffer is the size of the writes to the system, in bytes.
+const OutputBuffer = 256 << 10
+
+// OutputError gives err, unless it is nil, the output's name and status 4. A reader of standard
+// Output that has gone away is not an error: it has what it wants.
+func OutputError(name string, err error) error {
+	if err == nil || errors.Is(err, ErrReaderGone) {
+		return nil
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	var linkErr *os.LinkError
+	if errors.As(err, &linkErr) {
+		err = linkErr.Err
+	}
+	return &StatusError{StatusOutput, fmt.Errorf("%s: %w", name, err)}
+}
+
+// ErrReaderGone says that standard output is a pipe without a reader.
+var ErrReaderGone = errors.New("the reader of standard output is gone")
+
+// Stdout is standard output.
+type Stdout struct {
+	*bufio.Writer
+	terminal *terminalWriter // nil if it is not a terminal
+}
+
+func NewStdout(w io.Writer) *Stdout {
+	gone := GoneWriter{w}
+	if !IsTerminal(w) {
+		return &Stdout{Writer: bufio.NewWriterSize(gone, OutputBuffer)}
+	}
+	t := &terminalWriter{w: gone}
+	return &Stdout{bufio.NewWriterSize(t, OutputBuffer), t}
+}
+
+func (*Stdout) Name() string { return "standard output" }
+func (*Stdout) Abort()       {}
+
+func (s *Stdout) Commit() error {
+	if err := s.Flush(); err != nil || s.terminal == nil {
+		return err
+	}
+	return s.terminal.flush()
+}
+
+type GoneWriter struct{ W io.Writer }
+
+func (g GoneWriter) Write(p []byte) (int, error) {
+	n, err := g.W.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		err = ErrReaderGone
+	}
+	return n, err
+}
+
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// terminalWriter makes lines printable (see printable).
+type terminalWriter struct {
+	w    io.Writer
+	line []byte // without its end yet
+}
+
+func (t *terminalWriter) Write(p []byte) (int, error) {
+	t.line = append(t.line, p...)
+	end := bytes.LastIndexByte(t.line, '\n') + 1
+	var b strings.Builder
+	for line := range strings.Lines(string(t.line[:end])) {
+		b.WriteString(Printable(line[:len(line)-1]))
+		b.WriteByte('\n')
+	}
+	t.line = append(t.line[:0], t.line[end:]...)
+	if _, err := io.WriteString(t.w, b.String()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (t *terminalWriter) flush() error {
+	_, err := io.WriteString(t.w, Printable(string(t.line)))
+	t.line = nil
+	return err
+}
+
+// CreateOutput opens path for writing: "-" is standard output; a device or named pipe is written in
+// place; anything else becomes a new file that replaces the old one at Commit.
+func CreateOutput(path string, standard io.Writer) (Output, error) {
+	if path == "-" || path == "/dev/stdout" {
+		return NewStdout(standard), nil
+	}
+	target, special, err := outputTarget(path)
+	if err != nil {
+		return nil, err
+	}
+	if special {
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		return &specialFile{bufio.NewWriterSize(f, OutputBuffer), f, path}, nil
+	}
+	return newWholeFile(target, path)
+}
+
+// outputTarget follows symbolic links, so that a link stays one. special reports whether the file
+// is one that cannot be replaced.
+func outputTarget(path string) (target string, special bool, err error) {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if link, err := os.Readlink(path); err == nil {
+			return "", false, fmt.Errorf("is a symbolic link to %s, which does not exist", link)
+		}
+		return path, false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if st.IsDir() {
+		return "", false, syscall.EISDIR
+	}
+	if !st.Mode().IsRegular() || strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/") {
+		return path, true, nil
+	}
+	target, err = filepath.EvalSymlinks(path)
+	return target, false, err
+}
+
+// specialFile is a device or a named pipe.
+type specialFile struct {
+	*bufio.Writer
+	f    *os.File
+	name string
+}
+
+func (s *specialFile) Name() string { return s.name }
+func (s *specialFile) Abort()       { s.f.Close() }
+
+func (s *specialFile) Commit() error {
+	if err := s.Flush(); err != nil {
+		s.f.Close()
+		return err
+	}
+	return s.f.Close()
+}
+
+// WholeFile is a file that appears under its name at Commit. Until then it is a
+// temporary file in the same folder, because only there it can be renamed.
+type WholeFile struct {
+	*bufio.Writer
+	F      *os.File // nil after Commit or Abort
+	target string
+	name   string
+	Restat bool // leave the old file alone if it has the same bytes
+	same   bool // that is what happened
+}
+
+// Unchanged reports whether an output was left alone because it had the bytes.
+func Unchanged(out Output) bool {
+	w, ok := out.(*WholeFile)
+	return ok && w.same
+}
+
+func newWholeFile(target, name string) (*WholeFile, error) {
+	mode := fs.FileMode(0o666) // less the umask
+	old, err := os.Stat(target)
+	if err == nil {
+		mode = old.Mode().Perm()
+		if err := writable(target); err != nil {
+			return nil, err
+		}
+	}
+	f, err := createTemp(filepath.Dir(target), mode)
+	if err != nil {
+		return nil, err
+	}
+	w := &WholeFile{Writer: bufio.NewWriterSize(f, OutputBuffer), F: f, target: target, name: name}
+	if old != nil {
+		if err := f.Chmod(mode); err != nil {
+			w.Abort()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// writable refuses to replace a file that its owner made read-only.
+func writable(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// createTemp is os.CreateTemp with a mode that the umask applies to.
+func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
+	const tries = 100
+	for try := 0; ; try++ {
+		name := filepath.Join(dir, fmt.Sprintf(".symtool-%016x.tmp", rand.Uint64()))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			Temporaries.Add(name)
+		}
+		if err == nil || try == tries || !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// Temporaries are the temporary files that exist. There is one set for the
+// process, as there is for its signals.
+var Temporaries tempSet
+
+type tempSet struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (s *tempSet) Add(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names = map[string]bool{}
+	}
+	s.names[name] = true
+}
+
+func (s *tempSet) Forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.names, name)
+}
+
+// removeAll removes the files when the program ends early.
+func (s *tempSet) removeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.names {
+		os.Remove(name)
+	}
+	clear(s.names)
+}
+
+func (w *WholeFile) Name() string { return w.name }
+
+func (w *WholeFile) Commit() error {
+	if err := w.finish(); err != nil {
+		return err
+	}
+	return w.rename()
+}
+
+// finish completes the temporary file.
+func (w *WholeFile) finish() error {
+	err := w.Flush()
+	if closeErr := w.F.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		w.Abort()
+	}
+	return err
+}
+
+// rename gives the finished file its name.
+func (w *WholeFile) rename() error {
+	if w.Restat && w.holdsSame() {
+		w.Abort()
+		w.same = true
+		return nil
+	}
+	if err := os.Rename(w.F.Name(), w.target); err != nil {
+		w.Abort()
+		return err
+	}
+	Temporaries.Forget(w.F.Name())
+	w.F = nil
+	return nil
+}
+
+// holdsSame reports whether the file that would be replaced has the bytes already. If in doubt, it
+// is replaced.
+func (w *WholeFile) holdsSame() bool {
+	mine, err := os.Stat(w.F.Name())
+	if err != nil {
+		return false
+	}
+	old, err := os.Stat(w.target)
+	if err != nil || old.Size() != mine.Size() {
+		return false
+	}
+	same, err := SameContents(w.F.Name(), w.target)
+	return err == nil && same
+}
+
+func (w *WholeFile) Abort() {
+	if w.F == nil {
+		return
+	}
+	w.F.Close()
+	os.Remove(w.F.Name())
+	Temporaries.Forget(w.F.Name())
+	w.F = nil
+}
+
+// ContextWriter ends writing when ctx does.
+type ContextWriter struct {
+	Ctx context.Context
+	W   io.Writer
+}
+
+func (c ContextWriter) Write(p []byte) (int, error) {
+	if c.Ctx.Err() != nil {
+		return 0, context.Cause(c.Ctx)
+	}
+	return c.W.Write(p)
+}
+
+// PrintTo writes an answer, whole or not at all.
+func PrintTo(output string, stdout io.Writer, write func(io.Writer) error) error {
+	out, err := CreateOutput(output, stdout)
+	if err != nil {
+		return OutputError(output, err)
+	}
+	defer out.Abort()
+	if err = write(out); err == nil {
+		err = out.Commit()
+	}
+	return OutputError(out.Name(), err)
+}

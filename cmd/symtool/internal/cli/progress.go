@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// The bar appears when the work has taken this long, and moves at this rate.
+const (
+	ProgressDelay = time.Second
+	progressRate  = 100 * time.Millisecond
+)
+
+// Progress is a bar on the error stream for work on several files. A file counts by its size in
+// bytes, whatever unit its reader counts in.
+type Progress struct {
+	sizes []int64
+	done  []atomic.Uint64 // parts of progressWhole
+	total int64
+}
+
+// progressWhole stands for a file that is done.
+const progressWhole = 1 << 16
+
+// StartProgress shows the bar on w when the work takes longer than delay. stop removes it and waits
+// until it is gone.
+func StartProgress(w io.Writer, msgs *Messages, sizes []int64, delay time.Duration) (p *Progress, stop func()) {
+	p = &Progress{sizes: sizes, done: make([]atomic.Uint64, len(sizes))}
+	for i := range p.sizes {
+		p.sizes[i] = max(p.sizes[i], 1)
+		p.total += p.sizes[i]
+	}
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.draw(w, msgs, delay, quit)
+	}()
+	return p, func() {
+		close(quit)
+		<-ended
+	}
+}
+
+// draw shows the bar until quit is closed. It holds the lock of msgs when it
+// writes, and msgs clears the bar before it writes a line.
+func (p *Progress) draw(w io.Writer, msgs *Messages, delay time.Duration, quit <-chan struct{}) {
+	bar := progressbar.NewOptions64(p.total,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription("symtool"),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionClearOnFinish())
+	bar.StartWithoutRender()
+	select {
+	case <-quit:
+		return
+	case <-time.After(delay):
+	}
+	clearBar := func() { _ = bar.Clear() }
+	msgs.setBefore(clearBar)
+	defer msgs.setBefore(nil)
+	tick := time.NewTicker(progressRate)
+	defer tick.Stop()
+	for {
+		msgs.Exclusive(func() { _ = bar.Set64(min(p.sum(), p.total-1)) })
+		select {
+		case <-quit:
+			msgs.Exclusive(clearBar)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *Progress) sum() int64 {
+	var sum float64
+	for i := range p.done {
+		sum += float64(p.sizes[i]) * float64(p.done[i].Load()) / progressWhole
+	}
+	return int64(sum)
+}
+
+// File returns the function to call with the progress of the reader of file i. It may be called
+// from several goroutines.
+func (p *Progress) File(i int) func(done, total int64) {
+	if p == nil {
+		return nil
+	}
+	return func(done, total int64) {
+		if total > 0 {
+			p.done[i].Store(uint64(float64(done) / float64(total) * progressWhole))
+		}
+	}
+}
+
+// Finish counts file i as done.
+func (p *Progress) Finish(i int) {
+	if p != nil {
+		p.done[i].Store(progressWhole)
+	}
+}

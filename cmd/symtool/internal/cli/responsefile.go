@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+const (
+	// maxResponseFiles is how many @FILEs a call may have, with those in them: it ends one that
+	// names itself. The number is libiberty's.
+	maxResponseFiles = 2000
+	// maxResponseSize limits the size of one of them, in bytes.
+	maxResponseSize = 64 << 20
+)
+
+// expandArgs replaces each argument @FILE by the arguments that are in FILE, with those that begin
+// with @ replaced in their turn, as GNU programs do. If FILE does not exist the argument stays as
+// it is. The program's name is not expanded.
+func expandArgs(args []string) ([]string, error) {
+	if len(args) == 0 {
+		return args, nil
+	}
+	out := args[:1:1]
+	todo := [][]string{args[1:]} // the last one is first: it stands where its @FILE did
+	for read := 0; len(todo) > 0; {
+		list := &todo[len(todo)-1]
+		if len(*list) == 0 {
+			todo = todo[:len(todo)-1]
+			continue
+		}
+		arg := (*list)[0]
+		*list = (*list)[1:]
+		text, ok, err := responseFile(arg)
+		if err != nil {
+			return nil, Usagef("", "%s: %v", arg, err)
+		}
+		if !ok {
+			out = append(out, arg)
+			continue
+		}
+		if read++; read > maxResponseFiles {
+			return nil, Usagef("", "%s: more than %d response files: does one name itself?", arg, maxResponseFiles)
+		}
+		todo = append(todo, splitArgs(text))
+	}
+	return out, nil
+}
+
+// responseFile returns the text of an argument's file; ok is false if the argument does not name
+// one.
+func responseFile(arg string) (text string, ok bool, err error) {
+	if len(arg) < 2 || arg[0] != '@' {
+		return "", false, nil
+	}
+	f, err := os.Open(arg[1:])
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, pathless(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxResponseSize+1))
+	if err != nil {
+		return "", false, pathless(err)
+	}
+	if len(data) > maxResponseSize {
+		return "", false, &bin.Error{Msg: "a response file of over 64 MiB"}
+	}
+	if at := strings.IndexByte(string(data), 0); at >= 0 {
+		return "", false, &bin.Error{Offset: uint64(at), Msg: "a zero byte, which no argument can have"}
+	}
+	// Some editors and shells on Windows put a byte order mark in front of UTF-8.
+	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
+}
+
+// pathless drops the path of an error, where the message has it already.
+func pathless(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// splitArgs splits the text of a response file (GCC's manual, "@file"): white space
+// separates arguments; within single or double quotes it does not, and a backslash
+// takes any character as it is, in quotes too. Quotes may begin and end within an
+// argument. What is open at the end ends there.
+func splitArgs(text string) (args []string) {
+	var (
+		arg   []byte
+		open  bool // an argument has begun
+		quote byte // 0 outside of quotes
+	)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\\':
+			open = true
+			if i++; i < len(text) {
+				arg = append(arg, text[i])
+			}
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			arg = append(arg, c)
+		case c == '\'' || c == '"':
+			open, quote = true, c
+		case isBlank(c):
+			if open {
+				args = append(args, string(arg))
+			}
+			arg, open = arg[:0], false
+		default:
+			open = true
+			arg = append(arg, c)
+		}
+	}
+	if open {
+		args = append(args, string(arg))
+	}
+	return args
+}
+
+// isBlank is isspace of C.
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Run runs the command that args name, until it ends or a signal ends it, and returns its
+// exit status.
+func Run(ctx context.Context, commands func(*Messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, commands, args, stdin, stdout, stderr) }()
+	select {
+	case status := <-done:
+		return status
+	case <-ctx.Done():
+	}
+	select {
+	case status := <-done:
+		return status
+	case <-time.After(time.Duration(Grace.Load())):
+		Temporaries.removeAll()
+	}
+	return signalStatus(ctx)
+}
+
+// execute parses args and runs the command.
+func execute(ctx context.Context, commands func(*Messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	msgs := NewMessages(stderr)
+	app := NewApp(stdin, stdout, msgs, commands(msgs)...)
+	args, err := expandArgs(args)
+	if err == nil {
+		args, err = permute(app, args)
+	}
+	if err == nil {
+		err = runApp(ctx, app, args)
+	}
+	status := exitStatus(ctx, app, err)
+	msgs.endDebug(status)
+	return status
+}
+
+// NewApp returns symtool with some commands. msgs is the error stream.
+func NewApp(stdin io.Reader, stdout io.Writer, msgs *Messages, commands ...*cli.Command) *cli.App {
+	app := &cli.App{
+		Name:      "symtool",
+		Usage:     "symbol files for crash reports",
+		Reader:    stdin,
+		Writer:    stdout,
+		ErrWriter: msgs,
+		Commands:  commands,
+		Action:    rootAction,
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
+	}
+	for _, c := range app.Commands {
+		if hasLogLevel(c) {
+			addLogLevel(c, msgs)
+		}
+	}
+	return app
+}
+
+// rootAction runs if no command has the name.
+func rootAction(c *cli.Context) error {
+	switch {
+	case c.Bool("version"):
+		return WriteText(c.App.Writer, VersionLine())
+	case c.Args().Present():
+		return Usagef("", "unknown command %q", c.Args().First())
+	}
+	return Usagef("", "no command")
+}
+
+// runApp runs the command that args name, or the program's own action. It takes the place
+// of cli.App's Run, which prints help and usage errors in a form of its own.
+func runApp(ctx context.Context, app *cli.App, args []string) error {
+	root := cli.NewContext(app, nil, nil)
+	root.Context = ctx
+	c, err := parseFlags(root, app.Flags, args[min(1, len(args)):])
+	if err != nil {
+		return Usagef("", "%v", err)
+	}
+	command := app.Command(c.Args().First())
+	if command == nil {
+		return app.Action(c)
+	}
+	c, err = parseFlags(c, command.Flags, c.Args().Tail())
+	if err != nil {
+		return Usagef(command.Name, "%v", err)
+	}
+	c.Command = command
+	if command.Before != nil {
+		if err := command.Before(c); err != nil {
+			return err
+		}
+	}
+	return command.Action(c)
+}
+
+// parseFlags returns the context in which flags have the values that args give
+// them, and the rest of args are the operands.
+func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Context, error) {
+	values := flag.NewFlagSet("", flag.ContinueOnError)
+	parser := flag.NewFlagSet("", flag.ContinueOnError)
+	parser.SetOutput(io.Discard)
+	var all []*flagSetting
+	for _, f := range flags {
+		if err := f.Apply(values); err != nil {
+			return nil, err
+		}
+		setting := &flagSetting{flag: f, set: values, value: values.Lookup(f.Names()[0]).Value}
+		all = append(all, setting)
+		for _, name := range f.Names() {
+			parser.Var(setting, name, "")
+		}
+	}
+	if err := parser.Parse(args); err != nil {
+		return nil, err
+	}
+	for _, setting := range all {
+		if err := setting.finish(); err != nil {
+			return nil, err
+		}
+	}
+	err := values.Parse(slices.Concat([]string{"--"}, parser.Args()))
+	return cli.NewContext(parent.App, values, parent), err
+}
+
+// flagSetting sets a flag under all of its names. It is a flag.Value.
+type flagSetting struct {
+	flag  cli.Flag
+	set   *flag.FlagSet
+	value flag.Value
+	list  []string // of a flag that may be repeated
+}
+
+func (s *flagSetting) String() string { return "" }
+
+// IsBoolFlag reports to package flag that the flag takes no value.
+func (s *flagSetting) IsBoolFlag() bool {
+	b, ok := s.value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+func (s *flagSetting) Set(value string) error {
+	if _, ok := s.value.(*cli.StringSlice); ok {
+		s.list = append(s.list, value)
+		return nil
+	}
+	return s.setAll(value)
+}
+
+// finish sets a flag that may be repeated, all at once: StringSlice splits each value at commas
+// otherwise, and a folder's name may have a comma.
+func (s *flagSetting) finish() error {
+	if s.list == nil {
+		return nil
+	}
+	return s.setAll(cli.NewStringSlice(s.list...).Serialize())
+}
+
+func (s *flagSetting) setAll(value string) error {
+	for _, name := range s.flag.Names() {
+		if err := s.set.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// VersionLine is what symtool --version prints: the program, Go and the platform.
+func VersionLine() string {
+	return fmt.Sprintf("%s (%s %s/%s)\n", version.Generator, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

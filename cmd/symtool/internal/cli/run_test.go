@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// A command line's flags arrive as they were given: under each name, commas and
+// blanks whole, and the last of several counts.
+func TestRunApp(t *testing.T) {
+	var got *cli.Context
+	app := &cli.App{Commands: []*cli.Command{{
+		Name: "go",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "-"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}},
+			&cli.StringSliceFlag{Name: "dir", KeepSpace: true},
+		},
+		Before: func(c *cli.Context) error {
+			if c.String("output") == "refused" {
+				return errors.New("refused")
+			}
+			return nil
+		},
+		Action: func(c *cli.Context) error { got = c; return nil },
+	}}, Action: func(c *cli.Context) error { return errors.New("no command") }}
+
+	args := []string{"x", "go", "-o", "a", "-o", "b", "--jobs=3", "-v", "--dir", "p,q", "--dir= r ", "--", "-v", "f,g"}
+	if err := runApp(context.Background(), app, args); err != nil {
+		t.Fatal(err)
+	}
+	if got.String("output") != "b" || got.String("o") != "b" || got.Int("j") != 3 || !got.Bool("verbose") {
+		t.Errorf("output %q, o %q, jobs %d, verbose %v", got.String("output"), got.String("o"), got.Int("j"), got.Bool("verbose"))
+	}
+	if want := []string{"p,q", " r "}; !slices.Equal(got.StringSlice("dir"), want) {
+		t.Errorf("dir %q, want %q", got.StringSlice("dir"), want)
+	}
+	if want := []string{"-v", "f,g"}; !slices.Equal(got.Args().Slice(), want) {
+		t.Errorf("operands %q, want %q", got.Args().Slice(), want)
+	}
+	if !got.IsSet("output") || !got.IsSet("jobs") || !got.IsSet("dir") || got.Command.Name != "go" {
+		t.Error("flags that were given are not set")
+	}
+
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"x"}, "no command"},
+		{[]string{"x", "other"}, "no command"},
+		{[]string{"x", "--nothing"}, "flag provided but not defined: -nothing"},
+		{[]string{"x", "go", "-j", "many"}, `invalid value "many" for flag -j: parse error`},
+		{[]string{"x", "go", "--verbose=perhaps"}, `invalid boolean value "perhaps" for -verbose: parse error`},
+		{[]string{"x", "go", "-o", "refused"}, "refused"},
+	} {
+		if err := runApp(context.Background(), app, c.args); err == nil || err.Error() != c.want {
+			t.Errorf("%q: %v, want %s", c.args, err, c.want)
+		}
+	}
+
+	// A flag that was not given has its default, also after another call.
+	if err := runApp(context.Background(), app, []string{"x", "go"}); err != nil {
+		t.Fatal(err)
+	}
+	if got.IsSet("dir") || got.IsSet("o") || got.String("output") != "-" || got.Args().Present() {
+		t.Errorf("dir %q, output %q, operands %q", got.StringSlice("dir"), got.String("output"), got.Args().Slice())
+	}
+}

@@ -1,0 +1,58 @@
+package completion
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+)
+
+const completionDescription = `
+The script goes to standard output. It knows the commands, their flags, and the
+words that flags take, and completes the names of files where files are meant; it
+does not run symtool.
+
+  bash    symtool completion bash >~/.local/share/bash-completion/completions/symtool
+  zsh     symtool completion zsh >DIR/_symtool, where DIR is in $fpath
+  fish    symtool completion fish >~/.config/fish/completions/symtool.fish
+
+For the running shell alone: . <(symtool completion bash), the same in zsh behind
+compinit, and symtool completion fish | source.
+`
+
+// shells write the script for a shell.
+var shells = []struct {
+	name  string
+	write func(app string, commands []cli.CommandModel) string
+}{
+	{"bash", bashCompletion}, {"zsh", zshCompletion}, {"fish", fishCompletion},
+}
+
+func Command() *cli.Command {
+	return &cli.Command{
+		Name:        "completion",
+		Usage:       "print a script that completes command lines in a shell",
+		UsageText:   "symtool completion bash|zsh|fish",
+		Description: completionDescription,
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return cli.Usagef("completion", "%d operands, want one: bash, zsh or fish", c.NArg())
+			}
+			for _, s := range shells {
+				if s.name == c.Args().First() {
+					return cli.WriteText(c.App.Writer, s.write(c.App.Name, cli.Models(c.App)))
+				}
+			}
+			return cli.Usagef("completion", "no shell is %q: want bash, zsh or fish", c.Args().First())
+		},
+	}
+}
+
+// generatedScript is how each script begins.
+const generatedScript = "made by symtool completion; do not edit"
+
+// oneLine is the text of a flag for a list of choices: to the first semicolon.
+func oneLine(f *cli.FlagModel) string {
+	text := strings.Join(strings.Fields(f.Text), " ")
+	text, _, _ = strings.Cut(text, "; ")
+	return text
+}

@@ -1,0 +1,88 @@
+package convert
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
+
+// edit is a set of changes that convert makes in symbols.
+type edit struct {
+	noInlines bool
+	noCFI     bool
+	onlyCFI   bool
+	prefixes  []srcmap.Prefix
+	maps      cli.MapConfig
+	name      string // of the module, "" for its own
+}
+
+// change makes the changes, and those that the output needs: canonical order, no duplicates.
+func (c *converter) change(name string, m *symfmt.Module) {
+	e := &c.edit
+	dropped := 0
+	if e.onlyCFI {
+		dropped += m.KeepCFI()
+	}
+	if e.noInlines {
+		dropped += m.DropInlines()
+	}
+	if e.noCFI {
+		dropped += m.DropCFI()
+	}
+	c.mapFiles(name, m)
+	if e.name != "" {
+		m.Name = e.name
+	}
+	c.LostCallFiles = 0
+	if c.oldInlines {
+		c.LostCallFiles = m.OldInlines()
+	}
+	m.Canonicalize()
+	same := m.Deduplicate()
+	if c.Verbose {
+		c.Msgs.Printf("symtool: %s: %s left out as asked for, %s", name, cli.Count(dropped, "record"), cli.Count(same, "duplicate"))
+	}
+}
+
+// mapFiles renames FILEs by the --map flags.
+func (c *converter) mapFiles(name string, m *symfmt.Module) {
+	e := &c.edit
+	if e.maps.Mapping == nil {
+		if len(e.prefixes) > 0 {
+			m.MapFiles(func(path string) string { return srcmap.ReplacePrefix(e.prefixes, path) })
+		}
+		return
+	}
+	var problems []bin.Problem
+	m.MapFiles(func(path string) string {
+		f := e.maps.Mapping.Map(e.prefixes, path, "")
+		if f.Err != nil {
+			problems = append(problems, f.Problem())
+		} else if f.File != "" {
+			c.mapped = append(c.mapped, *f)
+		}
+		return f.Name
+	})
+	c.ReportProblems(name, problems, cli.StatusInput)
+}
+
+// merge joins the symbols of one binary.
+func (c *converter) merge(inputs []*formats.Input, all []*formats.Symbols) (*symfmt.Module, error) {
+	m := all[0].Module
+	for i, s := range all[1:] {
+		name := inputs[i+1].Name
+		left, err := m.Merge(s.Module)
+		if err != nil {
+			return nil, cli.InputError(name, fmt.Errorf("%w, and of %s", err, inputs[0].Name))
+		}
+		if err := c.Lose(name, left.Losses("there is something else before it")); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,272 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
+	"github.com/symtool/symtool/walk/dumpfile"
+)
+
+// converter is one call of convert.
+type converter struct {
+	*convertConfig
+	formats.Job
+	stdout io.Writer
+
+	mapped []srcmap.File // for --map-list
+	root   *store.Store  // of --to-store, once something goes there
+}
+
+func (c *converter) run(ctx context.Context) error {
+	if err := c.edit.maps.ReadManifests(); err != nil {
+		return err
+	}
+	if c.store != "" {
+		return c.end(c.runStore(ctx))
+	}
+	var inputs []*formats.Input
+	for _, file := range c.files {
+		in, err := formats.Open(file, c.from)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		inputs = append(inputs, in)
+	}
+	if c.to == nil {
+		c.to = formats.Named(dumpfile.OtherFormat(inputs[0].Format.Name))
+	}
+	if err := c.checkPair(inputs); err != nil {
+		return cli.Usagef("convert", "%v", err)
+	}
+	switch in := inputs[0]; {
+	case c.to.Dump:
+		return c.end(c.runDump(ctx, in))
+	case c.to.WriteFrames != nil:
+		return c.end(c.runFrames(ctx, in))
+	}
+	return c.end(c.runSymbols(ctx, inputs))
+}
+
+// end writes --map-list, and joins the status with err.
+func (c *converter) end(err error) error {
+	if err == nil {
+		err = c.edit.maps.WriteList(c.mapped)
+	}
+	if err == nil && c.Status != cli.StatusOK {
+		return &cli.StatusError{Status: c.Status}
+	}
+	return err
+}
+
+// checkPair checks what depends on both formats.
+func (c *converter) checkPair(inputs []*formats.Input) error {
+	switch {
+	case c.to == nil:
+		return fmt.Errorf("no --to, and --output has no extension that tells the format: want --to %s", strings.Join(formats.Names((*formats.Format).Writes), ", "))
+	case len(inputs) > 1 && c.to.Dump:
+		return fmt.Errorf("%d operands, want one dump", len(inputs))
+	case c.compression != nil && !c.to.Packed:
+		return fmt.Errorf("--%s is for text, and --to %s is none", c.compression.Name, c.to.Name)
+	case c.output == "-" && cli.IsTerminal(c.stdout) && (!c.to.Text || c.compression != nil):
+		return errors.New("no binary data is written to a terminal: name a file with --output")
+	}
+	return c.checkGiven(inputs)
+}
+
+// checkGiven refuses flags that apply to none of the formats in use.
+func (c *converter) checkGiven(inputs []*formats.Input) error {
+	for _, flag := range c.given {
+		read, write := formats.OnlyFor(flag)
+		if len(read)+len(write) == 0 || slices.Contains(write, c.to.Name) ||
+			slices.ContainsFunc(inputs, func(in *formats.Input) bool { return slices.Contains(read, in.Format.Name) }) {
+			continue
+		}
+		var places []string
+		if len(write) > 0 {
+			places = append(places, "--to "+strings.Join(write, ", "))
+		}
+		if len(read) > 0 {
+			places = append(places, "input in "+strings.Join(read, ", "))
+		}
+		return fmt.Errorf("--%s is for %s only", flag, strings.Join(places, " and for "))
+	}
+	return nil
+}
+
+// runSymbols converts symbols.
+func (c *converter) runSymbols(ctx context.Context, inputs []*formats.Input) error {
+	return c.readAll(ctx, inputs, nil, func(all []*formats.Symbols) error {
+		m, err := c.merge(inputs, all)
+		if err != nil {
+			return err
+		}
+		if err := c.changeSome(inputs[0].Name, m); err != nil {
+			return err
+		}
+		if err := c.reportLosses(inputs[0].Name, c.to, m); err != nil {
+			return err
+		}
+		c.Passed = all[0].Passed
+		return c.writeOut(func(out io.Writer) error { return c.writeSymbols(ctx, c.to, inputs[0].Name, m, out) })
+	})
+}
+
+// changeSome is change with an error if nothing is left.
+func (c *converter) changeSome(name string, m *symfmt.Module) error {
+	before := m.Kept(nil, codeRecords...)
+	c.change(name, m)
+	if before > 0 && m.Kept(nil, codeRecords...) == 0 {
+		return cli.InputError(name, errors.New("nothing is written: the flags leave out all of its records"))
+	}
+	return nil
+}
+
+// writeSymbols writes the symbols of a file in a format.
+func (c *converter) writeSymbols(ctx context.Context, to *formats.Format, name string, m *symfmt.Module, out io.Writer) error {
+	w := &formats.InputWriter{W: cli.ContextWriter{Ctx: ctx, W: out}}
+	err := c.compressed(w, func(out io.Writer) error { return to.Write(ctx, &c.Job, m, out) })
+	return w.Judge(name, to.Name, err)
+}
+
+// readAll reads the inputs after those that all has. A module is valid only within the call that
+// Passed it, so the calls nest.
+func (c *converter) readAll(ctx context.Context, inputs []*formats.Input, all []*formats.Symbols, use func([]*formats.Symbols) error) error {
+	if len(all) == len(inputs) {
+		return use(all)
+	}
+	return c.readOne(ctx, inputs[len(all)], func(s *formats.Symbols) error { return c.readAll(ctx, inputs, append(all, s), use) })
+}
+
+// readOne reads one input, and reports its damage.
+func (c *converter) readOne(ctx context.Context, in *formats.Input, use func(*formats.Symbols) error) error {
+	if in.Format.Read == nil {
+		return cli.InputError(in.Name, fmt.Errorf("%s is not converted to %s", in.Format.Title, c.to.Name))
+	}
+	err := in.Format.Read(ctx, &c.Job, in, func(s *formats.Symbols) error {
+		c.ReportProblems(in.Name, s.Problems, cli.StatusInput)
+		if s.Dropped > 0 && !c.Quiet {
+			c.Msgs.Printf("symtool: %s: and %s", in.Name, cli.Count(s.Dropped, "more problem"))
+		}
+		if len(s.Problems) > 0 {
+			if err := c.StrictStatus(cli.StatusInput); err != nil {
+				return err
+			}
+		}
+		if s.Module.Kept(nil, codeRecords...) == 0 && len(s.Problems) > 0 {
+			return errors.New("nothing is written: no record of it can be used")
+		}
+		return use(s)
+	})
+	var known *cli.StatusError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return cli.InputError(in.Name, err)
+}
+
+// writeOut writes the output, whole or not at all. A copy of a binary has its mode.
+func (c *converter) writeOut(write func(io.Writer) error) error {
+	out, err := cli.CreateOutput(c.output, c.stdout)
+	if err != nil {
+		return cli.OutputError(c.output, err)
+	}
+	defer out.Abort()
+	if err := write(out); err != nil {
+		var known *cli.StatusError
+		if errors.As(err, &known) {
+			return err
+		}
+		return cli.OutputError(out.Name(), err)
+	}
+	if w, ok := out.(*cli.WholeFile); ok && c.Binary != "" {
+		st, err := os.Stat(c.Binary)
+		if err == nil {
+			err = w.F.Chmod(st.Mode().Perm())
+		}
+		if err != nil {
+			return cli.OutputError(out.Name(), err)
+		}
+	}
+	return cli.OutputError(out.Name(), out.Commit())
+}
+
+// reportLosses reports what a format has no place for. With --strict it is an error, and
+// if nothing is left it is one, too.
+func (c *converter) reportLosses(name string, to *formats.Format, m *symfmt.Module) error {
+	var losses []symfmt.Loss
+	if to.Losses != nil {
+		losses = to.Losses(&c.Job, m)
+	}
+	err := c.Lose(name, losses)
+	advice := ""
+	if to.Advice != nil && len(losses) > 0 {
+		advice = to.Advice(&c.Job, m)
+	}
+	if err == nil {
+		if err = nothingLeft(to, m, losses); err != nil {
+			return cli.InputError(name, appended(err, advice))
+		}
+	}
+	if advice != "" && !c.Quiet {
+		c.Msgs.Printf("symtool: %s: %s", name, advice)
+	}
+	return err
+}
+
+// codeRecords are the records about code.
+var codeRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit}
+
+// nothingLeft returns an error if the module has records and the format can hold none of the kinds
+// that it is for.
+func nothingLeft(to *formats.Format, m *symfmt.Module, losses []symfmt.Loss) error {
+	holds := to.Holds
+	if holds == nil {
+		holds = codeRecords
+	}
+	if m.Kept(nil, codeRecords...) == 0 || m.Kept(losses, holds...) > 0 {
+		return nil
+	}
+	var kinds []string
+	for _, k := range holds {
+		kinds = append(kinds, k.String())
+	}
+	if m.Kept(nil, holds...) == 0 {
+		return fmt.Errorf("nothing is written: it has no %s record, and %s holds little else", strings.Join(kinds, " or "), to.Title)
+	}
+	return fmt.Errorf("nothing is written: all of its %s records would be lost", strings.Join(kinds, " and "))
+}
+
+// appended adds advice to an error.
+func appended(err error, advice string) error {
+	if advice == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, advice)
+}
+
+// compressed calls write with a compressing writer, if the output is to be compressed.
+func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
+	if c.compression == nil {
+		return write(out)
+	}
+	z, err := c.compression.Writer(out)
+	if err != nil {
+		return err
+	}
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
+}

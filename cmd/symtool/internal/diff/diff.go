@@ -1,0 +1,260 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt/symdiff"
+	diffreport "github.com/symtool/symtool/symfmt/symdiff/report"
+)
+
+const diffDescription = `
+OLD and NEW are two symbol files, as they are or compressed with gzip or zstd, or
+two binaries, which are dumped on the way, or two folders with a symbol store
+each, whose modules are compared by name. They are compared by meaning: functions
+are matched by name and by contents, wherever they are; lines, inlined calls and
+STACK CFI are compared relative to them, the rules of STACK CFI by effect. The
+order of records and the numbers of files and origins do not count.
+
+What is worse than before is told apart: functions that are gone, code without
+lines or call frame information that had some, worse names.
+The status is 0 if nothing differs, and 1 if something does, or as --fail-on says.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "diff",
+		Usage:       "tell what changed between two symbol files, by meaning",
+		UsageText:   "symtool diff [flags] OLD NEW",
+		Description: diffDescription,
+		Flags: []cli.Flag{
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: " + strings.Join(diffFormatNames(), ", "), Value: cli.FormatText}, diffFormatNames()...),
+			cli.OutputFlag(),
+			&cli.BoolFlag{Name: "detail", Usage: "all changes, not the summary only"},
+			&cli.BoolFlag{Name: "stat", Usage: "a few lines, for a release note"},
+			&cli.BoolFlag{Name: "raw", Usage: "a unified diff of the records, with names in place of numbers, and\naddresses relative to the function"},
+			cli.WordList(&cli.StringSliceFlag{Name: "only", Usage: "compare `TOPICS` only, a list with commas of " + strings.Join(symdiff.Topics, ", ")}, symdiff.Topics...),
+			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, a list with commas of addresses (functions that\nonly moved), paths (folders of source files), generator"}, "addresses", "paths", "generator"),
+			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "status 1 for `WHAT`: any difference (default), regression or never", Value: "any"}, "any", "regression", "never"),
+			&cli.Float64Flag{Name: "tolerance", Usage: "by how many percentage `POINTS` the share of the code that has lines, or\ncall frame information, may fall without being a regression", Value: symdiff.DefaultTolerance},
+			cli.Words(&cli.StringFlag{Name: "color", Usage: "`WHEN` to use colours: auto (default: on a terminal, unless NO_COLOR\nis set), always or never", Value: "auto"}, "auto", "always", "never"),
+			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries below `DIR` too; may be\nrepeated (default /usr/lib/debug)"},
+			cli.JobsFlag(),
+			cli.VerboseFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			d, err := newDiffer(c, msgs)
+			if err != nil {
+				return cli.Usagef("diff", "%v", err)
+			}
+			return d.run(c.Context)
+		},
+	}
+}
+
+// differ is a call of diff, checked.
+type differ struct {
+	old, new  string
+	output    string
+	form      string // of diffreport.Forms
+	options   symdiff.Options
+	out       diffreport.Options
+	failOn    string
+	debugDirs []string
+	jobs      int
+	verbose   bool
+	stdout    io.Writer
+	msgs      *cli.Messages
+
+	status int
+}
+
+func newDiffer(c *cli.Context, msgs *cli.Messages) (*differ, error) {
+	d := &differ{
+		output: c.String("output"), failOn: c.String("fail-on"), debugDirs: c.StringSlice("debug-dir"),
+		jobs: par.Jobs(c.Int("jobs")), verbose: c.Bool("verbose"), stdout: c.App.Writer, msgs: msgs,
+	}
+	if d.output == "" {
+		d.output = "-"
+	}
+	if !c.IsSet("debug-dir") {
+		d.debugDirs = []string{"/usr/lib/debug"}
+	}
+	for _, check := range []func(*cli.Context) error{d.operands, d.checkValues, d.chooseFormat, d.chooseTopics} {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	d.options.Jobs = d.jobs
+	return d, nil
+}
+
+func (d *differ) operands(c *cli.Context) error {
+	if c.NArg() != 2 {
+		return fmt.Errorf("%s, want OLD and NEW", cli.Count(c.NArg(), "operand"))
+	}
+	d.old, d.new = c.Args().Get(0), c.Args().Get(1)
+	if d.old == "" || d.new == "" {
+		return errors.New("the name of a file is empty")
+	}
+	if d.old == "-" && d.new == "-" {
+		return errors.New("standard input is there twice, and can be read once")
+	}
+	if a, b := cli.IsFolder(d.old), cli.IsFolder(d.new); a != b {
+		folder, other := d.old, d.new
+		if b {
+			folder, other = other, folder
+		}
+		return fmt.Errorf("%s is a folder, and %s is not: want two files or two folders", folder, other)
+	}
+	return cli.NotInput(d.output, d.old, d.new)
+}
+
+func (d *differ) checkValues(c *cli.Context) error {
+	if c.IsSet("output") && c.String("output") == "" {
+		return errors.New("--output is empty")
+	}
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
+	}
+	points := c.Float64("tolerance")
+	if !(points >= 0 && points <= 100) {
+		return fmt.Errorf("--tolerance is %v, want 0 to 100 percentage points", points)
+	}
+	if d.options.Tolerance = points; points == 0 {
+		d.options.Tolerance = -1 // 0 stands for the default there
+	}
+	if err := cli.OneOf(c, "fail-on", "regression", "any", "never"); err != nil {
+		return err
+	}
+	return cli.OneOf(c, "color", "auto", "always", "never")
+}
+
+// chooseFormat takes the form of the output from --format, --raw and --stat.
+func (d *differ) chooseFormat(c *cli.Context) error {
+	if err := cli.OneOf(c, "format", diffFormatNames()...); err != nil {
+		return err
+	}
+	d.form = c.String("format")
+	detail, raw, stat := c.Bool("detail"), c.Bool("raw"), c.Bool("stat")
+	switch {
+	case raw && stat:
+		return errors.New("--raw and --stat exclude each other")
+	case raw:
+		d.form = "raw"
+	case stat:
+		d.form = "stat"
+	}
+	form := diffFormats[slices.IndexFunc(diffFormats, func(f diffFormat) bool { return f.name == d.form })]
+	switch {
+	case form.flag && c.String("format") != cli.FormatText:
+		return fmt.Errorf("--%s is for --format text", form.name)
+	case detail && form.flag:
+		return fmt.Errorf("--detail and --%s exclude each other", form.name)
+	case detail && !form.detail:
+		return fmt.Errorf("--detail is for --format text and json: %s always has details", form.name)
+	}
+	d.out = diffreport.Options{Detail: detail, Color: d.color(c.String("color")), Version: version.Version}
+	return nil
+}
+
+func (d *differ) color(when string) bool {
+	if when == "auto" {
+		return d.output == "-" && cli.IsTerminal(d.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	return when == "always"
+}
+
+func (d *differ) chooseTopics(c *cli.Context) error {
+	for _, name := range cli.List(c, "only") {
+		topic := symdiff.TopicOf(name)
+		if topic == 0 {
+			return fmt.Errorf("--only has %q, want %s", name, strings.Join(symdiff.Topics, ", "))
+		}
+		d.options.Topics |= topic
+	}
+	for _, name := range cli.List(c, "ignore") {
+		switch name {
+		case "addresses":
+			d.options.IgnoreAddresses = true
+		case "paths":
+			d.options.IgnorePaths = true
+		case "generator":
+			d.options.IgnoreGenerator = true
+		default:
+			return fmt.Errorf("--ignore has %q, want addresses, paths or generator", name)
+		}
+	}
+	return nil
+}
+
+// run compares, prints and returns the status as an error.
+func (d *differ) run(ctx context.Context) error {
+	if cli.IsFolder(d.old) && cli.IsFolder(d.new) {
+		return d.runStores(ctx)
+	}
+	r, err := d.compare(ctx, d.old, d.new)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := d.print(r); err != nil {
+		return err
+	}
+	d.judge(r)
+	return d.end()
+}
+
+func (d *differ) end() error {
+	if d.status != cli.StatusOK {
+		return &cli.StatusError{Status: d.status}
+	}
+	return nil
+}
+
+// judge raises the status if a difference fails.
+func (d *differ) judge(r *symdiff.Result) {
+	if d.failOn == "any" && !r.Same() || d.failOn == "regression" && r.Regressions() > 0 {
+		d.status = max(d.status, cli.StatusFindings)
+	}
+}
+
+// print writes a difference.
+func (d *differ) print(r *symdiff.Result) error {
+	out, err := d.create()
+	if err != nil {
+		return cli.OutputError(d.output, err)
+	}
+	defer out.Abort()
+	if err := diffreport.Write(out, d.form, r, d.out); err != nil {
+		return d.failed(out, err)
+	}
+	return cli.OutputError(out.Name(), out.Commit())
+}
+
+// create opens the output. It keeps escape sequences for colours: the text is safe by itself.
+func (d *differ) create() (cli.Output, error) {
+	if d.output == "-" && d.out.Color {
+		return newColored(d.stdout), nil
+	}
+	return cli.CreateOutput(d.output, d.stdout)
+}
+
+// failed separates a failure to read details from one to write.
+func (d *differ) failed(out cli.Output, err error) error {
+	var reading *symdiff.ReadError
+	if errors.As(err, &reading) {
+		return &cli.StatusError{Status: cli.StatusInput, Err: err}
+	}
+	return cli.OutputError(out.Name(), err)
+}

@@ -1,0 +1,119 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symdiff"
+)
+
+// compare compares two files. The caller must close the Result.
+func (d *differ) compare(ctx context.Context, old, new string) (*symdiff.Result, error) {
+	names := [...]string{old, new}
+	sources, err := par.Map(ctx, d.jobs, len(names), func(ctx context.Context, _, i int) (*symdiff.Source, error) {
+		return d.open(ctx, names[i])
+	})
+	if err != nil {
+		for _, s := range sources {
+			if s != nil {
+				s.Close()
+			}
+		}
+		return nil, err
+	}
+	cli.TuneCollector(cli.DiffCollectorPercent)
+	r, err := symdiff.Compare(ctx, sources[0], sources[1], d.options)
+	if err != nil {
+		sources[0].Close()
+		sources[1].Close()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
+	}
+	d.reportProblems(r.Old)
+	d.reportProblems(r.New)
+	return r, nil
+}
+
+// reportProblems prints the damage of a file.
+func (d *differ) reportProblems(o *symdiff.Outline) {
+	out := cli.ProblemLines{Msgs: d.msgs, All: d.verbose, Hint: cli.VerboseHint}
+	for _, p := range o.Problems {
+		out.Add(cli.ProblemLine(o.Source.Name, p))
+	}
+	out.End()
+	if o.Dropped > 0 {
+		d.msgs.Warnf("symtool: %s: and %s", o.Source.Name, cli.Count(o.Dropped, "more problem"))
+	}
+	if len(o.Problems) > 0 {
+		d.status = max(d.status, cli.StatusInput)
+	}
+}
+
+// open opens a symbol file, or dumps a binary.
+func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error) {
+	if name == "-" {
+		s, err := symdiff.Spool("standard input", os.Stdin)
+		if err != nil {
+			return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
+		}
+		return s, nil
+	}
+	if isELF(name) {
+		return d.dump(ctx, name)
+	}
+	if f := formats.Convertible(name); f != nil {
+		return nil, cli.InputError(name, errors.New(f.Convert()))
+	}
+	s, err := symdiff.OpenSource(name)
+	if err != nil {
+		return nil, cli.InputError(name, err)
+	}
+	return s, nil
+}
+
+// isELF recognises an ELF file by its first bytes.
+func isELF(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	var magic [4]byte
+	_, err = io.ReadFull(f, magic[:])
+	return err == nil && string(magic[:]) == "\x7fELF"
+}
+
+// dump makes the symbol file of a binary.
+func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
+	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.jobs}
+	reader := binfile.Reader{Options: options, DebugDirs: d.debugDirs}
+	r := &binfile.Result{File: name}
+	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
+		reader.Judge(r, b.Report)
+		if s, err = symdiff.SpoolModule(name, b.Module, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
+			return err
+		}
+		d.msgs.Exclusive(func() { d.status = max(d.status, r.Status) })
+		r.Report(d.msgs, d.verbose)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

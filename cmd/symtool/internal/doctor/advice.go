@@ -1,0 +1,193 @@
+package doctor
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/lint"
+)
+
+// adviseBinary lists what dump would not write of a binary, and what would change that.
+func (d *doctor) adviseBinary(g *diagnosis) {
+	b := g.Binary
+	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
+		g.missing("binaries", "this is what dwz moved out of several debug files: there is no code of its own in it",
+			"dump the binaries whose debug files refer to it; they find it by its id, or by its name")
+		return
+	}
+	if how := b.splitOff(g.File); how != "" {
+		g.missing("the binary", "this is what -gsplit-dwarf put beside the objects of a binary: it has functions, and not where they are", how)
+		return
+	}
+	if !b.Code && b.DebugFile == nil {
+		g.missing("the binary", "this is a separate debug file: what tells how frames are unwound is in the binary",
+			"symtool dump BINARY "+cli.ShellWord(g.File))
+	}
+	if b.BuildID == "" && b.Type != "object" {
+		g.missing("a build-id", "the module's id is made from its code: other programs, and stripped copies, may disagree",
+			"link with -Wl,--build-id")
+	}
+	d.adviseDebugInfo(g)
+	b.adviseSplit(g)
+	b.adviseSupplement(g)
+	b.adviseCFI(g)
+}
+
+// splitOff says how dump reads a .dwo file, or a package of them, with the binary; "" if the file
+// is neither.
+func (b *binaryDiagnosis) splitOff(file string) string {
+	dwo := func(s dwarf2sym.SectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
+	switch {
+	case b.Code || !slices.ContainsFunc(b.Debug, dwo) || hasSection(b.Debug, ".debug_info", ".zdebug_info"):
+		return ""
+	case hasSection(b.Debug, ".debug_cu_index", ".debug_tu_index"):
+		return "symtool dump BINARY --dwp " + cli.ShellWord(file)
+	}
+	return "symtool dump BINARY --dwo-dir " + cli.ShellWord(filepath.Dir(file))
+}
+
+// adviseDebugInfo is for binaries without functions and lines.
+func (d *doctor) adviseDebugInfo(g *diagnosis) {
+	b := g.Binary
+	if !b.report.NoDebugInfo {
+		if b.Stats.Funcs > 0 && b.Stats.Lines == 0 {
+			why := "the line tables have no lines of its functions"
+			switch {
+			case !b.hasDebug(".debug_line", ".zdebug_line"):
+				why = "there is no .debug_line"
+			case g.hasProblem(".debug_line"):
+				why = "no line table could be read"
+			}
+			g.missing("lines", why, "compile with -g or -g1, and keep .debug_line when linking and stripping")
+		}
+		return
+	}
+	var do []string
+	if name := d.debianPackage(g.File); name != "" {
+		do = append(do, "apt-get install "+debugPackage(name)+": the debug package of "+name+", in Debian's debug archive")
+	} else if name := sonamePackage(g.File); name != "" {
+		do = append(do, "on Debian, the debug package may be "+debugPackage(name)+"; find-dbgsym-packages (debian-goodies) finds it by the build-id")
+	}
+	if id := b.BuildID; len(id) > 2 {
+		place := "DIR/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
+		if d.client == nil {
+			do = append(do, "fetch it by the build-id: --debuginfod URL, or DEBUGINFOD_URLS")
+		}
+		do = append(do, "--debug-dir DIR, with "+place)
+	}
+	if b.DebugLink != "" {
+		do = append(do, "symtool dump "+cli.ShellWord(g.File)+" DEBUGFILE, which the link calls "+cli.Printable(b.DebugLink))
+	}
+	if b.Go {
+		do = append(do, goFlags+", and dump before stripping")
+	} else {
+		do = append(do, "compile with -g, and dump before stripping, or keep what is stripped: objcopy --only-keep-debug")
+	}
+	g.missing("functions and lines", "no debug information, here or in a separate file", do...)
+}
+
+// goFlags are for Go's linker, which writes functions, lines and .debug_frame, or none.
+const goFlags = "build without -w and -s in go build's -ldflags"
+
+// hasDebug reports whether the binary or its debug file has one of the sections.
+func (b *binaryDiagnosis) hasDebug(names ...string) bool {
+	return hasSection(b.Debug, names...) || b.DebugFile != nil && hasSection(b.DebugFile.Debug, names...)
+}
+
+// adviseSplit is for units whose other half is missing.
+func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
+	lost := b.Units.Skeletons - b.Stats.SplitUnits
+	if lost <= 0 {
+		return
+	}
+	var names []string
+	for _, name := range b.Units.DwoNames {
+		names = append(names, cli.ShellWord(name))
+	}
+	g.missing("functions and inlined calls of "+cli.Count(lost, "unit"),
+		fmt.Sprintf("their .dwo files were not found; there are units of %s", listed(names)),
+		"--dwo-dir DIR, a folder with the .dwo files",
+		"--dwp FILE, a package of them: llvm-dwp -e "+cli.ShellWord(g.File)+" -o FILE, where they are",
+		"compile with -gno-split-dwarf")
+}
+
+func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
+	link := b.Supplement
+	if b.DebugFile != nil {
+		link = b.DebugFile.Supplement
+	}
+	if link == nil {
+		return
+	}
+	for _, p := range g.Problems {
+		if strings.Contains(p.Message, "supplementary file") && strings.Contains(p.Message, "not found") {
+			g.missing("names in the supplementary file", "dwz moved them to "+cli.Printable(link.Name)+", which was not found",
+				"--debug-dir DIR, with DIR/.build-id/"+strings.Join([]string{link.ID[:min(2, len(link.ID))], link.ID[min(2, len(link.ID)):]}, "/")+".debug",
+				"install the debug package again: the file belongs to it")
+			return
+		}
+	}
+}
+
+// adviseCFI is for code without call frame information.
+func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
+	s := g.Symbols
+	flags := "compile with -fasynchronous-unwind-tables; in assembly, write .cfi directives"
+	if b.CPU == "arm" {
+		flags = "compile with -funwind-tables; in assembly, write .fnstart and .fnend, or .cfi directives"
+	}
+	keep := "keep .eh_frame when linking and stripping"
+	if b.Go {
+		flags, keep = goFlags, "keep .debug_frame when stripping, or dump before"
+	}
+	unread := g.unreadCFI()
+	switch {
+	case !b.Code:
+	case b.Stats.CFIBlocks == 0 && b.report.ORC:
+		g.missing("call frame information", ".orc_unwind, the kernel's, is not read", "configure the kernel with debug information, which has .debug_frame")
+	case b.Stats.CFIBlocks == 0 && b.Stats.CodeBytes > 0:
+		why := "stacks through this module would be guessed"
+		if n := b.Stats.CFIDead; n > 0 {
+			why += ": " + cli.Count(n, "FDE") + " are of code that the linker dropped, and there are no others"
+		}
+		g.missing("call frame information", why, append(unread, flags, keep)...)
+	case s.Verdict != lint.GoodForUnwinding && s.All.Total > 0:
+		why := aboutCFI(s.Reasons)
+		if len(s.Worst) > 0 {
+			why += "; most bytes are missing in " + binfile.LargestGaps(s.Worst)
+		}
+		g.missing("call frame information of some code", why, append(unread, flags, "symtool dump --check-cfi counts all code; symtool lint --binary "+cli.ShellWord(g.File)+" lists the functions")...)
+	}
+}
+
+// aboutCFI returns a verdict's reasons about missing call frame information.
+func aboutCFI(reasons []string) string {
+	var about []string
+	for _, r := range reasons {
+		if strings.Contains(r, "call frame information") && strings.Contains(r, "less than") || strings.Contains(r, "STACK CFI") {
+			about = append(about, r)
+		}
+	}
+	return strings.Join(about, "; ")
+}
+
+// unreadCFI returns advice if call frame information exists and could not be read.
+func (g *diagnosis) unreadCFI() []string {
+	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx", ".sframe"} {
+		if g.hasProblem(name) {
+			return []string{"see the problems in " + name + " on standard error: what they cost is not missing in the binary"}
+		}
+	}
+	return nil
+}
+
+// hasProblem reports whether something in a section could not be read.
+func (g *diagnosis) hasProblem(section string) bool {
+	return slices.ContainsFunc(g.Problems, func(p cli.ProblemSummary) bool { return strings.HasPrefix(p.Section, section) })
+}

@@ -1,0 +1,75 @@
+package doctor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// dpkgLists is where dpkg keeps the list of files of each package.
+const dpkgLists = "/var/lib/dpkg/info"
+
+// debianPackage is the package that a file of this machine belongs to, as dpkg -S finds it; "" if
+// no package has it, or without dpkg.
+func (d *doctor) debianPackage(file string) string {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return ""
+	}
+	paths := samePaths(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		paths = append(paths, samePaths(real)...)
+	}
+	lists, _ := filepath.Glob(filepath.Join(d.dpkg, "*.list"))
+	for _, list := range lists {
+		if listHas(list, paths) {
+			name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(list), ".list"), ":")
+			return name
+		}
+	}
+	return ""
+}
+
+// samePaths are the names that a path has where /bin and /lib are links into /usr.
+func samePaths(path string) []string {
+	if rest, ok := strings.CutPrefix(path, "/usr"); ok {
+		return []string{path, rest}
+	}
+	return []string{path, "/usr" + path}
+}
+
+// listHas reports whether a list, with a path on each line, has one of the paths.
+func listHas(list string, paths []string) bool {
+	text, err := os.ReadFile(list)
+	return err == nil && slices.ContainsFunc(paths, func(path string) bool {
+		return bytes.Contains(text, []byte("\n"+path+"\n"))
+	})
+}
+
+var soname = regexp.MustCompile(`^(lib[A-Za-z0-9_+.-]*?)\.so\.([0-9]+)(\.[0-9.]+)?$`)
+
+// sonamePackage is the name that Debian gives the package of a library, from the name of its file
+// (Debian Policy, 8.1); "" if the file is not a library. A package may be named otherwise.
+func sonamePackage(file string) string {
+	m := soname.FindStringSubmatch(filepath.Base(file))
+	if m == nil {
+		return ""
+	}
+	name := strings.ToLower(strings.ReplaceAll(m[1], "_", "-"))
+	if last := name[len(name)-1]; last >= '0' && last <= '9' {
+		name += "-"
+	}
+	return name + m[2]
+}
+
+// debugPackage is the package with the debug information of another one.
+func debugPackage(name string) string {
+	switch name {
+	case "libc6", "libc6-i386", "libc6-x32":
+		return "libc6-dbg" // the only one that has them in the main archive
+	}
+	return name + "-dbgsym"
+}

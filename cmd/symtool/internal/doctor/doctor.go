@@ -1,0 +1,287 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk/dumpfile"
+)
+
+const doctorDescription = `
+FILE is a binary, a file of symbols in a format that convert reads, or the dump of
+a crashed process. doctor tells what is in it; of a binary, what dump would write
+and where each part would come from; of symbols, what they are good for; of a
+dump, which of its modules have symbols in --symbols, --binaries or --symbol-url,
+and which of them a store in --symbols has only under names that other walkers
+do not ask for.
+What is missing is listed with the flag, the package or the compiler's option that
+would bring it. Nothing is written but the answer, and nothing fetched but from
+the servers that dump would ask.
+The status is 0 if nothing is missing, and 1 if something is.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "doctor",
+		Usage:       "tell what a file has for symbols, what is missing, and what would bring it",
+		UsageText:   "symtool doctor [flags] FILE...",
+		Description: doctorDescription,
+		Flags: append(suppliers.Flags(),
+			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
+			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
+			&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it"},
+			cli.JobsFlag(),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answer: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+		),
+		Action: func(c *cli.Context) error {
+			d, err := newDoctor(c, msgs)
+			if err != nil {
+				return cli.AsUsageError("doctor", err)
+			}
+			return d.run(c.Context)
+		},
+	}
+}
+
+// doctor is a call of doctor, checked.
+type doctor struct {
+	files     []string
+	options   dwarf2sym.Options
+	debugDirs []string
+	client    *debuginfod.Client // nil: no servers
+	symbols   resolve.Supplier   // nil: none named
+	stores    []string           // the folders of --symbols
+	jobs      int
+	json      bool
+	verbose   bool
+	msgs      *cli.Messages
+	stdout    io.Writer
+	dpkg      string // the folder with Debian's lists of files
+}
+
+func newDoctor(c *cli.Context, msgs *cli.Messages) (*doctor, error) {
+	d := &doctor{
+		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), jobs: par.Jobs(c.Int("jobs")),
+		json: c.String("format") == cli.FormatJSON, verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer, dpkg: dpkgLists,
+	}
+	if err := d.check(c); err != nil {
+		return nil, err
+	}
+	d.options = dwarf2sym.Options{Jobs: d.jobs, Demangle: true, Generator: version.Generator, DwoDirs: c.StringSlice("dwo-dir"), Package: c.String("dwp")}
+	if !c.IsSet("debug-dir") {
+		d.debugDirs = []string{"/usr/lib/debug"}
+	}
+	var err error
+	if d.client, err = cli.NewDebuginfod(c, msgs); err != nil {
+		return nil, err
+	}
+	return d, d.findSymbols(c)
+}
+
+func (d *doctor) check(c *cli.Context) error {
+	if len(d.files) == 0 {
+		return errors.New("no FILE")
+	}
+	for _, file := range d.files {
+		if file == "" || file == "-" {
+			return fmt.Errorf("FILE is %q: it must be a file, which is not read from front to back", file)
+		}
+	}
+	for _, name := range []string{"symbols", "binaries", "symbol-url", "debug-dir", "dwo-dir"} {
+		for _, value := range c.StringSlice(name) {
+			if value == "" {
+				return fmt.Errorf("--%s is empty", name)
+			}
+		}
+	}
+	switch n := c.Int("jobs"); {
+	case c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs):
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
+	case c.IsSet("dwp") && c.String("dwp") == "":
+		return errors.New("--dwp is empty")
+	case c.IsSet("dwp") && len(d.files) > 1:
+		return fmt.Errorf("--dwp is for one file, not for %d", len(d.files))
+	case c.IsSet("debuginfod") && c.Bool("no-debuginfod"):
+		return errors.New("--debuginfod and --no-debuginfod exclude each other")
+	}
+	return cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON)
+}
+
+// findSymbols takes the places of symbols for dumps from the flags.
+func (d *doctor) findSymbols(c *cli.Context) error {
+	all, err := suppliers.Files(c.StringSlice("symbols"), resolve.Open)
+	if err != nil {
+		return err
+	}
+	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !cli.IsFolder(path) })
+	if paths := c.StringSlice("binaries"); len(paths) > 0 {
+		binaries, err := resolve.NewFetchingBinaries(paths, d.debugDirs, suppliers.Fetcher(d.client))
+		if err != nil {
+			return &cli.StatusError{Status: cli.StatusInput, Err: err}
+		}
+		all = append(all, binaries)
+	}
+	servers, err := suppliers.NewServers(c)
+	if err != nil {
+		return err
+	}
+	if servers != nil {
+		all = append(all, servers)
+	}
+	if len(all) > 0 {
+		d.symbols = resolve.NewChain(all...)
+	}
+	return nil
+}
+
+// doctorDocument is what doctor --format json prints. Fields may be added; none
+// changes its meaning, its unit or its name.
+type doctorDocument struct {
+	Schema    int          `json:"schema"`
+	Generator string       `json:"generator"`
+	Status    int          `json:"status"` // exit status
+	Files     []*diagnosis `json:"files"`  // in the order of the operands
+}
+
+// diagnosis is the result for a file.
+type diagnosis struct {
+	File     string               `json:"file"`
+	Kind     string               `json:"kind,omitempty"` // "elf", "minidump", "core", or a format of convert
+	Status   int                  `json:"status"`
+	Error    string               `json:"error,omitempty"` // nothing could be read
+	Binary   *binaryDiagnosis     `json:"binary,omitempty"`
+	Symbols  *symbolDiagnosis     `json:"symbols,omitempty"` // of a binary: those that dump would write
+	Process  *dumpDiagnosis       `json:"process,omitempty"`
+	Missing  []advice             `json:"missing"`
+	Problems []cli.ProblemSummary `json:"problems,omitempty"`
+
+	lines []string // Problems as text
+}
+
+// advice is something that is missing.
+type advice struct {
+	What string   `json:"what"`
+	Why  string   `json:"why"`
+	Do   []string `json:"do"` // each would bring it, or is a step to it
+}
+
+func (g *diagnosis) missing(what, why string, do ...string) {
+	g.Missing = append(g.Missing, advice{what, why, do})
+	g.Status = max(g.Status, cli.StatusFindings)
+}
+
+// problem adds something that could not be read.
+func (g *diagnosis) problem(p cli.ProblemSummary, line string) {
+	g.Problems = append(g.Problems, p)
+	g.lines = append(g.lines, line)
+	g.Status = max(g.Status, cli.StatusInput)
+}
+
+// run examines all files and prints the results in their order.
+func (d *doctor) run(ctx context.Context) error {
+	doc := doctorDocument{Schema: 1, Generator: version.Generator}
+	out := cli.NewStdout(d.stdout)
+	printed := false
+	for _, file := range d.files {
+		g := &diagnosis{File: file, Missing: []advice{}}
+		err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return d.look(ctx, g) })
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			g.Error, g.Status = failure(file, err), cli.StatusInput
+		}
+		doc.Files = append(doc.Files, g)
+		doc.Status = max(doc.Status, g.Status)
+		d.report(g)
+		if !d.json && g.Error == "" {
+			if printed {
+				_, _ = io.WriteString(out, "\n")
+			}
+			printed = true
+			_, _ = io.WriteString(out, g.text()) // Commit returns a failure
+		}
+	}
+	if d.json {
+		text, err := cli.EncodeJSON(doc)
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(text)
+	}
+	if err := cli.OutputError(out.Name(), out.Commit()); err != nil {
+		return err
+	}
+	if doc.Status != cli.StatusOK {
+		return &cli.StatusError{Status: doc.Status}
+	}
+	return nil
+}
+
+// failure returns the reason why nothing is known of a file, with the file's name once.
+func failure(file string, err error) string {
+	var status *cli.StatusError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &status):
+		return status.Error()
+	case errors.As(err, &path) && path.Path == file:
+		return file + ": " + path.Err.Error()
+	}
+	return cli.Named(file, err)
+}
+
+// report prints the damage of a file.
+func (d *doctor) report(g *diagnosis) {
+	lines := cli.ProblemLines{Msgs: d.msgs, All: d.verbose, Hint: cli.VerboseHint}
+	for _, line := range g.lines {
+		lines.Add(line)
+	}
+	lines.End()
+	if g.Error != "" {
+		d.msgs.Printf("symtool: %s", g.Error)
+	}
+}
+
+// look detects what a file is and what it contains.
+func (d *doctor) look(ctx context.Context, g *diagnosis) error {
+	if st, err := os.Stat(g.File); err != nil {
+		return err
+	} else if !st.Mode().IsRegular() {
+		if st.IsDir() {
+			return errors.New("is a folder: want files in it, such as binaries or .sym files")
+		}
+		return errors.New("no regular file")
+	}
+	if g.Kind = dumpfile.FormatOf(g.File); g.Kind != "" {
+		return d.lookAtDump(ctx, g)
+	}
+	in, err := formats.Open(g.File, "")
+	if err != nil {
+		var unknown *formats.UnknownFormatError
+		if errors.As(err, &unknown) {
+			return unknown // doctor has no --from
+		}
+		return err
+	}
+	defer in.Close()
+	if g.Kind = in.Format.Name; g.Kind == "elf" {
+		return d.lookAtBinary(ctx, g)
+	}
+	return d.lookAtSymbols(ctx, g, in)
+}

@@ -1,0 +1,168 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/minidump"
+)
+
+// dumpDiagnosis is the content of a process's dump, and the state of its modules' symbols.
+type dumpDiagnosis struct {
+	Format  string            `json:"format"`
+	System  string            `json:"system"`
+	CPU     string            `json:"cpu"`
+	Reason  string            `json:"reason,omitempty"`
+	Threads int               `json:"threads"`
+	Memory  uint64            `json:"memory"` // bytes
+	Modules []moduleDiagnosis `json:"modules"`
+}
+
+type moduleDiagnosis struct {
+	Path    string   `json:"path"`
+	DebugID string   `json:"debug_id,omitempty"`
+	CodeID  string   `json:"code_id,omitempty"`
+	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump": the dump has its file
+	Tried   []string `json:"tried,omitempty"`
+	Stored  string   `json:"stored,omitempty"` // the symbol file of a store that only symtool finds, as it has another name
+	Asked   string   `json:"asked,omitempty"`  // with stored: the name by which other walkers ask
+	Here    bool     `json:"here"`             // its binary, with its id, is at its path on this machine
+}
+
+// lookAtDump reads a dump, and looks for the symbols of its modules.
+func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
+	crash, closer, err := dumpfile.Open(g.File, dumpfile.Options{})
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	g.problems(crash.Problems)
+	p := &dumpDiagnosis{Format: crash.Format, CPU: crash.CPU(), Threads: len(crash.Threads), Modules: []moduleDiagnosis{},
+		System: cli.Spaced(crash.System.OS.String(), crash.System.Version, crash.System.Build)}
+	if crash.Crash != nil {
+		p.Reason = crash.Reason()
+	}
+	for i := range crash.Memory.Regions {
+		p.Memory += uint64(len(crash.Memory.Regions[i].Data))
+	}
+	g.Process = p
+	for i := range crash.Modules {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p.Modules = append(p.Modules, d.module(ctx, g, crash, &crash.Modules[i]))
+	}
+	d.adviseDump(g)
+	g.adviseNames()
+	return nil
+}
+
+// module looks for the symbols of one module.
+func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *dump.Module) moduleDiagnosis {
+	is := moduleDiagnosis{Path: m.Path, DebugID: m.DebugID, CodeID: m.CodeID}
+	if d.symbols != nil {
+		want := resolve.Module{
+			Name: crash.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,
+		}
+		r, tried, err := d.symbols.Symbols(ctx, want)
+		if r != nil {
+			is.Symbols = "found"
+			if crash.Format == minidump.Format {
+				is.Stored, is.Asked = d.storedElsewhere(m, r.Path)
+			}
+			return is
+		}
+		is.Tried = resolve.Lines(tried)
+		if err != nil {
+			g.problem(cli.ProblemSummary{File: m.Path, Message: err.Error(), Lost: "symbols of the module"}, cli.Named(m.Path, err))
+		}
+	}
+	if walk.InDump(crash, m) {
+		is.Symbols, is.Tried = "in-dump", nil
+		return is
+	}
+	is.Here = m.DebugID != "" && isHere(m)
+	return is
+}
+
+// isHere reports whether the module's binary is at its path. The path comes from the dump, so only
+// regular files are opened, and only those with contents.
+func isHere(m *dump.Module) bool {
+	if !filepath.IsAbs(m.Path) {
+		return false
+	}
+	st, err := os.Stat(m.Path)
+	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+		return false
+	}
+	f, err := elfobj.Open(m.Path, elfobj.DefaultLimits())
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return dwarf2sym.ModuleID(f) == m.DebugID
+}
+
+// maxListed is how many names an advice lists.
+const maxListed = 10
+
+// adviseDump says how to get the symbols that are missing.
+func (d *doctor) adviseDump(g *diagnosis) {
+	var here, elsewhere []string
+	for _, m := range g.Process.Modules {
+		switch name := cli.ShellWord(m.Path); {
+		case m.Symbols != "":
+		case m.Here:
+			here = append(here, name)
+		default:
+			elsewhere = append(elsewhere, name)
+		}
+	}
+	if n := len(here) + len(elsewhere); n > 0 {
+		why := fmt.Sprintf("%d of %s without", n, cli.Count(len(g.Process.Modules), "module"))
+		if d.symbols == nil {
+			why = "no --symbols, --binaries or --symbol-url to look at"
+		}
+		var do []string
+		if len(here) > 0 {
+			do = append(do, "their binaries are on this machine: symtool dump --store DIR "+listed(here)+", and walk with --symbols DIR")
+		}
+		if len(elsewhere) > 0 {
+			do = append(do, "dump the binaries where they were built, or give them with --binaries: "+listed(elsewhere))
+			do = append(do, "ask a symbol server with --symbol-url, or for binaries a debuginfod server with --debuginfod")
+		}
+		g.missing(cli.Count(n, "module")+" with symbols", why, do...)
+	}
+	if g.Process.Threads == 0 {
+		g.missing("threads", "the dump has none", "there is nothing to walk: see symtool inspect "+cli.ShellWord(g.File))
+	}
+	if g.Process.Memory == 0 {
+		g.missing("memory", "the dump has no stack of any thread", "write dumps with the stacks of the threads")
+	}
+}
+
+// listed returns the first names, each once, and the number of the others.
+func listed(names []string) string {
+	seen := map[string]bool{}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+	if n := len(names) - maxListed; n > 0 {
+		return strings.Join(names[:maxListed], " ") + fmt.Sprintf(" (and %d more)", n)
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,116 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+)
+
+// binaryDiagnosis is the content of a binary and its separate debug file.
+type binaryDiagnosis struct {
+	*dwarf2sym.Contents
+	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
+	Units     *dwarf2sym.Units    `json:"units"`                  // of the file that has them
+	Read      []string            `json:"read,omitempty"`         // beside the two: the supplementary file, packages, .dwo files
+	Tried     []string            `json:"tried,omitempty"`        // for debug information, without success
+	FileName  string              `json:"file_name,omitempty"`    // the file's name, if dump names the module by DT_SONAME, which is another
+	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which does not have DT_SONAME
+	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
+
+	report *dwarf2sym.Report
+}
+
+type debugFileDiagnosis struct {
+	Path string `json:"path"`
+	*dwarf2sym.Contents
+}
+
+// lookAtBinary reads a binary as dump does.
+func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
+	g.Binary = &binaryDiagnosis{}
+	if err := d.contents(ctx, g, g.File, func(c *dwarf2sym.Contents) { g.Binary.Contents = c }); err != nil {
+		return err
+	}
+	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client}
+	r := &binfile.Result{File: g.File}
+	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
+		b := g.Binary
+		b.report, b.Stats, b.Read = read.Report, r.Stats, read.Report.Others
+		b.Tried = r.Tried
+		b.FileName, b.Guessed = r.FileName, r.NameGuessed
+		var err error
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.Module, read.File, d.jobs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, p := range r.Problems {
+		g.problem(p, r.Lines[i])
+	}
+	if r.Stats != nil && binfile.Unloaded(r.Stats) {
+		g.problem(cli.ProblemSummary{File: g.File, Message: binfile.UnloadedText}, g.File+": "+binfile.UnloadedText)
+	}
+	if r.DebugFile != "" {
+		err := d.contents(ctx, g, r.DebugFile, func(c *dwarf2sym.Contents) {
+			g.Binary.DebugFile = &debugFileDiagnosis{r.DebugFile, c}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if g.Binary.Units == nil {
+		g.Binary.Units = &dwarf2sym.Units{}
+	}
+	d.adviseBinary(g)
+	return nil
+}
+
+// contents examines one file, and its units if it has any.
+func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*dwarf2sym.Contents)) error {
+	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c := dwarf2sym.ReadContents(f)
+	use(c)
+	for _, t := range c.Damage {
+		g.problem(cli.ProblemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)
+	}
+	if !f.HasDWARF() {
+		return nil
+	}
+	var sup *elfobj.File
+	if link, err := f.SupLink(); link != nil && err == nil {
+		if sup, _, _ = elfobj.FindSupplement(f, link, d.debugDirs, elfobj.DefaultLimits()); sup != nil {
+			defer sup.Close()
+		}
+	}
+	g.Binary.Units, err = dwarf2sym.ReadUnits(ctx, f, sup)
+	return err
+}
+
+// hasSection reports whether one of the sections is there.
+func hasSection(list []dwarf2sym.SectionSize, names ...string) bool {
+	for _, s := range list {
+		for _, name := range names {
+			if s.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// problems adds the problems that a reader of symbols reported.
+func (g *diagnosis) problems(list []bin.Problem) {
+	for _, p := range list {
+		g.problem(cli.NewProblemSummary(p), cli.ProblemLine(g.File, p))
+	}
+}

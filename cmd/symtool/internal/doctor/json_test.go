@@ -1,0 +1,14 @@
+package doctor
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// docs/json.md documents every field.
+func TestJSONIsDocumented_doctor(t *testing.T) {
+	for _, v := range []any{dumpDiagnosis{}, advice{}} {
+		testenv.DocumentedJSON(t, testenv.JSONFields(t, v), "doctor")
+	}
+}

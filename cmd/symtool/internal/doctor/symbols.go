@@ -1,0 +1,153 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+
+	"github.com/symtool/symtool/internal/bin"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// symbolDiagnosis says what symbols are, and what they are good for.
+type symbolDiagnosis struct {
+	Module   *binfile.ModuleSummary `json:"module,omitempty"` // nil without a MODULE record
+	Errors   int                    `json:"errors"`           // findings of lint, by severity
+	Warnings int                    `json:"warnings"`
+	*lint.Coverage
+	CallFrames string `json:"cfi_share"`  // of the code: "99.5 %"; "" if that is not known
+	LineShare  string `json:"line_share"` // of functions' bytes
+}
+
+// diagnoseSymbols runs lint on the symbol file that m makes. With the binary that m was read from,
+// code is measured by it; the two are not compared.
+func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *elfobj.File, jobs int) (*symbolDiagnosis, error) {
+	r, w := io.Pipe()
+	defer r.Close()
+	go func() {
+		w.CloseWithError(symfmt.Write(cli.ContextWriter{Ctx: ctx, W: w}, m, symfmt.WriteOptions{Jobs: jobs}))
+	}()
+	const binaryFamily = 5
+	rules := slices.DeleteFunc(lint.Rules(), func(r *lint.Rule) bool { return r.Family().Hundred == binaryFamily })
+	report, err := lint.Run(ctx, r, lint.Options{File: name, Rules: rules, Binary: binary, OwnBinary: true})
+	if err != nil {
+		return nil, err
+	}
+	binfile.NameGaps(m, report.Coverage.Worst)
+	return newSymbolDiagnosis(report), nil
+}
+
+func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
+	s := &symbolDiagnosis{Errors: r.Totals[lint.Error], Warnings: r.Totals[lint.Warning], Coverage: r.Coverage}
+	if f := r.Facts; f.HasModule {
+		s.Module = &binfile.ModuleSummary{OS: f.OS, Arch: f.CPU, ID: f.DebugID, Name: f.Name}
+	}
+	s.LineShare = r.Coverage.Lines.String()
+	if all := r.Coverage.All; all.Total > 0 {
+		s.CallFrames = all.String()
+	}
+	return s
+}
+
+// lookAtSymbols reads symbols in any format. Breakpad's text goes to lint unchanged.
+func (d *doctor) lookAtSymbols(ctx context.Context, g *diagnosis, in *formats.Input) error {
+	if in.Format.Read == nil {
+		return errors.New(in.Format.Title + ": not symbols")
+	}
+	if in.Format.Name == "breakpad" {
+		return d.lintSymbols(ctx, g, in)
+	}
+	c := &formats.Job{Options: formats.Options{DebugDirs: d.debugDirs, Jobs: d.jobs, Quiet: true}, Msgs: d.msgs}
+	err := in.Format.Read(ctx, c, in, func(s *formats.Symbols) error {
+		g.problems(s.Problems)
+		var err error
+		g.Symbols, err = diagnoseSymbols(ctx, g.File, s.Module, nil, d.jobs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	g.adviseSymbols()
+	return nil
+}
+
+func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *formats.Input) error {
+	r, err := in.Reader()
+	if err != nil {
+		return err
+	}
+	text, _, err := symfmt.Decompress(r)
+	if err != nil {
+		return err
+	}
+	lost := watchRecords(g.File)
+	report, err := lint.Run(ctx, io.TeeReader(bin.ContextReader(ctx, text), lost), lint.Options{File: g.File})
+	problems := lost.close()
+	if err != nil {
+		return err
+	}
+	g.problems(problems)
+	if err := report.Damage; err != nil {
+		g.problem(cli.ProblemSummary{File: g.File, Message: err.Error()}, cli.Named(g.File, err))
+	}
+	g.Symbols = newSymbolDiagnosis(report)
+	g.adviseSymbols()
+	return nil
+}
+
+// recordWatch observes the text of a symbol file while it is read, and finds the records that
+// readers skip.
+type recordWatch struct {
+	*io.PipeWriter
+	problems chan []bin.Problem
+}
+
+func watchRecords(file string) *recordWatch {
+	in, out := io.Pipe()
+	w := &recordWatch{out, make(chan []bin.Problem, 1)}
+	go func() {
+		rd := symfmt.NewReader(in, symfmt.ReadOptions{File: file, Tolerant: true, Grouped: true, Plain: true})
+		var err error
+		for err == nil {
+			_, err = rd.Next()
+		}
+		_, _ = io.Copy(io.Discard, in) // what follows another encoding
+		w.problems <- rd.Report().Problems
+	}()
+	return w
+}
+
+// close returns the losses, at the end of the text.
+func (w *recordWatch) close() []bin.Problem {
+	w.Close()
+	return <-w.problems
+}
+
+// adviseSymbols lists what is missing in symbols, for which there is no binary to ask.
+func (g *diagnosis) adviseSymbols() {
+	s := g.Symbols
+	if s.Errors > 0 {
+		g.missing("sound records", "lint has "+cli.Count(s.Errors, "error"), "symtool lint "+cli.ShellWord(g.File)+" lists them")
+	}
+	if s.Verdict == lint.Unusable || s.Functions+s.Publics == 0 {
+		g.missing("names", strings.Join(s.Reasons, "; "), "dump the binary: symtool dump BINARY")
+		return
+	}
+	if s.Verdict != lint.GoodForUnwinding {
+		g.missing("call frame information", strings.Join(s.Reasons, "; "),
+			"dump the binary itself, not its debug file alone: symtool dump BINARY DEBUGFILE",
+			"symtool doctor BINARY tells what is missing there")
+	}
+	if s.Functions == 0 || s.WithLines.Covered == 0 {
+		g.missing("functions and lines", "there are public symbols or functions without lines only",
+			"dump with debug information: symtool doctor BINARY tells where it may be")
+	}
+}

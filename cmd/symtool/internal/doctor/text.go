@@ -1,0 +1,273 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+)
+
+// doctorText is the answer for people.
+type doctorText struct{ b strings.Builder }
+
+// line writes a line; names in it come from files.
+func (t *doctorText) line(format string, args ...any) {
+	t.b.WriteString(strings.TrimRight(cli.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
+}
+
+// entry writes a line with a name, unless it has no text.
+func (t *doctorText) entry(name, format string, args ...any) {
+	if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
+		t.line("  %-14s%s", name, text)
+	}
+}
+
+func (g *diagnosis) text() string {
+	t := &doctorText{}
+	switch {
+	case g.Process != nil:
+		t.process(g)
+	case g.Binary != nil:
+		t.binary(g)
+	default:
+		t.line("%s: symbols, %s", g.File, g.Kind)
+		t.symbols(g.Symbols)
+	}
+	t.missing(g)
+	return t.b.String()
+}
+
+func (t *doctorText) missing(g *diagnosis) {
+	if n := len(g.Problems); n > 0 {
+		t.line("  %s: standard error has them", cli.Count(n, "problem"))
+	}
+	if len(g.Missing) == 0 {
+		t.line("nothing is missing")
+		return
+	}
+	for _, a := range g.Missing {
+		t.line("missing: %s", a.What)
+		t.line("  because %s", a.Why)
+		for _, do := range a.Do {
+			t.line("  - %s", do)
+		}
+	}
+}
+
+func (t *doctorText) binary(g *diagnosis) {
+	b := g.Binary
+	what := b.Type
+	if !b.Code {
+		what = "separate debug file (" + what + ")"
+	}
+	t.line("%s: ELF %s, %s, %d bits, %s endian", g.File, what, b.CPU, b.Bits, b.ByteOrder)
+	if b.NoSections {
+		t.entry("headers", "no section headers")
+	}
+	t.contents(b.Contents)
+	if b.DebugFile != nil {
+		t.entry("debug file", "%s", b.DebugFile.Path)
+		t.contents(b.DebugFile.Contents)
+	}
+	for i, file := range b.Read {
+		if i == maxListed {
+			t.entry("also from", "and %d more", len(b.Read)-i)
+			break
+		}
+		t.entry("also from", "%s", file)
+	}
+	t.units(b.Units)
+	t.line("dump would write")
+	s := b.Stats
+	t.name(g)
+	t.symbols(g.Symbols)
+	t.entry("records", "%s", binfile.StatsLine(s))
+	if s.CFISource != "" {
+		t.entry("STACK CFI", "from %s", cfiOrigin(b))
+	}
+}
+
+// name writes where MODULE's name comes from, if it is a guess or differs from the file's.
+func (t *doctorText) name(g *diagnosis) {
+	switch b := g.Binary; {
+	case g.Symbols.Module == nil:
+	case b.FileName != "":
+		t.entry("name", "%s, DT_SONAME, by which crash reports ask; --both-names writes %s, too", g.Symbols.Module.Name, b.FileName)
+	case b.Guessed:
+		t.entry("name", "%s, after the debug file, which does not have the binary's DT_SONAME: dump the binary, too, or give --name", g.Symbols.Module.Name)
+	}
+}
+
+// cfiOrigin names the sections that STACK CFI comes from.
+func cfiOrigin(b *binaryDiagnosis) string {
+	if b.Stats.CFISource == dwarf2sym.SourceSFrame {
+		return ".sframe: rules for the CFA, the return address and the frame pointer only"
+	}
+	var names []string
+	lists := [][]dwarf2sym.SectionSize{b.Unwind}
+	if b.DebugFile != nil {
+		lists = append(lists, b.DebugFile.Unwind)
+	}
+	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx"} {
+		for _, list := range lists {
+			if hasSection(list, name, strings.Replace(name, ".debug", ".zdebug", 1)) {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	if len(names) == 0 {
+		return "the segment that PT_GNU_EH_FRAME leads to"
+	}
+	return strings.Join(names, " and ")
+}
+
+func (t *doctorText) contents(c *dwarf2sym.Contents) {
+	t.entry("build-id", "%s", c.BuildID)
+	if c.DebugLink != "" {
+		t.entry("debug link", "%s, CRC-32 %s", c.DebugLink, c.DebugCRC)
+	}
+	if c.Supplement != nil {
+		t.entry("supplement", "%s, %s", c.Supplement.Name, c.Supplement.ID)
+	}
+	t.entry("debug info", "%s", debugSizes(c.Debug))
+	var unwind []string
+	for _, s := range c.Unwind {
+		text := s.Name
+		if s.Version > 0 {
+			text += fmt.Sprintf(" V%d", s.Version)
+		}
+		unwind = append(unwind, text+" "+cli.Count(int(s.Size), "byte")+packedAs(s))
+	}
+	t.entry("unwinding", "%s", strings.Join(unwind, ", "))
+	var tables []string
+	for _, s := range c.Symbols {
+		tables = append(tables, fmt.Sprintf("%s %d (%s)", s.Table, s.Symbols, cli.Count(s.Functions, "function")))
+	}
+	t.entry("symbols", "%s", strings.Join(tables, ", "))
+}
+
+// packedAs names the compression of a section.
+func packedAs(s dwarf2sym.SectionSize) string {
+	if s.Compression == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, %d in the file)", s.Compression, s.FileSize)
+}
+
+// debugSizes is the total size of the debug sections, and their compression.
+func debugSizes(list []dwarf2sym.SectionSize) string {
+	var size int64
+	var packed uint64
+	how := map[string]bool{}
+	var names []string
+	for _, s := range list {
+		size += s.Size
+		packed += s.FileSize
+		if s.Compression != "" && !how[s.Compression] {
+			how[s.Compression] = true
+			names = append(names, s.Compression)
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return "none"
+	case len(names) > 0:
+		return fmt.Sprintf("%s, %s (%s, %d in the file)", cli.Count(len(list), "section"), cli.Count(int(size), "byte"), strings.Join(names, " and "), packed)
+	}
+	return cli.Count(len(list), "section") + ", " + cli.Count(int(size), "byte")
+}
+
+// maxProducer is how much of a producer's options a line shows, maxProducers how many
+// producers are shown; JSON has all.
+const (
+	maxProducer  = 90
+	maxProducers = 5
+)
+
+func (t *doctorText) units(u *dwarf2sym.Units) {
+	if u.Total == 0 {
+		return
+	}
+	text := cli.Count(u.Total, "unit") + ", " + counted(u.Versions)
+	if u.Skeletons > 0 {
+		text += fmt.Sprintf("; %d split", u.Skeletons)
+	}
+	if u.Partial > 0 {
+		text += fmt.Sprintf("; %d shared, of dwz", u.Partial)
+	}
+	if u.Unread > 0 {
+		text += fmt.Sprintf("; %d damaged", u.Unread)
+	}
+	t.entry("units", "%s", text)
+	t.entry("languages", "%s", counted(u.Languages))
+	for i, p := range u.Producers {
+		if i == maxProducers {
+			t.entry("producer", "and %d more", len(u.Producers)-i)
+			break
+		}
+		name := p.Name
+		if len(name) > maxProducer {
+			name = name[:maxProducer] + "..."
+		}
+		t.entry("producer", "%s (%d)", name, p.Units)
+	}
+}
+
+func counted(list []dwarf2sym.UnitCount) string {
+	var names []string
+	for _, c := range list {
+		names = append(names, fmt.Sprintf("%s (%d)", c.Name, c.Units))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *doctorText) symbols(s *symbolDiagnosis) {
+	if m := s.Module; m != nil {
+		t.entry("module", "%s %s %s %s", m.OS, m.Arch, m.ID, m.Name)
+	}
+	verdict := string(s.Verdict)
+	if len(s.Reasons) > 0 {
+		verdict += ": " + strings.Join(s.Reasons, "; ")
+	}
+	t.entry("verdict", "%s", verdict)
+	if s.Errors+s.Warnings > 0 {
+		t.entry("lint", "%s, %s", cli.Count(s.Errors, "error"), cli.Count(s.Warnings, "warning"))
+	}
+	if s.Functions > 0 {
+		t.entry("code", "%s of functions' bytes have lines, %s of the code has call frame information", s.LineShare, cmp.Or(s.CallFrames, "an unknown share"))
+	} else if s.CallFrames != "" {
+		t.entry("code", "%s of the code has call frame information", s.CallFrames)
+	}
+}
+
+func (t *doctorText) process(g *diagnosis) {
+	p := g.Process
+	t.line("%s: %s, %s, %s", g.File, p.Format, p.System, p.CPU)
+	t.entry("crash", "%s", p.Reason)
+	t.entry("contents", "%s, %s of memory, %s", cli.Count(p.Threads, "thread"), cli.Count(int(p.Memory), "byte"), cli.Count(len(p.Modules), "module"))
+	for _, m := range p.Modules {
+		state := "missing"
+		switch {
+		case m.Symbols != "":
+			state = m.Symbols
+		case m.Here:
+			state = "binary here"
+		}
+		id := m.DebugID
+		if id == "" {
+			id = "no id"
+		}
+		t.line("  %-12s %s %s", state, id, m.Path)
+		if m.Stored != "" {
+			t.line("      %s: found by the id; Breakpad's and rust-minidump's walkers ask for %s", m.Stored, m.Asked)
+		}
+		for _, tried := range m.Tried {
+			t.line("      %s", tried)
+		}
+	}
+}

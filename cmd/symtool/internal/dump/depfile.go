@@ -1,0 +1,198 @@
+package dump
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+)
+
+// depfile is what --MD writes: a rule without commands, in make's syntax, that
+// says which files the output depends on.
+type depfile struct {
+	path    string
+	targets []string // empty: the outputs
+	phony   bool
+}
+
+// buildFlags checks the flags for build systems.
+func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
+	if cfg.restat && cfg.output == "-" {
+		return fmt.Errorf("--restat is for a file: name one with --output or --store")
+	}
+	if !c.Bool("MD") {
+		for _, name := range []string{"MF", "MT", "MP"} {
+			if c.IsSet(name) {
+				return fmt.Errorf("-%s needs -MD", name)
+			}
+		}
+		return nil
+	}
+	d := &depfile{path: c.String("MF"), targets: c.StringSlice("MT"), phony: c.Bool("MP")}
+	switch {
+	case slices.Contains(d.targets, ""):
+		return fmt.Errorf("--MT is empty")
+	case d.path == "" && (cfg.output == "-" || cfg.store != ""):
+		return fmt.Errorf("-MD needs -MF FILE where the symbols do not go to one --output")
+	case d.path == "":
+		d.path = cfg.output + ".d"
+	case len(d.targets) == 0 && cfg.output == "-":
+		return fmt.Errorf("-MD needs -MT TARGET for standard output")
+	}
+	if d.path == "-" || sameName(d.path, cfg.output) {
+		return fmt.Errorf("-MF is %s, want a file of its own", d.path)
+	}
+	cfg.depfile = d
+	return notDepfile(d.path, append(append(slices.Clone(cfg.files), cfg.DebugFile, cfg.Options.Package), cfg.maps.Inputs()...)...)
+}
+
+// sameName reports whether two names refer to one file, which need not exist.
+func sameName(a, b string) bool { return b != "" && filepath.Clean(a) == filepath.Clean(b) }
+
+func notDepfile(path string, inputs ...string) error {
+	if cli.NotInput(path, inputs...) != nil {
+		return fmt.Errorf("-MF is %s, which is an input", path)
+	}
+	return nil
+}
+
+// writeDepfile writes the depfile, if one is wanted and the output depends on something: if an
+// input was lost altogether, none is written.
+func (d *dumper) writeDepfile() error {
+	if d.depfile == nil || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
+		return nil
+	}
+	targets := d.depfile.targets
+	if len(targets) == 0 {
+		for _, r := range d.results {
+			targets = append(targets, r.Output)
+			if r.Alias != "" {
+				targets = append(targets, r.Alias)
+			}
+		}
+		slices.Sort(targets)
+		targets = slices.Compact(targets)
+	}
+	text, err := d.depfile.text(targets, d.dependencies())
+	if err != nil {
+		return cli.OutputError(d.depfile.path, err)
+	}
+	out, err := cli.CreateOutput(d.depfile.path, d.stdout)
+	if err != nil {
+		return cli.OutputError(d.depfile.path, err)
+	}
+	if w, ok := out.(*cli.WholeFile); ok {
+		w.Restat = d.restat
+	}
+	defer out.Abort()
+	if _, err = out.Write([]byte(text)); err == nil {
+		err = out.Commit()
+	}
+	return cli.OutputError(d.depfile.path, err)
+}
+
+// dependencies are the files that were read: those of the operands as they were given, then those
+// that were found, by name. A debug file from debuginfod is left out: its name is its build-id, so
+// its content never changes.
+func (d *dumper) dependencies() []string {
+	var all, found []string
+	if d.BuildID == nil {
+		all = append(all, d.files...)
+	}
+	if d.DebugFile != "" {
+		all = append(all, d.DebugFile)
+	}
+	all = append(all, d.maps.Inputs()...)
+	seen := map[string]bool{}
+	for _, name := range all {
+		seen[name] = true
+	}
+	note := func(name string) {
+		rel := relative(name)
+		if !seen[name] && !seen[rel] {
+			found = append(found, rel)
+		}
+		seen[name], seen[rel] = true, true
+	}
+	for _, r := range d.results {
+		for _, name := range r.Opened.Names {
+			note(name)
+		}
+		for _, f := range r.MappedFiles {
+			if f.File != "" {
+				note(f.File)
+			}
+		}
+	}
+	slices.Sort(found)
+	return append(all, found...)
+}
+
+// relative returns a path below the current folder relative to it: a build in a sandbox, or one
+// that is moved, must not depend on where it ran.
+func relative(path string) string {
+	dir, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if rel, ok := strings.CutPrefix(filepath.Clean(path), strings.TrimSuffix(dir, "/")+"/"); ok {
+		return rel
+	}
+	return path
+}
+
+// notInDepfiles are the characters that neither make nor ninja has an escape for. GCC writes ; and
+// | as they are: make then takes what is behind ; for a command and runs it, and what is behind |
+// for something else.
+const notInDepfiles = "\n\r;|"
+
+// text returns the depfile. The first of files is the operand.
+func (f *depfile) text(targets, files []string) (string, error) {
+	for _, name := range append(slices.Clone(targets), files...) {
+		if strings.ContainsAny(name, notInDepfiles) || strings.HasSuffix(name, `\`) {
+			return "", fmt.Errorf("depfiles have no way to name %q: make or ninja would read something else; rename it, or leave out -MD", name)
+		}
+	}
+	var b strings.Builder
+	for i, name := range targets {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(makeName(name))
+	}
+	b.WriteByte(':')
+	for _, name := range files {
+		b.WriteString(" \\\n " + makeName(name))
+	}
+	b.WriteByte('\n')
+	if f.phony && len(files) > 0 {
+		for _, name := range files[1:] {
+			b.WriteString(makeName(name) + ":\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// makeName writes a name as GCC does, which make and ninja read: backslashes in
+// front of a blank are doubled, blanks and # get one, $ is doubled.
+func makeName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; c {
+		case ' ', '\t':
+			for j := i; j > 0 && name[j-1] == '\\'; j-- {
+				b.WriteByte('\\')
+			}
+			b.WriteByte('\\')
+		case '#':
+			b.WriteByte('\\')
+		case '$':
+			b.WriteByte('$')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}

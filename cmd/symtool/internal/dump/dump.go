@@ -1,0 +1,278 @@
+package dump
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/par"
+)
+
+const dumpDescription = `
+FILE is an ELF executable or shared library. Its debug information comes from
+FILE itself, from DEBUGFILE, or from a separate file that is found by build-id
+below --debug-dir, by .gnu_debuglink or as FILE.debug, or is fetched from a
+debuginfod server. Of split debug information, .dwo files are found where FILE
+says, beside FILE or in --dwo-dir, a package of them as FILE.dwp, DEBUGFILE.dwp
+or --dwp. MODULE has the name by which crash reports ask for symbols: a library's
+DT_SONAME, else FILE's name. The symbol file goes to standard output, to
+--output, or to NAME/ID/NAME.sym below --store, which takes many FILEs.
+A file that is written appears whole or not at all, and has the same bytes for
+any --jobs.
+For build systems, --MD writes which files were read, and --restat leaves a file
+alone that would not change. The rules are printed by symtool integration.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "dump",
+		Usage:       "write the Breakpad symbol file of an ELF binary",
+		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...\nsymtool dump [flags] --build-id HEX",
+		Description: dumpDescription,
+		Flags:       dumpFlags(),
+		Action: func(c *cli.Context) error {
+			cfg, err := newDumpConfig(c, msgs)
+			if err != nil {
+				return err
+			}
+			d := &dumper{dumpConfig: cfg, stdout: c.App.Writer, msgs: msgs}
+			return d.run(c.Context)
+		},
+	}
+}
+
+func dumpFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		cli.OutputFlag(),
+		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
+		&cli.BoolFlag{Name: "both-names", Usage: "with --store: write the symbols of a library a second time, under\nFILE's name, if DT_SONAME is another"},
+		cli.JobsFlag(),
+		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
+		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI"},
+		cli.CFIFlag("STACK CFI is from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe where dwarf has none"),
+		&cli.BoolFlag{Name: "cfi-only", Usage: "write MODULE, INFO and STACK CFI only"},
+		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of DT_SONAME or, without one, of\nFILE's name"},
+		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
+		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
+		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+	}, cli.MapFlags(), []cli.Flag{
+		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"}, "full", "none"),
+		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},
+		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
+		&cli.BoolFlag{Name: "restat", Usage: "do not touch a file that would get the same bytes"},
+		&cli.BoolFlag{Name: "MD", Usage: "write which files were read to a file for make and ninja, as\n-MD of a compiler; one dash will do"},
+		&cli.StringFlag{Name: "MF", Usage: "with --MD: that file is `FILE`; without it the output's name with\n.d behind it"},
+		&cli.StringSliceFlag{Name: "MT", Usage: "with --MD: what depends on them is `TARGET`, in place of the\noutput; may be repeated"},
+		&cli.BoolFlag{Name: "MP", Usage: "with --MD: the files but FILE are targets too, so that make goes\non when one is gone"},
+		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
+		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: `PERCENT` of the code is enough, in place of all\nof it", Value: 100},
+		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
+		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
+		&cli.BoolFlag{Name: "hermetic", Usage: "read no file that is not named here or in a folder that is:\nnot beside FILE, not in /usr/lib/debug, not where FILE says, and\nnone of a server"},
+		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and its name is HEX"},
+		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
+		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it; an empty one counts as none"},
+		cli.VerboseFlag(),
+		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+		cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+	})
+}
+
+// dumpConfig is a call of dump, checked.
+type dumpConfig struct {
+	binfile.Reader // for every file; Jobs and Progress are set for each
+	files          []string
+	maps           cli.MapConfig
+	output         string
+	store          string
+	bothNames      bool
+	jobs           int
+	depfile        *depfile // nil without --MD
+	restat         bool
+	gzip           bool
+	checkCFI       bool
+	minCFI         float64 // Percentage of the code that satisfies checkCFI
+	verbose        bool
+	quiet          bool
+	json           bool
+}
+
+// noValue lists the flags whose value may not be empty.
+var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp", "MF"}
+
+// excluded lists the pairs of flags that contradict each other.
+var excluded = [][2]string{
+	{"output", "store"},
+	{"name", "both-names"},
+	{"cfi-only", "no-cfi"},
+	{"check-cfi", "no-cfi"},
+	{"cfi", "no-cfi"},
+	{"verbose", "quiet"},
+	{"debuginfod", "no-debuginfod"},
+	{"debuginfod", "hermetic"},
+	{"build-id", "hermetic"},
+	{"map-links", "hermetic"},
+}
+
+func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
+	if err := checkFlags(c); err != nil {
+		return nil, cli.Usagef("dump", "%v", err)
+	}
+	prefixes, err := cli.PrefixMap(c.StringSlice("prefix-map"))
+	if err != nil {
+		return nil, cli.Usagef("dump", "%v", err)
+	}
+	cfg := &dumpConfig{
+		Reader: binfile.Reader{DebugDirs: c.StringSlice("debug-dir"), Options: dwarf2sym.Options{
+			NoInlines: c.Bool("no-inlines"),
+			NoCFI:     c.Bool("no-cfi"),
+			CFIOnly:   c.Bool("cfi-only"),
+			CFI:       cli.CFISources[c.String("cfi")],
+			Name:      c.String("name"),
+			ID:        strings.ToUpper(c.String("id")),
+			OS:        c.String("os"),
+			PrefixMap: prefixes,
+			DwoDirs:   c.StringSlice("dwo-dir"),
+			Package:   c.String("dwp"),
+			Hermetic:  c.Bool("hermetic"),
+			Demangle:  c.String("demangle") == "full",
+			Generator: version.Generator,
+		}},
+		output:    c.String("output"),
+		store:     c.String("store"),
+		bothNames: c.Bool("both-names"),
+		jobs:      par.Jobs(c.Int("jobs")),
+		restat:    c.Bool("restat"),
+		gzip:      c.Bool("gzip"),
+		checkCFI:  c.Bool("check-cfi"),
+		minCFI:    c.Float64("min-cfi"),
+		verbose:   c.Bool("verbose"),
+		quiet:     c.Bool("quiet"),
+		json:      c.String("format") == cli.FormatJSON,
+	}
+	if c.Bool("no-generator") {
+		cfg.Options.Generator = ""
+	}
+	// Bazel makes an empty one where nothing is split.
+	if st, err := os.Stat(cfg.Options.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		cfg.Options.Package = ""
+	}
+	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {
+		cfg.DebugDirs = []string{"/usr/lib/debug"}
+	}
+	if cfg.output == "" && cfg.store == "" {
+		cfg.output = "-"
+	}
+	if cfg.maps, err = cli.NewMapConfig(c, true); err != nil {
+		return nil, cli.AsUsageError("dump", err)
+	}
+	cfg.Options.Mapping = cfg.maps.Mapping
+	if cfg.Client, err = cli.NewDebuginfod(c, msgs); err != nil {
+		return nil, cli.Usagef("dump", "%v", err)
+	}
+	args := c.Args().Slice()
+	if id := c.String("build-id"); id != "" {
+		err = cfg.checkBuildID(id, args)
+	} else {
+		err = cfg.operands(args)
+	}
+	if err == nil {
+		err = cfg.buildFlags(c)
+	}
+	if err != nil {
+		return nil, cli.Usagef("dump", "%v", err)
+	}
+	return cfg, nil
+}
+
+var (
+	idForm = regexp.MustCompile(`^[0-9A-Fa-f]{33,40}$`)
+	osForm = regexp.MustCompile(`^[0-9A-Za-z_.-]+$`)
+)
+
+// checkFlags checks the flags, each by itself and pairs.
+func checkFlags(c *cli.Context) error {
+	for _, name := range noValue {
+		if c.IsSet(name) && c.String(name) == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	for _, pair := range excluded {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	if c.Bool("both-names") && !c.IsSet("store") {
+		return fmt.Errorf("--both-names is for --store")
+	}
+	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {
+		return fmt.Errorf("--min-cfi is for --check-cfi")
+	}
+	if err := cli.Percentage(c, "min-cfi"); err != nil {
+		return err
+	}
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
+	}
+	if err := cli.OneOf(c, "demangle", "full", "none"); err != nil {
+		return err
+	}
+	if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
+		return err
+	}
+	if err := cli.OneOf(c, "cfi", "auto", "dwarf", "sframe"); err != nil {
+		return err
+	}
+	return checkModuleFlags(c)
+}
+
+// checkModuleFlags checks what goes into the MODULE record: its fields are
+// separated by blanks, and only the last may contain one.
+func checkModuleFlags(c *cli.Context) error {
+	if id := c.String("id"); id != "" && !idForm.MatchString(id) {
+		return fmt.Errorf("--id is %q, want 33 to 40 hexadecimal digits", id)
+	}
+	if system := c.String("os"); system != "" && !osForm.MatchString(system) {
+		return fmt.Errorf("--os is %q, want one word such as Linux", system)
+	}
+	return cli.CheckModuleName("name", c.String("name"))
+}
+
+// operands takes the names of the inputs.
+func (cfg *dumpConfig) operands(args []string) error {
+	for _, arg := range args {
+		switch arg {
+		case "":
+			return fmt.Errorf("the name of a file is empty")
+		case "-":
+			return fmt.Errorf("a binary cannot be read from standard input: it is not read from front to back")
+		}
+	}
+	cfg.files = args
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("no FILE")
+	case cfg.store != "" && len(args) > 1 && cfg.Options.Name+cfg.Options.ID != "":
+		return fmt.Errorf("--name and --id are for one file, not for %d", len(args))
+	case len(args) > 1 && cfg.store != "" && cfg.Options.Package != "":
+		return fmt.Errorf("--dwp is for one file, not for %d", len(args))
+	case cfg.store == "" && len(args) > 2:
+		return fmt.Errorf("%d files: one symbol file has one FILE and one DEBUGFILE, --store takes more", len(args))
+	case cfg.store == "" && len(args) == 2:
+		cfg.files, cfg.DebugFile = args[:1], args[1]
+	}
+	inputs := append(slices.Clone(args), cfg.Options.Package)
+	if err := cfg.maps.CheckList(cfg.output, inputs...); err != nil {
+		return err
+	}
+	return cli.NotInput(cfg.output, append(inputs, cfg.maps.Inputs()...)...)
+}

@@ -1,0 +1,323 @@
+package dump
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
+
+// dumper is one call of dump.
+type dumper struct {
+	*dumpConfig
+	stdout io.Writer
+	msgs   *cli.Messages
+
+	progress *cli.Progress // nil without a bar
+	single   cli.Output    // nil with --store
+	results  []*dumpResult
+	root     *store.Store           // of --store
+	placed   map[string]*dumpResult // with --store, by path
+}
+
+// dumpResult is the result for one file.
+type dumpResult struct {
+	binfile.Result
+	pending []pendingFile // with --store
+	stack   []byte        // of a panic
+}
+
+// pendingFile is complete, but not under its name yet.
+type pendingFile struct {
+	*store.Pending
+	place string // below the store
+	path  string // with the store
+}
+
+// fail ends the work on the file.
+func (r *dumpResult) fail(err error) {
+	status := &cli.StatusError{Status: cli.StatusInput, Err: err}
+	errors.As(err, &status)
+	r.Status = max(r.Status, status.Status)
+	r.Error, r.Output, r.Alias = status.Error(), "", ""
+	var panicked *par.PanicError
+	if errors.As(err, &panicked) {
+		r.stack = panicked.Stack
+		r.Error = r.File + ": internal error, please report it with the file: " + err.Error()
+	}
+}
+
+// run dumps all files and prints the results in the order of the operands.
+func (d *dumper) run(ctx context.Context) error {
+	cli.TuneCollector(cli.DumpCollectorPercent)
+	d.placed = map[string]*dumpResult{}
+	for _, file := range d.files {
+		d.results = append(d.results, &dumpResult{Result: binfile.Result{File: file}})
+	}
+	if err := d.maps.ReadManifests(); err != nil {
+		return err
+	}
+	if err := d.openSingle(); err != nil {
+		return err
+	}
+	defer d.abort()
+	stop := d.startProgress()
+	workers := min(d.jobs, len(d.files))
+	err := par.Ordered(ctx, workers, len(d.files),
+		func(ctx context.Context, worker, i int) (*dumpResult, error) {
+			defer d.progress.Finish(i)
+			return d.guarded(ctx, i, share(d.jobs, workers, worker)), context.Cause(ctx)
+		},
+		func(_ int, r *dumpResult) error {
+			d.place(r)
+			d.report(r)
+			return nil
+		})
+	stop()
+	if err != nil {
+		return err
+	}
+	return d.finish()
+}
+
+// share is the number of threads for one of several workers.
+func share(jobs, workers, worker int) int {
+	n := jobs / workers
+	if worker < jobs%workers {
+		n++
+	}
+	return n
+}
+
+// openSingle opens the output, or the store. It comes first, so that a mistake in the name is
+// reported before the work, not after it.
+func (d *dumper) openSingle() error {
+	if d.store != "" {
+		root, err := cli.CreateStore(d.store, false)
+		d.root = root
+		return err
+	}
+	if d.gzip && d.toStdout() && cli.IsTerminal(d.stdout) {
+		return cli.Usagef("dump", "--gzip writes no compressed data to a terminal: name a file with --output")
+	}
+	out, err := cli.CreateOutput(d.output, d.stdout)
+	if err != nil {
+		return cli.OutputError(d.output, err)
+	}
+	if w, ok := out.(*cli.WholeFile); ok {
+		w.Restat = d.restat
+	}
+	d.single = out
+	return nil
+}
+
+func (d *dumper) toStdout() bool { return d.output == "-" }
+
+// abort removes incomplete files.
+func (d *dumper) abort() {
+	if d.single != nil {
+		d.single.Abort()
+	}
+	for _, r := range d.results {
+		for _, p := range r.pending {
+			p.Abort()
+		}
+	}
+	if d.root != nil {
+		d.root.Close()
+	}
+}
+
+func (d *dumper) startProgress() (stop func()) {
+	w := d.msgs.W
+	if !cli.IsTerminal(w) || d.quiet || d.toStdout() && cli.IsTerminal(d.stdout) {
+		return func() {}
+	}
+	sizes := make([]int64, len(d.files))
+	for i, file := range d.files {
+		if st, err := os.Stat(file); err == nil {
+			sizes[i] = st.Size()
+		}
+	}
+	p, stop := cli.StartProgress(w, d.msgs, sizes, cli.ProgressDelay)
+	d.progress = p
+	return stop
+}
+
+// guarded dumps one file. Damage, and even a panic, is this file's alone.
+func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
+	r := d.results[i]
+	reader := d.Reader
+	reader.Options.Jobs = jobs
+	reader.Options.Opened = r.Opened.Add
+	reader.Options.Progress = d.progress.File(i)
+	err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
+		return d.dump(ctx, r, &reader)
+	})
+	if err != nil {
+		r.fail(err)
+	}
+	return r
+}
+
+func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader) error {
+	return reader.Read(ctx, &r.Result, func(b *binfile.Binary) error {
+		reader.Judge(&r.Result, b.Report)
+		r.NoteName("name")
+		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Passed}
+		if !d.checkCFI {
+			return d.write(ctx, r, b.Module, how, nil)
+		}
+		check, err := binfile.MeasureCFI(ctx, b.Module, b.File, func(also io.Writer) error { return d.write(ctx, r, b.Module, how, also) })
+		if err != nil {
+			return err
+		}
+		r.CFICheck = check
+		if what := check.Finding(d.minCFI); what != "" {
+			r.Note(cli.StatusFindings, "%s: %s", r.File, what)
+		}
+		return nil
+	})
+}
+
+// write writes the symbol file, to the single output or into the store. also, if not
+// nil, gets its text, too.
+func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
+	if d.store == "" {
+		r.Output = d.output
+		err := d.writeTo(ctx, d.single, m, how, also)
+		if err == nil {
+			err = d.single.Commit()
+		}
+		r.Unchanged = cli.Unchanged(d.single)
+		return cli.OutputError(d.single.Name(), err)
+	}
+	path, err := d.writeToStore(ctx, r, m, how, also)
+	r.Output = path
+	if err != nil || !d.bothNames || r.FileName == "" {
+		return err
+	}
+	other := *m
+	other.Name = r.FileName
+	r.Alias, err = d.writeToStore(ctx, r, &other, how, nil)
+	return err
+}
+
+// writeToStore writes a symbol file that place will give its name.
+func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
+	place, err := store.Path(m, d.extension())
+	if err != nil {
+		return "", &cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: %w", r.File, err)}
+	}
+	path = filepath.Join(d.store, place)
+	out, err := d.root.Begin()
+	if err != nil {
+		return path, cli.OutputError(d.store, err)
+	}
+	out.Restat = d.restat
+	r.pending = append(r.pending, pendingFile{out, place, path})
+	if err = d.writeTo(ctx, out, m, how, also); err == nil {
+		err = out.Finish()
+	}
+	return path, cli.OutputError(path, err)
+}
+
+func (d *dumper) extension() string {
+	if d.gzip {
+		return ".sym.gz"
+	}
+	return ".sym"
+}
+
+func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
+	out = cli.ContextWriter{Ctx: ctx, W: out}
+	if !d.gzip {
+		return symfmt.Write(both(out, also), m, how)
+	}
+	z, err := store.Compressions[0].Writer(out)
+	if err != nil {
+		return err
+	}
+	if err := symfmt.Write(both(z, also), m, how); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// both writes to two writers, of which the second may be nil.
+func both(out, also io.Writer) io.Writer {
+	if also == nil {
+		return out
+	}
+	return io.MultiWriter(out, also)
+}
+
+// place gives the files in the store their names. It is called in the order of the operands, so
+// that of two with one path always the first wins.
+func (d *dumper) place(r *dumpResult) {
+	if len(r.pending) == 0 {
+		return
+	}
+	r.Unchanged = true
+	for _, p := range r.pending {
+		if r.Error == "" {
+			d.placeFile(r, p)
+		}
+	}
+}
+
+func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
+	first := d.placed[p.path]
+	if first == nil {
+		d.placed[p.path] = r
+		if err := p.Replace(p.place); err != nil {
+			r.fail(cli.OutputError(p.path, err))
+		}
+		r.Unchanged = r.Unchanged && p.Unchanged
+		return
+	}
+	r.Unchanged = false
+	switch outcome, _, err := p.Publish(p.place); {
+	case err != nil:
+		r.fail(cli.OutputError(p.path, err))
+	case outcome == store.Differs:
+		r.fail(&cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: holds the symbols of %s, those of %s differ", p.path, first.File, r.File)})
+	}
+}
+
+// Finish prints the summary and returns the status of all files.
+func (d *dumper) finish() error {
+	status := cli.StatusOK
+	var mapped []srcmap.File
+	for _, r := range d.results {
+		status = max(status, r.Status)
+		if r.Error == "" {
+			mapped = append(mapped, r.MappedFiles...)
+		}
+	}
+	if err := d.maps.WriteList(mapped); err != nil {
+		return err
+	}
+	if err := d.writeDepfile(); err != nil {
+		return err
+	}
+	if d.json {
+		if err := d.printJSON(status); err != nil {
+			return err
+		}
+	}
+	if status == cli.StatusOK {
+		return nil
+	}
+	return &cli.StatusError{Status: status, Err: nil}
+}

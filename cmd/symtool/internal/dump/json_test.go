@@ -1,0 +1,12 @@
+package dump
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// docs/json.md documents every field.
+func TestJSONIsDocumented_dump(t *testing.T) {
+	testenv.DocumentedJSON(t, testenv.JSONFields(t, dumpSummary{}), "dump")
+}

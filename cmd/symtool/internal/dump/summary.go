@@ -1,0 +1,99 @@
+package dump
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/version"
+)
+
+// summarySchema is the version of the summary. Fields may be added; a renamed field or another unit
+// needs a new number.
+const summarySchema = 1
+
+// dumpSummary is the document that dump --format json prints. docs/json.md
+// documents its fields.
+type dumpSummary struct {
+	Schema    int               `json:"schema"`
+	Generator string            `json:"generator"`
+	Status    int               `json:"status"`
+	Files     []*binfile.Result `json:"files"`
+}
+
+// report prints what there is to say about one file.
+func (d *dumper) report(r *dumpResult) {
+	if d.json && d.toStdout() {
+		return // standard error holds the document alone
+	}
+	if !d.quiet {
+		cli.ReportLines(d.msgs, r.Lines, d.verbose)
+		for _, note := range r.Notes {
+			d.msgs.Printf("symtool: %s", note)
+		}
+		if d.verbose {
+			d.reportLooked(r)
+			for _, remark := range r.Remarks {
+				d.msgs.Printf("symtool: %s", remark)
+			}
+		}
+	}
+	if r.Error != "" {
+		d.msgs.Printf("symtool: %s", r.Error)
+		if d.verbose && r.stack != nil {
+			for line := range strings.Lines(string(r.stack)) {
+				d.msgs.Printf("%s", strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    "))
+			}
+		}
+		return
+	}
+	if d.verbose && !d.json {
+		d.reportWritten(r)
+	}
+}
+
+func (d *dumper) reportLooked(r *dumpResult) {
+	for _, place := range r.Looked {
+		d.msgs.Printf("symtool: looked for debug information at %s", place)
+	}
+}
+
+func (d *dumper) reportWritten(r *dumpResult) {
+	if r.DebugFile != "" {
+		d.msgs.Printf("symtool: %s: debug information from %s", r.File, r.DebugFile)
+	}
+	for _, file := range r.Others {
+		d.msgs.Printf("symtool: %s: debug information from %s", r.File, file)
+	}
+	d.msgs.Printf("symtool: %s: %s", r.File, binfile.StatsLine(r.Stats))
+	switch {
+	case r.Unchanged:
+		d.msgs.Printf("symtool: %s is unchanged", r.Output)
+	case r.Output != "-":
+		d.msgs.Printf("symtool: wrote %s", r.Output)
+	}
+	if r.Alias != "" && !r.Unchanged {
+		d.msgs.Printf("symtool: wrote %s", r.Alias)
+	}
+}
+
+// printJSON prints the summary to the stream that the symbol file does not use.
+func (d *dumper) printJSON(status int) error {
+	doc := dumpSummary{Schema: summarySchema, Generator: version.Generator, Status: status}
+	for _, r := range d.results {
+		r.Notes = append(r.Notes, r.Remarks...)
+		doc.Files = append(doc.Files, &r.Result)
+	}
+	text, err := cli.EncodeJSON(doc)
+	if err != nil {
+		return err
+	}
+	if d.toStdout() {
+		_, _ = d.msgs.Write(text)
+		return nil
+	}
+	if err := cli.WriteText(d.stdout, string(text)); err != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package formats
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/dwarf2sym"
+)
+
+// readELFSymbols dumps a binary, with the debug files that symtool dump finds here.
+func readELFSymbols(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
+	return c.DumpPair(ctx, in.Path, "", "", use)
+}
+
+// DumpPair dumps a binary, with the debug file if given. fileName is the binary's name where its
+// Path does not contain it.
+func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, use func(*Symbols) error) error {
+	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: c.Jobs, CFI: c.Source, FileName: fileName}
+	reader := binfile.Reader{Options: options, DebugFile: debugFile, DebugDirs: c.DebugDirs}
+	r := &binfile.Result{File: path}
+	return reader.Read(ctx, r, func(b *binfile.Binary) error {
+		reader.Judge(r, b.Report)
+		if !c.Renamed {
+			r.NoteName("rename-module")
+		}
+		if !c.Quiet {
+			r.Report(c.Msgs, c.Verbose)
+		}
+		c.Status = max(c.Status, r.Status)
+		if err := c.StrictStatus(r.Status); err != nil {
+			return err
+		}
+		return use(&Symbols{Module: b.Module, Passed: b.Passed})
+	})
+}

@@ -1,0 +1,239 @@
+package formats
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk/dumpfile"
+)
+
+// Input is a file to convert.
+type Input struct {
+	Name   string // as given
+	Path   string // "" if it can be read only once
+	Format *Format
+
+	stream *bufio.Reader // for input that can be read only once
+	packed string        // compression, "" for none
+	close  []io.Closer
+}
+
+// Open detects the format of a file; from is the value of --from, or "".
+func Open(path, from string) (*Input, error) {
+	in := &Input{Name: path, Path: path}
+	err := in.open(path)
+	if err == nil {
+		err = in.detect(from)
+	}
+	if err != nil {
+		in.Close()
+		return nil, cli.InputError(in.Name, err)
+	}
+	return in, nil
+}
+
+func (in *Input) Close() {
+	for _, c := range in.close {
+		c.Close()
+	}
+	in.close = nil
+}
+
+// open opens a file that is not regular, whose beginning must not be lost.
+func (in *Input) open(path string) error {
+	if path == "-" {
+		in.Name, in.Path, in.stream = cli.StandardInput, "", bufio.NewReader(os.Stdin)
+		return nil
+	}
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case st.IsDir():
+		return errors.New("is a directory, want a file; --to-store takes folders")
+	case st.Mode().IsRegular():
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	in.Path, in.stream, in.close = "", bufio.NewReader(f), append(in.close, f)
+	return nil
+}
+
+// detect finds the format: by --from, else by the contents, else by the name.
+func (in *Input) detect(from string) error {
+	if from != "" {
+		in.Format = Named(from)
+		if in.Path != "" && in.Format.Dump {
+			return isOther(in)
+		}
+		if _, err := in.head(); err != nil {
+			return err
+		}
+		return in.once()
+	}
+	if in.Path != "" {
+		if in.Format = Named(dumpfile.FormatOf(in.Path)); in.Format != nil {
+			return nil
+		}
+	}
+	head, err := in.head()
+	if err != nil {
+		return err
+	}
+	if in.Format = OfContent(head); in.Format == nil {
+		in.Format, _ = OfName(in.Name)
+	}
+	if in.Format == nil || !in.Format.Reads() {
+		return fmt.Errorf("%w; --from names one", &UnknownFormatError{Names((*Format).Reads)})
+	}
+	return in.once()
+}
+
+// UnknownFormatError is the error for an input in no known format.
+type UnknownFormatError struct{ want []string }
+
+func (e *UnknownFormatError) Error() string {
+	return "not in a format that convert reads and knows by content or name: want " + strings.Join(e.want, ", ")
+}
+
+// once refuses formats that need random access.
+func (in *Input) once() error {
+	switch {
+	case in.Path == "" && !in.Format.Packed && !in.Format.piped:
+		return fmt.Errorf("%s is not read from front to back: want a regular file", in.Format.Title)
+	case in.packed != "" && !in.Format.Packed && !in.Format.piped:
+		return fmt.Errorf("%s in %s: decompress it first", in.Format.Title, in.packed)
+	}
+	return isOther(in)
+}
+
+// head is the beginning of the contents, which may be compressed.
+func (in *Input) head() ([]byte, error) {
+	if in.stream != nil {
+		head, err := in.stream.Peek(headSize)
+		if symfmt.IsCompressed(head) {
+			// The stream goes on from here, decompressed.
+			text, packed, err := symfmt.Decompress(in.stream)
+			if err != nil {
+				return nil, err
+			}
+			in.packed, in.stream = packed, bufio.NewReader(text)
+			head, _ = in.stream.Peek(headSize)
+			return head, nil
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return head, err
+	}
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, packed, err := symfmt.Decompress(f)
+	if err != nil {
+		return nil, err
+	}
+	in.packed = packed
+	return headOf(text)
+}
+
+// Reader reads the contents from the front, compressed or not.
+func (in *Input) Reader() (io.Reader, error) {
+	if in.stream != nil {
+		return in.stream, nil
+	}
+	f, err := os.Open(in.Path)
+	if err == nil {
+		in.close = append(in.close, f)
+	}
+	return f, err
+}
+
+// random returns the decompressed contents for random access. Compressed input, or input that can
+// be read only once, is copied into a temporary file.
+func (in *Input) random() (io.ReaderAt, int64, error) {
+	r, err := in.Reader()
+	if err != nil {
+		return nil, 0, err
+	}
+	if f, ok := r.(*os.File); ok {
+		var magic [4]byte
+		n, _ := f.ReadAt(magic[:], 0)
+		st, err := f.Stat()
+		if err != nil {
+			return nil, 0, err
+		}
+		if !symfmt.IsCompressed(magic[:n]) {
+			return f, st.Size(), nil
+		}
+	}
+	text, _, err := symfmt.Decompress(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := os.CreateTemp("", "symtool-convert-*")
+	if err != nil {
+		return nil, 0, err
+	}
+	os.Remove(f.Name())
+	in.close = append(in.close, f)
+	size, err := io.Copy(f, text)
+	return f, size, err
+}
+
+// OnlyFor returns the formats that have a flag, if only some do.
+func OnlyFor(flag string) (read, write []string) {
+	for _, f := range All() {
+		if slices.Contains(f.ReadFlags, flag) {
+			read = append(read, f.Name)
+		}
+		if slices.Contains(f.WriteFlags, flag) || f.Write != nil && slices.Contains(EditFlags, flag) {
+			write = append(write, f.Name)
+		}
+	}
+	return read, write
+}
+
+// Head is the beginning of a regular file, nil for others: reading would consume it.
+func Head(path string) ([]byte, error) {
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return headOf(f)
+}
+
+// headOf reads the beginning of a file, which may be shorter than a head.
+func headOf(r io.Reader) ([]byte, error) {
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(r, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
+		err = nil // a missing file has no format
+	}
+	return head[:n], err
+}
+
+// isOther returns an error if a dump has another format than the one that was named.
+func isOther(in *Input) error {
+	if in.Format.Dump && dumpfile.FormatOf(in.Path) != in.Format.Name {
+		return fmt.Errorf("is not %s", in.Format.Title)
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package formats
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/gsym"
+	"github.com/symtool/symtool/symfmt/symcache"
+	"github.com/symtool/symtool/symfmt/symelf"
+	"github.com/symtool/symtool/symfmt/symjson"
+	"github.com/symtool/symtool/symfmt/symlist"
+)
+
+// The rows of formats that have a package of their own: which of convert's flags go where.
+
+// parse is a package's Read. dropped is called with what the file has and symbols have no place
+// for.
+type parse func(c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error)
+
+// readWith is a row's read of a package's Read.
+func readWith(parse parse) func(context.Context, *Job, *Input, func(*Symbols) error) error {
+	return func(_ context.Context, c *Job, in *Input, use func(*Symbols) error) error {
+		r, size, err := in.random()
+		if err != nil {
+			return err
+		}
+		var losses []symfmt.Loss
+		m, problems, err := parse(c, in, r, size, func(l symfmt.Loss) { losses = append(losses, l) })
+		if err != nil {
+			return err
+		}
+		if err := c.Lose(in.Name, losses); err != nil {
+			return err
+		}
+		return use(&Symbols{Module: m, Problems: problems})
+	}
+}
+
+// nameRecords are the records that most formats hold.
+var nameRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic}
+
+func gsymFormat() Format {
+	options := func(c *Job) gsym.Options {
+		return gsym.Options{Version: c.GsymVersion, ByteOrder: c.ByteOrder, Base: c.baseOr0(), Jobs: c.Jobs}
+	}
+	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) }
+	return Format{
+		Name: "gsym", Title: "a GSYM file", Exts: []string{".gsym"}, match: gsym.Match, piped: true,
+		Read: readWith(func(c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			return gsym.Read(r, size, gsym.ReadOptions{File: in.Name, Base: c.Base, Dropped: dropped})
+		}),
+		Losses: losses,
+		Holds:  nameRecords,
+		Advice: func(c *Job, m *symfmt.Module) string { return c.adviseBase(m, losses) },
+		Write: func(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
+			return gsym.Write(out, m, options(c))
+		},
+		ReadFlags: []string{"base"}, WriteFlags: []string{"base", "gsym-version", "byte-order"},
+	}
+}
+
+func symcacheFormat() Format {
+	options := func(c *Job) symcache.Options {
+		return symcache.Options{Version: uint32(c.SymcacheVersion), Base: symfmt.RVA(c.baseOr0())}
+	}
+	return Format{
+		Name: "symcache", Title: "a symcache", Exts: []string{".symcache"}, match: symcache.Match, piped: true,
+		Read: readWith(func(c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			return symcache.Read(r, size, symcache.ReadOptions{File: in.Name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
+		}),
+		Losses: func(c *Job, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
+		Holds:  nameRecords,
+		Advice: func(c *Job, m *symfmt.Module) string {
+			if first, ok := symcache.FirstFar(m, options(c)); ok {
+				return fmt.Sprintf("the first of those records is at %x: want --base there or a little before", uint64(first))
+			}
+			return ""
+		},
+		Write: func(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
+			return symcache.Write(out, m, options(c))
+		},
+		ReadFlags: []string{"base"}, WriteFlags: []string{"base", "symcache-version"},
+	}
+}
+
+// listFormat is one of the two lists of symbols.
+func listFormat(name, title, ext string, of symlist.Format, match func([]byte) bool) Format {
+	options := func(c *Job) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
+	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
+	return Format{
+		Name: name, Title: title, Exts: []string{ext}, match: match, Text: true, Packed: true,
+		Read: readWith(func(c *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			module := symfmt.Module{Name: strings.TrimSuffix(filepath.Base(in.Name), ext)}
+			return symlist.Read(r, size, symlist.ReadOptions{Format: of, File: in.Name, Base: c.baseOr0(), Module: module})
+		}),
+		Losses: losses,
+		Holds:  nameRecords,
+		Advice: func(c *Job, m *symfmt.Module) string { return c.adviseBase(m, losses) },
+		Write: func(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
+			return symlist.Write(out, m, options(c))
+		},
+		ReadFlags: []string{"base"}, WriteFlags: []string{"base"},
+	}
+}
+
+// elfFormat is read by the dumper.
+func elfFormat() Format {
+	options := func(c *Job) symelf.Options {
+		o := symelf.Options{Base: c.baseOr0()}
+		switch c.ByteOrder {
+		case binary.LittleEndian:
+			o.Order = symelf.Little
+		case binary.BigEndian:
+			o.Order = symelf.Big
+		}
+		return o
+	}
+	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
+	return Format{
+		Name: "elf", Title: "an ELF file", Exts: []string{".elf", ".so", ".debug", ".ko"},
+		match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
+		Read:  readELFSymbols, Frames: readELF,
+		Losses: losses,
+		Holds:  []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit},
+		Advice: func(c *Job, m *symfmt.Module) string { return c.adviseBase(m, losses) },
+		Write: func(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
+			return symelf.Write(out, m, options(c))
+		},
+		ReadFlags: []string{"cfi", "debug-dir"}, WriteFlags: []string{"base", "byte-order"},
+	}
+}
+
+// jsonFormat is one of the two forms of JSON, which are loss-free.
+func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) Format {
+	return Format{
+		Name: name, Title: title, Exts: []string{"." + name}, match: match, Text: true, Packed: true,
+		Read: readWith(func(_ *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+			return symjson.Read(r, size, symjson.ReadOptions{File: in.Name})
+		}),
+		Write: func(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
+			return symjson.Write(out, m, symjson.Options{Lines: lines, Indent: c.JSONIndent, Names: c.JSONNames})
+		},
+		WriteFlags: flags,
+	}
+}
+
+// adviseBase is the advice for records that --base would give an address. losses are those of a
+// format.
+func (c *Job) adviseBase(m *symfmt.Module, losses func(*Job, *symfmt.Module) []symfmt.Loss) string {
+	without := Job{Options: c.Options}
+	without.Base = nil
+	if c.Base == nil || m.Kept(losses(c, m), nameRecords...) == m.Kept(losses(&without, m), nameRecords...) {
+		return ""
+	}
+	return fmt.Sprintf("--base %x is too high for them", *c.Base)
+}
+
+// baseOr0 is --base, or 0.
+func (c *Job) baseOr0() uint64 {
+	if c.Base == nil {
+		return 0
+	}
+	return *c.Base
+}
+
+// ByteOrders are the values of --byte-order.
+var ByteOrders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
+
+// InputWriter separates a failure to write from a module that a format cannot hold.
+type InputWriter struct {
+	W   io.Writer
+	err error
+}
+
+func (t *InputWriter) Write(p []byte) (int, error) {
+	n, err := t.W.Write(p)
+	if err != nil {
+		t.err = err
+	}
+	return n, err
+}
+
+// Judge classifies the error of a writer of symbols.
+func (t *InputWriter) Judge(name, format string, err error) error {
+	if err == nil || t.err != nil {
+		return err
+	}
+	return cli.InputError(name, fmt.Errorf("is not written as %s: %w", format, err))
+}

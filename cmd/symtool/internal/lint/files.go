@@ -1,0 +1,172 @@
+package lint
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// lintInput is a symbol file to check.
+type lintInput struct {
+	name string // "-" for standard input
+	err  error  // of looking for it
+}
+
+func (in lintInput) String() string {
+	if in.name == "-" {
+		return cli.StandardInput
+	}
+	return in.name
+}
+
+// stored returns a function that reports whether the store that the file is in has symbols with its
+// Id under a name; nil if the file's folder is not NAME/ID of a store.
+func (in lintInput) stored(id string) func(name string) bool {
+	path, err := filepath.Abs(in.name)
+	folder := filepath.Dir(path)
+	if err != nil || id == "" || !strings.EqualFold(filepath.Base(folder), id) {
+		return nil
+	}
+	root := filepath.Dir(filepath.Dir(folder))
+	return func(name string) bool {
+		place, err := store.NewPlace(name, filepath.Base(folder))
+		return err == nil && cli.HasSymbols(root, place)
+	}
+}
+
+// lintInputs are the files that operands stand for: those below a folder by name.
+func lintInputs(operands []string) (inputs []lintInput) {
+	for _, arg := range operands {
+		if arg == "-" || !cli.IsFolder(arg) {
+			inputs = append(inputs, lintInput{name: arg})
+			continue
+		}
+		n := len(inputs)
+		err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil: // the folder alone is lost
+				inputs = append(inputs, lintInput{path, err})
+			case !d.IsDir() && cli.HasSymbolSuffix(path):
+				inputs = append(inputs, lintInput{name: path})
+			}
+			return nil
+		})
+		if err == nil && len(inputs) == n {
+			err = fmt.Errorf("no symbol files below: want %s", strings.Join(cli.SymbolSuffixes, ", "))
+		}
+		if err != nil {
+			inputs = append(inputs, lintInput{arg, err})
+		}
+	}
+	return inputs
+}
+
+// text opens the text of a symbol file. close is never nil.
+func (in lintInput) text(stdin io.Reader) (text *bufio.Reader, close func() error, err error) {
+	close = func() error { return nil }
+	if in.err != nil {
+		return nil, close, in.err
+	}
+	raw := stdin
+	if in.name != "-" {
+		if cli.IsFolder(in.name) { // a folder named a.sym is in a store, too
+			return nil, close, errors.New("is a folder")
+		}
+		f, err := os.Open(in.name)
+		if err != nil {
+			return nil, close, err
+		}
+		raw, close = f, f.Close
+	}
+	return bufio.NewReaderSize(raw, 64<<10), close, nil
+}
+
+// lintBinaries finds the binaries of symbol files.
+type lintBinaries struct {
+	path   string // of the only one; "" without
+	mu     sync.Mutex
+	folder *resolve.Binaries // nil without
+}
+
+// open looks at the value of --binary.
+func (b *lintBinaries) open(path string) error {
+	if path == "" {
+		return nil
+	}
+	if !cli.IsFolder(path) {
+		b.path = path
+		return nil
+	}
+	var err error
+	b.folder, err = resolve.NewBinaries([]string{path}, nil)
+	if err != nil {
+		return &cli.StatusError{Status: cli.StatusInput, Err: err}
+	}
+	return nil
+}
+
+// find opens the binary of a module, which the caller must close; nil without --binary.
+func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (*elfobj.File, error) {
+	if b.path != "" {
+		return elfobj.Open(b.path, elfobj.DefaultLimits())
+	}
+	if b.folder == nil {
+		return nil, nil
+	}
+	if m.Id == "" {
+		return nil, errors.New("no binary: the file has no MODULE record at its beginning")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f, _, err := b.folder.Binary(ctx, resolve.Module{Name: m.Name, DebugID: m.Id})
+	if f == nil && err == nil {
+		err = fmt.Errorf("no binary with the id %s of %s", m.Id, m.Name)
+	}
+	return f, err
+}
+
+// headModule is the module named in a text's first line, if any.
+func headModule(head []byte) (m suppliers.ModuleName) {
+	rec, err := symfmt.NewReader(bytes.NewReader(head), symfmt.ReadOptions{}).Next() // compressed data ends within
+	if err == nil && rec.Kind == symfmt.KindModule {
+		m.Id, m.Name = strings.ToUpper(string(rec.DebugID)), string(rec.Name)
+	}
+	return m
+}
+
+// notSymbols is the error for a file of another kind that is used as a symbol file.
+func notSymbols(head []byte) error {
+	for _, f := range []struct{ magic, what string }{
+		{"\x7fELF", "an ELF file, no symbol file: symtool dump makes one"},
+		{"Microsoft C/C++ MSF 7.00", "a PDB file, no symbol file"},
+		{"MZ", "a Windows program, no symbol file"},
+		{"\xcf\xfa\xed\xfe", "a Mach-O file, no symbol file"},
+		{"\xca\xfe\xba\xbe", "a Mach-O file, no symbol file"},
+		{"MDMP", "a minidump, no symbol file"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return errors.New("is " + f.what)
+		}
+	}
+	if f := formats.ConvertibleText(bytes.NewReader(head)); f != nil {
+		return errors.New(f.Convert())
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/lint"
+)
+
+const lintDescription = `
+FILE is a symbol file, as it is or compressed with gzip or zstd, - for standard
+input, or a folder, of which every *.sym, *.sym.gz and *.sym.zst is checked. What
+is wrong goes to standard output, by file and line, and at the end of one file
+the verdict: whether it is good for unwinding and for symbolication.
+The status is 1 from findings of severity error on, or as --fail-on says. RULES
+are a list with commas of IDs (SYM203) and families (ranges); --list has both.
+A configuration is read only if --config names it: the same call gives the same
+findings in every folder.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "lint",
+		Usage:       "check symbol files, and whether they are good enough to unwind with",
+		UsageText:   "symtool lint [flags] FILE...\nsymtool lint --explain ID\nsymtool lint --list\nsymtool lint --docs",
+		Description: lintDescription,
+		Flags: []cli.Flag{
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the findings: text (default), json, sarif (2.1.0), github\n(annotations of a workflow), junit, codequality (GitLab) or html (one page)", Value: cli.FormatText}, lintFormatNames...),
+			cli.OutputFlag(),
+			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "status 1 from this `SEVERITY` on: error (default), warning or never", Value: "error"}, "error", "warning", "never"),
+			cli.WordList(&cli.StringSliceFlag{Name: "select", Usage: "check `RULES` only; may be repeated"}, ruleNames()...),
+			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "do not check `RULES`; may be repeated"}, ruleNames()...),
+			&cli.StringFlag{Name: "config", Usage: "read severities and suppressions from `FILE`"},
+			&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that `FILE` has"},
+			&cli.StringFlag{Name: "write-baseline", Usage: "write what was found to `FILE`, for --baseline; status 0"},
+			&cli.StringFlag{Name: "stamp", Usage: "write `FILE`, which is empty, when the status is 0, and print no notes,\nverdict and summary then if there are no warnings: for build systems"},
+			&cli.StringFlag{Name: "binary", Usage: "compare with the ELF file at `PATH`, or with those below a folder,\nfound by their ids"},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "an error if less than `PERCENT` of the code has STACK CFI"},
+			&cli.Float64Flag{Name: "min-lines", Usage: "an error if less than `PERCENT` of the code has lines"},
+			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print `N` findings of a rule in a file, and count the others (%d)", lint.DefaultMaxPerRule)},
+			&cli.BoolFlag{Name: "verdict", Usage: "in text: the verdict of each file; without it, of one file only, and\nof none with --verdict=false"},
+			cli.JobsFlag(),
+			cli.Words(&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"}, ruleNames()...),
+			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
+			&cli.BoolFlag{Name: "docs", Usage: "print the page about all rules, in Markdown"},
+		},
+		Action: func(c *cli.Context) error {
+			if done, err := lintPages(c); done || err != nil {
+				return err
+			}
+			l, err := newLinter(c, msgs)
+			if err != nil {
+				return cli.AsUsageError("lint", err)
+			}
+			return l.run(c.Context)
+		},
+	}
+}
+
+// linter is a call of lint, checked.
+type linter struct {
+	operands []string
+	format   lintFormat
+	output   string
+	failOn   lint.Severity
+	never    bool // no severity fails
+	options  lint.Options
+	recordTo string // --write-baseline
+	stamp    string // --stamp
+	binaries lintBinaries
+	verdict  bool
+	jobs     int
+	msgs     *cli.Messages
+	stdin    io.Reader
+	stdout   io.Writer
+
+	status int
+}
+
+// lintNoValue lists the flags whose value may not be empty.
+var lintNoValue = []string{"output", "config", "baseline", "write-baseline", "stamp", "binary"}
+
+func newLinter(c *cli.Context, msgs *cli.Messages) (*linter, error) {
+	l := &linter{
+		operands: c.Args().Slice(), output: c.String("output"), stamp: c.String("stamp"), jobs: par.Jobs(c.Int("jobs")),
+		msgs: msgs, stdin: c.App.Reader, stdout: c.App.Writer,
+	}
+	if l.output == "" {
+		l.output = "-"
+	}
+	for _, check := range []func(*cli.Context) error{checkLintFlags, l.checkOperands, l.checkFormat, l.checkThresholds, l.configure} {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	return l, l.binaries.open(c.String("binary"))
+}
+
+func checkLintFlags(c *cli.Context) error {
+	for _, name := range lintNoValue {
+		if c.IsSet(name) && c.String(name) == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
+	}
+	return cli.OneOf(c, "fail-on", "error", "warning", "never")
+}
+
+func (l *linter) checkOperands(c *cli.Context) error {
+	if len(l.operands) == 0 {
+		return errors.New("no FILE")
+	}
+	standard := 0
+	for _, arg := range l.operands {
+		switch arg {
+		case "":
+			return errors.New("the name of a file is empty")
+		case "-":
+			standard++
+		}
+	}
+	if standard > 1 {
+		return errors.New("standard input is there twice, and can be read once")
+	}
+	written := c.String("write-baseline")
+	if written != "" && written == l.output {
+		return fmt.Errorf("--output and --write-baseline are both %s", written)
+	}
+	inputs := append([]string{c.String("config"), c.String("baseline"), c.String("binary")}, l.operands...)
+	if err := cli.NotInput(l.output, inputs...); err != nil {
+		return err
+	}
+	if cli.NotInput(written, append([]string{c.String("config"), c.String("binary")}, l.operands...)...) != nil {
+		return fmt.Errorf("--write-baseline is %s, which is an input", written)
+	}
+	return l.checkStamp(append(inputs, written, l.output))
+}
+
+// checkStamp refuses a stamp that would overwrite an input or another output.
+func (l *linter) checkStamp(others []string) error {
+	if cli.NotInput(l.stamp, others...) != nil || l.stamp == "-" || l.stamp != "" && slices.Contains(others, l.stamp) {
+		return fmt.Errorf("--stamp is %s, want a file of its own", l.stamp)
+	}
+	return nil
+}
+
+func (l *linter) checkFormat(c *cli.Context) error {
+	var known bool
+	if l.format, known = lintFormats[c.String("format")]; !known {
+		return fmt.Errorf("--format is %q, want %s", c.String("format"), strings.Join(lintFormatNames, ", "))
+	}
+	if c.IsSet("verdict") && !l.format.text() {
+		return errors.New("--verdict is for --format text")
+	}
+	l.verdict = c.Bool("verdict")
+	if !c.IsSet("verdict") && len(l.operands) == 1 {
+		l.verdict = !cli.IsFolder(l.operands[0])
+	}
+	switch c.String("fail-on") {
+	case "warning":
+		l.failOn = lint.Warning
+	case "never":
+		l.never = true
+	default:
+		l.failOn = lint.Error
+	}
+	return nil
+}
+
+func (l *linter) checkThresholds(c *cli.Context) error {
+	for _, name := range []string{"min-cfi", "min-lines"} {
+		if err := cli.Percentage(c, name); err != nil {
+			return err
+		}
+	}
+	if n := c.Int("max-per-rule"); c.IsSet("max-per-rule") && n < 1 {
+		return fmt.Errorf("--max-per-rule is %d, want a number from 1 on", n)
+	}
+	l.options.MaxPerRule = c.Int("max-per-rule")
+	return nil
+}
+
+// ruleNames are the families of lint's rules and their IDs.
+func ruleNames() (names []string) {
+	var ids []string
+	for _, r := range lint.Rules() {
+		ids = append(ids, r.ID)
+		if family := r.Family().Name; !slices.Contains(names, family) {
+			names = append(names, family)
+		}
+	}
+	return append(names, ids...)
+}

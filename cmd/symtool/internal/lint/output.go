@@ -1,0 +1,120 @@
+package lint
+
+import (
+	"io"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/config"
+	lintreport "github.com/symtool/symtool/lint/report"
+)
+
+// lintFormat is a value of --format. Text is printed file by file, the others are
+// documents.
+type lintFormat struct {
+	document  func(w io.Writer, r *lintreport.Results) error // nil for text
+	page      bool                                           // it needs maps
+	functions bool                                           // it has the function of each finding
+}
+
+// lintFormatNames are the values of --format, in the order of the help.
+var lintFormatNames = []string{cli.FormatText, cli.FormatJSON, "sarif", "github", "junit", "codequality", "html"}
+
+var lintFormats = map[string]lintFormat{
+	cli.FormatText: {},
+	cli.FormatJSON: {document: lintreport.WriteJSON, functions: true},
+	"sarif":        {document: lintreport.WriteSARIF, functions: true},
+	"github":       {document: lintreport.WriteGitHub},
+	"junit":        {document: lintreport.WriteJUnit},
+	"codequality":  {document: lintreport.WriteCodeQuality},
+	"html":         {page: true, functions: true},
+}
+
+// text reports whether findings are printed file by file.
+func (f lintFormat) text() bool { return f.document == nil && !f.page }
+
+// printFile prints a file's findings in text.
+func (l *linter) printFile(out io.Writer, r *lint.Report) error {
+	if l.quiet([]*lint.Report{r}) {
+		return nil
+	}
+	if err := lintreport.WriteFindings(out, r); err != nil || !l.verdict {
+		return err
+	}
+	return lintreport.WriteVerdict(out, r)
+}
+
+// quiet reports whether the reports have nothing that a build would stop for: notes are in hundreds
+// of files.
+func (l *linter) quiet(reports []*lint.Report) bool {
+	if l.stamp == "" || l.status != cli.StatusOK {
+		return false
+	}
+	for _, r := range reports {
+		if worst, found := r.Worst(); found && worst >= lint.Warning || r.Damage != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// printEnd prints the end of the output: for a document, all of it.
+func (l *linter) printEnd(out io.Writer, done *lintDone) error {
+	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
+	switch {
+	case l.format.page:
+		return lintreport.WriteHTML(out, results, done.maps)
+	case l.format.document != nil:
+		return l.format.document(out, results)
+	case l.quiet(done.reports):
+		return nil
+	}
+	return lintreport.WriteSummary(out, results)
+}
+
+// lintDone holds the checked files.
+type lintDone struct {
+	reports []*lint.Report
+	maps    map[*lint.Report]*lint.Map
+}
+
+// add keeps of a file what a document needs: its tables may be large, and the files many.
+func (d *lintDone) add(r *linted) {
+	facts := r.report.Facts
+	r.report.Facts = &lint.Facts{HasModule: facts.HasModule, OS: facts.OS, CPU: facts.CPU, DebugID: facts.DebugID, Name: facts.Name}
+	d.reports = append(d.reports, r.report)
+	if r.chart != nil {
+		d.maps[r.report] = r.chart
+	}
+}
+
+// writeStamp writes the file of --stamp, if nothing was found.
+func (l *linter) writeStamp() error {
+	if l.stamp == "" {
+		return nil
+	}
+	out, err := cli.CreateOutput(l.stamp, l.stdout)
+	if err != nil {
+		return cli.OutputError(l.stamp, err)
+	}
+	defer out.Abort()
+	return cli.OutputError(l.stamp, out.Commit())
+}
+
+// writeBaseline writes the findings to the file of --write-baseline.
+func (l *linter) writeBaseline() error {
+	if l.recordTo == "" {
+		return nil
+	}
+	out, err := cli.CreateOutput(l.recordTo, l.stdout)
+	if err != nil {
+		return cli.OutputError(l.recordTo, err)
+	}
+	defer out.Abort()
+	if err = config.WriteBaseline(out, l.options.Filter.Recorded()); err == nil {
+		err = out.Commit()
+	}
+	return cli.OutputError(l.recordTo, err)
+}

@@ -1,0 +1,64 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/lint"
+)
+
+// lintPages prints documentation of rules; done is false if none was asked for.
+func lintPages(c *cli.Context) (done bool, err error) {
+	asked := ""
+	for _, name := range []string{"explain", "list", "docs"} {
+		if !c.IsSet(name) {
+			continue
+		}
+		if asked != "" {
+			return false, cli.Usagef("lint", "--%s and --%s exclude each other", asked, name)
+		}
+		asked = name
+	}
+	if asked == "" {
+		return false, nil
+	}
+	if err := aloneIn(c, asked); err != nil {
+		return false, cli.Usagef("lint", "%v", err)
+	}
+	text, err := lintPage(c, asked)
+	if err != nil {
+		return false, cli.Usagef("lint", "%v", err)
+	}
+	return true, cli.WriteText(c.App.Writer, text)
+}
+
+// aloneIn checks that a flag that needs no files stands alone.
+func aloneIn(c *cli.Context, asked string) error {
+	if c.Args().Present() {
+		return fmt.Errorf("--%s takes no FILE", asked)
+	}
+	for _, name := range c.LocalFlagNames() {
+		if name != asked && c.IsSet(name) {
+			return fmt.Errorf("--%s and --%s exclude each other", asked, name)
+		}
+	}
+	return nil
+}
+
+func lintPage(c *cli.Context, asked string) (string, error) {
+	if asked == "explain" {
+		text, ok := lint.ExplainAll(c.String("explain"))
+		if !ok {
+			return "", fmt.Errorf("there is no rule %q: --list prints all", c.String("explain"))
+		}
+		return text, nil
+	}
+	if !c.Bool(asked) {
+		return "", fmt.Errorf("--%s=false asks for nothing", asked)
+	}
+	if asked == "list" {
+		return lint.List(), nil
+	}
+	return lint.Page(), nil
+}

@@ -1,0 +1,172 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/lint"
+)
+
+// linted is the result for one file.
+type linted struct {
+	input  lintInput
+	report *lint.Report // nil with err
+	chart  *lint.Map    // for a page
+	err    error
+	stack  []byte // of a panic
+}
+
+// run checks all files and prints the findings in the order of the operands.
+func (l *linter) run(ctx context.Context) error {
+	inputs := lintInputs(l.operands)
+	out, err := cli.CreateOutput(l.output, l.stdout)
+	if err != nil {
+		return cli.OutputError(l.output, err)
+	}
+	defer out.Abort()
+	done := &lintDone{maps: map[*lint.Report]*lint.Map{}}
+	err = par.Ordered(ctx, min(l.jobs, len(inputs)), len(inputs),
+		func(ctx context.Context, _, i int) (*linted, error) {
+			return l.guarded(ctx, inputs[i]), context.Cause(ctx)
+		},
+		func(_ int, r *linted) error { return l.take(out, done, r) })
+	if err == nil {
+		err = l.printEnd(out, done)
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if err := cli.OutputError(out.Name(), err); err != nil {
+		return err
+	}
+	return l.end()
+}
+
+// end writes the baseline and the stamp, and returns the status.
+func (l *linter) end() error {
+	if err := l.writeBaseline(); err != nil {
+		return err
+	}
+	if f := l.options.Filter; f != nil {
+		l.judge(f.Report(l.options.Rules))
+	}
+	if l.status != cli.StatusOK {
+		return &cli.StatusError{Status: l.status}
+	}
+	return l.writeStamp()
+}
+
+// guarded checks one file. Damage, and even a panic, is this file's alone.
+func (l *linter) guarded(ctx context.Context, in lintInput) *linted {
+	r := &linted{input: in}
+	r.err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return l.check(ctx, r) })
+	var panicked *par.PanicError
+	if errors.As(r.err, &panicked) {
+		r.report, r.stack = nil, panicked.Stack
+		r.err = fmt.Errorf("internal error, please report it with the file: %w", r.err)
+	}
+	return r
+}
+
+// check reads one file.
+func (l *linter) check(ctx context.Context, r *linted) error {
+	text, closeText, err := r.input.text(l.stdin)
+	if err != nil {
+		return err
+	}
+	defer closeText()
+	options := l.options
+	options.File = r.input.String()
+	head, _ := text.Peek(cli.ModuleHead) // its error comes again
+	if err := notSymbols(head); err != nil {
+		return err
+	}
+	module := headModule(head)
+	options.Stored = r.input.stored(module.Id)
+	binary, err := l.binaries.find(ctx, module)
+	if err != nil {
+		return err
+	}
+	if binary != nil {
+		options.Binary = binary
+		defer binary.Close()
+	}
+	if l.format.page {
+		r.chart = &lint.Map{}
+		options.Rules = append(slices.Clone(options.Rules), r.chart.Rule())
+	}
+	if r.report, err = lint.Run(ctx, text, options); err != nil {
+		return err
+	}
+	return l.readNames(r)
+}
+
+// readNames reads the names of functions with findings, or in the verdict, that are no longer known
+// at the end of a file. That takes a second pass: names from standard input stay unknown.
+func (l *linter) readNames(r *linted) error {
+	named := l.format.functions && r.report.NamesWanted()
+	if !l.verdict && !named || r.input.name == "-" {
+		return nil
+	}
+	text, closeText, err := r.input.text(nil)
+	if err != nil {
+		return err
+	}
+	defer closeText()
+	if named {
+		return r.report.ReadNames(text)
+	}
+	return r.report.Coverage.ReadNames(text)
+}
+
+// take prints the findings of a file, or keeps them for the document.
+func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
+	if r.err != nil {
+		l.status = max(l.status, cli.StatusInput)
+		l.msgs.Printf("symtool: %s", cli.Named(r.input.String(), r.err))
+		if len(r.stack) > 0 {
+			_, _ = l.msgs.Write(r.stack)
+		}
+		l.unread(r.input)
+		done.reports = append(done.reports, lint.Unreadable(r.input.String(), r.err))
+		return nil
+	}
+	l.judge(r.report)
+	if damage := r.report.Damage; damage != nil {
+		l.unread(r.input)
+		if r.report.Counts["SYM101"] == 0 {
+			l.msgs.Warnf("symtool: %v", damage) // where no finding reports it
+		}
+	}
+	if l.format.text() {
+		if err := l.printFile(out, r.report); err != nil {
+			return err
+		}
+	}
+	done.add(r)
+	return nil
+}
+
+// unread is for a file that was not read to its end.
+func (l *linter) unread(in lintInput) {
+	if l.options.Filter != nil {
+		l.options.Filter.Unread(in.String())
+	}
+}
+
+// judge sets the status by a file's findings, unless they go into a baseline.
+func (l *linter) judge(r *lint.Report) {
+	if r.Damage != nil {
+		l.status = max(l.status, cli.StatusInput)
+	}
+	worst, found := r.Worst()
+	if found && !l.never && l.recordTo == "" && worst >= l.failOn {
+		l.status = max(l.status, cli.StatusFindings)
+	}
+}

@@ -1,0 +1,112 @@
+package resolve
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// An address without a module may count from the start of the module, as in symbol files, or be one
+// of the linker's, as in nm, addr2line and llvm-symbolizer. They are the same for
+// position-independent code. In a binary that is linked to another address, such as a program built
+// with -no-pie or a kernel, the reading that lies in code is taken. If both do, --base decides: the
+// linker's base, or 0. Symbol files do not record where a module was linked to: there an address
+// counts from the start of the module, unless --base is given.
+
+// rvaOf returns the RVA of an address. An unknown one is reported.
+func (r *addressResolver) rvaOf(symbols *resolve.Resolver, q question) (rva uint64, known bool) {
+	switch {
+	case q.module != (suppliers.ModuleName{}):
+		return q.addr, true
+	case r.hasBase:
+		return q.addr - r.base, q.addr >= r.base
+	}
+	fromStart, linked := readings(symbols, q.addr)
+	base, _ := symbols.Base()
+	switch {
+	case fromStart && linked:
+		r.hint(symbols, "%s is in the code as an address of the linker and as one from the start of the module: --base %x or --base 0 says which it is", q.text, base)
+		return 0, false
+	case linked:
+		return q.addr - base, true
+	case !fromStart:
+		r.hintOutside(symbols, q.text)
+	}
+	return q.addr, true
+}
+
+// readings reports whether addr is in the code of a module, counted from its start, and as one of
+// the linker's addresses if those differ.
+func readings(symbols *resolve.Resolver, addr uint64) (fromStart, linked bool) {
+	base, _ := symbols.Base()
+	linked = base > 0 && addr >= base && symbols.InCode(symfmt.RVA(addr-base))
+	return symbols.InCode(symfmt.RVA(addr)), linked
+}
+
+// hintOutside suggests a meaning for an address outside of a module's code.
+func (r *addressResolver) hintOutside(symbols *resolve.Resolver, text string) {
+	if _, known := symbols.Base(); known {
+		r.hint(symbols, "%s is not in its code: for addresses of a process, --base says where the module begins there", text)
+		return
+	}
+	r.hint(symbols, "%s is behind its code, whose records end at %x: for addresses of a process or of the linker, --base says where the module begins", text, uint64(symbols.Last()))
+}
+
+// findPlace finds a place of a log.
+func (r *addressResolver) findPlace(p *place, at *resolve.Location) (rva uint64, found bool) {
+	module := suppliers.ParseModule(p.name)
+	module.Build = p.build
+	symbols := r.symbols.Find(r.ctx, module)
+	if symbols == nil {
+		return 0, false
+	}
+	rva, known := r.rvaOfPlace(symbols, p)
+	return rva, known && r.lookUp(symbols, rva, at) && !at.Guess
+}
+
+// rvaOfPlace returns the RVA of a place in a log.
+func (r *addressResolver) rvaOfPlace(symbols *resolve.Resolver, p *place) (rva uint64, known bool) {
+	fromStart, linked := readings(symbols, p.addr)
+	base, baseKnown := symbols.Base()
+	switch {
+	case p.form == countsFromStart:
+		return p.addr, true
+	case linked:
+		return p.addr - base, true
+	case p.form == absolute:
+		return 0, false
+	case !fromStart && !baseKnown:
+		r.hint(symbols, "%s+0x%x is behind its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds out where", p.name, p.addr, uint64(symbols.Last()))
+	}
+	return p.addr, true
+}
+
+// filterLog replaces the places in a log. If it replaces none, that is a finding.
+func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.Stdout) error {
+	f := &logFilter{find: r.findPlace, noInline: r.noInline, names: func() []string { return r.symbols.Names(ctx) }}
+	if err := f.run(ctx, in, out); err != nil || f.replaced > 0 {
+		return err
+	}
+	r.status = max(r.status, cli.StatusFindings)
+	if len(f.missed) == 0 {
+		r.msgs.Warnf("symtool: standard input: nothing was replaced: it has no NAME+0xADDR")
+		return nil
+	}
+	r.msgs.Warnf("symtool: standard input: nothing was replaced: no symbols for the addresses of %s", strings.Join(f.missed, ", "))
+	return nil
+}
+
+// hint reports once for each module what its addresses need.
+func (r *addressResolver) hint(symbols *resolve.Resolver, format string, args ...any) {
+	if r.hinted[symbols] {
+		return
+	}
+	r.hinted[symbols] = true
+	r.msgs.Warnf("symtool: %s: "+format, append([]any{symbols.Path}, args...)...)
+}

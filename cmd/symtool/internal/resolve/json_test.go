@@ -1,0 +1,12 @@
+package resolve
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// docs/json.md documents every field.
+func TestJSONIsDocumented_resolve(t *testing.T) {
+	testenv.DocumentedJSON(t, testenv.JSONFields(t, answerJSON{}), "resolve")
+}

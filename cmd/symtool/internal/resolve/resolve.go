@@ -1,0 +1,287 @@
+package resolve
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+const resolveDescription = `
+ADDR is a hexadecimal number, with or without 0x: an address from the start of
+the module, one of the linker's if a binary is linked to a fixed address, or one
+of the process with --base. NAME+ADDR or NAME/ID+ADDR counts from the start of
+another module. Without ADDR, lines of standard input are read, each an ADDR.
+Symbols come from symbol files, plain or compressed with gzip or zstd, folders
+as dump --store makes them, binaries and symbol servers: the first that has lines
+of the module is taken, else the first with functions, else the first that has it.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "resolve",
+		Usage:       "print the functions, files and lines of addresses",
+		UsageText:   "symtool resolve [flags] --symbols PATH [ADDR...]\nsymtool resolve [flags] --binaries PATH [ADDR...]\nsymtool resolve [flags] --symbols PATH --filter",
+		Description: resolveDescription,
+		Flags: append(suppliers.Flags(),
+			&cli.StringFlag{Name: "module", Usage: "addresses are of `NAME` or NAME/ID, if they name no module; not\nneeded with one place of symbols"},
+			&cli.StringFlag{Name: "base", Usage: "the module begins at `ADDR` in the addresses given: those of a\nprocess or of the linker; 0: they count from its start"},
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answers: text (default), json, addr2line (that of\naddr2line -f -i), llvm or llvm-json (those of llvm-symbolizer)", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json"),
+			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, with NAME+0xADDR replaced by what is there;\nstatus 1 if nothing was"},
+			&cli.BoolFlag{Name: "no-inlines", Usage: "leave inlined functions out: print the function around them with\nthe line of the address"},
+			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},
+			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
+		),
+		Action: func(c *cli.Context) error {
+			cli.TuneCollector(cli.DumpCollectorPercent) // a binary is read as dump reads it
+			r, err := newAddressResolver(c, msgs)
+			if err != nil {
+				return cli.AsUsageError("resolve", err)
+			}
+			return r.run(c.Context, c.App.Reader, c.App.Writer, c.Args().Slice())
+		},
+	}
+}
+
+// addressResolver is a call of resolve, checked.
+type addressResolver struct {
+	symbols  *suppliers.Sources
+	module   suppliers.ModuleName
+	base     uint64
+	hasBase  bool
+	format   answerFormat
+	filter   bool
+	noInline bool
+	msgs     *cli.Messages
+
+	ctx    context.Context // of the call
+	status int
+	hinted map[*resolve.Resolver]bool // modules of which hint has spoken
+}
+
+func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, error) {
+	for _, name := range []string{"module", "base", "index-dir"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return nil, fmt.Errorf("--%s is empty", name)
+		}
+	}
+	r := &addressResolver{hinted: map[*resolve.Resolver]bool{}, filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
+	var known bool
+	if r.format, known = answerFormats[c.String("format")]; !known {
+		return nil, fmt.Errorf("--format is %q, want text, json, addr2line, llvm or llvm-json", c.String("format"))
+	}
+	if c.IsSet("base") {
+		base, ok := parseAddress(c.String("base"))
+		if !ok {
+			return nil, fmt.Errorf("--base is %q, want a hexadecimal number", c.String("base"))
+		}
+		r.base, r.hasBase = base, true
+	}
+	r.module = suppliers.ParseModule(c.String("module"))
+	if !r.filter {
+		if err := checkAddresses(c.Args().Slice()); err != nil {
+			return nil, err
+		}
+	}
+	if r.filter {
+		for _, name := range []string{"module", "base", "format"} {
+			if c.IsSet(name) {
+				return nil, fmt.Errorf("--filter and --%s exclude each other", name)
+			}
+		}
+		if c.NArg() > 0 {
+			return nil, fmt.Errorf("--filter reads standard input: it takes no addresses")
+		}
+	}
+	var err error
+	r.symbols, err = suppliers.NewSources(c, msgs)
+	return r, err
+}
+
+func checkAddresses(args []string) error {
+	for _, arg := range args {
+		if _, ok := parseQuestion(arg); !ok {
+			return fmt.Errorf("%q is no address, want hexadecimal digits, or NAME+ADDR", arg)
+		}
+	}
+	return nil
+}
+
+// run answers args, or standard input.
+func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, args []string) error {
+	r.ctx = ctx
+	out := cli.NewStdout(w)
+	err := r.answerAll(ctx, in, out, args)
+	r.symbols.End()
+	if err == nil {
+		err = cli.OutputError(out.Name(), out.Commit())
+	}
+	if err == nil {
+		if status := max(r.status, r.symbols.Status); status != cli.StatusOK {
+			return &cli.StatusError{Status: status, Err: nil}
+		}
+	}
+	return err
+}
+
+func (r *addressResolver) answerAll(ctx context.Context, in io.Reader, out *cli.Stdout, args []string) error {
+	switch {
+	case r.filter:
+		return r.filterLog(ctx, in, out)
+	case len(args) > 0:
+		return r.answerArgs(out, args)
+	}
+	return r.answerLines(ctx, in, out)
+}
+
+func (r *addressResolver) answerArgs(out *cli.Stdout, args []string) error {
+	w := r.format(out, true)
+	for _, arg := range args {
+		q, _ := parseQuestion(arg)
+		if err := w.answer(r.find(q)); err != nil {
+			return cli.OutputError(out.Name(), err)
+		}
+	}
+	return cli.OutputError(out.Name(), w.end())
+}
+
+// answerLines answers each line at once: programs ask through pipes.
+func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *cli.Stdout) error {
+	w := r.format(out, false)
+	lines := bufio.NewReaderSize(in, cli.OutputBuffer)
+	for n := 1; ; n++ {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		if text := strings.TrimSpace(line); text != "" {
+			q, ok := parseQuestion(text)
+			a := &answer{question: q}
+			if ok {
+				a = r.find(q)
+			} else {
+				r.status = max(r.status, cli.StatusInput)
+				r.msgs.Printf("symtool: standard input:%d: %s is no address", n, strconv.Quote(shorten(text)))
+			}
+			if err := w.answer(a); err != nil {
+				return cli.OutputError(out.Name(), err)
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == io.EOF {
+			return cli.OutputError(out.Name(), w.end())
+		}
+		if lines.Buffered() == 0 {
+			if err := out.Flush(); err != nil {
+				return cli.OutputError(out.Name(), err)
+			}
+		}
+	}
+}
+
+// shorten keeps a message readable.
+func shorten(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "..."
+	}
+	return s
+}
+
+// question is an address that was asked for.
+type question struct {
+	text   string
+	bad    bool                 // no address
+	module suppliers.ModuleName // "" for that of the command
+	addr   uint64
+}
+
+// parseQuestion reads ADDR, NAME+ADDR or NAME/ID+ADDR.
+func parseQuestion(text string) (q question, ok bool) {
+	q = question{text: text}
+	addr := text
+	if i := strings.LastIndexByte(text, '+'); i > 0 {
+		q.module, addr = suppliers.ParseModule(text[:i]), text[i+1:]
+	}
+	q.addr, ok = parseAddress(addr)
+	q.bad = !ok
+	return q, ok
+}
+
+// parseAddress reads a hexadecimal number, with or without 0x.
+func parseAddress(text string) (uint64, bool) {
+	digits := strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
+	if strings.ContainsAny(digits, "+-_") {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(digits, 16, 64)
+	return v, err == nil
+}
+
+// answer is the symbol at an address.
+type answer struct {
+	question
+	rva   uint64 // from the start of the module
+	base  uint64 // of the linker's addresses, if addr is one of them
+	file  string // with the symbols; "" without
+	found bool
+	at    resolve.Location
+
+	outside bool // the address is in no code of the module
+}
+
+// Find answers a question, and reports what went wrong.
+func (r *addressResolver) find(q question) *answer {
+	a := &answer{question: q}
+	if symbols := r.symbols.Find(r.ctx, cmp.Or(q.module, r.module)); symbols != nil {
+		a.file = symbols.Path
+		var known bool
+		if a.rva, known = r.rvaOf(symbols, q); known {
+			a.found = r.lookUp(symbols, a.rva, &a.at) && !a.at.Guess
+			a.outside = !symbols.InCode(symfmt.RVA(a.rva))
+			if !r.hasBase {
+				a.base = q.addr - a.rva
+			}
+		}
+	}
+	if !a.found {
+		r.status = max(r.status, cli.StatusFindings)
+	}
+	if r.noInline {
+		a.at.Frames = withoutInlines(a.at.Frames)
+	}
+	return a
+}
+
+// lookUp looks up an address of a module.
+func (r *addressResolver) lookUp(symbols *resolve.Resolver, rva uint64, at *resolve.Location) bool {
+	found, err := symbols.Nearest(symfmt.RVA(rva), at)
+	r.symbols.ReportDamage(symbols)
+	if err != nil {
+		r.status = max(r.status, cli.StatusInput)
+		r.msgs.Printf("symtool: %v", err)
+		return false
+	}
+	return found && len(at.Frames) > 0
+}
+
+// withoutInlines leaves the FUNC, with the line of the innermost function.
+func withoutInlines(frames []resolve.Frame) []resolve.Frame {
+	if len(frames) < 2 {
+		return frames
+	}
+	last := len(frames) - 1
+	frames[last].File, frames[last].Line = frames[0].File, frames[0].Line
+	return frames[last:]
+}

@@ -1,0 +1,199 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/resolve/symserver"
+)
+
+// maxMissing is the limit on the modules in a --missing list: clients may ask for anything.
+const maxMissing = 100_000
+
+// serveLogs are the files that serve appends to.
+type serveLogs struct{ files []*logFile }
+
+func (l *serveLogs) close() {
+	for _, f := range l.files {
+		f.close()
+	}
+}
+
+// reopenAtHangup reopens the files at each SIGHUP, which follows a rotation of logs, until stop is
+// called. Without files SIGHUP has its usual effect.
+func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop func()) {
+	if len(l.files) == 0 {
+		return func() {}
+	}
+	return cli.AtHangup(func() {
+		for _, f := range l.files {
+			if err := f.reopen(); err != nil {
+				failed(f.name, err)
+			}
+		}
+	})
+}
+
+// logFile is a file that is appended to, and may be renamed meanwhile.
+type logFile struct {
+	name string
+	mu   sync.Mutex
+	f    *os.File
+}
+
+func openLogFile(name string) (*logFile, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{name: name, f: f}, nil
+}
+
+func (l *logFile) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.f.Write(p)
+}
+
+// reopen opens the file that has the name now. If that fails, writing goes on in the old one.
+func (l *logFile) reopen() error {
+	next, err := openLogFile(l.name)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f.Close()
+	l.f = next.f
+	return nil
+}
+
+func (l *logFile) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f.Close()
+}
+
+// openLogs opens what --access-log and --missing name.
+func (r *serveRun) openLogs() (*serveLogs, error) {
+	l := &serveLogs{}
+	if r.accessLog != "" {
+		w := r.stdout
+		if r.accessLog != "-" {
+			f, err := openLogFile(r.accessLog)
+			if err != nil {
+				return nil, cli.OutputError(r.accessLog, err)
+			}
+			l.files = append(l.files, f)
+			w = f
+		}
+		r.cfg.Access = (&accessLog{name: r.accessLog, w: w, failed: r.failedLog}).add
+	}
+	if r.missing != "" {
+		f, err := r.openMissing()
+		if err != nil {
+			l.close()
+			return nil, err
+		}
+		l.files = append(l.files, f)
+	}
+	return l, nil
+}
+
+// openMissing continues a list.
+func (r *serveRun) openMissing() (*logFile, error) {
+	old, err := os.ReadFile(r.missing)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.FileError(r.missing, err)
+	}
+	f, err := openLogFile(r.missing)
+	if err != nil {
+		return nil, cli.OutputError(r.missing, err)
+	}
+	if len(old) > 0 && old[len(old)-1] != '\n' { // a writer was killed
+		if _, err := f.Write([]byte("\n")); err != nil {
+			f.close()
+			return nil, cli.OutputError(r.missing, err)
+		}
+	}
+	list, err := symserver.NewMissingList(bytes.NewReader(old), f, maxMissing)
+	if err != nil {
+		f.close()
+		return nil, cli.FileError(r.missing, err)
+	}
+	r.cfg.Missing = func(name, id string) {
+		if err := list.Add(name, id); err != nil {
+			r.failedLog(r.missing, err)
+		}
+	}
+	return f, nil
+}
+
+// failedLog reports that a log cannot be written. The server goes on.
+func (r *serveRun) failedLog(name string, err error) { r.log(cli.OutputError(name, err).Error()) }
+
+// accessLog writes a line of JSON for each request.
+type accessLog struct {
+	name   string
+	failed func(name string, err error)
+	mu     sync.Mutex
+	w      io.Writer
+}
+
+func (l *accessLog) add(a *symserver.Access) {
+	a.Agent, a.Range, a.Method = cli.Printable(a.Agent), cli.Printable(a.Range), cli.Printable(a.Method)
+	line, err := json.Marshal(a)
+	if err == nil {
+		l.mu.Lock()
+		_, err = l.w.Write(append(line, '\n'))
+		l.mu.Unlock()
+	}
+	if err != nil {
+		l.failed(l.name, err)
+	}
+}
+
+// lately holds the lines that were logged within a minute: a client that asks again and again must
+// not fill a disk with messages.
+type lately struct {
+	mu    sync.Mutex
+	lines map[string]time.Time
+}
+
+const (
+	logAgain  = time.Minute
+	maxLately = 1000
+)
+
+// repeats reports whether a line was logged lately, and remembers it.
+func (l *lately) repeats(line string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at, ok := l.lines[line]; ok && now.Sub(at) < logAgain {
+		return true
+	}
+	if l.lines == nil || len(l.lines) >= maxLately {
+		for old, at := range l.lines {
+			if now.Sub(at) >= logAgain {
+				delete(l.lines, old)
+			}
+		}
+		if len(l.lines) >= maxLately {
+			return true // too many to log all
+		}
+		if l.lines == nil {
+			l.lines = map[string]time.Time{}
+		}
+	}
+	l.lines[strings.Clone(line)] = now
+	return false
+}

@@ -1,0 +1,281 @@
+package sframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/symsframe"
+)
+
+const sframeDescription = `
+FILE is an ELF file with a .sframe section, or without section headers with a
+PT_GNU_SFRAME segment, or such a section by itself, of version 1, 2 or 3. It is
+printed in the layout of objdump --sframe; --pc, --check and --compare-cfi print
+their answers in place of it. Addresses are those of FILE, not relative to its
+load base; functions of an object have addresses from 0x10000 on. Sizes are in
+bytes. Exit status 1 tells that --check has found errors or warnings or that
+--compare-cfi has found rows that differ, 3 that there is no SFrame or a part of
+it is damaged; what can be read is printed.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "sframe",
+		Usage:       "print, look up and check SFrame stack trace information",
+		UsageText:   "symtool sframe [flags] FILE",
+		Description: sframeDescription,
+		Flags: []cli.Flag{
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print text (default) or json: `FORM`", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			&cli.StringSliceFlag{Name: "pc", Usage: "print the function at `ADDR`, hexadecimal, and the row that is in\nforce there; may be repeated"},
+			cli.Words(&cli.StringFlag{Name: "check", Usage: "print what is wrong for `PROFILE`: spec, the specification of the\nsection's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux"}, "spec", "binutils", "kernel"),
+			&cli.BoolFlag{Name: "compare-cfi", Usage: "print where the rows and those of .eh_frame and .debug_frame have\nthe same effect, where not, and what only one side has"},
+			&cli.StringFlag{Name: "address", Usage: "the section in FILE, which is not ELF, starts at `ADDR`,\nhexadecimal; 0 without it"},
+		},
+		Action: func(c *cli.Context) error {
+			cfg, err := newSFrameConfig(c)
+			if err != nil {
+				return cli.Usagef("sframe", "%v", err)
+			}
+			return (&sframer{sframeConfig: cfg, ctx: c.Context, stdout: c.App.Writer, msgs: msgs}).run()
+		},
+	}
+}
+
+// sframeConfig is a call of sframe, checked.
+type sframeConfig struct {
+	file    string
+	json    bool
+	pcs     []uint64
+	compare bool
+	check   bool
+	profile sframe.Profile
+	address *uint64 // nil without --address
+}
+
+func newSFrameConfig(c *cli.Context) (*sframeConfig, error) {
+	cfg := &sframeConfig{file: c.Args().First(), json: c.String("format") == cli.FormatJSON, check: c.IsSet("check"), compare: c.Bool("compare-cfi")}
+	switch {
+	case c.NArg() == 0 || cfg.file == "":
+		return nil, errors.New("no FILE")
+	case c.NArg() > 1:
+		return nil, fmt.Errorf("%d operands, want one FILE", c.NArg())
+	case cfg.file == "-":
+		return nil, errors.New("FILE cannot be read from standard input: it is not read from front to back")
+	}
+	if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
+		return nil, err
+	}
+	for _, text := range c.StringSlice("pc") {
+		pc, err := cli.Address("pc", text)
+		if err != nil {
+			return nil, err
+		}
+		cfg.pcs = append(cfg.pcs, pc)
+	}
+	if c.IsSet("address") {
+		addr, err := cli.Address("address", c.String("address"))
+		if err != nil {
+			return nil, err
+		}
+		cfg.address = &addr
+	}
+	if cfg.check {
+		var ok bool
+		if cfg.profile, ok = sframe.ParseProfile(c.String("check")); !ok {
+			return nil, fmt.Errorf("--check is %q, want spec, binutils or kernel", c.String("check"))
+		}
+	}
+	return cfg, nil
+}
+
+// sframer is one call of sframe.
+type sframer struct {
+	*sframeConfig
+	ctx    context.Context
+	stdout io.Writer
+	msgs   *cli.Messages
+
+	section  *sframe.Section
+	context  sframe.Context // of the binary, for --check
+	findings []sframe.Finding
+	status   int
+
+	comparison  *symsframe.Comparison // with --compare-cfi
+	cfiProblems []bin.Problem
+}
+
+func (s *sframer) run() error {
+	err := s.open()
+	var usage *cli.UsageError
+	if errors.As(err, &usage) {
+		return err
+	}
+	if err == nil {
+		s.damage()
+		s.examine()
+	}
+	out := cli.NewStdout(s.stdout)
+	if writeErr := s.write(out, err); writeErr != nil {
+		return cli.OutputError(out.Name(), writeErr)
+	}
+	if writeErr := out.Commit(); writeErr != nil {
+		return cli.OutputError(out.Name(), writeErr)
+	}
+	if err != nil {
+		return err
+	}
+	return &cli.StatusError{Status: s.status}
+}
+
+// open decodes the section of FILE.
+func (s *sframer) open() error {
+	data, err := rawSection(s.file)
+	switch {
+	case err != nil:
+	case data == nil:
+		err = s.openELF()
+		if err == nil && s.address != nil {
+			return cli.Usagef("sframe", "--address is for a section by itself, %s is ELF", s.file)
+		}
+	case s.compare:
+		return cli.Usagef("sframe", "--compare-cfi needs an ELF file, %s is a section by itself", s.file)
+	default:
+		s.section, err = sframe.Decode(data, s.options())
+	}
+	if err != nil {
+		s.status = cli.StatusInput
+		return cli.InputError(s.file, err)
+	}
+	return nil
+}
+
+func (s *sframer) options() (o sframe.Options) {
+	if s.address != nil {
+		o.Addr = *s.address
+	}
+	return o
+}
+
+// rawSection reads a file that begins as a section does; nil if it does not.
+func rawSection(path string) ([]byte, error) {
+	head, err := formats.Head(path)
+	if err != nil || sframe.Magic(head) == nil {
+		return nil, nil // elfobj says what it is
+	}
+	return os.ReadFile(path)
+}
+
+func (s *sframer) openELF() error {
+	f, err := elfobj.Open(s.file, elfobj.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	defer f.Close() // the section's bytes are in memory
+	s.context = symsframe.Context(f)
+	s.section, err = symsframe.Open(f)
+	if err != nil || !s.compare {
+		return err
+	}
+	return s.compareCFI(f)
+}
+
+// compareCFI compares the section with the file's .eh_frame and .debug_frame.
+func (s *sframer) compareCFI(f *elfobj.File) error {
+	other, err := dwarf2sym.ReadCFI(s.ctx, f, nil)
+	if err != nil {
+		return err
+	}
+	s.cfiProblems = other.Problems
+	s.comparison = symsframe.Compare(s.section, &other.Table, arch.ByELF(f.Machine, f.Class),
+		symsframe.ToOptions{Base: f.LoadBase(), Code: f.Executable})
+	for _, name := range []string{".eh_frame", ".debug_frame"} {
+		if section := f.Section(name); section != nil {
+			s.comparison.CFI.SectionBytes += uint64(section.Size())
+		}
+	}
+	return nil
+}
+
+// damage reports what cannot be read.
+func (s *sframer) damage() {
+	out := cli.ProblemLines{Msgs: s.msgs}
+	add := func(p bin.Problem) { out.Add(cli.ProblemLine(s.file, p)) }
+	s.section.Damage(add)
+	for _, p := range s.cfiProblems {
+		add(p)
+	}
+	out.End()
+	if out.N > 0 {
+		s.status = cli.StatusInput
+	}
+}
+
+// examine checks the section.
+func (s *sframer) examine() {
+	if s.comparison != nil && s.comparison.Different > 0 {
+		s.status = max(s.status, cli.StatusFindings)
+	}
+	if !s.check {
+		return
+	}
+	s.findings = s.section.CheckIn(s.profile, s.context)
+	for _, f := range s.findings {
+		if f.Severity > sframe.SeverityNote {
+			s.status = max(s.status, cli.StatusFindings)
+		}
+	}
+}
+
+// write prints the answer, or in JSON why there is none.
+func (s *sframer) write(w io.Writer, err error) error {
+	switch {
+	case s.json:
+		return s.writeJSON(w, err)
+	case err != nil:
+		return nil
+	case s.wholeSection():
+		return s.section.Print(w)
+	}
+	for _, pc := range s.pcs {
+		if err := s.section.PrintAt(w, pc); err != nil {
+			return err
+		}
+	}
+	if s.check {
+		if err := s.printFindings(w); err != nil {
+			return err
+		}
+	}
+	if s.comparison != nil {
+		return s.comparison.WriteText(w)
+	}
+	return nil
+}
+
+// wholeSection reports whether the answer is the section itself.
+func (s *sframer) wholeSection() bool { return len(s.pcs) == 0 && !s.check && !s.compare }
+
+func (s *sframer) printFindings(w io.Writer) error {
+	if len(s.findings) == 0 {
+		_, err := fmt.Fprintf(w, "%s: %s: no findings for %s\n", s.file, s.section.Name, s.profile)
+		return err
+	}
+	for _, f := range s.findings {
+		if _, err := fmt.Fprintf(w, "%s: %s+%s\n", s.file, s.section.Name, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// docs/json.md documents every field.
+func TestJSONIsDocumented_store(t *testing.T) {
+	for _, v := range []any{storeVerifyJSON{}, storeGCJSON{}, storeListJSON{}, storeMissingJSON{}} {
+		testenv.DocumentedJSON(t, testenv.JSONFields(t, v), "store")
+	}
+}

@@ -1,0 +1,271 @@
+package suppliers
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/store"
+)
+
+// ModuleName names a module; id may be "".
+type ModuleName struct {
+	Name, Id string
+	file     string // the id as it was written, if it may be the name of a file instead: bin/ed
+	Build    string // build-id, in lower-case hexadecimal digits
+}
+
+// longID is the length of the shortest id that is not taken for the name of a file:
+// 32 digits and the age. Older ones have 9 and more; stores have any.
+const longID = 33
+
+// ParseModule reads NAME or NAME/ID; folders in front of NAME do not count.
+func ParseModule(text string) ModuleName {
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
+	n := len(parts)
+	if n == 0 {
+		return ModuleName{}
+	}
+	if n > 1 && IsID(parts[n-1]) {
+		m := ModuleName{Name: parts[n-2], Id: strings.ToUpper(parts[n-1])}
+		if len(m.Id) >= longID {
+			return m
+		}
+		if _, err := store.NewPlace(m.Name, m.Id); err == nil {
+			m.file = parts[n-1]
+			return m
+		}
+	}
+	return ModuleName{Name: parts[n-1]}
+}
+
+func IsID(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}
+
+func (m ModuleName) String() string {
+	if m.Build != "" {
+		return m.Name + " with build-id " + m.Build
+	}
+	if m.Id == "" {
+		return m.Name
+	}
+	return m.Name + "/" + cmp.Or(m.file, m.Id)
+}
+
+// Sources finds the symbols of modules as the flags say.
+type Sources struct {
+	supplier resolve.Supplier
+	one      bool // there is one place: it may answer addresses that name no module
+	Index    bool
+	IndexDir string
+	verbose  bool
+	any      bool // Names come from a log: most are not of a module, which is not an error
+	Msgs     *cli.Messages
+
+	known  map[ModuleName]*resolve.Resolver // nil for what was not found
+	listed map[string]bool                  // names; nil before they are asked for
+	damage map[*resolve.Resolver]*damageReport
+	opened []*damageReport // those of damage, in order
+	Status int
+}
+
+func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
+	s := &Sources{
+		Msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),
+		Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir"),
+		known: map[ModuleName]*resolve.Resolver{}, damage: map[*resolve.Resolver]*damageReport{},
+	}
+	places := 0
+	for _, name := range []string{"symbols", "symbol-url"} {
+		places += len(c.StringSlice(name))
+	}
+	places += min(len(c.StringSlice("binaries")), 1) // they are searched together
+	if places == 0 {
+		return nil, errors.New("no --symbols, --binaries or --symbol-url")
+	}
+	s.one = places == 1
+	var err error
+	s.supplier, err = New(c, s.OpenFile)
+	return s, err
+}
+
+// OpenFile opens a symbol file, through its index if that is wanted.
+func (s *Sources) OpenFile(path string) (r *resolve.Resolver, err error) {
+	var unwritten error
+	if s.Index {
+		r, unwritten, err = resolve.OpenIndexed(path, s.IndexDir)
+	} else {
+		r, err = resolve.Open(path)
+	}
+	var notThere *fs.PathError
+	if errors.As(err, &notThere) && notThere.Path == path {
+		err = fmt.Errorf("%s: %w", path, notThere.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if unwritten != nil {
+		s.Msgs.Warnf("symtool: %s: the index could not be written: %v", path, unwritten)
+	}
+	return r, nil
+}
+
+// reportFound reports symbols that were found, and their damage.
+func (s *Sources) reportFound(r *resolve.Resolver) {
+	if s.verbose {
+		s.Msgs.Printf("symtool: symbols of %s from %s", r.Index().Name, r.Path)
+	}
+	s.ReportDamage(r)
+}
+
+// damageReport tracks which damage of a symbol file was reported.
+type damageReport struct {
+	lines cli.ProblemLines
+	done  int // problems
+}
+
+// ReportDamage reports the damage found since the last call: functions are read when they are asked
+// for.
+func (s *Sources) ReportDamage(r *resolve.Resolver) {
+	d := s.damage[r]
+	if d == nil {
+		d = &damageReport{lines: cli.ProblemLines{Msgs: s.Msgs, All: s.verbose, Hint: cli.VerboseHint}}
+		s.damage[r] = d
+		s.opened = append(s.opened, d)
+	}
+	if r.Damaged() == d.done {
+		return
+	}
+	s.Status = cli.StatusInput
+	problems := r.Damage()
+	for _, p := range problems[d.done:] {
+		d.lines.Add(p.String())
+	}
+	d.done = len(problems)
+}
+
+// End reports how many problems were not printed.
+func (s *Sources) End() {
+	for _, d := range s.opened {
+		d.lines.End()
+	}
+}
+
+// Find returns the symbols of a module, nil if there are none. That is reported once.
+func (s *Sources) Find(ctx context.Context, m ModuleName) *resolve.Resolver {
+	r, known := s.known[m]
+	if known {
+		return r
+	}
+	var tried []resolve.Tried
+	if m.file != "" { // it costs no question to a server, which wants an id
+		r, tried = s.look(ctx, resolve.Module{Name: m.file})
+	}
+	if r == nil && (m.Name != "" || s.one) {
+		modules := m.modules()
+		for i := 0; r == nil && i < len(modules); i++ {
+			var more []resolve.Tried
+			if r, more = s.look(ctx, modules[i]); i == 0 {
+				tried = append(tried, more...)
+			}
+		}
+	}
+	s.known[m] = r
+	if r != nil {
+		s.reportFound(r)
+	}
+	switch {
+	case r == nil && !s.any || s.verbose:
+		s.reportTried(m, r != nil, tried)
+	case r == nil:
+		s.reportSkipped(ctx, m, tried)
+	}
+	return r
+}
+
+// modules returns the modules that the name may mean, in the order to try them.
+func (m ModuleName) modules() []resolve.Module {
+	build, err := hex.DecodeString(m.Build)
+	if m.Build == "" || err != nil {
+		return []resolve.Module{{Name: m.Name, DebugID: m.Id}}
+	}
+	// The id of symbol files has the bytes of the build-id in the order of the file's
+	// numbers.
+	var all []resolve.Module
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		all = append(all, resolve.Module{Name: m.Name, BuildID: build, DebugID: elfobj.ModuleID(build, order)})
+	}
+	return all
+}
+
+// reportSkipped reports why a module of a log has no answers although symbols have its name.
+func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []resolve.Tried) {
+	if s.listed == nil {
+		s.listed = map[string]bool{}
+		for _, name := range s.Names(ctx) {
+			s.listed[name] = true
+		}
+	}
+	if !s.listed[m.Name] {
+		return
+	}
+	why := append(resolve.SeveralBuilds(tried), resolve.OtherModules(tried)...)
+	if len(why) == 0 {
+		why = resolve.Lines(tried)
+	}
+	slices.Sort(why)
+	s.Msgs.Warnf("symtool: %s is left as it is: %s", m, strings.Join(slices.Compact(why), "; "))
+}
+
+// look asks for symbols, and reports those that could not be used.
+func (s *Sources) look(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried) {
+	r, tried, err := s.supplier.Symbols(ctx, m)
+	s.reportError(err)
+	return r, tried
+}
+
+// Names returns the names of the modules whose symbols are on this machine: those on servers are
+// not known.
+func (s *Sources) Names(ctx context.Context) []string {
+	if l, ok := s.supplier.(resolve.Lister); ok {
+		return l.Names(ctx)
+	}
+	return nil
+}
+
+// reportError reports symbols that could not be used.
+func (s *Sources) reportError(err error) {
+	if err == nil {
+		return
+	}
+	if !s.any {
+		s.Status = cli.StatusInput
+	}
+	if s.verbose || !s.any {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			s.Msgs.Printf("symtool: %s", line)
+		}
+	}
+}
+
+func (s *Sources) reportTried(m ModuleName, found bool, tried []resolve.Tried) {
+	if !found && m.Name == "" {
+		s.Msgs.Warnf("symtool: no module: --module says which one addresses are of")
+	} else if !found {
+		s.Msgs.Warnf("symtool: no symbols of %s", m)
+	}
+	for _, t := range tried {
+		s.Msgs.Warnf("symtool:   tried %s", t)
+	}
+}

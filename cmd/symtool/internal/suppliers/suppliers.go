@@ -1,0 +1,152 @@
+package suppliers
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/remote"
+)
+
+// Flags are the flags of commands that look for symbols.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "take symbols from `PATH`: a symbol file, or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated: the first\none that has them counts"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "also from `PATH`: an ELF file, or a folder with such, found by\nbuild-id; debug files are found there and in /usr/lib/debug; may\nbe repeated"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch debug files that binaries lack from the debuginfod server\nat `URL`, in place of $DEBUGINFOD_URLS; may be repeated; '' is none"},
+		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch no debug files"},
+		&cli.StringSliceFlag{Name: "symbol-url", Usage: "also from the symbol server at `URL`; may be repeated"},
+		&cli.StringFlag{Name: "symbol-cache", Usage: "keep what comes from symbol servers in `DIR`, in place of\n$XDG_CACHE_HOME/symtool/symbols"},
+		cli.VerboseFlag(),
+	}
+}
+
+// New returns a Supplier for the flags, in this order: symbol files and folders, which open
+// opens, binaries, servers.
+func New(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) {
+	files, binaries, servers, err := NewSuppliers(c, open)
+	if err != nil {
+		return nil, err
+	}
+	if binaries != nil {
+		files = append(files, binaries)
+	}
+	return resolve.NewChain(append(files, servers...)...), nil
+}
+
+// NewSuppliers returns the suppliers for the flags, by kind.
+func NewSuppliers(c *cli.Context, open resolve.Opener) (files []resolve.Supplier, binaries *resolve.Binaries, servers []resolve.Supplier, err error) {
+	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
+		for _, value := range c.StringSlice(name) {
+			if value == "" {
+				return nil, nil, nil, cli.Usagef(c.Command.Name, "--%s is empty", name)
+			}
+		}
+	}
+	if files, err = Files(c.StringSlice("symbols"), open); err != nil {
+		return nil, nil, nil, err
+	}
+	if binaries, err = newBinaries(c); err != nil {
+		return nil, nil, nil, err
+	}
+	server, err := NewServers(c)
+	if err != nil {
+		return nil, nil, nil, cli.Usagef(c.Command.Name, "%v", err)
+	}
+	if server != nil {
+		servers = append(servers, server)
+	}
+	return files, binaries, servers, nil
+}
+
+// Files are the suppliers of symbol files and folders.
+func Files(paths []string, open resolve.Opener) (all []resolve.Supplier, err error) {
+	for _, path := range paths {
+		s, err := resolve.NewSymbols(path, open)
+		var not *resolve.NotSymbolsError
+		if errors.As(err, &not) && strings.HasPrefix(not.Line, elf.ELFMAG) {
+			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
+		} else if err != nil {
+			if f := formats.Convertible(path); f != nil {
+				err = fmt.Errorf("%s: %s", path, f.Convert())
+			}
+		}
+		if u, bad := url.Parse(path); err != nil && bad == nil && (u.Scheme == "http" || u.Scheme == "https") {
+			err = fmt.Errorf("%s: no file or folder; --symbol-url takes the URL of a symbol server", u.Redacted())
+		}
+		if err != nil {
+			return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// newBinaries returns the binaries, with a fetcher of their debug files; nil without any.
+func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
+	paths := c.StringSlice("binaries")
+	if len(paths) == 0 {
+		if c.IsSet("debuginfod") {
+			return nil, cli.Usagef(c.Command.Name, "--debuginfod is for --binaries")
+		}
+		return nil, nil
+	}
+	if c.IsSet("debuginfod") && c.Bool("no-debuginfod") {
+		return nil, cli.Usagef(c.Command.Name, "--debuginfod and --no-debuginfod exclude each other")
+	}
+	client, err := cli.NewDebuginfod(c, c.App.ErrWriter.(*cli.Messages))
+	if err != nil {
+		return nil, cli.Usagef(c.Command.Name, "%v", err)
+	}
+	s, err := resolve.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, Fetcher(client))
+	if err != nil {
+		return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
+	}
+	return s, nil
+}
+
+// Fetcher returns the client as a Fetcher; nil without one.
+func Fetcher(client *debuginfod.Client) resolve.Fetcher {
+	if client == nil {
+		return nil
+	}
+	return client
+}
+
+// NewServers returns the symbol servers; nil without any.
+func NewServers(c *cli.Context) (resolve.Supplier, error) {
+	cfg := remote.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), UserAgent: version.Generator}
+	switch named := c.IsSet("symbol-cache"); {
+	case named && cfg.Cache == "":
+		return nil, fmt.Errorf("--symbol-cache is empty")
+	case named && len(cfg.URLs) == 0:
+		return nil, fmt.Errorf("--symbol-cache is for --symbol-url; --symbols takes what is in such a folder")
+	case len(cfg.URLs) == 0:
+		return nil, nil
+	case !named:
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("--symbol-url: no folder for its cache: set --symbol-cache, XDG_CACHE_HOME or HOME")
+		}
+		cfg.Cache = filepath.Join(dir, "symtool", "symbols")
+	}
+	if msgs, ok := c.App.ErrWriter.(*cli.Messages); ok && c.Bool("verbose") {
+		cfg.Log = func(url string) { msgs.Printf("symtool: asking %s", url) }
+	}
+	servers, err := remote.NewServers(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--symbol-url: %w", err)
+	}
+	return servers, nil
+}

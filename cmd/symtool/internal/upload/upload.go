@@ -1,0 +1,371 @@
+package upload
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/store/upload"
+)
+
+const uploadDescription = `
+FILE is a symbol file, compressed or not, or a store, all of whose files are sent:
+NAME/ID/NAME.sym. A file is read to its end and checked before anything is sent of it.
+
+URL and --protocol say where to and how:
+put sends each file with PUT to URL/NAME/ID/NAME.sym, which WebDAV and many servers
+take. The token goes with it as Authorization: Bearer.
+zip sends zips to URL with POST, as Mozilla's symbol server takes them, with the token
+as Auth-Token.
+sym-upload-v1 and sym-upload-v2 are Breakpad's. Of the second URL is the beginning of
+the API's addresses; the token is its key.
+s3://BUCKET/PREFIX is a bucket of S3's kind. Credentials are those of AWS's variables
+(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE), its files,
+or the machine's role.
+
+The token is in the variable SYMTOOL_UPLOAD_TOKEN or in --token-file: command lines
+are there for all to see. It is sent to the server of URL alone. Proxies are those of
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+
+What the server has already is not sent: put looks with HEAD, for the size; s3 for size
+and checksum; sym-upload-v2 asks; the answer to a zip tells. What fails with 408, 425,
+429 or 5xx, or because the connection does, is tried again after a second, two, four, to
+a minute, or when Retry-After says. A file that fails costs itself; after three in a row
+that failed in all tries, or 401, the others are not tried.
+`
+
+// tokenVar is the variable with the token.
+const tokenVar = "SYMTOOL_UPLOAD_TOKEN"
+
+// The limits of upload that hold without flags.
+const (
+	defaultZipSize = "400M"
+	defaultRetries = 5
+	defaultTimeout = "5m"
+	maxRetries     = 100
+)
+
+// uploadFlagProtocols are the protocols of flags that only some have.
+var uploadFlagProtocols = map[string][]upload.Protocol{
+	"field":      {upload.V1, upload.Zip},
+	"gzip":       {upload.Put, upload.S3},
+	"zip-size":   {upload.Zip},
+	"endpoint":   {upload.S3},
+	"region":     {upload.S3},
+	"token-file": {upload.V1, upload.V2, upload.Put, upload.Zip},
+	"force":      {upload.V2, upload.Put, upload.S3},
+}
+
+func protocolNames() (names []string) {
+	for _, p := range upload.Protocols {
+		if p != upload.S3 {
+			names = append(names, string(p))
+		}
+	}
+	return names
+}
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "upload",
+		Usage:       "send symbol files to a symbol server or a bucket",
+		UsageText:   "symtool upload [flags] URL FILE...",
+		Description: uploadDescription,
+		Flags:       uploadFlags(),
+		Action: func(c *cli.Context) error {
+			r, err := newUploadRun(c)
+			if err != nil {
+				return cli.Usagef("upload", "%v", err)
+			}
+			r.stdout, r.msgs = c.App.Writer, msgs
+			return r.run(c.Context)
+		},
+	}
+}
+
+func uploadFlags() []cli.Flag {
+	return []cli.Flag{
+		cli.Words(&cli.StringFlag{Name: "protocol", Aliases: []string{"p"}, Usage: "`HOW` the server takes files: put, zip, sym-upload-v1 or\nsym-upload-v2; not for s3:"}, protocolNames()...),
+		&cli.StringFlag{Name: "token-file", Usage: "take the token from the first line of `FILE`, not from\n" + tokenVar},
+		&cli.StringFlag{Name: "header-file", Usage: "send the headers in `FILE`, too, a line each (Name: value)"},
+		&cli.StringSliceFlag{Name: "field", Usage: "sym-upload-v1, zip: send a field of the form, too, `NAME=VALUE`, such as\nversion=1.2"},
+		&cli.BoolFlag{Name: "gzip", Usage: "put, s3: send files compressed, with Content-Encoding: gzip"},
+		&cli.StringFlag{Name: "zip-size", Usage: "zip: make zips of up to `SIZE`: a number of bytes, also with K, M or G\n(of 1024)", Value: defaultZipSize},
+		&cli.StringFlag{Name: "endpoint", Usage: "s3: the server's `URL`; without it that of AWS_ENDPOINT_URL_S3 or\nAWS_ENDPOINT_URL, else Amazon's"},
+		&cli.StringFlag{Name: "region", Usage: "s3: the `REGION`; without it that of AWS_REGION or AWS_DEFAULT_REGION,\nelse what the server says"},
+		&cli.StringFlag{Name: "list", Usage: "send only the modules in `LIST`, a line each: NAME/ID, NAME,ID, NAME ID\nor a MODULE record; the status is 1 if no FILE has one of them"},
+		&cli.StringFlag{Name: "resume", Usage: "keep a list of what is done in `FILE`, and do not send that again"},
+		&cli.BoolFlag{Name: "force", Usage: "send what is there already, too"},
+		&cli.BoolFlag{Name: "damaged", Usage: "send files that are cut off, or have records that cannot be read,\ntoo"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "send nothing, and ask no server: print what would be sent where"},
+		&cli.IntFlag{Name: "retries", Usage: "try up to `N` times again, 0 to 100", Value: defaultRetries},
+		&cli.StringFlag{Name: "timeout", Usage: "give a request up in which nothing moves for `TIME`: 30s, 5m; 0 for\nnever", Value: defaultTimeout},
+		cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write what became of each file to `FILE`, - for standard output"},
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "send `N` files at once, 1 to 1024; as many as processors without it"},
+		cli.VerboseFlag(),
+		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+	}
+}
+
+// uploadRun is a call of upload, checked.
+type uploadRun struct {
+	options upload.Options
+	shown   string // URL, without secrets
+	files   []string
+	list    string
+	resume  string
+	output  string // "" for none
+	json    bool
+	verbose bool
+	quiet   bool
+
+	stdout io.Writer
+	msgs   *cli.Messages
+	status int
+	wanted []store.Place // the list, in its order
+}
+
+func newUploadRun(c *cli.Context) (*uploadRun, error) {
+	r := &uploadRun{
+		list: c.String("list"), resume: c.String("resume"), output: c.String("output"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"),
+		options: upload.Options{
+			Gzip: c.Bool("gzip"), Force: c.Bool("force"), Damaged: c.Bool("damaged"), DryRun: c.Bool("dry-run"),
+			Retries: c.Int("retries"), Jobs: par.Jobs(c.Int("jobs")), UserAgent: version.Generator,
+			Header: http.Header{},
+		},
+	}
+	for _, check := range []func(*cli.Context) error{r.operands, r.checkFlags, r.checkValues, r.takeFields, r.takeSecrets, r.takeBucket} {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *uploadRun) operands(c *cli.Context) error {
+	args := c.Args().Slice()
+	switch {
+	case len(args) == 0:
+		return errors.New("no URL")
+	case len(args) == 1:
+		return errors.New("no FILE")
+	case slices.Contains(args, ""):
+		return errors.New("the name of a file is empty")
+	case slices.Contains(args, "-"):
+		return errors.New("standard input can be read once, and files are read several times")
+	}
+	scheme, _, ok := strings.Cut(args[0], "://")
+	switch {
+	case ok && strings.EqualFold(scheme, "s3"):
+		r.options.Protocol = upload.S3
+		if c.IsSet("protocol") {
+			return errors.New("--protocol is not for buckets (s3:)")
+		}
+	case !ok || scheme != "http" && scheme != "https":
+		return errors.New("the first operand is no http:, https: or s3: URL")
+	case !c.IsSet("protocol"):
+		return fmt.Errorf("no --protocol, want %s", strings.Join(protocolNames(), ", "))
+	default:
+		if err := cli.OneOf(c, "protocol", protocolNames()...); err != nil {
+			return err
+		}
+		r.options.Protocol = upload.Protocol(c.String("protocol"))
+	}
+	r.options.URL, r.files = args[0], args[1:]
+	return nil
+}
+
+// checkFlags refuses flags of other protocols.
+func (r *uploadRun) checkFlags(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) {
+			continue
+		}
+		if of := uploadFlagProtocols[name]; of != nil && !slices.Contains(of, r.options.Protocol) {
+			return fmt.Errorf("--%s is not for %s", name, r.options.Protocol)
+		}
+		if s, ok := c.Value(name).(string); ok && s == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	if r.verbose && r.quiet {
+		return errors.New("--verbose and --quiet exclude each other")
+	}
+	return nil
+}
+
+func (r *uploadRun) checkValues(c *cli.Context) (err error) {
+	if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
+		return err
+	}
+	r.json = c.String("format") == cli.FormatJSON
+	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
+	}
+	if n := c.Int("retries"); n < 0 || n > maxRetries {
+		return fmt.Errorf("--retries is %d, want 0 to %d", n, maxRetries)
+	}
+	if r.options.ZipSize, err = cli.ParseSize(c.String("zip-size")); err != nil || r.options.ZipSize == 0 {
+		return fmt.Errorf("--zip-size is %q, want a number of bytes, or one with K, M or G", c.String("zip-size"))
+	}
+	if text := c.String("timeout"); text != "0" {
+		if r.options.Timeout, err = time.ParseDuration(text); err != nil || r.options.Timeout < time.Second {
+			return fmt.Errorf("--timeout is %q, want a second or more, such as 30s or 5m, or 0", text)
+		}
+	}
+	if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" && r.options.Protocol == upload.Zip {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 || n > 1<<40 {
+			return fmt.Errorf("SOURCE_DATE_EPOCH is %q, want seconds since 1970", text)
+		}
+		r.options.ZipTime = time.Unix(n, 0)
+	}
+	return cli.NotInput(r.output, append([]string{r.list, r.resume}, r.files...)...)
+}
+
+// takeFields reads the form fields beside the file.
+func (r *uploadRun) takeFields(c *cli.Context) error {
+	for _, text := range c.StringSlice("field") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return fmt.Errorf("--field is %q, want NAME=VALUE", text)
+		}
+		r.options.Fields = append(r.options.Fields, upload.Field{Name: name, Value: value})
+	}
+	return nil
+}
+
+// takeSecrets takes the token and the headers.
+func (r *uploadRun) takeSecrets(c *cli.Context) error {
+	if file := c.String("header-file"); file != "" {
+		if err := readHeaders(file, r.options.Header); err != nil {
+			return err
+		}
+		if r.options.Header.Get("Content-Type") != "" && r.options.Protocol != upload.Put && r.options.Protocol != upload.S3 {
+			return fmt.Errorf("%s: Content-Type is set by the program for %s", file, r.options.Protocol)
+		}
+	}
+	if r.options.Protocol == upload.S3 {
+		return nil
+	}
+	from, token := tokenVar, os.Getenv(tokenVar)
+	if file := c.String("token-file"); file != "" {
+		text, err := readSmall(file)
+		if err != nil {
+			return err
+		}
+		from = file
+		token, _, _ = strings.Cut(text, "\n")
+		token = strings.TrimSpace(token)
+		if token == "" {
+			return fmt.Errorf("%s: no token in the first line", file)
+		}
+	}
+	if !isPrintableASCII(token) {
+		return fmt.Errorf("%s: the token has characters that no header can have", from)
+	}
+	r.options.Token = token
+	return nil
+}
+
+// takeBucket reads the flags of the bucket.
+func (r *uploadRun) takeBucket(c *cli.Context) error {
+	first := func(flag string, variables ...string) string {
+		if c.IsSet(flag) {
+			return c.String(flag)
+		}
+		for _, name := range variables {
+			if v := os.Getenv(name); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	if r.options.Protocol == upload.S3 {
+		r.options.Endpoint = first("endpoint", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+		r.options.Region = first("region", "AWS_REGION", "AWS_DEFAULT_REGION")
+		r.options.NoRole = os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") == "" &&
+			os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") == "" && os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") == ""
+	}
+	// A first look at all options together, without what belongs to a run.
+	u, err := upload.New(r.options)
+	if err != nil {
+		return err
+	}
+	r.shown = u.Shown()
+	return nil
+}
+
+// maxSmall is the size of the largest file with a token or headers, in bytes.
+const maxSmall = 64 << 10
+
+func readSmall(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", errors.New(cli.Named(name, err))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err != nil {
+		return "", errors.New(cli.Named(name, err))
+	}
+	if len(text) > maxSmall {
+		return "", fmt.Errorf("%s: over %d bytes", name, maxSmall)
+	}
+	return string(text), nil
+}
+
+// readHeaders reads a file with headers. A malformed line is not printed: it may be a secret.
+func readHeaders(name string, into http.Header) error {
+	text, err := readSmall(name)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		key, value, ok := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		if !ok || !isToken(key) || !isPrintableASCII(value) {
+			return fmt.Errorf("%s: line %d: want Name: value", name, n)
+		}
+		key = http.CanonicalHeaderKey(key)
+		if slices.Contains(ownHeaders, key) {
+			return fmt.Errorf("%s: line %d: %s is set by the program", name, n, key)
+		}
+		into.Add(key, value)
+	}
+	return nil
+}
+
+// ownHeaders are headers that a request sets itself, and that cannot be overridden.
+var ownHeaders = []string{"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Expect", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+func isPrintableASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// isToken reports whether a text is the name of a header (RFC 9110, 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}

@@ -1,0 +1,12 @@
+package version
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// docs/json.md documents every field.
+func TestJSONIsDocumented_version(t *testing.T) {
+	testenv.DocumentedJSON(t, testenv.JSONFields(t, build{}), "version")
+}

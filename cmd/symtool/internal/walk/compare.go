@@ -1,0 +1,80 @@
+package walk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/walk"
+)
+
+// compareFiles compares the walks in two files.
+func (p *walkPrinter) compareFiles(a, b string) error {
+	var readers [2]*walk.OutlineReader
+	for i, path := range []string{a, b} {
+		f, err := openJSON(path)
+		if err != nil {
+			return &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", path, err)}
+		}
+		defer f.Close()
+		readers[i] = walk.NewOutlineReader(f, path)
+	}
+	summary, err := walk.CompareDocuments(readers[0], readers[1], p.show)
+	var input *walk.OutlineError
+	if errors.As(err, &input) {
+		return &cli.StatusError{Status: cli.StatusInput, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	p.summary = summary
+	return nil
+}
+
+// openJSON opens a file, or a pipe; the error is without the path.
+func openJSON(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		var st os.FileInfo
+		if st, err = f.Stat(); err == nil && st.IsDir() {
+			err = syscall.EISDIR
+		}
+		if err == nil {
+			return f, nil
+		}
+		f.Close()
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return nil, err
+}
+
+// comparison prints one of two walks of a dump, and counts it.
+func (p *walkPrinter) comparison(c *walk.Comparison) error {
+	p.summary.Add(c)
+	return p.show(c)
+}
+
+func (p *walkPrinter) show(c *walk.Comparison) error {
+	switch p.format {
+	case formatWalkText:
+		return p.written(walk.WriteComparison(p.out, c))
+	case formatOneJSON:
+		p.all = append(p.all, c)
+		return nil
+	}
+	return p.json(c, false)
+}
+
+// comparedDocument is what a comparison prints as JSON; as JSON Lines each
+// comparison is a line, and the last one has the summary.
+type comparedDocument struct {
+	Comparisons []*walk.Comparison   `json:"comparisons,omitempty"`
+	Summary     *walk.CompareSummary `json:"summary"`
+}

@@ -1,0 +1,287 @@
+package walk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/version"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// walkFormat is a form of the output of walk.
+type walkFormat uint8
+
+// The forms.
+const (
+	formatWalkText walkFormat = iota
+	formatMachine
+	formatOneJSON
+	formatJSONLines
+)
+
+var walkFormats = map[string]walkFormat{
+	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines,
+}
+
+// walkPrinter prints the results of a call of walk. A failure of the output ends the call.
+type walkPrinter struct {
+	*walkCall
+	out     cli.Output
+	printed int
+	summary *walk.CompareSummary
+	all     []*walk.Comparison // for one JSON document
+	damaged map[string]bool    // symbols whose damage was reported, by path
+}
+
+// print prints a dump that was walked.
+func (p *walkPrinter) print(w *walk.Walked) error {
+	if w.Err != nil {
+		p.msgs.Printf("symtool: %v", w.Err)
+		p.note(cli.StatusInput)
+		if p.format == formatJSONLines && !p.comparing() {
+			return p.written(walk.WriteFailure(p.out, w.Path, w.Err))
+		}
+		return nil
+	}
+	p.reportProblems(w)
+	if w.Verdict != nil && !w.Verdict.Holds {
+		p.note(cli.StatusFindings)
+	}
+	if w.Compared != nil {
+		return p.comparison(w.Compared)
+	}
+	p.title(w)
+	if w.Rendered != nil {
+		_, err := p.out.Write(w.Rendered)
+		return p.written(err)
+	}
+	return p.written(p.render(p.out, w))
+}
+
+// written is the error of writing: that of the output. A reader of standard output that has gone
+// away ends the walks too, but is not an error of the call.
+func (p *walkPrinter) written(err error) error {
+	if errors.Is(err, cli.ErrReaderGone) {
+		return err
+	}
+	return cli.OutputError(p.out.Name(), err)
+}
+
+// title prints the name of a dump in front of text for people, if there are
+// several.
+func (p *walkPrinter) title(w *walk.Walked) {
+	if p.format == formatWalkText && len(p.files) > 1 {
+		if p.printed > 0 {
+			fmt.Fprintln(p.out)
+		}
+		fmt.Fprintf(p.out, "%s\n", cli.Printable(w.Path))
+	}
+	p.printed++
+}
+
+// render writes the stacks of a dump. It may be called for several dumps side by
+// side.
+func (w *walkCall) render(out io.Writer, walked *walk.Walked) error {
+	switch w.format {
+	case formatWalkText:
+		return w.textOf(out, walked)
+	case formatMachine:
+		return walk.WriteMachine(out, walked.Result)
+	}
+	o := walk.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers}
+	if walked.Verdict != nil {
+		o.Verdict = walked.Verdict
+	}
+	return walk.NewDocument(walked.Result, o).Write(out, w.format == formatOneJSON)
+}
+
+func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }
+
+// textOf writes a dump for people.
+func (w *walkCall) textOf(out io.Writer, walked *walk.Walked) error {
+	if err := walk.WriteText(out, walked.Result, w.text); err != nil {
+		return err
+	}
+	if w.trace {
+		trace(out, walked)
+	}
+	if walked.Verdict != nil {
+		fmt.Fprintln(out)
+		return walk.WriteVerdict(out, walked.Verdict)
+	}
+	return nil
+}
+
+// trace writes the steps of the walks.
+func trace(out io.Writer, w *walk.Walked) {
+	for i := range w.Stacks {
+		s := &w.Stacks[i]
+		fmt.Fprintf(out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
+		for _, line := range s.Trace {
+			fmt.Fprintf(out, "  %s\n", cli.Printable(line))
+		}
+	}
+}
+
+// reportProblems reports what is wrong with a dump, its threads and the symbols.
+func (p *walkPrinter) reportProblems(w *walk.Walked) {
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	for _, x := range w.Dump.Problems {
+		p.note(cli.StatusInput)
+		lines.Add(cli.ProblemLine(w.Path, x))
+	}
+	lines.End()
+	for i := range w.Stacks {
+		for _, text := range w.Stacks[i].Notes {
+			p.msgs.Warnf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
+		}
+	}
+	p.reportCut(w)
+	p.reportThreads(w)
+	p.reportSymbols(w)
+	if p.logsSteps() {
+		trace(p.msgs, w)
+	}
+}
+
+// reportCut reports how many stacks the budget of the dump has cut.
+func (p *walkPrinter) reportCut(w *walk.Walked) {
+	cut, why := 0, ""
+	for i := range w.Stacks {
+		if w.Stacks[i].End == walk.EndBudget {
+			cut, why = cut+1, w.Stacks[i].Why
+		}
+	}
+	if cut > 0 {
+		p.note(cli.StatusInput)
+		p.msgs.Printf("symtool: %s: %d of %d stacks are cut: %s", w.Path, cut, len(w.Stacks), why)
+	}
+}
+
+// reportSymbols reports which modules on stacks have no symbols, and symbols that could not be
+// used.
+func (p *walkPrinter) reportSymbols(w *walk.Walked) {
+	var missing []string
+	onStacks := w.OnStacks()
+	for i := range w.Modules {
+		m := &w.Modules[i]
+		if m.Asked && m.Err != nil {
+			p.note(cli.StatusInput)
+			p.msgs.Printf("symtool: %s: %v", w.Path, m.Err)
+		}
+		if m.Asked && m.Resolver != nil {
+			p.reportDamage(m.Resolver)
+		}
+		for _, text := range m.Damage {
+			p.note(cli.StatusInput)
+			p.msgs.Warnf("symtool: %s: %s", w.Path, text)
+		}
+		if !onStacks[i] {
+			continue
+		}
+		name := nameOfModule(w.Dump, i)
+		if m.Resolver != nil {
+			if len(m.OtherBinaries) > 0 {
+				p.msgs.Warnf("symtool: %s: no binary of %s: %s", w.Path, name, m.OtherBinaries[0])
+			}
+			continue
+		}
+		if p.verbose && len(m.Tried) > 0 {
+			for _, tried := range m.Tried {
+				p.msgs.Warnf("symtool: %s: no symbols of %s: %s", w.Path, name, tried)
+			}
+			continue
+		}
+		if others := resolve.OtherModules(m.Tried); len(others) > 0 && m.Err == nil {
+			p.msgs.Warnf("symtool: %s: no symbols of %s: %s", w.Path, name, others[0])
+			continue
+		}
+		if w.Dump.Modules[i].DebugID == "" {
+			p.msgs.Warnf("symtool: %s: no symbols of %s: the dump does not hold its id; --symbols takes its symbol file itself, --binaries its binary", w.Path, name)
+			continue
+		}
+		missing = append(missing, name)
+	}
+	if len(missing) == 0 {
+		return
+	}
+	hint := verboseWhere
+	if p.verbose {
+		hint = ""
+	}
+	const shown = 5
+	more := ""
+	if n := len(missing) - shown; n > 0 {
+		missing, more = missing[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	p.msgs.Warnf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
+}
+
+// nameOfModule names a module of a dump in messages.
+func nameOfModule(d *dump.Dump, i int) string {
+	m := &d.Modules[i]
+	name := d.System.OS.Base(m.Path)
+	if name == "" {
+		name = fmt.Sprintf("the module at %#x", m.Addr)
+	}
+	return strings.TrimSpace(name + " " + m.DebugID)
+}
+
+// reportDamage reports what was left out of symbols, once for all dumps.
+func (p *walkPrinter) reportDamage(r *resolve.Resolver) {
+	if r.Damaged() == 0 || p.damaged[r.Path] {
+		return
+	}
+	if p.damaged == nil {
+		p.damaged = map[string]bool{}
+	}
+	p.damaged[r.Path] = true
+	p.note(cli.StatusInput)
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	for _, x := range r.Damage() {
+		lines.Add(x.String())
+	}
+	lines.End()
+}
+
+const verboseWhere = "; --verbose tells where they were looked for"
+
+// json writes a value as JSON, on one line or indented.
+func (p *walkPrinter) json(v any, indent bool) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if indent {
+		e.SetIndent("", "  ")
+	}
+	if err := e.Encode(v); err != nil {
+		panic(err) // of our own types
+	}
+	_, err := p.out.Write(b.Bytes())
+	return p.written(err)
+}
+
+// End prints the summary of all dumps.
+func (p *walkPrinter) end() error {
+	if !p.comparing() {
+		return nil
+	}
+	if !p.summary.Clean() {
+		p.note(cli.StatusFindings)
+	}
+	switch p.format {
+	case formatOneJSON:
+		return p.json(comparedDocument{p.all, p.summary}, true)
+	case formatJSONLines:
+		return p.json(comparedDocument{Summary: p.summary}, false)
+	}
+	return p.written(walk.WriteCompareSummary(p.out, p.summary))
+}

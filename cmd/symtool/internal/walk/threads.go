@@ -1,0 +1,53 @@
+package walk
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// chooseThreads reads the flags that select threads.
+func (w *walkCall) chooseThreads(c *cli.Context) error {
+	for _, text := range c.StringSlice("thread") {
+		id, err := strconv.ParseUint(text, 0, 32)
+		if err != nil {
+			return fmt.Errorf("--thread is %q, want the id of a thread", text)
+		}
+		w.threads = append(w.threads, uint32(id))
+	}
+	w.crashed = c.Bool("crashed-only")
+	return nil
+}
+
+// threadChoice is the threads of a dump to walk; nil for all.
+func (w *walkCall) threadChoice() func(*dump.Dump) []int {
+	if len(w.threads) == 0 && !w.crashed {
+		return nil
+	}
+	return func(d *dump.Dump) (places []int) {
+		for i := range d.Threads {
+			if slices.Contains(w.threads, d.Threads[i].ID) || w.crashed && i == d.RequestingThread() {
+				places = append(places, i)
+			}
+		}
+		return places
+	}
+}
+
+// reportThreads reports the threads that were asked for and a dump does not have.
+func (p *walkPrinter) reportThreads(w *walk.Walked) {
+	for _, id := range p.threads {
+		if !slices.ContainsFunc(w.Dump.Threads, func(t dump.Thread) bool { return t.ID == id }) {
+			p.note(cli.StatusFindings)
+			p.msgs.Printf("symtool: %s: no thread has the id %d", w.Path, id)
+		}
+	}
+	if p.crashed && w.Dump.RequestingThread() < 0 {
+		p.msgs.Printf("symtool: %s: no thread crashed or asked for the dump", w.Path)
+	}
+}

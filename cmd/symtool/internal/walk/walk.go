@@ -1,0 +1,292 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+const walkDescription = `
+DUMP is a minidump or an ELF core, as it is or compressed with gzip. Symbols are
+taken from symbol files, folders of them and servers, else from binaries, whose
+.eh_frame and .sframe also serve where a symbol file has no rules. The stacks go
+to standard output in the form of Breakpad's minidump_stackwalk, or as --format
+says; what is missing or damaged is told on standard error.
+With --verify the end says whether the symbols hold, and why not; the status is 1
+if they do not. --compare is for two JSON outputs, and --symbols-b walks with
+other symbols and compares.
+`
+
+func Command(msgs *cli.Messages) *cli.Command {
+	return &cli.Command{
+		Name:        "walk",
+		Usage:       "print the stacks of a crashed process, and whether the symbols hold",
+		UsageText:   "symtool walk [flags] DUMP...\nsymtool walk --compare A.json B.json",
+		Description: walkDescription,
+		Flags: append(suppliers.Flags(),
+			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},
+			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the stacks: text (default), machine (minidump_stackwalk -m),\njson (minidump-stackwalk's) or jsonl, a line for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` in place of standard output", Value: "-"},
+			&cli.StringSliceFlag{Name: "thread", Usage: "only the thread with `ID`; may be repeated"},
+			&cli.BoolFlag{Name: "crashed-only", Usage: "only the thread that crashed, or asked for the dump"},
+			&cli.BoolFlag{Name: "brief", Usage: "in text: only the frames of the thread that crashed or asked for\nthe dump; of all threads if it is not among them"},
+			&cli.BoolFlag{Name: "registers", Usage: "the registers of every frame: in text they are there without it, and\ngone with --registers=false; in JSON the topmost has them alone"},
+			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: the bytes of the stack between the frames"},
+			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers by these only, a `LIST` with commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
+			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
+			&cli.BoolFlag{Name: "trace", Usage: "tell every step of every walk, and why"},
+			&cli.BoolFlag{Name: "verify", Usage: "tell whether the symbols hold; status 1 if not"},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: walk.DefaultThresholds().MinCFI},
+			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning (default 0)"},
+			&cli.StringSliceFlag{Name: "allow-missing", Usage: "--verify takes modules like `PATTERN` without symbols: * is anything;\nmay be repeated"},
+			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs, frame by frame: status 1 if they differ"},
+			&cli.StringSliceFlag{Name: "symbols-b", Usage: "walk again with symbols from `PATH` in place of those of --symbols,\nand compare; may be repeated"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "walk `N` dumps side by side (default: as many as processors)"},
+		),
+		Action: func(c *cli.Context) error {
+			w, err := newWalkCall(c, msgs)
+			if err != nil {
+				return cli.AsUsageError("walk", err)
+			}
+			return w.run(c.Context)
+		},
+	}
+}
+
+// techniqueNames are the values of --techniques.
+func techniqueNames() (names []string) {
+	for _, t := range walk.Techniques() {
+		names = append(names, t.String())
+	}
+	return names
+}
+
+// walkCall is a call of walk, checked.
+type walkCall struct {
+	files      []string
+	format     walkFormat
+	output     string
+	text       walk.TextOptions
+	registers  bool
+	verify     *walk.Thresholds // nil without --verify
+	compare    bool
+	batch      walk.Batch
+	otherPaths []string
+	threads    []uint32 // of --thread
+	crashed    bool     // --crashed-only
+	verbose    bool
+	trace      bool // --trace: the steps are in the output
+	msgs       *cli.Messages
+	stdout     io.Writer
+
+	status int
+}
+
+func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
+	w := &walkCall{
+		files: c.Args().Slice(), output: c.String("output"), registers: c.Bool("registers"), compare: c.Bool("compare"),
+		text: walk.TextOptions{
+			Registers: !c.IsSet("registers") || c.Bool("registers"), Stack: c.Bool("stack-bytes"), Brief: c.Bool("brief"), Ends: c.Bool("verbose") && !c.IsSet("log-level"),
+		},
+		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
+	}
+	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkVerify} {
+		if err := check(c); err != nil {
+			return nil, err
+		}
+	}
+	if w.compare {
+		return w, nil
+	}
+	if err := w.chooseThreads(c); err != nil {
+		return nil, err
+	}
+	techniques, err := parseTechniques(c.String("techniques"))
+	if err != nil {
+		return nil, err
+	}
+	w.batch = walk.Batch{
+		Open:   dumpfile.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
+		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
+		Jobs:   c.Int("jobs"),
+	}
+	return w, w.findSymbols(c)
+}
+
+// logsSteps reports whether the steps go to standard error.
+func (w *walkCall) logsSteps() bool {
+	return w.msgs.Level == cli.LogTrace && !w.trace && !w.comparing() && (w.format == formatWalkText || w.format == formatMachine)
+}
+
+func (w *walkCall) checkFiles(c *cli.Context) error {
+	switch {
+	case w.compare && len(w.files) != 2:
+		return fmt.Errorf("--compare takes two files, not %d", len(w.files))
+	case len(w.files) == 0:
+		return errors.New("no DUMP")
+	}
+	for _, file := range w.files {
+		if file == "" || file == "-" {
+			return fmt.Errorf("DUMP is %q: it must be a file, which is not read from front to back", file)
+		}
+	}
+	for _, name := range []string{"output", "index-dir", "techniques"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return fmt.Errorf("--%s is empty", name)
+		}
+	}
+	if slices.Contains(w.otherPaths, "") {
+		return errors.New("--symbols-b is empty")
+	}
+	return nil
+}
+
+// onlyWalking are flags that do not apply to the comparison of two outputs.
+var onlyWalking = []string{
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
+	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
+}
+
+// onlyPrinting are flags about printed walks. They do not apply to comparisons, which print
+// differences.
+var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing"}
+
+func (w *walkCall) checkFormat(c *cli.Context) error {
+	var known bool
+	if w.format, known = walkFormats[c.String("format")]; !known {
+		return fmt.Errorf("--format is %q, want text, machine, json or jsonl", c.String("format"))
+	}
+	comparing := w.compare || len(w.otherPaths) > 0
+	if w.compare {
+		for _, name := range onlyWalking {
+			if c.IsSet(name) {
+				return fmt.Errorf("--compare and --%s exclude each other", name)
+			}
+		}
+	}
+	if len(w.otherPaths) > 0 {
+		for _, name := range onlyPrinting {
+			if c.IsSet(name) {
+				return fmt.Errorf("--symbols-b and --%s exclude each other: a comparison has no place for it", name)
+			}
+		}
+	}
+	if comparing && w.format == formatMachine {
+		return errors.New("a comparison has no machine form: want text, json or jsonl")
+	}
+	if len(w.files) > 1 && !comparing && (w.format == formatMachine || w.format == formatOneJSON) {
+		return fmt.Errorf("--format %s is for one DUMP, not %d: want text or jsonl", c.String("format"), len(w.files))
+	}
+	for _, name := range []string{"brief", "stack-bytes"} {
+		if c.IsSet(name) && w.format != formatWalkText {
+			return fmt.Errorf("--%s is for --format text", name)
+		}
+	}
+	if w.format == formatMachine && (c.Bool("verify") || c.Bool("trace")) {
+		return errors.New("--format machine has no place for --verify and --trace")
+	}
+	if c.Int("jobs") < 0 || c.Int("max-frames") < 0 {
+		return errors.New("--jobs and --max-frames are not negative")
+	}
+	return nil
+}
+
+func (w *walkCall) checkVerify(c *cli.Context) error {
+	if !c.Bool("verify") {
+		for _, name := range []string{"min-cfi", "max-scan", "allow-missing"} {
+			if c.IsSet(name) {
+				return fmt.Errorf("--%s is for --verify", name)
+			}
+		}
+		return nil
+	}
+	if p := c.Float64("min-cfi"); !(p >= 0 && p <= 100) { // excludes NaN, too
+		return fmt.Errorf("--min-cfi is %v, want a percentage", p)
+	}
+	if c.Int("max-scan") < 0 {
+		return errors.New("--max-scan is negative")
+	}
+	w.verify = &walk.Thresholds{MinCFI: c.Float64("min-cfi"), MaxScan: c.Int("max-scan"), AllowMissing: c.StringSlice("allow-missing")}
+	return w.verify.Check()
+}
+
+// parseTechniques reads the list of --techniques; nil for all.
+func parseTechniques(list string) (techniques []walk.Technique, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for _, name := range strings.Split(list, ",") {
+		i := slices.Index(techniqueNames(), strings.TrimSpace(name))
+		if i < 0 {
+			return nil, fmt.Errorf("--techniques has %q, want of %s", name, strings.Join(techniqueNames(), ", "))
+		}
+		techniques = append(techniques, walk.Techniques()[i])
+	}
+	return techniques, nil
+}
+
+// findSymbols sets where symbols and binaries are.
+func (w *walkCall) findSymbols(c *cli.Context) error {
+	index := suppliers.Sources{Msgs: w.msgs, Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir")}
+	files, binaries, servers, err := suppliers.NewSuppliers(c, index.OpenFile)
+	if err != nil {
+		return err
+	}
+	w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
+	w.batch.Verify = w.verify
+	if len(w.files) > 1 && !w.comparing() {
+		w.batch.Render = w.render // a single dump's goes to the output as it is made
+	}
+	if paths := c.StringSlice("symbols-b"); len(paths) > 0 {
+		other, err := suppliers.Files(paths, index.OpenFile)
+		if err != nil {
+			return err
+		}
+		w.batch.Other = walk.NewSources(slices.Concat(other, servers), binaries)
+	}
+	return nil
+}
+
+// run walks the dumps, or compares two outputs.
+func (w *walkCall) run(ctx context.Context) error {
+	out, err := cli.CreateOutput(w.output, w.stdout)
+	if err != nil {
+		return cli.OutputError(w.output, err)
+	}
+	defer out.Abort()
+	p := &walkPrinter{walkCall: w, out: out, summary: walk.NewCompareSummary()}
+	if w.compare {
+		err = p.compareFiles(w.files[0], w.files[1])
+	} else {
+		defer w.batch.Sources.Close()
+		err = w.batch.Run(ctx, w.files, p.print)
+	}
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil && !errors.Is(err, cli.ErrReaderGone) {
+		return err
+	}
+	if err := cli.OutputError(out.Name(), out.Commit()); err != nil {
+		return err
+	}
+	if w.status != cli.StatusOK {
+		return &cli.StatusError{Status: w.status}
+	}
+	return nil
+}
+
+// note raises the status of the call.
+func (w *walkCall) note(status int) { w.status = max(w.status, status) }
