@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,63 +100,9 @@ func TestVerifyCrashes(t *testing.T) {
 	}
 }
 
-// sourcesFixture is the walk-sources program: it keeps frame pointers and has
-// .eh_frame and .sframe.
-type sourcesFixture struct {
-	t            *testing.T
-	binary, core string
-	store        string // with its symbol file
-	dir          string // all that is below it is "DIR" in texts
-}
+func programSymbols(x *walktest.Program, dir string) *Sources { return symbolSources(x.T, dir) }
 
-func newSourcesFixture(t *testing.T) *sourcesFixture {
-	x := &sourcesFixture{t: t, binary: testenv.Input(t, "walk-sources.elf"), core: testenv.Input(t, "walk-sources.core.gz"), dir: t.TempDir()}
-	x.store = filepath.Join(x.dir, "store")
-	if err := walktest.WriteSymbols(x.binary, x.store); err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-// changedStore is a store whose symbol file went through f.
-func (x *sourcesFixture) changedStore(name string, f func(*symfmt.Module)) string {
-	x.t.Helper()
-	m, err := walktest.SymbolsOf(x.binary)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	f(m)
-	dir := filepath.Join(x.dir, name)
-	if err := walktest.WriteModule(m, dir); err != nil {
-		x.t.Fatal(err)
-	}
-	return dir
-}
-
-// editedStore is a store whose symbol file had a text replaced.
-func (x *sourcesFixture) editedStore(name, old, with string) string {
-	x.t.Helper()
-	dir := x.changedStore(name, func(*symfmt.Module) {})
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.sym"))
-	if err != nil || len(files) != 1 {
-		x.t.Fatal(files, err)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	if n := bytes.Count(text, []byte(old)); n != 1 {
-		x.t.Fatalf("%q is there %d times", old, n)
-	}
-	if err := os.WriteFile(files[0], bytes.Replace(text, []byte(old), []byte(with), 1), 0o644); err != nil {
-		x.t.Fatal(err)
-	}
-	return dir
-}
-
-func (x *sourcesFixture) symbols(dir string) *Sources { return symbolSources(x.t, dir) }
-
-func (x *sourcesFixture) both(dir string) *Sources { return bothSources(x.t, dir, x.binary) }
+func programBoth(x *walktest.Program, dir string) *Sources { return bothSources(x.T, dir, x.Binary) }
 
 // writable makes the memory of a dump one that may be changed.
 func writable(d *dump.Dump) {
@@ -185,7 +130,7 @@ func put(t *testing.T, d *dump.Dump, old, value uint64) {
 
 // Each case is a verdict, with what it must say.
 func TestVerify(t *testing.T) {
-	x := newSourcesFixture(t)
+	x := walktest.NewProgram(t)
 	strict := DefaultThresholds()
 	otherID := func(m *symfmt.Module) { m.ID = strings.Repeat("AB", 16) + "0" }
 	for _, c := range []struct {
@@ -197,32 +142,32 @@ func TestVerify(t *testing.T) {
 		blame   Blame
 		kinds   string // of errors
 	}{
-		{name: "holds", sources: x.both(x.store), limits: strict, holds: true},
-		{name: "symbols-alone", sources: x.symbols(x.store), limits: strict, holds: true},
-		{name: "binary-alone", sources: binarySources(t, x.binary), limits: strict, holds: true},
-		{name: "missing", sources: x.symbols(x.changedStore("empty", otherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
-		{name: "missing-allowed", sources: x.symbols(x.changedStore("empty", otherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
-		{name: "other-id", sources: x.symbols(x.changedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
-		{name: "other-id-binary", sources: x.both(x.changedStore("other", otherID)), limits: strict, holds: true},
-		{name: "no-rules", sources: x.both(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
-		{name: "no-rules-alone", sources: x.symbols(x.changedStore("bare", noRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
-		{name: "few-enough", sources: x.symbols(x.changedStore("bare", noRules)), limits: Thresholds{MinCFI: 0}, holds: true},
-		{name: "overwritten", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+		{name: "holds", sources: programBoth(x, x.Store), limits: strict, holds: true},
+		{name: "symbols-alone", sources: programSymbols(x, x.Store), limits: strict, holds: true},
+		{name: "binary-alone", sources: binarySources(t, x.Binary), limits: strict, holds: true},
+		{name: "missing", sources: programSymbols(x, x.ChangedStore("empty", walktest.OtherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
+		{name: "missing-allowed", sources: programSymbols(x, x.ChangedStore("empty", walktest.OtherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
+		{name: "other-id", sources: programSymbols(x, x.ChangedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
+		{name: "other-id-binary", sources: programBoth(x, x.ChangedStore("other", otherID)), limits: strict, holds: true},
+		{name: "no-rules", sources: programBoth(x, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
+		{name: "no-rules-alone", sources: programSymbols(x, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
+		{name: "few-enough", sources: programSymbols(x, x.ChangedStore("bare", walktest.NoRules)), limits: Thresholds{MinCFI: 0}, holds: true},
+		{name: "overwritten", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x4002f6) // into the middle of an instruction
 		}},
-		{name: "overwritten-nowhere", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+		{name: "overwritten-nowhere", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x1234567)
 		}},
-		{name: "memory", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
+		{name: "memory", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
 			r := d.Memory.Find(d.Threads[0].Context.SP())
 			r.Data = r.Data[:d.Threads[0].Context.SP()-r.Addr+32]
 		}},
-		{name: "no-context", sources: x.both(x.store), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
+		{name: "no-context", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
 			d.Threads[0].Context, d.Crash = nil, nil
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := walktest.Opened(t, x.core)
+			d := walktest.Opened(t, x.Core)
 			if c.change != nil {
 				writable(d)
 				c.change(d)
@@ -236,7 +181,7 @@ func TestVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x.check(t, c.name, v)
+			checkVerdict(x, t, c.name, v)
 			var kinds []string
 			for _, f := range v.Findings {
 				if f.Severity == SeverityError && !slices.Contains(kinds, f.Kind) {
@@ -250,12 +195,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func noRules(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
-
-func otherModule(m *symfmt.Module) { m.Name, m.ID = "other", strings.Repeat("1", 33) }
-
 // check compares both forms of a verdict with what they were.
-func (x *sourcesFixture) check(t *testing.T, name string, v *Verdict) {
+func checkVerdict(x *walktest.Program, t *testing.T, name string, v *Verdict) {
 	t.Helper()
 	text := verdictText(t, v)
 	data, err := json.MarshalIndent(v, "", "  ")
@@ -263,8 +204,8 @@ func (x *sourcesFixture) check(t *testing.T, name string, v *Verdict) {
 		t.Fatal(err)
 	}
 	for form, b := range map[string][]byte{"txt": []byte(text), "json": append(data, '\n')} {
-		b = bytes.ReplaceAll(b, []byte(x.dir), []byte("DIR"))
-		b = bytes.ReplaceAll(b, []byte(x.binary), []byte("BINARY"))
+		b = bytes.ReplaceAll(b, []byte(x.Dir), []byte("DIR"))
+		b = bytes.ReplaceAll(b, []byte(x.Binary), []byte("BINARY"))
 		testenv.Golden(t).Assert(t, "verify-"+name+"."+form, b)
 	}
 }
@@ -272,7 +213,7 @@ func (x *sourcesFixture) check(t *testing.T, name string, v *Verdict) {
 // A wrong rule is reported beside what .eh_frame, .sframe and the frame pointer say, and without
 // the binary beside the frame pointer alone.
 func TestVerifyWrongRule(t *testing.T) {
-	x := newSourcesFixture(t)
+	x := walktest.NewProgram(t)
 	for _, c := range []struct {
 		name, old, with string
 		pc              Address
@@ -282,9 +223,9 @@ func TestVerifyWrongRule(t *testing.T) {
 		{"wrong-saved", "STACK CFI 321 .cfa: $rsp 16 + $rbp: .cfa -16 + ^", "STACK CFI 321 .cfa: $rsp 16 + $rbp: .cfa -24 + ^", 0x40032d, "eh_frame sframe frame-pointer", "frame-pointer"},
 		{"lost-row", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "", 0x4002e3, "eh_frame sframe frame-pointer", "frame-pointer"},
 	} {
-		wrong := x.editedStore(c.name, c.old, c.with)
-		for want, sources := range map[string]*Sources{c.both: x.both(wrong), c.alone: x.symbols(wrong)} {
-			_, v := verified(t, x.core, sources, DefaultThresholds())
+		wrong := x.EditedStore(c.name, c.old, c.with)
+		for want, sources := range map[string]*Sources{c.both: programBoth(x, wrong), c.alone: programSymbols(x, wrong)} {
+			_, v := verified(t, x.Core, sources, DefaultThresholds())
 			got := map[Address][]string{}
 			for _, f := range v.Findings {
 				for _, x := range append([]Finding{f}, f.Follows...) {
@@ -297,7 +238,7 @@ func TestVerifyWrongRule(t *testing.T) {
 				t.Errorf("%s: %v of %v, want %s", c.name, got[c.pc], c.pc, want)
 			}
 			if want == c.both {
-				x.check(t, c.name, v)
+				checkVerdict(x, t, c.name, v)
 			}
 		}
 	}

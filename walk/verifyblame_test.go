@@ -13,26 +13,6 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// bareBinary is the program without the sections with rules.
-func (x *sourcesFixture) bareBinary() string {
-	x.t.Helper()
-	data, err := os.ReadFile(x.binary)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	for _, name := range []string{"\x00.eh_frame\x00", "\x00.sframe\x00"} {
-		if bytes.Count(data, []byte(name)) != 1 {
-			x.t.Fatalf("%q is not there once", name)
-		}
-		data = bytes.Replace(data, []byte(name), bytes.Replace([]byte(name), []byte("frame"), []byte("other"), 1), 1)
-	}
-	path := filepath.Join(x.dir, "bare.elf")
-	if err := os.WriteFile(path, data, 0o755); err != nil {
-		x.t.Fatal(err)
-	}
-	return path
-}
-
 // noID removes from the dump what identifies its symbols.
 func noID(d *dump.Dump) {
 	for i := range d.Modules {
@@ -43,18 +23,18 @@ func noID(d *dump.Dump) {
 
 // The conclusion names who is to blame, and what was lost first.
 func TestVerifyBlame(t *testing.T) {
-	x := newSourcesFixture(t)
+	x := walktest.NewProgram(t)
 	// Symbols of another build under this one's id: where they have _start, and
 	// where the stack must end by them, is another function.
-	foreign := x.editedStore("foreign", "PUBLIC 190 0 _start\n", "")
-	foreignName := filepath.Join(x.dir, "foreign", "walk-sources.elf", "17F473446FAE06D27ECE5A270227EC290", "walk-sources.elf.sym")
+	foreign := x.EditedStore("foreign", "PUBLIC 190 0 _start\n", "")
+	foreignName := filepath.Join(x.Dir, "foreign", "walk-sources.elf", "17F473446FAE06D27ECE5A270227EC290", "walk-sources.elf.sym")
 	edit(t, foreignName, "FUNC 200 3a 0 variable", "FUNC 200 3a 0 _start")
 	// A rule that ends the stack where threads begin by the symbols, and go on by
 	// the binary.
-	cloned := x.editedStore("cloned", "FUNC 200 3a 0 variable", "FUNC 200 3a 0 clone")
+	cloned := x.EditedStore("cloned", "FUNC 200 3a 0 variable", "FUNC 200 3a 0 clone")
 	clonedName := strings.Replace(foreignName, "foreign", "cloned", 1)
 	editRules(t, clonedName, "200")
-	goes := x.editedStore("goes", "FUNC 280 14 0 many", "FUNC 280 14 0 runtime.systemstack")
+	goes := x.EditedStore("goes", "FUNC 280 14 0 many", "FUNC 280 14 0 runtime.systemstack")
 
 	for _, c := range []struct {
 		name    string
@@ -63,28 +43,28 @@ func TestVerifyBlame(t *testing.T) {
 		blame   Blame
 		says    string // in the conclusion
 	}{
-		{"foreign start", x.symbols(foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
-		{"foreign start, binary", x.both(foreign), nil, BlameSymbols, "they are of another build"},
-		{"false start", x.both(cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
-		{"other stack", x.both(goes), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
-		{"overwritten, no binary", x.symbols(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
+		{"foreign start", programSymbols(x, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
+		{"foreign start, binary", programBoth(x, foreign), nil, BlameSymbols, "they are of another build"},
+		{"false start", programBoth(x, cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
+		{"other stack", programBoth(x, goes), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
+		{"overwritten, no binary", programSymbols(x, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
 			"walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
-		{"cleared", x.both(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
+		{"cleared", programBoth(x, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
 			"walk-sources.elf+0x28d (many): the return address is 0x0, but a return address 0x4002e4 is 72 bytes above sp, and all rules agree"},
-		{"cleared, no binary", x.symbols(x.store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
-		{"no rules", x.symbols(x.changedStore("bare", noRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
-		{"no rules anywhere", bothSources(t, x.changedStore("bare", noRules), x.bareBinary()), nil, BlameBinary,
+		{"cleared, no binary", programSymbols(x, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
+		{"no rules", programSymbols(x, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
+		{"no rules anywhere", bothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
 			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
-		{"no rules in the binary", binarySources(t, x.bareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
-		{"no id", x.symbols(t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
-		{"no id, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) {
+		{"no rules in the binary", binarySources(t, x.BareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
+		{"no id", programSymbols(x, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
+		{"no id, no stack", programSymbols(x, t.TempDir()), func(d *dump.Dump) {
 			noID(d)
 			d.Memory.Regions = nil
 		}, BlameDump, "the dump does not hold the stack"},
-		{"missing, no stack", x.symbols(t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
+		{"missing, no stack", programSymbols(x, t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := walktest.Opened(t, x.core)
+			d := walktest.Opened(t, x.Core)
 			if c.change != nil {
 				writable(d)
 				c.change(d)

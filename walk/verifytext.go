@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // place is where a finding about a frame is: "libfoo.so+0x1234".
@@ -64,7 +66,7 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 	if v.Omitted > 0 {
 		fmt.Fprintf(b, "  and %d more\n", v.Omitted)
 	}
-	fmt.Fprintf(b, "%s\n", safe(v.Conclusion))
+	fmt.Fprintf(b, "%s\n", text.Printable(v.Conclusion))
 	return b.Flush()
 }
 
@@ -80,12 +82,12 @@ func (c *Counts) byText() string {
 }
 
 func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
-	fmt.Fprintf(b, "  %s: %s", safe(m.named()), m.Symbols)
+	fmt.Fprintf(b, "  %s: %s", text.Printable(m.named()), m.Symbols)
 	if m.Allowed {
 		b.WriteString(" (may be missing)")
 	}
 	if m.Path != "" {
-		fmt.Fprintf(b, " %s", safe(m.Path))
+		fmt.Fprintf(b, " %s", text.Printable(m.Path))
 	}
 	fmt.Fprintf(b, "; %s, %d with a function", count(m.Frames, "frame", "frames"), m.Functions)
 	if m.Publics > 0 {
@@ -96,10 +98,10 @@ func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
 		return
 	}
 	for _, line := range m.Tried {
-		fmt.Fprintf(b, "    tried %s\n", safe(line))
+		fmt.Fprintf(b, "    tried %s\n", text.Printable(line))
 	}
 	if m.Error != "" && !slices.Contains(m.Tried, m.Error) {
-		fmt.Fprintf(b, "    error %s\n", safe(m.Error))
+		fmt.Fprintf(b, "    error %s\n", text.Printable(m.Error))
 	}
 }
 
@@ -115,7 +117,7 @@ func writeFollowing(b *bufio.Writer, x *Finding) {
 }
 
 func (x *Finding) writeTo(b *bufio.Writer) {
-	fmt.Fprintf(b, "%s: %s", x.Kind, safe(x.sentence()))
+	fmt.Fprintf(b, "%s: %s", x.Kind, text.Printable(x.sentence()))
 	if x.PC != 0 {
 		fmt.Fprintf(b, " [pc %v, thread %d, frame %d]", x.PC, x.Thread, x.Frame)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
@@ -126,7 +127,7 @@ func (c *Config) techniques() (all []walk.Technique, err error) {
 
 // batch returns the configuration of the walks, with symbols that are not opened yet. open opens
 // symbol files.
-func (c *Config) batch(open resolve.Opener) (*walk.Batch, error) {
+func (c *Config) batch(open resolve.Opener) (*batch.Runner, error) {
 	techniques, err := c.techniques()
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (c *Config) batch(open resolve.Opener) (*walk.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &walk.Batch{
+	return &batch.Runner{
 		Open:    dumpfile.Options{Core: elfcore.Options{Binaries: c.Binaries, Spare: true}},
 		Config:  walk.Config{Techniques: techniques, MaxFrames: c.MaxFrames},
 		Sources: sources,

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
 )
 
 // Module is a module of any number of dumps. Frames outside of modules have the zero Module.
@@ -105,7 +106,7 @@ func (t *Totals) add(o Totals) {
 func text(s string) string { return string([]rune(s)) }
 
 // countModules counts what a dump, the one at place at, says about modules.
-func countModules(w *walk.Walked, at int64) map[Module]*Counts {
+func countModules(w *batch.Walked, at int64) map[Module]*Counts {
 	places := map[int]*Counts{} // by place in the dump, which may have a module twice
 	count := func(place int) *Counts {
 		if places[place] == nil {
@@ -168,7 +169,7 @@ func (c *Counts) merge(o *Counts) {
 }
 
 // totals counts a dump.
-func totals(w *walk.Walked) Totals {
+func totals(w *batch.Walked) Totals {
 	t := Totals{Dumps: 1}
 	switch {
 	case w.Err != nil:
@@ -196,7 +197,7 @@ func totals(w *walk.Walked) Totals {
 const maxErrors = 100
 
 // damageOf returns what is wrong with a dump; ok is false if nothing is.
-func damageOf(w *walk.Walked, at int64) (d Damage, ok bool) {
+func damageOf(w *batch.Walked, at int64) (d Damage, ok bool) {
 	d = Damage{At: at, Dump: text(w.Path)}
 	if w.Err != nil {
 		d.Failed, d.Errors = true, []string{text(w.Err.Error())}

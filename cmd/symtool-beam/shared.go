@@ -9,7 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
 )
 
 // shared is what all bundles of a worker process share: symbols, and the limit on concurrent walks.
@@ -32,8 +32,8 @@ type shared struct {
 
 // symbols is a set of symbols with its users.
 type symbols struct {
-	batch *walk.Batch
-	idle  []*walk.BatchWorker
+	batch *batch.Runner
+	idle  []*batch.Worker
 	users int
 	old   bool // there is another one
 
@@ -117,13 +117,13 @@ func (y *symbols) retire() error {
 
 // walked is a dump that was walked, with the resources that it holds.
 type walked struct {
-	*walk.Walked
+	*batch.Walked
 	ms      int64
 	release func() error // gives back symbols and dump
 }
 
 // walker returns a walker and its set, which give returns.
-func (s *shared) walker() (*symbols, *walk.BatchWorker, error) {
+func (s *shared) walker() (*symbols, *batch.Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.renew(); err != nil {
@@ -140,7 +140,7 @@ func (s *shared) walker() (*symbols, *walk.BatchWorker, error) {
 }
 
 // give returns a set; the walker is nil if it panicked.
-func (s *shared) give(y *symbols, w *walk.BatchWorker) error {
+func (s *shared) give(y *symbols, w *batch.Worker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
 )
 
 // all are the names of the flags.
@@ -97,7 +97,7 @@ func TestPanic(t *testing.T) {
 	dumps, symbols := inputs(t)
 	good := walkOne
 	defer func() { walkOne = good }()
-	walkOne = func(ctx context.Context, w *walk.BatchWorker, file, name string) (*walk.Walked, error) {
+	walkOne = func(ctx context.Context, w *batch.Worker, file, name string) (*batch.Walked, error) {
 		if name == dumps[1] {
 			panic("a mistake of ours")
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
 )
 
 // walkDump walks the dump of a name. If it cannot be read, or the walk panics, that is Walked.Err
@@ -26,7 +26,7 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 	case errors.As(err, &ours):
 		return nil, err
 	case err != nil:
-		return &walked{Walked: &walk.Walked{Path: name, Err: err}, release: func() error { return nil }, ms: since(start)}, nil
+		return &walked{Walked: &batch.Walked{Path: name, Err: err}, release: func() error { return nil }, ms: since(start)}, nil
 	}
 	y, walker, err := s.walker()
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 		return nil, err
 	}
 	// All bundles share the symbols: the end of this one must not stop the search for them.
-	w, panicked := safely(name, func() (*walk.Walked, error) {
+	w, panicked := safely(name, func() (*batch.Walked, error) {
 		return walkOne(context.WithoutCancel(ctx), walker, file, name)
 	})
 	if panicked {
@@ -50,21 +50,21 @@ func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {
 func since(start time.Time) int64 { return time.Since(start).Milliseconds() }
 
 // walkOne is a variable for a test that panics.
-var walkOne = func(ctx context.Context, w *walk.BatchWorker, file, name string) (*walk.Walked, error) {
+var walkOne = func(ctx context.Context, w *batch.Worker, file, name string) (*batch.Walked, error) {
 	return w.Walk(ctx, file, name)
 }
 
 // safely turns a panic of f into the dump's error. f has no context that could end, and so returns
 // no other error.
-func safely(name string, f func() (*walk.Walked, error)) (w *walk.Walked, panicked bool) {
+func safely(name string, f func() (*batch.Walked, error)) (w *batch.Walked, panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			w, panicked = &walk.Walked{Path: name, Err: fmt.Errorf("%s: panic in the walk: %v", name, p)}, true
+			w, panicked = &batch.Walked{Path: name, Err: fmt.Errorf("%s: panic in the walk: %v", name, p)}, true
 		}
 	}()
 	w, err := f()
 	if err != nil {
-		w = &walk.Walked{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
+		w = &batch.Walked{Path: name, Err: fmt.Errorf("%s: %w", name, err)}
 	}
 	return w, false
 }

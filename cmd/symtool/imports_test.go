@@ -27,24 +27,24 @@ var layers = [][]string{
 	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2: {"internal/fetch", "internal/object/elf", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore", "walk/crash"},
-	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "walk/dumpfile", "lint/follow"},
+	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "lint/follow", "walk/dumpfile"},
 	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
 	6: {"lint", "resolve"},
 	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
-	8: {inSymtool + "cli"},
-	9: {inSymtool + "binfile"},
-	10: {inSymtool + "formats"},
-	11: {inSymtool + "suppliers"},
-	12: {
-		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dump",
-		inSymtool + "inspect", inSymtool + "lint", inSymtool + "resolve", inSymtool + "serve", inSymtool + "sframe", inSymtool + "store",
-		inSymtool + "upload", inSymtool + "version", inSymtool + "walk", "cmd/symtool/integration",
-	},
-	13: {"cmd/symtool"},
+	8: {"walk/compare", "walk/internal/walked"},
+	9: {"walk/batch"},
+	10: {"cli"},
+	11: {"binfile"},
+	12: {"formats"},
+	13: {"suppliers"},
+	14: {"completion", "convert", "diff", "doctor", "dump"},
+	15: {"inspect", "lint", "resolve", "serve", "sframe", "store"},
+	16: {"upload", "version", "walk", "cmd/symtool/integration"},
+	17: {"cmd/symtool"},
 }
 
 // forTests are the packages that tests of every layer import.
-var forTests = []string{"internal/testenv", "walk/internal/walktest"}
+var forTests = []string{"internal/testenv", "walk/internal/walktest", "walk/internal/walked"}
 
 // rule forbids an import to the packages for which from is true.
 type rule struct {
@@ -80,7 +80,8 @@ var importRules = []rule{
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
 	{module + "/internal/testenv", productExcept("walk/internal/walktest"), "internal/testenv is for tests"},
-	{module + "/walk/internal/walktest", productExcept(), "walk/internal/walktest is for tests"},
+	{module + "/walk/internal/walktest", productExcept("walk/internal/walked"), "walk/internal/walktest is for tests"},
+	{module + "/walk/internal/walked", productExcept(), "walk/internal/walked is for tests"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", productExcept(), "JSON is checked against its schema in tests"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", inProgram, "each symtool in a script would start 10 ms later: see .ci/validate"},

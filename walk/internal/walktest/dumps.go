@@ -29,7 +29,7 @@ func SharedDumps(t *testing.T) (list []string) {
 	return list
 }
 
-func Opened(t *testing.T, path string) *dump.Dump {
+func Opened(t testing.TB, path string) *dump.Dump {
 	t.Helper()
 	d, c, err := dumpfile.Open(path, dumpfile.Options{})
 	if err != nil {

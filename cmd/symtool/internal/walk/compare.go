@@ -8,23 +8,22 @@ import (
 	"syscall"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/compare"
 )
 
 // compareFiles compares the walks in two files.
 func (p *walkPrinter) compareFiles(a, b string) error {
-	var readers [2]*walk.OutlineReader
+	var readers [2]*compare.Reader
 	for i, path := range []string{a, b} {
 		f, err := openJSON(path)
 		if err != nil {
 			return &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", path, err)}
 		}
 		defer f.Close()
-		readers[i] = walk.NewOutlineReader(f, path)
+		readers[i] = compare.NewReader(f, path)
 	}
-	summary, err := walk.CompareDocuments(readers[0], readers[1], p.show)
-	var input *walk.OutlineError
+	summary, err := compare.Documents(readers[0], readers[1], p.show)
+	var input *compare.Error
 	if errors.As(err, &input) {
 		return &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}
@@ -56,15 +55,15 @@ func openJSON(path string) (*os.File, error) {
 }
 
 // comparison prints one of two walks of a dump, and counts it.
-func (p *walkPrinter) comparison(c *walk.Comparison) error {
+func (p *walkPrinter) comparison(c *compare.Comparison) error {
 	p.summary.Add(c)
 	return p.show(c)
 }
 
-func (p *walkPrinter) show(c *walk.Comparison) error {
+func (p *walkPrinter) show(c *compare.Comparison) error {
 	switch p.format {
 	case formatWalkText:
-		return p.written(walk.WriteComparison(p.out, c))
+		return p.written(compare.Write(p.out, c))
 	case formatOneJSON:
 		p.all = append(p.all, c)
 		return nil
@@ -75,6 +74,6 @@ func (p *walkPrinter) show(c *walk.Comparison) error {
 // comparedDocument is what a comparison prints as JSON; as JSON Lines each
 // comparison is a line, and the last one has the summary.
 type comparedDocument struct {
-	Comparisons []*walk.Comparison   `json:"comparisons,omitempty"`
-	Summary     *walk.CompareSummary `json:"summary"`
+	Comparisons []*compare.Comparison `json:"comparisons,omitempty"`
+	Summary     *compare.Summary      `json:"summary"`
 }

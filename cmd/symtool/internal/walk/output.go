@@ -10,6 +10,8 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/compare"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
@@ -36,13 +38,13 @@ type walkPrinter struct {
 	*walkCall
 	out     cli.Output
 	printed int
-	summary *walk.CompareSummary
-	all     []*walk.Comparison // for one JSON document
-	damaged map[string]bool    // symbols whose damage was reported, by path
+	summary *compare.Summary
+	all     []*compare.Comparison // for one JSON document
+	damaged map[string]bool       // symbols whose damage was reported, by path
 }
 
 // print prints a dump that was walked.
-func (p *walkPrinter) print(w *walk.Walked) error {
+func (p *walkPrinter) print(w *batch.Walked) error {
 	if w.Err != nil {
 		p.msgs.Printf("symtool: %v", w.Err)
 		p.note(cli.StatusInput)
@@ -77,7 +79,7 @@ func (p *walkPrinter) written(err error) error {
 
 // title prints the name of a dump in front of text for people, if there are
 // several.
-func (p *walkPrinter) title(w *walk.Walked) {
+func (p *walkPrinter) title(w *batch.Walked) {
 	if p.format == formatWalkText && len(p.files) > 1 {
 		if p.printed > 0 {
 			fmt.Fprintln(p.out)
@@ -89,7 +91,7 @@ func (p *walkPrinter) title(w *walk.Walked) {
 
 // render writes the stacks of a dump. It may be called for several dumps side by
 // side.
-func (w *walkCall) render(out io.Writer, walked *walk.Walked) error {
+func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	switch w.format {
 	case formatWalkText:
 		return w.textOf(out, walked)
@@ -106,7 +108,7 @@ func (w *walkCall) render(out io.Writer, walked *walk.Walked) error {
 func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }
 
 // textOf writes a dump for people.
-func (w *walkCall) textOf(out io.Writer, walked *walk.Walked) error {
+func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
 	if err := walk.WriteText(out, walked.Result, w.text); err != nil {
 		return err
 	}
@@ -121,7 +123,7 @@ func (w *walkCall) textOf(out io.Writer, walked *walk.Walked) error {
 }
 
 // trace writes the steps of the walks.
-func trace(out io.Writer, w *walk.Walked) {
+func trace(out io.Writer, w *batch.Walked) {
 	for i := range w.Stacks {
 		s := &w.Stacks[i]
 		fmt.Fprintf(out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
@@ -132,7 +134,7 @@ func trace(out io.Writer, w *walk.Walked) {
 }
 
 // reportProblems reports what is wrong with a dump, its threads and the symbols.
-func (p *walkPrinter) reportProblems(w *walk.Walked) {
+func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
 	for _, x := range w.Dump.Problems {
 		p.note(cli.StatusInput)
@@ -153,7 +155,7 @@ func (p *walkPrinter) reportProblems(w *walk.Walked) {
 }
 
 // reportCut reports how many stacks the budget of the dump has cut.
-func (p *walkPrinter) reportCut(w *walk.Walked) {
+func (p *walkPrinter) reportCut(w *batch.Walked) {
 	cut, why := 0, ""
 	for i := range w.Stacks {
 		if w.Stacks[i].End == walk.EndBudget {
@@ -168,7 +170,7 @@ func (p *walkPrinter) reportCut(w *walk.Walked) {
 
 // reportSymbols reports which modules on stacks have no symbols, and symbols that could not be
 // used.
-func (p *walkPrinter) reportSymbols(w *walk.Walked) {
+func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 	var missing []string
 	onStacks := w.OnStacks()
 	for i := range w.Modules {
@@ -283,5 +285,5 @@ func (p *walkPrinter) end() error {
 	case formatJSONLines:
 		return p.json(comparedDocument{Summary: p.summary}, false)
 	}
-	return p.written(walk.WriteCompareSummary(p.out, p.summary))
+	return p.written(compare.WriteSummary(p.out, p.summary))
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
-	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -40,7 +40,7 @@ func (w *walkCall) threadChoice() func(*dump.Dump) []int {
 }
 
 // reportThreads reports the threads that were asked for and a dump does not have.
-func (p *walkPrinter) reportThreads(w *walk.Walked) {
+func (p *walkPrinter) reportThreads(w *batch.Walked) {
 	for _, id := range p.threads {
 		if !slices.ContainsFunc(w.Dump.Threads, func(t dump.Thread) bool { return t.ID == id }) {
 			p.note(cli.StatusFindings)

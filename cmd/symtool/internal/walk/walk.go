@@ -13,6 +13,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 )
@@ -82,7 +84,7 @@ type walkCall struct {
 	registers  bool
 	verify     *walk.Thresholds // nil without --verify
 	compare    bool
-	batch      walk.Batch
+	batch      batch.Runner
 	otherPaths []string
 	threads    []uint32 // of --thread
 	crashed    bool     // --crashed-only
@@ -117,7 +119,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.batch = walk.Batch{
+	w.batch = batch.Runner{
 		Open:   dumpfile.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
@@ -266,7 +268,7 @@ func (w *walkCall) run(ctx context.Context) error {
 		return cli.OutputError(w.output, err)
 	}
 	defer out.Abort()
-	p := &walkPrinter{walkCall: w, out: out, summary: walk.NewCompareSummary()}
+	p := &walkPrinter{walkCall: w, out: out, summary: compare.NewSummary()}
 	if w.compare {
 		err = p.compareFiles(w.files[0], w.files[1])
 	} else {

@@ -1,4 +1,4 @@
-package walk
+package compare
 
 import (
 	"encoding/json"
@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/walk"
 )
 
-func (d *OutlineReader) threads() (all []OutlineThread, err error) {
+func (d *Reader) threads() (all []OutlineThread, err error) {
 	var t *OutlineThread
 	err = d.list("threads", func() error {
 		all = append(all, OutlineThread{})
@@ -65,7 +67,7 @@ func (a *jsonAddress) UnmarshalText(text []byte) error {
 }
 
 // frames reads a list of frames, or null.
-func (d *OutlineReader) frames() (all []OutlineFrame, err error) {
+func (d *Reader) frames() (all []OutlineFrame, err error) {
 	tok, err := d.token()
 	if err != nil || tok == nil {
 		return nil, err
@@ -91,8 +93,8 @@ func (d *OutlineReader) frames() (all []OutlineFrame, err error) {
 	return slices.Clip(all), err
 }
 
-func (d *OutlineReader) frame(f *jsonFrame) (OutlineFrame, error) {
-	x := OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: TrustNamed(f.Trust), Line: f.Line,
+func (d *Reader) frame(f *jsonFrame) (OutlineFrame, error) {
+	x := OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: walk.TrustNamed(f.Trust), Line: f.Line,
 		Module: d.once(f.Module), Function: d.once(f.Function), File: d.once(f.File)}
 	for _, in := range f.Inlines {
 		x.Inlines = append(x.Inlines, OutlineInline{d.once(in.Function), d.once(in.File), in.Line})
@@ -104,7 +106,7 @@ func (d *OutlineReader) frame(f *jsonFrame) (OutlineFrame, error) {
 }
 
 // once returns a shared copy of a name.
-func (d *OutlineReader) once(s string) string {
+func (d *Reader) once(s string) string {
 	if known, ok := d.names[s]; ok {
 		return known
 	}
@@ -114,7 +116,7 @@ func (d *OutlineReader) once(s string) string {
 }
 
 // crashing reads which thread crashed; its frames are among those of threads.
-func (d *OutlineReader) crashing() (int, error) {
+func (d *Reader) crashing() (int, error) {
 	index := -1
 	err := d.object("crashing_thread", func(key string) error {
 		if key != "threads_index" {
@@ -130,7 +132,7 @@ func (d *OutlineReader) crashing() (int, error) {
 	return index, err
 }
 
-func (d *OutlineReader) dumpName() (name string, err error) {
+func (d *Reader) dumpName() (name string, err error) {
 	err = d.object("symtool", func(key string) error {
 		if key == "dump" {
 			return d.text(key, &name)

@@ -1,4 +1,4 @@
-package walk
+package compare
 
 import (
 	"bufio"
@@ -6,30 +6,32 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
-// WriteComparison writes a comparison for people: each thread that differs, with
+// Write writes a comparison for people: each thread that differs, with
 // the frames that do.
-func WriteComparison(w io.Writer, c *Comparison) error {
+func Write(w io.Writer, c *Comparison) error {
 	b := bufio.NewWriter(w)
 	name := c.Dump
 	if name == "" {
 		name = "the dump"
 	}
-	fmt.Fprintf(b, "%s: %s\n", safe(name), c.Frames.String())
+	fmt.Fprintf(b, "%s: %s\n", text.Printable(name), c.Frames.String())
 	for i := range c.Threads {
 		writeThreadCompared(b, &c.Threads[i])
 	}
 	return b.Flush()
 }
 
-func writeThreadCompared(b *bufio.Writer, t *ThreadCompared) {
+func writeThreadCompared(b *bufio.Writer, t *Thread) {
 	if !t.Counts.Differs() && t.Only == "" {
 		return
 	}
 	fmt.Fprintf(b, "  thread %d", t.ID)
 	if t.Name != "" {
-		fmt.Fprintf(b, " %s", safe(t.Name))
+		fmt.Fprintf(b, " %s", text.Printable(t.Name))
 	}
 	if t.Crashed {
 		b.WriteString(" (crashed)")
@@ -39,12 +41,12 @@ func writeThreadCompared(b *bufio.Writer, t *ThreadCompared) {
 	}
 	fmt.Fprintf(b, ": %s\n", t.Counts.String())
 	for i := range t.Frames {
-		fmt.Fprintf(b, "    %s\n", safe(t.Frames[i].String()))
+		fmt.Fprintf(b, "    %s\n", text.Printable(t.Frames[i].String()))
 	}
 }
 
 // String describes the difference on a line.
-func (f *FrameCompared) String() string {
+func (f *Frame) String() string {
 	switch {
 	case f.A == nil:
 		return fmt.Sprintf("%-7s       B#%d %s, %s", f.Result, f.B.Frame, f.B.text(nil), f.B.Trust)
@@ -68,7 +70,7 @@ func (f *FrameCompared) String() string {
 }
 
 // text names a frame, with its inlined functions if these differ.
-func (f *FrameShown) text(what []string) string {
+func (f *Shown) text(what []string) string {
 	place := f.Addr.String()
 	if f.Module != "" {
 		place = f.Module + "+" + f.Offset.String()
@@ -82,10 +84,10 @@ func (f *FrameShown) text(what []string) string {
 	return place
 }
 
-// WriteCompareSummary writes the summary of many comparisons for people.
-func WriteCompareSummary(w io.Writer, s *CompareSummary) error {
+// WriteSummary writes the summary of many comparisons for people.
+func WriteSummary(w io.Writer, s *Summary) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s compared, %d differ; %s\n", count(s.Dumps, "dump", "dumps"), s.Differs, s.Frames.String())
+	fmt.Fprintf(b, "%s compared, %d differ; %s\n", text.Count(s.Dumps, "dump"), s.Differs, s.Frames.String())
 	for _, x := range []struct {
 		title string
 		names []string
@@ -94,7 +96,7 @@ func WriteCompareSummary(w io.Writer, s *CompareSummary) error {
 			fmt.Fprintf(b, "%s:\n", x.title)
 		}
 		for _, name := range x.names {
-			fmt.Fprintf(b, "  %s\n", safe(name))
+			fmt.Fprintf(b, "  %s\n", text.Printable(name))
 		}
 	}
 	return b.Flush()

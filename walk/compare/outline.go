@@ -1,6 +1,8 @@
-package walk
+package compare
 
-// Outline is the part of a walk that is compared. It is made of a Result, or of the JSON of a walk,
+import "github.com/symtool/symtool/walk"
+
+// Outline is the part of a walk that is compared. It is made of a walk.Result, or of the JSON of a walk,
 // also rust-minidump's.
 type Outline struct {
 	Dump     string // name of the dump; "" if it is not known
@@ -18,10 +20,10 @@ type OutlineThread struct {
 
 // OutlineFrame is a frame. Unknown fields are empty or 0.
 type OutlineFrame struct {
-	Addr     uint64 // of the instruction: of a caller the call, as Frame.Inst
+	Addr     uint64 // of the instruction: of a caller the call, as walk.Frame.Inst
 	SP       uint64 // 0 in documents of others
 	Offset   uint64 // of Addr in the module
-	Trust    Trust
+	Trust    walk.Trust
 	Line     uint32
 	Module   string // without folders
 	Function string
@@ -36,7 +38,7 @@ type OutlineInline struct {
 }
 
 // OutlineOf returns the outline of a walk. The name is the dump's.
-func OutlineOf(r *Result, name string) *Outline {
+func OutlineOf(r *walk.Result, name string) *Outline {
 	o := &Outline{Dump: name, Crashing: -1}
 	crashed := r.Dump.CrashedThread()
 	for i := range r.Stacks {
@@ -54,7 +56,7 @@ func OutlineOf(r *Result, name string) *Outline {
 	return o
 }
 
-func outlineFrame(r *Result, f *Frame) OutlineFrame {
+func outlineFrame(r *walk.Result, f *walk.Frame) OutlineFrame {
 	x := OutlineFrame{Addr: f.Inst, SP: f.SP, Trust: f.Trust}
 	if f.Module >= 0 {
 		m := &r.Dump.Modules[f.Module]

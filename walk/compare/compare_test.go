@@ -1,4 +1,4 @@
-package walk
+package compare
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -30,7 +32,7 @@ func peerOutline(t *testing.T, name string) *Outline {
 
 func outlineOf(t *testing.T, text string) *Outline {
 	t.Helper()
-	d := NewOutlineReader(strings.NewReader(text), "x.json")
+	d := NewReader(strings.NewReader(text), "x.json")
 	o, err := d.Next()
 	if err != nil {
 		t.Fatal(err)
@@ -105,9 +107,9 @@ func TestOutlinePeers(t *testing.T) {
 
 // Two peers' walks of one dump, without symbols and with them.
 func TestComparePeers(t *testing.T) {
-	c := Compare(peerOutline(t, "json-pretty.txt"), peerOutline(t, "json-pretty-symbols.txt"))
-	assertComparison(t, "compare-peers", c)
-	same := Compare(peerOutline(t, "json-pretty-symbols.txt"), peerOutline(t, "json-pretty-symbols.txt"))
+	c := Walks(peerOutline(t, "json-pretty.txt"), peerOutline(t, "json-pretty-symbols.txt"))
+	assertComparison(t, "peers", c)
+	same := Walks(peerOutline(t, "json-pretty-symbols.txt"), peerOutline(t, "json-pretty-symbols.txt"))
 	if same.Differs || same.Frames.Same == 0 {
 		t.Errorf("%+v", same.Frames)
 	}
@@ -116,7 +118,7 @@ func TestComparePeers(t *testing.T) {
 func assertComparison(t *testing.T, name string, c *Comparison) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteComparison(&b, c); err != nil {
+	if err := Write(&b, c); err != nil {
 		t.Fatal(err)
 	}
 	data, err := json.MarshalIndent(c, "", "  ")
@@ -130,27 +132,27 @@ func assertComparison(t *testing.T, name string, c *Comparison) {
 // The walk of a program by its symbols, and by symbols with a wrong rule, by
 // frame pointers, and without names.
 func TestCompareWalks(t *testing.T) {
-	x := newSourcesFixture(t)
-	walked := func(s *Sources) *Outline {
-		r, err := NewWalker(s, Config{}).Walk(context.Background(), walktest.Opened(t, x.core))
+	x := walktest.NewProgram(t)
+	outline := func(s *walk.Sources) *Outline {
+		r, err := walk.NewWalker(s, walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return OutlineOf(r, "walk-sources.core")
 	}
-	good := walked(x.symbols(x.store))
-	wrong := x.editedStore("wrong-cfa", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "")
-	renamed := x.editedStore("renamed", " aligned\n", " aligned2\n")
-	empty := x.changedStore("empty", otherModule)
-	bare := x.changedStore("bare", noRules)
+	good := outline(walked.SymbolSources(t, x.Store))
+	wrong := x.EditedStore("wrong-cfa", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "")
+	renamed := x.EditedStore("renamed", " aligned\n", " aligned2\n")
+	empty := x.ChangedStore("empty", walktest.OtherModule)
+	bare := x.ChangedStore("bare", walktest.NoRules)
 	for name, c := range map[string]*Comparison{
-		"same":          Compare(good, walked(x.both(x.store))),
-		"wrong":         Compare(good, walked(x.symbols(wrong))),
-		"renamed":       Compare(good, walked(x.symbols(renamed))),
-		"frame-pointer": Compare(good, walked(x.symbols(bare))),
-		"better":        Compare(walked(x.symbols(empty)), good),
+		"same":          Walks(good, outline(walked.BothSources(t, x.Store, x.Binary))),
+		"wrong":         Walks(good, outline(walked.SymbolSources(t, wrong))),
+		"renamed":       Walks(good, outline(walked.SymbolSources(t, renamed))),
+		"frame-pointer": Walks(good, outline(walked.SymbolSources(t, bare))),
+		"better":        Walks(outline(walked.SymbolSources(t, empty)), good),
 	} {
-		assertComparison(t, "compare-"+name, c)
+		assertComparison(t, name, c)
 	}
 }
 
@@ -186,8 +188,8 @@ func documentOf(o *Outline) string {
 
 // An outline comes back from its document.
 func TestOutlineRoundTrip(t *testing.T) {
-	x := newSourcesFixture(t)
-	r, err := NewWalker(x.symbols(x.store), Config{}).Walk(context.Background(), walktest.Opened(t, x.core))
+	x := walktest.NewProgram(t)
+	r, err := walk.NewWalker(walked.SymbolSources(t, x.Store), walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,11 +223,11 @@ func TestOutlineErrors(t *testing.T) {
 		{`{"a": ` + strings.Repeat("[", 20000), `x.json:0x2714: invalid character '[' exceeded max depth`},
 		{`{"a": "` + strings.Repeat("x", maxToken+1<<20), `x.json:0x6: a value of over 16777216 bytes`},
 	} {
-		_, err := NewOutlineReader(strings.NewReader(c.text), "x.json").Next()
+		_, err := NewReader(strings.NewReader(c.text), "x.json").Next()
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%.60s: %v, want %s", c.text, err, c.want)
 		}
-		var place *OutlineError
+		var place *Error
 		if err != io.EOF && (!errors.As(err, &place) || errors.Unwrap(place) == nil) {
 			t.Errorf("%.60s: %T", c.text, err)
 		}
@@ -233,14 +235,14 @@ func TestOutlineErrors(t *testing.T) {
 }
 
 // lines are documents one after another, each of a dump with one frame.
-func lines(names ...string) *OutlineReader {
+func lines(names ...string) *Reader {
 	text := ""
 	for _, name := range names {
 		name, function, _ := strings.Cut(name, "=")
-		f := OutlineFrame{Addr: 0x1000, Trust: TrustCFI, Function: function}
+		f := OutlineFrame{Addr: 0x1000, Trust: walk.TrustCFI, Function: function}
 		text += documentOf(&Outline{Dump: name, Crashing: -1, Threads: []OutlineThread{{ID: 1, Frames: []OutlineFrame{f}}}})
 	}
-	return NewOutlineReader(strings.NewReader(text), "x.json")
+	return NewReader(strings.NewReader(text), "x.json")
 }
 
 func TestCompareDocuments(t *testing.T) {
@@ -261,7 +263,7 @@ func TestCompareDocuments(t *testing.T) {
 		{"x=f x=g", "x=f x=g", "x x", "", ""},
 	} {
 		var order []string
-		s, err := CompareDocuments(lines(strings.Fields(c.a)...), lines(strings.Fields(c.b)...), func(x *Comparison) error {
+		s, err := Documents(lines(strings.Fields(c.a)...), lines(strings.Fields(c.b)...), func(x *Comparison) error {
 			order = append(order, x.Dump)
 			return nil
 		})
@@ -280,15 +282,15 @@ func TestCompareDocuments(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	s, err := CompareDocuments(lines("x=f", "y=g", "z=h"), lines("x=f", "y=k", "v\x1b=h"), func(*Comparison) error { return nil })
-	if err != nil || WriteCompareSummary(&b, s) != nil {
+	s, err := Documents(lines("x=f", "y=g", "z=h"), lines("x=f", "y=k", "v\x1b=h"), func(*Comparison) error { return nil })
+	if err != nil || WriteSummary(&b, s) != nil {
 		t.Fatal(err)
 	}
 	want := "2 dumps compared, 1 differ; 2 frames: 1 same, 1 changed\ndiffer:\n  y\nin A only:\n  z\nin B only:\n  v\\x1b\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
-	if _, err := CompareDocuments(lines(), lines("x=f"), nil); err == nil || err.Error() != "x.json:0x0: there is no document" {
+	if _, err := Documents(lines(), lines("x=f"), nil); err == nil || err.Error() != "x.json:0x0: there is no document" {
 		t.Error(err)
 	}
 }
@@ -367,18 +369,18 @@ func FuzzOutline(f *testing.F) {
 	f.Add([]byte(`{"threads": [{"thread_id": 7, "frames": [{"offset": "0x1000", "trust": "scan", "inlines": [{"function": "f"}]}]}], "symtool": {"dump": "x"}}`))
 	f.Add([]byte(`{"threads": null, "crashing_thread": {"threads_index": 9}}{"threads": []}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := NewOutlineReader(bytes.NewReader(data), "x")
+		d := NewReader(bytes.NewReader(data), "x")
 		for {
 			o, err := d.Next()
 			if err != nil {
 				return
 			}
-			if c := Compare(o, o); c.Differs && !repeatsIDs(o) {
+			if c := Walks(o, o); c.Differs && !repeatsIDs(o) {
 				t.Fatalf("%s differs from itself: %+v", data, c)
 			}
-			for _, c := range []*Comparison{Compare(o, &Outline{}), Compare(&Outline{}, o)} {
+			for _, c := range []*Comparison{Walks(o, &Outline{}), Walks(&Outline{}, o)} {
 				var b bytes.Buffer
-				if err := WriteComparison(&b, c); err != nil || strings.ContainsAny(b.String(), "\x1b\x07\x00") {
+				if err := Write(&b, c); err != nil || strings.ContainsAny(b.String(), "\x1b\x07\x00") {
 					t.Fatalf("%v %q", err, b.String())
 				}
 				if _, err := json.Marshal(c); err != nil {
@@ -404,7 +406,7 @@ func repeatsIDs(o *Outline) bool {
 func BenchmarkOutline(b *testing.B) {
 	o := &Outline{Crashing: 0, Threads: []OutlineThread{{ID: 1, HasID: true}}}
 	for i := range 100_000 {
-		o.Threads[0].Frames = append(o.Threads[0].Frames, OutlineFrame{Addr: uint64(0x1000 + i%7), SP: uint64(i) * 48, Trust: TrustCFI,
+		o.Threads[0].Frames = append(o.Threads[0].Frames, OutlineFrame{Addr: uint64(0x1000 + i%7), SP: uint64(i) * 48, Trust: walk.TrustCFI,
 			Module: "prog", Function: fmt.Sprint("f", i%7), File: "prog.c", Line: uint32(i % 7)})
 	}
 	text := documentOf(o)
@@ -412,7 +414,7 @@ func BenchmarkOutline(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := NewOutlineReader(strings.NewReader(text), "x").Next(); err != nil {
+			if _, err := NewReader(strings.NewReader(text), "x").Next(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -420,7 +422,7 @@ func BenchmarkOutline(b *testing.B) {
 	b.Run("compare", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if Compare(o, o).Differs {
+			if Walks(o, o).Differs {
 				b.Fatal()
 			}
 		}

@@ -1,4 +1,4 @@
-package walk
+package compare
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 // Limits on the JSON of walks. A document beyond one of them ends in an error.
 const (
 	// maxOutlineFrames is how many frames, threads and inlines of a document are kept: those of a
-	// stack of MaxFrames, and of more threads than dumps have. Each takes about 120 bytes of
+	// stack of walk.MaxFrames, and of more threads than dumps have. Each takes about 120 bytes of
 	// memory, whereas "{}" in a document takes 2.
 	maxOutlineFrames = 4 << 20
 	// maxToken is the limit on the length of a text in a document, of a frame, and of a skipped
@@ -24,9 +24,9 @@ const (
 	maxNames = 256 << 20
 )
 
-// OutlineReader reads the JSON of walks in rust-minidump's schema: one document, or several as JSON
+// Reader reads the JSON of walks in rust-minidump's schema: one document, or several as JSON
 // Lines.
-type OutlineReader struct {
+type Reader struct {
 	path  string
 	dec   *json.Decoder
 	in    *tokenLimit
@@ -36,12 +36,12 @@ type OutlineReader struct {
 	kept  int               // frames, threads and inlines of the document
 }
 
-// NewOutlineReader returns a reader. The path is for messages.
-func NewOutlineReader(r io.Reader, path string) *OutlineReader {
+// NewReader returns a reader. The path is for messages.
+func NewReader(r io.Reader, path string) *Reader {
 	in := &tokenLimit{r: bufio.NewReader(r)}
 	dec := json.NewDecoder(in)
 	dec.UseNumber()
-	return &OutlineReader{path: path, dec: dec, in: in}
+	return &Reader{path: path, dec: dec, in: in}
 }
 
 // tokenLimit is a reader that fails when a token is too long.
@@ -62,24 +62,24 @@ func (l *tokenLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OutlineError says what is wrong with the JSON of a walk, and where.
-type OutlineError struct {
+// Error says what is wrong with the JSON of a walk, and where.
+type Error struct {
 	Path   string
 	Offset int64 // in bytes
 	Err    error
 }
 
-func (e *OutlineError) Error() string { return fmt.Sprintf("%s:%#x: %v", e.Path, e.Offset, e.Err) }
+func (e *Error) Error() string { return fmt.Sprintf("%s:%#x: %v", e.Path, e.Offset, e.Err) }
 
 // Unwrap returns Err.
-func (e *OutlineError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-func (d *OutlineReader) fail(format string, args ...any) error {
-	return &OutlineError{d.path, d.dec.InputOffset(), fmt.Errorf(format, args...)}
+func (d *Reader) fail(format string, args ...any) error {
+	return &Error{d.path, d.dec.InputOffset(), fmt.Errorf(format, args...)}
 }
 
 // wrap adds the place to the decoder's error.
-func (d *OutlineReader) wrap(err error) error {
+func (d *Reader) wrap(err error) error {
 	offset := d.dec.InputOffset()
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -88,12 +88,12 @@ func (d *OutlineReader) wrap(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = errors.New("the document ends in the middle")
 	}
-	return &OutlineError{d.path, offset, err}
+	return &Error{d.path, offset, err}
 }
 
 // Next returns the next document's outline. After the last one the error is io.EOF. Any other error
-// is an *OutlineError, and ends the input.
-func (d *OutlineReader) Next() (*Outline, error) {
+// is an *Error, and ends the input.
+func (d *Reader) Next() (*Outline, error) {
 	d.names, d.bytes, d.kept = map[string]string{}, 0, 0
 	d.in.limit = d.dec.InputOffset() + maxToken
 	tok, err := d.dec.Token()
@@ -135,7 +135,7 @@ func (d *OutlineReader) Next() (*Outline, error) {
 }
 
 // token reads a token, or part of a value.
-func (d *OutlineReader) token() (json.Token, error) {
+func (d *Reader) token() (json.Token, error) {
 	d.in.limit = d.dec.InputOffset() + maxToken
 	tok, err := d.dec.Token()
 	if err != nil {
@@ -159,7 +159,7 @@ func kindOf(tok json.Token) string {
 }
 
 // members calls f for each key of an object whose beginning was read; f must read the value.
-func (d *OutlineReader) members(f func(key string) error) error {
+func (d *Reader) members(f func(key string) error) error {
 	for {
 		tok, err := d.token()
 		if err != nil {
@@ -176,7 +176,7 @@ func (d *OutlineReader) members(f func(key string) error) error {
 }
 
 // object reads an object, or null.
-func (d *OutlineReader) object(what string, f func(key string) error) error {
+func (d *Reader) object(what string, f func(key string) error) error {
 	tok, err := d.token()
 	if err != nil || tok == nil {
 		return err
@@ -188,7 +188,7 @@ func (d *OutlineReader) object(what string, f func(key string) error) error {
 }
 
 // list reads a list of objects, or null; begin is called for each of them.
-func (d *OutlineReader) list(what string, begin func() error, f func(key string) error) error {
+func (d *Reader) list(what string, begin func() error, f func(key string) error) error {
 	tok, err := d.token()
 	if err != nil || tok == nil {
 		return err
@@ -221,7 +221,7 @@ func (d *OutlineReader) list(what string, begin func() error, f func(key string)
 }
 
 // skip skips a value: a list or an object one member at a time.
-func (d *OutlineReader) skip() error {
+func (d *Reader) skip() error {
 	tok, err := d.token()
 	if err != nil {
 		return err
@@ -244,13 +244,13 @@ func (d *OutlineReader) skip() error {
 }
 
 // more reports whether a list or object goes on.
-func (d *OutlineReader) more() bool {
+func (d *Reader) more() bool {
 	d.in.limit = d.dec.InputOffset() + maxToken
 	return d.dec.More()
 }
 
 // decode reads a value of up to maxToken bytes.
-func (d *OutlineReader) decode(to any) error {
+func (d *Reader) decode(to any) error {
 	d.in.limit = d.dec.InputOffset() + maxToken
 	err := d.dec.Decode(to)
 	var kind *json.UnmarshalTypeError
@@ -281,7 +281,7 @@ var wanted = map[reflect.Kind]string{
 }
 
 // text reads a text; null is "".
-func (d *OutlineReader) text(what string, to *string) error {
+func (d *Reader) text(what string, to *string) error {
 	tok, err := d.token()
 	if err != nil || tok == nil {
 		return err
@@ -295,7 +295,7 @@ func (d *OutlineReader) text(what string, to *string) error {
 }
 
 // value returns the error for a value of the wrong kind.
-func (d *OutlineReader) value(want, what string, tok json.Token) error {
+func (d *Reader) value(want, what string, tok json.Token) error {
 	if _, opened := tok.(json.Delim); opened {
 		return d.fail("want %s for %q, found %s", want, what, kindOf(tok))
 	}
@@ -303,7 +303,7 @@ func (d *OutlineReader) value(want, what string, tok json.Token) error {
 }
 
 // number reads a number without sign; null leaves the old value.
-func (d *OutlineReader) number(what string, to *uint32) (known bool, err error) {
+func (d *Reader) number(what string, to *uint32) (known bool, err error) {
 	tok, err := d.token()
 	if err != nil || tok == nil {
 		return false, err

@@ -1,22 +1,27 @@
-package walk
+// Package compare compares walks of the same dumps, frame by frame: with other symbols, by other
+// versions of a program, or by rust-minidump, whose JSON it reads.
+package compare
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/walk"
 )
 
 // The results of comparing a frame of two walks.
 const (
-	CompareSame    = "same"
-	CompareBetter  = "better"  // more trust, or a name that was not known
-	CompareWorse   = "worse"   // less of them
-	CompareChanged = "changed" // another module, function, file, line, inlined functions or stack pointer, or both of the above
-	CompareLost    = "lost"    // in the first walk only
-	CompareNew     = "new"     // in the second walk only
+	Same    = "same"
+	Better  = "better"  // more trust, or a name that was not known
+	Worse   = "worse"   // less of them
+	Changed = "changed" // another module, function, file, line, inlined functions or stack pointer, or both of the above
+	Lost    = "lost"    // in the first walk only
+	New     = "new"     // in the second walk only
 )
 
-// CompareCounts counts frames by result.
-type CompareCounts struct {
+// Counts counts frames by result.
+type Counts struct {
 	Same    int `json:"same"`
 	Better  int `json:"better"`
 	Worse   int `json:"worse"`
@@ -25,7 +30,7 @@ type CompareCounts struct {
 	New     int `json:"new"`
 }
 
-func (c *CompareCounts) add(o CompareCounts) {
+func (c *Counts) add(o Counts) {
 	c.Same += o.Same
 	c.Better += o.Better
 	c.Worse += o.Worse
@@ -34,86 +39,86 @@ func (c *CompareCounts) add(o CompareCounts) {
 	c.New += o.New
 }
 
-func (c *CompareCounts) count(result string) {
+func (c *Counts) count(result string) {
 	switch result {
-	case CompareSame:
+	case Same:
 		c.Same++
-	case CompareBetter:
+	case Better:
 		c.Better++
-	case CompareWorse:
+	case Worse:
 		c.Worse++
-	case CompareChanged:
+	case Changed:
 		c.Changed++
-	case CompareLost:
+	case Lost:
 		c.Lost++
-	case CompareNew:
+	case New:
 		c.New++
 	}
 }
 
 // Differs reports whether anything is not the same.
-func (c *CompareCounts) Differs() bool {
+func (c *Counts) Differs() bool {
 	return c.Better+c.Worse+c.Changed+c.Lost+c.New > 0
 }
 
-func (c *CompareCounts) String() string {
+func (c *Counts) String() string {
 	total := c.Same + c.Better + c.Worse + c.Changed + c.Lost + c.New
 	list := []string{fmt.Sprintf("%d same", c.Same)}
 	for _, x := range []struct {
 		n    int
 		name string
-	}{{c.Better, CompareBetter}, {c.Worse, CompareWorse}, {c.Changed, CompareChanged}, {c.Lost, CompareLost}, {c.New, CompareNew}} {
+	}{{c.Better, Better}, {c.Worse, Worse}, {c.Changed, Changed}, {c.Lost, Lost}, {c.New, New}} {
 		if x.n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", x.n, x.name))
 		}
 	}
-	return count(total, "frame", "frames") + ": " + strings.Join(list, ", ")
+	return text.Count(total, "frame") + ": " + strings.Join(list, ", ")
 }
 
 // Comparison compares two walks of one dump.
 type Comparison struct {
-	Dump    string           `json:"dump"` // "" if it is not known
-	Differs bool             `json:"differs"`
-	Frames  CompareCounts    `json:"frames"`
-	Threads []ThreadCompared `json:"threads"` // in the order of the first walk, then those of the second only
+	Dump    string   `json:"dump"` // "" if it is not known
+	Differs bool     `json:"differs"`
+	Frames  Counts   `json:"frames"`
+	Threads []Thread `json:"threads"` // in the order of the first walk, then those of the second only
 }
 
-// ThreadCompared compares two stacks of a thread.
-type ThreadCompared struct {
-	ID      uint32          `json:"thread_id"`
-	Name    string          `json:"thread_name,omitempty"`
-	Crashed bool            `json:"crashed,omitempty"`
-	Only    string          `json:"only,omitempty"` // "a" or "b" where one walk has the thread
-	Counts  CompareCounts   `json:"counts"`
-	Frames  []FrameCompared `json:"frames"` // those that are not the same, from the top
+// Thread compares two stacks of a thread.
+type Thread struct {
+	ID      uint32  `json:"thread_id"`
+	Name    string  `json:"thread_name,omitempty"`
+	Crashed bool    `json:"crashed,omitempty"`
+	Only    string  `json:"only,omitempty"` // "a" or "b" where one walk has the thread
+	Counts  Counts  `json:"counts"`
+	Frames  []Frame `json:"frames"` // those that are not the same, from the top
 }
 
-// FrameCompared is a frame that differs between two walks.
-type FrameCompared struct {
-	Result string      `json:"result"`
-	What   []string    `json:"what,omitempty"` // that differs: "trust", "function", ...
-	A      *FrameShown `json:"a,omitempty"`    // of the first walk
-	B      *FrameShown `json:"b,omitempty"`    // of the second
+// Frame is a frame that differs between two walks.
+type Frame struct {
+	Result string   `json:"result"`
+	What   []string `json:"what,omitempty"` // that differs: "trust", "function", ...
+	A      *Shown   `json:"a,omitempty"`    // of the first walk
+	B      *Shown   `json:"b,omitempty"`    // of the second
 }
 
-// FrameShown is a frame of a FrameCompared.
-type FrameShown struct {
-	Frame    int      `json:"frame"`
-	Addr     Address  `json:"offset"`
-	SP       Address  `json:"sp,omitempty"`
-	Module   string   `json:"module,omitempty"`
-	Offset   Address  `json:"module_offset,omitempty"`
-	Function string   `json:"function,omitempty"`
-	File     string   `json:"file,omitempty"`
-	Line     uint32   `json:"line,omitempty"`
-	Inlines  []string `json:"inlines,omitempty"` // "function (file:line)", innermost first
-	Trust    string   `json:"trust"`
+// Shown is a frame of a Frame.
+type Shown struct {
+	Frame    int          `json:"frame"`
+	Addr     walk.Address `json:"offset"`
+	SP       walk.Address `json:"sp,omitempty"`
+	Module   string       `json:"module,omitempty"`
+	Offset   walk.Address `json:"module_offset,omitempty"`
+	Function string       `json:"function,omitempty"`
+	File     string       `json:"file,omitempty"`
+	Line     uint32       `json:"line,omitempty"`
+	Inlines  []string     `json:"inlines,omitempty"` // "function (file:line)", innermost first
+	Trust    string       `json:"trust"`
 }
 
-// Compare compares two walks of a dump. Threads are paired by their ids, or by their places where
+// Walks compares two walks of a dump. Threads are paired by their ids, or by their places where
 // one of the walks has no ids.
-func Compare(a, b *Outline) *Comparison {
-	c := &Comparison{Dump: a.Dump, Threads: []ThreadCompared{}}
+func Walks(a, b *Outline) *Comparison {
+	c := &Comparison{Dump: a.Dump, Threads: []Thread{}}
 	if c.Dump == "" {
 		c.Dump = b.Dump
 	}
@@ -165,23 +170,23 @@ func threadPartners(a, b *Outline) []int {
 }
 
 func (c *Comparison) thread(a, b *OutlineThread, only string, crashed bool, named *OutlineThread) {
-	t := ThreadCompared{ID: named.ID, Name: named.Name, Crashed: crashed, Only: only, Frames: []FrameCompared{}}
+	t := Thread{ID: named.ID, Name: named.Name, Crashed: crashed, Only: only, Frames: []Frame{}}
 	i, k := 0, 0
 	flush := func(toI, toK int) {
 		for ; i < toI; i++ {
-			t.add(FrameCompared{Result: CompareLost, A: shown(a.Frames, i)})
+			t.add(Frame{Result: Lost, A: shown(a.Frames, i)})
 		}
 		for ; k < toK; k++ {
-			t.add(FrameCompared{Result: CompareNew, B: shown(b.Frames, k)})
+			t.add(Frame{Result: New, B: shown(b.Frames, k)})
 		}
 	}
 	for _, p := range alignFrames(a.Frames, b.Frames) {
 		flush(p.a, p.b)
 		result, what := compareFrames(&a.Frames[p.a], &b.Frames[p.b])
-		if result == CompareSame {
+		if result == Same {
 			t.Counts.Same++
 		} else {
-			t.add(FrameCompared{Result: result, What: what, A: shown(a.Frames, p.a), B: shown(b.Frames, p.b)})
+			t.add(Frame{Result: result, What: what, A: shown(a.Frames, p.a), B: shown(b.Frames, p.b)})
 		}
 		i, k = p.a+1, p.b+1
 	}
@@ -190,7 +195,7 @@ func (c *Comparison) thread(a, b *OutlineThread, only string, crashed bool, name
 	c.Threads = append(c.Threads, t)
 }
 
-func (t *ThreadCompared) add(f FrameCompared) {
+func (t *Thread) add(f Frame) {
 	t.Counts.count(f.Result)
 	t.Frames = append(t.Frames, f)
 }
@@ -224,13 +229,13 @@ func compareFrames(a, b *OutlineFrame) (result string, what []string) {
 	}
 	switch {
 	case changed || better && worse:
-		return CompareChanged, what
+		return Changed, what
 	case better:
-		return CompareBetter, what
+		return Better, what
 	case worse:
-		return CompareWorse, what
+		return Worse, what
 	}
-	return CompareSame, nil
+	return Same, nil
 }
 
 func sameInlines(a, b []OutlineInline) bool {
@@ -245,9 +250,9 @@ func sameInlines(a, b []OutlineInline) bool {
 	return true
 }
 
-func shown(frames []OutlineFrame, i int) *FrameShown {
+func shown(frames []OutlineFrame, i int) *Shown {
 	f := &frames[i]
-	x := &FrameShown{Frame: i, Addr: Address(f.Addr), SP: Address(f.SP), Module: f.Module, Offset: Address(f.Offset),
+	x := &Shown{Frame: i, Addr: walk.Address(f.Addr), SP: walk.Address(f.SP), Module: f.Module, Offset: walk.Address(f.Offset),
 		Function: f.Function, File: f.File, Line: f.Line, Trust: f.Trust.String()}
 	for _, in := range f.Inlines {
 		x.Inlines = append(x.Inlines, withPlace(in.Function, in.File, in.Line))

@@ -1,4 +1,5 @@
-package walk
+// Package batch walks many dumps side by side, and verifies and compares each walk.
+package batch
 
 import (
 	"context"
@@ -7,17 +8,19 @@ import (
 	"runtime/debug"
 
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// Batch walks many dumps.
-type Batch struct {
+// Runner walks many dumps.
+type Runner struct {
 	Open    dumpfile.Options
-	Config  Config
-	Sources *Sources
-	Verify  *Thresholds // what Walked.Verdict is by; nil for none
-	Other   *Sources    // to walk again with and compare; nil for none
-	Jobs    int         // 0 or less: as many as GOMAXPROCS
+	Config  walk.Config
+	Sources *walk.Sources
+	Verify  *walk.Thresholds // what Walked.Verdict is by; nil for none
+	Other   *walk.Sources    // to walk again with and compare; nil for none
+	Jobs    int              // 0 or less: as many as GOMAXPROCS
 
 	// Render, if non-nil, is called with each dump that was walked, concurrently for several. What
 	// it writes becomes Rendered.
@@ -27,12 +30,12 @@ type Batch struct {
 // Walked is a dump that was walked, or could not be opened.
 type Walked struct {
 	Path string
-	*Result
-	Verdict  *Verdict    // nil without Batch.Verify
-	Compared *Comparison // of Result with the walk by Batch.Other; nil without
-	Err      error       // of the dump; Result is nil then
+	*walk.Result
+	Verdict  *walk.Verdict       // nil without Runner.Verify
+	Compared *compare.Comparison // of Result with the walk by Runner.Other; nil without
+	Err      error               // of the dump; Result is nil then
 
-	// Rendered is what Batch.Render wrote; nil without Render, if it failed, or if it is longer
+	// Rendered is what Runner.Render wrote; nil without Render, if it failed, or if it is longer
 	// than what can be kept until the dumps before this one are done.
 	Rendered []byte
 
@@ -42,8 +45,8 @@ type Walked struct {
 // Run walks dumps concurrently and calls done with each, in the order of paths and one at a time;
 // it is closed when done returns. A dump that cannot be read does not end the run: its Walked has
 // the error. The error of Run is done's, or the context's.
-func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
-	workers := make([]*BatchWorker, par.Jobs(b.Jobs))
+func (b *Runner) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
+	workers := make([]*Worker, par.Jobs(b.Jobs))
 	work := func(ctx context.Context, worker, i int) (*Walked, error) {
 		if workers[worker] == nil {
 			workers[worker] = b.NewWorker()
@@ -55,25 +58,25 @@ func (b *Batch) Run(ctx context.Context, paths []string, done func(*Walked) erro
 	})
 }
 
-// BatchWorker walks the dumps of a Batch in turn. It must not be used concurrently.
-type BatchWorker struct {
-	batch         *Batch
-	walker, other *Walker
+// Worker walks the dumps of a Runner in turn. It must not be used concurrently.
+type Worker struct {
+	batch         *Runner
+	walker, other *walk.Walker
 	rendered      int // bytes of the last dump's: the next one's may be as many
 }
 
-// NewWorker returns a BatchWorker, for callers with an order of their own.
-func (b *Batch) NewWorker() *BatchWorker {
-	w := &BatchWorker{batch: b, walker: NewWalker(b.Sources, b.Config)}
+// NewWorker returns a Worker, for callers with an order of their own.
+func (b *Runner) NewWorker() *Worker {
+	w := &Worker{batch: b, walker: walk.NewWalker(b.Sources, b.Config)}
 	if b.Other != nil {
-		w.other = NewWalker(b.Other, b.Config)
+		w.other = walk.NewWalker(b.Other, b.Config)
 	}
 	return w
 }
 
 // Walk walks the dump at path, which messages call name. The caller closes the result. The error is
 // the context's; that of a dump that cannot be read is Walked.Err.
-func (w *BatchWorker) Walk(ctx context.Context, path, name string) (*Walked, error) {
+func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 	walked := &Walked{Path: name}
 	if err := w.walk(ctx, path, walked); err != nil {
 		walked.Close()
@@ -83,7 +86,7 @@ func (w *BatchWorker) Walk(ctx context.Context, path, name string) (*Walked, err
 }
 
 // walk implements Walk, and stores its results in walked.
-func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) error {
+func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
 	d, closer, err := dumpfile.OpenAs(path, walked.Path, b.Open)
 	if err != nil {
@@ -110,7 +113,7 @@ func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) err
 		if err != nil {
 			return err
 		}
-		walked.Compared = Compare(OutlineOf(walked.Result, walked.Path), OutlineOf(other, walked.Path))
+		walked.Compared = compare.Walks(compare.OutlineOf(walked.Result, walked.Path), compare.OutlineOf(other, walked.Path))
 	}
 	if b.Render != nil {
 		walked.Rendered = w.render(b, walked)
@@ -122,8 +125,8 @@ func (w *BatchWorker) walk(ctx context.Context, path string, walked *Walked) err
 // as JSON.
 const maxRendered = 4 << 20
 
-// render returns the output of Batch.Render, nil if that is too long.
-func (w *BatchWorker) render(b *Batch, walked *Walked) []byte {
+// render returns the output of Runner.Render, nil if that is too long.
+func (w *Worker) render(b *Runner, walked *Walked) []byte {
 	text := limitedText{data: make([]byte, 0, w.rendered+w.rendered/8), limit: maxRendered}
 	if err := b.Render(&text, walked); err != nil || text.full {
 		return nil

@@ -1,4 +1,4 @@
-package walk
+package compare
 
 import (
 	"errors"
@@ -6,26 +6,26 @@ import (
 	"io"
 )
 
-// CompareSummary is the comparison of the walks of many dumps.
-type CompareSummary struct {
-	Dumps   int           `json:"dumps"` // that both have
-	Differs int           `json:"differ"`
-	Frames  CompareCounts `json:"frames"`
-	Changed []string      `json:"changed"` // names of the dumps that differ, or "#1" for the first
-	OnlyA   []string      `json:"only_a"`  // dumps that are in one only
-	OnlyB   []string      `json:"only_b"`
+// Summary is the comparison of the walks of many dumps.
+type Summary struct {
+	Dumps   int      `json:"dumps"` // that both have
+	Differs int      `json:"differ"`
+	Frames  Counts   `json:"frames"`
+	Changed []string `json:"changed"` // names of the dumps that differ, or "#1" for the first
+	OnlyA   []string `json:"only_a"`  // dumps that are in one only
+	OnlyB   []string `json:"only_b"`
 }
 
-// NewCompareSummary returns an empty summary.
-func NewCompareSummary() *CompareSummary {
-	return &CompareSummary{Changed: []string{}, OnlyA: []string{}, OnlyB: []string{}}
+// NewSummary returns an empty summary.
+func NewSummary() *Summary {
+	return &Summary{Changed: []string{}, OnlyA: []string{}, OnlyB: []string{}}
 }
 
 // Clean reports whether nothing differs.
-func (s *CompareSummary) Clean() bool { return s.Differs == 0 && len(s.OnlyA)+len(s.OnlyB) == 0 }
+func (s *Summary) Clean() bool { return s.Differs == 0 && len(s.OnlyA)+len(s.OnlyB) == 0 }
 
 // Add adds the comparison of a dump.
-func (s *CompareSummary) Add(c *Comparison) {
+func (s *Summary) Add(c *Comparison) {
 	s.Dumps++
 	s.Frames.add(c.Frames)
 	if c.Differs {
@@ -42,13 +42,13 @@ func (s *CompareSummary) Add(c *Comparison) {
 // of dumps in different orders.
 const maxWaiting = maxOutlineFrames
 
-// CompareDocuments compares the walks of two readers. Dumps are paired by name where both have one,
+// Documents compares the walks of two readers. Dumps are paired by name where both have one,
 // or else by place; if each reader has only one walk, these are paired. It calls done for each
 // comparison, in the order in which both were read, and returns the summary. The error is done's,
-// or an *OutlineError.
-func CompareDocuments(a, b *OutlineReader, done func(*Comparison) error) (*CompareSummary, error) {
-	m := &matcher{summary: NewCompareSummary(), done: done}
-	for k, from := range [...]*OutlineReader{a, b} {
+// or an *Error.
+func Documents(a, b *Reader, done func(*Comparison) error) (*Summary, error) {
+	m := &matcher{summary: NewSummary(), done: done}
+	for k, from := range [...]*Reader{a, b} {
 		m.sides[k] = matchSide{from: from, names: map[string][]*waiting{}, places: map[int]*waiting{}}
 	}
 	for !m.sides[0].ended || !m.sides[1].ended {
@@ -70,13 +70,13 @@ func CompareDocuments(a, b *OutlineReader, done func(*Comparison) error) (*Compa
 type matcher struct {
 	sides   [2]matchSide
 	frames  int // of waiting walks
-	summary *CompareSummary
+	summary *Summary
 	done    func(*Comparison) error
 }
 
 // matchSide is one of the files.
 type matchSide struct {
-	from   *OutlineReader
+	from   *Reader
 	ended  bool
 	read   int
 	names  map[string][]*waiting
@@ -100,7 +100,7 @@ func (m *matcher) next(k int) error {
 	o, err := side.from.Next()
 	if err == io.EOF {
 		if side.ended = true; side.read == 0 {
-			return &OutlineError{side.from.path, 0, errors.New("there is no document")}
+			return &Error{side.from.path, 0, errors.New("there is no document")}
 		}
 		return nil
 	}
@@ -138,7 +138,7 @@ func (m *matcher) pair(k int, o *Outline, w *waiting) error {
 	}
 	m.frames -= size(w.o)
 	w.o = nil
-	c := Compare(a, b)
+	c := Walks(a, b)
 	m.summary.Add(c)
 	return m.done(c)
 }

@@ -1,4 +1,4 @@
-package walk
+package batch
 
 import (
 	"bytes"
@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk"
 )
 
-// What Batch.Render writes of each dump is with that dump, whatever it is walked
+// What Runner.Render writes of each dump is with that dump, whatever it is walked
 // beside, and is let go where it is too long or fails.
 func TestBatchRender(t *testing.T) {
 	core := testenv.Input(t, "walk-sources.core.gz")
@@ -34,7 +35,7 @@ func TestBatchRender(t *testing.T) {
 		}, "-"},
 		{"fails", func(io.Writer, *Walked) error { return errors.New("no") }, "-"},
 	} {
-		b := &Batch{Sources: &Sources{}, Jobs: 2, Render: c.render}
+		b := &Runner{Sources: &walk.Sources{}, Jobs: 2, Render: c.render}
 		paths := []string{core, core, "no such file", core}
 		place := 0
 		err := b.Run(context.Background(), paths, func(w *Walked) error {
