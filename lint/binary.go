@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/lint/facts"
+
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/lint/follow"
@@ -65,19 +67,19 @@ func (b *elfBinary) dataSymbols() []extent.Extent {
 }
 
 // see adds a record of STACK CFI.
-func (b *elfBinary) see(r *symfmt.Record, facts *cfiFacts, cpu *arch.Arch) {
+func (b *elfBinary) see(r *symfmt.Record, facts *facts.Rows, cpu *arch.Arch) {
 	switch {
 	case r.Kind == symfmt.KindCFIInit && b.rows == nil:
 		b.rows = follow.NewTable(cpu)
 	case r.Kind != symfmt.KindCFIInit && (r.Kind != symfmt.KindCFI || r.Owner != symfmt.OwnerRead):
 		return
 	}
-	set := facts.set
-	if set.changes == nil {
-		rules, _ := facts.sets.table.Rules(set.id)
-		set.changes = b.rows.Changes(rules)
+	set := facts.Set
+	if set.Changes == nil {
+		rules, _ := facts.Sets.Rules.Rules(set.ID)
+		set.Changes = b.rows.Changes(rules)
 	}
-	b.rows.Add(r, set.changes)
+	b.rows.Add(r, set.Changes)
 }
 
 // ready sorts the rows, once.

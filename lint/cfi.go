@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -24,7 +25,7 @@ alone. Readers drop it, or give it to a block that it has nothing to do with.`,
 		Bad: amd64Head + "STACK CFI 1001 .cfa: $rsp 16 +\n" + goodInit, At: 4,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: oddRow(oddOrphan, "there is no STACK CFI INIT in front of this record"),
+		Check: oddRow(facts.OddOrphan, "there is no STACK CFI INIT in front of this record"),
 	},
 	{
 		ID: "SYM402", Title: "STACK CFI INIT ranges overlap", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -84,7 +85,7 @@ sort the rows find another meaning than those that take them as they come.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1008 .cfa: $rsp 16 +\nSTACK CFI 1004 .cfa: $rsp 24 +\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 24 +\nSTACK CFI 1008 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: oddRow(oddBackwards, "%x is not behind the record before"),
+		Check: oddRow(facts.OddBackwards, "%x is not behind the record before"),
 	},
 	{
 		ID: "SYM408", Title: "two STACK CFI rows at one address", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -93,7 +94,7 @@ row with the rules of both.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\nSTACK CFI 1004 $rbx: .cfa -16 + ^\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
-		Check: oddRow(oddSame, "there is a row at %x already"),
+		Check: oddRow(facts.OddSame, "there is a row at %x already"),
 	},
 	{
 		ID: "SYM409", Title: "STACK CFI row outside of its INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -103,8 +104,8 @@ the rules of another function.`,
 		Good: amd64Head + goodInit + "STACK CFI 103f .cfa: $rsp 16 +\n",
 		On:   cfiKinds,
 		Check: perRecord(func(p *Pass, r *symfmt.Record) {
-			if p.cfi.odd&oddOutside != 0 {
-				b := p.Blocks.At(p.cfi.block)
+			if p.CFI.Odd&facts.OddOutside != 0 {
+				b := p.Blocks.At(p.CFI.Block)
 				p.Report(r, 2, "%x is outside of %x to %x, the range of STACK CFI INIT at line %d", r.RVA, b.RVA, uint64(b.RVA)+b.Size, b.Line)
 			}
 		}),
@@ -128,8 +129,8 @@ record on.`,
 		Good: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa -24 + ^ $r12: .cfa -16 + ^\n",
 		On:   cfiKinds,
 		Check: perRecord(func(p *Pass, r *symfmt.Record) {
-			if f := p.cfi.set.fault; f != nil {
-				p.Report(r, rulesField(r)+f.field, "%s", f.text)
+			if f := p.CFI.Set.Fault; f != nil {
+				p.Report(r, rulesField(r)+f.Field, "%s", f.Text)
 			}
 		}),
 	},
@@ -141,7 +142,7 @@ or left over, a constant is none, a divisor is 0. The register is lost; with .cf
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: faultRule(func(s *ruleSet) []ruleFault { return s.failing }),
+		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Failing }),
 	},
 	{
 		ID: "SYM413", Title: "expression with a register that the CPU does not have", Severity: Error, Since: "0.1", Spec: cfiSpec,
@@ -150,7 +151,7 @@ the CPU's as Breakpad writes them: with a dollar sign on x86 and MIPS, without o
 		Bad: armHead + "STACK CFI INIT 1000 40 .cfa: $sp 0 + .ra: lr\n", At: 4,
 		Good:  armHead + "STACK CFI INIT 1000 40 .cfa: sp 0 + .ra: lr\n",
 		On:    cfiKinds,
-		Check: faultRule(func(s *ruleSet) []ruleFault { return s.unknown }),
+		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Unknown }),
 	},
 	{
 		ID: "SYM414", Title: "rule for a register that the CPU does not have", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -159,7 +160,7 @@ was meant is missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 rbx: .cfa -16 + ^\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
-		Check: faultRule(func(s *ruleSet) []ruleFault { return s.foreign }),
+		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Foreign }),
 	},
 	{
 		ID: "SYM415", Title: "two rules for a register in one record", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -167,7 +168,7 @@ was meant is missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + .cfa: $rsp 24 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: faultRule(func(s *ruleSet) []ruleFault { return s.repeated }),
+		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Repeated }),
 	},
 	{
 		ID: "SYM416", Title: "STACK CFI row that changes nothing", Severity: Note, Since: "0.1", Spec: cfiSpec,
@@ -175,7 +176,7 @@ was meant is missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 16 +\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 24 +\n",
 		On:    cfiKinds,
-		Check: oddRow(oddNothing, "the rules at %x are in force already"),
+		Check: oddRow(facts.OddNothing, "the rules at %x are in force already"),
 	},
 	{
 		ID: "SYM417", Title: ".cfa by a register that is not restored", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -207,7 +208,7 @@ stop at a number from 1 to 4095.`,
 		Bad: amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .undef\n", At: 4,
 		Good:  amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 1\n",
 		On:    cfiKinds,
-		Check: faultRule(func(s *ruleSet) []ruleFault { return s.ends }),
+		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Ends }),
 	},
 	{
 		ID: "SYM420", Title: "STACK CFI outside of any FUNC and PUBLIC", Severity: Note, Since: "0.1", Spec: cfiSpec,

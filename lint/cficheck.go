@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -26,11 +27,11 @@ func perRecord(f func(p *Pass, r *symfmt.Record)) checkFunc {
 }
 
 // oddRow reports an oddity of a row's address, which the message may have.
-func oddRow(o oddity, message string) checkFunc {
-	withRVA := slices.Contains([]oddity{oddBackwards, oddSame, oddNothing}, o)
+func oddRow(o facts.Oddity, message string) checkFunc {
+	withRVA := slices.Contains([]facts.Oddity{facts.OddBackwards, facts.OddSame, facts.OddNothing}, o)
 	return perRecord(func(p *Pass, r *symfmt.Record) {
 		switch {
-		case p.cfi.odd&o == 0:
+		case p.CFI.Odd&o == 0:
 		case withRVA:
 			p.Report(r, 2, message, r.RVA)
 		default:
@@ -40,10 +41,10 @@ func oddRow(o oddity, message string) checkFunc {
 }
 
 // faultRule reports faults of a record's text.
-func faultRule(of func(*ruleSet) []ruleFault) checkFunc {
+func faultRule(of func(*facts.RuleSet) []facts.RuleFault) checkFunc {
 	return perRecord(func(p *Pass, r *symfmt.Record) {
-		for _, f := range of(p.cfi.set) {
-			p.Report(r, rulesField(r)+f.field, "%s", f.text)
+		for _, f := range of(p.CFI.Set) {
+			p.Report(r, rulesField(r)+f.Field, "%s", f.Text)
 		}
 	})
 }
@@ -64,7 +65,7 @@ func checkSpace(p *Pass, r *symfmt.Record) {
 // checkComplete reports blocks in which a rule is missing at first, at their
 // INIT: a row may give it later.
 func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
-	var block BlockFact
+	var block facts.Block
 	var missing string
 	reg := cfi.NoReg
 	report := func(behind string) {
@@ -74,37 +75,37 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 		missing = ""
 	}
 	return func(r *symfmt.Record) {
-		c := &p.cfi
+		c := &p.CFI
 		switch {
 		case r.Kind == symfmt.KindCFIInit:
 			report(", nor in a row")
-			if (c.noCFA || c.noRA) && r.Size > 0 && c.set.fault == nil {
-				block = *p.Blocks.At(c.block)
+			if (c.NoCFA || c.NoRA) && r.Size > 0 && c.Set.Fault == nil {
+				block = *p.Blocks.At(c.Block)
 				missing, reg = ".cfa", cfi.CFA
-				if !c.noCFA {
+				if !c.NoCFA {
 					missing, reg = ".ra", cfi.RA
 				}
 			}
-		case missing != "" && inForce(c.row, reg) != nil:
-			report(", only from " + hexRVA(c.at) + " on")
+		case missing != "" && facts.InForce(c.Row, reg) != nil:
+			report(", only from " + hexRVA(c.At) + " on")
 		}
 	}, func() { report(", nor in a row") }
 }
 
 func checkBase(p *Pass, r *symfmt.Record) {
-	if p.cfi.odd&oddLostBase != 0 {
-		name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).saved)
+	if p.CFI.Odd&facts.OddLostBase != 0 {
+		name := p.CFI.Sets.Names.Name(facts.InForce(p.CFI.Row, cfi.CFA).Saved)
 		p.Report(r, rulesField(r), ".cfa is counted from %s, and no rule restores it", name)
 	}
 }
 
 func checkScratch(p *Pass, r *symfmt.Record) {
-	if p.cfi.odd&oddScratch == 0 {
+	if p.CFI.Odd&facts.OddScratch == 0 {
 		return
 	}
-	name := p.cfi.sets.names.Name(inForce(p.cfi.row, cfi.CFA).scratch)
+	name := p.CFI.Sets.Names.Name(facts.InForce(p.CFI.Row, cfi.CFA).Scratch)
 	p.Report(r, rulesField(r), ".cfa is computed from %s, which calls do not keep", name)
 }
 
 // blockOverlaps reports blocks that have the same range, or overlap.
-var blockOverlaps = checkClashes(func(f *Facts) *bool { return &f.cfi.compared }, (*Facts).blockClashes, "SYM402", "SYM403")
+var blockOverlaps = checkClashes(func(p *Pass) *bool { return &p.blocksCompared }, blockClashes, "SYM402", "SYM403")

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -45,7 +47,7 @@ func (c *claims) clashes(report func(clash)) {
 		first, reach := rva(start), c.at(c.list[start]).size // of the heap, from first on
 		end := start + 1
 		for end < len(c.list) && uint64(rva(end)-first) < reach {
-			reach = max(reach, addUp(uint64(rva(end)-first), c.at(c.list[end]).size))
+			reach = max(reach, extent.Sum(uint64(rva(end)-first), c.at(c.list[end]).size))
 			end++
 		}
 		if end-start > 1 {
@@ -90,10 +92,10 @@ func (c *claim) within(o *claim) bool {
 
 // checkClashes is the check of the two rules for clashes, which share one search: for records that
 // overlap, and for those with the same range.
-func checkClashes(looked func(*Facts) *bool, look func(*Facts, func(clash)), overlap, same string) checkFunc {
+func checkClashes(looked func(*Pass) *bool, look func(*facts.Facts, func(clash)), overlap, same string) checkFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
-			d := looked(p.Facts)
+			d := looked(p)
 			if *d {
 				return
 			}
@@ -115,7 +117,7 @@ func checkClashes(looked func(*Facts) *bool, look func(*Facts, func(clash)), ove
 }
 
 // blockClashes reports the clashes of the STACK CFI blocks.
-func (f *Facts) blockClashes(report func(clash)) {
+func blockClashes(f *facts.Facts, report func(clash)) {
 	ordered := true
 	for i := 1; i < f.Blocks.Len() && ordered; i++ {
 		before, b := f.Blocks.At(i-1), f.Blocks.At(i)
@@ -134,8 +136,8 @@ func (f *Facts) blockClashes(report func(clash)) {
 }
 
 // winClashes reports the clashes of the STACK WIN records of the types that readers use.
-func (f *Facts) winClashes(report func(clash)) {
-	for _, kind := range []uint8{winFPO, winFrameData} {
+func winClashes(f *facts.Facts, report func(clash)) {
+	for _, kind := range []uint8{facts.WinFPO, facts.WinFrameData} {
 		c := claims{nested: true, at: func(i uint32) claim { w := f.Wins.At(int(i)); return claim{w.RVA, w.Size, w.Line} }}
 		for i, w := range f.Wins.All {
 			if w.Type == kind && w.Size > 0 {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/lint/facts"
+
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
@@ -56,7 +58,7 @@ type codeMeasure struct {
 
 // codeShare measures the code, and calls found for each FUNC, each PUBLIC, and each
 // piece of code with neither, that lacks call frame information.
-func (p *Pass) codeShare(known ranges, found func(*Gap)) *codeMeasure {
+func (p *Pass) codeShare(known extent.Ranges, found func(*Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
 	for _, r := range known {
 		m.known = append(m.known, extent.Of(r.RVA, r.Size))
@@ -130,7 +132,7 @@ func (m *codeMeasure) records() {
 		e := m.public(pub.RVA)
 		all = append(all, symfmt.Range{RVA: e.RVA, Size: e.Size()})
 	}
-	for _, r := range mergeRanges(all) {
+	for _, r := range extent.Merge(all) {
 		m.whole(extent.Of(r.RVA, r.Size))
 	}
 }
@@ -164,7 +166,7 @@ func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
 // startup is the code of the functions whose names say that it is start-up code, by
 // address.
 func (m *codeMeasure) startup() (all []extent.Extent) {
-	for _, s := range m.p.startup {
+	for _, s := range m.p.Startup {
 		e := extent.Of(s.RVA, s.Size)
 		if s.Size == 0 {
 			e = m.public(s.RVA)
@@ -196,7 +198,7 @@ func (m *codeMeasure) whole(e extent.Extent) {
 }
 
 func (m *codeMeasure) add(covered, without uint64) {
-	m.share.add(covered, addUp(covered, without))
+	m.share.add(covered, extent.Sum(covered, without))
 }
 
 // count adds code that counts, in which return addresses are looked for.
@@ -296,7 +298,7 @@ func (m *codeMeasure) lack(e extent.Extent, owner Gap) {
 	if owner.Kind != GapFunc {
 		m.last.Size = uint64(e.End - owner.RVA)
 	}
-	m.last.Missing = addUp(m.last.Missing, e.Size())
+	m.last.Missing = extent.Sum(m.last.Missing, e.Size())
 }
 
 func (m *codeMeasure) trim(e extent.Extent, function bool) extent.Extent {
@@ -315,8 +317,8 @@ func (m *codeMeasure) flush() {
 
 // codeNames finds the function that code belongs to. Addresses must ascend.
 type codeNames struct {
-	funcs   sorted[FuncFact]
-	publics sorted[PublicFact]
+	funcs   facts.Sorted[facts.Func]
+	publics facts.Sorted[facts.Public]
 	starts  []symfmt.RVA // of both
 	from    symfmt.RVA   // where the piece of code begins: names in front of it are of other code
 
@@ -324,7 +326,7 @@ type codeNames struct {
 }
 
 func newCodeNames(p *Pass) codeNames {
-	return codeNames{funcs: p.funcsByRVA(), publics: p.publicsByRVA(), starts: p.starts()}
+	return codeNames{funcs: p.FuncsByRVA(), publics: p.PublicsByRVA(), starts: p.starts()}
 }
 
 // next is where the next function behind rva begins.

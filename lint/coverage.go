@@ -2,10 +2,10 @@ package lint
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -48,12 +48,12 @@ type Coverage struct {
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
-	known   ranges // code that has call frame information
-	startup Share  // entries of start-up code, which no limit asks for
+	known   extent.Ranges // code that has call frame information
+	startup Share         // entries of start-up code, which no limit asks for
 }
 
 // HasCFI reports whether the code at an address has call frame information.
-func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.known.in(rva, 1) == 1 }
+func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.known.In(rva, 1) == 1 }
 
 // CFIRanges are the pieces of code that have call frame information, by address; they do not touch.
 // The caller must not modify them.
@@ -80,16 +80,7 @@ func (s Share) Percent() float64 {
 func (s Share) below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
 
 func (s *Share) add(covered, total uint64) {
-	s.Covered, s.Total = addUp(s.Covered, covered), addUp(s.Total, total)
-}
-
-// addUp adds two sizes, saturating: a damaged file has functions of 2^63 bytes.
-func addUp(a, b uint64) uint64 {
-	n, carry := bits.Add64(a, b, 0)
-	if carry != 0 {
-		return math.MaxUint64
-	}
-	return n
+	s.Covered, s.Total = extent.Sum(s.Covered, covered), extent.Sum(s.Total, total)
 }
 
 // LineEnds counts line records.
@@ -123,17 +114,17 @@ const maxGaps = 20
 // accepts.
 func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
 	c = &Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
-	c.known = p.known()
+	c.known = p.Covered()
 	for _, fn := range p.Functions.All {
 		c.function(fn)
 	}
 	for _, pub := range p.Publics.All {
-		c.Public.add(c.known.in(pub.RVA, 1), 1)
+		c.Public.add(c.known.In(pub.RVA, 1), 1)
 	}
 	if !p.unreadable {
-		for _, s := range p.startup {
+		for _, s := range p.Startup {
 			if s.Size > 0 {
-				c.startup.add(c.known.in(s.RVA, 1), 1)
+				c.startup.add(c.known.In(s.RVA, 1), 1)
 			}
 		}
 		measured = p.codeShare(c.known, func(g *Gap) {
@@ -154,10 +145,10 @@ func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
 	return c, measured
 }
 
-func (c *Coverage) function(fn *FuncFact) {
-	covered := c.known.in(fn.RVA, fn.Size)
+func (c *Coverage) function(fn *facts.Func) {
+	covered := c.known.In(fn.RVA, fn.Size)
 	c.Code.add(covered, fn.Size)
-	c.Entries.add(c.known.in(fn.RVA, 1), 1)
+	c.Entries.add(c.known.In(fn.RVA, 1), 1)
 	c.Lines.add(fn.Covered, fn.Size)
 	c.WithLines.add(min(uint64(fn.Lines), 1), 1)
 	lines := uint64(fn.Lines)
@@ -193,66 +184,3 @@ func sortGaps(gaps []Gap) {
 }
 
 func worstOf(gaps []Gap) []Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps)]) }
-
-// known are the ranges of code that have call frame information.
-func (f *Facts) known() []symfmt.Range {
-	all := make([]symfmt.Range, 0, f.Blocks.Len()+f.Wins.Len()+len(f.cfi.holes))
-	holes := f.cfi.holes
-	for i, b := range f.Blocks.All {
-		at, left := b.RVA, b.Size
-		for ; len(holes) > 0 && int(holes[0].block) == i; holes = holes[1:] {
-			h := holes[0]
-			all = append(all, symfmt.Range{RVA: at, Size: uint64(h.rva - at)})
-			left -= uint64(h.end - at)
-			at = h.end
-		}
-		all = append(all, symfmt.Range{RVA: at, Size: left})
-	}
-	if f.usesWin() {
-		for _, w := range f.Wins.All {
-			if w.Usable {
-				all = append(all, symfmt.Range{RVA: w.RVA, Size: w.Size})
-			}
-		}
-	}
-	return mergeRanges(all)
-}
-
-// usesWin reports whether readers use STACK WIN records for the CPU.
-func (f *Facts) usesWin() bool { return f.Arch == nil || f.Arch.Name == "x86" }
-
-// ranges are pieces of code, sorted, that do not overlap or touch.
-type ranges []symfmt.Range
-
-// mergeRanges sorts ranges and joins those that overlap or touch. It uses the
-// memory of all.
-func mergeRanges(all []symfmt.Range) []symfmt.Range {
-	all = slices.DeleteFunc(all, func(r symfmt.Range) bool { return r.Size == 0 })
-	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
-	if !slices.IsSortedFunc(all, byRVA) {
-		slices.SortFunc(all, byRVA)
-	}
-	out := all[:0]
-	for _, r := range all {
-		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {
-			out[n-1].Size = max(out[n-1].Size, addUp(uint64(r.RVA-out[n-1].RVA), r.Size))
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// in is the number of bytes of [rva, rva+size) that lie in the ranges.
-func (rs ranges) in(rva symfmt.RVA, size uint64) (n uint64) {
-	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
-	if !found && i > 0 {
-		if before := uint64(rva - rs[i-1].RVA); before < rs[i-1].Size {
-			n = min(size, rs[i-1].Size-before)
-		}
-	}
-	for ; i < len(rs) && uint64(rs[i].RVA-rva) < size; i++ {
-		n += min(rs[i].Size, size-uint64(rs[i].RVA-rva))
-	}
-	return n
-}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -183,7 +184,7 @@ func (n *naive) win(r *rand.Rand, rva, size int) {
 		last, usable = "$eip $esp ^", false
 	}
 	fmt.Fprintf(&n.text, "STACK WIN %x %x %x 0 0 0 0 0 0 %d %s\n", kind, rva, size, flag, last)
-	if usable && n.x86 && (kind == winFPO || kind == winFrameData) {
+	if usable && n.x86 && (kind == facts.WinFPO || kind == facts.WinFrameData) {
 		for i := rva; i < rva+size; i++ {
 			n.covered[i] = true
 		}

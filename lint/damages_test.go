@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/symtool/symtool/lint/facts"
 )
 
 // on makes the damage of one record: change alters it, and the rule reports it there.
@@ -231,7 +233,7 @@ var structureDamages = []damage{
 	{"level skipped", "SYM325", func(s *symLines) int {
 		i := s.pick("INLINE", func(i int) bool { return s.kind(i-1) == "FUNC" })
 		if i >= 0 {
-			s.set(i, 1, "%d", maxDepth/2+s.rng.IntN(5)) // where nothing else is
+			s.set(i, 1, "%d", facts.MaxDepth/2+s.rng.IntN(5)) // where nothing else is
 		}
 		return i
 	}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -56,7 +57,7 @@ func noCheck(*Pass) (func(*symfmt.Record), func()) { return nil, nil }
 func (f *Filter) Report(rules []*Rule) *Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := &Pass{Facts: &Facts{}, Options: Options{MaxPerRule: DefaultMaxPerRule}, report: &Report{Counts: map[string]int{}}}
+	p := &Pass{Facts: &facts.Facts{}, Options: Options{MaxPerRule: DefaultMaxPerRule}, report: &Report{Counts: map[string]int{}}}
 	p.filter = &fileFilter{Filter: &Filter{severities: f.severities}}
 	checked := func(prefix string) bool {
 		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -28,8 +29,8 @@ all, see SYM325.`,
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:   8,
 		On:   onFunc,
-		Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.skips }, func(p *Pass, x *nestRange) {
-			p.reportPos(x.pos, "level %d, want at most %d here", x.depth, x.most)
+		Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Skips }, func(p *Pass, x *facts.Nested) {
+			p.reportPos(x.Pos, "level %d, want at most %d here", x.Depth, x.Most)
 		}),
 	},
 	{
@@ -52,8 +53,8 @@ Breakpad's dumper repeats all INLINEs under every part.`,
 					return
 				}
 				for i, x := range r.Inline.Ranges {
-					if !p.Func.holds(x) {
-						p.Report(r, rangeField(r, i), "range [%x, %x) outside the function [%x, %x)",
+					if !p.Func.Holds(x) {
+						p.Report(r, facts.RangeField(r, i), "range [%x, %x) outside the function [%x, %x)",
 							x.RVA, x.RVA+symfmt.RVA(x.Size), p.Func.RVA, p.Func.End())
 						return
 					}
@@ -79,8 +80,8 @@ of two calls.`,
 			"INLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
 		At: 6,
 		On: onFunc,
-		Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.strays }, func(p *Pass, x *nestRange) {
-			p.reportPos(x.pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.depth-1)
+		Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Strays }, func(p *Pass, x *facts.Nested) {
+			p.reportPos(x.Pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.Depth-1)
 		}),
 	},
 	{
@@ -99,7 +100,7 @@ part, rust-minidump takes one of the two: the stack has the wrong call.`,
 		On: onInline,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
-				if p.InFunc && p.nest.overlaps {
+				if p.InFunc && p.Nest.Overlaps {
 					p.Report(r, 1, "ranges overlap those of another INLINE of level %d with the same parent", r.Inline.Depth)
 				}
 			}, nil
@@ -120,7 +121,7 @@ part, rust-minidump takes one of the two: the stack has the wrong call.`,
 			return func(r *symfmt.Record) {
 				for i, x := range r.Inline.Ranges {
 					if x.Size == 0 {
-						p.Report(r, rangeField(r, i)+1, "range at %x of size 0", x.RVA)
+						p.Report(r, facts.RangeField(r, i)+1, "range at %x of size 0", x.RVA)
 						return
 					}
 				}
@@ -176,14 +177,6 @@ more: the call and those inlined into it are missing in stacks.`,
 	},
 }
 
-// rangeField is the field of an INLINE in which range number i starts.
-func rangeField(r *symfmt.Record, i int) int {
-	if r.OldForm {
-		return 4 + 2*i
-	}
-	return 5 + 2*i
-}
-
 // manyRanges are ranges of an example.
 func manyRanges(n int) string {
 	var b strings.Builder
@@ -191,4 +184,18 @@ func manyRanges(n int) string {
 		fmt.Fprintf(&b, " %x 1", 0x1000+2*i)
 	}
 	return b.String()
+}
+
+// atFuncEnd makes a check that calls report with each range of a list when the FUNC has ended: at
+// the next FUNC, or the end of the file.
+func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *Pass, x *facts.Nested)) checkFunc {
+	return func(p *Pass) (func(*symfmt.Record), func()) {
+		end := func() {
+			done := list(&p.Nest).Done
+			for i := range done {
+				report(p, &done[i])
+			}
+		}
+		return func(*symfmt.Record) { end() }, end
+	}
 }

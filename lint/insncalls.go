@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/lint/extent"
+
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -41,7 +43,7 @@ func (p *Pass) sameBinary() bool {
 
 // calls counts the return addresses in code, and those that have call frame
 // information; nil without a binary whose calls can be read.
-func (p *Pass) calls(code []elfobj.Range, known ranges) *Share {
+func (p *Pass) calls(code []elfobj.Range, known extent.Ranges) *Share {
 	var s Share
 	read := p.eachCall(code, func(site uint64) {
 		rva := p.binary.rva(site)

@@ -22,7 +22,7 @@ func callsOf(t *testing.T, text []byte, f *elfobj.File) (p *Pass, sites map[uint
 	p = &Pass{Facts: r.Facts, binary: openBinary(f)}
 	sites = map[uint64]bool{}
 	n, covered, last := uint64(0), uint64(0), uint64(0)
-	code := p.codeShare(p.known(), func(*Gap) {}).counted
+	code := p.codeShare(p.Covered(), func(*Gap) {}).counted
 	p.eachCall(code, func(site uint64) {
 		if site <= last {
 			t.Fatalf("0x%x behind 0x%x", site, last)
@@ -134,7 +134,7 @@ func (o *callOracle) miss(addr uint64, code []byte, text string) {
 
 func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path string, took time.Duration) {
 	t.Helper()
-	ranges := p.codeShare(p.known(), func(*Gap) {}).counted
+	ranges := p.codeShare(p.Covered(), func(*Gap) {}).counted
 	both, bytes := 0, uint64(0)
 	for _, r := range ranges {
 		bytes += r.End - r.Start

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -47,7 +48,7 @@ addresses of two different things, or from an end that was not there.`,
 		Good:   head + "FUNC 1000 12345 0 f\n",
 		At:     2,
 		On:     allKinds,
-		Faults: LineBig,
+		Faults: facts.LineBig,
 		Check:  sizes32,
 	},
 	{
@@ -94,8 +95,8 @@ that holds itself.`,
 		On:    onInline,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
-				if r.Inline.Depth >= maxDepth {
-					p.Report(r, 1, "level %d, want less than %d", r.Inline.Depth, maxDepth)
+				if r.Inline.Depth >= facts.MaxDepth {
+					p.Report(r, 1, "level %d, want less than %d", r.Inline.Depth, facts.MaxDepth)
 				}
 			}, nil
 		},

@@ -2,68 +2,9 @@ package lint
 
 import (
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
-
-// LineFaults is the set of faults of a line record's range. It is computed once for all rules about
-// line records, of which there are millions.
-type LineFaults uint8
-
-// The faults. A line record is either before or past its FUNC, not both.
-const (
-	LineBefore   LineFaults = 1 << iota // starts before the FUNC
-	LinePast                            // ends behind the FUNC
-	LineOrder                           // starts before the line record in front of it
-	LineOverlap                         // some of its bytes belong to a line record in front of it
-	LineEmpty                           // has no bytes
-	LineNoNumber                        // line number 0
-	LineBig                             // size over 32 bits
-	LineOrphan                          // no FUNC precedes it
-)
-
-// seeLine adds a line record of f.Func.
-func (f *Facts) seeLine(r *symfmt.Record) {
-	l := &r.Line
-	fn := &f.Func
-	if id := uint32(l.File); id+1 != f.lastFile || f.lastFile == 0 {
-		f.Files.use(r, 3, id)
-		f.lastFile = 0
-		if f.Files.Has(id) {
-			f.lastFile = id + 1
-		}
-	}
-	var faults LineFaults
-	if fn.Lines > 0 && l.RVA < f.lineFrom {
-		faults |= LineOrder
-	}
-	fn.Lines++
-	f.lineFrom = l.RVA
-	if l.Num == 0 {
-		faults |= LineNoNumber
-	}
-	if l.Size == 0 {
-		faults |= LineEmpty
-	} else if l.Size>>32 != 0 {
-		faults |= LineBig
-	}
-	if at := uint64(l.RVA - fn.RVA); l.RVA < fn.RVA {
-		faults |= LineBefore
-	} else if fn.Size > 0 && (at > fn.Size || l.Size > fn.Size-at) { // no FUNC of size 0: that is SYM301
-		faults |= LinePast
-	}
-	if l.Size > 0 && f.lines.add(l.RVA, l.Size) > 0 {
-		faults |= LineOverlap
-	}
-	f.Line = faults
-}
-
-// orphanLine is for a line record without a FUNC.
-func orphanLine(l *symfmt.Line) LineFaults {
-	if l.Size>>32 != 0 {
-		return LineOrphan | LineBig
-	}
-	return LineOrphan
-}
 
 var onLine = []symfmt.Kind{symfmt.KindLine}
 
@@ -85,7 +26,7 @@ negative offset; others never find the line.`,
 		Good:   withLine,
 		At:     4,
 		On:     onLine,
-		Faults: LineBefore,
+		Faults: facts.LineBefore,
 		Check: lineFault(func(p *Pass, r *symfmt.Record) {
 			p.Report(r, 0, "line at %x, before its function at %x", r.Line.RVA, p.Func.RVA)
 		}),
@@ -102,7 +43,7 @@ those of another function. The size of the FUNC or of the line is wrong.`,
 		Good:   withLine,
 		At:     5,
 		On:     onLine,
-		Faults: LinePast,
+		Faults: facts.LinePast,
 		Check: lineFault(func(p *Pass, r *symfmt.Record) {
 			l := &r.Line
 			p.Report(r, 0, "line [%x, %x) past the end of its function, %x", l.RVA, l.RVA+symfmt.RVA(l.Size), p.Func.End())
@@ -120,7 +61,7 @@ is told once.`,
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:     5,
 		On:     onLine,
-		Faults: LineOrder,
+		Faults: facts.LineOrder,
 		Check:  countFault("line record is at a lower address than the one before it"),
 	},
 	{
@@ -136,7 +77,7 @@ none where the dropped one goes on.`,
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:     5,
 		On:     onLine,
-		Faults: LineOverlap,
+		Faults: facts.LineOverlap,
 		Check: lineFault(func(p *Pass, r *symfmt.Record) {
 			l := &r.Line
 			p.Report(r, 0, "line [%x, %x) overlaps one before it", l.RVA, l.RVA+symfmt.RVA(l.Size))
@@ -154,7 +95,7 @@ It is told once.`,
 		Good:   withLine,
 		At:     4,
 		On:     onLine,
-		Faults: LineEmpty,
+		Faults: facts.LineEmpty,
 		Check:  countFault("line record of size 0"),
 	},
 	{
@@ -169,7 +110,7 @@ specification counts from 1; all readers take 0. It is told once.`,
 		Good:   withLine,
 		At:     4,
 		On:     onLine,
-		Faults: LineNoNumber,
+		Faults: facts.LineNoNumber,
 		Check:  countFault("line number 0"),
 	},
 	{
@@ -218,7 +159,7 @@ func countFault(what string) func(*Pass) (func(*symfmt.Record), func()) {
 }
 
 func reportGaps(p *Pass) {
-	var first *FuncFact
+	var first *facts.Func
 	n, with := 0, 0
 	var bytes uint64
 	for _, f := range p.Functions.All {

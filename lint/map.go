@@ -81,7 +81,7 @@ func (m *Map) Name(f *MappedFunc) string { return string(m.names[f.name : f.name
 
 // finish sorts the pieces, and takes from the facts what functions lack.
 func (m *Map) finish(p *Pass) {
-	known := p.known()
+	known := p.Covered()
 	for _, r := range known {
 		m.CFI = append(m.CFI, extent.Of(r.RVA, r.Size))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -45,7 +46,7 @@ func sameID(p *Pass) (func(*symfmt.Record), func()) {
 
 // debugIDs returns the debug ids, without age, that a module with this code id may have; none if
 // their relation is not known.
-func debugIDs(f *Facts, code string) []string {
+func debugIDs(f *facts.Facts, code string) []string {
 	id, err := hex.DecodeString(code)
 	if err != nil || len(id) < 4 {
 		return nil

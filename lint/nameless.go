@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -16,8 +17,8 @@ func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 		if p.Functions.Len()+p.Publics.Len() == 0 {
 			return // another rule reports a file without names
 		}
-		names := namedCode{funcs: p.funcsByRVA(), publics: p.publicsByRVA()}
-		blocks := sortTable(&p.Blocks, func(a, b *BlockFact) int { return cmp.Compare(a.RVA, b.RVA) })
+		names := namedCode{funcs: p.FuncsByRVA(), publics: p.PublicsByRVA()}
+		blocks := facts.SortTable(&p.Blocks, func(a, b *facts.Block) int { return cmp.Compare(a.RVA, b.RVA) })
 		for _, b := range blocks.All {
 			if b.Size > 0 && !names.has(b.RVA) {
 				p.ReportAt(int(b.Line), b.RVA, "there is no FUNC or PUBLIC for %x to %x", b.RVA, uint64(b.RVA)+b.Size)
@@ -29,8 +30,8 @@ func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 // namedCode goes through the code by address, and finds what has a name. A PUBLIC names what
 // follows up to the next FUNC.
 type namedCode struct {
-	funcs                sorted[FuncFact]
-	publics              sorted[PublicFact]
+	funcs                facts.Sorted[facts.Func]
+	publics              facts.Sorted[facts.Public]
 	nextFunc, nextPublic int        // how many of them begin at the last address or below
 	last                 symfmt.RVA // the highest byte of those FUNCs
 	any                  bool       // there is one

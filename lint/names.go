@@ -197,7 +197,7 @@ func namelessOrigins(p *Pass) {
 	if !p.Forms.OldOrigins() {
 		return
 	}
-	for _, pos := range p.Forms.nameless {
+	for _, pos := range p.Forms.Nameless {
 		p.reportPlace(pos, "%v of the old form without a name", symfmt.KindInlineOrigin)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -74,7 +75,7 @@ type suffixed struct {
 const maxSuffixed = 1 << 20
 
 func suffixedNames(p *Pass) (func(*symfmt.Record), func()) {
-	var hashes Table[uint64] // of all names
+	var hashes facts.Table[uint64] // of all names
 	var names []suffixed
 	texts := map[uint32]string{} // of the first ones, by line
 	return func(r *symfmt.Record) {
@@ -109,7 +110,7 @@ func suffixedNames(p *Pass) (func(*symfmt.Record), func()) {
 
 // findClean sets there of the names; hashes are those of all names. The names are few,
 // and are sorted in place.
-func findClean(names []suffixed, hashes *Table[uint64]) {
+func findClean(names []suffixed, hashes *facts.Table[uint64]) {
 	slices.SortFunc(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
 	for _, h := range hashes.All {
 		i, _ := slices.BinarySearchFunc(names, *h, func(s suffixed, h uint64) int { return cmp.Compare(s.clean, h) })

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -62,7 +63,7 @@ is of. rust-minidump refuses a file whose MODULE is not on its first line.`,
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:     1,
 		On:     notModule,
-		Faults: LineOrphan,
+		Faults: facts.LineOrphan,
 		Check:  moduleFirst,
 	},
 	{
@@ -103,7 +104,7 @@ FUNC; symtool convert does so.`,
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
 		At:     3,
 		On:     []symfmt.Kind{symfmt.KindInline, symfmt.KindLine},
-		Faults: LineOrphan,
+		Faults: facts.LineOrphan,
 		Check:  followsFunc,
 	},
 	{

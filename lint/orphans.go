@@ -1,6 +1,9 @@
 package lint
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/symfmt"
+)
 
 // orphanRule judges by levels alone, and at the end of a FUNC: an INLINE of the level above may
 // come later.
@@ -17,7 +20,7 @@ Breakpad shows it as if the function itself had made it.`,
 	Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
 	At:   6,
 	On:   onFunc,
-	Check: atFuncEnd(func(n *nesting) *nestRanges { return &n.orphans }, func(p *Pass, x *nestRange) {
-		p.reportPos(x.pos, "no INLINE of level %d holds the range [%x, %x)", x.depth-1, x.RVA, x.RVA+symfmt.RVA(x.Size))
+	Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Orphans }, func(p *Pass, x *facts.Nested) {
+		p.reportPos(x.Pos, "no INLINE of level %d holds the range [%x, %x)", x.Depth-1, x.RVA, x.RVA+symfmt.RVA(x.Size))
 	}),
 }

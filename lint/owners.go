@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -28,10 +29,10 @@ type owner struct {
 
 // owners finds the owners of late findings.
 type owners struct {
-	facts  *Facts
-	ended  bool             // all functions are known
-	sorted int              // the number of functions that are in order
-	byRVA  sorted[FuncFact] // these by address
+	facts  *facts.Facts
+	ended  bool                     // all functions are known
+	sorted int                      // the number of functions that are in order
+	byRVA  facts.Sorted[facts.Func] // these by address
 }
 
 // of returns the owner of a late finding; ok is false without one.
@@ -56,7 +57,7 @@ func (o *owners) of(f *Finding) (own owner, ok bool) {
 }
 
 // funcOfLine is the last FUNC at or above a line, -1 without.
-func funcOfLine(list *Table[FuncFact], line int) (i int, exact bool) {
+func funcOfLine(list *facts.Table[facts.Func], line int) (i int, exact bool) {
 	i, exact = sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 	if !exact {
 		i--
@@ -64,7 +65,7 @@ func funcOfLine(list *Table[FuncFact], line int) (i int, exact bool) {
 	return i, exact
 }
 
-func publicOfLine(list *Table[PublicFact], line int) (i int, exact bool) {
+func publicOfLine(list *facts.Table[facts.Public], line int) (i int, exact bool) {
 	return sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 }
 
@@ -82,10 +83,10 @@ func (o *owners) at(rva symfmt.RVA) int {
 		}
 	}
 	k := sort.Search(o.sorted, func(k int) bool { return o.byRVA.At(k).RVA > rva }) - 1
-	if k < 0 || !holds(o.byRVA.index(k)) {
+	if k < 0 || !holds(o.byRVA.Index(k)) {
 		return -1
 	}
-	return o.byRVA.index(k)
+	return o.byRVA.Index(k)
 }
 
 // sort brings the functions in order. While they are read, a finding may come
@@ -95,7 +96,7 @@ func (o *owners) sort() {
 	if n == o.sorted || !o.ended && n < o.sorted+o.sorted/8 {
 		return
 	}
-	o.byRVA, o.sorted = o.facts.funcsByRVA(), n
+	o.byRVA, o.sorted = o.facts.FuncsByRVA(), n
 }
 
 // ReportFirst is ReportAt for a finding that stands for many: it is not assigned to a function.
@@ -124,17 +125,17 @@ func (o *owners) line(own owner) int {
 
 // matched are the functions whose name a suppression matches, by their index in
 // Facts: a bit for each, in place of their names.
-type matched struct{ funcs, publics bitset }
+type matched struct{ funcs, publics facts.Bitset }
 
 func (m *matched) has(own owner) bool {
 	if own.public {
-		return m.publics.has(uint32(own.index))
+		return m.publics.Has(uint32(own.index))
 	}
-	return m.funcs.has(uint32(own.index))
+	return m.funcs.Has(uint32(own.index))
 }
 
 // see looks at the name of a FUNC or PUBLIC that the facts know.
-func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
+func (ff *fileFilter) see(facts *facts.Facts, r *symfmt.Record) {
 	if r.Kind != symfmt.KindFunc && r.Kind != symfmt.KindPublic {
 		return
 	}
@@ -143,9 +144,9 @@ func (ff *fileFilter) see(facts *Facts, r *symfmt.Record) {
 		switch {
 		case !ff.suppressions[i].Function.Match(name):
 		case r.Kind == symfmt.KindFunc:
-			m.funcs.set(uint32(facts.Functions.Len())) // where it comes when it ends
+			m.funcs.Set(uint32(facts.Functions.Len())) // where it comes when it ends
 		default:
-			m.publics.set(uint32(facts.Publics.Len() - 1))
+			m.publics.Set(uint32(facts.Publics.Len() - 1))
 		}
 	}
 }

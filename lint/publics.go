@@ -1,8 +1,7 @@
 package lint
 
 import (
-	"cmp"
-
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -23,7 +22,7 @@ libxul.sym was such records.`,
 		At:    3,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
-				publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
+				publicsIn(p.Facts, func(pub *facts.Public, f *facts.Func) {
 					if pub.RVA == f.RVA {
 						p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, where the FUNC of line %d starts", pub.RVA, f.Line)
 					}
@@ -46,7 +45,7 @@ a size for such labels.`,
 		At:    3,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
-				publicsIn(p.Facts, func(pub *PublicFact, f *FuncFact) {
+				publicsIn(p.Facts, func(pub *facts.Public, f *facts.Func) {
 					if pub.RVA != f.RVA {
 						p.ReportAt(int(pub.Line), pub.RVA, "PUBLIC at %x, inside the FUNC [%x, %x) of line %d", pub.RVA, f.RVA, f.End(), f.Line)
 					}
@@ -108,19 +107,14 @@ operating system, it is code.`,
 	},
 }
 
-// publicsByRVA are the PUBLICs by address.
-func (f *Facts) publicsByRVA() sorted[PublicFact] {
-	return sortTable(&f.Publics, func(a, b *PublicFact) int { return cmp.Compare(a.RVA, b.RVA) })
-}
-
 // publicsIn calls found for each PUBLIC inside a FUNC. Of functions that hold it,
 // f is the one with the highest start.
-func publicsIn(facts *Facts, found func(*PublicFact, *FuncFact)) {
+func publicsIn(facts *facts.Facts, found func(*facts.Public, *facts.Func)) {
 	if facts.Publics.Len() == 0 {
 		return
 	}
-	funcs, next := facts.funcsByRVA(), 0
-	for _, pub := range facts.publicsByRVA().All {
+	funcs, next := facts.FuncsByRVA(), 0
+	for _, pub := range facts.PublicsByRVA().All {
 		for next < funcs.Len() && funcs.At(next).RVA <= pub.RVA {
 			next++
 		}
@@ -139,8 +133,8 @@ const maxShared = 8
 
 func duplicatePublics(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
-		var first *PublicFact
-		for _, pub := range p.publicsByRVA().All {
+		var first *facts.Public
+		for _, pub := range p.PublicsByRVA().All {
 			if first == nil || first.RVA != pub.RVA {
 				first = pub
 				continue

@@ -1,9 +1,8 @@
 package lint
 
 import (
-	"cmp"
-
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -45,7 +44,7 @@ several symbols share code the format has "FUNC m", with one name.`,
 		At:    3,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
-				funcOverlaps(p.Facts, func(f, g *FuncFact) {
+				funcOverlaps(p.Facts, func(f, g *facts.Func) {
 					if f.RVA == g.RVA && f.Size == g.Size {
 						p.ReportAt(int(g.Line), g.RVA, "function at %x of %#x bytes is in line %d, too", g.RVA, g.Size, f.Line)
 					}
@@ -68,7 +67,7 @@ is wrong, or a function in several parts was written as one.`,
 		At:    3,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
-				funcOverlaps(p.Facts, func(f, g *FuncFact) {
+				funcOverlaps(p.Facts, func(f, g *facts.Func) {
 					if f.RVA != g.RVA || f.Size != g.Size {
 						p.ReportAt(int(g.Line), g.RVA, "function [%x, %x) overlaps [%x, %x) of line %d", g.RVA, g.End(), f.RVA, f.End(), f.Line)
 					}
@@ -166,9 +165,9 @@ func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record
 // funcOverlaps calls found for functions that share bytes: f is, of those at lower
 // addresses, the one with the highest end. Of two at one address, f is the one that
 // comes first in the file.
-func funcOverlaps(facts *Facts, found func(f, g *FuncFact)) {
-	var top *FuncFact
-	for _, g := range facts.funcsByRVA().All {
+func funcOverlaps(all *facts.Facts, found func(f, g *facts.Func)) {
+	var top *facts.Func
+	for _, g := range all.FuncsByRVA().All {
 		if g.Size == 0 {
 			continue
 		}
@@ -181,9 +180,4 @@ func funcOverlaps(facts *Facts, found func(f, g *FuncFact)) {
 	}
 }
 
-func lastByte(f *FuncFact) symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }
-
-// funcsByRVA are the functions by address.
-func (f *Facts) funcsByRVA() sorted[FuncFact] {
-	return sortTable(&f.Functions, func(a, b *FuncFact) int { return cmp.Compare(a.RVA, b.RVA) })
-}
+func lastByte(f *facts.Func) symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }

@@ -83,7 +83,7 @@ func oldOriginFiles(p *Pass) (func(*symfmt.Record), func()) {
 		if !p.Forms.OldOrigins() {
 			return
 		}
-		for _, use := range p.Forms.origins.Early {
+		for _, use := range p.Forms.Origins.Early {
 			if !p.Files.Has(use.ID) {
 				p.reportPlace(use.Pos, "file %d is not declared", use.ID)
 			}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -54,7 +55,7 @@ it is used first.`,
 		Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 1\n",
 		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:    5,
-		Check: undeclared(func(f *Facts) *IDs { return &f.Files }, symfmt.KindLine, "file"),
+		Check: undeclared(func(f *facts.Facts) *facts.IDs { return &f.Files }, symfmt.KindLine, "file"),
 	},
 	{
 		ID:       "SYM204",
@@ -68,7 +69,7 @@ where it is used first.`,
 		Bad:   head + "FILE 1 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 1\n",
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:    5,
-		Check: undeclared(func(f *Facts) *IDs { return &f.Files }, symfmt.KindInline, "call file"),
+		Check: undeclared(func(f *facts.Facts) *facts.IDs { return &f.Files }, symfmt.KindInline, "call file"),
 	},
 	{
 		ID:       "SYM205",
@@ -81,7 +82,7 @@ leaves the frame out. It is told once for each number, where it is used first.`,
 		Bad:   head + "FILE 0 a.c\n" + inlined,
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:    4,
-		Check: undeclared(func(f *Facts) *IDs { return &f.Origins }, symfmt.KindInline, "origin"),
+		Check: undeclared(func(f *facts.Facts) *facts.IDs { return &f.Origins }, symfmt.KindInline, "origin"),
 	},
 }
 
@@ -95,7 +96,7 @@ func again(p *Pass) (func(*symfmt.Record), func()) {
 }
 
 // undeclared reports numbers that records of a kind name and nothing declares.
-func undeclared(ids func(*Facts) *IDs, kind symfmt.Kind, what string) func(*Pass) (func(*symfmt.Record), func()) {
+func undeclared(ids func(*facts.Facts) *facts.IDs, kind symfmt.Kind, what string) func(*Pass) (func(*symfmt.Record), func()) {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
 			ids := ids(p.Facts)

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -18,7 +19,7 @@ anywhere in the file, readers that go through the file once do not.`,
 		Bad:   head + "FUNC 1000 10 0 f\n1000 10 1 0\nFILE 0 a.c\n",
 		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:    3,
-		Check: late(func(f *Facts) *IDs { return &f.Files }, "file"),
+		Check: late(func(f *facts.Facts) *facts.IDs { return &f.Files }, "file"),
 	},
 	{
 		ID:       "SYM207",
@@ -31,7 +32,7 @@ file once do not.`,
 		Bad:   head + "FILE 0 a.c\n" + inlined + "INLINE_ORIGIN 0 g\n",
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:    4,
-		Check: late(func(f *Facts) *IDs { return &f.Origins }, "origin"),
+		Check: late(func(f *facts.Facts) *facts.IDs { return &f.Origins }, "origin"),
 	},
 	{
 		ID:       "SYM208",
@@ -47,9 +48,9 @@ symtool convert writes those that are used. It is told once.`,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
 				old := func(id uint32) bool {
-					return p.Forms.OldOrigins() && p.Forms.origins.usedEarly(id)
+					return p.Forms.OldOrigins() && p.Forms.Origins.UsedEarly(id)
 				}
-				if n, least := p.Files.unused(old); n > 0 {
+				if n, least := p.Files.Unused(old); n > 0 {
 					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, text.Count(p.Files.Count, "FILE record"), least)
 				}
 			}
@@ -68,7 +69,7 @@ are missing in stacks. symtool convert writes those that are used. It is told on
 		At:   0,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
-				if n, least := p.Origins.unused(func(uint32) bool { return false }); n > 0 {
+				if n, least := p.Origins.Unused(func(uint32) bool { return false }); n > 0 {
 					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, text.Count(p.Origins.Count, "INLINE_ORIGIN record"), least)
 				}
 			}
@@ -77,7 +78,7 @@ are missing in stacks. symtool convert writes those that are used. It is told on
 }
 
 // late reports numbers that are declared behind their use.
-func late(ids func(*Facts) *IDs, what string) func(*Pass) (func(*symfmt.Record), func()) {
+func late(ids func(*facts.Facts) *facts.IDs, what string) func(*Pass) (func(*symfmt.Record), func()) {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
 			ids := ids(p.Facts)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/lint/follow"
 )
 
@@ -19,7 +20,7 @@ type Report struct {
 	Findings []Finding      // by place
 	Counts   map[string]int // findings by rule, those that were not kept too
 	Totals   [Error + 1]int // the same by severity
-	Facts    *Facts
+	Facts    *facts.Facts
 	Coverage *Coverage
 	Bytes    int64 // of text
 	Lines    int

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -59,7 +60,7 @@ type Rule struct {
 	On []symfmt.Kind
 	// Faults are the faults of line records for which it sees them: with none, it
 	// sees all. Nine in ten records are line records without a fault.
-	Faults LineFaults
+	Faults facts.LineFaults
 	// Check begins a run. It returns the functions that are called for each record of On and at the
 	// end; either may be nil.
 	Check func(p *Pass) (record func(*symfmt.Record), end func())

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/lint/facts"
+
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -45,7 +47,7 @@ const DefaultMaxPerRule = 100
 
 // Pass is a check of one file.
 type Pass struct {
-	*Facts
+	*facts.Facts
 	Options Options
 
 	report      *Report
@@ -57,6 +59,8 @@ type Pass struct {
 	otherBinary bool       // SYM501 says that the binary is not the file's
 	unreadable  bool       // the file has another encoding: nothing is known of it
 	owners      owners
+
+	blocksCompared, winsCompared bool // their clashes were reported
 }
 
 // listener is a rule's function for records.
@@ -109,7 +113,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.Rules == nil {
 		o.Rules = Rules()
 	}
-	facts := &Facts{}
+	facts := &facts.Facts{}
 	p := &Pass{Facts: facts, Options: o, report: &Report{File: o.File, Counts: map[string]int{}, Facts: facts}}
 	if o.Filter != nil {
 		p.filter = o.Filter.file(o.File)
@@ -175,12 +179,12 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 			}
 			return err
 		}
-		p.see(r)
+		p.See(r)
 		if p.filter != nil {
 			p.filter.see(p.Facts, r)
 		}
 		if p.binary != nil {
-			p.binary.see(r, &p.cfi, p.Arch)
+			p.binary.see(r, &p.CFI, p.Arch)
 		}
 		p.dispatch(r, on)
 		p.Last = r.Kind
@@ -188,7 +192,7 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 			return context.Cause(ctx)
 		}
 	}
-	p.end()
+	p.End()
 	p.owners.ended = true
 	rep := rd.Report()
 	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines

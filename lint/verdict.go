@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -72,7 +73,7 @@ func (r *Report) contradicted(limit float64) {
 }
 
 // judge gives the verdict.
-func (c *Coverage) judge(f *Facts, minCFI, minLines float64) {
+func (c *Coverage) judge(f *facts.Facts, minCFI, minLines float64) {
 	c.Reasons = []string{}
 	why := func(format string, args ...any) { c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...)) }
 	limit := minCFI
@@ -217,8 +218,8 @@ func (c *Coverage) ReadNames(in io.Reader) error {
 
 // quoteName returns a name of the file for people: escaped, and shortened.
 func quoteName(name string) string {
-	if len(name) > 2*maxQuoted {
-		name = strings.ToValidUTF8(name[:2*maxQuoted], "") + "..."
+	if len(name) > 2*facts.MaxQuoted {
+		name = strings.ToValidUTF8(name[:2*facts.MaxQuoted], "") + "..."
 	}
 	return text.Printable(name)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -26,7 +27,7 @@ var winRules = []*Rule{
 		Good: winHead + winExample,
 		On:   winKind,
 		Check: perRecord(func(p *Pass, r *symfmt.Record) {
-			if t := r.Win.Type; t != winFPO && t != winFrameData {
+			if t := r.Win.Type; t != facts.WinFPO && t != facts.WinFrameData {
 				p.Report(r, 2, "type %x, want 0 or 4", t)
 			}
 		}),
@@ -85,8 +86,8 @@ first assignment has no variable.`,
 		Good: winHead + winExample,
 		On:   winKind,
 		Check: perRecord(func(p *Pass, r *symfmt.Record) {
-			if w := p.win.program; w != nil && w.fault != "" {
-				p.Report(r, 12+w.token, "%s", w.fault)
+			if w := p.Programs.Program; w != nil && w.Fault != "" {
+				p.Report(r, 12+w.Token, "%s", w.Fault)
 			}
 		}),
 	},
@@ -98,8 +99,8 @@ program that does not for one that failed.`,
 		Good: winHead + winExample,
 		On:   winKind,
 		Check: perRecord(func(p *Pass, r *symfmt.Record) {
-			if w := p.win.program; w != nil && w.missing != "" {
-				p.Report(r, 11, "the program does not assign %s", w.missing)
+			if w := p.Programs.Program; w != nil && w.Missing != "" {
+				p.Report(r, 11, "the program does not assign %s", w.Missing)
 			}
 		}),
 	},
@@ -144,8 +145,8 @@ function or found by a search, so that the frames behind it may be wrong.`,
 		Good: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $ebx $T0 4 - ^ =\n",
 		On:   winKind,
 		Check: perRecord(func(p *Pass, r *symfmt.Record) {
-			if w := p.win.program; w != nil && w.numbers != "" {
-				p.Report(r, 12, "the program has %s", w.numbers)
+			if w := p.Programs.Program; w != nil && w.Numbers != "" {
+				p.Report(r, 12, "the program has %s", w.Numbers)
 			}
 		}),
 	},
@@ -153,9 +154,9 @@ function or found by a search, so that the frames behind it may be wrong.`,
 
 func checkWinFlag(p *Pass, r *symfmt.Record) {
 	switch {
-	case r.Win.Type == winFPO && r.Win.HasProgram:
+	case r.Win.Type == facts.WinFPO && r.Win.HasProgram:
 		p.Report(r, 11, "type 0 with a program")
-	case r.Win.Type == winFrameData && !r.Win.HasProgram:
+	case r.Win.Type == facts.WinFrameData && !r.Win.HasProgram:
 		p.Report(r, 11, "type 4 without a program")
 	}
 }
@@ -176,22 +177,22 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 		if p.Wins.Len() == 0 {
 			return
 		}
-		starts := make([]funcParam, p.Functions.Len())
+		starts := make([]facts.FuncParam, p.Functions.Len())
 		for i, f := range p.Functions.All {
-			starts[i].rva = f.RVA
+			starts[i].RVA = f.RVA
 		}
-		slices.SortStableFunc(starts, func(a, b funcParam) int { return cmp.Compare(a.rva, b.rva) })
+		slices.SortStableFunc(starts, func(a, b facts.FuncParam) int { return cmp.Compare(a.RVA, b.RVA) })
 		find := func(rva symfmt.RVA) (int, bool) {
-			return slices.BinarySearchFunc(starts, rva, func(f funcParam, rva symfmt.RVA) int { return cmp.Compare(f.rva, rva) })
+			return slices.BinarySearchFunc(starts, rva, func(f facts.FuncParam, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
 		}
-		for _, f := range p.params {
-			if i, ok := find(f.rva); ok {
-				starts[i].size = f.size
+		for _, f := range p.Params {
+			if i, ok := find(f.RVA); ok {
+				starts[i].Size = f.Size
 			}
 		}
 		for _, w := range p.Wins.All {
-			if j, ok := find(w.RVA); ok && w.Usable && starts[j].size != w.Params {
-				p.ReportAt(int(w.Line), w.RVA, "parameter size %x at %x, and %x in its FUNC", w.Params, w.RVA, starts[j].size)
+			if j, ok := find(w.RVA); ok && w.Usable && starts[j].Size != w.Params {
+				p.ReportAt(int(w.Line), w.RVA, "parameter size %x at %x, and %x in its FUNC", w.Params, w.RVA, starts[j].Size)
 			}
 		}
 	}
@@ -199,4 +200,4 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 
 // winOverlaps reports records of one type that have the same range, or overlap
 // without one being within the other.
-var winOverlaps = checkClashes(func(f *Facts) *bool { return &f.win.compared }, (*Facts).winClashes, "SYM433", "SYM434")
+var winOverlaps = checkClashes(func(p *Pass) *bool { return &p.winsCompared }, winClashes, "SYM433", "SYM434")

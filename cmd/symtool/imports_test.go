@@ -28,7 +28,7 @@ var layers = [][]string{
 	2: {"internal/fetch", "internal/object/elf", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
 	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore", "walk/crash"},
 	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "lint/follow", "walk/dumpfile"},
-	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload"},
+	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "lint/facts"},
 	6: {"lint", "resolve"},
 	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
 	8: {"walk/compare", "walk/internal/walked"},

@@ -23,10 +23,10 @@ func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
 func newAxis(list []extent.Extent, columns int) *axis {
 	var code uint64
 	for _, e := range list {
-		code = addSizes(code, e.Size())
+		code = extent.Sum(code, e.Size())
 	}
 	a := &axis{pieces: list}
-	for hole := max(code/holePart, minHole); ; hole = addSizes(hole, hole) {
+	for hole := max(code/holePart, minHole); ; hole = extent.Sum(hole, hole) {
 		a.pieces = bridged(list, hole)
 		if len(a.pieces) <= maxPieces {
 			break
@@ -35,7 +35,7 @@ func newAxis(list []extent.Extent, columns int) *axis {
 	var end uint64
 	for _, p := range a.pieces {
 		a.starts = append(a.starts, end)
-		end = addSizes(end, p.Size())
+		end = extent.Sum(end, p.Size())
 	}
 	a.step = max(1, end/uint64(columns))
 	if a.step < ^uint64(0)/uint64(columns) && a.step*uint64(columns) < end {
@@ -43,14 +43,6 @@ func newAxis(list []extent.Extent, columns int) *axis {
 	}
 	a.width = int(min(uint64(columns), max(1, (end-min(end, 1))/a.step+1)))
 	return a
-}
-
-// addSizes adds two sizes, saturating.
-func addSizes(a, b uint64) uint64 {
-	if a+b < a {
-		return ^uint64(0)
-	}
-	return a + b
 }
 
 // bridged joins pieces across holes smaller than a size.

@@ -56,7 +56,7 @@ func decodeChart(t testing.TB, d *chartData) (out decodedChart) {
 	var starts uint64
 	for _, p := range pieces {
 		a.starts = append(a.starts, starts)
-		starts = addSizes(starts, p.Size())
+		starts = extent.Sum(starts, p.Size())
 	}
 	r = unpackChart(t, d.Functions)
 	places := make([]int64, r.number())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/config"
+	"github.com/symtool/symtool/lint/facts"
 	lintreport "github.com/symtool/symtool/lint/report"
 )
 
@@ -82,8 +83,8 @@ type lintDone struct {
 
 // add keeps of a file what a document needs: its tables may be large, and the files many.
 func (d *lintDone) add(r *linted) {
-	facts := r.report.Facts
-	r.report.Facts = &lint.Facts{HasModule: facts.HasModule, OS: facts.OS, CPU: facts.CPU, DebugID: facts.DebugID, Name: facts.Name}
+	f := r.report.Facts
+	r.report.Facts = &facts.Facts{HasModule: f.HasModule, OS: f.OS, CPU: f.CPU, DebugID: f.DebugID, Name: f.Name}
 	d.reports = append(d.reports, r.report)
 	if r.chart != nil {
 		d.maps[r.report] = r.chart

@@ -1,4 +1,4 @@
-package lint
+package extent
 
 import (
 	"slices"
@@ -6,11 +6,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// spans are ranges of addresses that do not touch, by address. What comes in
+// Spans are ranges of addresses that do not touch, by address. What comes in
 // order, each range at the end of the one before, is one span.
-type spans struct {
+type Spans struct {
 	list   []span
-	forgot bool // not all that was added is in the list
+	Forgot bool // not all that was added is in the list
 }
 
 // span is [from, to], the last address inside it: an end behind 2^64-1 would not fit.
@@ -21,11 +21,12 @@ type span struct{ from, to symfmt.RVA }
 // records of a function by address, so that only damage comes to it.
 const maxSpans = 1024
 
-func (s *spans) reset() { s.list, s.forgot = s.list[:0], false }
+// Reset removes all spans.
+func (s *Spans) Reset() { s.list, s.Forgot = s.list[:0], false }
 
-// add adds [rva, rva+size), of which size is not 0, and returns how many of its
+// Add adds [rva, rva+size), of which size is not 0, and returns how many of its
 // bytes were there before.
-func (s *spans) add(rva symfmt.RVA, size uint64) (again uint64) {
+func (s *Spans) Add(rva symfmt.RVA, size uint64) (again uint64) {
 	last := rva + symfmt.RVA(size-1)
 	n := len(s.list)
 	if n > 0 {
@@ -44,15 +45,15 @@ func (s *spans) add(rva symfmt.RVA, size uint64) (again uint64) {
 	return s.insert(span{rva, last})
 }
 
-func (s *spans) append(x span) {
+func (s *Spans) append(x span) {
 	if len(s.list) >= maxSpans {
-		s.list, s.forgot = slices.Delete(s.list, 0, maxSpans/2), true
+		s.list, s.Forgot = slices.Delete(s.list, 0, maxSpans/2), true
 	}
 	s.list = append(s.list, x)
 }
 
 // insert adds a span that is not behind all others.
-func (s *spans) insert(x span) (again uint64) {
+func (s *Spans) insert(x span) (again uint64) {
 	// list[i:j] are those that x overlaps or touches.
 	i := s.search(max(x.from, 1) - 1)
 	j := i
@@ -65,22 +66,22 @@ func (s *spans) insert(x span) (again uint64) {
 		joined.from, joined.to = min(joined.from, y.from), max(joined.to, y.to)
 	}
 	if i == j && len(s.list) >= maxSpans {
-		s.forgot = true
+		s.Forgot = true
 		return again
 	}
 	s.list = slices.Replace(s.list, i, j, joined)
 	return again
 }
 
-// holds reports whether all of [rva, rva+size) is inside one span.
-func (s *spans) holds(rva symfmt.RVA, size uint64) bool {
+// Holds reports whether all of [rva, rva+size) is inside one span.
+func (s *Spans) Holds(rva symfmt.RVA, size uint64) bool {
 	last := rva + symfmt.RVA(size-1)
 	i := s.search(rva)
 	return i < len(s.list) && s.list[i].from <= rva && last <= s.list[i].to
 }
 
 // search is the place of the first span that ends at rva or above.
-func (s *spans) search(rva symfmt.RVA) int {
+func (s *Spans) search(rva symfmt.RVA) int {
 	low, high := 0, len(s.list)
 	for low < high {
 		if mid := int(uint(low+high) >> 1); s.list[mid].to < rva {

@@ -1,4 +1,4 @@
-package lint
+package facts
 
 import "github.com/symtool/symtool/symfmt"
 
@@ -30,13 +30,13 @@ func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 	s.Early = append(s.Early, EarlyUse{id, r.Kind, r.FieldPos(i)})
 }
 
-// usedEarly reports whether a number was used before it was declared.
-func (s *IDs) usedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
+// UsedEarly reports whether a number was used before it was declared.
+func (s *IDs) UsedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
 
-// unused counts the numbers that were declared and never used, and finds the least.
-func (s *IDs) unused(used func(id uint32) bool) (n int, least uint32) {
+// Unused counts the numbers that were declared and never used, and finds the least.
+func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 	count := func(id uint32) {
-		if s.Used(id) || s.usedEarly(id) || used(id) {
+		if s.Used(id) || s.UsedEarly(id) || used(id) {
 			return
 		}
 		if n == 0 || id < least {
@@ -63,8 +63,8 @@ func (s *IDs) unused(used func(id uint32) bool) (n int, least uint32) {
 type InlineForms struct {
 	Old, New int // INLINE records
 
-	origins  IDs          // numbers of files that INLINE_ORIGINs name, if their form is the old one
-	nameless []symfmt.Pos // of the names that are empty then; at most maxEarly
+	Origins  IDs          // numbers of files that INLINE_ORIGINs name, if their form is the old one
+	Nameless []symfmt.Pos // of the names that are empty then; at most maxEarly
 }
 
 func (x *InlineForms) inline(r *symfmt.Record) {
@@ -84,10 +84,10 @@ func (x *InlineForms) origin(r *symfmt.Record) {
 		return
 	}
 	if file >= 0 {
-		x.origins.use(r, 2, uint32(file))
+		x.Origins.use(r, 2, uint32(file))
 	}
-	if len(name) == 0 && len(x.nameless) < maxEarly {
-		x.nameless = append(x.nameless, r.FieldPos(2))
+	if len(name) == 0 && len(x.Nameless) < maxEarly {
+		x.Nameless = append(x.Nameless, r.FieldPos(2))
 	}
 }
 

@@ -1,4 +1,4 @@
-package lint
+package extent
 
 import (
 	"math/rand/v2"
@@ -13,7 +13,7 @@ func TestSpans(t *testing.T) {
 	const top = 200
 	for _, base := range []symfmt.RVA{0, 0x1000, ^symfmt.RVA(0) - (top - 1)} {
 		for range 300 {
-			var s spans
+			var s Spans
 			var set [top]bool
 			for range rng.IntN(30) {
 				from := rng.IntN(top)
@@ -24,7 +24,7 @@ func TestSpans(t *testing.T) {
 						want++
 					}
 				}
-				if got := s.add(base+symfmt.RVA(from), uint64(size)); got != want {
+				if got := s.Add(base+symfmt.RVA(from), uint64(size)); got != want {
 					t.Fatalf("base %x: add [%d, +%d): %d bytes were there, want %d", base, from, size, got, want)
 				}
 				for i := from; i < from+size; i++ {
@@ -36,7 +36,7 @@ func TestSpans(t *testing.T) {
 				for i := from; i < from+size; i++ {
 					all = all && set[i]
 				}
-				if s.holds(base+symfmt.RVA(from), uint64(size)) != all {
+				if s.Holds(base+symfmt.RVA(from), uint64(size)) != all {
 					t.Fatalf("base %x: holds [%d, +%d) is not %v: %v", base, from, size, all, s.list)
 				}
 				for i := 1; i < len(s.list); i++ {
@@ -51,20 +51,20 @@ func TestSpans(t *testing.T) {
 
 // Of more gaps than are remembered, an overlap may be missed but none invented.
 func TestSpansForget(t *testing.T) {
-	var s spans
+	var s Spans
 	for i := range symfmt.RVA(3 * maxSpans) {
-		if again := s.add(i*4, 2); again != 0 {
+		if again := s.Add(i*4, 2); again != 0 {
 			t.Fatalf("%d bytes at %x were there", again, i*4)
 		}
 	}
-	if !s.forgot || len(s.list) > maxSpans {
-		t.Errorf("%d spans, forgot: %v", len(s.list), s.forgot)
+	if !s.Forgot || len(s.list) > maxSpans {
+		t.Errorf("%d spans, forgot: %v", len(s.list), s.Forgot)
 	}
-	if again := s.add(3*maxSpans*4-4, 2); again != 2 {
+	if again := s.Add(3*maxSpans*4-4, 2); again != 2 {
 		t.Errorf("the last span: %d bytes were there, want 2", again)
 	}
 	for i := range symfmt.RVA(2 * maxSpans) { // in between, backwards: all are new
-		if again := s.add((2*maxSpans-i)*4+2, 1); again != 0 {
+		if again := s.Add((2*maxSpans-i)*4+2, 1); again != 0 {
 			t.Fatalf("%d bytes were there", again)
 		}
 	}

@@ -1,4 +1,4 @@
-package lint
+package facts
 
 import (
 	"cmp"
@@ -45,32 +45,32 @@ func (t *Table[T]) All(yield func(int, *T) bool) {
 	}
 }
 
-// sorted is a table in another order.
-type sorted[T any] struct {
+// Sorted is a table in another order.
+type Sorted[T any] struct {
 	*Table[T]
 	order []uint32 // nil for the table's own: files are mostly sorted, and large
 }
 
-// sortTable puts a table in the order that compare says; entries that are equal stay
+// SortTable puts a table in the order that compare says; entries that are equal stay
 // in theirs.
-func sortTable[T any](t *Table[T], compare func(a, b *T) int) sorted[T] {
+func SortTable[T any](t *Table[T], compare func(a, b *T) int) Sorted[T] {
 	inOrder := true
 	for i := 1; i < t.n && inOrder; i++ {
 		inOrder = compare(t.At(i-1), t.At(i)) <= 0
 	}
 	if inOrder {
-		return sorted[T]{Table: t}
+		return Sorted[T]{Table: t}
 	}
 	order := make([]uint32, t.n)
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	slices.SortFunc(order, func(i, j uint32) int { return cmp.Or(compare(t.At(int(i)), t.At(int(j))), cmp.Compare(i, j)) })
-	return sorted[T]{t, order}
+	return Sorted[T]{t, order}
 }
 
-// index is the place in the table of what is at place i of the order.
-func (s sorted[T]) index(i int) int {
+// Index is the place in the table of what is at place i of the order.
+func (s Sorted[T]) Index(i int) int {
 	if s.order != nil {
 		return int(s.order[i])
 	}
@@ -78,10 +78,10 @@ func (s sorted[T]) index(i int) int {
 }
 
 // At is the entry at place i of the order.
-func (s sorted[T]) At(i int) *T { return s.Table.At(s.index(i)) }
+func (s Sorted[T]) At(i int) *T { return s.Table.At(s.Index(i)) }
 
 // All yields the entries, and their places in the order.
-func (s sorted[T]) All(yield func(int, *T) bool) {
+func (s Sorted[T]) All(yield func(int, *T) bool) {
 	for i := range s.Len() {
 		if !yield(i, s.At(i)) {
 			return

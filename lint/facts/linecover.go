@@ -1,4 +1,4 @@
-package lint
+package facts
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type lineCover struct {
 // lineSpan is a range of offsets or RVAs, the end not included.
 type lineSpan struct{ start, end uint64 }
 
-func (c *lineCover) begin(f *FuncFact) {
+func (c *lineCover) begin(f *Func) {
 	*c = lineCover{start: f.RVA, size: f.Size, before: c.before[:0], room: minRoom}
 }
 

@@ -1,4 +1,4 @@
-package lint
+package facts
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// WinFact is a STACK WIN record: 32 bytes.
-type WinFact struct {
+// Win is a STACK WIN record: 32 bytes.
+type Win struct {
 	RVA    symfmt.RVA
 	Size   uint64
 	Params uint64
@@ -23,55 +23,54 @@ type WinFact struct {
 	Usable bool
 }
 
-// funcParam is the parameter size of a FUNC that has one.
-type funcParam struct {
-	rva  symfmt.RVA
-	size uint64
+// FuncParam is the parameter size of a FUNC that has one.
+type FuncParam struct {
+	RVA  symfmt.RVA
+	Size uint64
 }
 
 // The types of STACK WIN records that readers use.
 const (
-	winFPO       = 0
-	winFrameData = 4
+	WinFPO       = 0
+	WinFrameData = 4
 )
 
-// winFacts are what is known of program strings, by text.
-type winFacts struct {
+// Programs are what is known of program strings, by text.
+type Programs struct {
 	names    *cfi.Names
-	programs map[string]*winProgram
+	programs map[string]*Program
 	bytes    int
-	program  *winProgram // of the record; nil without one
-	compared bool        // clashes were reported
+	Program  *Program // of the record; nil without one
 }
 
-// winProgram is what is known of a program string.
-type winProgram struct {
-	fault   string // it cannot be parsed or run
-	missing string // registers that it does not assign
-	token   int    // at which the fault is, from 0
-	numbers string // registers that it has by number: "$20 for $ebx"
+// Program is what is known of a program string.
+type Program struct {
+	Fault   string // it cannot be parsed or run
+	Missing string // registers that it does not assign
+	Token   int    // at which the fault is, from 0
+	Numbers string // registers that it has by number: "$20 for $ebx"
 }
 
 // see takes in a record, and keeps it among f.Wins.
-func (w *winFacts) see(f *Facts, r *symfmt.Record) {
-	w.program = nil
+func (w *Programs) see(f *Facts, r *symfmt.Record) {
+	w.Program = nil
 	if r.Win.HasProgram {
-		w.program = w.of(r.Name)
+		w.Program = w.of(r.Name)
 	}
-	f.Wins.Add(WinFact{
+	f.Wins.Add(Win{
 		RVA: r.Win.RVA, Size: r.Win.CodeSize, Params: r.Win.ParameterSize,
 		Line: uint32(r.Pos().Line), Type: uint8(min(r.Win.Type, 255)),
-		Usable: (r.Win.Type == winFPO || r.Win.Type == winFrameData) && (w.program == nil || w.program.fault == "" && w.program.missing == ""),
+		Usable: (r.Win.Type == WinFPO || r.Win.Type == WinFrameData) && (w.Program == nil || w.Program.Fault == "" && w.Program.Missing == ""),
 	})
 }
 
 // of returns what is known of a program string.
-func (w *winFacts) of(text []byte) *winProgram {
+func (w *Programs) of(text []byte) *Program {
 	if p, ok := w.programs[string(text)]; ok {
 		return p
 	}
 	if w.names == nil || len(w.programs) >= maxSets || w.bytes > maxSetsBytes || w.names.Len() > maxSets {
-		w.names, w.programs, w.bytes = cfi.NewNames(arch.X86), map[string]*winProgram{}, 0
+		w.names, w.programs, w.bytes = cfi.NewNames(arch.X86), map[string]*Program{}, 0
 	}
 	p := w.run(string(text))
 	w.programs[string(text)] = p
@@ -91,7 +90,7 @@ var winVariables = []string{
 }
 
 // run runs a program where the stack is at 1<<20 and every size 16 bytes.
-func (w *winFacts) run(text string) *winProgram {
+func (w *Programs) run(text string) *Program {
 	program, err := w.names.ParseProgram(text)
 	if err != nil {
 		return winFault(err)
@@ -116,11 +115,11 @@ func (w *winFacts) run(text string) *winProgram {
 			missing = append(missing, name)
 		}
 	}
-	return &winProgram{missing: strings.Join(missing, " and "), numbers: w.numbered(program)}
+	return &Program{Missing: strings.Join(missing, " and "), Numbers: w.numbered(program)}
 }
 
 // numbered lists the registers that a program has by another name than readers know.
-func (w *winFacts) numbered(program cfi.Program) string {
+func (w *Programs) numbered(program cfi.Program) string {
 	var found []string
 	program.Uses(func(reg cfi.Reg) {
 		home := w.names.Home(reg)
@@ -136,14 +135,14 @@ func (w *winFacts) numbered(program cfi.Program) string {
 
 // winFault is an error of a program. The reader splits "=$eip" into two tokens,
 // so that the place may be behind it.
-func winFault(err error) *winProgram {
+func winFault(err error) *Program {
 	var ce *cfi.Error
 	if !errors.As(err, &ce) {
-		return &winProgram{fault: err.Error()}
+		return &Program{Fault: err.Error()}
 	}
-	text := exprFault(err).text
+	text := exprFault(err).Text
 	if ce.Kind == cfi.BadAlignment {
 		text += fmt.Sprintf(": %d", ce.Value)
 	}
-	return &winProgram{fault: text, token: max(ce.Token-1, 0)}
+	return &Program{Fault: text, Token: max(ce.Token-1, 0)}
 }

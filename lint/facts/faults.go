@@ -1,4 +1,4 @@
-package lint
+package facts
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// ruleFault is a fault in a text.
-type ruleFault struct {
-	field int // number of the token, from 0
-	text  string
+// RuleFault is a fault in a text.
+type RuleFault struct {
+	Field int // number of the token, from 0
+	Text  string
 }
 
 // checkExpr returns why an expression has no value, whatever the registers are.
-func checkExpr(e cfi.Expr) *ruleFault {
+func checkExpr(e cfi.Expr) *RuleFault {
 	if err := e.Check(); err != nil {
 		f := exprFault(err)
 		return &f
@@ -25,10 +25,10 @@ func checkExpr(e cfi.Expr) *ruleFault {
 
 // exprFault is a fault that the parser or cfi.Expr.Check found. Its field is that of
 // the token, from 1.
-func exprFault(err error) ruleFault {
+func exprFault(err error) RuleFault {
 	var ce *cfi.Error
 	if !errors.As(err, &ce) {
-		return ruleFault{-1, err.Error()}
+		return RuleFault{-1, err.Error()}
 	}
 	text := ce.Kind.Error()
 	if ce.Token > 0 {
@@ -37,11 +37,11 @@ func exprFault(err error) ruleFault {
 	if ce.Rule != "" {
 		text = quote(ce.Rule) + ": " + text
 	}
-	return ruleFault{ce.Token, text}
+	return RuleFault{ce.Token, text}
 }
 
 // checkTokens finds operands that an operator cannot take.
-func checkTokens(e cfi.Expr) *ruleFault {
+func checkTokens(e cfi.Expr) *RuleFault {
 	if e.IsUndef() {
 		return nil
 	}
@@ -49,14 +49,14 @@ func checkTokens(e cfi.Expr) *ruleFault {
 	for i, token := range strings.Fields(e.String()) {
 		switch token {
 		case ".undef":
-			return &ruleFault{i + 1, ".undef within an expression"}
+			return &RuleFault{i + 1, ".undef within an expression"}
 		case "/", "%":
 			if before == "0" {
-				return &ruleFault{i + 1, "division by zero"}
+				return &RuleFault{i + 1, "division by zero"}
 			}
 		case "@":
 			if v, ok := constToken(before); ok && (v == 0 || v&(v-1) != 0) {
-				return &ruleFault{i + 1, "alignment " + before + " is not a power of two"}
+				return &RuleFault{i + 1, "alignment " + before + " is not a power of two"}
 			}
 		}
 		before = token
@@ -86,8 +86,8 @@ func ruleStarts(text string) (starts []int) {
 // faultField returns the token with a syntax fault. For a rule without an expression it is the
 // register that another one, or nothing, follows.
 func faultField(text string, err error) int {
-	if f := exprFault(err); f.field > 0 {
-		return f.field - 1
+	if f := exprFault(err); f.Field > 0 {
+		return f.Field - 1
 	}
 	starts := ruleStarts(text)
 	for i, at := range starts {
@@ -101,20 +101,20 @@ func faultField(text string, err error) int {
 	return starts[len(starts)-1]
 }
 
-// maxQuoted is how much of a text a message repeats.
-const maxQuoted = 40
+// MaxQuoted is how much of a text a message repeats.
+const MaxQuoted = 40
 
 // quote formats a name for messages: unchanged if it is plain, else escaped and shortened.
 func quote(name string) string {
-	plain := len(name) <= maxQuoted
+	plain := len(name) <= MaxQuoted
 	for i := range len(name) {
 		plain = plain && name[i] > ' ' && name[i] < 0x7f
 	}
 	if plain {
 		return name
 	}
-	if len(name) > maxQuoted {
-		return fmt.Sprintf("%q...", name[:maxQuoted])
+	if len(name) > MaxQuoted {
+		return fmt.Sprintf("%q...", name[:MaxQuoted])
 	}
 	return fmt.Sprintf("%q", name)
 }

@@ -1,13 +1,16 @@
-package lint
+// Package facts keeps what rules about symbol files need to know of other records: tables of a few
+// bytes a record, and the state that the record being checked is seen in.
+package facts
 
 import (
 	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Facts are what is known of the file so far. They are updated with each record before rules see
-// it.
+// Facts is what is known of a file so far. It is updated with each record before rules see the
+// record.
 type Facts struct {
 	HasModule bool
 	OS, CPU   string // of MODULE
@@ -21,34 +24,34 @@ type Facts struct {
 	Lines  int           // of text; known at the end
 	Layout symfmt.Layout // of the text; known at the end
 
-	Func      FuncFact        // the last FUNC, Size 0 without
-	FuncName  []byte          // of Func; changes with it
-	InFunc    bool            // the record belongs to Func
-	FuncLost  bool            // the record belongs to a FUNC that was malformed
-	funcOpen  bool            // Func is not among Functions yet
-	Line      LineFaults      // of the record, if it is a line record
-	Functions Table[FuncFact] // all, in order of the file
-	Publics   Table[PublicFact]
-	Blocks    Table[BlockFact] // STACK CFI INIT, in order of the file
+	Func      Func        // the last FUNC, Size 0 without
+	FuncName  []byte      // of Func; changes with it
+	InFunc    bool        // the record belongs to Func
+	FuncLost  bool        // the record belongs to a FUNC that was malformed
+	funcOpen  bool        // Func is not among Functions yet
+	Line      LineFaults  // of the record, if it is a line record
+	Functions Table[Func] // all, in order of the file
+	Publics   Table[Public]
+	Blocks    Table[Block] // STACK CFI INIT, in order of the file
 	Files     IDs
 	Origins   IDs
-	Wins      Table[WinFact] // STACK WIN, in order of the file
-	Again     bool           // the record is a FILE or INLINE_ORIGIN whose number was declared before
+	Wins      Table[Win] // STACK WIN, in order of the file
+	Again     bool       // the record is a FILE or INLINE_ORIGIN whose number was declared before
 	Forms     InlineForms
 
-	nest     nesting    // of the INLINEs of Func
-	lines    spans      // covered by line records of Func
-	lineFrom symfmt.RVA // start of the last of them
-	lastFile uint32     // file of the last line record, plus 1
-	cfi      cfiFacts
-	win      winFacts
+	Nest     Nesting      // of the INLINEs of Func
+	spans    extent.Spans // covered by line records of Func
+	lineFrom symfmt.RVA   // start of the last of them
+	lastFile uint32       // file of the last line record, plus 1
+	CFI      Rows
+	Programs Programs
 	cover    lineCover
-	params   []funcParam    // FUNC records with a parameter size
-	startup  []symfmt.Range // FUNCs and PUBLICs with the name of start-up code; PUBLICs have no size
+	Params   []FuncParam    // FUNC records with a parameter size
+	Startup  []symfmt.Range // FUNCs and PUBLICs with the name of start-up code; PUBLICs have no size
 }
 
-// FuncFact is a FUNC record: 32 bytes.
-type FuncFact struct {
+// Func is a FUNC record: 32 bytes.
+type Func struct {
 	RVA     symfmt.RVA
 	Size    uint64
 	Covered uint64 // bytes that lines cover, not counting overlaps twice
@@ -57,22 +60,22 @@ type FuncFact struct {
 }
 
 // End returns the address behind the last byte; it may wrap around.
-func (f *FuncFact) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
+func (f *Func) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// holds reports whether the function contains a range.
-func (f *FuncFact) holds(x symfmt.Range) bool {
+// Holds reports whether the function contains a range.
+func (f *Func) Holds(x symfmt.Range) bool {
 	at := uint64(x.RVA - f.RVA)
 	return x.RVA >= f.RVA && at <= f.Size && x.Size <= f.Size-at
 }
 
-// PublicFact is a PUBLIC record.
-type PublicFact struct {
+// Public is a PUBLIC record.
+type Public struct {
 	RVA  symfmt.RVA
 	Line uint32
 }
 
-// BlockFact is a STACK CFI INIT record with its STACK CFI records: 24 bytes.
-type BlockFact struct {
+// Block is a STACK CFI INIT record with its STACK CFI records: 24 bytes.
+type Block struct {
 	RVA  symfmt.RVA
 	Size uint64
 	Line uint32
@@ -84,7 +87,7 @@ type IDs struct {
 	Early []EarlyUse // first uses of numbers that were not declared then; at most maxEarly
 	early map[uint32]bool
 
-	declared, used bitset
+	declared, used Bitset
 	far            map[uint32]bool // numbers of a size that a bitset is not made for; true: used
 	Count          int             // of numbers that were declared
 }
@@ -99,7 +102,7 @@ func (s *IDs) Declare(id uint32) (again bool) {
 	}
 	s.Count++
 	if id < maxDense {
-		s.declared.set(id)
+		s.declared.Set(id)
 		return false
 	}
 	if s.far == nil {
@@ -112,7 +115,7 @@ func (s *IDs) Declare(id uint32) (again bool) {
 // Has reports whether a number was declared.
 func (s *IDs) Has(id uint32) bool {
 	if id < maxDense {
-		return s.declared.has(id)
+		return s.declared.Has(id)
 	}
 	_, ok := s.far[id]
 	return ok
@@ -121,7 +124,7 @@ func (s *IDs) Has(id uint32) bool {
 // Use notes that a number is used.
 func (s *IDs) Use(id uint32) {
 	if id < maxDense {
-		s.used.set(id)
+		s.used.Set(id)
 	} else if s.Has(id) {
 		s.far[id] = true
 	}
@@ -130,24 +133,27 @@ func (s *IDs) Use(id uint32) {
 // Used reports whether a number was used.
 func (s *IDs) Used(id uint32) bool {
 	if id < maxDense {
-		return s.used.has(id)
+		return s.used.Has(id)
 	}
 	return s.far[id]
 }
 
-type bitset []uint64
+// Bitset is a set of small numbers.
+type Bitset []uint64
 
-func (b bitset) has(i uint32) bool { return int(i>>6) < len(b) && b[i>>6]>>(i&63)&1 != 0 }
+// Has reports whether i is in the set.
+func (b Bitset) Has(i uint32) bool { return int(i>>6) < len(b) && b[i>>6]>>(i&63)&1 != 0 }
 
-func (b *bitset) set(i uint32) {
+// Set adds i.
+func (b *Bitset) Set(i uint32) {
 	for int(i>>6) >= len(*b) {
 		*b = append(*b, 0)
 	}
 	(*b)[i>>6] |= 1 << (i & 63)
 }
 
-// see updates the facts.
-func (f *Facts) see(r *symfmt.Record) {
+// See updates the facts.
+func (f *Facts) See(r *symfmt.Record) {
 	f.Records++
 	f.own(r)
 	switch r.Kind {
@@ -182,18 +188,18 @@ func (f *Facts) see(r *symfmt.Record) {
 	case symfmt.KindFunc:
 		f.openFunc(r)
 	case symfmt.KindPublic:
-		f.Publics.Add(PublicFact{r.RVA, uint32(r.Pos().Line)})
+		f.Publics.Add(Public{r.RVA, uint32(r.Pos().Line)})
 		f.noteStartup(r, 0)
 	case symfmt.KindCFIInit:
-		f.Blocks.Add(BlockFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
-		f.cfi.see(f, r)
+		f.Blocks.Add(Block{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)})
+		f.CFI.see(f, r)
 	case symfmt.KindCFI:
 		if r.Owner == symfmt.OwnerRead {
 			f.Blocks.At(f.Blocks.Len()-1).Rows++
 		}
-		f.cfi.see(f, r)
+		f.CFI.see(f, r)
 	case symfmt.KindStackWin:
-		f.win.see(f, r)
+		f.Programs.see(f, r)
 	}
 }
 
@@ -205,15 +211,15 @@ func (f *Facts) own(r *symfmt.Record) {
 }
 
 func (f *Facts) openFunc(r *symfmt.Record) {
-	f.Func = FuncFact{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)}
+	f.Func = Func{RVA: r.RVA, Size: r.Size, Line: uint32(r.Pos().Line)}
 	f.FuncName = append(f.FuncName[:0], r.Name...)
 	f.InFunc, f.funcOpen = true, true
-	f.lines.reset()
-	f.nest.begin()
+	f.spans.Reset()
+	f.Nest.begin()
 	f.cover.begin(&f.Func)
 	f.noteStartup(r, r.Size)
 	if r.ParamSize > 0 {
-		f.params = append(f.params, funcParam{r.RVA, r.ParamSize})
+		f.Params = append(f.Params, FuncParam{r.RVA, r.ParamSize})
 	}
 }
 
@@ -221,8 +227,8 @@ func (f *Facts) openFunc(r *symfmt.Record) {
 const maxStartups = 64
 
 func (f *Facts) noteStartup(r *symfmt.Record, size uint64) {
-	if execcode.StartupName(r.Name) && len(f.startup) < maxStartups {
-		f.startup = append(f.startup, symfmt.Range{RVA: r.RVA, Size: size})
+	if execcode.StartupName(r.Name) && len(f.Startup) < maxStartups {
+		f.Startup = append(f.Startup, symfmt.Range{RVA: r.RVA, Size: size})
 	}
 }
 
@@ -240,21 +246,21 @@ func (f *Facts) seeInline(r *symfmt.Record) {
 		f.Files.use(r, 3, uint32(in.CallFile))
 	}
 	f.Origins.use(r, origin, uint32(in.Origin))
-	f.nest.see(r, &f.Func)
+	f.Nest.see(r, &f.Func)
 }
 
 // closeFunc adds the function that ended.
 func (f *Facts) closeFunc() {
 	if f.funcOpen {
 		f.Func.Covered = f.cover.end()
-		f.nest.end()
+		f.Nest.end()
 		f.Functions.Add(f.Func)
 	}
 	f.funcOpen = false
 }
 
-// end completes the facts when the file has been read.
-func (f *Facts) end() {
+// End completes the facts when the file has been read.
+func (f *Facts) End() {
 	f.closeFunc()
-	f.cfi.finish(f, f.Blocks.Len()-1)
+	f.CFI.finish(f, f.Blocks.Len()-1)
 }

@@ -1,0 +1,55 @@
+package extent
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Ranges are pieces of code, sorted, that do not overlap or touch.
+type Ranges []symfmt.Range
+
+// Merge sorts ranges and joins those that overlap or touch. It uses the
+// memory of all.
+func Merge(all []symfmt.Range) []symfmt.Range {
+	all = slices.DeleteFunc(all, func(r symfmt.Range) bool { return r.Size == 0 })
+	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
+	if !slices.IsSortedFunc(all, byRVA) {
+		slices.SortFunc(all, byRVA)
+	}
+	out := all[:0]
+	for _, r := range all {
+		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {
+			out[n-1].Size = max(out[n-1].Size, Sum(uint64(r.RVA-out[n-1].RVA), r.Size))
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// In is the number of bytes of [rva, rva+size) that lie in the ranges.
+func (rs Ranges) In(rva symfmt.RVA, size uint64) (n uint64) {
+	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
+	if !found && i > 0 {
+		if before := uint64(rva - rs[i-1].RVA); before < rs[i-1].Size {
+			n = min(size, rs[i-1].Size-before)
+		}
+	}
+	for ; i < len(rs) && uint64(rs[i].RVA-rva) < size; i++ {
+		n += min(rs[i].Size, size-uint64(rs[i].RVA-rva))
+	}
+	return n
+}
+
+// Sum adds two sizes, saturating: a damaged file has functions of 2^63 bytes.
+func Sum(a, b uint64) uint64 {
+	n, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return n
+}

@@ -1,0 +1,45 @@
+package facts
+
+import (
+	"cmp"
+
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// FuncsByRVA returns the functions by address.
+func (f *Facts) FuncsByRVA() Sorted[Func] {
+	return SortTable(&f.Functions, func(a, b *Func) int { return cmp.Compare(a.RVA, b.RVA) })
+}
+
+// PublicsByRVA returns the PUBLICs by address.
+func (f *Facts) PublicsByRVA() Sorted[Public] {
+	return SortTable(&f.Publics, func(a, b *Public) int { return cmp.Compare(a.RVA, b.RVA) })
+}
+
+// Covered returns the code that has call frame information.
+func (f *Facts) Covered() extent.Ranges {
+	all := make([]symfmt.Range, 0, f.Blocks.Len()+f.Wins.Len()+len(f.CFI.holes))
+	holes := f.CFI.holes
+	for i, b := range f.Blocks.All {
+		at, left := b.RVA, b.Size
+		for ; len(holes) > 0 && int(holes[0].block) == i; holes = holes[1:] {
+			h := holes[0]
+			all = append(all, symfmt.Range{RVA: at, Size: uint64(h.RVA - at)})
+			left -= uint64(h.end - at)
+			at = h.end
+		}
+		all = append(all, symfmt.Range{RVA: at, Size: left})
+	}
+	if f.UsesWin() {
+		for _, w := range f.Wins.All {
+			if w.Usable {
+				all = append(all, symfmt.Range{RVA: w.RVA, Size: w.Size})
+			}
+		}
+	}
+	return extent.Merge(all)
+}
+
+// UsesWin reports whether readers use STACK WIN records for the CPU.
+func (f *Facts) UsesWin() bool { return f.Arch == nil || f.Arch.Name == "x86" }

@@ -1,0 +1,63 @@
+package facts
+
+import "github.com/symtool/symtool/symfmt"
+
+// LineFaults is the set of faults of a line record's range. It is computed once for all rules about
+// line records, of which there are millions.
+type LineFaults uint8
+
+// The faults. A line record is either before or past its FUNC, not both.
+const (
+	LineBefore   LineFaults = 1 << iota // starts before the FUNC
+	LinePast                            // ends behind the FUNC
+	LineOrder                           // starts before the line record in front of it
+	LineOverlap                         // some of its bytes belong to a line record in front of it
+	LineEmpty                           // has no bytes
+	LineNoNumber                        // line number 0
+	LineBig                             // size over 32 bits
+	LineOrphan                          // no FUNC precedes it
+)
+
+// seeLine adds a line record of f.Func.
+func (f *Facts) seeLine(r *symfmt.Record) {
+	l := &r.Line
+	fn := &f.Func
+	if id := uint32(l.File); id+1 != f.lastFile || f.lastFile == 0 {
+		f.Files.use(r, 3, id)
+		f.lastFile = 0
+		if f.Files.Has(id) {
+			f.lastFile = id + 1
+		}
+	}
+	var faults LineFaults
+	if fn.Lines > 0 && l.RVA < f.lineFrom {
+		faults |= LineOrder
+	}
+	fn.Lines++
+	f.lineFrom = l.RVA
+	if l.Num == 0 {
+		faults |= LineNoNumber
+	}
+	if l.Size == 0 {
+		faults |= LineEmpty
+	} else if l.Size>>32 != 0 {
+		faults |= LineBig
+	}
+	if at := uint64(l.RVA - fn.RVA); l.RVA < fn.RVA {
+		faults |= LineBefore
+	} else if fn.Size > 0 && (at > fn.Size || l.Size > fn.Size-at) { // no FUNC of size 0: that is SYM301
+		faults |= LinePast
+	}
+	if l.Size > 0 && f.spans.Add(l.RVA, l.Size) > 0 {
+		faults |= LineOverlap
+	}
+	f.Line = faults
+}
+
+// orphanLine is for a line record without a FUNC.
+func orphanLine(l *symfmt.Line) LineFaults {
+	if l.Size>>32 != 0 {
+		return LineOrphan | LineBig
+	}
+	return LineOrphan
+}

@@ -1,0 +1,179 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// MaxDepth bounds the nesting levels that are looked at, and so the memory for
+// them. Compilers nest inlined calls some dozen levels deep.
+const MaxDepth = 512
+
+// Nesting is how the INLINEs of a FUNC are inside each other. It is brought up to
+// date before rules see a record.
+type Nesting struct {
+	levels []nestLevel
+	used   int // levels that have ranges of the FUNC
+	open   int // levels in which the next INLINE may be, and one more
+
+	Overlaps bool // the record has bytes of another of its level and parent
+
+	// The first range of each record that is inside the FUNC, and
+	Strays  NestedRanges // outside of the INLINE of the level above
+	Orphans NestedRanges // outside of all INLINEs of the level above
+	Skips   NestedRanges // of a level too high, but inside an INLINE of the level above
+}
+
+// NestedRanges are ranges that have no place. An INLINE of the level above that comes
+// later may hold them.
+type NestedRanges struct {
+	open []Nested // of the FUNC
+	Done []Nested // of the last FUNC that ended
+}
+
+// nestLevel are ranges of a level of nesting.
+type nestLevel struct {
+	parent extent.Spans // of the last INLINE
+	taken  extent.Spans // of it and those before it inside the same parent
+	all    extent.Spans // of all INLINEs; of level 0, taken has them
+}
+
+// Nested is a range of an INLINE.
+type Nested struct {
+	symfmt.Range
+	Depth uint32
+	Most  uint32 // the greatest level that it may have
+	Pos   symfmt.Pos
+}
+
+// maxStrays is how many ranges of a FUNC may wait for their parent. A FUNC with more
+// is damage in another way, and the others are passed over.
+const maxStrays = 1 << 12
+
+// begin begins a FUNC.
+func (n *Nesting) begin() { n.used, n.open = 0, 0 }
+
+// end ends a FUNC.
+func (n *Nesting) end() {
+	n.Orphans.end(n.isOrphan)
+	notOrphan := func(x *Nested) bool { return !n.Orphans.has(x.Pos.Line) }
+	n.Strays.end(notOrphan)
+	n.Skips.end(notOrphan)
+}
+
+// end keeps the first range of each record for which ok is true.
+func (l *NestedRanges) end(ok func(*Nested) bool) {
+	l.Done = l.Done[:0]
+	for i := range l.open {
+		if x := &l.open[i]; !l.has(x.Pos.Line) && ok(x) {
+			l.Done = append(l.Done, *x)
+		}
+	}
+	l.open = l.open[:0]
+}
+
+// has reports whether a range of the record at a line was kept.
+func (l *NestedRanges) has(line int) bool {
+	_, ok := slices.BinarySearchFunc(l.Done, line, func(x Nested, line int) int { return cmp.Compare(x.Pos.Line, line) })
+	return ok
+}
+
+func (l *NestedRanges) add(x Nested) {
+	if len(l.open) < maxStrays {
+		l.open = append(l.open, x)
+	}
+}
+
+func (n *Nesting) isOrphan(x *Nested) bool {
+	above := n.all(int(x.Depth) - 1)
+	return !above.Forgot && !above.Holds(x.RVA, x.Size)
+}
+
+// all are the ranges of all INLINEs of a level.
+func (n *Nesting) all(depth int) *extent.Spans {
+	if depth == 0 {
+		return &n.levels[0].taken
+	}
+	return &n.levels[depth].all
+}
+
+// see takes in an INLINE of the FUNC f. One that is too deep is nowhere.
+func (n *Nesting) see(r *symfmt.Record, f *Func) {
+	in := &r.Inline
+	d := int(in.Depth)
+	n.Overlaps = false
+	fits := uint64(in.Depth) <= uint64(n.open)
+	if in.Depth < MaxDepth {
+		n.make(d)
+		if fits {
+			n.openLevel(d, in)
+		} else {
+			n.Skips.add(Nested{Depth: in.Depth, Most: uint32(n.open), Pos: r.FieldPos(1)})
+		}
+		n.place(d, r, f, fits)
+	}
+	if fits {
+		n.open = d + 1
+	}
+}
+
+// make makes the levels up to d.
+func (n *Nesting) make(d int) {
+	for d >= len(n.levels) {
+		n.levels = append(n.levels, nestLevel{})
+	}
+	for ; n.used <= d; n.used++ {
+		n.all(n.used).Reset()
+	}
+}
+
+// openLevel makes an INLINE the last one of its level.
+func (n *Nesting) openLevel(d int, in *symfmt.Inline) {
+	level := &n.levels[d]
+	if d >= n.open {
+		level.taken.Reset()
+	}
+	level.parent.Reset()
+	for _, x := range in.Ranges {
+		if x.Size > 0 {
+			level.parent.Add(x.RVA, x.Size)
+			n.Overlaps = level.taken.Add(x.RVA, x.Size) > 0 || n.Overlaps
+		}
+	}
+}
+
+// place looks for the record's ranges in the level above. Ranges outside of the FUNC are left to
+// another rule.
+func (n *Nesting) place(d int, r *symfmt.Record, f *Func, fits bool) {
+	if d == 0 {
+		return // always fits
+	}
+	above := &n.levels[d-1]
+	for i, x := range r.Inline.Ranges {
+		if x.Size == 0 {
+			continue
+		}
+		n.levels[d].all.Add(x.RVA, x.Size)
+		if fits && above.parent.Holds(x.RVA, x.Size) || !f.Holds(x) {
+			continue
+		}
+		stray := Nested{Range: x, Depth: r.Inline.Depth, Pos: r.FieldPos(RangeField(r, i))}
+		if fits && !above.parent.Forgot {
+			n.Strays.add(stray)
+		}
+		if !n.all(d-1).Holds(x.RVA, x.Size) {
+			n.Orphans.add(stray)
+		}
+	}
+}
+
+// RangeField is the field of an INLINE in which range number i starts.
+func RangeField(r *symfmt.Record, i int) int {
+	if r.OldForm {
+		return 4 + 2*i
+	}
+	return 5 + 2*i
+}
