@@ -33,14 +33,16 @@ var layers = [][]string{
 	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
 	8: {"walk/compare", "walk/internal/walked"},
 	9: {"walk/batch"},
-	10: {"cli"},
-	11: {"binfile"},
-	12: {"formats"},
-	13: {"suppliers"},
-	14: {"completion", "convert", "diff", "doctor", "dump"},
-	15: {"inspect", "lint", "resolve", "serve", "sframe", "store"},
-	16: {"upload", "version", "walk", "cmd/symtool/integration"},
-	17: {"cmd/symtool"},
+	10: {inSymtool + "cli"},
+	11: {inSymtool + "binfile"},
+	12: {inSymtool + "formats"},
+	13: {inSymtool + "suppliers"},
+	14: {
+		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dump",
+		inSymtool + "inspect", inSymtool + "lint", inSymtool + "resolve", inSymtool + "serve", inSymtool + "sframe", inSymtool + "store",
+		inSymtool + "upload", inSymtool + "version", inSymtool + "walk", "cmd/symtool/integration",
+	},
+	15: {"cmd/symtool"},
 }
 
 // forTests are the packages that tests of every layer import.
