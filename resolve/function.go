@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -10,12 +11,10 @@ import (
 // function begins or ends: one search finds everything that is known of an
 // address. It is kept packed (packed.go).
 type function struct {
-	name string
-
-	// words are the starts of the segments, from the function's start and
-	// ascending, the first being 0, then the segments, then the calls.
-	words     []uint32
-	segments  uint32 // number of them
+	name      string
+	starts    []uint32 // of the segments, from the function's start: ascending, the first being 0
+	segments  []uint32 // segmentWords each
+	calls     []uint32 // callWords each
 	multiple  bool
 	paramSize uint64
 }
@@ -28,11 +27,6 @@ const segmentWords = 3
 // the call, the line of the call, and the number + 1 of the call that it was
 // inlined into, 0 for the FUNC itself.
 const callWords = 4
-
-func (f *function) parts() (starts, segments, calls []uint32) {
-	n := int(f.segments)
-	return f.words[:n], f.words[n:][:segmentWords*n], f.words[(1+segmentWords)*n:]
-}
 
 // names gives the places of FILE and INLINE_ORIGIN records, whose names it has
 // read by then. Place 0 has no name.
@@ -58,7 +52,6 @@ type functionParser struct {
 	starts    []uint32
 	segments  []uint32
 	calls     []uint32
-	words     []uint32 // of the function
 	packer    packer
 	origins   []uint32 // by call: the place of the file of its origin
 	depths    []uint16 // by call: how many functions it is inlined into, with the FUNC
@@ -95,7 +88,8 @@ func (p *functionParser) fill(f *function) error {
 			return err
 		}
 	}
-	p.starts, p.segments = p.starts[:0], p.segments[:0]
+	p.starts = slices.Grow(p.starts[:0], len(p.flat.Segments))
+	p.segments = slices.Grow(p.segments[:0], segmentWords*len(p.flat.Segments))
 	for i := range p.flat.Segments {
 		s := &p.flat.Segments[i]
 		words := [segmentWords]uint32{s.Line, 0, uint32(s.Call + 1)}
@@ -110,9 +104,7 @@ func (p *functionParser) fill(f *function) error {
 			p.segments = append(p.segments, words[:]...)
 		}
 	}
-	f.segments = uint32(len(p.starts))
-	p.words = append(append(append(p.words[:0], p.starts...), p.segments...), p.calls...)
-	f.words = p.words
+	f.starts, f.segments, f.calls = p.starts, p.segments, p.calls
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"runtime"
+	"slices"
 )
 
 // A function is kept in as few bytes as its numbers need, in one piece: the time
@@ -59,9 +60,8 @@ type packer struct {
 
 // pack returns a function packed, in memory that the next call uses again.
 func (p *packer) pack(f *function) packed {
-	starts, segments, calls := f.parts()
-	out := packed{rows: f.segments}
-	switch last := starts[len(starts)-1]; {
+	out := packed{rows: uint32(len(f.starts))}
+	switch last := f.starts[len(f.starts)-1]; {
 	case last > math.MaxUint16:
 		out.shape = 2
 	case last > math.MaxUint8:
@@ -71,7 +71,7 @@ func (p *packer) pack(f *function) packed {
 		out.shape |= isMultiple
 	}
 	p.data, p.files, p.last = p.data[:0], append(p.files[:0], 0), 0
-	if !p.narrow(segments, calls) {
+	if !p.narrow(f.segments, f.calls) {
 		out.shape |= wide
 		p.files = p.files[:0]
 	}
@@ -83,19 +83,25 @@ func (p *packer) pack(f *function) packed {
 		out.shape |= hasParams
 		p.data = binary.LittleEndian.AppendUint64(p.data, f.paramSize)
 	}
-	p.offsets(starts, out.shape&offsetShift)
+	p.offsets(f.starts, out.shape&offsetShift)
 	if out.shape&wide == 0 {
-		p.narrowRows(segments, calls)
+		p.narrowRows(f.segments, f.calls)
 	} else {
-		for _, w := range f.words[len(starts):] {
-			p.u32(w)
-		}
+		p.wide(f.segments)
+		p.wide(f.calls)
 	}
 	out.data = p.data
 	return out
 }
 
 func (p *packer) u32(v uint32) { p.data = binary.LittleEndian.AppendUint32(p.data, v) }
+
+func (p *packer) wide(words []uint32) {
+	p.data = slices.Grow(p.data, 4*len(words))
+	for _, v := range words {
+		p.u32(v)
+	}
+}
 
 // narrow collects the files, and reports whether all numbers fit.
 func (p *packer) narrow(segments, calls []uint32) bool {

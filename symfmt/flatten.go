@@ -102,6 +102,7 @@ func (p *Flattener) AddInline(in *Inline) {
 	if in.Depth >= MaxInlineDepth {
 		return
 	}
+	p.inlines = slices.Grow(p.inlines, len(in.Ranges))
 	for _, r := range in.Ranges {
 		if off, end, ok := offsetsFrom(p.start, r.RVA, r.Size); ok {
 			p.inlines = append(p.inlines, inlineRow{off, end, in.Depth, int32(len(p.records))})
@@ -129,7 +130,7 @@ func (p *Flattener) Flatten(out *Flat) {
 	p.sort()
 	p.cut()
 	p.findOwnFile()
-	out.Segments, out.Calls = out.Segments[:0], out.Calls[:0]
+	out.Segments, out.Calls = slices.Grow(out.Segments[:0], len(p.cuts)), out.Calls[:0]
 	p.next = append(p.next[:0], p.depths...)
 	line := 0
 	for _, off := range p.cuts {
@@ -177,7 +178,7 @@ func (p *Flattener) sort() {
 
 // cut finds where segments begin.
 func (p *Flattener) cut() {
-	p.cuts = append(p.cuts[:0], 0)
+	p.cuts = append(slices.Grow(p.cuts[:0], 1+2*(len(p.lines)+len(p.inlines))), 0)
 	for _, l := range p.lines {
 		p.cuts = append(p.cuts, l.off, l.end)
 	}

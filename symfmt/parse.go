@@ -1,6 +1,9 @@
 package symfmt
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // parse reads the record in text, a line that is not blank. A record that is
 // returned beside an error lacks only its name.
@@ -117,7 +120,8 @@ func (rec *Record) parseInline(f *fields) {
 	in := &rec.Inline
 	in.Depth = f.dec("nest level")
 	in.CallLine = f.dec("call line")
-	rec.OldForm = countFields(f.text[f.next:])%2 == 1
+	left := countFields(f.text[f.next:])
+	rec.OldForm = left%2 == 1
 	in.CallFile, in.NoFile = 0, rec.OldForm
 	if !rec.OldForm {
 		if in.NoFile = f.flag("-1"); !in.NoFile {
@@ -125,7 +129,7 @@ func (rec *Record) parseInline(f *fields) {
 		}
 	}
 	in.Origin = OriginID(f.dec("origin"))
-	in.Ranges = in.Ranges[:0]
+	in.Ranges = slices.Grow(in.Ranges[:0], left/2)
 	for !f.failed() && (f.more() || len(in.Ranges) == 0) {
 		rva := f.hex("address")
 		size := f.hex("size")
