@@ -2,19 +2,44 @@ package gsym
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 )
 
 // encoder appends FunctionInfos to a buffer.
 type encoder struct {
-	w    *writer
-	buf  []byte
-	s    scratch
-	own  symfmt.FileID // see ownFile
-	have bool
+	w     *writer
+	chunk chunk
+	buf   []byte // the chunk's last part
+	s     scratch
+	own   symfmt.FileID // see ownFile
+	have  bool
 
 	outer []symfmt.OriginID // by depth: the nodes that the one which is written is in
+}
+
+// partSize is the size of the buffer, in bytes, from which on it becomes a part of the chunk when
+// the next FunctionInfo begins: one buffer for a FUNC of many pieces would be copied as it grows.
+const partSize = 1 << 20
+
+// begin begins a FunctionInfo, and returns its offset in the chunk.
+func (e *encoder) begin() uint32 {
+	e.align()
+	if len(e.buf) >= partSize {
+		e.chunk.add(e.buf)
+		e.buf = nil
+	}
+	return uint32(e.chunk.size + uint64(len(e.buf)))
+}
+
+// take returns the chunk that was encoded.
+func (e *encoder) take() chunk {
+	e.align()
+	e.chunk.add(slices.Clone(e.buf))
+	c := e.chunk
+	e.buf, e.chunk = e.buf[:0], chunk{}
+	return c
 }
 
 func (e *encoder) u32(v uint32) { e.buf = e.w.order.AppendUint32(e.buf, v) }
@@ -50,11 +75,10 @@ func (e *encoder) align() {
 	}
 }
 
-// item appends the FunctionInfos of an item, and calls at with the offset of each.
-func (e *encoder) item(it *item, at func(offset int)) {
+// item appends the FunctionInfos of an item.
+func (e *encoder) item(it *item) {
 	p := e.w.plan
-	e.align()
-	at(len(e.buf))
+	e.chunk.offsets = append(e.chunk.offsets, e.begin())
 	funcs := p.funcs[it.funcs.first:][:it.funcs.count]
 	publics := p.publics[it.publics.first:][:it.publics.count]
 	if len(funcs) == 0 {
@@ -68,8 +92,7 @@ func (e *encoder) item(it *item, at func(offset int)) {
 			e.findOwnFile()
 		}
 		off := uint32(pc.start - it.rva)
-		e.align()
-		at(len(e.buf))
+		e.chunk.offsets = append(e.chunk.offsets, e.begin())
 		e.info(funcs[0], off)
 		e.end()
 	}

@@ -50,7 +50,7 @@ func (w *writer) layout(chunks []chunk) (l layout) {
 	l.strings = after(l.files, 1, uint64(len(w.strings.data)))
 	l.funcs = after(l.strings, 4, 0)
 	for _, c := range chunks {
-		l.funcs.size += uint64(len(c.data))
+		l.funcs.size += c.size
 	}
 	l.size = l.funcs.end()
 	return l
@@ -132,7 +132,7 @@ func (w *writer) offsets(l *layout, chunks []chunk) []byte {
 		for _, at := range c.offsets {
 			infos = append(infos, start+uint64(at))
 		}
-		start += uint64(len(c.data))
+		start += c.size
 	}
 	b := make([]byte, 0, l.offsets.size)
 	for _, e := range w.plan.entries {

@@ -67,8 +67,9 @@ func newPlan(m *symfmt.Module, base uint64) *plan {
 	p := &plan{m: m, last: symfmt.RVA(math.MaxUint64 - base)}
 	p.sortFuncs()
 	p.sortPublics()
-	// Most FUNCs have an item: without room for all, growing leaves as much behind again.
-	p.items, p.entries = make([]item, 0, len(p.funcs)), make([]entry, 0, len(p.funcs))
+	// Most have an item: without room for all, growing leaves as much behind again.
+	room := len(p.funcs) + len(p.publics)
+	p.items, p.entries = make([]item, 0, room), make([]entry, 0, room)
 	next := uint32(0) // PUBLIC
 	for first := uint32(0); int(first) < len(p.funcs); {
 		rva := m.Funcs[p.funcs[first]].RVA

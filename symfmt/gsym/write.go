@@ -158,8 +158,14 @@ const chunkItems = 512
 
 // chunk is the FunctionInfos of some items.
 type chunk struct {
-	data    []byte
-	offsets []uint32 // of the FunctionInfos in data
+	parts   [][]byte
+	size    uint64   // of all parts, in bytes
+	offsets []uint32 // of the FunctionInfos in the parts
+}
+
+func (c *chunk) add(part []byte) {
+	c.parts = append(c.parts, part)
+	c.size += uint64(len(part))
 }
 
 // encode makes all FunctionInfos.
@@ -169,17 +175,14 @@ func (w *writer) encode(jobs int) ([]chunk, error) {
 	chunks, err := par.Map(context.Background(), jobs, (len(items)+chunkItems-1)/chunkItems,
 		func(_ context.Context, worker, n int) (chunk, error) {
 			e := &encoders[worker]
-			e.w, e.buf = w, e.buf[:0]
-			var c chunk
+			e.w = w
 			for i := n * chunkItems; i < min((n+1)*chunkItems, len(items)); i++ {
-				e.item(&items[i], func(offset int) { c.offsets = append(c.offsets, uint32(offset)) })
-				if len(e.buf) > math.MaxUint32 {
-					return c, errTooLong
+				e.item(&items[i])
+				if e.chunk.size+uint64(len(e.buf)) > math.MaxUint32 {
+					return chunk{}, errTooLong
 				}
 			}
-			e.align()
-			c.data = append([]byte(nil), e.buf...)
-			return c, nil
+			return e.take(), nil
 		})
 	if err == nil && w.tooLong.Load() {
 		err = errTooLong
@@ -200,7 +203,7 @@ func (w *writer) write(out io.Writer, jobs int) error {
 	}
 	parts := [][]byte{w.head(&l), w.addresses(&l), w.offsets(&l, chunks), w.fileEntries(), w.strings.data}
 	for _, c := range chunks {
-		parts = append(parts, c.data)
+		parts = append(parts, c.parts...)
 	}
 	return l.write(out, parts)
 }

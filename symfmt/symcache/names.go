@@ -23,21 +23,22 @@ type nameTable struct {
 	stringDamage, fileDamage, long, longNames damage
 }
 
-// textPerByte is how many bytes of paths, and of names of functions, there may be for
-// each byte of the strings and of the entries that name them: a bound for memory and
-// for what is written, as many of them may name one long string. freeText is there
-// for any file.
+// How many bytes of paths, and of names of functions, there may be for each byte of the
+// strings and of the entries that name them: a bound for memory and for what is written,
+// as many of them may name one long string. Most functions have a name of their own, but
+// a path repeats its directories. freeText is there for any file.
 const (
-	textPerByte = 16
-	freeText    = 1 << 20
+	pathsPerByte = 16
+	namesPerByte = 4
+	freeText     = 1 << 20
 )
 
 func (t *nameTable) init(c *cache, m *symfmt.Module) {
 	t.c, t.m = c, m
 	t.files, t.origins = make([]bool, c.files.len()), make([]bool, c.functions.len())
 	t.paths = make(map[[3]uint32]string)
-	t.joined = freeText + textPerByte*(len(c.strings)+len(c.files.data))
-	t.names = freeText + textPerByte*(len(c.strings)+len(c.functions.data))
+	t.joined = freeText + pathsPerByte*(len(c.strings)+len(c.files.data))
+	t.names = freeText + namesPerByte*(len(c.strings)+len(c.functions.data))
 	t.stringDamage.lost, t.fileDamage.lost, t.long.lost, t.longNames.lost = "names", "names of files", "directories of files", "names of functions"
 }
 
@@ -59,7 +60,7 @@ func (t *nameTable) function(i uint32) string {
 	name := t.text(t.c.order.Uint32(t.c.functions.entry(i)), "?")
 	if len(name) > t.names {
 		t.c.damaged(&t.longNames, func() error {
-			return t.c.errorf(t.c.functions.place(i), "names of functions have more than %d times the bytes of the strings", textPerByte)
+			return t.c.errorf(t.c.functions.place(i), "names of functions have more than %d times the bytes of the strings", namesPerByte)
 		})
 		return "?"
 	}
@@ -105,7 +106,7 @@ func (t *nameTable) path(i uint32) string {
 			path = joinPath(joinPath(comp, dir), name)
 		} else {
 			t.c.damaged(&t.long, func() error {
-				return t.c.errorf(t.c.files.place(i), "paths of files have more than %d times the bytes of the strings", textPerByte)
+				return t.c.errorf(t.c.files.place(i), "paths of files have more than %d times the bytes of the strings", pathsPerByte)
 			})
 		}
 	}

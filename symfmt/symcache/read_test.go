@@ -261,7 +261,7 @@ func TestLongNames(t *testing.T) {
 	for _, f := range read.Funcs {
 		names += len(f.Name)
 	}
-	if limit := freeText + textPerByte*b.Len(); names < limit/2 || names > limit+len(m.Funcs) {
+	if limit := freeText + namesPerByte*b.Len(); names < limit/2 || names > limit+len(m.Funcs) {
 		t.Errorf("names of %d bytes in a file of %d, want up to %d", names, b.Len(), limit)
 	}
 	if len(problems) == 0 || !strings.Contains(problems[0].Err.Error(), "names of") {
