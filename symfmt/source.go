@@ -38,6 +38,7 @@ var (
 // source is the text of a symbol file: decompressed, without a byte order mark.
 type source struct {
 	in          *input
+	head        *bufio.Reader // of in
 	text        io.Reader
 	compression string // "gzip", "zstd" or ""
 	n           int64  // bytes of text that were read
@@ -71,8 +72,9 @@ func (e *errDamaged) Unwrap() error { return e.err }
 
 // open looks at the first bytes of r.
 func open(r io.Reader) (*source, error) {
-	s := &source{in: &input{r: r}}
-	head := bufio.NewReaderSize(s.in, 64<<10)
+	in := &input{r: r}
+	head := bufio.NewReaderSize(in, 64<<10)
+	s := &source{in: in, head: head}
 	magic, err := head.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -127,14 +129,20 @@ func Decompress(r io.Reader) (text io.Reader, compression string, err error) {
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.text.Read(p)
 	s.n += int64(n)
-	if s.compression != "" && s.n > freeText+maxTextRatio*s.in.n {
-		return 0, &errDamaged{s.compression, fmt.Errorf("%d bytes become more than %d: the limit is %d times as many and %d MB", s.in.n, s.n-int64(n), maxTextRatio, freeText>>20)}
+	if s.compression != "" {
+		if packed := s.packed(); s.n > freeText+maxTextRatio*packed {
+			return 0, &errDamaged{s.compression, fmt.Errorf("%d bytes become more than %d: the limit is %d times as many and %d MB", packed, s.n-int64(n), maxTextRatio, freeText>>20)}
+		}
 	}
 	if err != nil && err != io.EOF {
 		err = s.failure(err)
 	}
 	return n, err
 }
+
+// packed is how many bytes were unpacked. What was read ahead of the decoder does not count: it
+// would be room for megabytes of text.
+func (s *source) packed() int64 { return s.in.n - int64(s.head.Buffered()) }
 
 // failure distinguishes a failing file from damaged data.
 func (s *source) failure(err error) error {
