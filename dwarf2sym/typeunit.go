@@ -71,7 +71,7 @@ func (t *typeUnits) add(d *debugData) {
 			continue
 		}
 		buf = b
-		_, th, err := d.parseUnitHeader(b, h.off, h.off+h.size)
+		_, th, err := d.parseUnitHeader(b, h.off, h.off+h.size, false)
 		if _, known := t.places[th.signature]; err == nil && !known {
 			t.places[th.signature] = typePlace{d, h.off + th.offset}
 		}

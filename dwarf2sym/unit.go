@@ -1,6 +1,7 @@
 package dwarf2sym
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -87,6 +88,9 @@ func (h *unitHeader) sizes() formSizes {
 	return s
 }
 
+// errBadHeader stands for damage of a header that is only counted.
+var errBadHeader = errors.New("bad unit header")
+
 // maxUnitHeader is the size of the longest header: a DWARF 5 type unit in
 // 64-bit DWARF.
 const maxUnitHeader = 40
@@ -108,9 +112,12 @@ func (d *debugData) walkUnits(off, total uint64) (problems problemList) {
 			return problems
 		}
 		buf = b
-		h, _, err := d.parseUnitHeader(b, off, total)
-		if err != nil {
-			problems.next()
+		problems.next()
+		h, _, err := d.parseUnitHeader(b, off, total, problems.full)
+		switch {
+		case err == errBadHeader:
+			problems.add(off, "", nil) // counts it
+		case err != nil:
 			problems.add(off, fmt.Sprintf("unit at %#x", off), err)
 		}
 		if h.size == 0 {
@@ -125,8 +132,9 @@ func (d *debugData) walkUnits(off, total uint64) (problems problemList) {
 }
 
 // parseUnitHeader decodes the header at off, of which b holds the first bytes.
-// With an error, size is set when the next header can still be found.
-func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, t typeHeader, err error) {
+// With an error, size is set when the next header can still be found. If quiet is set,
+// the error is errBadHeader: megabytes of zeros are millions of bad headers.
+func (d *debugData) parseUnitHeader(b []byte, off, total uint64, quiet bool) (h unitHeader, t typeHeader, err error) {
 	c := bin.NewAt(d.section(), b, off, d.order.byteOrder())
 	h = unitHeader{off: off, typ: utCompile}
 	length := uint64(c.U32())
@@ -134,7 +142,14 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, 
 		h.dwarf64 = true
 		length = c.U64()
 	}
-	fail := func(format string, args ...any) (unitHeader, typeHeader, error) {
+	fail := func(format string, numbers ...uint64) (unitHeader, typeHeader, error) {
+		if quiet {
+			return h, t, errBadHeader
+		}
+		args := make([]any, len(numbers))
+		for i, n := range numbers {
+			args[i] = n
+		}
 		return h, t, &bin.Error{File: d.file, Section: d.section(), Offset: off, Msg: fmt.Sprintf(format, args...)}
 	}
 	if c.Err() != nil || !h.dwarf64 && length >= 0xfffffff0 {
@@ -146,7 +161,7 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, 
 	h.size = length + uint64(c.Pos())
 	version := c.U16()
 	if version < 2 || version > 5 {
-		return fail("DWARF version %d, want 2 to 5", version)
+		return fail("DWARF version %d, want 2 to 5", uint64(version))
 	}
 	h.version = uint8(version)
 	if version >= 5 {
@@ -173,7 +188,7 @@ func (d *debugData) parseUnitHeader(b []byte, off, total uint64) (h unitHeader, 
 	case 2, 4, 8:
 		return h, t, nil
 	}
-	return fail("addresses of %d bytes, want 2, 4 or 8", h.addrSize)
+	return fail("addresses of %d bytes, want 2, 4 or 8", uint64(h.addrSize))
 }
 
 // section returns the name of the section with the units.

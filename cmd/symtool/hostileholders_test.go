@@ -105,7 +105,7 @@ func hostileHolders() (kinds []hostileKind) {
 		}
 		kinds = append(kinds, hostileKind{name: name, n: n, more: hostileUnpacked, files: files, commands: commands})
 	}
-	add("zstd-zeros", 8000000, func(n int) []byte { return elfOf(zstdSection(".debug_info", n)) }, hostileELFCommands)
+	add("zstd-zeros", 5000000, func(n int) []byte { return elfOf(zstdSection(".debug_info", n)) }, hostileELFCommands)
 	add("zstd-sections", 100, func(n int) []byte {
 		sections := make([]elfSec, n)
 		for i := range sections {
@@ -113,7 +113,7 @@ func hostileHolders() (kinds []hostileKind) {
 		}
 		return elfOf(sections...)
 	}, hostileELFCommands)
-	add("debugdata-zeros", 8, func(n int) []byte {
+	add("debugdata-zeros", 4, func(n int) []byte {
 		return elfOf(xzSection(".gnu_debugdata", elfOf(elfSec{name: ".symtab", typ: 2, entsize: 24, data: make([]byte, n<<20)})))
 	}, hostileELFCommands)
 	add("debugdata-symbols", 20000, func(n int) []byte {

@@ -27,7 +27,8 @@ func (t *tables) segmentsBeforeNotes() uint64 {
 	if err != nil || h.Phoff == 0 {
 		return 0
 	}
-	first := phdrForm.decode(t.f, data)
+	var first elf.Prog64
+	phdrForm.decode(t.f, data, &first)
 	if elf.ProgType(first.Type) != elf.PT_NOTE || first.Off < h.Phoff {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -35,19 +36,19 @@ func (form[N, W]) size(f *File) uint64 {
 	return f.pick(uint64(reflect.TypeFor[N]().Size()), uint64(reflect.TypeFor[W]().Size()))
 }
 
-// decode reads the structure at the beginning of data, which is not shorter.
-func (m form[N, W]) decode(f *File, data []byte) (w W) {
+// decode reads the structure at the beginning of data, which is not shorter. It does not
+// allocate what it reads: there may be 100,000 headers.
+func (m form[N, W]) decode(f *File, data []byte, w *W) {
 	if f.Class == elf.ELFCLASS64 {
-		binary.Decode(data, f.Order, &w)
-		return w
+		binary.Decode(data, f.Order, w)
+		return
 	}
 	var n N
 	binary.Decode(data, f.Order, &n)
-	from, to := reflect.ValueOf(&n).Elem(), reflect.ValueOf(&w).Elem()
+	from, to := reflect.ValueOf(&n).Elem(), reflect.ValueOf(w).Elem()
 	for i, at := range m {
 		copyField(to.Field(at), from.Field(i))
 	}
-	return w
 }
 
 func (m form[N, W]) append(f *File, buf []byte, w *W) []byte {
@@ -131,8 +132,9 @@ func (t *tables) open() error {
 }
 
 func (t *tables) appendPhdrs(buf []byte) []byte {
+	var p elf.Prog64
 	for i := range t.phnum {
-		p := phdrForm.decode(t.f, t.phdrs[i*uint64(t.ehdr.Phentsize):])
+		phdrForm.decode(t.f, t.phdrs[i*uint64(t.ehdr.Phentsize):], &p)
 		p.Off, p.Filesz = min(p.Off, math.MaxInt64), min(p.Filesz, math.MaxInt64)
 		buf = phdrForm.append(t.f, buf, &p)
 	}
@@ -141,9 +143,10 @@ func (t *tables) appendPhdrs(buf []byte) []byte {
 
 // appendShdrs appends the section headers; the name table is at strtab.
 func (t *tables) appendShdrs(buf []byte, strtab uint64) []byte {
+	var shown elf.Section64
 	for i := range t.shnum {
 		s := t.section(i)
-		shown := t.shown(i, s, strtab)
+		shown = t.shown(i, s, strtab)
 		// debug/elf returns the alignment of the contents for a compressed section.
 		if shown != s || shown.Flags&uint64(elf.SHF_COMPRESSED) != 0 {
 			t.written[int(i)] = s
@@ -176,6 +179,8 @@ func (t *tables) shown(i uint64, s elf.Section64, strtab uint64) elf.Section64 {
 func (t *tables) take(file *elf.File) {
 	f := t.f
 	f.OSABI, f.Type, f.Machine, f.Entry, f.Flags = file.OSABI, file.Type, file.Machine, file.Entry, t.ehdr.Flags
+	f.Segments = slices.Grow(f.Segments, len(file.Progs))
+	f.Sections = slices.Grow(f.Sections, len(file.Sections))
 	for _, p := range file.Progs {
 		f.Segments = append(f.Segments, Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align})
 	}

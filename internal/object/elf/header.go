@@ -83,6 +83,8 @@ type tables struct {
 	// written holds, by index, the section headers as they are in the file, where
 	// debug/elf is shown other ones or returns other values.
 	written map[int]elf.Section64
+
+	read elf.Section64 // by section
 }
 
 func (t *tables) readEhdr(data []byte) error {
@@ -106,7 +108,7 @@ func (t *tables) readEhdr(data []byte) error {
 	if want := ehdrForm.size(f); uint64(len(data)) < want {
 		return f.errorf(uint64(len(data)), "ELF header cut short: %d bytes, want %d", len(data), want)
 	}
-	t.ehdr = ehdrForm.decode(f, data)
+	ehdrForm.decode(f, data, &t.ehdr)
 	t.phnum, t.shnum, t.shstrndx = uint64(t.ehdr.Phnum), uint64(t.ehdr.Shnum), uint32(t.ehdr.Shstrndx)
 	return nil
 }
@@ -161,7 +163,8 @@ func (t *tables) readExtended() error {
 	if err != nil {
 		return err
 	}
-	first := shdrForm.decode(t.f, data)
+	var first elf.Section64
+	shdrForm.decode(t.f, data, &first)
 	if h.Shnum == 0 {
 		t.shnum = first.Size
 	}
@@ -187,7 +190,8 @@ func (t *tables) readSegments() (err error) {
 }
 
 func (t *tables) section(i uint64) elf.Section64 {
-	return shdrForm.decode(t.f, t.shdrs[i*uint64(t.ehdr.Shentsize):])
+	shdrForm.decode(t.f, t.shdrs[i*uint64(t.ehdr.Shentsize):], &t.read)
+	return t.read
 }
 
 // readNames loads the section name table. Without one the sections stay

@@ -61,7 +61,8 @@ func (s *Section) readChdr() error {
 	if err := s.readAt(head, 0); err != nil {
 		return err
 	}
-	h := chdrForm.decode(s.file, head)
+	var h elf.Chdr64
+	chdrForm.decode(s.file, head, &h)
 	switch elf.CompressionType(h.Type) {
 	case elf.COMPRESS_ZLIB:
 		return s.setCompression(zlibbed, int64(skip), h.Size)

@@ -215,9 +215,9 @@ func cost(fn func()) (int64, time.Duration) {
 }
 
 func TestOverlappingSectionsShareTheBudget(t *testing.T) {
-	lump := bytes.Repeat(zeroMiB(), 15)
+	lump := bytes.Repeat(zeroMiB(), 7)
 	e := kinds[0].e
-	data := e.chdr(1, 15<<20, lump)
+	data := e.chdr(1, 7<<20, lump)
 	e.secs = []testSec{{name: ".s0", typ: 1, flags: 0x800, data: data}}
 	for i := 1; i < 50; i++ {
 		e.secs = append(e.secs, testSec{name: ".s" + string(rune('0'+i)), typ: 1, flags: 0x800, off: 64, size: uint64(len(data))})
@@ -230,7 +230,7 @@ func TestOverlappingSectionsShareTheBudget(t *testing.T) {
 		}
 	}
 	if good != 2 {
-		t.Errorf("%d sections of 15 MiB held, want 2 within 32 MiB", good)
+		t.Errorf("%d sections of 7 MiB held, want 2 within 16 MiB", good)
 	}
 	f.Sections[1].Release()
 	if _, err := f.Sections[50].Data(); err != nil {

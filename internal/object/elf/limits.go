@@ -38,12 +38,12 @@ type Limits struct {
 // A compressed debug section inflates 2 to 20 fold, but a whole file seldom
 // over 4 fold, because code and the less compressible sections dilute it; and
 // sections over 32 MiB are read from a temporary file and are not held. So 4
-// times the file plus 32 MiB, which lets small files have any ratio, never
+// times the file plus 16 MiB, which lets a file of 1 MB inflate 20 fold, never
 // stops an honest file, while 500 KB of zeros that would inflate to gigabytes
 // (zlib: 1032 fold, zstd: 30,000 fold) end in an error before the first byte
 // is inflated. Disk is cheaper: 32 fold.
 func DefaultLimits() Limits {
-	return Limits{Base: 32 << 20, HeldRatio: 4, DiskRatio: 32, SpillOver: 32 << 20}
+	return Limits{Base: 16 << 20, HeldRatio: 4, DiskRatio: 32, SpillOver: 32 << 20}
 }
 
 func (l Limits) heldBytes(size int64) int64 { return addMul(l.Base, l.HeldRatio, size) }

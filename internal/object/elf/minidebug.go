@@ -93,15 +93,19 @@ func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// readUpTo reads to the end, most bytes at most. The memory grows fourfold up to most:
-// most is what an index promises, so that the last step has the size of the data, and
-// the one before it a quarter of that at most. A bytes.Buffer would hold three times
-// the data at its last step.
+// readUpTo reads to the end, most bytes at most. The memory grows fourfold, or up to
+// eightfold to most: most is what an index promises, so that the last step has the size
+// of the data, and the one before it a quarter of that at most. A bytes.Buffer would hold
+// three times the data at its last step.
 func readUpTo(r io.Reader, most int64) ([]byte, error) {
 	var data []byte
 	for int64(len(data)) < most {
 		if len(data) == cap(data) {
-			data = append(make([]byte, 0, min(most, max(1<<20, 4*int64(cap(data))))), data...)
+			next := max(1<<20, 4*int64(cap(data)))
+			if next >= most/2 {
+				next = most
+			}
+			data = append(make([]byte, 0, next), data...)
 		}
 		n, err := r.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
