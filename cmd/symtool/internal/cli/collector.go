@@ -20,10 +20,6 @@ const (
 	// 50 takes a quarter less memory (319 MB, 423), and no more time.
 	DiffCollectorPercent = 50
 
-	// doctor: a file is read as several commands read it, one after the other, and what
-	// one reading leaves behind would add up with the next.
-	doctorCollectorPercent = 50
-
 	// serve: most of its memory is indexes, which stay.
 	ServeCollectorPercent = 50
 )

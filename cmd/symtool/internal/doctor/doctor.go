@@ -49,7 +49,6 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answer: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 		),
 		Action: func(c *cli.Context) error {
-			tuneCollector(doctorCollectorPercent)
 			d, err := newDoctor(c, msgs)
 			if err != nil {
 				return cli.AsUsageError("doctor", err)

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -79,6 +80,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	}
 	defer f.Close()
 	c := dwarf2sym.ReadContents(f)
+	runtime.GC() // what it unpacked would add up with what the next reading unpacks
 	use(c)
 	for _, t := range c.Damage {
 		g.problem(cli.ProblemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)
