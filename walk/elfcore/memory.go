@@ -44,6 +44,7 @@ func (r *reader) readFiles(n note) {
 // apart sorts entries by address, and drops empty ones and those that reach into the one before.
 func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	slices.SortStableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
+	out = files[:0]
 	end, bad := uint64(0), 0
 	for _, f := range files {
 		if f.Addr < end || f.Size == 0 || f.Addr+f.Size < f.Addr {
@@ -68,7 +69,8 @@ const maxShared = 2
 // holds.
 func (r *reader) readMemory() {
 	loads := r.loadSegments()
-	var maps []dump.Mapping
+	maps := make([]dump.Mapping, 0, len(loads))
+	r.loads = make([]dump.Region, 0, len(loads))
 	size := uint64(len(r.data))
 	room := maxShared * size
 	var cut, lost, shared, again uint64
@@ -122,8 +124,9 @@ func (r *reader) loadSegments() (out []elfobj.Segment) {
 // distinct sorts mappings, and cuts one that reaches into another. gdb's cores of a process
 // elsewhere have a segment for each section of the program, some of which overlap with the same
 // bytes: that is damage only where the bytes differ.
-func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
+func (r *reader) distinct(maps []dump.Mapping) []dump.Mapping {
 	slices.SortStableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+	out := maps[:0]
 	for _, m := range maps {
 		if n := len(out); n > 0 && m.Addr <= last(out[n-1].Range) {
 			end := last(out[n-1].Range)
@@ -140,10 +143,10 @@ func (r *reader) distinct(maps []dump.Mapping) (out []dump.Mapping) {
 	return out
 }
 
-// contradictions counts the segments that overlap others with different bytes. It compares no more
-// bytes than the file has.
+// contradictions sorts the segments' memory, and counts those that overlap others with different
+// bytes. It compares no more bytes than the file has.
 func (r *reader) contradictions() (n int) {
-	sorted := slices.Clone(r.loads)
+	sorted := r.loads
 	slices.SortStableFunc(sorted, func(a, b dump.Region) int { return cmp.Compare(a.Addr, b.Addr) })
 	left := len(r.data)
 	for i := 1; i < len(sorted); i++ {
@@ -166,7 +169,7 @@ func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
 	if len(files) == 0 {
 		return maps
 	}
-	var out []dump.Mapping
+	out := make([]dump.Mapping, 0, len(maps)+len(files))
 	maps, files = slices.Clone(maps), slices.Clone(files)
 	for len(maps) > 0 || len(files) > 0 {
 		switch {

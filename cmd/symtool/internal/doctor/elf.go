@@ -78,9 +78,9 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	if err != nil {
 		return err
 	}
+	defer runtime.GC() // what was unpacked would add up with what the next reading unpacks
 	defer f.Close()
 	c := dwarf2sym.ReadContents(f)
-	runtime.GC() // what it unpacked would add up with what the next reading unpacks
 	use(c)
 	for _, t := range c.Damage {
 		g.problem(cli.ProblemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)
