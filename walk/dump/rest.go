@@ -9,6 +9,9 @@ import (
 	"slices"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -86,6 +89,7 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 		}
 	}
 	crashed := d.CrashedThread()
+	v.Threads = slices.Grow(v.Threads, len(d.Threads))
 	for i, t := range d.Threads {
 		r := restThread{Thread: t, Registers: keep(t.Context)}
 		r.Context = nil
@@ -94,6 +98,7 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 		}
 		v.Threads = append(v.Threads, r)
 	}
+	v.Memory = slices.Grow(v.Memory, len(d.Memory.Regions))
 	for _, m := range d.Memory.Regions {
 		v.Memory = append(v.Memory, Range{m.Addr, uint64(len(m.Data))})
 	}
@@ -110,7 +115,23 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 	if d.HasWriter {
 		v.Writer = &d.Writer
 	}
-	return json.Marshal(&v)
+	return marshal(&v)
+}
+
+// marshal is json.Marshal, whose buffer doubles until it holds megabytes of mappings: this one is
+// in pieces, and joined once.
+func marshal(v any) ([]byte, error) {
+	var p pieces
+	err := jsonv2.MarshalWrite(&p, v, jsonv1.DefaultOptionsV1())
+	return slices.Concat(p...), err
+}
+
+// pieces keeps a copy of each write.
+type pieces [][]byte
+
+func (p *pieces) Write(b []byte) (int, error) {
+	*p = append(*p, bytes.Clone(b))
+	return len(b), nil
 }
 
 // Same reports whether two contexts have the same registers.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf16"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -31,16 +32,22 @@ func (wr *writer) write(w io.Writer) ([]dump.Problem, error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.Write(head)
 	if wr.wide {
-		out.Write(tail)
+		writeAll(out, tail)
 	}
 	for _, r := range d.Memory.Regions {
 		out.Write(r.Data)
 	}
 	if !wr.wide {
 		out.Write(make([]byte, wr.padding))
-		out.Write(tail)
+		writeAll(out, tail)
 	}
 	return wr.problems, out.Flush() // which has the first error of all
+}
+
+func writeAll(out *bufio.Writer, parts [][]byte) {
+	for _, p := range parts {
+		out.Write(p)
+	}
 }
 
 // endian is the interface of encoding/binary's orders.
@@ -55,17 +62,21 @@ type writer struct {
 	order endian
 	wide  bool // Memory64List
 
-	base           uint64   // offset in the file of buf
-	buf            []byte   // streams, and what they refer to
-	memory         []uint64 // offset in the file of each region
-	padding        uint64   // behind memory
-	memoryOffsetAt int      // in buf, of Memory64List
-	modules        []int    // in their order in the file: places in d.Modules
-	contexts       map[*dump.Context]location
-	lost           map[string]int // sentences about registers, and of how many threads
-	problems       []dump.Problem
-	err            error
+	base     uint64   // offset in the file of parts
+	parts    [][]byte // streams, and what they refer to
+	size     uint64   // of parts in bytes
+	memory   []uint64 // offset in the file of each region
+	padding  uint64   // behind memory
+	modules  []int    // in their order in the file: places in d.Modules
+	contexts map[*dump.Context]location
+	lost     map[string]int // sentences about registers, and of how many threads
+	problems []dump.Problem
+	err      error
 }
+
+// partSize is the size of the parts in bytes; longer streams are parts themselves. One buffer for
+// all would be copied as it grows.
+const partSize = 64 << 10
 
 // narrowest is the most memory that 32-bit places allow: the rest is for lists.
 const narrowest uint64 = 1<<32 - 1<<28
@@ -98,21 +109,25 @@ func (w *writer) problem(lost, format string, args ...any) {
 }
 
 // streams makes the header with the directory, and the streams.
-func (w *writer) streams() (head, tail []byte) {
+func (w *writer) streams() (head []byte, tail [][]byte) {
 	kinds := w.kinds()
 	headSize := uint64(headerSize + entrySize*len(kinds))
 	w.placeMemory(headSize)
-	var directory []byte
+	var directory, offset []byte // and where Memory64List has the place of memory
 	for _, k := range kinds {
-		b := k.write(w) // and before it, to w.buf, what it refers to
+		b := k.write(w) // and before it, to w.parts, what it refers to
 		l := w.put(b)
+		if k.kind == memory64 {
+			last := w.parts[len(w.parts)-1]
+			offset = last[len(last)-len(b)+8:]
+		}
 		directory = w.u32(directory, k.kind, uint32(l.size), uint32(l.off))
 	}
 	if w.here() > math.MaxUint32 {
-		w.err = &FormatError{Msg: fmt.Sprintf("lists of %d bytes, want less than 4 GB", len(w.buf))}
+		w.err = &FormatError{Msg: fmt.Sprintf("lists of %d bytes, want less than 4 GB", w.size)}
 	}
 	if w.wide {
-		w.order.PutUint64(w.buf[w.memoryOffsetAt:], w.here())
+		w.order.PutUint64(offset, w.here())
 	}
 	stamp := uint32(0)
 	if !w.d.Time.IsZero() {
@@ -120,7 +135,7 @@ func (w *writer) streams() (head, tail []byte) {
 	}
 	head = w.u32(nil, signature, version, uint32(len(kinds)), headerSize, 0, stamp, 0, 0)
 	w.reportLost()
-	return append(head, directory...), w.buf
+	return append(head, directory...), w.parts
 }
 
 // placeMemory finds the offsets of memory and of the streams.
@@ -142,14 +157,30 @@ func (w *writer) placeMemory(headSize uint64) {
 }
 
 // here is the current offset in the file.
-func (w *writer) here() uint64 { return w.base + uint64(len(w.buf)) }
+func (w *writer) here() uint64 { return w.base + w.size }
 
 // put writes bytes at a multiple of 8, and returns where they are.
 func (w *writer) put(b []byte) location {
-	w.buf = append(w.buf, make([]byte, -w.here()&7)...)
+	var zeros [8]byte
+	w.add(zeros[:-w.here()&7])
 	l := location{w.here(), uint64(len(b))}
-	w.buf = append(w.buf, b...)
+	w.add(b)
 	return l
+}
+
+// add keeps b or a copy of it.
+func (w *writer) add(b []byte) {
+	w.size += uint64(len(b))
+	if len(b) >= partSize {
+		w.parts = append(w.parts, slices.Clip(b))
+		return
+	}
+	last := len(w.parts) - 1
+	if last < 0 || len(b) > cap(w.parts[last])-len(w.parts[last]) {
+		w.parts = append(w.parts, make([]byte, 0, partSize))
+		last++
+	}
+	w.parts[last] = append(w.parts[last], b...)
 }
 
 // streamWriter is a stream with its condition.

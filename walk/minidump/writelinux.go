@@ -53,7 +53,11 @@ func hasLinuxMaps(d *dump.Dump) bool { return isLinux(d) && len(d.Maps) > 0 }
 // show_vma_header_prefix), in which the path begins at a column.
 func (w *writer) linuxMaps() []byte {
 	const column = 73
-	var b []byte
+	size := 0
+	for i := range w.d.Maps {
+		size += column + 1 + len(w.d.Maps[i].Path) // most mappings are no longer
+	}
+	b := make([]byte, 0, size)
 	for i := range w.d.Maps {
 		m := &w.d.Maps[i]
 		perms := []byte("---p")

@@ -122,8 +122,6 @@ func (w *writer) memory64List() []byte {
 	for _, r := range w.d.Memory.Regions {
 		b = w.u64(b, r.Addr, uint64(len(r.Data)))
 	}
-	at := len(w.buf) + int(-w.here()&7)
-	w.memoryOffsetAt = at + 8
 	return b
 }
 

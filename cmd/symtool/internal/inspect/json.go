@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -333,6 +334,7 @@ func (d jsonDump) modules(modules []dump.Module) (list []inspectedModule) {
 }
 
 func (d jsonDump) memory() (list []inspectedRange) {
+	list = slices.Grow(list, len(d.Dump.Memory.Regions))
 	for i := range d.Dump.Memory.Regions {
 		r := &d.Dump.Memory.Regions[i]
 		list = append(list, d.span(dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}))
@@ -341,6 +343,7 @@ func (d jsonDump) memory() (list []inspectedRange) {
 }
 
 func (d jsonDump) mappings() (list []inspectedMapping) {
+	list = slices.Grow(list, len(d.Maps))
 	for i := range d.Maps {
 		m := &d.Maps[i]
 		list = append(list, inspectedMapping{
