@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -52,28 +51,6 @@ func walkWith(t testing.TB, core string, binaries ...string) *Result {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// lastBacktrace is the last stack in a file with gdb's output of one thread.
-func lastBacktrace(t testing.TB, text string) (frames []walktest.GDBFrame) {
-	t.Helper()
-	for _, line := range strings.Split(text, "\n") {
-		m := walktest.GDBLine.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		if m[1] == "0" {
-			frames = nil
-		}
-		f := walktest.GDBFrame{Function: m[3]}
-		f.PC, _ = strconv.ParseUint(m[2], 16, 64)
-		if p := walktest.GDBPlace.FindStringSubmatch(m[3]); p != nil {
-			f.Function, f.File = p[1], p[2]
-			f.Line, _ = strconv.Atoi(p[3])
-		}
-		frames = append(frames, f)
-	}
-	return frames
 }
 
 // sameAddress are the names that a binary's symbol table has for the address of
@@ -191,7 +168,7 @@ func TestArch(t *testing.T) {
 			}
 			r := walkWith(t, filepath.Join(dir, "core"), program)
 			c := gdbTest{TB: t, names: sameAddress(t, program), first: [2]int{6, 5}}
-			c.compare(r, lastBacktrace(t, string(text)), belowMain[:a.below])
+			c.compare(r, walktest.LastBacktrace(t, string(text)), belowMain[:a.below])
 			checkTruth(t, r)
 			checkEnd(t, &r.Stacks[0], a.below == len(belowMain))
 			all.frames, all.lines, all.aliases, all.signals = all.frames+c.frames, all.lines+c.lines, all.aliases+c.aliases, all.signals+c.signals

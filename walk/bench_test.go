@@ -70,7 +70,7 @@ func TestWalkAllocates(t *testing.T) {
 // Frames know where their line records begin.
 func TestLineStart(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
-	a.Module("app", 0x400000, 0x1000, "FILE 0 a.c\nFUNC 100 100 0 f\n100 20 1 0\n140 8 2 0\n").At(stackAt).Mark("sp").Word(junk)
+	a.Module("app", 0x400000, 0x1000, "FILE 0 a.c\nFUNC 100 100 0 f\n100 20 1 0\n140 8 2 0\n").At(stackAt).Mark("sp").Word(walktest.Junk)
 	for pc, want := range map[uint64]uint64{0x400100: 0x400100, 0x400107: 0x400100, 0x400120: 0, 0x400147: 0x400140} {
 		a.Threads = nil
 		if f := walkFirst(a.Regs("$rip", pc, "$rsp", "sp"), Config{}).Frames[0]; f.LineStart != want || f.Start != 0x400100 {

@@ -24,25 +24,25 @@ const (
 )
 
 // budget is the remaining budget of a dump's stacks.
-type budget struct {
+type Budget struct {
 	size  int64 // bytes of the dump
 	limit int   // frames
 	left  int   // frames; negative once it is exhausted
 	lines int   // of traces
 }
 
-func newBudget(d *dump.Dump) *budget {
+func NewBudget(d *dump.Dump) *Budget {
 	word := 8
 	if d.Arch != nil {
 		word = d.Arch.PtrSize
 	}
 	limit := int(min(baseBudget+d.Size/int64(wordsAFrame*word), maxBudget))
-	return &budget{size: d.Size, limit: limit, left: limit, lines: linesAFrame * limit}
+	return &Budget{size: d.Size, limit: limit, left: limit, lines: linesAFrame * limit}
 }
 
 // charge charges a frame: one for each function that it is in, and one more for each nameUnit of
 // their names.
-func (b *budget) charge(f *Frame) {
+func (b *Budget) Charge(f *Frame) {
 	cost := max(1, len(f.Names))
 	for i := range f.Names {
 		cost += (len(f.Names[i].Function) + len(f.Names[i].File)) / nameUnit
@@ -52,7 +52,7 @@ func (b *budget) charge(f *Frame) {
 
 // chargeRules charges rules: thousands of rows may be parsed to find those in force at an address,
 // and thousands of registers have rules there.
-func (b *budget) chargeRules(parsed int, row *cachedRow) {
+func (b *Budget) chargeRules(parsed int, row *cachedRow) {
 	if row.row != nil {
 		parsed += len(row.row.Regs)
 	}
@@ -60,14 +60,14 @@ func (b *budget) chargeRules(parsed int, row *cachedRow) {
 }
 
 // takeLine takes the cost of a line of a trace, and reports whether there was room.
-func (b *budget) takeLine(line string) bool {
+func (b *Budget) takeLine(line string) bool {
 	b.lines -= 1 + len(line)/nameUnit
 	return b.lines >= 0
 }
 
-func (b *budget) exhausted() bool { return b.left <= 0 }
+func (b *Budget) Exhausted() bool { return b.left <= 0 }
 
 // why is the message for an exhausted budget.
-func (b *budget) why() string {
+func (b *Budget) why() string {
 	return fmt.Sprintf("the stacks of a dump of %d bytes have at most %d frames in all, with inlined functions", b.size, b.limit)
 }

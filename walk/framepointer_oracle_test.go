@@ -1,27 +1,12 @@
 package walk
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
-
-// chainSource crashes in a function that calls none, below others that keep
-// frame pointers. It needs no library.
-const chainSource = `
-__attribute__((noinline)) int crash(volatile int *p) { volatile int y[4]; y[0] = *p; *(volatile int *)16 = y[0]; return y[0]; }
-__attribute__((noinline)) int deep(int n) { volatile int x[10]; x[n] = n; return (n ? deep(n - 1) : crash(x)) + x[n]; }
-void _start(void) { deep(5); for (;;) ; }
-#ifdef __arm__
-void __aeabi_unwind_cpp_pr0(void) {}
-void __aeabi_unwind_cpp_pr1(void) {}
-#endif
-`
 
 // Real stacks of every CPU that QEMU writes cores for have by frame pointers or
 // back chains the functions of the source, and the return addresses that the
@@ -53,7 +38,7 @@ func TestOracleFramePointers(t *testing.T) {
 		{"x86-64", "x86_64", clang("x86_64-linux-gnu")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			program, core := chainCore(t, c.qemu, c.compiler)
+			program, core := walktest.ChainCore(t, c.qemu, c.compiler)
 			d, sources := walktest.Opened(t, core), binarySources(t, program)
 			rules := walkDump(t, sources, d, Config{Techniques: []Technique{ByEHFrame}, Trace: true}).Stacks[0]
 			chain := walkDump(t, sources, d, Config{Techniques: []Technique{ByReturn, ByFramePointer}, Trace: true}).Stacks[0]
@@ -84,28 +69,4 @@ func TestOracleFramePointers(t *testing.T) {
 		})
 	}
 	t.Logf("%d frames", frames)
-}
-
-// chainCore compiles the program and runs it to its crash.
-func chainCore(t *testing.T, qemu string, compiler []string) (program, core string) {
-	t.Helper()
-	folder := t.TempDir()
-	program = filepath.Join(folder, "prog")
-	if err := os.WriteFile(program+".c", []byte(chainSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := append(compiler[1:], strings.Fields("-g -O1 -nostdlib -static -ffreestanding -funwind-tables -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wl,--build-id -o")...)
-	if out, err := exec.Command(testenv.Tool(t, compiler[0]), append(args, program, program+".c")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	run := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+testenv.Tool(t, "qemu-"+qemu+"-static")+" ./prog")
-	run.Dir = folder
-	if err := run.Run(); err == nil {
-		t.Fatal("no crash")
-	}
-	cores, err := filepath.Glob(filepath.Join(folder, "qemu_prog_*.core"))
-	if err != nil || len(cores) != 1 {
-		t.Fatalf("cores %q, %v", cores, err)
-	}
-	return program, cores[0]
 }

@@ -43,35 +43,35 @@ func TestHostileStacks(t *testing.T) {
 		{"frame pointers in a circle", "", func(a *walktest.Assembler) {
 			a.Mark("fp1").Words("fp2", inG).Mark("fp2").Words("fp1", inF)
 		}, []any{"$rsp", "sp", "$rbp", "fp1"}, EndNoMemory, 3},
-		{"a frame pointer that points to itself", "", func(a *walktest.Assembler) { a.Mark("fp1").Words("fp1", inG, junk) },
+		{"a frame pointer that points to itself", "", func(a *walktest.Assembler) { a.Mark("fp1").Words("fp1", inG, walktest.Junk) },
 			[]any{"$rsp", "sp", "$rbp", "fp1"}, EndNothing, 2},
-		{"rules that never advance", rules + ".cfa: $rsp .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, junk) },
+		{"rules that never advance", rules + ".cfa: $rsp .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
-		{"rules that go down", rules + ".cfa: $rsp 8 - .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, junk) },
+		{"rules that go down", rules + ".cfa: $rsp 8 - .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
 		{"rules that go up and down", rules + ".cfa: $rsp 16 + .ra: $rsp 8 + ^\nSTACK CFI 200 .cfa: $rsp 16 -\n",
-			func(a *walktest.Assembler) { a.Words(junk, inG, junk, inF, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
+			func(a *walktest.Assembler) { a.Words(walktest.Junk, inG, walktest.Junk, inF, walktest.Junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
 		{"a stack pointer from memory in a circle", rules + ".cfa: $rsp 8 + .ra: $rsp 8 + ^ $rsp: $rsp ^ $rax: $rsp 16 + ^\n",
-			func(a *walktest.Assembler) { a.Words("sp", inG, junk, junk) }, []any{"$rsp", "sp"}, EndStuck, maxJumps + 2},
+			func(a *walktest.Assembler) { a.Words("sp", inG, walktest.Junk, walktest.Junk) }, []any{"$rsp", "sp"}, EndStuck, maxJumps + 2},
 		{"rules that go up by less than a word", rules + ".cfa: $rsp 1 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, inG, inG) }, []any{"$rsp", "sp"}, EndStuck, 1},
-		{"rules that read nothing", rules + ".cfa: $rsp 8 + .ra: 4194592\n", func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
-		{"rules that overflow", rules + ".cfa: $rsp 18446744073709551608 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, junk) },
+		{"rules that read nothing", rules + ".cfa: $rsp 8 + .ra: 4194592\n", func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) }, []any{"$rsp", "sp"}, EndStuck, 2},
+		{"rules that overflow", rules + ".cfa: $rsp 18446744073709551608 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) },
 			[]any{"$rsp", "sp"}, EndStuck, 1},
 		{"rules that jump to the end of addresses", rules + ".cfa: 18446744073709551608 .ra: $rsp ^ $rbp: $rbp\n",
-			func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNoMemory, 2},
-		{"a stack pointer at the end of addresses", "", func(a *walktest.Assembler) { a.Words(junk).At(1<<64-16).Words(junk, inG) },
+			func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) }, []any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNoMemory, 2},
+		{"a stack pointer at the end of addresses", "", func(a *walktest.Assembler) { a.Words(walktest.Junk).At(1<<64-16).Words(walktest.Junk, inG) },
 			[]any{"$rsp", uint64(1<<64 - 16)}, EndStuck, 1},
-		{"a stack pointer that is not aligned at the end of addresses", "", func(a *walktest.Assembler) { a.Words(junk).At(1<<64-16).Words(junk, inG) },
+		{"a stack pointer that is not aligned at the end of addresses", "", func(a *walktest.Assembler) { a.Words(walktest.Junk).At(1<<64-16).Words(walktest.Junk, inG) },
 			[]any{"$rsp", uint64(1<<64 - 3)}, EndNoMemory, 1},
-		{"a frame pointer at the end of addresses", "", func(a *walktest.Assembler) { a.Words(junk, junk) },
+		{"a frame pointer at the end of addresses", "", func(a *walktest.Assembler) { a.Words(walktest.Junk, walktest.Junk) },
 			[]any{"$rsp", "sp", "$rbp", uint64(1<<64 - 8)}, EndNothing, 1},
-		{"no stack pointer", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG) }, []any{"$rbp", junk}, EndNoMemory, 1},
-		{"no stack pointer, a frame pointer", "", func(a *walktest.Assembler) { a.Words(junk).Mark("fp").Words(0, inG, junk) }, []any{"$rbp", "fp"}, EndOutermost, 2},
+		{"no stack pointer", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(inG) }, []any{"$rbp", walktest.Junk}, EndNoMemory, 1},
+		{"no stack pointer, a frame pointer", "", func(a *walktest.Assembler) { a.Words(walktest.Junk).Mark("fp").Words(0, inG, walktest.Junk) }, []any{"$rbp", "fp"}, EndOutermost, 2},
 		{"a return address in the first page", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) { a.Words(0xfff, inG) }, []any{"$rsp", "sp"}, EndZero, 1},
 		{"rules for everything, and no memory", rules + ".cfa: $rsp 8 + .ra: $rsp ^\n", func(a *walktest.Assembler) {}, []any{"$rsp", "sp"}, EndNoMemory, 1},
-		{"rules that are no rules", rules + ".cfa .ra: = =\n", func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
+		{"rules that are no rules", rules + ".cfa .ra: = =\n", func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
 		{"a rule of thousands of operators", rules + ".cfa: $rsp " + strings.Repeat("1 + ", 5000) + ".ra: $rsp ^\n",
-			func(a *walktest.Assembler) { a.Words(inG, junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
+			func(a *walktest.Assembler) { a.Words(inG, walktest.Junk) }, []any{"$rsp", "sp"}, EndNothing, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions+c.symbols).At(stackAt).Mark("sp")
@@ -116,7 +116,7 @@ func TestHostileNothing(t *testing.T) {
 func TestHostileModules(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("low", 0x400000, 1<<60, "FUNC 100 100 0 f\n").Module("high", 0x500000, 0x1000, "FUNC 100 100 0 g\n").Module("same", 0x500000, 8, "")
-	a.Module("end", 1<<64-0x1000, 1<<20, "").At(stackAt).Mark("sp").Words(junk, 0x500150, junk, uint64(1<<64-8), 0x4000_0000, 0x400150, junk)
+	a.Module("end", 1<<64-0x1000, 1<<20, "").At(stackAt).Mark("sp").Words(walktest.Junk, 0x500150, walktest.Junk, uint64(1<<64-8), 0x4000_0000, 0x400150, walktest.Junk)
 	s := walkFirst(a.Regs("$rip", 0x400120, "$rsp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
 }
@@ -124,7 +124,7 @@ func TestHostileModules(t *testing.T) {
 // stackOf is a stack of amd64 of n frames of 16 bytes, in a module with rules.
 func stackOf(t *testing.T, n int) (*walktest.Assembler, *dump.Dump) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
-	a.Module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").At(stackAt).Mark("sp").Word(junk)
+	a.Module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").At(stackAt).Mark("sp").Word(walktest.Junk)
 	a.Regs("$rip", 0x400120, "$rsp", "sp", "$rbp", 1, "$r12", 2, "$r13", 3, "$r14", 4, "$r15", 5)
 	d := a.Build()
 	data := make([]byte, 16*n)

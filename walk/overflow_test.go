@@ -60,7 +60,7 @@ func TestStackNotes(t *testing.T) {
 		{"nowhere, without mappings", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, nil, "the stack pointer, 0x1000, is in no memory that the dump holds"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := process(t, arch.X86_64, c.os).Words(junk, inG, junk, junk, junk)
+			a := process(t, arch.X86_64, c.os).Words(walktest.Junk, inG, walktest.Junk, walktest.Junk, walktest.Junk)
 			a.Dump.Maps = c.maps
 			a.Regs("$rip", 0x400120, "$rsp", c.sp).Crashed(c.crash, "$rip", 0x400120, "$rsp", c.sp)
 			s := walkFirst(a, Config{})
@@ -87,7 +87,7 @@ func TestStackLimitsOfWindows(t *testing.T) {
 		if cpu == arch.X86 {
 			start = 0xe0c
 		}
-		a := process(t, cpu, dump.Windows).Words(junk, junk)
+		a := process(t, cpu, dump.Windows).Words(walktest.Junk, walktest.Junk)
 		a.At(0x20000).Words(0, stackAt+0x100000, stackAt).Zeros(start/cpu.PtrSize - 3).Word(stackAt - 0x3000)
 		a.Regs(cpu.PC, 0x400120, cpu.SP, "sp").Crashed(dump.Crash{Code: windowsStackOverflow}, cpu.PC, 0x400120, cpu.SP, "sp")
 		d := a.Build()
@@ -108,7 +108,7 @@ func TestStackLimitsOfWindows(t *testing.T) {
 
 // A stack pointer in another thread's stack is said to be there.
 func TestStackOfAnotherThread(t *testing.T) {
-	a := process(t, arch.X86_64, dump.Linux).Words(junk, inG, junk).At(stackAt+0x10000).Mark("other").Words(junk, junk)
+	a := process(t, arch.X86_64, dump.Linux).Words(walktest.Junk, inG, walktest.Junk).At(stackAt+0x10000).Mark("other").Words(walktest.Junk, walktest.Junk)
 	a.Regs("$rip", 0x400120, "$rsp", "sp").Regs("$rip", 0x400120, "$rsp", "other")
 	a.Dump.Crash = &dump.Crash{Thread: 2, Code: 11}
 	a.Crash = []any{"$rip", 0x400120, "$rsp", "sp"}

@@ -93,7 +93,7 @@ func compareCalls(t *testing.T, r *Result, program, backtrace string) (n int) {
 		t.Fatal(err)
 	}
 	c := gdbTest{TB: t, names: sameAddress(t, program)}
-	ours, theirs := flat(&r.Stacks[0]), lastBacktrace(t, string(text))
+	ours, theirs := flat(&r.Stacks[0]), walktest.LastBacktrace(t, string(text))
 	for k := 0; len(ours) > 0 && ours[0].at.Function != walktest.GDBName(theirs[0].Function); k++ {
 		ours = ours[1:] // inlined at the crash, where a stopped process is not yet in the line
 	}
@@ -254,37 +254,4 @@ func TestStacksOtherBuild(t *testing.T) {
 	if n == 0 {
 		t.Error("no frame in the library")
 	}
-}
-
-// Breakpad's walker finds the frames that we find, in the kernel's core as a minidump of ours. In
-// LLDB's it finds none: LLDB gives modules the size of their first segment.
-func TestStacksBreakpad(t *testing.T) {
-	folder, store := testenv.Input(t, "crashes"), t.TempDir()
-	for _, name := range []string{"stacks", "libnet.so.1"} {
-		if err := walktest.WriteSymbols(filepath.Join(folder, name), store); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := asMinidump(t, filepath.Join(folder, "stacks.core.gz"))
-	r := walkFile(t, path, symbolSources(t, store), Config{})
-	want := frameLines(breakpadSays(t, "stacks.machine", func(tool string) string { return runBreakpad(t, tool, "-m", path, store) }))
-	got := frameLines(machineOf(t, r))
-	// Where a rule says that there is no caller (.ra: 0) Breakpad scans on.
-	place := func(frame string) string { return strings.Join(strings.SplitN(frame, "|", 3)[:2], "|") }
-	want = slices.DeleteFunc(want, func(w string) bool {
-		return !slices.ContainsFunc(got, func(g string) bool { return place(g) == place(w) })
-	})
-	if !slices.Equal(got, want) || len(got) != 18 {
-		t.Errorf("%d frames\n%s\nBreakpad has\n%s", len(got), strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// frameLines are the lines of the pipe format that are frames.
-func frameLines(machine string) (frames []string) {
-	for line := range strings.Lines(machine) {
-		if isFrame(line) {
-			frames = append(frames, strings.TrimSpace(line))
-		}
-	}
-	return frames
 }

@@ -43,7 +43,7 @@ func TestLinkRegister(t *testing.T) {
 					want = []string{want[0], called} // the bit does not belong to the address
 				}
 				a := process(t, cpu, dump.Linux)
-				s := walkFirst(a.Words(junk, junk, junk, junk).Regs(regs(c.pc, c.lr)...), Config{})
+				s := walkFirst(a.Words(walktest.Junk, walktest.Junk, walktest.Junk, walktest.Junk).Regs(regs(c.pc, c.lr)...), Config{})
 				t.Log(c.name)
 				wantStack(a, s, EndNothing, want...)
 			}
@@ -55,12 +55,12 @@ func TestLinkRegister(t *testing.T) {
 // it back to its caller.
 func TestLeafRecord(t *testing.T) {
 	a := process(t, arch.RISCV64, dump.Linux)
-	a.Words(junk, "fp2").Mark("fp1").Words(junk, 0, inF).Mark("fp2").Words(junk)
+	a.Words(walktest.Junk, "fp2").Mark("fp1").Words(walktest.Junk, 0, inF).Mark("fp2").Words(walktest.Junk)
 	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=fp1 s0=fp2", "400150 frame_pointer frame-pointer f; sp=fp2")
 
 	a = process(t, arch.RISCV64, dump.Linux) // it has not: the frame pointer is its caller's
-	a.Words(junk, 0, inF).Mark("fp1").Words(junk)
+	a.Words(walktest.Junk, 0, inF).Mark("fp1").Words(walktest.Junk)
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
 }
@@ -69,22 +69,22 @@ func TestLeafRecord(t *testing.T) {
 // one with another is its caller's.
 func TestLinkRegisterOrFramePointer(t *testing.T) {
 	a := process(t, arch.ARM64, dump.Linux)
-	a.Mark("fp1").Words("fp2", inG).Mark("sp1").Mark("fp2").Words(0, inF).Mark("sp2").Word(junk)
+	a.Mark("fp1").Words("fp2", inG).Mark("sp1").Mark("fp2").Words(0, inF).Mark("sp2").Word(walktest.Junk)
 	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer frame-pointer g; sp=sp1 x29=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 
 	a = process(t, arch.ARM64, dump.Linux)
-	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(junk)
+	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(walktest.Junk)
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp x29=fp1", "400150 frame_pointer frame-pointer f; sp=sp1")
 
 	// Without symbols a record goes before the register, which goes before a scan.
 	a = walktest.Assemble(t, arch.ARM64, dump.Linux).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp")
-	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(junk)
+	a.Mark("fp1").Words(0, inF).Mark("sp1").Word(walktest.Junk)
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG, "x29", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context", "400150 frame_pointer frame-pointer; sp=sp1")
 
-	a = walktest.Assemble(t, arch.ARM64, dump.Linux).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp").Words(inF, junk)
+	a = walktest.Assemble(t, arch.ARM64, dump.Linux).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp").Words(inF, walktest.Junk)
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "x30", inG), Config{})
 	wantStack(a, s, EndNothing, "400120 context context", "400250 frame_pointer return; sp=sp", "400150 scan scan")
 }
@@ -97,7 +97,7 @@ func TestLinkRegisterRule(t *testing.T) {
 			keep := cpu.RA // a rule that gives the caller the register, as compilers write
 			rules := "STACK CFI INIT 100 100 .cfa: " + cpu.SP + " 0 + .ra: " + cpu.RA + " " + keep + ": " + keep + "\n"
 			a := walktest.Assemble(t, cpu, dump.Linux).Module("app", 0x400000, 0x1000, twoFunctions+rules).At(stackAt).Mark("sp")
-			a.Words(junk, junk, junk, junk, junk, inG, junk)
+			a.Words(walktest.Junk, walktest.Junk, walktest.Junk, walktest.Junk, walktest.Junk, inG, walktest.Junk)
 			s := walkFirst(a.Regs(cpu.PC, 0x400120, cpu.SP, "sp", cpu.RA, inF), Config{})
 			wantStack(a, s, EndNothing, "400120 context context f", "400150 cfi symbols f; "+cpu.SP+"=sp", "400250 scan scan g")
 		})
@@ -121,7 +121,7 @@ func TestReturnOnStack(t *testing.T) {
 			{0, hole, []string{"0 context context"}},
 			{0, 0x5000_0000, []string{"0 context context"}},
 		} {
-			a := process(t, cpu, dump.Linux).Words(c.word, junk)
+			a := process(t, cpu, dump.Linux).Words(c.word, walktest.Junk)
 			wantStack(a, walkFirst(a.Regs(cpu.PC, c.pc, cpu.SP, "sp", reg, 7), Config{}), EndNothing, c.want...)
 		}
 	}
@@ -130,7 +130,7 @@ func TestReturnOnStack(t *testing.T) {
 // A frame in code that was made at run time is not taken for a call of a bad address: its frame
 // pointer is used.
 func TestReturnOfMappedCode(t *testing.T) {
-	a := process(t, arch.X86_64, dump.Linux).Words(inG).Mark("fp").Words(0, inF).Mark("sp1").Word(junk)
+	a := process(t, arch.X86_64, dump.Linux).Words(inG).Mark("fp").Words(0, inF).Mark("sp1").Word(walktest.Junk)
 	a.Dump.Maps = []dump.Mapping{{Range: dump.Range{Addr: 0x50000000, Size: 0x1000}, Read: true, Exec: true}}
 	s := walkFirst(a.Regs("$rip", 0x50000010, "$rsp", "sp", "$rbp", "fp"), Config{})
 	wantStack(a, s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
@@ -147,10 +147,10 @@ func TestLeafChain(t *testing.T) {
 			sp   string
 		}{
 			{"a frame of its own", func(a *walktest.Assembler) {
-				a.Words("sp1", junk).Mark("sp1").Words("sp2").Zeros(pad).Words(junk).Mark("sp2")
+				a.Words("sp1", walktest.Junk).Mark("sp1").Words("sp2").Zeros(pad).Words(walktest.Junk).Mark("sp2")
 			}, "sp1"},
 			{"a frame of its own, saved", func(a *walktest.Assembler) {
-				a.Words("sp1", junk).Mark("sp1").Words("sp2").Zeros(pad).Words(inG).Mark("sp2")
+				a.Words("sp1", walktest.Junk).Mark("sp1").Words("sp2").Zeros(pad).Words(inG).Mark("sp2")
 			}, "sp1"},
 			{"no frame", func(a *walktest.Assembler) { a.Mark("sp1").Words("sp2").Mark("sp2") }, "sp"},
 		} {
@@ -171,7 +171,7 @@ func TestLeafChain(t *testing.T) {
 // have the return address.
 func TestLeafRecordOfARM(t *testing.T) {
 	a := process(t, arch.ARM, dump.Linux)
-	a.Word(junk).Mark("fp1").Word("fp2").Mark("sp1").Words(junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(junk)
+	a.Word(walktest.Junk).Mark("fp1").Word("fp2").Mark("sp1").Words(walktest.Junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(walktest.Junk)
 	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "lr", inG, "r11", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp1 r11=fp2", "400150 frame_pointer frame-pointer f; sp=sp2")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // A scan goes on for as many words as the peers' do, on each CPU.
@@ -85,7 +86,7 @@ func TestScanCandidates(t *testing.T) {
 			if c.want != "" {
 				want = append(want, c.want)
 			}
-			a.Words(junk, c.value, junk, junk)
+			a.Words(walktest.Junk, c.value, walktest.Junk, walktest.Junk)
 			wantStack(a, walkFirst(a.Regs(c.cpu.PC, 0x400120, c.cpu.SP, "sp"), Config{}), EndNothing, want...)
 		})
 	}
@@ -93,7 +94,7 @@ func TestScanCandidates(t *testing.T) {
 
 // Where the dump has the code, only what follows a call is a return address.
 func TestScanChecksCalls(t *testing.T) {
-	a := process(t, arch.X86_64, dump.Linux).Words(0x400250, 0x400260, 0x400270, 0x400280, junk)
+	a := process(t, arch.X86_64, dump.Linux).Words(0x400250, 0x400260, 0x400270, 0x400280, walktest.Junk)
 	nops := []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}
 	a.At(0x400248).Bytes(nops...)
 	a.At(0x400258).Bytes(nops[:3]...).Bytes(0xe8, 0, 0, 0x10, 0) // to no code
@@ -117,8 +118,8 @@ func TestScanFramePointer(t *testing.T) {
 		{"x86: points down", arch.X86, nil, "sp", "?"},
 		{"x86: too far", arch.X86, nil, far, "?"},
 		{"x86: to no memory", arch.X86, nil, stackAt + 0x8000, "?"},
-		{"x86: not saved, left as it was", arch.X86, "top", junk, "top"},
-		{"x86: not saved, points down", arch.X86, "sp", junk, "?"},
+		{"x86: not saved, left as it was", arch.X86, "top", walktest.Junk, "top"},
+		{"x86: not saved, points down", arch.X86, "sp", walktest.Junk, "?"},
 		{"x86-64: saved where the register points", arch.X86_64, "slot", "up", "up"},
 		{"x86-64: not where the register points", arch.X86_64, nil, "up", "?"},
 		{"x86-64: not where the register points, left as it was", arch.X86_64, "top", "up", "top"},
@@ -126,7 +127,7 @@ func TestScanFramePointer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := process(t, c.cpu, dump.Linux)
-			a.Words(junk).Mark("slot").Words(c.saved, inG).Words(junk, junk).Mark("up").Words(junk, junk).Mark("top").Words(junk, junk)
+			a.Words(walktest.Junk).Mark("slot").Words(c.saved, inG).Words(walktest.Junk, walktest.Junk).Mark("up").Words(walktest.Junk, walktest.Junk).Mark("top").Words(walktest.Junk, walktest.Junk)
 			a.At(far).Zeros(2)
 			regs := []any{c.cpu.PC, 0x400120, c.cpu.SP, "sp"}
 			if c.fp != nil {
@@ -136,7 +137,7 @@ func TestScanFramePointer(t *testing.T) {
 			wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; "+c.cpu.FP+"="+c.want)
 		})
 	}
-	a := process(t, arch.X86, dump.Linux).Words(inG, junk).Mark("up").Words(junk)
+	a := process(t, arch.X86, dump.Linux).Words(inG, walktest.Junk).Mark("up").Words(walktest.Junk)
 	s := walkFirst(a.Regs("$eip", 0x400120, "$esp", "sp", "$ebp", "up"), Config{Techniques: []Technique{ByScan}})
 	wantStack(a, s, EndNothing, "400120 context context f", "400250 scan scan g; $ebp=up") // nothing is below: left as it was
 }
@@ -145,7 +146,7 @@ func TestScanFramePointer(t *testing.T) {
 // programs, and ends the walk.
 func TestScanEndsAtEntry(t *testing.T) {
 	for entry, want := range map[uint64]End{0x500000: EndStart, 0x500008: EndStart, 0x4fffd9: EndStart, 0x4fffd8: EndNothing, 0x500009: EndNothing, 0: EndNothing} {
-		a := process(t, arch.X86_64, dump.Linux).Module("bare", 0x500000, 0x1000, "").Words(inG, 0x500009, inF, junk)
+		a := process(t, arch.X86_64, dump.Linux).Module("bare", 0x500000, 0x1000, "").Words(inG, 0x500009, inF, walktest.Junk)
 		a.Dump.Auxv = []dump.Aux{{Key: 3, Value: 0x500040}, {Key: atEntry, Value: entry}}
 		lines := []string{"400120 context context f", "400250 scan scan g", "500009 scan scan"}
 		if want == EndNothing {

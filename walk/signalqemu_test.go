@@ -99,7 +99,7 @@ func TestOracleSignals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := lastBacktrace(t, string(out))
+			want := walktest.LastBacktrace(t, string(out))
 			if i := slices.IndexFunc(want, func(f walktest.GDBFrame) bool { return walktest.GDBName(f.Function) == "??" }); i >= 0 {
 				want = want[:i] // where gdb is lost
 			}

@@ -1,10 +1,8 @@
 package walk
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,8 +10,6 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/walk/dumpfile"
-	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -83,7 +79,7 @@ func TestSources(t *testing.T) {
 		{BySFrame, binarySources(t, binary)},
 		{ByFramePointer, symbolSources(t, bare)},
 	} {
-		for _, path := range []string{core, asMinidump(t, core)} {
+		for _, path := range []string{core, walktest.AsMinidump(t, core)} {
 			title := fmt.Sprintf("%v, %s", c.by, filepath.Ext(path))
 			r := walkFile(t, path, c.sources, Config{Techniques: []Technique{c.by}})
 			s := &r.Stacks[0]
@@ -125,25 +121,6 @@ func checkSourcesFrames(t *testing.T, s *Stack) {
 	if !slices.Equal(got, sourcesFrames) {
 		t.Errorf("frames are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(sourcesFrames, "\n"))
 	}
-}
-
-// asMinidump converts a core.
-func asMinidump(t testing.TB, path string) string {
-	t.Helper()
-	d, closer, err := dumpfile.Open(path, dumpfile.Options{Core: elfcore.Options{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closer.Close()
-	var b bytes.Buffer
-	if _, err := dumpfile.Write(&b, "minidump", d); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "dump.dmp")
-	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // TestConvertedStacks walks every crash case again after its dump was converted

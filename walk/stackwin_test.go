@@ -3,7 +3,6 @@ package walk
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,124 +12,22 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// The program string of most functions with a frame pointer.
-const winTraditional = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = $L $T0 .cbSavedRegs - = $P $T0 4 + .cbParams + ="
-
-// That of functions without.
-const winNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
-
-// winFuncs are functions whose frames have no STACK WIN: main at 0x401000, outer at 0x402000. The
-// function under test follows at 0x403000.
-const winFuncs = "FUNC 1000 100 0 main\nFUNC 2000 100 0 outer\nFUNC 3000 100 0 f\n"
-
-// winCase is a process of 32-bit Windows that has called f.
-func winCase(t *testing.T, records ...string) *walktest.Assembler {
-	a := walktest.Assemble(t, arch.X86, dump.Windows)
-	a.Module("app.exe", 0x400000, 0x10000, winFuncs+strings.Join(records, "\n")+"\n")
-	return a.At(0x80000000).Mark("esp")
-}
-
-// win is a STACK WIN record for f with sizes in bytes: of arguments, saved
-// registers and locals. The last field is a program, or a flag.
-func win(kind int, params, saved, locals int, last string) string {
-	has := 1
-	if len(last) == 1 {
-		has = 0
-	}
-	return fmt.Sprintf("STACK WIN %d 3000 100 0 0 %x %x %x 0 %d %s", kind, params, saved, locals, has, last)
-}
-
-// winTest is a call of f.
-type winTest struct {
-	name   string
-	record string
-	stack  func(a *walktest.Assembler)
-	regs   []any  // beside $eip and $esp
-	want   string // the caller
-}
-
-func (c *winTest) assemble(t *testing.T) *walktest.Assembler {
-	a := winCase(t, c.record)
-	c.stack(a)
-	return a.Regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.regs...)...)
-}
-
-// winRecords are every form of record, and what of registers comes out.
-var winRecords = []winTest{
-	{"program, frame pointer", win(4, 8, 4, 8, winTraditional),
-		func(a *walktest.Assembler) {
-			a.Words(1, 2, 3).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(0xa1, 0xa2).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=? $esi=? $edi=?"},
-	{"program that saves registers", win(4, 0, 0xc, 0, winTraditional+" $ebx $T0 4 - ^ = $esi $T0 8 - ^ = $edi $T0 12 - ^ ="),
-		func(a *walktest.Assembler) {
-			a.Words(0xd1, 0x51, 0xb1).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", "ebp", "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
-	{"program by sizes", win(4, 0, 8, 12, winNoPointer),
-		func(a *walktest.Assembler) { a.Words(1, 2, 3, 4, 5, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp $ebx=?"},
-	{"program with .raSearch and .cbCalleeParams", win(4, 0, 0, 4, "$eip .raSearch .cbCalleeParams + ^ = $esp .raSearch 4 + ="),
-		func(a *walktest.Assembler) { a.Words(1, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
-	{"return address two words behind", win(4, 0, 0, 4, winNoPointer),
-		func(a *walktest.Assembler) { a.Words(1, junk, junk, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
-	{"return address three words behind", win(0, 0, 0, 4, "0"),
-		func(a *walktest.Assembler) {
-			a.Words(1, junk, junk, junk, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0)
-		},
-		[]any{"$ebp", "ebp"}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp"},
-	{"aligned", win(4, 0, 0, 4, "$T1 $ebp 4 + = $T0 $ebp = $L $T0 16 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + ="),
-		func(a *walktest.Assembler) {
-			// Where %esp says, there is a return address of a call that is over.
-			a.Words(1, 0x402010, junk).Mark("ebp").Words("ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
-	{"FPO that keeps %ebp", win(0, 0, 4, 8, "0"),
-		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0) },
-		[]any{"$ebp", 5, "$ebx", 6, "$esi", 7}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5 $ebx=6 $esi=?"},
-	{"FPO that uses %ebp", win(0, 0, 0xc, 4, "1"),
-		func(a *walktest.Assembler) {
-			a.Words("esp1", "ebp1", "esp1", "esp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", 5, "$ebx", 6}, "401010 cfi win-fpo main; $esp=esp1 $ebp=ebp1 $ebx=?"},
-	{"type 4 without a program", win(4, 0, 4, 8, "0"),
-		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Words(0) },
-		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
-	{"type 0 with a program", win(0, 0, 0, 4, winNoPointer),
-		func(a *walktest.Assembler) { a.Words(1, 0x401010).Mark("esp1").Mark("ebp").Words(0) },
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp"},
-	{"type 4 goes before type 0", win(0, 0, 0, 0, "0") + "\n" + win(4, 0, 0, 4, winNoPointer) + "\n" + win(0, 0, 0, 8, "0"),
-		func(a *walktest.Assembler) { a.Words(1, 0x401010).Mark("esp1").Mark("ebp").Words(0) },
-		[]any{"$ebp", "ebp"}, "401010 cfi win-program main; $esp=esp1"},
-	{"a system call that has returned", win(0, 0, 0, 0, "0"),
-		func(a *walktest.Assembler) { a.Words(0x403010, 0x401010).Mark("esp1").Words(0) },
-		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
-	{"and has aligned the stack", win(0, 0, 0, 0, "0"),
-		func(a *walktest.Assembler) { a.Words(0x403010, junk, junk, 0x401010).Mark("esp1").Words(0) },
-		[]any{"$ebp", 5}, "401010 cfi win-fpo main; $esp=esp1 $ebp=5"},
-	{"a program that returns to its own address", win(4, 0, 0, 0, winNoPointer),
-		func(a *walktest.Assembler) { a.Words(0x403010).Mark("esp1").Words(0x401010, 0) },
-		[]any{"$ebp", 5}, "403010 cfi win-program f; $esp=esp1"},
-}
-
 // winNumbers have registers by CodeView's numbers, which Breakpad takes for variables
 // of the program.
-var winNumbers = []winTest{
-	{"program with registers by CodeView's numbers", win(4, 0, 0x10, 0, winNoPointer+" $20 $T0 16 - ^ = $22 $T0 4 - ^ = $23 $T0 8 - ^ = $24 $T0 12 - ^ ="),
-		func(a *walktest.Assembler) {
+var winNumbers = []walktest.WinTest{
+	{Name: "program with registers by CodeView's numbers", Record: walktest.Win(4, 0, 0x10, 0, walktest.WinNoPointer+" $20 $T0 16 - ^ = $22 $T0 4 - ^ = $23 $T0 8 - ^ = $24 $T0 12 - ^ ="),
+		Stack: func(a *walktest.Assembler) {
 			a.Words(0xb1, 0xd1, 0x51, "ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
 		},
-		[]any{"$ebp", 5, "$ebx", 7, "$esi", 8, "$edi", 9}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
+		Regs: []any{"$ebp", 5, "$ebx", 7, "$esi", 8, "$edi", 9}, Want: "401010 cfi win-program main; $esp=esp1 $ebp=ebp1 $ebx=b1 $esi=51 $edi=d1"},
 }
 
 func TestWinRecords(t *testing.T) {
-	for _, c := range slices.Concat(winRecords, winSearches, winNumbers) {
-		t.Run(c.name, func(t *testing.T) {
-			a := c.assemble(t)
+	for _, c := range slices.Concat(walktest.WinRecords, walktest.WinSearches, winNumbers) {
+		t.Run(c.Name, func(t *testing.T) {
+			a := c.Assemble(t)
 			s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 2})
-			wantStack(a, s, EndLimit, "403010 context context f", c.want)
+			wantStack(a, s, EndLimit, "403010 context context f", c.Want)
 		})
 	}
 }
@@ -138,60 +35,10 @@ func TestWinRecords(t *testing.T) {
 // Types 1 to 3 say nothing that helps.
 func TestWinOtherTypes(t *testing.T) {
 	for _, kind := range []int{1, 2, 3} {
-		a := winCase(t, win(kind, 0, 0, 4, "0")).Words(1, 0x401010)
+		a := walktest.WinCase(t, walktest.Win(kind, 0, 0, 4, "0")).Words(1, 0x401010)
 		a.Regs("$eip", 0x403010, "$esp", "esp")
 		wantStack(a, walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO}}), EndNothing, "403010 context context f")
 	}
-}
-
-// winSearches are where what a record says cannot be: the stack is searched.
-var winSearches = []winTest{
-	{"the return address is no code", win(4, 0, 4, 4, winNoPointer),
-		func(a *walktest.Assembler) {
-			a.Words(1, 2, junk, junk, junk, junk, junk, 0x401010).Mark("esp1").Mark("ebp").Words(0, 0)
-		},
-		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp"},
-	{"the return address is 0, and $ebp is not", win(4, 0, 0, 0, winTraditional),
-		func(a *walktest.Assembler) {
-			a.Words(1).Mark("ebp").Words("ebp1", 0, junk, 0x401010).Mark("esp1").Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", "ebp"}, "401010 cfi_scan win-program main; $esp=esp1 $ebp=ebp1"},
-	{"and %ebp of a frame that was passed over", win(0, 0, 8, 0, "1"),
-		func(a *walktest.Assembler) {
-			// The record's place has a frame pointer that is below the return
-			// address; the search from the highest word on finds a better one.
-			a.Words("esp", 2, junk, junk, junk, junk, "ebp1", 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", 5}, "401010 cfi_scan win-fpo main; $esp=esp1 $ebp=ebp1"},
-	{"saved registers that the record does not count", win(0, 0, 0, 0, "1"),
-		func(a *walktest.Assembler) {
-			// Breakpad's own reason for the search: a size of 0 that is wrong.
-			a.Words(junk, junk, junk, "ebp1", junk, 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", 5}, "401010 scan scan main; $esp=esp1"},
-	{"a saved %ebp that is not where the record has it", win(4, 0, 0x10, 0, winNoPointer+" $ebp $T0 4 - ^ ="),
-		func(a *walktest.Assembler) {
-			a.Words(1, "ebp1", 2, 3, 0x401010).Mark("esp1").Words(1).Mark("ebp1").Words(0, 0)
-		},
-		[]any{"$ebp", 5}, "401010 cfi win-program main; $esp=esp1 $ebp=ebp1"},
-	{"no memory where the program reads", win(4, 0, 0, 0, winTraditional),
-		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Words("esp1", 0) },
-		[]any{"$ebp", 0x10}, "401010 scan scan main; $esp=esp1"},
-	{"%ebp is not known", win(4, 0, 0, 0, winTraditional),
-		func(a *walktest.Assembler) { a.Words(1, 2, 3, 0x401010).Mark("esp1").Words(0) },
-		nil, "401010 scan scan main; $esp=esp1"},
-	{"the program sets no $esp", win(4, 0, 0, 0, "$eip $esp ^ ="),
-		func(a *walktest.Assembler) { a.Words(0x402010).Mark("esp1").Words(0) },
-		[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
-	{"the program is none", win(4, 0, 0, 0, "$eip = ="),
-		func(a *walktest.Assembler) { a.Words(1, 0x402010).Mark("esp1").Words(0) },
-		[]any{"$ebp", 5}, "402010 scan scan outer; $esp=esp1"},
-	{"the place of FPO is not in the dump", win(0, 0, 0, 0x1000, "0"),
-		func(a *walktest.Assembler) { a.Words(1, 0x402010).Mark("esp1").Words(0) },
-		[]any{"$ebp", 5, "$ebx", 6}, "402010 scan scan outer; $esp=esp1 $ebp=5 $ebx=?"},
-	{"code without a module", win(4, 0, 0, 0, winNoPointer),
-		func(a *walktest.Assembler) { a.Words(0x30000000).Mark("esp1").Mark("ebp").Words(1, 2) },
-		[]any{"$ebp", "ebp"}, "30000000 cfi win-program; $esp=esp1"},
 }
 
 // 40 words are searched, for the topmost frame 160, and the one that the search begins at.
@@ -200,7 +47,7 @@ func TestWinSearchLimits(t *testing.T) {
 		words int
 		found bool
 	}{{160, true}, {161, false}} {
-		a := winCase(t, win(4, 0, 0, 0, "$eip 0 = junk")).Zeros(c.words).Words(0x401010, 0)
+		a := walktest.WinCase(t, walktest.Win(4, 0, 0, 0, "$eip 0 = junk")).Zeros(c.words).Words(0x401010, 0)
 		a.Regs("$eip", 0x403010, "$esp", "esp")
 		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram}})
 		if len(s.Frames) != 1 {
@@ -216,7 +63,7 @@ func TestWinSearchLimits(t *testing.T) {
 		words int
 		found bool
 	}{{161, true}, {162, false}} {
-		a := winCase(t, win(4, 0, 0, 0, winNoPointer)).Zeros(c.words).Words(0x401010, 0)
+		a := walktest.WinCase(t, walktest.Win(4, 0, 0, 0, walktest.WinNoPointer)).Zeros(c.words).Words(0x401010, 0)
 		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByScan}, MaxFrames: 2})
 		if (len(s.Frames) == 2) != c.found {
@@ -227,7 +74,7 @@ func TestWinSearchLimits(t *testing.T) {
 		words int
 		found bool
 	}{{40, true}, {41, false}} {
-		a := winCase(t, win(0, 0, 0, 0, "0"), "STACK WIN 4 1000 100 0 0 0 0 0 0 1 $eip 0 = junk")
+		a := walktest.WinCase(t, walktest.Win(0, 0, 0, 0, "0"), "STACK WIN 4 1000 100 0 0 0 0 0 0 1 $eip 0 = junk")
 		a.Words(0x401010).Zeros(c.words).Words(0x402010, 0)
 		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", 5)
 		s := walkFirst(a, Config{Techniques: []Technique{ByWinProgram, ByWinFPO, ByScan}, MaxFrames: 3})
@@ -239,7 +86,7 @@ func TestWinSearchLimits(t *testing.T) {
 
 // The end of the stack is where $eip and $ebp are 0: nothing is searched.
 func TestWinEnd(t *testing.T) {
-	a := winCase(t, win(4, 0, 0, 0, winTraditional)).Words(0x401010).Mark("ebp").Words(0, 0, 0x402010, 0)
+	a := walktest.WinCase(t, walktest.Win(4, 0, 0, 0, walktest.WinTraditional)).Words(0x401010).Mark("ebp").Words(0, 0, 0x402010, 0)
 	a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
 	wantStack(a, walkFirst(a, Config{}), EndZero, "403010 context context f")
 }
@@ -247,7 +94,7 @@ func TestWinEnd(t *testing.T) {
 // A caller below its callee is refused, and so is one at the same place.
 func TestWinStuck(t *testing.T) {
 	for _, below := range []string{"4", "0"} {
-		a := winCase(t, win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).Words(0x401010, 0, 0)
+		a := walktest.WinCase(t, walktest.Win(4, 0, 0, 0, "$eip $esp ^ = $esp $esp "+below+" - =")).Words(0x401010, 0, 0)
 		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
 		wantStack(a, walkFirst(a, Config{Techniques: []Technique{ByWinProgram}}), EndStuck, "403010 context context f")
 	}
@@ -307,7 +154,7 @@ func TestWinParametersOfTheCallee(t *testing.T) {
 
 // A program may read what is not on the stack.
 func TestWinProgramReadsOtherMemory(t *testing.T) {
-	a := winCase(t, win(4, 0, 0, 0, "$eip 1342177280 ^ = $esp $esp 4 + =")).Words(1, 2).At(1342177280).Words(0x401010)
+	a := walktest.WinCase(t, walktest.Win(4, 0, 0, 0, "$eip 1342177280 ^ = $esp $esp 4 + =")).Words(1, 2).At(1342177280).Words(0x401010)
 	a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "esp")
 	wantStack(a, walkFirst(a, Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
 }
@@ -315,7 +162,7 @@ func TestWinProgramReadsOtherMemory(t *testing.T) {
 // %ebp is found in a saved-register area of any size, in a moment.
 func TestWinRecoversEBP(t *testing.T) {
 	for name, saved := range map[string]int{"4 GB": 0xffffffff, "16 MB": 1 << 24, "the limit": maxSavedBytes} {
-		a := winCase(t, win(4, 0, saved, 0, "$eip $esp ^ = $esp $esp 4 + = $ebp 0 ="), "STACK WIN 4 1000 100 0 0 0 ffffffff 0 0 1 $eip $esp ^ = $esp $esp 4 + = $ebp 0 =")
+		a := walktest.WinCase(t, walktest.Win(4, 0, saved, 0, "$eip $esp ^ = $esp $esp 4 + = $ebp 0 ="), "STACK WIN 4 1000 100 0 0 0 ffffffff 0 0 1 $eip $esp ^ = $esp $esp 4 + = $ebp 0 =")
 		for range 1 << 14 {
 			a.Words(0x401010)
 		}
@@ -335,11 +182,11 @@ func TestWinRecoversEBP(t *testing.T) {
 // A technique that is not allowed is not used.
 func TestWinTechniques(t *testing.T) {
 	for by, other := range map[Technique]Technique{ByWinFPO: ByWinProgram, ByWinProgram: ByWinFPO} {
-		record := win(0, 0, 0, 4, "0")
+		record := walktest.Win(0, 0, 0, 4, "0")
 		if by == ByWinProgram {
-			record = win(4, 0, 0, 4, winNoPointer)
+			record = walktest.Win(4, 0, 0, 4, walktest.WinNoPointer)
 		}
-		a := winCase(t, record).Words(1, 0x401010).Mark("ebp").Words(0)
+		a := walktest.WinCase(t, record).Words(1, 0x401010).Mark("ebp").Words(0)
 		a.Regs("$eip", 0x403010, "$esp", "esp", "$ebp", "ebp")
 		if s := walkFirst(a, Config{Techniques: []Technique{other}}); len(s.Frames) != 1 {
 			t.Errorf("%v is used where it is not allowed", by)
@@ -356,9 +203,9 @@ func TestLeaf(t *testing.T) {
 		os    dump.OS
 		top   any
 		trust string
-	}{{dump.Windows, 0x401010, "scan return"}, {dump.Linux, 0x401010, "scan scan"}, {dump.Windows, junk, "scan scan"}} {
+	}{{dump.Windows, 0x401010, "scan return"}, {dump.Linux, 0x401010, "scan scan"}, {dump.Windows, walktest.Junk, "scan scan"}} {
 		a := walktest.Assemble(t, arch.X86_64, c.os)
-		a.Module("app.exe", 0x400000, 0x10000, winFuncs)
+		a.Module("app.exe", 0x400000, 0x10000, walktest.WinFuncs)
 		a.At(0x80000000).Mark("rsp").Words(c.top, 0x401010, 0)
 		a.Regs("$rip", 0x403010, "$rsp", "rsp", "$rbp", 3, "$r9", 9)
 		want := "401010 " + c.trust + " main"

@@ -17,7 +17,6 @@ const (
 	inF, inG = 0x400150, 0x400250
 	hole     = 0x400800 // in the module, in no function
 	stackAt  = 0x70000000
-	junk     = 0x12345
 )
 
 const twoFunctions = "FUNC 100 100 0 f\nFUNC 200 100 0 g\n"
@@ -38,49 +37,49 @@ func TestFramePointer(t *testing.T) {
 		fill func(*walktest.Assembler) *walktest.Assembler // marks fp1
 	}{
 		{"x86", arch.X86, dump.Linux, "$ebp", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
+			return a.Word(walktest.Junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"x86 on Windows", arch.X86, dump.Windows, "$ebp", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
+			return a.Mark("fp1").Words("fp2", inG).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"x86-64", arch.X86_64, dump.Linux, "$rbp", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
+			return a.Word(walktest.Junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"x86-64 on macOS", arch.X86_64, dump.MacOS, "$rbp", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Mark("fp1").Words("fp2", inG).Mark("sp1").Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
+			return a.Mark("fp1").Words("fp2", inG).Mark("sp1").Mark("fp2").Words(0, inF).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"arm64", arch.ARM64, dump.Linux, "x29", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
+			return a.Word(walktest.Junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"riscv", arch.RISCV, dump.Linux, "s0", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Words(junk, "fp2", inG).Mark("fp1").Mark("sp1").Words(junk, 0, inF).Mark("fp2").Mark("sp2").Words(junk)
+			return a.Words(walktest.Junk, "fp2", inG).Mark("fp1").Mark("sp1").Words(walktest.Junk, 0, inF).Mark("fp2").Mark("sp2").Words(walktest.Junk)
 		}},
 		{"riscv64", arch.RISCV64, dump.Linux, "s0", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Words(junk, "fp2", inG).Mark("fp1").Mark("sp1").Words(junk, 0, inF).Mark("fp2").Mark("sp2").Words(junk)
+			return a.Words(walktest.Junk, "fp2", inG).Mark("fp1").Mark("sp1").Words(walktest.Junk, 0, inF).Mark("fp2").Mark("sp2").Words(walktest.Junk)
 		}},
 		{"arm by GCC", arch.ARM, dump.Linux, "r11", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Words(junk, "fp2").Mark("fp1").Word(inG).Mark("sp1").Words(junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(junk)
+			return a.Words(walktest.Junk, "fp2").Mark("fp1").Word(inG).Mark("sp1").Words(walktest.Junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(walktest.Junk)
 		}},
 		{"arm by Clang", arch.ARM, dump.Android, "r11", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Word(junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(junk)
+			return a.Word(walktest.Junk).Mark("fp1").Words("fp2", inG).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"arm by APCS", arch.ARM, dump.Linux, "r11", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Words("fp2", "sp1", inG).Mark("fp1").Words(0x400108).Mark("sp1").Words(junk, 0, "sp2", inF).Mark("fp2").Words(0x400208).Mark("sp2").Words(junk)
+			return a.Words("fp2", "sp1", inG).Mark("fp1").Words(0x400108).Mark("sp1").Words(walktest.Junk, 0, "sp2", inF).Mark("fp2").Words(0x400208).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"arm by Clang, Thumb", arch.ARM, dump.Linux, "r7", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Word(junk).Mark("fp1").Words("fp2", inG+1).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF+1).Mark("sp2").Words(junk)
+			return a.Word(walktest.Junk).Mark("fp1").Words("fp2", inG+1).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF+1).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"arm of iOS", arch.ARM, dump.IOS, "r7", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Word(junk).Mark("fp1").Words("fp2", inG+1).Mark("sp1").Words(junk, junk).Mark("fp2").Words(0, inF+1).Mark("sp2").Words(junk)
+			return a.Word(walktest.Junk).Mark("fp1").Words("fp2", inG+1).Mark("sp1").Words(walktest.Junk, walktest.Junk).Mark("fp2").Words(0, inF+1).Mark("sp2").Words(walktest.Junk)
 		}},
 		{"ppc", arch.PPC, dump.Linux, "r1", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Mark("fp1").Words("sp1", 0, junk).Mark("sp1").Words("sp2", inG, junk).Mark("sp2").Words(0, inF)
+			return a.Mark("fp1").Words("sp1", 0, walktest.Junk).Mark("sp1").Words("sp2", inG, walktest.Junk).Mark("sp2").Words(0, inF)
 		}},
 		{"ppc of macOS", arch.PPC, dump.MacOS, "r1", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Mark("fp1").Words("sp1", 0, junk).Mark("sp1").Words("sp2", 0, inG).Mark("sp2").Words(0, 0, inF)
+			return a.Mark("fp1").Words("sp1", 0, walktest.Junk).Mark("sp1").Words("sp2", 0, inG).Mark("sp2").Words(0, 0, inF)
 		}},
 		{"ppc64", arch.PPC64, dump.Linux, "r1", func(a *walktest.Assembler) *walktest.Assembler {
-			return a.Mark("fp1").Words("sp1", 0, junk).Mark("sp1").Words("sp2", 0, inG, junk).Mark("sp2").Words(0, 0, inF)
+			return a.Mark("fp1").Words("sp1", 0, walktest.Junk).Mark("sp1").Words("sp2", 0, inG, walktest.Junk).Mark("sp2").Words(0, 0, inF)
 		}},
 		{"s390x", arch.S390X, dump.Linux, "r15", func(a *walktest.Assembler) *walktest.Assembler {
 			return a.Mark("fp1").Words("sp1").Zeros(20).Mark("sp1").Words("sp2").Zeros(13).Words(inG).Zeros(5).Mark("sp2").Words(0).Zeros(13).Words(inF)
@@ -136,20 +135,20 @@ func TestFramePointerIsChecked(t *testing.T) {
 		end  End
 		want []string
 	}{
-		{"not aligned", arch.X86_64, dump.Linux, stackAt + 12, func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
-		{"below the stack pointer", arch.X86_64, dump.Linux, stackAt - 16, func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
-		{"no memory", arch.X86_64, dump.Linux, 0x5000, func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
-		{"at the end of memory", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Words(junk, inG, junk).Mark("fp").Word("fp") }, EndNothing, scanned},
-		{"at the end of addresses", arch.X86_64, dump.Linux, uint64(1<<64 - 8), func(a *walktest.Assembler) { a.Words(junk, inG) }, EndNoMemory, scanned},
+		{"not aligned", arch.X86_64, dump.Linux, stackAt + 12, func(a *walktest.Assembler) { a.Words(walktest.Junk, inG) }, EndNoMemory, scanned},
+		{"below the stack pointer", arch.X86_64, dump.Linux, stackAt - 16, func(a *walktest.Assembler) { a.Words(walktest.Junk, inG) }, EndNoMemory, scanned},
+		{"no memory", arch.X86_64, dump.Linux, 0x5000, func(a *walktest.Assembler) { a.Words(walktest.Junk, inG) }, EndNoMemory, scanned},
+		{"at the end of memory", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Words(walktest.Junk, inG, walktest.Junk).Mark("fp").Word("fp") }, EndNothing, scanned},
+		{"at the end of addresses", arch.X86_64, dump.Linux, uint64(1<<64 - 8), func(a *walktest.Assembler) { a.Words(walktest.Junk, inG) }, EndNoMemory, scanned},
 		{"Windows has no chain on x86-64", arch.X86_64, dump.Windows, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words("fp", inF, inG).Mark("x") }, EndNoMemory,
 			[]string{"400120 context context f", "400150 scan scan f", "400250 scan scan g"}},
-		{"nothing fits", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words(junk, junk, inG) }, EndNoMemory, scanned},
+		{"nothing fits", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words(walktest.Junk, walktest.Junk, inG) }, EndNoMemory, scanned},
 		{"an address that is not canonical", arch.X86_64, dump.Linux, "fp",
 			func(a *walktest.Assembler) {
 				a.Mark("fp").Words("up", uint64(0x8000_0000_0000_0000), inG).Mark("up").Word(0)
 			}, EndNothing, scanned},
 		{"code that is in no module", arch.X86_64, dump.Linux, "fp",
-			func(a *walktest.Assembler) { a.Mark("fp").Words("up", 0x999000).Mark("up").Words(junk, inG) }, EndNoMemory,
+			func(a *walktest.Assembler) { a.Mark("fp").Words("up", 0x999000).Mark("up").Words(walktest.Junk, inG) }, EndNoMemory,
 			[]string{"400120 context context f", "999000 frame_pointer frame-pointer", "400250 frame_pointer frame-pointer g"}},
 		{"a return address, and a frame pointer used for something else", arch.X86_64, dump.Linux, "fp",
 			func(a *walktest.Assembler) { a.Mark("fp").Words(1, inG) }, EndNoMemory, followed},
@@ -157,18 +156,18 @@ func TestFramePointerIsChecked(t *testing.T) {
 			func(a *walktest.Assembler) { a.Mark("fp").Words("fp", inG) }, EndNoMemory, followed},
 		{"a stack in two pieces of memory", arch.X86_64, dump.Linux, "fp",
 			func(a *walktest.Assembler) {
-				a.Mark("fp").Words("up", inG).At(stackAt+0x10000).Mark("up").Words(0, inF, junk)
+				a.Mark("fp").Words("up", inG).At(stackAt+0x10000).Mark("up").Words(0, inF, walktest.Junk)
 			}, EndOutermost,
 			[]string{"400120 context context f", "400250 frame_pointer frame-pointer g", "400150 frame_pointer frame-pointer f"}},
 		{"a frame in two pieces of memory that touch", arch.X86_64, dump.Linux, "fp",
-			func(a *walktest.Assembler) { a.Mark("fp").Words(0).At(stackAt+8).Words(inG, junk) }, EndOutermost, followed},
+			func(a *walktest.Assembler) { a.Mark("fp").Words(0).At(stackAt+8).Words(inG, walktest.Junk) }, EndOutermost, followed},
 		{"equal to the stack pointer", arch.X86, dump.Linux, "sp", func(a *walktest.Assembler) { a.Words(0, inG) }, EndOutermost, followed},
 		{"zeros", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words(0, 0, inG) }, EndNoMemory, scanned},
 		{"zeros at the end of the chain", arch.X86_64, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words("up", inG).Mark("up").Words(0, 0, inF) },
 			EndZero, followed},
-		{"arm: no code in any layout", arch.ARM, dump.Linux, "fp", func(a *walktest.Assembler) { a.Words(junk).Mark("fp").Words("fp", junk, inG) }, EndNoMemory, scanned},
+		{"arm: no code in any layout", arch.ARM, dump.Linux, "fp", func(a *walktest.Assembler) { a.Words(walktest.Junk).Mark("fp").Words("fp", walktest.Junk, inG) }, EndNoMemory, scanned},
 		{"ppc: a chain that goes down", arch.PPC, dump.Linux, nil, func(a *walktest.Assembler) { a.Words(stackAt-8, 0, inG) }, EndNoMemory, scanned},
-		{"s390x: not compiled with a chain", arch.S390X, dump.Linux, nil, func(a *walktest.Assembler) { a.Words(junk, inG).Zeros(20) }, EndNothing, scanned},
+		{"s390x: not compiled with a chain", arch.S390X, dump.Linux, nil, func(a *walktest.Assembler) { a.Words(walktest.Junk, inG).Zeros(20) }, EndNothing, scanned},
 		{"mips: none", arch.MIPS, dump.Linux, "fp", func(a *walktest.Assembler) { a.Mark("fp").Words("fp", inG) }, EndNoMemory, scanned},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -203,9 +202,9 @@ func TestCleanAddress(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := process(t, c.cpu, c.os)
 			if c.cpu == arch.ARM64 {
-				a.Mark("fp").Words("up", c.ret, junk).Mark("up").Word("sp")
+				a.Mark("fp").Words("up", c.ret, walktest.Junk).Mark("up").Word("sp")
 			} else {
-				a.Mark("low").Word("up").Mark("fp").Words(c.ret, junk).Mark("up").Word("sp")
+				a.Mark("low").Word("up").Mark("fp").Words(c.ret, walktest.Junk).Mark("up").Word("sp")
 			}
 			if c.top != 0 {
 				a.At(c.top).Zeros(512)
@@ -220,13 +219,13 @@ func TestCleanAddress(t *testing.T) {
 		})
 	}
 	a := process(t, arch.ARM64, dump.Linux)
-	s := walkFirst(a.Words(junk).Regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp"), Config{})
+	s := walkFirst(a.Words(walktest.Junk).Regs("pc", uint64(0x4141_4141_4141_4141), "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "4141414141414141 context context")
 	a = process(t, arch.ARM64, dump.Linux)
-	s = walkFirst(a.Words(junk).Regs("pc", uint64(signed|inF), "sp", "sp"), Config{})
+	s = walkFirst(a.Words(walktest.Junk).Regs("pc", uint64(signed|inF), "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400150 context context f")
 	a = process(t, arch.ARM, dump.Linux)
-	s = walkFirst(a.Words(junk).Regs("pc", inF|1, "sp", "sp"), Config{})
+	s = walkFirst(a.Words(walktest.Junk).Regs("pc", inF|1, "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400150 context context f")
 }
 

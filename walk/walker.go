@@ -35,12 +35,12 @@ type Walker struct {
 	config  Config
 	may     [ByScan + 1]bool
 	cpus    map[*arch.Arch]*machine
-	budget  *budget // of the dump
+	budget  *Budget // of the dump
 }
 
 // NewWalker returns a Walker. Several may share sources.
 func NewWalker(sources *Sources, config Config) *Walker {
-	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}, budget: newBudget(&dump.Dump{})}
+	w := &Walker{sources: sources, config: config, cpus: map[*arch.Arch]*machine{}, budget: NewBudget(&dump.Dump{})}
 	if w.config.MaxFrames <= 0 {
 		w.config.MaxFrames = MaxFrames
 	}
@@ -83,7 +83,7 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
 	threads := w.threads(d)
 	res.Stacks = make([]Stack, len(threads))
-	w.budget = newBudget(d)
+	w.budget = NewBudget(d)
 	for _, k := range firstRequested(threads, d.RequestingThread()) {
 		i := threads[k]
 		s := Stack{Thread: i, End: EndWriter, Why: "the thread wrote the dump"}
@@ -211,7 +211,7 @@ func (u *unwinder) push(f *Frame) {
 	u.in.Set(u.cpu.pc, f.PC)
 	u.registers(f)
 	u.locate(f)
-	u.budget.charge(f)
+	u.budget.Charge(f)
 	u.growFrames()
 	u.stack.Frames = append(u.stack.Frames, *f)
 	n := len(u.stack.Frames)
@@ -282,7 +282,7 @@ func (u *unwinder) walk() {
 			u.end(EndLimit, "%d frames", len(u.stack.Frames))
 			return
 		}
-		if u.budget.exhausted() {
+		if u.budget.Exhausted() {
 			u.end(EndBudget, "%s", u.budget.why())
 			return
 		}

@@ -24,15 +24,15 @@ const inSymtool = "cmd/symtool/internal/"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1: {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
-	2: {"internal/fetch", "internal/object/elf", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
-	3: {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore", "walk/crash"},
-	4: {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "lint/follow", "walk/dumpfile"},
-	5: {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "lint/facts"},
-	6: {"lint", "resolve"},
-	7: {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
-	8: {"walk/compare", "walk/internal/walked"},
-	9: {"walk/batch"},
+	1:  {"internal/bin", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
+	2:  {"internal/fetch", "internal/object/elf", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump"},
+	3:  {"internal/debuginfod", "internal/execcode", "symfmt", "walk/minidump", "walk/elfcore", "walk/crash"},
+	4:  {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "lint/follow", "walk/dumpfile"},
+	5:  {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "lint/facts"},
+	6:  {"lint", "resolve"},
+	7:  {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
+	8:  {"walk/compare", "walk/report", "walk/internal/walked"},
+	9:  {"walk/batch"},
 	10: {inSymtool + "cli"},
 	11: {inSymtool + "binfile"},
 	12: {inSymtool + "formats"},
@@ -68,7 +68,9 @@ func only(pkg string) func(string, bool) bool {
 }
 
 // inProgram reports whether a package is a part of the program.
-func inProgram(pkg string, _ bool) bool { return pkg == "cmd/symtool" || strings.HasPrefix(pkg, "cmd/symtool/") }
+func inProgram(pkg string, _ bool) bool {
+	return pkg == "cmd/symtool" || strings.HasPrefix(pkg, "cmd/symtool/")
+}
 
 func libraryExcept(packages ...string) func(string, bool) bool {
 	product := productExcept(packages...)

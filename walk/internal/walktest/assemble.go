@@ -18,7 +18,7 @@ import (
 
 // Assembler makes the dump of a process word by word, so that a test shows its very stack:
 //
-//	a := walktest.Assemble(t, arch.X86, dump.Linux)
+//	a := Assemble(t, arch.X86, dump.Linux)
 //	a.Module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\n")
 //	a.At(0x8000_0000).Word(junk).Mark("fp").Word("fp2").Word(0x400105)
 //	a.Mark("fp2").Word(0).Word(0)

@@ -83,3 +83,22 @@ func WriteFile(t *testing.T, name string, data []byte) string {
 	}
 	return path
 }
+
+// AsMinidump converts a core.
+func AsMinidump(t testing.TB, path string) string {
+	t.Helper()
+	d, closer, err := dumpfile.Open(path, dumpfile.Options{Core: elfcore.Options{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	var b bytes.Buffer
+	if _, err := dumpfile.Write(&b, "minidump", d); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "dump.dmp")
+	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -98,3 +98,25 @@ func PlainName(name string) string {
 	name = name[strings.LastIndexAny(name, ": ")+1:]
 	return strings.TrimPrefix(name, "__GI_")
 }
+
+// LastBacktrace is the last stack in a file with gdb's output of one thread.
+func LastBacktrace(t testing.TB, text string) (frames []GDBFrame) {
+	t.Helper()
+	for _, line := range strings.Split(text, "\n") {
+		m := GDBLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if m[1] == "0" {
+			frames = nil
+		}
+		f := GDBFrame{Function: m[3]}
+		f.PC, _ = strconv.ParseUint(m[2], 16, 64)
+		if p := GDBPlace.FindStringSubmatch(m[3]); p != nil {
+			f.Function, f.File = p[1], p[2]
+			f.Line, _ = strconv.Atoi(p[3])
+		}
+		frames = append(frames, f)
+	}
+	return frames
+}

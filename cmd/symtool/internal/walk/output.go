@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
+	"github.com/symtool/symtool/walk/report"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
@@ -49,7 +50,7 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 		p.msgs.Printf("symtool: %v", w.Err)
 		p.note(cli.StatusInput)
 		if p.format == formatJSONLines && !p.comparing() {
-			return p.written(walk.WriteFailure(p.out, w.Path, w.Err))
+			return p.written(report.WriteFailure(p.out, w.Path, w.Err))
 		}
 		return nil
 	}
@@ -96,20 +97,20 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	case formatWalkText:
 		return w.textOf(out, walked)
 	case formatMachine:
-		return walk.WriteMachine(out, walked.Result)
+		return report.WriteMachine(out, walked.Result)
 	}
-	o := walk.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers}
+	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers}
 	if walked.Verdict != nil {
 		o.Verdict = walked.Verdict
 	}
-	return walk.NewDocument(walked.Result, o).Write(out, w.format == formatOneJSON)
+	return report.NewDocument(walked.Result, o).Write(out, w.format == formatOneJSON)
 }
 
 func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }
 
 // textOf writes a dump for people.
 func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
-	if err := walk.WriteText(out, walked.Result, w.text); err != nil {
+	if err := report.WriteText(out, walked.Result, w.text); err != nil {
 		return err
 	}
 	if w.trace {

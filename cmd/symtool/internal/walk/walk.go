@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+	"github.com/symtool/symtool/walk/report"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
@@ -80,7 +81,7 @@ type walkCall struct {
 	files      []string
 	format     walkFormat
 	output     string
-	text       walk.TextOptions
+	text       report.TextOptions
 	registers  bool
 	verify     *walk.Thresholds // nil without --verify
 	compare    bool
@@ -99,7 +100,7 @@ type walkCall struct {
 func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 	w := &walkCall{
 		files: c.Args().Slice(), output: c.String("output"), registers: c.Bool("registers"), compare: c.Bool("compare"),
-		text: walk.TextOptions{
+		text: report.TextOptions{
 			Registers: !c.IsSet("registers") || c.Bool("registers"), Stack: c.Bool("stack-bytes"), Brief: c.Bool("brief"), Ends: c.Bool("verbose") && !c.IsSet("log-level"),
 		},
 		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,

@@ -1,9 +1,10 @@
-package walk
+package report
 
 import (
 	"fmt"
 
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 )
 
 // registerColumns is how wide a line of registers may be.
@@ -11,7 +12,7 @@ const registerColumns = 80
 
 // registers writes the known registers of a frame, but for the line's beginning
 // and end.
-func (p *textWriter) registers(s *viewStack, f *Frame) {
+func (p *textWriter) registers(s *viewStack, f *walk.Frame) {
 	a := p.archOf(s)
 	if a == nil {
 		return
@@ -43,7 +44,7 @@ func (p *textWriter) registers(s *viewStack, f *Frame) {
 	}
 }
 
-func hasAll(a *arch.Arch, f *Frame, list []arch.ShownReg) bool {
+func hasAll(a *arch.Arch, f *walk.Frame, list []arch.ShownReg) bool {
 	for _, r := range list {
 		i, _ := a.RegIndex(r.Reg)
 		if _, ok := f.Register(i); !ok {

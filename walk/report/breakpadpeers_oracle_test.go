@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -134,7 +134,7 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 			t.Fatal(err)
 		}
 		var stack []peerFrame
-		for _, f := range lastBacktrace(t, string(text)) {
+		for _, f := range walktest.LastBacktrace(t, string(text)) {
 			name, _, _ := strings.Cut(f.Function, " (")
 			stack = append(stack, peerFrame{plainFunction(name), sourcePlace(f.File, fmt.Sprint(f.Line))})
 		}

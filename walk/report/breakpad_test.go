@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -13,18 +13,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walked"
 )
 
 // breakpadWalk walks one of Breakpad's dumps with Breakpad's symbols.
-func breakpadWalk(t *testing.T, name string) *Result {
+func breakpadWalk(t *testing.T, name string) *walk.Result {
 	t.Helper()
-	return walkFile(t, testenv.Shared(t, "data", "minidumps", "breakpad", name), breakpadSources(t), Config{Trace: true})
+	return walked.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", name), breakpadSources(t), walk.Config{Trace: true})
 }
 
-func breakpadSources(t *testing.T) *Sources {
-	return symbolSources(t, testenv.Shared(t, "data", "minidumps", "breakpad", "symbols"))
+func breakpadSources(t *testing.T) *walk.Sources {
+	return walked.SymbolSources(t, testenv.Shared(t, "data", "minidumps", "breakpad", "symbols"))
 }
 
 // breakpadFile is one of Breakpad's expected outputs, which have the line ends
@@ -59,7 +61,7 @@ func TestBreakpadOutput(t *testing.T) {
 
 // stackLines are the frames of a stack: module, function or offset, and
 // technique.
-func stackLines(d *dump.Dump, s *Stack) (lines []string) {
+func stackLines(d *dump.Dump, s *walk.Stack) (lines []string) {
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		for k := range max(len(f.Names), 1) {
@@ -170,8 +172,8 @@ func TestBreakpadInlines(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "linux_inline.sym"), data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		sources := symbolSources(t, filepath.Dir(filepath.Dir(dir)))
-		r := walkFile(t, testenv.Shared(t, "data", "minidumps", "breakpad", "linux_inline.dmp"), sources, Config{MaxFrames: 2})
+		sources := walked.SymbolSources(t, filepath.Dir(filepath.Dir(dir)))
+		r := walked.Dump(t, testenv.Shared(t, "data", "minidumps", "breakpad", "linux_inline.dmp"), sources, walk.Config{MaxFrames: 2})
 		want := fmt.Sprintf(`linux_inline!func() %s:27 inline
 linux_inline!bar() %s:32 inline
 linux_inline!foo() %s:39 inline
@@ -202,7 +204,7 @@ func TestBreakpadDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := NewWalker(breakpadSources(t), Config{MaxFrames: 1000})
+	w := walk.NewWalker(breakpadSources(t), walk.Config{MaxFrames: 1000})
 	rng := rand.New(rand.NewPCG(3, 4))
 	walked := 0
 	for range 500 {

@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -46,7 +47,7 @@ type DocThreadExtra struct {
 // stack may have a million.
 type DocFrames struct {
 	m      *documentMaker
-	frames []Frame
+	frames []walk.Frame
 	top    bool // the topmost has registers
 }
 
@@ -134,7 +135,7 @@ func (m *documentMaker) threads() []DocThread {
 	return all
 }
 
-func (m *documentMaker) thread(s *Stack) DocThread {
+func (m *documentMaker) thread(s *walk.Stack) DocThread {
 	t := &m.d.Threads[s.Thread]
 	notes := s.Notes
 	if notes == nil {
@@ -147,7 +148,7 @@ func (m *documentMaker) thread(s *Stack) DocThread {
 	}
 }
 
-func (m *documentMaker) frame(i int, f *Frame) DocFrame {
+func (m *documentMaker) frame(i int, f *walk.Frame) DocFrame {
 	doc := DocFrame{
 		Frame: i, MissingSymbols: len(f.Names) == 0, Offset: m.hex(f.Inst), Trust: f.Trust.String(),
 		Symtool: DocFrameExtra{
@@ -187,7 +188,7 @@ func sourceLine(f *resolve.Frame) (file *string, line *uint32) {
 }
 
 // registers are the registers of a frame by rust-minidump's names.
-func (m *documentMaker) registers(f *Frame) map[string]string {
+func (m *documentMaker) registers(f *walk.Frame) map[string]string {
 	a := m.d.Arch
 	if a == nil {
 		return nil
@@ -217,7 +218,7 @@ func (m *documentMaker) crashedStack() int {
 	if thread < 0 {
 		return -1
 	}
-	return slices.IndexFunc(m.r.Stacks, func(s Stack) bool { return s.Thread == thread })
+	return slices.IndexFunc(m.r.Stacks, func(s walk.Stack) bool { return s.Thread == thread })
 }
 
 func (m *documentMaker) crashingThread(i int, t DocThread) *DocCrashingThread {

@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"debug/elf"
@@ -12,9 +12,11 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -178,14 +180,14 @@ func TestOracleBreakpadLibraries(t *testing.T) {
 	if len(peer) != len(d.Threads) {
 		t.Errorf("%d stacks, want %d", len(peer), len(d.Threads))
 	}
-	r := walkFile(t, path, symbolSources(t, symbols), Config{MaxFrames: 1})
+	r := walked.Dump(t, path, walked.SymbolSources(t, symbols), walk.Config{MaxFrames: 1})
 	compareTops(t, r, peer, libraries)
 	t.Logf("%d libraries, %d of them with files of other names", len(libraries), renamed)
 }
 
 // compareTops compares the topmost frames of the threads that are in libraries, which
 // are the last, with Breakpad's.
-func compareTops(t *testing.T, r *Result, peer map[string][]string, libraries []systemLibrary) {
+func compareTops(t *testing.T, r *walk.Result, peer map[string][]string, libraries []systemLibrary) {
 	t.Helper()
 	ours := map[[2]string]bool{}
 	for _, s := range r.Stacks[len(r.Stacks)-len(libraries):] {

@@ -1,12 +1,14 @@
-package walk
+package report
 
 import (
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -28,8 +30,8 @@ func TestCrashesByBothDumps(t *testing.T) {
 		var infos []DocCrash
 		var sources []string
 		for _, name := range []string{"dump.dmp", "core"} {
-			all := &Sources{Binaries: s}
-			r, err := NewWalker(all, Config{}).Walk(t.Context(), walktest.Opened(t, filepath.Join(dir, name)))
+			all := &walk.Sources{Binaries: s}
+			r, err := walk.NewWalker(all, walk.Config{}).Walk(t.Context(), walktest.Opened(t, filepath.Join(dir, name)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,3 +61,5 @@ func TestCrashesByBothDumps(t *testing.T) {
 		t.Errorf("%d instructions of %d crashes", found, cases)
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(walktest.RunTests(m)) }

@@ -1,12 +1,13 @@
-package walk
+package report
 
 import (
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
 
 // DocumentSchema is the version of the fields that a Document has beside rust-minidump's schema.
 // New fields do not change it.
-const DocumentSchema = 1
+const Schema = 1
 
 // Document is the walk of a dump in the schema that rust-minidump publishes
 // (minidump-processor/json-schema.md), with the keys and their order of its output: consumers of
@@ -84,7 +85,7 @@ type DocumentOptions struct {
 
 // NewDocument makes the document of a walk. The dump and the Sources of the walk must stay open
 // until the last use of the document.
-func NewDocument(r *Result, o DocumentOptions) *Document {
+func NewDocument(r *walk.Result, o DocumentOptions) *Document {
 	m := &documentMaker{r: r, d: r.Dump, o: o, digits: 16}
 	if a := m.d.Arch; a != nil && a.PtrSize == 4 {
 		m.digits = 8
@@ -94,7 +95,7 @@ func NewDocument(r *Result, o DocumentOptions) *Document {
 		SystemInfo: systemInfo(m.d), ThreadCount: len(r.Stacks), Threads: m.threads(), UnloadedModules: m.unloaded(),
 		Symtool: DocExtra{
 			Dump: o.Dump, Format: m.d.Format, Handles: m.d.Handles, Problems: []string{},
-			Schema: DocumentSchema, Verdict: o.Verdict, Version: o.Version,
+			Schema: Schema, Verdict: o.Verdict, Version: o.Version,
 		},
 	}
 	for _, p := range m.d.Problems {
@@ -120,7 +121,7 @@ func NewDocument(r *Result, o DocumentOptions) *Document {
 
 // documentMaker makes a document.
 type documentMaker struct {
-	r      *Result
+	r      *walk.Result
 	d      *dump.Dump
 	o      DocumentOptions
 	digits int // of an address

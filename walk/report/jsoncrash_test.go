@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
@@ -42,7 +43,7 @@ func crashed(t *testing.T, a *arch.Arch, os dump.OS, code string, crash dump.Cra
 
 func crashDocument(t *testing.T, d *dump.Dump) *Document {
 	t.Helper()
-	r, err := NewWalker(&Sources{}, Config{}).Walk(t.Context(), d)
+	r, err := walk.NewWalker(&walk.Sources{}, walk.Config{}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +299,7 @@ func (p *portions) Write(b []byte) (int, error) {
 // written.
 func TestDocumentOfDeepStack(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
-	r := &Result{Dump: d, Stacks: []Stack{{Frames: make([]Frame, 20_000)}}}
+	r := &walk.Result{Dump: d, Stacks: []walk.Stack{{Frames: make([]walk.Frame, 20_000)}}}
 	for i := range r.Stacks[0].Frames {
 		r.Stacks[0].Frames[i].Module = -1
 	}

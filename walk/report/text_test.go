@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -10,11 +10,13 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-func textOf(t *testing.T, r *Result, o TextOptions) string {
+func textOf(t *testing.T, r *walk.Result, o TextOptions) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteText(&b, r, o); err != nil {
@@ -23,7 +25,7 @@ func textOf(t *testing.T, r *Result, o TextOptions) string {
 	return b.String()
 }
 
-func machineOf(t *testing.T, r *Result) string {
+func machineOf(t *testing.T, r *walk.Result) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteMachine(&b, r); err != nil {
@@ -69,7 +71,7 @@ STACK CFI INIT 3000 100 .cfa: $rsp 40 + .ra: .cfa 8 - ^
 
 // walkShown walks shownProcess. Thread 2, which crashed, is the last of three;
 // the first wrote the dump.
-func walkShown(t *testing.T, change func(*dump.Dump)) *Result {
+func walkShown(t *testing.T, change func(*dump.Dump)) *walk.Result {
 	t.Helper()
 	a := shownProcess(t)
 	d := a.Build()
@@ -78,7 +80,7 @@ func walkShown(t *testing.T, change func(*dump.Dump)) *Result {
 	if change != nil {
 		change(d)
 	}
-	res, err := NewWalker(assembledSources(a), Config{Techniques: []Technique{BySymbols, ByScan}}).Walk(t.Context(), d)
+	res, err := walk.NewWalker(walked.AssembledSources(a), walk.Config{Techniques: []walk.Technique{walk.BySymbols, walk.ByScan}}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func TestTextRegisters(t *testing.T) {
 		for i, r := range cpu.Regs {
 			values = append(values, r.Name, 0x1000+i)
 		}
-		r := walkAll(a.Regs(values...), Config{Techniques: []Technique{}})
+		r := walked.Assembled(a.Regs(values...), walk.Config{Techniques: []walk.Technique{}})
 		text := textOf(t, r, TextOptions{Registers: true})
 		_, text, _ = strings.Cut(text, "\n\nThread 0\n")
 		text, _, _ = strings.Cut(text, "    Found by")
@@ -199,7 +201,7 @@ func TestTextLargeFrame(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\nSTACK CFI INIT 100 10 .cfa: 2415919104 .ra: 4194560\n")
 	a.Regs("$rip", 0x400100, "$rsp", 0x10000000)
-	r := walkAll(a, Config{MaxFrames: 2})
+	r := walked.Assembled(a, walk.Config{MaxFrames: 2})
 	text := textOf(t, r, TextOptions{Stack: true})
 	if len(r.Stacks[0].Frames) != 2 || len(text) > 10<<20 || !strings.Contains(text, "\n     ...\n") {
 		t.Errorf("%d frames, %d bytes of text", len(r.Stacks[0].Frames), len(text))

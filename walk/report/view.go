@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/minidump"
 )
@@ -13,14 +14,14 @@ import (
 // view is a result in the order of Breakpad's outputs: the thread that crashed, or asked for the
 // dump, first, and without the one that wrote it.
 type view struct {
-	r      *Result
+	r      *walk.Result
 	d      *dump.Dump
 	stacks []viewStack
 	issues map[string]symbolIssue // of modules on stacks, by symbolKey
 }
 
 type viewStack struct {
-	*Stack
+	*walk.Stack
 	number    int  // of the thread, the writer of the dump not counted
 	requested bool // it crashed, or asked for the dump
 }
@@ -33,7 +34,7 @@ const (
 	badSymbols
 )
 
-func newView(r *Result) *view {
+func newView(r *walk.Result) *view {
 	v := &view{r: r, d: r.Dump, issues: map[string]symbolIssue{}}
 	want, writer := v.d.RequestingThread(), -1
 	for i := range v.d.Threads {
@@ -62,7 +63,7 @@ func newView(r *Result) *view {
 }
 
 // note finds the modules of a stack whose symbols are missing or damaged.
-func (v *view) note(s *Stack) {
+func (v *view) note(s *walk.Stack) {
 	for i := range s.Frames {
 		at := s.Frames[i].Module
 		if at < 0 {
@@ -81,7 +82,7 @@ func (v *view) note(s *Stack) {
 func symbolKey(m *dump.Module) string { return debugFile(m) + "\n" + m.DebugID }
 
 // module is that of a frame, loaded or not, or nil.
-func (v *view) module(f *Frame) *dump.Module {
+func (v *view) module(f *walk.Frame) *dump.Module {
 	if f.Module >= 0 {
 		return &v.d.Modules[f.Module]
 	}
@@ -96,7 +97,7 @@ func (v *view) module(f *Frame) *dump.Module {
 // place returns function, file and line of f.Names[k], as far as they are known, and the offset
 // from the line's code, the function or the module. That of an inlined function is the offset of
 // the call, not of the return address behind it.
-func (v *view) place(f *Frame, k int) (name, file string, line uint32, off uint64) {
+func (v *view) place(f *walk.Frame, k int) (name, file string, line uint32, off uint64) {
 	pc := f.PC
 	if k+1 < len(f.Names) {
 		pc = f.Inst

@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"fmt"
@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -25,9 +27,9 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 	for seed := range uint64(seeds) {
 		a := randomWin(t, rand.New(rand.NewPCG(seed, 1)))
 		want := winFrames(breakpadText(t, tool, a))
-		r := walkAll(a, Config{})
+		r := walked.Assembled(a, walk.Config{})
 		got := winFrames(textOf(t, r, TextOptions{Registers: true}))
-		if r.Stacks[0].End == EndStuck && len(r.Stacks[0].Frames) == 1 && strings.HasPrefix(want, got) {
+		if r.Stacks[0].End == walk.EndStuck && len(r.Stacks[0].Frames) == 1 && strings.HasPrefix(want, got) {
 			continue // Breakpad lets the topmost frame leave nothing on the stack, even where a call does
 		}
 		if got != want {
@@ -47,7 +49,7 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 func randomWin(t *testing.T, rng *rand.Rand) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	programs := []string{
-		winTraditional, winNoPointer, winTraditional + " $ebx $T0 4 - ^ = $esi $T0 8 - ^ =", winNoPointer + " $ebp $T0 8 - ^ =",
+		walktest.WinTraditional, walktest.WinNoPointer, walktest.WinTraditional + " $ebx $T0 4 - ^ = $esi $T0 8 - ^ =", walktest.WinNoPointer + " $ebp $T0 8 - ^ =",
 		"$T1 $ebp 4 + = $T0 $ebp = $L $T0 8 @ = $eip .raSearchStart ^ = $ebp $T0 ^ = $esp .raSearchStart 4 + =",
 		"$eip $ebx ^ = $esp $esp 8 + =", "$eip .raSearch ^ = $ebp $ebp = $esp .raSearch .cbCalleeParams + 4 + =", "$esp 4 =", "1", "0", "1", "0",
 	}

@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -12,19 +12,21 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // breakpadVar names a minidump_stackwalk of Breakpad. No distribution has it, so
-// that its outputs are recorded in golden/walk/breakpad; with the variable they are
+// that its outputs are recorded in golden/walk/report/breakpad; with the variable they are
 // recorded anew.
 const breakpadVar = "SYMTOOL_MINIDUMP_STACKWALK"
 
 // breakpadSays is what Breakpad prints of a dump, recorded as golden file name.
 func breakpadSays(t *testing.T, name string, run func(tool string) string) string {
 	t.Helper()
-	path := filepath.Join(testenv.Root(t), "golden", "walk", "breakpad", name)
+	path := filepath.Join(testenv.Root(t), "golden", "walk", "report", "breakpad", name)
 	if tool := os.Getenv(breakpadVar); tool != "" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -52,18 +54,18 @@ func runBreakpad(t *testing.T, tool string, args ...string) string {
 // Breakpad walks the assembled stacks of STACK WIN records to the same callers:
 // address, registers and how it found them. It gets them as minidumps.
 func TestOracleBreakpadWin(t *testing.T) {
-	tests := append(winRecords[:len(winRecords):len(winRecords)], winSearches...)
+	tests := append(walktest.WinRecords[:len(walktest.WinRecords):len(walktest.WinRecords)], walktest.WinSearches...)
 	want := breakpadSays(t, "stack-win.txt", func(tool string) string {
 		var all bytes.Buffer
 		for _, c := range tests {
-			fmt.Fprintf(&all, "== %s\n%s", c.name, breakpadFrames(t, tool, allKnown(c.assemble(t))))
+			fmt.Fprintf(&all, "== %s\n%s", c.Name, breakpadFrames(t, tool, allKnown(c.Assemble(t))))
 		}
 		return all.String()
 	})
 	var got bytes.Buffer
 	for _, c := range tests {
-		r := walkAll(allKnown(c.assemble(t)), Config{MaxFrames: 2})
-		fmt.Fprintf(&got, "== %s\n%s", c.name, twoFrames(textOf(t, r, TextOptions{Registers: true})))
+		r := walked.Assembled(allKnown(c.Assemble(t)), walk.Config{MaxFrames: 2})
+		fmt.Fprintf(&got, "== %s\n%s", c.Name, twoFrames(textOf(t, r, TextOptions{Registers: true})))
 	}
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &got, want)
@@ -154,7 +156,7 @@ func TestOracleBreakpadDumps(t *testing.T) {
 	for _, c := range breakpadDumps {
 		t.Run(c.path, func(t *testing.T) {
 			path := filepath.Join(folder, c.path+".dmp")
-			r := walkFile(t, path, symbolSources(t, stores...), Config{})
+			r := walked.Dump(t, path, walked.SymbolSources(t, stores...), walk.Config{})
 			name := strings.ReplaceAll(c.path, "/", "-")
 			human := breakpadSays(t, name+".txt", func(tool string) string {
 				return runBreakpad(t, tool, append([]string{path}, stores...)...)
@@ -186,7 +188,7 @@ func TestOracleBreakpadCrashes(t *testing.T) {
 	for _, name := range walktest.CrashCases {
 		t.Run(name, func(t *testing.T) {
 			path := testenv.Shared(t, "data", "crashes", name, "dump.dmp")
-			r := walkFile(t, path, symbolSources(t, dir), Config{})
+			r := walked.Dump(t, path, walked.SymbolSources(t, dir), walk.Config{})
 			theirs, ours := withoutSignals(runBreakpad(t, tool, "-m", path, dir), machineOf(t, r))
 			compareBreakpad(t, r, theirs, ours, -1)
 		})
@@ -225,7 +227,7 @@ func breakpadRules(theirs, ours string) (string, string) {
 // with frames that it finds by scanning: they, and its complaints about modules
 // without symbols that are in them alone, are passed over. It returns the number
 // of equal lines.
-func compareBreakpad(t *testing.T, r *Result, theirs, ours string, frames int) (equal int) {
+func compareBreakpad(t *testing.T, r *walk.Result, theirs, ours string, frames int) (equal int) {
 	t.Helper()
 	theirs, ours = breakpadRules(theirs, ours)
 	w, g := strings.Split(theirs, "\n"), strings.Split(ours, "\n")
@@ -274,7 +276,7 @@ func afterFrames(lines []string) []string {
 }
 
 // clean reports whether all walks came to the end of their stacks.
-func clean(r *Result) bool {
+func clean(r *walk.Result) bool {
 	for i := range r.Stacks {
 		if !r.Stacks[i].End.Clean() {
 			return false

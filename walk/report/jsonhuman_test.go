@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -67,7 +68,7 @@ func parseHuman(text string) humanText {
 }
 
 // humanFrames are the frames of a thread as rust-minidump would print them.
-func humanFrames(t *testing.T, doc *Document, s *Stack, frames DocFrames) (all []humanFrame) {
+func humanFrames(t *testing.T, doc *Document, s *walk.Stack, frames DocFrames) (all []humanFrame) {
 	t.Helper()
 	base := func(path *string) string { return (*path)[strings.LastIndexAny(*path, `/\`)+1:] }
 	for i := range frames.Len() {
@@ -162,7 +163,7 @@ func TestPeerHuman(t *testing.T) {
 				}
 				diffs = append(diffs, diffHuman(id, want.threads[id], humanFrames(t, doc, &r.Stacks[i], thread.Frames))...)
 			}
-			walked := slices.DeleteFunc(slices.Clone(r.Stacks), func(s Stack) bool { return s.End == EndWriter })
+			walked := slices.DeleteFunc(slices.Clone(r.Stacks), func(s walk.Stack) bool { return s.End == walk.EndWriter })
 			if len(want.threads) != len(walked) {
 				t.Errorf("%d threads, want %d", len(walked), len(want.threads))
 			}
@@ -217,7 +218,7 @@ func TestPeerUnloaded(t *testing.T) {
 	c.Set("$eip", 0xf00800)
 	c.Set("$esp", 0x1010)
 	d.Threads = []dump.Thread{{ID: 4660, Context: c}}
-	r, err := NewWalker(&Sources{}, Config{}).Walk(t.Context(), d)
+	r, err := walk.NewWalker(&walk.Sources{}, walk.Config{}).Walk(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

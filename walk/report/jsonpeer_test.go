@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -50,10 +51,10 @@ func peerText(t *testing.T, name string) []byte {
 }
 
 // peerWalk walks the threads of a dump with the symbols that rust-minidump had.
-func peerWalk(t *testing.T, c peerCase) *Result {
+func peerWalk(t *testing.T, c peerCase) *walk.Result {
 	t.Helper()
 	dir := testenv.Shared(t, "data", "minidumps", "rust-minidump")
-	sources := &Sources{}
+	sources := &walk.Sources{}
 	if c.symbols {
 		s, err := resolve.NewSymbols(filepath.Join(dir, "symbols"), nil)
 		if err != nil {
@@ -63,7 +64,7 @@ func peerWalk(t *testing.T, c peerCase) *Result {
 	}
 	t.Cleanup(func() { sources.Close() })
 	d := walktest.Opened(t, filepath.Join(dir, c.dump))
-	r, err := NewWalker(sources, Config{}).Walk(context.Background(), d)
+	r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

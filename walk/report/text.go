@@ -1,10 +1,13 @@
-package walk
+// Package report writes walks: for people and for programs as Breakpad prints them, and as JSON in
+// rust-minidump's schema.
+package report
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -27,8 +30,8 @@ type TextOptions struct {
 // name for have the names of dump.Dump.Reason; an inlined function's offset that
 // has no file is from the start of the function around it; a signal's frame has
 // all registers, which Breakpad shows for the topmost frame alone.
-func WriteText(w io.Writer, r *Result, o TextOptions) error {
-	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o, stackBytes: moreStackBytes + r.Dump.Size, pointees: newBudget(r.Dump)}
+func WriteText(w io.Writer, r *walk.Result, o TextOptions) error {
+	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o, stackBytes: moreStackBytes + r.Dump.Size, pointees: walk.NewBudget(r.Dump)}
 	if o.Brief {
 		p.brief()
 		return p.Flush()
@@ -49,8 +52,8 @@ type textWriter struct {
 	*view
 	o TextOptions
 
-	stackBytes int64   // that are left to show
-	pointees   *budget // of functions that words point into
+	stackBytes int64        // that are left to show
+	pointees   *walk.Budget // of functions that words point into
 }
 
 func (p *textWriter) put(format string, args ...any) { fmt.Fprintf(p.Writer, format, args...) }
@@ -132,7 +135,7 @@ func (p *textWriter) threadLine(s *viewStack) {
 
 // frame writes a frame and the functions that were inlined into it, the first of
 // which has number n, and returns the number of the next.
-func (p *textWriter) frame(s *viewStack, f *Frame, n int) int {
+func (p *textWriter) frame(s *viewStack, f *walk.Frame, n int) int {
 	for k := range max(len(f.Names), 1) {
 		p.frameLine(f, k, n)
 		n++
@@ -152,7 +155,7 @@ func (p *textWriter) frame(s *viewStack, f *Frame, n int) int {
 }
 
 // frameLine is the line of f.Names[k], or of the frame if it has no names.
-func (p *textWriter) frameLine(f *Frame, k, n int) {
+func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	p.put("%2d  ", n)
 	m := p.module(f)
 	name, file, line, off := p.place(f, k)
@@ -173,8 +176,8 @@ func (p *textWriter) frameLine(f *Frame, k, n int) {
 }
 
 // foundBy is the text behind "Found by: ".
-func (p *textWriter) foundBy(f *Frame) string {
-	if f.By == ByReturn && p.d.System.OS == dump.Windows {
+func (p *textWriter) foundBy(f *walk.Frame) string {
+	if f.By == walk.ByReturn && p.d.System.OS == dump.Windows {
 		return "simulating a return from leaf function"
 	}
 	return f.Trust.Text()

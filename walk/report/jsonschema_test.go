@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -14,12 +14,13 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // schemaPath is the schema of the documents.
 func schemaPath(t *testing.T) string {
-	return filepath.Join(testenv.Root(t), "golden", "walk", "schema.json")
+	return filepath.Join(testenv.Root(t), "golden", "walk", "report", "schema.json")
 }
 
 func documentSchema(t *testing.T) *jsonschema.Schema {
@@ -105,12 +106,12 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	schema := documentSchema(t)
 	dumps, frames := 0, 0
 	for _, path := range walktest.SharedDumps(t) {
-		sources := &Sources{}
+		sources := &walk.Sources{}
 		dir := filepath.Dir(path)
 		if s, err := resolve.NewBinaries([]string{dir}, nil); err == nil {
 			sources.Binaries = s
 		}
-		r, err := NewWalker(sources, Config{}).Walk(context.Background(), walktest.Opened(t, path))
+		r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), walktest.Opened(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,8 +232,8 @@ func TestSchemaHasAllKeys(t *testing.T) {
 		follow(path)
 	}
 	for path, names := range map[string][]string{
-		"threads.frames.trust": namesTo(TrustContext), "threads.frames.symtool.technique": namesTo(ByScan),
-		"threads.symtool.end": namesTo(EndWriter),
+		"threads.frames.trust": namesTo(walk.TrustContext), "threads.frames.symtool.technique": namesTo(walk.ByScan),
+		"threads.symtool.end": namesTo(walk.EndWriter),
 	} {
 		var enum []string
 		for _, v := range follow(path).Enum {

@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -49,11 +50,11 @@ func TestDocumentModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, asked := range []bool{true, false} {
-		sources := &Sources{}
+		sources := &walk.Sources{}
 		if asked {
 			sources.Symbols = symbols
 		}
-		r, err := NewWalker(sources, Config{}).Walk(t.Context(), d)
+		r, err := walk.NewWalker(sources, walk.Config{}).Walk(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}

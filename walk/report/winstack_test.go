@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"bytes"
@@ -9,8 +9,10 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -49,8 +51,8 @@ func TestWinStack(t *testing.T) {
 		writeGzip(t, path, dmp.Bytes())
 	}
 	want := firstThread(breakpadSays(t, "win.txt", func(tool string) string { return breakpadText(t, tool, winStack(t)) }))
-	r := walkFile(t, path, assembledSources(a), Config{})
-	for name, r := range map[string]*Result{"win.dmp.gz": r, "assembled": walkAll(a, Config{})} {
+	r := walked.Dump(t, path, walked.AssembledSources(a), walk.Config{})
+	for name, r := range map[string]*walk.Result{"win.dmp.gz": r, "assembled": walked.Assembled(a, walk.Config{})} {
 		if got := firstThread(textOf(t, r, TextOptions{Registers: true})); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}

@@ -1,10 +1,13 @@
-package walk
+package report
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/walk"
 )
 
 // WriteMachine writes a result in the form of Breakpad's minidump_stackwalk -m:
@@ -22,7 +25,7 @@ import (
 //
 // Bars and line breaks in a field are left out, as Breakpad does; what else a
 // terminal might act on is escaped.
-func WriteMachine(w io.Writer, r *Result) error {
+func WriteMachine(w io.Writer, r *walk.Result) error {
 	p := &machineWriter{Writer: bufio.NewWriter(w), view: newView(r)}
 	p.head()
 	for i := range p.d.Modules {
@@ -55,7 +58,7 @@ func (p *machineWriter) line(fields ...string) {
 		if i > 0 {
 			p.WriteByte('|')
 		}
-		p.WriteString(safe(machineField.Replace(f)))
+		p.WriteString(text.Printable(machineField.Replace(f)))
 	}
 	p.WriteByte('\n')
 }
@@ -91,7 +94,7 @@ func (p *machineWriter) stack(s *viewStack) {
 }
 
 // frame writes the line of f.Names[k], or of the frame if it has no names.
-func (p *machineWriter) frame(s *viewStack, f *Frame, k, n int) {
+func (p *machineWriter) frame(s *viewStack, f *walk.Frame, k, n int) {
 	module, text := "", ""
 	if m := p.module(f); m != nil {
 		module = baseName(m.Path)

@@ -1,4 +1,4 @@
-package walk
+package report
 
 import (
 	"maps"
@@ -30,7 +30,7 @@ func TestOracleBreakpadARM(t *testing.T) {
 		{"arm64, signed", "aarch64", clang("aarch64-linux-gnu", "-march=armv8.3-a", "-mbranch-protection=pac-ret+leaf")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			program, core := chainCore(t, c.qemu, c.compiler)
+			program, core := walktest.ChainCore(t, c.qemu, c.compiler)
 			symbols := t.TempDir()
 			if err := walktest.WriteSymbols(program, symbols); err != nil {
 				t.Fatal(err)

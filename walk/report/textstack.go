@@ -1,8 +1,9 @@
-package walk
+package report
 
 import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk"
 )
 
 // maxStackBytes is how many bytes of a frame are shown: a damaged stack pointer may make it as
@@ -82,10 +83,10 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 		return
 	}
 	base := p.d.Modules[i].Addr
-	if ok, err := p.r.Modules[i].Resolver.Nearest(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.exhausted() {
+	if ok, err := p.r.Modules[i].Resolver.Nearest(symfmt.RVA(pc-base), at); !ok || err != nil || p.pointees.Exhausted() {
 		return
 	}
-	p.pointees.charge(&Frame{Names: at.Frames})
+	p.pointees.Charge(&walk.Frame{Names: at.Frames})
 	start := uint64(0)
 	if line, ok, err := p.r.Modules[i].Resolver.LineStart(symfmt.RVA(pc - base)); ok && err == nil {
 		start = base + uint64(line)
