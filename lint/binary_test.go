@@ -142,7 +142,7 @@ func TestBinaryRules(t *testing.T) {
 			[]string{"SYM556:97 at 0x395 by the instructions $rbx is saved at .cfa - 0x38 and its register overwritten, no rule says where it is: wrong at"}},
 		{"return address", "gcc-dwarf5", "", swap("STACK CFI INIT 370 10f .cfa: $rsp 8 + .ra: .cfa -8 + ^", "STACK CFI INIT 370 10f .cfa: $rsp 8 + .ra: .cfa -16 + ^"), Options{},
 			[]string{"SYM554:90 at 0x370 by the instructions the return address is saved at .cfa - 0x8, the rule says at .cfa - 0x10: wrong at"}},
-		{"whole leaf", "gcc-dwarf5", "", swap("STACK CFI INIT 480 3a .cfa: $rsp 8 +", "STACK CFI INIT 480 3a .cfa: $rsp 16 +"), Options{}, []string{"SYM551:106 at 0x480 by the instructions the CFA is $rsp + 0x8, the rule says + 0x10 (where it returns"}},
+		{"whole leaf", "gcc-dwarf5", "", swap("STACK CFI INIT 480 3a .cfa: $rsp 8 +", "STACK CFI INIT 480 3a .cfa: $rsp 16 +"), Options{}, []string{"SYM551:106 at 0x480 by the instructions the CFA is $rsp + 0x8, the rule says + 0x10 (the CFA is also known where it returns"}},
 		{"name", "gcc-dwarf5", "", swap(" gcc-dwarf5.elf\n", " other.so\n"), Options{}, nil},
 		{"DT_SONAME", "soname", "", swap("", ""), Options{}, nil},
 		{"DT_SONAME with folders", "soname", "", swap(" libnest.so.1\n", " /lib/libnest.so.1\n"), Options{}, nil},

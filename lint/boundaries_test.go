@@ -112,10 +112,10 @@ func TestMessages(t *testing.T) {
 		want       string
 	}{
 		{"SYM701", head + "FUNC 1000 10 0 f\nSTACK CFI INIT 1000 10 .ra: 1\n", 0, "none of 1 STACK CFI blocks has rules for .cfa and .ra"},
-		{"SYM701", windows + "FUNC 1000 10 0 f\nSTACK WIN 3 1000 10 0 0 0 0 0 0 0 0\n", 0, "none of 1 STACK WIN records is of use"},
-		{"SYM701", head + "PUBLIC 1000 0 f\nFUNC 1000 10 0 f\n", 0, "there is no STACK CFI and no STACK WIN record"},
+		{"SYM701", windows + "FUNC 1000 10 0 f\nSTACK WIN 3 1000 10 0 0 0 0 0 0 0 0\n", 0, "none of 1 STACK WIN records is usable"},
+		{"SYM701", head + "PUBLIC 1000 0 f\nFUNC 1000 10 0 f\n", 0, "no STACK CFI or STACK WIN record"},
 		{"SYM701", head, 0, ""},
-		{"SYM305", head + "FUNC ffffffffffffeff0 11 0 f\n", 0, "function [ffffffffffffeff0, fffffffffffff001) ends behind ffffffffffffefff"},
+		{"SYM305", head + "FUNC ffffffffffffeff0 11 0 f\n", 0, "function [ffffffffffffeff0, fffffffffffff001) ends beyond ffffffffffffefff"},
 		{"SYM702", head + "FUNC 1000 10 0 f\n", 99, "0.00 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 16 bytes, at 1000, line 2"},
 		{"SYM702", head, 99, "there is no call frame information, want 99 %"},
 		{"SYM702", head + init, 99, unmeasured + "; want 99 %"},

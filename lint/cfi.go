@@ -19,18 +19,18 @@ var cfiKinds = []symfmt.Kind{symfmt.KindCFIInit, symfmt.KindCFI}
 
 var cfiRules = []*Rule{
 	{
-		ID: "SYM401", Title: "STACK CFI in front of any STACK CFI INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
-		Doc: `A STACK CFI record changes the rules of the INIT record before it, and tells nothing
-alone. Readers drop it, or give it to a block that it has nothing to do with.`,
+		ID: "SYM401", Title: "STACK CFI before any STACK CFI INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
+		Doc: `A STACK CFI record changes the rules of the INIT record before it, and means nothing
+alone. Readers drop it, or attach it to an unrelated block.`,
 		Bad: amd64Head + "STACK CFI 1001 .cfa: $rsp 16 +\n" + goodInit, At: 4,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: oddRow(facts.OddOrphan, "there is no STACK CFI INIT in front of this record"),
+		Check: oddRow(facts.OddOrphan, "no STACK CFI INIT before this record"),
 	},
 	{
 		ID: "SYM402", Title: "STACK CFI INIT ranges overlap", Severity: Error, Since: "0.1", Spec: cfiSpec,
 		Doc: `Two blocks claim the same code. Breakpad drops the one that comes later, with all its
-rows; others take either. Rules of the wrong block give wrong callers.`,
+rows; others use either. Rules of the wrong block give wrong callers.`,
 		Bad: amd64Head + goodInit + "STACK CFI INIT 1020 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI INIT 1040 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 1040 0 g\n",
 		On:    cfiKinds,
@@ -38,16 +38,16 @@ rows; others take either. Rules of the wrong block give wrong callers.`,
 	},
 	{
 		ID: "SYM403", Title: "STACK CFI INIT twice for the same range", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-		Doc: `Writers that take .eh_frame and .debug_frame both, without a look at what they have,
-write each function twice. Readers keep one of them; the file is larger for nothing.`,
+		Doc: `Writers that read both .eh_frame and .debug_frame without removing duplicates write
+each function twice. Readers keep one of them; the file is larger for nothing.`,
 		Bad: amd64Head + goodInit + goodInit, At: 5,
 		Good:  amd64Head + goodInit,
 		On:    cfiKinds,
 		Check: blockOverlaps,
 	},
 	{
-		ID: "SYM404", Title: "STACK CFI INIT of no bytes", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-		Doc: "The block covers no code, so that no reader ever uses it.",
+		ID: "SYM404", Title: "STACK CFI INIT of size 0", Severity: Warning, Since: "0.1", Spec: cfiSpec,
+		Doc: `The block covers no code, so no reader ever uses it.`,
 		Bad: amd64Head + goodInit + "STACK CFI INIT 2000 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n", At: 5,
 		Good: amd64Head + goodInit,
 		On:   []symfmt.Kind{symfmt.KindCFIInit},
@@ -59,8 +59,8 @@ write each function twice. Readers keep one of them; the file is larger for noth
 	},
 	{
 		ID: "SYM405", Title: "STACK CFI INIT records are not in order", Severity: Note, Since: "0.1", Spec: cfiSpec,
-		Doc: `The format allows any order. Readers sort; comparing two files line by line, and
-searching in one without reading all of it, needs the order of addresses. It is told
+		Doc: `The format allows any order, and readers sort. Comparing two files line by line, and
+searching a file without reading all of it, needs the order of addresses. Reported
 once.`,
 		Bad: amd64Head + "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
 		Good: amd64Head + goodInit,
@@ -70,9 +70,9 @@ once.`,
 		},
 	},
 	{
-		ID: "SYM406", Title: "call frame information behind the address space", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-		Doc: `The CPU of MODULE has addresses of 32 bits, and the range ends above them: either
-the CPU or the address is wrong. No reader ever looks there.`,
+		ID: "SYM406", Title: "call frame information beyond the address space", Severity: Warning, Since: "0.1", Spec: cfiSpec,
+		Doc: `The CPU of MODULE has 32-bit addresses, and the range ends above them: either the CPU
+or the address is wrong. No reader ever looks there.`,
 		Bad: armHead + "STACK CFI INIT ffffffff 10 .cfa: sp 0 + .ra: lr\nPUBLIC fffffff0 0 g\n", At: 4,
 		Good:  armHead + "STACK CFI INIT 1000 10 .cfa: sp 0 + .ra: lr\n",
 		On:    []symfmt.Kind{symfmt.KindCFIInit, symfmt.KindStackWin},
@@ -81,15 +81,15 @@ the CPU or the address is wrong. No reader ever looks there.`,
 	{
 		ID: "SYM407", Title: "STACK CFI rows do not ascend", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `The address of a row has to be greater than that of the record before. Readers that
-sort the rows find another meaning than those that take them as they come.`,
+sort the rows read something else than those that take them in file order.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1008 .cfa: $rsp 16 +\nSTACK CFI 1004 .cfa: $rsp 24 +\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 24 +\nSTACK CFI 1008 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: oddRow(facts.OddBackwards, "%x is not behind the record before"),
+		Check: oddRow(facts.OddBackwards, "%x is not above the address of the record before"),
 	},
 	{
 		ID: "SYM408", Title: "two STACK CFI rows at one address", Severity: Error, Since: "0.1", Spec: cfiSpec,
-		Doc: `Breakpad keeps the later of the two: what the first alone says is lost. Write one
+		Doc: `Breakpad keeps the later of the two: what only the first one says is lost. Write one
 row with the rules of both.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\nSTACK CFI 1004 $rbx: .cfa -16 + ^\n", At: 6,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n",
@@ -98,7 +98,7 @@ row with the rules of both.`,
 	},
 	{
 		ID: "SYM409", Title: "STACK CFI row outside of its INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
-		Doc: `The row lies outside of the range of the INIT record before it. It is lost, or changes
+		Doc: `The row lies outside the range of the INIT record before it. It is lost, or changes
 the rules of another function.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1040 .cfa: $rsp 16 +\n", At: 5,
 		Good: amd64Head + goodInit + "STACK CFI 103f .cfa: $rsp 16 +\n",
@@ -113,8 +113,8 @@ the rules of another function.`,
 	{
 		ID: "SYM410", Title: "block without .cfa or .ra", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `Stack walkers want a rule for .cfa and one for .ra at each address; where one is
-missing they pass over the block and guess. On CPUs that hold the return address in
-a register, .ra has to name it at the function's entry too.`,
+missing they skip the block and guess. On CPUs that hold the return address in a
+register, .ra has to name it at the function's entry too.`,
 		Cites: []string{"dump_syms#744", "symbolic#949"},
 		Bad:   "MODULE Linux arm64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: sp 0 +\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa -8 + ^\n", At: 4,
 		Good:  "MODULE Linux arm64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: sp 0 + .ra: x30\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa -8 + ^\n",
@@ -123,7 +123,7 @@ a register, .ra has to name it at the function's entry too.`,
 	},
 	{
 		ID: "SYM411", Title: "rules that do not parse", Severity: Error, Since: "0.1", Spec: cfiSpec,
-		Doc: `Of such a record nothing is used, and Breakpad uses nothing of the block from this
+		Doc: `Nothing of such a record is used, and Breakpad uses nothing of the block from this
 record on.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: $r12: .cfa -16 + ^\n", At: 5,
 		Good: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa -24 + ^ $r12: .cfa -16 + ^\n",
@@ -136,9 +136,9 @@ record on.`,
 	},
 	{
 		ID: "SYM412", Title: "expression that has no value", Severity: Error, Since: "0.1", Spec: cfiSpec,
-		Doc: `Whatever the registers hold, evaluating the expression fails: operands are missing
-or left over, a constant is none, a divisor is 0. The register is lost; with .cfa or
-.ra, the frame.`,
+		Doc: `Whatever the registers hold, evaluating the expression fails: operands are missing or
+left over, a constant is malformed, a divisor is 0. The register is lost; with .cfa
+or .ra, the frame.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
@@ -146,8 +146,9 @@ or left over, a constant is none, a divisor is 0. The register is lost; with .cf
 	},
 	{
 		ID: "SYM413", Title: "expression with a register that the CPU does not have", Severity: Error, Since: "0.1", Spec: cfiSpec,
-		Doc: `The register has no value in any reader, and the expression none either. Names are
-the CPU's as Breakpad writes them: with a dollar sign on x86 and MIPS, without on ARM.`,
+		Doc: `The register has no value in any reader, so the expression has none either. Use the
+CPU's names as Breakpad writes them: with a dollar sign on x86 and MIPS, without on
+ARM.`,
 		Bad: armHead + "STACK CFI INIT 1000 40 .cfa: $sp 0 + .ra: lr\n", At: 4,
 		Good:  armHead + "STACK CFI INIT 1000 40 .cfa: sp 0 + .ra: lr\n",
 		On:    cfiKinds,
@@ -155,8 +156,8 @@ the CPU's as Breakpad writes them: with a dollar sign on x86 and MIPS, without o
 	},
 	{
 		ID: "SYM414", Title: "rule for a register that the CPU does not have", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-		Doc: `No reader asks for the register, so that the rule is without effect, and the one that
-was meant is missing.`,
+		Doc: `No reader asks for the register, so the rule has no effect, and the intended one is
+missing.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 rbx: .cfa -16 + ^\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
@@ -164,7 +165,7 @@ was meant is missing.`,
 	},
 	{
 		ID: "SYM415", Title: "two rules for a register in one record", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-		Doc: "The later one counts, in all readers known.",
+		Doc: `The later one counts, in all known readers.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + .cfa: $rsp 24 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
@@ -179,32 +180,33 @@ was meant is missing.`,
 		Check: oddRow(facts.OddNothing, "the rules at %x are in force already"),
 	},
 	{
-		ID: "SYM417", Title: ".cfa by a register that is not restored", Severity: Warning, Since: "0.1", Spec: cfiSpec,
-		Doc: `.cfa is counted from a register that functions keep for their callers, and no rule
-tells where the caller's value is. Readers give the caller the function's own value:
-if the caller counts its frame from that register, the frame after next is wrong.`,
+		ID: "SYM417", Title: ".cfa based on a register that is not restored", Severity: Warning, Since: "0.1", Spec: cfiSpec,
+		Doc: `.cfa is computed from a register that functions preserve for their callers, and no
+rule says where the caller's value is. Readers give the caller the function's own
+value: if the caller computes its frame from that register, the frame after next is
+wrong.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 + $rbp: .cfa -16 + ^\n",
 		On:    cfiKinds,
 		Check: perRecord(checkBase),
 	},
 	{
-		ID: "SYM418", Title: ".cfa by a register that calls do not keep", Severity: Note, Since: "0.1", Spec: cfiSpec,
-		Doc: `The rules work only while the function itself runs: when it has called another, the
-register holds anything. Compilers do so for a few instructions where they align the
-stack.`,
+		ID: "SYM418", Title: ".cfa based on a register that calls do not preserve", Severity: Note, Since: "0.1", Spec: cfiSpec,
+		Doc: `The rules work only while the function itself runs: once it has called another, the
+register holds anything. Compilers do this for a few instructions where they align
+the stack.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $r10 0 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
 		Check: perRecord(checkScratch),
 	},
 	{
-		ID: "SYM419", Title: "end of the stack that not all readers see", Severity: Note, Since: "0.1",
+		ID: "SYM419", Title: "end of stack that not all readers recognise", Severity: Note, Since: "0.1",
 		Spec: "Breakpad: cfi_frame_info.cc, stackwalker_amd64.cc",
-		Doc: `The rule says that there is no caller. Breakpad and rust-minidump take .undef for a
-rule that failed, and Breakpad's walker for x86-64 takes 0 for one, too. They guess a
-caller by frame pointer or by scanning, and add frames that do not exist. All readers
-stop at a number from 1 to 4095.`,
+		Doc: `The rule says that there is no caller. Breakpad and rust-minidump treat .undef as a
+rule that failed, and Breakpad's walker for x86-64 treats 0 the same way. They guess
+a caller by frame pointer or by scanning, and add frames that do not exist. All
+readers stop at a number from 1 to 4095.`,
 		Bad: amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .undef\n", At: 4,
 		Good:  amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 1\n",
 		On:    cfiKinds,
@@ -212,8 +214,8 @@ stop at a number from 1 to 4095.`,
 	},
 	{
 		ID: "SYM420", Title: "STACK CFI outside of any FUNC and PUBLIC", Severity: Note, Since: "0.1", Spec: cfiSpec,
-		Doc: `The code has call frame information and no name, as entries of the PLT have. Frames
-in it are walked, and shown without a function.`,
+		Doc: `The code has call frame information but no name, like entries of the PLT. Frames in
+it are walked, and shown without a function.`,
 		Bad: amd64Head + goodInit + "STACK CFI INIT 2000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI INIT 2000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n",
 		Check: checkNameless,

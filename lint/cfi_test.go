@@ -55,16 +55,16 @@ func TestCFIMessages(t *testing.T) {
 		{"no .ra at all", "x86_64", init + ".cfa: $rsp 8 +\nSTACK CFI 1008 .cfa: $rsp 16 +", `3:0 SYM410: no rule for .ra at 1000, nor in a row`},
 		{"neither", "x86_64", init + "$rbx: $rsp ^", `3:0 SYM410: no rule for .cfa at 1000, nor in a row`},
 		{"second rule", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^ .cfa: $rsp 16 +", `3:56 SYM415: .cfa has a second rule in this record: the first is lost`},
-		{"row in front", "x86_64", "STACK CFI 1000 .cfa: $rsp 8 +", `3:11 SYM401: there is no STACK CFI INIT in front of this record`},
+		{"row in front", "x86_64", "STACK CFI 1000 .cfa: $rsp 8 +", `3:11 SYM401: no STACK CFI INIT before this record`},
 		{"row of a bad INIT", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT zz 40 .cfa: $rsp 8 +\nSTACK CFI 2001 .cfa: $rsp 8 +", ""},
 		{"row below", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI fff .cfa: $rsp 16 +", `4:11 SYM409: fff is outside of 1000 to 1040, the range of STACK CFI INIT at line 3`},
-		{"row at INIT", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1000 .cfa: $rsp 16 +", `4:11 SYM407: 1000 is not behind the record before`},
+		{"row at INIT", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1000 .cfa: $rsp 16 +", `4:11 SYM407: 1000 is not above the address of the record before`},
 		{"the same in another form", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: 8 $rsp +", `4:11 SYM416: the rules at 1001 are in force already`},
 		{"back and forth", "x86_64", init + ".cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 8 +", ""},
-		{"not restored, once", "x86_64", init + ".cfa: $rbp 16 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: $rbp 24 +", `3:24 SYM417: .cfa is counted from $rbp, and no rule restores it`},
+		{"not restored, once", "x86_64", init + ".cfa: $rbp 16 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: $rbp 24 +", `3:24 SYM417: .cfa is computed from $rbp, which no rule restores`},
 		{"restored", "x86_64", init + ".cfa: $rbp 16 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^", ""},
 		{"on ARM by r7", "arm", init + ".cfa: sp 8 + .ra: .cfa -4 + ^ r7: .cfa -8 + ^\nSTACK CFI 1004 .cfa: r7 8 +", ""},
-		{"scratch", "x86_64", init + ".cfa: $r10 0 + .ra: .cfa -8 + ^", `3:24 SYM418: .cfa is computed from $r10, which calls do not keep`},
+		{"scratch", "x86_64", init + ".cfa: $r10 0 + .ra: .cfa -8 + ^", `3:24 SYM418: .cfa is computed from $r10, which calls do not preserve`},
 		{"overlap at the end of the address space", "x86_64", "STACK CFI INIT fffffffffffffff0 f .cfa: $rsp 8 + .ra: .cfa ^\nSTACK CFI INIT fffffffffffffff8 7 .cfa: $rsp 8 + .ra: .cfa ^\nPUBLIC fffffffffffffff0 0 g",
 			`4:0 SYM402: [fffffffffffffff8, ffffffffffffffff) overlaps [fffffffffffffff0, ffffffffffffffff) of line 3`},
 	} {
@@ -97,7 +97,7 @@ func TestWinMessages(t *testing.T) {
 		{"sizes that fit", "STACK WIN 0 1000 100 f0 10 0 0 0 0 0 0", ""},
 		{"parameters", "STACK WIN 0 1000 100 0 0 c 0 0 0 0 0", `3:0 SYM438: parameter size c at 1000, and 0 in its FUNC`},
 		{"parameters of code within", "STACK WIN 0 1004 fc 0 0 c 0 0 0 0 0", ""},
-		{"over 32 bits", "STACK WIN 0 ffffffff 2 0 0 0 0 0 0 0 0", `3:13 SYM406: 0x2 bytes at ffffffff end behind 32 bits, the addresses of x86`},
+		{"over 32 bits", "STACK WIN 0 ffffffff 2 0 0 0 0 0 0 0 0", `3:13 SYM406: 0x2 bytes at ffffffff end beyond 32 bits, the address size of x86`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := strings.Join(family(lintText(t, headFor("x86")+c.record+"\n"), "cfi"), "\n")

@@ -58,7 +58,7 @@ func checkSpace(p *Pass, r *symfmt.Record) {
 		return
 	}
 	if end := uint64(rva) + size; end > 1<<32 || end < uint64(rva) {
-		p.Report(r, field, "%#x bytes at %x end behind 32 bits, the addresses of %s", size, rva, p.Arch.Name)
+		p.Report(r, field, "%#x bytes at %x end beyond 32 bits, the address size of %s", size, rva, p.Arch.Name)
 	}
 }
 
@@ -95,7 +95,7 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 func checkBase(p *Pass, r *symfmt.Record) {
 	if p.CFI.Odd&facts.OddLostBase != 0 {
 		name := p.CFI.Sets.Names.Name(facts.InForce(p.CFI.Row, cfi.CFA).Saved)
-		p.Report(r, rulesField(r), ".cfa is counted from %s, and no rule restores it", name)
+		p.Report(r, rulesField(r), ".cfa is computed from %s, which no rule restores", name)
 	}
 }
 
@@ -104,7 +104,7 @@ func checkScratch(p *Pass, r *symfmt.Record) {
 		return
 	}
 	name := p.CFI.Sets.Names.Name(facts.InForce(p.CFI.Row, cfi.CFA).Scratch)
-	p.Report(r, rulesField(r), ".cfa is computed from %s, which calls do not keep", name)
+	p.Report(r, rulesField(r), ".cfa is computed from %s, which calls do not preserve", name)
 }
 
 // blockOverlaps reports blocks that have the same range, or overlap.

@@ -23,10 +23,11 @@ through this module are guessed. A debug file that was split off with objcopy
 	},
 	{
 		ID: "SYM702", Title: "less call frame information than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-cfi",
-		Doc: `The share of the code that has call frame information is under the limit: with --binary
-of the binary's executable bytes, otherwise of the code that FUNC and PUBLIC records
-name. So must be that of the functions' first bytes and, with --binary, that of
-return addresses: these are where a walker looks for rules, in each frame but the first.`,
+		Doc: `The share of the code that has call frame information is under the limit: with
+--binary of the binary's executable bytes, otherwise of the code that FUNC and PUBLIC
+records name. The limit also holds for the functions' first bytes and, with --binary,
+for return addresses: that is where a walker looks for rules, in each frame but the
+first.`,
 		With: func(o *Options) { o.MinCFI = 60 },
 		Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
 		Good:  publicHead + goodInit,
@@ -59,16 +60,16 @@ lines. The binary was built or dumped without debug information.`,
 		Good: publicHead + goodInit,
 		Check: withCoverage(func(p *Pass, c *Coverage) {
 			if c.Functions+c.Publics == 0 {
-				p.ReportLine(0, "there is no FUNC and no PUBLIC record")
+				p.ReportLine(0, "no FUNC or PUBLIC record")
 			}
 		}),
 	},
 	{
 		ID: "SYM706", Title: "function without call frame information", Severity: Note, Since: "0.1", Spec: cfiSpec,
-		Doc: `Other functions of the module have call frame information, and this has none at all
-or none for a part of it. Readers guess the caller of a frame there. Assembly
-without .cfi directives is like that. A PUBLIC has no size: what is counted goes up to
-what follows. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
+		Doc: `Other functions of the module have call frame information, and this one has none, or
+none for a part of it. Readers guess the caller of a frame there. Assembly without
+.cfi directives is like that. A PUBLIC has no size: it is counted up to the next
+record. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
 		Bad: amd64Head + goodInit + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
 		Good:  amd64Head + goodInit,
 		Check: checkFunctions,
@@ -90,9 +91,9 @@ func checkNoCFI(p *Pass, c *Coverage) {
 	case c.Blocks > 0:
 		p.ReportLine(0, "none of %d STACK CFI blocks has rules for .cfa and .ra", c.Blocks)
 	case c.WinBlocks > 0:
-		p.ReportLine(0, "none of %d STACK WIN records is of use", c.WinBlocks)
+		p.ReportLine(0, "none of %d STACK WIN records is usable", c.WinBlocks)
 	default:
-		p.ReportLine(0, "there is no STACK CFI and no STACK WIN record")
+		p.ReportLine(0, "no STACK CFI or STACK WIN record")
 	}
 }
 

@@ -43,7 +43,7 @@ func ExplainAll(word string) (text string, ok bool) {
 	if rule := RuleByID(prefix); rule != nil {
 		return Explain(rule), true
 	}
-	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain with the ID of a rule tells what it is about.\n", true
+	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain ID describes one of them.\n", true
 }
 
 // Explain returns the documentation of a rule as text.

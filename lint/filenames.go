@@ -15,9 +15,9 @@ var fileNameRules = []*Rule{
 		Since:    "0.1",
 		Spec:     "symbol_files: FILE records",
 		Doc: `Tools that show the source cannot find it without knowing the folder that the
-compiler ran in; two files of the same relative path are one. Names of files in a
+compiler ran in; two files of the same relative path become one. Names of files in a
 repository (git:host/project:path:revision) and of generated code (<built-in>) are
-not meant.`,
+not reported.`,
 		PerFile: true,
 		Bad:     moduleLine + "FILE 0 src/a.c\n",
 		Good:    moduleLine + "FILE 0 /src/a.c\nFILE 1 C:\\src\\a.c\nFILE 2 <built-in>\nFILE 3 git:h/p:a.c:1\n",
@@ -42,12 +42,12 @@ same file appears under several names.`,
 	},
 	{
 		ID:       "SYM612",
-		Title:    "path of the machine that built it",
+		Title:    "path of the build machine",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: FILE records",
-		Doc: `The path is below somebody's home or the folder of a build server: it tells more than
-it should, differs from build to build, and is found on no other machine. Compile
+		Doc: `The path is below somebody's home or the folder of a build server: it reveals more
+than it should, differs from build to build, and exists on no other machine. Compile
 with -ffile-prefix-map or --remap-path-prefix.`,
 		PerFile: true,
 		Bad:     moduleLine + "FILE 0 /home/joe/a.c\n",
@@ -62,8 +62,8 @@ with -ffile-prefix-map or --remap-path-prefix.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: FILE records",
-		Doc: `The folders of a path are there twice in a row (nptl/nptl/a.c). Where the source tree
-is not so, the writer joined the compiler's folder and a name that has it already,
+		Doc: `The folders of a path occur twice in a row (nptl/nptl/a.c). Unless the source tree is
+like that, the writer joined the compiler's folder and a name that already has it,
 and the source will not be found.`,
 		PerFile: true,
 		Bad:     moduleLine + "FILE 0 /src/glibc/nptl/nptl/a.c\n",
@@ -74,7 +74,7 @@ and the source will not be found.`,
 	},
 	{
 		ID:       "SYM614",
-		Title:    "MODULE name that is no file name",
+		Title:    "MODULE name that is not a file name",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records: \"the base name (the final component of the file name)\"",
@@ -203,7 +203,7 @@ func moduleName(p *Pass) (func(*symfmt.Record), func()) {
 		case strings.ContainsAny(name, `/\`):
 			p.Report(r, nameField(r), "MODULE name %s has a folder: want a file name", shortName(r.Name))
 		case name == "." || name == "..":
-			p.Report(r, nameField(r), "MODULE name %q is no file name", name)
+			p.Report(r, nameField(r), "MODULE name %q is not a file name", name)
 		case p.nameFlags(r)&nameControl != 0:
 			p.Report(r, nameField(r), "MODULE name %s has a control character", shortName(r.Name))
 		}

@@ -19,20 +19,19 @@ var suppressRules = []*Rule{
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symtool lint --config",
-		Doc: `A suppression stays behind when the defect is gone, and hides the next one. Remove
-it, or correct its pattern. Suppressions of rules that are not checked are left
-alone.`,
+		Doc: `A suppression stays when the defect is gone, and hides the next one. Remove it, or
+correct its pattern. Suppressions of rules that are not checked are left alone.`,
 		Check: noCheck,
 	},
 	{
 		ID:       "SYM902",
-		Title:    "entry of the baseline that is gone",
+		Title:    "baseline entry that no longer occurs",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symtool lint --baseline",
-		Doc: `A finding of the baseline is no more, or there are fewer of it. Write the baseline
-again with --write-baseline: what it still holds would hide the same finding
-later. Entries of files and rules that are not checked are left alone.`,
+		Doc: `A finding of the baseline no longer occurs, or occurs less often. Write the baseline
+again with --write-baseline: what is left in it would hide the same finding later.
+Entries of files and rules that are not checked are left alone.`,
 		Check: noCheck,
 	},
 	{
@@ -41,8 +40,8 @@ later. Entries of files and rules that are not checked are left alone.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symtool lint --config",
-		Doc: `The last day of a suppression, expires, is over: what it took away is reported
-again. Mend the defect, or write another day and why.`,
+		Doc: `The last day of a suppression, expires, has passed: its findings are reported again.
+Fix the defect, or enter another day and the reason.`,
 		Check: noCheck,
 	},
 }

@@ -20,10 +20,10 @@ var inlineRules = []*Rule{
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
 		Doc: `The level of an INLINE is at most one above that of the INLINE before it, and 0 for
-the first. Breakpad drops one that skips a level, and the inlined call is missing in
-stacks; rust-minidump sorts them. Mozilla's dump_syms orders INLINEs by address, not by
-call. symtool dump writes them in order. Where no INLINE of the level above holds it at
-all, see SYM325.`,
+the first. Breakpad drops one that skips a level, and the inlined call is missing
+from stacks; rust-minidump sorts them. Mozilla's dump_syms orders INLINEs by address,
+not by call. symtool dump writes them in order. Where no INLINE of the level above
+holds it at all, see SYM325.`,
 		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4 1008 4\n" +
 			"INLINE 1 5 0 0 1000 2\nINLINE 0 7 0 0 1004 4\nINLINE 2 5 0 0 1000 2\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
@@ -39,8 +39,8 @@ all, see SYM325.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
-		Doc: `Readers look for the function first, so that this part of the range is never found:
-if the code is in another part of a split function, the inlined call is missing there.
+		Doc: `Readers look for the function first, so this part of the range is never found: if the
+code is in another part of a split function, the inlined call is missing there.
 Breakpad's dumper repeats all INLINEs under every part.`,
 		Cites: []string{"symbolic#603"},
 		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 100c 8\n1000 10 1 0\n",
@@ -69,11 +69,11 @@ Breakpad's dumper repeats all INLINEs under every part.`,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
 		Doc: `"The ranges of an INLINE record are always inside the ranges described by its parent
-record", the last in front of it that is a level higher. Breakpad makes the larger range
-the caller, or drops the record: the stack has the calls in the wrong order, or misses
-one. rust-minidump looks at levels alone, and finds it where another INLINE of the level
-above holds it: where none does, see SYM325. Mozilla's dump_syms joins equal neighbours
-of two calls.`,
+record", the last INLINE before it that is one level higher. Breakpad makes the
+larger range the caller, or drops the record: the stack has the calls in the wrong
+order, or lacks one. rust-minidump looks at levels only, and finds the record where
+another INLINE of the level above holds it; where none does, see SYM325. Mozilla's
+dump_syms joins equal neighbours of two calls.`,
 		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
 			"INLINE 1 6 0 0 1004 8\nINLINE 0 7 0 0 1008 8\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
@@ -90,8 +90,8 @@ of two calls.`,
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
-		Doc: `An instruction comes from one call of a level. Breakpad drops a range that overlaps in
-part, rust-minidump takes one of the two: the stack has the wrong call.`,
+		Doc: `At each level an instruction comes from one call. Breakpad drops a range that
+overlaps in part, rust-minidump takes one of the two: the stack has the wrong call.`,
 		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
 			"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
@@ -130,12 +130,12 @@ part, rust-minidump takes one of the two: the stack has the wrong call.`,
 	},
 	{
 		ID:       "SYM318",
-		Title:    "INLINE behind line records",
+		Title:    "INLINE after line records",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symtool: order of what it writes",
-		Doc: `Readers take any order; dumpers write the INLINEs of a FUNC in front of its lines. It
-is told once.`,
+		Doc: `Readers accept any order; dumpers write the INLINEs of a FUNC before its lines.
+Reported once.`,
 		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\nINLINE 0 5 0 0 1004 4\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:   6,
@@ -150,7 +150,7 @@ is told once.`,
 					}
 				}, func() {
 					if n > 0 {
-						p.ReportLine(first, "INLINE behind line records; %s of this kind", text.Count(n, "record"))
+						p.ReportLine(first, "INLINE after line records; %s of this kind", text.Count(n, "record"))
 					}
 				}
 		},
@@ -162,7 +162,7 @@ is told once.`,
 		Since:    "0.1",
 		Spec:     "Breakpad: ParseInline",
 		Doc: `Breakpad reads 512 fields of an INLINE, which are 254 ranges, and drops a record with
-more: the call and those inlined into it are missing in stacks.`,
+more: the call and those inlined into it are missing from stacks.`,
 		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges+1) + "\n1000 1000 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges) + "\n1000 1000 1 0\n",
 		At:   5,

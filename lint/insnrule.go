@@ -14,14 +14,14 @@ var followRule = &Rule{
 	ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: Error, Since: "0.3", Misleads: true,
 	Spec: binarySpec + "STACK CFI records",
 	Doc: `The stack pointer was followed from the function's first instruction through pushes,
-pops and additions, and at this address the CFA is not where the rule says: a
-walker reads the return address from a wrong place, or all frames below are lost.
-Where the stack pointer cannot be followed the rule says nothing (SYM552). It is about
-functions whose rule is wrong at a call, so that each walk through them goes
-wrong, or at half of their instructions; the others are SYM553.
+pops and additions, and at this address the CFA is not where the rule says: a walker
+reads the return address from a wrong place, or all frames below are lost. Where the
+stack pointer cannot be followed nothing is reported (SYM552). The function's rule is
+wrong at a call, so that each walk through the function goes wrong, or at half of its
+instructions; other functions are reported as SYM553.
 
-The binary's own call frame information may have the mistake: hand-written assembly
-is where. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
+The mistake may be in the binary's own call frame information: hand-written assembly
+often has it. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 	Cites: []string{"llvm-project#145443", "llvm-project#145633", "llvm-project#220720"},
 	Check: checkFollow,
 }

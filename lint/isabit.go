@@ -4,13 +4,14 @@ import "github.com/symtool/symtool/symfmt"
 
 var isaBitRule = &Rule{
 	ID:       "SYM326",
-	Title:    "address with the bit of the instruction set",
+	Title:    "address with the instruction set bit",
 	Severity: Warning,
 	Since:    "0.1",
 	Spec:     "symbol_files: FUNC records",
-	Doc: `Bit 0 of an ARM function's symbol tells that its code is Thumb, and is no part of the
-address. Walkers look with the bit cleared: they do not find the function's first
-instruction, and a call frame information block at the true address has no name there.`,
+	Doc: `Bit 0 of an ARM function's symbol says that its code is Thumb, and is not part of the
+address. Walkers look addresses up with the bit cleared: they do not find the
+function's first instruction, and a call frame information block at the true address
+has no name there.`,
 	Cites: []string{"Breakpad 89947e7d"},
 	Bad:   armModule + "FUNC 1001 10 0 f\n",
 	Good:  armModule + "FUNC 1000 10 0 f\n",

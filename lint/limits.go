@@ -41,9 +41,9 @@ this length helps nobody: shorten it.`,
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `rust-minidump refuses the file: sizes have 32 bits there, those of code and of
-parameters. No function is that large: the dumper computed the size from the
-addresses of two different things, or from an end that was not there.`,
+		Doc: `rust-minidump refuses the file: it reads sizes of code and of parameters as 32 bits.
+No function is that large: the dumper subtracted addresses of two unrelated things,
+or used an end that was missing.`,
 		Bad:    head + "FUNC 1000 123456789 0 f\n",
 		Good:   head + "FUNC 1000 12345 0 f\n",
 		At:     2,
@@ -58,9 +58,9 @@ addresses of two different things, or from an end that was not there.`,
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-		Doc: `Breakpad tells the two forms apart by the number of fields. rust-minidump, and
-Breakpad from the years before, know one of them: rust-minidump refuses the file. It
-is told once, at the first. Dump the binary again.`,
+		Doc: `Breakpad distinguishes the two forms by the number of fields. rust-minidump, and
+older versions of Breakpad, know only one of them: rust-minidump refuses the file.
+Only the first is reported. Dump the binary again.`,
 		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:   5,
@@ -84,10 +84,10 @@ is told once, at the first. Dump the binary again.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
-		Doc: `Compilers nest inlined calls some dozen levels deep. Readers that go down level by
+		Doc: `Compilers nest inlined calls a few dozen levels deep. Readers that recurse level by
 level have run out of stack on such files, and symbolic had a limit for some weeks.
 lint looks no deeper than this. The level is damaged, or the dumper followed a call
-that holds itself.`,
+that contains itself.`,
 		Cites: []string{"symbolic#1014"},
 		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,

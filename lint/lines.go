@@ -18,9 +18,9 @@ var lineRules = []*Rule{
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
-		Doc: `The line belongs to code of the function before, or of none. Readers that look
-through line records find this function for an address that is not its own, with a
-negative offset; others never find the line.`,
+		Doc: `The line belongs to code of the function before, or to no function. Readers that
+search the line records find this function for an address outside it, with a negative
+offset; others never find the line.`,
 		Cites:  []string{"dump_syms#535", "symbolic#746", "Mozilla bug 1810249"},
 		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\nff8 8 1 0\n1000 10 1 0\n",
 		Good:   withLine,
@@ -37,8 +37,8 @@ negative offset; others never find the line.`,
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
-		Doc: `Readers look for the function first: the bytes past its end have no line there, or
-those of another function. The size of the FUNC or of the line is wrong.`,
+		Doc: `Readers look for the function first: the bytes past its end have no line, or a line
+of another function. The size of the FUNC or of the line is wrong.`,
 		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n1010 4 2 0\n",
 		Good:   withLine,
 		At:     5,
@@ -55,8 +55,8 @@ those of another function. The size of the FUNC or of the line is wrong.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symtool: order of what it writes",
-		Doc: `Readers sort them. Where records overlap, which one wins depends on their order. It
-is told once.`,
+		Doc: `Readers sort them. Where records overlap, their order decides which one wins.
+Reported once.`,
 		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1008 8 2 0\n1000 8 1 0\n",
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:     5,
@@ -71,8 +71,8 @@ is told once.`,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
 		Doc: `"No two line records cover the same range of addresses." Breakpad drops the one that
-comes later, rust-minidump the one of the higher address: code gets the wrong line, or
-none where the dropped one goes on.`,
+comes later, rust-minidump the one at the higher address: code gets the wrong line,
+or no line where the dropped one goes on.`,
 		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 c 1 0\n1008 8 2 0\n",
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:     5,
@@ -90,7 +90,7 @@ none where the dropped one goes on.`,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
 		Doc: `Readers drop it. Dumpers of PDB files write them for lines without code of their own.
-It is told once.`,
+Reported once.`,
 		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 0 1 0\n1000 10 2 0\n",
 		Good:   withLine,
 		At:     4,
@@ -104,8 +104,8 @@ It is told once.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
-		Doc: `The compiler gave no line for this code. Frames there have a file and line 0. The
-specification counts from 1; all readers take 0. It is told once.`,
+		Doc: `The compiler assigned no line to this code. Frames there have a file and line 0. The
+specification counts from 1; all readers accept 0. Reported once.`,
 		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 0 0\n",
 		Good:   withLine,
 		At:     4,
@@ -120,8 +120,8 @@ specification counts from 1; all readers take 0. It is told once.`,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
 		Doc: `Frames in the gaps have a function but no line. Compilers leave few: data in code,
-padding, and code that no line of the source asks for. It is told once, at the first
-FUNC; those without any line do not count.`,
+padding, and code that no source line asks for. Only the first FUNC is reported;
+those without any line do not count.`,
 		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
 		Good: withLine,
 		At:   3,

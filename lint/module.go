@@ -29,8 +29,8 @@ var moduleRules = []*Rule{
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
 		Doc: `The id is 32 digits and the age, one to eight more; the oldest PDBs have 8 digits and
-the age. Readers compute the id of a module in a dump in this form and look for the
-file under it: they will not find this one. A common cause is an id without the age,
+the age. Readers compute the id of a module in a dump in this form and look the file
+up under it: they will not find this one. A common cause is an id without the age,
 which on Linux is 0.`,
 		Cites: []string{"dump_syms#629"},
 		Bad:   "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF a\n",
@@ -45,20 +45,20 @@ which on Linux is 0.`,
 	},
 	{
 		ID:       "SYM109",
-		Title:    "debug id of zeros alone",
+		Title:    "debug id of all zeros",
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
 		Doc: `The binary has no build id, or the dumper did not find it. All modules without an id
-look for this one file, so that a store keeps only the last one, for whatever version
-of the module. Link with --build-id.`,
+share this one, so a store keeps only the last file, whatever version of the module
+it belongs to. Link with --build-id.`,
 		Bad:  "MODULE Linux x86_64 000000000000000000000000000000000 a\n",
 		Good: head,
 		At:   1,
 		On:   onModule,
 		Check: module(func(p *Pass, r *symfmt.Record) {
 			if len(r.DebugID) > 0 && strings.Trim(string(r.DebugID), "0") == "" {
-				p.Report(r, 3, "id of zeros alone")
+				p.Report(r, 3, "id of all zeros")
 			}
 		}),
 	},
@@ -68,9 +68,9 @@ of the module. Link with --build-id.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
-		Doc: `Readers look for the file under an id of upper-case digits. Where the store's names
-tell case apart, as most servers and Linux do, they do not find one in lower case. Of
-the age, either case is in use.`,
+		Doc: `Readers look the file up under an id of upper-case digits. Where names in the store
+are case-sensitive, as on most servers and on Linux, they do not find one in lower
+case. The age occurs in either case.`,
 		Cites: []string{"dump_syms#629"},
 		Bad:   "MODULE Linux x86_64 0123456789abcdef0123456789ABCDEF0 a\n",
 		Good:  head,
@@ -85,15 +85,16 @@ the age, either case is in use.`,
 	},
 	{
 		ID:       "SYM111",
-		Title:    "operating system that nobody knows",
+		Title:    "unknown operating system",
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
-		Doc:      `Servers and tools that decide by the operating system do not know what to do with the file.`,
-		Bad:      "MODULE Linus x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n",
-		Good:     head,
-		At:       1,
-		On:       onModule,
+		Doc: `Servers and tools that decide by the operating system do not know what to do with the
+file.`,
+		Bad:  "MODULE Linus x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n",
+		Good: head,
+		At:   1,
+		On:   onModule,
 		Check: module(func(p *Pass, r *symfmt.Record) {
 			if !knownOS[strings.ToLower(string(r.OS))] {
 				p.Report(r, 1, "unknown operating system %s, want Linux, mac, windows", quoted(r.OS))
@@ -102,12 +103,12 @@ the age, either case is in use.`,
 	},
 	{
 		ID:       "SYM112",
-		Title:    "architecture that nobody knows",
+		Title:    "unknown architecture",
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
-		Doc: `Walkers take the CPU from the dump, but servers and tools that check the file
-cannot: registers of STACK CFI are not checked here either.`,
+		Doc: `Walkers take the CPU from the dump, but servers and tools that check the file cannot:
+registers in STACK CFI are not checked here either.`,
 		Bad:  "MODULE Linux x86-64 0123456789ABCDEF0123456789ABCDEF0 a\n",
 		Good: head,
 		At:   1,

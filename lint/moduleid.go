@@ -13,15 +13,15 @@ import (
 var moduleIDRules = []*Rule{
 	{
 		ID:       "SYM213",
-		Title:    "MODULE id is not that of INFO CODE_ID",
+		Title:    "MODULE id that does not match INFO CODE_ID",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "Breakpad: linux/file_id.cc",
-		Doc: `On Linux, the first 16 bytes of the build id (CODE_ID) are the debug id (MODULE), with
-the bytes of its first three numbers turned around on little-endian CPUs, and a 0
-behind it; on macOS, both are the same. Here they are of two different binaries, or
-the dumper forgot to turn the bytes around: the file is looked for, and stored, under an
-id that no module has.`,
+		Doc: `On Linux, the first 16 bytes of the build id (CODE_ID) are the debug id (MODULE),
+with the bytes of its first three numbers swapped on little-endian CPUs, followed by
+a 0; on macOS, both are the same. Here they belong to two different binaries, or the
+dumper did not swap the bytes: the file is looked up, and stored, under an id that no
+module has.`,
 		Cites: []string{"dump_syms#629"},
 		Bad:   head + "INFO CODE_ID 0123456789ABCDEF0123456789ABCDEF01234567\n",
 		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",

@@ -21,7 +21,7 @@ func checkNameless(p *Pass) (func(*symfmt.Record), func()) {
 		blocks := facts.SortTable(&p.Blocks, func(a, b *facts.Block) int { return cmp.Compare(a.RVA, b.RVA) })
 		for _, b := range blocks.All {
 			if b.Size > 0 && !names.has(b.RVA) {
-				p.ReportAt(int(b.Line), b.RVA, "there is no FUNC or PUBLIC for %x to %x", b.RVA, uint64(b.RVA)+b.Size)
+				p.ReportAt(int(b.Line), b.RVA, "no FUNC or PUBLIC for %x to %x", b.RVA, uint64(b.RVA)+b.Size)
 			}
 		}
 	}

@@ -26,9 +26,9 @@ var nameRules = []*Rule{
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC, INLINE_ORIGIN, FILE, PUBLIC and MODULE records",
-		Doc: `A name of nothing, or of blanks only. Readers that split lines at blanks find a
-field too few: some drop the record, and what belongs to it, and some the whole
-file. A writer that knows no name writes a placeholder such as <name omitted>.`,
+		Doc: `The name is empty, or blanks only. Readers that split lines at blanks find one field
+too few: some drop the record and what belongs to it, and some the whole file. A
+writer that knows no name writes a placeholder such as <name omitted>.`,
 		Cites: []string{"dump_syms#511", "dump_syms#543", "dump_syms#475", "dump_syms#476"},
 		Bad:   moduleLine + "INLINE_ORIGIN 0  \t\n",
 		Good:  moduleLine + "INLINE_ORIGIN 0 f\n",
@@ -42,9 +42,9 @@ file. A writer that knows no name writes a placeholder such as <name omitted>.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "dump_syms of Breakpad and of Mozilla: names of functions",
-		Doc: `The writer did not know the name: frames will have none either. Most come of debug
-information that lacks DW_AT_name, or refers to a supplementary file (dwz) that was
-not there when the symbols were dumped.`,
+		Doc: `The writer did not know the name: frames will have none either. Most placeholders
+come from debug information that lacks DW_AT_name, or refers to a supplementary file
+(dwz) that was missing when the symbols were dumped.`,
 		Cites:   []string{"dump_syms#476"},
 		PerFile: true,
 		Bad:     moduleLine + "INLINE_ORIGIN 0 <name omitted>\nINLINE_ORIGIN 1 <name omitted>\n",
@@ -59,9 +59,9 @@ not there when the symbols were dumped.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: records are lines of text",
-		Doc: `Terminals and log viewers act on control characters; Breakpad takes a file with a NUL
-for corrupt. A line break within a name ends the record: its rest is then a line of
-its own, which is no record (SYM101).`,
+		Doc: `Terminals and log viewers act on control characters; Breakpad treats a file with a
+NUL as corrupt. A line break within a name ends the record: the rest becomes a line
+of its own, which no reader recognises (SYM101).`,
 		Cites: []string{"dump_syms 2.1.1"},
 		Bad:   moduleLine + "PUBLIC 10 0 a\x1b[31mb\n",
 		Good:  moduleLine + "PUBLIC 10 0 a b\n",
@@ -77,8 +77,8 @@ its own, which is no record (SYM101).`,
 		Since:    "0.1",
 		Spec:     "rust-minidump: breakpad-symbols, sym_file/parser.rs",
 		Doc: `rust-minidump refuses a file with such a name in any record, so it has no symbols at
-all for the module. The bytes are mostly of a source file or identifier in an older
-encoding (Latin-1, Shift JIS): convert them, or replace them.`,
+all for the module. The bytes usually come from a source file or identifier in an
+older encoding (Latin-1, Shift JIS): convert them, or replace them.`,
 		Bad:   moduleLine + "FILE 0 /src/caf\xe9.c\n",
 		Good:  moduleLine + "FILE 0 /src/caf\xc3\xa9.c\n",
 		At:    2,
@@ -91,7 +91,7 @@ encoding (Latin-1, Shift JIS): convert them, or replace them.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "Unicode TR 36 and 39",
-		Doc: `Marks of direction show a name other than it is, and characters of no width make two
+		Doc: `Direction marks show a name other than it is, and characters without width make two
 names look the same: what people see in a stack is not what they can search for.`,
 		Bad:   moduleLine + "PUBLIC 10 0 a\u202eb\n",
 		Good:  moduleLine + "PUBLIC 10 0 \u03b1\u03b2\n",
@@ -105,7 +105,7 @@ names look the same: what people see in a stack is not what they can search for.
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
-		Doc: `The name is as linkers have it (C++ of gcc, clang and MSVC, Rust). Resolvers print
+		Doc: `The name is in the linker's form (C++ of gcc, clang and MSVC, Rust). Resolvers print
 names as they are in the file, so people see it mangled, and crashes of one function
 get two signatures. Dump again with demangling. There is one finding for each scheme.`,
 		PerFile: true,
@@ -117,12 +117,12 @@ get two signatures. Dump again with demangling. There is one finding for each sc
 	},
 	{
 		ID:       "SYM607",
-		Title:    "mangled name of Swift",
+		Title:    "mangled Swift name",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",
-		Doc: `Few writers can demangle Swift, which changes with the compiler; symtool leaves its
-names as they are. Resolvers print them so.`,
+		Doc: `Few writers can demangle Swift, whose scheme changes with the compiler; symtool
+leaves its names as they are. Resolvers print them so.`,
 		Cites:   []string{"symbolic#204", "symbolicator#1953"},
 		PerFile: true,
 		Bad:     moduleLine + "PUBLIC 10 0 $s6shapes5PointV1xSivg\n",
@@ -137,8 +137,8 @@ names as they are. Resolvers print them so.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: records are lines of text",
-		Doc: `Some readers have buffers of a fixed size, and databases of crashes cut names. Such
-names come of templates nested in each other, or of a demangler without a limit.`,
+		Doc: `Some readers have buffers of a fixed size, and databases of crashes truncate names.
+Such names come from nested templates, or from a demangler without a limit.`,
 		Cites: []string{"cpp_demangle#53", "rustc-demangle#47"},
 		Bad:   moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
 		Good:  moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
@@ -148,7 +148,7 @@ names come of templates nested in each other, or of a demangler without a limit.
 	},
 	{
 		ID:       "SYM609",
-		Title:    "suffix of the compiler in a name",
+		Title:    "compiler suffix in a name",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records: \"this should be the source language name\"",

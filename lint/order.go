@@ -33,14 +33,13 @@ var (
 // badRecord is what the reader itself finds.
 var badRecord = &Rule{
 	ID:       "SYM101",
-	Title:    "line that is no record",
+	Title:    "unrecognised line",
 	Severity: Error,
 	Refused:  true,
 	Since:    "0.1",
 	Spec:     "symbol_files: Records",
-	Doc: `rust-minidump refuses a file for one such line, Breakpad drops the line and gives
-up the rest of the file after 100 of them. Column and message tell which field is
-wrong.`,
+	Doc: `rust-minidump refuses a file for one such line. Breakpad drops the line, and gives up
+the rest of the file after 100 of them. Column and message say which field is wrong.`,
 	Cites: []string{"rust-minidump#903", "dump_syms#511"},
 	Bad:   head + "FUNC 1000 zz 0 f\n",
 	Good:  head + "FUNC 1000 10 0 f\n",
@@ -57,8 +56,8 @@ var orderRules = []*Rule{
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
-		Doc: `Symbol servers and stores read the first line alone to learn which module the file
-is of. rust-minidump refuses a file whose MODULE is not on its first line.`,
+		Doc: `Symbol servers and stores read only the first line to learn which module a file
+belongs to. rust-minidump refuses a file whose MODULE is not on its first line.`,
 		Bad:    "FILE 0 a.c\n" + head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:     1,
@@ -73,8 +72,8 @@ is of. rust-minidump refuses a file whose MODULE is not on its first line.`,
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: MODULE records",
-		Doc: `rust-minidump refuses the file, Breakpad takes the functions of both modules for
-those of one. Two files were probably joined: split them.`,
+		Doc: `rust-minidump refuses the file; Breakpad attributes the functions of both modules to
+one. Two files were probably concatenated: split them.`,
 		Bad:  head + head,
 		Good: head,
 		At:   2,
@@ -96,10 +95,10 @@ those of one. Two files were probably joined: split them.`,
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records; INLINE records",
-		Doc: `Line records and INLINEs belong to the FUNC before them, with nothing between but
-INLINE_ORIGINs. Behind any other record rust-minidump refuses the file, and behind
-a PUBLIC Breakpad drops the line records and fails on an INLINE. Move them to their
-FUNC; symtool convert does so.`,
+		Doc: `Line records and INLINEs belong to the FUNC before them, with nothing but
+INLINE_ORIGINs in between. After any other record rust-minidump refuses the file, and
+after a PUBLIC Breakpad drops the line records and fails on an INLINE. Move them to
+their FUNC; symtool convert does so.`,
 		Bad:    head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
 		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
 		At:     3,
@@ -125,7 +124,7 @@ CFI. symtool convert writes it.`,
 	},
 	{
 		ID:       "SYM106",
-		Title:    "INFO record that nobody knows",
+		Title:    "unknown INFO record",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "FIELD: INFO lines",
@@ -151,8 +150,8 @@ CODE_ID, GENERATOR or URL.`,
 		Since:    "0.1",
 		Spec:     "FIELD: INFO lines",
 		Doc: `Servers find a file by its code id where the debug id is not known: for Windows
-binaries and for minidumps of some clients. The value is hexadecimal digits, and for
-Windows the name of the binary behind them.`,
+binaries and for minidumps of some clients. The value is hexadecimal digits, on
+Windows followed by the name of the binary.`,
 		Bad:   head + "INFO CODE_ID\n",
 		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
 		At:    2,
@@ -172,15 +171,15 @@ func moduleFirst(p *Pass) (func(*symfmt.Record), func()) {
 	return func(r *symfmt.Record) {
 			if !p.HasModule && !reported {
 				reported = true
-				p.Report(r, -1, "%v in front of MODULE", r.Kind)
+				p.Report(r, -1, "%v before MODULE", r.Kind)
 			}
 		}, func() {
 			switch {
 			case p.HasModule || reported:
 			case p.Lines == 0:
-				p.ReportLine(0, "the file is empty: there is no MODULE record")
+				p.ReportLine(0, "the file is empty: no MODULE record")
 			default:
-				p.ReportLine(0, "there is no MODULE record")
+				p.ReportLine(0, "no MODULE record")
 			}
 		}
 }
@@ -195,10 +194,10 @@ func followsFunc(p *Pass) (func(*symfmt.Record), func()) {
 			before = p.Last
 		}
 		if before == symfmt.KindNone {
-			p.Report(r, -1, "%v at the start of the file, want a FUNC in front of it", r.Kind)
+			p.Report(r, -1, "%v at the start of the file, want a FUNC before it", r.Kind)
 			return
 		}
-		p.Report(r, -1, "%v behind %v, want a FUNC in front of it", r.Kind, before)
+		p.Report(r, -1, "%v after %v, want a FUNC before it", r.Kind, before)
 	}, nil
 }
 
@@ -215,7 +214,7 @@ func usualOrder(p *Pass) (func(*symfmt.Record), func()) {
 			}
 		}, func() {
 			if n > 0 {
-				p.ReportLine(first, "%v behind %v; %s out of the usual order", kind, behind, text.Count(uint64(n), "record"))
+				p.ReportLine(first, "%v after %v; %s out of the usual order", kind, behind, text.Count(uint64(n), "record"))
 			}
 		}
 }

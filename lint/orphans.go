@@ -9,12 +9,12 @@ import (
 // come later.
 var orphanRule = &Rule{
 	ID:       "SYM325",
-	Title:    "INLINE range that no INLINE of the level above holds",
+	Title:    "INLINE range outside all INLINEs of the level above",
 	Severity: Error,
 	Since:    "0.1",
 	Spec:     "symbol_files: INLINE records",
-	Doc: `The call that this one is inside is missing, with its name and line. rust-minidump
-goes from level to level and stops at the gap: this call is missing in stacks, too.
+	Doc: `The call that contains this one is missing, with its name and line. rust-minidump
+goes from level to level and stops at the gap: this call is missing from stacks, too.
 Breakpad shows it as if the function itself had made it.`,
 	Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
 	Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",

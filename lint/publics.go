@@ -14,7 +14,7 @@ var publicRules = []*Rule{
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: PUBLIC records",
-		Doc: `Readers use the FUNC and never the PUBLIC, which costs bytes alone: a tenth of
+		Doc: `Readers use the FUNC and never the PUBLIC, which only costs bytes: a tenth of
 libxul.sym was such records.`,
 		Cites: []string{"Mozilla bug 1539574"},
 		Bad:   head + "FUNC 1000 10 0 f\nPUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
@@ -74,7 +74,7 @@ several symbols at one address, with one name.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symtool: order of what it writes",
-		Doc:      `Readers sort them. It is told once; symtool convert sorts.`,
+		Doc:      `Readers sort them. Reported once; symtool convert sorts.`,
 		Bad:      head + "PUBLIC 2000 0 g\nPUBLIC 1000 0 f\n",
 		Good:     head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
 		At:       3,
@@ -89,8 +89,8 @@ several symbols at one address, with one name.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "Breakpad: ParsePublicSymbol",
-		Doc: `Breakpad passes over it. It is the address of a module's headers: mostly a symbol
-without an address of its own. In a relocatable file, and in some images without an
+		Doc: `Breakpad skips it. The address is that of the module's headers: usually the symbol
+has no address of its own. In a relocatable file, and in some images without an
 operating system, it is code.`,
 		Cites: []string{"zephyr#109003", "fix-stacks#41"},
 		Bad:   head + "PUBLIC 0 0 f\n",

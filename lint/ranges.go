@@ -16,7 +16,7 @@ var rangeRules = []*Rule{
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records",
-		Doc: `Breakpad and rust-minidump drop a function of size 0, and its lines with it. The
+		Doc: `Breakpad and rust-minidump drop a function of size 0 together with its lines. The
 dumper did not know the end: a PUBLIC says the same and is kept.`,
 		Bad:  head + "FUNC 1000 0 0 f\nFUNC 2000 10 0 g\n",
 		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
@@ -36,8 +36,8 @@ dumper did not know the end: a PUBLIC says the same and is kept.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records",
-		Doc: `Readers keep one, and which one differs: a frame has another name in each. Where
-several symbols share code the format has "FUNC m", with one name.`,
+		Doc: `Readers keep one of them, and not the same one: the name of a frame depends on the
+reader. Where several symbols share code the format has "FUNC m", with one name.`,
 		Cites: []string{"symbolic#808"},
 		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1000 10 0 g\n",
 		Good:  head + "FUNC m 1000 10 0 f\n",
@@ -58,9 +58,9 @@ several symbols share code the format has "FUNC m", with one name.`,
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records",
-		Doc: `Breakpad drops the one that comes later in the file, rust-minidump the one of the
-higher address, with all its lines: frames there get the wrong function. Mostly an end
-is wrong, or a function in several parts was written as one.`,
+		Doc: `Breakpad drops the one that comes later in the file, rust-minidump the one at the
+higher address, with all its lines: frames there get the wrong function. Usually an
+end is wrong, or a function in several parts was written as one.`,
 		Cites: []string{"dump_syms#27"},
 		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1008 10 0 g\n",
 		Good:  head + "FUNC 1000 8 0 f\nFUNC 1008 10 0 g\n",
@@ -81,8 +81,8 @@ is wrong, or a function in several parts was written as one.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symtool: order of what it writes",
-		Doc: `Readers sort them. Two dumps of one binary are easier to compare when they have one
-order. It is told once; symtool convert sorts.`,
+		Doc: `Readers sort them. Two dumps of one binary are easier to compare when both have the
+same order. Reported once; symtool convert sorts.`,
 		Bad:  head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
 		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
 		At:   3,
@@ -97,10 +97,10 @@ order. It is told once; symtool convert sorts.`,
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: FUNC records",
-		Doc: `The last addresses there are (-1, -2) mark functions that the linker removed: the
-dumper took the mark for an address. On a 32-bit CPU an address over 32 bits is below
-the module's start: the dumper subtracted a base that was too high. No frame is there.
-A function that reaches up to there has the mark for its end; ranges up to 2^64-1 made
+		Doc: `The very last addresses (-1, -2) mark functions that the linker removed: the dumper
+took the mark for an address. On a 32-bit CPU an address over 32 bits is below the
+module's start: the dumper subtracted a base that was too high. No frame is there. A
+function that extends up to there ends at the mark; ranges up to 2^64-1 have made
 Breakpad's range maps overflow.`,
 		Cites: []string{"symbolic#937", "gimli#791", "llvm-mos#567", "Breakpad f80f2888"},
 		Bad:   head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
@@ -114,7 +114,7 @@ Breakpad's range maps overflow.`,
 				case r.RVA > most:
 					p.Report(r, 1+multi(r), "address %x, want at most %x", r.RVA, most)
 				case r.Kind == symfmt.KindFunc && r.Size > uint64(most-r.RVA)+1:
-					p.Report(r, 2+multi(r), "function [%x, %x) ends behind %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
+					p.Report(r, 2+multi(r), "function [%x, %x) ends beyond %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
 				}
 			}, nil
 		},
@@ -157,7 +157,7 @@ func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record
 			last = at(r)
 		}, func() {
 			if n > 0 {
-				p.ReportFirst(line, rva, "%v %x behind %x; %s below the one before", kind, rva, above, text.Count(n, "address"))
+				p.ReportFirst(line, rva, "%v %x after %x; %s below the one before", kind, rva, above, text.Count(n, "address"))
 			}
 		}
 }

@@ -13,9 +13,9 @@ var formRules = []*Rule{
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-		Doc: `The form of a file's INLINEs tells whether its INLINE_ORIGINs have the number of a
-file before the name. With both, nobody knows: names begin with a stray number or miss
-one. It is told once, at the first that differs.`,
+		Doc: `The form of a file's INLINEs decides whether its INLINE_ORIGINs have the number of a
+file before the name. With both forms nobody can know: names begin with a stray
+number or lack one. Only the first that differs is reported.`,
 		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
 			"INLINE 0 5 0 1004 4\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
@@ -42,8 +42,8 @@ one. It is told once, at the first that differs.`,
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-		Doc: `Breakpad takes -1 for a call whose file is not known, rust-minidump refuses the
-file. It is told once. symtool convert writes a FILE named <unknown> in its place.`,
+		Doc: `Breakpad reads -1 as a call whose file is not known; rust-minidump refuses the file.
+Reported once. symtool convert writes a FILE named <unknown> instead.`,
 		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 -1 0 1004 4\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:   5,
@@ -65,12 +65,12 @@ file. It is told once. symtool convert writes a FILE named <unknown> in its plac
 	},
 	{
 		ID:       "SYM212",
-		Title:    "INLINE_ORIGIN of the old form names a FILE that is not there",
+		Title:    "INLINE_ORIGIN of the old form that names a missing FILE",
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "Breakpad: ParseInlineOrigin",
-		Doc: `The number between number and name is that of a FILE. Breakpad shows the inlined
-function without its file.`,
+		Doc: `The second number is that of a FILE. Breakpad shows the inlined function without its
+file.`,
 		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 7 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:    3,

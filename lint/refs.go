@@ -17,7 +17,7 @@ var (
 var refRules = []*Rule{
 	{
 		ID:       "SYM201",
-		Title:    "FILE number taken twice",
+		Title:    "FILE number used twice",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: FILE records",
@@ -31,7 +31,7 @@ of them answers wrongly. Files were joined without renumbering.`,
 	},
 	{
 		ID:       "SYM202",
-		Title:    "INLINE_ORIGIN number taken twice",
+		Title:    "INLINE_ORIGIN number used twice",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE_ORIGIN records",
@@ -45,13 +45,13 @@ last: one of them answers wrongly.`,
 	},
 	{
 		ID:       "SYM203",
-		Title:    "line record of a FILE that is not there",
+		Title:    "line record of a missing FILE",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
-		Doc: `Frames at this code have a line number but no file name. The FILE record was lost,
-or the numbers were changed in one place only. It is told once for each number, where
-it is used first.`,
+		Doc: `Frames at this code have a line number but no file name. The FILE record was lost, or
+the numbers were changed in one place only. Each number is reported once, where it is
+first used.`,
 		Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 1\n",
 		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:    5,
@@ -59,12 +59,12 @@ it is used first.`,
 	},
 	{
 		ID:       "SYM204",
-		Title:    "INLINE called from a FILE that is not there",
+		Title:    "INLINE called from a missing FILE",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
-		Doc: `The frame that the call is in has no file name. It is told once for each number,
-where it is used first.`,
+		Doc: `The frame that makes the call has no file name. Each number is reported once, where
+it is first used.`,
 		Cites: []string{"dump_syms#466"},
 		Bad:   head + "FILE 1 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 1\n",
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
@@ -73,12 +73,12 @@ where it is used first.`,
 	},
 	{
 		ID:       "SYM205",
-		Title:    "INLINE of an INLINE_ORIGIN that is not there",
+		Title:    "INLINE of a missing INLINE_ORIGIN",
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
 		Doc: `The inlined function has no name: Breakpad prints "<name omitted>" and rust-minidump
-leaves the frame out. It is told once for each number, where it is used first.`,
+leaves the frame out. Each number is reported once, where it is first used.`,
 		Bad:   head + "FILE 0 a.c\n" + inlined,
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:    4,
@@ -90,7 +90,7 @@ leaves the frame out. It is told once for each number, where it is used first.`,
 func again(p *Pass) (func(*symfmt.Record), func()) {
 	return func(r *symfmt.Record) {
 		if p.Again {
-			p.Report(r, 1, "number %d is taken by another %v before it", r.ID, r.Kind)
+			p.Report(r, 1, "number %d already belongs to an earlier %v", r.ID, r.Kind)
 		}
 	}, nil
 }

@@ -10,12 +10,12 @@ import (
 var useRules = []*Rule{
 	{
 		ID:       "SYM206",
-		Title:    "FILE declared behind its first use",
+		Title:    "FILE declared after its first use",
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: Line records",
 		Doc: `The specification wants a "prior FILE record". Breakpad and rust-minidump find it
-anywhere in the file, readers that go through the file once do not.`,
+anywhere in the file; readers that read the file once do not.`,
 		Bad:   head + "FUNC 1000 10 0 f\n1000 10 1 0\nFILE 0 a.c\n",
 		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:    3,
@@ -23,12 +23,12 @@ anywhere in the file, readers that go through the file once do not.`,
 	},
 	{
 		ID:       "SYM207",
-		Title:    "INLINE_ORIGIN declared behind its first use",
+		Title:    "INLINE_ORIGIN declared after its first use",
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE_ORIGIN records",
-		Doc: `Breakpad and rust-minidump find it anywhere in the file, readers that go through the
-file once do not.`,
+		Doc: `Breakpad and rust-minidump find it anywhere in the file; readers that read the file
+once do not.`,
 		Bad:   head + "FILE 0 a.c\n" + inlined + "INLINE_ORIGIN 0 g\n",
 		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:    4,
@@ -40,8 +40,8 @@ file once do not.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: FILE records",
-		Doc: `They cost bytes and nothing else. Some dumpers write every file of the line tables;
-symtool convert writes those that are used. It is told once.`,
+		Doc: `They only cost bytes. Some dumpers write every file of the line tables; symtool
+convert writes those that are used. Reported once.`,
 		Bad:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:   0,
@@ -51,7 +51,7 @@ symtool convert writes those that are used. It is told once.`,
 					return p.Forms.OldOrigins() && p.Forms.Origins.UsedEarly(id)
 				}
 				if n, least := p.Files.Unused(old); n > 0 {
-					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, text.Count(p.Files.Count, "FILE record"), least)
+					p.ReportLine(0, "%d of %s are unused, the first is %d", n, text.Count(p.Files.Count, "FILE record"), least)
 				}
 			}
 		},
@@ -62,15 +62,15 @@ symtool convert writes those that are used. It is told once.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE_ORIGIN records",
-		Doc: `They cost bytes and nothing else, unless INLINE records were lost: then inlined calls
-are missing in stacks. symtool convert writes those that are used. It is told once.`,
+		Doc: `They only cost bytes, unless INLINE records were lost: then inlined calls are missing
+from stacks. symtool convert writes those that are used. Reported once.`,
 		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
 		At:   0,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
 				if n, least := p.Origins.Unused(func(uint32) bool { return false }); n > 0 {
-					p.ReportLine(0, "%d of %s are used by nothing, the first is %d", n, text.Count(p.Origins.Count, "INLINE_ORIGIN record"), least)
+					p.ReportLine(0, "%d of %s are unused, the first is %d", n, text.Count(p.Origins.Count, "INLINE_ORIGIN record"), least)
 				}
 			}
 		},
@@ -84,7 +84,7 @@ func late(ids func(*facts.Facts) *facts.IDs, what string) func(*Pass) (func(*sym
 			ids := ids(p.Facts)
 			for _, use := range ids.Early {
 				if ids.Has(use.ID) {
-					p.reportPos(use.Pos, "%s %d is declared behind this use", what, use.ID)
+					p.reportPos(use.Pos, "%s %d is declared after this use", what, use.ID)
 				}
 			}
 		}

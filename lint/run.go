@@ -137,7 +137,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	}
 	p.report.Coverage = p.coverage(o.MinCFI, o.MinLines)
 	if p.unreadable {
-		p.report.Coverage.Reasons = []string{"the text is in UTF-16: no reader takes the file"}
+		p.report.Coverage.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
 	} else {
 		for _, l := range ends {
 			p.rule = l.rule

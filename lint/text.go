@@ -60,9 +60,9 @@ var textRules = []*Rule{
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
-		Doc: `The mark is a part of the first word to other readers: rust-minidump refuses the
-file ("failed to parse file at line 0"), and tools that look for MODULE do not find
-it. PowerShell writes it when output is redirected: use the dumper's own option.`,
+		Doc: `To other readers the mark is part of the first word: rust-minidump refuses the file
+("failed to parse file at line 0"), and tools that look for MODULE do not find it.
+PowerShell writes it when output is redirected: use the dumper's own option.`,
 		Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
 		Bad:   "\xef\xbb\xbf" + head,
 		Good:  head,
@@ -80,9 +80,9 @@ it. PowerShell writes it when output is redirected: use the dumper's own option.
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
-		Doc: `rust-minidump refuses a file for one such byte in a field that is text: the system and
-CPU of MODULE, rules of STACK CFI, programs of STACK WIN. The line is damaged. Names are
-SYM604's.`,
+		Doc: `rust-minidump refuses a file for one such byte in a text field: the system and CPU of
+MODULE, rules of STACK CFI, programs of STACK WIN. The line is damaged. For names see
+SYM604.`,
 		Bad:   head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
 		Good:  head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
 		At:    2,
@@ -95,8 +95,8 @@ SYM604's.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
-		Doc: `Breakpad and rust-minidump take it, tools made for Linux may have the CR as a part of
-names. It costs a byte a line.`,
+		Doc: `Breakpad and rust-minidump accept it; tools made for Linux may take the CR for part
+of a name. It costs a byte a line.`,
 		Bad:  strings.ReplaceAll(head, "\n", "\r\n"),
 		Good: head,
 		At:   1,
@@ -112,14 +112,15 @@ names. It costs a byte a line.`,
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
-		Doc: `Some lines end in LF and some in CR LF: the file was joined from parts or changed by
-an editor, and its checksum is not that of what the dumper wrote. Readers take it.`,
+		Doc: `Some lines end in LF and some in CR LF: the file was put together from parts or
+changed by an editor, and its checksum no longer matches what the dumper wrote.
+Readers accept it.`,
 		Bad:  head + "FUNC 1000 10 0 f\r\n",
 		Good: head + "FUNC 1000 10 0 f\n",
 		At:   2,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if at := l.Mixed(p.Lines); at > 0 {
-				p.ReportLine(at, "line ends otherwise than the first; %d of %d lines end in CR LF", l.CR.Count, p.Lines)
+				p.ReportLine(at, "the line ending differs from the first; %d of %d lines end in CR LF", l.CR.Count, p.Lines)
 			}
 		}),
 	},
@@ -129,8 +130,8 @@ an editor, and its checksum is not that of what the dumper wrote. Readers take i
 		Severity: Warning,
 		Since:    "0.1",
 		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `Ends of line were converted twice, as old dumpers do on Windows when they write to a
-pipe. Breakpad and rust-minidump take it, others have a CR at the end of names.`,
+		Doc: `Line endings were converted twice, as old dumpers do on Windows when they write to a
+pipe. Breakpad and rust-minidump accept it; others see a CR at the end of names.`,
 		Bad:  strings.ReplaceAll(head, "\n", "\r\r\n"),
 		Good: head,
 		At:   1,
@@ -184,7 +185,7 @@ compare its size with the original, and dump it again.`,
 		Severity: Note,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
-		Doc:      `Readers pass over them, but not between a FUNC and its lines: see SYM122.`,
+		Doc:      `Readers skip them, except between a FUNC and its lines: see SYM122.`,
 		Bad:      head + "\nFUNC 1000 10 0 f\n",
 		Good:     head + "FUNC 1000 10 0 f\n",
 		At:       2,
@@ -201,8 +202,8 @@ compare its size with the original, and dump it again.`,
 		Refused:  true,
 		Since:    "0.1",
 		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `The blank line ends the FUNC for rust-minidump, which then refuses the file for the
-line record behind it.`,
+		Doc: `To rust-minidump the blank line ends the FUNC, and it then refuses the file because
+of the line record that follows.`,
 		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
 		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:   5,
@@ -216,10 +217,9 @@ line record behind it.`,
 		Severity: Error,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
-		Doc: `Fields are separated by spaces, and a record starts at the first column. Breakpad
-takes a tab for a part of the field and a record behind a blank for a line record;
-rust-minidump refuses the file for blanks in front of a record or behind a line
-record.`,
+		Doc: `Fields are separated by spaces, and a record starts in the first column. Breakpad
+takes a tab for part of the field and a record after a blank for a line record;
+rust-minidump refuses the file for blanks before a record or after a line record.`,
 		Bad:  head + " FUNC 1000 10 0 f\n",
 		Good: head + "FUNC 1000 10 0 f\n",
 		At:   2,

@@ -84,7 +84,7 @@ func (c *Coverage) judge(f *facts.Facts, minCFI, minLines float64) {
 	switch {
 	case !f.HasModule:
 		c.Verdict = Unusable
-		why("there is no MODULE record: no reader takes the file")
+		why("no MODULE record: no reader accepts the file")
 		return
 	case !names && !c.anyCFI():
 		c.Verdict = Unusable
@@ -102,7 +102,7 @@ func (c *Coverage) judge(f *facts.Facts, minCFI, minLines float64) {
 	}
 	switch {
 	case c.Functions == 0 && names:
-		why("there are public symbols only: names may be those of a symbol before, and lines are not known")
+		why("there are only public symbols: a name may be that of the symbol before, and lines are unknown")
 	case c.Functions > 0 && c.WithLines.Covered == 0:
 		why("no function has lines: frames show functions without files and lines")
 	case minLines > 0 && c.Lines.below(minLines):

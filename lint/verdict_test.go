@@ -20,8 +20,8 @@ func TestVerdict(t *testing.T) {
 		want       Verdict
 		reasons    string
 	}{
-		{"nothing", "", nil, Unusable, "there is no MODULE record: no reader takes the file"},
-		{"no MODULE", "FUNC 1000 40 0 f\n" + goodInit, nil, Unusable, "there is no MODULE record: no reader takes the file"},
+		{"nothing", "", nil, Unusable, "no MODULE record: no reader accepts the file"},
+		{"no MODULE", "FUNC 1000 40 0 f\n" + goodInit, nil, Unusable, "no MODULE record: no reader accepts the file"},
 		{"MODULE alone", module, nil, Unusable, "there are no names and no call frame information"},
 		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, Unusable, "there are no names and no call frame information"},
 		{"CFI alone", module + goodInit, nil, NotMeasured, unmeasured + "; there are no names: frames show addresses only"},
@@ -29,10 +29,10 @@ func TestVerdict(t *testing.T) {
 		{"names alone", amd64Head, nil, SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
 		{"public symbols", module + "PUBLIC 1000 0 f\n" + goodInit, nil, GoodForUnwinding,
 			"100 % of the code of FUNCs and PUBLICs has call frame information; " +
-				"there are public symbols only: names may be those of a symbol before, and lines are not known"},
+				"there are only public symbols: a name may be that of the symbol before, and lines are unknown"},
 		{"a public symbol without, up to the next", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\nPUBLIC 2010 0 _fini\n" + goodInit, nil, SymbolicationOnly,
 			"80.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
-				"there are public symbols only: names may be those of a symbol before, and lines are not known"},
+				"there are only public symbols: a name may be that of the symbol before, and lines are unknown"},
 		{"a large public symbol beside a small function", amd64Head + "PUBLIC 2000 0 f\nPUBLIC 24c0 0 _fini\n" + goodInit, nil, SymbolicationOnly,
 			"5.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"100 % of functions have call frame information at their first byte"},
@@ -56,7 +56,7 @@ func TestVerdict(t *testing.T) {
 		{"start-up code", amd64Head + "PUBLIC 2000 0 _init\nPUBLIC 2020 0 _start\nFUNC 2050 20 0 frame_dummy\nPUBLIC 3000 0 _fini\n" + goodInit, nil, GoodForUnwinding, wholeReasons},
 		{"rows that are of no use", module + "FUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1008 .cfa: .undef\n", nil, SymbolicationOnly,
 			"12.50 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; 100 % of functions have call frame information at their first byte"},
-		{"UTF-16", "\xff\xfe" + utf16LE(amd64Head), nil, Unusable, "the text is in UTF-16: no reader takes the file"},
+		{"UTF-16", "\xff\xfe" + utf16LE(amd64Head), nil, Unusable, "the text is in UTF-16: no reader accepts the file"},
 		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(amd64Head+goodInit, "\n"), nil, GoodForUnwinding,
 			wholeReasons + "; rust-minidump may refuse the file: see SYM114, SYM120"},
 	} {

@@ -33,8 +33,8 @@ var winRules = []*Rule{
 		}),
 	},
 	{
-		ID: "SYM432", Title: "STACK WIN of no bytes", Severity: Warning, Since: "0.1", Spec: winSpec,
-		Doc: "The record covers no code, so that no reader ever uses it.",
+		ID: "SYM432", Title: "STACK WIN of size 0", Severity: Warning, Since: "0.1", Spec: winSpec,
+		Doc: `The record covers no code, so no reader ever uses it.`,
 		Bad: winHead + "STACK WIN 4 1000 0 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
@@ -69,7 +69,7 @@ ranges are those of Microsoft's PDB".`,
 		Check: winOverlaps,
 	},
 	{
-		ID: "SYM435", Title: "STACK WIN whose program flag does not suit its type", Severity: Warning, Since: "0.1", Spec: winSpec,
+		ID: "SYM435", Title: "STACK WIN whose program flag does not match its type", Severity: Warning, Since: "0.1", Spec: winSpec,
 		Doc: `Records of type 4 have a program, those of type 0 a flag. Some readers go by the
 type, others by the program flag, and read another last field.`,
 		Bad: winHead + "STACK WIN 0 1000 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
@@ -80,8 +80,8 @@ type, others by the program flag, and read another last field.`,
 	{
 		ID: "SYM436", Title: "STACK WIN program that fails", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
 		Doc: `The program cannot be run: operands are missing or left over, or a variable has no
-value. Readers scan the stack instead. The example of the specification is one: its
-first assignment has no variable.`,
+value. Readers scan the stack instead. The example in the specification is such a
+program: its first assignment has no variable.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
@@ -93,8 +93,8 @@ first assignment has no variable.`,
 	},
 	{
 		ID: "SYM437", Title: "STACK WIN program without $eip or $esp", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
-		Doc: `The program has to give both, the caller's instruction and its stack. Readers take a
-program that does not for one that failed.`,
+		Doc: `The program has to assign both, the caller's instruction and its stack. Readers treat
+a program that does not as one that failed.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip .raSearchStart ^ =\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
@@ -127,7 +127,7 @@ Readers take one of the two sizes; one is wrong.`,
 		}),
 	},
 	{
-		ID: "SYM440", Title: "STACK WIN in a file that is not of a 32-bit x86", Severity: Warning, Since: "0.1", Spec: winSpec,
+		ID: "SYM440", Title: "STACK WIN in a file that is not for 32-bit x86", Severity: Warning, Since: "0.1", Spec: winSpec,
 		Doc: "Readers use the records only for stacks of that CPU.",
 		Bad: amd64Head + goodInit + winExample, At: 5,
 		Good:  winHead + winExample,
@@ -136,11 +136,11 @@ Readers take one of the two sizes; one is wrong.`,
 	},
 	{
 		ID: "SYM441", Title: "STACK WIN program with registers by number", Severity: Note, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
-		Doc: `Microsoft's linker writes the registers that a function saves by CodeView's numbers
-in some programs: $20 for $ebx, $22 for $ebp, $23 for $esi, $24 for $edi. symtool reads
-them as these registers. Breakpad and rust-minidump take them for variables of the
-program: the caller's $ebx, $esi and $edi are unknown then, and its $ebp is that of the
-function or found by a search, so that the frames behind it may be wrong.`,
+		Doc: `In some programs Microsoft's linker writes the registers that a function saves by
+CodeView's numbers: $20 for $ebx, $22 for $ebp, $23 for $esi, $24 for $edi. symtool
+reads them as these registers. Breakpad and rust-minidump take them for variables of
+the program: the caller's $ebx, $esi and $edi are unknown then, and its $ebp is the
+function's or found by a search, so the frames after it may be wrong.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $20 $T0 4 - ^ =\n", At: 4,
 		Good: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $ebx $T0 4 - ^ =\n",
 		On:   winKind,

@@ -128,7 +128,7 @@ func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 		return nil, true
 	}
 	m := f.whole(off, off-by)
-	m.why = "where it returns or jumps to other code the CFA is told, too"
+	m.why = "the CFA is also known where it returns or jumps to other code"
 	return m, false
 }
 
