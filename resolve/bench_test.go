@@ -32,7 +32,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.SetBytes(st.Size())
 	b.ReportAllocs()
 	for range b.N {
-		r, err := Open(path)
+		r, err := openPath(path)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func writeLarge(path string, size int64) error {
 //	sorted   the same, ascending
 //	hot      1,000 of them, again and again
 func BenchmarkFind(b *testing.B) {
-	r, err := Open(benchFile(b))
+	r, err := openPath(benchFile(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -171,14 +171,14 @@ func benchLookups(b *testing.B, n int, round func()) {
 // BenchmarkOpenIndexed opens a symbol file through its index file.
 func BenchmarkOpenIndexed(b *testing.B) {
 	path, folder := benchFile(b), b.TempDir()
-	r, unwritten, err := OpenIndexed(path, folder)
+	r, unwritten, err := openIndexedPath(path, folder)
 	if err != nil || unwritten != nil {
 		b.Fatal(err, unwritten)
 	}
 	r.Close()
 	b.ResetTimer()
 	for range b.N {
-		r, _, err := OpenIndexed(path, folder)
+		r, _, err := openIndexedPath(path, folder)
 		if err != nil || r.unmap == nil {
 			b.Fatal("the index was not used", err)
 		}
@@ -193,7 +193,7 @@ func BenchmarkFirst(b *testing.B) {
 	var at Location
 	for range b.N {
 		b.StopTimer()
-		r, err := Open(path)
+		r, err := openPath(path)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,10 +11,10 @@ import (
 // maxProblems is how many bad records of a symbol file are reported.
 const maxProblems = 100
 
-// builder makes an Index in one pass over a text. It needs no more than an outline: a function's
+// builder makes an index in one pass over a text. It needs no more than an outline: a function's
 // lines and INLINEs are read when an address in it is asked for.
 type builder struct {
-	x    *Index
+	x    *index
 	rd   *symfmt.Reader
 	base int64 // offset of the text that rd reads, in the file
 	file string
@@ -22,7 +22,7 @@ type builder struct {
 
 	records bool // records with addresses were there
 
-	funcs, blocks, wins, fpos spanRecords // of the Index
+	funcs, blocks, wins, fpos spanRecords // of the index
 	publics, files, origins   records
 
 	function, block bool // is the last record of its table, and open: its code is not empty
@@ -33,7 +33,7 @@ type builder struct {
 // build reads text from offset base on. Compressed text that breaks off in the
 // middle is used up to there. An index of more than most bytes is an error; 0 is no
 // limit.
-func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*Index, []symfmt.Problem, error) {
+func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*index, []symfmt.Problem, error) {
 	b := &builder{x: newIndex(), file: file, base: int64(base), most: most}
 	b.rd = symfmt.NewReader(text, symfmt.ReadOptions{
 		File: file, Tolerant: true, MaxProblems: maxProblems, Plain: true, Grouped: true, Outline: true,

@@ -8,19 +8,19 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Damage returns the damage found so far: Problems, and line and INLINE records of functions, which
-// are read when an address in one is asked for.
+// Damage implements Symbols: line and INLINE records of functions are read when an address in one is
+// asked for.
 func (r *Resolver) Damage() []symfmt.Problem {
 	if r.damaged.Load() == 0 {
-		return r.Problems
+		return r.problems
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append(slices.Clip(r.Problems), r.damage...)
+	return append(slices.Clip(r.problems), r.damage...)
 }
 
-// Damaged is the length of Damage.
-func (r *Resolver) Damaged() int { return len(r.Problems) + int(r.damaged.Load()) }
+// Damaged implements Symbols.
+func (r *Resolver) Damaged() int { return len(r.problems) + int(r.damaged.Load()) }
 
 // noteDamage keeps what is wrong with the records of a function, once for each.
 func (r *Resolver) noteDamage(function uint64, p *functionParser) {

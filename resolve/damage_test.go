@@ -36,7 +36,7 @@ func TestOrphans(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got, want []string
-			for _, p := range r.Problems {
+			for _, p := range r.problems {
 				got = append(got, p.String())
 			}
 			for _, p := range report.Problems {

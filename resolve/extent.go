@@ -36,7 +36,7 @@ type extent struct {
 }
 
 // newExtent returns the extent from the records of an index; binary may be nil.
-func newExtent(x *Index, binary *dwarf2sym.Extents) extent {
+func newExtent(x *index, binary *dwarf2sym.Extents) extent {
 	e := extent{Extents: binary}
 	if binary != nil && len(binary.Code) == 0 {
 		e.Extents = nil // damaged: it would say that there is no code
@@ -65,7 +65,7 @@ const (
 
 // public returns the verdict on the PUBLIC at start and an address behind it, with no
 // other PUBLIC or FUNC in between.
-func (e *extent) public(x *Index, start, rva symfmt.RVA) verdict {
+func (e *extent) public(x *index, start, rva symfmt.RVA) verdict {
 	switch {
 	case e.Extents == nil && uint64(rva) >= e.end:
 		return unsure

@@ -58,7 +58,8 @@ var extentRules = []struct {
 	}},
 	{"rules", "call frame information begins or ends between a symbol without a size and the address", func(a *extentAnswer) bool {
 		var at Location
-		found, _ := a.r.Nearest(symfmt.RVA(a.addr-a.r.extent.Base), &at)
+		base, _ := a.r.Base()
+		found, _ := a.r.Nearest(symfmt.RVA(a.addr-base), &at)
 		return a.got == "??" && found && at.Guess && at.Frames[0].Function == a.want
 	}},
 	{"clone", "LLVM prints the suffix that the compiler gave a clone", func(a *extentAnswer) bool {
@@ -101,7 +102,7 @@ func withoutVersion(name string) string {
 // extentAnswer is an answer that differs from LLVM's.
 type extentAnswer struct {
 	f         *elfobj.File
-	r         *Resolver
+	r         Symbols
 	places    map[string]uint64
 	addr      uint64
 	got, want string
@@ -178,7 +179,7 @@ func compareExtents(t *testing.T, path string) {
 // compareAddr2line holds the Resolver to GNU's addr2line: where that knows nothing, or a
 // symbol behind the end of which the address is, nothing is found, and otherwise a
 // function that GNU's names, too.
-func compareAddr2line(t *testing.T, r *Resolver, path string, addrs []uint64, questions []byte) {
+func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, questions []byte) {
 	if len(addrs) > 10_000 {
 		return // it takes seconds for each ten thousand
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Index says where the records of a symbol file are. Its tables have the same form in memory and in
+// index says where the records of a symbol file are. Its tables have the same form in memory and in
 // an index file: records of fixed size, little-endian.
-type Index struct {
-	OS, Arch, ID, Name string // the MODULE record; empty without one
+type index struct {
+	Identity // without the Path
 
 	OldInlines bool // INLINE records have no call file, INLINE_ORIGINs have a number before the name
 
@@ -71,8 +71,8 @@ const (
 )
 
 // newIndex returns an index without records.
-func newIndex() *Index {
-	x := &Index{}
+func newIndex() *index {
+	x := &index{}
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		s.starts.size, s.size, s.buckets.size, s.outer.size = startSize, spanSize, 4, 4
 	}
@@ -81,7 +81,7 @@ func newIndex() *Index {
 }
 
 // tables are all tables, in the order of index files.
-func (x *Index) tables() []*table {
+func (x *index) tables() []*table {
 	return []*table{
 		&x.funcs.starts, &x.funcs.table, &x.funcs.buckets, &x.funcs.outer,
 		&x.blocks.starts, &x.blocks.table, &x.blocks.buckets, &x.blocks.outer,

@@ -96,7 +96,7 @@ func (s moduleSource) held() int64 {
 func (moduleSource) Close() error { return nil }
 
 // indexModule makes the index of a Module, whose records are in canonical order.
-func indexModule(m *symfmt.Module) *Index {
+func indexModule(m *symfmt.Module) *index {
 	x := newIndex()
 	x.OS, x.Arch, x.ID, x.Name = m.OS, m.Arch, m.ID, symfmt.CleanName(m.Name, "")
 	x.OldInlines = m.HasOldInlines()

@@ -144,7 +144,7 @@ var euRules = []answerRule{
 var lambdaCall = regexp.MustCompile(`^_Z.*UlvE\d*_clEv$`)
 
 // compareAnswers counts the answers that differ, by rule.
-func compareAnswers(t *testing.T, r *Resolver, addrs []symfmt.RVA, answers [][]Frame, rules []answerRule) {
+func compareAnswers(t *testing.T, r Symbols, addrs []symfmt.RVA, answers [][]Frame, rules []answerRule) {
 	t.Helper()
 	var at, other Location
 	elsewhere := func(is func([]Frame) bool) bool {

@@ -89,7 +89,7 @@ func TestOpenMemory(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r, err := Open(path)
+	r, err := openPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Resolver looks up addresses of one module. Its methods, except Close, may be called concurrently.
+// Resolver implements Symbols.
 type Resolver struct {
-	Path     string           // of the symbol file; may be empty
-	Problems []symfmt.Problem // records of the file that were left out
+	path     string           // of the symbol file; may be empty
+	problems []symfmt.Problem // records of the file that were left out
 
-	x      *Index
+	x      *index
 	source source
 	extent extent
 
@@ -61,7 +61,7 @@ type Location struct {
 	Multiple  bool       // several symbols share the code
 
 	// Guess says that the PUBLIC may well have ended before the address: see
-	// Resolver.Nearest.
+	// Symbols.Nearest.
 	Guess bool
 
 	// Frames are the functions at the address, innermost first.
@@ -69,7 +69,15 @@ type Location struct {
 }
 
 // Open indexes the symbol file at path, which may be compressed.
-func Open(path string) (*Resolver, error) {
+func Open(path string) (Symbols, error) {
+	r, err := openPath(path)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func openPath(path string) (*Resolver, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -85,15 +93,15 @@ func Open(path string) (*Resolver, error) {
 }
 
 // newTextResolver returns the Resolver of an index and its text.
-func newTextResolver(path string, x *Index, t text, problems []symfmt.Problem) *Resolver {
+func newTextResolver(path string, x *index, t text, problems []symfmt.Problem) *Resolver {
 	return newResolver(path, x, &textSource{text: t, size: x.size, most: heldFunctions / 4}, problems, nil)
 }
 
 // newResolver returns the Resolver of an index and what it leads to. binary is nil for a
 // symbol file.
-func newResolver(path string, x *Index, from source, problems []symfmt.Problem, binary *dwarf2sym.Extents) *Resolver {
+func newResolver(path string, x *index, from source, problems []symfmt.Problem, binary *dwarf2sym.Extents) *Resolver {
 	r := &Resolver{
-		Path: path, Problems: problems, x: x, source: from, limit: heldFunctions,
+		path: path, problems: problems, x: x, source: from, limit: heldFunctions,
 		extent:  newExtent(x, binary),
 		files:   newNameTable(x.files.len(), false),
 		origins: newNameTable(x.origins.len(), x.OldInlines),
@@ -111,15 +119,25 @@ func (r *Resolver) Close() error {
 	return r.source.Close()
 }
 
-// HasLines reports whether the symbols have source files, and so may have lines.
-func (r *Resolver) HasLines() bool { return r.x.files.len() > 0 }
+// Detail implements Symbols. Where there are source files, there may be lines.
+func (r *Resolver) Detail() Detail {
+	switch {
+	case r.x.files.len() > 0:
+		return LineDetail
+	case r.x.funcs.len() > 0:
+		return FuncDetail
+	}
+	return PublicDetail
+}
 
-// Index returns the index.
-func (r *Resolver) Index() *Index { return r.x }
+// Identity implements Symbols.
+func (r *Resolver) Identity() Identity {
+	id := r.x.Identity
+	id.Path = r.path
+	return id
+}
 
-// Find looks up an address and sets at, whose Frames are reused. It reports whether a FUNC covers
-// the address or a PUBLIC reaches it (extent.go). It does not allocate for functions that were
-// asked for before. The error is that of reading the symbol file.
+// Find implements Symbols. It does not allocate for functions that were asked for before.
 func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	found, err := r.Nearest(rva, at)
 	if at.Guess {
@@ -129,9 +147,8 @@ func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	return found, err
 }
 
-// Nearest is Find for addresses that are known to be in the module. If no record covers one, it
-// gives the nearest PUBLIC before it, as Breakpad and rust-minidump do, and sets at.Guess if the
-// PUBLIC may well have ended before.
+// Nearest implements Symbols. The nearest PUBLIC is what Breakpad and rust-minidump give. How far one
+// reaches is in extent.go.
 func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	base := r.x.funcs.below(rva) - 1
@@ -290,7 +307,7 @@ func (r *Resolver) makeRoom(size int64) *cache {
 
 func (r *Resolver) errorf(offset uint64, err error) error {
 	if place := r.source.place(offset); place != "" {
-		return fmt.Errorf("%s: %s: %w", r.Path, place, err)
+		return fmt.Errorf("%s: %s: %w", r.path, place, err)
 	}
-	return fmt.Errorf("%s: %w", r.Path, err)
+	return fmt.Errorf("%s: %w", r.path, err)
 }

@@ -300,7 +300,7 @@ STACK WIN 7 2008 4 0 0 14 0 0 0 0 0
 
 func TestModule(t *testing.T) {
 	r := openString(t, "INFO CODE_ID 00\n"+head+"MODULE Linux arm 00 other\nFUNC 1 1 0 f\n")
-	if x := r.Index(); x.OS != "Linux" || x.Arch != "x86_64" || x.ID != "D3096ED481217FD4C16B29CD9BC208BA0" || x.Name != "test" {
+	if x := r.Identity(); x.OS != "Linux" || x.Arch != "x86_64" || x.ID != "D3096ED481217FD4C16B29CD9BC208BA0" || x.Name != "test" {
 		t.Errorf("%s %s %s %s", x.OS, x.Arch, x.ID, x.Name)
 	}
 	// A walker knows which module it has: the record may be missing.
@@ -316,15 +316,15 @@ func TestModule(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	r := openString(t, head+"FUNC 200 zz 0 lost\nwhat is this\n"+strings.Repeat("PUBLIC\n", 200))
-	if len(r.Problems) != maxProblems {
-		t.Fatalf("%d problems, want %d", len(r.Problems), maxProblems)
+	if len(r.problems) != maxProblems {
+		t.Fatalf("%d problems, want %d", len(r.problems), maxProblems)
 	}
 	for i, want := range []string{
 		`test.sym:2:10: FUNC: size "zz": want hexadecimal digits (lost: FUNC)`,
 		`test.sym:3:1: unknown record "what" (lost: line)`,
 		`test.sym:4:7: PUBLIC: address is missing (lost: PUBLIC)`,
 	} {
-		if got := r.Problems[i].String(); got != want {
+		if got := r.problems[i].String(); got != want {
 			t.Errorf("problem %d: %s, want %s", i, got, want)
 		}
 	}
@@ -343,8 +343,8 @@ func TestHugeLine(t *testing.T) {
 	if got := show(t, r, 0x400); !strings.HasSuffix(got, "xx :4") {
 		t.Errorf("a line of just the size: ...%q", got[max(0, len(got)-10):])
 	}
-	if len(r.Problems) != 2 || !strings.HasPrefix(r.Problems[0].String(), fmt.Sprintf("test.sym:4:%d: PUBLIC: line is over %d bytes long", symfmt.MaxLine+1, symfmt.MaxLine)) {
-		t.Errorf("problems: %v", r.Problems)
+	if len(r.problems) != 2 || !strings.HasPrefix(r.problems[0].String(), fmt.Sprintf("test.sym:4:%d: PUBLIC: line is over %d bytes long", symfmt.MaxLine+1, symfmt.MaxLine)) {
+		t.Errorf("problems: %v", r.problems)
 	}
 }
 
@@ -392,7 +392,7 @@ func compress(t testing.TB, format, text string) []byte {
 
 func openFile(t testing.TB, path string) *Resolver {
 	t.Helper()
-	r, err := Open(path)
+	r, err := openPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,8 +441,8 @@ func TestOpenDamaged(t *testing.T) {
 	if got := show(t, r, 0x1008); got != smallAnswer {
 		t.Errorf("cut: %q", got)
 	}
-	if len(r.Problems) != 1 || r.Problems[0].Lost != "the rest of the file" {
-		t.Errorf("cut: problems %v", r.Problems)
+	if len(r.problems) != 1 || r.problems[0].Lost != "the rest of the file" {
+		t.Errorf("cut: problems %v", r.problems)
 	}
 	if _, err := Open(writeFile(t, "x.sym", data[:20])); err == nil {
 		t.Error("opened what has no text")

@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// An index file holds an Index, so that a large symbol file is open at once, and
+// An index file holds an index, so that a large symbol file is open at once, and
 // by many processes with one copy of the tables in memory.
 //
 // All numbers are little-endian, all parts begin at a multiple of 8:
@@ -85,7 +85,7 @@ func identify(f *os.File) (id sideID, err error) {
 }
 
 // encodeSide returns an index file.
-func encodeSide(x *Index, problems []symfmt.Problem, id sideID) []byte {
+func encodeSide(x *index, problems []symfmt.Problem, id sideID) []byte {
 	le := binary.LittleEndian
 	text := []string{x.OS, x.Arch, x.ID, x.Name}
 	for _, p := range problems {
@@ -137,7 +137,7 @@ func seal(data []byte) {
 
 // decodeSide returns the index that data holds, of the symbol file id. The tables
 // are not copied.
-func decodeSide(data []byte, id sideID) (*Index, []symfmt.Problem, error) {
+func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
 	le := binary.LittleEndian
 	x := newIndex()
 	tables := x.tables()
@@ -179,7 +179,7 @@ func decodeSide(data []byte, id sideID) (*Index, []symfmt.Problem, error) {
 }
 
 // takeTexts reads the strings of an index file.
-func (x *Index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
+func (x *index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
 	all := strings.Split(string(text), "\x00")
 	if len(all)%2 != 1 || len(all) < 5 || len(all) > 5+2*maxProblems {
 		return nil, errors.New("strings do not fit")
@@ -193,7 +193,7 @@ func (x *Index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
 
 // check checks tables that were not made here. A wrong table with the right checksum does not come
 // about by accident, so it is enough that no search leaves the tables.
-func (x *Index) check() error {
+func (x *index) check() error {
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if err := s.check(); err != nil {
 			return err
@@ -208,7 +208,15 @@ func (x *Index) check() error {
 //
 // The index file is mapped: it must not be cut while it is in use. It never is here, since a new
 // one takes the place of the old by its name.
-func OpenIndexed(path, folder string) (r *Resolver, unwritten, err error) {
+func OpenIndexed(path, folder string) (s Symbols, unwritten, err error) {
+	r, unwritten, err := openIndexedPath(path, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, unwritten, nil
+}
+
+func openIndexedPath(path, folder string) (r *Resolver, unwritten, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err

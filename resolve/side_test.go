@@ -13,7 +13,7 @@ import (
 // openIndexed opens a symbol file, and reports whether its index was used.
 func openIndexed(t testing.TB, path, folder string) (r *Resolver, used bool) {
 	t.Helper()
-	r, unwritten, err := OpenIndexed(path, folder)
+	r, unwritten, err := openIndexedPath(path, folder)
 	if err != nil || unwritten != nil {
 		t.Fatal(err, unwritten)
 	}
@@ -43,11 +43,11 @@ func TestSideIndex(t *testing.T) {
 			if !sameIndex(first.x, second.x) {
 				t.Errorf("%s: %+v, want %+v", name, second.x, first.x)
 			}
-			if len(first.Problems) != len(second.Problems) {
-				t.Errorf("%s: %d problems, want %d", name, len(second.Problems), len(first.Problems))
+			if len(first.problems) != len(second.problems) {
+				t.Errorf("%s: %d problems, want %d", name, len(second.problems), len(first.problems))
 			}
-			for i, p := range second.Problems {
-				if got, want := p.String(), strings.ReplaceAll(first.Problems[i].String(), "\x00", " "); got != want {
+			for i, p := range second.problems {
+				if got, want := p.String(), strings.ReplaceAll(first.problems[i].String(), "\x00", " "); got != want {
 					t.Errorf("%s: problem %q, want %q", name, got, want)
 				}
 			}
@@ -59,7 +59,7 @@ func TestSideIndex(t *testing.T) {
 	}
 }
 
-func sameIndex(a, b *Index) bool {
+func sameIndex(a, b *index) bool {
 	x, y := a.tables(), b.tables()
 	for i := range x {
 		if !bytes.Equal(x[i].data, y[i].data) {
@@ -168,7 +168,7 @@ func TestNoSideIndex(t *testing.T) {
 		t.Error(got)
 	}
 	path = writeFile(t, "x.sym", []byte(small))
-	r, unwritten, err := OpenIndexed(path, filepath.Join(path, "none"))
+	r, unwritten, err := openIndexedPath(path, filepath.Join(path, "none"))
 	if err != nil || unwritten == nil {
 		t.Fatalf("a folder that cannot be: %v, %v", unwritten, err)
 	}
@@ -185,7 +185,7 @@ func TestSideIndexAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 10 {
-				r, unwritten, err := OpenIndexed(path, "")
+				r, unwritten, err := openIndexedPath(path, "")
 				if err != nil || unwritten != nil {
 					t.Error(err, unwritten)
 					return

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// A source has the records to which the tables of an Index lead: a text, in which
+// A source has the records to which the tables of an index lead: a text, in which
 // their offsets are, or a Module, of whose slices the offsets are places. Its methods
 // may be called by several goroutines. Errors have no place: the Resolver adds it.
 type source interface {

@@ -32,7 +32,7 @@ func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	var fault *cfi.Error
 	switch {
 	case errors.As(err, &fault):
-		return nil, fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.Path, uint64(v.rva), err)
+		return nil, fmt.Errorf("%s: rules of STACK CFI INIT %x: %w", r.path, uint64(v.rva), err)
 	case err != nil:
 		return nil, r.errorf(v.offset, err)
 	}

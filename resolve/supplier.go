@@ -31,8 +31,8 @@ type Supplier interface {
 	//
 	// A module without an id gets the symbols of its name, if these are unambiguous.
 	//
-	// Resolvers belong to the Supplier: the caller must not close them.
-	Symbols(ctx context.Context, m Module) (r *Resolver, tried []Tried, err error)
+	// Symbols belong to the Supplier: the caller must not close them.
+	Symbols(ctx context.Context, m Module) (r Symbols, tried []Tried, err error)
 }
 
 // Lister is a Supplier that can list the names of the modules whose symbols are at hand, in any
@@ -43,13 +43,13 @@ type Lister interface {
 }
 
 // Opener opens a symbol file for a Supplier; nil means Open. The error names the file.
-type Opener func(path string) (*Resolver, error)
+type Opener func(path string) (Symbols, error)
 
-func (o Opener) open(path string) (*Resolver, error) {
-	if o == nil {
-		return Open(path)
+func (o Opener) open(path string) (Symbols, error) {
+	if o != nil {
+		return o(path)
 	}
-	return o(path)
+	return Open(path)
 }
 
 // Names returns the names under which the module's symbols may be stored, without folders.
@@ -131,12 +131,12 @@ func (s *search) several(place string, builds []string) {
 	s.note(SeveralIDs, place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
 }
 
-func (s *search) done(r *Resolver) (*Resolver, []Tried, error) {
+func (s *search) done(r Symbols) (Symbols, []Tried, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
 
 // open opens the symbol file at path, if it exists and is the module's.
-func (s *search) open(path string) *Resolver {
+func (s *search) open(path string) Symbols {
 	if err := regular(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			s.miss(path, "%v", bare(err))
@@ -155,14 +155,14 @@ func (s *search) open(path string) *Resolver {
 
 // OpenFor opens the symbol file at path for a module. The error is an *OtherIDError if the file has
 // another id. open may be nil.
-func OpenFor(path string, m Module, open Opener) (*Resolver, error) {
+func OpenFor(path string, m Module, open Opener) (Symbols, error) {
 	r, err := open.open(path)
 	if err != nil {
 		return nil, err
 	}
-	if x := r.Index(); !m.Is(x.ID) {
+	if id := r.Identity(); !m.Is(id.ID) {
 		r.Close()
-		return nil, otherID(path, x.Name, x.ID, m)
+		return nil, otherID(path, id.Name, id.ID, m)
 	}
 	return r, nil
 }

@@ -106,7 +106,7 @@ func (f *binaryFile) names() []string {
 const maxFiles = 2_000_000
 
 // Symbols implements Supplier.
-func (b *Binaries) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
+func (b *Binaries) Symbols(ctx context.Context, m Module) (Symbols, []Tried, error) {
 	s := search{m: m}
 	if m.unknown() && !b.onlyFiles {
 		s.miss("binaries", "not searched: nothing is known of the module")
@@ -116,7 +116,7 @@ func (b *Binaries) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, e
 	if f == nil || err != nil {
 		return nil, s.tried, errors.Join(append(s.errs, err)...)
 	}
-	var r *Resolver
+	var r Symbols
 	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
 		r, err = b.read(ctx, &s, f)
 		return err
@@ -399,7 +399,7 @@ func hasCode(f *elfobj.File) bool {
 }
 
 // read reads the symbols of a binary, and closes it.
-func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (*Resolver, error) {
+func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (Symbols, error) {
 	defer f.Close()
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {
@@ -417,6 +417,6 @@ func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (*Resolv
 		return nil, err
 	}
 	r := FromModule(module, report, f.Path)
-	r.Problems = report.Problems
+	r.problems = report.Problems
 	return r, nil
 }

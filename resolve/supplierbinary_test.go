@@ -54,10 +54,10 @@ func binaryModule(t testing.TB, path string) Module {
 }
 
 // wholeText is the symbol file of the module behind a Resolver.
-func wholeText(t testing.TB, r *Resolver) string {
+func wholeText(t testing.TB, r Symbols) string {
 	t.Helper()
 	var text strings.Builder
-	if err := symfmt.Write(&text, r.source.(moduleSource).m, symfmt.WriteOptions{}); err != nil {
+	if err := symfmt.Write(&text, r.(*Resolver).source.(moduleSource).m, symfmt.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()
@@ -101,7 +101,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := wholeText(t, r)
-		for _, p := range r.Problems {
+		for _, p := range r.Damage() {
 			got += "# " + strings.ReplaceAll(p.String(), filepath.Dir(binary)+"/", "") + "\n"
 		}
 		if got != string(want) {
@@ -156,11 +156,11 @@ func TestBinaryPlaces(t *testing.T) {
 			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
 				t.Fatalf("%v, %q, %v", r, tried, err)
 			}
-			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Path != want {
-				t.Errorf("symbols of %s, want %s", r.Path, want)
+			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Identity().Path != want {
+				t.Errorf("symbols of %s, want %s", r.Identity().Path, want)
 			}
-			if r != nil && (r.detail() > 0) != c.functions {
-				t.Errorf("functions: %v; tried %q", r.detail() > 0, tried)
+			if r != nil && (r.Detail() > 0) != c.functions {
+				t.Errorf("functions: %v; tried %q", r.Detail() > 0, tried)
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func TestBinaryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
-		if r == nil || r.detail() > 0 || !strings.Contains(strings.Join(Lines(tried), "\n"), "pair.debug: ") {
+		if r == nil || r.Detail() > 0 || !strings.Contains(strings.Join(Lines(tried), "\n"), "pair.debug: ") {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {
@@ -285,16 +285,16 @@ func TestBinariesOfCrashes(t *testing.T) {
 				t.Errorf("%s: another Resolver", file)
 			}
 		})
-		if got, want := r.Index().ID, m.DebugID; got != want {
+		if got, want := r.Identity().ID, m.DebugID; got != want {
 			t.Errorf("%s: id %s, want %s", file, got, want)
 		}
 		switch base := filepath.Base(file); {
 		case base == "prog" || base == "libc.so.6" || base == "ld-linux-x86-64.so.2" || base == "libcb.so":
 			full++
-			if r.detail() == 0 {
+			if r.Detail() == 0 {
 				t.Errorf("%s: no functions; tried %q", file, tried)
 			}
-		case r.detail() > 0 || len(tried) == 0:
+		case r.Detail() > 0 || len(tried) == 0:
 			t.Errorf("%s: has functions, or nothing was tried: %q", file, tried)
 		}
 	}

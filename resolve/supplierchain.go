@@ -19,7 +19,7 @@ type Chain struct {
 // answer is the suppliers' answer for a module, once done is closed.
 type answer struct {
 	done  chan struct{}
-	r     *Resolver
+	r     Symbols
 	tried []Tried
 	err   error
 	ended bool // the context ended before they had said it
@@ -31,7 +31,7 @@ func NewChain(suppliers ...Supplier) *Chain {
 }
 
 // Symbols implements Supplier. If several goroutines ask for one module, one does the work.
-func (c *Chain) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
+func (c *Chain) Symbols(ctx context.Context, m Module) (Symbols, []Tried, error) {
 	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
 	for {
 		a, ours := c.answer(key)
@@ -92,7 +92,7 @@ func (c *Chain) ask(ctx context.Context, m Module, key string, a *answer) {
 }
 
 // first asks the suppliers in turn. An error that several have is reported once.
-func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []Tried, err error) {
+func (c *Chain) first(ctx context.Context, m Module) (found Symbols, tried []Tried, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, s := range c.suppliers {
@@ -105,26 +105,12 @@ func (c *Chain) first(ctx context.Context, m Module) (found *Resolver, tried []T
 		if ctx.Err() != nil {
 			break
 		}
-		if r != nil && (found == nil || r.detail() > found.detail()) {
+		if r != nil && (found == nil || r.Detail() > found.Detail()) {
 			found = r
 		}
-		if found != nil && found.detail() == mostDetail {
+		if found != nil && found.Detail() == LineDetail {
 			break
 		}
 	}
 	return found, tried, errors.Join(errs...)
-}
-
-// mostDetail is the detail of symbols with lines.
-const mostDetail = 2
-
-// detail ranks symbols by how much they say about an address.
-func (r *Resolver) detail() int {
-	switch {
-	case r.HasLines():
-		return mostDetail
-	case r.x.funcs.len() > 0:
-		return 1
-	}
-	return 0
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // supplierFunc is a Supplier.
-type supplierFunc func(ctx context.Context, m Module) (*Resolver, []Tried, error)
+type supplierFunc func(ctx context.Context, m Module) (Symbols, []Tried, error)
 
-func (f supplierFunc) Symbols(ctx context.Context, m Module) (*Resolver, []Tried, error) {
+func (f supplierFunc) Symbols(ctx context.Context, m Module) (Symbols, []Tried, error) {
 	return f(ctx, m)
 }
 
 func testResolver(t testing.TB, text string) *Resolver {
 	t.Helper()
 	path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
-	r, err := Open(path)
+	r, err := openPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +36,8 @@ func TestChainOrder(t *testing.T) {
 	second := testResolver(t, testSym("a", testID, "second"))
 	plain := testResolver(t, "MODULE Linux x86_64 "+testID+" a\nFUNC 1000 10 0 plain\n")
 	bare := testResolver(t, "MODULE Linux x86_64 "+testID+" a\nPUBLIC 1000 0 bare\n")
-	says := func(r *Resolver, tried string, err error) Supplier {
-		return supplierFunc(func(context.Context, Module) (*Resolver, []Tried, error) {
+	says := func(r Symbols, tried string, err error) Supplier {
+		return supplierFunc(func(context.Context, Module) (Symbols, []Tried, error) {
 			var places []Tried
 			if tried != "" {
 				places = []Tried{{Why: tried}}
@@ -73,7 +73,7 @@ func TestChainOrder(t *testing.T) {
 func TestChainRemembers(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	var asked atomic.Int32
-	c := NewChain(supplierFunc(func(_ context.Context, m Module) (*Resolver, []Tried, error) {
+	c := NewChain(supplierFunc(func(_ context.Context, m Module) (Symbols, []Tried, error) {
 		asked.Add(1)
 		time.Sleep(5 * time.Millisecond)
 		if m.Name == "none" {
@@ -107,7 +107,7 @@ func TestChainCancelled(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	begun := make(chan bool, 2)
 	calls := 0
-	c := NewChain(supplierFunc(func(ctx context.Context, m Module) (*Resolver, []Tried, error) {
+	c := NewChain(supplierFunc(func(ctx context.Context, m Module) (Symbols, []Tried, error) {
 		begun <- true
 		if calls++; calls == 1 {
 			<-ctx.Done()

@@ -33,8 +33,8 @@ func TestLoneBinary(t *testing.T) {
 		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
 			t.Errorf("%q: %v, %q, %v", c.roots, r, tried, err)
 		}
-		if r != nil && (r.Path != lone || r.Index().Name != "pair.elf") {
-			t.Errorf("%q: %s of %s", c.roots, r.Index().Name, r.Path)
+		if r != nil && (r.Identity().Path != lone || r.Identity().Name != "pair.elf") {
+			t.Errorf("%q: %s of %s", c.roots, r.Identity().Name, r.Identity().Path)
 		}
 	}
 }

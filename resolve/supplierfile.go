@@ -31,7 +31,7 @@ func NewSymbols(path string, open Opener) (Supplier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
-	f := &fileSupplier{path: path, open: sync.OnceValues(func() (*Resolver, error) { return open.open(path) })}
+	f := &fileSupplier{path: path, open: sync.OnceValues(func() (Symbols, error) { return open.open(path) })}
 	if f.name, f.id, err = FileModule(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -41,10 +41,10 @@ func NewSymbols(path string, open Opener) (Supplier, error) {
 type fileSupplier struct {
 	path     string
 	name, id string // of its MODULE
-	open     func() (*Resolver, error)
+	open     func() (Symbols, error)
 }
 
-func (f *fileSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried, error) {
+func (f *fileSupplier) Symbols(_ context.Context, m Module) (Symbols, []Tried, error) {
 	s := search{m: m}
 	named := m.called(f.name)
 	switch {
@@ -118,7 +118,7 @@ type folderSupplier struct {
 // extensions are the extensions of symbol files.
 var extensions = []string{".sym", ".sym.gz", ".sym.zst"}
 
-func (f *folderSupplier) Symbols(_ context.Context, m Module) (*Resolver, []Tried, error) {
+func (f *folderSupplier) Symbols(_ context.Context, m Module) (Symbols, []Tried, error) {
 	s := search{m: m, with: f.open}
 	places, err := m.Places()
 	if err != nil {
@@ -201,7 +201,7 @@ func (f *folderSupplier) Names(context.Context) (names []string) {
 }
 
 // at tries one place, where ids are in either case.
-func (f *folderSupplier) at(s *search, p store.Place) *Resolver {
+func (f *folderSupplier) at(s *search, p store.Place) Symbols {
 	folder := filepath.Join(f.dir, p.Name)
 	if p.ID == "" {
 		if p.ID = onlyID(s, folder); p.ID == "" {

@@ -77,7 +77,7 @@ func newSymbols(t testing.TB, path string) Supplier {
 }
 
 // functionAt names the function at an address, "" without symbols.
-func functionAt(t testing.TB, r *Resolver, rva symfmt.RVA) string {
+func functionAt(t testing.TB, r Symbols, rva symfmt.RVA) string {
 	t.Helper()
 	if r == nil {
 		return ""
@@ -85,7 +85,7 @@ func functionAt(t testing.TB, r *Resolver, rva symfmt.RVA) string {
 	var at Location
 	ok, err := r.Find(rva, &at)
 	if err != nil || !ok || len(at.Frames) == 0 {
-		t.Errorf("%s: %#x: %v, %v", r.Path, rva, ok, err)
+		t.Errorf("%s: %#x: %v, %v", r.Identity().Path, rva, ok, err)
 		return ""
 	}
 	return at.Frames[len(at.Frames)-1].Function
@@ -197,7 +197,7 @@ func TestFolderByID(t *testing.T) {
 }
 
 // nameAt is the function that testSym has, "" without symbols.
-func nameAt(t *testing.T, r *Resolver) string {
+func nameAt(t *testing.T, r Symbols) string {
 	t.Helper()
 	var at Location
 	if r == nil {
@@ -330,7 +330,7 @@ func TestFolderOfOthers(t *testing.T) {
 				}
 				continue
 			}
-			if r == nil || err != nil || len(tried) > 0 || r.Path != file {
+			if r == nil || err != nil || len(tried) > 0 || r.Identity().Path != file {
 				t.Errorf("%s: %v, %q, %v", file, r, tried, err)
 				continue
 			}
@@ -352,7 +352,7 @@ func TestOpener(t *testing.T) {
 	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
 	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
 	var opened []string
-	open := func(path string) (*Resolver, error) {
+	open := func(path string) (Symbols, error) {
 		opened = append(opened, path)
 		return nil, errors.New("damaged")
 	}

@@ -27,17 +27,17 @@ const heldText = 4 << 20
 
 // openText makes the index of the symbol file in f and returns its text. What is
 // not compressed is read from f itself, which the text then owns.
-func openText(f *os.File, name string) (*Index, text, []symfmt.Problem, error) {
+func openText(f *os.File, name string) (*index, text, []symfmt.Problem, error) {
 	return openTextUpTo(f, name, symfmt.MaxText)
 }
 
-func openTextUpTo(f *os.File, name string, most int64) (*Index, text, []symfmt.Problem, error) {
+func openTextUpTo(f *os.File, name string, most int64) (*index, text, []symfmt.Problem, error) {
 	return openTextFrom(f, f, name, most, 0)
 }
 
 // openTextFrom is openTextUpTo for a file whose bytes come through in. The index has up to
 // mostIndex bytes; 0 for no limit.
-func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex int64) (*Index, text, []symfmt.Problem, error) {
+func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex int64) (*index, text, []symfmt.Problem, error) {
 	in, compression, err := symfmt.NewText(through)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
@@ -67,7 +67,7 @@ func skipped(f *os.File) (uint64, error) {
 }
 
 // unpack indexes a text and keeps it as it goes by.
-func unpack(in io.Reader, name string, mostIndex int64) (*Index, text, []symfmt.Problem, error) {
+func unpack(in io.Reader, name string, mostIndex int64) (*index, text, []symfmt.Problem, error) {
 	keep := &spill{}
 	x, problems, err := build(io.TeeReader(in, keep), 0, true, name, mostIndex)
 	if keep.err != nil {

@@ -98,7 +98,7 @@ type Frame struct { // 112 bytes
 	Multiple bool           // several symbols share the code
 	Source   resolve.Source // what symbols say of Inst, here and below
 	// Guess says that the function is the nearest PUBLIC in front of Inst, which may
-	// have ended before it: see resolve.Resolver.Nearest.
+	// have ended before it: see resolve.Symbols.Nearest.
 	Guess bool
 
 	// Registers are the known registers, by place in arch.Arch.Regs. In a stack of more than

@@ -94,9 +94,9 @@ func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 }
 
 // fuzzSupplier has one file for all modules.
-type fuzzSupplier struct{ r *resolve.Resolver }
+type fuzzSupplier struct{ r resolve.Symbols }
 
-func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
+func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	return s.r, nil, nil
 }
 
@@ -112,7 +112,7 @@ func FuzzWalk(f *testing.F) {
 		f.Add(data, []byte{}, uint16(0x3f0))
 	}
 	path := filepath.Join(f.TempDir(), "a.sym")
-	f.Fuzz(func(t *testing.T, data, symbols []byte, techniques uint16) {
+	f.Fuzz(func(t *testing.T, data, text []byte, techniques uint16) {
 		d, err := dumpfile.Read(data, "fuzz", dumpfile.Options{})
 		if err != nil {
 			return
@@ -123,16 +123,15 @@ func FuzzWalk(f *testing.F) {
 				c.Techniques = append(c.Techniques, i)
 			}
 		}
-		if err := os.WriteFile(path, symbols, 0o600); err != nil {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := resolve.Open(path)
-		if err != nil {
-			r = nil
-		} else {
+		var symbols fuzzSupplier
+		if r, err := resolve.Open(path); err == nil {
 			defer r.Close()
+			symbols.r = r
 		}
-		w := NewWalker(&Sources{Symbols: fuzzSupplier{r}}, c)
+		w := NewWalker(&Sources{Symbols: symbols}, c)
 		first, again := fuzzWalk(t, w, d), fuzzWalk(t, w, d)
 		if !reflect.DeepEqual(first.Stacks, again.Stacks) {
 			t.Fatal("another result the second time")

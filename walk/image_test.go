@@ -54,7 +54,7 @@ func TestImages(t *testing.T) {
 		}
 		st := (&Sources{}).module(d, vdso)
 		r := st.resolver(context.Background())
-		if r == nil || r.Index().ID != d.Modules[vdso].DebugID {
+		if r == nil || r.Identity().ID != d.Modules[vdso].DebugID {
 			t.Fatalf("%s: %v", path, st.symbols.known().err)
 		}
 		names := 0

@@ -30,7 +30,7 @@ const (
 )
 
 // find looks up an address in the symbols of a module.
-func (c *placeCache) find(r *resolve.Resolver, rva rva) *place {
+func (c *placeCache) find(r resolve.Symbols, rva rva) *place {
 	key := rowKey{r, rva}
 	if p := c.places[key]; p != nil {
 		return p

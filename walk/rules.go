@@ -20,7 +20,7 @@ type rowCache struct {
 }
 
 type rowKey struct {
-	of  *resolve.Resolver
+	of  resolve.Symbols
 	rva symfmt.RVA
 }
 
@@ -45,7 +45,7 @@ func newRowCache(names *cfi.Names, c *cpu) rowCache {
 }
 
 // at returns the rules in force at an address of a module.
-func (c *rowCache) at(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
+func (c *rowCache) at(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	key := rowKey{r, rva}
 	if row, ok := c.rows[key]; ok {
 		return row
@@ -62,7 +62,7 @@ func (c *rowCache) at(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
 	return row
 }
 
-func (c *rowCache) read(r *resolve.Resolver, rva symfmt.RVA) *cachedRow {
+func (c *rowCache) read(r resolve.Symbols, rva symfmt.RVA) *cachedRow {
 	rules, err := r.Rules(rva, c.names)
 	if rules == nil || err != nil {
 		return &cachedRow{err: err}
@@ -103,7 +103,7 @@ func bySFrame(u *unwinder, f *Frame) outcome {
 
 // table returns the rules of a section of the frame's binary, nil without, and
 // notes its damage.
-func (u *unwinder) table(table int) *resolve.Resolver {
+func (u *unwinder) table(table int) resolve.Symbols {
 	t, m := u.module.rules(u.ctx, table), &u.result.Modules[u.frame.Module]
 	if t.err != nil {
 		m.damaged(t.err)
@@ -115,7 +115,7 @@ func (u *unwinder) table(table int) *resolve.Resolver {
 }
 
 // byRules computes the caller by the rules of a table, which may be nil.
-func (u *unwinder) byRules(f *Frame, r *resolve.Resolver, by Technique) outcome {
+func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	if r == nil || !u.may[by] {
 		return nothing
 	}

@@ -22,7 +22,7 @@ type endingSupplier struct {
 	asked int
 }
 
-func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
+func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s.mu.Lock()
 	s.asked++
 	if s.end != nil {

@@ -43,7 +43,7 @@ var (
 	winRAStart = [2]string{".raSearchStart", ".raSearch"}
 )
 
-func (m *machine) winRecord(r *resolve.Resolver, at symfmt.RVA) *winRecord {
+func (m *machine) winRecord(r resolve.Symbols, at symfmt.RVA) *winRecord {
 	c := &m.win
 	if c.records == nil {
 		c.records, c.programs, c.vars = map[rowKey]*winRecord{}, map[string]*winProgram{}, m.names.NewRegs()

@@ -88,7 +88,7 @@ func (u *unwinder) hasRules() bool {
 	if u.module == nil {
 		return false
 	}
-	for _, r := range []*resolve.Resolver{u.module.resolver(u.ctx), u.table(tableEHFrame)} {
+	for _, r := range []resolve.Symbols{u.module.resolver(u.ctx), u.table(tableEHFrame)} {
 		if r != nil && u.rows.at(r, u.rva).row != nil {
 			return true
 		}

@@ -21,7 +21,7 @@ type Symbols struct {
 
 	// Resolver has the symbols of the symbol file, or of the binary's debug information; nil
 	// without symbols.
-	Resolver *resolve.Resolver
+	Resolver resolve.Symbols
 	Tried    []resolve.Tried // where symbols were looked for and are not
 	// OtherBinaries are files with the module's name that other builds have, found while looking
 	// for the binary.
@@ -84,9 +84,9 @@ type moduleState struct {
 }
 
 type moduleSymbols struct {
-	resolver *resolve.Resolver // nil without
-	binary   bool              // it is of the binary
-	lines    *resolve.Resolver // of the binary, if the symbol file has no lines and it has; else nil
+	resolver resolve.Symbols // nil without
+	binary   bool            // it is of the binary
+	lines    resolve.Symbols // of the binary, if the symbol file has no lines and it has; else nil
 	tried    []resolve.Tried
 	err      error
 }
@@ -98,7 +98,7 @@ type elfFile struct {
 
 // cfiTable is the rules of a section of the binary.
 type cfiTable struct {
-	resolver *resolve.Resolver // nil without
+	resolver resolve.Symbols // nil without
 	problems []dump.Problem
 	err      error
 }
@@ -140,7 +140,7 @@ func (s *Sources) Close() error {
 }
 
 // resolver returns the module's symbols, nil without.
-func (st *moduleState) resolver(ctx context.Context) *resolve.Resolver {
+func (st *moduleState) resolver(ctx context.Context) resolve.Symbols {
 	return st.symbolsFrom(ctx).resolver
 }
 
@@ -154,7 +154,7 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 			y.ask(ctx, s, st.m)
 			y.binary = y.resolver != nil
 		}
-		if y.resolver != nil && !y.binary && !y.resolver.HasLines() && st.binaries() != nil && st.file(ctx) != nil {
+		if y.resolver != nil && !y.binary && y.resolver.Detail() < resolve.LineDetail && st.binaries() != nil && st.file(ctx) != nil {
 			y.lines = st.binaryLines(ctx)
 		}
 		if f := st.fileInMemory(); f != nil && y.resolver == nil {
@@ -167,9 +167,9 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 
 // binaryLines returns the symbols of the binary if it has lines, else nil. An error in the binary
 // does not affect the symbol file.
-func (st *moduleState) binaryLines(ctx context.Context) *resolve.Resolver {
+func (st *moduleState) binaryLines(ctx context.Context) resolve.Symbols {
 	r, _, _ := st.binaries().Symbols(ctx, st.m)
-	if r == nil || r.HasLines() {
+	if r == nil || r.Detail() == resolve.LineDetail {
 		return r
 	}
 	r.Close()
@@ -178,7 +178,7 @@ func (st *moduleState) binaryLines(ctx context.Context) *resolve.Resolver {
 
 // names returns the source of functions and lines: the symbol file, or the binary if the file has
 // no lines; nil without any. The rules are those of resolver.
-func (st *moduleState) names(ctx context.Context) *resolve.Resolver {
+func (st *moduleState) names(ctx context.Context) resolve.Symbols {
 	y := st.symbolsFrom(ctx)
 	return cmp.Or(y.lines, y.resolver)
 }
@@ -189,7 +189,7 @@ func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.M
 }
 
 // readModule reads the symbols of a binary.
-func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (*resolve.Resolver, []dump.Problem, error) {
+func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (resolve.Symbols, []dump.Problem, error) {
 	m, report, err := dwarf2sym.Read(ctx, f, nil, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)

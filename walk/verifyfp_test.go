@@ -104,7 +104,7 @@ type framePointerOracle struct {
 	t            *testing.T
 	a            *arch.Arch
 	f            *elfobj.File
-	rules        *resolve.Resolver
+	rules        resolve.Symbols
 	rows         rowCache
 	names        *cfi.Names
 	starts       []uint64       // of functions, RVAs

@@ -18,9 +18,9 @@ import (
 )
 
 // fixedSupplier has the symbols of every module.
-type fixedSupplier struct{ r *resolve.Resolver }
+type fixedSupplier struct{ r resolve.Symbols }
 
-func (s fixedSupplier) Symbols(context.Context, resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
+func (s fixedSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	return s.r, nil, nil
 }
 

@@ -47,7 +47,7 @@ func (v *verifier) describe(i int) ModuleVerdict {
 	case r == nil:
 		x.Symbols = "missing"
 	default:
-		x.Symbols, x.Path = "symbol-file", r.Path
+		x.Symbols, x.Path = "symbol-file", r.Identity().Path
 		if known.state.symbols.known().binary {
 			x.Symbols = "binary"
 		}
@@ -56,7 +56,7 @@ func (v *verifier) describe(i int) ModuleVerdict {
 }
 
 // symbolsOf returns a module's symbols, nil without.
-func (v *verifier) symbolsOf(i int) *resolve.Resolver {
+func (v *verifier) symbolsOf(i int) resolve.Symbols {
 	if i < 0 || v.result.Modules[i].state == nil {
 		return nil
 	}

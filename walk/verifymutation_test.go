@@ -354,7 +354,7 @@ func (m *mutationTest) small(r *Result, f *Frame) bool {
 
 // frame changes the rules at a frame in every way.
 func (m *mutationTest) frame(r *Result, f *Frame) (n int) {
-	path := r.Modules[f.Module].Resolver.Path
+	path := r.Modules[f.Module].Resolver.Identity().Path
 	text, err := os.ReadFile(path)
 	if err != nil {
 		m.t.Fatal(err)
@@ -402,7 +402,7 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *Fr
 	s := &Sources{Symbols: symbolSources(m.t, dir, m.store).Symbols, Binaries: m.sources.Binaries, modules: maps.Clone(m.sources.modules)}
 	maps.DeleteFunc(s.modules, func(_ string, st *moduleState) bool { // what is known of the others stays
 		r := st.symbols.known().resolver
-		return r != nil && r.Path == path
+		return r != nil && r.Identity().Path == path
 	})
 	w := NewWalker(s, Config{})
 	r, err := w.Walk(context.Background(), m.d)

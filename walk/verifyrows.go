@@ -42,7 +42,7 @@ func sourceName(t Technique) string {
 // table is a source of rules for a module.
 type table struct {
 	by Technique
-	r  *resolve.Resolver
+	r  resolve.Symbols
 }
 
 // tables are the sources of rules for a module, the symbol file's first.

@@ -38,7 +38,7 @@ type symbols struct {
 	old   bool // there is another one
 
 	mu   sync.Mutex
-	open []*resolve.Resolver
+	open []resolve.Symbols
 }
 
 var sharedOnes struct {
@@ -91,7 +91,7 @@ func (c *Config) newSymbols() (*symbols, error) {
 }
 
 // openFile opens a symbol file, and remembers to close it.
-func (y *symbols) openFile(path string) (*resolve.Resolver, error) {
+func (y *symbols) openFile(path string) (resolve.Symbols, error) {
 	r, err := resolve.Open(path)
 	if err == nil {
 		y.mu.Lock()

@@ -79,7 +79,7 @@ func newSymbols(t testing.TB, path string) resolve.Supplier {
 	return s
 }
 
-func functionAt(t testing.TB, r *resolve.Resolver, rva symfmt.RVA) string {
+func functionAt(t testing.TB, r resolve.Symbols, rva symfmt.RVA) string {
 	t.Helper()
 	if r == nil {
 		return ""
@@ -87,7 +87,7 @@ func functionAt(t testing.TB, r *resolve.Resolver, rva symfmt.RVA) string {
 	var at resolve.Location
 	ok, err := r.Find(rva, &at)
 	if err != nil || !ok || len(at.Frames) == 0 {
-		t.Errorf("%s: %#x: %v, %v", r.Path, rva, ok, err)
+		t.Errorf("%s: %#x: %v, %v", r.Identity().Path, rva, ok, err)
 		return ""
 	}
 	return at.Frames[len(at.Frames)-1].Function
@@ -147,7 +147,7 @@ func binaryModule(t testing.TB, path string) resolve.Module {
 }
 
 // answers are those to all addresses.
-func answers(t testing.TB, r *resolve.Resolver) (all []string) {
+func answers(t testing.TB, r resolve.Symbols) (all []string) {
 	t.Helper()
 	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {
 		var at resolve.Location

@@ -94,12 +94,12 @@ func (s *search) refuse(err error) {
 	s.errs = append(s.errs, err)
 }
 
-func (s *search) done(r *resolve.Resolver) (*resolve.Resolver, []resolve.Tried, error) {
+func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, error) {
 	return r, s.tried, errors.Join(s.errs...)
 }
 
 // Symbols implements resolve.Supplier.
-func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
+func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m}
 	places, err := m.Places()
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (*resolv
 }
 
 // openFor opens a file of the cache, which was found to be the module's.
-func (c *serverSupplier) openFor(s *search, path string) *resolve.Resolver {
+func (c *serverSupplier) openFor(s *search, path string) resolve.Symbols {
 	r, err := resolve.OpenFor(path, s.m, c.open)
 	if err != nil {
 		s.refuse(err)

@@ -491,10 +491,10 @@ func TestServerOfOthers(t *testing.T) {
 			if a == nil {
 				continue
 			}
-			got, err := os.ReadFile(a.Path)
-			data, err2 := os.ReadFile(b.Path)
-			if err != nil || err2 != nil || !bytes.Equal(got, data) || a.Path == b.Path {
-				t.Errorf("%s: %d bytes, want %d", a.Path, len(got), len(data))
+			got, err := os.ReadFile(a.Identity().Path)
+			data, err2 := os.ReadFile(b.Identity().Path)
+			if err != nil || err2 != nil || !bytes.Equal(got, data) || a.Identity().Path == b.Identity().Path {
+				t.Errorf("%s: %d bytes, want %d", a.Identity().Path, len(got), len(data))
 			}
 			same++
 		}
@@ -519,7 +519,7 @@ func TestServerOpener(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	cache := t.TempDir()
 	opened := ""
-	open := func(path string) (*resolve.Resolver, error) { opened = path; return nil, errors.New("refused") }
+	open := func(path string) (resolve.Symbols, error) { opened = path; return nil, errors.New("refused") }
 	if a := askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache, Open: open}), testModule); a.err != "refused" || opened != filepath.Join(cache, "my app", testID, "my app.sym") {
 		t.Errorf("opened %s: %+v", opened, a)
 	}

@@ -82,9 +82,9 @@ func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, erro
 		err := e.err
 		c.release(e)
 		return nil, err
-	case e.r == nil || !strings.EqualFold(e.r.Index().ID, id):
+	case e.r == nil || !strings.EqualFold(e.r.Identity().ID, id):
 		if e.r != nil {
-			c.warnf("%s: not used: it has the symbols of %q %s", e.key, e.r.Index().Name, e.r.Index().ID)
+			c.warnf("%s: not used: it has the symbols of %q %s", e.key, e.r.Identity().Name, e.r.Identity().ID)
 		}
 		c.release(e)
 		return nil, nil
@@ -167,8 +167,8 @@ func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Re
 	if err != nil {
 		return nil, "", err
 	}
-	if len(r.Problems) > 0 {
-		c.warnf("%s: %d records cannot be read, the first: %v", e.key, len(r.Problems), r.Problems[0].Err)
+	if len(r.Damage()) > 0 {
+		c.warnf("%s: %d records cannot be read, the first: %v", e.key, len(r.Damage()), r.Damage()[0].Err)
 	}
 	return r, r.CodeFile(), nil
 }

@@ -223,7 +223,7 @@ func TestAnswersAreResolves(t *testing.T) {
 		if err != nil {
 			continue // such as a golden file of a dump that led to no output
 		}
-		x := r.Index()
+		x := r.Identity()
 		if x.ID == "" {
 			r.Close()
 			continue
@@ -308,13 +308,13 @@ func symbolicateAll(t testing.TB, h http.Handler, name, id string, addrs []uint6
 	return answer.Results[0].Stacks[0]
 }
 
-func compareAnswers(t *testing.T, s *Server, r *resolve.Resolver, text []byte) int {
+func compareAnswers(t *testing.T, s *Server, r resolve.Symbols, text []byte) int {
 	t.Helper()
 	addrs := edges(t, text)
 	if len(addrs) == 0 {
 		return 0
 	}
-	frames := symbolicateAll(t, s, r.Index().Name, r.Index().ID, addrs)
+	frames := symbolicateAll(t, s, r.Identity().Name, r.Identity().ID, addrs)
 	var at resolve.Location
 	for i, f := range frames {
 		found, err := r.Find(symfmt.RVA(addrs[i]), &at)
@@ -322,7 +322,7 @@ func compareAnswers(t *testing.T, s *Server, r *resolve.Resolver, text []byte) i
 			t.Fatal(err)
 		}
 		if got, want := frameText(f), locationText(found, addrs[i], &at); got != want {
-			t.Fatalf("%s: %#x:\n%s\nwant\n%s", r.Path, addrs[i], got, want)
+			t.Fatalf("%s: %#x:\n%s\nwant\n%s", r.Identity().Path, addrs[i], got, want)
 		}
 	}
 	return len(frames)

@@ -60,7 +60,7 @@ func (m *documentMaker) module(i int) DocModule {
 		doc.Symtool.Error = &text
 	}
 	if symbols.Resolver != nil {
-		doc.Symtool.File = textOrNull(symbols.Resolver.Path)
+		doc.Symtool.File = textOrNull(symbols.Resolver.Identity().Path)
 		doc.Symtool.Binary = symbols.Binary
 	}
 	return doc

@@ -102,7 +102,7 @@ type DocFrame struct {
 // DocFrameExtra is what we add to the schema about a frame.
 type DocFrameExtra struct {
 	// FunctionGuessed says that the function is the nearest PUBLIC in front of the
-	// instruction, and may have ended before it: see resolve.Resolver.Nearest.
+	// instruction, and may have ended before it: see resolve.Symbols.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
 
 	Interrupted bool   `json:"interrupted"` // it was not entered by a call

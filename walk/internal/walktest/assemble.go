@@ -234,16 +234,16 @@ func (a *Assembler) encode(r *asmRegion) []byte {
 
 // Supplier returns the symbol files of the test's modules.
 func (a *Assembler) Supplier() resolve.Supplier {
-	return &asmSupplier{a: a, open: map[string]*resolve.Resolver{}}
+	return &asmSupplier{a: a, open: map[string]resolve.Symbols{}}
 }
 
 // asmSupplier has the symbol files of an assembler.
 type asmSupplier struct {
 	a    *Assembler
-	open map[string]*resolve.Resolver
+	open map[string]resolve.Symbols
 }
 
-func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried, error) {
+func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	text, ok := s.a.Files[m.DebugFile]
 	if !ok {
 		return nil, []resolve.Tried{{Place: m.DebugFile, Why: "no such file"}}, s.a.errs[m.DebugFile]

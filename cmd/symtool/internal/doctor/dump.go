@@ -80,7 +80,7 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		if r != nil {
 			is.Symbols = "found"
 			if crash.Format == minidump.Format {
-				is.Stored, is.Asked = d.storedElsewhere(m, r.Path)
+				is.Stored, is.Asked = d.storedElsewhere(m, r.Identity().Path)
 			}
 			return is
 		}

@@ -20,7 +20,7 @@ import (
 // counts from the start of the module, unless --base is given.
 
 // rvaOf returns the RVA of an address. An unknown one is reported.
-func (r *addressResolver) rvaOf(symbols *resolve.Resolver, q question) (rva uint64, known bool) {
+func (r *addressResolver) rvaOf(symbols resolve.Symbols, q question) (rva uint64, known bool) {
 	switch {
 	case q.module != (suppliers.ModuleName{}):
 		return q.addr, true
@@ -43,14 +43,14 @@ func (r *addressResolver) rvaOf(symbols *resolve.Resolver, q question) (rva uint
 
 // readings reports whether addr is in the code of a module, counted from its start, and as one of
 // the linker's addresses if those differ.
-func readings(symbols *resolve.Resolver, addr uint64) (fromStart, linked bool) {
+func readings(symbols resolve.Symbols, addr uint64) (fromStart, linked bool) {
 	base, _ := symbols.Base()
 	linked = base > 0 && addr >= base && symbols.InCode(symfmt.RVA(addr-base))
 	return symbols.InCode(symfmt.RVA(addr)), linked
 }
 
 // hintOutside suggests a meaning for an address outside of a module's code.
-func (r *addressResolver) hintOutside(symbols *resolve.Resolver, text string) {
+func (r *addressResolver) hintOutside(symbols resolve.Symbols, text string) {
 	if _, known := symbols.Base(); known {
 		r.hint(symbols, "%s is not in its code: for addresses of a process, --base says where the module begins there", text)
 		return
@@ -71,7 +71,7 @@ func (r *addressResolver) findPlace(p *place, at *resolve.Location) (rva uint64,
 }
 
 // rvaOfPlace returns the RVA of a place in a log.
-func (r *addressResolver) rvaOfPlace(symbols *resolve.Resolver, p *place) (rva uint64, known bool) {
+func (r *addressResolver) rvaOfPlace(symbols resolve.Symbols, p *place) (rva uint64, known bool) {
 	fromStart, linked := readings(symbols, p.addr)
 	base, baseKnown := symbols.Base()
 	switch {
@@ -103,10 +103,10 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.
 }
 
 // hint reports once for each module what its addresses need.
-func (r *addressResolver) hint(symbols *resolve.Resolver, format string, args ...any) {
+func (r *addressResolver) hint(symbols resolve.Symbols, format string, args ...any) {
 	if r.hinted[symbols] {
 		return
 	}
 	r.hinted[symbols] = true
-	r.msgs.Warnf("symtool: %s: "+format, append([]any{symbols.Path}, args...)...)
+	r.msgs.Warnf("symtool: %s: "+format, append([]any{symbols.Identity().Path}, args...)...)
 }

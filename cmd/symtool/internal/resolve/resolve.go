@@ -66,7 +66,7 @@ type addressResolver struct {
 
 	ctx    context.Context // of the call
 	status int
-	hinted map[*resolve.Resolver]bool // modules of which hint has spoken
+	hinted map[resolve.Symbols]bool // modules of which hint has spoken
 }
 
 func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, error) {
@@ -75,7 +75,7 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 			return nil, fmt.Errorf("--%s is empty", name)
 		}
 	}
-	r := &addressResolver{hinted: map[*resolve.Resolver]bool{}, filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
+	r := &addressResolver{hinted: map[resolve.Symbols]bool{}, filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
 	var known bool
 	if r.format, known = answerFormats[c.String("format")]; !known {
 		return nil, fmt.Errorf("--format is %q, want text, json, addr2line, llvm or llvm-json", c.String("format"))
@@ -245,7 +245,7 @@ type answer struct {
 func (r *addressResolver) find(q question) *answer {
 	a := &answer{question: q}
 	if symbols := r.symbols.Find(r.ctx, cmp.Or(q.module, r.module)); symbols != nil {
-		a.file = symbols.Path
+		a.file = symbols.Identity().Path
 		var known bool
 		if a.rva, known = r.rvaOf(symbols, q); known {
 			a.found = r.lookUp(symbols, a.rva, &a.at) && !a.at.Guess
@@ -265,7 +265,7 @@ func (r *addressResolver) find(q question) *answer {
 }
 
 // lookUp looks up an address of a module.
-func (r *addressResolver) lookUp(symbols *resolve.Resolver, rva uint64, at *resolve.Location) bool {
+func (r *addressResolver) lookUp(symbols resolve.Symbols, rva uint64, at *resolve.Location) bool {
 	found, err := symbols.Nearest(symfmt.RVA(rva), at)
 	r.symbols.ReportDamage(symbols)
 	if err != nil {

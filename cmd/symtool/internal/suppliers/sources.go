@@ -73,9 +73,9 @@ type Sources struct {
 	any      bool // Names come from a log: most are not of a module, which is not an error
 	Msgs     *cli.Messages
 
-	known  map[ModuleName]*resolve.Resolver // nil for what was not found
-	listed map[string]bool                  // names; nil before they are asked for
-	damage map[*resolve.Resolver]*damageReport
+	known  map[ModuleName]resolve.Symbols // nil for what was not found
+	listed map[string]bool                // names; nil before they are asked for
+	damage map[resolve.Symbols]*damageReport
 	opened []*damageReport // those of damage, in order
 	Status int
 }
@@ -84,7 +84,7 @@ func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
 	s := &Sources{
 		Msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),
 		Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir"),
-		known: map[ModuleName]*resolve.Resolver{}, damage: map[*resolve.Resolver]*damageReport{},
+		known: map[ModuleName]resolve.Symbols{}, damage: map[resolve.Symbols]*damageReport{},
 	}
 	places := 0
 	for _, name := range []string{"symbols", "symbol-url"} {
@@ -101,7 +101,7 @@ func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
 }
 
 // OpenFile opens a symbol file, through its index if that is wanted.
-func (s *Sources) OpenFile(path string) (r *resolve.Resolver, err error) {
+func (s *Sources) OpenFile(path string) (r resolve.Symbols, err error) {
 	var unwritten error
 	if s.Index {
 		r, unwritten, err = resolve.OpenIndexed(path, s.IndexDir)
@@ -122,9 +122,9 @@ func (s *Sources) OpenFile(path string) (r *resolve.Resolver, err error) {
 }
 
 // reportFound reports symbols that were found, and their damage.
-func (s *Sources) reportFound(r *resolve.Resolver) {
+func (s *Sources) reportFound(r resolve.Symbols) {
 	if s.verbose {
-		s.Msgs.Printf("symtool: symbols of %s from %s", r.Index().Name, r.Path)
+		s.Msgs.Printf("symtool: symbols of %s from %s", r.Identity().Name, r.Identity().Path)
 	}
 	s.ReportDamage(r)
 }
@@ -137,7 +137,7 @@ type damageReport struct {
 
 // ReportDamage reports the damage found since the last call: functions are read when they are asked
 // for.
-func (s *Sources) ReportDamage(r *resolve.Resolver) {
+func (s *Sources) ReportDamage(r resolve.Symbols) {
 	d := s.damage[r]
 	if d == nil {
 		d = &damageReport{lines: cli.ProblemLines{Msgs: s.Msgs, All: s.verbose, Hint: cli.VerboseHint}}
@@ -163,7 +163,7 @@ func (s *Sources) End() {
 }
 
 // Find returns the symbols of a module, nil if there are none. That is reported once.
-func (s *Sources) Find(ctx context.Context, m ModuleName) *resolve.Resolver {
+func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	r, known := s.known[m]
 	if known {
 		return r
@@ -229,7 +229,7 @@ func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []resol
 }
 
 // look asks for symbols, and reports those that could not be used.
-func (s *Sources) look(ctx context.Context, m resolve.Module) (*resolve.Resolver, []resolve.Tried) {
+func (s *Sources) look(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried) {
 	r, tried, err := s.supplier.Symbols(ctx, m)
 	s.reportError(err)
 	return r, tried

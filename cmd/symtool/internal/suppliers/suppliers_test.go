@@ -165,7 +165,7 @@ func TestBinariesAnswerAsDumped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := want.Index()
+		x := want.Identity()
 		got, tried, err := s.Symbols(context.Background(), resolve.Module{Name: x.Name, DebugID: x.ID})
 		if got == nil || err != nil {
 			t.Errorf("%s: %q, %v", file, tried, err)
@@ -216,7 +216,7 @@ func addressesOf(t testing.TB, sym string) (addrs []symfmt.RVA) {
 	}
 }
 
-func compareAnswers(t *testing.T, file string, got, want *resolve.Resolver, addrs []symfmt.RVA) int {
+func compareAnswers(t *testing.T, file string, got, want resolve.Symbols, addrs []symfmt.RVA) int {
 	var a, b resolve.Location
 	bad := 0
 	for _, rva := range addrs {

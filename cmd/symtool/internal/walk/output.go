@@ -239,14 +239,14 @@ func nameOfModule(d *dump.Dump, i int) string {
 }
 
 // reportDamage reports what was left out of symbols, once for all dumps.
-func (p *walkPrinter) reportDamage(r *resolve.Resolver) {
-	if r.Damaged() == 0 || p.damaged[r.Path] {
+func (p *walkPrinter) reportDamage(r resolve.Symbols) {
+	if r.Damaged() == 0 || p.damaged[r.Identity().Path] {
 		return
 	}
 	if p.damaged == nil {
 		p.damaged = map[string]bool{}
 	}
-	p.damaged[r.Path] = true
+	p.damaged[r.Identity().Path] = true
 	p.note(cli.StatusInput)
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
 	for _, x := range r.Damage() {

@@ -1,0 +1,68 @@
+package resolve
+
+import (
+	"io"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// Symbols answers questions about the addresses of one module. A Resolver answers them from an
+// index over the text of a symbol file, or from a Module in memory; which of the two does not show.
+//
+// The methods, except Close, may be called concurrently. Their errors are those of reading the
+// records, and name the file.
+type Symbols interface {
+	Identity() Identity
+
+	// Find looks up an address and sets at, whose Frames are reused. It reports whether a FUNC
+	// covers the address or a PUBLIC reaches it.
+	Find(rva symfmt.RVA, at *Location) (bool, error)
+
+	// Nearest is Find for addresses that are known to be in the module. If no record covers one,
+	// it gives the nearest PUBLIC before it, and sets at.Guess if that may well have ended before.
+	Nearest(rva symfmt.RVA, at *Location) (bool, error)
+
+	// LineStart returns where the line record around an address begins whose line Find returns, or
+	// false without one.
+	LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error)
+
+	// Detail ranks symbols by how much they say about an address.
+	Detail() Detail
+
+	// Rules returns the rules of STACK CFI in force at an address, and Win the STACK WIN record
+	// around it; nil without.
+	Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error)
+	Win(rva symfmt.RVA) (*symfmt.StackWin, error)
+
+	// InCode reports whether there may be code at an address.
+	InCode(rva symfmt.RVA) bool
+	// Last returns the last address that a record has.
+	Last() symfmt.RVA
+	// Base returns the link-time address of RVA 0, if it is known.
+	Base() (base uint64, known bool)
+
+	// Damage returns the records that were left out so far, and Damaged their number. Some are
+	// read, and so found to be damaged, when an address is asked for.
+	Damage() []symfmt.Problem
+	Damaged() int
+
+	io.Closer
+}
+
+var _ Symbols = (*Resolver)(nil)
+
+// Detail is how much symbols say about an address.
+type Detail uint8
+
+const (
+	PublicDetail Detail = iota // the name of a PUBLIC at best
+	FuncDetail                 // functions
+	LineDetail                 // functions and source lines
+)
+
+// Identity says which module symbols are of, and where they were read.
+type Identity struct {
+	OS, Arch, ID, Name string // the MODULE record; empty without one
+	Path               string // of the file; may be empty
+}
