@@ -1,3 +1,5 @@
+// Package integration is symtool integration, with the files that it prints. The folder is not an
+// internal one, because its path is a name that others use: GitHub finds the action in it.
 package integration
 
 import (
@@ -42,6 +44,7 @@ targets that check them and put them into a store, and separate debug files. CI:
 lint of symbol files, with the reports that the system shows.
 `
 
+// Command is symtool integration.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "integration",

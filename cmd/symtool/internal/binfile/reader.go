@@ -1,3 +1,5 @@
+// Package binfile reads binaries with the debug files that belong to them, and what there is to
+// report of it.
 package binfile
 
 import (
@@ -216,6 +218,7 @@ func Unloaded(s *dwarf2sym.Stats) bool {
 	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
 }
 
+// UnloadedText says that everything in a file is outside of its segments.
 const UnloadedText = "no functions and no call frame information: all have addresses outside of the segments that are loaded; the program headers may be damaged"
 
 // NoteName notes that MODULE's name, which lookups depend on, is a guess. flag

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -55,6 +57,7 @@ func mappedSummaries(files []srcmap.File) (all []mappedSummary) {
 	return all
 }
 
+// ModuleSummary is the MODULE record.
 type ModuleSummary struct {
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
@@ -65,8 +68,8 @@ type ModuleSummary struct {
 // StatsLine lists what was written, then what was lost.
 func StatsLine(s *dwarf2sym.Stats) string {
 	line := strings.Join([]string{
-		cli.Count(s.Funcs, "function"), cli.Count(s.Inlines, "inline"), cli.Count(s.Lines, "line"), cli.Count(s.Files, "file"),
-		cli.Count(s.Publics, "public symbol"), cli.Count(s.CFIBlocks, "CFI block"), cli.Count(s.CFIRows, "CFI row"),
+		text.Count(s.Funcs, "function"), text.Count(s.Inlines, "inline"), text.Count(s.Lines, "line"), text.Count(s.Files, "file"),
+		text.Count(s.Publics, "public symbol"), text.Count(s.CFIBlocks, "CFI block"), text.Count(s.CFIRows, "CFI row"),
 	}, ", ")
 	for _, lost := range []struct {
 		n    int
@@ -78,7 +81,7 @@ func StatsLine(s *dwarf2sym.Stats) string {
 		{s.CFILostRegs, "unnamed CFI register"},
 	} {
 		if lost.n > 0 {
-			line += "; left out: " + cli.Count(lost.n, lost.what)
+			line += "; left out: " + text.Count(lost.n, lost.what)
 		}
 	}
 	return line
@@ -90,6 +93,7 @@ type FileList struct {
 	Names []string
 }
 
+// Add adds a file.
 func (l *FileList) Add(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

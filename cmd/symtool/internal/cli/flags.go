@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,51 +22,103 @@ const (
 	FormatJSON = "json"
 )
 
-// wordFlag is a flag whose value is one of a few words or, as a list, several of them with commas.
-// Help, manual pages and completions name them.
+// checker is a flag that checks its value before the command runs.
+type checker interface {
+	check(c *cli.Context) error
+}
+
+// checkFlags checks the flags of a command that were given.
+func checkFlags(c *cli.Context, flags []cli.Flag) error {
+	for _, f := range flags {
+		if f, ok := f.(checker); ok && c.IsSet(f.(cli.Flag).Names()[0]) {
+			if err := f.check(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wordFlag is a flag that takes one of a few words or, as a list, several of them with commas. Help,
+// manual pages and completions name them.
 type wordFlag struct {
 	cli.DocGenerationFlag
 	values []string
 	list   bool
+	others bool // other values are possible, too, and the command checks them
 }
 
 // Words returns a flag whose value is one of values.
-func Words(f cli.DocGenerationFlag, values ...string) cli.Flag { return &wordFlag{f, values, false} }
+func Words(f cli.DocGenerationFlag, values ...string) cli.Flag {
+	return &wordFlag{DocGenerationFlag: f, values: values}
+}
 
-// WordList returns a flag whose value is a list of values.
-func WordList(f cli.DocGenerationFlag, values ...string) cli.Flag { return &wordFlag{f, values, true} }
+// WordList returns a flag whose value is a list of values, which the command checks.
+func WordList(f cli.DocGenerationFlag, values ...string) cli.Flag {
+	return &wordFlag{f, values, true, true}
+}
 
+// Hints returns a flag of which completions offer values. The command checks its value.
+func Hints(f cli.DocGenerationFlag, values ...string) cli.Flag {
+	return &wordFlag{f, values, false, true}
+}
+
+func (f *wordFlag) check(c *cli.Context) error {
+	name := f.Names()[0]
+	value, ok := c.Value(name).(string)
+	if !ok || f.others || slices.Contains(f.values, value) {
+		return nil
+	}
+	return fmt.Errorf("--%s is %q, want %s", name, value, Choice(f.values))
+}
+
+// Choice lists words for a message: "a, b or c".
+func Choice(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// OutputFlag is --output.
 func OutputFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for standard output"}
 }
 
-func JobsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "work with `N` threads, 1 to 1024; all processors without it"}
+// maxJobs is far above any machine: a greater number is a typing error.
+const maxJobs = 1024
+
+// jobsFlag is --jobs.
+type jobsFlag struct{ *cli.IntFlag }
+
+func (jobsFlag) check(c *cli.Context) error {
+	if n := c.Int("jobs"); n < 1 || n > maxJobs {
+		return fmt.Errorf("--jobs is %d, want 1 to %d", n, maxJobs)
+	}
+	return nil
 }
 
+// JobsFlag is --jobs with the help of most commands.
+func JobsFlag() cli.Flag {
+	return JobsFlagOf("work with `N` threads, 1 to 1024; all processors without it")
+}
+
+// JobsFlagOf is --jobs.
+func JobsFlagOf(usage string) cli.Flag {
+	return jobsFlag{&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: usage}}
+}
+
+// VerboseFlag is --verbose.
 func VerboseFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, what was written and where"}
 }
-
-// MaxJobs is far above any machine: a greater number is a typing error.
-const MaxJobs = 1024
 
 // CFISources are the values of --cfi.
 var CFISources = map[string]dwarf2sym.CFISource{
 	"auto": dwarf2sym.CFIAuto, "dwarf": dwarf2sym.CFIDWARF, "sframe": dwarf2sym.CFISFrame,
 }
 
+// CFIFlag is --cfi.
 func CFIFlag(usage string) cli.Flag {
 	return Words(&cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}, "auto", "dwarf", "sframe")
-}
-
-func OneOf(c *cli.Context, flag string, values ...string) error {
-	for _, v := range values {
-		if c.String(flag) == v {
-			return nil
-		}
-	}
-	return fmt.Errorf("--%s is %q, want %s", flag, c.String(flag), strings.Join(values, " or "))
 }
 
 // List returns the values of a flag that is a list with commas and may be repeated.
@@ -78,6 +131,7 @@ func List(c *cli.Context, flag string) (list []string) {
 	return list
 }
 
+// Percentage checks that a flag is a percentage.
 func Percentage(c *cli.Context, flag string) error {
 	if p := c.Float64(flag); !(p >= 0 && p <= 100) {
 		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
@@ -107,6 +161,7 @@ func PrefixMap(args []string) ([]srcmap.Prefix, error) {
 	return all, nil
 }
 
+// CheckModuleName checks the name of a module, which a flag gives.
 func CheckModuleName(flag, name string) error {
 	if strings.ContainsAny(name, `/\`) || !text.IsPrintable(name) || name != strings.TrimSpace(name) {
 		return fmt.Errorf("--%s is %q, want the name of a file without its folder", flag, name)
@@ -141,4 +196,5 @@ func ParseSize(text string) (int64, error) {
 	return int64(n) << shift, nil
 }
 
+// ErrUnit is the error for a number without a known unit.
 var ErrUnit = errors.New("no number with a unit")

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// HelpCommand is symtool help.
 func HelpCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "help",
@@ -27,6 +28,7 @@ func HelpCommand() *cli.Command {
 	}
 }
 
+// ExitStatusHelp lists the exit statuses.
 const ExitStatusHelp = `Exit status:
   0  done and clean
   1  done, with findings of lint, doctor, store verify, --check-cfi, --check,

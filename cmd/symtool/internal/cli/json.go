@@ -31,6 +31,7 @@ type ProblemSummary struct {
 	Lost    string `json:"lost,omitempty"`
 }
 
+// NewProblemSummary returns p for a document.
 func NewProblemSummary(p bin.Problem) ProblemSummary {
 	s := ProblemSummary{Message: p.Err.Error(), Lost: p.Lost}
 	var e *bin.Error

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
 )
 
@@ -19,6 +20,7 @@ type Messages struct {
 	debug  debugInfo
 }
 
+// NewMessages returns an error stream that writes to w.
 func NewMessages(w io.Writer) *Messages { return &Messages{W: w, Level: logWarn} }
 
 // Printf prints one line. A failure of the error stream cannot be reported anywhere.
@@ -26,7 +28,7 @@ func (m *Messages) Printf(format string, args ...any) {
 	if m.Level == logOff {
 		return
 	}
-	_, _ = io.WriteString(m, Printable(fmt.Sprintf(format, args...))+"\n")
+	_, _ = io.WriteString(m, text.Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
 // Warnf is printf for messages that are not errors.
@@ -63,5 +65,52 @@ func (m *Messages) setBefore(f func()) {
 	m.before = f
 }
 
-// Printable escapes what would act on a terminal.
-func Printable(s string) string { return text.Printable(s) }
+// shownProblems is how many problems of one file are printed without --verbose. A damaged file can
+// have one for each of a million units.
+const shownProblems = 10
+
+// ProblemLines prints the problems of one file: the first ones, and how many
+// more there are.
+type ProblemLines struct {
+	Msgs *Messages
+	All  bool   // print all
+	Hint string // behind the number of those that were not printed
+	N    int
+}
+
+// VerboseHint follows the number of problems that --verbose would print.
+const VerboseHint = ", which --verbose shows"
+
+// Add prints a problem, if there is room.
+func (l *ProblemLines) Add(line string) {
+	if l.N++; l.All || l.N <= shownProblems {
+		l.Msgs.Warnf("symtool: %s", line)
+	}
+}
+
+// End prints how many problems were not printed.
+func (l *ProblemLines) End() {
+	if !l.All && l.N > shownProblems {
+		l.Msgs.Warnf("symtool: and %s%s", text.Count(l.N-shownProblems, "more problem"), l.Hint)
+	}
+}
+
+// ProblemLine is a problem of a file, which is named once.
+func ProblemLine(file string, p bin.Problem) string {
+	switch {
+	case p.Lost == "":
+		return Named(file, p.Err)
+	case namesFile(p.Err):
+		return p.String()
+	}
+	return file + ": " + p.String()
+}
+
+// ReportLines prints the problems of one file, which are lines already.
+func ReportLines(msgs *Messages, lines []string, verbose bool) {
+	out := ProblemLines{Msgs: msgs, All: verbose, Hint: VerboseHint}
+	for _, line := range lines {
+		out.Add(line)
+	}
+	out.End()
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 func TestPrintable(t *testing.T) {
@@ -20,7 +22,7 @@ func TestPrintable(t *testing.T) {
 		"\U000e0041":               `\U000e0041`,
 		`back\slash`:               `back\slash`,
 	} {
-		if got := Printable(in); got != want {
+		if got := text.Printable(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"golang.org/x/term"
 )
 
@@ -55,6 +57,7 @@ type Stdout struct {
 	terminal *terminalWriter // nil if it is not a terminal
 }
 
+// NewStdout returns standard output, which is w.
 func NewStdout(w io.Writer) *Stdout {
 	gone := GoneWriter{w}
 	if !IsTerminal(w) {
@@ -74,6 +77,7 @@ func (s *Stdout) Commit() error {
 	return s.terminal.flush()
 }
 
+// GoneWriter returns ErrReaderGone for a pipe without a reader.
 type GoneWriter struct{ W io.Writer }
 
 func (g GoneWriter) Write(p []byte) (int, error) {
@@ -84,6 +88,7 @@ func (g GoneWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -100,7 +105,7 @@ func (t *terminalWriter) Write(p []byte) (int, error) {
 	end := bytes.LastIndexByte(t.line, '\n') + 1
 	var b strings.Builder
 	for line := range strings.Lines(string(t.line[:end])) {
-		b.WriteString(Printable(line[:len(line)-1]))
+		b.WriteString(text.Printable(line[:len(line)-1]))
 		b.WriteByte('\n')
 	}
 	t.line = append(t.line[:0], t.line[end:]...)
@@ -111,7 +116,7 @@ func (t *terminalWriter) Write(p []byte) (int, error) {
 }
 
 func (t *terminalWriter) flush() error {
-	_, err := io.WriteString(t.w, Printable(string(t.line)))
+	_, err := io.WriteString(t.w, text.Printable(string(t.line)))
 	t.line = nil
 	return err
 }
@@ -250,6 +255,7 @@ type tempSet struct {
 	names map[string]bool
 }
 
+// Add adds a file that exists.
 func (s *tempSet) Add(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,6 +265,7 @@ func (s *tempSet) Add(name string) {
 	s.names[name] = true
 }
 
+// Forget removes a file that was renamed or removed.
 func (s *tempSet) Forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -361,4 +368,37 @@ func PrintTo(output string, stdout io.Writer, write func(io.Writer) error) error
 		err = out.Commit()
 	}
 	return OutputError(out.Name(), err)
+}
+
+// SameContents compares two files.
+func SameContents(a, b string) (bool, error) {
+	fa, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer fa.Close()
+	fb, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer fb.Close()
+	return sameBytes(fa, fb)
+}
+
+func sameBytes(a, b io.Reader) (bool, error) {
+	bufA, bufB := make([]byte, OutputBuffer), make([]byte, OutputBuffer)
+	for {
+		na, errA := io.ReadFull(a, bufA)
+		nb, errB := io.ReadFull(b, bufB)
+		if !bytes.Equal(bufA[:na], bufB[:nb]) {
+			return false, nil
+		}
+		ended := errors.Is(errA, io.EOF) || errors.Is(errA, io.ErrUnexpectedEOF)
+		if ended && (errors.Is(errB, io.EOF) || errors.Is(errB, io.ErrUnexpectedEOF)) {
+			return true, nil
+		}
+		if err := errors.Join(errA, errB); err != nil {
+			return false, err
+		}
+	}
 }

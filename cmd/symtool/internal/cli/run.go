@@ -1,3 +1,5 @@
+// Package cli has what the commands of symtool share: flags, help, messages, outputs, progress and
+// exit statuses.
 package cli
 
 import (
@@ -100,6 +102,9 @@ func runApp(ctx context.Context, app *cli.App, args []string) error {
 		return Usagef(command.Name, "%v", err)
 	}
 	c.Command = command
+	if err := checkFlags(c, command.Flags); err != nil {
+		return Usagef(command.Name, "%v", err)
+	}
 	if command.Before != nil {
 		if err := command.Before(c); err != nil {
 			return err

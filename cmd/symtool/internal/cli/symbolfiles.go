@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 // StandardInput is the name of operand - in messages.
 const StandardInput = "<stdin>"
 
+// IsFolder reports whether path is a folder.
 func IsFolder(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.IsDir()
@@ -20,6 +22,7 @@ func IsFolder(path string) bool {
 // SymbolSuffixes are the names of symbol files in a store.
 var SymbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
 
+// HasSymbolSuffix reports whether a path ends as a symbol file of a store.
 func HasSymbolSuffix(path string) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 }
@@ -34,3 +37,25 @@ func HasSymbols(dir string, p store.Place) bool {
 
 // ModuleHead is how much of a symbol file is looked at for its MODULE record.
 const ModuleHead = 4 << 10
+
+// StoreOptions are the options of a store that is written.
+func StoreOptions(noSync bool) store.Options {
+	return store.Options{NoSync: noSync, Temporary: func(path string, exists bool) {
+		if exists {
+			Temporaries.Add(path)
+		} else {
+			Temporaries.Forget(path)
+		}
+	}}
+}
+
+// CreateStore opens a store, and makes it if it does not exist.
+func CreateStore(dir string, noSync bool) (*store.Store, error) {
+	s, err := store.Create(dir, StoreOptions(noSync))
+	return s, OutputError(dir, err)
+}
+
+// OtherContents is the error for a file in a store whose contents differ from those to be written.
+func OtherContents(path, name string) error {
+	return &StatusError{StatusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
+}

@@ -2,17 +2,8 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
-
-// Count formats a number with its noun.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
 
 // Spaced joins the non-empty texts.
 func Spaced(parts ...string) string {

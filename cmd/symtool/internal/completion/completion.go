@@ -1,3 +1,4 @@
+// Package completion is symtool completion.
 package completion
 
 import (
@@ -27,6 +28,7 @@ var shells = []struct {
 	{"bash", bashCompletion}, {"zsh", zshCompletion}, {"fish", fishCompletion},
 }
 
+// Command is symtool completion.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "completion",

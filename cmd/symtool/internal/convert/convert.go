@@ -1,3 +1,4 @@
+// Package convert is symtool convert.
 package convert
 
 import (
@@ -53,6 +54,7 @@ the program and the libraries as in one of the kernel, also when it comes from o
 of Breakpad's minidumps.
 `
 
+// Command is symtool convert.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
@@ -191,22 +193,6 @@ func (cfg *convertConfig) checkFlags(c *cli.Context) error {
 			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
-	for _, v := range []struct {
-		flag   string
-		values []string
-	}{
-		{"from", formats.Names((*formats.Format).Reads)}, {"to", formats.Names((*formats.Format).Writes)}, {"layout", store.Layouts()},
-		{"cfi", []string{"auto", "dwarf", "sframe"}}, {"byte-order", []string{"little", "big"}},
-	} {
-		if c.IsSet(v.flag) {
-			if err := cli.OneOf(c, v.flag, v.values...); err != nil {
-				return err
-			}
-		}
-	}
-	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
-	}
 	if slices.Contains(cfg.binaries, "") {
 		return errors.New("--binaries is empty")
 	}
@@ -218,7 +204,7 @@ func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 	packed := ""
 	switch {
 	case cfg.store != "" && cfg.layout == "":
-		return fmt.Errorf("--to-store needs --layout, want %s", strings.Join(store.Layouts(), " or "))
+		return fmt.Errorf("--to-store needs --layout, want %s", cli.Choice(store.Layouts()))
 	case cfg.store == "" && cfg.layout != "":
 		return errors.New("--layout is for --to-store")
 	case cfg.store != "":

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
@@ -44,11 +46,11 @@ func (c *converter) runDump(ctx context.Context, in *formats.Input) error {
 	c.ReportProblems(in.Name, lost, cli.StatusFindings)
 	if n := withoutID(d); n > 0 && c.to.Name == dumpfile.Minidump && !c.Quiet {
 		c.Msgs.Printf("symtool: %s: the dump does not hold the ids of %d of %s, and walkers find symbols by id: name the binaries with --binaries",
-			in.Name, n, cli.Count(len(d.Modules), "module"))
+			in.Name, n, text.Count(len(d.Modules), "module"))
 	}
 	if c.Verbose {
-		c.Msgs.Printf("symtool: %s: %s, %s, %s of memory", in.Name, cli.Count(len(d.Threads), "thread"),
-			cli.Count(len(d.Modules), "module"), cli.Count(len(d.Memory.Regions), "region"))
+		c.Msgs.Printf("symtool: %s: %s, %s, %s of memory", in.Name, text.Count(len(d.Threads), "thread"),
+			text.Count(len(d.Modules), "module"), text.Count(len(d.Memory.Regions), "region"))
 	}
 	return nil
 }

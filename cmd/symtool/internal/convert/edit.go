@@ -3,6 +3,8 @@ package convert
 import (
 	"fmt"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
@@ -45,7 +47,7 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	m.Canonicalize()
 	same := m.Deduplicate()
 	if c.Verbose {
-		c.Msgs.Printf("symtool: %s: %s left out as asked for, %s", name, cli.Count(dropped, "record"), cli.Count(same, "duplicate"))
+		c.Msgs.Printf("symtool: %s: %s left out as asked for, %s", name, text.Count(dropped, "record"), text.Count(same, "duplicate"))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 )
@@ -31,7 +33,7 @@ func (c *converter) runFrames(ctx context.Context, in *formats.Input) error {
 		return err
 	}
 	if c.Verbose {
-		c.Msgs.Printf("symtool: %s: %s, %d left out", in.Name, cli.Count(len(u.Funcs), "function"), len(u.Lost))
+		c.Msgs.Printf("symtool: %s: %s, %d left out", in.Name, text.Count(len(u.Funcs), "function"), len(u.Lost))
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
@@ -157,7 +159,7 @@ func (c *converter) readOne(ctx context.Context, in *formats.Input, use func(*fo
 	err := in.Format.Read(ctx, &c.Job, in, func(s *formats.Symbols) error {
 		c.ReportProblems(in.Name, s.Problems, cli.StatusInput)
 		if s.Dropped > 0 && !c.Quiet {
-			c.Msgs.Printf("symtool: %s: and %s", in.Name, cli.Count(s.Dropped, "more problem"))
+			c.Msgs.Printf("symtool: %s: and %s", in.Name, text.Count(s.Dropped, "more problem"))
 		}
 		if len(s.Problems) > 0 {
 			if err := c.StrictStatus(cli.StatusInput); err != nil {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
@@ -119,7 +121,7 @@ func (c *converter) storedFiles() (items []*stored, err error) {
 			c.report(cli.InputError(operand, errors.New("no symbol file and no ELF file below it")))
 		}
 		if others > 0 && !c.Quiet {
-			c.Msgs.Warnf("symtool: %s: %s left alone: neither symbols nor ELF", operand, cli.Count(others, "file"))
+			c.Msgs.Warnf("symtool: %s: %s left alone: neither symbols nor ELF", operand, text.Count(others, "file"))
 		}
 	}
 	return items, nil

@@ -1,3 +1,4 @@
+// Package diff is symtool diff.
 package diff
 
 import (
@@ -8,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 
 	"github.com/symtool/symtool/internal/version"
 
@@ -31,6 +34,7 @@ lines or call frame information that had some, worse names.
 The status is 0 if nothing differs, and 1 if something does, or as --fail-on says.
 `
 
+// Command is symtool diff.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "diff",
@@ -101,7 +105,7 @@ func newDiffer(c *cli.Context, msgs *cli.Messages) (*differ, error) {
 
 func (d *differ) operands(c *cli.Context) error {
 	if c.NArg() != 2 {
-		return fmt.Errorf("%s, want OLD and NEW", cli.Count(c.NArg(), "operand"))
+		return fmt.Errorf("%s, want OLD and NEW", text.Count(c.NArg(), "operand"))
 	}
 	d.old, d.new = c.Args().Get(0), c.Args().Get(1)
 	if d.old == "" || d.new == "" {
@@ -124,9 +128,6 @@ func (d *differ) checkValues(c *cli.Context) error {
 	if c.IsSet("output") && c.String("output") == "" {
 		return errors.New("--output is empty")
 	}
-	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
-	}
 	points := c.Float64("tolerance")
 	if !(points >= 0 && points <= 100) {
 		return fmt.Errorf("--tolerance is %v, want 0 to 100 percentage points", points)
@@ -134,17 +135,11 @@ func (d *differ) checkValues(c *cli.Context) error {
 	if d.options.Tolerance = points; points == 0 {
 		d.options.Tolerance = -1 // 0 stands for the default there
 	}
-	if err := cli.OneOf(c, "fail-on", "regression", "any", "never"); err != nil {
-		return err
-	}
-	return cli.OneOf(c, "color", "auto", "always", "never")
+	return nil
 }
 
 // chooseFormat takes the form of the output from --format, --raw and --stat.
 func (d *differ) chooseFormat(c *cli.Context) error {
-	if err := cli.OneOf(c, "format", diffFormatNames()...); err != nil {
-		return err
-	}
 	d.form = c.String("format")
 	detail, raw, stat := c.Bool("detail"), c.Bool("raw"), c.Bool("stat")
 	switch {

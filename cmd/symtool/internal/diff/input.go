@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
@@ -54,7 +56,7 @@ func (d *differ) reportProblems(o *symdiff.Outline) {
 	}
 	out.End()
 	if o.Dropped > 0 {
-		d.msgs.Warnf("symtool: %s: and %s", o.Source.Name, cli.Count(o.Dropped, "more problem"))
+		d.msgs.Warnf("symtool: %s: and %s", o.Source.Name, text.Count(o.Dropped, "more problem"))
 	}
 	if len(o.Problems) > 0 {
 		d.status = max(d.status, cli.StatusInput)

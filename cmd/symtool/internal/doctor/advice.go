@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
@@ -82,7 +84,7 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 		do = append(do, "--debug-dir DIR, with "+place)
 	}
 	if b.DebugLink != "" {
-		do = append(do, "symtool dump "+cli.ShellWord(g.File)+" DEBUGFILE, which the link calls "+cli.Printable(b.DebugLink))
+		do = append(do, "symtool dump "+cli.ShellWord(g.File)+" DEBUGFILE, which the link calls "+text.Printable(b.DebugLink))
 	}
 	if b.Go {
 		do = append(do, goFlags+", and dump before stripping")
@@ -110,7 +112,7 @@ func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 	for _, name := range b.Units.DwoNames {
 		names = append(names, cli.ShellWord(name))
 	}
-	g.missing("functions and inlined calls of "+cli.Count(lost, "unit"),
+	g.missing("functions and inlined calls of "+text.Count(lost, "unit"),
 		fmt.Sprintf("their .dwo files were not found; there are units of %s", listed(names)),
 		"--dwo-dir DIR, a folder with the .dwo files",
 		"--dwp FILE, a package of them: llvm-dwp -e "+cli.ShellWord(g.File)+" -o FILE, where they are",
@@ -127,7 +129,7 @@ func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
 	}
 	for _, p := range g.Problems {
 		if strings.Contains(p.Message, "supplementary file") && strings.Contains(p.Message, "not found") {
-			g.missing("names in the supplementary file", "dwz moved them to "+cli.Printable(link.Name)+", which was not found",
+			g.missing("names in the supplementary file", "dwz moved them to "+text.Printable(link.Name)+", which was not found",
 				"--debug-dir DIR, with DIR/.build-id/"+strings.Join([]string{link.ID[:min(2, len(link.ID))], link.ID[min(2, len(link.ID)):]}, "/")+".debug",
 				"install the debug package again: the file belongs to it")
 			return
@@ -154,7 +156,7 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	case b.Stats.CFIBlocks == 0 && b.Stats.CodeBytes > 0:
 		why := "stacks through this module would be guessed"
 		if n := b.Stats.CFIDead; n > 0 {
-			why += ": " + cli.Count(n, "FDE") + " are of code that the linker dropped, and there are no others"
+			why += ": " + text.Count(n, "FDE") + " are of code that the linker dropped, and there are no others"
 		}
 		g.missing("call frame information", why, append(unread, flags, keep)...)
 	case s.Verdict != lint.GoodForUnwinding && s.All.Total > 0:

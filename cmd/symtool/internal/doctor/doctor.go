@@ -1,3 +1,4 @@
+// Package doctor is symtool doctor.
 package doctor
 
 import (
@@ -35,6 +36,7 @@ the servers that dump would ask.
 The status is 0 if nothing is missing, and 1 if something is.
 `
 
+// Command is symtool doctor.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
@@ -109,9 +111,7 @@ func (d *doctor) check(c *cli.Context) error {
 			}
 		}
 	}
-	switch n := c.Int("jobs"); {
-	case c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs):
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
+	switch {
 	case c.IsSet("dwp") && c.String("dwp") == "":
 		return errors.New("--dwp is empty")
 	case c.IsSet("dwp") && len(d.files) > 1:
@@ -119,7 +119,7 @@ func (d *doctor) check(c *cli.Context) error {
 	case c.IsSet("debuginfod") && c.Bool("no-debuginfod"):
 		return errors.New("--debuginfod and --no-debuginfod exclude each other")
 	}
-	return cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON)
+	return nil
 }
 
 // findSymbols takes the places of symbols for dumps from the flags.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/dwarf2sym"
@@ -131,7 +133,7 @@ func (d *doctor) adviseDump(g *diagnosis) {
 		}
 	}
 	if n := len(here) + len(elsewhere); n > 0 {
-		why := fmt.Sprintf("%d of %s without", n, cli.Count(len(g.Process.Modules), "module"))
+		why := fmt.Sprintf("%d of %s without", n, text.Count(len(g.Process.Modules), "module"))
 		if d.symbols == nil {
 			why = "no --symbols, --binaries or --symbol-url to look at"
 		}
@@ -143,7 +145,7 @@ func (d *doctor) adviseDump(g *diagnosis) {
 			do = append(do, "dump the binaries where they were built, or give them with --binaries: "+listed(elsewhere))
 			do = append(do, "ask a symbol server with --symbol-url, or for binaries a debuginfod server with --debuginfod")
 		}
-		g.missing(cli.Count(n, "module")+" with symbols", why, do...)
+		g.missing(text.Count(n, "module")+" with symbols", why, do...)
 	}
 	if g.Process.Threads == 0 {
 		g.missing("threads", "the dump has none", "there is nothing to walk: see symtool inspect "+cli.ShellWord(g.File))

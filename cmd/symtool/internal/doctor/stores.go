@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/resolve/store"
@@ -61,7 +63,7 @@ func (g *diagnosis) adviseNames() {
 	if n > maxListed {
 		do = append(do, fmt.Sprintf("and so on for %d more", n-maxListed))
 	}
-	g.missing("symbols of "+cli.Count(n, "module")+" under the name in the dump",
+	g.missing("symbols of "+text.Count(n, "module")+" under the name in the dump",
 		"the store has the id under another name: Breakpad's and rust-minidump's walkers, which ask by name and id, do not find it",
 		append(do, "dump libraries again: dump --store names them by DT_SONAME, as crash reports do, and with --both-names by the file's name, too")...)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
@@ -135,7 +137,7 @@ func (w *recordWatch) close() []bin.Problem {
 func (g *diagnosis) adviseSymbols() {
 	s := g.Symbols
 	if s.Errors > 0 {
-		g.missing("sound records", "lint has "+cli.Count(s.Errors, "error"), "symtool lint "+cli.ShellWord(g.File)+" lists them")
+		g.missing("sound records", "lint has "+text.Count(s.Errors, "error"), "symtool lint "+cli.ShellWord(g.File)+" lists them")
 	}
 	if s.Verdict == lint.Unusable || s.Functions+s.Publics == 0 {
 		g.missing("names", strings.Join(s.Reasons, "; "), "dump the binary: symtool dump BINARY")

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/dwarf2sym"
 )
@@ -16,7 +17,7 @@ type doctorText struct{ b strings.Builder }
 
 // line writes a line; names in it come from files.
 func (t *doctorText) line(format string, args ...any) {
-	t.b.WriteString(strings.TrimRight(cli.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
+	t.b.WriteString(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
 }
 
 // entry writes a line with a name, unless it has no text.
@@ -43,7 +44,7 @@ func (g *diagnosis) text() string {
 
 func (t *doctorText) missing(g *diagnosis) {
 	if n := len(g.Problems); n > 0 {
-		t.line("  %s: standard error has them", cli.Count(n, "problem"))
+		t.line("  %s: standard error has them", text.Count(n, "problem"))
 	}
 	if len(g.Missing) == 0 {
 		t.line("nothing is missing")
@@ -137,16 +138,16 @@ func (t *doctorText) contents(c *dwarf2sym.Contents) {
 	t.entry("debug info", "%s", debugSizes(c.Debug))
 	var unwind []string
 	for _, s := range c.Unwind {
-		text := s.Name
+		name := s.Name
 		if s.Version > 0 {
-			text += fmt.Sprintf(" V%d", s.Version)
+			name += fmt.Sprintf(" V%d", s.Version)
 		}
-		unwind = append(unwind, text+" "+cli.Count(int(s.Size), "byte")+packedAs(s))
+		unwind = append(unwind, name+" "+text.Count(int(s.Size), "byte")+packedAs(s))
 	}
 	t.entry("unwinding", "%s", strings.Join(unwind, ", "))
 	var tables []string
 	for _, s := range c.Symbols {
-		tables = append(tables, fmt.Sprintf("%s %d (%s)", s.Table, s.Symbols, cli.Count(s.Functions, "function")))
+		tables = append(tables, fmt.Sprintf("%s %d (%s)", s.Table, s.Symbols, text.Count(s.Functions, "function")))
 	}
 	t.entry("symbols", "%s", strings.Join(tables, ", "))
 }
@@ -177,9 +178,9 @@ func debugSizes(list []dwarf2sym.SectionSize) string {
 	case len(list) == 0:
 		return "none"
 	case len(names) > 0:
-		return fmt.Sprintf("%s, %s (%s, %d in the file)", cli.Count(len(list), "section"), cli.Count(int(size), "byte"), strings.Join(names, " and "), packed)
+		return fmt.Sprintf("%s, %s (%s, %d in the file)", text.Count(len(list), "section"), text.Count(int(size), "byte"), strings.Join(names, " and "), packed)
 	}
-	return cli.Count(len(list), "section") + ", " + cli.Count(int(size), "byte")
+	return text.Count(len(list), "section") + ", " + text.Count(int(size), "byte")
 }
 
 // maxProducer is how much of a producer's options a line shows, maxProducers how many
@@ -193,7 +194,7 @@ func (t *doctorText) units(u *dwarf2sym.Units) {
 	if u.Total == 0 {
 		return
 	}
-	text := cli.Count(u.Total, "unit") + ", " + counted(u.Versions)
+	text := text.Count(u.Total, "unit") + ", " + counted(u.Versions)
 	if u.Skeletons > 0 {
 		text += fmt.Sprintf("; %d split", u.Skeletons)
 	}
@@ -236,7 +237,7 @@ func (t *doctorText) symbols(s *symbolDiagnosis) {
 	}
 	t.entry("verdict", "%s", verdict)
 	if s.Errors+s.Warnings > 0 {
-		t.entry("lint", "%s, %s", cli.Count(s.Errors, "error"), cli.Count(s.Warnings, "warning"))
+		t.entry("lint", "%s, %s", text.Count(s.Errors, "error"), text.Count(s.Warnings, "warning"))
 	}
 	if s.Functions > 0 {
 		t.entry("code", "%s of functions' bytes have lines, %s of the code has call frame information", s.LineShare, cmp.Or(s.CallFrames, "an unknown share"))
@@ -249,7 +250,7 @@ func (t *doctorText) process(g *diagnosis) {
 	p := g.Process
 	t.line("%s: %s, %s, %s", g.File, p.Format, p.System, p.CPU)
 	t.entry("crash", "%s", p.Reason)
-	t.entry("contents", "%s, %s of memory, %s", cli.Count(p.Threads, "thread"), cli.Count(int(p.Memory), "byte"), cli.Count(len(p.Modules), "module"))
+	t.entry("contents", "%s, %s of memory, %s", text.Count(p.Threads, "thread"), text.Count(int(p.Memory), "byte"), text.Count(len(p.Modules), "module"))
 	for _, m := range p.Modules {
 		state := "missing"
 		switch {

@@ -1,3 +1,4 @@
+// Package dump is symtool dump.
 package dump
 
 import (
@@ -31,6 +32,7 @@ For build systems, --MD writes which files were read, and --restat leaves a file
 alone that would not change. The rules are printed by symtool integration.
 `
 
+// Command is symtool dump.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "dump",
@@ -218,18 +220,6 @@ func checkFlags(c *cli.Context) error {
 		return fmt.Errorf("--min-cfi is for --check-cfi")
 	}
 	if err := cli.Percentage(c, "min-cfi"); err != nil {
-		return err
-	}
-	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
-	}
-	if err := cli.OneOf(c, "demangle", "full", "none"); err != nil {
-		return err
-	}
-	if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
-		return err
-	}
-	if err := cli.OneOf(c, "cfi", "auto", "dwarf", "sframe"); err != nil {
 		return err
 	}
 	return checkModuleFlags(c)

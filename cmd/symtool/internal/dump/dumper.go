@@ -295,7 +295,7 @@ func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
 	}
 }
 
-// Finish prints the summary and returns the status of all files.
+// finish prints the summary and returns the status of all files.
 func (d *dumper) finish() error {
 	status := cli.StatusOK
 	var mapped []srcmap.File

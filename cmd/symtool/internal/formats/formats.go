@@ -1,3 +1,4 @@
+// Package formats has the table of the formats that symtool reads and writes.
 package formats
 
 import (
@@ -54,7 +55,7 @@ type Format struct {
 // headSize is how much of a file identifies its format.
 const headSize = 64
 
-// The flags of all formats of symbols that are written.
+// EditFlags are the flags of all formats of symbols that are written.
 var EditFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module", "map", "map-file", "map-var", "map-links", "map-manifest", "map-list"}
 
 // All are all formats of convert, in the order in which contents are looked at.
@@ -84,10 +85,13 @@ func All() []Format {
 	}
 }
 
-func (f *Format) Reads() bool  { return f.Read != nil || f.Dump }
+// Reads reports whether convert reads the format.
+func (f *Format) Reads() bool { return f.Read != nil || f.Dump }
+
+// Writes reports whether convert writes the format.
 func (f *Format) Writes() bool { return f.Write != nil || f.WriteFrames != nil || f.Dump }
 
-// names returns the names of the formats for which is returns true.
+// Names returns the names of the formats for which is returns true.
 func Names(is func(*Format) bool) (names []string) {
 	for _, f := range All() {
 		if is(&f) {
@@ -97,6 +101,7 @@ func Names(is func(*Format) bool) (names []string) {
 	return names
 }
 
+// Named returns the format with a name; nil if there is none.
 func Named(name string) *Format {
 	all := All()
 	if i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name }); i >= 0 {

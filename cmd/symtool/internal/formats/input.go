@@ -40,6 +40,7 @@ func Open(path, from string) (*Input, error) {
 	return in, nil
 }
 
+// Close closes the files of the input.
 func (in *Input) Close() {
 	for _, c := range in.close {
 		c.Close()

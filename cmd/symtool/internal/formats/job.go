@@ -64,6 +64,7 @@ func (c *Job) ReportProblems(name string, problems []bin.Problem, status int) {
 	out.End()
 }
 
+// Lose reports what is lost of a file. With --strict it is an error.
 func (c *Job) Lose(name string, losses []symfmt.Loss) error {
 	for _, l := range losses {
 		if c.Quiet {

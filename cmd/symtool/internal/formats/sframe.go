@@ -294,6 +294,7 @@ func checkAdded(path string, addr uint64, want []byte) error {
 	return nil
 }
 
+// CopyFile writes the contents of a file to out.
 func CopyFile(out io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

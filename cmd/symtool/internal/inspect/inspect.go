@@ -1,9 +1,12 @@
+// Package inspect is symtool inspect.
 package inspect
 
 import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 
 	"github.com/symtool/symtool/internal/version"
 
@@ -25,6 +28,7 @@ their meaning, and are named as minidump-stackwalk's where it has them.
 Addresses, ids and codes are hexadecimal texts.
 `
 
+// Command is symtool inspect.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "inspect",
@@ -41,9 +45,6 @@ func Command(msgs *cli.Messages) *cli.Command {
 			in := &inspector{
 				registers: c.Bool("registers"), memory: c.Bool("memory"), streams: c.Bool("streams"),
 				json: c.String("format") == cli.FormatJSON, msgs: msgs,
-			}
-			if format := c.String("format"); format != cli.FormatText && format != cli.FormatJSON {
-				return cli.Usagef("inspect", "--format is %q, want text or json", format)
 			}
 			files := c.Args().Slice()
 			if len(files) == 0 {
@@ -153,7 +154,7 @@ type dumpText struct {
 
 // line writes a line; names in it come from the dump.
 func (t *dumpText) line(format string, args ...any) {
-	t.b.WriteString(strings.TrimRight(cli.Printable(fmt.Sprintf(format, args...)), " "))
+	t.b.WriteString(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " "))
 	t.b.WriteByte('\n')
 }
 
@@ -197,7 +198,7 @@ func (t *dumpText) head(file string) {
 		cpu += ", " + d.System.Model
 	}
 	if d.System.CPUs > 0 {
-		cpu += ", " + cli.Count(d.System.CPUs, "processor")
+		cpu += ", " + text.Count(d.System.CPUs, "processor")
 	}
 	t.entry("cpu", "%s", cpu)
 	t.entry("report", "%s", d.ReportID)
@@ -207,19 +208,19 @@ func (t *dumpText) head(file string) {
 
 func (t *dumpText) process() {
 	p := &t.d.Process
-	text := p.Name
+	name := p.Name
 	if p.HasID {
-		text = fmt.Sprintf("%d %s", p.ID, text)
+		name = fmt.Sprintf("%d %s", p.ID, name)
 	}
 	if p.Parent != 0 {
-		text += fmt.Sprintf(" (parent %d, user %d, group %d)", p.Parent, p.UID, p.GID)
+		name += fmt.Sprintf(" (parent %d, user %d, group %d)", p.Parent, p.UID, p.GID)
 	}
-	t.entry("process", "%s", text)
+	t.entry("process", "%s", name)
 	if len(p.Args) > 0 {
 		t.entry("command", "%s", strings.Join(p.Args, " "))
 	}
 	if len(p.Env) > 0 {
-		t.entry("environment", "%s", cli.Count(len(p.Env), "variable"))
+		t.entry("environment", "%s", text.Count(len(p.Env), "variable"))
 	}
 	if !p.Started.IsZero() {
 		t.entry("started", "%s, %v of CPU time in user mode, %v in the kernel", p.Started.Format(timeForm), p.User, p.Kernel)
@@ -286,7 +287,7 @@ func (t *dumpText) place(a uint64) string {
 
 func (t *dumpText) threads(registers bool) {
 	d := t.d
-	t.section(cli.Count(len(d.Threads), "thread"))
+	t.section(text.Count(len(d.Threads), "thread"))
 	crashed := d.CrashedThread()
 	for i := range d.Threads {
 		th := &d.Threads[i]
@@ -346,7 +347,7 @@ func (t *dumpText) modules(what string, list []dump.Module) {
 	if len(list) == 0 {
 		return
 	}
-	t.section(cli.Count(len(list), what))
+	t.section(text.Count(len(list), what))
 	for i := range list {
 		m := &list[i]
 		id := m.DebugID
@@ -374,7 +375,7 @@ func (t *dumpText) annotations() {
 	if len(t.d.Annotations) == 0 {
 		return
 	}
-	t.section(cli.Count(len(t.d.Annotations), "annotation"))
+	t.section(text.Count(len(t.d.Annotations), "annotation"))
 	for _, a := range t.d.Annotations {
 		from := ""
 		if a.Module != "" {
@@ -391,16 +392,16 @@ func (t *dumpText) ranges(list bool) {
 	for i := range d.Memory.Regions {
 		total += uint64(len(d.Memory.Regions[i].Data))
 	}
-	t.section(cli.Count(len(d.Memory.Regions), "range") + " of memory, " + cli.Count(int(total), "byte"))
+	t.section(text.Count(len(d.Memory.Regions), "range") + " of memory, " + text.Count(int(total), "byte"))
 	if !list {
-		t.line("%s", cli.Count(len(d.Maps), "mapping"))
+		t.line("%s", text.Count(len(d.Maps), "mapping"))
 		return
 	}
 	for i := range d.Memory.Regions {
 		r := &d.Memory.Regions[i]
 		t.line("  %s", t.span(dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}))
 	}
-	t.section(cli.Count(len(d.Maps), "mapping"))
+	t.section(text.Count(len(d.Maps), "mapping"))
 	for i := range d.Maps {
 		m := &d.Maps[i]
 		t.line("  %s %s %8x %s", t.span(m.Range), permissions(m), m.Offset, m.Path)
@@ -419,7 +420,7 @@ func permissions(m *dump.Mapping) string {
 }
 
 func (t *dumpText) streams() {
-	t.section(cli.Count(len(t.d.Parts), "stream"))
+	t.section(text.Count(len(t.d.Parts), "stream"))
 	for _, p := range t.d.Parts {
 		t.line("  0x%08x %#10x %10d %s", p.Type, p.Offset, p.Size, p.Name)
 	}

@@ -1,3 +1,4 @@
+// Package lint is symtool lint.
 package lint
 
 import (
@@ -5,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
@@ -24,6 +24,7 @@ A configuration is read only if --config names it: the same call gives the same
 findings in every folder.
 `
 
+// Command is symtool lint.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "lint",
@@ -46,7 +47,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print `N` findings of a rule in a file, and count the others (%d)", lint.DefaultMaxPerRule)},
 			&cli.BoolFlag{Name: "verdict", Usage: "in text: the verdict of each file; without it, of one file only, and\nof none with --verdict=false"},
 			cli.JobsFlag(),
-			cli.Words(&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"}, ruleNames()...),
+			cli.Hints(&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"}, ruleNames()...),
 			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
 			&cli.BoolFlag{Name: "docs", Usage: "print the page about all rules, in Markdown"},
 		},
@@ -108,10 +109,7 @@ func checkLintFlags(c *cli.Context) error {
 			return fmt.Errorf("--%s is empty", name)
 		}
 	}
-	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
-	}
-	return cli.OneOf(c, "fail-on", "error", "warning", "never")
+	return nil
 }
 
 func (l *linter) checkOperands(c *cli.Context) error {
@@ -153,10 +151,7 @@ func (l *linter) checkStamp(others []string) error {
 }
 
 func (l *linter) checkFormat(c *cli.Context) error {
-	var known bool
-	if l.format, known = lintFormats[c.String("format")]; !known {
-		return fmt.Errorf("--format is %q, want %s", c.String("format"), strings.Join(lintFormatNames, ", "))
-	}
+	l.format = lintFormats[c.String("format")]
 	if c.IsSet("verdict") && !l.format.text() {
 		return errors.New("--verdict is for --format text")
 	}

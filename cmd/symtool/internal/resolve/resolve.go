@@ -1,3 +1,4 @@
+// Package resolve is symtool resolve.
 package resolve
 
 import (
@@ -27,6 +28,7 @@ as dump --store makes them, binaries and symbol servers: the first that has line
 of the module is taken, else the first with functions, else the first that has it.
 `
 
+// Command is symtool resolve.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "resolve",
@@ -76,10 +78,7 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 		}
 	}
 	r := &addressResolver{hinted: map[resolve.Symbols]bool{}, filter: c.Bool("filter"), noInline: c.Bool("no-inlines"), msgs: msgs}
-	var known bool
-	if r.format, known = answerFormats[c.String("format")]; !known {
-		return nil, fmt.Errorf("--format is %q, want text, json, addr2line, llvm or llvm-json", c.String("format"))
-	}
+	r.format = answerFormats[c.String("format")]
 	if c.IsSet("base") {
 		base, ok := parseAddress(c.String("base"))
 		if !ok {
@@ -241,7 +240,7 @@ type answer struct {
 	outside bool // the address is in no code of the module
 }
 
-// Find answers a question, and reports what went wrong.
+// find answers a question, and reports what went wrong.
 func (r *addressResolver) find(q question) *answer {
 	a := &answer{question: q}
 	if symbols := r.symbols.Find(r.ctx, cmp.Or(q.module, r.module)); symbols != nil {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/resolve/symserver"
@@ -150,7 +152,7 @@ type accessLog struct {
 }
 
 func (l *accessLog) add(a *symserver.Access) {
-	a.Agent, a.Range, a.Method = cli.Printable(a.Agent), cli.Printable(a.Range), cli.Printable(a.Method)
+	a.Agent, a.Range, a.Method = text.Printable(a.Agent), text.Printable(a.Range), text.Printable(a.Method)
 	line, err := json.Marshal(a)
 	if err == nil {
 		l.mu.Lock()

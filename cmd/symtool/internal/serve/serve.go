@@ -1,3 +1,4 @@
+// Package serve is symtool serve.
 package serve
 
 import (
@@ -12,6 +13,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/symtool/symtool/internal/text"
 
 	"github.com/symtool/symtool/internal/version"
 
@@ -37,6 +40,7 @@ without them it ends the server. Messages go to standard error: who takes that, 
 as systemd's journal, rotates it.
 `
 
+// Command is symtool serve.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "serve",
@@ -146,7 +150,7 @@ func (r *serveRun) check(c *cli.Context) (err error) {
 		return errors.New("no DIR")
 	case (r.cert == "") != (r.key == ""):
 		return errors.New("--tls-cert and --tls-key belong together")
-	case r.cfg.Prefix != "" && (!strings.HasPrefix(r.cfg.Prefix, "/") || strings.ContainsAny(r.cfg.Prefix, "%?#\\") || strings.Contains(r.cfg.Prefix, "//") || cli.Printable(r.cfg.Prefix) != r.cfg.Prefix):
+	case r.cfg.Prefix != "" && (!strings.HasPrefix(r.cfg.Prefix, "/") || strings.ContainsAny(r.cfg.Prefix, "%?#\\") || strings.Contains(r.cfg.Prefix, "//") || text.Printable(r.cfg.Prefix) != r.cfg.Prefix):
 		return fmt.Errorf("--prefix is %q, want a path such as /v1", r.cfg.Prefix)
 	case strings.ContainsAny(r.cfg.AllowOrigin, " ,\r\n"):
 		return fmt.Errorf("--allow-origin is %q, want one origin such as https://example.com, or *", r.cfg.AllowOrigin)
@@ -235,7 +239,7 @@ func (r *serveRun) serve(ctx context.Context, h *http.Server, s *symserver.Serve
 		cut := s.InFlight()
 		h.Close()
 		if cut > 0 {
-			r.msgs.Printf("symtool: %s cut off after --drain %v", cli.Count(int(cut), "request"), r.drain)
+			r.msgs.Printf("symtool: %s cut off after --drain %v", text.Count(int(cut), "request"), r.drain)
 			return &cli.EndedError{Status: cli.StatusFindings}
 		}
 		return &cli.EndedError{Status: cli.StatusOK}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/resolve/store"
@@ -80,6 +82,6 @@ func (d *storeGCJSON) text() string {
 	for _, x := range d.Removed {
 		fmt.Fprintf(&b, "%s %s (%s)\n", did, x.Path, removalWords[x.Why])
 	}
-	fmt.Fprintf(&b, "%s %s, %s with %d bytes; %d bytes are left\n", did, cli.Count(d.Versions, "version"), cli.Count(d.Files, "file"), d.Bytes, d.Left)
+	fmt.Fprintf(&b, "%s %s, %s with %d bytes; %d bytes are left\n", did, text.Count(d.Versions, "version"), text.Count(d.Files, "file"), d.Bytes, d.Left)
 	return b.String()
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/resolve/store"
@@ -51,8 +53,8 @@ func (r *storeRun) ls(_ context.Context) error {
 	return r.print(func(w io.Writer) error {
 		for _, m := range doc.Modules {
 			for _, v := range m.Versions {
-				_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", cli.Printable(m.Name), cli.Printable(v.ID), v.Bytes,
-					v.Time.Format(time.RFC3339), cli.Printable(strings.Join(v.Files, " ")))
+				_, err := fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", text.Printable(m.Name), text.Printable(v.ID), v.Bytes,
+					v.Time.Format(time.RFC3339), text.Printable(strings.Join(v.Files, " ")))
 				if err != nil {
 					return err
 				}
@@ -137,7 +139,7 @@ func (r *storeRun) lsMissing() error {
 	}
 	return r.print(func(w io.Writer) error {
 		for _, m := range doc.Missing {
-			if _, err := fmt.Fprintf(w, "%s/%s\n", cli.Printable(m.Name), m.ID); err != nil {
+			if _, err := fmt.Fprintf(w, "%s/%s\n", text.Printable(m.Name), m.ID); err != nil {
 				return err
 			}
 		}

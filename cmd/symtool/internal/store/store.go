@@ -1,3 +1,4 @@
+// Package store is symtool store.
 package store
 
 import (
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/symtool/symtool/internal/text"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
@@ -67,6 +70,7 @@ func storeVerbNames() string {
 	return strings.Join(names, ", ")
 }
 
+// Command is symtool store.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:  "store",
@@ -166,7 +170,7 @@ func (r *storeRun) operands(c *cli.Context) error {
 	case r.verb.name == "add" && len(args) == 2:
 		return errors.New("add: no FILE")
 	case r.verb.name != "add" && len(args) > 2:
-		return fmt.Errorf("%s: %s, want DIR", r.verb.name, cli.Count(len(args)-1, "operand"))
+		return fmt.Errorf("%s: %s, want DIR", r.verb.name, text.Count(len(args)-1, "operand"))
 	}
 	r.dir, r.files = args[1], args[2:]
 	stdin := 0
@@ -208,23 +212,12 @@ func (r *storeRun) checkValues(c *cli.Context) error {
 	if c.IsSet("output") {
 		r.output = c.String("output")
 	}
-	if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
-		return err
-	}
 	r.json = c.String("format") == cli.FormatJSON
-	names := []string{"none"}
 	for i := range store.Compressions {
 		how := &store.Compressions[i]
-		names = append(names, how.Name)
 		if c.String("compress") == how.Name {
 			r.compression = how
 		}
-	}
-	if err := cli.OneOf(c, "compress", names...); err != nil {
-		return err
-	}
-	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
 	}
 	return cli.NotInput(r.output, r.missing)
 }
@@ -299,7 +292,7 @@ func (r *storeRun) reportLayouts(files map[string]int, done string) {
 		return
 	}
 	for _, layout := range slices.Sorted(maps.Keys(files)) {
-		r.msgs.Printf("symtool: %s: %s of layout %s: only NAME/ID/NAME.sym is %s", r.dir, cli.Count(files[layout], "file"), layout, done)
+		r.msgs.Printf("symtool: %s: %s of layout %s: only NAME/ID/NAME.sym is %s", r.dir, text.Count(files[layout], "file"), layout, done)
 	}
 }
 

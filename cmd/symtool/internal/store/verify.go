@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
@@ -50,17 +52,17 @@ func (r *storeRun) verify(ctx context.Context) error {
 	}
 	err = r.print(func(w io.Writer) error {
 		for _, f := range doc.Findings {
-			if _, err := fmt.Fprintf(w, "%s: %s: %s\n", cli.Printable(f.Path), f.Kind, cli.Printable(f.Message)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(f.Path), f.Kind, text.Printable(f.Message)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if !r.quiet {
-		r.msgs.Printf("symtool: %s: %s with %d bytes, %s", r.dir, cli.Count(doc.Files, "symbol file"), doc.Bytes, cli.Count(len(doc.Findings), "finding"))
+		r.msgs.Printf("symtool: %s: %s with %d bytes, %s", r.dir, text.Count(doc.Files, "symbol file"), doc.Bytes, text.Count(len(doc.Findings), "finding"))
 	}
 	if r.verbose && doc.Writing > 0 {
-		r.msgs.Printf("symtool: %s: %s being written", r.dir, cli.Count(doc.Writing, "file"))
+		r.msgs.Printf("symtool: %s: %s being written", r.dir, text.Count(doc.Writing, "file"))
 	}
 	return err
 }

@@ -49,6 +49,7 @@ func ParseModule(text string) ModuleName {
 	return ModuleName{Name: parts[n-1]}
 }
 
+// IsID reports whether s has the form of an id.
 func IsID(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
@@ -80,6 +81,7 @@ type Sources struct {
 	Status int
 }
 
+// NewSources returns the sources that the flags name.
 func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
 	s := &Sources{
 		Msgs: msgs, verbose: c.Bool("verbose"), any: c.Bool("filter"),

@@ -1,3 +1,4 @@
+// Package suppliers finds symbols for commands that look for them, from where flags say.
 package suppliers
 
 import (

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
 	"github.com/symtool/symtool/resolve/store"
@@ -99,7 +101,7 @@ func (r *uploadRun) report(results []*upload.Result) error {
 			return err
 		}
 		for _, f := range doc.Files {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", f.Outcome, cli.Printable(f.Target), cli.Printable(f.Path)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", f.Outcome, text.Printable(f.Target), text.Printable(f.Path)); err != nil {
 				return err
 			}
 		}
@@ -111,7 +113,7 @@ func (r *uploadRun) report(results []*upload.Result) error {
 func (d *uploadJSON) summary() string {
 	parts := []string{}
 	if !d.DryRun {
-		parts = append(parts, fmt.Sprintf("%s uploaded with %d bytes", cli.Count(d.Counts["uploaded"], "file"), d.Bytes))
+		parts = append(parts, fmt.Sprintf("%s uploaded with %d bytes", text.Count(d.Counts["uploaded"], "file"), d.Bytes))
 	}
 	for _, c := range []struct{ outcome, words string }{
 		{"planned", "to be sent"}, {"present", "there already"}, {"resumed", "done before"}, {"unwanted", "not in the list"},

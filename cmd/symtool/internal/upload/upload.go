@@ -1,3 +1,4 @@
+// Package upload is symtool upload.
 package upload
 
 import (
@@ -77,6 +78,7 @@ func protocolNames() (names []string) {
 	return names
 }
 
+// Command is symtool upload.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "upload",
@@ -114,7 +116,7 @@ func uploadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "timeout", Usage: "give a request up in which nothing moves for `TIME`: 30s, 5m; 0 for\nnever", Value: defaultTimeout},
 		cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write what became of each file to `FILE`, - for standard output"},
-		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "send `N` files at once, 1 to 1024; as many as processors without it"},
+		cli.JobsFlagOf("send `N` files at once, 1 to 1024; as many as processors without it"),
 		cli.VerboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
 	}
@@ -179,9 +181,6 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	case !c.IsSet("protocol"):
 		return fmt.Errorf("no --protocol, want %s", strings.Join(protocolNames(), ", "))
 	default:
-		if err := cli.OneOf(c, "protocol", protocolNames()...); err != nil {
-			return err
-		}
 		r.options.Protocol = upload.Protocol(c.String("protocol"))
 	}
 	r.options.URL, r.files = args[0], args[1:]
@@ -209,13 +208,7 @@ func (r *uploadRun) checkFlags(c *cli.Context) error {
 }
 
 func (r *uploadRun) checkValues(c *cli.Context) (err error) {
-	if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
-		return err
-	}
 	r.json = c.String("format") == cli.FormatJSON
-	if n := c.Int("jobs"); c.IsSet("jobs") && (n < 1 || n > cli.MaxJobs) {
-		return fmt.Errorf("--jobs is %d, want 1 to %d", n, cli.MaxJobs)
-	}
 	if n := c.Int("retries"); n < 0 || n > maxRetries {
 		return fmt.Errorf("--retries is %d, want 0 to %d", n, maxRetries)
 	}

@@ -1,3 +1,4 @@
+// Package version is symtool version.
 package version
 
 import (
@@ -8,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
+	"github.com/symtool/symtool/internal/text"
 	releases "github.com/symtool/symtool/internal/version"
 )
 
@@ -17,6 +19,7 @@ const Version = releases.Version
 // Generator is the value of INFO GENERATOR.
 const Generator = releases.Generator
 
+// Command is symtool version.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "version",
@@ -28,9 +31,6 @@ func Command() *cli.Command {
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return cli.Usagef("version", "unexpected operand %q", c.Args().First())
-			}
-			if err := cli.OneOf(c, "format", cli.FormatText, cli.FormatJSON); err != nil {
-				return cli.Usagef("version", "%v", err)
 			}
 			info, _ := debug.ReadBuildInfo()
 			b := newBuild(info)
@@ -89,10 +89,10 @@ func newBuild(info *debug.BuildInfo) *build {
 }
 
 func (b *build) text() string {
-	text := cli.VersionLine()
+	lines := cli.VersionLine()
 	line := func(name, value string) {
 		if value != "" {
-			text += fmt.Sprintf("  %-10s %s\n", name, cli.Printable(value))
+			lines += fmt.Sprintf("  %-10s %s\n", name, text.Printable(value))
 		}
 	}
 	line("module", strings.TrimSpace(b.Module+" "+b.ModuleAt))
@@ -105,5 +105,5 @@ func (b *build) text() string {
 	}
 	line("revision", revision)
 	line("build", b.Flags)
-	return text
+	return lines
 }

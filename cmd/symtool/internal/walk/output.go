@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
+
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/walk/batch"
@@ -85,7 +87,7 @@ func (p *walkPrinter) title(w *batch.Walked) {
 		if p.printed > 0 {
 			fmt.Fprintln(p.out)
 		}
-		fmt.Fprintf(p.out, "%s\n", cli.Printable(w.Path))
+		fmt.Fprintf(p.out, "%s\n", text.Printable(w.Path))
 	}
 	p.printed++
 }
@@ -129,7 +131,7 @@ func trace(out io.Writer, w *batch.Walked) {
 		s := &w.Stacks[i]
 		fmt.Fprintf(out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
 		for _, line := range s.Trace {
-			fmt.Fprintf(out, "  %s\n", cli.Printable(line))
+			fmt.Fprintf(out, "  %s\n", text.Printable(line))
 		}
 	}
 }
@@ -272,7 +274,7 @@ func (p *walkPrinter) json(v any, indent bool) error {
 	return p.written(err)
 }
 
-// End prints the summary of all dumps.
+// end prints the summary of all dumps.
 func (p *walkPrinter) end() error {
 	if !p.comparing() {
 		return nil

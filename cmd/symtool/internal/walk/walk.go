@@ -1,3 +1,4 @@
+// Package walk is symtool walk.
 package walk
 
 import (
@@ -31,6 +32,7 @@ if they do not. --compare is for two JSON outputs, and --symbols-b walks with
 other symbols and compares.
 `
 
+// Command is symtool walk.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "walk",
@@ -167,10 +169,7 @@ var onlyWalking = []string{
 var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing"}
 
 func (w *walkCall) checkFormat(c *cli.Context) error {
-	var known bool
-	if w.format, known = walkFormats[c.String("format")]; !known {
-		return fmt.Errorf("--format is %q, want text, machine, json or jsonl", c.String("format"))
-	}
+	w.format = walkFormats[c.String("format")]
 	comparing := w.compare || len(w.otherPaths) > 0
 	if w.compare {
 		for _, name := range onlyWalking {
