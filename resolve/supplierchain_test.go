@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -71,11 +72,15 @@ func TestChainOrder(t *testing.T) {
 
 // Each module is looked for once, also one that is not found, and by several goroutines at once.
 func TestChainRemembers(t *testing.T) {
+	synctest.Test(t, testChainRemembers)
+}
+
+func testChainRemembers(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	var asked atomic.Int32
 	c := NewChain(supplierFunc(func(_ context.Context, m Module) (Symbols, []Tried, error) {
 		asked.Add(1)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(time.Second) // by the clock of the bubble: the others ask meanwhile
 		if m.Name == "none" {
 			return nil, []Tried{{Why: "tried"}}, errors.New("bad")
 		}
@@ -104,6 +109,10 @@ func TestChainRemembers(t *testing.T) {
 
 // Who gives up takes nothing from the others.
 func TestChainCancelled(t *testing.T) {
+	synctest.Test(t, testChainCancelled)
+}
+
+func testChainCancelled(t *testing.T) {
 	full := testResolver(t, testSym("a", testID, "full"))
 	begun := make(chan bool, 2)
 	calls := 0
@@ -133,7 +142,7 @@ func TestChainCancelled(t *testing.T) {
 			t.Errorf("%v, %v", r, err)
 		}
 	})
-	time.Sleep(10 * time.Millisecond)
+	synctest.Wait()
 	cancel(errors.New("enough"))
 	wg.Wait()
 	if r, _, err := c.Symbols(context.Background(), Module{Name: "a"}); r != full || err != nil || calls != 2 {

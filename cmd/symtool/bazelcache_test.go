@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -76,15 +75,13 @@ func newHTTPCache(t *testing.T, dir string) *httpCache {
 
 func awaitServer(t *testing.T, address, log string) {
 	t.Helper()
-	for range 2000 {
-		if c, err := net.Dial("tcp", address); err == nil {
+	testenv.Until(t, "nginx, whose log is "+log, func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
 			c.Close()
-			return
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	text, _ := os.ReadFile(log)
-	t.Fatalf("nginx does not answer: %s", text)
+		return err == nil
+	})
 }
 
 // requests counts the requests since the last call, by method and status.

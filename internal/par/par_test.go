@@ -9,24 +9,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 var workers = []int{1, 2, 3, 8, 64}
 
-// noLeak fails the test when goroutines that it started are left.
-func noLeak(t *testing.T) {
-	t.Helper()
-	before := runtime.NumGoroutine()
-	t.Cleanup(func() {
-		for range 6000 {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-	})
+// bubble makes of a test one whose clock goes on when all goroutines wait, and which fails when some
+// are left.
+func bubble(test func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
 // later makes items finish out of order.
@@ -35,8 +27,7 @@ func later(item int) { time.Sleep(time.Duration((item*7919)%5) * 200 * time.Micr
 func TestOrderedKeepsOrder(t *testing.T) {
 	for _, jobs := range workers {
 		for _, n := range []int{0, 1, 2, 7, 100} {
-			t.Run(fmt.Sprintf("jobs%d/n%d", jobs, n), func(t *testing.T) {
-				noLeak(t)
+			t.Run(fmt.Sprintf("jobs%d/n%d", jobs, n), bubble(func(t *testing.T) {
 				var got []int
 				err := Ordered(t.Context(), jobs, n,
 					func(_ context.Context, worker, item int) (int, error) {
@@ -59,34 +50,35 @@ func TestOrderedKeepsOrder(t *testing.T) {
 				if len(got) != n || !slices.IsSorted(got) {
 					t.Errorf("handed over: %v", got)
 				}
-			})
+			}))
 		}
 	}
 }
 
 // A worker's number is never used by two goroutines at once.
 func TestWorkerIsExclusive(t *testing.T) {
-	const jobs = 8
-	var busy [jobs]atomic.Bool
-	err := Each(t.Context(), jobs, 500, func(_ context.Context, worker, item int) error {
-		if busy[worker].Swap(true) {
-			t.Errorf("item %d: worker %d is busy", item, worker)
+	synctest.Test(t, func(t *testing.T) {
+		const jobs = 8
+		var busy [jobs]atomic.Bool
+		err := Each(t.Context(), jobs, 500, func(_ context.Context, worker, item int) error {
+			if busy[worker].Swap(true) {
+				t.Errorf("item %d: worker %d is busy", item, worker)
+			}
+			later(item)
+			busy[worker].Store(false)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		later(item)
-		busy[worker].Store(false)
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Items 30 and up fail, and 30 is slow: still its failure is the one returned,
 // and everything before it is handed over.
 func TestLowestFailureWins(t *testing.T) {
 	for _, jobs := range workers {
-		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
-			noLeak(t)
+		t.Run(fmt.Sprint(jobs), bubble(func(t *testing.T) {
 			last := -1
 			err := Ordered(t.Context(), jobs, 1000,
 				func(_ context.Context, _, item int) (int, error) {
@@ -105,43 +97,46 @@ func TestLowestFailureWins(t *testing.T) {
 			if last != 29 {
 				t.Errorf("last item handed over: %d, want 29", last)
 			}
-		})
+		}))
 	}
 }
 
 // An item below the one that failed does not see its ctx end.
 func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
-	var fast = make(chan struct{})
-	err := Each(t.Context(), 2, 2, func(ctx context.Context, _, item int) error {
-		if item == 1 {
-			close(fast)
-			return errors.New("item 1")
+	synctest.Test(t, func(t *testing.T) {
+		var fast = make(chan struct{})
+		err := Each(t.Context(), 2, 2, func(ctx context.Context, _, item int) error {
+			if item == 1 {
+				close(fast)
+				return errors.New("item 1")
+			}
+			<-fast
+			time.Sleep(5 * time.Millisecond)
+			return ctx.Err()
+		})
+		if err == nil || err.Error() != "item 1" {
+			t.Errorf("error %v, want that of item 1", err)
 		}
-		<-fast
-		time.Sleep(5 * time.Millisecond)
-		return ctx.Err()
 	})
-	if err == nil || err.Error() != "item 1" {
-		t.Errorf("error %v, want that of item 1", err)
-	}
 }
 
 // An item above the one that failed does see it.
 func TestFailureEndsLaterItems(t *testing.T) {
-	noLeak(t)
-	started := make(chan struct{})
-	err := Each(t.Context(), 2, 2, func(ctx context.Context, _, item int) error {
-		if item == 0 {
-			<-started
-			return errors.New("item 0")
+	synctest.Test(t, func(t *testing.T) {
+		started := make(chan struct{})
+		err := Each(t.Context(), 2, 2, func(ctx context.Context, _, item int) error {
+			if item == 0 {
+				<-started
+				return errors.New("item 0")
+			}
+			close(started)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if err == nil || err.Error() != "item 0" {
+			t.Errorf("error %v, want that of item 0", err)
 		}
-		close(started)
-		<-ctx.Done()
-		return ctx.Err()
 	})
-	if err == nil || err.Error() != "item 0" {
-		t.Errorf("error %v, want that of item 0", err)
-	}
 }
 
 func TestFailureStartsNothingMore(t *testing.T) {
@@ -156,25 +151,25 @@ func TestFailureStartsNothingMore(t *testing.T) {
 }
 
 func TestDoneFails(t *testing.T) {
-	noLeak(t)
-	want := errors.New("full")
-	err := Ordered(t.Context(), 4, 100,
-		func(_ context.Context, _, item int) (int, error) { return item, nil },
-		func(item, _ int) error {
-			if item == 10 {
-				return want
-			}
-			return nil
-		})
-	if err != want {
-		t.Errorf("error %v, want %v", err, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		want := errors.New("full")
+		err := Ordered(t.Context(), 4, 100,
+			func(_ context.Context, _, item int) (int, error) { return item, nil },
+			func(item, _ int) error {
+				if item == 10 {
+					return want
+				}
+				return nil
+			})
+		if err != want {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	})
 }
 
 func TestContextEnds(t *testing.T) {
 	for _, jobs := range workers {
-		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
-			noLeak(t)
+		t.Run(fmt.Sprint(jobs), bubble(func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			want := errors.New("signal")
 			var started atomic.Int64
@@ -192,7 +187,7 @@ func TestContextEnds(t *testing.T) {
 			if n := started.Load(); n > int64(5+2*jobs*waiting) {
 				t.Errorf("%d items started", n)
 			}
-		})
+		}))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -202,9 +197,8 @@ func TestContextEnds(t *testing.T) {
 }
 
 func TestPanicBecomesError(t *testing.T) {
-	noLeak(t)
 	for name, value := range map[string]any{"text": "bad", "error": context.DeadlineExceeded} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, bubble(func(t *testing.T) {
 			_, err := Map(t.Context(), 3, 50, func(_ context.Context, _, item int) (int, error) {
 				if item >= 20 {
 					panic(value)
@@ -224,48 +218,52 @@ func TestPanicBecomesError(t *testing.T) {
 			if want := fmt.Sprintf("panic: %v", value); err.Error() != want {
 				t.Errorf("message %q, want %q", err.Error(), want)
 			}
-		})
+		}))
 	}
 }
 
 // Results behind a slow item are bounded.
 func TestWindow(t *testing.T) {
-	const jobs = 4
-	var ahead atomic.Int64
-	release := make(chan struct{})
-	err := Each(t.Context(), jobs, 1000, func(_ context.Context, _, item int) error {
-		if item == 0 {
-			<-release
+	synctest.Test(t, func(t *testing.T) {
+		const jobs = 4
+		var ahead atomic.Int64
+		release := make(chan struct{})
+		err := Each(t.Context(), jobs, 1000, func(_ context.Context, _, item int) error {
+			if item == 0 {
+				<-release
+				return nil
+			}
+			if n := ahead.Add(1); n == jobs*waiting-1 {
+				time.AfterFunc(20*time.Millisecond, func() {
+					if n := ahead.Load(); n != jobs*waiting-1 {
+						t.Errorf("%d items went ahead of the first, want %d", n, jobs*waiting-1)
+					}
+					close(release)
+				})
+			}
 			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if n := ahead.Add(1); n == jobs*waiting-1 {
-			time.AfterFunc(20*time.Millisecond, func() {
-				if n := ahead.Load(); n != jobs*waiting-1 {
-					t.Errorf("%d items went ahead of the first, want %d", n, jobs*waiting-1)
-				}
-				close(release)
-			})
-		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestMap(t *testing.T) {
-	got, err := Map(t.Context(), 0, 100, func(_ context.Context, _, item int) (string, error) {
-		later(item)
-		return fmt.Sprint(item), nil
-	})
-	if err != nil || len(got) != 100 {
-		t.Fatalf("%d results, %v", len(got), err)
-	}
-	for i, s := range got {
-		if s != fmt.Sprint(i) {
-			t.Errorf("result %d: %q", i, s)
+	synctest.Test(t, func(t *testing.T) {
+		got, err := Map(t.Context(), 0, 100, func(_ context.Context, _, item int) (string, error) {
+			later(item)
+			return fmt.Sprint(item), nil
+		})
+		if err != nil || len(got) != 100 {
+			t.Fatalf("%d results, %v", len(got), err)
 		}
-	}
+		for i, s := range got {
+			if s != fmt.Sprint(i) {
+				t.Errorf("result %d: %q", i, s)
+			}
+		}
+	})
 }
 
 func TestJobs(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,7 +139,7 @@ func poll(t *testing.T, dir string, whole func(path string, text []byte) bool) (
 					t.Errorf("%s: a reader sees %d bytes, %v", path, len(text), err)
 				}
 			}
-			time.Sleep(200 * time.Microsecond)
+			runtime.Gosched()
 		}
 	})
 	return func() int64 { close(done); wg.Wait(); return seen.Load() }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -219,6 +221,16 @@ func TestAddWhileCollecting(t *testing.T) {
 	}
 }
 
+// awaitLock waits until something in this process waits for a lock of a file.
+func awaitLock(t *testing.T) {
+	t.Helper()
+	waits := regexp.MustCompile(fmt.Sprintf(`(?m)-> FLOCK .* %d `, os.Getpid()))
+	testenv.Until(t, "somebody to wait for the lock", func() bool {
+		locks, err := os.ReadFile("/proc/locks")
+		return err != nil || waits.Match(locks)
+	})
+}
+
 // Two forms of one file that are published at once: the second one waits, and finds
 // the first.
 func TestPublishOneByOne(t *testing.T) {
@@ -239,7 +251,7 @@ func TestPublishOneByOne(t *testing.T) {
 				t.Errorf("%+v, %v", a, err)
 			}
 		})
-		time.Sleep(50 * time.Millisecond)
+		awaitLock(t)
 	}
 	if a, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil || a.Outcome != Added {
 		t.Errorf("%+v, %v", a, err)
@@ -418,7 +430,7 @@ func TestVerifyWhileAdding(t *testing.T) {
 					t.Errorf("%+v, %v", r, err)
 				}
 			})
-			time.Sleep(50 * time.Millisecond)
+			awaitLock(t)
 		}
 	}
 	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -199,7 +200,7 @@ func pollKilled(ctx context.Context, url, encoding string, id *atomic.Value, who
 			return fmt.Errorf("%s: %w", name, err)
 		case a.StatusCode == 404 && strings.HasPrefix(string(text), "no symbols"):
 			absent.Add(1)
-			time.Sleep(200 * time.Microsecond)
+			runtime.Gosched()
 		case a.StatusCode == 200 && bytes.Equal(text, want):
 			whole.Add(1)
 		default:

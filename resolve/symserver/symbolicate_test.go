@@ -416,9 +416,7 @@ func TestCancelled(t *testing.T) {
 		_, err := s.symbolsOf(ctx, moduleName{"lib.so", "ABC0"})
 		done <- err
 	}()
-	for s.metrics.cacheMisses.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	testenv.Until(t, "a miss of the cache", func() bool { return s.metrics.cacheMisses.Load() > 0 })
 	cancel()
 	if err := <-done; err != context.Canceled {
 		t.Errorf("%v", err)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
@@ -124,7 +123,10 @@ func TestOracleGCore(t *testing.T) {
 	if _, err := out.Read(ready); err != nil || !strings.HasPrefix(string(ready), "ready") {
 		t.Fatal(string(ready), err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	testenv.Until(t, "the process to pause", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+		return bytes.Contains(stat, []byte(") S "))
+	})
 	if out, err := exec.Command(gcore, "-o", filepath.Join(folder, "core"), fmt.Sprint(cmd.Process.Pid)).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

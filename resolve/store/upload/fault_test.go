@@ -45,7 +45,7 @@ var faults = map[string]func(w http.ResponseWriter, r *http.Request){
 		io.Copy(io.Discard, r.Body)
 		c := hijack(w)
 		c.(*net.TCPConn).CloseWrite()
-		time.Sleep(100 * time.Millisecond)
+		io.Copy(io.Discard, c) // until the client is gone
 		c.Close()
 	},
 	"half a status": func(w http.ResponseWriter, r *http.Request) { say(w, r, "HTTP/1.1 20") },
