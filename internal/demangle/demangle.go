@@ -1,7 +1,7 @@
 // Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
 // section 5.1), and Rust, legacy and v0 (RFC 2603). Append is its one door.
 //
-// cpp.go reads C++ by a library, and decides which names are cheap enough for it;
+// library.go reads C++ by a library, and decides which names are cheap enough for it;
 // unresolved.go puts to it what it would misread. rustlegacy.go and rustname.go read
 // Rust.
 package demangle
