@@ -1,9 +1,10 @@
 // Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
 // section 5.1), and Rust, legacy and v0 (RFC 2603). Append is its one door.
 //
-// library.go reads C++ by a library, and decides which names are cheap enough for it;
-// unresolved.go puts to it what it would misread. rustlegacy.go and rustname.go read
-// Rust.
+// A decoder (cpp.go) reads C++ into nodes (cppnode.go) and prints them (cppprint.go). What
+// it does not know, such as a vendor's operators, is left to a library: library.go decides
+// which names are cheap enough for that, and unresolved.go puts to it what it would
+// misread. rustlegacy.go and rustname.go read Rust.
 package demangle
 
 import (
@@ -29,8 +30,8 @@ const (
 // demangler the square of n. So each name may take as many steps as its length allows,
 // which ties the work on all names of a file to their bytes.
 //
-// The names of libLLVM, libclang-cpp and libstdc++ take 2 steps a byte, the worst
-// of them 41, and become 2 times as long, at most 18 times.
+// The C++ names of libLLVM, libclang-cpp, libstdc++ and Ceph take a step a byte, the worst
+// of them 8, and become 3 times as long, at most 40 times.
 const (
 	StepsPerByte = 128
 	leastSteps   = 16 << 10

@@ -7,21 +7,21 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// cppOptions make C++ names equal to c++filt's, which prints standard
+// libraryOptions make C++ names equal to c++filt's, which prints standard
 // substitutions in full (std::basic_string<char, ...>). Rust names do not get
 // that far. By bits.Len of the length that is allowed.
-var cppOptions [demangledPow + 1][]demangle.Option
+var libraryOptions [demangledPow + 1][]demangle.Option
 
 func init() {
-	for pow := 1; pow < len(cppOptions); pow++ {
-		cppOptions[pow] = []demangle.Option{demangle.Verbose, demangle.NoRust, demangle.MaxLength(pow)}
+	for pow := 1; pow < len(libraryOptions); pow++ {
+		libraryOptions[pow] = []demangle.Option{demangle.Verbose, demangle.NoRust, demangle.MaxLength(pow)}
 	}
 }
 
-// appendCPP appends the source form of a name of the Itanium ABI. The library looks at
-// each node that another is printed in, and copies what a substitution refers to: what
+// appendByLibrary appends the source form of a name of the Itanium ABI. The library looks
+// at each node that another is printed in, and copies what a substitution refers to: what
 // that would cost is estimated first.
-func appendCPP(dst []byte, raw string) ([]byte, error) {
+func appendByLibrary(dst []byte, raw string) ([]byte, error) {
 	limit, most := stepsAllowed(raw), lengthAllowed(raw)
 	nodes, references := len(raw), referencesOf(raw)
 	if nodes*nodes > limit {
@@ -30,7 +30,7 @@ func appendCPP(dst []byte, raw string) ([]byte, error) {
 	if nodes*references/referenceShare > limit {
 		return nil, ErrCostly
 	}
-	options := cppOptions[bits.Len(uint(most))]
+	options := libraryOptions[bits.Len(uint(most))]
 	trees, err := cxxTrees(raw, options)
 	if err != nil {
 		return nil, ErrNotMangled

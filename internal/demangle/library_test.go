@@ -20,8 +20,6 @@ var costlyNames = map[string]func(n int) string{
 	"operators":           func(n int) string { return "_Z1fIXng" + strings.Repeat("ng", n) + "Li1EEEvv" },
 	"templates":           func(n int) string { return "_Z1f" + strings.Repeat("1AI", n) + "i" + strings.Repeat("E", n) },
 	"scopes":              func(n int) string { return "_ZN" + strings.Repeat("1a", n) + "Ev" },
-	"references":          func(n int) string { return "_Z1f1AI" + strings.Repeat("1b", n) + "E" + strings.Repeat("S0_", n) },
-	"references to all":   func(n int) string { return "_Z1f1aPS_" + strings.Repeat("PKS0_", n) },
 	"doubling": func(n int) string {
 		name := "_Z1f1AIiiE"
 		for i := range min(n, 30) {
@@ -39,6 +37,29 @@ var costlyNames = map[string]func(n int) string{
 		}
 		return "_R" + name + "E"
 	},
+}
+
+// longNames are shapes of names that are long, and take no more than their length.
+var longNames = map[string]func(n int) string{
+	"references":        func(n int) string { return "_Z1f1AI" + strings.Repeat("1b", n) + "E" + strings.Repeat("S0_", n) },
+	"references to all": func(n int) string { return "_Z1f1aPS_" + strings.Repeat("PKS0_", n) },
+	"parameters":        func(n int) string { return "_Z1f" + strings.Repeat("i", n) },
+	"arguments":         func(n int) string { return "_Z1fI" + strings.Repeat("i", n) + "EvT_" },
+	"pack":              func(n int) string { return "_Z1fIJ" + strings.Repeat("i", n) + "EEvDpT_" },
+	"clones":            func(n int) string { return "_Z1fv" + strings.Repeat(".a", n) },
+}
+
+func TestLongNames(t *testing.T) {
+	for shape, name := range longNames {
+		raw := name(2000)
+		watch := testenv.StartWatch()
+		if _, err := Append(nil, raw); err != nil {
+			t.Errorf("%s: %v", shape, err)
+		}
+		if took := watch.Took(); took > time.Second {
+			t.Errorf("%s: %d bytes took %v", shape, len(raw), took)
+		}
+	}
 }
 
 // base62 returns a number in the base 62 of Rust's mangling.

@@ -1,0 +1,127 @@
+package demangle
+
+import "sync"
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// appendCPP appends the source form of a name of the Itanium ABI. What the decoder does
+// not know is left to the library.
+func appendCPP(dst []byte, raw string) ([]byte, error) {
+	d := decoders.Get().(*decoder)
+	out, v := d.appendName(dst, raw)
+	decoders.Put(d)
+	switch v {
+	case decoded:
+		return out, nil
+	case costly:
+		return nil, ErrCostly
+	case ambiguous:
+		return nil, ErrNotMangled
+	}
+	return appendByLibrary(dst, raw)
+}
+
+// A decoder reads names of the Itanium C++ ABI (section 5.1) into nodes, and prints them
+// as c++filt does. Its memory is used again for the next name: a name costs no allocation.
+type decoder struct {
+	src    string // the mangled name
+	pos    int
+	failed bool // the name is not one, or is refused
+	costly bool // ... because it would take more than its length allows
+	steps  int  // how many are left: one for each node that is read, copied or printed
+	depth  int
+
+	nodes     []node
+	lists     []ref
+	stack     []ref // lists that are being read
+	subs      []ref // what substitutions speak of
+	templates []ref // those whose parameters are known here; 0 for that of a conversion operator
+
+	// 1 more than the number of templates around the lambda whose parameters are read, as
+	// its own are auto; 0 outside of lambdas.
+	lambdaLevel  int
+	inConstraint bool
+	declared     [3]ref // how many template parameters have been declared, by paramPrefixes
+
+	asGCC         bool // unresolved names are in GCC's form
+	unresolved    int  // how many there were,
+	unresolvedIDs int  // how many of them begin with an identifier,
+	twofold       int  // and how many the compilers mangle in two ways
+
+	pass ref // the number of the last traversal
+
+	rootEnd int // where the suffixes of clones begin
+
+	printer
+}
+
+// A verdict is what became of a name.
+type verdict uint8
+
+const (
+	decoded   verdict = iota
+	refused           // it is not a name, or not one that the decoder knows
+	costly            // it would take more work than its length allows
+	ambiguous         // it means two functions, by the two forms of unresolved names
+)
+
+const (
+	// maxDepth bounds how deep types and expressions are nested in the mangled name, and
+	// maxTree how deep nodes are: by substitutions they may be far deeper.
+	maxDepth = 256
+	maxTree  = 1024
+
+	// keptNodes is how large a decoder remains for the next name.
+	keptNodes = 32 << 10
+)
+
+// appendName appends the source form of a name that begins with _Z to dst.
+func (d *decoder) appendName(dst []byte, raw string) ([]byte, verdict) {
+	d.out, d.steps, d.costly = dst, stepsAllowed(raw), false
+	v := d.decode(raw)
+	out := d.out
+	d.out, d.src = nil, ""
+	if cap(d.nodes) > keptNodes {
+		d.nodes, d.lists, d.stack, d.subs = nil, nil, nil, nil
+	}
+	if v != decoded {
+		out = dst
+	}
+	return out, v
+}
+
+// decode reads and prints a name, in both forms of unresolved names if need be: if
+// both mean something, and not the same, nothing says which one is meant.
+func (d *decoder) decode(raw string) verdict {
+	from := len(d.out)
+	clang := d.read(raw, false) && d.write()
+	if d.costly {
+		return costly
+	}
+	if d.twofold == 0 || clang && d.unresolved == d.unresolvedIDs {
+		return d.verdict(clang)
+	}
+	to := len(d.out)
+	gcc := d.read(raw, true) && d.write()
+	switch {
+	case d.costly:
+		return costly
+	case !gcc:
+		d.out = d.out[:to]
+		return d.verdict(clang)
+	case !clang:
+		d.out = append(d.out[:from], d.out[to:]...)
+	case string(d.out[from:to]) != string(d.out[to:]):
+		return ambiguous
+	default:
+		d.out = d.out[:to]
+	}
+	return decoded
+}
+
+func (d *decoder) verdict(ok bool) verdict {
+	if ok {
+		return decoded
+	}
+	return refused
+}

@@ -1,0 +1,535 @@
+package demangle
+
+import "strings"
+
+// encoding reads the name and type of a function, a variable, or a special name. local
+// says that other names follow, which are local to the function.
+func (d *decoder) encoding(local bool) ref {
+	d.enter()
+	defer d.leave()
+	if c := d.peek(); c == 'G' || c == 'T' {
+		return d.special()
+	}
+	name, explicit := d.name()
+	name = d.simplify(name)
+	if d.failed || d.pos == len(d.src) || d.peek() == 'E' {
+		return name // a variable
+	}
+	template, level := d.templateOf(name), d.lambdaLevel
+	if template != 0 {
+		d.templates = append(d.templates, template)
+		d.lambdaLevel = 0
+	}
+	const enableIf = "Ua9enable_ifI"
+	var conditions span
+	var condition, constraint ref
+	if strings.HasPrefix(d.src[d.pos:], enableIf) {
+		d.pos += len(enableIf) - 1
+		conditions, condition = d.templateArgs()
+	}
+	function := d.bareFunction(d.returns(name), explicit)
+	if d.peek() == 'Q' {
+		constraint = d.constraint()
+	}
+	if template != 0 {
+		d.templates = d.templates[:len(d.templates)-1]
+		d.lambdaLevel = level
+	}
+	function = d.simplify(function)
+	if d.failed {
+		return 0
+	}
+	if local {
+		d.nodes[function].op = 1
+	}
+	name, function = d.hoist(name, function)
+	if d.kind(name) == kConstraint && constraint == 0 {
+		n := d.nodes[name]
+		name, constraint = n.f[0], n.f[1]
+	}
+	r := d.add2(kTyped, name, function)
+	if conditions.n > 0 {
+		r = d.add(node{kind: kEnableIf, f: [4]ref{r, conditions.start, conditions.n}})
+		r = d.constrained(r, condition)
+	}
+	return d.constrained(r, constraint)
+}
+
+// hoist moves the qualifiers of a member function from its name to its type.
+func (d *decoder) hoist(name, function ref) (ref, ref) {
+	n := d.nodes[name]
+	switch {
+	case n.kind == kMethod:
+		return n.f[0], d.qualifyMethod(&n, function)
+	case n.kind != kScoped || n.op == 0:
+		return name, function
+	}
+	entity := d.nodes[n.f[1]]
+	if entity.kind == kDefaultArg {
+		if m := d.nodes[entity.f[0]]; m.kind == kMethod {
+			arg := d.add(node{kind: kDefaultArg, f: [4]ref{m.f[0], entity.f[1]}})
+			return d.addScoped(n.f[0], arg, true), d.qualifyMethod(&m, function)
+		}
+	}
+	if entity.kind == kMethod {
+		return d.addScoped(n.f[0], entity.f[0], true), d.qualifyMethod(&entity, function)
+	}
+	return name, function
+}
+
+// qualifyMethod returns function with the qualifiers of a kMethod.
+func (d *decoder) qualifyMethod(m *node, function ref) ref {
+	return d.add(node{kind: kMethod, op: m.op, f: [4]ref{function, m.f[1]}})
+}
+
+func (d *decoder) addScoped(scope, name ref, local bool) ref {
+	n := node{kind: kScoped, f: [4]ref{scope, name}}
+	if local {
+		n.op = 1
+	}
+	return d.add(n)
+}
+
+// templateOf returns the template that a function is an instance of, or 0.
+func (d *decoder) templateOf(r ref) ref {
+	for {
+		switch n := &d.nodes[r]; n.kind {
+		case kTemplate:
+			return r
+		case kScoped:
+			if n.op == 0 && d.kind(n.f[1]) != kCtor {
+				return 0
+			}
+			r = n.f[1]
+		case kMethod, kConstraint:
+			r = n.f[0]
+		case kCtor:
+			r = n.f[1]
+		default:
+			return 0
+		}
+	}
+}
+
+// returns reports whether a function's mangled type begins with that of its result
+// (section 5.1.5.3).
+func (d *decoder) returns(r ref) bool {
+	for {
+		switch n := &d.nodes[r]; n.kind {
+		case kScoped:
+			if n.op == 0 {
+				return false
+			}
+			r = n.f[1]
+		case kTemplate:
+			return !d.isStructor(n.f[0])
+		case kQualified, kMethod, kConstraint:
+			r = n.f[0]
+		default:
+			return false
+		}
+	}
+}
+
+// isStructor reports whether a name is that of a constructor, destructor or conversion.
+func (d *decoder) isStructor(r ref) bool {
+	for d.kind(r) == kScoped {
+		r = d.nodes[r].f[1]
+	}
+	k := d.kind(r)
+	return k == kCtor || k == kDtor || k == kCast
+}
+
+// name reads a <name>. explicit reports a function with an explicit object parameter.
+func (d *decoder) name() (r ref, explicit bool) {
+	d.enter()
+	defer d.leave()
+	module := ref(0)
+	switch d.peek() {
+	case 'N':
+		return d.nested()
+	case 'Z':
+		return d.local()
+	case 'U':
+		r, cast := d.unqualified(0)
+		if cast {
+			d.setTemplate(r, 0)
+		}
+		return r, false
+	case 'S':
+		if d.behind() == 't' {
+			d.pos += 2
+			n, cast := d.unqualified(0)
+			return d.nameArgs(d.addScoped(fixed.stdName, n, false), cast, false), false
+		}
+		switch r = d.substitution(); d.kind(r) {
+		case kModule:
+			module = r
+		case kMethod:
+			return d.fail(), false // a type of functions is no name
+		default:
+			return d.nameArgs(r, false, true), false
+		}
+	}
+	r, cast := d.unqualified(module)
+	return d.nameArgs(r, cast, false), false
+}
+
+// nameArgs reads the template arguments of a name, if there are any. known says that the
+// name is from a substitution.
+func (d *decoder) nameArgs(r ref, cast, known bool) ref {
+	if d.peek() != 'I' {
+		if cast {
+			d.setTemplate(r, 0)
+		}
+		return r
+	}
+	if !known {
+		d.subs = append(d.subs, r)
+	}
+	args, constraint := d.templateArgs()
+	t := d.addTemplate(r, args)
+	if cast {
+		d.setTemplate(r, t)
+		d.clearTemplates(args)
+	}
+	return d.constrained(t, constraint)
+}
+
+func (d *decoder) addTemplate(name ref, args span) ref {
+	return d.add(node{kind: kTemplate, f: [4]ref{name, args.start, args.n}})
+}
+
+// nested reads N [<CV-qualifiers>] [<ref-qualifier>] <prefix> E.
+func (d *decoder) nested() (r ref, explicit bool) {
+	d.want('N')
+	var qualifiers ref
+	var refQualifier uint8
+	if explicit = d.eat('H'); !explicit {
+		qualifiers = d.qualifiers()
+		refQualifier = d.refQualifier()
+	}
+	r = d.prefix()
+	if qualifiers != 0 || refQualifier != 0 {
+		r = d.add(node{kind: kMethod, op: refQualifier, f: [4]ref{r, qualifiers}})
+	}
+	d.want('E')
+	return r, explicit
+}
+
+// prefix reads a <prefix>, the scopes of a name and the name itself, up to E.
+func (d *decoder) prefix() ref {
+	var r, last, module, cast ref
+	for !d.failed {
+		var next ref
+		c := d.peek()
+		switch {
+		case isDigit(c), isLower(c), c == 'U', c == 'L', c == 'F', c == 'W', c == 'D' && d.behind() == 'C':
+			var isCast bool
+			next, isCast = d.unqualified(module)
+			module = 0
+			if isCast {
+				if cast != 0 {
+					return d.fail() // a conversion in the scope of another
+				}
+				cast = d.castOf(next)
+			}
+		case c == 'C':
+			next = d.constructor(last)
+		case c == 'D' && (d.behind() == 'T' || d.behind() == 't'):
+			next = d.typ(false)
+		case c == 'D':
+			next = d.destructor(last)
+		case c == 'S':
+			if next = d.substitution(); d.kind(next) == kModule {
+				module = next
+				continue
+			}
+		case c == 'I', c == 'J':
+			if r == 0 {
+				return d.fail()
+			}
+			next = d.prefixArgs(r, cast)
+			r, cast = 0, 0
+		case c == 'T':
+			next = d.templateParam()
+		case c == 'E':
+			if r == 0 {
+				return d.fail()
+			}
+			if cast != 0 {
+				d.setTemplate(cast, d.ownTemplate(cast))
+			}
+			return r
+		case c == 'M' && r != 0: // the lambda after it initializes this member
+			d.pos++
+			continue
+		default:
+			return d.fail()
+		}
+		last = next
+		if r == 0 {
+			r = next
+		} else {
+			r = d.addScoped(r, next, false)
+		}
+		if c != 'S' && (d.pos == len(d.src) || d.peek() != 'E') {
+			d.subs = append(d.subs, r)
+		}
+	}
+	return 0
+}
+
+// prefixArgs reads template arguments behind a prefix. clang writes J for I at times.
+func (d *decoder) prefixArgs(name, cast ref) ref {
+	var args span
+	var constraint ref
+	if d.peek() == 'I' {
+		args, constraint = d.templateArgs()
+	} else {
+		mark := len(d.stack)
+		for d.more('E') { // J is the first argument
+			d.push(d.templateArg(span{}))
+		}
+		args = d.pop(mark)
+		d.want('E')
+	}
+	t := d.addTemplate(name, args)
+	if cast != 0 {
+		d.setTemplate(cast, t)
+		d.clearTemplates(args)
+	}
+	return d.constrained(t, constraint)
+}
+
+// castOf returns the conversion operator in an unqualified name.
+func (d *decoder) castOf(r ref) ref {
+	if d.kind(r) == kEntity {
+		r = d.nodes[r].f[1]
+	}
+	for d.kind(r) == kTagged || d.kind(r) == kFriend {
+		r = d.nodes[r].f[0]
+	}
+	if d.kind(r) != kCast {
+		return d.fail()
+	}
+	return r
+}
+
+// ownTemplate returns the template that a conversion operator converts to, or 0.
+func (d *decoder) ownTemplate(cast ref) ref {
+	if to := d.nodes[cast].f[0]; d.kind(to) == kTemplate {
+		return to
+	}
+	return 0
+}
+
+// constructor reads C <digit>, or CI <digit> <base class type>.
+func (d *decoder) constructor(last ref) ref {
+	d.pos++
+	inheriting := d.eat('I')
+	if c := d.peek(); last == 0 || c < '1' || c > '5' {
+		return d.fail()
+	}
+	d.pos++
+	var base ref
+	if inheriting {
+		base = d.typ(false)
+	}
+	return d.tags(d.add2(kCtor, d.lastName(last), base))
+}
+
+// destructor reads D <digit>.
+func (d *decoder) destructor(last ref) ref {
+	if c := d.behind(); last == 0 || c < '0' || c > '5' || c == '3' {
+		return d.fail()
+	}
+	d.pos += 2
+	return d.tags(d.add1(kDtor, d.lastName(last)))
+}
+
+// lastName returns the name of a class without scopes, template arguments and tags.
+func (d *decoder) lastName(r ref) ref {
+	for {
+		switch n := &d.nodes[r]; n.kind {
+		case kTemplate, kTagged:
+			r = n.f[0]
+		case kScoped:
+			r = n.f[1]
+		default:
+			return r
+		}
+	}
+}
+
+// tags reads the ABI tags behind a name.
+func (d *decoder) tags(r ref) ref {
+	for d.eat('B') {
+		r = d.add2(kTagged, r, d.sourceName())
+	}
+	return r
+}
+
+// unqualified reads an <unqualified-name>. cast reports a conversion operator.
+func (d *decoder) unqualified(module ref) (r ref, cast bool) {
+	module = d.moduleName(module)
+	friend := d.eat('F')
+	switch c := d.peek(); {
+	case isDigit(c):
+		r = d.sourceName()
+	case isLower(c):
+		r, cast = d.operatorFunction()
+	case d.eat2('D', 'C'):
+		mark := len(d.stack)
+		d.push(d.sourceName())
+		for d.more('E') {
+			d.push(d.sourceName())
+		}
+		d.want('E')
+		r = d.addList(kBindings, d.pop(mark))
+	case d.eat('L'):
+		r = d.sourceName()
+		d.discriminator()
+	case d.eat2('U', 'b'):
+		d.index()
+		r = fixed.blockLiteral
+	case d.eat2('U', 'e'):
+		r = d.unnamedEnum()
+	case d.eat2('U', 'l'):
+		r = d.closure()
+	case d.eat2('U', 't'):
+		r = d.unnamedType()
+	default:
+		return d.fail(), false
+	}
+	if module != 0 {
+		r = d.add2(kEntity, module, r)
+	}
+	r = d.tags(r)
+	if friend {
+		r = d.add1(kFriend, r)
+	}
+	return r, cast
+}
+
+// operatorFunction reads an <operator-name>.
+func (d *decoder) operatorFunction() (r ref, cast bool) {
+	op := d.operator()
+	switch op {
+	case opConvert:
+		return d.castType(false), true
+	case opLiteral:
+		return d.add1(kLiteralOp, d.sourceName()), false
+	}
+	return d.add(node{kind: kOperator, op: uint8(op)}), false
+}
+
+// castType reads the type of a conversion. The template arguments of a conversion
+// function follow it, and are filled in then.
+func (d *decoder) castType(inExpression bool) ref {
+	if inExpression {
+		return d.add1(kCast, d.typ(false))
+	}
+	d.templates = append(d.templates, 0)
+	to := d.typ(true)
+	d.templates = d.templates[:len(d.templates)-1]
+	return d.add1(kCast, to)
+}
+
+// sourceName reads <length> <identifier>.
+func (d *decoder) sourceName() ref {
+	n := d.number()
+	if n <= 0 || n > len(d.src)-d.pos {
+		return d.fail()
+	}
+	id := d.src[d.pos:][:n]
+	d.pos += n
+	if isAnonymous(id) {
+		return fixed.anonymous
+	}
+	return d.add2(kName, ref(d.pos-n), ref(n))
+}
+
+// isAnonymous reports whether an identifier is GCC's for the unnamed namespace, _GLOBAL__N_1.
+func isAnonymous(id string) bool {
+	const prefix = "_GLOBAL_"
+	if len(id) <= len(prefix)+2 || id[:len(prefix)] != prefix {
+		return false
+	}
+	c := id[len(prefix)]
+	return (c == '.' || c == '_' || c == '$') && id[len(prefix)+1] == 'N'
+}
+
+// moduleName reads W [P] <source-name>, any number of them, behind the module around.
+func (d *decoder) moduleName(around ref) ref {
+	for d.eat('W') {
+		n := node{kind: kModule}
+		if d.eat('P') {
+			n.op = 1
+		}
+		n.f = [4]ref{around, d.sourceName()}
+		around = d.add(n)
+		d.subs = append(d.subs, around)
+	}
+	return around
+}
+
+// local reads Z <encoding> E and a name in that function, a string literal, or a name in
+// one of its default arguments.
+func (d *decoder) local() (r ref, explicit bool) {
+	d.want('Z')
+	function := d.encoding(true)
+	d.want('E')
+	if d.eat('s') {
+		d.discriminator()
+		return d.addScoped(function, fixed.stringLiteral, true), false
+	}
+	arg := -1
+	if d.eat('d') {
+		arg = d.index()
+	}
+	r, explicit = d.name()
+	d.discriminator()
+	if arg >= 0 {
+		r = d.add(node{kind: kDefaultArg, f: [4]ref{r, ref(arg)}})
+	}
+	return d.addScoped(function, r, true), explicit
+}
+
+// discriminator passes _ <digit>, or __ <number> _. clang leaves the underscores out at
+// the end of a name.
+func (d *decoder) discriminator() {
+	if !d.eat('_') {
+		at := d.pos
+		for at < len(d.src) && isDigit(d.src[at]) {
+			at++
+		}
+		if at == len(d.src) {
+			d.pos = at
+		}
+		return
+	}
+	long := d.eat('_')
+	n := d.number()
+	if n < 0 {
+		d.fail()
+	}
+	if long && n >= 10 {
+		d.want('_')
+	}
+}
+
+// unnamedType reads what is behind Ut.
+func (d *decoder) unnamedType() ref {
+	r := d.add1(kUnnamedType, ref(d.index()))
+	d.subs = append(d.subs, r)
+	return r
+}
+
+// unnamedEnum reads what is behind Ue.
+func (d *decoder) unnamedEnum() ref {
+	underlying := d.typ(false)
+	r := d.add2(kUnnamedEnum, underlying, d.sourceName())
+	d.subs = append(d.subs, r)
+	return r
+}

@@ -1,0 +1,191 @@
+package demangle
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// A namePair is a mangled name and what it is demangled to.
+type namePair struct{ raw, text string }
+
+// goldenNames returns the names of golden/demangle/names.txt.
+func goldenNames(t testing.TB) (pairs []namePair) {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden/demangle/names.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := ""
+	for line := range strings.Lines(string(file)) {
+		line = strings.TrimSuffix(line, "\n")
+		if text, ok := strings.CutPrefix(line, "\t"); ok {
+			pairs = append(pairs, namePair{raw, text})
+		}
+		raw = line
+	}
+	if len(pairs) < 400 {
+		t.Fatalf("%d names", len(pairs))
+	}
+	return pairs
+}
+
+// library returns what the library makes of a name.
+func library(raw string) (text string, err error) {
+	defer func() {
+		if recover() != nil {
+			err = ErrNotMangled
+		}
+	}()
+	out, err := appendByLibrary(nil, raw)
+	return string(out), err
+}
+
+func TestNames(t *testing.T) {
+	d := new(decoder)
+	for _, name := range goldenNames(t) {
+		if got := source(name.raw); got != name.text {
+			t.Errorf("%s\n  got  %s\n  want %s", name.raw, got, name.text)
+		}
+		if out, v := d.appendName(nil, name.raw); v != decoded || string(out) != name.text {
+			t.Errorf("%s\n  got  %s, %v from a decoder that was used before", name.raw, out, v)
+		}
+	}
+}
+
+// What the decoder refuses is left to the library.
+func TestRefused(t *testing.T) {
+	d := new(decoder)
+	for raw, want := range map[string]string{
+		"_ZGr32_java$Sutil$Siso4217$_properties": "java resource java/util/iso4217.properties",
+		"_ZN1Av23pluERKS_":                       "A::operator plu(A const&)",
+		"_Z1fP" + strings.Repeat("P", maxDepth):  "",
+		"_Z1f" + strings.Repeat("PF", maxDepth):  "",
+		"_Z1fIXflcviT_EEvv":                      "",
+	} {
+		out, v := d.appendName([]byte("x"), raw)
+		if v != refused || string(out) != "x" {
+			t.Errorf("%.80s: %s, %v", raw, out, v)
+		}
+		if got := source(raw); want != "" && got != want {
+			t.Errorf("%.80s\n  got  %s\n  want %s", raw, got, want)
+		}
+	}
+}
+
+// No prefix of a name, and no name with a byte more or another one, makes the decoder
+// panic, or gives something else than the library.
+func TestDamagedNames(t *testing.T) {
+	d := new(decoder)
+	for _, name := range goldenNames(t) {
+		if len(name.raw) > 120 {
+			continue
+		}
+		for i := range len(name.raw) {
+			compareWithLibrary(t, d, name.raw[:i])
+			compareWithLibrary(t, d, name.raw[:i]+"_"+name.raw[i:])
+			compareWithLibrary(t, d, name.raw[:i]+name.raw[i+1:])
+		}
+	}
+}
+
+// compareWithLibrary compares what the decoder makes of a name with what the library
+// makes of it. It returns why they differ, or "".
+func compareWithLibrary(t testing.TB, d *decoder, raw string) (why string) {
+	t.Helper()
+	if !strings.HasPrefix(raw, "_Z") || len(raw) > maxMangled {
+		return ""
+	}
+	out, v := d.appendName(nil, raw)
+	if v == refused {
+		return ""
+	}
+	got := string(out)
+	want, err := library(raw)
+	if v == decoded && err == nil && got == want || v != decoded && err != nil {
+		return ""
+	}
+	if v == decoded {
+		if why = difference(d, raw, got, want, err); why != "" {
+			return why
+		}
+	}
+	t.Errorf("%s\n  got  %s (%d)\n  want %s, %v", raw, got, v, want, err)
+	return ""
+}
+
+// difference returns why the library says something else about a name, or "". Where
+// c++filt 2.44 and llvm-cxxfilt 22 agree, they say what the decoder says.
+func difference(d *decoder, raw, got, want string, err error) string {
+	switch {
+	case err == ErrCostly:
+		return "the library takes more than the length of the name allows"
+	case len(unresolvedPlaces(raw)) != d.unresolved:
+		return "what is put to the library takes something else for an unresolved name, or an unresolved name for something else"
+	case err != nil && d.unresolved > 0 && strings.Contains(raw, "Dp"):
+		return "what is put to the library is not found again, as it is the expansion of an empty pack"
+	case err != nil:
+		return ""
+	case got == emptyPacks.ReplaceAllString(want, "$1$2"):
+		return "the library prints commas around an empty pack within another, f<int, >"
+	case strings.Contains(raw, "Dp") || strings.Contains(raw, "sp"):
+		return "the library replaces a pack once where an expansion has it several times"
+	case ampersands.ReplaceAllString(got, "&") == ampersands.ReplaceAllString(want, "&"):
+		return "the library leaves a reference to a reference as it is where it occurs again"
+	}
+	return ""
+}
+
+var (
+	emptyPacks = regexp.MustCompile(`([<({\[])(?:, )+|(?:, )+([>)}\]]|, )`)
+	ampersands = regexp.MustCompile(`&+`)
+)
+
+func TestDecoderAllocates(t *testing.T) {
+	d := new(decoder)
+	names := goldenNames(t)
+	buf := make([]byte, 0, 1<<16)
+	for _, name := range names {
+		d.appendName(buf, name.raw)
+	}
+	if n := testing.AllocsPerRun(5, func() {
+		for _, name := range names {
+			d.appendName(buf, name.raw)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations for %d names", n, len(names))
+	}
+}
+
+// BenchmarkDecoder compares the decoder with the library. Bytes are those of the results.
+func BenchmarkDecoder(b *testing.B) {
+	names := symbolNames(b, testenv.File(b, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6"))
+	d := new(decoder)
+	var known []string
+	buf, length := make([]byte, 0, 1<<16), 0
+	for _, raw := range names {
+		if strings.HasPrefix(raw, "_Z") {
+			out, _ := d.appendName(buf, raw)
+			known, length = append(known, raw), length+len(out)
+		}
+	}
+	for _, by := range []struct {
+		name   string
+		append func(dst []byte, raw string)
+	}{
+		{"decoder", func(dst []byte, raw string) { d.appendName(dst, raw) }},
+		{"library", func(dst []byte, raw string) { appendByLibrary(dst, raw) }},
+	} {
+		b.Run(by.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(length / len(known)))
+			for i := 0; b.Loop(); i++ {
+				by.append(buf, known[i%len(known)])
+			}
+		})
+	}
+}

@@ -1,0 +1,341 @@
+package demangle
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A printer writes nodes as C++.
+//
+// The parts of a declarator stand around its name, the innermost next to it: a pointer
+// to a function is int (*)(char). So a type leaves what is to be written within the one
+// below it on the stack inner, and takes back what that has not written.
+type printer struct {
+	root  ref
+	tree  int // how deep in the nodes
+	out   []byte
+	limit int  // how long out may become
+	last  byte // the last byte of words, which decides about spaces
+
+	inner []ref
+	base  int   // where those of the present declarator begin in inner
+	saved []ref // what is to be written behind the parameters of a function
+
+	inTemplate bool // the parameters of a template template parameter, which have no names
+}
+
+// write prints the name that was read, and the suffixes of clones. It reports whether
+// that was possible.
+func (d *decoder) write() bool {
+	d.tree, d.last, d.base, d.inTemplate = 0, 0, 0, false
+	d.inner, d.saved = d.inner[:0], d.saved[:0]
+	from := len(d.out)
+	d.limit = from + lengthAllowed(d.src)
+	d.print(d.root)
+	d.printClones()
+	if len(d.out) > d.limit {
+		d.costly = true
+	}
+	return !d.failed && !d.costly && len(d.out) > from
+}
+
+// printClones prints the suffixes of clones, from the end of what they are clones of.
+func (d *decoder) printClones() {
+	end := len(d.src)
+	for d.pos = d.rootEnd; !d.failed && d.pos < end; {
+		from := d.pos
+		d.clone()
+		d.text(" [clone ")
+		d.text(d.src[from:d.pos])
+		d.text("]")
+	}
+}
+
+func (d *decoder) text(s string) {
+	if len(s) > 0 {
+		d.last = s[len(s)-1]
+		d.out = append(d.out, s...)
+	}
+}
+
+func (d *decoder) byte(c byte) {
+	d.last = c
+	d.out = append(d.out, c)
+}
+
+// numbered prints a number within words. It does not decide about spaces, as in c++filt.
+func (d *decoder) numbered(before string, n int, behind string) {
+	d.out = append(d.out, before...)
+	d.out = strconv.AppendInt(d.out, int64(n), 10)
+	d.out = append(d.out, behind...)
+}
+
+func (d *decoder) int(n int) {
+	d.out = strconv.AppendInt(d.out, int64(n), 10)
+	d.last = d.out[len(d.out)-1]
+}
+
+// print prints a node.
+func (d *decoder) print(r ref) {
+	if int(r) < len(fixed.texts) {
+		d.text(fixed.texts[r])
+		return
+	}
+	d.step()
+	if len(d.out) > d.limit {
+		d.costly = true
+	}
+	n := &d.nodes[r]
+	// A type may be printed within itself once: it is the result of a function, whose
+	// parameters are printed within it.
+	if n.busy > 1 || d.tree > maxTree {
+		d.fail()
+	}
+	if d.failed || d.costly {
+		return
+	}
+	n.busy++
+	d.tree++
+	d.printNode(r, n)
+	d.tree--
+	n.busy--
+}
+
+func (d *decoder) printNode(r ref, n *node) {
+	switch n.kind {
+	case kName:
+		d.text(d.src[n.f[0]:][:n.f[1]])
+	case kNumber:
+		d.int(int(n.f[0]))
+	case kParamText:
+		d.text("T")
+		d.int(int(n.f[0]))
+	case kScoped:
+		d.print(n.f[0])
+		d.text("::")
+		d.print(n.f[1])
+	case kTemplate:
+		d.printTemplate(n)
+	case kTemplateParam:
+		d.printParam(n)
+	case kTyped:
+		d.printTyped(r, n)
+	case kPointer, kReference, kRvalueReference, kComplex, kImaginary, kConstrainedAuto:
+		d.printSuffixed(r, n.f[0])
+	case kQualified:
+		d.printQualified(r, n)
+	case kMethod:
+		d.printMethod(r, n)
+	case kFunction:
+		d.printFunction(r, n)
+	case kArray:
+		d.printArray(r, n)
+	case kVector, kPtrMem:
+		d.printDeclarator(r, n.f[1])
+	case kVendor:
+		d.printDeclarator(r, n.f[1])
+	default:
+		d.printOther(r, n)
+	}
+}
+
+// printOther prints what is rarer.
+func (d *decoder) printOther(r ref, n *node) {
+	switch n.kind {
+	case kCtor, kLiteralOp, kFriend, kCast, kTagged:
+		d.printWords(n)
+	case kDtor:
+		d.byte('~')
+		d.print(n.f[0])
+	case kOperator:
+		d.printOperator(operator(n.op))
+	case kClosure:
+		d.text("{lambda")
+		d.printLambda(n)
+		d.text("#")
+		d.int(int(n.f[3]) + 1)
+		d.text("}")
+	case kUnnamedType:
+		d.text("{unnamed type#")
+		d.int(int(n.f[0]) + 1)
+		d.text("}")
+	case kUnnamedEnum:
+		d.text("{enum:")
+		d.print(n.f[0])
+		d.text("{")
+		d.print(n.f[1])
+		d.text("}}")
+	case kDefaultArg:
+		d.numbered("{default arg#", int(n.f[1])+1, "}::")
+		d.print(n.f[0])
+	case kSpecial:
+		d.text(specialPrefixes[n.op])
+		d.print(n.f[0])
+	case kConstruction:
+		d.text("construction vtable for ")
+		d.print(n.f[0])
+		d.text("-in-")
+		d.print(n.f[1])
+	case kEnableIf:
+		d.print(n.f[0])
+		d.text(" [enable_if:")
+		d.printArgs(d.list(n))
+		d.text("]")
+	case kConstraint:
+		d.print(n.f[0])
+		d.text(" requires ")
+		d.print(n.f[1])
+	case kBindings:
+		d.text("[")
+		d.printArgs(d.list(n))
+		d.text("]")
+	case kModule:
+		d.printModule(n)
+	case kEntity:
+		d.print(n.f[1])
+		d.byte('@')
+		d.print(n.f[0])
+	case kArgPack, kExprList:
+		d.printArgs(d.list(n))
+	case kQualifiedArg:
+		d.print(n.f[1])
+	case kTypeParam, kValueParam, kTemplateTempl, kConceptParam, kParamPack, kParamName:
+		d.printParamDecl(r, n)
+	case kQualifiers:
+		d.printQualifiers(n)
+	case kLambdaAuto, kFunctionParam, kBinaryFP, kTransformed, kDecltype, kElaborated, kFixed, kBitInt, kExplicitObject:
+		d.printOtherType(n)
+	default:
+		d.printExpression(n)
+	}
+}
+
+// printWords prints a name with fixed words around it.
+func (d *decoder) printWords(n *node) {
+	switch n.kind {
+	case kLiteralOp:
+		d.text(`operator"" `)
+	case kCast:
+		d.text("operator ")
+	}
+	d.print(n.f[0])
+	switch n.kind {
+	case kTagged:
+		d.text("[abi:")
+		d.print(n.f[1])
+		d.byte(']')
+	case kFriend:
+		d.text("[friend]")
+	}
+}
+
+// printOperator prints the name of an operator function.
+func (d *decoder) printOperator(op operator) {
+	name := operators[op].name
+	d.text("operator")
+	if isLower(name[0]) {
+		d.byte(' ')
+	}
+	d.text(strings.TrimSuffix(name, " "))
+}
+
+func (d *decoder) printModule(n *node) {
+	if n.f[0] != 0 {
+		d.print(n.f[0])
+	}
+	switch {
+	case n.op != 0:
+		d.byte(':')
+	case n.f[0] != 0:
+		d.byte('.')
+	}
+	d.print(n.f[1])
+}
+
+// printArgs prints nodes with commas between them, without empty packs.
+func (d *decoder) printArgs(list []ref) {
+	first := true
+	for _, r := range list {
+		if d.isEmpty(r) {
+			continue
+		}
+		if !first {
+			d.text(", ")
+		}
+		d.print(r)
+		first = false
+	}
+}
+
+// isEmpty reports whether nothing is printed for a node.
+func (d *decoder) isEmpty(r ref) bool {
+	n := &d.nodes[r]
+	switch n.kind {
+	case kArgPack:
+		d.step()
+		d.deeper()
+		empty := true
+		for _, arg := range d.list(n) {
+			if d.failed || !d.isEmpty(arg) {
+				empty = false
+				break
+			}
+		}
+		d.tree--
+		return empty
+	case kExprList:
+		return n.f[1] == 0
+	case kPackExpansion:
+		return n.f[1] != 0 && d.isEmpty(n.f[0])
+	}
+	return false
+}
+
+// own begins a declarator of its own, with inner as what it is about; done ends it.
+func (d *decoder) own() (base int) {
+	base = d.base
+	d.base = len(d.inner)
+	return base
+}
+
+func (d *decoder) done(base int) {
+	d.inner = d.inner[:d.base]
+	d.base = base
+}
+
+func (d *decoder) printTemplate(n *node) {
+	base := d.own()
+	d.print(n.f[0])
+	if d.last == '<' { // of an operator
+		d.byte(' ')
+	}
+	d.byte('<')
+	d.printArgs(d.list(n))
+	if d.last == '>' {
+		d.byte(' ')
+	}
+	d.byte('>')
+	d.done(base)
+}
+
+// printParam prints the argument that a template parameter stands for.
+func (d *decoder) printParam(n *node) {
+	template := &d.nodes[n.f[1]]
+	if n.f[1] == 0 || n.f[0] >= template.f[2] {
+		d.fail()
+		return
+	}
+	d.print(d.list(template)[n.f[0]])
+}
+
+// printTyped prints a function with its type, the name within it.
+func (d *decoder) printTyped(r ref, n *node) {
+	base := d.own()
+	d.inner = append(d.inner, r)
+	d.print(n.f[1])
+	if len(d.inner) > d.base {
+		d.byte(' ')
+		d.print(n.f[0])
+	}
+	d.done(base)
+}

@@ -1,0 +1,134 @@
+package demangle
+
+// specialPrefixes are printed before what a special name is for.
+var specialPrefixes = [...]string{
+	"vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ", "template parameter object for ",
+	"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to ", "typeinfo fn for ",
+	"java Class for ", "TLS init function for ", "TLS wrapper function for ", "guard variable for ",
+	"reference temporary for ", "hidden alias for ", "non-transaction clone for ", "transaction clone for ",
+	"initializer for module ",
+}
+
+// The indices of specialPrefixes.
+const (
+	spVtable = iota
+	spVTT
+	spTypeinfo
+	spTypeinfoName
+	spParamObject
+	spThunk
+	spVirtualThunk
+	spCovariantThunk
+	spTypeinfoFn
+	spJavaClass
+	spTLSInit
+	spTLSWrapper
+	spGuard
+	spReference
+	spAlias
+	spNonTransaction
+	spTransaction
+	spModule
+)
+
+func (d *decoder) addSpecial(prefix uint8, r ref) ref {
+	return d.add(node{kind: kSpecial, op: prefix, f: [4]ref{r}})
+}
+
+// special reads a <special-name>.
+func (d *decoder) special() ref {
+	if d.eat('T') {
+		return d.specialType()
+	}
+	d.want('G')
+	c := d.peek()
+	if !d.eat(c) {
+		return d.fail()
+	}
+	switch c {
+	case 'V':
+		r, _ := d.name()
+		return d.addSpecial(spGuard, r)
+	case 'R':
+		r, _ := d.name()
+		d.seqID(true)
+		return d.addSpecial(spReference, r)
+	case 'A':
+		return d.addSpecial(spAlias, d.encoding(false))
+	case 'T':
+		kind := uint8(spTransaction)
+		if c = d.peek(); c == 'n' {
+			kind = spNonTransaction
+		}
+		if !d.eat(c) {
+			return d.fail()
+		}
+		return d.addSpecial(kind, d.encoding(false))
+	case 'I':
+		if r := d.moduleName(0); r != 0 {
+			return d.addSpecial(spModule, r)
+		}
+	}
+	return d.fail()
+}
+
+// specialTypes are the special names of types, by the letter behind T.
+var specialTypes = map[byte]uint8{
+	'V': spVtable, 'T': spVTT, 'I': spTypeinfo, 'S': spTypeinfoName, 'F': spTypeinfoFn, 'J': spJavaClass,
+}
+
+// specialType reads what is behind T.
+func (d *decoder) specialType() ref {
+	c := d.peek()
+	if !d.eat(c) {
+		return d.fail()
+	}
+	switch c {
+	case 'V', 'T', 'I', 'S', 'F', 'J':
+		return d.addSpecial(specialTypes[c], d.typ(false))
+	case 'A':
+		return d.addSpecial(spParamObject, d.templateArg(span{}))
+	case 'h':
+		d.callOffset('h')
+		return d.addSpecial(spThunk, d.encoding(false))
+	case 'v':
+		d.callOffset('v')
+		return d.addSpecial(spVirtualThunk, d.encoding(false))
+	case 'c':
+		for range 2 {
+			c := d.peek()
+			d.eat(c)
+			d.callOffset(c)
+		}
+		return d.addSpecial(spCovariantThunk, d.encoding(false))
+	case 'C':
+		derived := d.typ(false)
+		if d.number() < 0 {
+			d.fail()
+		}
+		d.want('_')
+		return d.add2(kConstruction, d.typ(false), derived)
+	case 'H', 'W':
+		r, _ := d.name()
+		if c == 'H' {
+			return d.addSpecial(spTLSInit, r)
+		}
+		return d.addSpecial(spTLSWrapper, r)
+	}
+	return d.fail()
+}
+
+// callOffset passes the offsets of a thunk, which are not printed.
+func (d *decoder) callOffset(c byte) {
+	switch c {
+	case 'h':
+		d.number()
+	case 'v':
+		d.number()
+		d.want('_')
+		d.number()
+	default:
+		d.fail()
+	}
+	d.want('_')
+}

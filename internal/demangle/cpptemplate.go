@@ -1,0 +1,377 @@
+package demangle
+
+import "iter"
+
+// templateArgs reads I <template-arg>* [<constraint>] E; J in place of I is a pack.
+func (d *decoder) templateArgs() (args span, constraint ref) {
+	d.pos++
+	mark := len(d.stack)
+	for d.more('E') {
+		d.push(d.templateArg(span{ref(mark), ref(len(d.stack) - mark)}))
+		if d.peek() == 'Q' {
+			constraint = d.constraint()
+			if d.peek() != 'E' {
+				d.fail()
+			}
+		}
+	}
+	d.want('E')
+	return d.pop(mark), constraint
+}
+
+// templateArg reads a template argument. before are the arguments before it, on the stack.
+func (d *decoder) templateArg(before span) ref {
+	switch d.peek() {
+	case 'X':
+		d.pos++
+		r := d.expression()
+		d.want('E')
+		return r
+	case 'L':
+		return d.literal()
+	case 'I', 'J':
+		args, constraint := d.templateArgs()
+		return d.constrained(d.addList(kArgPack, args), constraint)
+	case 'T':
+		switch d.behind() {
+		case 'y', 'n', 't', 'p', 'k':
+			return d.qualifiedArg(before)
+		}
+	}
+	return d.typ(false)
+}
+
+// qualifiedArg reads a template argument behind the declaration of its parameter, which
+// may speak of the arguments before it.
+func (d *decoder) qualifiedArg(before span) ref {
+	d.enter()
+	defer d.leave()
+	start := ref(len(d.lists))
+	d.lists = append(d.lists, d.stack[before.start:][:before.n]...)
+	template := d.addTemplate(fixed.empty, span{start, before.n})
+	d.templates = append(d.templates, template)
+	param, _ := d.paramDecl()
+	d.templates = d.templates[:len(d.templates)-1]
+	return d.add2(kQualifiedArg, param, d.templateArg(span{}))
+}
+
+// constrained adds a constraint to a name, if there is one.
+func (d *decoder) constrained(r, constraint ref) ref {
+	if constraint == 0 {
+		return r
+	}
+	return d.add2(kConstraint, r, constraint)
+}
+
+// constraint reads Q <expression>.
+func (d *decoder) constraint() ref {
+	d.want('Q')
+	before := d.inConstraint
+	d.inConstraint = true
+	r := d.expression()
+	d.inConstraint = before
+	return r
+}
+
+// templateParam reads T [L <level> _] [<number>] _. Those of constraints are printed as
+// they are mangled.
+func (d *decoder) templateParam() ref {
+	from := d.pos
+	d.want('T')
+	level := 0
+	if d.eat('L') {
+		level = d.index()
+	}
+	index := d.index()
+	if d.failed {
+		return 0
+	}
+	if d.inConstraint {
+		return d.add2(kName, ref(from), ref(d.pos-1-from))
+	}
+	// GCC mangles the auto parameters of a lambda as those of a template: PR 78252.
+	auto := d.lambdaLevel > 0 && level == d.lambdaLevel-1
+	if level < len(d.templates) {
+		template := d.templates[level]
+		if template == 0 || index < int(d.nodes[template].f[2]) {
+			return d.addParam(index, template)
+		}
+	}
+	if !auto {
+		return d.fail()
+	}
+	return d.add1(kLambdaAuto, ref(index))
+}
+
+// setTemplate gives the parameters in the type of a conversion their template. 0 says
+// that there is none, and that there may be no such parameter.
+func (d *decoder) setTemplate(r, template ref) {
+	d.pass++
+	d.setParams(r, template, false)
+}
+
+// setParams is setTemplate below a node. inClosure says that it is a lambda, which has no
+// parameters of the conversion.
+func (d *decoder) setParams(r, template ref, inClosure bool) {
+	n := &d.nodes[r]
+	if d.failed || n.has&hasParam == 0 || n.kind != kTemplateParam && d.met(n) {
+		return
+	}
+	switch {
+	case n.kind == kTemplateParam && (inClosure || template == 0):
+		if n.f[1] == 0 {
+			d.fail()
+		}
+		return
+	case n.kind == kTemplateParam:
+		if n.f[1] != 0 || n.f[0] >= d.nodes[template].f[2] {
+			d.fail()
+			return
+		}
+		n.f[1] = template
+		return
+	case n.kind == kClosure:
+		if inClosure = true; template != 0 {
+			return
+		}
+	}
+	d.deeper()
+	for part := range d.visited(n) {
+		d.setParams(part, template, inClosure)
+	}
+	d.tree--
+}
+
+// met reports whether the traversal that goes on has met a node before.
+func (d *decoder) met(n *node) bool {
+	if n.pass == d.pass {
+		return true
+	}
+	n.pass, n.memo = d.pass, 0
+	return false
+}
+
+// visited yields the parts of a node that may hold template parameters.
+func (d *decoder) visited(n *node) iter.Seq[ref] {
+	return func(yield func(ref) bool) {
+		l := &layouts[n.kind]
+		for _, part := range n.f[:l.visited] {
+			if !yield(part) {
+				return
+			}
+		}
+		if !l.list {
+			return
+		}
+		for _, part := range d.list(n) {
+			if !yield(part) {
+				return
+			}
+		}
+	}
+}
+
+// deeper counts how deep in the nodes a traversal is.
+func (d *decoder) deeper() {
+	if d.tree++; d.tree > maxTree {
+		d.fail()
+	}
+}
+
+// clearTemplates fails if there are parameters without a template among args.
+func (d *decoder) clearTemplates(args span) {
+	for i := range args.n {
+		d.setTemplate(d.lists[args.start+i], 0)
+	}
+}
+
+// castArgs reads what is behind a template parameter in the type of a conversion: its
+// own template arguments, if others follow them, or else those of the conversion
+// function, which are left to it. candidate says that substitutions may speak of param.
+func (d *decoder) castArgs(param ref, candidate bool) ref {
+	before := *d
+	args, constraint := d.templateArgs()
+	if !d.failed && d.peek() == 'I' {
+		if candidate {
+			d.subs = append(d.subs, param)
+		}
+		return d.constrained(d.addTemplate(param, args), constraint)
+	}
+	if d.costly {
+		return d.fail()
+	}
+	d.pos, d.failed, d.depth = before.pos, false, before.depth
+	d.subs, d.stack, d.templates = d.subs[:len(before.subs)], d.stack[:len(before.stack)], d.templates[:len(before.templates)]
+	d.lambdaLevel, d.inConstraint, d.declared = before.lambdaLevel, before.inConstraint, before.declared
+	d.unresolved, d.unresolvedIDs, d.twofold = before.unresolved, before.unresolvedIDs, before.twofold
+	return param
+}
+
+// expansion adds a pack expansion of a type or expression.
+func (d *decoder) expansion(r ref) ref {
+	return d.add2(kPackExpansion, r, d.packIn(r))
+}
+
+// packIn returns the argument pack that the first template parameter in r stands for
+// which stands for one, or 0.
+func (d *decoder) packIn(r ref) ref {
+	d.pass++
+	return d.findPack(r)
+}
+
+func (d *decoder) findPack(r ref) (pack ref) {
+	n := &d.nodes[r]
+	if d.failed || n.has&hasParam == 0 {
+		return 0
+	}
+	switch n.kind {
+	case kTemplateParam:
+		if t := &d.nodes[n.f[1]]; n.f[1] != 0 && n.f[0] < t.f[2] {
+			if arg := d.list(t)[n.f[0]]; d.kind(arg) == kArgPack {
+				return arg
+			}
+		}
+		return 0
+	case kPackExpansion, kClosure, kTagged, kFixed, kDefaultArg:
+		return 0
+	}
+	if d.met(n) {
+		return 0
+	}
+	d.deeper()
+	for part := range d.visited(n) {
+		if pack = d.findPack(part); pack != 0 {
+			break
+		}
+	}
+	d.tree--
+	return pack
+}
+
+// closure reads what is behind Ul: [<template-param-decl>*] [<constraint>] <types>
+// [<constraint>] E [<number>] _.
+func (d *decoder) closure() ref {
+	level := d.lambdaLevel
+	d.lambdaLevel = len(d.templates) + 1
+	templates := len(d.templates)
+	params := d.paramDecls()
+	var constraints [2]ref
+	if d.peek() == 'Q' {
+		constraints[0] = d.constraint()
+	}
+	types := d.addList(kList, d.params(false))
+	d.lambdaLevel, d.templates = level, d.templates[:templates]
+	if d.peek() == 'Q' {
+		constraints[1] = d.constraint()
+	}
+	d.want('E')
+	n := node{kind: kClosure, f: [4]ref{params, types, 0, ref(d.index())}}
+	if constraints != [2]ref{} {
+		n.f[2] = d.add2(kPair, constraints[0], constraints[1])
+	}
+	return d.add(n)
+}
+
+// paramDecls reads the template parameters of a lambda into a kList, and leaves them to
+// what follows as those of a template. It returns 0 if there are none.
+func (d *decoder) paramDecls() ref {
+	mark := len(d.stack)
+	template := ref(0)
+	for isParamDecl(d.peek(), d.behind()) && !d.failed {
+		param, value := d.paramDecl()
+		d.push(param)
+		if template == 0 {
+			template = d.addTemplate(fixed.empty, span{})
+			d.templates = append(d.templates, template)
+		}
+		d.addArg(template, value)
+	}
+	if template == 0 {
+		return 0
+	}
+	return d.addList(kList, d.pop(mark))
+}
+
+// addArg adds an argument to a template whose parameters are being declared.
+func (d *decoder) addArg(template, arg ref) {
+	n := &d.nodes[template]
+	start := ref(len(d.lists))
+	d.lists = append(d.lists, d.list(n)...)
+	d.lists = append(d.lists, arg)
+	d.setSpan(n, span{start, n.f[2] + 1})
+}
+
+func isParamDecl(c, c2 byte) bool {
+	return c == 'T' && (c2 == 'y' || c2 == 'k' || c2 == 'n' || c2 == 't' || c2 == 'p')
+}
+
+// paramPrefixes are the names of declared template parameters: of types, values, templates.
+var paramPrefixes = [...]string{"$T", "$N", "$TT"}
+
+const (
+	paramType = iota
+	paramValue
+	paramTemplate
+)
+
+// paramDecl reads the declaration of a template parameter. value is what it is called.
+func (d *decoder) paramDecl() (param, value ref) {
+	d.enter()
+	defer d.leave()
+	if !isParamDecl(d.peek(), d.behind()) {
+		return d.fail(), 0
+	}
+	c := d.behind()
+	d.pos += 2
+	switch c {
+	case 'y':
+		value = d.paramName(paramType)
+		return d.add1(kTypeParam, value), value
+	case 'k':
+		before := d.inConstraint
+		d.inConstraint = true
+		concept, _ := d.name()
+		d.inConstraint = before
+		value = d.paramName(paramType)
+		return d.add2(kConceptParam, value, concept), value
+	case 'n':
+		value = d.paramName(paramValue)
+		return d.add2(kValueParam, value, d.typ(false)), value
+	case 't':
+		value = d.paramName(paramTemplate)
+		return d.templateTemplate(value), value
+	}
+	param, value = d.paramDecl()
+	return d.add1(kParamPack, param), value
+}
+
+func (d *decoder) paramName(prefix uint8) ref {
+	i := d.declared[prefix]
+	d.declared[prefix]++
+	return d.add(node{kind: kParamName, op: prefix, f: [4]ref{i}})
+}
+
+// templateTemplate reads the parameters of a template template parameter.
+func (d *decoder) templateTemplate(name ref) ref {
+	mark := len(d.stack)
+	template, constraint := ref(0), ref(0)
+	templates := len(d.templates)
+	for d.more('E') {
+		param, value := d.paramDecl()
+		d.push(param)
+		if template == 0 {
+			template = d.addTemplate(fixed.empty, span{})
+			d.templates = append(d.templates, template)
+		}
+		d.addArg(template, value)
+		if d.peek() == 'Q' {
+			if constraint = d.constraint(); d.peek() != 'E' {
+				d.fail()
+			}
+		}
+	}
+	d.want('E')
+	d.templates = d.templates[:templates]
+	s := d.pop(mark)
+	return d.add(node{kind: kTemplateTempl, f: [4]ref{name, constraint, s.start, s.n}})
+}
