@@ -70,7 +70,7 @@ func (n *naive) find(rva symfmt.RVA) (at Location, ok bool) {
 	}
 	return Location{
 		Guess:  !n.reaches(public.RVA, rva),
-		Source: Public, Start: public.RVA, ParamSize: public.ParamSize, Multiple: public.Multiple,
+		Source: Public, Start: public.RVA, Offset: uint64(rva - public.RVA), ParamSize: public.ParamSize, Multiple: public.Multiple,
 		Frames: []Frame{{Function: public.Name}},
 	}, true
 }
@@ -126,7 +126,7 @@ func (n *naive) reaches(public, rva symfmt.RVA) bool {
 }
 
 func (n *naive) inFunc(f *symfmt.Func, rva symfmt.RVA) Location {
-	at := Location{Source: Func, Start: f.RVA, Size: f.Size, ParamSize: f.ParamSize, Multiple: f.Multiple}
+	at := Location{Source: Func, Start: f.RVA, Offset: uint64(rva - f.RVA), Size: f.Size, ParamSize: f.ParamSize, Multiple: f.Multiple}
 	frame := Frame{Function: f.Name}
 	if uint64(rva-f.RVA) > math.MaxUint32 {
 		at.Frames = []Frame{frame}

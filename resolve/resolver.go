@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -52,10 +53,22 @@ type Frame struct {
 	Inlined  bool
 }
 
+// Linkage returns the name that the linker knows the function by, if the symbols have it: if
+// Function is mangled. Otherwise it is "".
+func (f *Frame) Linkage() string {
+	for _, prefix := range []string{"_Z", "_R", "__Z", "?"} { // Itanium C++, Rust v0, C++ of Mach-O, MSVC
+		if rest, ok := strings.CutPrefix(f.Function, prefix); ok && rest != "" && !strings.ContainsAny(rest, " (") {
+			return f.Function
+		}
+	}
+	return ""
+}
+
 // Location is the symbol at an address.
 type Location struct {
 	Source    Source
 	Start     symfmt.RVA // of the FUNC or PUBLIC
+	Offset    uint64     // of the address from Start, in bytes; also for Frames that are inlined
 	Size      uint64     // of the FUNC in bytes
 	ParamSize uint64     // bytes of arguments on the stack
 	Multiple  bool       // several symbols share the code
@@ -172,7 +185,7 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	if verdict == outside {
 		return false, nil
 	}
-	at.Source, at.Start, at.Guess = Public, start, verdict == unsure
+	at.Source, at.Start, at.Offset, at.Guess = Public, start, uint64(rva-start), verdict == unsure
 	p, err := r.public(k)
 	if err != nil {
 		return true, err
@@ -195,7 +208,7 @@ func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
 	if ref == 0 || uint64(rva-start) >= uint64(s.size) {
 		return false
 	}
-	at.Source, at.Start, at.Size, at.Multiple = Func, start, uint64(s.size), s.shape&isMultiple != 0
+	at.Source, at.Start, at.Offset, at.Size, at.Multiple = Func, start, uint64(rva-start), uint64(s.size), s.shape&isMultiple != 0
 	r.frames(c, s, ref, uint32(rva-start), at)
 	return true
 }
@@ -203,7 +216,7 @@ func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
 // inFunc sets at for an address in function i.
 func (r *Resolver) inFunc(i int, rva symfmt.RVA, at *Location) error {
 	v := r.x.funcs.span(i)
-	at.Source, at.Start, at.Size = Func, v.rva, v.size
+	at.Source, at.Start, at.Offset, at.Size = Func, v.rva, uint64(rva-v.rva), v.size
 	c := r.cache.Load()
 	s := c.slot(i)
 	if s == nil || s.ref.Load() == 0 {

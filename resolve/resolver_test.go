@@ -485,3 +485,16 @@ func TestFindAllocates(t *testing.T) {
 		}
 	}
 }
+
+// The linkage name is known where the symbols have it in place of the source name.
+func TestLinkage(t *testing.T) {
+	for name, want := range map[string]bool{
+		"_ZN1a1bEv": true, "_RNvC1a1b": true, "__ZN1a1bEv": true, "?b@a@@YAXXZ": true,
+		"a::b()": false, "main": false, "_Z": false, "_Zone (of a kind)": false, "": false,
+	} {
+		f := Frame{Function: name}
+		if got := f.Linkage(); (got == name && got != "") != want {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}

@@ -105,8 +105,10 @@ type DocFrameExtra struct {
 	// instruction, and may have ended before it: see resolve.Symbols.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
 
-	Interrupted bool   `json:"interrupted"` // it was not entered by a call
-	PC          string `json:"pc"`          // of a caller the return address
+	Interrupted bool `json:"interrupted"` // it was not entered by a call
+	// LinkageName is the name that the linker knows the function by, if the symbols have it.
+	LinkageName string `json:"linkage_name,omitempty"`
+	PC          string `json:"pc"` // of a caller the return address
 	// SignalHandlerReturn says that the frame is the code that a signal handler
 	// returns to.
 	SignalHandlerReturn bool   `json:"signal_handler_return"`
@@ -166,6 +168,7 @@ func (m *documentMaker) frame(i int, f *walk.Frame) DocFrame {
 		own := &f.Names[n-1]
 		doc.Function, doc.FunctionOffset = &own.Function, m.hexPtr(f.Inst-f.Start)
 		doc.File, doc.Line = sourceLine(own)
+		doc.Symtool.LinkageName = own.Linkage()
 		for k := range n - 1 {
 			in := DocInline{Function: f.Names[k].Function}
 			in.File, in.Line = sourceLine(&f.Names[k])

@@ -144,6 +144,7 @@ type answerJSON struct {
 	Found    bool        `json:"found"`
 	Record   string      `json:"record,omitempty"` // FUNC or PUBLIC
 	Start    string      `json:"start,omitempty"`
+	Offset   string      `json:"function_offset,omitempty"` // of the address from the start
 	Size     string      `json:"size,omitempty"`
 	Multiple bool        `json:"multiple,omitempty"`
 	Nearest  string      `json:"nearest,omitempty"` // not found: the PUBLIC before it, which may have ended
@@ -152,6 +153,7 @@ type answerJSON struct {
 
 type frameJSON struct {
 	Function string `json:"function"`
+	Linkage  string `json:"linkage_name,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Inlined  bool   `json:"inlined,omitempty"`
@@ -169,8 +171,9 @@ func appendJSON(b []byte, a *answer) []byte {
 		} else {
 			out.Size = hexString(a.at.Size)
 		}
+		out.Offset = hexString(a.at.Offset)
 		for _, f := range a.at.Frames {
-			out.Frames = append(out.Frames, frameJSON(f))
+			out.Frames = append(out.Frames, frameJSON{f.Function, f.Linkage(), f.File, f.Line, f.Inlined})
 		}
 	}
 	return appendDocument(b, out)
