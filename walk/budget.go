@@ -6,14 +6,14 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// All stacks of a dump share one budget, which grows with the size of the dump. Without it, threads
+// All stacks of a dump share one budget, which grows with the memory in the dump. Without it, threads
 // that share one stack, or rules that invent frames, make gigabytes of frames from a dump of
 // kilobytes.
 //
 // A frame takes at least two words of the stack, as a rule: the return address and a saved
-// register. So a genuine dump never has more frames than pairs of words; baseBudget is for small
-// dumps whose symbols have many inlined functions. maxBudget keeps the frames of a dump within 500
-// MB.
+// register. So a genuine dump never has more frames than pairs of words in its memory, beside the
+// topmost of each thread, which costs nothing; baseBudget is for small dumps whose symbols have many
+// inlined functions. maxBudget keeps the frames of a dump within 500 MB.
 const (
 	baseBudget  = 1 << 14
 	wordsAFrame = 2
@@ -25,7 +25,7 @@ const (
 
 // budget is the remaining budget of a dump's stacks.
 type Budget struct {
-	size  int64 // bytes of the dump
+	size  int64 // bytes of memory that count
 	limit int   // frames
 	left  int   // frames; negative once it is exhausted
 	lines int   // of traces
@@ -36,8 +36,13 @@ func NewBudget(d *dump.Dump) *Budget {
 	if d.Arch != nil {
 		word = d.Arch.PtrSize
 	}
-	limit := int(min(baseBudget+d.Size/int64(wordsAFrame*word), maxBudget))
-	return &Budget{size: d.Size, limit: limit, left: limit, lines: linesAFrame * limit}
+	var size int64
+	for i := range d.Memory.Regions {
+		size += int64(len(d.Memory.Regions[i].Data))
+	}
+	size = min(size, d.Size) // regions may share bytes of the file, or come from binaries
+	limit := int(min(baseBudget+size/int64(wordsAFrame*word), maxBudget))
+	return &Budget{size: size, limit: limit, left: limit, lines: linesAFrame * limit}
 }
 
 // charge charges a frame: one for each function that it is in, and one more for each nameUnit of
@@ -69,5 +74,5 @@ func (b *Budget) Exhausted() bool { return b.left <= 0 }
 
 // why is the message for an exhausted budget.
 func (b *Budget) why() string {
-	return fmt.Sprintf("the stacks of a dump of %d bytes have at most %d frames in all, with inlined functions", b.size, b.limit)
+	return fmt.Sprintf("the stacks of a dump with %d bytes of memory have at most %d frames in all, with inlined functions", b.size, b.limit)
 }

@@ -140,7 +140,9 @@ func TestHostileThreads(t *testing.T) {
 	const threads = 10_000
 	a, d := stackOf(t, 20)
 	one := d.Threads[0]
-	d.Threads, d.Size = nil, threads*21*16 // as if each had a stack of its own
+	other := dump.Region{Addr: stackAt + 1<<32, Data: make([]byte, threads*21*16)} // as if each had a stack of its own
+	d.Memory, d.Size = dump.NewMemory(d.Memory.Order, append(d.Memory.Regions, other)), int64(len(other.Data))
+	d.Threads = nil
 	for i := range threads {
 		one.ID = uint32(i)
 		one.Stack = dump.Range{Addr: uint64(i), Size: 1} // somewhere else
@@ -178,7 +180,7 @@ func TestHostileSharedStack(t *testing.T) {
 		}
 		if s.End == EndBudget {
 			cut++
-			if len(s.Frames) == 0 || !strings.Contains(s.Why, "a dump of 160000 bytes") || s.End.Clean() {
+			if len(s.Frames) == 0 || !strings.Contains(s.Why, "a dump with 160000 bytes of memory") || s.End.Clean() {
 				t.Errorf("thread %d: %d frames, clean %v, %s", i, len(s.Frames), s.End.Clean(), s.Why)
 			}
 		}

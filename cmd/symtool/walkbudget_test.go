@@ -17,7 +17,7 @@ func TestWalkBudget(t *testing.T) {
 	writeInput(t, path, data)
 	for _, format := range []string{"text", "machine", "json", "jsonl"} {
 		w := callWalk("--format", format, path)
-		if w.status != cli.StatusInput || strings.Count(w.stderr, "of 128 stacks are cut: the stacks of a dump of") != 1 {
+		if w.status != cli.StatusInput || strings.Count(w.stderr, "of 128 stacks are cut: the stacks of a dump with") != 1 {
 			t.Errorf("%s: status %d, %s", format, w.status, w.stderr)
 		}
 		if most := 256 * len(data); len(w.stdout) > most {
