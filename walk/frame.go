@@ -2,6 +2,7 @@ package walk
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
@@ -122,6 +123,18 @@ func (f *Frame) Function() string {
 		return ""
 	}
 	return f.Names[len(f.Names)-1].Function
+}
+
+// maxShown is how many bytes of a function's name a message or a line of a trace shows: a name may
+// have megabytes, and each message that it is in as many again.
+const maxShown = 4 << 10
+
+// shown returns the name of a function for messages.
+func shown(name string) string {
+	if len(name) <= maxShown {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxShown], "") + "..."
 }
 
 // Register returns the value of register i of arch.Arch.Regs.

@@ -221,6 +221,18 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// A name of megabytes is not in each message about its function.
+func TestHostileNameInMessages(t *testing.T) {
+	_, d := stackOf(t, 2)
+	symbols := "FUNC 100 200 0 " + strings.Repeat("n", 1<<20) + "\n"
+	a := walktest.Assemble(t, arch.X86_64, dump.Linux).Module("app", 0x400000, 0x1000, symbols)
+	d.SetModules(a.Modules, 0)
+	trace := walkDump(t, assembledSources(a), d, Config{Trace: true}).Stacks[0].Trace
+	if text := strings.Join(trace, "\n"); !strings.Contains(text, strings.Repeat("n", maxShown)+"...") || len(text) > 10*maxShown {
+		t.Errorf("%d bytes, %.200s", len(text), text)
+	}
+}
+
 // A million frames take little time and memory; the limit ends the walk.
 func TestHostileFrames(t *testing.T) {
 	const inside = "SYMTOOL_TEST_FRAMES"

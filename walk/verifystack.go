@@ -180,7 +180,7 @@ func (v *verifier) isThere(f *Frame) bool {
 
 // without notes the name of a function that has no rules.
 func (d *damage) without(f *Frame) {
-	if name := f.Function(); name != "" && !slices.Contains(d.names, name) && len(d.names) <= maxFunctions {
+	if name := shown(f.Function()); name != "" && !slices.Contains(d.names, name) && len(d.names) <= maxFunctions {
 		d.names = append(d.names, name)
 	}
 }

@@ -375,7 +375,7 @@ func (u *unwinder) moves(f *Frame) bool {
 func (u *unwinder) where() string {
 	f := u.frame
 	if name := f.Function(); name != "" {
-		return name
+		return shown(name)
 	}
 	if f.Module >= 0 {
 		return fmt.Sprintf("%s + %#x", u.d.System.OS.Base(u.d.Modules[f.Module].Path), f.Inst-u.d.Modules[f.Module].Addr)

@@ -54,7 +54,7 @@ func gsymOf(n int, each bool, names string, info func(i int) []byte) []byte {
 // hostileCaches are symcaches and GSYM files that no writer makes.
 func hostileCaches() (kinds []hostileKind) {
 	add := func(from, name string, n int, data func(n int) []byte) {
-		kinds = append(kinds, hostileKind{name: from + "-" + name, n: n, more: hostileRecords, files: hostileFiles{"m.x": data}, commands: hostileCacheCommands(from)})
+		kinds = append(kinds, hostileKind{name: from + "-" + name, n: n, more: hostileRows, files: hostileFiles{"m.x": data}, commands: hostileCacheCommands(from)})
 	}
 	const none = ^uint32(0)
 	function := func(i int) []byte { return pack(uint32(0), uint32(0), uint32(0x1000+i), none) }

@@ -83,7 +83,7 @@ func coreFiles(n int, place func(i int) (from, to uint64), names []byte) []byte 
 // hostileCores are cores of ELF.
 func hostileCores() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) []byte) {
-		kinds = append(kinds, hostileKind{name: name, n: n, more: hostileRecords, files: hostileFiles{"m.core": data}, commands: hostileCoreCommands})
+		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.core": data}, commands: hostileCoreCommands})
 	}
 	stack := func(memory []byte) []elfSegment {
 		return []elfSegment{{1, 6, 0, mdStack, uint64(len(memory)), uint64(len(memory))}}

@@ -103,7 +103,7 @@ func hostileHolders() (kinds []hostileKind) {
 				files[name] = f
 			}
 		}
-		kinds = append(kinds, hostileKind{name: name, n: n, more: hostileUnpacked, files: files, commands: commands})
+		kinds = append(kinds, hostileKind{name: name, n: n, files: files, commands: commands})
 	}
 	add("zstd-zeros", 5000000, func(n int) []byte { return elfOf(zstdSection(".debug_info", n)) }, hostileELFCommands)
 	add("zstd-sections", 100, func(n int) []byte {

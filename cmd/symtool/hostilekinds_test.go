@@ -64,10 +64,9 @@ const (
 	hostileFloor  = 64 << 20
 	hostileFactor = 8
 
-	// What some families may take beside it, by what was measured.
-	hostilePlain    = 32 << 20  // of compressed text 4 MB are read before its limit cuts it off
-	hostileUnpacked = 80 << 20  // sections may be unpacked to 64 MB, whatever the size of the file, which doctor reads twice
-	hostileRecords  = 128 << 20 // a row of 16 to 56 bytes becomes a record with names and texts
+	// What symcaches and GSYM may take beside it: a row of four bytes becomes a FUNC with lines,
+	// and in GSYM a FUNC in others has the lines of all from there on, up to 32 times.
+	hostileRows = 16 << 20
 )
 
 // TestHostileKinds runs every command of every kind at n and 4n, each in a

@@ -45,7 +45,7 @@ func hostilePacked() (kinds []hostileKind) {
 	} {
 		for _, format := range []string{"gz", "zst"} {
 			file := "m.sym." + format
-			kinds = append(kinds, hostileKind{name: name + "-" + format, n: 64, more: hostilePlain, files: hostileFiles{
+			kinds = append(kinds, hostileKind{name: name + "-" + format, n: 64, files: hostileFiles{
 				file:    func(n int) []byte { return packedText(format, text[0], text[1], n<<20) },
 				"m.dmp": smallDump,
 			}, commands: []string{
@@ -55,7 +55,7 @@ func hostilePacked() (kinds []hostileKind) {
 			}})
 		}
 	}
-	dump := hostileKind{name: "dump-gz", n: 16, more: hostilePlain, files: hostileFiles{"m.dmp.gz": func(n int) []byte {
+	dump := hostileKind{name: "dump-gz", n: 16, files: hostileFiles{"m.dmp.gz": func(n int) []byte {
 		return packedText("gz", string(stackDump(64, framePointers(1<<12), mdStack)), strings.Repeat("\x00", 1<<20), n<<20)
 	}}, commands: []string{"walk m.dmp.gz", "inspect m.dmp.gz", "convert --to core -o m.core m.dmp.gz"}}
 	return append(kinds, dump)

@@ -68,7 +68,7 @@ func newPlan(m *symfmt.Module, base uint64) *plan {
 	p.sortFuncs()
 	p.sortPublics()
 	// Most have an item: without room for all, growing leaves as much behind again.
-	room := len(p.funcs) + len(p.publics)
+	room := len(p.funcs) + p.publicAddresses()
 	p.items, p.entries = make([]item, 0, room), make([]entry, 0, room)
 	next := uint32(0) // PUBLIC
 	for first := uint32(0); int(first) < len(p.funcs); {
@@ -117,6 +117,17 @@ func (p *plan) sortPublics() {
 		a, b := &publics[i], &publics[j]
 		return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ParamSize, b.ParamSize))
 	})
+}
+
+// publicAddresses returns how many addresses the PUBLICs have.
+func (p *plan) publicAddresses() (n int) {
+	publics := p.m.Publics
+	for i, k := range p.publics {
+		if i == 0 || publics[k].RVA != publics[p.publics[i-1]].RVA {
+			n++
+		}
+	}
+	return n
 }
 
 // sortBy sorts what is mostly sorted; what compares equal stays in its order.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -178,10 +179,19 @@ func (d *reader) add(addr, size uint64, sized bool, name []byte) {
 		return
 	}
 	if sized {
-		d.m.Funcs = append(d.m.Funcs, symfmt.Func{RVA: rva, Size: size, Name: string(name)})
+		d.m.Funcs = append(doubled(d.m.Funcs), symfmt.Func{RVA: rva, Size: size, Name: string(name)})
 	} else {
-		d.m.Publics = append(d.m.Publics, symfmt.Public{RVA: rva, Name: string(name)})
+		d.m.Publics = append(doubled(d.m.Publics), symfmt.Public{RVA: rva, Name: string(name)})
 	}
+}
+
+// doubled makes room in a full list for as many again: append's smaller steps leave five times the
+// list behind.
+func doubled[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return slices.Grow(list, max(16, len(list)))
 }
 
 // word splits off the first word.

@@ -140,14 +140,18 @@ func flagsOf(m *dump.Mapping) (f elf.ProgFlag) {
 
 // write writes headers, notes, memory and, for 65,535 segments or more, the section header that has
 // their number.
-func (w *writer) write(out io.Writer, notes []byte) {
+func (w *writer) write(out io.Writer, notes [][]byte) {
+	size := uint64(0)
+	for _, part := range notes {
+		size += uint64(len(part))
+	}
 	class := elf.ELFCLASS64
 	if w.word == 4 {
 		class = elf.ELFCLASS32
 	}
 	h := elfobj.CoreHeader(class, w.order, w.d.Arch.Machine, len(w.pieces)+1)
-	segments := []elfobj.Segment{{Type: elf.PT_NOTE, Offset: h.Size(), FileSize: uint64(len(notes)), Align: 4}}
-	at := h.Size() + uint64(len(notes))
+	segments := []elfobj.Segment{{Type: elf.PT_NOTE, Offset: h.Size(), FileSize: size, Align: 4}}
+	at := h.Size() + size
 	for _, p := range w.pieces {
 		s := elfobj.Segment{Type: elf.PT_LOAD, Flags: p.flags, Addr: p.Addr, MemSize: p.Size, FileSize: uint64(len(p.data)), Align: pageSize}
 		if len(p.data) > 0 {
@@ -162,7 +166,9 @@ func (w *writer) write(out io.Writer, notes []byte) {
 		return
 	}
 	w.put(out, h.Bytes(segments, at))
-	w.put(out, notes)
+	for _, part := range notes {
+		w.put(out, part)
+	}
 	for i, p := range w.pieces {
 		if len(p.data) > 0 {
 			w.put(out, make([]byte, segments[i+1].Offset-w.pos))

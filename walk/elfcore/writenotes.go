@@ -13,10 +13,15 @@ import (
 )
 
 // notes makes all notes, in the kernel's order: the thread that crashed with the process's notes,
-// then the others.
-func (w *writer) notes() (b []byte) {
+// then the others. They are in parts, as one buffer would be copied as it grows.
+func (w *writer) notes() (parts [][]byte) {
 	add := func(owner string, kind uint32, desc []byte) {
-		b = elfobj.AppendNote(b, w.order, owner, kind, desc)
+		last, room := len(parts)-1, len(desc)+64 // for the header, and padding
+		if last < 0 || cap(parts[last])-len(parts[last]) < room {
+			parts = append(parts, make([]byte, 0, max(room, 64<<10)))
+			last++
+		}
+		parts[last] = elfobj.AppendNote(parts[last], w.order, owner, kind, desc)
 	}
 	threads := w.threads()
 	for i := range threads {
@@ -40,7 +45,7 @@ func (w *writer) notes() (b []byte) {
 		w.err = err
 	}
 	add(dump.RestOwner, dump.RestType, rest)
-	return b
+	return parts
 }
 
 func (w *writer) processNotes(add func(string, uint32, []byte)) {

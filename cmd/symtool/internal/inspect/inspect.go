@@ -4,6 +4,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
@@ -127,7 +128,7 @@ func (in *inspector) open(file string) (*openedDump, error) {
 
 // text prints a dump for people.
 func (in *inspector) text(out cli.Output, more bool, file string, d *dump.Dump) {
-	t := &dumpText{d: d}
+	t := &dumpText{d: d, out: out}
 	if more {
 		t.line("")
 	}
@@ -143,24 +144,24 @@ func (in *inspector) text(out cli.Output, more bool, file string, d *dump.Dump) 
 	if in.streams {
 		t.streams()
 	}
-	_, _ = out.Write([]byte(t.b.String())) // Commit returns a failure
 }
 
 // dumpText is the text of one dump.
 type dumpText struct {
-	d *dump.Dump
-	b strings.Builder
+	d   *dump.Dump
+	out io.Writer // buffered; its Commit returns a failure
 }
 
 // line writes a line; names in it come from the dump.
 func (t *dumpText) line(format string, args ...any) {
-	t.b.WriteString(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " "))
-	t.b.WriteByte('\n')
+	t.write(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
 }
+
+func (t *dumpText) write(s string) { _, _ = io.WriteString(t.out, s) }
 
 // section begins a list.
 func (t *dumpText) section(title string) {
-	t.b.WriteByte('\n')
+	t.write("\n")
 	t.line("%s", title)
 }
 

@@ -87,11 +87,12 @@ func TestInspectStopped(t *testing.T) {
 		{19, []string{"stopped      SIGSTOP in thread 7\n", "  0: 7 (stopped)\n"}},
 		{11, []string{"crash        SIGSEGV in thread 7\n", "  0: 7 (crashed)\n"}},
 	} {
-		text := &dumpText{d: &dump.Dump{Main: -1, System: dump.System{OS: dump.Linux}, Threads: []dump.Thread{{ID: 7}}, Crash: &dump.Crash{Thread: 7, Code: c.signal}}}
+		var out strings.Builder
+		text := &dumpText{out: &out, d: &dump.Dump{Main: -1, System: dump.System{OS: dump.Linux}, Threads: []dump.Thread{{ID: 7}}, Crash: &dump.Crash{Thread: 7, Code: c.signal}}}
 		text.crash()
 		text.threads(false)
 		for _, want := range c.want {
-			if got := text.b.String(); !strings.Contains(got, want) {
+			if got := out.String(); !strings.Contains(got, want) {
 				t.Errorf("signal %d: %q, want %q", c.signal, got, want)
 			}
 		}
