@@ -13,13 +13,13 @@ import (
 // but the bytes after them are a call, too.
 const maxCall = 8
 
-// callAnswer says whether the instruction in front of an address is a call.
-type callAnswer uint8
+// CallAnswer says whether the instruction in front of an address is a call.
+type CallAnswer uint8
 
 const (
-	callUnknown callAnswer = iota // the code is not there, or of a CPU or form that is not known
-	callNo
-	callYes
+	CallUnknown CallAnswer = iota // the code is not there, or of a CPU or form that is not known
+	CallNo
+	CallYes
 )
 
 // callBefore reports whether code, whose last byte is the one in front of the address ret, ends
@@ -28,26 +28,26 @@ const (
 // It reads backwards. On CPUs whose instructions differ in length, the bytes of another instruction
 // may look like a call: those of x86 about once in 1,000 instructions (TestCallsOracle). It never
 // misses a call. inCode reports whether a direct call may go to an address; nil allows all.
-func callBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) callAnswer {
+func callBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) CallAnswer {
 	form := callForms[a]
 	if form == nil || len(code) < 2 {
-		return callUnknown
+		return CallUnknown
 	}
 	return form(callCode{code, order, ret, inCode})
 }
 
 // callForms recognise calls on each CPU.
-var callForms = map[*arch.Arch]func(callCode) callAnswer{
-	arch.X86:     func(c callCode) callAnswer { return c.x86(32) },
-	arch.X86_64:  func(c callCode) callAnswer { return c.x86(64) },
+var callForms = map[*arch.Arch]func(callCode) CallAnswer{
+	arch.X86:     func(c callCode) CallAnswer { return c.x86(32) },
+	arch.X86_64:  func(c callCode) CallAnswer { return c.x86(64) },
 	arch.ARM:     callCode.arm,
 	arch.ARM64:   callCode.arm64,
 	arch.MIPS:    callCode.mips,
 	arch.MIPS64:  callCode.mips,
 	arch.PPC:     callCode.ppc,
 	arch.PPC64:   callCode.ppc,
-	arch.RISCV:   func(c callCode) callAnswer { return c.riscv(true) },
-	arch.RISCV64: func(c callCode) callAnswer { return c.riscv(false) },
+	arch.RISCV:   func(c callCode) CallAnswer { return c.riscv(true) },
+	arch.RISCV64: func(c callCode) CallAnswer { return c.riscv(false) },
 	arch.S390X:   callCode.s390x,
 }
 
@@ -75,17 +75,17 @@ func (c callCode) half(order binary.ByteOrder, before int) (uint16, bool) {
 	return order.Uint16(c.code[len(c.code)-before:]), true
 }
 
-func callIf(call bool) callAnswer {
+func callIf(call bool) CallAnswer {
 	if call {
-		return callYes
+		return CallYes
 	}
-	return callNo
+	return CallNo
 }
 
 // x86 tries each length: Intel's manual, volume 2, CALL. Far calls are not recognised: compilers
 // make none in a frame.
-func (c callCode) x86(mode int) callAnswer {
-	answer := callNo
+func (c callCode) x86(mode int) CallAnswer {
+	answer := CallNo
 	for n := 2; n <= min(maxCall, len(c.code)); n++ {
 		code := c.code[len(c.code)-n:]
 		if code[0] != 0xe8 && code[0] != 0xff && code[0] != 0x9a {
@@ -98,10 +98,10 @@ func (c callCode) x86(mode int) callAnswer {
 		switch inst.Op {
 		case x86asm.CALL:
 			if rel, direct := inst.Args[0].(x86asm.Rel); !direct || c.goesToCode(c.ret+uint64(int64(rel)), mode) {
-				return callYes
+				return CallYes
 			}
 		case x86asm.LCALL:
-			answer = callUnknown
+			answer = CallUnknown
 		}
 	}
 	return answer
@@ -116,10 +116,10 @@ func (c callCode) goesToCode(target uint64, mode int) bool {
 
 // arm64: BL, BLR, and BLR with authentication (Arm ARM, C4.1). Instructions are
 // little-endian whatever data are.
-func (c callCode) arm64() callAnswer {
+func (c callCode) arm64() CallAnswer {
 	w, ok := c.word(binary.LittleEndian, 4)
 	if !ok {
-		return callUnknown
+		return CallUnknown
 	}
 	return callIf(w&0xfc00_0000 == 0x9400_0000 || // BL
 		w&0xffff_fc1f == 0xd63f_0000 || // BLR
@@ -129,27 +129,27 @@ func (c callCode) arm64() callAnswer {
 
 // arm accepts either instruction set, since a return address does not imply one: BL, BLX, and what
 // was used before BLX (Arm ARM, F5.1).
-func (c callCode) arm() callAnswer {
+func (c callCode) arm() CallAnswer {
 	if h, ok := c.half(c.order, 2); ok && h&0xff83 == 0x4780 { // BLX Rm, BLXNS
-		return callYes
+		return CallYes
 	}
 	if h, ok := c.half(c.order, 4); ok && h&0xf800 == 0xf000 {
 		if low, _ := c.half(c.order, 2); low&0xc000 == 0xc000 { // BL, BLX
-			return callYes
+			return CallYes
 		}
 	}
 	w, ok := c.word(c.order, 4)
 	if !ok {
-		return callUnknown
+		return CallUnknown
 	}
 	if c.ret&3 != 0 {
-		return callNo // no place for instructions of 4 bytes
+		return CallNo // no place for instructions of 4 bytes
 	}
 	if w>>28 != 15 && w&0x0f00_0000 == 0x0b00_0000 || w&0xfe00_0000 == 0xfa00_0000 { // BL, BLX
 		return callIf(c.goesToCode(c.ret+4+uint64(int64(int32(w<<8)>>6)), 32))
 	}
 	if w>>28 != 15 && w&0x0fff_fff0 == 0x012f_ff30 { // BLX Rm
-		return callYes
+		return CallYes
 	}
 	before, ok := c.word(c.order, 8)
 	return callIf(ok && before&0x0fff_ffff == 0x01a0_e00f) // mov lr, pc; any jump
@@ -157,15 +157,15 @@ func (c callCode) arm() callAnswer {
 
 // riscv: JAL and JALR that link to ra or t0, and their short forms (unprivileged
 // ISA, 2.5 and "C" extension); C.JAL is for 32 bits only.
-func (c callCode) riscv(short bool) callAnswer {
+func (c callCode) riscv(short bool) CallAnswer {
 	if h, ok := c.half(binary.LittleEndian, 2); ok {
 		if h&0xf07f == 0x9002 && h&0x0f80 != 0 || short && h&0xe003 == 0x2001 {
-			return callYes
+			return CallYes
 		}
 	}
 	w, ok := c.word(binary.LittleEndian, 4)
 	if !ok {
-		return callUnknown
+		return CallUnknown
 	}
 	link := w>>7&31 == 1 || w>>7&31 == 5
 	return callIf(link && (w&0x7f == 0x6f || w&0x707f == 0x67))
@@ -173,13 +173,13 @@ func (c callCode) riscv(short bool) callAnswer {
 
 // mips: jumps and branches that link, with their delay slot, and those of
 // release 6 without one (MIPS32 and MIPS64 Architecture, volume II).
-func (c callCode) mips() callAnswer {
+func (c callCode) mips() CallAnswer {
 	if w, ok := c.word(c.order, 4); ok && (w>>26 == 0x3a || w>>26 == 0x3e && w>>21&31 == 0) { // BALC, JIALC
-		return callYes
+		return CallYes
 	}
 	w, ok := c.word(c.order, 8)
 	if !ok {
-		return callUnknown
+		return CallUnknown
 	}
 	return callIf(w>>26 == 3 || w>>26 == 0x1d || // JAL, JALX
 		w&0xfc00_003f == 9 || // JALR
@@ -187,10 +187,10 @@ func (c callCode) mips() callAnswer {
 }
 
 // ppc: what sets the link register (Power ISA, book I, 2.4).
-func (c callCode) ppc() callAnswer {
+func (c callCode) ppc() CallAnswer {
 	w, ok := c.word(c.order, 4)
 	if !ok {
-		return callUnknown
+		return CallUnknown
 	}
 	branch := w>>26 == 18 || w>>26 == 16 || // b, bc
 		w>>26 == 19 && (w>>1&0x3ff == 16 || w>>1&0x3ff == 528 || w>>1&0x3ff == 560) // bclr, bcctr, bctar
@@ -198,16 +198,16 @@ func (c callCode) ppc() callAnswer {
 }
 
 // s390x: branch and save, and relative (z/Architecture, chapter 7).
-func (c callCode) s390x() callAnswer {
+func (c callCode) s390x() CallAnswer {
 	if w, ok := c.word(c.order, 6); ok && w>>24 == 0xc0 && w>>16&15 == 5 { // brasl
-		return callYes
+		return CallYes
 	}
 	if w, ok := c.word(c.order, 4); ok && (w>>24 == 0xa7 && w>>16&15 == 5 || w>>24 == 0x4d) { // bras, bas
-		return callYes
+		return CallYes
 	}
 	h, ok := c.half(c.order, 2)
 	if !ok {
-		return callUnknown
+		return CallUnknown
 	}
 	return callIf(h>>8 == 0x0d && h&15 != 0) // basr
 }

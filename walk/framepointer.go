@@ -165,7 +165,7 @@ func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 		return r, false
 	}
 	r.pc = u.cpu.clean(u, r.pc)
-	if r.pc < firstPage && r.next == 0 && !u.frame.Interrupted {
+	if r.pc < FirstPage && r.next == 0 && !u.frame.Interrupted {
 		return r, true // the end of the chain
 	}
 	up := u.isFramePointer(r.next, r.sp)
@@ -189,7 +189,7 @@ func (u *unwinder) isFramePointer(fp, sp uint64) bool {
 
 // isAddress reports whether a value may be an address of code at all.
 func (u *unwinder) isAddress(pc uint64) bool {
-	return pc >= firstPage && pc%u.cpu.align == 0 && u.isCanonical(pc)
+	return pc >= FirstPage && pc%u.cpu.align == 0 && u.isCanonical(pc)
 }
 
 // isCanonical reports whether the unused bits of an address are as the CPU demands.

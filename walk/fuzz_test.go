@@ -164,7 +164,7 @@ func checkStacks(t *testing.T, res *Result, limit int) {
 		jumps := 0
 		for k := range s.Frames {
 			f := &s.Frames[k]
-			if (f.Trust == TrustContext) != (k == 0) || (f.By == ByContext) != (k == 0) || f.Module >= len(d.Modules) || f.PC < firstPage && k > 0 && !f.Interrupted {
+			if (f.Trust == TrustContext) != (k == 0) || (f.By == ByContext) != (k == 0) || f.Module >= len(d.Modules) || f.PC < FirstPage && k > 0 && !f.Interrupted {
 				t.Fatalf("thread %d frame %d: %+v", i, k, f)
 			}
 			if f.Module >= 0 && !d.Modules[f.Module].Contains(f.Inst) {

@@ -191,10 +191,6 @@ func TestHostileSharedStack(t *testing.T) {
 	if limit := baseBudget + frames; sum > limit+threads || sum < limit || cut != threads-2 {
 		t.Errorf("%d frames in all, for a budget of %d; %d stacks were cut", sum, limit, cut)
 	}
-	v, err := NewWalker(assembledSources(a), Config{}).Verify(t.Context(), res, Thresholds{})
-	if err != nil || v.Holds {
-		t.Errorf("cut stacks hold: %v", err)
-	}
 }
 
 // Functions that are inlined into a frame, and names that are long, are charged

@@ -94,14 +94,14 @@ func (u *unwinder) scanFramePointer(addr uint64) {
 }
 
 // isCode reports whether an address is in a module.
-func (u *unwinder) isCode(pc uint64) bool { return pc >= firstPage && u.d.ModuleAt(pc) >= 0 }
+func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.ModuleAt(pc) >= 0 }
 
 // isReturn reports whether an address may be a return address: it is in a module, in a function
 // where the module has symbols, and behind a call where its code is known, or it is what a signal
 // handler returns to. The program's entry is excluded, which is on the stack for the program's own
 // use.
 func (u *unwinder) isReturn(pc uint64) bool {
-	if pc < firstPage || pc%u.cpu.align != 0 || pc == u.entry {
+	if pc < FirstPage || pc%u.cpu.align != 0 || pc == u.entry {
 		return false
 	}
 	i := u.d.ModuleAt(pc - u.cpu.call)
@@ -120,7 +120,7 @@ func (u *unwinder) isReturn(pc uint64) bool {
 // noCall reports whether the code in front of an address is known, and is not a call.
 func (u *unwinder) noCall(pc uint64) bool {
 	code := u.code(pc-maxCall, maxCall)
-	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode) == callNo
+	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode) == CallNo
 }
 
 var _ cfi.Memory = (*unwinder)(nil)

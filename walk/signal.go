@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 
 	"github.com/symtool/symtool/symfmt/arch"
-	"github.com/symtool/symtool/walk/dump"
 )
 
 // bySignalFrame reads the registers that the system saved before it called a signal handler. It
@@ -33,9 +32,7 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 }
 
 // isLinux reports whether signal frames are those of Linux.
-func (u *unwinder) isLinux() bool {
-	return u.d.System.OS == dump.Linux || u.d.System.OS == dump.Android
-}
+func (u *unwinder) isLinux() bool { return u.d.System.OS.IsLinux() }
 
 // restore takes the registers out of a frame, and reports whether there were a program counter and
 // a stack pointer.
@@ -178,7 +175,7 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 // bytes in the dump, nor a binary, nor symbols.
 func (u *unwinder) isForeign() bool {
 	pc := u.frame.PC
-	if u.frame.Interrupted || pc < firstPage || u.d.Memory.Find(pc) != nil {
+	if u.frame.Interrupted || pc < FirstPage || u.d.Memory.Find(pc) != nil {
 		return false
 	}
 	i := u.d.ModuleAt(pc)

@@ -28,6 +28,12 @@ var injected = map[string]bool{
 // function may have such a name.
 var clones = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true}
 
+// IsStart reports whether programs or threads of Linux begin in a function.
+func IsStart(function string) bool { return starts[function] }
+
+// IsClone reports whether a function of IsStart is one that others call to start a thread.
+func IsClone(function string) bool { return clones[function] }
+
 // isStart reports whether the frame is where the program or a thread begins: it
 // has called what is above it, or is a thread that has not begun.
 func (u *unwinder) isStart() bool {

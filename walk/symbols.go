@@ -27,13 +27,18 @@ type Symbols struct {
 	// for the binary.
 	OtherBinaries []string
 	Err           error // symbols that were there and could not be used
-	// Binary says that the symbols are those of the binary.
-	Binary bool
+	// Binary says that the symbols are those of the binary, InDump that the dump has the binary.
+	Binary, InDump bool
 	// Damage lists rules that could not be read during walks, and errors in those tables of the
 	// binary that were used.
 	Damage []string
 
 	state *moduleState
+}
+
+// HasBinary reports whether the module's binary is known.
+func (s *Symbols) HasBinary(ctx context.Context) bool {
+	return s.state != nil && s.state.file(ctx) != nil
 }
 
 // Looked reports whether symbols were looked for: they were wanted, and there was a place to look

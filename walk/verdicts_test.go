@@ -33,7 +33,7 @@ func judged(t *testing.T, core string, s *Sources, binaries []string, change fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := w.Verify(context.Background(), r, limits)
+	v, err := Judge(context.Background(), w, r, limits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"path"
 	"slices"
-
-	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // Thresholds says when symbols hold. The zero value demands no share of CFI, but allows no scanned
@@ -124,14 +122,12 @@ type ModuleVerdict struct {
 	Counts    Counts `json:"frames"`    // callers of its frames
 }
 
-// Verify judges the symbols by a walk of this Walker. The error is that of t.Check, or the
-// context's.
-func (w *Walker) Verify(ctx context.Context, r *Result, t Thresholds) (*Verdict, error) {
+// Judge judges the symbols by the walk r of a Walker. The error is that of t.Check, or the context's.
+func Judge(ctx context.Context, w *Walker, r *Result, t Thresholds) (*Verdict, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
-	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]int{},
-		known: map[*moduleState][]table{}, regs: map[*machine]*[ByScan + 1]*cfi.Regs{}}
+	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]int{}}
 	v.verdict = &Verdict{Modules: []ModuleVerdict{}, Findings: []Finding{}, Counts: Counts{By: map[string]int{}}}
 	v.modules()
 	for i := range r.Stacks {
@@ -157,12 +153,10 @@ type verifier struct {
 	verdict *Verdict
 	places  []int // of Result.Modules in Verdict.Modules, or -1
 	broken  map[int]*damage
-	current int    // the current frame
-	after   *cause // the cause by which the stack was lost; nil while it is not
-	omitted int    // errors
-	outside int    // callers by scanning behind code in no module
-	known   map[*moduleState][]table
-	regs    map[*machine]*[ByScan + 1]*cfi.Regs
+	current int                // the current frame
+	after   *cause             // the cause by which the stack was lost; nil while it is not
+	omitted int                // errors
+	outside int                // callers by scanning behind code in no module
 	found   map[findingKey]int // place in Findings
 	at      map[findingKey]int // the first of a kind at an address
 }

@@ -25,7 +25,7 @@ func verified(t *testing.T, path string, s *Sources, limits Thresholds) (*Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := w.Verify(context.Background(), r, limits)
+	v, err := Judge(context.Background(), w, r, limits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func BenchmarkVerify(b *testing.B) {
 	w := NewWalker(s, Config{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, err := w.Verify(context.Background(), r, DefaultThresholds()); err != nil || !v.Holds {
+		if v, err := Judge(context.Background(), w, r, DefaultThresholds()); err != nil || !v.Holds {
 			b.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := w.Verify(context.Background(), r, c.limits)
+			v, err := Judge(context.Background(), w, r, c.limits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +246,22 @@ func TestVerifyWrongRule(t *testing.T) {
 
 func TestVerifyBadPattern(t *testing.T) {
 	limits := Thresholds{AllowMissing: []string{"lib[a"}}
-	if _, err := NewWalker(&Sources{}, Config{}).Verify(context.Background(), &Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
+	if _, err := Judge(context.Background(), NewWalker(&Sources{}, Config{}), &Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
 		t.Error(err)
+	}
+}
+
+// A stack that was cut at the budget of its dump does not hold.
+func TestVerifyBudget(t *testing.T) {
+	x := walktest.NewProgram(t)
+	w := NewWalker(programBoth(x, x.Store), Config{})
+	r, err := w.Walk(t.Context(), walktest.Opened(t, x.Core))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &r.Stacks[0]
+	s.Frames, s.End = s.Frames[:3], EndBudget
+	if v, err := Judge(t.Context(), w, r, Thresholds{}); err != nil || v.Holds || v.Blame != BlameDump {
+		t.Errorf("%v: %s", err, verdictText(t, v))
 	}
 }

@@ -74,7 +74,7 @@ func TestVerifyBlame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := w.Verify(context.Background(), r, DefaultThresholds())
+			v, err := Judge(context.Background(), w, r, DefaultThresholds())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -148,11 +148,11 @@ func (v *verifier) causeOf(x *Finding, modules map[int]int, counts int) int {
 
 // isClone reports whether a frame was interrupted in a function that starts a
 // thread, where that has no rules.
-func (v *verifier) isClone(f *Frame, steps []ruleStep) bool {
-	return f.Interrupted && clones[f.Function()] && !hasRules(steps)
+func (v *verifier) isClone(f *Frame, steps []Step) bool {
+	return f.Interrupted && IsClone(f.Function()) && !hasRules(steps)
 }
 
 // hasRules reports whether any source has rules for a step.
-func hasRules(steps []ruleStep) bool {
-	return slices.ContainsFunc(steps, func(s ruleStep) bool { return s.by != ByFramePointer && (s.row != nil || s.err != nil) })
+func hasRules(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.By != ByFramePointer && (s.Row != nil || s.Err != nil) })
 }

@@ -7,7 +7,7 @@ import (
 
 // end judges where a walk ended: a stack that does not end where threads do is an error, whatever
 // the reason.
-func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
+func (v *verifier) end(u *Inspector, s *Stack, f *Frame, steps []Step) {
 	switch {
 	case s.End == EndWriter || s.End == EndOutermost || s.End == EndStart:
 		return
@@ -24,12 +24,12 @@ func (v *verifier) end(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
 }
 
 // unended adds a finding about a walk that did not come to the end of the stack.
-func (v *verifier) unended(u *unwinder, s *Stack, f *Frame, steps []ruleStep, noMemory bool) {
+func (v *verifier) unended(u *Inspector, s *Stack, f *Frame, steps []Step, noMemory bool) {
 	if v.explained(s, f) {
 		return
 	}
 	for i := range steps {
-		if steps[i].err != nil && v.unreadable(steps[i].err) {
+		if steps[i].Err != nil && v.unreadable(steps[i].Err) {
 			x := Finding{Severity: SeverityError, Kind: KindMemory, Blame: BlameDump}
 			x.Text, x.brief = v.memoryText(s, f)
 			v.add(s, f, x)
@@ -68,17 +68,17 @@ func (v *verifier) unended(u *unwinder, s *Stack, f *Frame, steps []ruleStep, no
 const wordsAbove = 4096
 
 // nothing describes a frame without a caller, outside of functions where threads begin.
-func (v *verifier) nothing(u *unwinder, f *Frame, steps []ruleStep, x *Finding) {
+func (v *verifier) nothing(u *Inspector, f *Frame, steps []Step, x *Finding) {
 	why := "its rules give no caller"
 	if !hasRules(steps) {
 		x.Blame, why = v.bareHere(f.Module)
 	}
-	pc, off, answer := v.above(u, f, wordsAbove)
+	pc, off, answer := u.ReturnAbove(f, wordsAbove)
 	switch answer {
-	case callYes:
+	case CallYes:
 		x.Text = fmt.Sprintf("%s, but the stack goes on: a return address %#x is %d bytes above sp", why, pc, off)
 		x.brief = why + ", but the stack goes on"
-	case callNo:
+	case CallNo:
 		x.Blame = NoBlame
 		x.Text = why + ", and nothing above looks like a return address: it may be where the stack begins"
 		x.brief = why + ", and it may be where the stack begins"
@@ -93,7 +93,7 @@ func (v *verifier) bareHere(i int) (Blame, string) {
 	switch {
 	case v.module(i).Symbols == "binary":
 		return BlameBinary, "the binary has no rules here"
-	case v.result.Modules[i].state.file(v.ctx) != nil:
+	case v.result.Modules[i].HasBinary(v.ctx):
 		return BlameBinary, "neither the symbol file nor the binary has rules here"
 	}
 	return BlameSymbols, "the symbol file has no rules here"
@@ -107,15 +107,15 @@ const wordsNear = 128
 // was cleared, a rule that leads to another word, or one that says nothing of the stack that the
 // function has left. On Linux it is known what programs and threads begin with; elsewhere 0 is the
 // system's own mark.
-func (v *verifier) zero(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
+func (v *verifier) zero(u *Inspector, s *Stack, f *Frame, steps []Step) {
 	x := Finding{Severity: SeverityError, Kind: KindBroken}
-	pc, off, answer := v.above(u, f, wordsNear)
+	pc, off, answer := u.ReturnAbove(f, wordsNear)
 	switch {
-	case answer == callYes:
+	case answer == CallYes:
 		x.Text = fmt.Sprintf("%s, but a return address %#x is %d bytes above sp", s.Why, pc, off)
 	case stackSwitches[f.Function()], v.smallNumber(steps):
 		x.Text = s.Why + ", which is not where threads end"
-	case u.isLinux() && v.symbolsOf(f.Module) != nil && !isBottom(f.Function()) && !readsNothing(steps):
+	case v.result.Dump.System.OS.IsLinux() && v.symbolsOf(f.Module) != nil && !isBottom(f.Function()) && !readsNothing(steps):
 		x.Text = s.Why + ", but threads are not known to begin here"
 	default:
 		return
@@ -138,61 +138,34 @@ var bottoms = map[string]bool{
 	"start": true, "__start_context": true,
 }
 
-func isBottom(function string) bool { return starts[function] || bottoms[function] }
+func isBottom(function string) bool { return IsStart(function) || bottoms[function] }
 
 // readsNothing reports whether a return address is a number in the rules, by which they say that
 // there is no caller.
-func readsNothing(steps []ruleStep) bool {
-	return slices.ContainsFunc(steps, func(s ruleStep) bool {
-		if s.row == nil {
+func readsNothing(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool {
+		if s.Row == nil {
 			return false
 		}
-		_, _, load := s.row.RA.AsLoad()
-		_, _, register := s.row.RA.AsOffset()
-		return s.outermost || !load && !register
+		_, _, load := s.Row.RA.AsLoad()
+		_, _, register := s.Row.RA.AsOffset()
+		return s.Outermost || !load && !register
 	})
 }
 
 // smallNumber reports whether rules read a return address below the first page
 // from the stack that is not 0: only a rule that is a number itself may end a
 // stack with another one.
-func (v *verifier) smallNumber(steps []ruleStep) bool {
+func (v *verifier) smallNumber(steps []Step) bool {
 	for i := range steps {
 		x := &steps[i]
-		if x.row == nil || x.err != nil || x.outermost {
+		if x.Row == nil || x.Err != nil || x.Outermost {
 			continue
 		}
-		_, _, load := x.row.RA.AsLoad()
-		return load && x.pc != 0 && x.pc < firstPage
+		_, _, load := x.Row.RA.AsLoad()
+		return load && x.PC != 0 && x.PC < FirstPage
 	}
 	return false
-}
-
-// above looks for a return address in n words of the stack above a frame's stack pointer. Without
-// one, the answer is callUnknown if there may be one in code that is missing.
-func (v *verifier) above(u *unwinder, f *Frame, words uint64) (pc, off uint64, answer callAnswer) {
-	word := uint64(u.cpu.arch.PtrSize)
-	answer = callNo
-	own, hasOwn := u.chainWords() // where the frame's callee has saved the address in the frame itself
-	for i := range words {
-		if hasOwn && i == uint64(own) {
-			continue
-		}
-		pc, ok := u.ReadWord(f.SP + i*word)
-		if !ok {
-			break
-		}
-		if pc = u.cpu.clean(u, pc); !u.isCode(pc) {
-			continue
-		}
-		switch v.call(u, pc) {
-		case callYes:
-			return pc, i * word, callYes
-		case callUnknown:
-			answer = callUnknown
-		}
-	}
-	return 0, 0, answer
 }
 
 // memoryText describes where the memory of a stack ends, in full and for the conclusion.

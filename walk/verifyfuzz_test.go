@@ -61,7 +61,7 @@ func FuzzVerify(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := w.Verify(context.Background(), res, DefaultThresholds())
+		v, err := Judge(context.Background(), w, res, DefaultThresholds())
 		if err != nil {
 			t.Fatal(err)
 		}

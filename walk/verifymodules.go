@@ -48,7 +48,7 @@ func (v *verifier) describe(i int) ModuleVerdict {
 		x.Symbols = "missing"
 	default:
 		x.Symbols, x.Path = "symbol-file", r.Identity().Path
-		if known.state.symbols.known().binary {
+		if known.Binary {
 			x.Symbols = "binary"
 		}
 	}
@@ -57,10 +57,10 @@ func (v *verifier) describe(i int) ModuleVerdict {
 
 // symbolsOf returns a module's symbols, nil without.
 func (v *verifier) symbolsOf(i int) resolve.Symbols {
-	if i < 0 || v.result.Modules[i].state == nil {
+	if i < 0 {
 		return nil
 	}
-	return v.result.Modules[i].state.resolver(v.ctx)
+	return v.result.Modules[i].Resolver
 }
 
 func (v *verifier) module(i int) *ModuleVerdict { return &v.verdict.Modules[v.places[i]] }
@@ -92,7 +92,7 @@ func (v *verifier) judgeModules() {
 				x.Blame, x.Text = BlameDump, m.named()+" has no symbols, as the dump does not hold its id"
 			}
 		case "binary":
-			if v.w.sources.Symbols == nil || v.result.Modules[i].state.image != nil {
+			if v.w.Sources().Symbols == nil || v.result.Modules[i].InDump {
 				continue // the kernel's own code, which the dump has whole, needs no symbol file
 			}
 			x.Severity, x.Kind, x.Text = SeverityWarning, KindUnused, m.named()+" has no symbol file: its binary was used"
@@ -245,7 +245,7 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 
 // lacks returns whose fault it is that callers behind a module are a guess, and the reason.
 func (v *verifier) lacks(i int) (Blame, string) {
-	m, st := v.module(i), v.result.Modules[i].state
+	m := v.module(i)
 	switch {
 	case m.Symbols == "missing" || m.Symbols == "other-id":
 		return BlameSymbols, ", which has no symbols"
@@ -253,7 +253,7 @@ func (v *verifier) lacks(i int) (Blame, string) {
 		return NoBlame, ""
 	case m.Symbols == "binary":
 		return BlameBinary, ", whose binary has no rules " + v.where(i)
-	case st.file(v.ctx) != nil:
+	case v.result.Modules[i].HasBinary(v.ctx):
 		return BlameBinary, ", for which neither the symbol file nor the binary has rules " + v.where(i)
 	}
 	return BlameSymbols, ", whose symbol file has no rules " + v.where(i)

@@ -409,7 +409,7 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *Fr
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	v, err := w.Verify(context.Background(), r, DefaultThresholds())
+	v, err := Judge(context.Background(), w, r, DefaultThresholds())
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -3,21 +3,21 @@ package walk
 import "github.com/symtool/symtool/symfmt/cfi"
 
 // side describes a source's part in a difference.
-func (u *unwinder) side(s *ruleStep, d difference) Side {
-	x := Side{Source: s.by.String(), CFA: Address(s.cfa), PC: Address(s.pc)}
+func side(u *Inspector, s *Step, d difference) Side {
+	x := Side{Source: s.By.String(), CFA: Address(s.CFA), PC: Address(s.PC)}
 	if d.reg != cfi.CFA && d.reg != cfi.RA {
-		x.Register = u.names.Name(d.reg)
+		x.Register = u.Names().Name(d.reg)
 	}
-	if s.row != nil {
-		x.Rule = u.ruleText(s.row, d.reg)
+	if s.Row != nil {
+		x.Rule = ruleText(u, s.Row, d.reg)
 	}
 	switch {
-	case s.err != nil:
-		x.Error = s.err.Error()
-	case s.outermost:
+	case s.Err != nil:
+		x.Error = s.Err.Error()
+	case s.Outermost:
 		x.Error = "no caller"
 	case x.Register != "":
-		v, ok := s.regs.Get(d.reg)
+		v, ok := s.Regs.Get(d.reg)
 		if x.Value = Address(v); !ok {
 			x.Error = "unknown"
 		}
@@ -26,11 +26,11 @@ func (u *unwinder) side(s *ruleStep, d difference) Side {
 }
 
 // ruleText is the rule of a register, after that of .cfa, on which it depends.
-func (u *unwinder) ruleText(row *cfi.Row, reg cfi.Reg) string {
+func ruleText(u *Inspector, row *cfi.Row, reg cfi.Reg) string {
 	text := ".cfa: " + row.CFA.String()
 	name := ".ra"
 	if reg >= 0 {
-		name = u.names.Name(reg)
+		name = u.Names().Name(reg)
 	}
 	if reg == cfi.CFA {
 		return text

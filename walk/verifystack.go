@@ -41,13 +41,13 @@ func (v *verifier) stack(s *Stack) error {
 	if s.End == EndWriter {
 		return nil // it was not walked, and did not crash
 	}
-	u := v.unwinder(s)
+	u := v.w.Inspect(v.ctx, v.result, s)
 	if u == nil {
 		v.add(s, nil, Finding{Severity: SeverityError, Kind: KindNoContext, Blame: BlameDump,
 			Text: fmt.Sprintf("thread %d: %s", v.result.Dump.Threads[s.Thread].ID, s.Why)})
 		return nil
 	}
-	var last []ruleStep
+	var last []Step
 	v.after = nil
 	for i := range s.Frames {
 		if i%1024 == 0 && v.ctx.Err() != nil {
@@ -58,11 +58,7 @@ func (v *verifier) stack(s *Stack) error {
 		if i > 0 {
 			v.returns(u, s, i)
 		}
-		u.enter(f)
-		last = nil
-		if f.Module >= 0 {
-			last = v.rows(u, s, f)
-		}
+		last = v.rows(u, s, f)
 		if i+1 < len(s.Frames) {
 			v.caller(u, s, f, &s.Frames[i+1], last)
 		}
@@ -74,42 +70,15 @@ func (v *verifier) stack(s *Stack) error {
 	return nil
 }
 
-// unwinder returns an unwinder for the rules of a stack's frames; nil if the thread has no
-// registers.
-func (v *verifier) unwinder(s *Stack) *unwinder {
-	d := v.result.Dump
-	c := d.Registers(s.Thread)
-	if c == nil || c.Arch == nil || len(s.Frames) == 0 {
-		return nil
-	}
-	m := v.w.machine(c.Arch)
-	return &unwinder{Walker: v.w, machine: m, ctx: v.ctx, result: v.result, d: d, stack: &Stack{}, in: m.regs[0], out: m.regs[1], entry: entryOf(d)}
-}
-
-// enter makes a frame the current one, whose caller is wanted.
-func (u *unwinder) enter(f *Frame) {
-	u.frame = f
-	u.in.Reset()
-	for _, r := range f.Registers {
-		u.in.Set(cfi.Reg(r.Index), r.Value)
-	}
-	u.in.Set(u.cpu.pc, f.PC)
-	u.in.Set(u.cpu.sp, f.SP)
-	u.module = nil
-	if f.Module >= 0 {
-		u.module = u.stateOf(f.Module)
-	}
-}
-
 // frame counts a frame.
-func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
+func (v *verifier) frame(u *Inspector, s *Stack, f *Frame) {
 	if f.Module < 0 {
 		return
 	}
-	if u.isForeignStart(f) {
+	if entry, foreign := u.ForeignStart(f); foreign {
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindOtherID, Blame: BlameSymbols,
 			brief: fmt.Sprintf("the process did not begin at the symbols' _start, %#x: another build's", f.Start),
-			Text:  fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are of another build", u.entry, f.Start)})
+			Text:  fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are of another build", entry, f.Start)})
 	}
 	m := v.module(f.Module)
 	m.Frames++
@@ -119,13 +88,13 @@ func (v *verifier) frame(u *unwinder, s *Stack, f *Frame) {
 		}
 		return
 	}
-	if st := v.result.Modules[f.Module].state; st != nil && st.symbols.known().resolver != nil {
+	if v.symbolsOf(f.Module) != nil {
 		v.add(s, f, Finding{Severity: SeverityNote, Kind: KindNoFunction, Blame: BlameSymbols, Text: "the symbols have no function here"})
 	}
 }
 
 // caller counts a caller, and checks how it was found.
-func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleStep) {
+func (v *verifier) caller(u *Inspector, s *Stack, f, next *Frame, steps []Step) {
 	v.verdict.Counts.add(next)
 	if f.Module < 0 { // no symbols could help
 		if next.By == ByScan && v.after == nil {
@@ -137,7 +106,7 @@ func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleSte
 	m := v.module(f.Module)
 	m.Counts.add(next)
 	weak := next.Trust < TrustCFI
-	if weak && v.isClone(f, steps) && v.call(u, next.PC) != callNo {
+	if weak && v.isClone(f, steps) && u.Call(next.PC) != CallNo {
 		return // no source could do better
 	}
 	if weak {
@@ -156,7 +125,7 @@ func (v *verifier) caller(u *unwinder, s *Stack, f, next *Frame, steps []ruleSte
 }
 
 // guess notes a guessed caller, and the reason.
-func (v *verifier) guess(u *unwinder, s *Stack, f *Frame, steps []ruleStep) {
+func (v *verifier) guess(u *Inspector, s *Stack, f *Frame, steps []Step) {
 	d := v.damage(f.Module)
 	d.weak++
 	known := v.leadsNowhere(u, s, f, steps) || v.fails(s, f, steps)
@@ -186,36 +155,35 @@ func (d *damage) without(f *Frame) {
 }
 
 // leadsNowhere adds a finding if rules lead to an address outside of code.
-func (v *verifier) leadsNowhere(u *unwinder, s *Stack, f *Frame, steps []ruleStep) bool {
+func (v *verifier) leadsNowhere(u *Inspector, s *Stack, f *Frame, steps []Step) bool {
 	for i := range steps {
 		x := &steps[i]
-		if x.row == nil || x.err != nil || x.isLast() || !u.isNowhere(x.pc) {
+		if x.Row == nil || x.Err != nil || x.IsLast() || !u.IsNowhere(x.PC) {
 			continue
 		}
 		blame, why := v.culprit(u, f)
-		text := fmt.Sprintf("by %s the caller is %#x, where no code is", sourceName(x.by), x.pc)
+		text := fmt.Sprintf("by %s the caller is %#x, where no code is", sourceName(x.By), x.PC)
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoCall, Blame: blame, Text: text + why, brief: text})
-		u.enter(f)
 		return true
 	}
 	return false
 }
 
 // fails adds a finding if there are rules that gave no caller.
-func (v *verifier) fails(s *Stack, f *Frame, steps []ruleStep) bool {
+func (v *verifier) fails(s *Stack, f *Frame, steps []Step) bool {
 	for i := range steps {
-		if steps[i].err == nil || steps[i].by == BySFrame {
+		if steps[i].Err == nil || steps[i].By == BySFrame {
 			continue
 		}
 		if _, ok := v.errorAt(f, KindRulesDiffer); ok {
 			continue
 		}
 		x := Finding{Severity: SeverityError, Kind: KindRulesFail, Blame: BlameSymbols,
-			Text: fmt.Sprintf("the rules of %s give no caller: %v", sourceName(steps[i].by), steps[i].err)}
-		if steps[i].by != BySymbols {
+			Text: fmt.Sprintf("the rules of %s give no caller: %v", sourceName(steps[i].By), steps[i].Err)}
+		if steps[i].By != BySymbols {
 			x.Blame = BlameBinary
 		}
-		if v.unreadable(steps[i].err) {
+		if v.unreadable(steps[i].Err) {
 			x.Blame = BlameDump
 		}
 		v.add(s, f, x)
@@ -227,17 +195,17 @@ func (v *verifier) fails(s *Stack, f *Frame, steps []ruleStep) bool {
 func (v *verifier) unreadable(err error) bool { return errors.Is(err, cfi.Unreadable) }
 
 // returns checks that a caller's address follows a call.
-func (v *verifier) returns(u *unwinder, s *Stack, i int) {
+func (v *verifier) returns(u *Inspector, s *Stack, i int) {
 	f := &s.Frames[i]
 	if f.Interrupted || f.Handler || notCalled[f.Function()] {
 		return
 	}
-	switch v.call(u, f.PC) {
-	case callYes:
+	switch u.Call(f.PC) {
+	case CallYes:
 		v.verdict.Calls++
-	case callUnknown:
+	case CallUnknown:
 		v.verdict.UnknownCalls++
-	case callNo:
+	case CallNo:
 		from := &s.Frames[i-1]
 		if _, ok := v.errorAt(from, KindRulesDiffer, KindFramePointer, KindNoRules); ok {
 			return // as expected
@@ -260,7 +228,7 @@ func (v *verifier) returns(u *unwinder, s *Stack, i int) {
 }
 
 // culprit says who is to blame for a wrong caller by a frame's rules.
-func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
+func (v *verifier) culprit(u *Inspector, f *Frame) (Blame, string) {
 	switch {
 	case v.after != nil:
 		return NoBlame, "" // the frame itself is a guess
@@ -269,7 +237,7 @@ func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
 	case v.agreed(u, f):
 		return BlameDump, ", and all rules agree: the stack was overwritten there"
 	}
-	if f.Module >= 0 && v.result.Modules[f.Module].state.file(v.ctx) != nil {
+	if f.Module >= 0 && v.result.Modules[f.Module].HasBinary(v.ctx) {
 		return NoBlame, ": the rule is wrong, or the stack was overwritten there"
 	}
 	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would show which"
@@ -277,14 +245,10 @@ func (v *verifier) culprit(u *unwinder, f *Frame) (Blame, string) {
 
 // agreed reports whether at least two sources have rules for a frame's step. They agree, since a
 // difference would be a finding.
-func (v *verifier) agreed(u *unwinder, f *Frame) bool {
-	if f.Module < 0 {
-		return false
-	}
+func (v *verifier) agreed(u *Inspector, f *Frame) bool {
 	n := 0
-	u.enter(f)
-	for _, t := range v.tables(u.module) {
-		if s := v.compute(u, t, rva(f.Inst-u.d.Modules[f.Module].Addr)); s.row != nil {
+	for _, s := range u.Steps(f) {
+		if s.Row != nil {
 			n++
 		}
 	}

@@ -61,6 +61,8 @@ type machine struct {
 	win   winCache
 	regs  [2]*cfi.Regs // of the frame and its caller, in turn
 
+	stepped [ByScan + 1]*cfi.Regs // of the caller, by each source of an Inspector
+
 	places  placeCache
 	slab    []Register // of which frames have parts
 	scratch []Frame    // for the frames of a stack
@@ -77,6 +79,9 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	}
 	return m
 }
+
+// Sources returns where the Walker has symbols from.
+func (w *Walker) Sources() *Sources { return w.sources }
 
 // Walk walks the stacks of a dump. The error is the context's.
 func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
@@ -100,6 +105,7 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		if st := m.state; st != nil {
 			s := st.symbolsFrom(ctx)
 			m.Asked, m.Resolver, m.Tried, m.Err, m.Binary = true, s.resolver, s.tried, s.err, s.binary
+			m.InDump = st.image != nil
 			m.OtherBinaries = resolve.OtherModules(st.binary.known().tried)
 		}
 	}
@@ -317,7 +323,7 @@ func (u *unwinder) caller() bool {
 				u.note("%v: %#x is not an address of code", f.By, f.PC)
 				continue
 			}
-			if f.PC < firstPage && (!f.Interrupted || f.SP < firstPage) { // a signal interrupts a call of a null pointer
+			if f.PC < FirstPage && (!f.Interrupted || f.SP < FirstPage) { // a signal interrupts a call of a null pointer
 				u.end(EndZero, "the return address is %#x", f.PC)
 				return false
 			}
@@ -343,8 +349,8 @@ func (u *unwinder) caller() bool {
 	return false
 }
 
-// firstPage is the end of the addresses that hold no code on any system.
-const firstPage = 4096
+// FirstPage is the end of the addresses that hold no code on any system.
+const FirstPage = 4096
 
 // maxJumps is how often a stack may continue at a lower address, as where a signal handler has a
 // stack of its own.

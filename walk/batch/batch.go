@@ -104,7 +104,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 		return err
 	}
 	if b.Verify != nil {
-		if walked.Verdict, err = w.walker.Verify(ctx, walked.Result, *b.Verify); err != nil {
+		if walked.Verdict, err = walk.Judge(ctx, w.walker, walked.Result, *b.Verify); err != nil {
 			return err
 		}
 	}

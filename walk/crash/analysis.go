@@ -51,7 +51,7 @@ func (a *Analysis) windows() bool { return a.d.System.OS == dump.Windows }
 func (a *Analysis) mac() bool { return a.d.System.OS == dump.MacOS || a.d.System.OS == dump.IOS }
 
 func (a *Analysis) linux() bool {
-	return a.d.System.OS == dump.Linux || a.d.System.OS == dump.Android
+	return a.d.System.OS.IsLinux()
 }
 
 // isGPFault reports whether the system names only a general protection fault, as for an address

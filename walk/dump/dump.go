@@ -85,6 +85,9 @@ var osNames = [...]string{"unknown", "Linux", "Android", "Windows", "macOS", "iO
 // String is the system's name.
 func (o OS) String() string { return osNames[o] }
 
+// IsLinux reports whether the system has the Linux kernel.
+func (o OS) IsLinux() bool { return o == Linux || o == Android }
+
 // Base returns the last part of a path of this system.
 func (o OS) Base(path string) string {
 	separators := "/"

@@ -107,7 +107,7 @@ func NewDocument(r *walk.Result, o DocumentOptions) *Document {
 	if m.d.Process.HasID {
 		doc.PID = &m.d.Process.ID
 	}
-	if os := m.d.System.OS; (os == dump.Linux || os == dump.Android) && len(m.d.Maps) > 0 {
+	if m.d.System.OS.IsLinux() && len(m.d.Maps) > 0 {
 		n := len(m.d.Maps)
 		doc.LinuxMemoryMapCount = &n
 	}

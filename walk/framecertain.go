@@ -19,25 +19,25 @@ import (
 //     function that was interrupted may just be taking it down;
 //   - the register points to a frame: aligned, not below the stack pointer, in
 //     the dump's memory, with an address behind a call in it.
-func (v *verifier) frameChain(u *unwinder, f *Frame) (ruleStep, bool) {
-	if f.Interrupted || f.Handler || f.Source != resolve.Func || !v.setsFrame(u, f) {
-		return ruleStep{}, false
+func (u *unwinder) frameChain(f *Frame) (Step, bool) {
+	if f.Interrupted || f.Handler || f.Source != resolve.Func || !u.setsFrame(f) {
+		return Step{}, false
 	}
 	reg, word := u.cpu.reg(u.cpu.arch.FP), uint64(u.cpu.arch.PtrSize)
 	fp, ok := u.in.Get(reg)
 	if !ok || fp%word != 0 || fp < f.SP {
-		return ruleStep{}, false
+		return Step{}, false
 	}
 	pc, ok1 := u.ReadWord(fp + word)
 	saved, ok2 := u.ReadWord(fp)
-	if pc = u.cpu.clean(u, pc); !ok1 || !ok2 || v.call(u, pc) != callYes {
-		return ruleStep{}, false
+	if pc = u.cpu.clean(u, pc); !ok1 || !ok2 || u.call(pc) != CallYes {
+		return Step{}, false
 	}
-	s := ruleStep{by: ByFramePointer, pc: pc, sp: fp + 2*word, regs: v.scratch(u, int(ByFramePointer)), fpOnly: true}
-	s.cfa, s.hasCFA = s.sp, true
-	s.noSP = u.cpu.arch == arch.ARM64 // whose record may be anywhere in the frame
-	s.regs.Reset()
-	s.regs.Set(reg, saved)
+	s := Step{By: ByFramePointer, PC: pc, SP: fp + 2*word, Regs: u.stepRegs(ByFramePointer), FPOnly: true}
+	s.CFA, s.HasCFA = s.SP, true
+	s.NoSP = u.cpu.arch == arch.ARM64 // whose record may be anywhere in the frame
+	s.Regs.Reset()
+	s.Regs.Set(reg, saved)
 	return s, true
 }
 
@@ -46,7 +46,7 @@ const prologue = 48
 
 // setsFrame reports whether the function begins by making a frame, and the frame's address is
 // behind that.
-func (v *verifier) setsFrame(u *unwinder, f *Frame) bool {
+func (u *unwinder) setsFrame(f *Frame) bool {
 	code := u.code(f.Start, prologue)
 	n := 0
 	switch u.cpu.arch {
@@ -128,23 +128,4 @@ func arm64Frame(code []byte) int {
 		}
 	}
 	return 0
-}
-
-// call says whether an address of the process follows a call. On ARM its lowest bit, which may give
-// the instruction set, is ignored. microMIPS is not known.
-func (v *verifier) call(u *unwinder, pc uint64) callAnswer {
-	if bit := u.cpu.arch.ISABit; pc&bit != 0 {
-		if u.cpu.arch != arch.ARM {
-			return callUnknown
-		}
-		pc &^= bit
-	}
-	if pc < firstPage || u.d.ModuleAt(pc-1) < 0 && !u.isExecutable(pc-1) {
-		return callNo
-	}
-	var code []byte
-	for n := maxCall; n > 1 && code == nil; n-- { // less where code begins nearby
-		code = u.code(pc-uint64(n), n)
-	}
-	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode)
 }

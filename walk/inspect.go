@@ -1,0 +1,193 @@
+package walk
+
+import (
+	"context"
+	"errors"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// Inspector looks at the frames of a stack again after the walk, with each source of rules alone. It
+// must not be used while its Walker walks, or beside another of it.
+type Inspector struct {
+	u     *unwinder
+	steps []Step
+}
+
+// Inspect returns an Inspector for a stack of a walk by this Walker; nil if the stack has no frames,
+// as without registers.
+func (w *Walker) Inspect(ctx context.Context, r *Result, s *Stack) *Inspector {
+	c := r.Dump.Registers(s.Thread)
+	if c == nil || c.Arch == nil || len(s.Frames) == 0 {
+		return nil
+	}
+	m := w.machine(c.Arch)
+	return &Inspector{u: &unwinder{Walker: w, machine: m, ctx: ctx, result: r, d: r.Dump, stack: &Stack{}, in: m.regs[0], out: m.regs[1], entry: entryOf(r.Dump)}}
+}
+
+// Arch is the CPU of the stack, Names the numbers of its registers in Step.Regs.
+func (x *Inspector) Arch() *arch.Arch { return x.u.cpu.arch }
+
+// Names are the registers that Steps compute.
+func (x *Inspector) Names() *cfi.Names { return x.u.names }
+
+// IsCode reports whether an address is in a module.
+func (x *Inspector) IsCode(pc uint64) bool { return x.u.isCode(pc) }
+
+// IsNowhere reports whether there is certainly no code at an address.
+func (x *Inspector) IsNowhere(pc uint64) bool { return x.u.isNowhere(pc) }
+
+// Call reports whether an address of the process follows a call.
+func (x *Inspector) Call(pc uint64) CallAnswer { return x.u.call(pc) }
+
+// ForeignStart reports whether a frame is that of _start by symbols which have it elsewhere than at
+// entry, where the process began: they are another build's.
+func (x *Inspector) ForeignStart(f *Frame) (entry uint64, foreign bool) {
+	return x.u.entry, x.u.isForeignStart(f)
+}
+
+// Step is one source's step from a frame to its caller.
+type Step struct {
+	By        Technique
+	Row       *cfi.Row // nil if the source has no rules there
+	Err       error    // why the caller is not known
+	Outermost bool     // the rules say that there is no caller
+	CFA       uint64
+	HasCFA    bool
+	PC, SP    uint64
+	Regs      *cfi.Regs // the caller's
+	FPOnly    bool      // it gives no register but the frame pointer
+	NoSP      bool      // it does not give the stack pointer
+}
+
+// IsLast reports whether the rule says, in one way or another, that the frame has no caller.
+func (s *Step) IsLast() bool { return s.Outermost || s.Err == nil && s.PC < FirstPage }
+
+// Steps computes the step from a frame of the stack by each source that its module has, the symbol
+// file's first, and last that by the frame pointer, if the function certainly keeps one. They are
+// valid until the next call.
+func (x *Inspector) Steps(f *Frame) []Step {
+	u := x.u
+	u.enter(f)
+	x.steps = x.steps[:0]
+	if u.module == nil {
+		return nil
+	}
+	at := rva(f.Inst - u.d.Modules[f.Module].Addr)
+	if s := u.module.symbolsFrom(u.ctx); s.resolver != nil && !s.binary {
+		x.steps = append(x.steps, u.step(s.resolver, BySymbols, at))
+	}
+	for i, by := range [...]Technique{tableEHFrame: ByEHFrame, tableSFrame: BySFrame} {
+		if r := u.module.rules(u.ctx, i).resolver; r != nil {
+			x.steps = append(x.steps, u.step(r, by, at))
+		}
+	}
+	if len(x.steps) == 0 {
+		return nil
+	}
+	if s, ok := u.frameChain(f); ok {
+		x.steps = append(x.steps, s)
+	}
+	return x.steps
+}
+
+// enter makes a frame the current one, whose caller is wanted.
+func (u *unwinder) enter(f *Frame) {
+	u.frame = f
+	u.in.Reset()
+	for _, r := range f.Registers {
+		u.in.Set(cfi.Reg(r.Index), r.Value)
+	}
+	u.in.Set(u.cpu.pc, f.PC)
+	u.in.Set(u.cpu.sp, f.SP)
+	u.module = nil
+	if f.Module >= 0 {
+		u.module = u.stateOf(f.Module)
+	}
+}
+
+// stepRegs returns registers for the step of a source, until the next frame's.
+func (m *machine) stepRegs(by Technique) *cfi.Regs {
+	if m.stepped[by] == nil {
+		m.stepped[by] = m.names.NewRegs()
+	}
+	return m.stepped[by]
+}
+
+// step evaluates the rules of a source on the registers u.in.
+func (u *unwinder) step(r resolve.Symbols, by Technique, rva rva) Step {
+	s := Step{By: by, FPOnly: by == BySFrame}
+	row := u.rows.at(r, rva)
+	if s.Row, s.Err = row.row, row.err; s.Row == nil || s.Err != nil {
+		return s
+	}
+	s.Regs = u.stepRegs(by)
+	if cfa, err := s.Row.CFA.Eval(u.in, u); err == nil {
+		s.CFA, s.HasCFA = cfa, true
+	}
+	if s.Outermost = s.Row.RA.EndsStack(); s.Outermost {
+		return s
+	}
+	err := s.Row.Caller(u.in, u, s.Regs)
+	var fault *cfi.Error
+	if errors.As(err, &fault) && fault.Kind == cfi.Undefined && fault.Rule == ".ra" {
+		s.Outermost = true
+		return s
+	}
+	if s.Err = err; err != nil {
+		return s
+	}
+	s.PC, _ = s.Regs.Get(u.cpu.pc)
+	s.SP, _ = s.Regs.Get(u.cpu.sp)
+	s.PC = u.cpu.clean(u, s.PC)
+	return s
+}
+
+// ReturnAbove looks for a return address in some words of the stack above a frame's stack pointer. Without
+// one, the answer is CallUnknown if there may be one in code that is missing.
+func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer CallAnswer) {
+	u := x.u
+	word := uint64(u.cpu.arch.PtrSize)
+	answer = CallNo
+	own, hasOwn := u.chainWords() // where the frame's callee has saved the address in the frame itself
+	for i := range words {
+		if hasOwn && i == uint64(own) {
+			continue
+		}
+		pc, ok := u.ReadWord(f.SP + i*word)
+		if !ok {
+			break
+		}
+		if pc = u.cpu.clean(u, pc); !u.isCode(pc) {
+			continue
+		}
+		switch u.call(pc) {
+		case CallYes:
+			return pc, i * word, CallYes
+		case CallUnknown:
+			answer = CallUnknown
+		}
+	}
+	return 0, 0, answer
+}
+
+// call says whether an address of the process follows a call. On ARM its lowest bit, which may give
+// the instruction set, is ignored. microMIPS is not known.
+func (u *unwinder) call(pc uint64) CallAnswer {
+	if bit := u.cpu.arch.ISABit; pc&bit != 0 {
+		if u.cpu.arch != arch.ARM {
+			return CallUnknown
+		}
+		pc &^= bit
+	}
+	if pc < FirstPage || u.d.ModuleAt(pc-1) < 0 && !u.isExecutable(pc-1) {
+		return CallNo
+	}
+	var code []byte
+	for n := maxCall; n > 1 && code == nil; n-- { // less where code begins nearby
+		code = u.code(pc-uint64(n), n)
+	}
+	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode)
+}
