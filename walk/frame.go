@@ -129,8 +129,9 @@ func (f *Frame) Function() string {
 // have megabytes, and each message that it is in as many again.
 const maxShown = 4 << 10
 
-// shown returns the name of a function for messages.
-func shown(name string) string {
+// ShortFunction returns the name of the function itself as messages have it.
+func (f *Frame) ShortFunction() string {
+	name := f.Function()
 	if len(name) <= maxShown {
 		return name
 	}

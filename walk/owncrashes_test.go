@@ -16,9 +16,6 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// callsCPUs are the CPUs that calls.c has a crash on.
-var callsCPUs = []string{"aarch64", "arm", "i386", "mips64", "mipsel", "ppc64le", "riscv64", "s390x", "x86_64"}
-
 // callsTruth are the functions of calls.c from the crash to the start. A blank stands
 // for the return of the signal handler.
 var callsTruth = []string{
@@ -31,7 +28,7 @@ var callsTruth = []string{
 func TestCalls(t *testing.T) {
 	const gdbFrames = 100 // that gdb names, in all files
 	n := 0
-	for _, cpu := range callsCPUs {
+	for _, cpu := range walktest.CallsCPUs {
 		t.Run(cpu, func(t *testing.T) {
 			program := testenv.Input(t, "crashes", "calls-"+cpu+".elf")
 			r := walkWith(t, testenv.Input(t, "crashes", "calls-"+cpu+".core.gz"), program)

@@ -380,8 +380,8 @@ func (u *unwinder) moves(f *Frame) bool {
 // where names the frame in messages.
 func (u *unwinder) where() string {
 	f := u.frame
-	if name := f.Function(); name != "" {
-		return shown(name)
+	if name := f.ShortFunction(); name != "" {
+		return name
 	}
 	if f.Module >= 0 {
 		return fmt.Sprintf("%s + %#x", u.d.System.OS.Base(u.d.Modules[f.Module].Path), f.Inst-u.d.Modules[f.Module].Addr)

@@ -31,7 +31,7 @@ var layers = [][]string{
 	5:  {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "lint/facts"},
 	6:  {"lint", "resolve"},
 	7:  {"resolve/remote", "resolve/symserver", "walk", "lint/config", "lint/report", "walk/internal/walktest"},
-	8:  {"walk/compare", "walk/report", "walk/internal/walked"},
+	8:  {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked"},
 	9:  {"walk/batch"},
 	10: {inSymtool + "cli"},
 	11: {inSymtool + "binfile"},

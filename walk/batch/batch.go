@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/verify"
 )
 
 // Runner walks many dumps.
@@ -18,9 +19,9 @@ type Runner struct {
 	Open    dumpfile.Options
 	Config  walk.Config
 	Sources *walk.Sources
-	Verify  *walk.Thresholds // what Walked.Verdict is by; nil for none
-	Other   *walk.Sources    // to walk again with and compare; nil for none
-	Jobs    int              // 0 or less: as many as GOMAXPROCS
+	Verify  *verify.Thresholds // what Walked.Verdict is by; nil for none
+	Other   *walk.Sources      // to walk again with and compare; nil for none
+	Jobs    int                // 0 or less: as many as GOMAXPROCS
 
 	// Render, if non-nil, is called with each dump that was walked, concurrently for several. What
 	// it writes becomes Rendered.
@@ -31,7 +32,7 @@ type Runner struct {
 type Walked struct {
 	Path string
 	*walk.Result
-	Verdict  *walk.Verdict       // nil without Runner.Verify
+	Verdict  *verify.Verdict     // nil without Runner.Verify
 	Compared *compare.Comparison // of Result with the walk by Runner.Other; nil without
 	Err      error               // of the dump; Result is nil then
 
@@ -104,7 +105,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 		return err
 	}
 	if b.Verify != nil {
-		if walked.Verdict, err = walk.Judge(ctx, w.walker, walked.Result, *b.Verify); err != nil {
+		if walked.Verdict, err = verify.Judge(ctx, w.walker, walked.Result, *b.Verify); err != nil {
 			return err
 		}
 	}

@@ -102,3 +102,6 @@ func AsMinidump(t testing.TB, path string) string {
 	}
 	return out
 }
+
+// CallsCPUs are the CPUs that calls.c has a crash on.
+var CallsCPUs = []string{"aarch64", "arm", "i386", "mips64", "mipsel", "ppc64le", "riscv64", "s390x", "x86_64"}

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/report"
+	"github.com/symtool/symtool/walk/verify"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
@@ -120,7 +121,7 @@ func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
 	}
 	if walked.Verdict != nil {
 		fmt.Fprintln(out)
-		return walk.WriteVerdict(out, walked.Verdict)
+		return verify.Write(out, walked.Verdict)
 	}
 	return nil
 }

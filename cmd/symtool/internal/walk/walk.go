@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/walk/report"
+	"github.com/symtool/symtool/walk/verify"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 
@@ -53,7 +54,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "tell every step of every walk, and why"},
 			&cli.BoolFlag{Name: "verify", Usage: "tell whether the symbols hold; status 1 if not"},
-			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: walk.DefaultThresholds().MinCFI},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: verify.Default().MinCFI},
 			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning (default 0)"},
 			&cli.StringSliceFlag{Name: "allow-missing", Usage: "--verify takes modules like `PATTERN` without symbols: * is anything;\nmay be repeated"},
 			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs, frame by frame: status 1 if they differ"},
@@ -85,7 +86,7 @@ type walkCall struct {
 	output     string
 	text       report.TextOptions
 	registers  bool
-	verify     *walk.Thresholds // nil without --verify
+	verify     *verify.Thresholds // nil without --verify
 	compare    bool
 	batch      batch.Runner
 	otherPaths []string
@@ -220,7 +221,7 @@ func (w *walkCall) checkVerify(c *cli.Context) error {
 	if c.Int("max-scan") < 0 {
 		return errors.New("--max-scan is negative")
 	}
-	w.verify = &walk.Thresholds{MinCFI: c.Float64("min-cfi"), MaxScan: c.Int("max-scan"), AllowMissing: c.StringSlice("allow-missing")}
+	w.verify = &verify.Thresholds{MinCFI: c.Float64("min-cfi"), MaxScan: c.Int("max-scan"), AllowMissing: c.StringSlice("allow-missing")}
 	return w.verify.Check()
 }
 

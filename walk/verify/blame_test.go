@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"bytes"
@@ -9,7 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -38,30 +40,30 @@ func TestVerifyBlame(t *testing.T) {
 
 	for _, c := range []struct {
 		name    string
-		sources *Sources
+		sources *walk.Sources
 		change  func(*dump.Dump)
 		blame   Blame
 		says    string // in the conclusion
 	}{
-		{"foreign start", programSymbols(x, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
-		{"foreign start, binary", programBoth(x, foreign), nil, BlameSymbols, "they are of another build"},
-		{"false start", programBoth(x, cloned), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
-		{"other stack", programBoth(x, goes), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
-		{"overwritten, no binary", programSymbols(x, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
+		{"foreign start", walked.SymbolSources(t, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
+		{"foreign start, binary", walked.BothSources(t, foreign, x.Binary), nil, BlameSymbols, "they are of another build"},
+		{"false start", walked.BothSources(t, cloned, x.Binary), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
+		{"other stack", walked.BothSources(t, goes, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
+		{"overwritten, no binary", walked.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
 			"walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
-		{"cleared", programBoth(x, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
+		{"cleared", walked.BothSources(t, x.Store, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
 			"walk-sources.elf+0x28d (many): the return address is 0x0, but a return address 0x4002e4 is 72 bytes above sp, and all rules agree"},
-		{"cleared, no binary", programSymbols(x, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
-		{"no rules", programSymbols(x, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
-		{"no rules anywhere", bothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
+		{"cleared, no binary", walked.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
+		{"no rules", walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
+		{"no rules anywhere", walked.BothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
 			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
-		{"no rules in the binary", binarySources(t, x.BareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
-		{"no id", programSymbols(x, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
-		{"no id, no stack", programSymbols(x, t.TempDir()), func(d *dump.Dump) {
+		{"no rules in the binary", walked.BinarySources(t, x.BareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
+		{"no id", walked.SymbolSources(t, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
+		{"no id, no stack", walked.SymbolSources(t, t.TempDir()), func(d *dump.Dump) {
 			noID(d)
 			d.Memory.Regions = nil
 		}, BlameDump, "the dump does not hold the stack"},
-		{"missing, no stack", programSymbols(x, t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
+		{"missing, no stack", walked.SymbolSources(t, t.TempDir()), func(d *dump.Dump) { d.Memory.Regions = nil }, BlameDump, "the dump does not hold the stack"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := walktest.Opened(t, x.Core)
@@ -69,12 +71,12 @@ func TestVerifyBlame(t *testing.T) {
 				writable(d)
 				c.change(d)
 			}
-			w := NewWalker(c.sources, Config{})
+			w := walk.NewWalker(c.sources, walk.Config{})
 			r, err := w.Walk(context.Background(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := Judge(context.Background(), w, r, DefaultThresholds())
+			v, err := Judge(context.Background(), w, r, Default())
 			if err != nil {
 				t.Fatal(err)
 			}

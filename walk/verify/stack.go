@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk"
 )
 
 // damage is what is broken behind a module's frames, or was found without rules.
@@ -33,12 +34,12 @@ var stackSwitches = map[string]bool{
 }
 
 // stack judges a stack.
-func (v *verifier) stack(s *Stack) error {
+func (v *verifier) stack(s *walk.Stack) error {
 	v.verdict.Threads++
 	if !s.End.Clean() {
 		v.verdict.Broken++
 	}
-	if s.End == EndWriter {
+	if s.End == walk.EndWriter {
 		return nil // it was not walked, and did not crash
 	}
 	u := v.w.Inspect(v.ctx, v.result, s)
@@ -47,7 +48,7 @@ func (v *verifier) stack(s *Stack) error {
 			Text: fmt.Sprintf("thread %d: %s", v.result.Dump.Threads[s.Thread].ID, s.Why)})
 		return nil
 	}
-	var last []Step
+	var last []walk.Step
 	v.after = nil
 	for i := range s.Frames {
 		if i%1024 == 0 && v.ctx.Err() != nil {
@@ -71,7 +72,7 @@ func (v *verifier) stack(s *Stack) error {
 }
 
 // frame counts a frame.
-func (v *verifier) frame(u *Inspector, s *Stack, f *Frame) {
+func (v *verifier) frame(u *walk.Inspector, s *walk.Stack, f *walk.Frame) {
 	if f.Module < 0 {
 		return
 	}
@@ -94,10 +95,10 @@ func (v *verifier) frame(u *Inspector, s *Stack, f *Frame) {
 }
 
 // caller counts a caller, and checks how it was found.
-func (v *verifier) caller(u *Inspector, s *Stack, f, next *Frame, steps []Step) {
+func (v *verifier) caller(u *walk.Inspector, s *walk.Stack, f, next *walk.Frame, steps []walk.Step) {
 	v.verdict.Counts.add(next)
 	if f.Module < 0 { // no symbols could help
-		if next.By == ByScan && v.after == nil {
+		if next.By == walk.ByScan && v.after == nil {
 			v.outside++
 			v.lose(f)
 		}
@@ -105,8 +106,8 @@ func (v *verifier) caller(u *Inspector, s *Stack, f, next *Frame, steps []Step) 
 	}
 	m := v.module(f.Module)
 	m.Counts.add(next)
-	weak := next.Trust < TrustCFI
-	if weak && v.isClone(f, steps) && u.Call(next.PC) != CallNo {
+	weak := next.Trust < walk.TrustCFI
+	if weak && v.isClone(f, steps) && u.Call(next.PC) != walk.CallNo {
 		return // no source could do better
 	}
 	if weak {
@@ -116,16 +117,16 @@ func (v *verifier) caller(u *Inspector, s *Stack, f, next *Frame, steps []Step) 
 		return
 	}
 	v.verdict.Counted++
-	if next.Trust == TrustCFI {
+	if next.Trust == walk.TrustCFI {
 		v.verdict.CountedCFI++
 	}
-	if next.Trust == TrustScan {
+	if next.Trust == walk.TrustScan {
 		v.verdict.CountedScan++
 	}
 }
 
 // guess notes a guessed caller, and the reason.
-func (v *verifier) guess(u *Inspector, s *Stack, f *Frame, steps []Step) {
+func (v *verifier) guess(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	d := v.damage(f.Module)
 	d.weak++
 	known := v.leadsNowhere(u, s, f, steps) || v.fails(s, f, steps)
@@ -143,19 +144,19 @@ func (v *verifier) guess(u *Inspector, s *Stack, f *Frame, steps []Step) {
 
 // isThere reports whether a frame belongs to the stack, as far as can be known: behind a guess for
 // another reason it may not.
-func (v *verifier) isThere(f *Frame) bool {
-	return v.after == nil || *v.after == noCause && f.Trust >= TrustFramePtr
+func (v *verifier) isThere(f *walk.Frame) bool {
+	return v.after == nil || *v.after == noCause && f.Trust >= walk.TrustFramePtr
 }
 
 // without notes the name of a function that has no rules.
-func (d *damage) without(f *Frame) {
-	if name := shown(f.Function()); name != "" && !slices.Contains(d.names, name) && len(d.names) <= maxFunctions {
+func (d *damage) without(f *walk.Frame) {
+	if name := f.ShortFunction(); name != "" && !slices.Contains(d.names, name) && len(d.names) <= maxFunctions {
 		d.names = append(d.names, name)
 	}
 }
 
 // leadsNowhere adds a finding if rules lead to an address outside of code.
-func (v *verifier) leadsNowhere(u *Inspector, s *Stack, f *Frame, steps []Step) bool {
+func (v *verifier) leadsNowhere(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) bool {
 	for i := range steps {
 		x := &steps[i]
 		if x.Row == nil || x.Err != nil || x.IsLast() || !u.IsNowhere(x.PC) {
@@ -170,9 +171,9 @@ func (v *verifier) leadsNowhere(u *Inspector, s *Stack, f *Frame, steps []Step) 
 }
 
 // fails adds a finding if there are rules that gave no caller.
-func (v *verifier) fails(s *Stack, f *Frame, steps []Step) bool {
+func (v *verifier) fails(s *walk.Stack, f *walk.Frame, steps []walk.Step) bool {
 	for i := range steps {
-		if steps[i].Err == nil || steps[i].By == BySFrame {
+		if steps[i].Err == nil || steps[i].By == walk.BySFrame {
 			continue
 		}
 		if _, ok := v.errorAt(f, KindRulesDiffer); ok {
@@ -180,7 +181,7 @@ func (v *verifier) fails(s *Stack, f *Frame, steps []Step) bool {
 		}
 		x := Finding{Severity: SeverityError, Kind: KindRulesFail, Blame: BlameSymbols,
 			Text: fmt.Sprintf("the rules of %s give no caller: %v", sourceName(steps[i].By), steps[i].Err)}
-		if steps[i].By != BySymbols {
+		if steps[i].By != walk.BySymbols {
 			x.Blame = BlameBinary
 		}
 		if v.unreadable(steps[i].Err) {
@@ -195,24 +196,24 @@ func (v *verifier) fails(s *Stack, f *Frame, steps []Step) bool {
 func (v *verifier) unreadable(err error) bool { return errors.Is(err, cfi.Unreadable) }
 
 // returns checks that a caller's address follows a call.
-func (v *verifier) returns(u *Inspector, s *Stack, i int) {
+func (v *verifier) returns(u *walk.Inspector, s *walk.Stack, i int) {
 	f := &s.Frames[i]
 	if f.Interrupted || f.Handler || notCalled[f.Function()] {
 		return
 	}
 	switch u.Call(f.PC) {
-	case CallYes:
+	case walk.CallYes:
 		v.verdict.Calls++
-	case CallUnknown:
+	case walk.CallUnknown:
 		v.verdict.UnknownCalls++
-	case CallNo:
+	case walk.CallNo:
 		from := &s.Frames[i-1]
 		if _, ok := v.errorAt(from, KindRulesDiffer, KindFramePointer, KindNoRules); ok {
 			return // as expected
 		}
 		x := Finding{Severity: SeverityError, Kind: KindNoCall,
 			Text: fmt.Sprintf("the caller %#x, by %v, does not follow a call", f.PC, f.By)}
-		if f.Trust < TrustCFI || from.Trust < TrustCFI {
+		if f.Trust < walk.TrustCFI || from.Trust < walk.TrustCFI {
 			x.Severity = SeverityWarning // no rule of the symbols gave it, or the frame itself is a guess
 		} else {
 			why := ""
@@ -228,7 +229,7 @@ func (v *verifier) returns(u *Inspector, s *Stack, i int) {
 }
 
 // culprit says who is to blame for a wrong caller by a frame's rules.
-func (v *verifier) culprit(u *Inspector, f *Frame) (Blame, string) {
+func (v *verifier) culprit(u *walk.Inspector, f *walk.Frame) (Blame, string) {
 	switch {
 	case v.after != nil:
 		return NoBlame, "" // the frame itself is a guess
@@ -245,7 +246,7 @@ func (v *verifier) culprit(u *Inspector, f *Frame) (Blame, string) {
 
 // agreed reports whether at least two sources have rules for a frame's step. They agree, since a
 // difference would be a finding.
-func (v *verifier) agreed(u *Inspector, f *Frame) bool {
+func (v *verifier) agreed(u *walk.Inspector, f *walk.Frame) bool {
 	n := 0
 	for _, s := range u.Steps(f) {
 		if s.Row != nil {

@@ -1,9 +1,10 @@
-package walk
+package verify
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,15 +13,17 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // verified walks a dump and judges the symbols.
-func verified(t *testing.T, path string, s *Sources, limits Thresholds) (*Result, *Verdict) {
+func verified(t *testing.T, path string, s *walk.Sources, limits Thresholds) (*walk.Result, *Verdict) {
 	t.Helper()
 	d := walktest.Opened(t, path)
-	w := NewWalker(s, Config{})
+	w := walk.NewWalker(s, walk.Config{})
 	r, err := w.Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
@@ -35,16 +38,10 @@ func verified(t *testing.T, path string, s *Sources, limits Thresholds) (*Result
 func verdictText(t *testing.T, v *Verdict) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteVerdict(&b, v); err != nil {
+	if err := Write(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// bothSources are a store's symbols and binaries beside it.
-func bothSources(t *testing.T, store string, binaries ...string) *Sources {
-	t.Helper()
-	return &Sources{Symbols: symbolSources(t, store).Symbols, Binaries: binarySources(t, binaries...).Binaries}
 }
 
 // The symbols of a program hold on other CPUs, through signal handlers, too.
@@ -55,7 +52,7 @@ func TestVerifyCPUs(t *testing.T) {
 		if err := walktest.WriteSymbols(filepath.Join(dir, "prog"), store); err != nil {
 			t.Fatal(err)
 		}
-		_, v := verified(t, filepath.Join(dir, "core"), bothSources(t, store, filepath.Join(dir, "prog")), DefaultThresholds())
+		_, v := verified(t, filepath.Join(dir, "core"), walked.BothSources(t, store, filepath.Join(dir, "prog")), Default())
 		if !v.Holds || len(v.Findings) > 0 || v.Compared < pairs || v.Calls < 10 {
 			t.Errorf("%s: %s", cpu, verdictText(t, v))
 		}
@@ -65,17 +62,17 @@ func TestVerifyCPUs(t *testing.T) {
 // What a verdict costs per frame.
 func BenchmarkVerify(b *testing.B) {
 	crashes := testenv.Shared(b, "data", "crashes")
-	s := symbolSources(b, walktest.CrashStore(b))
+	s := walked.SymbolSources(b, walktest.CrashStore(b))
 	binaries, err := resolve.NewBinaries([]string{crashes}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	s.Binaries = binaries
-	r := walkFile(b, filepath.Join(crashes, "deeprec", "dump.dmp"), s, Config{})
-	w := NewWalker(s, Config{})
+	r := walked.Dump(b, filepath.Join(crashes, "deeprec", "dump.dmp"), s, walk.Config{})
+	w := walk.NewWalker(s, walk.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, err := Judge(context.Background(), w, r, DefaultThresholds()); err != nil || !v.Holds {
+		if v, err := Judge(context.Background(), w, r, Default()); err != nil || !v.Holds {
 			b.Fatal(err)
 		}
 	}
@@ -85,11 +82,11 @@ func BenchmarkVerify(b *testing.B) {
 // The symbols of every crash case hold: nothing disagrees with the binaries.
 func TestVerifyCrashes(t *testing.T) {
 	crashes := testenv.Shared(t, "data", "crashes")
-	sources := bothSources(t, walktest.CrashStore(t), crashes)
+	sources := walked.BothSources(t, walktest.CrashStore(t), crashes)
 	for _, name := range walktest.CrashCases {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				_, v := verified(t, filepath.Join(crashes, name, kind), sources, DefaultThresholds())
+				_, v := verified(t, filepath.Join(crashes, name, kind), sources, Default())
 				text := verdictText(t, v)
 				if !v.Holds || strings.Contains(text, "rules-") || v.Compared < 3 || v.Calls == 0 || v.UnknownCalls > 0 {
 					t.Error(text)
@@ -100,9 +97,9 @@ func TestVerifyCrashes(t *testing.T) {
 	}
 }
 
-func programSymbols(x *walktest.Program, dir string) *Sources { return symbolSources(x.T, dir) }
-
-func programBoth(x *walktest.Program, dir string) *Sources { return bothSources(x.T, dir, x.Binary) }
+func programBoth(x *walktest.Program, dir string) *walk.Sources {
+	return walked.BothSources(x.T, dir, x.Binary)
+}
 
 // writable makes the memory of a dump one that may be changed.
 func writable(d *dump.Dump) {
@@ -131,38 +128,38 @@ func put(t *testing.T, d *dump.Dump, old, value uint64) {
 // Each case is a verdict, with what it must say.
 func TestVerify(t *testing.T) {
 	x := walktest.NewProgram(t)
-	strict := DefaultThresholds()
+	strict := Default()
 	otherID := func(m *symfmt.Module) { m.ID = strings.Repeat("AB", 16) + "0" }
 	for _, c := range []struct {
 		name    string
-		sources *Sources
+		sources *walk.Sources
 		limits  Thresholds
 		change  func(*dump.Dump)
 		holds   bool
 		blame   Blame
 		kinds   string // of errors
 	}{
-		{name: "holds", sources: programBoth(x, x.Store), limits: strict, holds: true},
-		{name: "symbols-alone", sources: programSymbols(x, x.Store), limits: strict, holds: true},
-		{name: "binary-alone", sources: binarySources(t, x.Binary), limits: strict, holds: true},
-		{name: "missing", sources: programSymbols(x, x.ChangedStore("empty", walktest.OtherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
-		{name: "missing-allowed", sources: programSymbols(x, x.ChangedStore("empty", walktest.OtherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
-		{name: "other-id", sources: programSymbols(x, x.ChangedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
+		{name: "holds", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, holds: true},
+		{name: "symbols-alone", sources: walked.SymbolSources(t, x.Store), limits: strict, holds: true},
+		{name: "binary-alone", sources: walked.BinarySources(t, x.Binary), limits: strict, holds: true},
+		{name: "missing", sources: walked.SymbolSources(t, x.ChangedStore("empty", walktest.OtherModule)), limits: strict, blame: BlameSymbols, kinds: "missing-symbols"},
+		{name: "missing-allowed", sources: walked.SymbolSources(t, x.ChangedStore("empty", walktest.OtherModule)), limits: Thresholds{MinCFI: 100, AllowMissing: []string{"walk-*"}}, holds: true},
+		{name: "other-id", sources: walked.SymbolSources(t, x.ChangedStore("other", otherID)), limits: strict, blame: BlameSymbols, kinds: "other-id"},
 		{name: "other-id-binary", sources: programBoth(x, x.ChangedStore("other", otherID)), limits: strict, holds: true},
 		{name: "no-rules", sources: programBoth(x, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "no-rules"},
-		{name: "no-rules-alone", sources: programSymbols(x, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
-		{name: "few-enough", sources: programSymbols(x, x.ChangedStore("bare", walktest.NoRules)), limits: Thresholds{MinCFI: 0}, holds: true},
-		{name: "overwritten", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+		{name: "no-rules-alone", sources: walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), limits: strict, blame: BlameSymbols, kinds: "cfi-share"},
+		{name: "few-enough", sources: walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), limits: Thresholds{MinCFI: 0}, holds: true},
+		{name: "overwritten", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x4002f6) // into the middle of an instruction
 		}},
-		{name: "overwritten-nowhere", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
+		{name: "overwritten-nowhere", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-call", change: func(d *dump.Dump) {
 			put(t, d, 0x4002f5, 0x1234567)
 		}},
-		{name: "memory", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
+		{name: "memory", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "stack-memory", change: func(d *dump.Dump) {
 			r := d.Memory.Find(d.Threads[0].Context.SP())
 			r.Data = r.Data[:d.Threads[0].Context.SP()-r.Addr+32]
 		}},
-		{name: "no-context", sources: programBoth(x, x.Store), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
+		{name: "no-context", sources: walked.BothSources(t, x.Store, x.Binary), limits: strict, blame: BlameDump, kinds: "no-context", change: func(d *dump.Dump) {
 			d.Threads[0].Context, d.Crash = nil, nil
 		}},
 	} {
@@ -172,7 +169,7 @@ func TestVerify(t *testing.T) {
 				writable(d)
 				c.change(d)
 			}
-			w := NewWalker(c.sources, Config{})
+			w := walk.NewWalker(c.sources, walk.Config{})
 			r, err := w.Walk(context.Background(), d)
 			if err != nil {
 				t.Fatal(err)
@@ -206,7 +203,7 @@ func checkVerdict(x *walktest.Program, t *testing.T, name string, v *Verdict) {
 	for form, b := range map[string][]byte{"txt": []byte(text), "json": append(data, '\n')} {
 		b = bytes.ReplaceAll(b, []byte(x.Dir), []byte("DIR"))
 		b = bytes.ReplaceAll(b, []byte(x.Binary), []byte("BINARY"))
-		testenv.Golden(t).Assert(t, "verify-"+name+"."+form, b)
+		testenv.Golden(t).Assert(t, name+"."+form, b)
 	}
 }
 
@@ -216,7 +213,7 @@ func TestVerifyWrongRule(t *testing.T) {
 	x := walktest.NewProgram(t)
 	for _, c := range []struct {
 		name, old, with string
-		pc              Address
+		pc              walk.Address
 		both, alone     string // sources that disagree
 	}{
 		{"wrong-cfa", "STACK CFI 329 .cfa: $rbp 16 +", "STACK CFI 329 .cfa: $rbp 24 +", 0x40032d, "eh_frame sframe frame-pointer", "frame-pointer"},
@@ -224,9 +221,9 @@ func TestVerifyWrongRule(t *testing.T) {
 		{"lost-row", "STACK CFI 2b8 .cfa: $rbp 16 +\n", "", 0x4002e3, "eh_frame sframe frame-pointer", "frame-pointer"},
 	} {
 		wrong := x.EditedStore(c.name, c.old, c.with)
-		for want, sources := range map[string]*Sources{c.both: programBoth(x, wrong), c.alone: programSymbols(x, wrong)} {
-			_, v := verified(t, x.Core, sources, DefaultThresholds())
-			got := map[Address][]string{}
+		for want, sources := range map[string]*walk.Sources{c.both: walked.BothSources(t, wrong, x.Binary), c.alone: walked.SymbolSources(t, wrong)} {
+			_, v := verified(t, x.Core, sources, Default())
+			got := map[walk.Address][]string{}
 			for _, f := range v.Findings {
 				for _, x := range append([]Finding{f}, f.Follows...) {
 					if len(x.Sides) > 0 {
@@ -246,7 +243,7 @@ func TestVerifyWrongRule(t *testing.T) {
 
 func TestVerifyBadPattern(t *testing.T) {
 	limits := Thresholds{AllowMissing: []string{"lib[a"}}
-	if _, err := Judge(context.Background(), NewWalker(&Sources{}, Config{}), &Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
+	if _, err := Judge(context.Background(), walk.NewWalker(&walk.Sources{}, walk.Config{}), &walk.Result{}, limits); err == nil || err.Error() != "bad pattern lib[a: syntax error in pattern" {
 		t.Error(err)
 	}
 }
@@ -254,14 +251,16 @@ func TestVerifyBadPattern(t *testing.T) {
 // A stack that was cut at the budget of its dump does not hold.
 func TestVerifyBudget(t *testing.T) {
 	x := walktest.NewProgram(t)
-	w := NewWalker(programBoth(x, x.Store), Config{})
+	w := walk.NewWalker(walked.BothSources(t, x.Store, x.Binary), walk.Config{})
 	r, err := w.Walk(t.Context(), walktest.Opened(t, x.Core))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &r.Stacks[0]
-	s.Frames, s.End = s.Frames[:3], EndBudget
+	s.Frames, s.End = s.Frames[:3], walk.EndBudget
 	if v, err := Judge(t.Context(), w, r, Thresholds{}); err != nil || v.Holds || v.Blame != BlameDump {
 		t.Errorf("%v: %s", err, verdictText(t, v))
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(walktest.RunTests(m)) }

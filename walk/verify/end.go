@@ -1,17 +1,19 @@
-package walk
+package verify
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/symtool/symtool/walk"
 )
 
 // end judges where a walk ended: a stack that does not end where threads do is an error, whatever
 // the reason.
-func (v *verifier) end(u *Inspector, s *Stack, f *Frame, steps []Step) {
+func (v *verifier) end(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	switch {
-	case s.End == EndWriter || s.End == EndOutermost || s.End == EndStart:
+	case s.End == walk.EndWriter || s.End == walk.EndOutermost || s.End == walk.EndStart:
 		return
-	case s.End == EndZero:
+	case s.End == walk.EndZero:
 		v.zero(u, s, f, steps)
 		return
 	}
@@ -24,7 +26,7 @@ func (v *verifier) end(u *Inspector, s *Stack, f *Frame, steps []Step) {
 }
 
 // unended adds a finding about a walk that did not come to the end of the stack.
-func (v *verifier) unended(u *Inspector, s *Stack, f *Frame, steps []Step, noMemory bool) {
+func (v *verifier) unended(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step, noMemory bool) {
 	if v.explained(s, f) {
 		return
 	}
@@ -38,23 +40,23 @@ func (v *verifier) unended(u *Inspector, s *Stack, f *Frame, steps []Step, noMem
 	}
 	x := Finding{Severity: SeverityError, Kind: KindBroken, Blame: BlameSymbols, Text: s.Why}
 	switch {
-	case s.End == EndLimit:
+	case s.End == walk.EndLimit:
 		x.Blame, x.Text = NoBlame, "the walk was ended after "+s.Why
-	case s.End == EndBudget:
+	case s.End == walk.EndBudget:
 		x.Blame = BlameDump
-	case s.End == EndNoMemory || noMemory:
+	case s.End == walk.EndNoMemory || noMemory:
 		x.Kind, x.Blame = KindMemory, BlameDump
 		x.Text, x.brief = v.memoryText(s, f)
 	case f.Module < 0:
 		x.Blame, x.Text = BlameDump, fmt.Sprintf("%#x is in no module: %s", f.PC, s.Why)
 	case v.symbolsOf(f.Module) == nil:
 		return // the module's finding says it
-	case s.End == EndNothing:
+	case s.End == walk.EndNothing:
 		if v.leadsNowhere(u, s, f, steps) || v.fails(s, f, steps) {
 			return
 		}
 		v.nothing(u, f, steps, &x)
-	case s.End == EndStuck && len(steps) > 0:
+	case s.End == walk.EndStuck && len(steps) > 0:
 		x.Blame = BlameDump
 		if len(steps) == 1 {
 			x.Blame = BlameSymbols // nothing else speaks for the rule
@@ -68,17 +70,17 @@ func (v *verifier) unended(u *Inspector, s *Stack, f *Frame, steps []Step, noMem
 const wordsAbove = 4096
 
 // nothing describes a frame without a caller, outside of functions where threads begin.
-func (v *verifier) nothing(u *Inspector, f *Frame, steps []Step, x *Finding) {
+func (v *verifier) nothing(u *walk.Inspector, f *walk.Frame, steps []walk.Step, x *Finding) {
 	why := "its rules give no caller"
 	if !hasRules(steps) {
 		x.Blame, why = v.bareHere(f.Module)
 	}
 	pc, off, answer := u.ReturnAbove(f, wordsAbove)
 	switch answer {
-	case CallYes:
+	case walk.CallYes:
 		x.Text = fmt.Sprintf("%s, but the stack goes on: a return address %#x is %d bytes above sp", why, pc, off)
 		x.brief = why + ", but the stack goes on"
-	case CallNo:
+	case walk.CallNo:
 		x.Blame = NoBlame
 		x.Text = why + ", and nothing above looks like a return address: it may be where the stack begins"
 		x.brief = why + ", and it may be where the stack begins"
@@ -107,11 +109,11 @@ const wordsNear = 128
 // was cleared, a rule that leads to another word, or one that says nothing of the stack that the
 // function has left. On Linux it is known what programs and threads begin with; elsewhere 0 is the
 // system's own mark.
-func (v *verifier) zero(u *Inspector, s *Stack, f *Frame, steps []Step) {
+func (v *verifier) zero(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	x := Finding{Severity: SeverityError, Kind: KindBroken}
 	pc, off, answer := u.ReturnAbove(f, wordsNear)
 	switch {
-	case answer == CallYes:
+	case answer == walk.CallYes:
 		x.Text = fmt.Sprintf("%s, but a return address %#x is %d bytes above sp", s.Why, pc, off)
 	case stackSwitches[f.Function()], v.smallNumber(steps):
 		x.Text = s.Why + ", which is not where threads end"
@@ -138,12 +140,12 @@ var bottoms = map[string]bool{
 	"start": true, "__start_context": true,
 }
 
-func isBottom(function string) bool { return IsStart(function) || bottoms[function] }
+func isBottom(function string) bool { return walk.IsStart(function) || bottoms[function] }
 
 // readsNothing reports whether a return address is a number in the rules, by which they say that
 // there is no caller.
-func readsNothing(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool {
+func readsNothing(steps []walk.Step) bool {
+	return slices.ContainsFunc(steps, func(s walk.Step) bool {
 		if s.Row == nil {
 			return false
 		}
@@ -156,20 +158,20 @@ func readsNothing(steps []Step) bool {
 // smallNumber reports whether rules read a return address below the first page
 // from the stack that is not 0: only a rule that is a number itself may end a
 // stack with another one.
-func (v *verifier) smallNumber(steps []Step) bool {
+func (v *verifier) smallNumber(steps []walk.Step) bool {
 	for i := range steps {
 		x := &steps[i]
 		if x.Row == nil || x.Err != nil || x.Outermost {
 			continue
 		}
 		_, _, load := x.Row.RA.AsLoad()
-		return load && x.PC != 0 && x.PC < FirstPage
+		return load && x.PC != 0 && x.PC < walk.FirstPage
 	}
 	return false
 }
 
 // memoryText describes where the memory of a stack ends, in full and for the conclusion.
-func (v *verifier) memoryText(s *Stack, f *Frame) (text, brief string) {
+func (v *verifier) memoryText(s *walk.Stack, f *walk.Frame) (text, brief string) {
 	d := v.result.Dump
 	thread := fmt.Sprintf("thread %d: ", d.Threads[s.Thread].ID)
 	r := d.Memory.Find(f.SP)

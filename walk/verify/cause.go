@@ -1,7 +1,9 @@
-package walk
+package verify
 
 import (
 	"slices"
+
+	"github.com/symtool/symtool/walk"
 )
 
 // cause is what a stack was lost by, until its findings are sorted. Findings further down follow
@@ -21,7 +23,7 @@ var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMem
 
 // lose notes the cause by which the current stack was lost, unless it was lost before: behind frame
 // f no caller is certain.
-func (v *verifier) lose(f *Frame) {
+func (v *verifier) lose(f *walk.Frame) {
 	if v.after != nil {
 		return
 	}
@@ -39,7 +41,7 @@ func (v *verifier) lose(f *Frame) {
 
 // errorAt returns the place of the first error of one of some kinds at a frame's
 // address.
-func (v *verifier) errorAt(f *Frame, kinds ...string) (int, bool) {
+func (v *verifier) errorAt(f *walk.Frame, kinds ...string) (int, bool) {
 	for _, kind := range kinds {
 		i, ok := v.at[findingKey{kind: kind, module: f.Module, addr: f.Inst}]
 		if ok && v.verdict.Findings[i].Severity == SeverityError {
@@ -51,7 +53,7 @@ func (v *verifier) errorAt(f *Frame, kinds ...string) (int, bool) {
 
 // explained reports whether an error at the frame, or at the one that led to it, already says why
 // the walk ended.
-func (v *verifier) explained(s *Stack, f *Frame) bool {
+func (v *verifier) explained(s *walk.Stack, f *walk.Frame) bool {
 	if _, ok := v.errorAt(f, aboutRules...); ok {
 		return true
 	}
@@ -65,7 +67,7 @@ func (v *verifier) explained(s *Stack, f *Frame) bool {
 
 // causeAt returns the cause of a finding about a frame, or nil: what lost the stack above, or
 // another error about the frame's rules.
-func (v *verifier) causeAt(f *Frame, x *Finding) *cause {
+func (v *verifier) causeAt(f *walk.Frame, x *Finding) *cause {
 	if v.after != nil && slices.Contains(consequences, x.Kind) {
 		return v.after
 	}
@@ -148,11 +150,11 @@ func (v *verifier) causeOf(x *Finding, modules map[int]int, counts int) int {
 
 // isClone reports whether a frame was interrupted in a function that starts a
 // thread, where that has no rules.
-func (v *verifier) isClone(f *Frame, steps []Step) bool {
-	return f.Interrupted && IsClone(f.Function()) && !hasRules(steps)
+func (v *verifier) isClone(f *walk.Frame, steps []walk.Step) bool {
+	return f.Interrupted && walk.IsClone(f.Function()) && !hasRules(steps)
 }
 
 // hasRules reports whether any source has rules for a step.
-func hasRules(steps []Step) bool {
-	return slices.ContainsFunc(steps, func(s Step) bool { return s.By != ByFramePointer && (s.Row != nil || s.Err != nil) })
+func hasRules(steps []walk.Step) bool {
+	return slices.ContainsFunc(steps, func(s walk.Step) bool { return s.By != walk.ByFramePointer && (s.Row != nil || s.Err != nil) })
 }

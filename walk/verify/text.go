@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/walk"
 )
 
 // place is where a finding about a frame is: "libfoo.so+0x1234".
@@ -36,8 +37,8 @@ func (x *Finding) sentence() string {
 	return place + ": " + x.Text
 }
 
-// WriteVerdict writes a verdict for people. Its last line is the conclusion.
-func WriteVerdict(w io.Writer, v *Verdict) error {
+// Write writes a verdict for people. Its last line is the conclusion.
+func Write(w io.Writer, v *Verdict) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "Verdict on the symbols\n")
 	fmt.Fprintf(b, "  stacks: %d, %d of them broken\n", v.Threads, v.Broken)
@@ -73,7 +74,7 @@ func WriteVerdict(w io.Writer, v *Verdict) error {
 // byText lists techniques with their counts, in the order of Technique.
 func (c *Counts) byText() string {
 	var list []string
-	for _, t := range Techniques() {
+	for _, t := range walk.Techniques() {
 		if n := c.By[t.String()]; n > 0 {
 			list = append(list, fmt.Sprintf("%v %d", t, n))
 		}
@@ -81,7 +82,7 @@ func (c *Counts) byText() string {
 	return strings.Join(list, ", ")
 }
 
-func writeModuleVerdict(b *bufio.Writer, m *ModuleVerdict) {
+func writeModuleVerdict(b *bufio.Writer, m *Module) {
 	fmt.Fprintf(b, "  %s: %s", text.Printable(m.named()), m.Symbols)
 	if m.Allowed {
 		b.WriteString(" (may be missing)")

@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
@@ -54,14 +55,14 @@ func FuzzVerify(f *testing.F) {
 		r := resolve.FromModule(m, nil, "x.sym")
 		stack.Data = bytes.Clone(was)
 		copy(stack.Data[min(int(at)+int(off), len(was)):], words)
-		s := &Sources{Symbols: fixedSupplier{r}, Binaries: b}
+		s := &walk.Sources{Symbols: fixedSupplier{r}, Binaries: b}
 		defer s.Close()
-		w := NewWalker(s, Config{MaxFrames: 5000})
+		w := walk.NewWalker(s, walk.Config{MaxFrames: 5000})
 		res, err := w.Walk(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := Judge(context.Background(), w, res, DefaultThresholds())
+		v, err := Judge(context.Background(), w, res, Default())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func FuzzVerify(f *testing.F) {
 			t.Fatalf("%+v", v)
 		}
 		var out strings.Builder
-		if err := WriteVerdict(&out, v); err != nil || strings.ContainsAny(out.String(), "\x1b\x07\x00\r") {
+		if err := Write(&out, v); err != nil || strings.ContainsAny(out.String(), "\x1b\x07\x00\r") {
 			t.Fatalf("%v %q", err, out.String())
 		}
 		if err := json.NewEncoder(io.Discard).Encode(v); err != nil {

@@ -1,9 +1,8 @@
-package walk
+package verify
 
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +11,11 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -261,11 +263,11 @@ func mutations() []mutation {
 
 // effect reports whether rules give another caller, from the registers of a frame, computed by
 // package cfi alone.
-func effect(r *Result, f *Frame, n *cfi.Names, a, b *cfi.Row) bool {
+func effect(r *walk.Result, f *walk.Frame, n *cfi.Names, a, b *cfi.Row) bool {
 	return callerText(r, f, n, a) != callerText(r, f, n, b)
 }
 
-func callerText(r *Result, f *Frame, n *cfi.Names, row *cfi.Row) string {
+func callerText(r *walk.Result, f *walk.Frame, n *cfi.Names, row *cfi.Row) string {
 	if row == nil {
 		return "no rules"
 	}
@@ -284,7 +286,7 @@ func callerText(r *Result, f *Frame, n *cfi.Names, row *cfi.Row) string {
 	return text
 }
 
-type wordsOf struct{ *Result }
+type wordsOf struct{ *walk.Result }
 
 func (w wordsOf) ReadWord(addr uint64) (uint64, bool) { return w.Dump.Memory.Word(addr, 8) }
 
@@ -314,15 +316,13 @@ type mutationTest struct {
 	dump            string
 	store, binaries string
 	kinds           map[string]int
-	sources         *Sources
 	d               *dump.Dump
 	above           int // changes that are reported of a frame above
 	silent          int // changes without an effect, which are not counted
 }
 
 func (m *mutationTest) run() (n int) {
-	m.sources = bothSources(m.t, m.store, m.binaries)
-	r, v := verified(m.t, m.dump, m.sources, DefaultThresholds())
+	r, v := verified(m.t, m.dump, walked.BothSources(m.t, m.store, m.binaries), Default())
 	m.d = r.Dump
 	if !v.Holds {
 		m.t.Fatal(v.Conclusion)
@@ -331,7 +331,7 @@ func (m *mutationTest) run() (n int) {
 	for i := range r.Stacks {
 		for k := range r.Stacks[i].Frames {
 			f := &r.Stacks[i].Frames[k]
-			if r.Stacks[i].End == EndStart && k == len(r.Stacks[i].Frames)-1 {
+			if r.Stacks[i].End == walk.EndStart && k == len(r.Stacks[i].Frames)-1 {
 				continue // no rule is used there
 			}
 			if f.Module < 0 || seen[f.Inst] || !m.small(r, f) {
@@ -347,13 +347,13 @@ func (m *mutationTest) run() (n int) {
 
 // small leaves out libraries, whose symbol files take long to write, but not
 // where signal handlers return.
-func (m *mutationTest) small(r *Result, f *Frame) bool {
+func (m *mutationTest) small(r *walk.Result, f *walk.Frame) bool {
 	name := filepath.Base(r.Dump.Modules[f.Module].Path)
 	return name == "prog" || name == "libcb.so" || f.Handler
 }
 
 // frame changes the rules at a frame in every way.
-func (m *mutationTest) frame(r *Result, f *Frame) (n int) {
+func (m *mutationTest) frame(r *walk.Result, f *walk.Frame) (n int) {
 	path := r.Modules[f.Module].Resolver.Identity().Path
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -387,7 +387,7 @@ func (m *mutationTest) frame(r *Result, f *Frame) (n int) {
 // check judges a symbol file with a changed block. Where the walk does not come
 // to the frame any more, since a frame above it is in the same block, that one is
 // reported.
-func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *Frame, title string) {
+func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *walk.Frame, title string) {
 	rel, err := filepath.Rel(m.store, path)
 	if err != nil {
 		m.t.Fatal(err)
@@ -399,23 +399,25 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *Fr
 	if err := os.WriteFile(filepath.Join(dir, rel), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		m.t.Fatal(err)
 	}
-	s := &Sources{Symbols: symbolSources(m.t, dir, m.store).Symbols, Binaries: m.sources.Binaries, modules: maps.Clone(m.sources.modules)}
-	maps.DeleteFunc(s.modules, func(_ string, st *moduleState) bool { // what is known of the others stays
-		r := st.symbols.known().resolver
-		return r != nil && r.Identity().Path == path
-	})
-	w := NewWalker(s, Config{})
+	// No other module's binary, whose rules take long to read.
+	own, err := filepath.Glob(filepath.Join(m.binaries, "*", strings.Split(filepath.ToSlash(rel), "/")[0]))
+	if err != nil || len(own) == 0 {
+		m.t.Fatal(rel, err)
+	}
+	s := walked.BothSources(m.t, dir, own...)
+	s.Symbols = resolve.NewChain(s.Symbols, walked.SymbolSources(m.t, m.store).Symbols)
+	w := walk.NewWalker(s, walk.Config{})
 	r, err := w.Walk(context.Background(), m.d)
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	v, err := Judge(context.Background(), w, r, DefaultThresholds())
+	v, err := Judge(context.Background(), w, r, Default())
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	there := false
 	for i := range r.Stacks {
-		there = there || slices.ContainsFunc(r.Stacks[i].Frames, func(g Frame) bool { return g.Inst == f.Inst })
+		there = there || slices.ContainsFunc(r.Stacks[i].Frames, func(g walk.Frame) bool { return g.Inst == f.Inst })
 	}
 	if !there {
 		m.above++

@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"errors"
@@ -6,16 +6,17 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk"
 )
 
 // sourceName is how findings name a source.
-func sourceName(t Technique) string {
+func sourceName(t walk.Technique) string {
 	switch t {
-	case ByEHFrame:
+	case walk.ByEHFrame:
 		return ".eh_frame"
-	case BySFrame:
+	case walk.BySFrame:
 		return ".sframe"
-	case ByFramePointer:
+	case walk.ByFramePointer:
 		return "the frame pointer"
 	}
 	return "the symbol file"
@@ -29,7 +30,7 @@ type difference struct {
 
 // differ compares two steps of sources with rules. A source that gives no register but the frame
 // pointer is compared by that, the stack pointer and the program counter.
-func differ(u *Inspector, a, b *Step) (difference, bool) {
+func differ(u *walk.Inspector, a, b *walk.Step) (difference, bool) {
 	switch {
 	case a.IsLast() && b.IsLast():
 		return difference{}, false
@@ -58,7 +59,7 @@ func differ(u *Inspector, a, b *Step) (difference, bool) {
 }
 
 // faultOf returns the register whose rule the failing one of two steps cannot follow.
-func faultOf(a, b *Step) cfi.Reg {
+func faultOf(a, b *walk.Step) cfi.Reg {
 	var fault *cfi.Error
 	if errors.As(errors.Join(a.Err, b.Err), &fault) && fault.Rule == ".cfa" {
 		return cfi.CFA
@@ -69,7 +70,7 @@ func faultOf(a, b *Step) cfi.Reg {
 // compared are the registers by which two steps are compared, beside the
 // program counter and the stack pointer: those that functions save, and any
 // other of which both have a rule.
-func compared(u *Inspector, a, b *Step) (regs []cfi.Reg) {
+func compared(u *walk.Inspector, a, b *walk.Step) (regs []cfi.Reg) {
 	if fp := u.Arch().FP; a.FPOnly || b.FPOnly {
 		if fp == "" {
 			return nil
@@ -90,13 +91,13 @@ func compared(u *Inspector, a, b *Step) (regs []cfi.Reg) {
 }
 
 // register is the number of one of the CPU's registers.
-func register(u *Inspector, name string) cfi.Reg {
+func register(u *walk.Inspector, name string) cfi.Reg {
 	i, _ := u.Arch().RegIndex(name)
 	return cfi.Reg(i)
 }
 
 // rows compares the sources' steps from a frame.
-func (v *verifier) rows(u *Inspector, s *Stack, f *Frame) (steps []Step) {
+func (v *verifier) rows(u *walk.Inspector, s *walk.Stack, f *walk.Frame) (steps []walk.Step) {
 	steps = u.Steps(f)
 	for i := 1; i < len(steps); i++ {
 		v.pair(u, s, f, &steps[0], &steps[i])
@@ -106,15 +107,15 @@ func (v *verifier) rows(u *Inspector, s *Stack, f *Frame) (steps []Step) {
 
 // goesOn reports whether a step leads to code that has made a call. Where a program or a thread
 // begins, rules that do not say so lead to what the stack begins with.
-func (v *verifier) goesOn(u *Inspector, s *Step) bool {
-	return !s.IsLast() && s.Err == nil && u.IsCode(s.PC) && u.Call(s.PC) != CallNo
+func (v *verifier) goesOn(u *walk.Inspector, s *walk.Step) bool {
+	return !s.IsLast() && s.Err == nil && u.IsCode(s.PC) && u.Call(s.PC) != walk.CallNo
 }
 
 // pair compares the first source with another.
-func (v *verifier) pair(u *Inspector, s *Stack, f *Frame, a, b *Step) {
-	has := [2]bool{a.Row != nil || a.Err != nil, b.Row != nil || b.Err != nil || b.By == ByFramePointer}
+func (v *verifier) pair(u *walk.Inspector, s *walk.Stack, f *walk.Frame, a, b *walk.Step) {
+	has := [2]bool{a.Row != nil || a.Err != nil, b.Row != nil || b.Err != nil || b.By == walk.ByFramePointer}
 	switch {
-	case !has[0] && !has[1], b.By != ByEHFrame && (!has[0] || !has[1]):
+	case !has[0] && !has[1], b.By != walk.ByEHFrame && (!has[0] || !has[1]):
 		return // .sframe need not cover every function
 	case !has[0]:
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoRules, Blame: BlameSymbols,
@@ -128,7 +129,7 @@ func (v *verifier) pair(u *Inspector, s *Stack, f *Frame, a, b *Step) {
 	}
 	v.verdict.Compared++
 	d, differs := differ(u, a, b)
-	if differs && s.End == EndStart && f == &s.Frames[len(s.Frames)-1] && !v.goesOn(u, a) && !v.goesOn(u, b) {
+	if differs && s.End == walk.EndStart && f == &s.Frames[len(s.Frames)-1] && !v.goesOn(u, a) && !v.goesOn(u, b) {
 		differs = false // not all writers of symbol files mark where a stack ends, and nobody needs it here
 	}
 	if !differs {
@@ -139,7 +140,7 @@ func (v *verifier) pair(u *Inspector, s *Stack, f *Frame, a, b *Step) {
 		return
 	}
 	x := Finding{Severity: SeverityError, Kind: KindRulesDiffer, Blame: BlameSymbols, Sides: []Side{side(u, a, d), side(u, b, d)}}
-	if b.By == ByFramePointer {
+	if b.By == walk.ByFramePointer {
 		x.Kind = KindFramePointer
 		if a.Row != nil && a.Row.Rule(d.reg).IsZero() && d.reg != cfi.CFA && d.reg != cfi.RA {
 			// Go's compiler never says where a frame pointer was saved. The binary's rules have
@@ -147,10 +148,66 @@ func (v *verifier) pair(u *Inspector, s *Stack, f *Frame, a, b *Step) {
 			x.Severity = SeverityWarning
 		}
 	}
-	if a.By != BySymbols {
+	if a.By != walk.BySymbols {
 		x.Blame = BlameBinary
 	}
 	x.Text = fmt.Sprintf("%s: by %s %s, by %s %s", d.what, sourceName(a.By), x.Sides[0].says(d), sourceName(b.By), x.Sides[1].says(d))
 	x.brief = fmt.Sprintf("%s: %s differs from %s", d.what, sourceName(a.By), sourceName(b.By))
 	v.add(s, f, x)
+}
+
+// side describes a source's part in a difference.
+func side(u *walk.Inspector, s *walk.Step, d difference) Side {
+	x := Side{Source: s.By.String(), CFA: walk.Address(s.CFA), PC: walk.Address(s.PC)}
+	if d.reg != cfi.CFA && d.reg != cfi.RA {
+		x.Register = u.Names().Name(d.reg)
+	}
+	if s.Row != nil {
+		x.Rule = ruleText(u, s.Row, d.reg)
+	}
+	switch {
+	case s.Err != nil:
+		x.Error = s.Err.Error()
+	case s.Outermost:
+		x.Error = "no caller"
+	case x.Register != "":
+		v, ok := s.Regs.Get(d.reg)
+		if x.Value = walk.Address(v); !ok {
+			x.Error = "unknown"
+		}
+	}
+	return x
+}
+
+// ruleText is the rule of a register, after that of .cfa, on which it depends.
+func ruleText(u *walk.Inspector, row *cfi.Row, reg cfi.Reg) string {
+	text := ".cfa: " + row.CFA.String()
+	name := ".ra"
+	if reg >= 0 {
+		name = u.Names().Name(reg)
+	}
+	if reg == cfi.CFA {
+		return text
+	}
+	if e := row.Rule(reg); !e.IsZero() {
+		return text + " " + name + ": " + e.String()
+	}
+	return text + ", none for " + name
+}
+
+// says formats a side for people.
+func (x *Side) says(d difference) string {
+	text := x.Value.String()
+	switch {
+	case x.Error != "":
+		text = x.Error
+	case d.reg == cfi.CFA:
+		text = x.CFA.String()
+	case x.Register == "":
+		text = x.PC.String()
+	}
+	if x.Rule == "" {
+		return text
+	}
+	return text + " (" + x.Rule + ")"
 }

@@ -1,9 +1,13 @@
-package walk
+// Package verify judges symbols by a walk: whether the rules of symbol files and binaries agree, lead to
+// calls, and come to the ends of stacks, and who is to blame if not.
+package verify
 
 import (
 	"context"
 	"path"
 	"slices"
+
+	"github.com/symtool/symtool/walk"
 )
 
 // Thresholds says when symbols hold. The zero value demands no share of CFI, but allows no scanned
@@ -19,8 +23,8 @@ type Thresholds struct {
 	AllowMissing []string
 }
 
-// DefaultThresholds demands that every caller that could be is found by call frame information.
-func DefaultThresholds() Thresholds { return Thresholds{MinCFI: 100} }
+// Default demands that every caller that could be is found by call frame information.
+func Default() Thresholds { return Thresholds{MinCFI: 100} }
 
 // Allows reports whether the symbols of a module of this name may be missing.
 func (t *Thresholds) Allows(name string) bool {
@@ -58,20 +62,20 @@ type Counts struct {
 	By           map[string]int `json:"by"`            // by the names of Technique
 }
 
-func (c *Counts) add(f *Frame) {
+func (c *Counts) add(f *walk.Frame) {
 	if c.By == nil {
 		c.By = map[string]int{}
 	}
 	c.Callers++
 	c.By[f.By.String()]++
 	switch f.Trust {
-	case TrustCFI:
+	case walk.TrustCFI:
 		c.CFI++
-	case TrustCFIScan:
+	case walk.TrustCFIScan:
 		c.CFIScan++
-	case TrustFramePtr:
+	case walk.TrustFramePtr:
 		c.FramePointer++
-	case TrustScan:
+	case walk.TrustScan:
 		c.Scan++
 	}
 }
@@ -98,18 +102,18 @@ type Verdict struct {
 	Calls        int `json:"calls"`
 	UnknownCalls int `json:"unknown_calls"`
 
-	Modules  []ModuleVerdict `json:"modules"`  // that stacks go through, by address
-	Findings []Finding       `json:"findings"` // errors first, then by kind, module and address; what follows from one is in it
-	Omitted  int             `json:"omitted"`  // findings beyond 10,000, or 5,000 below errors
+	Modules  []Module  `json:"modules"`  // that stacks go through, by address
+	Findings []Finding `json:"findings"` // errors first, then by kind, module and address; what follows from one is in it
+	Omitted  int       `json:"omitted"`  // findings beyond 10,000, or 5,000 below errors
 }
 
-// ModuleVerdict is the part of a Verdict about one module.
-type ModuleVerdict struct {
-	Name    string  `json:"name"`
-	Addr    Address `json:"base_addr"`
-	DebugID string  `json:"debug_id,omitempty"`
-	CodeID  string  `json:"code_id,omitempty"`
-	Allowed bool    `json:"allowed,omitempty"` // its symbols may be missing
+// Module is the part of a Verdict about one module.
+type Module struct {
+	Name    string       `json:"name"`
+	Addr    walk.Address `json:"base_addr"`
+	DebugID string       `json:"debug_id,omitempty"`
+	CodeID  string       `json:"code_id,omitempty"`
+	Allowed bool         `json:"allowed,omitempty"` // its symbols may be missing
 
 	Symbols string   `json:"symbols"`         // "symbol-file", "binary", "missing", "other-id"
 	Path    string   `json:"path,omitempty"`  // of the symbols
@@ -123,12 +127,12 @@ type ModuleVerdict struct {
 }
 
 // Judge judges the symbols by the walk r of a Walker. The error is that of t.Check, or the context's.
-func Judge(ctx context.Context, w *Walker, r *Result, t Thresholds) (*Verdict, error) {
+func Judge(ctx context.Context, w *walk.Walker, r *walk.Result, t Thresholds) (*Verdict, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	v := &verifier{w: w, ctx: ctx, result: r, limits: t, found: map[findingKey]int{}, at: map[findingKey]int{}}
-	v.verdict = &Verdict{Modules: []ModuleVerdict{}, Findings: []Finding{}, Counts: Counts{By: map[string]int{}}}
+	v.verdict = &Verdict{Modules: []Module{}, Findings: []Finding{}, Counts: Counts{By: map[string]int{}}}
 	v.modules()
 	for i := range r.Stacks {
 		if err := v.stack(&r.Stacks[i]); err != nil {
@@ -146,9 +150,9 @@ func Judge(ctx context.Context, w *Walker, r *Result, t Thresholds) (*Verdict, e
 
 // verifier makes a Verdict.
 type verifier struct {
-	w       *Walker
+	w       *walk.Walker
 	ctx     context.Context
-	result  *Result
+	result  *walk.Result
 	limits  Thresholds
 	verdict *Verdict
 	places  []int // of Result.Modules in Verdict.Modules, or -1

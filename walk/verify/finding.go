@@ -1,9 +1,11 @@
-package walk
+package verify
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/walk"
 )
 
 // maxFindings is how many findings a verdict lists: more than anybody reads, and few enough for the
@@ -65,12 +67,12 @@ type Finding struct {
 	Text     string   `json:"text"` // without the place
 	Count    int      `json:"count"`
 
-	Thread   uint32  `json:"thread_id,omitempty"` // 0 if no thread is concerned
-	Frame    int     `json:"frame,omitempty"`     // number in the stack
-	PC       Address `json:"pc,omitempty"`        // Frame.Inst: of the instruction whose rules are meant
-	Module   string  `json:"module,omitempty"`
-	RVA      Address `json:"module_offset,omitempty"` // of PC, from the module's start
-	Function string  `json:"function,omitempty"`
+	Thread   uint32       `json:"thread_id,omitempty"` // 0 if no thread is concerned
+	Frame    int          `json:"frame,omitempty"`     // number in the stack
+	PC       walk.Address `json:"pc,omitempty"`        // Frame.Inst: of the instruction whose rules are meant
+	Module   string       `json:"module,omitempty"`
+	RVA      walk.Address `json:"module_offset,omitempty"` // of PC, from the module's start
+	Function string       `json:"function,omitempty"`
 
 	Sides []Side `json:"sides,omitempty"` // that differ
 
@@ -87,13 +89,13 @@ type Finding struct {
 
 // Side is one source's result for a step.
 type Side struct {
-	Source   string  `json:"source"` // "symbols", "eh_frame", "sframe", "frame-pointer"
-	Register string  `json:"register,omitempty"`
-	Rule     string  `json:"rule,omitempty"`  // of the register that differs, and .cfa's
-	Value    Address `json:"value,omitempty"` // of the register in the caller
-	Error    string  `json:"error,omitempty"` // why the value is missing
-	CFA      Address `json:"cfa,omitempty"`
-	PC       Address `json:"caller,omitempty"` // the caller's
+	Source   string       `json:"source"` // "symbols", "eh_frame", "sframe", "frame-pointer"
+	Register string       `json:"register,omitempty"`
+	Rule     string       `json:"rule,omitempty"`  // of the register that differs, and .cfa's
+	Value    walk.Address `json:"value,omitempty"` // of the register in the caller
+	Error    string       `json:"error,omitempty"` // why the value is missing
+	CFA      walk.Address `json:"cfa,omitempty"`
+	PC       walk.Address `json:"caller,omitempty"` // the caller's
 }
 
 type findingKey struct {
@@ -104,7 +106,7 @@ type findingKey struct {
 }
 
 // add adds a finding about a frame of a stack; f is nil for one about the whole.
-func (v *verifier) add(s *Stack, f *Frame, x Finding) {
+func (v *verifier) add(s *walk.Stack, f *walk.Frame, x Finding) {
 	key := findingKey{kind: x.Kind, module: -1}
 	if s != nil {
 		x.Thread = v.result.Dump.Threads[s.Thread].ID
@@ -143,14 +145,14 @@ func (v *verifier) add(s *Stack, f *Frame, x Finding) {
 }
 
 // place says where a finding about a frame is.
-func (v *verifier) place(s *Stack, f *Frame, x *Finding) {
-	x.PC, x.Function, x.Frame = Address(f.Inst), f.Function(), v.number(s, f)
+func (v *verifier) place(s *walk.Stack, f *walk.Frame, x *Finding) {
+	x.PC, x.Function, x.Frame = walk.Address(f.Inst), f.Function(), v.number(s, f)
 	if f.Module < 0 {
 		return
 	}
 	d := v.result.Dump
 	m := &d.Modules[f.Module]
-	x.Module, x.RVA = d.System.OS.Base(m.Path), Address(f.Inst-m.Addr)
+	x.Module, x.RVA = d.System.OS.Base(m.Path), walk.Address(f.Inst-m.Addr)
 }
 
 // merge counts another finding of the kind at the address. The worse one is kept, and one without a
@@ -177,7 +179,7 @@ func (v *verifier) isFull(s Severity) bool {
 
 // number is the place of a frame in the current stack: that of the current frame, or of the one
 // before.
-func (v *verifier) number(s *Stack, f *Frame) int {
+func (v *verifier) number(s *walk.Stack, f *walk.Frame) int {
 	if v.current > 0 && f == &s.Frames[v.current-1] {
 		return v.current - 1
 	}

@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
 )
 
 // modules lists the modules that stacks go through.
@@ -31,10 +32,10 @@ func (v *verifier) modules() {
 }
 
 // describe returns what is known about the symbols of a module.
-func (v *verifier) describe(i int) ModuleVerdict {
+func (v *verifier) describe(i int) Module {
 	d := v.result.Dump
 	m, known := &d.Modules[i], &v.result.Modules[i]
-	x := ModuleVerdict{Name: d.System.OS.Base(m.Path), Addr: Address(m.Addr), DebugID: m.DebugID, CodeID: m.CodeID, Counts: Counts{By: map[string]int{}}}
+	x := Module{Name: d.System.OS.Base(m.Path), Addr: walk.Address(m.Addr), DebugID: m.DebugID, CodeID: m.CodeID, Counts: Counts{By: map[string]int{}}}
 	x.Allowed = v.limits.Allows(x.Name)
 	x.Tried = resolve.Lines(known.Tried)
 	if known.Err != nil {
@@ -63,7 +64,7 @@ func (v *verifier) symbolsOf(i int) resolve.Symbols {
 	return v.result.Modules[i].Resolver
 }
 
-func (v *verifier) module(i int) *ModuleVerdict { return &v.verdict.Modules[v.places[i]] }
+func (v *verifier) module(i int) *Module { return &v.verdict.Modules[v.places[i]] }
 
 func (v *verifier) damage(i int) *damage {
 	if v.broken[i] == nil {
@@ -122,7 +123,7 @@ func (v *verifier) judgeModules() {
 }
 
 // named names a module with its id.
-func (m *ModuleVerdict) named() string {
+func (m *Module) named() string {
 	if m.Name == "" {
 		return strings.TrimSpace("the module at " + m.Addr.String() + " " + m.DebugID)
 	}
@@ -130,7 +131,7 @@ func (m *ModuleVerdict) named() string {
 }
 
 // short is a module's name alone.
-func (m *ModuleVerdict) short() string {
+func (m *Module) short() string {
 	if m.Name == "" {
 		return m.named()
 	}

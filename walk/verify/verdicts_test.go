@@ -1,4 +1,4 @@
-package walk
+package verify
 
 import (
 	"context"
@@ -10,15 +10,17 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // judged walks a dump, after a change, and judges the symbols. Binaries also give
 // the code that a core has left out, as in the command.
-func judged(t *testing.T, core string, s *Sources, binaries []string, change func(*dump.Dump), limits Thresholds) (*Result, *Verdict) {
+func judged(t *testing.T, core string, s *walk.Sources, binaries []string, change func(*dump.Dump), limits Thresholds) (*walk.Result, *Verdict) {
 	t.Helper()
 	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
 	if err != nil {
@@ -28,7 +30,7 @@ func judged(t *testing.T, core string, s *Sources, binaries []string, change fun
 	if change != nil {
 		change(d)
 	}
-	w := NewWalker(s, Config{})
+	w := walk.NewWalker(s, walk.Config{})
 	r, err := w.Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +45,7 @@ func judged(t *testing.T, core string, s *Sources, binaries []string, change fun
 
 // functionsOf are the functions of all stacks: those of one stack apart by spaces,
 // runs of one function once.
-func functionsOf(r *Result) string {
+func functionsOf(r *walk.Result) string {
 	var stacks []string
 	for i := range r.Stacks {
 		var names []string
@@ -93,16 +95,16 @@ func TestVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for supply, want := range map[string]struct {
-			sources  *Sources
+			sources  *walk.Sources
 			binaries []string
 			blame    Blame
 		}{
-			"symbols": {symbolSources(t, store), nil, c.symbols},
-			"binary":  {binarySources(t, program), []string{program}, c.binary},
-			"both":    {bothSources(t, store, program), []string{program}, c.both},
+			"symbols": {walked.SymbolSources(t, store), nil, c.symbols},
+			"binary":  {walked.BinarySources(t, program), []string{program}, c.binary},
+			"both":    {walked.BothSources(t, store, program), []string{program}, c.both},
 		} {
 			t.Run(c.name+"/"+supply, func(t *testing.T) {
-				r, v := judged(t, core, want.sources, want.binaries, nil, DefaultThresholds())
+				r, v := judged(t, core, want.sources, want.binaries, nil, Default())
 				blame := v.Blame
 				if v.Holds {
 					blame = symbolsHold
@@ -133,7 +135,7 @@ func TestVerdictsMissing(t *testing.T) {
 		}
 		core := testenv.Input(t, "verdicts", c.name+".core.gz")
 		for kind, store := range map[string]string{KindMissing: t.TempDir(), KindOtherID: other} {
-			_, v := judged(t, core, symbolSources(t, store), nil, nil, DefaultThresholds())
+			_, v := judged(t, core, walked.SymbolSources(t, store), nil, nil, Default())
 			errs := slices.DeleteFunc(slices.Clone(v.Findings), func(x Finding) bool { return x.Severity != SeverityError })
 			if v.Holds || v.Blame != BlameSymbols || errs[0].Kind != kind || len(errs) > 1 && errs[1].Module == errs[0].Module {
 				t.Errorf("%s without symbols: %s", c.name, verdictText(t, v))
@@ -160,7 +162,7 @@ func TestVerdictNewThread(t *testing.T) {
 				x.Set("$rsp", d.Threads[0].Context.SP()-4096)
 			}
 		}
-		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), binarySources(t, program), []string{program}, begun, DefaultThresholds())
+		r, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walked.BinarySources(t, program), []string{program}, begun, Default())
 		if got := functionsOf(r); got != c.stacks || !v.Holds {
 			t.Errorf("%s: %q, want %q\n%s", name, got, c.stacks, verdictText(t, v))
 		}
@@ -179,7 +181,7 @@ func TestVerdictOwnClone(t *testing.T) {
 	if err := walktest.WriteModule(m, store); err != nil {
 		t.Fatal(err)
 	}
-	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), symbolSources(t, store), nil, nil, DefaultThresholds())
+	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), walked.SymbolSources(t, store), nil, nil, Default())
 	if got := functionsOf(r); got != "crash clone main _start" || !v.Holds {
 		t.Errorf("%q\n%s", got, verdictText(t, v))
 	}
@@ -189,8 +191,8 @@ func TestVerdictOwnClone(t *testing.T) {
 // on by the frame that the system has made.
 func TestVerdictWithoutTrampoline(t *testing.T) {
 	program, core := testenv.Input(t, "crashes", "calls-s390x.elf"), testenv.Input(t, "crashes", "calls-s390x.core.gz")
-	want, v := judged(t, core, binarySources(t, program), []string{program}, nil, DefaultThresholds())
-	i := slices.IndexFunc(want.Stacks[0].Frames, func(f Frame) bool { return f.Handler })
+	want, v := judged(t, core, walked.BinarySources(t, program), []string{program}, nil, Default())
+	i := slices.IndexFunc(want.Stacks[0].Frames, func(f walk.Frame) bool { return f.Handler })
 	if !v.Holds || i < 0 {
 		t.Fatal(verdictText(t, v))
 	}
@@ -200,7 +202,7 @@ func TestVerdictWithoutTrampoline(t *testing.T) {
 		d.Memory.Regions = slices.DeleteFunc(slices.Clone(d.Memory.Regions), func(r dump.Region) bool { return r.Addr == region.Addr })
 		d.Maps = slices.DeleteFunc(slices.Clone(d.Maps), func(m dump.Mapping) bool { return m.Contains(pc) })
 	}
-	got, v := judged(t, core, binarySources(t, program), []string{program}, without, DefaultThresholds())
+	got, v := judged(t, core, walked.BinarySources(t, program), []string{program}, without, Default())
 	if !v.Holds || functionsOf(got) != functionsOf(want) {
 		t.Errorf("%q, want %q\n%s", functionsOf(got), functionsOf(want), verdictText(t, v))
 	}
@@ -224,7 +226,7 @@ func TestVerdictLibrary(t *testing.T) {
 			"old":     {[]string{program, old}, nil, false, KindOtherID},
 			"allowed": {[]string{program}, []string{"libnet*", "linux-gate*"}, true, ""},
 		} {
-			_, v := judged(t, filepath.Join(dir, dumped), binarySources(t, c.binaries...), nil, nil, Thresholds{MinCFI: 100, AllowMissing: c.allowed})
+			_, v := judged(t, filepath.Join(dir, dumped), walked.BinarySources(t, c.binaries...), nil, nil, Thresholds{MinCFI: 100, AllowMissing: c.allowed})
 			if v.Holds != c.holds || !v.Holds && (v.Findings[0].Kind != c.kind || v.Findings[0].Module != "libnet.so.1") {
 				t.Errorf("%s, %s: %s", dumped, name, verdictText(t, v))
 			}
@@ -235,7 +237,7 @@ func TestVerdictLibrary(t *testing.T) {
 // The symbols of a crash through a signal handler hold on every CPU. Without the binary, nothing
 // shows on x86-64 that a function is what the handler returns to.
 func TestVerdictCPUs(t *testing.T) {
-	for _, cpu := range callsCPUs {
+	for _, cpu := range walktest.CallsCPUs {
 		program, core, store := testenv.Input(t, "crashes", "calls-"+cpu+".elf"), testenv.Input(t, "crashes", "calls-"+cpu+".core.gz"), t.TempDir()
 		if err := walktest.WriteSymbols(program, store); err != nil {
 			t.Fatal(err)
@@ -244,12 +246,12 @@ func TestVerdictCPUs(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
-		for supply, s := range map[string]*Sources{"symbols": symbolSources(t, files[0]), "binary": binarySources(t, program), "both": bothSources(t, files[0], program)} {
+		for supply, s := range map[string]*walk.Sources{"symbols": walked.SymbolSources(t, files[0]), "binary": walked.BinarySources(t, program), "both": walked.BothSources(t, files[0], program)} {
 			binaries := []string{program}
 			if supply == "symbols" {
 				binaries = nil
 			}
-			_, v := judged(t, core, s, binaries, nil, DefaultThresholds())
+			_, v := judged(t, core, s, binaries, nil, Default())
 			if want := supply != "symbols" || cpu != "x86_64"; v.Holds != want || !want && v.Blame != BlameSymbols {
 				t.Errorf("%s, %s: %s", cpu, supply, verdictText(t, v))
 			}
@@ -271,7 +273,7 @@ func TestVerdictWithoutCode(t *testing.T) {
 				return m != nil && m.Exec
 			})
 		}
-		_, v := judged(t, testenv.Input(t, "verdicts", name+".core.gz"), symbolSources(t, store), nil, without, DefaultThresholds())
+		_, v := judged(t, testenv.Input(t, "verdicts", name+".core.gz"), walked.SymbolSources(t, store), nil, without, Default())
 		if v.Holds != (blame == symbolsHold) || !v.Holds && v.Blame != blame || v.Calls > 0 {
 			t.Errorf("%s: %s", name, verdictText(t, v))
 		}
@@ -282,7 +284,7 @@ func TestVerdictWithoutCode(t *testing.T) {
 func TestVerdictWriter(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	writer := func(d *dump.Dump) { d.HasWriter, d.Writer = true, d.Threads[1].ID }
-	_, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), binarySources(t, program), []string{program}, writer, DefaultThresholds())
+	_, v := judged(t, testenv.Input(t, "verdicts", "threads.core.gz"), walked.BinarySources(t, program), []string{program}, writer, Default())
 	if !v.Holds || v.Broken > 0 || v.Counts.Callers != 1 {
 		t.Error(verdictText(t, v))
 	}
@@ -308,7 +310,7 @@ func TestVerdictsShared(t *testing.T) {
 		"rust-minidump/pipeline-inlines-macos-segv.dmp": {BlameSymbols, KindMissing},
 	} {
 		path := filepath.Join(minidumps, filepath.FromSlash(name))
-		_, v := judged(t, path, symbolSources(t, filepath.Join(filepath.Dir(path), "symbols")), nil, nil, DefaultThresholds())
+		_, v := judged(t, path, walked.SymbolSources(t, filepath.Join(filepath.Dir(path), "symbols")), nil, nil, Default())
 		if v.Holds != (c.blame == symbolsHold) || !v.Holds && (v.Blame != c.blame || v.Findings[0].Kind != c.kind) {
 			t.Errorf("%s: %s", name, verdictText(t, v))
 		}
@@ -323,7 +325,7 @@ func TestVerdictsModuleMissing(t *testing.T) {
 		for _, kind := range []string{"dump.dmp", "core"} {
 			for _, missing := range []string{"prog", "libc.so.6"} {
 				store := withoutModule(t, walktest.CrashStore(t), missing)
-				r, v := judged(t, filepath.Join(crashes, name, kind), symbolSources(t, store), nil, nil, DefaultThresholds())
+				r, v := judged(t, filepath.Join(crashes, name, kind), walked.SymbolSources(t, store), nil, nil, Default())
 				if v.Holds || v.Blame != BlameSymbols || v.Findings[0].Kind != KindMissing || v.Findings[0].Module != missing {
 					t.Errorf("%s/%s without %s: %s\n%s", name, kind, missing, functionsOf(r), verdictText(t, v))
 				}
@@ -377,7 +379,7 @@ func TestVerdictUnnamed(t *testing.T) {
 		m := &d.Modules[d.Main]
 		m.Path, m.DebugFile = "", ""
 	}
-	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), symbolSources(t, store), nil, unnamed, DefaultThresholds())
+	r, v := judged(t, testenv.Input(t, "verdicts", "complete.core.gz"), walked.SymbolSources(t, store), nil, unnamed, Default())
 	if got := functionsOf(r); got != "crash recurse main _start" || !v.Holds {
 		t.Errorf("%q\n%s", got, verdictText(t, v))
 	}
