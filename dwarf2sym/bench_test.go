@@ -5,12 +5,13 @@ import (
 	"os"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 )
 
 // benchFile returns a large binary with debug information: $SYMTOOL_BENCH_FILE, else
 // libc's debug file, else the test's own program.
-func benchFile(b *testing.B) *elfobj.File {
+func benchFile(b *testing.B) *object.File {
 	b.Helper()
 	path := os.Getenv("SYMTOOL_BENCH_FILE")
 	if path == "" {
@@ -23,7 +24,7 @@ func benchFile(b *testing.B) *elfobj.File {
 		}
 		path = self
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -38,12 +39,12 @@ func benchFile(b *testing.B) *elfobj.File {
 // libcDebug returns the path of libc's debug file, or "".
 func libcDebug() string {
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6"} {
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := objfile.Open(path, object.DefaultLimits())
 		if err != nil {
 			continue
 		}
 		defer f.Close()
-		if debug, _, _ := elfobj.FindDebug(f, []string{"/usr/lib/debug"}, elfobj.DefaultLimits()); debug != nil {
+		if debug, _, _ := objfile.FindDebug(f, []string{"/usr/lib/debug"}, object.DefaultLimits()); debug != nil {
 			defer debug.Close()
 			return debug.Path
 		}
@@ -52,7 +53,7 @@ func libcDebug() string {
 }
 
 // benchReader does what Read does before it reads the units.
-func benchReader(b *testing.B, f *elfobj.File, o Options) (*reader, *debugData) {
+func benchReader(b *testing.B, f *object.File, o Options) (*reader, *debugData) {
 	b.Helper()
 	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f), companions: companionsOf(f)}
 	r.readSymbols()

@@ -9,23 +9,23 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // cfiOpen reads the call frame information of an ELF file.
-func cfiOpen(t testing.TB, path string) (*unwind.Input, *elfobj.File) {
+func cfiOpen(t testing.TB, path string) (*unwind.Input, *object.File) {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	a := arch.ByELF(f.Machine, f.Class)
+	a := f.Arch
 	if a == nil {
-		t.Fatalf("%s: unknown CPU %v", path, f.Machine)
+		t.Fatalf("%s: unknown CPU %v", path, f.CPU)
 	}
 	in, problems := newCFIInput(a, f, nil)
 	for _, p := range problems {

@@ -2,13 +2,12 @@ package dwarf2sym
 
 import (
 	"cmp"
-	"debug/elf"
 	"encoding/binary"
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -20,9 +19,9 @@ func companionCFI(a *arch.Arch, files []companion) (*unwind.Input, []bin.Problem
 	in := &unwind.Input{
 		Arch:    a,
 		Order:   binary.ByteOrder(f.Order),
-		PtrSize: addressSize(f.File),
-		Base:    f.LoadBase(),
-		Fixed:   f.Type == elf.ET_EXEC,
+		PtrSize: f.AddrSize,
+		Base:    f.Base,
+		Fixed:   f.Kind == object.Executable,
 		Exec:    f.Executable,
 
 		CodeBytes: newCodeMap(f.File).size(),
@@ -49,21 +48,14 @@ func companionCFI(a *arch.Arch, files []companion) (*unwind.Input, []bin.Problem
 	return in, append(problems, addIndex(in, files)...)
 }
 
-// addressSize returns the bytes of an address in a file.
-func addressSize(f *elfobj.File) int {
-	if f.Class == elf.ELFCLASS32 {
-		return 4
-	}
-	return 8
-}
-
 // addEHFrame adds the .eh_frame that only the program headers locate.
 func addEHFrame(in *unwind.Input, f companion) []bin.Problem {
-	s, err := segmentEHFrame(f.File)
+	s, err := f.Located(".eh_frame")
 	lost := ".eh_frame"
 	if s != nil {
-		s.Moved = f.moved
-		in.Sections = append(in.Sections, *s)
+		data, bad := s.Data()
+		err = cmp.Or(bad, err)
+		in.Sections = append(in.Sections, unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, EH: true, File: f.Path, Moved: f.moved})
 		lost = "where .eh_frame ends"
 	}
 	if err != nil {
@@ -74,7 +66,7 @@ func addEHFrame(in *unwind.Input, f companion) []bin.Problem {
 
 // firstWithData returns the named sections of the first file that has bytes for
 // them, and that file; none without one.
-func firstWithData(files []companion, name string) ([]*elfobj.Section, companion) {
+func firstWithData(files []companion, name string) ([]*object.Section, companion) {
 	for _, f := range files {
 		if all := f.SectionsNamed(name); len(all) > 0 {
 			return all, f
@@ -83,15 +75,12 @@ func firstWithData(files []companion, name string) ([]*elfobj.Section, companion
 	return nil, companion{}
 }
 
-func cfiSectionAddr(f *elfobj.File, name string) uint64 {
+func cfiSectionAddr(f *object.File, name string) uint64 {
 	if s := f.Section(name); s != nil {
 		return s.Addr
 	}
 	return 0
 }
-
-// shtARMExidx is SHT_ARM_EXIDX; other processors have the number, too.
-const shtARMExidx = elf.SHT_LOPROC + 1
 
 // addIndex adds ARM's index tables, of which a kernel has several.
 func addIndex(in *unwind.Input, files []companion) (problems []bin.Problem) {
@@ -120,8 +109,8 @@ func addIndex(in *unwind.Input, files []companion) (problems []bin.Problem) {
 
 // cfiDataOf returns a function that finds the section that is in memory at an
 // address.
-func cfiDataOf(f *elfobj.File) func(addr uint64) (unwind.Section, bool) {
-	in := cfiSectionsBy(f, func(s *elfobj.Section) bool { return s.Flags&elf.SHF_ALLOC != 0 && s.HasData() })
+func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
+	in := cfiSectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
 	return func(addr uint64) (unwind.Section, bool) {
 		if s := in.at(addr); s != nil {
 			if data, err := s.Data(); err == nil {
@@ -134,9 +123,8 @@ func cfiDataOf(f *elfobj.File) func(addr uint64) (unwind.Section, bool) {
 
 // cfiCodeOf returns a function that finds the end of the section with the code
 // at an address.
-func cfiCodeOf(f *elfobj.File) func(addr uint64) (uint64, bool) {
-	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
-	in := cfiSectionsBy(f, func(s *elfobj.Section) bool { return s.Flags&code == code && s.Type != elf.SHT_NULL })
+func cfiCodeOf(f *object.File) func(addr uint64) (uint64, bool) {
+	in := cfiSectionsBy(f, (*object.Section).IsCode)
 	return func(addr uint64) (uint64, bool) {
 		if s := in.at(addr); s != nil {
 			return s.Addr + s.FileSize, true
@@ -146,22 +134,22 @@ func cfiCodeOf(f *elfobj.File) func(addr uint64) (uint64, bool) {
 }
 
 // cfiSections are sections in order of address.
-type cfiSections []*elfobj.Section
+type cfiSections []*object.Section
 
-func cfiSectionsBy(f *elfobj.File, want func(*elfobj.Section) bool) (list cfiSections) {
-	for _, s := range sectionsOf(f) {
+func cfiSectionsBy(f *object.File, want func(*object.Section) bool) (list cfiSections) {
+	for _, s := range f.Loaded() {
 		if s.FileSize > 0 && want(s) {
 			list = append(list, s)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *elfobj.Section) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(list, func(a, b *object.Section) int { return cmp.Compare(a.Addr, b.Addr) })
 	return list
 }
 
 // at returns the section that an address is in; where sections overlap, which no
 // linker makes, that is the last one or none.
-func (l cfiSections) at(addr uint64) *elfobj.Section {
-	i, _ := slices.BinarySearchFunc(l, addr, func(s *elfobj.Section, addr uint64) int {
+func (l cfiSections) at(addr uint64) *object.Section {
+	i, _ := slices.BinarySearchFunc(l, addr, func(s *object.Section, addr uint64) int {
 		if s.Addr <= addr {
 			return -1
 		}
@@ -173,8 +161,16 @@ func (l cfiSections) at(addr uint64) *elfobj.Section {
 	return l[i-1]
 }
 
+// indexesOf returns ARM's index tables.
+func indexesOf(f *object.File) []*object.Section {
+	if s, err := f.Located(".ARM.exidx"); s != nil && err == nil {
+		return []*object.Section{s}
+	}
+	return f.SectionsNamed(".ARM.exidx")
+}
+
 // releaseCFI drops the contents of the sections that were read.
-func releaseCFI(f *elfobj.File) {
+func releaseCFI(f *object.File) {
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		if f == nil {
 			continue

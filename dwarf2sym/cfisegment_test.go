@@ -13,10 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
+
+// ptARMExidx is PT_ARM_EXIDX.
+const ptARMExidx = elf.PT_LOPROC + 1
 
 // withoutSections clears what the ELF header says about section headers.
 func withoutSections(f *elfobj.File, image []byte) []byte {
@@ -32,7 +36,7 @@ func withoutSections(f *elfobj.File, image []byte) []byte {
 
 func openImage(t testing.TB, image []byte) *elfobj.File {
 	t.Helper()
-	f, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), "x", elfobj.DefaultLimits())
+	f, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), "x", object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,7 @@ func openImage(t testing.TB, image []byte) *elfobj.File {
 }
 
 // cfiTextOf returns the CFI of a file as text, and the problems.
-func cfiTextOf(t testing.TB, f *elfobj.File) (text string, problems []string) {
+func cfiTextOf(t testing.TB, f *object.File) (text string, problems []string) {
 	t.Helper()
 	m, report, err := Read(context.Background(), f, nil, Options{CFIOnly: true, Name: "x", ID: "0"})
 	if err != nil {
@@ -75,8 +79,8 @@ func TestCFIWithoutSections(t *testing.T) {
 		if len(f.SegmentsOf(elf.PT_GNU_EH_FRAME)) == 0 && (f.Machine != elf.EM_ARM || len(f.SegmentsOf(ptARMExidx)) == 0) || f.Section(".debug_frame") != nil {
 			continue
 		}
-		want, _ := cfiTextOf(t, f)
-		got, problems := cfiTextOf(t, openImage(t, withoutSections(f, image)))
+		want, _ := cfiTextOf(t, f.Object())
+		got, problems := cfiTextOf(t, openImage(t, withoutSections(f, image)).Object())
 		if got != want {
 			t.Errorf("%s:\n%s\nwant\n%s%q", filepath.Base(path), got, want, problems)
 		}
@@ -100,7 +104,7 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 	bare := withoutSections(whole, image)
 	header := whole.SegmentsOf(elf.PT_GNU_EH_FRAME)[0]
 	le := binary.LittleEndian
-	want, _ := cfiTextOf(t, openImage(t, bare))
+	want, _ := cfiTextOf(t, openImage(t, bare).Object())
 	for _, c := range []struct {
 		name   string
 		change func(image, hdr []byte)
@@ -116,7 +120,7 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bad := slices.Clone(bare)
 			c.change(bad, bad[header.Offset:])
-			got, problems := cfiTextOf(t, openImage(t, bad))
+			got, problems := cfiTextOf(t, openImage(t, bad).Object())
 			if got := strings.Join(problems, "\n"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 				t.Errorf("problems %s, want %s", got, c.want)
 			}
@@ -141,17 +145,17 @@ func TestSegmentsHostile(t *testing.T) {
 		places = append(places, whole.SegmentsOf(elf.PT_GNU_EH_FRAME)...)
 		places = append(places, whole.SegmentsOf(ptARMExidx)...)
 		lost := 0
-		want, _ := cfiTextOf(t, openImage(t, bare))
+		want, _ := cfiTextOf(t, openImage(t, bare).Object())
 		for _, p := range places {
 			for at := p.Offset; at < p.Offset+p.FileSize; at++ {
 				for _, with := range []byte{0, 0x7f, 0xff} {
 					bad := slices.Clone(bare)
 					bad[at] = with
-					f, err := elfobj.NewFile(bytes.NewReader(bad), int64(len(bad)), "x", elfobj.DefaultLimits())
+					f, err := elfobj.NewFile(bytes.NewReader(bad), int64(len(bad)), "x", object.DefaultLimits())
 					if err != nil {
 						continue
 					}
-					got, problems := cfiTextOf(t, f)
+					got, problems := cfiTextOf(t, f.Object())
 					if strings.Contains(strings.Join(problems, ""), "panic") || strings.Contains(strings.Join(problems, ""), "internal error") {
 						t.Errorf("%s: byte %#x is %#x: %q", name, at, with, problems)
 					}
@@ -161,31 +165,6 @@ func TestSegmentsHostile(t *testing.T) {
 		}
 		if lost < 20 {
 			t.Errorf("%s: %d changes lost something", name, lost)
-		}
-	}
-}
-
-func TestEHFrameEnd(t *testing.T) {
-	const entry, wide, end, junk = "\x04\x00\x00\x00\x11\x22\x33\x44", "\xff\xff\xff\xff\x04\x00\x00\x00\x00\x00\x00\x00\x11\x22\x33\x44", "\x00\x00\x00\x00", "\x77\x77\x77\x77"
-	f := &elfobj.File{Order: binary.LittleEndian}
-	for _, c := range []struct {
-		data string
-		last uint64
-		want uint64
-	}{
-		{end + junk, 0, 4}, // no entry: gold writes that for ARM
-		{entry + end + junk, 0, 12},
-		{entry + end + entry + end + junk, 12, 24}, // terminators of two objects
-		{entry + end + entry + end + junk, 0, 12},
-		{entry + wide + end + junk, 8, 28},
-		{entry + entry, 8, 16},
-		{entry + junk + end, 0, 16},
-		{entry + end, 1 << 40, 12},
-		{"\xff\xff\xff\xff\x04", 0, 5},
-		{"\x00", 0, 1},
-	} {
-		if got := ehFrameEnd([]byte(c.data), f, c.last); got != c.want {
-			t.Errorf("%x, last FDE at %d: %d, want %d", c.data, c.last, got, c.want)
 		}
 	}
 }
@@ -220,8 +199,8 @@ func TestOracleCFIWithoutSections(t *testing.T) {
 			if image, err = os.ReadFile(path); err != nil {
 				t.Fatal(err)
 			}
-			want, wantProblems := cfiTextOf(t, openImage(t, image))
-			got, problems := cfiTextOf(t, bare)
+			want, wantProblems := cfiTextOf(t, openImage(t, image).Object())
+			got, problems := cfiTextOf(t, bare.Object())
 			if bare.HasSections() || got != want || !slices.Equal(problems, wantProblems) {
 				t.Errorf("section headers: %v; %d lines, want %d; problems %q, want %q", bare.HasSections(), strings.Count(got, "\n"), strings.Count(want, "\n"), problems, wantProblems)
 			}

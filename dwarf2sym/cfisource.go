@@ -8,7 +8,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -38,7 +38,7 @@ type CFI struct {
 // ReadCFI reads .eh_frame and .debug_frame of a file and, if non-nil, of the
 // separate debug file that belongs to it. RVAs are relative to the load base of
 // the former.
-func ReadCFI(ctx context.Context, file, debug *elfobj.File) (*CFI, error) {
+func ReadCFI(ctx context.Context, file, debug *object.File) (*CFI, error) {
 	r := &reader{opts: &Options{}, file: file, debug: debug}
 	if err := r.checkTypes(); err != nil {
 		return nil, err
@@ -46,12 +46,16 @@ func ReadCFI(ctx context.Context, file, debug *elfobj.File) (*CFI, error) {
 	if err := r.findCompanions(); err != nil {
 		return nil, err
 	}
-	cpu := arch.ByELF(file.Machine, file.Class)
+	cpu := file.Arch
 	if cpu == nil {
-		return nil, &bin.Error{File: file.Path, Msg: fmt.Sprintf("the registers of %v (%v) are not known", file.Machine, file.Class)}
+		return nil, &bin.Error{File: file.Path, Msg: unknownCPU(file)}
 	}
 	c := companionsCFI(ctx, cpu, r.companions, CFIDWARF)
 	return &CFI{c.table, c.problems}, ctx.Err()
+}
+
+func unknownCPU(f *object.File) string {
+	return fmt.Sprintf("the registers of %s (%d bits) are not known", f.CPU, 8*f.AddrSize)
 }
 
 // companionsCFI reads STACK CFI from the companions of a binary. Damage in DWARF
@@ -96,7 +100,7 @@ func sframeCFI(cpu *arch.Arch, files []companion) (fileCFI, error) {
 		}
 	}
 	stats, problems := symsframe.AppendCFI(&c.table, section, symsframe.ToOptions{
-		Base: files[0].LoadBase() - from.moved,
+		Base: files[0].Base - from.moved,
 		Code: func(addr uint64) bool { return files[0].Executable(addr + from.moved) },
 	})
 	c.stats = unwind.Stats{Dead: stats.Dead, Empty: stats.Empty, Signal: stats.Signal}

@@ -3,7 +3,7 @@ package dwarf2sym
 import (
 	"sort"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -12,13 +12,13 @@ import (
 // Code may really live at 0: then an executable section covers it.
 type codeMap struct {
 	base uint64 // address of RVA 0, modulo 2^64: it may lie below all addresses
-	exec []elfobj.Range
+	exec []object.Range
 
 	starts []uint64 // of executable sections
 }
 
-func newCodeMap(f *elfobj.File) *codeMap {
-	return newCompanionMap(companion{File: f}, f.LoadBase())
+func newCodeMap(f *object.File) *codeMap {
+	return newCompanionMap(companion{File: f}, f.Base)
 }
 
 // rva converts an address of the file.
@@ -28,10 +28,10 @@ func (m *codeMap) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - m.base)
 func (m *codeMap) addr(rva symfmt.RVA) uint64 { return uint64(rva) + m.base }
 
 // at returns the executable range that holds addr.
-func (m *codeMap) at(addr uint64) (elfobj.Range, bool) {
+func (m *codeMap) at(addr uint64) (object.Range, bool) {
 	i := sort.Search(len(m.exec), func(i int) bool { return m.exec[i].End > addr })
 	if i == len(m.exec) || addr < m.exec[i].Start {
-		return elfobj.Range{}, false
+		return object.Range{}, false
 	}
 	return m.exec[i], true
 }

@@ -1,11 +1,11 @@
 package dwarf2sym
 
-import elfobj "github.com/symtool/symtool/internal/object/elf"
+import "github.com/symtool/symtool/internal/object"
 
 // companion is a file that describes the code of a binary: the binary, its
 // separate debug file, the file in its .gnu_debugdata.
 type companion struct {
-	*elfobj.File
+	*object.File
 
 	// moved is what to add, modulo 2^64, to an address in this file to get the
 	// one in the binary: a prelinked binary, or one that "objcopy
@@ -20,26 +20,26 @@ type companion struct {
 // any, then, where neither has a .symtab, the file in .gnu_debugdata.
 func (r *reader) findCompanions() error {
 	r.companions = []companion{{File: r.file}}
-	symtab := r.file.HasSymtab()
+	symtab := r.file.HasSymbols(object.Symtab)
 	if r.debug != nil {
-		moved, err := elfobj.Moved(r.file, r.debug)
+		moved, err := r.file.Moved(r.debug)
 		if err != nil {
 			return err
 		}
 		r.companions = append(r.companions, companion{File: r.debug, moved: moved})
-		symtab = symtab || r.debug.HasSymtab()
+		symtab = symtab || r.debug.HasSymbols(object.Symtab)
 	}
 	if symtab {
 		return nil
 	}
-	mini, err := r.file.MiniDebug()
+	mini, err := r.file.Embedded()
 	if mini == nil {
 		if err != nil {
 			r.problem(problemFile, "the symbols in it", err)
 		}
 		return nil
 	}
-	moved, err := elfobj.Moved(r.file, mini)
+	moved, err := r.file.Moved(mini)
 	if err != nil {
 		r.problem(problemFile, "the symbols in it", err)
 		return nil

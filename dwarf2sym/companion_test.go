@@ -2,11 +2,14 @@ package dwarf2sym
 
 import (
 	"debug/elf"
+
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -14,16 +17,16 @@ import (
 
 // elfPublics is like companionPublics, for files that were not moved; nil ones are
 // left out.
-func elfPublics(base uint64, files ...*elfobj.File) ([]elfPub, []bin.Problem) {
+func elfPublics(base uint64, files ...*object.File) ([]elfPub, []bin.Problem) {
 	return companionPublics(base, companionsOf(files...))
 }
 
 // newCFIInput is like companionCFI, for a file and a debug file that may be nil.
-func newCFIInput(a *arch.Arch, f, debug *elfobj.File) (*unwind.Input, []bin.Problem) {
+func newCFIInput(a *arch.Arch, f, debug *object.File) (*unwind.Input, []bin.Problem) {
 	return companionCFI(a, companionsOf(f, debug))
 }
 
-func companionsOf(files ...*elfobj.File) (out []companion) {
+func companionsOf(files ...*object.File) (out []companion) {
 	for _, f := range files {
 		if f != nil {
 			out = append(out, companion{File: f})
@@ -35,7 +38,6 @@ func companionsOf(files ...*elfobj.File) (out []companion) {
 // Code of a file that was moved has the RVAs of the binary; what lies below the
 // binary's segments has none.
 func TestCompanionMap(t *testing.T) {
-	const code = elf.PF_X | elf.PF_R
 	for _, c := range []struct {
 		name       string
 		base       uint64 // of the binary
@@ -53,7 +55,7 @@ func TestCompanionMap(t *testing.T) {
 		{"a kernel with a segment at 0", 0, 0, 0xffffffff81000000, 0x10, 0xffffffff81000000, 0xffffffff81000010},
 		{"all below", 0x400010, 0, 0x400000, 0x10, 0, 0},
 	} {
-		f := &elfobj.File{Segments: []elfobj.Segment{{Type: elf.PT_LOAD, Flags: code, Addr: c.addr, MemSize: c.size}}}
+		f := &object.File{Segments: []*object.Section{{Alloc: true, Exec: true, Addr: c.addr, MemSize: c.size}}}
 		m := newCompanionMap(companion{File: f, moved: c.moved}, c.base)
 		if c.lo == c.hi {
 			if len(m.exec) > 0 {
@@ -75,13 +77,13 @@ func TestCompanionMap(t *testing.T) {
 // .symtab.
 func TestMiniDebugPublics(t *testing.T) {
 	f := openELF(t, testenv.Input(t, "minidebug.elf"))
-	dyn, _ := companionPublics(f.LoadBase(), companionsOf(f))
+	dyn, _ := companionPublics(f.Base, companionsOf(f))
 	r := &reader{opts: &Options{}, file: f}
 	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || len(r.problems) > 0 {
 		t.Fatalf("%d files, %v, %v", len(r.companions), err, r.problems)
 	}
-	both, problems := companionPublics(f.LoadBase(), r.companions)
-	mini, _ := companionPublics(f.LoadBase(), []companion{r.companions[1]})
+	both, problems := companionPublics(f.Base, r.companions)
+	mini, _ := companionPublics(f.Base, []companion{r.companions[1]})
 	names := map[symfmt.RVA][]string{}
 	for _, p := range append(dyn, mini...) {
 		names[p.RVA] = append(names[p.RVA], p.Name)
@@ -95,7 +97,7 @@ func TestMiniDebugPublics(t *testing.T) {
 			t.Errorf("%x is %q, want one of %q", p.RVA, p.Name, names[p.RVA])
 		}
 	}
-	symtab := &elfobj.File{Sections: []*elfobj.Section{{Type: elf.SHT_SYMTAB, FileSize: 24}}}
+	symtab := (&elfobj.File{Sections: []*elfobj.Section{{Type: elf.SHT_SYMTAB, Section: object.Section{FileSize: 24}}}}).Object()
 	r = &reader{opts: &Options{}, file: f, debug: symtab}
 	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || r.companions[1].mini {
 		t.Errorf("beside a .symtab: %d files, %v", len(r.companions), err)

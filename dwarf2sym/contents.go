@@ -1,13 +1,11 @@
 package dwarf2sym
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"strings"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
-	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Contents is what of symbols, lines and call frame information is in one ELF file,
@@ -66,17 +64,14 @@ type DamagedTable struct {
 var unwindSections = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"}
 
 // ReadContents looks at the headers and counts the symbols of f.
-func ReadContents(f *elfobj.File) *Contents {
+func ReadContents(f *object.File) *Contents {
 	c := &Contents{
-		Type: fileType(f.Type), CPU: f.Machine.String(), Bits: 32, ByteOrder: "little", Code: f.HasCode(),
+		Type: fileType(f), CPU: f.CPU, Bits: 8 * f.AddrSize, ByteOrder: "little", Code: f.HasCode(),
 		BuildID: fmt.Sprintf("%x", f.BuildID()), NoSections: !f.HasSections(),
 		Debug: []SectionSize{}, Unwind: []SectionSize{}, Symbols: []SymbolCount{},
 	}
-	if a := arch.ByELF(f.Machine, f.Class); a != nil {
+	if a := f.Arch; a != nil {
 		c.CPU = a.Name
-	}
-	if f.Class == elf.ELFCLASS64 {
-		c.Bits = 64
 	}
 	if f.Order == binary.ByteOrder(binary.BigEndian) {
 		c.ByteOrder = "big"
@@ -84,7 +79,7 @@ func ReadContents(f *elfobj.File) *Contents {
 	if name, crc, ok := f.DebugLink(); ok {
 		c.DebugLink, c.DebugCRC = name, fmt.Sprintf("%08x", crc)
 	}
-	if link, err := f.SupLink(); link != nil && err == nil {
+	if link, err := f.Supplement(); link != nil && err == nil {
 		c.Supplement = &SupplementLink{link.Section, link.Name, fmt.Sprintf("%x", link.ID)}
 	}
 	c.sections(f)
@@ -92,23 +87,23 @@ func ReadContents(f *elfobj.File) *Contents {
 	return c
 }
 
-func fileType(t elf.Type) string {
-	switch t {
-	case elf.ET_EXEC:
+func fileType(f *object.File) string {
+	switch f.Kind {
+	case object.Executable:
 		return "executable"
-	case elf.ET_DYN:
+	case object.Shared:
 		return "shared library or PIE"
-	case elf.ET_REL:
+	case object.Relocatable:
 		return "object"
-	case elf.ET_CORE:
+	case object.Core:
 		return "core"
 	}
-	return t.String()
+	return f.KindName
 }
 
 // sections lists those with debug information and those for unwinding. Of several
 // with one name, as objects have, the sizes are added up.
-func (c *Contents) sections(f *elfobj.File) {
+func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {
 		case !s.HasData():
@@ -127,7 +122,7 @@ func (c *Contents) sections(f *elfobj.File) {
 	}
 }
 
-func addSection(list []SectionSize, s *elfobj.Section) []SectionSize {
+func addSection(list []SectionSize, s *object.Section) []SectionSize {
 	if n := len(list); n > 0 && list[n-1].Name == s.Name {
 		list[n-1].Size += s.Size()
 		list[n-1].FileSize += s.FileSize
@@ -144,24 +139,24 @@ func addSection(list []SectionSize, s *elfobj.Section) []SectionSize {
 }
 
 // tables counts the symbols of all tables.
-func (c *Contents) tables(f *elfobj.File) {
-	c.table(".symtab", f, elfobj.SymTab)
-	c.table(".dynsym", f, elfobj.DynSym)
-	mini, err := f.MiniDebug()
+func (c *Contents) tables(f *object.File) {
+	c.table(".symtab", f, object.Symtab)
+	c.table(".dynsym", f, object.Dynamic)
+	mini, err := f.Embedded()
 	if err != nil {
 		c.Damage = append(c.Damage, DamagedTable{".gnu_debugdata", err.Error()})
 	}
 	if mini != nil {
-		c.table(".gnu_debugdata", mini, elfobj.SymTab)
+		c.table(".gnu_debugdata", mini, object.Symtab)
 		mini.Close()
 	}
 }
 
-func (c *Contents) table(name string, f *elfobj.File, which elfobj.SymTable) {
+func (c *Contents) table(name string, f *object.File, which object.Table) {
 	n := SymbolCount{Table: name}
-	err := f.Symbols(which, func(s *elfobj.Symbol) {
+	err := f.Symbols(which, func(s *object.Symbol) {
 		n.Symbols++
-		if s.Type == elf.STT_FUNC && s.Section != nil {
+		if s.Kind == object.Function && s.Section != nil {
 			n.Functions++
 		}
 	})

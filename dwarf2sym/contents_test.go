@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -40,7 +41,7 @@ func TestReadContentsOracle(t *testing.T) {
 				want[m[1]] += size
 			}
 		}
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := objfile.Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Error(err)
 			continue

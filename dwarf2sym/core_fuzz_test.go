@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -74,7 +74,7 @@ func unpackCore(data []byte) *core {
 func (c *core) unpackCode(part []byte) {
 	at := uint64(0)
 	for ; len(part) >= 16; part = part[16:] {
-		r := elfobj.Range{Start: binary.LittleEndian.Uint64(part), End: binary.LittleEndian.Uint64(part[8:])}
+		r := object.Range{Start: binary.LittleEndian.Uint64(part), End: binary.LittleEndian.Uint64(part[8:])}
 		if r.Start < r.End && (r.Start > at || len(c.code) == 0) {
 			c.code = append(c.code, r)
 			at = r.End

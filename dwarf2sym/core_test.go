@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -46,7 +46,7 @@ func (s *memSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 type core struct {
 	order    binary.ByteOrder
 	sections map[string][]byte
-	code     []elfobj.Range
+	code     []object.Range
 	symbols  []elfPub
 }
 
@@ -57,10 +57,10 @@ func coreOf(t testing.TB, text string) *core {
 	a := assemble(t, text)
 	c := &core{order: a.order, sections: a.secs, symbols: a.symbols}
 	for _, r := range a.code {
-		c.code = append(c.code, elfobj.Range{Start: r[0], End: r[1]})
+		c.code = append(c.code, object.Range{Start: r[0], End: r[1]})
 	}
 	if c.code == nil {
-		c.code = []elfobj.Range{{Start: 0x1000, End: 0x100000}}
+		c.code = []object.Range{{Start: 0x1000, End: 0x100000}}
 	}
 	return c
 }
@@ -89,7 +89,7 @@ type coreRun struct {
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
 	o.Jobs = run.jobs
-	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: slices.Clone(c.symbols), file: &elfobj.File{Path: "test"}}
+	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
 	d.batch, r.effortBase = run.batch, run.base

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"debug/dwarf"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // The functions and lines of real files are those that Go's debug/dwarf reads,
@@ -82,7 +82,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	for _, p := range rep.Problems {
 		t.Error(p)
 	}
-	g := &goReader{Data: goData(t, f), t: t, code: newCodeMap(f), arm: f.Machine == elf.EM_ARM, funcs: m.Funcs,
+	g := &goReader{Data: goData(t, f), t: t, code: newCodeMap(f), arm: f.Arch == arch.ARM, funcs: m.Funcs,
 		files: make(map[symfmt.FileID]string), rules: make(map[string]int), units: make(map[symfmt.RVA]dwarf.Offset)}
 	for _, file := range m.Files {
 		g.files[file.ID] = file.Name
@@ -96,7 +96,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 }
 
 // goData gives the sections to debug/dwarf.
-func goData(t *testing.T, f *elfobj.File) *dwarf.Data {
+func goData(t *testing.T, f *object.File) *dwarf.Data {
 	section := func(name string) []byte {
 		s := f.Section(name)
 		if s == nil || !s.HasData() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // dwoPlaces says where .dwo files are looked for.
@@ -22,7 +22,7 @@ type dwoPlaces struct {
 
 func newDwoPlaces(r *reader) dwoPlaces {
 	p := dwoPlaces{dirs: r.opts.DwoDirs, only: r.opts.Hermetic}
-	for _, f := range []*elfobj.File{r.file, r.debug} {
+	for _, f := range []*object.File{r.file, r.debug} {
 		if f == nil || f.Path == "" || p.only {
 			continue
 		}
@@ -115,7 +115,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 		if len(left) == 0 || w.tired {
 			return
 		}
-		f, err := elfobj.Open(path, w.opts.limits())
+		f, err := w.opts.open(path)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				refused = append(refused, err.Error())
@@ -163,7 +163,7 @@ func idList(ids []uint64) string {
 
 // halvesInFile reads the other halves that f has. It returns the skeletons
 // whose halves are not there, and the ids that are.
-func (w *worker) halvesInFile(f *elfobj.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
+func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
 	all, err := openDwo(f, w.d)
 	if err != nil {
 		return want, nil, err
@@ -222,7 +222,7 @@ func (w *worker) splitUnits() (map[uint64]*unitHeader, []placedProblem) {
 
 // openDwo returns the debug information of a .dwo file: several where type units
 // have a .debug_info.dwo each. What the skeletons have comes from main.
-func openDwo(f *elfobj.File, main *debugData) (all []*debugData, err error) {
+func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func openDwo(f *elfobj.File, main *debugData) (all []*debugData, err error) {
 }
 
 // wholeSection returns the contents of a section; nothing without one.
-func wholeSection(f *elfobj.File, name string) ([]byte, error) {
+func wholeSection(f *object.File, name string) ([]byte, error) {
 	s := f.Section(name)
 	if s == nil || !s.HasData() {
 		return nil, nil

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // dwp is a package of .dwo files (DWARF 5, 7.3.5). Its sections are read piece
 // by piece, but for the strings, which all units share.
 type dwp struct {
-	file  *elfobj.File
+	file  *object.File
 	order order
-	sects [sectCount]elfobj.Source // nil: no such section
+	sects [sectCount]object.Source // nil: no such section
 	str   []byte
 
 	units packIndex
@@ -46,7 +46,7 @@ func (r *reader) packagePaths() (paths []string) {
 			paths = append(paths, path)
 		}
 	}
-	for _, f := range []*elfobj.File{r.file, r.debug} {
+	for _, f := range []*object.File{r.file, r.debug} {
 		if f == nil || f.Path == "" {
 			continue
 		}
@@ -64,7 +64,7 @@ func (r *reader) packagePaths() (paths []string) {
 }
 
 func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
-	f, err := elfobj.Open(path, r.opts.limits())
+	f, err := r.opts.open(path)
 	if err == nil {
 		var p *dwp
 		if p, err = newPackage(f, main); err == nil {
@@ -77,7 +77,7 @@ func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
 }
 
 // newPackage reads the index of a package and opens its sections.
-func newPackage(f *elfobj.File, main *debugData) (*dwp, error) {
+func newPackage(f *object.File, main *debugData) (*dwp, error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
 	}

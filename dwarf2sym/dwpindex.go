@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Columns of a package's indexes: the sections that units have a part of.
@@ -63,7 +63,7 @@ type packIndex struct {
 }
 
 // readIndex reads the index called name of the package f, if present.
-func readIndex(f *elfobj.File, name string) (x packIndex, err error) {
+func readIndex(f *object.File, name string) (x packIndex, err error) {
 	x = packIndex{name: name, file: f.Path, order: orderOf(f)}
 	data, err := wholeSection(f, name)
 	if err == nil {

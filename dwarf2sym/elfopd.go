@@ -1,9 +1,8 @@
 package dwarf2sym
 
 import (
-	"debug/elf"
-
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // opdTable resolves the function descriptors of 64-bit PowerPC, ELFv1 (64-bit
@@ -21,7 +20,7 @@ type opdTable struct {
 // binary's.
 func opdOf(files []companion) *opdTable {
 	for _, f := range files {
-		if f.Machine != elf.EM_PPC64 {
+		if f.Arch != arch.PPC64 {
 			continue
 		}
 		s := f.Section(".opd")
@@ -37,10 +36,10 @@ func opdOf(files []companion) *opdTable {
 
 // code returns the address of a symbol's code in the binary, and whether the
 // symbol does name code. A descriptor moves as the code does.
-func (o *opdTable) code(f companion, s *elfobj.Symbol) (uint64, bool) {
-	off := s.Value + f.moved - (o.addr + o.file.moved)
-	if s.Section.Flags&elf.SHF_EXECINSTR != 0 || off >= uint64(len(o.data)) {
-		return s.Value + f.moved, inCode(s.Section, s.Value)
+func (o *opdTable) code(f companion, s *object.Symbol) (uint64, bool) {
+	off := s.Addr + f.moved - (o.addr + o.file.moved)
+	if s.Section.Exec || off >= uint64(len(o.data)) {
+		return s.Addr + f.moved, inCode(s.Section, s.Addr)
 	}
 	if uint64(len(o.data))-off < 8 {
 		return 0, false

@@ -3,13 +3,12 @@ package dwarf2sym
 import (
 	"bytes"
 	"cmp"
-	"debug/elf"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -58,19 +57,19 @@ type elfPub struct {
 // identical code folding makes (TestElfPublicsMultiple).
 func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
-	for _, which := range []elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
+	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		for _, f := range files {
 			if !f.mini {
 				c.best.replace(c.collect(f, which))
 			}
 		}
-		if len(c.best.all) > 0 && which == elfobj.SymTab {
+		if len(c.best.all) > 0 && which == object.Symtab {
 			break
 		}
 	}
 	for _, f := range files {
 		if f.mini {
-			c.best.add(c.collect(f, elfobj.SymTab))
+			c.best.add(c.collect(f, object.Symtab))
 		}
 	}
 	pubs := c.best.pick()
@@ -89,7 +88,7 @@ type pubCandidate struct {
 	size    uint64
 	name    uint32 // offset in pubTable.names
 	nameLen uint32
-	bind    uint8 // 0 global, 1 weak, 2 local
+	bind    object.Bind
 	typed   bool
 }
 
@@ -109,11 +108,11 @@ type pubCollector struct {
 }
 
 // collect returns the symbols of one table.
-func (c *pubCollector) collect(f companion, which elfobj.SymTable) pubTable {
+func (c *pubCollector) collect(f companion, which object.Table) pubTable {
 	var found pubTable
 	var err error
-	if found.names, err = f.StringTable(which); err == nil {
-		err = f.Symbols(which, func(s *elfobj.Symbol) {
+	if found.names, err = f.SymbolNames(which); err == nil {
+		err = f.Symbols(which, func(s *object.Symbol) {
 			if p, ok := c.candidate(f, s); ok {
 				found.all = append(found.all, p)
 			}
@@ -148,21 +147,9 @@ func (t *pubTable) add(other pubTable) {
 	t.names = slices.Concat(t.names, other.names)
 }
 
-func (c *pubCollector) candidate(f companion, s *elfobj.Symbol) (pubCandidate, bool) {
-	p := pubCandidate{size: s.Size, name: s.NameOff, bind: bindRank(s.Bind)}
-	switch s.Type {
-	case elf.STT_FUNC, elf.STT_GNU_IFUNC:
-		p.typed = true
-	case elf.STT_NOTYPE:
-	case sttARMThumb:
-		p.typed = f.Machine == elf.EM_ARM
-		if !p.typed {
-			return p, false
-		}
-	default:
-		return p, false
-	}
-	if s.Section == nil || len(s.Name) == 0 || !p.typed && isLabel(s.Name, f.Machine) {
+func (c *pubCollector) candidate(f companion, s *object.Symbol) (pubCandidate, bool) {
+	p := pubCandidate{size: s.Size, name: s.NameOff, bind: s.Bind, typed: s.IsFunction()}
+	if !p.typed && s.Kind != object.Untyped || s.Section == nil || len(s.Name) == 0 {
 		return p, false
 	}
 	name := stripVersion(s.Name)
@@ -178,62 +165,18 @@ func (c *pubCollector) candidate(f companion, s *elfobj.Symbol) (pubCandidate, b
 
 // place returns the address of a symbol's code in the binary, and whether there
 // can be code.
-func (c *pubCollector) place(f companion, s *elfobj.Symbol) (uint64, bool) {
-	switch {
-	case c.opd != nil:
+func (c *pubCollector) place(f companion, s *object.Symbol) (uint64, bool) {
+	if c.opd != nil {
 		return c.opd.code(f, s)
-	case f.Machine == elf.EM_ARM || f.Machine == elf.EM_MIPS:
-		return s.Value&^1 + f.moved, inCode(s.Section, s.Value&^1)
 	}
-	return s.Value + f.moved, inCode(s.Section, s.Value)
+	addr := s.Addr &^ f.ISABit
+	return addr + f.moved, inCode(s.Section, addr)
 }
 
 // inCode reports whether addr is in s and s holds instructions. The end of the
 // section, where linkers put _etext, is not.
-func inCode(s *elfobj.Section, addr uint64) bool {
-	return s.Flags&elf.SHF_EXECINSTR != 0 && addr-s.Addr < s.FileSize
-}
-
-// sttARMThumb is STT_ARM_TFUNC, a Thumb function of before the ARM EABI.
-const sttARMThumb = elf.STT_LOPROC
-
-func bindRank(b elf.SymBind) uint8 {
-	switch b {
-	case elf.STB_LOCAL:
-		return 2
-	case elf.STB_WEAK:
-		return 1
-	}
-	return 0 // STB_GLOBAL, STB_GNU_UNIQUE
-}
-
-// emCSKY is EM_CSKY, which debug/elf names only with its value.
-const emCSKY elf.Machine = 252
-
-// isLabel reports whether an untyped symbol is made by assembler or compiler for
-// themselves.
-func isLabel(name []byte, m elf.Machine) bool {
-	if bytes.HasPrefix(name, []byte(".L")) {
-		return true
-	}
-	if len(name) < 2 || name[0] != '$' {
-		return false
-	}
-	kinds := ""
-	switch m {
-	case elf.EM_ARM:
-		kinds = "adt"
-	case elf.EM_AARCH64:
-		kinds = "xd"
-	case elf.EM_RISCV:
-		if name[1] == 'x' {
-			return true // an ISA string may follow: $xrv64gc
-		}
-		kinds = "d"
-	case emCSKY:
-		kinds = "td"
-	}
-	return strings.IndexByte(kinds, name[1]) >= 0 && (len(name) == 2 || name[2] == '.')
+func inCode(s *object.Section, addr uint64) bool {
+	return s.Exec && s.Holds(addr)
 }
 
 // stripVersion cuts the symbol version off, "f@V" and "f@@V". Names mangled by

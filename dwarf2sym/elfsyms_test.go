@@ -2,7 +2,6 @@ package dwarf2sym
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -13,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -33,9 +34,9 @@ func compiled(t testing.TB, tool, source, ext string, flags ...string) string {
 	return out
 }
 
-func openELF(t testing.TB, path string) *elfobj.File {
+func openELF(t testing.TB, path string) *object.File {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func openELF(t testing.TB, path string) *elfobj.File {
 }
 
 // pubsOf returns the publics by address, and checks what holds of any.
-func pubsOf(t testing.TB, files ...*elfobj.File) map[uint64]elfPub {
+func pubsOf(t testing.TB, files ...*object.File) map[uint64]elfPub {
 	t.Helper()
 	pubs, problems := elfPublics(0, files...)
 	if len(problems) > 0 {
@@ -114,7 +115,7 @@ func TestElfPublicsLikeReadelf(t *testing.T) {
 	libstdcxx := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
 	t.Run("libc", func(t *testing.T) { checkReadelf(t, libc, ".dynsym", 0) })
 	t.Run("libc's debug file", func(t *testing.T) {
-		debug, tried, err := elfobj.FindDebug(openELF(t, libc), []string{"/usr/lib/debug"}, elfobj.DefaultLimits())
+		debug, tried, err := objfile.FindDebug(openELF(t, libc), []string{"/usr/lib/debug"}, object.DefaultLimits())
 		if debug == nil {
 			t.Skipf("needs the package libc6-dbg: %v, %q", err, tried)
 		}
@@ -380,7 +381,7 @@ func TestElfPublicsOfDebugFile(t *testing.T) {
 		}
 	}
 	bin, dbg := openELF(t, stripped), openELF(t, debug)
-	for name, files := range map[string][]*elfobj.File{
+	for name, files := range map[string][]*object.File{
 		"binary, debug file": {bin, dbg}, "debug file, binary": {dbg, bin}, "debug file": {nil, dbg},
 	} {
 		got := pubsOf(t, files...)
@@ -403,7 +404,7 @@ func TestElfPublicsOfDebugFile(t *testing.T) {
 
 func TestElfPublicsAreRelativeToBase(t *testing.T) {
 	f := openELF(t, compiled(t, "gcc", cSource, ".c", "-no-pie"))
-	base := f.LoadBase()
+	base := f.Base
 	if base == 0 {
 		t.Fatal("base 0")
 	}
@@ -411,23 +412,6 @@ func TestElfPublicsAreRelativeToBase(t *testing.T) {
 	rel, _ := elfPublics(base, f)
 	if len(abs) != len(rel) || abs[0].RVA-rel[0].RVA != symfmt.RVA(base) {
 		t.Errorf("%d and %d publics; first at %#x and %#x", len(abs), len(rel), abs[0].RVA, rel[0].RVA)
-	}
-}
-
-func TestElfLabels(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		m    elf.Machine
-		want bool
-	}{
-		{"$a", elf.EM_ARM, true}, {"$t.3", elf.EM_ARM, true}, {"$d.realdata", elf.EM_ARM, true}, {"$x", elf.EM_ARM, false},
-		{"$table", elf.EM_ARM, false}, {"$x", elf.EM_AARCH64, true}, {"$d.1", elf.EM_AARCH64, true}, {"$a", elf.EM_AARCH64, false},
-		{"$xrv64gc", elf.EM_RISCV, true}, {"$d", elf.EM_RISCV, true}, {"$a", elf.EM_X86_64, false}, {".L12", elf.EM_X86_64, true},
-		{"$", elf.EM_ARM, false}, {"$s4main", elf.EM_AARCH64, false},
-	} {
-		if got := isLabel([]byte(c.name), c.m); got != c.want {
-			t.Errorf("%s on %v: %v", c.name, c.m, got)
-		}
 	}
 }
 
@@ -449,13 +433,13 @@ func TestElfPublicsOfDamagedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := openELF(t, path)
-	symtab := f.Section(".symtab")
+	symtab := elfobj.Of(f).Section(".symtab")
 	copy(image[symtab.Offset+24*5:], "\xff\xff\xff\xff") // st_name of the sixth
-	damaged, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), filepath.Base(path), elfobj.DefaultLimits())
+	damaged, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), filepath.Base(path), object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	pubs, problems := elfPublics(0, damaged)
+	pubs, problems := elfPublics(0, damaged.Object())
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), ".symtab+0x78: name at 0xffffffff") {
 		t.Errorf("problems %v", problems)
 	}
@@ -478,9 +462,9 @@ func TestElfPublicsSharedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := openELF(t, path)
-		tab := f.Section(".symtab")
+		tab := elfobj.Of(f).Section(".symtab")
 		var at uint32
-		f.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
+		f.Symbols(object.Symtab, func(s *object.Symbol) {
 			if string(s.Name) == long {
 				at = s.NameOff
 			}
@@ -488,11 +472,11 @@ func TestElfPublicsSharedNames(t *testing.T) {
 		for off := tab.Offset + 24; off < tab.Offset+tab.FileSize; off += 24 {
 			binary.LittleEndian.PutUint32(image[off:], at)
 		}
-		bad, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), "bad", elfobj.DefaultLimits())
+		bad, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), "bad", object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
-		pubs, problems := elfPublics(0, bad)
+		pubs, problems := elfPublics(0, bad.Object())
 		if len(problems) != 1 || !strings.Contains(problems[0].String(), "symbols from here on are left out") {
 			t.Errorf("problems %v", problems)
 		}

@@ -1,7 +1,6 @@
 package dwarf2sym
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -241,7 +240,7 @@ func exidxAgainst(t *testing.T, path string, read func(*testing.T, string) []exi
 	for i, e := range entries {
 		end := uint64(0)
 		for _, s := range f.Sections {
-			if s.Flags&elf.SHF_EXECINSTR != 0 && e.lo >= s.Addr && e.lo < s.Addr+s.FileSize {
+			if s.Exec && s.Holds(e.lo) {
 				end = s.Addr + s.FileSize
 			}
 		}
@@ -403,7 +402,7 @@ func exidxNamed(t *testing.T, path string) string {
 		seen[m[1]] = true
 		addr := cfiHex(m[1])
 		for _, s := range f.Sections {
-			if s.Flags&elf.SHF_EXECINSTR != 0 && addr >= s.Addr && addr < s.Addr+s.FileSize {
+			if s.Exec && s.Holds(addr) {
 				args = append(args, "--add-symbol", fmt.Sprintf("__gxx_personality_v0=%s:%#x,function,global", s.Name, addr-s.Addr))
 			}
 		}

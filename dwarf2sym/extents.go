@@ -1,9 +1,7 @@
 package dwarf2sym
 
 import (
-	"debug/elf"
-
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -28,9 +26,9 @@ func (e *Extents) addPublic(s *elfPub) {
 	}
 }
 
-func (e *Extents) addCode(f *elfobj.File) {
-	base := f.LoadBase()
-	if f.Type != elf.ET_REL {
+func (e *Extents) addCode(f *object.File) {
+	base := f.Base
+	if f.Kind != object.Relocatable {
 		e.Base = base
 	}
 	for _, r := range f.CodeRanges() {

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
@@ -125,7 +126,7 @@ func TestMapReport(t *testing.T) {
 	src := testenv.Input(t, "src")
 	var first []srcmap.File
 	for _, jobs := range []int{1, 4} {
-		file, err := elfobj.Open(testenv.Input(t, "clang-dwarf5.elf"), elfobj.DefaultLimits())
+		file, err := objfile.Open(testenv.Input(t, "clang-dwarf5.elf"), object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -79,7 +80,7 @@ func TestFixturesAreListed(t *testing.T) {
 func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	t.Helper()
 	file := openELF(t, c.file)
-	var debug *elfobj.File
+	var debug *object.File
 	if c.debug != "" {
 		debug = openELF(t, c.debug)
 	}
@@ -99,13 +100,13 @@ func dumpText(t *testing.T, c fixture, jobs int) []byte {
 }
 
 // openSupplement opens the supplementary file that file links to, or returns nil.
-func openSupplement(t *testing.T, file *elfobj.File) *elfobj.File {
+func openSupplement(t *testing.T, file *object.File) *object.File {
 	t.Helper()
-	link, err := file.SupLink()
+	link, err := file.Supplement()
 	if link == nil || err != nil {
 		return nil // read on as far as it goes
 	}
-	sup, tried, err := elfobj.FindSupplement(file, link, nil, elfobj.DefaultLimits())
+	sup, tried, err := objfile.FindSupplement(file, link, nil, object.DefaultLimits())
 	if sup == nil {
 		t.Fatalf("no supplementary file: %v, %v", tried, err)
 	}
@@ -113,9 +114,9 @@ func openSupplement(t *testing.T, file *elfobj.File) *elfobj.File {
 	return sup
 }
 
-func openELF(t *testing.T, path string) *elfobj.File {
+func openELF(t *testing.T, path string) *object.File {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -99,7 +100,7 @@ func readFile(t *testing.T, path string) []byte {
 
 // debugPlaces returns where the sections that are read lie in the file.
 func debugPlaces(t *testing.T, path string) (places [][2]int) {
-	for _, s := range openELF(t, path).Sections {
+	for _, s := range elfobj.Of(openELF(t, path)).Sections {
 		if s.HasData() && (strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".ARM.ex") || s.Name == ".eh_frame" || s.Name == ".symtab") {
 			places = append(places, [2]int{int(s.Offset), int(s.Offset + s.FileSize)})
 		}
@@ -152,13 +153,13 @@ func readDamaged(t *testing.T, data []byte, what string, arg int) {
 }
 
 func openDamaged(fail func(string, ...any), data []byte) (*symfmt.Module, *Report) {
-	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "damaged", elfobj.DefaultLimits())
+	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "damaged", object.DefaultLimits())
 	if err != nil {
 		checkError(fail, err)
 		return nil, nil
 	}
 	defer f.Close()
-	m, rep, err := Read(context.Background(), f, nil, Options{Jobs: 2, Demangle: true})
+	m, rep, err := Read(context.Background(), f.Object(), nil, Options{Jobs: 2, Demangle: true})
 	if err != nil {
 		checkError(fail, err)
 		return nil, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -13,15 +12,14 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // identify fills in MODULE and INFO.
 func (r *reader) identify() {
 	m, o := &r.module, r.opts
-	cpu := arch.ByELF(r.file.Machine, r.file.Class)
+	cpu := r.file.Arch
 	m.Arch = "unknown"
 	if cpu != nil {
 		m.Arch = cpu.Name
@@ -39,10 +37,10 @@ func (r *reader) identify() {
 	}
 	code := id
 	if id == nil {
-		id = r.file.TextHash()
+		id = r.file.ContentID()
 	}
 	if m.ID = o.ID; m.ID == "" {
-		m.ID = elfobj.ModuleID(id, r.file.Order)
+		m.ID = r.file.ModuleID(id)
 	}
 	if code != nil {
 		m.Infos = append(m.Infos, symfmt.Info{Key: "CODE_ID", Value: fmt.Sprintf("%X", code)})
@@ -62,7 +60,7 @@ func moduleName(path string) string {
 // writer). Without DT_SONAME the file's name is used, or its partner's for FILE.debug.
 func (r *reader) nameModule() {
 	file := cmp.Or(r.opts.FileName, moduleName(r.file.Path))
-	name, err := r.file.SOName()
+	name, err := r.file.Name()
 	if err != nil {
 		r.problem(problemFile, "MODULE's name; it is "+file, err)
 	}
@@ -70,7 +68,7 @@ func (r *reader) nameModule() {
 	if name != "" && name != file {
 		r.report.FileName = file
 	}
-	r.report.NameGuessed = name == "" && err == nil && (lostSOName(r.file) || isBuildID(file, r.file.BuildID()))
+	r.report.NameGuessed = name == "" && err == nil && (r.file.NameLost() || isBuildID(file, r.file.BuildID()))
 }
 
 // isBuildID reports whether a name is that of debug files below .build-id, of which
@@ -79,37 +77,23 @@ func isBuildID(name string, id []byte) bool {
 	return len(id) > 1 && name == hex.EncodeToString(id[1:])
 }
 
-// lostSOName reports whether f is the separate debug file of a library, whose
-// dynamic section is in the library alone. An executable has an interpreter, and
-// hardly ever a DT_SONAME.
-func lostSOName(f *elfobj.File) bool {
-	lost := false
-	for _, s := range f.Sections {
-		if s.Name == ".interp" || s.Type == elf.SHT_DYNAMIC {
-			return false
-		}
-		lost = lost || s.Name == ".dynamic"
-	}
-	return lost && f.Type == elf.ET_DYN
-}
-
 // ModuleID returns the id of the MODULE record of a file without a separate debug
 // file, or with one of the same build-id; "" if nothing in it makes one.
-func ModuleID(f *elfobj.File) string {
+func ModuleID(f *object.File) string {
 	id := f.BuildID()
 	if id == nil {
-		id = f.TextHash()
+		id = f.ContentID()
 	}
 	if id == nil {
 		return ""
 	}
-	return elfobj.ModuleID(id, f.Order)
+	return f.ModuleID(id)
 }
 
 // readSymbols collects the function symbols of the file with the better table.
 func (r *reader) readSymbols() {
 	var problems []bin.Problem
-	r.symbols, problems = companionPublics(r.file.LoadBase(), r.companions)
+	r.symbols, problems = companionPublics(r.file.Base, r.companions)
 	for _, p := range problems {
 		r.problem(problemFile, p.Lost, p.Err)
 	}
@@ -117,11 +101,11 @@ func (r *reader) readSymbols() {
 
 // reportRelocations reports the relocations that could not be applied to a relocatable file.
 func (r *reader) reportRelocations() {
-	for _, f := range []*elfobj.File{r.file, r.debug} {
+	for _, f := range []*object.File{r.file, r.debug} {
 		if f == nil {
 			continue
 		}
-		for _, p := range f.RelocationProblems() {
+		for _, p := range f.Problems() {
 			r.problem(problemFile, p.Lost, p.Err)
 		}
 	}
@@ -130,7 +114,7 @@ func (r *reader) reportRelocations() {
 // readCFI reads STACK CFI, concurrently with the functions. finish puts the result into
 // the module; it must not run concurrently with them.
 func (r *reader) readCFI(ctx context.Context) (finish func()) {
-	cpu := arch.ByELF(r.file.Machine, r.file.Class)
+	cpu := r.file.Arch
 	if r.opts.NoCFI {
 		return func() {}
 	}
@@ -139,7 +123,7 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	if cpu == nil {
 		return func() {
 			r.problem(problemCFI, "STACK CFI", &bin.Error{File: r.file.Path,
-				Msg: fmt.Sprintf("the registers of %v (%v) are not known", r.file.Machine, r.file.Class)})
+				Msg: unknownCPU(r.file)})
 		}
 	}
 	c := companionsCFI(ctx, cpu, r.companions, r.opts.CFI)
@@ -182,8 +166,8 @@ func (r *reader) openDebugData() *debugData {
 
 // openSupplement opens the supplementary file of f, where dwz puts what several
 // files share: names of functions, of types and of units.
-func (r *reader) openSupplement(f *elfobj.File, d *debugData) {
-	link, err := f.SupLink()
+func (r *reader) openSupplement(f *object.File, d *debugData) {
+	link, err := f.Supplement()
 	if err != nil {
 		r.problem(problemFile, "names in the supplementary file", err)
 	}
@@ -202,9 +186,9 @@ func (r *reader) openSupplement(f *elfobj.File, d *debugData) {
 
 // openDWARF opens the debug sections of one file except .debug_line; lost names the
 // loss to report if they cannot be opened.
-func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
+func (r *reader) openDWARF(f *object.File, lost string) *debugData {
 	d := &debugData{file: f.Path, order: orderOf(f)}
-	if cpu := arch.ByELF(r.file.Machine, r.file.Class); cpu != nil {
+	if cpu := r.file.Arch; cpu != nil {
 		d.isa = cpu.ISABit
 	}
 	info := f.Section(".debug_info")
@@ -235,11 +219,11 @@ func (r *reader) openDWARF(f *elfobj.File, lost string) *debugData {
 	return d
 }
 
-func orderOf(f *elfobj.File) order { return f.Order == binary.ByteOrder(binary.BigEndian) }
+func orderOf(f *object.File) order { return f.Order == binary.ByteOrder(binary.BigEndian) }
 
 // checkOrder refuses a file with the other halves of d's units that cannot
 // belong to it.
-func (d *debugData) checkOrder(f *elfobj.File) error {
+func (d *debugData) checkOrder(f *object.File) error {
 	if orderOf(f) != d.order {
 		return &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
 	}
@@ -253,7 +237,7 @@ func wholeStrings(section []byte) []byte {
 }
 
 // sectionData returns a section's contents; empty, with a problem, when it is damaged.
-func (r *reader) sectionData(f *elfobj.File, name string) []byte {
+func (r *reader) sectionData(f *object.File, name string) []byte {
 	s := f.Section(name)
 	if s == nil || !s.HasData() {
 		return nil
@@ -270,7 +254,7 @@ func (r *reader) sectionData(f *elfobj.File, name string) []byte {
 const dropStep = 16 << 20
 
 // passed reports that n more bytes of .debug_info are done.
-func (d *debugData) passed(n int64, scratch *elfobj.Scratch) {
+func (d *debugData) passed(n int64, scratch *object.Scratch) {
 	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
 		for _, s := range d.random {
 			s.Drop()

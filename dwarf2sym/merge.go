@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -18,7 +18,7 @@ type merger struct {
 	workers []*worker
 	names   *nameJoin
 	stats   *Stats
-	scratch *elfobj.Scratch // where bodies are; nil for Go's memory
+	scratch *object.Scratch // where bodies are; nil for Go's memory
 
 	funcs   []funcRecord
 	multi   []bool // funcs[i] stands for several functions of the same code
@@ -104,7 +104,7 @@ func (m *merger) passed(i int) {
 }
 
 // newArena returns an arena in scratch or, if that is nil, in Go's memory.
-func newArena(scratch *elfobj.Scratch) symfmt.Arena {
+func newArena(scratch *object.Scratch) symfmt.Arena {
 	if scratch == nil {
 		return symfmt.Arena{}
 	}

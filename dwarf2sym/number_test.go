@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -20,7 +21,7 @@ func TestDumpIsCanonical(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".elf"), func(t *testing.T) {
-			f, err := elfobj.Open(path, elfobj.DefaultLimits())
+			f, err := objfile.Open(path, object.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}

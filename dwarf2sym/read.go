@@ -55,7 +55,6 @@ package dwarf2sym
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -63,7 +62,8 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -93,11 +93,11 @@ type Options struct {
 
 	// Supplement is the file that dwz made of what several debug files share
 	// (DWARF 5, 7.3.6), if the debug information has a link to one.
-	Supplement *elfobj.File
+	Supplement *object.File
 
 	// Scratch, if non-nil, is where the inlines and lines of a large file are:
 	// the module may be used until its Close.
-	Scratch *elfobj.Scratch
+	Scratch *object.Scratch
 
 	// DwoDirs are folders with .dwo files, beside those that the file names.
 	DwoDirs []string
@@ -120,11 +120,11 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// limits returns the limits for files that are opened on the way.
-func (o *Options) limits() elfobj.Limits {
-	l := elfobj.DefaultLimits()
-	l.Opened = o.Opened
-	return l
+// open opens a file with other halves of units.
+func (o *Options) open(path string) (*object.File, error) {
+	limits := object.DefaultLimits()
+	limits.Opened = o.Opened
+	return objfile.Open(path, limits)
 }
 
 // CFISource is where STACK CFI comes from.
@@ -159,7 +159,7 @@ type Report struct {
 // Read returns the symbols of the file and, if non-nil, of the separate debug
 // file that belongs to it. An error means that nothing could be read; damage
 // that cost a part is in the Report.
-func Read(ctx context.Context, file, debug *elfobj.File, o Options) (*symfmt.Module, *Report, error) {
+func Read(ctx context.Context, file, debug *object.File, o Options) (*symfmt.Module, *Report, error) {
 	r := &reader{opts: &o, file: file, debug: debug, jobs: min(par.Jobs(o.Jobs), maxWorkers)}
 	if err := r.read(ctx); err != nil {
 		return nil, nil, err
@@ -175,7 +175,7 @@ const maxWorkers = math.MaxUint16
 // reader is one call of Read.
 type reader struct {
 	opts        *Options
-	file, debug *elfobj.File
+	file, debug *object.File
 	companions  []companion // the binary first
 	jobs        int
 
@@ -189,7 +189,7 @@ type reader struct {
 	code       *codeMap
 	symbols    []elfPub
 	workers    []*worker
-	scratch    *elfobj.Scratch // of a large file; may be nil
+	scratch    *object.Scratch // of a large file; may be nil
 }
 
 func (r *reader) read(ctx context.Context) error {
@@ -218,9 +218,9 @@ func (r *reader) read(ctx context.Context) error {
 // checkTypes refuses a relocatable file and its debug file when not both are:
 // their addresses have nothing to do with each other.
 func (r *reader) checkTypes() error {
-	if r.debug != nil && (r.file.Type == elf.ET_REL) != (r.debug.Type == elf.ET_REL) {
-		return &bin.Error{File: r.debug.Path, Offset: 16, Msg: fmt.Sprintf("debug information of type %v for %s of type %v",
-			r.debug.Type, r.file.Path, r.file.Type)}
+	if r.debug != nil && (r.file.Kind == object.Relocatable) != (r.debug.Kind == object.Relocatable) {
+		return &bin.Error{File: r.debug.Path, Offset: 16, Msg: fmt.Sprintf("debug information of type %s for %s of type %s",
+			r.debug.KindName, r.file.Path, r.file.KindName)}
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r.report.PackageUnused = r.opts.Package != ""
-	r.code = newCompanionMap(r.described(), r.file.LoadBase())
+	r.code = newCompanionMap(r.described(), r.file.Base)
 	r.readSymbols()
 	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
 	if d := r.openDebugData(); d != nil {

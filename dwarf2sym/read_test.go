@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -56,7 +56,7 @@ func TestModuleSOName(t *testing.T) {
 		{testenv.Input(t, "gcc-dwarf5.elf"), "", Options{}, "gcc-dwarf5.elf", "", false},
 		{testenv.Input(t, "moved-exec.debug"), "", Options{}, "moved-exec", "", false},
 	} {
-		var other *elfobj.File
+		var other *object.File
 		if c.debug != "" {
 			other = openELF(t, c.debug)
 		}
@@ -104,9 +104,9 @@ func TestIdentify(t *testing.T) {
 		id := f.BuildID()
 		code := strings.ToUpper(hexOf(id))
 		if id == nil {
-			id = f.TextHash()
+			id = f.ContentID()
 		}
-		want := strings.Replace(c.head, "*", elfobj.ModuleID(id, f.Order), 1)
+		want := strings.Replace(c.head, "*", object.ModuleID(id, f.Order), 1)
 		if want = strings.Replace(want, "*", code, 1); c.o.ID != "" {
 			want = strings.Replace(c.head, "*", code, 1)
 		}
@@ -190,7 +190,7 @@ func TestSeparateDebugFile(t *testing.T) {
 
 // panicSource is a section that breaks the reader from some place on.
 type panicSource struct {
-	elfobj.Source
+	object.Source
 	from int64
 }
 
@@ -225,7 +225,7 @@ func TestPanicCostsTheUnit(t *testing.T) {
 	c.sections[".debug_line"] = append(c.sections[".debug_line"], make([]byte, 300000)...)
 	for _, batch := range []uint64{0, 1} {
 		for _, jobs := range []int{1, 2} {
-			r := &reader{opts: &Options{}, jobs: jobs, code: &codeMap{exec: c.code}, file: &elfobj.File{Path: "test"}}
+			r := &reader{opts: &Options{}, jobs: jobs, code: &codeMap{exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(false)
 			d.batch = batch
 			d.line = panicSource{d.line, 300000}
@@ -252,7 +252,7 @@ func TestPanicCostsTheUnit(t *testing.T) {
 
 // failSource is a section that cannot be read from some place on.
 type failSource struct {
-	elfobj.Source
+	object.Source
 	from int64
 }
 
@@ -294,7 +294,7 @@ func TestReadErrors(t *testing.T) {
 		{"lines", size, 10, "! test: section+0x0: disk error (lost: lines of unit at 0x0)\n! test: section+0x0: disk error (lost: lines of unit at 0x1e)\n! test: section+0x0: disk error (lost: lines of unit at 0x3e)\nf 0 g 0 g 0"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			r := &reader{opts: &Options{}, jobs: 2, code: &codeMap{exec: c.code}, file: &elfobj.File{Path: "test"}}
+			r := &reader{opts: &Options{}, jobs: 2, code: &codeMap{exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(true)
 			d.batch = 1
 			d.info, d.line = failSource{d.info, x.info}, failSource{d.line, x.line}

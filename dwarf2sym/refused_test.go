@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -19,12 +20,12 @@ func TestSaysWhatIsNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(data []byte) *elfobj.File {
-		f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "a.out", elfobj.DefaultLimits())
+	open := func(data []byte) *object.File {
+		f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "a.out", object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f
+		return f.Object()
 	}
 
 	object := bytes.Clone(data)

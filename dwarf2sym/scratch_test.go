@@ -5,7 +5,7 @@ import (
 	"context"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -18,7 +18,7 @@ func TestScratch(t *testing.T) {
 		t.Skip(err)
 	}
 	f := openELF(t, path)
-	text := func(jobs int, scratch *elfobj.Scratch) ([]byte, Stats) {
+	text := func(jobs int, scratch *object.Scratch) ([]byte, Stats) {
 		r := &reader{opts: &Options{Scratch: scratch}, file: f, jobs: jobs, largeInfo: 1}
 		if err := r.read(context.Background()); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestScratch(t *testing.T) {
 	want, wantStats := text(1, nil)
 	for _, jobs := range []int{1, 2, 5} {
 		for _, dir := range []string{t.TempDir(), "/nowhere"} {
-			scratch := &elfobj.Scratch{Dir: dir}
+			scratch := &object.Scratch{Dir: dir}
 			got, stats := text(jobs, scratch)
 			if !bytes.Equal(got, want) || stats != wantStats {
 				t.Errorf("jobs %d, in %s: other text, or %+v in place of %+v", jobs, dir, stats, wantStats)

@@ -75,7 +75,7 @@ func assemblerFor(source string) []string {
 
 func compareAssembled(t *testing.T, e *explainer, name string, f *sframeFile) (funcs, rows int) {
 	target := sframe.Target{Version: 3, ABI: f.section.Headers[0].ABI}
-	ours, _ := symsframe.FromCFI(&f.cfi.Table, target.ABI, f.LoadBase())
+	ours, _ := symsframe.FromCFI(&f.cfi.Table, target.ABI, f.Base)
 	data, _, err := sframe.Encode(ours, target)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func compareAssembled(t *testing.T, e *explainer, name string, f *sframeFile) (f
 	ours, _ = own.Funcs()
 	theirs, _ := f.section.Funcs()
 	for _, got := range ours {
-		fn := f.name(symfmt.RVA(got.Start - f.LoadBase()))
+		fn := f.name(symfmt.RVA(got.Start - f.Base))
 		k := slices.IndexFunc(theirs, func(o sframe.Func) bool { return o.Start == got.Start && o.Size == got.Size })
 		if k < 0 {
 			if !e.explained(name, fn, true) {
@@ -103,7 +103,7 @@ func compareAssembled(t *testing.T, e *explainer, name string, f *sframeFile) (f
 		funcs, rows = funcs+1, rows+len(got.Rows)
 	}
 	for _, want := range theirs {
-		fn := f.name(symfmt.RVA(want.Start - f.LoadBase()))
+		fn := f.name(symfmt.RVA(want.Start - f.Base))
 		if want.Size > 0 && !e.explained(name, fn, false) {
 			t.Errorf("%s: %s: only as has it: %+v", name, fn, want)
 		}

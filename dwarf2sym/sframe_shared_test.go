@@ -2,7 +2,6 @@ package dwarf2sym
 
 import (
 	"context"
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -11,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
@@ -58,7 +58,7 @@ var sframeRules = []sframeRule{
 
 // sframeFile is a file with .sframe and .eh_frame.
 type sframeFile struct {
-	*elfobj.File
+	*object.File
 	section *sframe.Section
 	cfi     *CFI
 	cpu     *arch.Arch
@@ -66,7 +66,7 @@ type sframeFile struct {
 
 // openSFrameFile returns nil for a file that has not both.
 func openSFrameFile(t *testing.T, path string) *sframeFile {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func openSFrameFile(t *testing.T, path string) *sframeFile {
 	if len(c.Table.Blocks) == 0 {
 		return nil
 	}
-	return &sframeFile{f, section, c, arch.ByELF(f.Machine, f.Class)}
+	return &sframeFile{f, section, c, f.Arch}
 }
 
 // openSFrameFiles opens all shared files that have both.
@@ -100,19 +100,19 @@ func openSFrameFiles(t *testing.T) (all []*sframeFile) {
 }
 
 func (f *sframeFile) options() symsframe.ToOptions {
-	return symsframe.ToOptions{Base: f.LoadBase(), Code: f.Executable}
+	return symsframe.ToOptions{Base: f.Base, Code: f.Executable}
 }
 
 // name returns the function at an address, or the section.
 func (f *sframeFile) name(rva symfmt.RVA) (name string) {
-	addr := uint64(rva) + f.LoadBase()
+	addr := uint64(rva) + f.Base
 	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Addr <= addr && addr < s.Addr+s.FileSize {
+		if s.Exec && s.Holds(addr) {
 			name = s.Name
 		}
 	}
-	_ = f.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
-		if s.Value <= addr && addr < s.Value+max(s.Size, 1) && s.Type == elf.STT_FUNC {
+	_ = f.Symbols(object.Symtab, func(s *object.Symbol) {
+		if s.Addr <= addr && addr < s.Addr+max(s.Size, 1) && s.Kind == object.Function {
 			name = string(s.Name)
 		}
 	})
@@ -197,7 +197,7 @@ func TestSFrameTableAgainstFind(t *testing.T) {
 		want := map[uint64]string{}
 		for i := range f.section.FDEs {
 			d := &f.section.FDEs[i]
-			if d.Start < f.LoadBase() || !f.Executable(d.Start) {
+			if d.Start < f.Base || !f.Executable(d.Start) {
 				continue
 			}
 			for pc := d.Start; d.Contains(pc); pc++ {
@@ -206,7 +206,7 @@ func TestSFrameTableAgainstFind(t *testing.T) {
 				}
 			}
 		}
-		got := callersByTable(t, &table, f.LoadBase(), f.cpu)
+		got := callersByTable(t, &table, f.Base, f.cpu)
 		for pc, s := range want {
 			if got[pc] != s {
 				t.Errorf("%s: %#x: %q from the table, %q from the row", f.Path, pc, got[pc], s)
@@ -308,8 +308,8 @@ func TestSFrameAgainstReadelf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		base := f.LoadBase()
-		if f.Type == elf.ET_REL {
+		base := f.Base
+		if f.Kind == object.Relocatable {
 			if len(f.ExecRanges()) > 1 || f.Section(".text").Addr+f.Section(".text").FileSize != f.ExecRanges()[0].End {
 				continue // readelf has no addresses for several sections
 			}
@@ -318,14 +318,14 @@ func TestSFrameAgainstReadelf(t *testing.T) {
 		var table symfmt.CFITable
 		symsframe.AppendCFI(&table, f.section, symsframe.ToOptions{Base: base, Code: f.Executable})
 		ours := cfiFlatten(&table, 0)
-		if f.Type != elf.ET_REL {
+		if f.Kind != object.Relocatable {
 			ours = cfiFlatten(&table, base)
 		}
 		for _, fde := range cfiReadelfText(f.cpu, text, ".eh_frame") {
 			for _, r := range fde.rows {
 				i := slices.IndexFunc(ours, func(o cfiOurs) bool { return o.addr <= r.addr && r.addr < o.end })
-				name := f.name(symfmt.RVA(r.addr - f.LoadBase()))
-				if f.Type == elf.ET_REL {
+				name := f.name(symfmt.RVA(r.addr - f.Base))
+				if f.Kind == object.Relocatable {
 					name = f.name(symfmt.RVA(r.addr))
 				}
 				switch {
@@ -365,7 +365,7 @@ func readelfForm(form, reg string, cpu *arch.Arch) string {
 // roundTrip makes SFrame of a file's .eh_frame, reads it again, and compares.
 // Functions without rows must be reported.
 func roundTrip(t *testing.T, path string, version uint8) {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,13 +374,13 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cpu := arch.ByELF(f.Machine, f.Class)
+	cpu := f.Arch
 	abi, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order))
 	if !ok {
 		t.Fatal("no ABI")
 	}
-	funcs, lost := symsframe.FromCFI(&c.Table, abi, f.LoadBase())
-	target := sframe.Target{Version: version, ABI: abi, Addr: f.LoadBase()}
+	funcs, lost := symsframe.FromCFI(&c.Table, abi, f.Base)
+	target := sframe.Target{Version: version, ABI: abi, Addr: f.Base}
 	data, more, err := sframe.Encode(funcs, target)
 	if err != nil {
 		t.Fatal(err)
@@ -389,7 +389,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	if err != nil || section.Problems != nil {
 		t.Fatal(err, section.Problems)
 	}
-	m := symsframe.Compare(section, &c.Table, cpu, symsframe.ToOptions{Base: f.LoadBase()})
+	m := symsframe.Compare(section, &c.Table, cpu, symsframe.ToOptions{Base: f.Base})
 	for _, d := range m.Differences {
 		t.Errorf("%#x: %s in .sframe, %s in .eh_frame", d.RVA, d.SFrame, d.CFI)
 	}
@@ -402,14 +402,14 @@ func roundTrip(t *testing.T, path string, version uint8) {
 		reasons[why]++
 	}
 	for _, r := range m.FuncsOnlyCFI {
-		if !reported[fmt.Sprintf("function at %#x", f.LoadBase()+uint64(r.RVA))] {
+		if !reported[fmt.Sprintf("function at %#x", f.Base+uint64(r.RVA))] {
 			t.Errorf("%#x: lost without a word", r.RVA)
 		}
 	}
 	if m.OnlySFrame > 0 {
 		t.Errorf("%d bytes only in .sframe", m.OnlySFrame)
 	}
-	checkMarks(t, section, c, f.LoadBase())
+	checkMarks(t, section, c, f.Base)
 	t.Logf("%s V%d: %d of %d functions (%.3f %%), %d rows, %d bytes of code equal; .sframe %d bytes; lost: %v", filepath.Base(path), version,
 		m.SFrame.Funcs, m.CFI.Funcs, 100*float64(m.SFrame.Funcs)/float64(m.CFI.Funcs), m.SFrame.Rows, m.Equal, section.Size(), reasons)
 }

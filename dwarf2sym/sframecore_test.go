@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt/symsframe"
@@ -65,7 +66,7 @@ type placedSection struct {
 // sframeOf makes SFrame from a program's .eh_frame.
 func sframeOf(t *testing.T, path string, abi sframe.ABI, version uint8) placedSection {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func sframeOf(t *testing.T, path string, abi sframe.ABI, version uint8) placedSe
 	if err != nil {
 		t.Fatal(err)
 	}
-	funcs, _ := symsframe.FromCFI(&table.Table, abi, f.LoadBase())
+	funcs, _ := symsframe.FromCFI(&table.Table, abi, f.Base)
 	data, _, err := sframe.Encode(funcs, sframe.Target{Version: version, ABI: abi, Addr: 0x1000})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,8 @@
 package dwarf2sym
 
 import (
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -10,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -184,7 +187,7 @@ func TestSplitHostile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			main, err := elfobj.Open(filepath.Join(dir, c.name+".elf"), elfobj.DefaultLimits())
+			main, err := objfile.Open(filepath.Join(dir, c.name+".elf"), object.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +287,7 @@ func TestPackedTypesDamage(t *testing.T) {
 // readSplit returns the names of a binary's functions.
 func readSplit(t *testing.T, path string) (names []string, problems []bin.Problem) {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +305,7 @@ func readSplit(t *testing.T, path string) (names []string, problems []bin.Proble
 // patch changes a byte of a section.
 func patch(t *testing.T, path, section string, at uint64, with byte) {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +314,7 @@ func patch(t *testing.T, path, section string, at uint64, with byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[f.Section(section).Offset+at] = with
+	data[elfobj.Of(f).Section(section).Offset+at] = with
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +325,7 @@ func patch(t *testing.T, path, section string, at uint64, with byte) {
 func TestSplitEffort(t *testing.T) {
 	dir := t.TempDir()
 	copyFixture(t, dir, "split-clang5", "-nest.dwo")
-	f, err := elfobj.Open(filepath.Join(dir, "split-clang5.elf"), elfobj.DefaultLimits())
+	f, err := objfile.Open(filepath.Join(dir, "split-clang5.elf"), object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // BenchmarkStage measures what comes after the units (BenchmarkScan and
@@ -41,7 +41,7 @@ func BenchmarkStage(b *testing.B) {
 }
 
 // stageFile opens the file to measure.
-func stageFile(b *testing.B) *elfobj.File {
+func stageFile(b *testing.B) *object.File {
 	b.Helper()
 	path := os.Getenv("SYMTOOL_BENCH_FILE")
 	if path == "" {
@@ -54,7 +54,7 @@ func stageFile(b *testing.B) *elfobj.File {
 			b.Fatalf("%v: %v\n%s", build, err, out)
 		}
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func stageFile(b *testing.B) *elfobj.File {
 }
 
 // stageUnits returns a reader that has read all units, up to join.
-func stageUnits(b *testing.B, f *elfobj.File) *reader {
+func stageUnits(b *testing.B, f *object.File) *reader {
 	b.Helper()
 	r, d := benchReader(b, f, Options{Jobs: 1})
 	if err := r.readUnits(context.Background(), d); err != nil {
@@ -75,10 +75,10 @@ func stageUnits(b *testing.B, f *elfobj.File) *reader {
 	return r
 }
 
-func stageCFI(b *testing.B, f *elfobj.File) {
-	cpu := arch.ByELF(f.Machine, f.Class)
+func stageCFI(b *testing.B, f *object.File) {
+	cpu := f.Arch
 	if cpu == nil {
-		b.Skipf("the registers of %v are not known", f.Machine)
+		b.Skipf("the registers of %v are not known", f.CPU)
 	}
 	in, problems := newCFIInput(cpu, f, nil)
 	if len(problems) > 0 {
@@ -92,13 +92,13 @@ func stageCFI(b *testing.B, f *elfobj.File) {
 
 // stageNames returns the mangled names of the file. One without, of C or Go, takes
 // those of fixtures.
-func stageNames(b *testing.B, f *elfobj.File) []string {
+func stageNames(b *testing.B, f *object.File) []string {
 	names := mangledNames(b, f)
 	for _, fixture := range []string{"scopes-gcc5.elf", "scopes-clang5.elf", "lto-gcc.elf", "rust-legacy.elf", "rust-v0.elf"} {
 		if len(names) >= 100 {
 			break
 		}
-		small, err := elfobj.Open(testenv.Input(b, fixture), elfobj.DefaultLimits())
+		small, err := objfile.Open(testenv.Input(b, fixture), object.DefaultLimits())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func stageLoop(b *testing.B, size int, run func() error) {
 	b.ReportMetric(float64(size)*float64(b.N)/1e6/cpu, "MB/cpu-s")
 }
 
-func mangledNames(b *testing.B, f *elfobj.File) (mangled []string) {
+func mangledNames(b *testing.B, f *object.File) (mangled []string) {
 	r := stageUnits(b, f)
 	names, err := joinNames(context.Background(), r.workers, r.symbols, false, 1)
 	if err != nil {
@@ -161,7 +161,7 @@ func mangledNames(b *testing.B, f *elfobj.File) (mangled []string) {
 
 // stageMerge sorts the workers' records, settles their conflicts and numbers
 // them; names stay as they are. MB are of .debug_info.
-func stageMerge(b *testing.B, f *elfobj.File) {
+func stageMerge(b *testing.B, f *object.File) {
 	b.SetBytes(f.Section(".debug_info").Size())
 	b.ReportAllocs()
 	funcs := 0

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -47,7 +48,7 @@ func TestOracleSupplement(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Error("other symbols than before dwz")
 			}
-			link, err := openELF(t, one).SupLink()
+			link, err := openELF(t, one).Supplement()
 			if err != nil || link == nil {
 				t.Errorf("no link after dwz: %v", err)
 			}
@@ -62,7 +63,7 @@ func TestOracleSupplementOfLibc(t *testing.T) {
 	testenv.Oracle(t)
 	objcopy, dwz := testenv.Tool(t, "objcopy"), testenv.Tool(t, "dwz")
 	libc := openELF(t, testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6"))
-	debug, tried, err := elfobj.FindDebug(libc, []string{"/usr/lib/debug"}, elfobj.DefaultLimits())
+	debug, tried, err := objfile.FindDebug(libc, []string{"/usr/lib/debug"}, object.DefaultLimits())
 	if debug == nil {
 		t.Fatalf("no debug file of libc: %v, %v; install libc6-dbg", tried, err)
 	}
@@ -73,7 +74,7 @@ func TestOracleSupplementOfLibc(t *testing.T) {
 	run(t, objcopy, "--decompress-debug-sections", debug.Path, two)
 	want := dumpOf(t, one)
 	run(t, dwz, "-m", common, "-M", common, one, two)
-	if link, err := openELF(t, one).SupLink(); link == nil {
+	if link, err := openELF(t, one).Supplement(); link == nil {
 		t.Fatalf("no link after dwz: %v", err)
 	}
 	if got := dumpOf(t, one); !bytes.Equal(got, want) {

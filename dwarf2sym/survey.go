@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Units is what the units of .debug_info say of themselves, type units left out. Its
@@ -37,7 +37,7 @@ const maxKinds = 100
 // ReadUnits reads the first DIE of each unit of f. sup is the supplementary file
 // that may have its strings, or nil. Damage is reported by Read, not here.
 // Without .debug_info there are no units.
-func ReadUnits(ctx context.Context, f, sup *elfobj.File) (*Units, error) {
+func ReadUnits(ctx context.Context, f, sup *object.File) (*Units, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r := &reader{opts: &Options{Supplement: sup}, file: f, companions: []companion{{File: f}}}
 	d := r.openDebugData()

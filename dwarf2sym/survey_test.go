@@ -8,21 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 // surveyed reads the units of a file, with its supplementary file if it has one.
 func surveyed(t *testing.T, path string) *Units {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var sup *elfobj.File
-	if link, err := f.SupLink(); link != nil && err == nil {
-		if sup, _, _ = elfobj.FindSupplement(f, link, nil, elfobj.DefaultLimits()); sup != nil {
+	var sup *object.File
+	if link, err := f.Supplement(); link != nil && err == nil {
+		if sup, _, _ = objfile.FindSupplement(f, link, nil, object.DefaultLimits()); sup != nil {
 			defer sup.Close()
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // typeUnits finds types by their signatures: what DW_FORM_ref_sig8 refers to.
@@ -27,7 +27,7 @@ type typePlace struct {
 
 // oldTypesData returns the debug information of .debug_types, which shares all other
 // sections with .debug_info.
-func (d *debugData) oldTypesData(info elfobj.Source) *debugData {
+func (d *debugData) oldTypesData(info object.Source) *debugData {
 	return &debugData{
 		file: d.file, order: d.order, oldTypes: true, info: info, sup: d.sup,
 		abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, strOffsets: d.strOffsets,

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // debugData is the debug information of one ELF file. .debug_info and
@@ -17,8 +17,8 @@ type debugData struct {
 	order order
 	tag   uint64 // supTag in the supplementary file
 	isa   uint64 // the bit of a function's address that selects its instruction set (arch.ISABit)
-	info  elfobj.Source
-	line  elfobj.Source // nil without .debug_line
+	info  object.Source
+	line  object.Source // nil without .debug_line
 
 	abbrev     []byte
 	str        []byte
@@ -41,7 +41,7 @@ type debugData struct {
 	effort *effort // of all files together
 	half   *half   // of what is in a .dwo file or a package; nil in the file with the code
 
-	random []*elfobj.Section // those that are held or mapped whole
+	random []*object.Section // those that are held or mapped whole
 	done   int64             // atomic: bytes of .debug_info that were read
 }
 

@@ -1,6 +1,6 @@
 package dwarf2sym
 
-import elfobj "github.com/symtool/symtool/internal/object/elf"
+import "github.com/symtool/symtool/internal/object"
 
 // windowSize is how much of a section a window reads at once: enough to make
 // system calls rare, little enough to stay in the cache.
@@ -9,13 +9,13 @@ const windowSize = 256 << 10
 // window reads pieces of a section that mostly follow each other. What it
 // returns is valid until the next call.
 type window struct {
-	src elfobj.Source
+	src object.Source
 	off uint64 // of data in the section
 	buf []byte // storage, where the source needs it
 	got []byte // the bytes from off on
 }
 
-func newWindow(src elfobj.Source) *window {
+func newWindow(src object.Source) *window {
 	if src == nil {
 		return nil
 	}

@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/execcode"
-	"github.com/symtool/symtool/lint/facts"
-
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -20,10 +19,10 @@ import (
 
 // elfBinary is the state that rules share about the binary.
 type elfBinary struct {
-	*elfobj.File
+	*object.File
 	base uint64
 	rows *follow.Table // nil until the first STACK CFI INIT
-	mini *elfobj.File
+	mini *object.File
 	all  []execcode.Part // nil until parts
 	data []extent.Extent // in code, by symbols; nil until dataSymbols
 	// problems are parts that could not be read: one message each.
@@ -33,7 +32,7 @@ type elfBinary struct {
 	compared, followed bool // looked at by one of the rules that share a look
 }
 
-func openBinary(f *elfobj.File) *elfBinary { return &elfBinary{File: f, base: f.LoadBase()} }
+func openBinary(f *object.File) *elfBinary { return &elfBinary{File: f, base: f.Base} }
 
 // problem notes a part that could not be read.
 func (b *elfBinary) problem(what string, err error) {
@@ -171,12 +170,12 @@ func checkModuleID(p *Pass) (func(*symfmt.Record), func()) {
 func (b *elfBinary) moduleID() (id, what string) {
 	raw, what := b.BuildID(), "build-id"
 	if raw == nil {
-		raw, what = b.TextHash(), "hash of .text, as it has no build-id,"
+		raw, what = b.ContentID(), "hash of .text, as it has no build-id,"
 	}
 	if raw == nil {
 		return "", ""
 	}
-	return elfobj.ModuleID(raw, b.Order), what
+	return b.ModuleID(raw), what
 }
 
 type idError string
@@ -195,7 +194,7 @@ func checkModuleCPU(p *Pass) (func(*symfmt.Record), func()) {
 			return
 		}
 		reported = true
-		if cpu := arch.ByELF(p.binary.Machine, p.binary.Class); cpu != nil && p.Arch != cpu && !sameFamily(cpu, p.CPU) {
+		if cpu := p.binary.Arch; cpu != nil && p.Arch != cpu && !sameFamily(cpu, p.CPU) {
 			p.Report(r, 2, "MODULE is for CPU %q, the binary for %s", p.CPU, cpu.Name)
 		}
 		switch strings.ToLower(p.OS) {
@@ -215,7 +214,7 @@ func checkModuleName(p *Pass) (func(*symfmt.Record), func()) {
 			return
 		}
 		seen = true
-		want, err := p.binary.SOName()
+		want, err := p.binary.Name()
 		p.binary.problem("MODULE name", err)
 		if want == "" || want == BaselineName(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
 			return

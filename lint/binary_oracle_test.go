@@ -5,11 +5,12 @@ import (
 	"context"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 )
 
 // lintBinary checks a text against a binary with the rules of the family.
-func lintBinary(t testing.TB, text []byte, f *elfobj.File, o Options) *Report {
+func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
 	t.Helper()
 	o.Binary = f
 	if o.File == "" {
@@ -25,9 +26,9 @@ func lintBinary(t testing.TB, text []byte, f *elfobj.File, o Options) *Report {
 	return r
 }
 
-func openELF(t testing.TB, path string) *elfobj.File {
+func openELF(t testing.TB, path string) *object.File {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/execcode"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -36,12 +36,12 @@ func checkCodeNamed(p *Pass) (func(*symfmt.Record), func()) {
 
 // named returns the ranges with a name, in addresses of the binary, ascending and disjoint: those
 // of FUNCs, and from each PUBLIC up to the next record.
-func (p *Pass) named() []elfobj.Range {
-	all := make([]elfobj.Range, 0, p.Functions.Len()+p.Publics.Len())
+func (p *Pass) named() []object.Range {
+	all := make([]object.Range, 0, p.Functions.Len()+p.Publics.Len())
 	for _, f := range p.Functions.All {
 		start := p.binary.addr(f.RVA)
 		if end := start + f.Size; end > start {
-			all = append(all, elfobj.Range{Start: start, End: end})
+			all = append(all, object.Range{Start: start, End: end})
 		}
 	}
 	starts := p.starts()
@@ -51,9 +51,9 @@ func (p *Pass) named() []elfobj.Range {
 		if next < len(starts) {
 			end = p.binary.addr(starts[next])
 		}
-		all = append(all, elfobj.Range{Start: p.binary.addr(pub.RVA), End: end})
+		all = append(all, object.Range{Start: p.binary.addr(pub.RVA), End: end})
 	}
-	slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(all, func(a, b object.Range) int { return cmp.Compare(a.Start, b.Start) })
 	n := 0
 	for _, r := range all {
 		if n > 0 && r.Start <= all[n-1].End {
@@ -67,26 +67,26 @@ func (p *Pass) named() []elfobj.Range {
 }
 
 // gaps returns the parts of a range outside of others, which ascend.
-func gaps(whole elfobj.Range, others []elfobj.Range) (left []elfobj.Range) {
+func gaps(whole object.Range, others []object.Range) (left []object.Range) {
 	at := whole.Start
-	first, _ := slices.BinarySearchFunc(others, whole.Start, func(r elfobj.Range, at uint64) int { return cmp.Compare(r.End, at) })
+	first, _ := slices.BinarySearchFunc(others, whole.Start, func(r object.Range, at uint64) int { return cmp.Compare(r.End, at) })
 	for _, r := range others[first:] {
 		if r.Start >= whole.End {
 			break
 		}
 		if r.Start > at {
-			left = append(left, elfobj.Range{Start: at, End: r.Start})
+			left = append(left, object.Range{Start: at, End: r.Start})
 		}
 		at = max(at, r.End)
 	}
 	if at < whole.End {
-		left = append(left, elfobj.Range{Start: at, End: whole.End})
+		left = append(left, object.Range{Start: at, End: whole.End})
 	}
 	return left
 }
 
 // reportUnnamed reports a part's code without a name, less its padding.
-func (p *Pass) reportUnnamed(part *execcode.Part, left []elfobj.Range, padding execcode.Padding) {
+func (p *Pass) reportUnnamed(part *execcode.Part, left []object.Range, padding execcode.Padding) {
 	total, n := uint64(0), 0
 	for _, r := range left {
 		r, err := part.Trim(r, false, padding)
@@ -101,7 +101,7 @@ func (p *Pass) reportUnnamed(part *execcode.Part, left []elfobj.Range, padding e
 	if left = left[:n]; n == 0 {
 		return
 	}
-	slices.SortStableFunc(left, func(a, b elfobj.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
+	slices.SortStableFunc(left, func(a, b object.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
 	var say []string
 	for _, r := range left[:min(n, maxCodePieces)] {
 		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(p.binary.rva(r.Start)), r.End-r.Start))

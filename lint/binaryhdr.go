@@ -2,10 +2,10 @@ package lint
 
 import (
 	"cmp"
-	"debug/elf"
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/follow"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -82,10 +82,10 @@ func (p *Pass) reportLostFDE(rows *follow.Table, rva symfmt.RVA, e *fdeEntry) {
 // debug file.
 func (b *elfBinary) fdeTable() []fdeEntry {
 	header := b.Section(".eh_frame_hdr")
-	if header == nil && !b.HasSections() {
-		for _, p := range b.SegmentsOf(elf.PT_GNU_EH_FRAME) {
-			header = b.SectionOf(p, ".eh_frame_hdr", elf.SHT_PROGBITS)
-		}
+	if header == nil {
+		var err error
+		header, err = b.Located(".eh_frame_hdr")
+		b.problem(".eh_frame_hdr", err)
 	}
 	if header == nil || !header.HasData() {
 		return nil
@@ -169,10 +169,8 @@ func (b *elfBinary) fdeSizes(table []fdeEntry) {
 // segment around an FDE.
 func (b *elfBinary) ehFrame(fde uint64) ([]byte, uint64) {
 	s := b.Section(".eh_frame")
-	if s == nil && !b.HasSections() {
-		if p, ok := b.LoadedFrom(fde &^ 0xfff); ok {
-			s = b.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS)
-		}
+	if i := slices.IndexFunc(b.Segments, func(p *object.Section) bool { return p.Holds(fde) }); s == nil && !b.HasSections() && i >= 0 {
+		s = b.Segments[i]
 	}
 	if s == nil || !s.HasData() {
 		return nil, 0
@@ -215,10 +213,7 @@ func ciePointerSize(cie []byte, b *elfBinary) int {
 	if length := c.U32(); length < 8 || length == 0xffffffff || c.U32() != 0 {
 		return 0
 	}
-	word := 8
-	if b.Class == elf.ELFCLASS32 {
-		word = 4
-	}
+	word := b.AddrSize
 	version := c.U8()
 	augmentation := string(c.CStr())
 	if augmentation == "" || augmentation[0] != 'z' {

@@ -1,63 +1,56 @@
 package lint
 
 import (
-	"debug/elf"
 	"slices"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // eachFunction calls fn for the function symbols of all tables, in executable
 // code. The Symbol is reused.
-func (b *elfBinary) eachFunction(fn func(s *elfobj.Symbol, addr uint64)) {
-	one := func(f *elfobj.File, which elfobj.SymTable) {
-		err := f.Symbols(which, func(s *elfobj.Symbol) {
-			if s.Type != elf.STT_FUNC && s.Type != elf.STT_GNU_IFUNC || s.Shndx == uint16(elf.SHN_UNDEF) || len(s.Name) == 0 {
+func (b *elfBinary) eachFunction(fn func(s *object.Symbol, addr uint64)) {
+	one := func(f *object.File, which object.Table) {
+		err := f.Symbols(which, func(s *object.Symbol) {
+			if !s.IsFunction() || s.Undefined || len(s.Name) == 0 {
 				return
 			}
-			// SHN_ABS does not refer to a place in the file.
-			if addr := b.codeAddr(s.Value); s.Shndx != uint16(elf.SHN_ABS) && b.Executable(addr) {
+			if addr := b.codeAddr(s.Addr); !s.Absolute && b.Executable(addr) {
 				fn(s, addr)
 			}
 		})
 		b.problem("symbols", err)
 	}
-	one(b.File, elfobj.SymTab)
-	one(b.File, elfobj.DynSym)
+	one(b.File, object.Symtab)
+	one(b.File, object.Dynamic)
 	if b.mini == nil {
 		var err error
-		b.mini, err = b.MiniDebug()
+		b.mini, err = b.Embedded()
 		b.problem("MiniDebugInfo", err)
 	}
 	if b.mini != nil {
-		one(b.mini, elfobj.SymTab)
+		one(b.mini, object.Symtab)
 	}
 }
 
 // exported calls fn for the functions that other modules may call. One without bytes is never
 // called: code that the compiler found to be unreachable has the address of whatever comes next.
 func (b *elfBinary) exported(fn func(addr uint64)) {
-	err := b.Symbols(elfobj.DynSym, func(s *elfobj.Symbol) {
-		if s.Type == elf.STT_FUNC && s.Size > 0 && s.Shndx != uint16(elf.SHN_UNDEF) {
-			fn(s.Value)
+	err := b.Symbols(object.Dynamic, func(s *object.Symbol) {
+		if s.Kind == object.Function && s.Size > 0 && !s.Undefined {
+			fn(s.Addr)
 		}
 	})
 	b.problem("symbols", err)
 }
 
 // codeAddr clears the bit that marks another instruction set.
-func (b *elfBinary) codeAddr(addr uint64) uint64 {
-	if b.Machine == elf.EM_ARM || b.Machine == elf.EM_MIPS {
-		return addr &^ 1
-	}
-	return addr
-}
+func (b *elfBinary) codeAddr(addr uint64) uint64 { return addr &^ b.ISABit }
 
 // nameAt is the name of the function that an address is in, "" for none.
 func (b *elfBinary) nameAt(addr uint64) (name string) {
 	var best uint64
-	b.eachFunction(func(s *elfobj.Symbol, at uint64) {
+	b.eachFunction(func(s *object.Symbol, at uint64) {
 		if at <= addr && (addr-at < s.Size || at == addr) && (name == "" || at > best) {
 			best, name = at, symfmt.CleanName(string(s.Name), "")
 		}
@@ -82,7 +75,7 @@ func checkSymbols(p *Pass) (func(*symfmt.Record), func()) {
 	return atEnd(p, func() {
 		starts := p.starts()
 		reported := map[symfmt.RVA]bool{}
-		p.binary.eachFunction(func(s *elfobj.Symbol, addr uint64) {
+		p.binary.eachFunction(func(s *object.Symbol, addr uint64) {
 			rva := p.binary.rva(addr)
 			if _, ok := slices.BinarySearch(starts, rva); ok || reported[rva] {
 				return

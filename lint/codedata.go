@@ -1,10 +1,10 @@
 package lint
 
 import (
-	"debug/elf"
 	"encoding/binary"
 
 	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // Tables and constants in code have no name in a stripped file: OpenSSL's assembly has 150 KB in one
@@ -21,13 +21,13 @@ const (
 
 // dataStep decodes instructions of a CPU whose data differs recognizably from its code; nil for
 // other CPUs. Instructions are at multiples of unit bytes.
-func dataStep(machine elf.Machine) (step insn.Step, unit int) {
-	switch machine {
-	case elf.EM_X86_64:
+func dataStep(cpu *arch.Arch) (step insn.Step, unit int) {
+	switch cpu {
+	case arch.X86_64:
 		return insn.AMD64, 1
-	case elf.EM_386:
+	case arch.X86:
 		return insn.X86, 1
-	case elf.EM_AARCH64:
+	case arch.ARM64:
 		return allocatedARM64, 4
 	}
 	return nil, 0

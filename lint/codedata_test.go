@@ -2,13 +2,13 @@ package lint
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // What is data: enough bytes that begin no instruction, close enough to each other.
@@ -33,9 +33,9 @@ func TestDataIn(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, got, c.want)
 		}
 	}
-	for machine, want := range map[elf.Machine]int{elf.EM_X86_64: 1, elf.EM_386: 1, elf.EM_AARCH64: 4, elf.EM_MIPS: 0} {
-		if step, unit := dataStep(machine); unit != want || (step != nil) != (want > 0) {
-			t.Errorf("%v: unit %d, want %d", machine, unit, want)
+	for cpu, want := range map[*arch.Arch]int{arch.X86_64: 1, arch.X86: 1, arch.ARM64: 4, arch.MIPS: 0} {
+		if step, unit := dataStep(cpu); unit != want || (step != nil) != (want > 0) {
+			t.Errorf("%v: unit %d, want %d", cpu.Name, unit, want)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestDataInARM64(t *testing.T) {
 		{append(words(udf, 4), 0, 0), "[0-16]"},
 	} {
 		list := []string{}
-		step, unit := dataStep(elf.EM_AARCH64)
+		step, unit := dataStep(arch.ARM64)
 		dataIn(c.code, step, unit, func(from, to int) { list = append(list, fmt.Sprintf("%d-%d", from, to)) })
 		if got := fmt.Sprint(list); got != c.want {
 			t.Errorf("%x: %s, want %s", c.code, got, c.want)

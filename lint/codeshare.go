@@ -5,10 +5,9 @@ import (
 
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
-	"github.com/symtool/symtool/lint/facts"
-
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -53,7 +52,7 @@ type codeMeasure struct {
 	padding execcode.Padding
 	step    insn.Step      // nil where code and data cannot be separated
 	unit    int            // of step
-	counted []elfobj.Range // code of the binary that counts, in its addresses
+	counted []object.Range // code of the binary that counts, in its addresses
 }
 
 // codeShare measures the code, and calls found for each FUNC, each PUBLIC, and each
@@ -81,7 +80,7 @@ func (m *codeMeasure) binary() {
 	b := m.p.binary
 	m.share.Of = CodeOfBinary
 	m.padding = execcode.PaddingOf(b.File)
-	m.step, m.unit = dataStep(b.Machine)
+	m.step, m.unit = dataStep(b.Arch)
 	m.anchors, m.data = execcode.Anchors(b.File), b.dataSymbols()
 	for _, part := range b.parts() {
 		whole := extent.Between(b.rva(part.Start), b.rva(part.End))
@@ -206,7 +205,7 @@ func (m *codeMeasure) count(e extent.Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
 	}
-	r := elfobj.Range{Start: m.p.binary.addr(e.RVA), End: m.p.binary.addr(e.End)}
+	r := object.Range{Start: m.p.binary.addr(e.RVA), End: m.p.binary.addr(e.End)}
 	if n := len(m.counted); n > 0 && m.counted[n-1].End == r.Start {
 		m.counted[n-1].End = r.End
 		return
@@ -303,7 +302,7 @@ func (m *codeMeasure) lack(e extent.Extent, owner Gap) {
 
 func (m *codeMeasure) trim(e extent.Extent, function bool) extent.Extent {
 	b := m.p.binary
-	r, err := m.part.Trim(elfobj.Range{Start: b.addr(e.RVA), End: b.addr(e.End)}, function, m.padding)
+	r, err := m.part.Trim(object.Range{Start: b.addr(e.RVA), End: b.addr(e.End)}, function, m.padding)
 	b.problem("section "+m.part.Name, err)
 	return extent.Between(b.rva(r.Start), b.rva(r.End))
 }

@@ -2,15 +2,13 @@ package lint
 
 import (
 	"cmp"
-	"debug/elf"
 	"encoding/binary"
 	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/extent"
-
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -34,7 +32,7 @@ func (p *Pass) sameBinary() bool {
 	if p.binary == nil || !p.HasModule || p.Options.OwnBinary {
 		return p.binary != nil && p.HasModule
 	}
-	if cpu := arch.ByELF(p.binary.Machine, p.binary.Class); cpu == nil || p.Arch != cpu {
+	if cpu := p.binary.Arch; cpu == nil || p.Arch != cpu {
 		return false
 	}
 	id, _ := p.binary.moduleID()
@@ -43,7 +41,7 @@ func (p *Pass) sameBinary() bool {
 
 // calls counts the return addresses in code, and those that have call frame
 // information; nil without a binary whose calls can be read.
-func (p *Pass) calls(code []elfobj.Range, known extent.Ranges) *Share {
+func (p *Pass) calls(code []object.Range, known extent.Ranges) *Share {
 	var s Share
 	read := p.eachCall(code, func(site uint64) {
 		rva := p.binary.rva(site)
@@ -63,8 +61,8 @@ func (p *Pass) calls(code []elfobj.Range, known extent.Ranges) *Share {
 
 // eachCall calls fn for the last byte of each call instruction of the code in ranges,
 // which ascend; false if the binary has no code that can be read.
-func (p *Pass) eachCall(ranges []elfobj.Range, fn func(last uint64)) (read bool) {
-	sweep := callSweep{b: p.binary, exec: p.binary.ExecRanges(), loose: p.binary.Type == elf.ET_REL}
+func (p *Pass) eachCall(ranges []object.Range, fn func(last uint64)) (read bool) {
+	sweep := callSweep{b: p.binary, exec: p.binary.ExecRanges(), loose: p.binary.Kind == object.Relocatable}
 	modes := p.binary.codeModes()
 	var code []byte // of a section
 	var start uint64
@@ -114,19 +112,19 @@ type codeMode struct {
 func (b *elfBinary) codeModes() []codeMode {
 	var step insn.Step
 	switch {
-	case b.Machine == elf.EM_X86_64:
+	case b.Arch == arch.X86_64:
 		step = insn.AMD64
-	case b.Machine == elf.EM_386:
+	case b.Arch == arch.X86:
 		step = insn.X86
-	case b.Machine == elf.EM_AARCH64:
+	case b.Arch == arch.ARM64:
 		step = insn.ARM64
-	case b.Machine == elf.EM_ARM && b.Order == binary.ByteOrder(binary.LittleEndian):
+	case b.Arch == arch.ARM && b.Order == binary.ByteOrder(binary.LittleEndian):
 		return b.modesARM()
 	default:
 		return []codeMode{{}}
 	}
 	modes := []codeMode{{0, step}}
-	if b.Machine == elf.EM_AARCH64 {
+	if b.Arch == arch.ARM64 {
 		modes = b.mapping(modes, map[string]insn.Step{"$x": step, "$d": nil})
 	}
 	return modes
@@ -135,12 +133,12 @@ func (b *elfBinary) codeModes() []codeMode {
 // mapping adds the places that mapping symbols mark (ELF for the Arm Architecture, section 5.5.5):
 // a name, and anything behind a dot.
 func (b *elfBinary) mapping(modes []codeMode, known map[string]insn.Step) []codeMode {
-	err := b.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
+	err := b.Symbols(object.Symtab, func(s *object.Symbol) {
 		if len(s.Name) < 2 || s.Name[0] != '$' || len(s.Name) > 2 && s.Name[2] != '.' {
 			return
 		}
-		if step, ok := known[string(s.Name[:2])]; ok && s.Shndx != uint16(elf.SHN_ABS) && b.Executable(s.Value) {
-			modes = append(modes, codeMode{s.Value, step})
+		if step, ok := known[string(s.Name[:2])]; ok && !s.Absolute && b.Executable(s.Addr) {
+			modes = append(modes, codeMode{s.Addr, step})
 		}
 	})
 	b.problem("symbols", err)
@@ -156,10 +154,10 @@ func (b *elfBinary) modesARM() []codeMode {
 		return modes
 	}
 	var seen [2]bool
-	for _, table := range [...]elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
-		b.problem("symbols", b.Symbols(table, func(s *elfobj.Symbol) {
-			if s.Type == elf.STT_FUNC && s.Shndx != uint16(elf.SHN_UNDEF) && b.Executable(s.Value&^1) {
-				seen[s.Value&1] = true
+	for _, table := range [...]object.Table{object.Symtab, object.Dynamic} {
+		b.problem("symbols", b.Symbols(table, func(s *object.Symbol) {
+			if s.Kind == object.Function && !s.Undefined && b.Executable(s.Addr&^1) {
+				seen[s.Addr&1] = true
 			}
 		}))
 	}
@@ -175,7 +173,7 @@ func (b *elfBinary) modesARM() []codeMode {
 // callSweep reads code.
 type callSweep struct {
 	b     *elfBinary
-	exec  []elfobj.Range
+	exec  []object.Range
 	loose bool // an object file: what is called is not known
 	read  bool
 }

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"debug/elf"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -10,13 +9,14 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/insn"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // callsOf are the last bytes of the calls that lint sees in a binary.
-func callsOf(t *testing.T, text []byte, f *elfobj.File) (p *Pass, sites map[uint64]bool, took time.Duration) {
+func callsOf(t *testing.T, text []byte, f *object.File) (p *Pass, sites map[uint64]bool, took time.Duration) {
 	t.Helper()
 	r := lintBinary(t, text, f, Options{Rules: []*Rule{}})
 	p = &Pass{Facts: r.Facts, binary: openBinary(f)}
@@ -111,7 +111,7 @@ func (o *callOracle) see(addr uint64, code []byte, text string) {
 	for len(o.starts) > 0 && o.p.binary.addr(o.starts[0]) <= addr {
 		o.starts, o.bad = o.starts[1:], false
 	}
-	if n, _, _ := insn.AMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.p.binary.Machine == elf.EM_X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
+	if n, _, _ := insn.AMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.p.binary.Arch == arch.X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
 		o.bad = true
 	}
 }

@@ -34,8 +34,8 @@ var followRules = map[follow.Kind]string{
 func checkFollow(p *Pass) (func(*symfmt.Record), func()) {
 	return sharedAtEnd(p, func(b *elfBinary) *bool { return &b.followed }, func() {
 		b := p.binary
-		rows, cpu := b.ready(), follow.CPUOf(b.Machine, b.Class)
-		if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU.Machine != b.Machine {
+		rows, cpu := b.ready(), follow.CPUOf(b.Arch, b.AddrSize)
+		if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU != b.Arch {
 			return
 		}
 		size := uint64(0)

@@ -9,9 +9,8 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/facts"
-
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -27,7 +26,7 @@ type Options struct {
 	// have call frame information and lines; 0 for no limit.
 	MinCFI, MinLines float64
 	// Binary is the file that the symbols are of; nil for none.
-	Binary *elfobj.File
+	Binary *object.File
 	// OwnBinary says that the symbols were made of Binary, whatever their id is.
 	OwnBinary bool
 	// Filter changes severities and takes findings away; nil for none. One filter

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -17,12 +18,12 @@ import (
 // dumpOf returns the symbol file of a binary, which finds its debug file.
 func dumpOf(t testing.TB, path string, demangle bool) (*symfmt.Module, []byte) {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	debug, _, err := elfobj.FindDebug(f, []string{"/usr/lib/debug"}, elfobj.DefaultLimits())
+	debug, _, err := objfile.FindDebug(f, []string{"/usr/lib/debug"}, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestBinaries(t *testing.T) {
 	}
 	asked, modules := 0, 0
 	for _, path := range files {
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := objfile.Open(path, object.DefaultLimits())
 		if err != nil {
 			continue // made to be damaged
 		}

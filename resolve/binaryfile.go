@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the
 // separate debug file, whose sections of code have no contents. tried and the error are those of
 // Symbols.
-func (b *Binaries) Binary(ctx context.Context, m Module) (*elfobj.File, []Tried, error) {
+func (b *Binaries) Binary(ctx context.Context, m Module) (*object.File, []Tried, error) {
 	s := search{m: m}
 	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
 		s.miss("binaries", "not searched: nothing is known of the module")

@@ -2,14 +2,14 @@ package resolve
 
 import (
 	"context"
-	"debug/elf"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -72,9 +72,9 @@ var extentRules = []struct {
 	}},
 }
 
-func sectionOf(f *elfobj.File, addr uint64) string {
+func sectionOf(f *object.File, addr uint64) string {
 	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_ALLOC != 0 && addr-s.Addr < s.FileSize {
+		if s.Alloc && s.Holds(addr) {
 			return s.Name
 		}
 	}
@@ -83,12 +83,12 @@ func sectionOf(f *elfobj.File, addr uint64) string {
 
 // symbolPlaces has the addresses of the symbols of a file, by their names with and
 // without versions.
-func symbolPlaces(f *elfobj.File) map[string]uint64 {
+func symbolPlaces(f *object.File) map[string]uint64 {
 	places := map[string]uint64{}
-	for _, table := range []elfobj.SymTable{elfobj.DynSym, elfobj.SymTab} {
-		f.Symbols(table, func(s *elfobj.Symbol) {
-			places[withoutVersion(string(s.Name))] = s.Value
-			places[string(s.Name)] = s.Value
+	for _, table := range []object.Table{object.Dynamic, object.Symtab} {
+		f.Symbols(table, func(s *object.Symbol) {
+			places[withoutVersion(string(s.Name))] = s.Addr
+			places[string(s.Name)] = s.Addr
 		})
 	}
 	return places
@@ -101,7 +101,7 @@ func withoutVersion(name string) string {
 
 // extentAnswer is an answer that differs from LLVM's.
 type extentAnswer struct {
-	f         *elfobj.File
+	f         *object.File
 	r         Symbols
 	places    map[string]uint64
 	addr      uint64
@@ -117,20 +117,20 @@ func compareExtents(t *testing.T, path string) {
 	if r == nil {
 		t.Fatal(tried, err)
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	var addrs []uint64
 	for _, s := range f.Segments {
-		if s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 {
+		if s.Exec {
 			for a := s.Addr - min(s.Addr, 64); a < s.Addr+s.MemSize+64; a++ {
 				addrs = append(addrs, a)
 			}
 		}
 	}
-	addrs = append(addrs, 0x7fffff000000, 1<<63, f.LoadBase()+1<<20, f.LoadBase()+1<<32)
+	addrs = append(addrs, 0x7fffff000000, 1<<63, f.Base+1<<20, f.Base+1<<32)
 	var questions []byte
 	for _, a := range addrs {
 		questions = fmt.Appendf(questions, "0x%x\n", a)
@@ -144,7 +144,7 @@ func compareExtents(t *testing.T, path string) {
 	places := symbolPlaces(f)
 	for i, addr := range addrs {
 		got, want := "??", "??"
-		if found, err := r.Find(symfmt.RVA(addr-f.LoadBase()), &at); err != nil {
+		if found, err := r.Find(symfmt.RVA(addr-f.Base), &at); err != nil {
 			t.Fatal(err)
 		} else if found {
 			got = at.Frames[len(at.Frames)-1].Function
@@ -183,7 +183,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, ques
 	if len(addrs) > 10_000 {
 		return // it takes seconds for each ten thousand
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, ques
 	both, bad := 0, 0
 	var at Location
 	for i, addr := range addrs {
-		found, err := r.Find(symfmt.RVA(addr-f.LoadBase()), &at)
+		found, err := r.Find(symfmt.RVA(addr-f.Base), &at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package resolve
 import (
 	"bytes"
 	"context"
-	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,13 +16,14 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 )
 
 // NewBinaries returns a Supplier of the ELF files below folders, or at the paths of files. A
 // module's file is found by its path below a folder, or by its id anywhere; its symbols are read as
-// by symtool dump. Separate debug files are found there, too, and, as elfobj.FindDebug does it,
+// by symtool dump. Separate debug files are found there, too, and, as objfile.FindDebug does it,
 // beside the file and in debugDirs.
 //
 // A module of which nothing is known gets the only binary, if the roots are files. PE files are not
@@ -132,7 +132,7 @@ func (b *Binaries) Symbols(ctx context.Context, m Module) (Symbols, []Tried, err
 }
 
 // find opens a module's binary or, without one, its debug file.
-func (b *Binaries) find(ctx context.Context, s *search) (*elfobj.File, error) {
+func (b *Binaries) find(ctx context.Context, s *search) (*object.File, error) {
 	if f := b.byPath(s); f != nil {
 		return f, nil
 	}
@@ -159,7 +159,7 @@ func (b *Binaries) find(ctx context.Context, s *search) (*elfobj.File, error) {
 }
 
 // byPath opens the file that has the module's path below a folder.
-func (b *Binaries) byPath(s *search) *elfobj.File {
+func (b *Binaries) byPath(s *search) *object.File {
 	if s.m.Path == "" || s.m.DebugID == "" && len(s.m.BuildID) == 0 {
 		return nil
 	}
@@ -176,8 +176,8 @@ func (b *Binaries) byPath(s *search) *elfobj.File {
 }
 
 // openBinary opens the file at path, if it is the module's.
-func (s *search) openBinary(path string) *elfobj.File {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+func (s *search) openBinary(path string) *object.File {
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		s.miss(path, "%s", bin.Bare(err, path))
 		return nil
@@ -356,24 +356,24 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 // readBinary reads a file's ids; nil if it is not an ELF file or has no id. Anything else wrong
 // with it is ignored.
 func readBinary(path string) *binaryFile {
-	if !beginsAsELF(path) {
+	if !beginsAsBinary(path) {
 		return nil
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	id := dwarf2sym.ModuleID(f)
-	if id == "" || f.Type == elf.ET_CORE {
+	if id == "" || f.Kind == object.Core {
 		return nil
 	}
-	soname, _ := f.SOName() // reading the file reports damage
+	soname, _ := f.Name() // reading the file reports damage
 	return &binaryFile{path, soname, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
 }
 
-// beginsAsELF reports whether a file begins like ELF, which rejects most files cheaply.
-func beginsAsELF(path string) bool {
+// beginsAsBinary reports whether a file begins like a binary, which rejects most files cheaply.
+func beginsAsBinary(path string) bool {
 	if regular(path) != nil {
 		return false
 	}
@@ -382,16 +382,16 @@ func beginsAsELF(path string) bool {
 		return false
 	}
 	defer f.Close()
-	var head [len(elf.ELFMAG)]byte
+	var head [objfile.HeadSize]byte
 	_, err = io.ReadFull(f, head[:])
-	return err == nil && string(head[:]) == elf.ELFMAG
+	return err == nil && objfile.Begins(head[:])
 }
 
 // hasCode reports whether f is a binary. In a separate debug file, sections of code have no
 // contents.
-func hasCode(f *elfobj.File) bool {
+func hasCode(f *object.File) bool {
 	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.HasData() {
+		if s.Exec && s.HasData() {
 			return true
 		}
 	}
@@ -399,7 +399,7 @@ func hasCode(f *elfobj.File) bool {
 }
 
 // read reads the symbols of a binary, and closes it.
-func (b *Binaries) read(ctx context.Context, s *search, f *elfobj.File) (Symbols, error) {
+func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (Symbols, error) {
 	defer f.Close()
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -45,7 +46,7 @@ func copyTo(t testing.TB, from string, to ...string) string {
 // binaryModule is a module as a dump describes it.
 func binaryModule(t testing.TB, path string) Module {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +312,7 @@ func BenchmarkBinary(b *testing.B) {
 	if path == "" {
 		b.Skip("SYMTOOL_BENCH_FILE names no binary")
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		b.Fatal(err)
 	}

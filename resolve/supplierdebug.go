@@ -6,16 +6,17 @@ import (
 	"errors"
 	"io/fs"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 )
 
 // findDebug opens the separate debug file, or returns nil: where such files are,
 // anywhere in the folders, or from a server.
-func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*elfobj.File, error) {
+func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*object.File, error) {
 	if f.HasDWARF() {
 		return nil, nil
 	}
-	debug, tried, damage := elfobj.FindDebug(f, b.debugDirs, elfobj.DefaultLimits())
+	debug, tried, damage := objfile.FindDebug(f, b.debugDirs, object.DefaultLimits())
 	s.tryDebug(tried)
 	if debug != nil && debug.HasDWARF() {
 		return debug, nil
@@ -28,7 +29,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*e
 		return nil, err
 	}
 	for _, i := range x.byID[hex.EncodeToString(f.BuildID())] {
-		other, err := elfobj.Open(x.files[i].path, elfobj.DefaultLimits())
+		other, err := objfile.Open(x.files[i].path, object.DefaultLimits())
 		if err == nil && !other.HasDWARF() {
 			other.Close()
 			continue
@@ -45,7 +46,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *elfobj.File) (*e
 }
 
 // tryDebug notes where debug files were not found.
-func (s *search) tryDebug(tried []elfobj.Tried) {
+func (s *search) tryDebug(tried []object.Tried) {
 	for _, t := range tried {
 		kind := Absent
 		if t.OtherBuild {
@@ -56,9 +57,9 @@ func (s *search) tryDebug(tried []elfobj.Tried) {
 }
 
 // paired returns the debug file of f if it could be opened and matches.
-func (s *search) paired(f, debug *elfobj.File, err error) *elfobj.File {
+func (s *search) paired(f, debug *object.File, err error) *object.File {
 	if err == nil && debug != nil {
-		if err = elfobj.CheckPair(f, debug); err == nil {
+		if err = objfile.CheckPair(f, debug); err == nil {
 			return debug
 		}
 		debug.Close()
@@ -71,15 +72,15 @@ func (s *search) paired(f, debug *elfobj.File, err error) *elfobj.File {
 
 // findSupplement opens the supplementary file of the debug information, if it
 // has one.
-func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *elfobj.File) *elfobj.File {
+func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *object.File) *object.File {
 	if debug != nil && debug.HasDWARF() {
 		f = debug
 	}
-	link, err := f.SupLink()
+	link, err := f.Supplement()
 	if link == nil || err != nil {
 		return nil // the reader reports damage
 	}
-	sup, tried, err := elfobj.FindSupplement(f, link, b.debugDirs, elfobj.DefaultLimits())
+	sup, tried, err := objfile.FindSupplement(f, link, b.debugDirs, object.DefaultLimits())
 	s.tryDebug(tried)
 	if err != nil {
 		s.errs = append(s.errs, err)
@@ -91,7 +92,7 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *elfo
 }
 
 // fetch fetches a file by its build-id, and opens it; nil if no server has it, or without servers.
-func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []byte) *elfobj.File {
+func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []byte) *object.File {
 	if b.fetcher == nil || len(buildID) == 0 {
 		return nil
 	}
@@ -105,9 +106,9 @@ func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []
 		}
 		return nil
 	}
-	var f *elfobj.File
+	var f *object.File
 	if err == nil {
-		f, err = elfobj.Open(path, elfobj.DefaultLimits())
+		f, err = objfile.Open(path, object.DefaultLimits())
 	}
 	if err != nil {
 		s.refuse(err)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Tried is a place in which a Supplier did not find a module's symbols.
@@ -35,7 +35,7 @@ func (t Tried) String() string {
 func Refused(err error) Tried {
 	t := Tried{Why: err.Error()}
 	var other *OtherIDError
-	if errors.As(err, &other) || errors.Is(err, elfobj.ErrOtherBuild) {
+	if errors.As(err, &other) || errors.Is(err, object.ErrOtherBuild) {
 		t.Kind = OtherID
 	}
 	return t

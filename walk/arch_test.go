@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
@@ -57,14 +58,14 @@ func walkWith(t testing.TB, core string, binaries ...string) *Result {
 // each. gdb and we may choose another of them.
 func sameAddress(t testing.TB, binary string) map[string][]string {
 	t.Helper()
-	f, err := elfobj.Open(binary, elfobj.DefaultLimits())
+	f, err := objfile.Open(binary, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	names := map[uint64][]string{}
-	err = f.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
-		names[s.Value&^1] = append(names[s.Value&^1], string(s.Name))
+	err = f.Symbols(object.Symtab, func(s *object.Symbol) {
+		names[s.Addr&^1] = append(names[s.Addr&^1], string(s.Name))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,10 +2,9 @@ package walk
 
 import (
 	"context"
-	"debug/elf"
 	"slices"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // code returns the n bytes of instructions at an address: from the dump's memory or else from the
@@ -46,11 +45,11 @@ func (st *moduleState) code(ctx context.Context, offset uint64, n int) []byte {
 	if f == nil {
 		return nil
 	}
-	return fileCode(f, f.LoadBase()+offset, n)
+	return fileCode(f, f.Base+offset, n)
 }
 
 // fileCode returns up to n bytes of a file's code at one of its addresses.
-func fileCode(f *elfobj.File, addr uint64, n int) []byte {
+func fileCode(f *object.File, addr uint64, n int) []byte {
 	s := codeSection(f, addr)
 	if s == nil {
 		return nil
@@ -69,15 +68,9 @@ func fileCode(f *elfobj.File, addr uint64, n int) []byte {
 
 // codeSection returns the section of a file with the code at an address, or nil. Those of a
 // separate debug file have no bytes.
-func codeSection(f *elfobj.File, addr uint64) *elfobj.Section {
-	if !f.HasSections() {
-		if p, ok := f.LoadedFrom(addr); ok && p.Flags&elf.PF_X != 0 {
-			return f.SectionOf(p, "", elf.SHT_PROGBITS)
-		}
-		return nil
-	}
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && addr-s.Addr < s.FileSize && s.HasData() {
+func codeSection(f *object.File, addr uint64) *object.Section {
+	for _, s := range f.Loaded() {
+		if s.Exec && s.Holds(addr) && s.HasData() {
 			return s
 		}
 	}

@@ -1,15 +1,17 @@
 package walk
 
 import (
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"bytes"
 	"context"
-	"debug/elf"
 	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -31,12 +33,12 @@ func TestCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	text := f.Section(".text")
+	text := elfobj.Of(f).Section(".text")
 
 	bare := filepath.Join(t.TempDir(), "prog") // without section headers
 	copyFile(t, path, bare, func(data []byte) {
@@ -44,7 +46,7 @@ func TestCode(t *testing.T) {
 		clear(data[0x30:0x34]) // e_shnum, e_shstrndx
 	})
 	const moved = 0x1234000
-	module := dump.Module{Range: dump.Range{Addr: f.HeaderAddr() + moved, Size: 0xa5000}, Path: "prog", BuildID: f.BuildID()}
+	module := dump.Module{Range: dump.Range{Addr: elfobj.Of(f).HeaderAddr() + moved, Size: 0xa5000}, Path: "prog", BuildID: f.BuildID()}
 	for _, file := range []string{path, bare} {
 		u := processWith(t, binarySources(t, file), module, arch.X86)
 		for off := uint64(0); off+16 <= text.FileSize; off += 4001 {
@@ -70,10 +72,10 @@ func TestCode(t *testing.T) {
 	// The functions that glibc's handlers return to are known by their code, too.
 	u := processWith(t, binarySources(t, bare), module, arch.X86)
 	found := 0
-	err = f.Symbols(elfobj.SymTab, func(s *elfobj.Symbol) {
+	err = f.Symbols(object.Symtab, func(s *object.Symbol) {
 		if kind := map[string]string{"__restore": "old", "__restore_rt": "rt"}[string(s.Name)]; kind != "" {
 			found++
-			if l, pushed := u.signalFrameByCode(s.Value + moved); l == nil || l.name != kind || pushed != 0 {
+			if l, pushed := u.signalFrameByCode(s.Addr + moved); l == nil || l.name != kind || pushed != 0 {
 				t.Errorf("%s: %v", s.Name, l)
 			}
 		}
@@ -92,14 +94,14 @@ func TestNoCode(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	f, err := elfobj.Open(files[0], elfobj.DefaultLimits())
+	f, err := objfile.Open(files[0], object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	n := 0
 	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 {
+		if s.Exec {
 			n++
 			if got := codeSection(f, s.Addr); got != nil {
 				t.Errorf("%s has code", s.Name)

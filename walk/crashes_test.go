@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -147,18 +148,19 @@ func (c *crashTest) isTailCall(pc uint64) bool {
 	}
 	m := &c.r.Dump.Modules[i]
 	for _, dir := range []string{c.name, "system"} {
-		f, err := elfobj.Open(testenv.Shared(c, "data", "crashes", dir)+"/"+filepath.Base(m.Path), elfobj.DefaultLimits())
+		f, err := objfile.Open(testenv.Shared(c, "data", "crashes", dir)+"/"+filepath.Base(m.Path), object.DefaultLimits())
 		if err != nil {
 			continue
 		}
 		defer f.Close()
 		const jump, length = 0xe9, 5 // jmp rel32
-		p, ok := f.LoadedFrom(pc - length - m.Addr + f.LoadBase())
-		if !ok {
-			return false
+		addr := pc - length - m.Addr + f.Base
+		for _, s := range f.Segments {
+			if data, err := s.Data(); err == nil && s.Holds(addr) {
+				return data[addr-s.Addr] == jump
+			}
 		}
-		code, err := f.SectionOf(p, "code", 1).Data()
-		return err == nil && len(code) > 0 && code[0] == jump
+		return false
 	}
 	return false
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -103,7 +104,7 @@ func TestFramePointerOracle(t *testing.T) {
 type framePointerOracle struct {
 	t            *testing.T
 	a            *arch.Arch
-	f            *elfobj.File
+	f            *object.File
 	rules        resolve.Symbols
 	rows         rowCache
 	names        *cfi.Names
@@ -126,14 +127,14 @@ func (o *framePointerOracle) open(path string) {
 	slices.Sort(o.starts)
 	o.starts = slices.Compact(o.starts)
 	o.rules = resolve.FromModule(m, nil, path)
-	if o.f, err = elfobj.Open(path, elfobj.DefaultLimits()); err != nil {
+	if o.f, err = objfile.Open(path, object.DefaultLimits()); err != nil {
 		o.t.Fatal(err)
 	}
 	o.t.Cleanup(func() { o.f.Close() })
 	o.names, o.sets = cfi.NewNames(o.a), map[uint64]int{}
 	o.rows = newRowCache(o.names, cpus[o.a])
 	for _, start := range o.starts {
-		code := fileCode(o.f, start+o.f.LoadBase(), prologue)
+		code := fileCode(o.f, start+o.f.Base, prologue)
 		n := 0
 		if o.a == arch.ARM64 {
 			n = arm64Frame(code)
@@ -148,7 +149,7 @@ func (o *framePointerOracle) open(path string) {
 
 // call checks the rules at a call.
 func (o *framePointerOracle) call(addr uint64) {
-	at := addr - o.f.LoadBase()
+	at := addr - o.f.Base
 	i, found := slices.BinarySearch(o.starts, at)
 	if !found {
 		i--

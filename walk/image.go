@@ -2,10 +2,11 @@ package walk
 
 import (
 	"bytes"
-	"debug/elf"
 	"slices"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -21,14 +22,14 @@ const imageHead = 4096
 // processes unchanged. It is nil otherwise, or if the build-id is another file's. It does not refer
 // to the dump.
 func imageOf(d *dump.Dump, m *dump.Module) []byte {
-	lim := elfobj.DefaultLimits()
+	lim := object.DefaultLimits()
 	lim.Image = true
 	head := openImage(d.Memory.Bytes(m.Addr, imageHead), m.Path, lim)
-	if head == nil || head.TableEnd == 0 || head.TableEnd > maxImage || !isFlat(head) {
+	if head == nil || head.TableEnd == 0 || head.TableEnd > maxImage || !head.IsFlat() {
 		return nil
 	}
 	data := d.Memory.Bytes(m.Addr, int(head.TableEnd))
-	f := openImage(data, m.Path, elfobj.DefaultLimits())
+	f := openImage(data, m.Path, object.DefaultLimits())
 	if f == nil || !f.HasSections() || len(f.Problems) > 0 {
 		return nil
 	}
@@ -42,8 +43,8 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 // nothing else is needed for its symbols.
 func InDump(d *dump.Dump, m *dump.Module) bool { return imageOf(d, m) != nil }
 
-func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
-	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+func openImage(data []byte, path string, lim object.Limits) *elfobj.File {
+	if !objfile.Begins(data) {
 		return nil
 	}
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), path, lim)
@@ -51,20 +52,4 @@ func openImage(data []byte, path string, lim elfobj.Limits) *elfobj.File {
 		return nil
 	}
 	return f
-}
-
-// isFlat reports whether the offsets of a file are those of its memory, and the process could not
-// write there. Behind writable data the kernel puts zeros up to the end of the page, over whatever
-// the file has there.
-func isFlat(f *elfobj.File) bool {
-	base, loads := f.HeaderAddr(), 0
-	for _, p := range f.Segments {
-		if p.Type != elf.PT_LOAD {
-			continue
-		}
-		if loads++; p.Addr-base != p.Offset || p.Flags&elf.PF_W != 0 {
-			return false
-		}
-	}
-	return loads > 0
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -59,7 +59,7 @@ func TestImages(t *testing.T) {
 		}
 		names := 0
 		f := st.file(context.Background())
-		err := f.Symbols(elfobj.DynSym, func(s *elfobj.Symbol) {
+		err := f.Symbols(object.Dynamic, func(s *object.Symbol) {
 			if strings.HasPrefix(string(s.Name), "__vdso_") || strings.HasPrefix(string(s.Name), "__kernel_") {
 				names++
 			}

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -65,7 +65,7 @@ type Sources struct {
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
-	open    []*elfobj.File
+	open    []*object.File
 }
 
 // NewSources returns Sources that ask suppliers in turn, and then binaries, which may be nil.
@@ -97,7 +97,7 @@ type moduleSymbols struct {
 }
 
 type elfFile struct {
-	file  *elfobj.File
+	file  *object.File
 	tried []resolve.Tried
 }
 
@@ -194,7 +194,7 @@ func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.M
 }
 
 // readModule reads the symbols of a binary.
-func readModule(ctx context.Context, f *elfobj.File, o dwarf2sym.Options) (resolve.Symbols, []dump.Problem, error) {
+func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resolve.Symbols, []dump.Problem, error) {
 	m, report, err := dwarf2sym.Read(ctx, f, nil, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
@@ -213,7 +213,7 @@ func (st *moduleState) binaries() *resolve.Binaries {
 }
 
 // file returns the module's binary, nil without.
-func (st *moduleState) file(ctx context.Context) *elfobj.File {
+func (st *moduleState) file(ctx context.Context) *object.File {
 	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
 			b.file, b.tried, _ = s.Binary(ctx, st.m) // what is wrong is reported with its symbols
@@ -226,7 +226,7 @@ func (st *moduleState) file(ctx context.Context) *elfobj.File {
 }
 
 // hold keeps a file open until Close.
-func (s *Sources) hold(f *elfobj.File) {
+func (s *Sources) hold(f *object.File) {
 	if f != nil {
 		s.mu.Lock()
 		s.open = append(s.open, f)
@@ -235,11 +235,11 @@ func (s *Sources) hold(f *elfobj.File) {
 }
 
 // fileInMemory returns the binary that the dump itself has, nil without.
-func (st *moduleState) fileInMemory() *elfobj.File {
+func (st *moduleState) fileInMemory() *object.File {
 	if st.image == nil {
 		return nil
 	}
-	return openImage(st.image, st.m.String(), elfobj.DefaultLimits())
+	return openImage(st.image, st.m.String(), object.DefaultLimits()).Object()
 }
 
 // The tables of a binary.

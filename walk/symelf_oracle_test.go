@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/symelf"
 	"github.com/symtool/symtool/walk/dump"
@@ -121,7 +122,7 @@ func symelfName(name string) string {
 // placeOf returns the load base of a program, and how far it was moved in a process.
 func placeOf(t *testing.T, core, program string) (base, offset uint64) {
 	t.Helper()
-	f, err := elfobj.Open(program, elfobj.DefaultLimits())
+	f, err := objfile.Open(program, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,15 +130,15 @@ func placeOf(t *testing.T, core, program string) (base, offset uint64) {
 	d := walktest.Opened(t, core)
 	i := slices.IndexFunc(d.Modules, func(m dump.Module) bool { return filepath.Base(m.Path) == "prog" })
 	if i < 0 {
-		return f.LoadBase(), 0
+		return f.Base, 0
 	}
-	return f.LoadBase(), d.Modules[i].Bias
+	return f.Base, d.Modules[i].Bias
 }
 
 // symbolsAsELF makes an ELF file of a program's symbols.
 func symbolsAsELF(t *testing.T, program, path string, base uint64) {
 	t.Helper()
-	f, err := elfobj.Open(program, elfobj.DefaultLimits())
+	f, err := objfile.Open(program, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

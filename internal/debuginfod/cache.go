@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/fetch"
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
@@ -52,7 +53,7 @@ func missAge(cache string) time.Duration {
 
 // check returns an error if the file at path is not the wanted one.
 func (e *entry) check(path string) error {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := elfobj.Open(path, object.DefaultLimits())
 	if err != nil {
 		why := bin.Bare(err, path)
 		if errors.Is(err, elfobj.ErrNotELF) {

@@ -1,6 +1,8 @@
 package debuginfod
 
 import (
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -16,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -28,7 +30,7 @@ func sample(t testing.TB) (data, id []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := elfobj.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

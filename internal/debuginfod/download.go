@@ -2,7 +2,6 @@ package debuginfod
 
 import (
 	"context"
-	"debug/elf"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/fetch"
+	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // from fetches e from one server; where is the URL.
@@ -31,10 +31,10 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 
 // copyELF copies what comes, if it begins as an ELF file does.
 func copyELF(w io.Writer, r io.Reader) error {
-	var head [len(elf.ELFMAG)]byte
-	if n, _ := io.ReadFull(r, head[:]); string(head[:n]) != elf.ELFMAG {
+	var head [len(elfobj.Magic)]byte
+	if n, _ := io.ReadFull(r, head[:]); string(head[:n]) != elfobj.Magic {
 		return fmt.Errorf("what came is no ELF file: it begins with %q", head[:n])
 	}
-	_, err := io.Copy(w, io.MultiReader(strings.NewReader(elf.ELFMAG), r))
+	_, err := io.Copy(w, io.MultiReader(strings.NewReader(elfobj.Magic), r))
 	return err
 }

@@ -1,6 +1,8 @@
 package debuginfod
 
 import (
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"bytes"
 	"context"
 	"errors"
@@ -13,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -121,7 +123,7 @@ func populate(t *testing.T, dir string) (ids [][]byte) {
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), data, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := elfobj.Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,10 +2,9 @@ package execcode
 
 import (
 	"cmp"
-	"debug/elf"
 	"slices"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Data returns the ranges of a file's code that symbols declare to be data, by
@@ -13,18 +12,18 @@ import (
 // mapping symbol $d (ELF for the Arm Architecture, section 5.5.5; RISC-V ELF psABI,
 // "Mapping Symbol"). A stripped file has neither, so that its tables and constants
 // count as code. The error is that of a damaged symbol table.
-func Data(f *elfobj.File) ([]elfobj.Range, error) {
-	var all []elfobj.Range
+func Data(f *object.File) ([]object.Range, error) {
+	var all []object.Range
 	var marks []mark
 	var bad error
-	for _, table := range [...]elfobj.SymTable{elfobj.SymTab, elfobj.DynSym} {
-		err := f.Symbols(table, func(s *elfobj.Symbol) {
+	for _, table := range [...]object.Table{object.Symtab, object.Dynamic} {
+		err := f.Symbols(table, func(s *object.Symbol) {
 			switch {
-			case s.Shndx == uint16(elf.SHN_UNDEF) || s.Shndx == uint16(elf.SHN_ABS):
-			case s.Type == elf.STT_OBJECT && s.Size > 0 && s.Value+s.Size > s.Value && f.Executable(s.Value):
-				all = append(all, elfobj.Range{Start: s.Value, End: s.Value + s.Size})
-			case isMark(s.Name) && f.Executable(s.Value):
-				marks = append(marks, mark{s.Value, s.Name[1] == 'd'})
+			case s.Undefined || s.Absolute:
+			case s.Kind == object.Data && s.Size > 0 && s.Addr+s.Size > s.Addr && f.Executable(s.Addr):
+				all = append(all, object.Range{Start: s.Addr, End: s.Addr + s.Size})
+			case isMark(s.Name) && f.Executable(s.Addr):
+				marks = append(marks, mark{s.Addr, s.Name[1] == 'd'})
 			}
 		})
 		if bad == nil {
@@ -57,7 +56,7 @@ func isMark(name []byte) bool {
 
 // marked returns the data from each $d up to the next mapping symbol, or to the end of
 // its executable range.
-func marked(f *elfobj.File, marks []mark) (all []elfobj.Range) {
+func marked(f *object.File, marks []mark) (all []object.Range) {
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.addr, b.addr) })
 	exec := f.ExecRanges()
 	for i, m := range marks {
@@ -71,14 +70,14 @@ func marked(f *elfobj.File, marks []mark) (all []elfobj.Range) {
 		if i+1 < len(marks) {
 			end = min(end, marks[i+1].addr)
 		}
-		all = append(all, elfobj.Range{Start: m.addr, End: end})
+		all = append(all, object.Range{Start: m.addr, End: end})
 	}
 	return all
 }
 
 // join sorts ranges, and joins those that touch or overlap.
-func join(all []elfobj.Range) []elfobj.Range {
-	slices.SortFunc(all, func(a, b elfobj.Range) int { return cmp.Compare(a.Start, b.Start) })
+func join(all []object.Range) []object.Range {
+	slices.SortFunc(all, func(a, b object.Range) int { return cmp.Compare(a.Start, b.Start) })
 	n := 0
 	for _, r := range all {
 		switch {

@@ -1,4 +1,4 @@
-// Package execcode says which executable bytes of an ELF file are code that a
+// Package execcode says which executable bytes of a file are code that a
 // stack can lead through, and which are not: the procedure linkage table, what
 // fills the gaps between functions, data, and the code that the C library's
 // start-up files bring.
@@ -9,11 +9,10 @@ package execcode
 
 import (
 	"cmp"
-	"debug/elf"
 	"slices"
 	"strings"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Kind says what a Part holds.
@@ -28,20 +27,19 @@ const (
 
 // Part is a section with code, or of a file without section headers a segment.
 type Part struct {
-	elfobj.Range
+	object.Range
 	Name string
 	Kind Kind
 	// Segment reports that the file has no section headers: the part also holds what
 	// the linker put into one segment with the code.
 	Segment bool
 
-	f       *elfobj.File
-	section *elfobj.Section
+	section *object.Section
 }
 
 // Parts returns the parts of a file that have code, by address. Parts do not
 // overlap: of sections that do, the later one begins where the earlier one ends.
-func Parts(f *elfobj.File) []Part {
+func Parts(f *object.File) []Part {
 	all := sections(f)
 	if !f.HasSections() {
 		all = segments(f)
@@ -59,11 +57,10 @@ func Parts(f *elfobj.File) []Part {
 	return all[:n]
 }
 
-func sections(f *elfobj.File) (all []Part) {
-	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+func sections(f *object.File) (all []Part) {
 	for _, s := range f.Sections {
-		if s.Flags&code == code && s.HasData() && s.Addr+s.FileSize > s.Addr && f.Executable(s.Addr) {
-			all = append(all, Part{Range: elfobj.Range{Start: s.Addr, End: s.Addr + s.FileSize}, Name: s.Name, Kind: kindOf(s.Name), f: f, section: s})
+		if s.IsCode() && s.HasData() && s.Addr+s.FileSize > s.Addr && f.Executable(s.Addr) {
+			all = append(all, Part{Range: object.Range{Start: s.Addr, End: s.Addr + s.FileSize}, Name: s.Name, Kind: kindOf(s.Name), section: s})
 		}
 	}
 	return all
@@ -80,17 +77,16 @@ func kindOf(section string) Kind {
 	return Code
 }
 
-func segments(f *elfobj.File) (all []Part) {
-	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
-		if p.Flags&elf.PF_X != 0 && p.Addr+p.FileSize > p.Addr {
-			all = append(all, Part{Range: elfobj.Range{Start: p.Addr, End: p.Addr + p.FileSize}, Name: "the executable segment", Segment: true,
-				f: f, section: f.SectionOf(p, "segment", elf.SHT_PROGBITS)})
+func segments(f *object.File) (all []Part) {
+	for _, s := range f.Segments {
+		if s.Exec && s.HasData() && s.Addr+s.FileSize > s.Addr {
+			all = append(all, Part{Range: object.Range{Start: s.Addr, End: s.Addr + s.FileSize}, Name: "the executable segment", Segment: true, section: s})
 		}
 	}
 	return all
 }
 
-// Bytes returns the bytes of a part. They are kept as elfobj.Section.Data keeps
+// Bytes returns the bytes of a part. They are kept as object.Section.Data keeps
 // them, and must not be changed.
 func (p *Part) Bytes() ([]byte, error) {
 	data, err := p.section.Data()

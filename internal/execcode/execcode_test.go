@@ -7,18 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-func open(t *testing.T, name string) *elfobj.File {
+func open(t *testing.T, name string) *object.File {
 	t.Helper()
-	f, err := elfobj.Open(filepath.Join(testenv.Root(t), "golden", "input", name), elfobj.DefaultLimits())
+	f, err := elfobj.Open(filepath.Join(testenv.Root(t), "golden", "input", name), object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return f
+	return f.Object()
 }
 
 func TestParts(t *testing.T) {

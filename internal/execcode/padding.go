@@ -2,15 +2,11 @@ package execcode
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
 )
-
-// efARMBE8 in e_flags says that instructions are little-endian in a big-endian
-// file (ELF for the Arm Architecture, section 4.1.2).
-const efARMBE8 = 0x00800000
 
 // Padding gives the length of the padding that code begins with: one instruction
 // that does nothing, a trap or zeros. It is 0 where code begins with anything else.
@@ -21,19 +17,16 @@ type Padding func(code []byte) int
 // arm64, ARM and Thumb, PowerPC, RISC-V and s390. MIPS needs nothing: its nop is a
 // word of zeros. Of any other CPU words of zeros alone are padding. On ppc64 the call
 // stubs of linkers are padding, too.
-func PaddingOf(f *elfobj.File) Padding {
-	switch f.Machine {
-	case elf.EM_X86_64, elf.EM_386:
+func PaddingOf(f *object.File) Padding {
+	switch f.Arch {
+	case arch.X86_64, arch.X86:
 		return X86
-	case elf.EM_AARCH64:
+	case arch.ARM64:
 		return ARM64
 	}
-	order := f.Order
-	if f.Machine == elf.EM_ARM && f.Flags&efARMBE8 != 0 {
-		order = binary.LittleEndian
-	}
+	order := f.CodeOrder
 	fillers := [][]byte{make([]byte, 4)}
-	for _, nop := range nops[f.Machine] {
+	for _, nop := range nops[f.Arch] {
 		fillers = append(fillers, nop.bytes(order))
 	}
 	return func(code []byte) int {
@@ -42,7 +35,7 @@ func PaddingOf(f *elfobj.File) Padding {
 				return len(filler)
 			}
 		}
-		if f.Machine == elf.EM_PPC64 {
+		if f.Arch == arch.PPC64 {
 			return stubPPC64(code, order)
 		}
 		return 0
@@ -98,12 +91,13 @@ func (n nop) bytes(order binary.ByteOrder) []byte {
 // nops are the instructions that do nothing, by CPU, as numbers in the order of
 // bytes of the code. Of Thumb's nop of 4 bytes, two units of 2 bytes, the first unit
 // is the lower half.
-var nops = map[elf.Machine][]nop{
-	elf.EM_ARM:   {{0xe320f000, 4}, {0xe1a00000, 4}, {0x8000f3af, 4}, {0xbf00, 2}, {0x46c0, 2}},
-	elf.EM_PPC:   {{0x60000000, 4}},
-	elf.EM_PPC64: {{0x60000000, 4}, {0x60420000, 4}},
-	elf.EM_RISCV: {{0x00000013, 4}, {0x0001, 2}},
-	elf.EM_S390:  {{0x0707, 2}, {0x0700, 2}, {0x47000000, 4}, {0xa7040000, 4}, {0xc00400000000, 6}},
+var nops = map[*arch.Arch][]nop{
+	arch.ARM:     {{0xe320f000, 4}, {0xe1a00000, 4}, {0x8000f3af, 4}, {0xbf00, 2}, {0x46c0, 2}},
+	arch.PPC:     {{0x60000000, 4}},
+	arch.PPC64:   {{0x60000000, 4}, {0x60420000, 4}},
+	arch.RISCV:   {{0x00000013, 4}, {0x0001, 2}},
+	arch.RISCV64: {{0x00000013, 4}, {0x0001, 2}},
+	arch.S390X:   {{0x0707, 2}, {0x0700, 2}, {0x47000000, 4}, {0xa7040000, 4}, {0xc00400000000, 6}},
 }
 
 // ARM64 is the Padding of arm64: a nop, brk or zeros.
@@ -188,7 +182,7 @@ const longestNop = 15
 // end. A range of padding alone is empty. An instruction that does nothing may reach
 // beyond the range: rules of a signal trampoline begin a byte in front of it. Where a
 // function begins at r.Start, what does nothing there belongs to it.
-func (p *Part) Trim(r elfobj.Range, function bool, padding Padding) (elfobj.Range, error) {
+func (p *Part) Trim(r object.Range, function bool, padding Padding) (object.Range, error) {
 	data, err := p.Bytes()
 	if err != nil {
 		return r, err
@@ -199,7 +193,7 @@ func (p *Part) Trim(r elfobj.Range, function bool, padding Padding) (elfobj.Rang
 	}
 	code := data[at:end]
 	if len(bytes.Trim(code, "\x00")) == 0 {
-		return elfobj.Range{Start: r.Start, End: r.Start}, nil
+		return object.Range{Start: r.Start, End: r.Start}, nil
 	}
 	data = data[at:]
 	first := 0
@@ -214,7 +208,7 @@ func (p *Part) Trim(r elfobj.Range, function bool, padding Padding) (elfobj.Rang
 		first = 0
 	}
 	last := len(code) - trailing(data[first:], len(code)-first, padding)
-	return elfobj.Range{Start: r.Start + uint64(first), End: r.Start + uint64(last)}, nil
+	return object.Range{Start: r.Start + uint64(first), End: r.Start + uint64(last)}, nil
 }
 
 // trailing returns the length of the longest end of data[:length] that is padding. It

@@ -2,10 +2,10 @@ package execcode
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // StartupName reports whether a function of this name is start-up code: what the
@@ -59,12 +59,12 @@ const maxAnchors = 8
 // Anchors returns the entry point of a file, and what .init_array and .fini_array call:
 // among it frame_dummy and __do_global_dtors_aux of crtbegin.o, which puts its other
 // functions in front of them.
-func Anchors(f *elfobj.File) (all []Anchor) {
-	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+func Anchors(f *object.File) (all []Anchor) {
+	if f.Kind != object.Executable && f.Kind != object.Shared {
 		return nil
 	}
 	if f.Entry != 0 {
-		all = append(all, Anchor{f.Entry &^ thumbBit(f), 0, maxBehind})
+		all = append(all, Anchor{f.Entry &^ f.ISABit, 0, maxBehind})
 	}
 	for _, name := range []string{".init_array", ".fini_array"} {
 		s := f.Section(name)
@@ -73,24 +73,17 @@ func Anchors(f *elfobj.File) (all []Anchor) {
 		}
 		for _, addr := range pointers(f, s, s.Addr) {
 			addr = described(f, addr)
-			all = append(all, Anchor{addr &^ thumbBit(f), maxBefore, maxBehind})
+			all = append(all, Anchor{addr &^ f.ISABit, maxBefore, maxBehind})
 		}
 	}
 	return all
 }
 
-func thumbBit(f *elfobj.File) uint64 {
-	if f.Machine == elf.EM_ARM || f.Machine == elf.EM_MIPS {
-		return 1
-	}
-	return 0
-}
-
 // described returns the code that a function pointer leads to: on ppc64 with ELFv1, by
 // way of a function descriptor in .opd.
-func described(f *elfobj.File, addr uint64) uint64 {
+func described(f *object.File, addr uint64) uint64 {
 	opd := f.Section(".opd")
-	if f.Machine != elf.EM_PPC64 || opd == nil || addr-opd.Addr >= opd.FileSize {
+	if f.Arch != arch.PPC64 || opd == nil || !opd.Holds(addr) {
 		return addr
 	}
 	if code := pointers(f, opd, addr); len(code) > 0 {
@@ -101,20 +94,17 @@ func described(f *elfobj.File, addr uint64) uint64 {
 
 // pointers returns the words of a section, starting at an address in it. Where linkers
 // leave a 0, the value is that of the relocation.
-func pointers(f *elfobj.File, s *elfobj.Section, addr uint64) (all []uint64) {
+func pointers(f *object.File, s *object.Section, addr uint64) (all []uint64) {
 	data, err := s.Data()
 	if err != nil || addr-s.Addr > uint64(len(data)) {
 		return nil
 	}
 	data = data[addr-s.Addr:]
-	size := 4
-	if f.Class == elf.ELFCLASS64 {
-		size = 8
-	}
+	size := f.AddrSize
 	for i := 0; i < maxAnchors && len(data) >= size; i++ {
 		value := word(f.Order, data, size)
 		if value == 0 {
-			value = addend(f, addr+uint64(i*size), size)
+			value = f.Pointer(addr + uint64(i*size))
 		}
 		if value != 0 {
 			all = append(all, value)
@@ -129,23 +119,4 @@ func word(order binary.ByteOrder, data []byte, size int) uint64 {
 		return order.Uint64(data)
 	}
 	return uint64(order.Uint32(data))
-}
-
-// addend returns the addend of the relocation that is applied to the word at addr.
-func addend(f *elfobj.File, addr uint64, size int) uint64 {
-	for _, s := range f.Sections {
-		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 || !s.HasData() {
-			continue
-		}
-		data, err := s.Data()
-		if err != nil {
-			continue
-		}
-		for ; len(data) >= 3*size; data = data[3*size:] {
-			if word(f.Order, data, size) == addr {
-				return word(f.Order, data[2*size:], size)
-			}
-		}
-	}
-	return 0
 }

@@ -2,12 +2,12 @@ package follow
 
 import (
 	"bytes"
-	"debug/elf"
 	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/execcode"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -55,8 +55,8 @@ func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *Table {
 }
 
 // binaryOf is what the follower reads of a file.
-func binaryOf(f *elfobj.File) *Binary {
-	b := &Binary{Base: f.LoadBase()}
+func binaryOf(f *object.File) *Binary {
+	b := &Binary{Base: f.Base}
 	for _, r := range f.ExecRanges() {
 		b.Size += r.End - r.Start
 	}
@@ -70,9 +70,9 @@ func binaryOf(f *elfobj.File) *Binary {
 		return data[min(addr-parts[i].Start, uint64(len(data))):]
 	}
 	b.Exported = func(fn func(addr uint64)) {
-		f.Symbols(elfobj.DynSym, func(s *elfobj.Symbol) {
-			if s.Type == elf.STT_FUNC && s.Size > 0 && s.Shndx != uint16(elf.SHN_UNDEF) {
-				fn(s.Value)
+		f.Symbols(object.Dynamic, func(s *object.Symbol) {
+			if s.Kind == object.Function && s.Size > 0 && !s.Undefined {
+				fn(s.Addr)
 			}
 		})
 	}
@@ -80,12 +80,12 @@ func binaryOf(f *elfobj.File) *Binary {
 }
 
 // opened is an ELF file and its CPU.
-func opened(t testing.TB, path string) (*elfobj.File, *CPU) {
+func opened(t testing.TB, path string) (*object.File, *CPU) {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return f, CPUOf(f.Machine, f.Class)
+	return f, CPUOf(f.Arch, f.AddrSize)
 }

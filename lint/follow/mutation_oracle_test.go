@@ -11,7 +11,6 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // followed is what the follower compared of a block.
@@ -141,7 +140,7 @@ type foundShare struct{ certain, certainOf, anchored, anchoredOf, harmless int }
 // mutationShares damages a symbol file and counts what is found.
 func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]string) (share foundShare) {
 	f, followed := opened(t, path)
-	b, cpu := binaryOf(f), arch.ByELF(f.Machine, f.Class)
+	b, cpu := binaryOf(f), f.Arch
 	m := &mutator{rnd: rand.New(rand.NewPCG(1, 2)), lines: strings.Split(string(text), "\n"), rows: rowsOf(t, text, cpu)}
 	m.seen = compared(followed, b, m.rows)
 	damaged := make([]bool, len(m.rows.Blocks))

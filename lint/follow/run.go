@@ -1,8 +1,6 @@
 package follow
 
-import (
-	"debug/elf"
-)
+import "github.com/symtool/symtool/symfmt/arch"
 
 // Binary is what the follower reads of a binary.
 type Binary struct {
@@ -49,12 +47,14 @@ const (
 // maxJumps limits the states at indirect jumps that are kept.
 const maxJumps = 1 << 10
 
-// CPUOf returns the CPU whose code is followed, or nil: most are not.
-func CPUOf(machine elf.Machine, class elf.Class) *CPU {
+// CPUOf returns the CPU whose code is followed, with addresses of a size in bytes, or nil:
+// most are not.
+func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 	switch {
-	case machine == elf.EM_X86_64 && class == elf.ELFCLASS64:
+	case addrSize != 8:
+	case cpu == arch.X86_64:
 		return frameAMD64
-	case machine == elf.EM_AARCH64 && class == elf.ELFCLASS64:
+	case cpu == arch.ARM64:
 		return frameARM64
 	}
 	return nil

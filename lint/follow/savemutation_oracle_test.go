@@ -10,7 +10,6 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // saveMutations are what is done to a rule of a saved register or of .ra.
@@ -106,7 +105,7 @@ type saveShare struct{ damaged, detectable, found, other int }
 
 func saveMutationShare(t *testing.T, text []byte, path, kind string) (share saveShare, misses []string) {
 	f, followed := opened(t, path)
-	b, cpu := binaryOf(f), arch.ByELF(f.Machine, f.Class)
+	b, cpu := binaryOf(f), f.Arch
 	lines := strings.Split(string(text), "\n")
 	before := rowsOf(t, text, cpu)
 	m := &saveMutator{rand.New(rand.NewPCG(1, 2)), followed.saves}

@@ -81,7 +81,7 @@ func NewTable(cpu *arch.Arch) *Table {
 	if cpu == nil {
 		return t
 	}
-	if followed := CPUOf(cpu.Machine, cpu.Class); followed != nil {
+	if followed := CPUOf(cpu, cpu.PtrSize); followed != nil {
 		for _, name := range followed.saves {
 			t.saves = append(t.saves, t.Names.Lookup(name))
 		}

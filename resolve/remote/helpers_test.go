@@ -13,7 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -138,7 +139,7 @@ func copyTo(t testing.TB, from string, to ...string) string {
 
 func binaryModule(t testing.TB, path string) resolve.Module {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

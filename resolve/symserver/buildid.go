@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -41,7 +42,7 @@ func (s *Server) findELF(k kind, id string) (*file, error) {
 		return nil, err
 	}
 	e, elfErr := whole.elf()
-	if elfErr == nil && e.HasDWARF() {
+	if elfErr == nil && e.Object().HasDWARF() {
 		return whole, nil
 	}
 	whole.Close()
@@ -50,7 +51,7 @@ func (s *Server) findELF(k kind, id string) (*file, error) {
 
 // elf reads the headers of an ELF file.
 func (f *file) elf() (*elfobj.File, error) {
-	return elfobj.NewFile(f.File, f.size, f.path, elfobj.DefaultLimits())
+	return elfobj.NewFile(f.File, f.size, f.path, object.DefaultLimits())
 }
 
 // serveBuildID answers the paths of debuginfod.

@@ -12,14 +12,15 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 // buildIDOf is the build-id of an ELF file.
 func buildIDOf(t testing.TB, path string) string {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

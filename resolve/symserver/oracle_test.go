@@ -16,7 +16,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -223,7 +224,7 @@ func TestOracleSymbolicate(t *testing.T) {
 	program, bare := filepath.Join(work, "program"), filepath.Join(work, "bare")
 	mustRun(t, nil, nil, testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-w", "-pthread", "-o", program, filepath.Join(testenv.Root(t), "golden", "input", "src", "templates.cc"))
 	mustRun(t, nil, nil, testenv.Tool(t, "objcopy"), "--wildcard", "--strip-symbol=*", program, bare)
-	f, err := elfobj.Open(program, elfobj.DefaultLimits())
+	f, err := objfile.Open(program, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package symsframe
 
 import (
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
@@ -23,7 +25,8 @@ func corpus(t *testing.T, use func(t *testing.T, name string, s *sframe.Section,
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			f, err := elfobj.Open(path, elfobj.DefaultLimits())
+			file, err := elfobj.Open(path, object.DefaultLimits())
+			f := file.Object()
 			if err != nil {
 				t.Fatal(err)
 			}

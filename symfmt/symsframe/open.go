@@ -3,32 +3,29 @@
 package symsframe
 
 import (
-	"debug/elf"
+	"cmp"
 	"errors"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/sframe"
 )
 
 // ErrNone is for a file without SFrame.
 var ErrNone = errors.New("no .sframe section")
 
-// segmentType is PT_GNU_SFRAME.
-const segmentType elf.ProgType = 0x6474e554
-
 // Open decodes the SFrame section of a file, or without section headers its
-// SFrame segment. Addresses are those of the file (elfobj.Section.Addr), not
+// SFrame segment. Addresses are those of the file (object.Section.Addr), not
 // relative to its load base. A section that is there but empty has no headers.
-// The error is ErrNone, or an *elfobj error or *sframe.Error with the file's
+// The error is ErrNone, or a *bin.Error or *sframe.Error with the file's
 // path.
-func Open(f *elfobj.File) (*sframe.Section, error) {
+func Open(f *object.File) (*sframe.Section, error) {
 	data, o, err := contents(f)
 	if err != nil {
 		return nil, err
 	}
 	code := f.ExecRanges()
-	o.Relocated = f.Type == elf.ET_REL
+	o.Relocated = f.Kind == object.Relocatable
 	o.Code = func(lo, hi uint64) bool { return within(code, lo, hi) }
 	section, err := sframe.Decode(data, o)
 	var at *bin.Error
@@ -39,43 +36,39 @@ func Open(f *elfobj.File) (*sframe.Section, error) {
 }
 
 // contents finds the bytes, their name and their address.
-func contents(f *elfobj.File) (data []byte, o sframe.Options, err error) {
-	if s := f.Section(".sframe"); s != nil {
-		if s.Type == elf.SHT_NOBITS {
-			return nil, o, ErrNone // of a separate debug file; it is in the binary
-		}
-		data, err = s.Data()
-		return data, sframe.Options{Name: s.Name, Addr: s.Addr}, err
+func contents(f *object.File) (data []byte, o sframe.Options, err error) {
+	s := f.Section(".sframe")
+	if s == nil {
+		s, err = f.Located(".sframe")
+		o.Segment = true
 	}
-	if f.HasSections() {
-		return nil, o, ErrNone // a program header without its section is a leftover
+	if err != nil || s == nil || s.Stripped() { // of a separate debug file; it is in the binary
+		return nil, o, cmp.Or(err, ErrNone)
 	}
-	for _, p := range f.SegmentsOf(segmentType) {
-		data, err = f.SectionOf(p, "PT_GNU_SFRAME", elf.SHT_PROGBITS).Data()
-		return data, sframe.Options{Name: "PT_GNU_SFRAME", Addr: p.Addr, Segment: true}, err
-	}
-	return nil, o, ErrNone
+	o.Name, o.Addr = s.Name, s.Addr
+	data, err = s.Data()
+	return data, o, err
 }
 
 // Context returns what sframe.Section.CheckIn can know of the file.
-func Context(f *elfobj.File) sframe.Context {
+func Context(f *object.File) sframe.Context {
 	code := f.ExecRanges()
 	return sframe.Context{
 		Section: func(addr uint64) string {
 			for _, s := range f.Sections {
-				if s.Flags&elf.SHF_ALLOC != 0 && addr-s.Addr < s.FileSize {
+				if s.Alloc && s.Holds(addr) {
 					return s.Name
 				}
 			}
 			return ""
 		},
 		Code:   func(lo, hi uint64) bool { return within(code, lo, hi) },
-		Object: f.Type == elf.ET_REL,
+		Object: f.Kind == object.Relocatable,
 	}
 }
 
 // within reports whether [lo, hi) lies in one of the ranges.
-func within(ranges []elfobj.Range, lo, hi uint64) bool {
+func within(ranges []object.Range, lo, hi uint64) bool {
 	for _, r := range ranges {
 		if r.Start <= lo && lo <= hi && hi <= r.End {
 			return true

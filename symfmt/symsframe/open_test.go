@@ -2,6 +2,7 @@ package symsframe
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,13 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-func openFixture(t *testing.T, name string) *elfobj.File {
+// segmentType is PT_GNU_SFRAME.
+const segmentType elf.ProgType = 0x6474e554
+
+func openFixture(t *testing.T, name string) *object.File {
 	t.Helper()
-	f, err := elfobj.Open(testenv.Input(t, name+".elf"), elfobj.DefaultLimits())
+	file, err := elfobj.Open(testenv.Input(t, name+".elf"), object.DefaultLimits())
+	f := file.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +58,7 @@ func TestOpenSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 		with := openImage(t, path, image)
-		if !slices.ContainsFunc(with.Segments, func(p elfobj.Segment) bool { return p.Type == segmentType && p.FileSize > 0 }) {
+		if !slices.ContainsFunc(elfobj.Of(with).Segments, func(p elfobj.Segment) bool { return p.Type == segmentType && p.FileSize > 0 }) {
 			continue
 		}
 		clear(image[0x28:0x30]) // e_shoff
@@ -68,17 +74,17 @@ func TestOpenSegments(t *testing.T) {
 	}
 }
 
-func openImage(t *testing.T, path string, image []byte) *elfobj.File {
+func openImage(t *testing.T, path string, image []byte) *object.File {
 	t.Helper()
-	f, err := elfobj.NewFile(bytes.NewReader(bytes.Clone(image)), int64(len(image)), path, elfobj.DefaultLimits())
+	f, err := elfobj.NewFile(bytes.NewReader(bytes.Clone(image)), int64(len(image)), path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return f
+	return f.Object()
 }
 
-func printed(t *testing.T, f *elfobj.File) string {
+func printed(t *testing.T, f *object.File) string {
 	t.Helper()
 	s, err := Open(f)
 	if err != nil {

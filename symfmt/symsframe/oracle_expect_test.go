@@ -1,8 +1,9 @@
 package symsframe
 
 import (
+	elfobj "github.com/symtool/symtool/internal/object/elf"
+
 	"bytes"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 )
@@ -30,7 +31,7 @@ type expectation struct {
 	text       string
 	*listing
 	image   []byte // the file's
-	file    *elfobj.File
+	file    *object.File
 	section *sframe.Section // nil: there is none
 }
 
@@ -74,7 +75,7 @@ func (d *difference) decoded() bool { return d.section != nil && len(d.section.H
 // silent are the differences of a tool that shows nothing of the section.
 func (d *difference) silent() bool { return d.what == ofMessage || d.what == ofSection }
 
-func (d *difference) ofObject() bool { return d.file.Type == elf.ET_REL }
+func (d *difference) ofObject() bool { return d.file.Kind == object.Relocatable }
 
 func (d *difference) pcs() (ours, text uint64) { return number(d.ours[2:], 16), number(d.text[2:], 16) }
 
@@ -94,7 +95,7 @@ var expectRules = []expectRule{
 	{"not recognized", "2.40 and 2.44 refuse files with sections of the type SHT_GNU_SFRAME, which came with 2.45", func(d *difference) bool {
 		s := d.file.Section(".sframe")
 		return d.silent() && (d.tool == objdump240 || d.tool == objdump244) && (d.complains("file format not recognized") || d.complains("file in wrong format")) &&
-			s != nil && s.Type == 0x6ffffff4
+			s != nil && elfobj.Of(d.file).Section(".sframe").Type == 0x6ffffff4
 	}},
 	{"empty", "a section of 0 bytes, which ld 2.47 leaves when it could merge nothing, is an error to the tools", func(d *difference) bool {
 		return d.what == ofMessage && d.section != nil && !d.decoded() && (d.complains("Corrupt SFrame") || d.complains("unexpected end of data at offset 0x0"))
@@ -142,7 +143,7 @@ var expectRules = []expectRule{
 
 // relocated reports whether relocations change bytes of the section.
 func (d *difference) relocated(lo, hi uint64) bool {
-	s := d.file.Section(".sframe")
+	s := elfobj.Of(d.file).Section(".sframe")
 	data, err := s.Data()
 	return err == nil && !bytes.Equal(data[lo:hi], d.image[s.Offset:][lo:hi])
 }
@@ -243,7 +244,8 @@ func (e *expectation) parse(t *testing.T) {
 
 func (e *expectation) open(t *testing.T, path string) {
 	t.Helper()
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	file, err := elfobj.Open(path, object.DefaultLimits())
+	f := file.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,11 +336,11 @@ func (e *expectation) compareReadobjHeader(h *sframe.Header, differ differ) {
 // shownPC returns the address of a function as tools show it: in objects it counts
 // from the start of the function's section, which has no address in the file.
 func (e *expectation) shownPC(pc uint64) uint64 {
-	if e.file.Type != elf.ET_REL {
+	if e.file.Kind != object.Relocatable {
 		return pc
 	}
 	for _, s := range e.file.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && pc-s.Addr < s.FileSize {
+		if s.Exec && s.Holds(pc) {
 			return pc - s.Addr
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -193,12 +194,12 @@ func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	}
 	if own, err := f.SOName(); own != "" {
 		m.DebugFile = own
-	} else if err == nil && f.HasCode() {
+	} else if err == nil && f.Object().HasCode() {
 		m.DebugFile = baseName(m.Path)
 	}
 	if id := f.BuildID(); len(id) > 0 {
 		r.identify(m, id)
 	} else if id := f.TextHash(); id != nil {
-		m.DebugID = elfobj.ModuleID(id, r.order())
+		m.DebugID = object.ModuleID(id, r.order())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -38,7 +39,7 @@ func (r *reader) imageAt(base uint64) *image {
 	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		return nil
 	}
-	lim := elfobj.DefaultLimits()
+	lim := object.DefaultLimits()
 	lim.Image = true
 	f, err := elfobj.NewFile(bytes.NewReader(head), int64(len(head)), "", lim)
 	if err != nil || f.Class != r.f.Class || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
@@ -148,7 +149,7 @@ func (r *reader) module(img *image, name string, end uint64) dump.Module {
 // identify sets the ids that Breakpad makes of a build-id.
 func (r *reader) identify(m *dump.Module, id []byte) {
 	if len(id) > 0 {
-		m.BuildID, m.CodeID, m.DebugID = id, hex.EncodeToString(id), elfobj.ModuleID(id, r.order())
+		m.BuildID, m.CodeID, m.DebugID = id, hex.EncodeToString(id), object.ModuleID(id, r.order())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -37,7 +38,7 @@ func TestModules(t *testing.T) {
 		if vdso := slices.ContainsFunc(d.Modules, func(m dump.Module) bool { return m.Path == vdsoName && m.DebugID != "" }); vdso != c.vdso {
 			t.Errorf("%s: a vdso: %v", c.folder, vdso)
 		}
-		f, err := elfobj.Open(testenv.Shared(t, "data", c.folder, "prog"), elfobj.DefaultLimits())
+		f, err := elfobj.Open(testenv.Shared(t, "data", c.folder, "prog"), object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestBinaries(t *testing.T) {
 		if m.Path == d.Modules[d.Main].Path {
 			path = filepath.Join(folder, "prog")
 		}
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := elfobj.Open(path, object.DefaultLimits())
 		if err != nil {
 			continue // the vdso, Breakpad's client
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -53,7 +54,7 @@ func TestDebugFileNames(t *testing.T) {
 		if got := d.Modules[0].DebugFile; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := elfobj.Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestDebugFileNames(t *testing.T) {
 // A library without a DT_SONAME has its file's name, whatever the linker called it.
 func TestDebugFileOfUnnamed(t *testing.T) {
 	path := testenv.Input(t, "gcc-dwarf5.elf")
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := elfobj.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

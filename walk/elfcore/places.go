@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
@@ -92,7 +93,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	if err != nil {
 		return nil, withoutPath(err).Error()
 	}
-	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, elfobj.DefaultLimits())
+	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, object.DefaultLimits())
 	if err != nil {
 		return nil, bin.Bare(err, file)
 	}

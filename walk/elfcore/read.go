@@ -27,6 +27,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
@@ -70,7 +71,7 @@ const Format = "ELF core"
 // Read reads the core in data; path is for messages. The Dump's memory is part of data. The error
 // is a *FormatError if the file is not a core; lesser damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
-	lim := elfobj.DefaultLimits()
+	lim := object.DefaultLimits()
 	lim.Core = true
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), path, lim)
 	if err != nil {

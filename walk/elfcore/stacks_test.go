@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
@@ -53,7 +54,7 @@ func TestStacksModules(t *testing.T) {
 			continue
 		}
 		path, _ := stacksFile(t, filepath.Base(m.Path))
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := elfobj.Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestStacksBinaries(t *testing.T) {
 	whole := readStacks(t, Options{Binaries: []string{filepath.Join(folder, "stacks"), filepath.Join(folder, "libnet.so.1")}})
 	for _, name := range []string{"stacks", "libnet.so.1"} {
 		path, data := stacksFile(t, name)
-		f, err := elfobj.Open(path, elfobj.DefaultLimits())
+		f, err := elfobj.Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestStacksOtherBuild(t *testing.T) {
 	if len(d.Memory.Regions) != len(bare.Memory.Regions) {
 		t.Errorf("%d regions, %d without the binary", len(d.Memory.Regions), len(bare.Memory.Regions))
 	}
-	f, err := elfobj.Open(old, elfobj.DefaultLimits())
+	f, err := elfobj.Open(old, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

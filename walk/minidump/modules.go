@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -131,7 +131,7 @@ func (r *reader) buildID(m *dump.Module, c *bin.Cursor) {
 		return
 	}
 	m.BuildID, m.CodeID = id, hex.EncodeToString(id)
-	m.DebugID = elfobj.ModuleID(id, r.order)
+	m.DebugID = object.ModuleID(id, r.order)
 }
 
 // debugName takes the name of an IMAGE_DEBUG_MISC record: type, length, a byte that marks UTF-16, 3

@@ -35,6 +35,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // File is an ELF file. Its fields must not be changed. All methods but Close may be
@@ -63,9 +64,9 @@ type File struct {
 
 	r      io.ReaderAt
 	closer io.Closer
-	lim    Limits
-	held   budget // bytes of sections in memory
-	disk   budget // bytes of sections in temporary files
+	lim    object.Limits
+	held   object.Budget // bytes of sections in memory
+	disk   object.Budget // bytes of sections in temporary files
 	byName map[string]int32
 
 	// In relocatable files:
@@ -75,8 +76,8 @@ type File struct {
 	values     []uint64 // addresses of symbols, by number
 	valuesErr  error
 
-	execOnce sync.Once
-	exec     []Range
+	objectOnce sync.Once
+	object     *object.File
 }
 
 // Segment is a program header; sizes and addresses in bytes. An Offset or
@@ -93,7 +94,7 @@ type Segment struct {
 
 // Open opens the ELF file at path. Errors are *bin.Error; for a file that is not
 // ELF the message says what it is.
-func Open(path string, lim Limits) (*File, error) {
+func Open(path string, lim object.Limits) (*File, error) {
 	// A named pipe would block in open(2), so look first.
 	st, err := os.Stat(path)
 	if err != nil {
@@ -153,10 +154,10 @@ func irregular(mode fs.FileMode) string {
 // NewFile reads the headers of the ELF file in the first size bytes of r. path
 // is for messages and for the search of debug files. Errors are *bin.Error.
 // Closing the File does not close r.
-func NewFile(r io.ReaderAt, size int64, path string, lim Limits) (*File, error) {
+func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
 	f := &File{Path: path, Size: size, r: r, lim: lim}
-	f.held.left.Store(lim.heldBytes(size))
-	f.disk.left.Store(lim.diskBytes(size))
+	f.held.Set(lim.HeldBytes(size))
+	f.disk.Set(lim.DiskBytes(size))
 	if err := f.guard("", f.readHeaders); err != nil {
 		return nil, err
 	}
@@ -217,18 +218,6 @@ func (f *File) sectionOfType(t elf.SectionType) *Section {
 		}
 	}
 	return first
-}
-
-// HasDWARF reports whether there is a .debug_info or .zdebug_info with bytes.
-func (f *File) HasDWARF() bool {
-	s := f.Section(".debug_info")
-	return s != nil && s.HasData()
-}
-
-// HasSymtab reports whether there is a .symtab with bytes.
-func (f *File) HasSymtab() bool {
-	s := f.sectionOfType(elf.SHT_SYMTAB)
-	return s != nil && s.HasData()
 }
 
 // errorf makes an error about the file; offset counts from its start.

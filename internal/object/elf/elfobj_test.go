@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 func openBytes(t testing.TB, image []byte) *File {
 	t.Helper()
-	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", DefaultLimits())
+	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestNotELF(t *testing.T) {
 
 func wantError(t *testing.T, path string, parts ...string) {
 	t.Helper()
-	f, err := Open(path, DefaultLimits())
+	f, err := Open(path, object.DefaultLimits())
 	if err == nil {
 		f.Close()
 		t.Fatalf("%s opens", path)
@@ -110,11 +111,11 @@ func TestCoreIsRefusedUnlessAsked(t *testing.T) {
 	e := kinds[0].e
 	e.typ = 4
 	image := e.build()
-	_, err := NewFile(bytes.NewReader(image), int64(len(image)), "c", DefaultLimits())
+	_, err := NewFile(bytes.NewReader(image), int64(len(image)), "c", object.DefaultLimits())
 	if err == nil || !strings.Contains(err.Error(), "core dump") {
 		t.Errorf("error %v", err)
 	}
-	lim := DefaultLimits()
+	lim := object.DefaultLimits()
 	lim.Core = true
 	if f, err := NewFile(bytes.NewReader(image), int64(len(image)), "c", lim); err != nil || f.Type != elf.ET_CORE {
 		t.Errorf("with Core: %v", err)
@@ -135,7 +136,7 @@ func compareDebugELF(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer want.Close()
-	f, err := Open(path, DefaultLimits())
+	f, err := Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func TestNumbersThatLie(t *testing.T) {
 				e.secs = slices.Clone(one)
 				c.change(e)
 				image := e.build()
-				f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", DefaultLimits())
+				f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", object.DefaultLimits())
 				switch {
 				case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
 					t.Errorf("error %v, want %q", err, c.err)
@@ -356,13 +357,13 @@ func TestNoSectionHeaders(t *testing.T) {
 		if !bytes.Equal(f.BuildID(), id) {
 			t.Errorf("build-id %x", f.BuildID())
 		}
-		if !f.Executable(0x10000) || f.Executable(0x20000) || f.Executable(0x10100) || f.LoadBase() != 0x10000 {
-			t.Errorf("ranges %x, base %#x", f.ExecRanges(), f.LoadBase())
+		if !f.Object().Executable(0x10000) || f.Object().Executable(0x20000) || f.Object().Executable(0x10100) || f.LoadBase() != 0x10000 {
+			t.Errorf("ranges %x, base %#x", f.Object().ExecRanges(), f.LoadBase())
 		}
-		if f.Section(".text") != nil || f.HasDWARF() || f.HasSymtab() || f.TextHash() != nil {
+		if f.Section(".text") != nil || f.Object().HasDWARF() || f.Object().HasSymbols(object.Symtab) || f.TextHash() != nil {
 			t.Error("something was found that is not there")
 		}
-		if err := f.Symbols(SymTab, func(*Symbol) { t.Error("a symbol") }); err != nil {
+		if err := f.Symbols(object.Symtab, func(*Symbol) { t.Error("a symbol") }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -385,11 +386,11 @@ func TestPanicBecomesError(t *testing.T) {
 	e := kinds[0].e
 	e.secs = []testSec{{name: ".z", typ: stProgbits, flags: 0x800, data: e.chdr(1, 100, deflated(make([]byte, 100)))}}
 	image := e.build()
-	if _, err := NewFile(&panicReader{bytes.NewReader(image), 0}, int64(len(image)), "mem", DefaultLimits()); err == nil || !strings.Contains(err.Error(), "mem: reader panicked: boom") {
+	if _, err := NewFile(&panicReader{bytes.NewReader(image), 0}, int64(len(image)), "mem", object.DefaultLimits()); err == nil || !strings.Contains(err.Error(), "mem: reader panicked: boom") {
 		t.Errorf("error %v", err)
 	}
 	r := &panicReader{bytes.NewReader(image), 1000}
-	f, err := NewFile(r, int64(len(image)), "mem", DefaultLimits())
+	f, err := NewFile(r, int64(len(image)), "mem", object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // FindDebug looks for the separate debug file of f (GDB manual, "Separate Debug
@@ -25,7 +26,7 @@ import (
 //
 // tried has each place that was rejected, with the reason. If nothing is found the
 // File is nil; err is then nil too, unless the right file cannot be read.
-func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, err error) {
+func FindDebug(f *File, dirs []string, lim object.Limits) (debug *File, tried []object.Tried, err error) {
 	s := debugSearch{f: f, dirs: dirs, lim: lim}
 	if s.byBuildID() || s.byLink() || s.byName() {
 		return s.found, s.tried, nil
@@ -36,37 +37,20 @@ func FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, 
 type debugSearch struct {
 	f      *File
 	dirs   []string
-	lim    Limits
+	lim    object.Limits
 	found  *File
-	tried  []Tried
+	tried  []object.Tried
 	damage error
 }
 
-// Tried is a place where no debug file was found.
-type Tried struct {
-	Path, Why  string
-	OtherBuild bool // there is one, of another build
-}
-
-func (t Tried) String() string { return t.Path + ": " + t.Why }
-
-// Lines returns what String makes of each place.
-func Lines(tried []Tried) []string {
-	var lines []string
-	for _, t := range tried {
-		lines = append(lines, t.String())
-	}
-	return lines
-}
-
 func (s *debugSearch) refuse(path, format string, args ...any) bool {
-	s.tried = append(s.tried, Tried{Path: path, Why: fmt.Sprintf(format, args...)})
+	s.tried = append(s.tried, object.Tried{Path: path, Why: fmt.Sprintf(format, args...)})
 	return false
 }
 
 // refuseError rejects the file at path for err.
 func (s *debugSearch) refuseError(path string, err error) bool {
-	s.tried = append(s.tried, Tried{path, bin.Bare(err, path), errors.Is(err, ErrOtherBuild)})
+	s.tried = append(s.tried, object.Tried{Path: path, Why: bin.Bare(err, path), OtherBuild: errors.Is(err, object.ErrOtherBuild)})
 	return false
 }
 
@@ -107,7 +91,7 @@ func (s *debugSearch) tryID(path string, id []byte) bool {
 // take takes debug if it is good for something.
 func (s *debugSearch) take(debug *File) bool {
 	err := CheckPair(s.f, debug)
-	if err == nil && !debug.HasDWARF() && !debug.HasSymtab() {
+	if err == nil && !debug.Object().HasDWARF() && !debug.Object().HasSymbols(object.Symtab) {
 		err = debug.errorf(0, "has neither debug information nor symbols")
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -79,13 +80,13 @@ func TestFindDebug(t *testing.T) {
 			for p, data := range c.files {
 				writeFile(t, place(p), data)
 			}
-			f, err := Open(place("bin/prog"), DefaultLimits())
+			f, err := Open(place("bin/prog"), object.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			got, places, err := FindDebug(f, []string{place("one"), place("two")}, DefaultLimits())
-			tried := Lines(places)
+			got, places, err := FindDebug(f, []string{place("one"), place("two")}, object.DefaultLimits())
+			tried := object.Lines(places)
 			if got != nil {
 				defer got.Close()
 			}
@@ -114,7 +115,7 @@ func checkFound(t *testing.T, got *File, want string, place func(string) string)
 		t.Errorf("found %s", got.Path)
 	case got != nil && got.Path != place(want):
 		t.Errorf("found %s, want %s", got.Path, place(want))
-	case got != nil && !got.HasDWARF():
+	case got != nil && !got.Object().HasDWARF():
 		t.Error("found no DWARF")
 	}
 }
@@ -125,12 +126,12 @@ func TestFindDebugRefusesFoldersInLinks(t *testing.T) {
 		binary, debug := debugPair("", link)
 		writeFile(t, filepath.Join(dir, "bin/prog"), binary)
 		writeFile(t, filepath.Join(dir, "prog.debug"), debug)
-		f, err := Open(filepath.Join(dir, "bin/prog"), DefaultLimits())
+		f, err := Open(filepath.Join(dir, "bin/prog"), object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, places, err := FindDebug(f, nil, DefaultLimits())
-		tried := Lines(places)
+		got, places, err := FindDebug(f, nil, object.DefaultLimits())
+		tried := object.Lines(places)
 		if got != nil || err != nil || len(tried) != 1 || !strings.Contains(tried[0], "is not the name of a file") {
 			t.Errorf("%s: %v, %q, %v", link, got, tried, err)
 		}
@@ -142,13 +143,13 @@ func TestFindDebugIsNotTheFileItself(t *testing.T) {
 	dir := t.TempDir()
 	binary, _ := debugPair("", "prog")
 	writeFile(t, filepath.Join(dir, "prog"), binary)
-	f, err := Open(filepath.Join(dir, "prog"), DefaultLimits())
+	f, err := Open(filepath.Join(dir, "prog"), object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	got, places, err := FindDebug(f, nil, DefaultLimits())
-	tried := Lines(places)
+	got, places, err := FindDebug(f, nil, object.DefaultLimits())
+	tried := object.Lines(places)
 	if got != nil || err != nil || len(tried) != 2 || !strings.Contains(tried[0], "is the file itself") {
 		t.Errorf("%v, %q, %v", got, tried, err)
 	}
@@ -158,22 +159,22 @@ func TestFindDebugIsNotTheFileItself(t *testing.T) {
 func TestFindDebugOfLibc(t *testing.T) {
 	libc := testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
 	testenv.File(t, "/usr/lib/debug/.build-id", "libc6-dbg")
-	f, err := Open(libc, DefaultLimits())
+	f, err := Open(libc, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	debug, places, err := FindDebug(f, []string{"/usr/lib/debug"}, DefaultLimits())
-	tried := Lines(places)
+	debug, places, err := FindDebug(f, []string{"/usr/lib/debug"}, object.DefaultLimits())
+	tried := object.Lines(places)
 	if err != nil || debug == nil {
 		t.Skipf("libc6-dbg of another version: %v, %q", err, tried)
 	}
 	defer debug.Close()
-	if !debug.HasDWARF() || !debug.HasSymtab() || debug.Section(".text").HasData() {
-		t.Errorf("%s: DWARF %v, symtab %v", debug.Path, debug.HasDWARF(), debug.HasSymtab())
+	if !debug.Object().HasDWARF() || !debug.Object().HasSymbols(object.Symtab) || debug.Section(".text").HasData() {
+		t.Errorf("%s: DWARF %v, symtab %v", debug.Path, debug.Object().HasDWARF(), debug.Object().HasSymbols(object.Symtab))
 	}
-	if debug.LoadBase() != f.LoadBase() || len(debug.ExecRanges()) != len(f.ExecRanges()) {
-		t.Errorf("base %#x, ranges %x", debug.LoadBase(), debug.ExecRanges())
+	if debug.LoadBase() != f.LoadBase() || len(debug.Object().ExecRanges()) != len(f.Object().ExecRanges()) {
+		t.Errorf("base %#x, ranges %x", debug.LoadBase(), debug.Object().ExecRanges())
 	}
 }
 
@@ -211,13 +212,13 @@ func TestFindDebugByName(t *testing.T) {
 			for p, data := range c.files {
 				writeFile(t, place(p), data)
 			}
-			f, err := Open(place("bin/prog"), DefaultLimits())
+			f, err := Open(place("bin/prog"), object.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			got, places, err := FindDebug(f, []string{place("one")}, DefaultLimits())
-			tried := Lines(places)
+			got, places, err := FindDebug(f, []string{place("one")}, object.DefaultLimits())
+			tried := object.Lines(places)
 			if got != nil {
 				defer got.Close()
 			}

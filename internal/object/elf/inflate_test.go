@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -124,7 +125,7 @@ func TestInflateDamage(t *testing.T) {
 		}
 		t.Log(err)
 	}
-	if left, want := f.held.left.Load(), f.lim.heldBytes(f.Size); left > want || want-left > 1000 {
+	if left, want := f.held.Left(), f.lim.HeldBytes(f.Size); left > want || want-left > 1000 {
 		t.Errorf("budget of %d after errors, want %d", left, want)
 	}
 }
@@ -172,7 +173,7 @@ func TestBombs(t *testing.T) {
 			var err error
 			grown, took := cost(func() { err = use() })
 			t.Logf("%d byte file: %d bytes allocated, %v: %v", len(image), grown, took, err)
-			if limit := DefaultLimits().heldBytes(int64(len(image))); grown > limit {
+			if limit := object.DefaultLimits().HeldBytes(int64(len(image))); grown > limit {
 				t.Errorf("%d bytes allocated for a file of %d, limit %d", grown, len(image), limit)
 			}
 			if took > 5*time.Second {
@@ -247,7 +248,7 @@ func TestSpill(t *testing.T) {
 	}
 	image := e.build()
 	dir := t.TempDir()
-	lim := DefaultLimits()
+	lim := object.DefaultLimits()
 	lim.SpillOver, lim.TempDir = 1<<20, dir
 	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", lim)
 	if err != nil {
@@ -265,11 +266,11 @@ func TestSpill(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("temporary file has a name: %v", left)
 	}
-	if f.held.left.Load() < lim.heldBytes(f.Size)-1000 {
+	if f.held.Left() < lim.HeldBytes(f.Size)-1000 {
 		t.Error("spilled sections are held in memory")
 	}
 	f.Close()
-	if f.disk.left.Load() != lim.diskBytes(f.Size) {
+	if f.disk.Left() != lim.DiskBytes(f.Size) {
 		t.Error("Close does not give the disk back")
 	}
 }
@@ -295,7 +296,7 @@ func TestSpillWithoutTempDirUsesMemory(t *testing.T) {
 	e := kinds[0].e
 	e.secs = []testSec{{name: ".debug_a", typ: 1, flags: 0x800, data: e.chdr(1, uint64(len(want)), deflated(want))}}
 	image := e.build()
-	lim := DefaultLimits()
+	lim := object.DefaultLimits()
 	lim.SpillOver, lim.TempDir = 1<<20, filepath.Join(t.TempDir(), "absent")
 	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", lim)
 	if err != nil {
@@ -333,7 +334,7 @@ func TestObjcopyVariants(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, gcc, "-g3", "-O1", "-o", plain, src)
-	want, err := Open(plain, DefaultLimits())
+	want, err := Open(plain, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +349,7 @@ func TestObjcopyVariants(t *testing.T) {
 }
 
 func compareDebugSections(t *testing.T, want *File, path string) {
-	f, err := Open(path, DefaultLimits())
+	f, err := Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +372,7 @@ func compareDebugSections(t *testing.T, want *File, path string) {
 			t.Errorf("%s differs: %v, %v", w.Name, err1, err2)
 		}
 	}
-	if compressed == 0 || !f.HasDWARF() {
+	if compressed == 0 || !f.Object().HasDWARF() {
 		t.Errorf("%d compressed sections", compressed)
 	}
 }

@@ -1,10 +1,8 @@
 package elfobj
 
 import (
-	"cmp"
 	"debug/elf"
 	"math"
-	"slices"
 )
 
 // loadPage is the page to which LoadBase rounds. It is the page of most
@@ -33,114 +31,6 @@ func (f *File) LoadBase() uint64 {
 	return base &^ (loadPage - 1)
 }
 
-// Range is [Start, End), in addresses of the file.
-type Range struct{ Start, End uint64 }
-
-// ExecRanges returns where code can be: allocated sections with SHF_EXECINSTR,
-// and without such sections the PT_LOAD segments with PF_X. Sections come first
-// because a segment also covers headers and read-only data between them. The
-// ranges are sorted and do not touch; they must not be changed.
-func (f *File) ExecRanges() []Range {
-	f.execOnce.Do(func() {
-		f.exec = merge(f.execSections())
-		if len(f.exec) == 0 && f.Type != elf.ET_REL {
-			f.exec = merge(f.execSegments())
-		}
-	})
-	return f.exec
-}
-
-// HasCode reports whether the file holds code. Files with debug information often
-// only have the headers of sections with code.
-func (f *File) HasCode() bool {
-	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
-	for _, s := range f.Sections {
-		if s.Flags&code == code && s.HasData() {
-			return true
-		}
-	}
-	return len(f.Sections) == 0 && slices.ContainsFunc(f.Segments, func(p Segment) bool {
-		return p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.FileSize > 0
-	})
-}
-
-// CodeRanges is like ExecRanges, with each section, or segment, on its own: what begins
-// in one does not go on in the next. The ranges are sorted; where sections overlap, so
-// do they.
-func (f *File) CodeRanges() []Range {
-	all := f.execSections()
-	if len(all) == 0 && f.Type != elf.ET_REL {
-		all = f.execSegments()
-	}
-	all = slices.DeleteFunc(all, func(r Range) bool { return r.Start == r.End })
-	slices.SortFunc(all, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
-	return all
-}
-
-func (f *File) execSections() []Range {
-	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
-	var out []Range
-	for _, s := range f.Sections {
-		if s.Flags&code == code && s.Type != elf.SHT_NULL && !s.unplaced {
-			out = append(out, rangeOf(s.Addr, s.FileSize))
-		}
-	}
-	return out
-}
-
-func (f *File) execSegments() []Range {
-	var out []Range
-	for i := range f.Segments {
-		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
-			out = append(out, rangeOf(p.Addr, p.MemSize))
-		}
-	}
-	return out
-}
-
-// rangeOf returns a range that is truncated at the end of the address space.
-func rangeOf(addr, size uint64) Range {
-	return Range{addr, addr + min(size, math.MaxUint64-addr)}
-}
-
-func merge(in []Range) []Range {
-	slices.SortFunc(in, func(a, b Range) int {
-		if a.Start < b.Start {
-			return -1
-		}
-		if a.Start > b.Start {
-			return 1
-		}
-		return 0
-	})
-	var out []Range
-	for _, r := range in {
-		switch n := len(out); {
-		case r.Start == r.End:
-		case n > 0 && r.Start <= out[n-1].End:
-			out[n-1].End = max(out[n-1].End, r.End)
-		default:
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// Executable reports whether there can be code at addr.
-func (f *File) Executable(addr uint64) bool {
-	ranges := f.ExecRanges()
-	i, found := slices.BinarySearchFunc(ranges, addr, func(r Range, a uint64) int {
-		switch {
-		case r.End <= a:
-			return -1
-		case r.Start > a:
-			return 1
-		}
-		return 0
-	})
-	return found && i < len(ranges)
-}
-
 // HeaderAddr returns the address that the first byte of the file, its ELF header, has
 // in memory. Of a file of which no segment begins with it, it is LoadBase.
 func (f *File) HeaderAddr() uint64 {
@@ -150,4 +40,20 @@ func (f *File) HeaderAddr() uint64 {
 		}
 	}
 	return f.LoadBase()
+}
+
+// IsFlat reports whether the offsets of the file are those of its memory, and the process could not
+// write there. Behind writable data the kernel puts zeros up to the end of the page, over whatever
+// the file has there.
+func (f *File) IsFlat() bool {
+	base, loads := f.HeaderAddr(), 0
+	for _, p := range f.Segments {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if loads++; p.Addr-base != p.Offset || p.Flags&elf.PF_W != 0 {
+			return false
+		}
+	}
+	return loads > 0
 }

@@ -2,6 +2,7 @@ package elfobj
 
 import (
 	"bytes"
+	"debug/elf"
 	"fmt"
 	"unicode/utf8"
 )
@@ -33,13 +34,15 @@ var magics = []struct{ magic, what string }{
 	{"#!", "a script"},
 }
 
+// Magic begins every ELF file.
+const Magic = elf.ELFMAG
+
 // notELF says what a file that begins with head is, and "" for ELF.
 func notELF(head []byte) string {
-	const elfMagic = "\x7fELF"
 	switch {
 	case len(head) == 0:
 		return "empty"
-	case bytes.HasPrefix(head, []byte(elfMagic)):
+	case bytes.HasPrefix(head, []byte(Magic)):
 		return ""
 	}
 	for _, m := range magics {
@@ -50,7 +53,7 @@ func notELF(head []byte) string {
 	if isText(head) {
 		return "text"
 	}
-	return fmt.Sprintf("begins with % x, want % x", head[:min(4, len(head))], elfMagic)
+	return fmt.Sprintf("begins with % x, want % x", head[:min(4, len(head))], Magic)
 }
 
 // isText reports whether head is UTF-8 without control characters. The last

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // mappedFile writes a file whose section 1 has size bytes of text from 0x1001 on,
@@ -28,8 +29,8 @@ func mappedFile(t *testing.T, size int) (string, *Section, []byte) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	f := &File{Path: path, Size: int64(0x1001 + len(text)), r: r, lim: DefaultLimits()}
-	f.held.left.Store(f.lim.heldBytes(f.Size))
+	f := &File{Path: path, Size: int64(0x1001 + len(text)), r: r, lim: object.DefaultLimits()}
+	f.held.Set(f.lim.HeldBytes(f.Size))
 	s := newSection(f, 1, elf.SectionHeader{Name: ".debug_str", Type: elf.SHT_PROGBITS, Offset: 0x1001, FileSize: uint64(len(text))})
 	s.size = int64(len(text))
 	return path, s, text
@@ -43,7 +44,7 @@ func TestMap(t *testing.T) {
 		mapped bool
 	}{{mapOver + 8, true}, {mapOver - 8, false}} {
 		_, s, text := mappedFile(t, c.size)
-		before := s.file.held.left.Load()
+		before := s.file.held.Left()
 		for range 2 {
 			got, err := s.Map()
 			if err != nil || !bytes.Equal(got, text) {
@@ -54,7 +55,7 @@ func TestMap(t *testing.T) {
 		if mapped := s.mapped != nil; mapped != c.mapped {
 			t.Errorf("%d bytes: mapped is %v", c.size, mapped)
 		}
-		if taken := before - s.file.held.left.Load(); (taken == 0) != c.mapped {
+		if taken := before - s.file.held.Left(); (taken == 0) != c.mapped {
 			t.Errorf("%d bytes: %d of the limit taken", c.size, taken)
 		}
 		s.Release()

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // miniDebugSection holds MiniDebugInfo: an ELF file compressed with xz, which
@@ -59,17 +60,17 @@ func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := s.file.lim.heldBytes(s.file.Size)
+	limit := s.file.lim.HeldBytes(s.file.Size)
 	if cost.dicts > uint64(limit)+maxDictionary {
 		return nil, s.errorf(0, "the dictionaries of %d xz blocks take %d bytes", cost.blocks, cost.dicts)
 	}
-	if cost.plain > uint64(limit) || !s.file.held.take(int64(cost.plain)) {
+	if cost.plain > uint64(limit) || !s.file.held.Take(int64(cost.plain)) {
 		return nil, s.errorf(0, "%d bytes of xz contents would exceed the limit of %d bytes in memory for a file of %d bytes",
 			cost.plain, limit, s.file.Size)
 	}
 	data, err := s.readXZ(packed, int64(cost.plain))
 	if err != nil {
-		s.file.held.give(int64(cost.plain))
+		s.file.held.Give(int64(cost.plain))
 		return nil, err
 	}
 	return data, nil

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ulikunitz/xz"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 // packXZ compresses data with a dictionary of 1 MiB, in blocks of size bytes
@@ -73,7 +75,7 @@ func TestMiniDebug(t *testing.T) {
 				if err != nil || mini == nil {
 					t.Fatalf("%s: %v, %v", name, mini, err)
 				}
-				if mini.Path != f.Path+"(.gnu_debugdata)" || mini.Size != int64(len(inner)) || !mini.HasSymtab() {
+				if mini.Path != f.Path+"(.gnu_debugdata)" || mini.Size != int64(len(inner)) || !mini.Object().HasSymbols(object.Symtab) {
 					t.Errorf("%s: %q of %d bytes, want %d", name, mini.Path, mini.Size, len(inner))
 				}
 				if d, err := Moved(f, mini); d != 0 || err != nil {
@@ -89,7 +91,7 @@ func TestMiniDebug(t *testing.T) {
 
 func mustOpen(t *testing.T, data []byte) *File {
 	t.Helper()
-	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "prog", DefaultLimits())
+	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "prog", object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,12 +135,12 @@ func TestMiniDebugDamage(t *testing.T) {
 		"sum overflows":    {withIndex(good, 1<<62+1), "damaged xz index"},
 	} {
 		f := mustOpen(t, outerELF(k.e, c.data))
-		left := f.held.left.Load()
+		left := f.held.Left()
 		mini, err := f.MiniDebug()
 		if err == nil || mini != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if got := f.held.left.Load(); left-got > int64(len(c.data)+1<<12) {
+		if got := f.held.Left(); left-got > int64(len(c.data)+1<<12) {
 			t.Errorf("%s: %d bytes are still charged", name, left-got)
 		}
 	}
@@ -252,9 +254,9 @@ func FuzzMiniDebug(f *testing.F) {
 		if mini == nil {
 			return
 		}
-		if limit := file.lim.heldBytes(file.Size); mini.Size > limit {
+		if limit := file.lim.HeldBytes(file.Size); mini.Size > limit {
 			t.Fatalf("%d bytes, over the limit of %d", mini.Size, limit)
 		}
-		_ = mini.Symbols(SymTab, func(*Symbol) {})
+		_ = mini.Symbols(object.Symtab, func(*Symbol) {})
 	})
 }

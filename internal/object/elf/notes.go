@@ -3,7 +3,6 @@ package elfobj
 import (
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -107,14 +106,6 @@ func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) b
 	return nil
 }
 
-// ModuleID writes a build-id, or a TextHash, as Breakpad does: its first 16
-// bytes as a GUID, whose first three fields are numbers in the file's byte
-// order, and age 0. Short ids are filled up with zeros (Breakpad,
-// src/common/linux/file_id.cc).
-func ModuleID(id []byte, order binary.ByteOrder) string {
-	return fmt.Sprintf("%X0", bin.SwapGUID(id, order))
-}
-
 // DebugLink returns the file name and CRC-32 in .gnu_debuglink (GDB manual,
 // "Separate Debug Files"): name, NUL, padding to 4 bytes, CRC.
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
@@ -156,7 +147,7 @@ func (f *File) TextHash() []byte {
 		sections = append(sections, f.Sections...)
 	}
 	for i, s := range sections {
-		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.bad != nil || i >= 2 && !s.isCode() {
+		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.bad != nil || i >= 2 && !s.IsCode() {
 			continue
 		}
 		n := (min(s.FileSize, textHashed) + guidSize - 1) &^ (guidSize - 1)

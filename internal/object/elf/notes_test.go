@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -71,7 +72,7 @@ func TestBuildIDLikeReadelf(t *testing.T) {
 		if _, after, ok := strings.Cut(string(out), "Build ID: "); ok {
 			want = strings.Fields(after)[0]
 		}
-		f, err := Open(path, DefaultLimits())
+		f, err := Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,13 +191,13 @@ func TestLayout(t *testing.T) {
 		if f.LoadBase() != 0x1f000 {
 			t.Errorf("base %#x", f.LoadBase())
 		}
-		want := []Range{{0x1000, 0x1020}, {0x2000, 0x2020}}
-		if got := f.ExecRanges(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		want := []object.Range{{Start: 0x1000, End: 0x1020}, {Start: 0x2000, End: 0x2020}}
+		if got := f.Object().ExecRanges(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 			t.Errorf("ranges %x, want %x", got, want)
 		}
 		for addr, want := range map[uint64]bool{0xfff: false, 0x1000: true, 0x101f: true, 0x1020: false, 0x1fff: false,
 			0x2000: true, 0x201f: true, 0x2020: false, 0x3000: false, 0x4000: false, 0: false, 1<<64 - 1: false} {
-			if f.Executable(addr) != want {
+			if f.Object().Executable(addr) != want {
 				t.Errorf("executable %#x: %v", addr, !want)
 			}
 		}
@@ -204,8 +205,8 @@ func TestLayout(t *testing.T) {
 	e := kinds[0].e
 	e.secs = []testSec{{name: ".top", typ: stNobits, flags: 6, addr: 1<<64 - 16, size: 1 << 40}}
 	f := openBytes(t, e.build())
-	if f.LoadBase() != 0 || !f.Executable(1<<64-2) || f.Executable(0) {
-		t.Errorf("top of memory: %x", f.ExecRanges())
+	if f.LoadBase() != 0 || !f.Object().Executable(1<<64-2) || f.Object().Executable(0) {
+		t.Errorf("top of memory: %x", f.Object().ExecRanges())
 	}
 }
 
@@ -238,7 +239,7 @@ func TestSymbols(t *testing.T) {
 		}
 		f := openBytes(t, e.build())
 		var got []Symbol
-		err := f.Symbols(SymTab, func(s *Symbol) { got = append(got, *s) })
+		err := f.Symbols(object.Symtab, func(s *Symbol) { got = append(got, *s) })
 		if err == nil || !strings.Contains(err.Error(), "mem: .symtab+0x") || !strings.Contains(err.Error(), "name at 0x7777, the string table has 11 bytes") {
 			t.Errorf("error %v", err)
 		}
@@ -258,13 +259,13 @@ func TestSymbols(t *testing.T) {
 		if n := got[3]; n.Section != nil || len(n.Name) != 0 {
 			t.Errorf("nameless: %+v", n)
 		}
-		if tab, err := f.StringTable(SymTab); err != nil || string(tab) != names || m.NameOff != 1 {
+		if tab, err := f.StringTable(object.Symtab); err != nil || string(tab) != names || m.NameOff != 1 {
 			t.Errorf("string table %q, %v; main at %d", tab, err, m.NameOff)
 		}
-		if tab, err := f.StringTable(DynSym); tab != nil || err != nil {
+		if tab, err := f.StringTable(object.Dynamic); tab != nil || err != nil {
 			t.Errorf("dynamic string table %q, %v", tab, err)
 		}
-		if err := f.Symbols(DynSym, func(*Symbol) { t.Error("a dynamic symbol") }); err != nil {
+		if err := f.Symbols(object.Dynamic, func(*Symbol) { t.Error("a dynamic symbol") }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -290,7 +291,7 @@ func TestSymbolsDamage(t *testing.T) {
 				c.sec.data[48] = 92
 			}
 			e.secs = []testSec{c.sec}
-			err := openBytes(t, e.build()).Symbols(SymTab, func(*Symbol) {})
+			err := openBytes(t, e.build()).Symbols(object.Symtab, func(*Symbol) {})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -309,7 +310,7 @@ func TestSymbolsShareNames(t *testing.T) {
 		{name: ".strtab", typ: stStrtab, data: []byte(names)},
 	}
 	n := 0
-	err := openBytes(t, e.build()).Symbols(SymTab, func(*Symbol) { n++ })
+	err := openBytes(t, e.build()).Symbols(object.Symtab, func(*Symbol) { n++ })
 	const want = "symbols from here on are left out: those before have names of 4325408 bytes, their string table has 204802"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
@@ -322,14 +323,14 @@ func TestSymbolsShareNames(t *testing.T) {
 // TestSymbolsAllocateNothing: a kernel has 180,000 symbols.
 func TestSymbolsAllocateNothing(t *testing.T) {
 	path := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
-	f, err := Open(path, DefaultLimits())
+	f, err := Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	n := 0
 	count := func() {
-		if err := f.Symbols(DynSym, func(s *Symbol) { n += len(s.Name) & 1 }); err != nil {
+		if err := f.Symbols(object.Dynamic, func(s *Symbol) { n += len(s.Name) & 1 }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +356,7 @@ func TestModuleID(t *testing.T) {
 		{1, binary.LittleEndian, "000000000000000000000000000000000"},
 		{0, binary.LittleEndian, "000000000000000000000000000000000"},
 	} {
-		if got := ModuleID(id[:c.n], c.order); got != c.want {
+		if got := object.ModuleID(id[:c.n], c.order); got != c.want {
 			t.Errorf("%d bytes, %v: %s, want %s", c.n, c.order, got, c.want)
 		}
 	}

@@ -3,7 +3,8 @@ package elfobj
 import (
 	"bytes"
 	"debug/elf"
-	"errors"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 // CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
@@ -27,13 +28,9 @@ func CheckPair(f, debug *File) error {
 	return err
 }
 
-// ErrOtherBuild is the kind of the error of a file that has another build-id than the
-// one wanted.
-var ErrOtherBuild = errors.New("another build")
-
 func (f *File) otherBuild(got, want []byte) error {
 	err := f.errorf(0, "build-id %x, want %x", got, want)
-	err.Kind = ErrOtherBuild
+	err.Kind = object.ErrOtherBuild
 	return err
 }
 
@@ -87,23 +84,17 @@ func (p codePair) delta() uint64 { return p.f.Addr - p.debug.Addr }
 func codePairs(f, debug *File) (out []codePair) {
 	byName := map[string][]*Section{}
 	for _, s := range debug.Sections {
-		if s.isCode() {
+		if s.IsCode() {
 			byName[s.Name] = append(byName[s.Name], s)
 		}
 	}
 	for _, s := range f.Sections {
-		if others := byName[s.Name]; s.isCode() && len(others) > 0 {
+		if others := byName[s.Name]; s.IsCode() && len(others) > 0 {
 			out = append(out, codePair{s, others[0]})
 			byName[s.Name] = others[1:]
 		}
 	}
 	return out
-}
-
-// isCode reports whether the section is code in memory, here or in its partner.
-func (s *Section) isCode() bool {
-	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
-	return s.Flags&code == code && s.Type != elf.SHT_NULL
 }
 
 // codeSegment returns the first segment with code, nil without one.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sort"
 	"strings"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Sections of a relocatable file (ET_REL: .o, .ko) have no addresses yet, and a
@@ -42,9 +44,9 @@ const objectBase = 0x10000
 func (f *File) place() {
 	p := placer{f: f, at: 0, end: f.pick(math.MaxUint32, math.MaxInt64) - objectBase}
 	for _, wanted := range []func(*Section) bool{
-		func(s *Section) bool { return s.isCode() && !strings.HasPrefix(s.Name, ".init") },
-		func(s *Section) bool { return s.isCode() && strings.HasPrefix(s.Name, ".init") },
-		func(s *Section) bool { return !s.isCode() },
+		func(s *Section) bool { return s.IsCode() && !strings.HasPrefix(s.Name, ".init") },
+		func(s *Section) bool { return s.IsCode() && strings.HasPrefix(s.Name, ".init") },
+		func(s *Section) bool { return !s.IsCode() },
 	} {
 		for _, s := range f.Sections {
 			if s.Flags&elf.SHF_ALLOC == 0 {
@@ -86,7 +88,7 @@ func (p *placer) put(s *Section) {
 }
 
 func (p *placer) refuse(s *Section) {
-	s.Addr, s.unplaced = 0, true
+	s.Addr, s.Unplaced = 0, true
 	p.f.placeProblem("what lies in "+s.label(), s.errorf(0, "%d bytes with alignment %#x do not fit behind the %d bytes of sections before it",
 		s.FileSize, s.Align, p.at))
 }
@@ -150,7 +152,7 @@ func (s *Section) loadParts(data []byte) ([]byte, error) {
 }
 
 // openParts returns a Source over all parts.
-func (s *Section) openParts() (Source, error) {
+func (s *Section) openParts() (object.Source, error) {
 	j := &joinedSource{s: s}
 	for _, part := range s.parts {
 		src, err := part.Open()
@@ -165,7 +167,7 @@ func (s *Section) openParts() (Source, error) {
 // joinedSource is several sections one behind the other.
 type joinedSource struct {
 	s     *Section
-	parts []Source
+	parts []object.Source
 }
 
 func (j *joinedSource) Size() int64 { return j.s.size }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // In a relocatable file (ET_REL) the contents of a section are complete only
@@ -148,12 +149,12 @@ func (f *File) symbolValues() ([]uint64, error) {
 
 func (f *File) readSymbolValues() ([]uint64, error) {
 	// Without the names: those may be in a section that has relocations itself.
-	w, err := f.newSymEntries(SymTab)
+	w, err := f.newSymEntries(object.Symtab)
 	if w == nil || err != nil {
 		return nil, err
 	}
 	n := len(w.data) / w.entsize
-	if !f.held.take(8 * int64(n)) {
+	if !f.held.Take(8 * int64(n)) {
 		return nil, w.tab.errorf(0, "the values of %d symbols would exceed the limit of memory", n)
 	}
 	values := make([]uint64, n)
@@ -171,7 +172,7 @@ func (f *File) readSymbolValues() ([]uint64, error) {
 type relocTable struct {
 	of      *relocations
 	s       *Section
-	src     Source
+	src     object.Source
 	crel    *crelTable // of SHT_CREL, else nil
 	rela    bool
 	entsize int64
@@ -290,7 +291,7 @@ func (t *relocTable) place(i int64) uint64 {
 // sort takes all entries into memory.
 func (t *relocTable) sort() error {
 	const size = 24 // bytes of a relocation
-	if !t.s.file.held.take(size * t.n) {
+	if !t.s.file.held.Take(size * t.n) {
 		return t.s.errorf(0, "%d relocations that are not in order would exceed the limit of memory", t.n)
 	}
 	t.sorted = make([]relocation, 0, t.n)
@@ -381,7 +382,7 @@ func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
 
 // apply changes data, the contents from off on, as the relocations say. raw
 // gives the contents around data as they are in the file; nil when data is all.
-func (r *relocations) apply(data []byte, off uint64, raw Source) error {
+func (r *relocations) apply(data []byte, off uint64, raw object.Source) error {
 	lo, hi := off, off+uint64(len(data))
 	from := lo - min(lo, maxField)
 	for _, t := range r.tables {
@@ -409,7 +410,7 @@ func (r *relocations) apply(data []byte, off uint64, raw Source) error {
 // fieldEdge applies relocations to fields that may begin before or end behind the
 // piece that is wanted. It keeps the field between several relocations for it.
 type fieldEdge struct {
-	raw   Source
+	raw   object.Source
 	off   uint64
 	field []byte
 	buf   [maxField]byte
@@ -533,8 +534,8 @@ func (p *relocatedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return b, p.s.reloc.apply(b, uint64(off), &p.readerSource)
 }
 
-// reader returns a Source of the contents at base of r.
-func (s *Section) reader(p readerSource) (Source, error) {
+// reader returns a object.Source of the contents at base of r.
+func (s *Section) reader(p readerSource) (object.Source, error) {
 	if s.reloc == nil {
 		return &p, nil
 	}

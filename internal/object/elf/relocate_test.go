@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
-// object returns a relocatable file with .text (index 1, 0x30 bytes), .debug_x (2), its
+// relocatable returns a relocatable file with .text (index 1, 0x30 bytes), .debug_x (2), its
 // relocations (3), .symtab (4) and .strtab (5). Symbol 1 is .text, symbol 2 is at
 // 0x12 of it, symbol 3 is undefined.
-func object(t *testing.T, bits int, order binary.ByteOrder, machine elf.Machine, rela bool, data []byte, relocs ...[]byte) *File {
+func relocatable(t *testing.T, bits int, order binary.ByteOrder, machine elf.Machine, rela bool, data []byte, relocs ...[]byte) *File {
 	t.Helper()
 	const alloc, exec = 2, 4
 	table := testSec{name: ".rel.debug_x", typ: uint32(elf.SHT_REL), info: 2, link: 4, data: bytes.Join(relocs, nil)}
@@ -32,7 +34,7 @@ func object(t *testing.T, bits int, order binary.ByteOrder, machine elf.Machine,
 
 func openImage(t *testing.T, image []byte) *File {
 	t.Helper()
-	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "x.o", DefaultLimits())
+	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "x.o", object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestRelocations(t *testing.T) {
 			"\x00\x00\x01\x00\x12\x00\x01\x00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := object(t, c.bits, c.order, c.machine, c.rela, []byte(c.data), c.relocs...)
+			f := relocatable(t, c.bits, c.order, c.machine, c.rela, []byte(c.data), c.relocs...)
 			comparePieces(t, f.Section(".debug_x"), []byte(c.want))
 			if p := f.RelocationProblems(); len(p) > 0 {
 				t.Error(p)
@@ -170,7 +172,7 @@ func TestRelocationBlocks(t *testing.T) {
 		if step < 0 {
 			slices.Reverse(relocs)
 		}
-		f := object(t, 64, le, elf.EM_X86_64, true, make([]byte, 4*n), relocs...)
+		f := relocatable(t, 64, le, elf.EM_X86_64, true, make([]byte, 4*n), relocs...)
 		comparePieces(t, f.Section(".debug_x"), want)
 	}
 }
@@ -200,7 +202,7 @@ func TestBadRelocations(t *testing.T) {
 		{"second symbol", elf.EM_MIPS, [][]byte{twoSymbols}, "x.o: .debug_x+0x0: relocation of type", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := object(t, 64, le, c.machine, true, make([]byte, 8), c.relocs...)
+			f := relocatable(t, 64, le, c.machine, true, make([]byte, 8), c.relocs...)
 			got, err := f.Section(".debug_x").Data()
 			if c.err != "" {
 				if err == nil || err.Error() != c.err {
@@ -225,7 +227,7 @@ func TestManyBadRelocations(t *testing.T) {
 	for i := range 100 {
 		relocs = append(relocs, rela64(le, uint64(i), 99, 0, 0))
 	}
-	f := object(t, 64, le, elf.EM_X86_64, true, make([]byte, 100), relocs...)
+	f := relocatable(t, 64, le, elf.EM_X86_64, true, make([]byte, 100), relocs...)
 	if _, err := f.Section(".debug_x").Data(); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +254,7 @@ func TestRelocationsOfEachOther(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	if err := f.Symbols(SymTab, func(*Symbol) {}); err != nil {
+	if err := f.Symbols(object.Symtab, func(*Symbol) {}); err != nil {
 		t.Error(err)
 	}
 }
@@ -285,7 +287,7 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%s: address %#x, want %#x", s.Name, s.Addr, want[i])
 		}
 	}
-	if exec := fmt.Sprint(f.ExecRanges()); exec != "[{65536 65541} {65544 65553} {65556 65560}]" {
+	if exec := fmt.Sprint(f.Object().ExecRanges()); exec != "[{65536 65541} {65544 65553} {65556 65560}]" {
 		t.Errorf("code at %s", exec)
 	}
 	if s := f.Section(".debug_info"); s.Size() != 10 {

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 // useAll opens an image and uses everything of it. It returns the number of
 // sections that gave their contents.
 func useAll(t testing.TB, image []byte) int {
-	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", DefaultLimits())
+	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", object.DefaultLimits())
 	if err != nil {
 		mustBeError(t, err)
 		return 0
@@ -30,7 +31,7 @@ func useAll(t testing.TB, image []byte) int {
 		}
 		s.Release()
 	}
-	for _, which := range []SymTable{SymTab, DynSym} {
+	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		n := 0
 		if err := f.Symbols(which, func(s *Symbol) { n += len(s.Name) }); err != nil {
 			mustBeError(t, err)
@@ -41,11 +42,11 @@ func useAll(t testing.TB, image []byte) int {
 	f.SupLink()
 	f.TextHash()
 	f.LoadBase()
-	for i, r := range f.ExecRanges() {
-		if r.Start >= r.End || i > 0 && r.Start <= f.ExecRanges()[i-1].End {
-			t.Errorf("ranges %x", f.ExecRanges())
+	for i, r := range f.Object().ExecRanges() {
+		if r.Start >= r.End || i > 0 && r.Start <= f.Object().ExecRanges()[i-1].End {
+			t.Errorf("ranges %x", f.Object().ExecRanges())
 		}
-		if !f.Executable(r.Start) || f.Executable(r.End) {
+		if !f.Object().Executable(r.Start) || f.Object().Executable(r.End) {
 			t.Errorf("range %x is not found", r)
 		}
 	}
@@ -173,7 +174,7 @@ func TestByteFlips(t *testing.T) {
 					}
 				})
 				// Contents come twice, by Data and by Open.
-				if limit := 3*DefaultLimits().heldBytes(int64(len(bad))) + 64<<20; grown > limit {
+				if limit := 3*object.DefaultLimits().HeldBytes(int64(len(bad))) + 64<<20; grown > limit {
 					t.Errorf("%d bytes allocated for %d", grown, len(bad))
 				}
 				if took > 3*time.Second {

@@ -8,27 +8,25 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Section is a section header and the way to the section's contents.
 type Section struct {
-	Index int
-	Name  string // "" when the file has no name for it
-	Type  elf.SectionType
-	Flags elf.SectionFlag
+	object.Section // Addr in relocatable files is what place.go says
 
-	Addr     uint64 // sh_addr; in relocatable files what place.go says
-	Offset   uint64 // sh_offset, from the start of the file
-	FileSize uint64 // sh_size: bytes in the file, compressed or not; for SHT_NOBITS in memory
-	Link     uint32
-	Info     uint32
-	Align    uint64 // sh_addralign of the section header, even when it is compressed
-	Entsize  uint64
+	Index   int
+	Type    elf.SectionType
+	Flags   elf.SectionFlag
+	Offset  uint64 // sh_offset, from the start of the file
+	Link    uint32
+	Info    uint32
+	Align   uint64 // sh_addralign of the section header, even when it is compressed
+	Entsize uint64
 
-	file     *File
-	reloc    *relocations // to be applied; nil in other than relocatable files
-	parts    []*Section   // which hold the contents, when several were joined
-	unplaced bool         // there is no place for it among addresses
+	file  *File
+	reloc *relocations // to be applied; nil in other than relocatable files
+	parts []*Section   // which hold the contents, when several were joined
 
 	comp compression
 	skip int64 // length of the compression header
@@ -43,10 +41,16 @@ type Section struct {
 }
 
 func newSection(f *File, index int, h elf.SectionHeader) *Section {
-	return &Section{
-		Index: index, Name: h.Name, Type: h.Type, Flags: h.Flags, Addr: h.Addr, Offset: h.Offset, FileSize: h.FileSize,
+	s := &Section{
+		Section: object.Section{
+			Name: h.Name, Addr: h.Addr, FileSize: h.FileSize, MemSize: h.FileSize,
+			Alloc: h.Flags&elf.SHF_ALLOC != 0 && h.Type != elf.SHT_NULL, Exec: h.Flags&elf.SHF_EXECINSTR != 0,
+		},
+		Index: index, Type: h.Type, Flags: h.Flags, Offset: h.Offset,
 		Link: h.Link, Info: h.Info, Align: h.Addralign, Entsize: h.Entsize, file: f,
 	}
+	s.Contents = s
+	return s
 }
 
 // HasData reports whether the file claims to hold bytes for the section. It is
@@ -54,6 +58,9 @@ func newSection(f *File, index int, h elf.SectionHeader) *Section {
 func (s *Section) HasData() bool {
 	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && s.FileSize > 0
 }
+
+// Stripped reports whether the section has its bytes in another file (SHT_NOBITS).
+func (s *Section) Stripped() bool { return s.Type == elf.SHT_NOBITS }
 
 // Size returns the number of bytes that Data returns, uncompressed; 0 without data.
 func (s *Section) Size() int64 { return s.size }
@@ -116,9 +123,9 @@ func (s *Section) Data() ([]byte, error) {
 	if s.bad != nil {
 		return nil, s.bad
 	}
-	if !s.file.held.take(s.size) {
+	if !s.file.held.Take(s.size) {
 		return nil, s.errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
-			s.size, s.file.lim.heldBytes(s.file.Size), s.file.Size)
+			s.size, s.file.lim.HeldBytes(s.file.Size), s.file.Size)
 	}
 	data, err := s.load()
 	if err == nil && s.reloc != nil {
@@ -127,7 +134,7 @@ func (s *Section) Data() ([]byte, error) {
 		}
 	}
 	if err != nil {
-		s.file.held.give(s.size)
+		s.file.held.Give(s.size)
 		return nil, err
 	}
 	s.data = data
@@ -181,12 +188,12 @@ func (s *Section) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.data != nil {
-		s.file.held.give(s.size)
+		s.file.held.Give(s.size)
 		s.data = nil
 	}
 	s.unmap()
 	if s.spill != nil {
-		s.file.disk.give(s.size)
+		s.file.disk.Give(s.size)
 		s.spill.Close()
 		s.spill = nil
 	}

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"testing"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 func TestSectionOf(t *testing.T) {
@@ -15,7 +17,7 @@ func TestSectionOf(t *testing.T) {
 		segs: []testSeg{{typ: 0x6474e554, sec: ".x"}, {typ: 1, off: 1, filesz: 1 << 20}, {typ: 1, off: 1 << 40, filesz: 1}},
 	}
 	image := e.build()
-	lim := DefaultLimits()
+	lim := object.DefaultLimits()
 	open := func() *File {
 		f, err := NewFile(bytes.NewReader(image), int64(len(image)), "x", lim)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -95,7 +96,7 @@ func TestOracleSOName(t *testing.T) {
 		if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
 			continue
 		}
-		f, err := Open(file, DefaultLimits())
+		f, err := Open(file, object.DefaultLimits())
 		if err != nil {
 			continue
 		}

@@ -4,25 +4,15 @@ import (
 	"debug/elf"
 	"io"
 	"os"
-)
 
-// Source gives pieces of a section's contents, uncompressed and relocated. It may be used
-// concurrently, with a buf for each goroutine.
-type Source interface {
-	// Size is the number of bytes of the contents.
-	Size() int64
-	// Bytes returns n bytes at off. They are in buf, which is replaced when it
-	// is too small, or in memory that the Source holds. The result may be the
-	// buf of the next call to this Source, but of no other, and must not be
-	// changed. Errors are *bin.Error.
-	Bytes(off, n int64, buf []byte) ([]byte, error)
-}
+	"github.com/symtool/symtool/internal/object"
+)
 
 // Open returns the contents for reading piece by piece. An uncompressed section
 // is read from the file with pread, so that it never counts as memory; a
 // compressed one is inflated, into memory, or, over Limits.SpillOver, into a
 // temporary file that has no name. The Source is valid until Release or Close.
-func (s *Section) Open() (Source, error) {
+func (s *Section) Open() (object.Source, error) {
 	switch {
 	case s.Type == elf.SHT_NOBITS:
 		return nil, s.errorf(0, "has no bytes in this file (SHT_NOBITS)")
@@ -38,7 +28,7 @@ func (s *Section) Open() (Source, error) {
 	return s.openHeld()
 }
 
-func (s *Section) openHeld() (Source, error) {
+func (s *Section) openHeld() (object.Source, error) {
 	data, err := s.Data()
 	if err != nil {
 		return nil, err
@@ -47,10 +37,10 @@ func (s *Section) openHeld() (Source, error) {
 }
 
 // openSpilled inflates into a temporary file, or into memory if none can be made.
-func (s *Section) openSpilled() (Source, error) {
+func (s *Section) openSpilled() (object.Source, error) {
 	s.mu.Lock()
 	if s.spill == nil && s.data == nil {
-		tmp, err := tempFile(s.file.lim.TempDir)
+		tmp, err := object.TempFile(s.file.lim.TempDir)
 		if err != nil {
 			s.mu.Unlock()
 			return s.openHeld()
@@ -69,24 +59,10 @@ func (s *Section) openSpilled() (Source, error) {
 	return s.reader(readerSource{s, s.spill, 0})
 }
 
-// tempFile returns a file without a name: the system takes it back however the
-// process ends.
-func tempFile(dir string) (*os.File, error) {
-	tmp, err := os.CreateTemp(dir, "symtool-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(tmp.Name()); err != nil {
-		tmp.Close()
-		return nil, err
-	}
-	return tmp, nil
-}
-
 func (s *Section) spillTo(tmp *os.File) error {
-	if !s.file.disk.take(s.size) {
+	if !s.file.disk.Take(s.size) {
 		return s.errorf(0, "%d bytes of contents would exceed the limit of %d bytes in temporary files for a file of %d bytes",
-			s.size, s.file.lim.diskBytes(s.file.Size), s.file.Size)
+			s.size, s.file.lim.DiskBytes(s.file.Size), s.file.Size)
 	}
 	err := s.inflate(func(b []byte) error {
 		if _, err := tmp.Write(b); err != nil {
@@ -95,7 +71,7 @@ func (s *Section) spillTo(tmp *os.File) error {
 		return nil
 	})
 	if err != nil {
-		s.file.disk.give(s.size)
+		s.file.disk.Give(s.size)
 	}
 	return err
 }

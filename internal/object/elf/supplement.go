@@ -6,20 +6,13 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
-
-// SupLink names the supplementary file of a file: what dwz moved debug
-// information to that several files share.
-type SupLink struct {
-	Section string // .gnu_debugaltlink or .debug_sup
-	Name    string // path, relative to the folder of the file
-	ID      []byte // build-id of the supplementary file, or the checksum in its .debug_sup
-}
 
 // SupLink returns the link to the file's supplementary file, nil without one.
 // It is in .gnu_debugaltlink (name, NUL, build-id) or, for DWARF 5, in
 // .debug_sup (7.3.6). A supplementary file itself has no link.
-func (f *File) SupLink() (*SupLink, error) {
+func (f *File) SupLink() (*object.Link, error) {
 	if s := f.Section(".gnu_debugaltlink"); s != nil && s.HasData() {
 		data, err := s.Data()
 		if err != nil {
@@ -28,7 +21,7 @@ func (f *File) SupLink() (*SupLink, error) {
 		c := bin.New(s.Name, data, f.Order)
 		name := c.CStr()
 		id := c.Bytes(uint64(c.Len()))
-		return f.checkLink(&c, &SupLink{s.Name, string(name), id})
+		return f.checkLink(&c, &object.Link{Section: s.Name, Name: string(name), ID: id})
 	}
 	l, supplementary, err := f.debugSup()
 	if supplementary {
@@ -38,7 +31,7 @@ func (f *File) SupLink() (*SupLink, error) {
 }
 
 // debugSup decodes .debug_sup.
-func (f *File) debugSup() (l *SupLink, supplementary bool, err error) {
+func (f *File) debugSup() (l *object.Link, supplementary bool, err error) {
 	s := f.Section(".debug_sup")
 	if s == nil || !s.HasData() {
 		return nil, false, nil
@@ -54,11 +47,11 @@ func (f *File) debugSup() (l *SupLink, supplementary bool, err error) {
 	supplementary = c.U8() != 0
 	name := c.CStr()
 	id := c.Bytes(c.ULEB())
-	l, err = f.checkLink(&c, &SupLink{s.Name, string(name), id})
+	l, err = f.checkLink(&c, &object.Link{Section: s.Name, Name: string(name), ID: id})
 	return l, supplementary, err
 }
 
-func (f *File) checkLink(c *bin.Cursor, l *SupLink) (*SupLink, error) {
+func (f *File) checkLink(c *bin.Cursor, l *object.Link) (*object.Link, error) {
 	if err := c.Err(); err != nil {
 		if e, ok := err.(*bin.Error); ok {
 			e.File = f.Path
@@ -77,7 +70,7 @@ func (f *File) checkLink(c *bin.Cursor, l *SupLink) (*SupLink, error) {
 // dirs. It must have the id of the link.
 //
 // What is returned is as for FindDebug.
-func FindSupplement(f *File, l *SupLink, dirs []string, lim Limits) (sup *File, tried []Tried, err error) {
+func FindSupplement(f *File, l *object.Link, dirs []string, lim object.Limits) (sup *File, tried []object.Tried, err error) {
 	s := debugSearch{f: f, dirs: dirs, lim: lim}
 	for _, path := range s.supplementPaths(l) {
 		if s.trySupplement(path, l) {
@@ -87,7 +80,7 @@ func FindSupplement(f *File, l *SupLink, dirs []string, lim Limits) (sup *File, 
 	return nil, s.tried, s.damage
 }
 
-func (s *debugSearch) supplementPaths(l *SupLink) (paths []string) {
+func (s *debugSearch) supplementPaths(l *object.Link) (paths []string) {
 	switch {
 	case l.Name == "" || strings.ContainsRune(l.Name, 0):
 	case filepath.IsAbs(l.Name):
@@ -103,7 +96,7 @@ func (s *debugSearch) supplementPaths(l *SupLink) (paths []string) {
 	return append(paths, s.buildIDPaths(l.ID)...)
 }
 
-func (s *debugSearch) trySupplement(path string, l *SupLink) bool {
+func (s *debugSearch) trySupplement(path string, l *object.Link) bool {
 	sup := s.open(path)
 	if sup == nil {
 		return false

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 // supLink is .debug_sup (DWARF 5, 7.3.6).
@@ -71,7 +73,7 @@ func TestFindSupplement(t *testing.T) {
 	}
 	find := func(path string) (string, []string) {
 		t.Helper()
-		f, err := Open(path, DefaultLimits())
+		f, err := Open(path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +82,8 @@ func TestFindSupplement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sup, places, err := FindSupplement(f, l, []string{at("debug")}, DefaultLimits())
-		tried := Lines(places)
+		sup, places, err := FindSupplement(f, l, []string{at("debug")}, object.DefaultLimits())
+		tried := object.Lines(places)
 		if err != nil {
 			t.Error(err)
 		}

@@ -5,14 +5,7 @@ import (
 	"debug/elf"
 
 	"github.com/symtool/symtool/internal/bin"
-)
-
-// SymTable is one of the two symbol tables of a file.
-type SymTable int
-
-const (
-	SymTab SymTable = iota // .symtab: all symbols, unless stripped
-	DynSym                 // .dynsym: those for the dynamic linker
+	"github.com/symtool/symtool/internal/object"
 )
 
 // Symbol is an entry of a symbol table (gABI chapter 4).
@@ -34,7 +27,7 @@ type Symbol struct {
 // table has no symbols. Entries with bad names are left out, and the first of
 // them is the error that comes back at the end; the names together have a limit,
 // at which the table ends. Errors are *bin.Error.
-func (f *File) Symbols(which SymTable, fn func(*Symbol)) error {
+func (f *File) Symbols(which object.Table, fn func(*Symbol)) error {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
 		return err
@@ -55,7 +48,7 @@ func (f *File) ReleaseSymbols() {
 }
 
 // StringTable returns the names of a symbol table, nil without one.
-func (f *File) StringTable(which SymTable) ([]byte, error) {
+func (f *File) StringTable(which object.Table) ([]byte, error) {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
 		return nil, err
@@ -86,7 +79,7 @@ type symWalk struct {
 }
 
 // newSymWalk returns nil for a table that is not there.
-func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
+func (f *File) newSymWalk(which object.Table) (*symWalk, error) {
 	w, err := f.newSymEntries(which)
 	if w == nil || err != nil {
 		return nil, err
@@ -101,13 +94,17 @@ func (f *File) newSymWalk(which SymTable) (*symWalk, error) {
 	return w, nil
 }
 
-// newSymEntries is like newSymWalk, without the names.
-func (f *File) newSymEntries(which SymTable) (*symWalk, error) {
-	kind := elf.SHT_SYMTAB
-	if which == DynSym {
-		kind = elf.SHT_DYNSYM
+// symbolTable returns the section of a table, or nil.
+func (f *File) symbolTable(which object.Table) *Section {
+	if which == object.Dynamic {
+		return f.sectionOfType(elf.SHT_DYNSYM)
 	}
-	tab := f.sectionOfType(kind)
+	return f.sectionOfType(elf.SHT_SYMTAB)
+}
+
+// newSymEntries is like newSymWalk, without the names.
+func (f *File) newSymEntries(which object.Table) (*symWalk, error) {
+	tab := f.symbolTable(which)
 	if tab == nil || !tab.HasData() {
 		return nil, nil
 	}
@@ -196,7 +193,7 @@ func (w *symWalk) section(shndx uint16, off int) *Section {
 	if i == 0 || uint64(i) >= uint64(len(w.f.Sections)) {
 		return nil
 	}
-	if s := w.f.Sections[i]; !s.unplaced {
+	if s := w.f.Sections[i]; !s.Unplaced {
 		return s
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -21,11 +22,11 @@ func TestTableEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := NewFile(bytes.NewReader(data), int64(len(data)), path, DefaultLimits())
+		whole, err := NewFile(bytes.NewReader(data), int64(len(data)), path, object.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
-		lim := DefaultLimits()
+		lim := object.DefaultLimits()
 		lim.Image = true
 		head := data[:min(len(data), 4096)]
 		image, err := NewFile(bytes.NewReader(head), int64(len(head)), path, lim)

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
@@ -85,14 +86,14 @@ func WriteModule(m *symfmt.Module, to string) error {
 
 // SymbolsOf reads a binary and the debug file beside it.
 func SymbolsOf(path string) (*symfmt.Module, error) {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var debug *elfobj.File
+	var debug *object.File
 	if _, err := os.Stat(path + ".debug"); err == nil {
-		if debug, err = elfobj.Open(path+".debug", elfobj.DefaultLimits()); err != nil {
+		if debug, err = objfile.Open(path+".debug", object.DefaultLimits()); err != nil {
 			return nil, err
 		}
 		defer debug.Close()

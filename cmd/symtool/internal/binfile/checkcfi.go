@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -27,7 +27,7 @@ type CFICheck struct {
 const maxNamedGaps = 3
 
 // MeasureCFI measures the symbol file that write writes. binary is the file that it is made from.
-func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *elfobj.File, write func(io.Writer) error) (*CFICheck, error) {
+func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File, write func(io.Writer) error) (*CFICheck, error) {
 	r, w := io.Pipe()
 	written := make(chan error, 1)
 	go func() {

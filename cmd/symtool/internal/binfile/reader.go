@@ -12,7 +12,8 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/debuginfod"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,12 +30,12 @@ type Reader struct {
 type Binary struct {
 	Module *symfmt.Module
 	Report *dwarf2sym.Report
-	File   *elfobj.File
+	File   *object.File
 	Passed func() // for symfmt.WriteOptions
 }
 
 // openBinary opens FILE, or the file with --build-id.
-func (d *Reader) openBinary(ctx context.Context, r *Result) (*elfobj.File, error) {
+func (d *Reader) openBinary(ctx context.Context, r *Result) (*object.File, error) {
 	if d.BuildID != nil {
 		path, tried, err := d.Client.Fetch(ctx, debuginfod.Executable, d.BuildID)
 		if err != nil {
@@ -47,7 +48,7 @@ func (d *Reader) openBinary(ctx context.Context, r *Result) (*elfobj.File, error
 	if d.BuildID != nil {
 		limits.Opened = nil
 	}
-	binary, err := elfobj.Open(r.File, limits)
+	binary, err := objfile.Open(r.File, limits)
 	if err != nil {
 		return nil, cli.InputError(r.File, err)
 	}
@@ -55,15 +56,15 @@ func (d *Reader) openBinary(ctx context.Context, r *Result) (*elfobj.File, error
 }
 
 // openDebug opens the separate debug file, or returns nil if there is none.
-func (d *Reader) openDebug(ctx context.Context, r *Result, binary *elfobj.File) (*elfobj.File, error) {
+func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) (*object.File, error) {
 	if d.DebugFile == "" {
 		return d.findDebug(ctx, r, binary), nil
 	}
-	debug, err := elfobj.Open(d.DebugFile, r.limits())
+	debug, err := objfile.Open(d.DebugFile, r.limits())
 	if err != nil {
 		return nil, cli.InputError(d.DebugFile, err)
 	}
-	if err := elfobj.CheckPair(binary, debug); err != nil {
+	if err := objfile.CheckPair(binary, debug); err != nil {
 		debug.Close()
 		return nil, cli.InputError(d.DebugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
 	}
@@ -71,23 +72,23 @@ func (d *Reader) openDebug(ctx context.Context, r *Result, binary *elfobj.File) 
 }
 
 // search says how other files are found.
-func (d *Reader) search(r *Result) elfobj.Limits {
+func (d *Reader) search(r *Result) object.Limits {
 	l := r.limits()
 	l.Hermetic = d.Options.Hermetic
 	return l
 }
 
 // findDebug finds the separate debug file here, or fetches it.
-func (d *Reader) findDebug(ctx context.Context, r *Result, binary *elfobj.File) *elfobj.File {
+func (d *Reader) findDebug(ctx context.Context, r *Result, binary *object.File) *object.File {
 	if binary.HasDWARF() {
 		return nil
 	}
 	const what = "separate debug file"
-	debug, tried, err := elfobj.FindDebug(binary, d.DebugDirs, d.search(r))
+	debug, tried, err := objfile.FindDebug(binary, d.DebugDirs, d.search(r))
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}
-	r.Tried = append(r.Tried, elfobj.Lines(tried)...)
+	r.Tried = append(r.Tried, object.Lines(tried)...)
 	if d.Options.CFIOnly || debug != nil && debug.HasDWARF() {
 		return debug
 	}
@@ -95,7 +96,7 @@ func (d *Reader) findDebug(ctx context.Context, r *Result, binary *elfobj.File) 
 	if fetched == nil {
 		return debug
 	}
-	if err := elfobj.CheckPair(binary, fetched); err != nil {
+	if err := objfile.CheckPair(binary, fetched); err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 		fetched.Close()
 		return debug
@@ -108,23 +109,23 @@ func (d *Reader) findDebug(ctx context.Context, r *Result, binary *elfobj.File) 
 
 // findSupplement finds or fetches the supplementary file of the debug information, if it has one.
 // If it is missing, that is reported with what is lost.
-func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *elfobj.File) *elfobj.File {
+func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *object.File) *object.File {
 	if debug != nil && debug.HasDWARF() {
 		binary = debug
 	}
-	link, err := binary.SupLink()
+	link, err := binary.Supplement()
 	if link == nil || err != nil || d.Options.CFIOnly {
 		return nil // the reader reports damage
 	}
 	const what = "names in the supplementary file"
-	sup, tried, err := elfobj.FindSupplement(binary, link, d.DebugDirs, d.search(r))
+	sup, tried, err := objfile.FindSupplement(binary, link, d.DebugDirs, d.search(r))
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 	}
 	if sup != nil {
 		return sup
 	}
-	r.Tried = append(r.Tried, elfobj.Lines(tried)...)
+	r.Tried = append(r.Tried, object.Lines(tried)...)
 	if sup = d.fetchDebug(ctx, r, link.ID, what); sup == nil {
 		r.Looked = r.Tried
 	}
@@ -133,7 +134,7 @@ func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *e
 
 // fetchDebug fetches the debug file, or the supplementary one, with the build-id; nil without one.
 // what is the loss to report when a server fails.
-func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what string) *elfobj.File {
+func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what string) *object.File {
 	if d.Client == nil {
 		return nil
 	}
@@ -146,9 +147,9 @@ func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what
 	if errors.Is(err, debuginfod.ErrNotFound) || ctx.Err() != nil {
 		return nil
 	}
-	var debug *elfobj.File
+	var debug *object.File
 	if err == nil {
-		debug, err = elfobj.Open(path, elfobj.DefaultLimits())
+		debug, err = objfile.Open(path, object.DefaultLimits())
 	}
 	if err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
@@ -177,7 +178,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		defer options.Supplement.Close()
 	}
 	cli.TuneCollectorFor(binary, debug)
-	options.Scratch = &elfobj.Scratch{}
+	options.Scratch = &object.Scratch{}
 	defer options.Scratch.Close()
 	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/internal/text"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object"
 
 	"github.com/symtool/symtool/symfmt/srcmap"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Result is the result for one file: a part of the summary of dump, and what is printed of it.
@@ -33,7 +33,7 @@ type Result struct {
 
 	Lines   []string `json:"-"` // Problems as text
 	Remarks []string `json:"-"` // notes that --verbose shows
-	Tried   []string `json:"-"` // as elfobj.FindDebug lists them
+	Tried   []string `json:"-"` // as objfile.FindDebug lists them
 	Others  []string `json:"-"` // as dwarf2sym.Report.Others
 
 	FileName    string        `json:"-"` // as in dwarf2sym.Report
@@ -101,8 +101,8 @@ func (l *FileList) Add(name string) {
 }
 
 // limits applies to every file that is read for r, and notes the file.
-func (r *Result) limits() elfobj.Limits {
-	l := elfobj.DefaultLimits()
+func (r *Result) limits() object.Limits {
+	l := object.DefaultLimits()
 	l.Opened = r.Opened.Add
 	return l
 }

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // GOGC of commands for which another goal than Go's 100 was measured to be better.
@@ -61,8 +61,8 @@ func tuneForLarge(info int64) {
 }
 
 // TuneCollectorFor sets the collector's goal for a large file; debug may be nil.
-func TuneCollectorFor(binary, debug *elfobj.File) {
-	for _, f := range []*elfobj.File{binary, debug} {
+func TuneCollectorFor(binary, debug *object.File) {
+	for _, f := range []*object.File{binary, debug} {
 		if f == nil {
 			continue
 		}

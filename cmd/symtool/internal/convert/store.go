@@ -19,7 +19,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -150,7 +151,7 @@ func (c *converter) addStored(items *[]*stored, path string) error {
 
 // look detects which parts an ELF file has.
 func (it *stored) look() error {
-	f, err := elfobj.Open(it.in.Path, elfobj.DefaultLimits())
+	f, err := objfile.Open(it.in.Path, object.DefaultLimits())
 	if err != nil {
 		return err
 	}

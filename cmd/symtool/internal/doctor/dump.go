@@ -11,9 +11,10 @@ import (
 	"github.com/symtool/symtool/internal/text"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
@@ -109,7 +110,7 @@ func isHere(m *dump.Module) bool {
 	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
 		return false
 	}
-	f, err := elfobj.Open(m.Path, elfobj.DefaultLimits())
+	f, err := objfile.Open(m.Path, object.DefaultLimits())
 	if err != nil {
 		return false
 	}

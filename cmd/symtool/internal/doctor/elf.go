@@ -9,7 +9,8 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 )
 
 // binaryDiagnosis is the content of a binary and its separate debug file.
@@ -74,7 +75,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 
 // contents examines one file, and its units if it has any.
 func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*dwarf2sym.Contents)) error {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		return err
 	}
@@ -88,9 +89,9 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	if !f.HasDWARF() {
 		return nil
 	}
-	var sup *elfobj.File
-	if link, err := f.SupLink(); link != nil && err == nil {
-		if sup, _, _ = elfobj.FindSupplement(f, link, d.debugDirs, elfobj.DefaultLimits()); sup != nil {
+	var sup *object.File
+	if link, err := f.Supplement(); link != nil && err == nil {
+		if sup, _, _ = objfile.FindSupplement(f, link, d.debugDirs, object.DefaultLimits()); sup != nil {
 			defer sup.Close()
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -31,7 +31,7 @@ type symbolDiagnosis struct {
 
 // diagnoseSymbols runs lint on the symbol file that m makes. With the binary that m was read from,
 // code is measured by it; the two are not compared.
-func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *elfobj.File, jobs int) (*symbolDiagnosis, error) {
+func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *object.File, jobs int) (*symbolDiagnosis, error) {
 	r, w := io.Pipe()
 	defer r.Close()
 	go func() {

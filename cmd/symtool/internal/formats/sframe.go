@@ -3,7 +3,6 @@ package formats
 import (
 	"bytes"
 	"context"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 
 	"github.com/symtool/symtool/dwarf2sym"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -30,10 +30,10 @@ func readELF(ctx context.Context, c *Job, in *Input) (*Unwinding, error) {
 		return nil, err
 	}
 	defer f.Close()
-	cpu := arch.ByELF(f.Machine, f.Class)
+	cpu := f.Arch
 	abi, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order))
 	if cpu == nil || !ok {
-		name := f.Machine.String()
+		name := f.CPU
 		if cpu != nil {
 			name = cpu.Name
 		}
@@ -51,7 +51,7 @@ func readELF(ctx context.Context, c *Job, in *Input) (*Unwinding, error) {
 		}
 		u.Damage = frames.Problems
 		if len(frames.Table.Blocks) > 0 {
-			u.Funcs, u.Lost = symsframe.FromCFI(&frames.Table, abi, f.LoadBase())
+			u.Funcs, u.Lost = symsframe.FromCFI(&frames.Table, abi, f.Base)
 			return u, nil
 		}
 	}
@@ -67,9 +67,9 @@ func readELF(ctx context.Context, c *Job, in *Input) (*Unwinding, error) {
 }
 
 // openLinked refuses objects, whose functions have no addresses yet.
-func openLinked(path string) (*elfobj.File, error) {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
-	if err == nil && f.Type == elf.ET_REL {
+func openLinked(path string) (*object.File, error) {
+	f, err := objfile.Open(path, object.DefaultLimits())
+	if err == nil && f.Kind == object.Relocatable {
 		f.Close()
 		err = errors.New("a relocatable file: its functions have no addresses before it is linked")
 	}
@@ -145,7 +145,7 @@ func (c *Job) FramesOf(s *Symbols) (*Unwinding, error) {
 			return nil, cli.InputError(c.Binary, err)
 		}
 		defer f.Close()
-		base, orders = f.LoadBase(), []binary.ByteOrder{f.Order}
+		base, orders = f.Base, []binary.ByteOrder{f.Order}
 	}
 	u := &Unwinding{Damage: s.Problems}
 	u.Left = m.LossOf("an SFrame section has unwind information only", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
@@ -231,15 +231,15 @@ func (c *Job) add(ctx context.Context, u *Unwinding, out io.Writer) error {
 }
 
 // openBinary checks that the binary of --add fits the section, and returns its own, if any.
-func (c *Job) openBinary(u *Unwinding) (*elfobj.Section, error) {
+func (c *Job) openBinary(u *Unwinding) (*object.Section, error) {
 	f, err := openLinked(c.Binary)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	abi, ok := symsframe.ABIOf(arch.ByELF(f.Machine, f.Class), binary.ByteOrder(f.Order))
+	abi, ok := symsframe.ABIOf(f.Arch, binary.ByteOrder(f.Order))
 	if !ok || abi != u.abi {
-		return nil, fmt.Errorf("a binary of %v, %v; the section is of %s", f.Machine, f.Order, u.abi)
+		return nil, fmt.Errorf("a binary of %v, %v; the section is of %s", f.CPU, f.Order, u.abi)
 	}
 	return f.Section(".sframe"), nil
 }
@@ -273,7 +273,7 @@ func runObjcopy(ctx context.Context, dir, change string, section []byte, binary 
 
 // checkAdded reads the section of a binary again.
 func checkAdded(path string, addr uint64, want []byte) error {
-	f, err := elfobj.Open(path, elfobj.DefaultLimits())
+	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		return err
 	}

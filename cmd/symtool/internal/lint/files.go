@@ -16,8 +16,9 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
@@ -123,9 +124,9 @@ func (b *lintBinaries) open(path string) error {
 }
 
 // find opens the binary of a module, which the caller must close; nil without --binary.
-func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (*elfobj.File, error) {
+func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (*object.File, error) {
 	if b.path != "" {
-		return elfobj.Open(b.path, elfobj.DefaultLimits())
+		return objfile.Open(b.path, object.DefaultLimits())
 	}
 	if b.folder == nil {
 		return nil, nil

@@ -14,9 +14,9 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/sframe"
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
@@ -174,7 +174,7 @@ func rawSection(path string) ([]byte, error) {
 }
 
 func (s *sframer) openELF() error {
-	f, err := elfobj.Open(s.file, elfobj.DefaultLimits())
+	f, err := objfile.Open(s.file, object.DefaultLimits())
 	if err != nil {
 		return err
 	}
@@ -188,14 +188,14 @@ func (s *sframer) openELF() error {
 }
 
 // compareCFI compares the section with the file's .eh_frame and .debug_frame.
-func (s *sframer) compareCFI(f *elfobj.File) error {
+func (s *sframer) compareCFI(f *object.File) error {
 	other, err := dwarf2sym.ReadCFI(s.ctx, f, nil)
 	if err != nil {
 		return err
 	}
 	s.cfiProblems = other.Problems
-	s.comparison = symsframe.Compare(s.section, &other.Table, arch.ByELF(f.Machine, f.Class),
-		symsframe.ToOptions{Base: f.LoadBase(), Code: f.Executable})
+	s.comparison = symsframe.Compare(s.section, &other.Table, f.Arch,
+		symsframe.ToOptions{Base: f.Base, Code: f.Executable})
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		if section := f.Section(name); section != nil {
 			s.comparison.CFI.SectionBytes += uint64(section.Size())

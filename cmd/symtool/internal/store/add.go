@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -114,7 +114,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 		in = f
 	}
 	text := bufio.NewReader(bin.ContextReader(ctx, in))
-	if magic, _ := text.Peek(len(elf.ELFMAG)); string(magic) == elf.ELFMAG {
+	if magic, _ := text.Peek(objfile.HeadSize); objfile.Begins(magic) {
 		return nil, cli.InputError(name, errors.New("is an ELF file: symtool dump --store DIR FILE puts its symbols into a store"))
 	}
 	head, _ := text.Peek(cli.ModuleHead) // its error comes again

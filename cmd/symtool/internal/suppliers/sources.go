@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -206,7 +206,7 @@ func (m ModuleName) modules() []resolve.Module {
 	// numbers.
 	var all []resolve.Module
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
-		all = append(all, resolve.Module{Name: m.Name, BuildID: build, DebugID: elfobj.ModuleID(build, order)})
+		all = append(all, resolve.Module{Name: m.Name, BuildID: build, DebugID: object.ModuleID(build, order)})
 	}
 	return all
 }

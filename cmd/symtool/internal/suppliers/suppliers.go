@@ -2,15 +2,14 @@
 package suppliers
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/version"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -76,7 +75,7 @@ func Files(paths []string, open resolve.Opener) (all []resolve.Supplier, err err
 	for _, path := range paths {
 		s, err := resolve.NewSymbols(path, open)
 		var not *resolve.NotSymbolsError
-		if errors.As(err, &not) && strings.HasPrefix(not.Line, elf.ELFMAG) {
+		if errors.As(err, &not) && objfile.Begins([]byte(not.Line)) {
 			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
 		} else if err != nil {
 			if f := formats.Convertible(path); f != nil {

@@ -1,4 +1,4 @@
-package elfobj
+package object
 
 import (
 	"os"
@@ -52,7 +52,7 @@ func (s *Scratch) grow() bool {
 
 func (s *Scratch) another() ([]byte, error) {
 	if s.file == nil {
-		file, err := tempFile(s.Dir)
+		file, err := TempFile(s.Dir)
 		if err != nil {
 			return nil, err
 		}
@@ -94,4 +94,18 @@ func (s *Scratch) Close() error {
 	file := s.file
 	s.file = nil
 	return file.Close()
+}
+
+// TempFile returns a file without a name: the system takes it back however the
+// process ends.
+func TempFile(dir string) (*os.File, error) {
+	tmp, err := os.CreateTemp(dir, "symtool-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(tmp.Name()); err != nil {
+		tmp.Close()
+		return nil, err
+	}
+	return tmp, nil
 }

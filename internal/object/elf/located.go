@@ -1,12 +1,9 @@
-package dwarf2sym
+package elfobj
 
 import (
 	"debug/elf"
-	"fmt"
 
-	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
 )
 
 // Call frame information of a file without section headers is found as
@@ -19,35 +16,39 @@ import (
 //   - an entry of .ARM.exidx reaches up to the next one, or to the end of the
 //     segment: that of the last function of .text may cover .fini.
 
-// ptARMExidx is PT_ARM_EXIDX; other processors have the number, too.
-const ptARMExidx = elf.PT_LOPROC + 1
+// Types of .ARM.exidx, PT_ARM_EXIDX and SHT_ARM_EXIDX; other processors have the
+// numbers, too. ptSFrame is PT_GNU_SFRAME.
+const (
+	ptARMExidx  = elf.PT_LOPROC + 1
+	shtARMExidx = elf.SHT_LOPROC + 1
 
-// sectionsOf returns the sections of f, or what is loaded in place of them.
-func sectionsOf(f *elfobj.File) []*elfobj.Section {
+	ptSFrame elf.ProgType = 0x6474e554
+)
+
+// located returns the section of a name in a file without section headers.
+func (f *File) located(name string) (*Section, error) {
 	if f.HasSections() {
-		return f.Sections
+		return nil, nil // a program header without its section is a leftover
 	}
-	var all []*elfobj.Section
-	for i, p := range f.SegmentsOf(elf.PT_LOAD) {
-		all = append(all, f.SectionOf(p, fmt.Sprintf("loaded segment %d", i), elf.SHT_PROGBITS))
+	switch name {
+	case ".eh_frame":
+		return f.locatedEHFrame()
+	case ".eh_frame_hdr":
+		return f.firstOf(elf.PT_GNU_EH_FRAME, name), nil
+	case ".ARM.exidx":
+		return f.firstOf(ptARMExidx, name), nil
+	case ".sframe":
+		return f.firstOf(ptSFrame, "PT_GNU_SFRAME"), nil
 	}
-	return all
+	return nil, nil
 }
 
-// indexesOf returns ARM's index tables.
-func indexesOf(f *elfobj.File) (all []*elfobj.Section) {
-	if !f.HasSections() {
-		for _, p := range f.SegmentsOf(ptARMExidx) {
-			all = append(all, f.SectionOf(p, ".ARM.exidx", shtARMExidx))
-		}
-		return all
+// firstOf makes a section of the first program header of a type, nil without one.
+func (f *File) firstOf(t elf.ProgType, name string) *Section {
+	for _, p := range f.SegmentsOf(t) {
+		return f.SectionOf(p, name, elf.SHT_PROGBITS)
 	}
-	for _, s := range f.Sections {
-		if s.Type == shtARMExidx && s.HasData() {
-			all = append(all, s)
-		}
-	}
-	return all
+	return nil
 }
 
 // Encodings of .eh_frame_hdr (DW_EH_PE_*): linkers write no others.
@@ -59,14 +60,13 @@ const (
 	hdrCount = 0x03 // udata4
 )
 
-// segmentEHFrame finds .eh_frame by the program headers. It returns nil if there
+// locatedEHFrame finds .eh_frame by .eh_frame_hdr. It returns nil if there
 // is no .eh_frame; with an error, the end of the section may be a guess.
-func segmentEHFrame(f *elfobj.File) (*unwind.Section, error) {
-	all := f.SegmentsOf(elf.PT_GNU_EH_FRAME)
-	if f.HasSections() || len(all) == 0 {
+func (f *File) locatedEHFrame() (*Section, error) {
+	header := f.firstOf(elf.PT_GNU_EH_FRAME, ".eh_frame_hdr")
+	if header == nil {
 		return nil, nil
 	}
-	header := f.SectionOf(all[0], ".eh_frame_hdr", elf.SHT_PROGBITS)
 	data, err := header.Data()
 	if err != nil {
 		return nil, err
@@ -83,18 +83,19 @@ func segmentEHFrame(f *elfobj.File) (*unwind.Section, error) {
 	tableErr := inFile(c.Err(), f)
 	p, ok := f.LoadedFrom(start)
 	if !ok {
-		return nil, &bin.Error{File: f.Path, Section: header.Name, Offset: 4, Msg: fmt.Sprintf("no segment has bytes at %#x, where it has .eh_frame", start)}
+		return nil, header.errorf(4, "no segment has bytes at %#x, where it has .eh_frame", start)
 	}
-	s := f.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS)
-	if data, err = s.Data(); err != nil {
+	rest := f.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS)
+	if data, err = rest.Data(); err != nil {
 		return nil, err
 	}
-	end := ehFrameEnd(data, f, last-start)
-	return &unwind.Section{Name: s.Name, Addr: start, Data: data[:end:end], EH: true, File: f.Path}, tableErr
+	p.FileSize = ehFrameEnd(data, f, last-start)
+	rest.Release()
+	return f.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS), tableErr
 }
 
 // inFile adds the file to an error of a cursor.
-func inFile(err error, f *elfobj.File) error {
+func inFile(err error, f *File) error {
 	if e, ok := err.(*bin.Error); ok {
 		e.File = f.Path
 	}
@@ -134,7 +135,7 @@ func signed(c *bin.Cursor, wide bool) uint64 {
 
 // ehFrameEnd returns where the first terminator from the entry at last on ends; all of
 // data without one.
-func ehFrameEnd(data []byte, f *elfobj.File, last uint64) uint64 {
+func ehFrameEnd(data []byte, f *File, last uint64) uint64 {
 	c := bin.New(".eh_frame", data, f.Order)
 	for c.Len() >= 4 {
 		at, length := c.Offset(), uint64(c.U32())

@@ -1,4 +1,4 @@
-package elfobj
+package object
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package elfobj
+package object
 
 import (
 	"math"
@@ -46,8 +46,11 @@ func DefaultLimits() Limits {
 	return Limits{Base: 16 << 20, HeldRatio: 4, DiskRatio: 32, SpillOver: 32 << 20}
 }
 
-func (l Limits) heldBytes(size int64) int64 { return addMul(l.Base, l.HeldRatio, size) }
-func (l Limits) diskBytes(size int64) int64 { return addMul(l.Base, l.DiskRatio, size) }
+// HeldBytes returns how many bytes of sections a file of a size may hold in memory.
+func (l Limits) HeldBytes(size int64) int64 { return addMul(l.Base, l.HeldRatio, size) }
+
+// DiskBytes returns how many bytes it may hold in temporary files.
+func (l Limits) DiskBytes(size int64) int64 { return addMul(l.Base, l.DiskRatio, size) }
 
 // addMul is base + ratio*size, at most MaxInt64. Nothing is negative.
 func addMul(base, ratio, size int64) int64 {
@@ -58,10 +61,17 @@ func addMul(base, ratio, size int64) int64 {
 	return base + ratio*size
 }
 
-// budget is a number of bytes that is charged concurrently.
-type budget struct{ left atomic.Int64 }
+// Budget is a number of bytes that is charged concurrently.
+type Budget struct{ left atomic.Int64 }
 
-func (b *budget) take(n int64) bool {
+// Set gives the budget n bytes.
+func (b *Budget) Set(n int64) { b.left.Store(n) }
+
+// Left returns how many bytes are left.
+func (b *Budget) Left() int64 { return b.left.Load() }
+
+// Take charges n bytes. It returns false if there are not that many left.
+func (b *Budget) Take(n int64) bool {
 	for {
 		left := b.left.Load()
 		if n > left {
@@ -73,4 +83,5 @@ func (b *budget) take(n int64) bool {
 	}
 }
 
-func (b *budget) give(n int64) { b.left.Add(n) }
+// Give returns n bytes.
+func (b *Budget) Give(n int64) { b.left.Add(n) }

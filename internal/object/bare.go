@@ -1,0 +1,49 @@
+package object
+
+import "github.com/symtool/symtool/internal/bin"
+
+// Bare is a Container with sections alone, and no symbols, ids and links.
+type Bare struct{ Sections []*Section }
+
+// Section implements Container.
+func (b *Bare) Section(name string) *Section {
+	var first *Section
+	for _, s := range b.Sections {
+		switch {
+		case s.Name != name:
+		case s.HasData():
+			return s
+		case first == nil:
+			first = s
+		}
+	}
+	return first
+}
+
+// SectionsNamed implements Container.
+func (b *Bare) SectionsNamed(name string) []*Section {
+	if s := b.Section(name); s != nil && s.HasData() {
+		return []*Section{s}
+	}
+	return nil
+}
+
+// The rest of Container: there is nothing.
+
+func (*Bare) Located(string) (*Section, error)   { return nil, nil }
+func (*Bare) Symbols(Table, func(*Symbol)) error { return nil }
+func (*Bare) SymbolNames(Table) ([]byte, error)  { return nil, nil }
+func (*Bare) HasSymbols(Table) bool              { return false }
+func (*Bare) ReleaseSymbols()                    {}
+func (*Bare) BuildID() []byte                    { return nil }
+func (*Bare) ContentID() []byte                  { return nil }
+func (*Bare) ModuleID([]byte) string             { return "" }
+func (*Bare) Name() (string, error)              { return "", nil }
+func (*Bare) NameLost() bool                     { return false }
+func (*Bare) Moved(*File) (uint64, error)        { return 0, nil }
+func (*Bare) Supplement() (*Link, error)         { return nil, nil }
+func (*Bare) DebugLink() (string, uint32, bool)  { return "", 0, false }
+func (*Bare) Embedded() (*File, error)           { return nil, nil }
+func (*Bare) Pointer(uint64) uint64              { return 0 }
+func (*Bare) Problems() []bin.Problem            { return nil }
+func (*Bare) Close() error                       { return nil }

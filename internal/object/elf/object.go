@@ -1,0 +1,258 @@
+package elfobj
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Object returns the file as what reads any container knows it; nil for nil.
+func (f *File) Object() *object.File {
+	if f == nil {
+		return nil
+	}
+	f.objectOnce.Do(func() { f.object = f.newObject() })
+	return f.object
+}
+
+func (f *File) newObject() *object.File {
+	o := &object.File{
+		Path: f.Path, Size: f.Size, Kind: objectKinds[f.Type], KindName: f.Type.String(),
+		Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
+		AddrSize: int(f.pick(4, 8)), Order: f.Order, CodeOrder: f.codeOrder(), Base: f.LoadBase(), Entry: f.Entry,
+		Container: container{f},
+	}
+	for _, s := range f.Sections {
+		o.Sections = append(o.Sections, &s.Section)
+	}
+	if f.Type != elf.ET_REL {
+		o.Segments = f.loadedSegments()
+	}
+	return o
+}
+
+var objectKinds = map[elf.Type]object.Kind{
+	elf.ET_EXEC: object.Executable, elf.ET_DYN: object.Shared, elf.ET_REL: object.Relocatable, elf.ET_CORE: object.Core,
+}
+
+// efARMBE8 in e_flags says that instructions are little-endian in a big-endian
+// file (ELF for the Arm Architecture, section 4.1.2).
+const efARMBE8 = 0x00800000
+
+func (f *File) codeOrder() binary.ByteOrder {
+	if f.Machine == elf.EM_ARM && f.Flags&efARMBE8 != 0 {
+		return binary.LittleEndian
+	}
+	return f.Order
+}
+
+// isaBit returns 1 for ARM (Thumb) and MIPS (MIPS16, microMIPS).
+func (f *File) isaBit() uint64 {
+	if f.Machine == elf.EM_ARM || f.Machine == elf.EM_MIPS {
+		return 1
+	}
+	return 0
+}
+
+func (f *File) loadedSegments() (all []*object.Section) {
+	n := 0
+	for _, p := range f.Segments {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		s := f.SectionOf(p, fmt.Sprintf("loaded segment %d", n), elf.SHT_PROGBITS)
+		if p.FileSize > 0 {
+			n++
+		}
+		s.MemSize = p.MemSize
+		all = append(all, &s.Section)
+	}
+	return all
+}
+
+// container is a File as object.Container.
+type container struct{ f *File }
+
+// Of returns the ELF file behind an object, or nil.
+func Of(o *object.File) *File {
+	if o == nil {
+		return nil
+	}
+	c, _ := o.Container.(container)
+	return c.f
+}
+
+func plain(s *Section) *object.Section {
+	if s == nil {
+		return nil
+	}
+	return &s.Section
+}
+
+func (c container) Section(name string) *object.Section { return plain(c.f.Section(name)) }
+
+func (c container) SectionsNamed(name string) (all []*object.Section) {
+	list := c.f.SectionsNamed(name)
+	if name == ".ARM.exidx" { // a kernel has several, of other names
+		list = slices.DeleteFunc(slices.Clone(c.f.Sections), func(s *Section) bool { return s.Type != shtARMExidx || !s.HasData() })
+	}
+	for _, s := range list {
+		all = append(all, &s.Section)
+	}
+	return all
+}
+
+func (c container) Located(name string) (*object.Section, error) {
+	s, err := c.f.located(name)
+	return plain(s), err
+}
+
+// Symbols implements object.Container.
+func (c container) Symbols(t object.Table, fn func(*object.Symbol)) error {
+	var o object.Symbol
+	return c.f.Symbols(t, func(s *Symbol) {
+		o = object.Symbol{
+			Name: s.Name, NameOff: s.NameOff, Addr: s.Value, Size: s.Size, Kind: c.f.kindOf(s), Bind: bindOf(s.Bind), Section: plain(s.Section),
+			Undefined: s.Shndx == uint16(elf.SHN_UNDEF), Absolute: s.Shndx == uint16(elf.SHN_ABS),
+		}
+		fn(&o)
+	})
+}
+
+// sttARMThumb is STT_ARM_TFUNC, a Thumb function of before the ARM EABI.
+const sttARMThumb = elf.STT_LOPROC
+
+func (f *File) kindOf(s *Symbol) object.SymbolKind {
+	switch {
+	case s.Type == elf.STT_FUNC, s.Type == sttARMThumb && f.Machine == elf.EM_ARM:
+		return object.Function
+	case s.Type == elf.STT_GNU_IFUNC:
+		return object.Indirect
+	case s.Type == elf.STT_OBJECT:
+		return object.Data
+	case s.Type != elf.STT_NOTYPE:
+		return object.OtherKind
+	case f.isLabel(s.Name):
+		return object.Label
+	}
+	return object.Untyped
+}
+
+// emCSKY is EM_CSKY, which debug/elf names only with its value.
+const emCSKY elf.Machine = 252
+
+// isLabel reports whether an untyped symbol is made by assembler or compiler for
+// themselves: a local label (.L), or one of the mapping symbols of ARM, AArch64, C-SKY
+// and RISC-V ($a $d $t $x, each processor's ELF supplement).
+func (f *File) isLabel(name []byte) bool {
+	if bytes.HasPrefix(name, []byte(".L")) {
+		return true
+	}
+	if len(name) < 2 || name[0] != '$' {
+		return false
+	}
+	letters := ""
+	switch f.Machine {
+	case elf.EM_ARM:
+		letters = "adt"
+	case elf.EM_AARCH64:
+		letters = "xd"
+	case elf.EM_RISCV:
+		if name[1] == 'x' {
+			return true // an ISA string may follow: $xrv64gc
+		}
+		letters = "d"
+	case emCSKY:
+		letters = "td"
+	}
+	return strings.IndexByte(letters, name[1]) >= 0 && (len(name) == 2 || name[2] == '.')
+}
+
+func bindOf(b elf.SymBind) object.Bind {
+	switch b {
+	case elf.STB_LOCAL:
+		return object.Local
+	case elf.STB_WEAK:
+		return object.Weak
+	}
+	return object.Global // STB_GLOBAL, STB_GNU_UNIQUE
+}
+
+// HasSymbols implements object.Container.
+func (c container) HasSymbols(t object.Table) bool {
+	s := c.f.symbolTable(t)
+	return s != nil && s.HasData()
+}
+
+// Moved implements object.Container.
+func (c container) Moved(debug *object.File) (uint64, error) {
+	d := Of(debug)
+	if d == nil {
+		return 0, &bin.Error{File: debug.Path, Msg: "not an ELF file, as " + c.f.Path + " is"}
+	}
+	return Moved(c.f, d)
+}
+
+// Embedded implements object.Container: it opens .gnu_debugdata.
+func (c container) Embedded() (*object.File, error) {
+	mini, err := c.f.MiniDebug()
+	return mini.Object(), err
+}
+
+// NameLost reports whether the file is the separate debug file of a library, whose
+// dynamic section is in the library alone. An executable has an interpreter, and
+// hardly ever a DT_SONAME.
+func (c container) NameLost() bool {
+	lost := false
+	for _, s := range c.f.Sections {
+		if s.Name == ".interp" || s.Type == elf.SHT_DYNAMIC {
+			return false
+		}
+		lost = lost || s.Name == ".dynamic"
+	}
+	return lost && c.f.Type == elf.ET_DYN
+}
+
+// Pointer returns the addend of the relocation that is applied to the word at addr.
+func (c container) Pointer(addr uint64) uint64 {
+	f, size := c.f, int(c.f.pick(4, 8))
+	word := func(data []byte) uint64 {
+		if size == 8 {
+			return f.Order.Uint64(data)
+		}
+		return uint64(f.Order.Uint32(data))
+	}
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_RELA || s.Flags&elf.SHF_ALLOC == 0 || !s.HasData() {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for ; len(data) >= 3*size; data = data[3*size:] {
+			if word(data) == addr {
+				return word(data[2*size:])
+			}
+		}
+	}
+	return 0
+}
+
+func (c container) SymbolNames(t object.Table) ([]byte, error) { return c.f.StringTable(t) }
+func (c container) ReleaseSymbols()                            { c.f.ReleaseSymbols() }
+func (c container) BuildID() []byte                            { return c.f.BuildID() }
+func (c container) ContentID() []byte                          { return c.f.TextHash() }
+func (c container) ModuleID(id []byte) string                  { return object.ModuleID(id, c.f.Order) }
+func (c container) Name() (string, error)                      { return c.f.SOName() }
+func (c container) Supplement() (*object.Link, error)          { return c.f.SupLink() }
+func (c container) DebugLink() (string, uint32, bool)          { return c.f.DebugLink() }
+func (c container) Problems() []bin.Problem                    { return c.f.RelocationProblems() }
+func (c container) Close() error                               { return c.f.Close() }
