@@ -43,56 +43,58 @@ const ExitStatusHelp = `Exit status:
 With several inputs the highest counts.
 `
 
+// The templates of the help, for the library's printer.
+const (
+	appTemplate = `{{.Name}}: {{.Usage}}
+
+Usage:
+  {{.Name}} COMMAND [flags] [operands]
+
+Commands:
+{{range .Commands}}  {{printf "%-11s %s" .Name .Usage}}
+{{end}}
+{{.Name}} COMMAND --help prints the flags of a command, {{.Name}} --version the version.
+
+` + ExitStatusHelp
+	commandTemplate = `{{.App}} {{.Name}}: {{.Title}}
+
+Usage:
+{{range .Synopsis}}  {{.}}
+{{end}}{{with .Text}}
+{{.}}
+{{end}}{{if .Flags}}
+Flags:
+{{range .Flags}}{{columns .}}
+{{end}}
+` + ExitStatusHelp + `{{end}}`
+)
+
 // appHelp is the text of `symtool help`.
 func appHelp(app *cli.App) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n\nUsage:\n  %s COMMAND [flags] [operands]\n\nCommands:\n", app.Name, app.Usage, app.Name)
-	for _, c := range app.Commands {
-		fmt.Fprintf(&b, "  %-11s %s\n", c.Name, c.Usage)
-	}
-	fmt.Fprintf(&b, "\n%s COMMAND --help prints the flags of a command, %s --version the version.\n\n%s",
-		app.Name, app.Name, ExitStatusHelp)
+	cli.HelpPrinterCustom(&b, appTemplate, app, nil)
 	return b.String()
 }
 
 // commandHelp is the text of `symtool COMMAND --help`.
 func commandHelp(app *cli.App, command *cli.Command) string {
-	c := NewModel(app, command)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s\n\nUsage:\n", app.Name, c.Name, c.Title)
-	for _, line := range c.Synopsis {
-		fmt.Fprintf(&b, "  %s\n", line)
-	}
-	if c.Text != "" {
-		fmt.Fprintf(&b, "\n%s\n", c.Text)
-	}
-	if len(c.Flags) == 0 {
-		return b.String()
-	}
-	b.WriteString("\nFlags:\n")
-	for i := range c.Flags {
-		writeFlag(&b, &c.Flags[i])
-	}
-	fmt.Fprintf(&b, "\n%s", ExitStatusHelp)
+	cli.HelpPrinterCustom(&b, commandTemplate, NewModel(app, command), map[string]any{"columns": columns})
 	return b.String()
 }
 
 // helpColumn is where a flag's text begins.
 const helpColumn = 27
 
-// writeFlag prints one flag.
-func writeFlag(b *strings.Builder, f *FlagModel) {
+// columns is a flag with its text beside it, or below it if its head is long.
+func columns(f FlagModel) string {
 	head := "  " + f.Head()
 	if f.Short == "" {
 		head = "      " + f.Head()
 	}
+	margin := "\n" + strings.Repeat(" ", helpColumn)
 	if len(head) > helpColumn-2 {
-		fmt.Fprintln(b, head)
-		head = ""
+		head += margin
 	}
-	for line := range strings.Lines(f.Text) {
-		fmt.Fprintf(b, "%-*s%s", helpColumn, head, line)
-		head = ""
-	}
-	b.WriteString("\n")
+	return fmt.Sprintf("%-*s", helpColumn, head) + strings.ReplaceAll(f.Text, "\n", margin)
 }

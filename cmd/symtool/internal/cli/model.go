@@ -12,6 +12,7 @@ import (
 
 // CommandModel is a command.
 type CommandModel struct {
+	App      string // "symtool"
 	Name     string
 	Title    string   // one line
 	Synopsis []string // how it is called, a line each, "symtool" first
@@ -88,7 +89,7 @@ func Models(app *cli.App) (all []CommandModel) {
 // NewModel returns the model of a command.
 func NewModel(app *cli.App, c *cli.Command) CommandModel {
 	m := CommandModel{
-		Name: c.Name, Title: c.Usage,
+		App: app.Name, Name: c.Name, Title: c.Usage,
 		Synopsis: strings.Split(strings.TrimSpace(c.UsageText), "\n"),
 		Text:     strings.TrimSpace(c.Description),
 	}
