@@ -342,7 +342,7 @@ func (f *farmTest) badActions(t *testing.T) {
 	}
 	slices.Sort(found)
 	want := []string{
-		"elsewhere: beside.sym: exit status 3: symtool: ship/ship.stripped: no debug information: no functions and lines; symtool doctor tells what would bring them",
+		"elsewhere: beside.sym: exit status 3: symtool: ship/ship.stripped: no debug information: no functions and lines; symtool doctor lists where to get them",
 		"elsewhere: undeclared.sym: exit status 3: symtool: p00/app0: no such file or directory",
 		"environment.sym: has LANG in its environment",
 		"host.sym: has the absolute path /usr/lib/debug",

@@ -162,7 +162,7 @@ func TestEnumerationsAreWhole(t *testing.T) {
 			if !ok {
 				continue
 			}
-			said, _, _ = strings.Cut(said, " (symtool ")
+			said, _, _ = strings.Cut(said, " (see symtool ")
 			said = strings.NewReplacer(" or ", " ", ",", " ").Replace(said)
 			got, want := strings.Fields(said), slices.Clone(f.Values)
 			slices.Sort(got)

@@ -197,7 +197,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 // Judge reports what is unexpected in the result.
 func (d *Reader) Judge(r *Result, report *dwarf2sym.Report) {
 	if report.NoDebugInfo {
-		r.Note(cli.StatusInput, "%s: no debug information: no functions and lines; symtool doctor tells what would bring them", r.File)
+		r.Note(cli.StatusInput, "%s: no debug information: no functions and lines; symtool doctor lists where to get them", r.File)
 		r.Looked = r.Tried
 	}
 	if Unloaded(&report.Stats) {

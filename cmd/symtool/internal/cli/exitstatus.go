@@ -32,7 +32,7 @@ func exitStatus(ctx context.Context, app *cli.App, err error) int {
 		if usage.command != "" {
 			name += " " + usage.command
 		}
-		msgs.Printf("%s: %s (%s --help tells how it is called)", name, usage.msg, name)
+		msgs.Printf("%s: %s (see %s --help)", name, usage.msg, name)
 		return StatusUsage
 	case errors.As(err, &status):
 		return report(msgs, err)

@@ -26,7 +26,7 @@ func MapFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "map-file", KeepSpace: true, Usage: "rules from `FILE`, before those of --map: a line each, or the JSON\nof Mozilla's dump_syms --mapping-file; may be repeated"},
 		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "`VAR=VALUE` for templates; may be repeated"},
 		&cli.BoolFlag{Name: "map-links", Usage: "follow the symbolic links in paths before --map"},
-		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "`FILE,DIR`: Mozilla's install manifest FILE tells, before --map,\nwhere the files in DIR are from; may be repeated"},
+		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "`FILE,DIR`: before --map, look up in Mozilla's install manifest\nFILE where the files in DIR are from; may be repeated"},
 		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE`, for each file whose digest is in a name, the name,\nthe SHA-512 and the file, with tabs between them"},
 	}
 }
@@ -88,7 +88,7 @@ func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
 	case c.IsSet("map-list") && (cfg.list == "" || cfg.list == "-"):
 		return cfg, fmt.Errorf("--map-list is %q, want the name of a file", cfg.list)
 	case cfg.list != "" && !m.ReadsFiles():
-		return cfg, errors.New("--map-list is for {digest} in --map, and there is none")
+		return cfg, errors.New("--map-list needs {digest} in --map")
 	}
 	cfg.Mapping = m
 	return cfg, nil

@@ -16,15 +16,15 @@ import (
 )
 
 const convertDescription = `
-The format of IN is told by --from, else by its content, else by its name; that of
-the output by --to, else by the extension in --output, also with .gz or .zst
-behind it. A dump becomes one in the other format without either.
+The format of IN is that of --from, else of its content, else of its name; that of
+the output is that of --to, else of the extension in --output, which .gz or .zst
+may follow. A dump becomes one in the other format without either.
 
 Symbols are those of a symbol file, of a binary, which is dumped on the way, or of
 an SFrame section. They are written in canonical order and without duplicates: a
 file that convert wrote is converted to itself. Several INs are of one binary, and
 are put together; where two say something of the same code, the first counts. What
-a format has no place for is told, counted by kind of record; --strict writes
+a format has no place for is reported, counted by kind of record; --strict writes
 nothing then, and ends with status 1.
 
 With --to-store there is an output for every IN, below DIR as servers look for it.
@@ -37,7 +37,7 @@ there and differs is not replaced.
 
 SFrame holds the rules for the CFA, the return address and the frame pointer; it is
 written from a symbol file, an ELF file or another section. Functions that cannot
-be described so are left out and told, and the exit status is then 1. The starts
+be described so are left out and reported, and the exit status is then 1. The starts
 of functions count from their place in the section: it has to be at the address
 that it was written for, which is --address, or that of the .sframe of IN, or 0.
 With --add the output is a copy of BINARY with the section in it, made by objcopy
@@ -47,7 +47,7 @@ a process cannot see it. One in place of an old one keeps its address; it must n
 be larger.
 
 A dump is a minidump or an ELF core, as it is or in gzip. What the other format has
-no place for is told, and the exit status is then 1; symtool itself keeps it, and
+no place for is reported, and the exit status is then 1; symtool itself keeps it, and
 has the same dump again when it reads what it wrote. A core leaves out the code,
 which is in the binaries: --binaries puts it into the minidump. In a core gdb finds
 the program and the libraries as in one of the kernel, also when it comes from one

@@ -76,7 +76,7 @@ func (c *converter) end(err error) error {
 func (c *converter) checkPair(inputs []*formats.Input) error {
 	switch {
 	case c.to == nil:
-		return fmt.Errorf("no --to, and --output has no extension that tells the format: want --to %s", strings.Join(formats.Names((*formats.Format).Writes), ", "))
+		return fmt.Errorf("no --to, and --output has no extension of a format: want --to %s", strings.Join(formats.Names((*formats.Format).Writes), ", "))
 	case len(inputs) > 1 && c.to.Dump:
 		return fmt.Errorf("%d operands, want one dump", len(inputs))
 	case c.compression != nil && !c.to.Packed:

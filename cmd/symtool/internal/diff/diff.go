@@ -29,7 +29,7 @@ are matched by name and by contents, wherever they are; lines, inlined calls and
 STACK CFI are compared relative to them, the rules of STACK CFI by effect. The
 order of records and the numbers of files and origins do not count.
 
-What is worse than before is told apart: functions that are gone, code without
+What is worse than before is marked: functions that are gone, code without
 lines or call frame information that had some, worse names.
 The status is 0 if nothing differs, and 1 if something does, or as --fail-on says.
 `
@@ -38,7 +38,7 @@ The status is 0 if nothing differs, and 1 if something does, or as --fail-on say
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "diff",
-		Usage:       "tell what changed between two symbol files, by meaning",
+		Usage:       "show what changed between two symbol files, by meaning",
 		UsageText:   "symtool diff [flags] OLD NEW",
 		Description: diffDescription,
 		Flags: []cli.Flag{

@@ -209,7 +209,7 @@ func readHead(path string) (h diffreport.Head, err error) {
 			return diffreport.Head{File: path, OS: string(rec.OS), CPU: string(rec.Arch), ID: string(rec.DebugID), Name: string(rec.Name)}, nil
 		}
 	}
-	return h, fmt.Errorf("no MODULE record in its first %d bytes: it is not known what it is of", cli.ModuleHead)
+	return h, fmt.Errorf("no MODULE record in its first %d bytes: its module is not known", cli.ModuleHead)
 }
 
 // pairKeys are what files of two folders are matched by, one after the other: equal

@@ -28,7 +28,7 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 		return
 	}
 	if !b.Code && b.DebugFile == nil {
-		g.missing("the binary", "this is a separate debug file: what tells how frames are unwound is in the binary",
+		g.missing("the binary", "this is a separate debug file: the rules for unwinding frames are in the binary",
 			"symtool dump BINARY "+cli.ShellWord(g.File))
 	}
 	if b.BuildID == "" && b.Type != "object" {

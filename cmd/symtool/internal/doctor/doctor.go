@@ -25,7 +25,7 @@ import (
 
 const doctorDescription = `
 FILE is a binary, a file of symbols in a format that convert reads, or the dump of
-a crashed process. doctor tells what is in it; of a binary, what dump would write
+a crashed process. doctor reports what is in it; of a binary, what dump would write
 and where each part would come from; of symbols, what they are good for; of a
 dump, which of its modules have symbols in --symbols, --binaries or --symbol-url,
 and which of them a store in --symbols has only under names that other walkers
@@ -40,7 +40,7 @@ The status is 0 if nothing is missing, and 1 if something is.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
-		Usage:       "tell what a file has for symbols, what is missing, and what would bring it",
+		Usage:       "report what a file has for symbols, what is missing, and how to get it",
 		UsageText:   "symtool doctor [flags] FILE...",
 		Description: doctorDescription,
 		Flags: append(suppliers.Flags(),
@@ -101,7 +101,7 @@ func (d *doctor) check(c *cli.Context) error {
 	}
 	for _, file := range d.files {
 		if file == "" || file == "-" {
-			return fmt.Errorf("FILE is %q: it must be a file, which is not read from front to back", file)
+			return fmt.Errorf("FILE is %q: want a file: reading it needs random access", file)
 		}
 	}
 	for _, name := range []string{"symbols", "binaries", "symbol-url", "debug-dir", "dwo-dir"} {

@@ -146,10 +146,10 @@ func (g *diagnosis) adviseSymbols() {
 	if s.Verdict != lint.GoodForUnwinding {
 		g.missing("call frame information", strings.Join(s.Reasons, "; "),
 			"dump the binary itself, not its debug file alone: symtool dump BINARY DEBUGFILE",
-			"symtool doctor BINARY tells what is missing there")
+			"symtool doctor BINARY lists what is missing there")
 	}
 	if s.Functions == 0 || s.WithLines.Covered == 0 {
 		g.missing("functions and lines", "there are public symbols or functions without lines only",
-			"dump with debug information: symtool doctor BINARY tells where it may be")
+			"dump with debug information: symtool doctor BINARY lists where it may be")
 	}
 }

@@ -77,7 +77,7 @@ func dumpFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
 		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: `PERCENT` of the code is enough, in place of all\nof it", Value: 100},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
-		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' is none"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' for none"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
 		&cli.BoolFlag{Name: "hermetic", Usage: "read no file that is not named here or in a folder that is:\nnot beside FILE, not in /usr/lib/debug, not where FILE says, and\nnone of a server"},
 		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and its name is HEX"},
@@ -244,7 +244,7 @@ func (cfg *dumpConfig) operands(args []string) error {
 		case "":
 			return fmt.Errorf("the name of a file is empty")
 		case "-":
-			return fmt.Errorf("a binary cannot be read from standard input: it is not read from front to back")
+			return fmt.Errorf("reading a binary needs random access: name a file")
 		}
 	}
 	cfg.files = args

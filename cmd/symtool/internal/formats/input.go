@@ -112,7 +112,7 @@ func (e *UnknownFormatError) Error() string {
 func (in *Input) once() error {
 	switch {
 	case in.Path == "" && !in.Format.Packed && !in.Format.piped:
-		return fmt.Errorf("%s is not read from front to back: want a regular file", in.Format.Title)
+		return fmt.Errorf("%s needs random access: want a regular file", in.Format.Title)
 	case in.packed != "" && !in.Format.Packed && !in.Format.piped:
 		return fmt.Errorf("%s in %s: decompress it first", in.Format.Title, in.packed)
 	}

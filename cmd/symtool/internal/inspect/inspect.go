@@ -21,7 +21,7 @@ const inspectDescription = `
 DUMP is a minidump of Windows, Breakpad or Crashpad, as it is or compressed with
 gzip. What is in it goes to standard output: the system, the process, why it
 crashed, its threads, modules with the ids of their symbol files, and what the
-program's crash reporter added. What is damaged is told on standard error, and
+program's crash reporter added. Damage is reported on standard error, and
 the rest is printed.
 In text, characters that would change the terminal are escaped. JSON has
 everything, whatever the flags; its fields may become more, but never change
@@ -53,7 +53,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			}
 			for _, file := range files {
 				if file == "" || file == "-" {
-					return cli.Usagef("inspect", "DUMP is %q: it must be a file, which is not read from front to back", file)
+					return cli.Usagef("inspect", "DUMP is %q: want a file: reading it needs random access", file)
 				}
 			}
 			return in.run(c.Context, cli.NewStdout(c.App.Writer), files)

@@ -75,7 +75,7 @@ func serveFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "drain", Usage: "at the end, wait up to `TIME` for requests that are under way", Value: 10 * time.Second},
 		&cli.StringFlag{Name: "access-log", Usage: "append a line of JSON for each request to `FILE`; - is standard output"},
 		&cli.StringFlag{Name: "missing", Usage: "append modules whose symbols were asked for in vain to `FILE`, each\nonce, up to 100,000, as store ls --missing reads them"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also tell what was asked for and is not there"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also log what was asked for and is not there"},
 	}
 }
 

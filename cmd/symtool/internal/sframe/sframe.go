@@ -26,7 +26,7 @@ PT_GNU_SFRAME segment, or such a section by itself, of version 1, 2 or 3. It is
 printed in the layout of objdump --sframe; --pc, --check and --compare-cfi print
 their answers in place of it. Addresses are those of FILE, not relative to its
 load base; functions of an object have addresses from 0x10000 on. Sizes are in
-bytes. Exit status 1 tells that --check has found errors or warnings or that
+bytes. Exit status 1 means that --check has found errors or warnings or that
 --compare-cfi has found rows that differ, 3 that there is no SFrame or a part of
 it is damaged; what can be read is printed.
 `
@@ -74,7 +74,7 @@ func newSFrameConfig(c *cli.Context) (*sframeConfig, error) {
 	case c.NArg() > 1:
 		return nil, fmt.Errorf("%d operands, want one FILE", c.NArg())
 	case cfg.file == "-":
-		return nil, errors.New("FILE cannot be read from standard input: it is not read from front to back")
+		return nil, errors.New("reading FILE needs random access: name a file")
 	}
 	for _, text := range c.StringSlice("pc") {
 		pc, err := cli.Address("pc", text)

@@ -100,7 +100,7 @@ func storeFlags() []cli.Flag {
 		&cli.IntFlag{Name: "keep-last", Usage: "gc: keep the `N` newest versions of each module; of the others remove\nthose that --older-than and --max-size say, or all without these"},
 		&cli.StringFlag{Name: "older-than", Usage: "gc: remove versions older than `AGE`: 36h, 90d, 26w"},
 		&cli.StringFlag{Name: "max-size", Usage: "gc: remove the oldest versions until the others have `SIZE` bytes: a\nnumber, also with K, M, G or T (of 1024)"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "gc: tell what would be removed, and remove nothing"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "gc: list what would be removed, and remove nothing"},
 		&cli.BoolFlag{Name: "last", Usage: "ls: the newest version of each module only"},
 		&cli.StringFlag{Name: "missing", Usage: "ls: of the modules in `LIST`, a line each, print those that DIR does not\nhave, and end with status 1 if there are any: NAME/ID, NAME,ID,\nNAME ID or a MODULE record; - is standard input"},
 		cli.Words(&cli.StringFlag{Name: "format", Usage: "verify, gc, ls: `FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),

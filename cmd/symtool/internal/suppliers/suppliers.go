@@ -24,7 +24,7 @@ func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "take symbols from `PATH`: a symbol file, or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated: the first\none that has them counts"},
 		&cli.StringSliceFlag{Name: "binaries", Usage: "also from `PATH`: an ELF file, or a folder with such, found by\nbuild-id; debug files are found there and in /usr/lib/debug; may\nbe repeated"},
-		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch debug files that binaries lack from the debuginfod server\nat `URL`, in place of $DEBUGINFOD_URLS; may be repeated; '' is none"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch debug files that binaries lack from the debuginfod server\nat `URL`, in place of $DEBUGINFOD_URLS; may be repeated; '' for none"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch no debug files"},
 		&cli.StringSliceFlag{Name: "symbol-url", Usage: "also from the symbol server at `URL`; may be repeated"},
 		&cli.StringFlag{Name: "symbol-cache", Usage: "keep what comes from symbol servers in `DIR`, in place of\n$XDG_CACHE_HOME/symtool/symbols"},

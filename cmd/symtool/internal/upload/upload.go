@@ -41,7 +41,7 @@ are there for all to see. It is sent to the server of URL alone. Proxies are tho
 HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 
 What the server has already is not sent: put looks with HEAD, for the size; s3 for size
-and checksum; sym-upload-v2 asks; the answer to a zip tells. What fails with 408, 425,
+and checksum; sym-upload-v2 asks; the answer to a zip says it. What fails with 408, 425,
 429 or 5xx, or because the connection does, is tried again after a second, two, four, to
 a minute, or when Retry-After says. A file that fails costs itself; after three in a row
 that failed in all tries, or 401, the others are not tried.

@@ -258,7 +258,7 @@ func (p *walkPrinter) reportDamage(r resolve.Symbols) {
 	lines.End()
 }
 
-const verboseWhere = "; --verbose tells where they were looked for"
+const verboseWhere = "; --verbose lists where they were looked for"
 
 // json writes a value as JSON, on one line or indented.
 func (p *walkPrinter) json(v any, indent bool) error {

@@ -27,7 +27,7 @@ DUMP is a minidump or an ELF core, as it is or compressed with gzip. Symbols are
 taken from symbol files, folders of them and servers, else from binaries, whose
 .eh_frame and .sframe also serve where a symbol file has no rules. The stacks go
 to standard output in the form of Breakpad's minidump_stackwalk, or as --format
-says; what is missing or damaged is told on standard error.
+says; what is missing or damaged is reported on standard error.
 With --verify the end says whether the symbols hold, and why not; the status is 1
 if they do not. --compare is for two JSON outputs, and --symbols-b walks with
 other symbols and compares.
@@ -52,8 +52,8 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: the bytes of the stack between the frames"},
 			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers by these only, a `LIST` with commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
-			&cli.BoolFlag{Name: "trace", Usage: "tell every step of every walk, and why"},
-			&cli.BoolFlag{Name: "verify", Usage: "tell whether the symbols hold; status 1 if not"},
+			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and why"},
+			&cli.BoolFlag{Name: "verify", Usage: "check whether the symbols hold; status 1 if not"},
 			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: verify.Default().MinCFI},
 			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning (default 0)"},
 			&cli.StringSliceFlag{Name: "allow-missing", Usage: "--verify takes modules like `PATTERN` without symbols: * is anything;\nmay be repeated"},
@@ -145,7 +145,7 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	}
 	for _, file := range w.files {
 		if file == "" || file == "-" {
-			return fmt.Errorf("DUMP is %q: it must be a file, which is not read from front to back", file)
+			return fmt.Errorf("DUMP is %q: want a file: reading it needs random access", file)
 		}
 	}
 	for _, name := range []string{"output", "index-dir", "techniques"} {
