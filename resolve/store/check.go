@@ -97,7 +97,7 @@ func (c *checked) faults() (all []fault) {
 		add("damaged", "%d records cannot be read, the first: %v", c.problems, c.first)
 	}
 	if c.name == "" && c.damage == nil && !c.empty {
-		add("damaged", "no MODULE record that is whole: it is not known what it is of")
+		add("damaged", "no MODULE record that is whole: its module is not known")
 	}
 	return all
 }

@@ -217,7 +217,7 @@ func TestRejected(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":     {"", "is empty"},
 		"cut":       {"MODULE Linux x86_64 AB a\nFUNC 1000", "the last line has no end; 1 record cannot be read: "},
-		"no module": {"FUNC 1000 10 0 f\n", "no MODULE record that is whole: it is not known what it is of"},
+		"no module": {"FUNC 1000 10 0 f\n", "no MODULE record that is whole: its module is not known"},
 		"name":      {"MODULE Linux x86_64 AB ..\n", `MODULE name "..": is not the name of a file`},
 		"id":        {"MODULE Linux x86_64 A/B a\n", `MODULE: id "A/B": want hexadecimal digits`},
 		"terminal":  {"MODULE Linux x86_64 AB a\x1b[31m\n", `MODULE name "a\x1b[31m": has the control character U+001B`},
