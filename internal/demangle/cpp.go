@@ -1,11 +1,15 @@
 package demangle
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // appendCPP appends the source form of a name of the Itanium ABI. What the decoder does
-// not know is left to the library.
+// not know is left to the library, but for unresolved names (sr): behind them it counts
+// types that are none, so that it prints wrong ones.
 func appendCPP(dst []byte, raw string) ([]byte, error) {
 	d := decoders.Get().(*decoder)
 	out, v := d.appendName(dst, raw)
@@ -16,6 +20,9 @@ func appendCPP(dst []byte, raw string) ([]byte, error) {
 	case costly:
 		return nil, ErrCostly
 	case ambiguous:
+		return nil, ErrNotMangled
+	}
+	if strings.Contains(raw, "sr") {
 		return nil, ErrNotMangled
 	}
 	return appendByLibrary(dst, raw)

@@ -3,8 +3,7 @@
 //
 // A decoder (cpp.go) reads C++ into nodes (cppnode.go) and prints them (cppprint.go). What
 // it does not know, such as a vendor's operators, is left to a library: library.go decides
-// which names are cheap enough for that, and unresolved.go puts to it what it would
-// misread. rustlegacy.go and rustname.go read Rust.
+// which names are cheap enough for that. rustlegacy.go and rustname.go read Rust.
 package demangle
 
 import (

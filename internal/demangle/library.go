@@ -31,24 +31,17 @@ func appendByLibrary(dst []byte, raw string) ([]byte, error) {
 		return nil, ErrCostly
 	}
 	options := libraryOptions[bits.Len(uint(most))]
-	trees, err := cxxTrees(raw, options)
+	tree, err := demangle.ToAST(raw, options...)
 	if err != nil {
 		return nil, ErrNotMangled
 	}
-	name := ""
-	for i, ast := range trees {
-		// Without references nothing is printed twice: no node is in more than all others.
-		if nodes*nodes > limit || references > fewReferences {
-			if cost := (printing{}).of(ast); cost.steps > limit || cost.nodes > most {
-				return nil, ErrCostly
-			}
+	// Without references nothing is printed twice: no node is in more than all others.
+	if nodes*nodes > limit || references > fewReferences {
+		if cost := (printing{}).of(tree); cost.steps > limit || cost.nodes > most {
+			return nil, ErrCostly
 		}
-		text := demangle.ASTToString(ast, options...)
-		if i > 0 && text != name {
-			return nil, ErrNotMangled
-		}
-		name = text
 	}
+	name := demangle.ASTToString(tree, options...)
 	if len(name) > most {
 		return nil, ErrCostly
 	}

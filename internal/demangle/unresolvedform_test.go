@@ -7,24 +7,16 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// An unresolved name is a member of a dependent type, as in enable_if<A<T>::value>.
-// Compilers mangle it in two ways, and clang alone as the Itanium ABI (section 5.1.5)
-// says:
-//
-//	clang  sr <simple-id>+ E <name>, srN <type> <simple-id>+ E <name>, sr <type> <name>
-//	GCC    sr <type> <name>
-//
-// The types and templates of a <type> are among those that later parts of the name
-// refer to by number; those of a <simple-id> are not. The library counts
-// some of the latter and leaves out some of the former, so that the wrong types come
-// behind an unresolved name. Both forms are therefore put to it in other words, which
-// it counts rightly, and what it has read is changed back:
+// The library counts some of the types and templates in unresolved names (sr) that the
+// ABI does not count, and leaves out some that it does, so that the wrong types come behind
+// them. So that it can be a second opinion about such names, both of their forms, clang's
+// and GCC's, are put to it in other words, which it counts rightly, and what it has read is
+// changed back:
 //
 //	dt il <simple-id>+ E <name>   for {<simple-id>, ...}.<name>
 //	dt st <type> <name>           for sizeof(<type>).<name>
 //
-// Neither is C++. TestUnresolvedNames fails without this; a demangler that knows both
-// forms does not need it.
+// Neither is C++.
 
 // unresolvedForm is how a compiler mangles unresolved names.
 type unresolvedForm struct{ beforeID, beforeDependent, beforeType string }
