@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/symtool/symtool/cmd/symtool/integration"
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/completion"
 	"github.com/symtool/symtool/cmd/symtool/internal/convert"
 	"github.com/symtool/symtool/cmd/symtool/internal/diff"
@@ -18,8 +19,6 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/upload"
 	"github.com/symtool/symtool/cmd/symtool/internal/version"
 	"github.com/symtool/symtool/cmd/symtool/internal/walk"
-
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 // commands returns the commands of the program, in the order of its help. msgs is the error stream.

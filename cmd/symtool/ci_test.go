@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"go.yaml.in/yaml/v3"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
 // ciAction is what the tests need of an action, and of a job of a workflow.

@@ -17,9 +17,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/version"
 )
 
 // actionRun is the action in a runner: the steps one by one, with what GitHub gives them.

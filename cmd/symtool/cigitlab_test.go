@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/version"
 )
 
 type gitlabJob struct {

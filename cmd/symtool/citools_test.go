@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/version"
 )
 
 const actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/testenv"
 )
 

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/internal/version"
-
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/version"
 )
 
 // What make dist makes has the same bytes from two folders, with nothing in common

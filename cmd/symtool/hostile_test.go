@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/testenv"
 )
 

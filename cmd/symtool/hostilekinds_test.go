@@ -17,10 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"golang.org/x/sys/unix"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/testenv"
 )
 

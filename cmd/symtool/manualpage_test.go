@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/version"
 )
 
 // Manual pages are in the language of man(7), which groff and mandoc read.

@@ -11,11 +11,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/testenv"
 )
 

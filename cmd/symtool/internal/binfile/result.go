@@ -4,14 +4,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/internal/object"
-
-	"github.com/symtool/symtool/symfmt/srcmap"
-
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // Result is the result for one file: a part of the summary of dump, and what is printed of it.

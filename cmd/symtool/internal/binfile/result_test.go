@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/bin"
 )
 

@@ -5,11 +5,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/version"
 )
 
 // progressVar is the variable with which elfutils' client reports its progress.

@@ -8,12 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/symfmt/srcmap"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
 // The formats of the summary.

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
 )
 

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"golang.org/x/term"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Output receives one result: whole, or not at all.

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/urfave/cli/v2"
+
+	"github.com/symtool/symtool/internal/version"
 )
 
 // Run runs the command that args name, until it ends or a signal ends it, and returns its

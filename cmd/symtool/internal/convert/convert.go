@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/formats"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 )

@@ -3,12 +3,10 @@ package convert
 import (
 	"fmt"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
-
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )

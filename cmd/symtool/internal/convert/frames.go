@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // runFrames converts unwind information.

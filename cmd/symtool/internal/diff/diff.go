@@ -10,13 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/symfmt/symdiff"
 	diffreport "github.com/symtool/symtool/symfmt/symdiff/report"
 )

@@ -6,15 +6,13 @@ import (
 	"io"
 	"os"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
 )

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 )
 

@@ -10,15 +10,13 @@ import (
 	"os"
 	"slices"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-	"github.com/symtool/symtool/internal/version"
-
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dumpfile"
 )

@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-
-	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"

@@ -7,7 +7,7 @@ import (
 )
 
 // docs/json.md documents every field.
-func TestJSONIsDocumented_doctor(t *testing.T) {
+func TestJSONIsDocumented(t *testing.T) {
 	for _, v := range []any{dumpDiagnosis{}, advice{}} {
 		testenv.DocumentedJSON(t, testenv.JSONFields(t, v), "doctor")
 	}

@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
-
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/symfmt"
 )

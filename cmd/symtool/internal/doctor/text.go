@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
-
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // doctorText is the answer for people.

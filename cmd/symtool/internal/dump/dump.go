@@ -9,12 +9,10 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/version"
 )
 
 const dumpDescription = `

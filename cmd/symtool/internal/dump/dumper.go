@@ -10,7 +10,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"

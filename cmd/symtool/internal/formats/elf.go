@@ -4,9 +4,8 @@ import (
 	"context"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/version"
 )
 
 // readELFSymbols dumps a binary, with the debug files that symtool dump finds here.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dumpfile"
 )

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"

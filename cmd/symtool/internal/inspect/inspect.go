@@ -7,12 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 )

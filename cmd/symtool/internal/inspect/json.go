@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/walk/dump"
 )
 

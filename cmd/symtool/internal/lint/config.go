@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/config"
 )

@@ -18,7 +18,6 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"

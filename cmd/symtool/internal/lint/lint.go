@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
 )

@@ -5,7 +5,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/config"
 	"github.com/symtool/symtool/lint/facts"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/lint"
 )
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )

@@ -7,6 +7,6 @@ import (
 )
 
 // docs/json.md documents every field.
-func TestJSONIsDocumented_resolve(t *testing.T) {
+func TestJSONIsDocumented(t *testing.T) {
 	testenv.DocumentedJSON(t, testenv.JSONFields(t, answerJSON{}), "resolve")
 }

@@ -10,10 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )

@@ -11,10 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/symserver"
 )
 

@@ -14,12 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/text"
-
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve/symserver"
 )
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/sframe"
 )
 

@@ -8,10 +8,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/formats"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"

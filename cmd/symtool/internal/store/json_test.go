@@ -7,7 +7,7 @@ import (
 )
 
 // docs/json.md documents every field.
-func TestJSONIsDocumented_store(t *testing.T) {
+func TestJSONIsDocumented(t *testing.T) {
 	for _, v := range []any{storeVerifyJSON{}, storeGCJSON{}, storeListJSON{}, storeMissingJSON{}} {
 		testenv.DocumentedJSON(t, testenv.JSONFields(t, v), "store")
 	}

@@ -9,10 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/store"
 )
 

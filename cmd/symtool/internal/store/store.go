@@ -12,12 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/store"
 )
 

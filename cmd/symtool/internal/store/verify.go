@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // storeVerifyJSON is what verify --format json prints.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/object"
-
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 )

@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/version"
-
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
-	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
 )

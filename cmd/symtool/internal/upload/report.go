@@ -5,10 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/store/upload"
 )

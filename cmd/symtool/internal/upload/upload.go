@@ -12,11 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symtool/symtool/internal/version"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/store/upload"
 )

@@ -8,16 +8,9 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/text"
 	releases "github.com/symtool/symtool/internal/version"
 )
-
-// Version is that of the program.
-const Version = releases.Version
-
-// Generator is the value of INFO GENERATOR.
-const Generator = releases.Generator
 
 // Command is symtool version.
 func Command() *cli.Command {
@@ -63,7 +56,7 @@ type build struct {
 }
 
 func newBuild(info *debug.BuildInfo) *build {
-	b := &build{Schema: 1, Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := &build{Schema: 1, Version: releases.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info == nil {
 		return b
 	}

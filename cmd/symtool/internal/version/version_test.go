@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/internal/testenv"
+	releases "github.com/symtool/symtool/internal/version"
 )
 
 func TestBuild(t *testing.T) {
@@ -22,7 +22,7 @@ func TestBuild(t *testing.T) {
 			{Key: "vcs.modified", Value: "true"},
 		},
 	})
-	want := Generator + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")\n" +
+	want := releases.Generator + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")\n" +
 		"  module     github.com/symtool/symtool v1.2.3\n" +
 		"  revision   0123abc, 2026-01-02T03:04:05Z, with changes\n" +
 		"  build      CGO_ENABLED=0 -trimpath=true\n"

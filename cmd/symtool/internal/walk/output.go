@@ -8,18 +8,16 @@ import (
 	"io"
 	"strings"
 
-	"github.com/symtool/symtool/internal/text"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
-	"github.com/symtool/symtool/walk/batch"
-	"github.com/symtool/symtool/walk/compare"
-	"github.com/symtool/symtool/walk/report"
-	"github.com/symtool/symtool/walk/verify"
-
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/report"
+	"github.com/symtool/symtool/walk/verify"
 )
 
 // walkFormat is a form of the output of walk.

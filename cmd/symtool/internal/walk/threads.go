@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dump"
 )

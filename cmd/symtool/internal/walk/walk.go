@@ -9,17 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-	"github.com/symtool/symtool/walk/report"
-	"github.com/symtool/symtool/walk/verify"
-
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/report"
+	"github.com/symtool/symtool/walk/verify"
 )
 
 const walkDescription = `
