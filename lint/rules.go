@@ -1,6 +1,10 @@
 package lint
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Rules returns all rules, by ID.
 func Rules() []*Rule {
@@ -23,4 +27,81 @@ func RuleByID(id string) *Rule {
 		return rules[i]
 	}
 	return nil
+}
+
+// selectAll names all rules.
+const selectAll = "all"
+
+// RulePrefix returns the beginning of the IDs that a word of --select, --ignore or a
+// configuration stands for: an ID (SYM401), a beginning of IDs (SYM4), the name
+// of a family (cfi), or all.
+func RulePrefix(word string) (prefix string, err error) {
+	word = strings.TrimSpace(word)
+	if upper := strings.ToUpper(word); strings.HasPrefix(upper, "SYM") {
+		word = upper
+	}
+	if word == selectAll {
+		return "SYM", nil
+	}
+	for _, f := range Families {
+		if word == f.Name {
+			return fmt.Sprintf("SYM%d", f.Hundred), nil
+		}
+	}
+	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *Rule) bool { return strings.HasPrefix(r.ID, word) }) {
+		return word, nil
+	}
+	names := make([]string, len(Families))
+	for i, f := range Families {
+		names[i] = f.Name
+	}
+	return "", fmt.Errorf("no rule is %q: want an ID (SYM101), its beginning (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))
+}
+
+// SelectRules returns the rules, by ID, that words of selected stand for and words of ignored do
+// not. If selected is empty, it stands for all. If both have a word for a rule, the longer prefix
+// of its ID decides, and ignored at the same length: to select SYM401 and ignore cfi leaves one
+// rule of the family.
+func SelectRules(selected, ignored []string) ([]*Rule, error) {
+	if len(selected) == 0 {
+		selected = []string{selectAll}
+	}
+	wanted, err := selectors(selected)
+	if err != nil {
+		return nil, err
+	}
+	unwanted, err := selectors(ignored)
+	if err != nil {
+		return nil, err
+	}
+	rules := []*Rule{}
+	for _, r := range Rules() {
+		if closest(wanted, r.ID) > closest(unwanted, r.ID) {
+			rules = append(rules, r)
+		}
+	}
+	return rules, nil
+}
+
+func selectors(words []string) ([]string, error) {
+	prefixes := make([]string, 0, len(words))
+	for _, w := range words {
+		p, err := RulePrefix(w)
+		if err != nil {
+			return nil, err
+		}
+		prefixes = append(prefixes, p)
+	}
+	return prefixes, nil
+}
+
+// closest is the length of the longest of the prefixes that id has, 0 for none.
+func closest(prefixes []string, id string) int {
+	n := 0
+	for _, p := range prefixes {
+		if strings.HasPrefix(id, p) {
+			n = max(n, len(p))
+		}
+	}
+	return n
 }
