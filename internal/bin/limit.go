@@ -37,3 +37,29 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// ReadUpTo reads r to its end, most bytes at most. The size that an input claims is believed only
+// as far as there are bytes: memory grows fourfold, or up to eightfold to most, so that the last
+// step has the size of the data where the claim is true, and the one before it a quarter of that at
+// most. A bytes.Buffer would hold three times the data at its last step.
+func ReadUpTo(r io.Reader, most int64) ([]byte, error) {
+	var data []byte
+	for int64(len(data)) < most {
+		if len(data) == cap(data) {
+			next := max(1<<20, 4*int64(cap(data)))
+			if next >= most/2 {
+				next = most
+			}
+			data = append(make([]byte, 0, next), data...)
+		}
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}

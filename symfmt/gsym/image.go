@@ -1,10 +1,8 @@
 package gsym
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/symtool/symtool/symfmt"
@@ -28,15 +26,6 @@ type image struct {
 	files    section
 	strings  section
 	funcs    section // what the offsets count from
-}
-
-// readAll reads the file. Its size is only believed as far as there are bytes.
-func readAll(r io.ReaderAt, size int64) ([]byte, error) {
-	const believed = 1 << 20
-	var b bytes.Buffer
-	b.Grow(int(min(max(size, 0), believed)) + bytes.MinRead)
-	_, err := b.ReadFrom(io.NewSectionReader(r, 0, size))
-	return b.Bytes(), err
 }
 
 func (g *image) fail(offset uint64, format string, args ...any) *bin.Error {

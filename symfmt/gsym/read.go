@@ -19,7 +19,7 @@ import (
 //
 // Memory: the file, and what is in it once more.
 func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
-	data, err := readAll(r, size)
+	data, err := bin.ReadUpTo(io.NewSectionReader(r, 0, size), size)
 	if err != nil {
 		return nil, nil, &bin.Error{File: o.File, Offset: uint64(len(data)), Err: err}
 	}

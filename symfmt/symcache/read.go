@@ -3,10 +3,8 @@ package symcache
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"strings"
 
@@ -35,7 +33,7 @@ type ReadOptions struct {
 // ranges. The module is in canonical order, but for the numbers of its files and
 // origins, which are those of the symcache.
 func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
-	data, err := readAll(r, size)
+	data, err := bin.ReadUpTo(io.NewSectionReader(r, 0, size), size)
 	if err != nil {
 		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
 	}
@@ -61,28 +59,6 @@ func baseName(path string) string {
 		return "unknown"
 	}
 	return name
-}
-
-// readAll reads as many of size bytes as there are.
-func readAll(r io.ReaderAt, size int64) ([]byte, error) {
-	if size < 0 || size > math.MaxInt-1 {
-		return nil, fmt.Errorf("size %d", size)
-	}
-	var data []byte
-	for int64(len(data)) < size {
-		n := min(size-int64(len(data)), max(1<<20, int64(len(data))))
-		was := len(data)
-		data = append(data, make([]byte, n)...)
-		got, err := r.ReadAt(data[was:], int64(was))
-		data = data[:was+got]
-		if errors.Is(err, io.EOF) {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return data, nil
 }
 
 // cache is a symcache whose sections are known.

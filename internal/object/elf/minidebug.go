@@ -2,7 +2,6 @@ package elfobj
 
 import (
 	"bytes"
-	"io"
 
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
@@ -83,39 +82,13 @@ func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(in)
 	var data []byte
 	if err == nil {
-		data, err = readUpTo(r, size+1)
+		data, err = bin.ReadUpTo(r, size+1)
 	}
 	switch {
 	case err != nil:
 		return nil, s.wrap(uint64(len(packed)-in.Len()), err, "xz data")
 	case int64(len(data)) != size:
 		return nil, s.errorf(0, "xz data of %d bytes, its index says %d", len(data), size)
-	}
-	return data, nil
-}
-
-// readUpTo reads to the end, most bytes at most. The memory grows fourfold, or up to
-// eightfold to most: most is what an index promises, so that the last step has the size
-// of the data, and the one before it a quarter of that at most. A bytes.Buffer would hold
-// three times the data at its last step.
-func readUpTo(r io.Reader, most int64) ([]byte, error) {
-	var data []byte
-	for int64(len(data)) < most {
-		if len(data) == cap(data) {
-			next := max(1<<20, 4*int64(cap(data)))
-			if next >= most/2 {
-				next = most
-			}
-			data = append(make([]byte, 0, next), data...)
-		}
-		n, err := r.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	return data, nil
 }
