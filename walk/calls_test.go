@@ -95,15 +95,6 @@ func TestCallBefore(t *testing.T) {
 	}
 }
 
-// Every CPU that is walked has calls.
-func TestCallFormsComplete(t *testing.T) {
-	for _, a := range arch.All {
-		if callForms[a] == nil {
-			t.Errorf("%s: add its calls to callForms", a.Name)
-		}
-	}
-}
-
 // callOracle is a binary, what its calls are for objdump, and how many other instructions look like
 // a call when read backwards: at most so many in 100,000.
 type callOracle struct {

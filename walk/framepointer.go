@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -24,37 +23,6 @@ type layout struct {
 	base cfi.Reg // reg
 }
 
-// Layouts by CPU. MIPS has none that a reader could follow, as its frame pointer is at the low end
-// of a frame of any size. Where there are several, those that the compilers of the system use are
-// tried, the likeliest first.
-var (
-	layouts = map[*arch.Arch][]layout{
-		arch.X86:    {{reg: "$ebp", fp: 0, ra: 1, sp: 2}},
-		arch.X86_64: {{reg: "$rbp", fp: 0, ra: 1, sp: 2}},
-		arch.ARM64:  {{reg: "x29", fp: 0, ra: 1, sp: 2}},
-		// RISC-V ELF psABI, "frame pointer convention". Breakpad and rust-minidump read it like
-		// arm64's.
-		arch.RISCV:   {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}},
-		arch.RISCV64: {{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}},
-		arch.ARM: {
-			{reg: "r11", fp: -1, ra: 0, sp: 1, leaf: 0, leafSP: 1, hasLeaf: true, often: true}, // GCC: push {fp, lr}; add fp, sp, #4
-			{reg: "r11", fp: 0, ra: 1, sp: 2, often: true},                                     // Clang: push {r11, lr}; mov r11, sp
-			{reg: "r11", fp: -3, ra: -1, sp: -2, spSaved: true, often: true},                   // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
-			{reg: "r7", fp: 0, ra: 1, sp: 2, often: true},                                      // Clang, Thumb
-		},
-	}
-	// darwinARM is the layout on iOS.
-	darwinARM = []layout{{reg: "r7", fp: 0, ra: 1, sp: 2}}
-)
-
-// backChains are the CPUs on which the word at the stack pointer is the caller's
-// stack pointer: words from there to the return address. s390x has them in
-// programs that are compiled with -mbackchain.
-var backChains = map[*arch.Arch]int{arch.PPC: 1, arch.PPC64: 2, arch.S390X: 14}
-
-// darwinChain is where macOS on 32-bit PowerPC has the return address.
-const darwinChain = 2
-
 // withRegisters resolves the names in layouts.
 func (c *cpu) withRegisters(list []layout) []layout {
 	out := make([]layout, len(list))
@@ -67,12 +35,15 @@ func (c *cpu) withRegisters(list []layout) []layout {
 
 // layoutsOf returns the layouts of the process.
 func (u *unwinder) layoutsOf() []layout {
-	if u.cpu.arch == arch.ARM && (u.d.System.OS == dump.IOS || u.d.System.OS == dump.MacOS) {
-		return u.cpu.darwin
-	}
-	if u.cpu.arch == arch.X86_64 && u.d.System.OS == dump.Windows {
-		// The frame register points anywhere into the frame there.
-		return nil
+	switch u.d.System.OS {
+	case dump.IOS, dump.MacOS:
+		if len(u.cpu.apple) > 0 {
+			return u.cpu.apple
+		}
+	case dump.Windows:
+		if u.cpu.noWindowsFP {
+			return nil
+		}
 	}
 	return u.cpu.layouts
 }
@@ -212,11 +183,10 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 // chainWords returns where return addresses are, in words from the end of a link of the back chain;
 // false on CPUs without back chains.
 func (u *unwinder) chainWords() (int, bool) {
-	if u.cpu.arch == arch.PPC && u.d.System.OS == dump.MacOS {
-		return darwinChain, true
+	if u.cpu.appleChain > 0 && u.d.System.OS == dump.MacOS {
+		return u.cpu.appleChain, true
 	}
-	words, ok := backChains[u.cpu.arch]
-	return words, ok
+	return u.cpu.backChain, u.cpu.backChain > 0
 }
 
 // words is the address n words from another.

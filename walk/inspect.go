@@ -177,7 +177,7 @@ func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer 
 // the instruction set, is ignored. microMIPS is not known.
 func (u *unwinder) call(pc uint64) CallAnswer {
 	if bit := u.cpu.arch.ISABit; pc&bit != 0 {
-		if u.cpu.arch != arch.ARM {
+		if !u.cpu.bothSets {
 			return CallUnknown
 		}
 		pc &^= bit

@@ -1,6 +1,6 @@
 package walk
 
-import "github.com/symtool/symtool/symfmt/arch"
+import "github.com/symtool/symtool/walk/dump"
 
 // byReturn is for a function without rules whose return address is where the call has left it: one
 // that was just entered, one at an address outside of code, as after a call of a null pointer, and
@@ -53,7 +53,7 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	if !u.isCode(u.frame.PC) || u.frame.PC == u.frame.Start {
 		return true
 	}
-	if u.cpu.arch == arch.ARM {
+	if u.cpu.loadsPC {
 		return u.isLeafRecord(&u.cpu.layouts[0])
 	}
 	r, hasRecord := u.bestRecord(u.layoutsOf())
@@ -149,4 +149,33 @@ func (u *unwinder) keepSaved() {
 func (u *unwinder) isExecutable(addr uint64) bool {
 	m := u.d.MappingAt(addr)
 	return m != nil && m.Exec
+}
+
+// byLeaf is for functions of 64-bit Windows without call frame information: by
+// the system's convention they neither move the stack pointer nor save
+// registers, so that the return address is on top of the stack (Microsoft, "x64
+// stack usage", leaf functions; Breakpad's "simulating a return from leaf
+// function"). Only the topmost frame can be such a function.
+func byLeaf(u *unwinder, f *Frame) outcome {
+	if !u.may[ByReturn] || u.d.System.OS != dump.Windows || u.frame.Trust != TrustContext {
+		return nothing
+	}
+	pc, ok := u.ReadWord(u.frame.SP)
+	if !ok || !u.isReturn(pc) {
+		u.note("%v: no return address on top of the stack", ByReturn)
+		return nothing
+	}
+	u.keepAll()
+	u.leave(f, pc, u.frame.SP+8)
+	f.Trust, f.By = TrustScan, ByReturn
+	return found
+}
+
+// keepAll copies all registers of the frame to the caller.
+func (u *unwinder) keepAll() {
+	for _, r := range u.cpu.kept {
+		if v, ok := u.in.Get(r); ok {
+			u.out.Set(r, v)
+		}
+	}
 }

@@ -139,8 +139,11 @@ func TestReturnOfMappedCode(t *testing.T) {
 // With back chains, a function that calls no other may or may not have a frame, and may have saved
 // its return address all the same. Its caller's stack pointer is found through the chain.
 func TestLeafChain(t *testing.T) {
-	for cpu, words := range backChains {
-		pad := words - 1
+	for cpu, c := range cpus {
+		if c.backChain == 0 {
+			continue
+		}
+		pad := c.backChain - 1
 		for _, c := range []struct {
 			name string
 			fill func(a *walktest.Assembler)

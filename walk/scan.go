@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
@@ -40,7 +39,7 @@ func byScan(u *unwinder, f *Frame) outcome {
 		if pc = u.cpu.clean(u, pc); !u.isReturn(pc) {
 			continue
 		}
-		if u.cpu.arch == arch.X86 || u.cpu.arch == arch.X86_64 {
+		if u.cpu.scanFP != noFP {
 			u.scanFramePointer(addr)
 		}
 		u.leave(f, pc, addr+word)
@@ -58,20 +57,26 @@ func (u *unwinder) scanRange() (start uint64, words int) {
 	if u.frame.Interrupted || u.frame.Module < 0 && u.frame.Trust == TrustCFI {
 		words = scanWordsContext
 	}
-	switch u.cpu.arch {
-	case arch.MIPS:
-		words = scanBytesMIPS / int(word)
-		if !u.frame.Interrupted {
-			start, words = start+argWordsMIPS*word, words-argWordsMIPS
-		}
-	case arch.MIPS64:
-		words = scanBytesMIPS / int(word)
+	if u.cpu.scanBytes > 0 {
+		words = u.cpu.scanBytes / int(word)
+	}
+	if !u.frame.Interrupted {
+		start, words = start+u.cpu.argWords*word, words-int(u.cpu.argWords)
 	}
 	if _, ok := u.ReadWord(start); !ok {
 		start = u.nextMemory(start)
 	}
 	return start, words
 }
+
+// scanFP says what a scan finds of the caller's frame pointer.
+type scanFP uint8
+
+const (
+	noFP         scanFP = iota
+	fpBelow             // in the word below a return address
+	fpBelowKnown        // there, only if the frame pointer leads there
+)
 
 // scanFramePointer finds the caller's frame pointer on x86 and x86-64 for a
 // return address that a scan found. It is in the word below, if the function
@@ -82,7 +87,7 @@ func (u *unwinder) scanFramePointer(addr uint64) {
 	fp := u.cpu.layouts[0].base
 	last, known := u.in.Get(fp)
 	saved, _ := u.ReadWord(addr - word)
-	if below := addr > u.frame.SP; below && (u.cpu.arch == arch.X86 || known && last == addr-word) {
+	if below := addr > u.frame.SP; below && (u.cpu.scanFP == fpBelow || known && last == addr-word) {
 		if saved > addr && saved-addr <= maxGap && u.isFramePointer(saved, addr+word) {
 			u.out.Set(fp, saved)
 			return

@@ -2,9 +2,6 @@ package walk
 
 import (
 	"bytes"
-	"encoding/binary"
-
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // bySignalFrame reads the registers that the system saved before it called a signal handler. It
@@ -109,7 +106,7 @@ func (u *unwinder) signalFrameByCode(pc uint64) (l *signalFrame, pushed int) {
 	if head == nil {
 		return nil, 0
 	}
-	frames := signalFrames[u.cpu.arch]
+	frames := u.cpu.frames
 	for i := range frames {
 		for k := range frames[i].code {
 			t := &frames[i].code[k]
@@ -125,22 +122,8 @@ func (u *unwinder) signalFrameByCode(pc uint64) (l *signalFrame, pushed int) {
 
 // isCodeOf reports whether bytes are those of a trampoline from an offset on.
 func (u *unwinder) isCodeOf(b []byte, t *trampoline, off int) bool {
-	big, little := u.order()
+	big, little := u.cpu.order(u.d.Order)
 	return len(b) > 0 && (big && bytes.HasPrefix(t.big[off:], b) || little && bytes.HasPrefix(t.little[off:], b))
-}
-
-// order returns which byte orders instructions may have.
-func (u *unwinder) order() (big, little bool) {
-	isBig := u.d.Order == binary.BigEndian
-	switch u.cpu.arch {
-	case arch.X86, arch.X86_64, arch.S390X:
-		return true, false // as trampolines are written
-	case arch.ARM64, arch.RISCV, arch.RISCV64:
-		return false, true
-	case arch.ARM:
-		return isBig, true
-	}
-	return isBig, !isBig
 }
 
 // signalFrameByName looks at the name of the function that begins at an address. known reports
@@ -162,7 +145,7 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 	if kind == "" || base+uint64(u.at.Start) != pc&^u.cpu.arch.ISABit {
 		return nil, true
 	}
-	frames := signalFrames[u.cpu.arch]
+	frames := u.cpu.frames
 	for i := range frames {
 		if frames[i].name == kind {
 			return &frames[i], true
@@ -188,7 +171,7 @@ func (u *unwinder) isForeign() bool {
 // guessFrame returns the layout of a signal frame at the stack pointer, if the contents look like
 // one.
 func (u *unwinder) guessFrame(f *Frame) *signalFrame {
-	frames := signalFrames[u.cpu.arch]
+	frames := u.cpu.frames
 	for i := range frames {
 		if l := &frames[i]; u.isSignalFrame(l) && u.restore(l, u.frame.SP, f) && u.isPlausible(f) {
 			return l

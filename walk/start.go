@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -67,18 +66,11 @@ func (u *unwinder) rulesReturn() bool {
 	return false
 }
 
-// results are the registers with the result of a system call, which is 0 in a new
-// thread.
-var results = map[*arch.Arch]string{
-	arch.X86: "$eax", arch.X86_64: "$rax", arch.ARM: "r0", arch.ARM64: "x0", arch.MIPS: "$v0", arch.MIPS64: "$v0",
-	arch.PPC: "r3", arch.PPC64: "r3", arch.RISCV: "a0", arch.RISCV64: "a0", arch.S390X: "r2",
-}
-
 // isNewThread reports whether a thread was interrupted in a function that starts threads, and is
 // the new one: the system call has returned 0, and the function has no rules there. On CPUs with
 // the return address on the stack it is always false.
 func (u *unwinder) isNewThread() bool {
-	result, ok := u.in.Get(u.cpu.reg(results[u.cpu.arch]))
+	result, ok := u.in.Get(u.cpu.reg(u.cpu.result))
 	if !ok || result != 0 || u.hasRules() {
 		return false
 	}
@@ -133,7 +125,7 @@ func entryOf(d *dump.Dump) uint64 {
 // that is the address of a descriptor in .opd, which begins with the code's. Without that memory
 // the code is not known: the second ABI, which some systems use, has no descriptors.
 func codeOf(d *dump.Dump, addr uint64) uint64 {
-	if d.Arch != arch.PPC64 || d.Memory.Order != binary.BigEndian {
+	if c := cpus[d.Arch]; c == nil || !c.descriptors || d.Memory.Order != binary.BigEndian {
 		return addr
 	}
 	code, ok := d.Memory.Word(addr, 8)

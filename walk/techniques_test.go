@@ -228,21 +228,3 @@ func TestCleanAddress(t *testing.T) {
 	s = walkFirst(a.Words(walktest.Junk).Regs("pc", inF|1, "sp", "sp"), Config{})
 	wantStack(a, s, EndNothing, "400150 context context f")
 }
-
-// Every CPU is walked, with every technique that it has.
-func TestEveryCPU(t *testing.T) {
-	for _, a := range arch.All {
-		c := cpus[a]
-		if c == nil {
-			t.Errorf("%s is not walked", a.Name)
-			continue
-		}
-		_, chain := backChains[a]
-		if mips := a == arch.MIPS || a == arch.MIPS64; mips == (chain || len(c.layouts) > 0) || c.align == 0 || c.align > 4 {
-			t.Errorf("%s: %d layouts, back chain %v, alignment %d", a.Name, len(c.layouts), chain, c.align)
-		}
-		if (c.ra >= 0) != (a.RA != "") || len(c.saved) != len(a.CalleeSaved) || len(c.kept) == 0 || callForms[a] == nil {
-			t.Errorf("%s: link register %d, %d saved, %d kept", a.Name, c.ra, len(c.saved), len(c.kept))
-		}
-	}
-}

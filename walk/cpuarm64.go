@@ -1,0 +1,116 @@
+package walk
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+var cpuARM64 = newCPU(cpu{
+	arch:       arch.ARM64,
+	call:       4,
+	align:      4,
+	clean:      stripPAC,
+	result:     "x0",
+	techniques: []technique{bySignalFrame, bySymbols, byEHFrame, bySFrame, byReturn, byFramePointer, byScan},
+	calls:      callCode.arm64,
+	layouts:    []layout{{reg: "x29", fp: 0, ra: 1, sp: 2}},
+	makesFrame: arm64Frame,
+	freeRecord: true,
+	order:      littleEndian,
+	frames: []signalFrame{{name: "rt", info: 0, uc: 128, via: -1,
+		code: twoWords(4, "d2801168 d4000001"), // mov x8,#139; svc #0
+		// The mask has room for 1024 signals, and sigcontext, which begins with
+		// the fault's address, is aligned to 16.
+		slots: slots(128+176+8, 8, strings.Join(names("x", 31, "sp", "pc", "cpsr"), " ")),
+	}},
+})
+
+// arm64: BL, BLR, and BLR with authentication (Arm ARM, C4.1). Instructions are
+// little-endian whatever data are.
+func (c callCode) arm64() CallAnswer {
+	w, ok := c.word(binary.LittleEndian, 4)
+	if !ok {
+		return CallUnknown
+	}
+	return callIf(w&0xfc00_0000 == 0x9400_0000 || // BL
+		w&0xffff_fc1f == 0xd63f_0000 || // BLR
+		w&0xffff_f81f == 0xd63f_081f || // BLRAAZ, BLRABZ
+		w&0xffff_f800 == 0xd73f_0800) // BLRAA, BLRAB
+}
+
+// arm64Frame is the length of the instructions up to the one that sets x29 to where x29 and x30
+// were stored; 0 if they are missing.
+func arm64Frame(code []byte) int {
+	stored := -1
+	for i := 0; i+4 <= len(code); i += 4 {
+		w := binary.LittleEndian.Uint32(code[i:])
+		switch {
+		case w&0xffc0_7fff == 0xa980_7bfd: // stp x29, x30, [sp, #n]!
+			stored = 0
+		case w&0xffc0_7fff == 0xa900_7bfd: // stp x29, x30, [sp, #n]
+			stored = int(int32(w<<10)>>25) * 8
+		case w&0xffc0_03ff == 0x9100_03fd: // add x29, sp, #n
+			if stored >= 0 && int(w>>10&0xfff) == stored {
+				return i + 4
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// stripPAC removes the pointer authentication code from an address of arm64. It is in bits 54 and
+// below, down to the size of the address space, and in 63 to 56 where the top byte is not ignored.
+// Bit 55 separates the user's half of the address space, in which all others are 0, from the
+// kernel's (Arm Architecture Reference Manual, D8.10).
+func stripPAC(u *unwinder, pc uint64) uint64 {
+	if u.pac == 0 {
+		u.pac = addressMask(u.d)
+	}
+	if pc>>55&1 != 0 {
+		return pc
+	}
+	return pc & u.pac
+}
+
+// The least bits of an address of a program: Apple's is fixed, Linux has 39, 42,
+// 47, 48 or 52 by its configuration, and Android 39.
+const (
+	appleBits   = 47
+	leastBits   = 39
+	unknownBits = 47
+)
+
+// addressMask has the bits that addresses of the process use, as far as the highest address in the
+// dump shows. Breakpad takes that of the highest module, rust-minidump 47 bits or more. Stacks and
+// mappings show more, as Linux has stacks on top.
+func addressMask(d *dump.Dump) uint64 {
+	least := leastBits
+	switch d.System.OS {
+	case dump.MacOS, dump.IOS:
+		least = appleBits
+	case dump.UnknownOS, dump.Windows:
+		least = unknownBits
+	}
+	top := uint64(1)<<least - 1
+	raise := func(last uint64) {
+		if last>>55 == 0 {
+			top |= last
+		}
+	}
+	// All three are in the order of addresses.
+	if n := len(d.Modules); n > 0 {
+		raise(d.Modules[n-1].Addr + d.Modules[n-1].Size - 1)
+	}
+	if n := len(d.Maps); n > 0 {
+		raise(d.Maps[n-1].Addr + d.Maps[n-1].Size - 1)
+	}
+	if n := len(d.Memory.Regions); n > 0 {
+		raise(d.Memory.Regions[n-1].End() - 1)
+	}
+	return uint64(1)<<bits.Len64(top) - 1
+}

@@ -1,0 +1,128 @@
+package walk
+
+import (
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+var cpuX86 = newCPU(cpu{
+	arch:       arch.X86,
+	call:       1,
+	align:      1,
+	result:     "$eax",
+	techniques: []technique{byWin, bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan},
+	calls:      func(c callCode) CallAnswer { return c.x86(32) },
+	layouts:    []layout{{reg: "$ebp", fp: 0, ra: 1, sp: 2}},
+	scanFP:     fpBelow,
+	makesFrame: func(code []byte) int { return x86Frame(code, 32) },
+	order:      asWritten,
+	frames: []signalFrame{
+		{name: "rt", info: 12, uc: 140, via: -1,
+			code:  []trampoline{{code: "b8ad000000cd80", steps: starts0(0, 5)}}, // mov $173,%eax; int $0x80
+			slots: slots(140+20, 4, x86Sigcontext)},
+		{name: "old", info: -1, uc: -1, via: -1,
+			code:  []trampoline{{code: "58b877000000cd80", steps: []step{{0, 0}, {1, 4}, {6, 4}}}}, // pop %eax; mov $119,%eax; int $0x80
+			slots: slots(4, 4, x86Sigcontext)},
+	},
+})
+
+var cpuX86_64 = newCPU(cpu{
+	arch:        arch.X86_64,
+	call:        1,
+	align:       1,
+	result:      "$rax",
+	techniques:  []technique{bySymbols, byEHFrame, bySFrame, bySignalFrame, byLeaf, byReturn, byFramePointer, byScan},
+	calls:       func(c callCode) CallAnswer { return c.x86(64) },
+	layouts:     []layout{{reg: "$rbp", fp: 0, ra: 1, sp: 2}},
+	noWindowsFP: true, // the frame register points anywhere into the frame there
+	scanFP:      fpBelowKnown,
+	makesFrame:  func(code []byte) int { return x86Frame(code, 64) },
+	order:       asWritten,
+	frames: []signalFrame{{name: "rt", info: 304, uc: 0, via: -1,
+		code: []trampoline{
+			{code: "48c7c00f0000000f05", steps: starts0(0, 7)}, // mov $15,%rax; syscall
+			{code: "b80f0000000f05", steps: starts0(0, 5)},     // mov $15,%eax; syscall
+		},
+		slots: slots(40, 8, "$r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15 $rdi $rsi $rbp $rbx $rdx $rax $rcx $rsp $rip $rflags"),
+	}},
+})
+
+// x86Sigcontext are the registers in struct sigcontext, in order.
+const x86Sigcontext = "$gs $fs $es $ds $edi $esi $ebp $esp $ebx $edx $ecx $eax - - $eip $cs $eflags"
+
+// x86 tries each length: Intel's manual, volume 2, CALL. Far calls are not recognised: compilers
+// make none in a frame.
+func (c callCode) x86(mode int) CallAnswer {
+	answer := CallNo
+	for n := 2; n <= min(maxCall, len(c.code)); n++ {
+		code := c.code[len(c.code)-n:]
+		if code[0] != 0xe8 && code[0] != 0xff && code[0] != 0x9a {
+			continue
+		}
+		inst, err := x86asm.Decode(code, mode)
+		if err != nil || inst.Len != n {
+			continue
+		}
+		switch inst.Op {
+		case x86asm.CALL:
+			if rel, direct := inst.Args[0].(x86asm.Rel); !direct || c.goesToCode(c.ret+uint64(int64(rel)), mode) {
+				return CallYes
+			}
+		case x86asm.LCALL:
+			answer = CallUnknown
+		}
+	}
+	return answer
+}
+
+// x86Frame is the length of the instructions at the start of a function up to
+// "mov %rsp, %rbp" behind "push %rbp"; 0 if they are not there. Compilers put
+// others in between, but none that jumps, or changes one of the two registers.
+func x86Frame(code []byte, mode int) int {
+	pushed := false
+	n := 0
+	if len(code) > 4 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3]|1 == 0xfb { // endbr64, endbr32
+		n = 4
+	}
+	for n < len(code) {
+		inst, err := x86asm.Decode(code[n:], mode)
+		if err != nil {
+			return 0
+		}
+		n += inst.Len
+		to := x86Pointer(inst.Args[0])
+		switch {
+		case !pushed && inst.Op == x86asm.PUSH && to == x86asm.RBP:
+			pushed = true
+		case pushed && inst.Op == x86asm.MOV && to == x86asm.RBP && x86Pointer(inst.Args[1]) == x86asm.RSP:
+			return n
+		case to != 0 && inst.Op != x86asm.TEST && inst.Op != x86asm.CMP || !x86Straight(inst.Op):
+			return 0
+		}
+	}
+	return 0
+}
+
+// x86Pointer is RSP or RBP for either of them of any size, else 0.
+func x86Pointer(arg x86asm.Arg) x86asm.Reg {
+	switch arg {
+	case x86asm.RSP, x86asm.ESP:
+		return x86asm.RSP
+	case x86asm.RBP, x86asm.EBP:
+		return x86asm.RBP
+	}
+	return 0
+}
+
+// x86Straight reports whether an instruction may stand in front of where a function makes its
+// frame.
+func x86Straight(op x86asm.Op) bool {
+	switch op {
+	case x86asm.MOV, x86asm.MOVSX, x86asm.MOVSXD, x86asm.MOVZX, x86asm.LEA, x86asm.XOR, x86asm.ADD, x86asm.SUB, x86asm.AND, x86asm.OR,
+		x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.IMUL, x86asm.INC, x86asm.DEC, x86asm.NEG, x86asm.NOT,
+		x86asm.PXOR, x86asm.XORPS, x86asm.MOVAPS, x86asm.MOVUPS, x86asm.MOVDQA, x86asm.MOVDQU, x86asm.MOVD, x86asm.MOVQ, x86asm.CDQE, x86asm.CDQ:
+		return true
+	}
+	return false
+}
