@@ -100,6 +100,7 @@ type Arch struct {
 	numbers map[string]uint64
 	index   map[string]int // places in Regs
 	others  map[string]int // places in OtherNames
+	labels  map[string]string
 }
 
 // Reg is a register. Names are unique within an Arch.
@@ -164,6 +165,14 @@ func ByELF(machine elf.Machine, class elf.Class) *Arch {
 	return nil
 }
 
+// Label returns the name by which reports show a register.
+func (a *Arch) Label(reg string) string {
+	if label, ok := a.labels[reg]; ok {
+		return label
+	}
+	return strings.TrimPrefix(reg, "$")
+}
+
 // IsCanonical reports whether the unused bits of an address are as the CPU demands.
 func (a *Arch) IsCanonical(addr uint64) bool {
 	if a.CanonicalBits == 0 {
@@ -223,6 +232,10 @@ func finish(a *Arch) *Arch {
 	}
 	if a.Shown.Digits == 0 {
 		a.Shown.Digits = 2 * a.PtrSize
+	}
+	a.labels = make(map[string]string, len(a.Shown.Regs))
+	for _, r := range a.Shown.Regs {
+		a.labels[r.Reg] = r.Label
 	}
 	a.others = make(map[string]int, len(a.OtherNames))
 	for i, o := range a.OtherNames {

@@ -133,7 +133,7 @@ func (m *documentMaker) bitFlips(a *crash.Analysis) (all []DocBitFlip) {
 	for _, f := range a.BitFlips() {
 		doc := DocBitFlip{Address: m.hex(f.Address), Confidence: f.Confidence, Details: f.Evidence}
 		if f.Register >= 0 {
-			name := peerRegister(m.d.Arch, m.d.Arch.Regs[f.Register].Name)
+			name := m.d.Arch.Label(m.d.Arch.Regs[f.Register].Name)
 			doc.SourceRegister = &name
 		}
 		all = append(all, doc)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -198,20 +197,9 @@ func (m *documentMaker) registers(f *walk.Frame) map[string]string {
 	}
 	regs := make(map[string]string, len(f.Registers))
 	for _, r := range f.Registers {
-		regs[peerRegister(a, a.Regs[r.Index].Name)] = m.hex(r.Value)
+		regs[a.Label(a.Regs[r.Index].Name)] = m.hex(r.Value)
 	}
 	return regs
-}
-
-// peerRegister is rust-minidump's name of a register.
-func peerRegister(a *arch.Arch, name string) string {
-	switch {
-	case a == arch.ARM64 && name == "x29", a == arch.ARM && name == "r11":
-		return "fp"
-	case a == arch.ARM64 && name == "x30":
-		return "lr"
-	}
-	return strings.TrimPrefix(name, "$")
 }
 
 // crashedStack returns the place in Result.Stacks of the thread that crashed, or asked for the
