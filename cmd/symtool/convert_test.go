@@ -130,7 +130,7 @@ func TestConvertHostile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sym := filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "gcc-dwarf5.sym")
-	outputs := formats.Names(func(f *formats.Format) bool { return f.Write != nil || f.WriteFrames != nil })
+	outputs := formats.Names(func(f *formats.Format) bool { return f.Write != nil })
 	samples := map[string]string{"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf")}
 	for _, f := range formats.All() {
 		if f.Read != nil {

@@ -115,7 +115,8 @@ func TestConvertMatrix(t *testing.T) {
 	if err := os.WriteFile(path("every"), []byte(everyRecord), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	names := formats.Names(func(f *formats.Format) bool { return f.Read != nil && f.Write != nil })
+	// What SFrame holds and loses is in the scripts convert_sframe and convert_nothing.
+	names := formats.Names(func(f *formats.Format) bool { return f.Read != nil && f.Write != nil && !f.OnlyRules() })
 	var found strings.Builder
 	for _, from := range names {
 		mustConvert(t, "--quiet", "--from", "breakpad", "--to", from, path("every"), "-o", path(from))

@@ -3,6 +3,7 @@ package symsframe
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
@@ -69,7 +70,32 @@ func (r *cfiReader) function(b *symfmt.CFIBlock) (sframe.Func, error) {
 			return f, err
 		}
 	}
+	foldBlocks(&f)
 	return f, nil
+}
+
+// foldBlocks finds rows that repeat in whole blocks of one size, as those of a PLT do, and leaves
+// those of a block: AppendCFI repeats them.
+func foldBlocks(f *sframe.Func) {
+	n := 1 + slices.IndexFunc(f.Rows[1:], func(r sframe.Row) bool {
+		first := f.Rows[0]
+		first.Start = r.Start
+		return r == first
+	})
+	if n < 2 || f.Rows[0].Start != 0 {
+		return
+	}
+	block := f.Rows[n].Start
+	if block > math.MaxUint8 || f.Size%block != 0 || len(f.Rows) != n*int(f.Size/block) {
+		return
+	}
+	for i := n; i < len(f.Rows); i++ {
+		before := f.Rows[i-n]
+		if before.Start += block; f.Rows[i] != before {
+			return
+		}
+	}
+	f.Block, f.Rows = block, f.Rows[:n]
 }
 
 // apply adds a record's rules to those in force, and a row at start, if that changes

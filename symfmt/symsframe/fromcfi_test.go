@@ -3,6 +3,7 @@ package symsframe
 import (
 	"encoding/binary"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,5 +154,41 @@ func TestABIs(t *testing.T) {
 	}
 	if _, ok := ABIOf(arch.MIPS, binary.BigEndian); ok {
 		t.Error("MIPS has no ABI")
+	}
+}
+
+// The rows of a PLT, which AppendCFI repeats for each entry, are those of one entry again; rows of
+// other code that look like the beginning of that stay.
+func TestFromCFIBlocks(t *testing.T) {
+	at := func(start uint32, offset int64) sframe.Row {
+		return sframe.Row{Start: start, CFA: sframe.Rule{Kind: sframe.Value, Reg: 7, Offset: offset}, RA: sframe.Rule{Kind: sframe.Memory, Reg: sframe.CFA, Offset: -8}}
+	}
+	for name, c := range map[string]struct {
+		f    sframe.Func
+		want uint32 // Block
+	}{
+		"PLT":            {sframe.Func{Size: 64, Block: 16, Rows: []sframe.Row{at(0, 16), at(6, 24)}}, 16},
+		"epilogue":       {sframe.Func{Size: 17, Rows: []sframe.Row{at(0, 8), at(4, 16), at(16, 8)}}, 0},
+		"last one short": {sframe.Func{Size: 36, Block: 16, Rows: []sframe.Row{at(0, 16), at(6, 24)}}, 0},
+		"one row":        {sframe.Func{Size: 64, Rows: []sframe.Row{at(0, 16)}}, 0},
+		"other blocks":   {sframe.Func{Size: 64, Rows: []sframe.Row{at(0, 16), at(6, 24), at(16, 16), at(22, 32)}}, 0},
+	} {
+		c.f.Start = 0x1000
+		data, problems, err := sframe.Encode([]sframe.Func{c.f}, sframe.Target{Version: 3, ABI: sframe.AMD64})
+		if err != nil || len(problems) > 0 {
+			t.Fatal(name, problems, err)
+		}
+		section, err := sframe.Decode(data, sframe.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var table symfmt.CFITable
+		if _, problems := AppendCFI(&table, section, ToOptions{}); len(problems) > 0 {
+			t.Fatal(name, problems)
+		}
+		got, problems := FromCFI(&table, sframe.AMD64, 0)
+		if len(got) != 1 || len(problems) > 0 || got[0].Block != c.want || c.want > 0 && !slices.Equal(got[0].Rows, c.f.Rows) {
+			t.Errorf("%s: %+v, %v, want blocks of %d", name, got, problems, c.want)
+		}
 	}
 }

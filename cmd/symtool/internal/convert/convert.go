@@ -215,7 +215,7 @@ func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 	default:
 		cfg.to, packed = formats.OfName(cfg.output)
 	}
-	if cfg.to != nil && cfg.to.Write == nil && len(cfg.files) > 1 {
+	if cfg.to != nil && (cfg.to.Dump || cfg.to.OnlyRules()) && len(cfg.files) > 1 {
 		return fmt.Errorf("%d operands, want one IN for --to %s", len(cfg.files), cfg.to.Name)
 	}
 	for i := range store.Compressions {

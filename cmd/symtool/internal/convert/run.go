@@ -50,12 +50,10 @@ func (c *converter) run(ctx context.Context) error {
 	if err := c.checkPair(inputs); err != nil {
 		return cli.Usagef("convert", "%v", err)
 	}
-	switch in := inputs[0]; {
-	case c.to.Dump:
-		return c.end(c.runDump(ctx, in))
-	case c.to.WriteFrames != nil:
-		return c.end(c.runFrames(ctx, in))
+	if c.to.Dump {
+		return c.end(c.runDump(ctx, inputs[0]))
 	}
+	c.To = c.to
 	return c.end(c.runSymbols(ctx, inputs))
 }
 
@@ -118,13 +116,16 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*formats.Input) err
 		if err := c.reportLosses(inputs[0].Name, c.to, m); err != nil {
 			return err
 		}
-		c.Passed = all[0].Passed
+		c.Passed, c.Image, c.Name = all[0].Passed, all[0].Image, inputs[0].Name
 		return c.writeOut(func(out io.Writer) error { return c.writeSymbols(ctx, c.to, inputs[0].Name, m, out) })
 	})
 }
 
 // changeSome is change with an error if nothing is left.
 func (c *converter) changeSome(name string, m *symfmt.Module) error {
+	if c.to.OnlyRules() {
+		return nil // no flags change these
+	}
 	before := m.Kept(nil, codeRecords...)
 	c.change(name, m)
 	if before > 0 && m.Kept(nil, codeRecords...) == 0 {

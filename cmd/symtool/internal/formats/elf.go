@@ -8,8 +8,12 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// readELFSymbols dumps a binary, with the debug files that symtool dump finds here.
+// readELFSymbols dumps a binary, with the debug files that symtool dump finds here. Where only its
+// rules are wanted, only these are read.
 func readELFSymbols(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
+	if c.To != nil && c.To.OnlyRules() {
+		return readELFRules(ctx, c, in, use)
+	}
 	return c.DumpPair(ctx, in.Path, "", "", use)
 }
 

@@ -3,6 +3,7 @@ package formats
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -20,7 +21,7 @@ import (
 )
 
 // Format is a format of convert. One with read or write holds symbols, which pass through a
-// symfmt.Module. The others hold unwind information, or dumps.
+// symfmt.Module. The others hold dumps.
 type Format struct {
 	Name  string                 // value of --from and --to
 	Title string                 // for messages: "a symbol file"
@@ -37,11 +38,6 @@ type Format struct {
 	Advice func(c *Job, m *symfmt.Module) string
 	// Write writes symbols; nil if they are not written.
 	Write func(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) error
-
-	// Frames reads unwind information, where the format has more than STACK CFI can express;
-	// WriteFrames writes it.
-	Frames      func(ctx context.Context, c *Job, in *Input) (*Unwinding, error)
-	WriteFrames func(ctx context.Context, c *Job, u *Unwinding, out io.Writer) error
 
 	Dump   bool // of crashed processes: package walk reads and writes it
 	Text   bool // what is written may go to a terminal
@@ -70,7 +66,7 @@ func All() []Format {
 		{
 			Name: "sframe", Title: "an SFrame section", Exts: []string{".sframe"},
 			match: func(head []byte) bool { return sframe.Magic(head) != nil },
-			Read:  readSFrameSymbols, Frames: readSFrameSection, WriteFrames: writeSFrame,
+			Read:  readSFrame, Losses: sframeLosses, Holds: onlyRules, Write: writeSFrame,
 			ReadFlags: []string{"address"}, WriteFlags: []string{"sframe-version", "address", "add"},
 		},
 		jsonFormat("json", "a JSON document", false, symjson.MatchDocument, "json-names", "json-indent"),
@@ -89,7 +85,13 @@ func All() []Format {
 func (f *Format) Reads() bool { return f.Read != nil || f.Dump }
 
 // Writes reports whether convert writes the format.
-func (f *Format) Writes() bool { return f.Write != nil || f.WriteFrames != nil || f.Dump }
+func (f *Format) Writes() bool { return f.Write != nil || f.Dump }
+
+// onlyRules are the records that SFrame holds.
+var onlyRules = []symfmt.Kind{symfmt.KindCFIInit}
+
+// OnlyRules reports whether the format has no place for symbols besides STACK CFI.
+func (f *Format) OnlyRules() bool { return slices.Equal(f.Holds, onlyRules) }
 
 // Names returns the names of the formats for which is returns true.
 func Names(is func(*Format) bool) (names []string) {
@@ -143,18 +145,14 @@ type Symbols struct {
 	Problems []bin.Problem
 	Dropped  int    // Problems that are not in problems
 	Passed   func() // for symfmt.WriteOptions; may be nil
+	Image    Image
 }
 
-// Unwinding is the unwind information of a binary.
-type Unwinding struct {
-	Name  string // of the input
-	abi   sframe.ABI
-	Funcs []sframe.Func // at addresses of the binary
-	addr  uint64        // of the .sframe section that they come from, if any
-
-	Damage []bin.Problem // of the input
-	Lost   []bin.Problem // what SFrame has no form for
-	Left   []symfmt.Loss // records other than unwind information
+// Image is what is known of the binary that symbols are of, besides a Module.
+type Image struct {
+	Base    uint64           // link-time address of RVA 0
+	Order   binary.ByteOrder // nil if it is not known, as Base then is not
+	Section uint64           // address of .sframe; 0 without
 }
 
 // Convertible is the format of a file in another format of symbols than Breakpad's, or of a core;

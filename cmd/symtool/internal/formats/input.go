@@ -200,7 +200,7 @@ func OnlyFor(flag string) (read, write []string) {
 		if slices.Contains(f.ReadFlags, flag) {
 			read = append(read, f.Name)
 		}
-		if slices.Contains(f.WriteFlags, flag) || f.Write != nil && slices.Contains(EditFlags, flag) {
+		if slices.Contains(f.WriteFlags, flag) || f.Write != nil && !f.OnlyRules() && slices.Contains(EditFlags, flag) {
 			write = append(write, f.Name)
 		}
 	}

@@ -45,6 +45,9 @@ type Job struct {
 
 	LostCallFiles int    // by the old form of INLINE
 	Passed        func() // of the symbols that are written; may be nil
+	Image         Image  // of the symbols that are written
+	Name          string // of the file that they come from, for messages
+	To            *Format
 }
 
 // ReportProblems prints problems of a file, and raises the status if there are any.

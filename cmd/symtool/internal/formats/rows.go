@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -126,8 +127,8 @@ func elfFormat() Format {
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
 	return Format{
 		Name: "elf", Title: "an ELF file", Exts: []string{".elf", ".so", ".debug", ".ko"},
-		match: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
-		Read:  readELFSymbols, Frames: readELF,
+		match:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
+		Read:   readELFSymbols,
 		Losses: losses,
 		Holds:  []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit},
 		Advice: func(c *Job, m *symfmt.Module) string { return c.adviseBase(m, losses) },
@@ -188,10 +189,18 @@ func (t *InputWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// writeFailure is a failure to write that is not one of the writer below.
+type writeFailure struct{ error }
+
 // Judge classifies the error of a writer of symbols.
 func (t *InputWriter) Judge(name, format string, err error) error {
-	if err == nil || t.err != nil {
+	var known *cli.StatusError
+	var failed writeFailure
+	switch {
+	case err == nil, t.err != nil, errors.As(err, &known):
 		return err
+	case errors.As(err, &failed):
+		return failed.error
 	}
 	return cli.InputError(name, fmt.Errorf("is not written as %s: %w", format, err))
 }

@@ -14,55 +14,77 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// readELF takes the rules of .eh_frame, .debug_frame or .sframe.
-func readELF(ctx context.Context, c *Job, in *Input) (*Unwinding, error) {
+// readELFRules reads the rules of .eh_frame, .debug_frame or .sframe alone.
+func readELFRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	f, err := openLinked(in.Path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	cpu := f.Arch
-	abi, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order))
-	if cpu == nil || !ok {
+	if _, ok := symsframe.ABIOf(cpu, binary.ByteOrder(f.Order)); cpu == nil || !ok {
 		name := f.CPU
 		if cpu != nil {
 			name = cpu.Name
 		}
-		return nil, fmt.Errorf("SFrame is not for %s", name)
+		return fmt.Errorf("SFrame is not for %s", name)
 	}
-	u := &Unwinding{abi: abi}
+	s := rulesOf(cpu, in, Image{Base: f.Base, Order: f.Order})
 	section, err := symsframe.Open(f)
 	if err == nil {
-		u.addr = section.Addr
+		s.Image.Section = section.Addr
 	}
 	if c.Source != dwarf2sym.CFISFrame {
 		frames, err := dwarf2sym.ReadCFI(ctx, f, nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		u.Damage = frames.Problems
+		s.Problems = frames.Problems
 		if len(frames.Table.Blocks) > 0 {
-			u.Funcs, u.Lost = symsframe.FromCFI(&frames.Table, abi, f.Base)
-			return u, nil
+			s.Module.CFI = frames.Table
+			return use(s)
 		}
 	}
 	switch {
 	case c.Source == dwarf2sym.CFIDWARF:
-		return nil, errors.New("no rules in .eh_frame and .debug_frame")
+		return errors.New("no rules in .eh_frame and .debug_frame")
 	case errors.Is(err, symsframe.ErrNone) && c.Source == dwarf2sym.CFIAuto:
-		return nil, fmt.Errorf("no rules in .eh_frame and .debug_frame, and %w", err)
+		return fmt.Errorf("no rules in .eh_frame and .debug_frame, and %w", err)
 	case err != nil:
-		return nil, err
+		return err
 	}
-	return u, u.takeSection(section)
+	return s.addSection(section, use)
+}
+
+// rulesOf returns symbols of an input without records.
+func rulesOf(cpu *arch.Arch, in *Input, image Image) *Symbols {
+	m := &symfmt.Module{OS: "Linux", Arch: cpu.Name, ID: noID, Name: filepath.Base(in.Name)}
+	return &Symbols{Module: m, Image: image}
+}
+
+// noID is the id of a module without an id.
+const noID = "000000000000000000000000000000000"
+
+// addSection adds the rules of a section, and passes the symbols to use.
+func (s *Symbols) addSection(section *sframe.Section, use func(*Symbols) error) error {
+	for i := range section.Headers {
+		if abi, first := section.Headers[i].ABI, section.Headers[0].ABI; abi != first {
+			return fmt.Errorf("%s: %s, want %s", section.Name, abi, first)
+		}
+	}
+	_, problems := symsframe.AppendCFI(&s.Module.CFI, section, symsframe.ToOptions{Base: s.Image.Base})
+	s.Problems = append(s.Problems, append(section.Problems, problems...)...)
+	return use(s)
 }
 
 // openLinked refuses objects, whose functions have no addresses yet.
@@ -75,151 +97,151 @@ func openLinked(path string) (*object.File, error) {
 	return f, err
 }
 
-// takeSection takes the functions of a section.
-func (u *Unwinding) takeSection(s *sframe.Section) error {
-	for i := range s.Headers {
-		if abi := s.Headers[i].ABI; abi != u.abi {
-			return fmt.Errorf("%s: %s, want %s", s.Name, abi, u.abi)
-		}
-	}
-	funcs, problems := s.Funcs()
-	u.Funcs, u.Damage = funcs, append(u.Damage, append(s.Problems, problems...)...)
-	return nil
-}
-
-// readSFrameSection takes a section by itself.
-func readSFrameSection(_ context.Context, c *Job, in *Input) (*Unwinding, error) {
-	section, addr, err := c.decodeSection(in)
-	if err != nil {
-		return nil, err
-	}
-	u := &Unwinding{addr: addr, abi: section.Headers[0].ABI}
-	return u, u.takeSection(section)
-}
-
-// decodeSection decodes a section by itself, and returns the address that it is for.
-func (c *Job) decodeSection(in *Input) (section *sframe.Section, addr uint64, err error) {
+// readSFrame reads a section by itself as a module with STACK CFI only. Its addresses count from 0,
+// where shared libraries begin.
+func readSFrame(_ context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	data, err := os.ReadFile(in.Path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if c.Address != nil {
-		addr = *c.Address
-	}
-	section, err = sframe.Decode(data, sframe.Options{Addr: addr})
-	return section, addr, err
-}
-
-// readSFrameSymbols reads a section by itself as a module with STACK CFI only. Its
-// addresses count from 0, where shared libraries begin.
-func readSFrameSymbols(_ context.Context, c *Job, in *Input, use func(*Symbols) error) error {
-	section, _, err := c.decodeSection(in)
 	if err != nil {
 		return err
 	}
-	cpu := symsframe.CPU(section.Headers[0].ABI)
-	if cpu == nil {
-		return fmt.Errorf("%s: no CPU that symbol files have a name for", section.Headers[0].ABI)
+	image := Image{}
+	if c.Address != nil {
+		image.Section = *c.Address
 	}
-	m := &symfmt.Module{OS: "Linux", Arch: cpu.Name, ID: noID, Name: filepath.Base(in.Name)}
-	_, problems := symsframe.AppendCFI(&m.CFI, section, symsframe.ToOptions{})
-	return use(&Symbols{Module: m, Problems: append(section.Problems, problems...)})
+	section, err := sframe.Decode(data, sframe.Options{Addr: image.Section})
+	if err != nil {
+		return err
+	}
+	abi := section.Headers[0].ABI
+	cpu := symsframe.CPU(abi)
+	if cpu == nil {
+		return fmt.Errorf("%s: no CPU that symbol files have a name for", abi)
+	}
+	image.Order = abi.Order()
+	return rulesOf(cpu, in, image).addSection(section, use)
 }
 
-// noID is the id of a module without an id.
-const noID = "000000000000000000000000000000000"
-
-// FramesOf takes the STACK CFI of symbols. Its addresses count from the load base of
-// the binary of --add; without one, from 0, where shared libraries begin.
-func (c *Job) FramesOf(s *Symbols) (*Unwinding, error) {
-	m := s.Module
-	if len(m.CFI.Blocks) == 0 {
-		return nil, errors.New("no STACK CFI")
-	}
-	cpu, base := arch.ByName(m.Arch), uint64(0)
-	orders := []binary.ByteOrder{binary.LittleEndian, binary.BigEndian}
-	if c.Binary != "" {
-		f, err := openLinked(c.Binary)
-		if err != nil {
-			return nil, cli.InputError(c.Binary, err)
-		}
-		defer f.Close()
-		base, orders = f.Base, []binary.ByteOrder{f.Order}
-	}
-	u := &Unwinding{Damage: s.Problems}
-	u.Left = m.LossOf("an SFrame section has unwind information only", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
+// sframeLosses are all records but STACK CFI. What SFrame has no form for of these is reported by
+// writeSFrame, function by function.
+func sframeLosses(_ *Job, m *symfmt.Module) []symfmt.Loss {
+	return m.LossOf("an SFrame section has unwind information only", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
 		symfmt.KindFunc, symfmt.KindInline, symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin)
-	for _, order := range orders {
-		if abi, ok := symsframe.ABIOf(cpu, order); ok {
-			u.abi = abi
-			u.Funcs, u.Lost = symsframe.FromCFI(&m.CFI, abi, base)
-			return u, nil
-		}
-	}
-	return nil, fmt.Errorf("SFrame is not for %s", m.Arch)
+}
+
+// sframeWriter writes one section.
+type sframeWriter struct {
+	*Job
+	abi   sframe.ABI
+	funcs []sframe.Func // at addresses of the binary
+	lost  []bin.Problem // what SFrame has no form for
 }
 
 // writeSFrame writes the section, or with --add the binary with it.
-func writeSFrame(ctx context.Context, c *Job, u *Unwinding, out io.Writer) error {
-	if c.Binary != "" {
-		return c.add(ctx, u, out)
+func writeSFrame(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
+	w := sframeWriter{Job: c}
+	if err := w.take(m); err != nil {
+		return err
 	}
-	addr := u.addr
+	if c.Binary != "" {
+		return w.add(ctx, out)
+	}
+	addr := c.Image.Section
 	if c.Address != nil {
 		addr = *c.Address
 	}
-	data, err := c.encode(u, addr)
-	if err == nil {
-		err = c.Strictly(u.Lost)
-	}
+	data, err := w.encode(addr)
 	if err == nil {
 		_, err = out.Write(data)
 	}
 	return err
 }
 
-func (c *Job) encode(u *Unwinding, addr uint64) ([]byte, error) {
-	data, problems, err := sframe.Encode(u.Funcs, sframe.Target{Version: c.Version, ABI: u.abi, Addr: addr})
+// take takes the STACK CFI of a module. Where nothing is known of the binary, addresses count from
+// the load base of that of --add; without one, from 0, where shared libraries begin.
+func (w *sframeWriter) take(m *symfmt.Module) error {
+	if len(m.CFI.Blocks) == 0 {
+		return cli.InputError(w.Name, errors.New("no STACK CFI"))
+	}
+	image := w.Image
+	if image.Order == nil && w.Binary != "" {
+		f, err := openLinked(w.Binary)
+		if err != nil {
+			return cli.InputError(w.Binary, err)
+		}
+		defer f.Close()
+		image = Image{Base: f.Base, Order: f.Order}
+	}
+	orders := []binary.ByteOrder{binary.LittleEndian, binary.BigEndian}
+	if image.Order != nil {
+		orders = []binary.ByteOrder{image.Order}
+	}
+	for _, order := range orders {
+		if abi, ok := symsframe.ABIOf(arch.ByName(m.Arch), order); ok {
+			w.abi = abi
+			w.funcs, w.lost = symsframe.FromCFI(&m.CFI, abi, image.Base)
+			return nil
+		}
+	}
+	return cli.InputError(w.Name, fmt.Errorf("SFrame is not for %s", m.Arch))
+}
+
+// encode returns the section for an address, and reports what is not in it.
+func (w *sframeWriter) encode(addr uint64) ([]byte, error) {
+	data, problems, err := sframe.Encode(w.funcs, sframe.Target{Version: w.Version, ABI: w.abi, Addr: addr})
 	if err != nil {
 		return nil, err
 	}
-	u.Lost = append(u.Lost, problems...)
+	w.lost = append(w.lost, problems...)
 	section, err := sframe.Decode(data, sframe.Options{Addr: addr})
-	if err == nil && len(section.FDEs) == 0 {
-		c.ReportProblems(u.Name, u.Lost, cli.StatusFindings)
-		err = &cli.StatusError{Status: cli.StatusInput, Err: errors.New("nothing is written: none of its functions has a place in an SFrame section")}
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	w.ReportProblems(w.Name, w.lost, cli.StatusFindings)
+	if len(section.FDEs) == 0 {
+		return nil, &cli.StatusError{Status: cli.StatusInput, Err: errors.New("nothing is written: none of its functions has a place in an SFrame section")}
+	}
+	if err := w.Strictly(w.lost); err != nil {
+		return nil, err
+	}
+	if w.Verbose {
+		w.Msgs.Printf("symtool: %s: %s, %d left out", w.Name, text.Count(len(w.funcs), "function"), len(w.lost))
+	}
+	return data, nil
 }
 
 // add writes a copy of the binary with the section in it. The output of objcopy is read again: the
 // section has to be where it was written for.
-func (c *Job) add(ctx context.Context, u *Unwinding, out io.Writer) error {
-	old, err := c.openBinary(u)
+func (w *sframeWriter) add(ctx context.Context, out io.Writer) error {
+	old, err := w.openBinary()
 	if err != nil {
-		return cli.InputError(c.Binary, err)
+		return cli.InputError(w.Binary, err)
 	}
 	addr, change := uint64(0), "--add-section"
 	if old != nil {
 		addr, change = old.Addr, "--update-section"
 	}
-	data, err := c.encode(u, addr)
-	if err == nil {
-		err = c.Strictly(u.Lost)
-	}
+	data, err := w.encode(addr)
 	if err != nil {
 		return err
 	}
 	if old != nil && uint64(len(data)) > uint64(old.Size()) {
-		return cli.InputError(c.Binary, fmt.Errorf("its .sframe has %d bytes, the new one %d: take the old one away first (objcopy --remove-section .sframe)",
+		return cli.InputError(w.Binary, fmt.Errorf("its .sframe has %d bytes, the new one %d: take the old one away first (objcopy --remove-section .sframe)",
 			old.Size(), len(data)))
 	}
+	if err := w.addTo(ctx, out, change, data, addr); err != nil {
+		return writeFailure{err}
+	}
+	return nil
+}
+
+// addTo writes the copy.
+func (w *sframeWriter) addTo(ctx context.Context, out io.Writer, change string, data []byte, addr uint64) error {
 	dir, err := os.MkdirTemp("", "symtool-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	made, err := runObjcopy(ctx, dir, change, data, c.Binary)
+	made, err := runObjcopy(ctx, dir, change, data, w.Binary)
 	if err != nil {
 		return err
 	}
@@ -230,15 +252,15 @@ func (c *Job) add(ctx context.Context, u *Unwinding, out io.Writer) error {
 }
 
 // openBinary checks that the binary of --add fits the section, and returns its own, if any.
-func (c *Job) openBinary(u *Unwinding) (*object.Section, error) {
-	f, err := openLinked(c.Binary)
+func (w *sframeWriter) openBinary() (*object.Section, error) {
+	f, err := openLinked(w.Binary)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	abi, ok := symsframe.ABIOf(f.Arch, binary.ByteOrder(f.Order))
-	if !ok || abi != u.abi {
-		return nil, fmt.Errorf("a binary of %v, %v; the section is of %s", f.CPU, f.Order, u.abi)
+	if !ok || abi != w.abi {
+		return nil, fmt.Errorf("a binary of %v, %v; the section is of %s", f.CPU, f.Order, w.abi)
 	}
 	return f.Section(".sframe"), nil
 }
