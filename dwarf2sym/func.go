@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/symtool/symtool/symfmt"
@@ -107,7 +108,12 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
 		in.callFile = ^uint64(0)
 	}
 	in.origin = w.originOf(a, die)
-	fn.inlineSpans = append(fn.inlineSpans, tidy(spans)...)
+	spans = tidy(spans)
+	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
+		// At least doubled: append's smaller steps leave more garbage in all.
+		fn.inlineSpans = slices.Grow(fn.inlineSpans, max(n, len(spans)))
+	}
+	fn.inlineSpans = append(fn.inlineSpans, spans...)
 	in.last = int32(len(fn.inlineSpans))
 	fn.inlines = append(fn.inlines, in)
 	f.inl = int32(len(fn.inlines) - 1)

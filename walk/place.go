@@ -74,11 +74,11 @@ func (u *unwinder) registers(f *Frame) {
 	f.Registers = u.slab[first:len(u.slab):len(u.slab)]
 }
 
-// growFrames makes room for a frame, doubling the capacity: append's smaller steps leave more
-// garbage in all.
+// growFrames makes room for a frame, doubling the capacity as far as limits allow: append's smaller
+// steps leave more garbage in all.
 func (u *unwinder) growFrames() {
 	if all := u.stack.Frames; len(all) == cap(all) {
-		u.stack.Frames = slices.Grow(all, max(1, min(max(64, len(all)), u.config.MaxFrames-len(all))))
+		u.stack.Frames = slices.Grow(all, max(1, min(max(64, len(all)), u.config.MaxFrames-len(all), u.budget.left)))
 	}
 }
 
