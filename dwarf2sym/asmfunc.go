@@ -39,7 +39,7 @@ func (w *worker) funcsFromSymbols() {
 // fillSequence makes functions for the code of a sequence outside of covered.
 func (w *worker) fillSequence(s *sequence, covered []span, labels bool) {
 	code, ok := w.code.at(s.lo)
-	if !ok || w.tired {
+	if !ok || w.exhausted {
 		return
 	}
 	lo, hi := s.lo, min(s.hi, code.End)

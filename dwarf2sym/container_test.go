@@ -93,7 +93,7 @@ func (b boxed) Bytes(off, n int64, _ []byte) ([]byte, error) {
 // Nothing here knows what the container is: DWARF and call frame information from a box
 // are dumped as from the ELF file whose sections are in it.
 func TestOtherContainer(t *testing.T) {
-	for _, name := range []string{"gcc-dwarf5", "clang-dwarf4", "clang-dwarf64", "compressed-zstd", "rust-v0", "inlines"} {
+	for _, name := range []string{"gcc-dwarf5", "clang-dwarf4", "clang-dwarf64", "compressed-zstd", "rust-v0"} {
 		t.Run(name, func(t *testing.T) {
 			f, err := objfile.Open(testenv.Input(t, name+".elf"), object.DefaultLimits())
 			if err != nil {

@@ -112,7 +112,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 	left := j.skeletons
 	var refused []string
 	for _, path := range j.paths {
-		if len(left) == 0 || w.tired {
+		if len(left) == 0 || w.exhausted {
 			return
 		}
 		f, err := w.opts.open(path)
@@ -136,7 +136,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 		}
 	}
 	for i := range left {
-		if w.tired {
+		if w.exhausted {
 			return
 		}
 		h := &w.d.units[left[i].unit]

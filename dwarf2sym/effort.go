@@ -69,7 +69,7 @@ func (w *worker) spend(n uint64) bool {
 	if w.spent += n; w.spent >= effortStep {
 		w.flush()
 	}
-	return !w.tired
+	return !w.exhausted
 }
 
 // settle charges what reading attributes and range lists of u took.
@@ -82,7 +82,7 @@ func (w *worker) settle(u *unit) bool {
 // flush adds the work of w since the last flush to the shared budget.
 func (w *worker) flush() {
 	if w.d.effort.spent.Add(w.spent) > w.d.effort.limit {
-		w.tired = true
+		w.exhausted = true
 	}
 	w.spent = 0
 }

@@ -122,7 +122,7 @@ func (u *unit) takeAt(pos int, a *dieAttrs) int {
 
 // openForeign returns the unit of d that holds off, or nil.
 func (w *worker) openForeign(d *debugData, off uint64) *foreign {
-	if w.tired {
+	if w.exhausted {
 		return nil
 	}
 	i, ok := d.unitAt(off)
@@ -156,7 +156,7 @@ func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
 	if t, ok := w.shared[key]; ok {
 		return t, nil
 	}
-	if w.tired {
+	if w.exhausted {
 		return nil, errTired
 	}
 	t := &abbrevs{}

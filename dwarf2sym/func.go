@@ -206,7 +206,7 @@ const lineCost = 4
 // resolveNames finds the names that had to wait for the end of the unit.
 func (w *worker) resolveNames() {
 	for i := range w.pending {
-		if w.tired {
+		if w.exhausted {
 			break
 		}
 		p := &w.pending[i]

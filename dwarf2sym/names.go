@@ -285,7 +285,7 @@ func (w *worker) fileID(file uint64) uint32 {
 	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {
 		return w.fileIDs[file] - 1
 	}
-	if w.tired {
+	if w.exhausted {
 		return w.files.internString(unknownFile)
 	}
 	name, ok := w.lines.path(w.lineUnit(), file)

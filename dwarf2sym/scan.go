@@ -105,7 +105,7 @@ func (w *worker) die(d *decl, start, pos int, top *scanFrame) (f scanFrame, next
 		return f, 0, u.errorf(start, "abbreviation is not declared at .debug_abbrev+%#x", u.abbrevs.offset)
 	case d.bad:
 		return f, 0, u.errorf(start, "attribute with unknown form %#x", d.badForm)
-	case w.tired:
+	case w.exhausted:
 		return f, 0, errTired
 	}
 	jump := -1

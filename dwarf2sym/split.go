@@ -113,7 +113,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 	for i := range s.jobs {
 		s.size += s.jobs[i].size
 	}
-	if !w.tired {
+	if !w.exhausted {
 		d.effort.limit += effortRatio * uint64(allow)
 	}
 	return s

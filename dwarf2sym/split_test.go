@@ -344,14 +344,14 @@ func TestSplitEffort(t *testing.T) {
 	job := s.jobs[0]
 	w.otherHalves(&job)
 	once := d.effort.spent.Load()
-	if w.tired || once == 0 {
-		t.Fatalf("tired %v after %d of %d", w.tired, once, d.effort.limit)
+	if w.exhausted || once == 0 {
+		t.Fatalf("exhausted %v after %d of %d", w.exhausted, once, d.effort.limit)
 	}
 	times := 0
-	for ; !w.tired && times < 10_000; times++ {
+	for ; !w.exhausted && times < 10_000; times++ {
 		w.otherHalves(&job)
 	}
-	if !w.tired {
+	if !w.exhausted {
 		t.Errorf("read %d times, %d of %d", times, d.effort.spent.Load(), d.effort.limit)
 	}
 	t.Logf("once %d, %d times until %d", once, times, d.effort.limit)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -76,4 +77,139 @@ func (t *typeUnits) add(d *debugData) {
 			t.places[th.signature] = typePlace{d, h.off + th.offset}
 		}
 	}
+}
+
+// A package has each type unit once, from the first .dwo file that had it:
+// .debug_tu_index gives its place, and the abbreviations and string offsets of
+// that file. As in typeunit.go only names of scopes need them, so the index is
+// read when the first one is needed.
+
+// packTypes is the index of a package's type units.
+type packTypes struct {
+	once  sync.Once
+	index packIndex
+	err   error
+}
+
+// typeIndex returns the index of type units. It has no rows if the section is
+// missing or cannot be read.
+func (p *dwp) typeIndex() *packIndex {
+	t := &p.types
+	t.once.Do(func() {
+		// GNU's dwp leaves a header that says nothing where there are no types.
+		if s := p.file.Section(tuIndex); s != nil && s.Size() != 16 {
+			t.index, t.err = readIndex(p.file, tuIndex)
+		}
+		if t.err != nil {
+			t.index.rows = nil
+		}
+	})
+	return &t.index
+}
+
+// packedTypes has the type units that one unit of a package refers to. It is
+// not kept for the next unit: what a unit costs must not depend on others.
+type packedTypes struct {
+	p     *dwp
+	units map[uint64]*debugData // by signature; nil: no such unit
+	parts map[packedPart][]byte // of .debug_abbrev.dwo and .debug_str_offsets.dwo
+	size  uint64                // bytes of parts
+}
+
+type packedPart struct {
+	part
+	sect int
+}
+
+// packedMost is how many bytes of parts are kept: real ones take some KB for
+// each .dwo file.
+const packedMost = 16 << 20
+
+func newPackedTypes(p *dwp) *packedTypes {
+	return &packedTypes{p: p, units: make(map[uint64]*debugData), parts: make(map[packedPart][]byte)}
+}
+
+// packedType returns the DIE of the type with the signature that a unit of from
+// refers to.
+func (w *worker) packedType(from *debugData, signature uint64) (*debugData, uint64, bool) {
+	x := from.packed
+	d, known := x.units[signature]
+	if !known {
+		var err error
+		if d, err = w.openPackedType(from, signature); err != nil && !w.exhausted {
+			w.problem(0, fmt.Sprintf("names in the type %#x", signature), err)
+		}
+		x.units[signature] = d
+	}
+	if d == nil {
+		return nil, 0, false
+	}
+	return d.typeOf(signature)
+}
+
+// openPackedType opens a type unit; without an entry in the index it is nil.
+func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, error) {
+	x := from.packed
+	p, index := x.p, x.p.typeIndex()
+	row, ok := index.rows[signature]
+	if !ok {
+		return nil, nil
+	}
+	if x.size > packedMost {
+		// No unit that is open has what is forgotten.
+		w.closeForeign()
+		clear(x.units)
+		clear(x.parts)
+		x.size = 0
+	}
+	d := &debugData{
+		file: from.file, order: from.order, effort: from.effort, half: from.half,
+		str: p.str, info: p.sects[index.holds], oldTypes: index.holds == sectTypes, packed: x,
+	}
+	var err error
+	if d.abbrev, err = w.packedPart(x, row, sectAbbrev); err != nil {
+		return nil, err
+	}
+	if d.strOffsets, err = w.packedPart(x, row, sectStrOffsets); err != nil {
+		return nil, err
+	}
+	info := index.part(row, index.holds)
+	if err := p.inside(index, info, index.holds); err != nil {
+		return nil, err
+	}
+	if d.info == nil {
+		return nil, nil
+	}
+	problems := d.walkUnits(info.off, info.off+info.size)
+	w.spend(maxUnitHeader * uint64(1+len(d.units)))
+	if _, _, ok := d.typeOf(signature); ok {
+		return d, nil
+	}
+	if len(problems.kept) > 0 {
+		return nil, problems.kept[0].Err
+	}
+	return nil, &bin.Error{File: p.file.Path, Section: sectNames[index.holds], Offset: info.off,
+		Msg: fmt.Sprintf("no type unit has the signature %#x, as %s says", signature, tuIndex)}
+}
+
+// packedPart reads a type unit's part of a section.
+func (w *worker) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
+	p, index := x.p, x.p.typeIndex()
+	key := packedPart{index.part(row, sect), sect}
+	if data, ok := x.parts[key]; ok || key.size == 0 {
+		return data, nil
+	}
+	if err := p.inside(index, key.part, sect); err != nil {
+		return nil, err
+	}
+	if !w.spend(key.size) {
+		return nil, errTired
+	}
+	data, err := p.sects[sect].Bytes(int64(key.off), int64(key.size), nil)
+	if err != nil {
+		return nil, err
+	}
+	x.parts[key] = data
+	x.size += key.size
+	return data, nil
 }

@@ -11,12 +11,23 @@ import (
 // worker turns units into compact records, one unit after another. It shares
 // nothing that it writes with other workers; merge joins their records.
 type worker struct {
-	d    *debugData
-	code *codeMap
-	opts *Options
+	d         *debugData
+	code      *codeMap
+	opts      *Options
+	symbols   []elfPub  // of the whole file
+	split     *splitter // nil where nothing is split
+	namesOnly bool      // of a unit that others refer to
 
-	symbols []elfPub // of the whole file
+	records
+	unitState
+	otherHalf
 
+	spent     uint64 // work since the last flush
+	exhausted bool   // the shared budget is used up
+}
+
+// records are what a worker leaves behind.
+type records struct {
 	names       nameTable
 	files       stringTable
 	origins     []nameID // by the OriginID in this worker's bodies
@@ -25,14 +36,13 @@ type worker struct {
 	problems    problemList
 	elsewhere   problemList // in what skeletons stand for
 	stats       Stats
-	spent       uint64                // work since the last flush
-	tired       bool                  // there was too much of it
 	costlyOuter bool                  // a name that others begin with stays mangled, as it would take too much
 	mapped      map[*srcmap.File]bool // to be reported
+}
 
-	// The current unit, and storage that is reused from unit to unit.
+// unitState is the current unit, and storage that is reused from unit to unit.
+type unitState struct {
 	u         unit
-	namesOnly bool
 	tables    abbrevCache
 	info      []byte
 	lineWin   *window
@@ -57,9 +67,11 @@ type worker struct {
 	outerText map[string]string // their names, by linkage name
 	foreign   map[foreignKey]*foreign
 	shared    map[tableKey]*abbrevs // tables of foreign units
+}
 
-	split    *splitter // nil where nothing is split
-	skeleton *unit     // of the current unit, when that is the other half
+// otherHalf is what is known of the current unit when it is the other half of another.
+type otherHalf struct {
+	skeleton *unit
 	job      *splitJob // nil in the file with the code
 	reported bool      // that the current skeleton has no other half, with the reason
 	pools    map[*dwp]map[uint64]nameID
@@ -82,21 +94,20 @@ type funcRecord struct {
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 	return &worker{
 		d: d, code: code, opts: opts,
-		names:   newNameTable(),
-		lineWin: newWindow(d.line),
-		seen:    make(map[uint64]uint32),
-		foreign: make(map[foreignKey]*foreign),
-		shared:  make(map[tableKey]*abbrevs),
-
-		elsewhere: problemList{split: true},
+		records: records{names: newNameTable(), elsewhere: problemList{split: true}},
+		unitState: unitState{
+			lineWin: newWindow(d.line),
+			seen:    make(map[uint64]uint32),
+			foreign: make(map[foreignKey]*foreign),
+			shared:  make(map[tableKey]*abbrevs),
+		},
 	}
 }
 
 // finish gives back what was needed for units only.
 func (w *worker) finish() {
 	w.names.places = nil
-	w.info, w.lineWin, w.lines, w.u, w.tables = nil, nil, lineTable{}, unit{}, abbrevCache{}
-	w.seen, w.scopes, w.pending, w.spare, w.foreign, w.shared, w.outerText = nil, nil, nil, nil, nil, nil, nil
+	w.unitState = unitState{}
 }
 
 // problem records damage at off of .debug_info.
@@ -182,7 +193,7 @@ func (w *worker) needLines() {
 	}
 	w.haveLines = true
 	w.lines.clear()
-	if w.tired || w.u.stmtList.kind != vSecOff && w.u.stmtList.kind != vConst {
+	if w.exhausted || w.u.stmtList.kind != vSecOff && w.u.stmtList.kind != vConst {
 		return
 	}
 	if err := w.lines.read(w.lineUnit(), w.lineWin); err != nil {
