@@ -1,0 +1,37 @@
+package objfile
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// A file of a container that has no search of its own has no debug file, and is not the
+// partner of another.
+func TestOtherContainer(t *testing.T) {
+	f, err := Open(testenv.Input(t, "gcc-dwarf5.elf"), object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	other := &object.File{Path: "x", Container: &object.Bare{}}
+	if err := CheckPair(f, f); err != nil {
+		t.Error(err)
+	}
+	if err := CheckPair(f, other); err == nil {
+		t.Error("a pair of two containers")
+	}
+	if debug, tried, err := FindDebug(other, nil, object.DefaultLimits()); debug != nil || tried != nil || err != nil {
+		t.Errorf("debug file: %v, %v, %v", debug, tried, err)
+	}
+	if sup, tried, err := FindSupplement(other, &object.Link{Name: "y"}, nil, object.DefaultLimits()); sup != nil || tried != nil || err != nil {
+		t.Errorf("supplementary file: %v, %v, %v", sup, tried, err)
+	}
+	if !Begins([]byte("\x7fELF\x02")) || Begins([]byte("MZ")) || Begins(nil) {
+		t.Error("what files of a known container begin with")
+	}
+	if f, err := Open(testenv.Input(t, "README.md"), object.DefaultLimits()); f != nil || err == nil {
+		t.Errorf("a text is %v, %v", f, err)
+	}
+}
