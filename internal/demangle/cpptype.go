@@ -437,6 +437,7 @@ func (d *decoder) setSpan(n *node, s span) {
 }
 
 // mergeQualifiers adds the qualifiers of q2 to those of q1, each once. Either may be 0.
+// Those with operands are refused in q2: only functions have them, and once.
 func (d *decoder) mergeQualifiers(q1, q2 ref) ref {
 	if q1 == 0 || q2 == 0 {
 		return max(q1, q2)
@@ -446,11 +447,12 @@ func (d *decoder) mergeQualifiers(q1, q2 ref) ref {
 	for i, list := range [2]ref{q1, q2} {
 		for _, q := range d.list(&d.nodes[list]) {
 			n := &d.nodes[q]
-			plain := n.f[1] == 0
-			if i > 0 && plain && seen>>n.op&1 != 0 {
+			switch plain := n.f[1] == 0; {
+			case i > 0 && !plain:
+				d.fail()
+			case i > 0 && seen>>n.op&1 != 0:
 				continue
-			}
-			if plain {
+			case plain:
 				seen |= 1 << n.op
 			}
 			d.push(q)
