@@ -74,8 +74,9 @@ const (
 
 const (
 	// maxDepth bounds how deep types and expressions are nested in the mangled name, and
-	// maxTree how deep nodes are: by substitutions they may be far deeper.
-	maxDepth = 256
+	// maxTree how deep nodes are: by substitutions they may be far deeper. The names of
+	// libLLVM, libstdc++ and Ceph are below 80.
+	maxDepth = 512
 	maxTree  = 1024
 
 	// keptNodes is how large a decoder remains for the next name.

@@ -34,9 +34,9 @@ func (d *decoder) write() bool {
 	d.print(d.root)
 	d.printClones()
 	if len(d.out) > d.limit {
-		d.costly = true
+		d.tooMuch()
 	}
-	return !d.failed && !d.costly && len(d.out) > from
+	return !d.failed && len(d.out) > from
 }
 
 // printClones prints the suffixes of clones, from the end of what they are clones of.
@@ -83,19 +83,19 @@ func (d *decoder) print(r ref) {
 	}
 	d.step()
 	if len(d.out) > d.limit {
-		d.costly = true
+		d.tooMuch()
 	}
 	n := &d.nodes[r]
 	// A type may be printed within itself once: it is the result of a function, whose
 	// parameters are printed within it.
-	if n.busy > 1 || d.tree > maxTree {
+	if n.busy > 1 {
 		d.fail()
 	}
-	if d.failed || d.costly {
+	if d.failed {
 		return
 	}
 	n.busy++
-	d.tree++
+	d.deeper()
 	d.printNode(r, n)
 	d.tree--
 	n.busy--

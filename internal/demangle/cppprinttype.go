@@ -133,7 +133,7 @@ func (d *decoder) innerParens() (parens, space bool) {
 // printAllInner prints what is left within a type, from the innermost. save leaves out the
 // qualifiers of functions, which are printed behind their parameters.
 func (d *decoder) printAllInner(save bool) {
-	for len(d.inner) > d.base && !d.failed && !d.costly {
+	for len(d.inner) > d.base && !d.failed {
 		d.printOneInner(save)
 	}
 }
@@ -215,7 +215,7 @@ func (d *decoder) printArray(r ref, n *node) {
 // in parentheses unless it is another dimension.
 func (d *decoder) printDimension(n *node) {
 	space := " "
-	for len(d.inner) > d.base && !d.failed && !d.costly {
+	for len(d.inner) > d.base && !d.failed {
 		in := d.inner[len(d.inner)-1]
 		k := d.kind(in)
 		if k == kQualified && d.kind(d.nodes[in].f[0]) == kArray {

@@ -27,11 +27,16 @@ func (d *decoder) fail() ref {
 	return 0
 }
 
-// step counts work, and ends that on a name which takes more than its length allows.
+// tooMuch ends the work on a name that takes more than its length allows.
+func (d *decoder) tooMuch() {
+	d.costly = true
+	d.fail()
+}
+
+// step counts work.
 func (d *decoder) step() {
 	if d.steps--; d.steps < 0 {
-		d.costly = true
-		d.fail()
+		d.tooMuch()
 	}
 }
 
@@ -39,7 +44,7 @@ func (d *decoder) step() {
 func (d *decoder) enter() {
 	d.step()
 	if d.depth++; d.depth > maxDepth {
-		d.fail()
+		d.tooMuch()
 	}
 }
 

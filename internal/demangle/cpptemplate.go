@@ -174,7 +174,7 @@ func (d *decoder) visited(n *node) iter.Seq[ref] {
 // deeper counts how deep in the nodes a traversal is.
 func (d *decoder) deeper() {
 	if d.tree++; d.tree > maxTree {
-		d.fail()
+		d.tooMuch()
 	}
 }
 
