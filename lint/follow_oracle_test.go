@@ -127,6 +127,9 @@ func TestFollowCompiled(t *testing.T) {
 		t.Run(c.compiler, func(t *testing.T) {
 			var sum follow.Stats
 			tool := strings.Fields(c.compiler)
+			if strings.Contains(c.compiler, "--target=aarch64") {
+				testenv.Tool(t, "aarch64-linux-gnu-gcc") // clang links with its libraries
+			}
 			for _, flags := range append(common, c.flags...) {
 				out := filepath.Join(t.TempDir(), "follow")
 				args := append(append(tool[1:len(tool):len(tool)], strings.Fields(flags)...), "-w", "-o", out, filepath.Join("testdata", "follow.c"))

@@ -168,7 +168,7 @@ type tablesFn struct {
 
 // ProcessElement writes the tables, and summary.json as the last of them.
 func (f *tablesFn) ProcessElement(ctx context.Context, _ []byte, modules func(*Module, *Counts) bool, all func(*Totals) bool, damaged func(*Damage) bool) error {
-	r := &report{}
+	r := &tables{}
 	var m Module
 	var c Counts
 	for modules(&m, &c) {

@@ -56,15 +56,15 @@ func share(part, whole int64) float64 {
 
 func (r *row) guessed() int64 { return r.CallersFramePointer + r.CallersScan }
 
-// report is everything that the tables are made from.
-type report struct {
+// tables is everything that the output files are made from.
+type tables struct {
 	rows    []row
 	totals  Totals
 	damaged []Damage
 }
 
 // write writes the tables into a folder, each in its own order.
-func (r *report) write(ctx context.Context, dir string) error {
+func (r *tables) write(ctx context.Context, dir string) error {
 	slices.SortFunc(r.rows, byName)
 	slices.SortFunc(r.damaged, func(a, b Damage) int { return cmp.Compare(a.At, b.At) })
 	lacking := r.lacking()
@@ -92,7 +92,7 @@ func byName(a, b row) int {
 }
 
 // lacking returns the modules with guessed callers, those with the most first.
-func (r *report) lacking() (rows []row) {
+func (r *tables) lacking() (rows []row) {
 	for _, x := range r.rows {
 		if x.guessed() > 0 {
 			rows = append(rows, x)
@@ -153,7 +153,7 @@ type damage struct {
 	Errors []string `json:"errors"`
 }
 
-func (r *report) damages() (all []damage) {
+func (r *tables) damages() (all []damage) {
 	for _, d := range r.damaged {
 		x := damage{Dump: d.Dump, Status: "damaged", Errors: d.Errors}
 		if d.Failed {
@@ -187,7 +187,7 @@ type summary struct {
 	Scan         int64 `json:"scan"`
 }
 
-func (r *report) summary(lacking []row) summary {
+func (r *tables) summary(lacking []row) summary {
 	t := r.totals
 	return summary{
 		Schema: 1, Dumps: t.Dumps, OK: t.OK, Damaged: t.Damaged, Failed: t.Failed, Threads: t.Threads, Unclean: t.Unclean,
@@ -200,7 +200,7 @@ func (r *report) summary(lacking []row) summary {
 const shownRows = 50
 
 // text writes the report for people.
-func (r *report) text(w io.Writer, lacking []row) error {
+func (r *tables) text(w io.Writer, lacking []row) error {
 	t := r.totals
 	fmt.Fprintf(w, "%d dumps: %d whole, %d damaged, %d not read\n", t.Dumps, t.OK, t.Damaged, t.Failed)
 	fmt.Fprintf(w, "%d threads, %d of which end too soon\n", t.Threads, t.Unclean)

@@ -20,7 +20,7 @@ func TestLinks(t *testing.T) {
 		compress = "github.com/klauspost/compress"
 		demangle = "github.com/ianlancetaylor/demangle"
 		insn     = "golang.org/x/arch"
-		toml     = "github.com/pelletier/go-toml/v2"
+		json     = "github.com/go-json-experiment/json"
 		udiff    = "github.com/aymanbagabas/go-udiff"
 		xz       = "github.com/ulikunitz/xz"
 	)
@@ -32,9 +32,9 @@ func TestLinks(t *testing.T) {
 		{"symfmt", false, []string{compress}},
 		{"sframe", false, nil},
 		{"dwarf2sym", false, []string{demangle, compress, xz}},
-		{"lint", false, []string{compress, toml, xz, insn}},
+		{"lint", false, []string{compress, insn}},
 		{"resolve", false, []string{demangle, compress, xz}},
-		{"walk", false, []string{demangle, compress, xz, insn}},
+		{"walk", false, []string{json, demangle, compress, xz, insn}},
 		{"symfmt/symdiff/report", false, []string{udiff, compress}},
 		{"resolve/store", false, []string{compress}},
 		{"resolve/remote", true, []string{demangle, compress, xz}},

@@ -137,6 +137,7 @@ var unpicked = map[string]string{
 	"TestOraclePackages":          "reads the Makefile",
 	"TestOracleBreakpadCrashes":   "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
 	"TestOracleBreakpadRandomWin": "runs where SYMTOOL_MINIDUMP_STACKWALK names Breakpad's program",
+	"TestOracleBreakpadWin":       "reads what Breakpad's program printed",
 	"TestOracleBreakpadDumps":     "reads what Breakpad's program printed",
 }
 
