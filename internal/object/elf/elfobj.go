@@ -2,12 +2,11 @@
 // size is checked against the file before anything is allocated for it, and a
 // section that is damaged costs that section only.
 //
-// debug/elf reads the header, the sections and the segments. It is not hardened:
-// it refuses a whole file for one bad section name, offset or compression
-// header, and inflates a compressed section name table without a limit. So the
-// tables are checked first, and it gets a view of the file in which what it
-// would stumble over is blank; the sections that are blank there are returned
-// as they are in the file. Contents, symbols and notes are read from the bytes.
+// debug/elf reads the sections and the segments where it can. It is not hardened:
+// it refuses a whole file for one bad section name, offset or compression header,
+// inflates a compressed section name table without a limit and copies each name.
+// The tables of files that it refuses, or for which it might need too much memory,
+// are decoded here. Contents, symbols and notes are read from the bytes.
 // The layouts are those of the System V gABI, chapters 4 (object files) and 5
 // (program loading).
 //
@@ -18,7 +17,7 @@
 //     for (TestDamageCostsTheSection). A version other than EV_CURRENT, a name
 //     table of another type, extended numbers that were not needed, and more
 //     than 65,535 segments are read (TestWhatDebugELFRefuses,
-//     TestManySegments). Align of a compressed section is sh_addralign;
+//     TestManySegments);
 //   - from Breakpad: a build-id note counts only when its owner is "GNU"; a
 //     Linux vmlinux begins with a Xen note of the same type number
 //     (TestBuildID).

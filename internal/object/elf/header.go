@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"io"
+	"math"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -31,24 +33,16 @@ func (f *File) readHeaders() error {
 	if what := notELF(ident); what != "" {
 		return notELFError(f.Path, what)
 	}
-	t := tables{f: f, written: map[int]elf.Section64{}}
+	t := tables{f: f}
 	if err := t.readEhdr(ident); err != nil {
 		return err
 	}
-	if elf.Type(t.ehdr.Type) == elf.ET_CORE && !f.lim.Core {
+	if f.Type == elf.ET_CORE && !f.lim.Core {
 		return f.errorf(16, "not a program or library: a core dump (ET_CORE)")
 	}
-	if err := t.readSections(); err != nil {
-		if !t.isCore() {
-			return err
-		}
-		t.loseSections(err)
-	}
-	if err := t.readSegments(); err != nil {
-		return err
-	}
-	t.readNames()
-	if err := t.open(); err != nil {
+	if file := t.standard(); file != nil {
+		t.take(file)
+	} else if err := t.decode(); err != nil {
 		return err
 	}
 	for _, s := range f.Sections {
@@ -70,7 +64,7 @@ func (f *File) pick(a, b uint64) uint64 {
 	return a
 }
 
-// tables is what is checked before debug/elf sees the file.
+// tables reads the header tables.
 type tables struct {
 	f            *File
 	ehdr         elf.Header64
@@ -80,11 +74,78 @@ type tables struct {
 	names        []byte // contents of section shstrndx
 	nameBytes    int    // that section names may still take
 
-	// written holds, by index, the section headers as they are in the file, where
-	// debug/elf is shown other ones or returns other values.
-	written map[int]elf.Section64
-
 	read elf.Section64 // by section
+}
+
+// standard has debug/elf read the file; it returns nil if debug/elf refuses it,
+// misunderstands it or might allocate too much for the names of its sections.
+func (t *tables) standard() *elf.File {
+	f, h := t.f, &t.ehdr
+	extended := h.Shoff != 0 && h.Shnum == 0 || h.Phnum == pnXNum
+	if f.lim.Image || extended || h.Phoff == 0 && h.Phnum != 0 || !t.modestNames() {
+		return nil
+	}
+	file, err := elf.NewFile(io.NewSectionReader(f.r, 0, f.Size))
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// modestNames reports whether section names take little memory even if each is
+// as long as the name table.
+func (t *tables) modestNames() bool {
+	h := &t.ehdr
+	if h.Shnum == 0 || h.Shstrndx >= h.Shnum {
+		return true
+	}
+	entsize := uint64(h.Shentsize)
+	data, err := t.f.readTable("", h.Shoff+uint64(h.Shstrndx)*entsize, 1, entsize, shdrForm.size(t.f))
+	if err != nil {
+		return false
+	}
+	var names elf.Section64
+	shdrForm.decode(t.f, data, &names)
+	return elf.SectionFlag(names.Flags)&elf.SHF_COMPRESSED == 0 && names.Size <= t.f.maxNames()/uint64(h.Shnum)
+}
+
+// maxNames returns how many bytes the names of sections may take.
+func (f *File) maxNames() uint64 { return max(uint64(f.Size), minNames) }
+
+func (t *tables) take(file *elf.File) {
+	f := t.f
+	for _, p := range file.Progs {
+		f.Segments = append(f.Segments, Segment{p.Type, p.Flags, p.Off, p.Vaddr, p.Filesz, p.Memsz, p.Align})
+	}
+	for i, s := range file.Sections {
+		f.Sections = append(f.Sections, newSection(f, i, s.SectionHeader))
+	}
+}
+
+// decode reads the headers without debug/elf: what is damaged is left out and
+// reported, if the rest can do without it.
+func (t *tables) decode() error {
+	if err := t.readSections(); err != nil {
+		if !t.isCore() {
+			return err
+		}
+		t.loseSections(err)
+	}
+	if err := t.readSegments(); err != nil {
+		return err
+	}
+	t.readNames()
+	f := t.f
+	f.Segments = make([]Segment, t.phnum)
+	for i := range f.Segments {
+		f.Segments[i] = t.segment(i)
+	}
+	f.Sections = make([]*Section, t.shnum)
+	for i := range f.Sections {
+		s := t.section(uint64(i))
+		f.Sections[i] = newSection(f, i, asWritten(s, t.name(i, s.Name)))
+	}
+	return nil
 }
 
 func (t *tables) readEhdr(data []byte) error {
@@ -108,8 +169,14 @@ func (t *tables) readEhdr(data []byte) error {
 	if want := ehdrForm.size(f); uint64(len(data)) < want {
 		return f.errorf(uint64(len(data)), "ELF header cut short: %d bytes, want %d", len(data), want)
 	}
-	ehdrForm.decode(f, data, &t.ehdr)
-	t.phnum, t.shnum, t.shstrndx = uint64(t.ehdr.Phnum), uint64(t.ehdr.Shnum), uint32(t.ehdr.Shstrndx)
+	h := &t.ehdr
+	ehdrForm.decode(f, data, h)
+	f.OSABI, f.Type, f.Machine = elf.OSABI(h.Ident[elf.EI_OSABI]), elf.Type(h.Type), elf.Machine(h.Machine)
+	f.Entry, f.Flags = h.Entry, h.Flags
+	t.phnum, t.shnum, t.shstrndx = uint64(h.Phnum), uint64(h.Shnum), uint32(h.Shstrndx)
+	if end := h.Shoff + uint64(h.Shnum)*uint64(h.Shentsize); h.Shoff > 0 && end > h.Shoff {
+		f.TableEnd = end
+	}
 	return nil
 }
 
@@ -132,9 +199,6 @@ func (f *File) readTable(what string, off, count, entsize, want uint64) ([]byte,
 
 func (t *tables) readSections() (err error) {
 	h := &t.ehdr
-	if end := h.Shoff + uint64(h.Shnum)*uint64(h.Shentsize); h.Shoff > 0 && end > h.Shoff {
-		t.f.TableEnd = end
-	}
 	if t.f.lim.Image {
 		t.shnum = 0
 		return nil
@@ -189,9 +253,26 @@ func (t *tables) readSegments() (err error) {
 	return err
 }
 
+func (t *tables) segment(i int) Segment {
+	var p elf.Prog64
+	phdrForm.decode(t.f, t.phdrs[i*int(t.ehdr.Phentsize):], &p)
+	return Segment{
+		elf.ProgType(p.Type), elf.ProgFlag(p.Flags), min(p.Off, math.MaxInt64), p.Vaddr,
+		min(p.Filesz, math.MaxInt64), p.Memsz, p.Align,
+	}
+}
+
 func (t *tables) section(i uint64) elf.Section64 {
 	shdrForm.decode(t.f, t.shdrs[i*uint64(t.ehdr.Shentsize):], &t.read)
 	return t.read
+}
+
+// asWritten returns the fields of a section header in debug/elf's form.
+func asWritten(s elf.Section64, name string) elf.SectionHeader {
+	return elf.SectionHeader{
+		Name: name, Type: elf.SectionType(s.Type), Flags: elf.SectionFlag(s.Flags), Addr: s.Addr,
+		Offset: s.Off, FileSize: s.Size, Link: s.Link, Info: s.Info, Addralign: s.Addralign, Entsize: s.Entsize,
+	}
 }
 
 // readNames loads the section name table. Without one the sections stay
@@ -214,14 +295,13 @@ func (t *tables) readNames() {
 		return
 	}
 	tab.Release()
-	t.shstrndx, t.names, t.nameBytes = ndx, data, int(max(f.Size, minNames))
+	t.shstrndx, t.names, t.nameBytes = ndx, data, int(f.maxNames())
 }
 
-// name returns the offset in the name table of a section's name if it can be
-// believed, else of an empty one, which the view has behind the table.
-func (t *tables) name(i int, off uint32) uint32 {
+// name returns a section's name, "" if it cannot be believed.
+func (t *tables) name(i int, off uint32) string {
 	if t.shstrndx == uint32(elf.SHN_UNDEF) {
-		return off
+		return ""
 	}
 	n, ok := nameLen(t.names, off)
 	switch {
@@ -231,9 +311,9 @@ func (t *tables) name(i int, off uint32) uint32 {
 		t.f.problem("a section's name", t.f.errorf(0, "section %d: the names of sections take more bytes than the file", i))
 	default:
 		t.nameBytes -= n
-		return off
+		return string(t.names[off:][:n])
 	}
-	return uint32(len(t.names))
+	return ""
 }
 
 // nameLen returns the length of the string at off, which ends in a NUL.

@@ -63,6 +63,7 @@ func (s *Section) readChdr() error {
 	}
 	var h elf.Chdr64
 	chdrForm.decode(s.file, head, &h)
+	s.Align = h.Addralign
 	switch elf.CompressionType(h.Type) {
 	case elf.COMPRESS_ZLIB:
 		return s.setCompression(zlibbed, int64(skip), h.Size)

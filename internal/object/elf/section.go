@@ -21,7 +21,7 @@ type Section struct {
 	Offset  uint64 // sh_offset, from the start of the file
 	Link    uint32
 	Info    uint32
-	Align   uint64 // sh_addralign of the section header, even when it is compressed
+	Align   uint64 // in bytes, of the contents, uncompressed
 	Entsize uint64
 
 	file  *File

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -117,7 +118,7 @@ func TestSharedNames(t *testing.T) {
 	image := e.build()
 	var f *File
 	grown, _ := cost(func() { f = openBytes(t, image) })
-	// Two Sections, debug/elf's and ours, for each header of 64 bytes; names of
+	// A Section for each header of 64 bytes; names of
 	// their own for all of them would be 62 times the file.
 	if limit := 24 * int64(len(image)); grown > limit {
 		t.Errorf("%d bytes allocated, want at most %d", grown, limit)
@@ -130,17 +131,64 @@ func TestSharedNames(t *testing.T) {
 	}
 }
 
-// TestCompressedSectionKeepsItsAlignment: debug/elf returns that of the contents.
-func TestCompressedSectionKeepsItsAlignment(t *testing.T) {
-	each(t, func(t *testing.T, e *testELF) {
-		e.secs = []testSec{{name: ".z", typ: stProgbits, flags: 0x800, align: 8, data: e.chdr(1, 4, deflated([]byte("good")))}}
-		f := openBytes(t, e.build())
-		s := f.Section(".z")
-		if s.Align != 8 || s.Flags != elf.SHF_COMPRESSED {
-			t.Errorf("section %+v", s)
+// TestBothReadings compares the headers that debug/elf returns with those that are
+// decoded here.
+func TestBothReadings(t *testing.T) {
+	images := realImages(t)
+	for _, k := range kinds {
+		images[k.name] = syntheticImage(&k.e)
+	}
+	for name, image := range images {
+		f := openBytes(t, image)
+		own := &File{Path: f.Path, Size: f.Size, r: f.r, lim: f.lim}
+		own.held.Set(own.lim.HeldBytes(own.Size))
+		tab := tables{f: own}
+		if err := tab.readEhdr(image); err != nil {
+			t.Fatal(err)
 		}
-		if d, err := s.Data(); err != nil || string(d) != "good" {
-			t.Errorf("contents %q, %v", d, err)
+		if tab.standard() == nil {
+			t.Errorf("%s: debug/elf refuses it", name)
+		}
+		if err := tab.decode(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(own.Segments, f.Segments) || len(f.Segments) == 0 {
+			t.Errorf("%s: segments %+v, with debug/elf %+v", name, own.Segments, f.Segments)
+		}
+		if len(own.Sections) != len(f.Sections) || len(f.Sections) == 0 {
+			t.Fatalf("%s: %d sections, with debug/elf %d", name, len(own.Sections), len(f.Sections))
+		}
+		for i, s := range own.Sections {
+			s.inspect()
+			if got, want := headerOf(s), headerOf(f.Sections[i]); got != want {
+				t.Errorf("%s: section %+v, with debug/elf %+v", name, got, want)
+			}
+		}
+	}
+}
+
+func headerOf(s *Section) elf.SectionHeader {
+	return elf.SectionHeader{
+		Name: s.Name, Type: s.Type, Flags: s.Flags, Addr: s.Addr, Offset: s.Offset, FileSize: s.FileSize,
+		Size: uint64(s.Size()), Link: s.Link, Info: s.Info, Addralign: s.Align, Entsize: s.Entsize,
+	}
+}
+
+// TestMisunderstoodByDebugELF has headers that debug/elf reads as others than they are.
+func TestMisunderstoodByDebugELF(t *testing.T) {
+	each(t, func(t *testing.T, e *testELF) {
+		e.segs, e.secs = []testSeg{{typ: 1, mem: 8}}, []testSec{{name: ".a", typ: stProgbits, data: []byte("good")}}
+		image := e.build()
+		at, n := 32, 8 // e_phoff
+		if e.bits == 32 {
+			at, n = 28, 4
+		}
+		clear(image[at : at+n])
+		if f, err := elf.NewFile(bytes.NewReader(image)); err != nil || len(f.Progs) != 1 {
+			t.Error("debug/elf reads no segment at offset 0", err)
+		}
+		if f := openBytes(t, image); len(f.Segments) != 0 || f.Section(".a") == nil {
+			t.Errorf("segments %+v, sections %v", f.Segments, f.Sections)
 		}
 	})
 }
